@@ -1,0 +1,43 @@
+#include "base/error.h"
+
+#include <gtest/gtest.h>
+
+#include "base/result.h"
+
+namespace muster {
+namespace {
+
+Result<int> half(int number) {
+  if (number % 2 != 0) return fail(Reason::Invalid, "{} is odd", number);
+  return number / 2;
+}
+
+Result<int> quarter(int number) {
+  const int once = TRY(half(number));
+  return TRY(half(once));
+}
+
+Result<void> check_even(int number) {
+  TRY(half(number));
+  return {};
+}
+
+TEST(Result, TryPassesValuesAndReturnsErrors) {
+  EXPECT_EQ(quarter(8).value(), 2);
+  const Result<int> odd = quarter(6);
+  ASSERT_FALSE(odd);
+  EXPECT_EQ(odd.error().reason, Reason::Invalid);
+  EXPECT_EQ(odd.error().message, "3 is odd");
+  EXPECT_TRUE(check_even(4));
+  EXPECT_FALSE(check_even(5));
+}
+
+TEST(Reason, HasTheNameAndCodeOfAStatus) {
+  EXPECT_EQ(reason_name(Reason::BadRequest), "BadRequest");
+  EXPECT_EQ(http_code(Reason::Invalid), 422);
+  EXPECT_EQ(reason_name(Reason::Timeout), "Timeout");
+  EXPECT_EQ(http_code(Reason::Timeout), 504);
+}
+
+}  // namespace
+}  // namespace muster
