@@ -22,6 +22,12 @@ Result<void> check_even(int number) {
   return {};
 }
 
+Result<void> check_both(int one, int other) {
+  TRY(check_even(one));
+  TRY(check_even(other));
+  return {};
+}
+
 TEST(Result, TryPassesValuesAndReturnsErrors) {
   EXPECT_EQ(quarter(8).value(), 2);
   const Result<int> odd = quarter(6);
@@ -30,6 +36,8 @@ TEST(Result, TryPassesValuesAndReturnsErrors) {
   EXPECT_EQ(odd.error().message, "3 is odd");
   EXPECT_TRUE(check_even(4));
   EXPECT_FALSE(check_even(5));
+  EXPECT_TRUE(check_both(2, 4));
+  EXPECT_FALSE(check_both(2, 3));
 }
 
 TEST(Reason, HasTheNameAndCodeOfAStatus) {

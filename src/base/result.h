@@ -19,12 +19,20 @@ tl::unexpected<Error> fail(Reason reason, fmt::format_string<Args...> format, Ar
   return fail(make_error(reason, format, std::forward<Args>(args)...));
 }
 
+namespace detail {
+template <typename T>
+T value_of(Result<T>&& result) {
+  return *std::move(result);
+}
+inline void value_of(Result<void>&&) {}
+}  // namespace detail
+
 }  // namespace muster
 
 // The value of a Result, or an early return of its error. One per statement.
 #define TRY(expression)                                                          \
   __extension__({                                                                \
-    auto&& muster_result = (expression);                                         \
+    auto muster_result = (expression);                                           \
     if (!muster_result) return ::muster::fail(std::move(muster_result).error()); \
-    std::move(muster_result).value();                                            \
+    ::muster::detail::value_of(std::move(muster_result));                        \
   })

@@ -23,7 +23,7 @@ bool is_below(std::string_view path, std::string_view folder) {
 }
 
 bool is_test(std::string_view file) {
-  return file.ends_with("_test.cc") || file.ends_with("_test.h");
+  return file.ends_with("_test.cc") || file.ends_with("_test.h") || file.ends_with("testing.h");
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
