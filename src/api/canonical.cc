@@ -1,0 +1,205 @@
+#include "api/canonical.h"
+
+#include <boost/container/small_vector.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "api/decode.h"
+
+namespace muster::api {
+namespace {
+
+using schema::Field;
+using schema::Message;
+using schema::Repeat;
+using schema::Shape;
+
+bool is_empty_scalar(const Json& value) {
+  switch (value.kind()) {
+    case boost::json::kind::null: return true;
+    case boost::json::kind::bool_: return !value.get_bool();
+    case boost::json::kind::int64: return value.get_int64() == 0;
+    case boost::json::kind::uint64: return value.get_uint64() == 0;
+    case boost::json::kind::double_: return value.get_double() == 0;
+    case boost::json::kind::string: return value.get_string().empty();
+    case boost::json::kind::array:
+    case boost::json::kind::object: break;
+  }
+  return false;
+}
+
+// Go's omitempty drops these; the other shapes are structs there, and kept whenever they are
+// present.
+bool is_plain(Shape shape) {
+  return shape == Shape::String || shape == Shape::Bool || shape == Shape::Int32 ||
+         shape == Shape::Int64 || shape == Shape::Double || shape == Shape::Bytes;
+}
+
+std::string_view zero_text(Shape shape) {
+  switch (shape) {
+    case Shape::Bool: return "false";
+    case Shape::Int32:
+    case Shape::Int64:
+    case Shape::IntOrString: return "0";
+    case Shape::Double: return "0.0";
+    case Shape::Quantity: return "\"0\"";
+    case Shape::Time:
+    case Shape::MicroTime:
+    case Shape::Any: return "null";
+    case Shape::String:
+    case Shape::Bytes:
+    case Shape::Duration:
+    case Shape::Message: break;
+  }
+  return "\"\"";
+}
+
+const JsonObject kNoMembers;
+
+class Writer {
+ public:
+  explicit Writer(std::string& out, bool for_store) : out_(out), for_store_(for_store) {}
+
+  void write_root(const Message& message, const Json& document) {
+    const JsonObject* object = document.if_object();
+    write_message(message, object == nullptr ? kNoMembers : *object);
+  }
+
+ private:
+  struct Member {
+    std::size_t position;
+    const Json* value;  // null if absent
+  };
+  using Members = boost::container::small_vector<Member, 24>;
+
+  // The known members that are present or always written, in schema order.
+  static Members ordered_members(const Message& message, const JsonObject& object) {
+    Members members;
+    for (const auto& member : object)
+      if (const auto position = message.position(member.key()))
+        members.push_back({*position, &member.value()});
+    for (const std::size_t position : message.members_always)
+      if (!object.contains(message.members[position]->name)) members.push_back({position, nullptr});
+    std::ranges::sort(members, {}, &Member::position);
+    return members;
+  }
+
+  void write_message(const Message& message, const JsonObject& object) {
+    const bool strip = std::exchange(strip_next_, false);
+    const bool is_root = depth_++ == 0;
+    out_ += '{';
+    const std::size_t begin = out_.size();
+    for (const auto& [position, value] : ordered_members(message, object)) {
+      const Field& field = *message.members[position];
+      if (strip && (field.name == "resourceVersion" || field.name == "selfLink")) continue;
+      strip_next_ = is_root && for_store_ && field.name == "metadata";
+      write_member(field, value, begin);
+    }
+    out_ += '}';
+    --depth_;
+  }
+
+  // Writes the member, or nothing if it is empty and may be left out.
+  void write_member(const Field& field, const Json* value, std::size_t begin) {
+    if (value != nullptr && value->is_null()) value = nullptr;
+    if (!field.always && (value == nullptr || is_left_out(field, *value))) return;
+    const std::size_t rollback = out_.size();
+    if (rollback != begin) out_ += ',';
+    write_string(field.name, out_);
+    out_ += ':';
+    const std::size_t value_begin = out_.size();
+    write_value(field, value);
+    // A message may turn out empty only once its own empty members have been left out.
+    const bool is_message = field.shape == Shape::Message && field.repeat == Repeat::One;
+    if (is_message && !field.always && !field.optional && out_.size() == value_begin + 2)
+      out_.resize(rollback);
+  }
+
+  static bool is_left_out(const Field& field, const Json& value) {
+    if (field.repeat == Repeat::List) return value.is_array() && value.get_array().empty();
+    if (field.repeat == Repeat::Map) return value.is_object() && value.get_object().empty();
+    return !field.optional && is_plain(field.shape) && is_empty_scalar(value);
+  }
+
+  void write_value(const Field& field, const Json* value) {
+    if (field.repeat == Repeat::List) {
+      if (value != nullptr && value->is_array())
+        write_items(field, value->get_array());
+      else
+        out_ += "[]";
+    } else if (field.repeat == Repeat::Map) {
+      if (value != nullptr && value->is_object())
+        write_map(field, value->get_object());
+      else
+        out_ += "{}";
+    } else {
+      write_one(field, value);
+    }
+  }
+
+  void write_items(const Field& field, const JsonArray& items) {
+    out_ += '[';
+    bool first = true;
+    for (const Json& item : items) {
+      if (!std::exchange(first, false)) out_ += ',';
+      write_one(field, &item);
+    }
+    out_ += ']';
+  }
+
+  void write_map(const Field& field, const JsonObject& map) {
+    using Entry = std::pair<std::string_view, const Json*>;
+    boost::container::small_vector<Entry, 16> entries;
+    for (const auto& member : map) entries.emplace_back(member.key(), &member.value());
+    std::ranges::sort(entries, {}, &Entry::first);
+    out_ += '{';
+    bool first = true;
+    for (const auto& [key, value] : entries) {
+      if (!std::exchange(first, false)) out_ += ',';
+      write_string(key, out_);
+      out_ += ':';
+      write_one(field, value);
+    }
+    out_ += '}';
+  }
+
+  void write_one(const Field& field, const Json* value) {
+    if (field.shape == Shape::Message) {
+      if (const Field* items = field.message->bare_list())
+        write_value(*items, value);
+      else
+        write_message(*field.message,
+                      value != nullptr && value->is_object() ? value->get_object() : kNoMembers);
+    } else if (value == nullptr || (value->is_null() && field.shape != Shape::Any)) {
+      out_ += zero_text(field.shape);
+    } else {
+      write_json(*value, out_);
+    }
+  }
+
+  std::string& out_;
+  const bool for_store_;
+  std::size_t depth_ = 0;
+  bool strip_next_ = false;  // the next message is the metadata of a stored object
+};
+
+}  // namespace
+
+std::string canonical_text(const Message& message, const Json& document) {
+  std::string out;
+  Writer(out, false).write_root(message, document);
+  return out;
+}
+
+std::string stored_text(const Message& message, const Json& document) {
+  std::string out;
+  out.reserve(1024);
+  Writer(out, true).write_root(message, document);
+  return out;
+}
+
+}  // namespace muster::api

@@ -1,0 +1,253 @@
+#include "api/json.h"
+
+#include <simdjson.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "api/json_error.h"
+#include "base/check.h"
+
+namespace muster::api {
+namespace {
+
+constexpr std::size_t kDepthMax = 100;
+// A parser keeps the memory of its largest document; one that grew beyond this is not kept.
+constexpr std::size_t kParserBytesKept = std::size_t{1} << 20U;
+
+// Where in the document we are; lives on the stack, written out only when a key stands twice.
+struct Place {
+  const Place* up = nullptr;
+  std::string_view key;
+  std::size_t index = 0;
+
+  void write(std::string& out) const {
+    if (up == nullptr) return;
+    up->write(out);
+    if (key.data() == nullptr) {
+      fmt::format_to(std::back_inserter(out), "[{}]", index);
+      return;
+    }
+    if (!out.empty()) out += '.';
+    out += key;
+  }
+};
+
+class Converter {
+ public:
+  explicit Converter(std::vector<std::string>& duplicates) : duplicates_(duplicates) {}
+
+  Json convert(simdjson::dom::element element, const Place& place) {
+    using simdjson::dom::element_type;
+    switch (element.type()) {
+      case element_type::ARRAY: return convert_array(element.get_array().value_unsafe(), place);
+      case element_type::OBJECT: return convert_object(element.get_object().value_unsafe(), place);
+      case element_type::INT64: return element.get_int64().value_unsafe();
+      case element_type::UINT64: return element.get_uint64().value_unsafe();
+      case element_type::DOUBLE: return element.get_double().value_unsafe();
+      case element_type::STRING: return Json(to_boost(element.get_string().value_unsafe()));
+      case element_type::BOOL: return element.get_bool().value_unsafe();
+      case element_type::NULL_VALUE: break;
+    }
+    return nullptr;
+  }
+
+ private:
+  static boost::json::string_view to_boost(std::string_view text) {
+    return {text.data(), text.size()};
+  }
+
+  Json convert_array(simdjson::dom::array array, const Place& place) {
+    JsonArray out;
+    out.reserve(array.size());
+    for (const simdjson::dom::element element : array)
+      out.push_back(convert(element, {&place, {}, out.size()}));
+    return out;
+  }
+
+  Json convert_object(simdjson::dom::object object, const Place& place) {
+    JsonObject out;
+    out.reserve(object.size());
+    for (const auto [key, element] : object) {
+      const Place here{&place, key, 0};
+      const auto [member, added] = out.emplace(to_boost(key), nullptr);
+      member->value() = convert(element, here);
+      if (added) continue;
+      std::string path;
+      here.write(path);
+      duplicates_.push_back(std::move(path));
+    }
+    return out;
+  }
+
+  std::vector<std::string>& duplicates_;
+};
+
+std::string refusal(std::string_view text, simdjson::error_code code) {
+  if (auto syntax = json_syntax_error(text)) return *std::move(syntax);
+  switch (code) {
+    case simdjson::DEPTH_ERROR: return "exceeded max depth";
+    case simdjson::UTF8_ERROR: return "invalid UTF-8 in JSON text";
+    case simdjson::NUMBER_ERROR: return "a number is out of range";
+    case simdjson::STRING_ERROR: return "invalid surrogate pair in string literal";
+    default: return simdjson::error_message(code);
+  }
+}
+
+}  // namespace
+
+Result<ParsedJson> parse_json(std::string_view text) {
+  static thread_local simdjson::dom::parser parser;
+  // Sets the depth limit; parse() grows the capacity and keeps the limit.
+  if (parser.max_depth() != kDepthMax && parser.allocate(0, kDepthMax) != simdjson::SUCCESS)
+    return fail(Reason::InternalError, "no memory to parse JSON");
+  simdjson::dom::element root;
+  if (const auto error = parser.parse(text.data(), text.size()).get(root); error)
+    return fail(Reason::BadRequest, "{}", refusal(text, error));
+  ParsedJson parsed;
+  parsed.value = Converter(parsed.duplicates).convert(root, {});
+  if (parser.capacity() > kParserBytesKept) parser = simdjson::dom::parser();
+  return parsed;
+}
+
+namespace {
+
+// The shortest text that reads back as the same double, and as a double: 1000.0, not 1000.
+void write_double(double value, std::string& out) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  std::array<char, 32> buffer;
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  CHECK(error == std::errc());
+  const std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+  out += text;
+  if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
+template <typename Integer>
+void write_integer(Integer value, std::string& out) {
+  std::array<char, 24> buffer;
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  CHECK(error == std::errc());
+  out.append(buffer.data(), end);
+}
+
+}  // namespace
+
+void write_json(const Json& value, std::string& out) {
+  switch (value.kind()) {
+    case boost::json::kind::null: out += "null"; return;
+    case boost::json::kind::bool_: out += value.get_bool() ? "true" : "false"; return;
+    case boost::json::kind::int64: write_integer(value.get_int64(), out); return;
+    case boost::json::kind::uint64: write_integer(value.get_uint64(), out); return;
+    case boost::json::kind::double_: write_double(value.get_double(), out); return;
+    case boost::json::kind::string: write_string(value.get_string(), out); return;
+    case boost::json::kind::array: {
+      out += '[';
+      bool first = true;
+      for (const Json& element : value.get_array()) {
+        if (!std::exchange(first, false)) out += ',';
+        write_json(element, out);
+      }
+      out += ']';
+      return;
+    }
+    case boost::json::kind::object: {
+      out += '{';
+      bool first = true;
+      for (const auto& member : value.get_object()) {
+        if (!std::exchange(first, false)) out += ',';
+        write_string(member.key(), out);
+        out += ':';
+        write_json(member.value(), out);
+      }
+      out += '}';
+      return;
+    }
+  }
+}
+
+std::string to_text(const Json& value) {
+  std::string out;
+  write_json(value, out);
+  return out;
+}
+
+void write_string(std::string_view text, std::string& out) {
+  static constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  std::size_t plain = 0;  // start of the run not yet copied
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
+    out.append(text, plain, i - plain);
+    plain = i + 1;
+    out += '\\';
+    switch (byte) {
+      case '"':
+      case '\\': out += text[i]; break;
+      case '\n': out += 'n'; break;
+      case '\r': out += 'r'; break;
+      case '\t': out += 't'; break;
+      default:
+        out += "u00";
+        out += kHex[byte >> 4U];
+        out += kHex[byte & 0xfU];
+    }
+  }
+  out.append(text, plain);
+  out += '"';
+}
+
+const Json* find(const Json& value, std::string_view member) {
+  const JsonObject* object = value.if_object();
+  return object == nullptr ? nullptr : object->if_contains(member);
+}
+
+const JsonObject* find_object(const Json& value, std::string_view member) {
+  const Json* found = find(value, member);
+  return found == nullptr ? nullptr : found->if_object();
+}
+
+const JsonArray* find_array(const Json& value, std::string_view member) {
+  const Json* found = find(value, member);
+  return found == nullptr ? nullptr : found->if_array();
+}
+
+std::string_view find_string(const Json& value, std::string_view member) {
+  const Json* found = find(value, member);
+  const auto* text = found == nullptr ? nullptr : found->if_string();
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+const Json* find_path(const Json& value, std::string_view dotted_path) {
+  const Json* at = &value;
+  while (at != nullptr) {
+    const std::size_t dot = dotted_path.find('.');
+    at = find(*at, dotted_path.substr(0, dot));
+    if (dot == std::string_view::npos) return at;
+    dotted_path.remove_prefix(dot + 1);
+  }
+  return nullptr;
+}
+
+// operator[] of Boost 1.81 may move all members even if the key is there already, and references to them
+// dangle; so it is asked only where a member really has to be added.
+JsonObject& ensure_object(JsonObject& parent, std::string_view member) {
+  Json* found = parent.if_contains(member);
+  Json& value = found != nullptr ? *found : parent[member];
+  return value.is_object() ? value.get_object() : value.emplace_object();
+}
+
+JsonArray& ensure_array(JsonObject& parent, std::string_view member) {
+  Json* found = parent.if_contains(member);
+  Json& value = found != nullptr ? *found : parent[member];
+  return value.is_array() ? value.get_array() : value.emplace_array();
+}
+
+}  // namespace muster::api

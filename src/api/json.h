@@ -1,0 +1,49 @@
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace muster::api {
+
+// A document while it is being edited: decoded, defaulted, patched, validated. What is stored and
+// shared is an Object (object.h).
+using Json = boost::json::value;
+using JsonObject = boost::json::object;
+using JsonArray = boost::json::array;
+
+struct ParsedJson {
+  Json value;
+  // Paths of keys that stood twice in one object ("spec.containers[0].name"); the last one won, as in Go.
+  std::vector<std::string> duplicates;
+};
+
+// Reads JSON text. Integers are exact up to 64 bits; nesting is limited; the error is a BadRequest
+// whose message says what is wrong in words a user of kubectl knows.
+Result<ParsedJson> parse_json(std::string_view text);
+
+// Appends JSON text: integers as integers, doubles so that they read back the same, members in the
+// order they stand, no white space.
+void write_json(const Json& value, std::string& out);
+std::string to_text(const Json& value);
+// Appends a quoted, escaped JSON string.
+void write_string(std::string_view text, std::string& out);
+
+// Reads that never throw: null where a member is missing or of another type.
+const Json* find(const Json& value, std::string_view member);
+const JsonObject* find_object(const Json& value, std::string_view member);
+const JsonArray* find_array(const Json& value, std::string_view member);
+std::string_view find_string(const Json& value, std::string_view member);  // "" if absent
+// The value at a dotted path such as "spec.template.metadata"; null if any part is missing.
+const Json* find_path(const Json& value, std::string_view dotted_path);
+// The object at `member`, made if missing or of another type.
+JsonObject& ensure_object(JsonObject& parent, std::string_view member);
+JsonArray& ensure_array(JsonObject& parent, std::string_view member);
+
+}  // namespace muster::api

@@ -1,0 +1,112 @@
+#include "api/json.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace muster::api {
+namespace {
+
+std::string error_of(std::string_view text) {
+  const Result<ParsedJson> parsed = parse_json(text);
+  if (parsed) return "parsed";
+  EXPECT_EQ(parsed.error().reason, Reason::BadRequest);
+  return parsed.error().message;
+}
+
+TEST(Json, SaysWhatIsWrongInTheWordsOfGo) {
+  struct Case {
+    std::string_view text;
+    std::string_view want;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"", "unexpected end of JSON input"},
+           {"   ", "unexpected end of JSON input"},
+           {"{", "unexpected end of JSON input"},
+           {R"({"a":1)", "unexpected end of JSON input"},
+           {R"("abc)", "unexpected end of JSON input"},
+           {"x", "invalid character 'x' looking for beginning of value"},
+           {"[1,]", "invalid character ']' looking for beginning of value"},
+           {"[1 2]", "invalid character '2' after array element"},
+           {R"({"a" 1})", "invalid character '1' after object key"},
+           {R"({"a":1 "b":2})", "invalid character '\"' after object key:value pair"},
+           {R"({"a":1,})", "invalid character '}' looking for beginning of object key string"},
+           {"{a:1}", "invalid character 'a' looking for beginning of object key string"},
+           {"{} {}", "invalid character '{' after top-level value"},
+           {"tru", "unexpected end of JSON input"},
+           {"trux", "invalid character 'x' in literal true (expecting 'e')"},
+           {"1.x", "invalid character 'x' after decimal point in numeric literal"},
+           {"-x", "invalid character 'x' in numeric literal"},
+           {"01", "invalid character '1' after top-level value"},
+           {"\"a\nb\"", "invalid character '\\n' in string literal"},
+           {R"("\x")", "invalid character 'x' in string escape code"},
+           {R"("\u12g4")", "invalid character 'g' in \\u hexadecimal character escape"},
+           {"'a'", "invalid character '\\'' looking for beginning of value"},
+           {"\"\xff\"", "invalid UTF-8 in JSON text"},
+           {"100000000000000000000", "a number is out of range"},
+           {R"("\ud800")", "invalid surrogate pair in string literal"},
+       })
+    EXPECT_EQ(error_of(c.text), c.want) << c.text;
+}
+
+TEST(Json, RefusesDeepNestingAndAcceptsReasonableNesting) {
+  EXPECT_EQ(error_of(std::string(5000, '[') + std::string(5000, ']')), "exceeded max depth");
+  EXPECT_EQ(error_of(std::string(90, '[') + std::string(90, ']')), "parsed");
+}
+
+TEST(Json, KeepsIntegersExact) {
+  const std::string text = "[9223372036854775807,-9223372036854775808,18446744073709551615,0]";
+  EXPECT_EQ(to_text(parse_json(text)->value), text);
+}
+
+TEST(Json, WritesDoublesThatReadBackAsTheSameDouble) {
+  EXPECT_EQ(to_text(Json(1000.0)), "1000.0");
+  EXPECT_EQ(to_text(Json(0.5)), "0.5");
+  EXPECT_EQ(to_text(Json(1e300)), "1e+300");
+  EXPECT_EQ(to_text(Json(std::numeric_limits<double>::infinity())), "null");
+}
+
+RC_GTEST_PROP(Json, EveryFiniteDoubleSurvives, (double value)) {
+  RC_PRE(std::isfinite(value));
+  const Json back = parse_json(to_text(Json(value)))->value;
+  RC_ASSERT(back.is_double());
+  RC_ASSERT(back.get_double() == value);
+}
+
+TEST(Json, ReportsKeysThatStandTwiceAndKeepsTheLast) {
+  const auto parsed = parse_json(
+      R"({"spec":{"containers":[{"name":"a"},{"name":"b","name":"c"}],"x":{"y":1}},"spec2":1,"spec2":2})");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->duplicates, (std::vector<std::string>{"spec.containers[1].name", "spec2"}));
+  EXPECT_EQ(find_path(parsed->value, "spec2")->get_int64(), 2);
+  EXPECT_EQ(find_string(find_path(parsed->value, "spec.containers")->get_array()[1], "name"), "c");
+}
+
+TEST(Json, EscapesWhatMustBeEscaped) {
+  EXPECT_EQ(to_text(Json("a\"b\\c\n\r\t\x01/<é")), "\"a\\\"b\\\\c\\n\\r\\t\\u0001/<é\"");
+}
+
+TEST(Json, FindsMembersWithoutThrowing) {
+  const Json value = parse_json(R"({"a":{"b":[1]},"s":"text","n":1})")->value;
+  EXPECT_NE(find_object(value, "a"), nullptr);
+  EXPECT_EQ(find_object(value, "s"), nullptr);
+  EXPECT_EQ(find_string(value, "s"), "text");
+  EXPECT_EQ(find_string(value, "n"), "");
+  EXPECT_NE(find_path(value, "a.b"), nullptr);
+  EXPECT_EQ(find_path(value, "a.b.c"), nullptr);
+  EXPECT_EQ(find(Json(1), "a"), nullptr);
+}
+
+TEST(Json, EnsuresContainersInPlaceOfOtherTypes) {
+  Json value = parse_json(R"({"a":1})")->value;
+  ensure_object(value.as_object(), "a")["x"] = 1;
+  ensure_array(ensure_object(value.as_object(), "b"), "list").push_back("y");
+  EXPECT_EQ(to_text(value), R"({"a":{"x":1},"b":{"list":["y"]}})");
+}
+
+}  // namespace
+}  // namespace muster::api

@@ -1,0 +1,169 @@
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/kind.h"
+#include "base/check.h"
+
+// Every kind the API serves, one function each, in discovery order (wire.md 1.4 and 1.5).
+namespace muster::api {
+namespace {
+
+Subresource status_of(const Kind& kind) {
+  return {.name = "status",
+          .kind = kind.kind,
+          .body_group = {},
+          .body_version = {},
+          .verbs = {"get", "patch", "update"}};
+}
+
+Kind event() {
+  Kind kind;
+  kind.versions = {"v1"};
+  kind.kind = "Event";
+  kind.plural = "events";
+  kind.singular = "event";
+  kind.short_names = {"ev"};
+  kind.message = &schema::message("core/v1", "Event");
+  kind.create_on_update = true;
+  kind.selectable_fields = {"involvedObject.kind",
+                            "involvedObject.namespace",
+                            "involvedObject.name",
+                            "involvedObject.uid",
+                            "involvedObject.apiVersion",
+                            "involvedObject.resourceVersion",
+                            "involvedObject.fieldPath",
+                            "reason",
+                            "reportingComponent",
+                            "source",
+                            "type"};
+  return kind;
+}
+
+Kind name_space() {
+  Kind kind;
+  kind.versions = {"v1"};
+  kind.kind = "Namespace";
+  kind.plural = "namespaces";
+  kind.singular = "namespace";
+  kind.short_names = {"ns"};
+  kind.namespaced = false;
+  kind.subresources = {{.name = "finalize",
+                        .kind = "Namespace",
+                        .body_group = {},
+                        .body_version = {},
+                        .verbs = {"update"}},
+                       status_of(kind)};
+  kind.message = &schema::message("core/v1", "Namespace");
+  kind.answers_delete_with_object = true;
+  kind.deletes_collections = false;
+  kind.selectable_fields = {"status.phase"};
+  return kind;
+}
+
+Kind node() {
+  Kind kind;
+  kind.versions = {"v1"};
+  kind.kind = "Node";
+  kind.plural = "nodes";
+  kind.singular = "node";
+  kind.short_names = {"no"};
+  kind.namespaced = false;
+  kind.subresources = {status_of(kind)};
+  kind.message = &schema::message("core/v1", "Node");
+  kind.selectable_fields = {"spec.unschedulable"};
+  return kind;
+}
+
+Kind pod() {
+  Kind kind;
+  kind.versions = {"v1"};
+  kind.kind = "Pod";
+  kind.plural = "pods";
+  kind.singular = "pod";
+  kind.short_names = {"po"};
+  kind.categories = {"all"};
+  kind.subresources = {{.name = "binding",
+                        .kind = "Binding",
+                        .body_group = {},
+                        .body_version = {},
+                        .verbs = {"create"}},
+                       {.name = "eviction",
+                        .kind = "Eviction",
+                        .body_group = "policy",
+                        .body_version = "v1",
+                        .verbs = {"create"}},
+                       status_of(kind)};
+  kind.message = &schema::message("core/v1", "Pod");
+  kind.keeps_generation = true;
+  kind.answers_delete_with_object = true;
+  kind.selectable_fields = {"spec.nodeName",
+                            "spec.host",
+                            "spec.restartPolicy",
+                            "spec.schedulerName",
+                            "spec.serviceAccountName",
+                            "spec.hostNetwork",
+                            "status.phase",
+                            "status.podIP",
+                            "status.podIPs",
+                            "status.nominatedNodeName"};
+  return kind;
+}
+
+Kind priority_class() {
+  Kind kind;
+  kind.group = "scheduling.k8s.io";
+  kind.versions = {"v1"};
+  kind.kind = "PriorityClass";
+  kind.plural = "priorityclasses";
+  kind.singular = "priorityclass";
+  kind.short_names = {"pc"};
+  kind.namespaced = false;
+  kind.message = &schema::message("scheduling/v1", "PriorityClass");
+  kind.keeps_generation = true;
+  return kind;
+}
+
+Kind lease() {
+  Kind kind;
+  kind.group = "coordination.k8s.io";
+  kind.versions = {"v1"};
+  kind.kind = "Lease";
+  kind.plural = "leases";
+  kind.singular = "lease";
+  kind.message = &schema::message("coordination/v1", "Lease");
+  kind.unconditional_update = false;
+  kind.create_on_update = true;
+  return kind;
+}
+
+// What most kinds have in common, and what all of them must have.
+std::unique_ptr<const Kind> finished(Kind kind) {
+  if (kind.stored_version.empty()) kind.stored_version = kind.versions.front();
+  if (kind.store_prefix.empty()) kind.store_prefix = kind.plural;
+  CHECK_THAT(kind.message->members.front()->name == "metadata", "{} has no metadata", kind.kind);
+  return std::make_unique<const Kind>(std::move(kind));
+}
+
+struct Registry {
+  std::vector<std::unique_ptr<const Kind>> kinds;
+  std::vector<const Kind*> all;
+
+  Registry() {
+    for (Kind (*make)() : {event, name_space, node, pod, priority_class, lease}) {
+      kinds.push_back(finished(make()));
+      all.push_back(kinds.back().get());
+    }
+  }
+};
+
+}  // namespace
+
+std::span<const Kind* const> all_kinds() {
+  static const Registry* const kRegistry = new Registry();
+  return kRegistry->all;
+}
+
+}  // namespace muster::api

@@ -1,0 +1,212 @@
+#include "api/openapi/openapi.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "api/json.h"
+#include "api/kind.h"
+#include "api/openapi/definitions.h"
+#include "api/openapi/gnostic.h"
+
+namespace muster::api {
+namespace {
+
+using openapi::Definitions;
+using openapi::Edition;
+
+constexpr std::string_view kPatch = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
+constexpr std::string_view kPatchTypes[] = {
+    "application/json-patch+json", "application/merge-patch+json",
+    "application/strategic-merge-patch+json", "application/apply-patch+yaml"};
+
+// Query parameters of a patch. kubectl looks here to learn what the server understands.
+struct Parameter {
+  std::string_view name;
+  std::string_view type;
+  std::string_view doc;
+};
+constexpr Parameter kParameters[] = {
+    {"dryRun", "string", "All carries out everything but the write itself."},
+    {"fieldManager", "string", "Who makes the change."},
+    {"fieldValidation", "string", "Ignore, Warn or Strict: what to do about unknown fields."},
+    {"force", "boolean", "Takes fields away from other managers; for apply only."},
+};
+
+std::string version_key(const Kind& kind, std::string_view version) {
+  return kind.group.empty() ? "api/" + std::string(version)
+                            : "apis/" + kind.group + "/" + std::string(version);
+}
+
+std::string object_path(const Kind& kind, std::string_view version) {
+  return fmt::format("/{}/{}{}/{{name}}", version_key(kind, version),
+                     kind.namespaced ? "namespaces/{namespace}/" : "", kind.plural);
+}
+
+JsonObject group_version_kind(const Kind& kind, std::string_view version) {
+  return {{"group", kind.group}, {"kind", kind.kind}, {"version", version}};
+}
+
+std::string operation_id(const Kind& kind, std::string_view version) {
+  return fmt::format("patch{}{}{}{}", kind.group.substr(0, kind.group.find('.')), version,
+                     kind.namespaced ? "Namespaced" : "", kind.kind);
+}
+
+Json parameters(const Kind& kind, Edition edition) {
+  JsonArray list;
+  const auto add = [&](std::string_view name, std::string_view where, std::string_view type,
+                       std::string_view doc) {
+    JsonObject parameter{{"name", name}, {"in", where}, {"description", doc}};
+    if (where == "path") parameter["required"] = true;
+    if (edition == Edition::V2)
+      parameter["type"] = type;
+    else
+      parameter["schema"] = JsonObject{{"type", type}};
+    list.push_back(std::move(parameter));
+  };
+  add("name", "path", "string", "Name of the object.");
+  if (kind.namespaced) add("namespace", "path", "string", "Namespace of the object.");
+  for (const Parameter& parameter : kParameters)
+    add(parameter.name, "query", parameter.type, parameter.doc);
+  return list;
+}
+
+// The operation kubectl looks for to learn about a kind.
+Json patch_operation(const Kind& kind, std::string_view version, Edition edition) {
+  JsonObject operation{{"operationId", operation_id(kind, version)},
+                       {"parameters", parameters(kind, edition)}};
+  const Json object = openapi::reference_to(openapi::definition_name(*kind.message), edition);
+  JsonObject response{{"description", "OK"}};
+  if (edition == Edition::V2) {
+    JsonArray consumes;
+    for (const std::string_view type : kPatchTypes) consumes.emplace_back(type);
+    operation["consumes"] = std::move(consumes);
+    operation["produces"] = JsonArray{"application/json"};
+    response["schema"] = object;
+  } else {
+    JsonObject content;
+    for (const std::string_view type : kPatchTypes)
+      content[type] = JsonObject{{"schema", openapi::reference_to(kPatch, edition)}};
+    operation["requestBody"] = JsonObject{{"content", std::move(content)}, {"required", true}};
+    response["content"] = JsonObject{{"application/json", JsonObject{{"schema", object}}}};
+  }
+  operation["responses"] = JsonObject{{"200", std::move(response)}};
+  operation["x-kubernetes-action"] = "patch";
+  operation["x-kubernetes-group-version-kind"] = group_version_kind(kind, version);
+  return operation;
+}
+
+void add_kind(const Kind& kind, std::string_view version, Edition edition, Definitions& definitions,
+              JsonObject& paths) {
+  definitions.add(*kind.message);
+  definitions.add_kind(*kind.message, kind.group, version, kind.kind);
+  paths[object_path(kind, version)] =
+      JsonObject{{"patch", patch_operation(kind, version, edition)}};
+}
+
+JsonObject sorted_object(const Definitions& definitions) {
+  JsonObject object;
+  for (const auto& [name, definition] : definitions.all()) object[name] = definition;
+  return object;
+}
+
+JsonObject info() { return {{"title", "Muster"}, {"version", "v1"}}; }
+
+std::string build_v3(std::string_view key) {
+  Definitions definitions(Edition::V3);
+  definitions.add_plain(kPatch,
+                        JsonObject{{"description", "A change to an object."}, {"type", "object"}});
+  JsonObject paths;
+  for (const Kind* kind : all_kinds())
+    for (const std::string& version : kind->versions)
+      if (version_key(*kind, version) == key)
+        add_kind(*kind, version, Edition::V3, definitions, paths);
+  return to_text(JsonObject{{"openapi", "3.0.0"},
+                            {"info", info()},
+                            {"paths", std::move(paths)},
+                            {"components", JsonObject{{"schemas", sorted_object(definitions)}}}});
+}
+
+Json build_v2() {
+  Definitions definitions(Edition::V2);
+  definitions.add_plain(kPatch,
+                        JsonObject{{"description", "A change to an object."}, {"type", "object"}});
+  JsonObject paths;
+  for (const Kind* kind : all_kinds())
+    for (const std::string& version : kind->versions)
+      add_kind(*kind, version, Edition::V2, definitions, paths);
+  return JsonObject{{"swagger", "2.0"},
+                    {"info", info()},
+                    {"paths", std::move(paths)},
+                    {"definitions", sorted_object(definitions)}};
+}
+
+// FNV-1a; tells versions of a document apart, guards nothing.
+std::string hash_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return fmt::format("{:016X}", hash);
+}
+
+struct Document {
+  std::string text;
+  std::string hash;
+};
+
+// Every v3 document by its key, in the order of the keys.
+const std::map<std::string, Document, std::less<>>& documents_v3() {
+  static const auto* const kDocuments = [] {
+    auto* documents = new std::map<std::string, Document, std::less<>>();
+    for (const Kind* kind : all_kinds())
+      for (const std::string& version : kind->versions) {
+        Document& document = (*documents)[version_key(*kind, version)];
+        if (!document.text.empty()) continue;
+        document.text = build_v3(version_key(*kind, version));
+        document.hash = hash_of(document.text);
+      }
+    return documents;
+  }();
+  return *kDocuments;
+}
+
+Result<const Document*> find_document(std::string_view key) {
+  const auto found = documents_v3().find(key);
+  if (found == documents_v3().end())
+    return fail(Reason::NotFound, "there is no OpenAPI document for {}", key);
+  return &found->second;
+}
+
+}  // namespace
+
+std::string openapi_v3_index() {
+  JsonObject paths;
+  for (const auto& [key, document] : documents_v3())
+    paths[key] = JsonObject{
+        {"serverRelativeURL", fmt::format("/openapi/v3/{}?hash={}", key, document.hash)}};
+  return to_text(JsonObject{{"paths", std::move(paths)}});
+}
+
+Result<std::string> openapi_v3(std::string_view group_version_key) {
+  const Document* document = TRY(find_document(group_version_key));
+  return document->text;
+}
+
+Result<std::string> openapi_v3_hash(std::string_view group_version_key) {
+  const Document* document = TRY(find_document(group_version_key));
+  return document->hash;
+}
+
+std::string openapi_v2_json() {
+  static const std::string* const kText = new std::string(to_text(build_v2()));
+  return *kText;
+}
+
+std::string openapi_v2_protobuf() {
+  static const std::string* const kBytes = new std::string(openapi::to_gnostic(build_v2()));
+  return *kBytes;
+}
+
+}  // namespace muster::api

@@ -1,0 +1,178 @@
+#include "api/patch/patch.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstddef>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// nlohmann asserts where a patch steps into a scalar; here that is one of the ways to fail.
+inline void assume(bool condition) {
+  if (!condition) throw std::logic_error("nlohmann would assert");
+}
+#define JSON_ASSERT(condition) assume(condition)
+#include <nlohmann/json.hpp>
+
+namespace muster::api {
+namespace {
+
+Json json(std::string_view text) { return parse_json(text).value().value; }
+
+std::string patched(std::string_view target, std::string_view patch) {
+  const auto result = json_patch(json(target), json(patch));
+  return result ? to_text(*result) : std::string(reason_name(result.error().reason));
+}
+
+enum class Nulls { Some, None };
+
+// Small documents over few keys, so that patches meet what they change.
+rc::Gen<nlohmann::json> documents(int depth, Nulls nulls) {
+  const auto scalars = rc::gen::oneOf(
+      rc::gen::construct<nlohmann::json>(rc::gen::arbitrary<bool>()),
+      rc::gen::construct<nlohmann::json>(rc::gen::inRange<int>(-3, 3)),
+      rc::gen::construct<nlohmann::json>(rc::gen::element<std::string>("", "x", "é", "a/b~c")),
+      rc::gen::just(nulls == Nulls::Some ? nlohmann::json(nullptr) : nlohmann::json(false)));
+  if (depth == 0) return scalars;
+  const auto keys = rc::gen::element<std::string>("a", "b", "c/d", "e~f", "");
+  const auto children = rc::gen::lazy([depth, nulls] { return documents(depth - 1, nulls); });
+  return rc::gen::resize(
+      3, rc::gen::oneOf(
+             scalars,
+             rc::gen::map(rc::gen::container<std::map<std::string, nlohmann::json>>(keys, children),
+                          [](std::map<std::string, nlohmann::json> members) {
+                            nlohmann::json object = nlohmann::json::object();
+                            for (auto& [key, value] : members) object[key] = std::move(value);
+                            return object;
+                          }),
+             rc::gen::map(rc::gen::container<std::vector<nlohmann::json>>(children),
+                          [](std::vector<nlohmann::json> items) {
+                            return nlohmann::json(std::move(items));
+                          })));
+}
+
+RC_GTEST_PROP(MergePatch, AgreesWithNlohmann, ()) {
+  nlohmann::json target = *documents(3, Nulls::Some);
+  const nlohmann::json patch = *documents(3, Nulls::Some);
+  const Json ours = merge_patch(json(target.dump()), json(patch.dump()));
+  target.merge_patch(patch);
+  RC_ASSERT(nlohmann::json::parse(to_text(ours)) == target);
+}
+
+// Every JSON pointer into the document.
+void collect_pointers(const nlohmann::json& value, const nlohmann::json::json_pointer& at,
+                      std::vector<std::string>& pointers) {
+  pointers.push_back(at.to_string());
+  if (value.is_object())
+    for (const auto& [key, member] : value.items()) collect_pointers(member, at / key, pointers);
+  if (value.is_array())
+    for (std::size_t i = 0; i < value.size(); ++i) collect_pointers(value[i], at / i, pointers);
+}
+
+nlohmann::json random_operation(const nlohmann::json& document) {
+  std::vector<std::string> pointers;
+  collect_pointers(document, nlohmann::json::json_pointer(), pointers);
+  const auto any_pointer = [&] {
+    return *rc::gen::elementOf(pointers) +
+           *rc::gen::element<std::string>("", "", "/a", "/0", "/-", "/9");
+  };
+  nlohmann::json operation;
+  operation["op"] =
+      *rc::gen::element<std::string>("add", "remove", "replace", "move", "copy", "test");
+  operation["path"] = any_pointer();
+  if (operation["op"] == "move" || operation["op"] == "copy") {
+    operation["from"] = any_pointer();
+    // nlohmann moves a value into itself and removes the root; the RFC and we refuse the one, we
+    // the other.
+    const auto from = operation["from"].get<std::string>();
+    RC_PRE(operation["op"] == "copy" ||
+           (!from.empty() && !operation["path"].get<std::string>().starts_with(from)));
+  } else {
+    operation["value"] = *documents(1, Nulls::None);
+  }
+  // nlohmann is silent where there is nothing to remove, the table below is not.
+  if (operation["op"] == "remove") operation["path"] = *rc::gen::elementOf(pointers);
+  RC_PRE(operation["op"] != "remove" || operation["path"] != "");
+  return operation;
+}
+
+// Without nulls: nlohmann lets a patch step into one as if it were an empty object.
+RC_GTEST_PROP(JsonPatch, AgreesWithNlohmann, ()) {
+  const nlohmann::json target = *documents(3, Nulls::None);
+  RC_PRE(target.is_structured());
+  nlohmann::json want = target;
+  nlohmann::json patch = nlohmann::json::array();
+  bool fails = false;
+  for (int i = *rc::gen::inRange(1, 4); i > 0 && !fails; --i) {
+    const nlohmann::json operation = random_operation(want);
+    patch.push_back(operation);
+    try {
+      want = want.patch(nlohmann::json::array({operation}));
+    } catch (const std::exception&) {
+      fails = true;
+    }
+  }
+  const auto ours = json_patch(json(target.dump()), json(patch.dump()));
+  RC_LOG() << target.dump() << "\n" << patch.dump() << "\n";
+  RC_ASSERT(ours.has_value() == !fails);
+  if (ours) RC_ASSERT(nlohmann::json::parse(to_text(*ours)) == want);
+}
+
+TEST(JsonPatch, CarriesOutEveryOperation) {
+  struct Case {
+    std::string_view target;
+    std::string_view patch;
+    std::string_view want;
+  };
+  for (const Case& c : std::vector<Case>{
+           {R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
+           {R"({"a":[1,3]})", R"([{"op":"add","path":"/a/1","value":2}])", R"({"a":[1,2,3]})"},
+           {R"({"a":[1]})", R"([{"op":"add","path":"/a/-","value":2}])", R"({"a":[1,2]})"},
+           {R"({"a":{"b/c":1,"d~e":2}})",
+            R"([{"op":"remove","path":"/a/b~1c"},{"op":"remove","path":"/a/d~0e"}])",
+            R"({"a":{}})"},
+           {R"({"a":1,"b":2,"c":3})", R"([{"op":"remove","path":"/a"}])", R"({"b":2,"c":3})"},
+           {R"({"a":1})", R"([{"op":"replace","path":"/a","value":{"x":null}}])",
+            R"({"a":{"x":null}})"},
+           {R"({"a":{"b":1},"c":{}})", R"([{"op":"move","from":"/a/b","path":"/c/d"}])",
+            R"({"a":{},"c":{"d":1}})"},
+           {R"({"a":[1,2,3]})", R"([{"op":"move","from":"/a/0","path":"/a/2"}])",
+            R"({"a":[2,3,1]})"},
+           {R"({"a":{"b":1}})", R"([{"op":"copy","from":"/a","path":"/c"}])",
+            R"({"a":{"b":1},"c":{"b":1}})"},
+           {R"({"a":1})", R"([{"op":"test","path":"/a","value":1.0}])", R"({"a":1})"},
+           {R"({"a":1})", R"([{"op":"test","path":"/b","value":null}])", R"({"a":1})"},
+           {R"({"a":1})", R"([{"op":"test","path":"/a","value":2}])", "Invalid"},
+           {R"({"a":1})", R"([{"op":"remove","path":"/b"}])", "Invalid"},
+           {R"({"a":1})", R"([{"op":"replace","path":"/b","value":1}])", "Invalid"},
+           {R"({"a":1})", R"([{"op":"add","path":"/b/c","value":1}])", "Invalid"},
+           {R"({"a":[1]})", R"([{"op":"add","path":"/a/2","value":1}])", "Invalid"},
+           {R"({"a":[1]})", R"([{"op":"add","path":"/a/00","value":1}])", "Invalid"},
+           {R"({"a":{}})", R"([{"op":"move","from":"/a","path":"/a/b"}])", "Invalid"},
+           {R"({"a":1})", R"([{"op":"frob","path":"/a","value":1}])", "Invalid"},
+           {R"({"a":1})", R"([{"op":"add","path":"a","value":1}])", "Invalid"},
+           {R"({"a":1})", R"([{"op":"add","path":"/a"}])", "Invalid"},
+           {R"({"a":1})", R"({})", "BadRequest"},
+           {R"({"a":1})", R"([1])", "BadRequest"},
+       })
+    EXPECT_EQ(patched(c.target, c.patch), c.want) << c.patch;
+}
+
+TEST(JsonPatch, BoundsOperationsAndCopies) {
+  JsonArray many(10'001, json(R"({"op":"test","path":"","value":{}})"));
+  const auto too_many = json_patch(json("{}"), many);
+  ASSERT_FALSE(too_many.has_value());
+  EXPECT_EQ(too_many.error().reason, Reason::RequestEntityTooLarge);
+
+  JsonArray doubling(60, json(R"({"op":"copy","from":"/a","path":"/a/-"})"));
+  const auto too_large = json_patch(json(R"({"a":["xxxxxxxxxxxxxxxx"]})"), doubling);
+  ASSERT_FALSE(too_large.has_value());
+  EXPECT_EQ(too_large.error().reason, Reason::RequestEntityTooLarge);
+}
+
+}  // namespace
+}  // namespace muster::api

@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/patch/patch.h"
+
+namespace muster::api {
+namespace {
+
+Json json(std::string_view text) { return parse_json(text).value().value; }
+
+std::string patched(std::string_view target, std::string_view patch) {
+  const auto result =
+      strategic_merge_patch(schema::message("core/v1", "Pod"), json(target), json(patch));
+  return result ? to_text(*result) : result.error().message;
+}
+
+struct Case {
+  std::string_view name;
+  std::string_view target;
+  std::string_view patch;
+  std::string_view want;
+};
+
+void check(const std::vector<Case>& cases) {
+  for (const Case& c : cases) EXPECT_EQ(patched(c.target, c.patch), c.want) << c.name;
+}
+
+TEST(StrategicMerge, MergesMapsAndReplacesScalars) {
+  check({
+      {"a null deletes", R"({"spec":{"nodeName":"n","hostname":"h"}})",
+       R"({"spec":{"nodeName":null}})", R"({"spec":{"hostname":"h"}})"},
+      {"a scalar replaces", R"({"spec":{"nodeName":"n"}})", R"({"spec":{"nodeName":"m"}})",
+       R"({"spec":{"nodeName":"m"}})"},
+      {"labels merge", R"({"metadata":{"labels":{"a":"1","b":"2"}}})",
+       R"({"metadata":{"labels":{"a":null,"c":"3"}}})",
+       R"({"metadata":{"labels":{"b":"2","c":"3"}}})"},
+      {"a null for nothing is ignored", R"({"spec":{}})",
+       R"({"spec":{"x":null,"affinity":{"podAffinity":null}}})", R"({"spec":{"affinity":{}}})"},
+      {"a map takes the place of a scalar", R"({"spec":{"affinity":1}})",
+       R"({"spec":{"affinity":{}}})", R"({"spec":{"affinity":{}}})"},
+      {"unknown members are taken over", R"({"spec":{}})", R"({"spec":{"foo":{"bar":[1]}}})",
+       R"({"spec":{"foo":{"bar":[1]}}})"},
+  });
+}
+
+TEST(StrategicMerge, MergesListsByKey) {
+  check({
+      {"a known item merges", R"({"spec":{"containers":[{"name":"a","image":"1"},{"name":"b"}]}})",
+       R"({"spec":{"containers":[{"name":"a","image":"2"}]}})",
+       R"({"spec":{"containers":[{"name":"a","image":"2"},{"name":"b"}]}})"},
+      {"a new item goes first", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"b"}]}})",
+       R"({"spec":{"containers":[{"name":"b"},{"name":"a"}]}})"},
+      {"patch items keep the order of the patch",
+       R"({"spec":{"containers":[{"name":"a"},{"name":"b"},{"name":"c"}]}})",
+       R"({"spec":{"containers":[{"name":"c"},{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"b"},{"name":"c"},{"name":"a"}]}})"},
+      {"nested lists merge",
+       R"({"spec":{"containers":[{"name":"a","env":[{"name":"X","value":"1"}]}]}})",
+       R"({"spec":{"containers":[{"name":"a","env":[{"name":"Y","value":"2"}]}]}})",
+       R"({"spec":{"containers":[{"name":"a","env":[{"name":"Y","value":"2"},{"name":"X","value":"1"}]}]}})"},
+      {"numbers are keys too",
+       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80}]}]}})",
+       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"h"}]}]}})",
+       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"h"}]}]}})"},
+      {"lists without a key are replaced", R"({"spec":{"tolerations":[{"key":"a"},{"key":"b"}]}})",
+       R"({"spec":{"tolerations":[{"key":"c"}]}})", R"({"spec":{"tolerations":[{"key":"c"}]}})"},
+      {"an item needs its key", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"image":"c"}]}})",
+       "map: map[image:c] does not contain declared merge key: name"},
+      {"an absent list needs no key", R"({"spec":{}})",
+       R"({"spec":{"containers":[{"image":"c"}]}})", R"({"spec":{"containers":[{"image":"c"}]}})"},
+  });
+}
+
+TEST(StrategicMerge, ObeysPatchDirectives) {
+  check({
+      {"replace a map", R"({"metadata":{"labels":{"a":"1","b":"2"}}})",
+       R"({"metadata":{"labels":{"$patch":"replace","c":"3"}}})",
+       R"({"metadata":{"labels":{"c":"3"}}})"},
+      {"delete a map", R"({"metadata":{"labels":{"a":"1"},"name":"p"}})",
+       R"({"metadata":{"labels":{"$patch":"delete"}}})",
+       R"({"metadata":{"labels":{},"name":"p"}})"},
+      {"delete an item", R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})",
+       R"({"spec":{"containers":[{"name":"a","$patch":"delete"}]}})",
+       R"({"spec":{"containers":[{"name":"b"}]}})"},
+      {"delete an item that is not there", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"x","$patch":"delete"}]}})",
+       R"({"spec":{"containers":[{"name":"a"}]}})"},
+      {"delete needs the key", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"$patch":"delete"}]}})",
+       "map: map[$patch:delete] does not contain declared merge key: name"},
+      {"replace a list", R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})",
+       R"({"spec":{"containers":[{"name":"c"},{"$patch":"replace"}]}})",
+       R"({"spec":{"containers":[{"name":"c"}]}})"},
+      {"empty a list", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"$patch":"replace"}]}})", R"({"spec":{"containers":[]}})"},
+      {"an unknown directive in a map", R"({"spec":{"nodeSelector":{"a":"b"}}})",
+       R"({"spec":{"nodeSelector":{"$patch":"x","c":"d"}}})",
+       "unknown patch type: x in map: map[$patch:x c:d]"},
+      {"an unknown directive in a list", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"a","$patch":"x"}]}})",
+       "unknown patch type: x in map: map[$patch:x name:a]"},
+      {"directives for an absent target are dropped with their map", R"({"spec":{}})",
+       R"({"spec":{"nodeSelector":{"$patch":"x"},"containers":[{"name":"a"},{"$patch":"delete","name":"b"}]}})",
+       R"({"spec":{"containers":[{"name":"a"}]}})"},
+      {"a new item loses its directives", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"b","$setElementOrder/env":[{"name":"X"}],"env":[{"name":"X"}]}]}})",
+       R"({"spec":{"containers":[{"name":"b","env":[{"name":"X"}]},{"name":"a"}]}})"},
+      {"the whole document", R"({"spec":{"nodeName":"n"}})",
+       R"({"$patch":"replace","metadata":{"name":"p"}})", R"({"metadata":{"name":"p"}})"},
+  });
+}
+
+TEST(StrategicMerge, TreatsListsOfScalarsAsSets) {
+  check({
+      {"union", R"({"metadata":{"finalizers":["a","b"]}})",
+       R"({"metadata":{"finalizers":["b","c"]}})", R"({"metadata":{"finalizers":["a","b","c"]}})"},
+      {"delete", R"({"metadata":{"finalizers":["a","b"]}})",
+       R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["a"]}})",
+       R"({"metadata":{"finalizers":["b"]}})"},
+      {"delete and add", R"({"metadata":{"finalizers":["a","b"]}})",
+       R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["a"],"finalizers":["c"]}})",
+       R"({"metadata":{"finalizers":["c","b"]}})"},
+      {"delete from nothing", R"({"metadata":{}})",
+       R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["a"]}})", R"({"metadata":{}})"},
+      {"order", R"({"metadata":{"finalizers":["a","b"]}})",
+       R"({"metadata":{"$setElementOrder/finalizers":["c","b"],"finalizers":["c"]}})",
+       R"({"metadata":{"finalizers":["c","a","b"]}})"},
+      {"deletions must be a list", R"({"metadata":{"finalizers":["a"]}})",
+       R"({"metadata":{"$deleteFromPrimitiveList/finalizers":"a"}})",
+       "invalid patch format of primitive list"},
+  });
+}
+
+TEST(StrategicMerge, SetsTheOrderOfElements) {
+  check({
+      {"without a change", R"({"spec":{"containers":[{"name":"a"},{"name":"b"},{"name":"c"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"c"},{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"b"},{"name":"c"},{"name":"a"}]}})"},
+      {"with a new item in front", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"b"},{"name":"a"}],"containers":[{"name":"b","image":"i"}]}})",
+       R"({"spec":{"containers":[{"name":"b","image":"i"},{"name":"a"}]}})"},
+      {"items of the server alone keep their place",
+       R"({"spec":{"containers":[{"name":"side"},{"name":"a"},{"name":"b"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"},{"name":"b"}],"containers":[{"name":"b","image":"2"}]}})",
+       R"({"spec":{"containers":[{"name":"side"},{"name":"a"},{"name":"b","image":"2"}]}})"},
+      {"with a deletion", R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"b"}],"containers":[{"name":"a","$patch":"delete"}]}})",
+       R"({"spec":{"containers":[{"name":"b"}]}})"},
+      {"for an absent list", R"({"spec":{}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"},{"name":"b"}],"containers":[{"name":"a"},{"name":"b"}]}})",
+       R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})"},
+      {"for nothing at all", R"({"spec":{}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"}]}})", R"({"spec":{}})"},
+      {"every item of the patch must be named", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"}],"containers":[{"name":"b"}]}})",
+       "The order in patch list:\n[map[name:b]]\n doesn't match $setElementOrder "
+       "list:\n[map[name:a]]\n"},
+      {"the order must be a list", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"$setElementOrder/containers":"a"}})",
+       "invalid patch format of setElementOrder list"},
+  });
+}
+
+TEST(StrategicMerge, RetainsOnlyTheNamedKeys) {
+  check({
+      {"a volume changes its source", R"({"spec":{"volumes":[{"name":"v","emptyDir":{}}]}})",
+       R"({"spec":{"volumes":[{"$retainKeys":["name","secret"],"name":"v","secret":{"secretName":"s"}}]}})",
+       R"({"spec":{"volumes":[{"name":"v","secret":{"secretName":"s"}}]}})"},
+      {"what is set must be named", R"({"spec":{"volumes":[{"name":"v"}]}})",
+       R"({"spec":{"volumes":[{"$retainKeys":["name"],"name":"v","secret":{}}]}})",
+       "invalid patch format of retainKeys"},
+      {"the keys must be a list", R"({"spec":{"volumes":[{"name":"v"}]}})",
+       R"({"spec":{"volumes":[{"$retainKeys":"name","name":"v"}]}})",
+       "invalid patch format of retainKeys"},
+      {"a new item loses the directive", R"({"spec":{"volumes":[{"name":"v"}]}})",
+       R"({"spec":{"volumes":[{"$retainKeys":["name"],"name":"w"}]}})",
+       R"({"spec":{"volumes":[{"name":"w"},{"name":"v"}]}})"},
+  });
+}
+
+TEST(StrategicMerge, ReplacesMapsThatTheSchemaWantsReplaced) {
+  const auto& budget = schema::message("policy/v1", "PodDisruptionBudget");
+  const auto result =
+      strategic_merge_patch(budget, json(R"({"spec":{"selector":{"matchLabels":{"a":"1"}}}})"),
+                            json(R"({"spec":{"selector":{"matchLabels":{"b":"2"}}}})"));
+  EXPECT_EQ(to_text(*result), R"({"spec":{"selector":{"matchLabels":{"b":"2"}}}})");
+}
+
+TEST(StrategicMerge, RefusesAPatchThatIsNoObject) {
+  const auto result =
+      strategic_merge_patch(schema::message("core/v1", "Pod"), json("{}"), json("[]"));
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().reason, Reason::BadRequest);
+}
+
+}  // namespace
+}  // namespace muster::api

@@ -1,0 +1,250 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/base64.h"
+#include "api/decode.h"
+#include "api/kind.h"
+#include "api/object.h"
+#include "api/patch/patch.h"
+#include "api/protobuf.h"
+#include "api/schema/sample.h"
+
+// The guard against lost members: whatever a document of any message says survives every way
+// through the API room.
+namespace muster::api {
+namespace {
+
+using schema::Field;
+using schema::Message;
+using schema::Repeat;
+using schema::Shape;
+
+// Writes messages the way Go does: members that are not optional always, optional ones if present.
+class ProtobufWriter {
+ public:
+  static std::string message(const Message& message, const Json& value) {
+    std::string out;
+    for (const Field& field : message.fields) {
+      if (field.inlined && field.repeat == Repeat::One) {
+        bytes(field.number, ProtobufWriter::message(*field.message, value), out);
+        continue;
+      }
+      const Json* member = find(value, field.name);
+      if (member == nullptr && (field.optional || field.repeat != Repeat::One)) continue;
+      if (field.repeat == Repeat::List) {
+        for (const Json& item : member->as_array()) one(field, field.number, &item, out);
+      } else if (field.repeat == Repeat::Map) {
+        for (const auto& entry : member->as_object()) {
+          std::string pair;
+          bytes(1, entry.key(), pair);
+          one(field, 2, &entry.value(), pair);
+          bytes(field.number, pair, out);
+        }
+      } else {
+        one(field, field.number, member, out);
+      }
+    }
+    return out;
+  }
+
+  static void bytes(unsigned number, std::string_view content, std::string& out) {
+    varint(number << 3U | 2U, out);
+    varint(content.size(), out);
+    out += content;
+  }
+
+ private:
+  static void varint(std::uint64_t value, std::string& out) {
+    for (; value >= 0x80; value >>= 7U) out += static_cast<char>(value | 0x80U);
+    out += static_cast<char>(value);
+  }
+  static void integer(unsigned number, std::int64_t value, std::string& out) {
+    varint(number << 3U, out);
+    varint(static_cast<std::uint64_t>(value), out);
+  }
+
+  static std::string time(const Json& value) {
+    std::string out;
+    const Time time = parse_time(value.as_string()).value();
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+    integer(1, seconds.time_since_epoch().count(), out);
+    integer(2, (time - seconds).count() * 1000, out);
+    return out;
+  }
+
+  static std::string int_or_string(const Json* value) {
+    std::string out;
+    const bool is_text = value != nullptr && value->is_string();
+    integer(1, is_text ? 1 : 0, out);
+    integer(2, value != nullptr && value->is_int64() ? value->get_int64() : 0, out);
+    bytes(3, is_text ? std::string_view(value->get_string()) : "", out);
+    return out;
+  }
+
+  static void one(const Field& field, unsigned number, const Json* value, std::string& out) {
+    std::string wrapped;
+    switch (field.shape) {
+      case Shape::Bool: return integer(number, value != nullptr && value->as_bool() ? 1 : 0, out);
+      case Shape::Int32:
+      case Shape::Int64: return integer(number, value == nullptr ? 0 : value->as_int64(), out);
+      case Shape::Bytes:
+        return bytes(number, value == nullptr ? "" : *base64_decode(value->as_string()), out);
+      case Shape::Quantity:
+        if (value != nullptr) bytes(1, value->as_string(), wrapped);
+        return bytes(number, wrapped, out);
+      case Shape::Time:
+      case Shape::MicroTime:
+        return bytes(number, value == nullptr || value->is_null() ? "" : time(*value), out);
+      case Shape::IntOrString: return bytes(number, int_or_string(value), out);
+      case Shape::Any:
+        if (value != nullptr) bytes(1, to_text(*value), wrapped);
+        return bytes(number, wrapped, out);
+      case Shape::Message:
+        if (const Field* items = field.message->bare_list()) {
+          for (const Json& item : value->as_array()) one(*items, items->number, &item, wrapped);
+          return bytes(number, wrapped, out);
+        }
+        return bytes(number, message(*field.message, value == nullptr ? JsonObject() : *value),
+                     out);
+      case Shape::String:
+        return bytes(number,
+                     value == nullptr ? std::string_view() : std::string_view(value->as_string()),
+                     out);
+      case Shape::Double:
+      case Shape::Duration: FAIL() << "no table has a " << field.name << " of this shape yet";
+    }
+  }
+};
+
+Json parsed(std::string_view text) { return parse_json(text).value().value; }
+
+// Decodes the document and writes it; an error fails the test.
+std::string canonical(const Message& message, ParsedJson document) {
+  Result<Decoded> decoded = decode(message, std::move(document));
+  EXPECT_TRUE(decoded.has_value()) << decoded.error().message;
+  if (!decoded) return {};
+  EXPECT_TRUE(decoded->unknown.empty()) << decoded->unknown[0];
+  return canonical_text(message, decoded->document);
+}
+
+void expect_round_trips(const Message& message, const Json& document) {
+  const std::string text = canonical(message, {document, {}});
+  SCOPED_TRACE(message.package + "." + message.name + ": " + text);
+  EXPECT_EQ(canonical(message, {parsed(text), {}}), text);
+  EXPECT_EQ(canonical_text(message, merge_patch(parsed(text), JsonObject())), text);
+  const auto merged = strategic_merge_patch(message, parsed(text), JsonObject());
+  ASSERT_TRUE(merged.has_value());
+  EXPECT_EQ(canonical_text(message, *merged), text);
+
+  const auto from_protobuf =
+      parse_protobuf(message, ProtobufWriter::message(message, parsed(text)));
+  ASSERT_TRUE(from_protobuf.has_value()) << from_protobuf.error().message;
+  EXPECT_EQ(canonical(message, *from_protobuf), text);
+}
+
+TEST(RoundTrip, LosesNothingOfAnyMessage) {
+  SeededEntropy entropy(1);
+  for (const Message* message : schema::all_messages()) {
+    if (message->bare_list() != nullptr) continue;
+    for (int i = 0; i < 4; ++i)
+      expect_round_trips(*message, schema::sample(*message, entropy,
+                                                  {.depth_max = 2,
+                                                   .nodes_max = 200,
+                                                   .presence_percent = i == 0 ? 100U : 60U,
+                                                   .items_max = 2}));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(RoundTrip, LosesNothingOfAnyKind) {
+  SeededEntropy entropy(2);
+  for (const Kind* kind : all_kinds()) {
+    for (int i = 0; i < 20; ++i) {
+      Json document = schema::sample(*kind->message, entropy);
+      ensure_object(document.as_object(), "metadata")["name"] = "x";
+      expect_round_trips(*kind->message, document);
+      const auto decoded = decode(*kind->message, {document, {}});
+      const auto object = Object::make(*kind, decoded->document);
+      const auto again = Object::parse(*kind, std::string(object->bytes()));
+      ASSERT_TRUE(again.has_value());
+      EXPECT_EQ(Object::make(*kind, (*again)->document())->bytes(), object->bytes());
+      std::string encoded;
+      encode(*object, Revision{5}, {}, encoded);
+      const Json seen = parsed(encoded);
+      EXPECT_EQ(find_string(*find(seen, "metadata"), "resourceVersion"), "5");
+      EXPECT_EQ(Object::make(*kind, seen)->bytes(), object->bytes());
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(RoundTrip, DefaultsAreStable) {
+  SeededEntropy entropy(3);
+  for (const Kind* kind : all_kinds()) {
+    Json document = decode(*kind->message, {schema::sample(*kind->message, entropy), {}})->document;
+    apply_defaults(*kind->message, document);
+    const std::string once = canonical_text(*kind->message, document);
+    apply_defaults(*kind->message, document);
+    EXPECT_EQ(canonical_text(*kind->message, document), once) << kind->kind;
+  }
+}
+
+TEST(Protobuf, ReadsTheEnvelope) {
+  const auto& pod = schema::message("core/v1", "Pod");
+  std::string type;
+  ProtobufWriter::bytes(1, "v1", type);
+  ProtobufWriter::bytes(2, "Pod", type);
+  std::string body("k8s\0", 4);
+  ProtobufWriter::bytes(1, type, body);
+  ProtobufWriter::bytes(2, ProtobufWriter::message(pod, parsed(R"({"metadata":{"name":"p"}})")),
+                        body);
+  ProtobufWriter::bytes(3, "", body);
+  const auto envelope = read_protobuf_envelope(body);
+  ASSERT_TRUE(envelope.has_value());
+  EXPECT_EQ(envelope->api_version, "v1");
+  EXPECT_EQ(envelope->kind, "Pod");
+  EXPECT_EQ(to_text(parse_protobuf(pod, envelope->raw)->value), R"({"metadata":{"name":"p"}})");
+  EXPECT_FALSE(read_protobuf_envelope("{}").has_value());
+  EXPECT_FALSE(read_protobuf_envelope(std::string_view("k8s\0\x0a", 5)).has_value());
+}
+
+TEST(Protobuf, KeepsZeroValuesOnlyWherePresenceCounts) {
+  const auto& spec = schema::message("core/v1", "PodSpec");
+  const Json document = parsed(R"({"priority":0,"enableServiceLinks":false,"hostNetwork":false})");
+  EXPECT_EQ(to_text(parse_protobuf(spec, ProtobufWriter::message(spec, document))->value),
+            R"({"priority":0,"enableServiceLinks":false})");
+}
+
+TEST(Protobuf, NeverReadsOutOfRange) {
+  const auto& pod = schema::message("core/v1", "Pod");
+  SeededEntropy entropy(4);
+  const std::string sound =
+      ProtobufWriter::message(pod, decode(pod, {schema::sample(pod, entropy), {}})->document);
+  for (std::size_t size = 0; size < std::min<std::size_t>(sound.size(), 2000); ++size)
+    static_cast<void>(parse_protobuf(pod, std::string(sound, 0, size)));
+  for (int i = 0; i < 5000; ++i) {
+    std::string broken(sound, 0, 1 + entropy.below(400));
+    for (int flips = 0; flips < 3; ++flips)
+      broken[entropy.below(broken.size())] = static_cast<char>(entropy.next());
+    if (const auto read = parse_protobuf(pod, broken)) static_cast<void>(decode(pod, *read));
+  }
+}
+
+TEST(Protobuf, RefusesEndlessNesting) {
+  const auto& message = schema::message("scheduling/v1beta1", "CompositePodGroupTemplate");
+  std::string nested;
+  for (int i = 0; i < 1000; ++i) {
+    std::string outer;
+    ProtobufWriter::bytes(9, nested, outer);
+    nested = std::move(outer);
+  }
+  EXPECT_FALSE(parse_protobuf(message, nested).has_value());
+}
+
+}  // namespace
+}  // namespace muster::api

@@ -1,0 +1,274 @@
+#include "api/schema/schema.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "api/schema/tables.h"
+#include "base/check.h"
+
+namespace muster::api::schema {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string_view::npos) return words;
+    line.remove_prefix(begin);
+    const std::size_t end = std::min(line.find(' '), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+std::optional<Shape> scalar_shape(std::string_view type) {
+  static const std::map<std::string_view, Shape> kShapes = {
+      {"string", Shape::String},     {"bool", Shape::Bool},
+      {"int32", Shape::Int32},       {"int64", Shape::Int64},
+      {"double", Shape::Double},     {"bytes", Shape::Bytes},
+      {"Quantity", Shape::Quantity}, {"IntOrString", Shape::IntOrString},
+      {"Time", Shape::Time},         {"MicroTime", Shape::MicroTime},
+      {"Duration", Shape::Duration}, {"Any", Shape::Any},
+  };
+  const auto found = kShapes.find(type);
+  if (found == kShapes.end()) return std::nullopt;
+  return found->second;
+}
+
+// "core/v1" and "PodSpec" for a type written as PodSpec, core.PodSpec or core.v1.PodSpec.
+std::pair<std::string, std::string> message_name(std::string_view package, std::string_view type) {
+  const std::vector<std::string> parts = split(type, '.');
+  if (parts.size() == 1) return {std::string(package), parts[0]};
+  if (parts.size() == 2) return {parts[0] + "/v1", parts[1]};
+  CHECK_THAT(parts.size() == 3, "{}: no such type: {}", package, type);
+  return {parts[0] + "/" + parts[1], parts[2]};
+}
+
+// Reads all tables; afterwards nothing changes.
+class Catalog {
+ public:
+  Catalog() {
+    for (const Table* table :
+         {&kMeta, &kPods, &kNodes, &kVolumes, &kCore, &kSchedulingV1, &kSchedulingV1beta1,
+          &kSchedulingV1alpha3, &kBatch, &kAppsV1, &kAutoscalingV1, &kPolicy, &kCoordination,
+          &kEvents, &kRbacV1, &kAuthenticationV1, &kAuthorizationV1, &kResource})
+      read(*table);
+    for (const Link& link : links_) resolve(link);
+    for (const auto& message : messages_) flatten(*message);
+    mark_defaults();
+    for (const auto& message : messages_) all_.push_back(message.get());
+  }
+
+  const Message* find(std::string_view package, std::string_view name) const {
+    const auto found = by_name_.find(full_name(package, name));
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+  std::span<const Message* const> all() const { return all_; }
+
+ private:
+  // A field whose type is a message that may not have been read yet.
+  struct Link {
+    Message* owner;
+    std::size_t field;
+    std::string package;
+    std::string name;
+  };
+
+  static std::string full_name(std::string_view package, std::string_view name) {
+    return std::string(package) + "." + std::string(name);
+  }
+
+  void read(const Table& table) {
+    Message* current = nullptr;
+    for (std::string_view rest = table.text; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (line.empty()) continue;
+      if (line[0] != ' ') {
+        current = &add_message(table.package, line);
+        continue;
+      }
+      CHECK_THAT(current != nullptr, "{}: a field outside of a message: {}", table.package, line);
+      std::string_view text = line.substr(line.find_first_not_of(' '));
+      if (!take_prefix(text, "-- ")) {
+        add_field(*current, text);
+        continue;
+      }
+      CHECK_THAT(!current->fields.empty(), "{}: a sentence about no field: {}", table.package,
+                 line);
+      current->fields.back().doc = text;
+    }
+  }
+
+  Message& add_message(std::string_view package, std::string_view line) {
+    auto message = std::make_unique<Message>();
+    message->package = package;
+    const std::size_t doc = line.find(" -- ");
+    if (doc != std::string_view::npos) message->doc = line.substr(doc + 4);
+    const std::vector<std::string_view> words = words_of(line.substr(0, doc));
+    message->name = words[0];
+    message->object = words.size() == 2 && words[1] == "object";
+    CHECK_THAT(words.size() == 1 || message->object, "{}: unknown word: {}", package, line);
+    const bool added =
+        by_name_.emplace(full_name(message->package, message->name), message.get()).second;
+    CHECK_THAT(added, "{} stands twice in {}", message->name, package);
+    messages_.push_back(std::move(message));
+    return *messages_.back();
+  }
+
+  void add_field(Message& message, std::string_view line) {
+    const std::vector<std::string_view> words = words_of(line);
+    CHECK_THAT(words.size() >= 3, "{}: a field needs number, name and type: {}", message.name,
+               line);
+    Field field;
+    const auto number = std::from_chars(words[0].begin(), words[0].end(), field.number);
+    CHECK_THAT(number.ec == std::errc() && number.ptr == words[0].end(), "{}: no number: {}",
+               message.name, line);
+    field.name = words[1];
+    add_type(message, field, words[2]);
+    for (std::size_t i = 3; i < words.size(); ++i)
+      CHECK_THAT(add_word(field, words[i]), "{}.{}: unknown word: {}", message.name, field.name,
+                 words[i]);
+    message.fields.push_back(std::move(field));
+  }
+
+  void add_type(Message& message, Field& field, std::string_view type) {
+    field.optional = take_prefix(type, "*");
+    if (take_prefix(type, "[]")) field.repeat = Repeat::List;
+    if (take_prefix(type, "{}")) field.repeat = Repeat::Map;
+    if (const auto shape = scalar_shape(type)) {
+      field.shape = *shape;
+      return;
+    }
+    field.shape = Shape::Message;
+    auto [package, name] = message_name(message.package, type);
+    links_.push_back({&message, message.fields.size(), std::move(package), std::move(name)});
+  }
+
+  static bool add_word(Field& field, std::string_view word) {
+    if (word == "always") return field.always = true;
+    if (word == "inline") return field.inlined = true;
+    if (word == "required") return field.required = true;
+    if (word == "retainKeys") return field.retain_keys = true;
+    if (word == "replace") return field.replaces = true;
+    if (word == "atomic") return field.atomic_map = true;
+    if (word == "merge") return field.merges = true;
+    if (take_prefix(word, "merge=")) {
+      field.merge_keys = {std::string(word)};
+      return field.merges = true;
+    }
+    if (take_prefix(word, "list=")) {
+      field.list_type = word == "set" ? ListType::Set : ListType::Map;
+      if (field.list_type == ListType::Map) field.list_keys = split(word, ',');
+      return true;
+    }
+    if (take_prefix(word, "default=")) return !(field.default_text = word).empty();
+    if (take_prefix(word, "allowed=")) return !(field.allowed = split(word, '|')).empty();
+    return false;
+  }
+
+  void resolve(const Link& link) {
+    Field& field = link.owner->fields[link.field];
+    field.message = find(link.package, link.name);
+    CHECK_THAT(field.message != nullptr, "{}.{}: no message {} in {}", link.owner->name, field.name,
+               link.name, link.package);
+  }
+
+  static void collect_members(const Message& message, std::vector<const Field*>& members) {
+    for (const Field& field : message.fields) {
+      if (field.inlined && field.repeat == Repeat::One)
+        collect_members(*field.message, members);
+      else
+        members.push_back(&field);
+    }
+  }
+
+  static void flatten(Message& message) {
+    collect_members(message, message.members);
+    for (std::uint16_t i = 0; i < message.members.size(); ++i) {
+      message.members_by_name.push_back(i);
+      if (message.members[i]->always) message.members_always.push_back(i);
+    }
+    const auto name_of = [&](std::uint16_t i) -> std::string_view {
+      return message.members[i]->name;
+    };
+    std::ranges::sort(message.members_by_name, {}, name_of);
+    const auto twice = std::ranges::adjacent_find(message.members_by_name, {}, name_of);
+    CHECK_THAT(twice == message.members_by_name.end(), "{}.{} stands twice", message.name,
+               name_of(*twice));
+  }
+
+  // Messages may contain each other in circles, so the mark travels until nothing changes.
+  void mark_defaults() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& message : messages_) {
+        if (message->defaults_within) continue;
+        message->defaults_within = std::ranges::any_of(message->members, [](const Field* field) {
+          return !field->default_text.empty() ||
+                 (field->message != nullptr && field->message->defaults_within);
+        });
+        changed |= message->defaults_within;
+      }
+    }
+  }
+
+  std::vector<std::unique_ptr<Message>> messages_;
+  std::map<std::string, const Message*> by_name_;
+  std::vector<Link> links_;
+  std::vector<const Message*> all_;
+};
+
+const Catalog& catalog() {
+  static const Catalog* const kCatalog = new Catalog();
+  return *kCatalog;
+}
+
+}  // namespace
+
+std::optional<std::size_t> Message::position(std::string_view json_name) const {
+  const auto name_of = [this](std::uint16_t i) -> std::string_view { return members[i]->name; };
+  const auto at = std::ranges::lower_bound(members_by_name, json_name, {}, name_of);
+  if (at == members_by_name.end() || name_of(*at) != json_name) return std::nullopt;
+  return *at;
+}
+
+const Field* Message::find(std::string_view json_name) const {
+  const auto at = position(json_name);
+  return at ? members[*at] : nullptr;
+}
+
+const Field* Message::bare_list() const {
+  return fields.size() == 1 && fields[0].inlined && fields[0].repeat == Repeat::List ? &fields[0]
+                                                                                     : nullptr;
+}
+
+const Message& message(std::string_view package, std::string_view name) {
+  const Message* found = catalog().find(package, name);
+  CHECK_THAT(found != nullptr, "no message {} in {}", name, package);
+  return *found;
+}
+
+std::span<const Message* const> all_messages() { return catalog().all(); }
+
+}  // namespace muster::api::schema

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "api/kind.h"
+#include "api/object.h"
+#include "base/time.h"
+
+// The forms of objects that are made for reading: the Table that kubectl prints, and metadata
+// alone. All append JSON text.
+namespace muster::api {
+
+// One column of a Table; priority 1 is shown by -o wide only.
+struct Column {
+  std::string_view name;
+  std::string_view type = "string";
+  std::string_view format = {};
+  std::string_view description = {};
+  int priority = 0;
+};
+
+// What `kubectl get` shows of a kind; name and creation time for kinds we know nothing special of.
+std::span<const Column> columns(const Kind& kind);
+
+// The cells of one row, "[…]", one per column. Ages are counted from `now`.
+void append_cells(const Object& object, Time now, std::string& out);
+
+enum class IncludeObject : std::uint8_t { Metadata, Object, None };
+
+struct TableOptions {
+  Time now;
+  IncludeObject include = IncludeObject::Metadata;
+  bool with_columns = true;       // false for every event of a watch but the first
+  std::string_view version = {};  // of whole objects; empty = the stored one
+};
+
+// An object as of a revision, which may be later than its own: a deletion's.
+struct TableRow {
+  const Object* object = nullptr;
+  Revision revision;
+};
+
+// What stands above a list.
+struct ListHead {
+  Revision revision;
+  std::string_view continue_token = {};
+  std::optional<std::int64_t> remaining = std::nullopt;
+};
+
+// A list, one object, or the object of a watch event: they differ in head and number of rows.
+void append_table(const Kind& kind, std::span<const TableRow> rows, const ListHead& head,
+                  const TableOptions& options, std::string& out);
+
+// PartialObjectMetadata, and a list of them.
+void append_partial_metadata(const Object& object, Revision revision, std::string& out);
+void append_partial_metadata_list(std::span<const TableRow> rows, const ListHead& head,
+                                  std::string& out);
+
+// The object of a BOOKMARK event in both forms.
+struct Bookmark {
+  Revision revision;
+  bool initial_events_end = false;
+};
+void append_partial_metadata(const Bookmark& bookmark, std::string& out);
+void append_table(const Kind& kind, const Bookmark& bookmark, const TableOptions& options,
+                  std::string& out);
+
+}  // namespace muster::api

@@ -1,0 +1,172 @@
+#include "api/validation/pod.h"
+#include "api/validation/validation_testing.h"
+
+namespace muster::api {
+namespace {
+
+const std::string kRule =
+    "spec: Forbidden: pod updates may not change fields other than "
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+    "`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+Json pod(std::string_view spec) {
+  return document(
+      fmt::format(R"({{"metadata":{{"name":"p","namespace":"n","uid":"u"}},"spec":{}}})", spec));
+}
+
+struct Case {
+  std::string name;
+  std::string old;
+  std::string now;  // edits of the old spec
+  Sentences want;
+};
+
+TEST(PodUpdate, OnlyAFewFieldsMayChange) {
+  const std::string kPlain = R"({"containers":[{"name":"c","image":"i"}]})";
+  const std::string kGated =
+      R"({"containers":[{"name":"c","image":"i"}],"schedulingGates":[{"name":"x/a"},{"name":"x/b"}],
+          "nodeSelector":{"a":"1"}})";
+  const std::string kTolerant =
+      R"({"containers":[{"name":"c","image":"i"}],"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":5}]})";
+  const Case cases[] = {
+      {"nothing", kPlain, "{}", {}},
+      {"empty is absent",
+       kPlain,
+       R"({"tolerations":[],"nodeSelector":{},"hostNetwork":false,"hostname":""})",
+       {}},
+      {"image", kPlain, R"({"containers":[{"name":"c","image":"j"}]})", {}},
+      {"no image",
+       kPlain,
+       R"({"containers":[{"name":"c","image":""}]})",
+       {"spec.containers[0].image: Required value"}},
+      {"another container",
+       kPlain,
+       R"({"containers":[{"name":"c","image":"i"},{"name":"d","image":"i"}]})",
+       {"spec.containers: Forbidden: pod updates may not add or remove containers"}},
+      {"command",
+       kPlain,
+       R"({"containers":[{"name":"c","image":"i","command":["x"]}]})",
+       {kRule + "\n- containers: [{\"name\":\"c\",\"image\":\"i\",\"resources\":{}}]" +
+        "\n+ containers: [{\"name\":\"c\",\"image\":\"i\",\"command\":[\"x\"],\"resources\":{}}]"}},
+      {"node name", kPlain, R"({"nodeName":"n1"})", {kRule + "\n+ nodeName: \"n1\""}},
+      {"group",
+       kPlain,
+       R"({"schedulingGroup":{"podGroupName":"g"}})",
+       {kRule + "\n+ schedulingGroup: {\"podGroupName\":\"g\"}"}},
+      {"deadline set", kPlain, R"({"activeDeadlineSeconds":5})", {}},
+      {"deadline later",
+       R"({"containers":[{"name":"c","image":"i"}],"activeDeadlineSeconds":5})",
+       R"({"activeDeadlineSeconds":6})",
+       {"spec.activeDeadlineSeconds: Invalid value: 6: must be less than or equal to previous "
+        "value"}},
+      {"deadline dropped",
+       R"({"containers":[{"name":"c","image":"i"}],"activeDeadlineSeconds":5})",
+       R"({"activeDeadlineSeconds":null})",
+       {"spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer "
+        "to nil "
+        "value"}},
+      {"grace healed",
+       R"({"containers":[{"name":"c","image":"i"}],"terminationGracePeriodSeconds":-1})",
+       R"({"terminationGracePeriodSeconds":1})",
+       {}},
+      {"grace changed",
+       R"({"containers":[{"name":"c","image":"i"}],"terminationGracePeriodSeconds":30})",
+       R"({"terminationGracePeriodSeconds":1})",
+       {kRule + "\n- terminationGracePeriodSeconds: 30\n+ terminationGracePeriodSeconds: 1"}},
+      {"toleration added", kPlain, R"({"tolerations":[{"operator":"Exists"}]})", {}},
+      {"toleration seconds",
+       kTolerant,
+       R"({"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":9}]})",
+       {}},
+      {"toleration removed",
+       kTolerant,
+       R"({"tolerations":[]})",
+       {"spec.tolerations: Forbidden: existing toleration can not be modified except its "
+        "tolerationSeconds"}},
+      {"gate removed", kGated, R"({"schedulingGates":[{"name":"x/b"}]})", {}},
+      {"gates gone", kGated, R"({"schedulingGates":[]})", {}},
+      {"gate added",
+       kPlain,
+       R"({"schedulingGates":[{"name":"x/c"}]})",
+       {"spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
+        "scheduling gate "
+        "'x/c'"}},
+      {"gated node selector grows", kGated, R"({"nodeSelector":{"a":"1","b":"2"}})", {}},
+      {"gated node selector changes",
+       kGated,
+       R"({"nodeSelector":{"a":"2"}})",
+       {"spec.nodeSelector: Invalid value: {\"a\":\"2\"}: only additions to spec.nodeSelector are "
+        "allowed "
+        "(no mutations or deletions)"}},
+      {"free node selector grows",
+       kPlain,
+       R"({"nodeSelector":{"b":"2"}})",
+       {kRule + "\n+ nodeSelector: {\"b\":\"2\"}"}},
+  };
+  for (const Case& c : cases) {
+    const Json old = pod(c.old);
+    EXPECT_EQ(sentences(validate_pod_update(edited(old, "spec", c.now), old)), c.want) << c.name;
+  }
+}
+
+TEST(PodUpdate, AGatedPodMayNarrowItsNodeAffinity) {
+  const auto with_terms = [](std::string_view terms) {
+    return pod(fmt::format(
+        R"({{"containers":[{{"name":"c","image":"i"}}],"schedulingGates":[{{"name":"x/a"}}],"affinity":{{"nodeAffinity":
+            {{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":{}}}}}}}}})",
+        terms));
+  };
+  const std::string kPath =
+      "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+  const std::string kFirst = R"({"key":"a","operator":"Exists"})";
+  const std::string kSecond = R"({"key":"b","operator":"Exists"})";
+  const Json bare =
+      pod(R"({"containers":[{"name":"c","image":"i"}],"schedulingGates":[{"name":"x/a"}]})");
+  const Json one = with_terms("[{\"matchExpressions\":[" + kFirst + "]}]");
+  const Json narrowed = with_terms("[{\"matchExpressions\":[" + kFirst + "," + kSecond + "]}]");
+  const Json changed = with_terms("[{\"matchExpressions\":[" + kSecond + "]}]");
+  const Json more = with_terms("[{\"matchExpressions\":[" + kFirst + "]},{}]");
+  EXPECT_EQ(sentences(validate_pod_update(one, bare)), Sentences{});
+  EXPECT_EQ(sentences(validate_pod_update(narrowed, one)), Sentences{});
+  EXPECT_EQ(sentences(validate_pod_update(changed, one)),
+            Sentences{kPath + "[0]: Invalid value: {\"matchExpressions\":[" + kSecond +
+                      "]}: only additions are allowed (no mutations or deletions)"});
+  EXPECT_EQ(
+      sentences(validate_pod_update(more, one)),
+      Sentences{kPath + ": Invalid value: [{\"matchExpressions\":[" + kFirst +
+                "]},{}]: no additions/deletions to non-empty NodeSelectorTerms list are allowed"});
+}
+
+TEST(PodStatusUpdate, IsJudgedAsUpstreamDoes) {
+  const Json old = document(R"({"metadata":{"name":"p","namespace":"n"},
+      "spec":{"nodeName":"n1","restartPolicy":"Never","initContainers":[{"name":"side","restartPolicy":"Always"}]},
+      "status":{"qosClass":"Burstable",
+                "containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":0}}}],
+                "initContainerStatuses":[{"name":"side","state":{"terminated":{"exitCode":0}}}]}})");
+  EXPECT_EQ(sentences(validate_pod_status_update(old, old)), Sentences{});
+  const Json now = edited(old, "status", R"({"qosClass":"Guaranteed","nominatedNodeName":"n2",
+      "conditions":[{"type":"a b"}],"podIPs":[{"ip":"10.0.0.1"},{"ip":"10.0.0.1"}],
+      "containerStatuses":[{"name":"c","state":{"running":{}}}],
+      "initContainerStatuses":[{"name":"side","state":{"running":{}}}],
+      "resourceClaimStatuses":[{"name":"gone"}]})");
+  EXPECT_EQ(sentences(validate_pod_status_update(now, old)),
+            (Sentences{"metadata.conditions[0].Type: Invalid value: \"a b\": " + kBadNamePart,
+                       "status.nominatedNodeName: Forbidden: may not be set on pods that are "
+                       "already bound to a node",
+                       "status.qosClass: Invalid value: \"Guaranteed\": field is immutable",
+                       "status.containerStatuses[0].state: Forbidden: may not be transitioned to "
+                       "non-terminated state",
+                       "status.resourceClaimStatuses[0].name: Invalid value: \"gone\": must match "
+                       "the name of an entry "
+                       "in `spec.resourceClaims`",
+                       "status.podIPs: Invalid value: "
+                       "[{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]: may specify no "
+                       "more than one IP for each IP family",
+                       "status.podIPs[1]: Duplicate value: {\"ip\":\"10.0.0.1\"}"}));
+  EXPECT_EQ(sentences(validate_pod_status_update(edited(old, "spec", R"({"nodeName":"n2"})"), old)),
+            Sentences{"status.nodeName: Forbidden: may not be changed directly"});
+}
+
+}  // namespace
+}  // namespace muster::api

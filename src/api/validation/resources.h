@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "api/json.h"
+#include "api/validation/field_errors.h"
+
+namespace muster::api {
+
+// Names without a domain, or with kubernetes.io/ in it.
+bool is_native_resource(std::string_view name);
+// Countable things of a vendor: nvidia.com/gpu.
+bool is_extended_resource(std::string_view name);
+bool is_huge_page_resource(std::string_view name);
+
+// Not negative, and whole if the resource comes in pieces.
+void validate_resource_amount(std::string_view name, const Json& amount, const FieldPath& path,
+                              FieldErrors& errors);
+
+// The `resources` of a container. `claim_names` are those the pod declares.
+void validate_container_resources(const Json& requirements,
+                                  std::span<const std::string_view> claim_names,
+                                  const FieldPath& path, FieldErrors& errors);
+// The `resources` of a pod as a whole: cpu, memory and huge pages only.
+void validate_pod_resources(const Json& requirements, const FieldPath& path, FieldErrors& errors);
+// A map of amounts under container rules: `overhead`.
+void validate_overhead(const Json& amounts, const FieldPath& path, FieldErrors& errors);
+
+}  // namespace muster::api

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace muster::api {
+
+// Labels or annotations: sorted by key, each key once.
+using StringPairs = std::vector<std::pair<std::string, std::string>>;
+
+// The value of `key`, or null.
+inline const std::string* lookup(const StringPairs& pairs, std::string_view key) {
+  const auto at =
+      std::lower_bound(pairs.begin(), pairs.end(), key,
+                       [](const auto& pair, std::string_view k) { return pair.first < k; });
+  return at != pairs.end() && at->first == key ? &at->second : nullptr;
+}
+
+}  // namespace muster::api

@@ -1,0 +1,444 @@
+#include "api/views/pod_view.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+namespace muster::api {
+namespace {
+
+constexpr std::int64_t kDefaultCpuMilli = 100;
+constexpr std::int64_t kDefaultMemory = std::int64_t{200} * 1024 * 1024;
+
+std::string text(const Json& value, std::string_view member) {
+  return std::string(find_string(value, member));
+}
+
+std::int64_t number(const Json& value, std::string_view member) {
+  const Json* found = find(value, member);
+  return found != nullptr && found->is_int64() ? found->get_int64() : 0;
+}
+
+template <typename Visit>
+void for_each(const Json& value, std::string_view member, Visit&& visit) {
+  if (const JsonArray* array = find_array(value, member))
+    for (const Json& entry : *array) visit(entry);
+}
+
+std::vector<std::string> read_strings(const Json& value, std::string_view member) {
+  std::vector<std::string> strings;
+  for_each(value, member, [&](const Json& entry) {
+    if (entry.is_string())
+      strings.emplace_back(entry.get_string().data(), entry.get_string().size());
+  });
+  return strings;
+}
+
+Quantities quantities_at(const Json& value, std::string_view outer, std::string_view inner) {
+  const Json* object = find(value, outer);
+  return read_quantities(object == nullptr ? nullptr : find_object(*object, inner));
+}
+
+// --- selectors ---
+
+SelectorOperator selector_operator(std::string_view name) {
+  if (name == "In") return SelectorOperator::In;
+  if (name == "NotIn") return SelectorOperator::NotIn;
+  if (name == "Exists") return SelectorOperator::Exists;
+  if (name == "DoesNotExist") return SelectorOperator::DoesNotExist;
+  if (name == "Gt") return SelectorOperator::Gt;
+  if (name == "Lt") return SelectorOperator::Lt;
+  return SelectorOperator::Invalid;
+}
+
+std::vector<NodeRequirement> read_requirements(const Json& term, std::string_view member) {
+  std::vector<NodeRequirement> requirements;
+  for_each(term, member, [&](const Json& entry) {
+    requirements.push_back({text(entry, "key"), selector_operator(find_string(entry, "operator")),
+                            read_strings(entry, "values")});
+  });
+  return requirements;
+}
+
+NodeSelectorTerm read_term(const Json& term) {
+  return {read_requirements(term, "matchExpressions"), read_requirements(term, "matchFields")};
+}
+
+void read_node_affinity(const Json& spec, PodNeeds& needs) {
+  const Json* affinity = find_path(spec, "affinity.nodeAffinity");
+  if (affinity == nullptr) return;
+  if (const Json* required = find(*affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+      required != nullptr && required->is_object()) {
+    needs.has_required = true;
+    for_each(*required, "nodeSelectorTerms",
+             [&](const Json& term) { needs.required.push_back(read_term(term)); });
+  }
+  for_each(*affinity, "preferredDuringSchedulingIgnoredDuringExecution", [&](const Json& entry) {
+    const Json* term = find(entry, "preference");
+    needs.preferred.push_back(
+        {number(entry, "weight"), term == nullptr ? NodeSelectorTerm{} : read_term(*term)});
+  });
+}
+
+Toleration read_toleration(const Json& entry) {
+  const std::string_view op = find_string(entry, "operator");
+  return {text(entry, "key"),
+          op.empty() || op == "Equal" ? TolerationOperator::Equal
+          : op == "Exists"            ? TolerationOperator::Exists
+                                      : TolerationOperator::Other,
+          text(entry, "value"), text(entry, "effect")};
+}
+
+// --- containers ---
+
+// A container's requests, as the spec and the status know them.
+struct ContainerAmounts {
+  Quantities spec;
+  std::optional<Quantities> allocated;
+  std::optional<Quantities> actuated;
+  bool init = false;
+  bool sidecar = false;  // init container with restartPolicy Always
+};
+
+enum class Source : std::uint8_t { Spec, Allocated, Actuated };
+
+bool always_restarts(const Json& container) {
+  return find_string(container, "restartPolicy") == "Always";
+}
+
+std::string normalized_image(std::string image) {
+  const auto slash = image.rfind('/');
+  const auto colon = image.rfind(':');
+  if (colon == std::string::npos || (slash != std::string::npos && colon < slash))
+    image += ":latest";
+  return image;
+}
+
+void read_ports(const Json& container, std::vector<HostPort>& ports) {
+  for_each(container, "ports", [&](const Json& entry) {
+    const std::int64_t port = number(entry, "hostPort");
+    if (port <= 0) return;
+    HostPort host{text(entry, "hostIP"), text(entry, "protocol"), static_cast<std::int32_t>(port)};
+    if (host.ip.empty()) host.ip = "0.0.0.0";
+    if (host.protocol.empty()) host.protocol = "TCP";
+    ports.push_back(std::move(host));
+  });
+}
+
+// The requests of one pod in every form its readers want (reference/plugins.md, section 4.1).
+class RequestSums {
+ public:
+  RequestSums(const Json& spec, const Json* status) {
+    overhead_ = read_quantities(find_object(spec, "overhead"));
+    pod_spec_ = quantities_at(spec, "resources", "requests");
+    std::erase_if(pod_spec_, [](const auto& pair) { return !pod_level_name(pair.first); });
+    for_each(spec, "initContainers", [&](const Json& c) { add(c, /*init=*/true); });
+    for_each(spec, "containers", [&](const Json& c) { add(c, /*init=*/false); });
+    if (status != nullptr) read_status(spec, *status);
+  }
+
+  struct Form {
+    bool with_status = false;
+    bool with_pod_level = true;
+    bool default_cpu = false;
+    bool default_memory = false;
+  };
+
+  Quantities total(const Form& form) const {
+    Quantities sum =
+        form.with_status && has_status_ ? status_sum(form) : container_sum(Source::Spec, form);
+    if (form.with_pod_level) replace_pod_level(form, sum);
+    add_to(sum, overhead_);
+    return sum;
+  }
+
+  // cpu and memory with a default for containers that name none. With pod-level requests only a
+  // resource that nobody names is defaulted.
+  Quantities nonzero_total() const {
+    Form form{.with_status = true, .default_cpu = true, .default_memory = true};
+    if (!pod_spec_.empty()) {
+      const Quantities plain = total({.with_status = true});
+      form.default_cpu = lookup(plain, "cpu") == nullptr;
+      form.default_memory = lookup(plain, "memory") == nullptr;
+    }
+    return total(form);
+  }
+
+ private:
+  static bool pod_level_name(std::string_view name) {
+    return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
+  }
+
+  void add(const Json& container, bool init) {
+    containers_.push_back({.spec = quantities_at(container, "resources", "requests"),
+                           .allocated = std::nullopt,
+                           .actuated = std::nullopt,
+                           .init = init,
+                           .sidecar = init && always_restarts(container)});
+  }
+
+  void read_status(const Json& spec, const Json& status) {
+    std::size_t index = 0;
+    const auto match = [&](std::string_view containers, std::string_view statuses) {
+      for_each(spec, containers, [&](const Json& container) {
+        read_container_status(find_string(container, "name"), find_array(status, statuses),
+                              containers_[index++]);
+      });
+    };
+    match("initContainers", "initContainerStatuses");
+    match("containers", "containerStatuses");
+    if (const JsonObject* allocated = find_object(status, "allocatedResources"))
+      pod_allocated_ = read_quantities(allocated);
+    if (const Json* resources = find(status, "resources"))
+      if (const JsonObject* requests = find_object(*resources, "requests"))
+        pod_actuated_ = read_quantities(requests);
+    for_each(status, "conditions", [&](const Json& condition) {
+      infeasible_ |= find_string(condition, "type") == "PodResizePending" &&
+                     find_string(condition, "reason") == "Infeasible";
+    });
+    has_status_ |= infeasible_ || pod_allocated_ || pod_actuated_;
+  }
+
+  void read_container_status(std::string_view name, const JsonArray* statuses,
+                             ContainerAmounts& container) {
+    if (statuses == nullptr) return;
+    for (const Json& entry : *statuses) {
+      if (find_string(entry, "name") != name) continue;
+      if (const JsonObject* allocated = find_object(entry, "allocatedResources"))
+        container.allocated = read_quantities(allocated);
+      if (const Json* resources = find(entry, "resources"))
+        if (const JsonObject* requests = find_object(*resources, "requests"))
+          container.actuated = read_quantities(requests);
+      has_status_ |= container.allocated || container.actuated;
+    }
+  }
+
+  Quantities amounts(const ContainerAmounts& container, Source source, const Form& form) const {
+    Quantities result;
+    if (source == Source::Actuated && container.actuated)
+      result = *container.actuated;
+    else if (source != Source::Spec && container.allocated)
+      result = *container.allocated;
+    else if (source == Source::Spec || !infeasible_)
+      result = container.spec;
+    if (form.default_cpu && lookup(result, "cpu") == nullptr)
+      entry(result, "cpu") = Quantity::of_milli(kDefaultCpuMilli);
+    if (form.default_memory && lookup(result, "memory") == nullptr)
+      entry(result, "memory") = Quantity::of_units(kDefaultMemory);
+    return result;
+  }
+
+  Quantities container_sum(Source source, const Form& form) const {
+    Quantities total;
+    Quantities sidecars;
+    Quantities init_most;
+    for (const ContainerAmounts& container : containers_) {
+      const Quantities wanted = amounts(container, source, form);
+      if (!container.init || container.sidecar) add_to(total, wanted);
+      if (!container.init) continue;
+      if (container.sidecar) {
+        add_to(sidecars, wanted);
+        raise_to(init_most, sidecars);
+      } else {
+        Quantities running = sidecars;
+        add_to(running, wanted);
+        raise_to(init_most, running);
+      }
+    }
+    raise_to(total, init_most);
+    return total;
+  }
+
+  Quantities status_sum(const Form& form) const {
+    const bool pod_status = pod_allocated_ && pod_actuated_;
+    Quantities most;
+    if (!infeasible_) raise_to(most, container_sum(Source::Spec, form));
+    raise_to(most, pod_status ? *pod_actuated_ : container_sum(Source::Actuated, form));
+    raise_to(most, pod_status ? *pod_allocated_ : container_sum(Source::Allocated, form));
+    return most;
+  }
+
+  void replace_pod_level(const Form& form, Quantities& sum) const {
+    for (const auto& [name, quantity] : pod_spec_) {
+      Quantity value = quantity;
+      if (form.with_status && has_status_) {
+        if (infeasible_) value = {};
+        for (const auto& known : {pod_actuated_, pod_allocated_})
+          if (const Quantity* other = known ? lookup(*known, name) : nullptr;
+              other != nullptr && value < *other)
+            value = *other;
+      }
+      entry(sum, name) = value;
+    }
+  }
+
+  std::vector<ContainerAmounts> containers_;  // init containers first, in order
+  Quantities overhead_;
+  Quantities pod_spec_;  // spec.resources.requests of the names that may stand there
+  std::optional<Quantities> pod_allocated_;
+  std::optional<Quantities> pod_actuated_;
+  bool infeasible_ = false;
+  bool has_status_ = false;
+};
+
+void read_requests(const Json& spec, const Json* status, PodNeeds& needs) {
+  const RequestSums sums(spec, status);
+  needs.requests = Amounts::of(sums.total({}));
+  needs.usage = Amounts::of(sums.total({.with_status = true}));
+  const Amounts score = Amounts::of(
+      sums.total({.with_pod_level = false, .default_cpu = true, .default_memory = true}));
+  needs.score_cpu_milli = score.cpu_milli;
+  needs.score_memory = score.memory;
+  const Amounts nonzero = Amounts::of(sums.nonzero_total());
+  needs.nonzero_cpu_milli = nonzero.cpu_milli;
+  needs.nonzero_memory = nonzero.memory;
+}
+
+void read_containers(const Json& spec, PodNeeds& needs) {
+  const auto read_container = [&](const Json& container, bool keeps_running) {
+    if (keeps_running) read_ports(container, needs.host_ports);
+    needs.images.push_back(normalized_image(text(container, "image")));
+  };
+  for_each(spec, "initContainers", [&](const Json& c) { read_container(c, always_restarts(c)); });
+  for_each(spec, "containers", [&](const Json& c) { read_container(c, true); });
+  for_each(spec, "volumes", [&](const Json& volume) {
+    if (const Json* image = find(volume, "image"))
+      needs.images.push_back(normalized_image(text(*image, "reference")));
+  });
+  std::ranges::sort(needs.images);
+  std::ranges::sort(needs.host_ports);
+}
+
+void read_needs(const Json& spec, const Json* status, PodNeeds& needs) {
+  needs.node_name = text(spec, "nodeName");
+  for_each(spec, "tolerations",
+           [&](const Json& entry) { needs.tolerations.push_back(read_toleration(entry)); });
+  std::ranges::sort(needs.tolerations);
+  if (const JsonObject* selector = find_object(spec, "nodeSelector"))
+    for (const auto& member : *selector)
+      if (member.value().is_string())
+        needs.node_selector.emplace_back(member.key(),
+                                         std::string_view(member.value().get_string()));
+  std::ranges::sort(needs.node_selector);
+  read_node_affinity(spec, needs);
+  read_containers(spec, needs);
+  read_requests(spec, status, needs);
+}
+
+// --- hashing ---
+
+// Mixes values into 64 bits; the same on every machine, which std::hash does not promise.
+class Mixer {
+ public:
+  void add(std::uint64_t word) {
+    state_ = (std::rotl(state_, 25) ^ word) * 0x9e3779b97f4a7c15ULL;
+    state_ ^= state_ >> 32;
+  }
+  void add(std::string_view bytes) {
+    add(bytes.size());
+    while (bytes.size() >= 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data(), 8);
+      add(word);
+      bytes.remove_prefix(8);
+    }
+    std::uint64_t rest = 0;
+    for (const char c : bytes) rest = (rest << 8) | static_cast<unsigned char>(c);
+    add(rest);
+  }
+  void add(std::int64_t value) { add(static_cast<std::uint64_t>(value)); }
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x243f6a8885a308d3ULL;
+};
+
+void mix(Mixer& mixer, const NodeSelectorTerm& term) {
+  for (const auto* requirements : {&term.expressions, &term.fields}) {
+    mixer.add(requirements->size());
+    for (const NodeRequirement& requirement : *requirements) {
+      mixer.add(std::string_view(requirement.key));
+      mixer.add(static_cast<std::uint64_t>(requirement.op));
+      for (const std::string& value : requirement.values) mixer.add(std::string_view(value));
+    }
+  }
+}
+
+void mix(Mixer& mixer, const Amounts& amounts) {
+  mixer.add(amounts.cpu_milli);
+  mixer.add(amounts.memory);
+  mixer.add(amounts.ephemeral_storage);
+  for (const auto& [name, amount] : amounts.scalars) {
+    mixer.add(std::string_view(name));
+    mixer.add(amount);
+  }
+}
+
+std::uint64_t hash_of(const PodNeeds& needs) {
+  Mixer mixer;
+  mixer.add(std::string_view(needs.node_name));
+  for (const Toleration& toleration : needs.tolerations) {
+    mixer.add(std::string_view(toleration.key));
+    mixer.add(std::string_view(toleration.value));
+    mixer.add(std::string_view(toleration.effect));
+    mixer.add(static_cast<std::uint64_t>(toleration.op));
+  }
+  for (const auto& [key, value] : needs.node_selector) {
+    mixer.add(std::string_view(key));
+    mixer.add(std::string_view(value));
+  }
+  mixer.add(std::uint64_t{needs.has_required});
+  for (const NodeSelectorTerm& term : needs.required) mix(mixer, term);
+  for (const PreferredNodeTerm& preferred : needs.preferred) {
+    mixer.add(preferred.weight);
+    mix(mixer, preferred.term);
+  }
+  for (const HostPort& port : needs.host_ports) {
+    mixer.add(std::string_view(port.ip));
+    mixer.add(std::string_view(port.protocol));
+    mixer.add(std::int64_t{port.port});
+  }
+  for (const std::string& image : needs.images) mixer.add(std::string_view(image));
+  mix(mixer, needs.requests);
+  mix(mixer, needs.usage);
+  mixer.add(needs.score_cpu_milli);
+  mixer.add(needs.score_memory);
+  mixer.add(needs.nonzero_cpu_milli);
+  mixer.add(needs.nonzero_memory);
+  return mixer.value();
+}
+
+}  // namespace
+
+const Condition* PodView::condition(std::string_view type) const {
+  return lookup(conditions, type);
+}
+
+std::unique_ptr<PodView> PodView::read(const Object& pod) { return of(pod.document()); }
+
+std::unique_ptr<PodView> PodView::of(const Json& document) {
+  auto view = std::make_unique<PodView>();
+  const Json* spec = find(document, "spec");
+  const Json* status = find(document, "status");
+  if (spec != nullptr) {
+    view->node_name = text(*spec, "nodeName");
+    view->scheduler_name = text(*spec, "schedulerName");
+    view->priority = static_cast<std::int32_t>(number(*spec, "priority"));
+    view->never_preempts = find_string(*spec, "preemptionPolicy") == "Never";
+    for_each(*spec, "schedulingGates",
+             [&](const Json& gate) { view->scheduling_gates.push_back(text(gate, "name")); });
+    if (const Json* group = find(*spec, "schedulingGroup"))
+      view->scheduling_group = text(*group, "podGroupName");
+    read_needs(*spec, status, view->needs);
+  }
+  if (status != nullptr) {
+    view->nominated_node = text(*status, "nominatedNodeName");
+    view->phase = text(*status, "phase");
+  }
+  view->conditions = read_conditions(document);
+  view->needs_hash = hash_of(view->needs);
+  return view;
+}
+
+}  // namespace muster::api

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/object.h"
+#include "api/values/string_pairs.h"
+#include "api/views/amounts.h"
+#include "api/views/condition.h"
+
+namespace muster::api {
+
+enum class TolerationOperator : std::uint8_t { Equal, Exists, Other };
+
+struct Toleration {
+  std::string key;  // empty: every key
+  TolerationOperator op = TolerationOperator::Equal;
+  std::string value;
+  std::string effect;  // empty: every effect
+  friend auto operator<=>(const Toleration&, const Toleration&) = default;
+};
+
+enum class SelectorOperator : std::uint8_t { In, NotIn, Exists, DoesNotExist, Gt, Lt, Invalid };
+
+struct NodeRequirement {
+  std::string key;
+  SelectorOperator op = SelectorOperator::Invalid;
+  std::vector<std::string> values;
+  friend auto operator<=>(const NodeRequirement&, const NodeRequirement&) = default;
+};
+
+// Everything inside a term must hold; a term without requirements matches nothing.
+struct NodeSelectorTerm {
+  std::vector<NodeRequirement> expressions;  // over labels
+  std::vector<NodeRequirement> fields;       // over metadata.name
+  friend auto operator<=>(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
+};
+
+struct PreferredNodeTerm {
+  std::int64_t weight = 0;
+  NodeSelectorTerm term;
+  friend auto operator<=>(const PreferredNodeTerm&, const PreferredNodeTerm&) = default;
+};
+
+struct HostPort {
+  std::string ip;        // "0.0.0.0" if none was given
+  std::string protocol;  // "TCP" if none was given
+  std::int32_t port = 0;
+  friend auto operator<=>(const HostPort&, const HostPort&) = default;
+};
+
+// What a pod asks of a node: the part of its spec that filters and scores read. Two pods with equal
+// needs are of one class, whatever their names.
+struct PodNeeds {
+  std::string node_name;
+  std::vector<Toleration> tolerations;  // sorted: their order means nothing
+  StringPairs node_selector;
+  // Required node affinity: terms are alternatives. `has_required` with no terms matches no node.
+  bool has_required = false;
+  std::vector<NodeSelectorTerm> required;
+  std::vector<PreferredNodeTerm> preferred;
+  std::vector<HostPort> host_ports;  // sorted
+  // Of every init container and container, normalized, and of image volumes; ImageLocality's.
+  std::vector<std::string> images;
+
+  Amounts requests;  // of the spec: what Fit compares with what is free
+  Amounts usage;     // what the pod counts for on a node: status resources included
+  // cpu and memory where a container that names none counts 100m and 200Mi.
+  std::int64_t score_cpu_milli = 0;  // for scores: pod-level requests are ignored
+  std::int64_t score_memory = 0;
+  std::int64_t nonzero_cpu_milli = 0;  // what the pod counts for in a node's non-zero requests
+  std::int64_t nonzero_memory = 0;
+
+  friend bool operator==(const PodNeeds&, const PodNeeds&) = default;
+};
+
+// The fields of a Pod that the scheduler and its neighbours read.
+struct PodView : View {
+  static std::unique_ptr<PodView> read(const Object& pod);
+  // From a document; `read` without an Object around it.
+  static std::unique_ptr<PodView> of(const Json& document);
+
+  std::string node_name;  // spec.nodeName
+  std::string scheduler_name;
+  std::int32_t priority = 0;
+  bool never_preempts = false;  // preemptionPolicy Never
+  std::vector<std::string> scheduling_gates;
+  std::string scheduling_group;  // spec.schedulingGroup.podGroupName
+  std::string nominated_node;    // status.nominatedNodeName
+  std::string phase;
+  std::vector<Condition> conditions;
+
+  PodNeeds needs;
+  std::uint64_t needs_hash = 0;  // equal needs, equal hash; the same on every machine
+
+  bool is_terminal() const { return phase == "Succeeded" || phase == "Failed"; }
+  const Condition* condition(std::string_view type) const;
+};
+
+}  // namespace muster::api

@@ -1,0 +1,330 @@
+#include "api/yaml.h"
+
+#include <fmt/format.h>
+#include <yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+
+namespace muster::api {
+namespace {
+
+constexpr std::size_t kDepthMax = 100;
+// Aliases make small texts into large documents; this bounds the document.
+constexpr std::size_t kNodesMax = 300'000;
+
+class Event {
+ public:
+  Event() = default;
+  ~Event() { yaml_event_delete(&event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  yaml_event_t* get() { return &event_; }
+  yaml_event_type_t type() const { return event_.type; }
+  std::string_view scalar() const {
+    return {bytes(event_.data.scalar.value), event_.data.scalar.length};
+  }
+  bool is_plain() const { return event_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE; }
+  std::string anchor() const {
+    switch (event_.type) {
+      case YAML_SCALAR_EVENT: return text(event_.data.scalar.anchor);
+      case YAML_SEQUENCE_START_EVENT: return text(event_.data.sequence_start.anchor);
+      case YAML_MAPPING_START_EVENT: return text(event_.data.mapping_start.anchor);
+      case YAML_ALIAS_EVENT: return text(event_.data.alias.anchor);
+      default: return {};
+    }
+  }
+  std::string tag() const {
+    return event_.type == YAML_SCALAR_EVENT ? text(event_.data.scalar.tag) : std::string();
+  }
+
+ private:
+  static const char* bytes(const yaml_char_t* text) {
+    return reinterpret_cast<const char*>(text);  // NOLINT: libyaml's bytes are unsigned
+  }
+  static std::string text(const yaml_char_t* text) {
+    return text == nullptr ? std::string() : std::string(bytes(text));
+  }
+
+  yaml_event_t event_{};
+};
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+// strconv.ParseInt(text, 0, 64): 0x, 0o, 0b and a leading 0 choose the base.
+std::optional<Json> resolve_integer(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  int base = 10;
+  if (text.size() > 1 && text[0] == '0') {
+    const char mark = static_cast<char>(text[1] | 0x20);
+    base = mark == 'x' ? 16 : mark == 'b' ? 2 : 8;
+    text.remove_prefix(mark == 'x' || mark == 'b' || mark == 'o' ? 2 : 1);
+  }
+  std::uint64_t magnitude = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), magnitude, base);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  constexpr std::uint64_t kMin = std::uint64_t{1} << 63U;
+  if (negative)
+    return magnitude > kMin ? std::nullopt
+                            : std::optional<Json>(static_cast<std::int64_t>(-magnitude));
+  if (magnitude < kMin) return Json(static_cast<std::int64_t>(magnitude));
+  return Json(magnitude);
+}
+
+// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+bool looks_like_float(std::string_view text) {
+  const auto skip_digits = [&] {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(digits);
+    return digits > 0;
+  };
+  const auto skip_any = [&](std::string_view set) {
+    const bool found = !text.empty() && set.find(text.front()) != std::string_view::npos;
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  skip_any("+-");
+  const bool whole = skip_digits();
+  const bool fraction = skip_any(".") && skip_digits();
+  if (!whole && !fraction) return false;
+  if (skip_any("eE")) {
+    skip_any("+-");
+    if (!skip_digits()) return false;
+  }
+  return text.empty();
+}
+
+// A float without a fraction turns into an integer on its way through JSON in Go.
+Json number_from(double value) {
+  constexpr double kLimit = 9.2e18;
+  if (std::trunc(value) == value && std::abs(value) < kLimit)
+    return static_cast<std::int64_t>(value);
+  return value;
+}
+
+Result<Json> resolve_plain(std::string_view text) {
+  if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return Json(nullptr);
+  if (is_one_of(text, {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"}))
+    return Json(true);
+  if (is_one_of(text, {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}))
+    return Json(false);
+  if (is_one_of(text, {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
+                       ".nan", ".NaN", ".NAN"}))
+    return fail(Reason::BadRequest, "error converting YAML to JSON: unsupported value: {}", text);
+  if (std::string_view("+-.0123456789").find(text.front()) == std::string_view::npos)
+    return Json(boost::json::string(text));
+  std::string digits(text);
+  std::erase(digits, '_');
+  if (auto integer = resolve_integer(digits)) return *std::move(integer);
+  if (!looks_like_float(digits)) return Json(boost::json::string(text));
+  const std::string_view number = std::string_view(digits).substr(digits.front() == '+' ? 1 : 0);
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc()) return Json(boost::json::string(text));
+  return number_from(value);
+}
+
+Result<Json> resolve_scalar(const Event& event) {
+  const std::string tag = event.tag();
+  const bool is_text = tag == "!" || tag == YAML_STR_TAG || (tag.empty() && !event.is_plain());
+  if (is_text) return Json(boost::json::string(event.scalar()));
+  if (tag.empty() || tag == YAML_INT_TAG || tag == YAML_FLOAT_TAG || tag == YAML_BOOL_TAG ||
+      tag == YAML_NULL_TAG)
+    return resolve_plain(event.scalar());
+  return fail(Reason::BadRequest, "error converting YAML to JSON: unsupported tag {}", tag);
+}
+
+std::string key_text(const Json& key) {
+  return key.is_string() ? std::string(key.get_string()) : to_text(key);
+}
+
+class Loader {
+ public:
+  explicit Loader(std::string_view text) {
+    CHECK_THAT(yaml_parser_initialize(&parser_) == 1, "no memory for a YAML parser");
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());  // NOLINT: see Event
+    yaml_parser_set_input_string(&parser_, bytes, text.size());
+  }
+  ~Loader() { yaml_parser_delete(&parser_); }
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  Result<ParsedJson> load() {
+    ParsedJson parsed;
+    bool found = false;
+    while (true) {
+      Event event;
+      if (auto done = next(event); !done) return fail(std::move(done).error());
+      if (event.type() == YAML_STREAM_END_EVENT) break;
+      if (event.type() != YAML_DOCUMENT_START_EVENT) continue;
+      if (std::exchange(found, true))
+        return fail(Reason::BadRequest, "a body holds one YAML document, this one holds several");
+      Event root;
+      if (auto done = next(root); !done) return fail(std::move(done).error());
+      parsed.value = TRY(load_node(root, ""));
+    }
+    parsed.duplicates = std::move(duplicates_);
+    return parsed;
+  }
+
+ private:
+  struct Anchored {
+    Json value;
+    std::size_t nodes;
+  };
+
+  Result<void> next(Event& event) {
+    if (yaml_parser_parse(&parser_, event.get()) == 1) return {};
+    return fail(Reason::BadRequest, "error converting YAML to JSON: yaml: line {}: {}",
+                parser_.problem_mark.line + 1,
+                parser_.problem == nullptr ? "cannot be read" : parser_.problem);
+  }
+
+  Result<void> count(std::size_t nodes) {
+    nodes_ += nodes;
+    if (nodes_ <= kNodesMax) return {};
+    return fail(Reason::BadRequest,
+                "error converting YAML to JSON: yaml: document contains excessive aliasing");
+  }
+
+  Result<Json> load_node(const Event& event, const std::string& path) {
+    if (event.type() == YAML_ALIAS_EVENT) return expand(event.anchor());
+    if (auto done = count(1); !done) return fail(std::move(done).error());
+    if (depth_ == kDepthMax)
+      return fail(Reason::BadRequest,
+                  "error converting YAML to JSON: yaml: exceeded max depth of {}", kDepthMax);
+    const std::size_t nodes_before = nodes_;
+    ++depth_;
+    Result<Json> value = event.type() == YAML_MAPPING_START_EVENT    ? load_mapping(path)
+                         : event.type() == YAML_SEQUENCE_START_EVENT ? load_sequence(path)
+                                                                     : resolve_scalar(event);
+    --depth_;
+    if (value && !event.anchor().empty())
+      anchors_[event.anchor()] = {*value, 1 + nodes_ - nodes_before};
+    return value;
+  }
+
+  Result<Json> expand(const std::string& anchor) {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end())
+      return fail(Reason::BadRequest,
+                  "error converting YAML to JSON: yaml: unknown anchor '{}' referenced", anchor);
+    if (auto done = count(found->second.nodes); !done) return fail(std::move(done).error());
+    return found->second.value;
+  }
+
+  Result<Json> load_sequence(const std::string& path) {
+    JsonArray items;
+    while (true) {
+      Event event;
+      if (auto done = next(event); !done) return fail(std::move(done).error());
+      if (event.type() == YAML_SEQUENCE_END_EVENT) return Json(std::move(items));
+      items.push_back(TRY(load_node(event, fmt::format("{}[{}]", path, items.size()))));
+    }
+  }
+
+  Result<Json> load_mapping(const std::string& path) {
+    JsonObject object;
+    std::vector<Json> merged;  // of `<<`, whose members give way to the mapping's own
+    while (true) {
+      Event key_event;
+      if (auto done = next(key_event); !done) return fail(std::move(done).error());
+      if (key_event.type() == YAML_MAPPING_END_EVENT) break;
+      const bool is_merge = key_event.type() == YAML_SCALAR_EVENT && key_event.is_plain() &&
+                            key_event.scalar() == "<<";
+      const Json key = TRY(load_node(key_event, path));
+      if (key.is_structured() || key.is_null())
+        return fail(Reason::BadRequest, "error converting YAML to JSON: a key must be a scalar");
+      const std::string name = key_text(key);
+      const std::string here = path.empty() ? name : path + "." + name;
+      Event value_event;
+      if (auto done = next(value_event); !done) return fail(std::move(done).error());
+      Json value = TRY(load_node(value_event, here));
+      if (is_merge)
+        merged.push_back(std::move(value));
+      else if (!object.insert_or_assign(name, std::move(value)).second)
+        duplicates_.push_back(here);
+    }
+    for (const Json& source : merged)
+      if (auto done = merge_into(object, source); !done) return fail(std::move(done).error());
+    return Json(std::move(object));
+  }
+
+  static Result<void> merge_into(JsonObject& object, const Json& source) {
+    if (const JsonArray* sources = source.if_array()) {
+      for (const Json& each : *sources)
+        if (auto done = merge_into(object, each); !done) return done;
+      return {};
+    }
+    if (!source.is_object())
+      return fail(
+          Reason::BadRequest,
+          "error converting YAML to JSON: yaml: map merge requires map or sequence of maps as "
+          "the value");
+    for (const auto& member : source.get_object()) object.emplace(member.key(), member.value());
+    return {};
+  }
+
+  yaml_parser_t parser_{};
+  std::size_t depth_ = 0;
+  std::size_t nodes_ = 0;
+  std::map<std::string, Anchored> anchors_;
+  std::vector<std::string> duplicates_;
+};
+
+bool is_blank(std::string_view document) {
+  while (!document.empty()) {
+    const std::size_t end = std::min(document.find('\n'), document.size());
+    const std::string_view line = document.substr(0, end);
+    document.remove_prefix(std::min(end + 1, document.size()));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && line[first] != '#') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<ParsedJson> parse_yaml(std::string_view text) {
+  // Most bodies that claim to be YAML are JSON, which is read much faster.
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '{')
+    if (auto parsed = parse_json(text)) return parsed;
+  return Loader(text).load();
+}
+
+std::vector<std::string_view> split_yaml_documents(std::string_view text) {
+  std::vector<std::string_view> documents;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    const bool separates = line.starts_with("---") && (line.size() == 3 || line[3] == ' ' ||
+                                                       line[3] == '\t' || line[3] == '\r');
+    if (separates || end == text.size()) {
+      const std::string_view document = text.substr(begin, (separates ? at : text.size()) - begin);
+      if (!is_blank(document)) documents.push_back(document);
+      begin = std::min(separates ? at + 3 : text.size(), text.size());
+    }
+    at = end + 1;
+  }
+  if (begin < text.size() && !is_blank(text.substr(begin))) documents.push_back(text.substr(begin));
+  return documents;
+}
+
+}  // namespace muster::api
