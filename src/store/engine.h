@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/object.h"
+#include "base/result.h"
+
+namespace muster::store {
+
+using api::Object;
+using api::ObjectPtr;
+using api::Revision;
+
+// Where an object stands in the store: "pods/default/web", "nodes/n1". Keys sort as lists are
+// listed. The namespace is left out for cluster-scoped kinds. Prefixes of lists end in '/':
+// "pods/default/".
+std::string make_key(const api::Kind& kind, std::string_view name_space, std::string_view name);
+
+// One object's part of a transaction: `object` replaces what stands at `key` (null deletes it),
+// provided the key was last written at `expected` (0: nothing may stand there, so there is nothing
+// to delete either). An object is written once: it has no revision yet, and nobody else writes it.
+struct Write {
+  std::string key;
+  std::shared_ptr<Object> object;
+  Revision expected;
+};
+
+// Writes that happen together or not at all. They take a contiguous block of revisions, one per
+// write, in order; no reader ever sees the inside of a block. A key may stand in it only once; one
+// that does twice makes the transaction a BadRequest. A transaction without writes takes no
+// revision.
+struct Transaction {
+  std::vector<Write> writes;
+};
+
+// What one write did. `object` is the new state, or for Deleted the last state; `revision` is
+// this write's, `block_end` that of the last write of its transaction.
+struct Change {
+  enum class Type : std::uint8_t { Added, Modified, Deleted };
+  Type type = Type::Added;
+  std::string key;
+  Revision revision;
+  Revision block_end;
+  ObjectPtr object;
+  ObjectPtr previous;  // null for Added
+};
+
+// What an engine holds when it is opened.
+struct Contents {
+  Revision revision;                                       // of the newest write
+  Revision compacted;                                      // changes up to here are gone
+  std::vector<std::pair<std::string, ObjectPtr>> objects;  // current, by key
+  // Every change after `compacted`, oldest first, for watchers that resume. Bounded: where history
+  // is longer, `compacted` is raised to what is told here, and the first block may be cut.
+  std::vector<Change> recent;
+};
+
+// Every object at every revision. The engine decides revisions and durability; the Store above it
+// keeps the current objects in memory. Used by one thread (the registry's).
+//
+// Implementations: engines/memory.h, engines/rocksdb.h; both pass the behaviour suite in
+// engines/behaviour_test.cc.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // Reads everything. Comes before the first commit.
+  virtual Result<Contents> load() = 0;
+
+  // Commits each transaction on its own, later ones seeing earlier ones, all of them durably before
+  // this returns: one sync for the whole batch. A refused transaction takes no revision. Per
+  // transaction the outcome is its block's last revision, or Conflict naming the key that was not
+  // as expected. Objects of committed writes have got their revisions. A failed Result means the
+  // engine is broken (disk full, I/O error): nothing of the batch may be taken as committed.
+  virtual Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) = 0;
+
+  // Where committed changes are told, in revision order, whole blocks at a time: by commit() before
+  // it returns, and by engines shared with others whenever they write. Set once, before the first
+  // commit.
+  using Sink = std::function<void(std::span<const Change>)>;
+  virtual void tell(Sink sink) = 0;
+
+  // Forgets changes up to and including `revision`; current objects stay. Takes time in proportion
+  // to the changes forgotten since the last call: compact often, in small steps. BadRequest beyond
+  // the newest.
+  virtual Result<void> compact(Revision revision) = 0;
+};
+
+}  // namespace muster::store

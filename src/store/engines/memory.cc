@@ -1,0 +1,66 @@
+#include "store/engines/memory.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "store/engines/ledger.h"
+
+namespace muster::store {
+namespace {
+
+std::size_t bytes_of(const Change& change) { return change.object->bytes().size(); }
+
+class MemoryEngine final : public Engine {
+ public:
+  Result<Contents> load() override {
+    Contents contents;
+    contents.revision = ledger_.revision();
+    contents.compacted = compacted_;
+    contents.objects = ledger_.objects();
+    contents.recent.assign(history_.begin(), history_.end());
+    return contents;
+  }
+
+  Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) override {
+    Ledger::Decision decision = ledger_.decide(batch);
+    ledger_.accept(decision);
+    for (const Change& change : decision.changes) {
+      history_.push_back(change);
+      history_bytes_ += bytes_of(change);
+    }
+    while (history_.size() > kRecentChangesMax || history_bytes_ > kRecentBytesMax) forget_oldest();
+    if (sink_ && !decision.changes.empty()) sink_(decision.changes);
+    return std::move(decision.outcomes);
+  }
+
+  void tell(Sink sink) override { sink_ = std::move(sink); }
+
+  Result<void> compact(Revision revision) override {
+    if (revision > ledger_.revision())
+      return fail(Reason::BadRequest, "cannot compact to revision {}: the newest is {}",
+                  revision.value, ledger_.revision().value);
+    while (!history_.empty() && history_.front().revision <= revision) forget_oldest();
+    compacted_ = std::max(compacted_, revision);
+    return {};
+  }
+
+ private:
+  void forget_oldest() {
+    compacted_ = history_.front().revision;
+    history_bytes_ -= bytes_of(history_.front());
+    history_.pop_front();
+  }
+
+  Ledger ledger_;
+  std::deque<Change> history_;  // every change after compacted_
+  std::size_t history_bytes_ = 0;
+  Revision compacted_;
+  Sink sink_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_memory_engine() { return std::make_unique<MemoryEngine>(); }
+
+}  // namespace muster::store

@@ -1,0 +1,94 @@
+#include "store/engines/record.h"
+
+#include <boost/endian/conversion.hpp>
+
+#include <limits>
+
+namespace muster::store {
+namespace {
+
+constexpr std::uint8_t kRecordFormat = 1;
+
+template <typename T>
+void put_number(T number, std::string& out) {
+  unsigned char bytes[sizeof(T)];
+  boost::endian::endian_store<T, sizeof(T), boost::endian::order::big>(bytes, number);
+  out.append(reinterpret_cast<const char*>(bytes), sizeof(T));
+}
+
+void put_text(std::string_view text, std::string& out) {
+  CHECK(text.size() <= std::numeric_limits<std::uint32_t>::max());
+  put_number(static_cast<std::uint32_t>(text.size()), out);
+  out.append(text);
+}
+
+// Takes values off the front of a text; once something is missing, `good` is false for ever.
+struct Reader {
+  std::string_view rest;
+  bool good = true;
+
+  std::string_view take(std::size_t size) {
+    good = good && rest.size() >= size;
+    if (!good) return {};
+    const std::string_view taken = rest.substr(0, size);
+    rest.remove_prefix(size);
+    return taken;
+  }
+  template <typename T>
+  T number() {
+    const std::string_view bytes = take(sizeof(T));
+    if (!good) return 0;
+    return boost::endian::endian_load<T, sizeof(T), boost::endian::order::big>(
+        reinterpret_cast<const unsigned char*>(bytes.data()));
+  }
+  std::string_view text() {
+    const auto size = number<std::uint32_t>();
+    return take(size);
+  }
+};
+
+}  // namespace
+
+void encode(const Record& record, std::string& out) {
+  out.clear();
+  put_number(kRecordFormat, out);
+  put_number(static_cast<std::uint8_t>(record.type), out);
+  put_number(record.block_end.value, out);
+  put_number(record.supersedes.value, out);
+  for (const std::string_view text :
+       {record.key, record.group, record.kind, record.version, record.bytes})
+    put_text(text, out);
+}
+
+std::optional<Record> decode(std::string_view text) {
+  Reader reader{.rest = text};
+  if (reader.number<std::uint8_t>() != kRecordFormat) return std::nullopt;
+  const auto type = reader.number<std::uint8_t>();
+  if (type > static_cast<std::uint8_t>(Change::Type::Deleted)) return std::nullopt;
+  Record record;
+  record.type = static_cast<Change::Type>(type);
+  record.block_end.value = reader.number<std::int64_t>();
+  record.supersedes.value = reader.number<std::int64_t>();
+  record.key = reader.text();
+  record.group = reader.text();
+  record.kind = reader.text();
+  record.version = reader.text();
+  record.bytes = reader.text();
+  if (!reader.good || !reader.rest.empty()) return std::nullopt;
+  return record;
+}
+
+std::string encode_revision(Revision revision) {
+  std::string out;
+  put_number(revision.value, out);
+  return out;
+}
+
+std::optional<Revision> decode_revision(std::string_view text) {
+  Reader reader{.rest = text};
+  const Revision revision{reader.number<std::int64_t>()};
+  if (!reader.good || !reader.rest.empty() || revision.value < 0) return std::nullopt;
+  return revision;
+}
+
+}  // namespace muster::store

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/engine.h"
+
+namespace muster::store {
+
+// One change as it lies on disk, under its revision. The texts are views of whatever it was read
+// from.
+//
+//   format (1) | type (1) | block_end (8) | supersedes (8) | key | group | kind | version | bytes
+//
+// Sizes in bytes; numbers are big-endian; each text is its length (4) and itself. The checksums
+// that guard it are RocksDB's, of every block and of every entry of its log.
+struct Record {
+  Change::Type type = Change::Type::Added;
+  Revision block_end = {};
+  Revision supersedes = {};  // the revision that wrote the key before; 0 for Added
+  std::string_view key = {};
+  // How to read the bytes; of a deletion, what was deleted.
+  std::string_view group = {};
+  std::string_view kind = {};
+  std::string_view version = {};
+  std::string_view bytes = {};  // of the object; empty for Deleted
+};
+
+// Replaces `out`.
+void encode(const Record& record, std::string& out);
+// nullopt if the text is not what encode() wrote, to the last byte.
+std::optional<Record> decode(std::string_view text);
+
+// Revisions as keys that sort in their order.
+std::string encode_revision(Revision revision);
+std::optional<Revision> decode_revision(std::string_view text);
+
+}  // namespace muster::store

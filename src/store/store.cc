@@ -1,0 +1,107 @@
+#include "store/store.h"
+
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+namespace muster::store {
+namespace {
+
+// The first text after every text that begins with `prefix`; empty if there is none.
+std::string end_of(std::string_view prefix) {
+  std::string end(prefix);
+  while (!end.empty() && end.back() == '\xff') end.pop_back();
+  if (!end.empty()) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+
+Result<std::unique_ptr<Store>> Store::open(std::unique_ptr<Engine> engine) {
+  std::unique_ptr<Store> store(new Store(std::move(engine)));
+  Contents contents = TRY(store->engine_->load());
+  store->revision_ = contents.revision;
+  store->compacted_ = contents.compacted;
+  store->recent_ = std::move(contents.recent);
+  store->by_key_.reserve(contents.objects.size());
+  for (auto& [key, object] : contents.objects) {
+    store->by_key_.emplace(key, object);
+    store->in_order_.emplace_hint(store->in_order_.end(), std::move(key), std::move(object));
+  }
+  store->engine_->tell(
+      [self = store.get()](std::span<const Change> changes) { self->take_in(changes); });
+  return store;
+}
+
+Revision Store::revision() const {
+  const std::shared_lock lock(mutex_);
+  return revision_;
+}
+
+Revision Store::compacted() const {
+  const std::shared_lock lock(mutex_);
+  return compacted_;
+}
+
+ObjectPtr Store::get(std::string_view key) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : found->second;
+}
+
+Store::Listing Store::list(std::string_view prefix) const {
+  const std::string end = end_of(prefix);
+  Listing listing;
+  const std::shared_lock lock(mutex_);
+  listing.revision = revision_;
+  const auto last = end.empty() ? in_order_.end() : in_order_.lower_bound(end);
+  for (auto at = in_order_.lower_bound(prefix); at != last; ++at)
+    listing.objects.push_back(at->second);
+  return listing;
+}
+
+Result<std::vector<Result<Revision>>> Store::commit(std::span<Transaction> batch) {
+  if (!committing_) {
+    committing_ = true;
+    recent_ = {};
+  }
+  return engine_->commit(batch);
+}
+
+Result<void> Store::compact(Revision revision) {
+  if (Result<void> done = engine_->compact(revision); !done) return done;
+  const std::unique_lock lock(mutex_);
+  compacted_ = std::max(compacted_, revision);
+  return {};
+}
+
+void Store::listen(Listener listener) {
+  CHECK_THAT(!committing_, "a listener added after the first commit would miss changes");
+  if (!recent_.empty()) listener(recent_);
+  listeners_.push_back(std::move(listener));
+}
+
+void Store::take_in(std::span<const Change> changes) {
+  if (changes.empty()) return;
+  {
+    // One lock for all of them: readers see whole transactions. What is replaced lives on in
+    // `previous`, so no object is freed in here.
+    const std::unique_lock lock(mutex_);
+    for (const Change& change : changes) {
+      if (change.type == Change::Type::Deleted) {
+        by_key_.erase(change.key);
+        in_order_.erase(change.key);
+      } else {
+        by_key_[change.key] = change.object;
+        in_order_[change.key] = change.object;
+      }
+    }
+    revision_ = changes.back().block_end;
+  }
+  for (const Listener& listener : listeners_) listener(changes);
+}
+
+}  // namespace muster::store

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "store/engine.h"
+
+// The ordered stream of changes, replayed and fanned out to any reader. There are no queues per
+// watcher: a watcher is a cursor into one shared window of recent changes, so a slow one costs
+// nothing and simply falls out of the window (Expired) when it is too far behind.
+namespace muster::watch {
+
+using api::Revision;
+using store::Change;
+
+// A change in the window, with the texts it was encoded to. Each form (version, full / Table /
+// metadata) is encoded once, by the first watcher that needs it, and shared by all; it is dropped
+// with the change.
+class Entry {
+ public:
+  explicit Entry(Change change) : change_(std::move(change)) {}
+  const Change& change() const { return change_; }
+
+  using Encode = std::function<std::string(const Change&)>;
+  // `form` is a small number chosen by the server: same form, same bytes. Any thread may ask;
+  // others who ask this entry wait while `encode` runs, so it must not ask the same entry itself.
+  std::shared_ptr<const std::string> bytes(std::uint32_t form, const Encode& encode) const;
+
+ private:
+  const Change change_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::pair<std::uint32_t, std::shared_ptr<const std::string>>>
+      bytes_;  // under mutex_
+};
+
+struct Limits {
+  std::size_t changes_max = 100'000;  // per kind
+  // Of objects, over all kinds; oldest go first. A change counts its object and its previous one,
+  // though it shares them with its neighbours; encoded texts are not counted.
+  std::size_t bytes_max = 256U << 20U;
+};
+
+// The recent changes of every kind, by Kind::store_prefix ("pods"). Any thread may use it.
+class Window {
+ public:
+  explicit Window(Limits limits = {}) : limits_(limits) {}
+
+  // By the store's writer, whole blocks at a time, in revision order. `floor`: changes up to here
+  // are known to be gone (compacted before we started); start() comes before the first append().
+  void start(Revision floor);
+  void append(std::span<const Change> changes);
+
+  // Changes of `prefix` with revision > after, at most `max`, never beyond the last whole block.
+  // `next` is where to go on: the last one's revision, or, if nothing is left, the newest revision
+  // of all, so that an idle watcher's cursor moves on; never less than `after`. `after` may lie
+  // inside a block: the rest of the block follows. Expired if, and only if, changes of `prefix`
+  // after `after` may have been dropped.
+  struct Batch {
+    std::vector<std::shared_ptr<const Entry>> entries;
+    Revision next;
+    bool more = false;
+  };
+  Result<Batch> read(const std::string& prefix, Revision after, std::size_t max) const;
+
+  Revision newest() const;
+
+  // Calls `wake` after changes of `prefix` arrived, on the writer's thread: post, don't work.
+  // Dropping the handle ends it; after that `wake` is not called again, nor is it still running,
+  // unless the handle was dropped inside it. A `wake` may drop its own handle and any other,
+  // subscribe, and read. The one rule: whoever drops a handle must not hold a lock that its `wake`
+  // takes, since the drop waits for it. To miss nothing, subscribe first and read after. Handles go
+  // before the window does.
+  using Wake = std::function<void()>;
+  class Subscription;
+  std::unique_ptr<Subscription> subscribe(const std::string& prefix, Wake wake);
+
+ private:
+  struct Bell;
+  struct Ring {
+    std::deque<std::shared_ptr<const Entry>> entries;
+    Revision floor;  // changes of this ring up to here are gone
+    std::vector<std::shared_ptr<Bell>> bells;
+  };
+  void drop_oldest(Ring& ring, std::vector<std::shared_ptr<const Entry>>& dropped);
+  void drop_excess(std::vector<std::shared_ptr<const Entry>>& dropped);
+  void unsubscribe(const std::string& prefix, const std::shared_ptr<Bell>& bell);
+
+  const Limits limits_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Ring, std::less<>> rings_;  // under mutex_, as all below
+  Revision floor_;
+  Revision newest_;
+  std::size_t bytes_ = 0;
+};
+
+class Window::Subscription {
+ public:
+  ~Subscription();
+  Subscription(const Subscription&) = delete;
+  Subscription& operator=(const Subscription&) = delete;
+
+ private:
+  friend class Window;
+  Subscription(Window& window, std::string prefix, std::shared_ptr<Bell> bell);
+
+  Window& window_;
+  const std::string prefix_;
+  const std::shared_ptr<Bell> bell_;
+};
+
+}  // namespace muster::watch
