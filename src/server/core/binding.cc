@@ -1,0 +1,114 @@
+#include "server/core/binding.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "server/core/document.h"
+#include "server/core/errors.h"
+#include "server/core/pod_condition.h"
+#include "server/core/resource_version.h"
+
+namespace muster::server {
+namespace {
+
+struct Target {
+  std::string_view kind;
+  std::string_view name;
+};
+
+// Upstream answers these two with a bare 500, not with a 422.
+Result<Target> read_target(const Json& binding) {
+  const Json* target = api::find(binding, "target");
+  const Target out{.kind = target == nullptr ? "" : api::find_string(*target, "kind"),
+                   .name = target == nullptr ? "" : api::find_string(*target, "name")};
+  if (!out.kind.empty() && out.kind != "Node")
+    return fail(Reason::InternalError,
+                R"(target.kind: Unsupported value: "{}": supported values: "<empty>", "Node")",
+                out.kind);
+  if (out.name.empty()) return fail(Reason::InternalError, "target.name: Required value");
+  return out;
+}
+
+Error refused(const api::Request& request, std::string_view why) {
+  Error error = conflict(*request.kind, request.name, why);
+  error.message =
+      fmt::format(R"(Operation cannot be fulfilled on pods/binding "{}": {})", request.name, why);
+  error.kind = "pods/binding";
+  return error;
+}
+
+Result<void> check_preconditions(const api::Request& request, const api::Object& pod) {
+  const std::string_view uid = meta_text(request.body, "uid");
+  if (!uid.empty() && uid != pod.meta().uid)
+    return fail(conflict(*request.kind, request.name,
+                         fmt::format("Precondition failed: UID in precondition: {}, UID in object "
+                                     "meta: {}",
+                                     uid, pod.meta().uid)));
+  const std::string_view version = meta_text(request.body, "resourceVersion");
+  const std::string current = to_resource_version(pod.revision());
+  if (!version.empty() && version != current)
+    return fail(conflict(*request.kind, request.name,
+                         fmt::format("Precondition failed: ResourceVersion in precondition: {}, "
+                                     "ResourceVersion in object meta: {}",
+                                     version, current)));
+  return {};
+}
+
+Result<void> check_bindable(const api::Request& request, const api::Object& pod,
+                            const Json& document) {
+  const std::string& name = request.name;
+  if (pod.meta().deletion_time)
+    return fail(refused(
+        request, fmt::format("pod {} is being deleted, cannot be assigned to a host", name)));
+  const Json* spec = api::find(document, "spec");
+  if (spec == nullptr) return {};
+  if (const auto node = api::find_string(*spec, "nodeName"); !node.empty())
+    return fail(
+        refused(request, fmt::format(R"(pod {} is already assigned to node "{}")", name, node)));
+  const JsonArray* gates = api::find_array(*spec, "schedulingGates");
+  if (gates != nullptr && !gates->empty())
+    return fail(refused(request, fmt::format("pod {} has non-empty .spec.schedulingGates", name)));
+  return {};
+}
+
+// Annotations overwrite; labels never do, so that a scheduler cannot relabel a pod.
+void merge_metadata(Json& pod, const Json& binding) {
+  const Json* from = api::find(binding, "metadata");
+  if (from == nullptr) return;
+  if (const JsonObject* annotations = api::find_object(*from, "annotations"))
+    for (const auto& annotation : *annotations)
+      api::ensure_object(metadata(pod), "annotations")[annotation.key()] = annotation.value();
+  if (const JsonObject* labels = api::find_object(*from, "labels"))
+    for (const auto& label : *labels)
+      api::ensure_object(metadata(pod), "labels").emplace(label.key(), label.value());
+}
+
+}  // namespace
+
+Result<Decision> decide_binding(Context& context, const api::Request& request) {
+  if (const auto name = meta_text(request.body, "name"); name != request.name)
+    return fail(Reason::BadRequest, "name in URL does not match name in Binding object");
+  const Target target = TRY(read_target(request.body));
+  std::string key = store::make_key(*request.kind, request.name_space, request.name);
+  const api::ObjectPtr pod = context.staging.get(key);
+  if (!pod) return fail(not_found(*request.kind, request.name));
+  TRY(check_preconditions(request, *pod));
+  Json document = pod->document();
+  TRY(check_bindable(request, *pod, document));
+
+  api::ensure_object(document.get_object(), "spec")["nodeName"] = target.name;
+  merge_metadata(document, request.body);
+  api::ensure_object(document.get_object(), "status").erase("nominatedNodeName");
+  set_pod_condition(document, {.type = "PodScheduled", .status = "True"}, context.now);
+
+  Decision decision;
+  decision.answer.what =
+      api::StatusAnswer{.code = 201, .name = {}, .group = {}, .kind = {}, .uid = {}};
+  decision.transaction.writes.push_back({.key = std::move(key),
+                                         .object = api::Object::make(*request.kind, document),
+                                         .expected = pod->revision()});
+  return decision;
+}
+
+}  // namespace muster::server

@@ -1,0 +1,86 @@
+#include "server/core/testing.h"
+
+namespace muster::server {
+namespace {
+
+using BindingTest = CoreTest;
+
+TEST_F(BindingTest, APodIsAssignedInOneWrite) {
+  ASSERT_TRUE(create_pod("web"));
+  ASSERT_TRUE(patch(
+      pods(), "default", "web", PatchType::StrategicMerge,
+      R"({"status":{"nominatedNodeName":"n0","conditions":[{"type":"PodScheduled","status":"False",
+                        "reason":"Unschedulable"}]}})",
+      "status"));
+  const api::Revision before = store_->revision();
+  const auto bound = bind("web", "n1");
+  ASSERT_TRUE(bound) << message(bound);
+  EXPECT_EQ(std::get<api::StatusAnswer>(bound->what).code, 201);
+  EXPECT_EQ(store_->revision().value, before.value + 1);
+
+  const auto pod = get(pods(), "default", "web");
+  EXPECT_EQ(at(pod, "spec.nodeName"), "n1");
+  EXPECT_EQ(at(pod, "status.nominatedNodeName"), "");
+  EXPECT_EQ(at(pod, "metadata.generation"), "1");
+  EXPECT_EQ(
+      at(pod, "status.conditions"),
+      R"([{"type":"PodScheduled","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-05-01T10:00:00Z"}])");
+}
+
+TEST_F(BindingTest, TwiceIsAConflict) {
+  ASSERT_TRUE(create_pod("web"));
+  ASSERT_TRUE(bind("web", "n1"));
+  const auto again = bind("web", "n2");
+  EXPECT_EQ(reason(again), Reason::Conflict);
+  EXPECT_EQ(
+      message(again),
+      R"(Operation cannot be fulfilled on pods/binding "web": pod web is already assigned to node "n1")");
+  EXPECT_EQ(again.error().kind, "pods/binding");
+}
+
+TEST_F(BindingTest, GatedAndDyingPodsAreNotBound) {
+  ASSERT_TRUE(create_pod("gated", R"("schedulingGates":[{"name":"example.com/wait"}])"));
+  EXPECT_EQ(
+      message(bind("gated", "n1")),
+      R"(Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates)");
+  ASSERT_TRUE(create_pod("dying", "", R"("finalizers":["example.com/hold"])"));
+  ASSERT_TRUE(remove(pods(), "default", "dying"));
+  EXPECT_EQ(
+      message(bind("dying", "n1")),
+      R"(Operation cannot be fulfilled on pods/binding "dying": pod dying is being deleted, cannot be )"
+      "assigned to a host");
+}
+
+TEST_F(BindingTest, TheBodyMustNameThisPodAndANode) {
+  const auto pod = create_pod("web");
+  const auto with = [&](std::string_view body) {
+    Request out = request(Verb::Create, pods(), "default", "web");
+    out.subresource = "binding";
+    return send_body(std::move(out), body);
+  };
+  EXPECT_EQ(message(with(R"({"metadata":{"name":"api"},"target":{"name":"n1"}})")),
+            "name in URL does not match name in Binding object");
+  EXPECT_EQ(message(with(R"({"metadata":{"name":"web"},"target":{}})")),
+            "target.name: Required value");
+  EXPECT_EQ(
+      message(with(R"({"metadata":{"name":"web","uid":"other"},"target":{"name":"n1"}})")),
+      R"(Operation cannot be fulfilled on pods "web": Precondition failed: UID in precondition: other, UID in )"
+      "object meta: " +
+          at(pod, "metadata.uid"));
+  EXPECT_EQ(message(bind("nobody", "n1")), R"(pods "nobody" not found)");
+}
+
+TEST_F(BindingTest, AnnotationsTravelWithIt) {
+  ASSERT_TRUE(create_pod("web", "", R"("labels":{"a":"mine"},"annotations":{"x":"1"})"));
+  Request out = request(Verb::Create, pods(), "default", "web");
+  out.subresource = "binding";
+  ASSERT_TRUE(
+      send_body(std::move(out), R"({"metadata":{"name":"web","annotations":{"x":"2","y":"3"},
+      "labels":{"a":"theirs","b":"theirs"}},"target":{"name":"n1"}})"));
+  const auto pod = get(pods(), "default", "web");
+  EXPECT_EQ(at(pod, "metadata.annotations"), R"({"x":"2","y":"3"})");
+  EXPECT_EQ(at(pod, "metadata.labels"), R"({"a":"mine","b":"theirs"})");
+}
+
+}  // namespace
+}  // namespace muster::server

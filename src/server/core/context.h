@@ -1,0 +1,18 @@
+#pragma once
+
+#include "base/entropy.h"
+#include "base/time.h"
+#include "server/core/staging.h"
+
+namespace muster::server {
+
+// What deciding a request may look at: the state left by all requests before it, the time it came,
+// and where random names and UIDs come from.
+struct Context {
+  Staging& staging;
+  Entropy& entropy;
+  Time now;
+  bool validates = true;  // see Registry::Validation
+};
+
+}  // namespace muster::server

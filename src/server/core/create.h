@@ -1,0 +1,14 @@
+#pragma once
+
+#include "api/request.h"
+#include "base/result.h"
+#include "server/core/context.h"
+
+namespace muster::server {
+
+// A new object from the request's document: defaults, admission, name, uid, strategy, validation,
+// in the order that gives errors their precedence (wire.md 2.4). Takes the document out of the
+// request.
+Result<Decision> decide_create(Context& context, api::Request& request);
+
+}  // namespace muster::server

@@ -1,0 +1,181 @@
+#include "server/core/testing.h"
+
+namespace muster::server {
+namespace {
+
+class DeletionTest : public CoreTest {
+ protected:
+  // A pod on a node: only such pods are deleted gracefully.
+  void run_pod(std::string_view name, std::string_view metadata_members = {}) {
+    ASSERT_TRUE(create_pod(name, "", metadata_members));
+    ASSERT_TRUE(bind(name, "n1"));
+  }
+  static api::DeleteOptions grace(std::int64_t seconds) {
+    api::DeleteOptions options;
+    options.grace_period_s = seconds;
+    return options;
+  }
+};
+
+TEST_F(DeletionTest, AnUnscheduledPodGoesAtOnce) {
+  const auto pod = create_pod("web");
+  const auto gone = remove(pods(), "default", "web");
+  EXPECT_EQ(at(gone, "metadata.deletionGracePeriodSeconds"), "0") << message(gone);
+  EXPECT_GT(revision(gone), revision(pod));
+  EXPECT_EQ(revision(gone), store_->revision());
+  EXPECT_EQ(message(get(pods(), "default", "web")), R"(pods "web" not found)");
+  EXPECT_EQ(message(remove(pods(), "default", "web")), R"(pods "web" not found)");
+}
+
+TEST_F(DeletionTest, ARunningPodGetsItsGracePeriod) {
+  run_pod("web");
+  const auto pod = remove(pods(), "default", "web");
+  EXPECT_EQ(at(pod, "metadata.deletionTimestamp"), "2026-05-01T10:00:30Z") << message(pod);
+  EXPECT_EQ(at(pod, "metadata.deletionGracePeriodSeconds"), "30");
+  EXPECT_EQ(at(pod, "metadata.generation"), "2");
+
+  const auto longer = remove(pods(), "default", "web", grace(60));
+  EXPECT_EQ(revision(longer), revision(pod));
+  const auto shorter = remove(pods(), "default", "web", grace(5));
+  EXPECT_EQ(at(shorter, "metadata.deletionTimestamp"), "2026-05-01T10:00:05Z");
+  EXPECT_EQ(at(shorter, "metadata.generation"), "2");
+  ASSERT_TRUE(remove(pods(), "default", "web", grace(0)));
+  EXPECT_EQ(reason(get(pods(), "default", "web")), Reason::NotFound);
+}
+
+TEST_F(DeletionTest, AFinishedPodNeedsNoGrace) {
+  run_pod("web");
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"status":{"phase":"Succeeded"}})", "status"));
+  ASSERT_TRUE(remove(pods(), "default", "web"));
+  EXPECT_EQ(reason(get(pods(), "default", "web")), Reason::NotFound);
+}
+
+TEST_F(DeletionTest, FinalizersHoldAnObjectUntilTheLastIsGone) {
+  ASSERT_TRUE(
+      create(nodes(), "", R"({"metadata":{"name":"n1","finalizers":["example.com/hold"]}})"));
+  const auto node = remove(nodes(), "", "n1");
+  EXPECT_EQ(at(node, "metadata.deletionTimestamp"), "2026-05-01T10:00:00Z") << message(node);
+  EXPECT_EQ(at(node, "metadata.deletionGracePeriodSeconds"), "0");
+  EXPECT_EQ(revision(remove(nodes(), "", "n1")), revision(node));
+
+  const auto added = merge(nodes(), "", "n1",
+                           R"({"metadata":{"finalizers":["example.com/hold","example.com/b"]}})");
+  EXPECT_EQ(reason(added), Reason::Invalid);
+  EXPECT_NE(message(added).find("no new finalizers can be added if the object is being deleted"),
+            std::string::npos);
+  const auto undone = merge(nodes(), "", "n1", R"({"metadata":{"deletionTimestamp":null}})");
+  EXPECT_EQ(at(undone, "metadata.deletionTimestamp"), "2026-05-01T10:00:00Z");
+
+  const auto last = merge(nodes(), "", "n1", R"({"metadata":{"finalizers":null}})");
+  EXPECT_EQ(at(last, "metadata.name"), "n1") << message(last);
+  EXPECT_EQ(revision(last), store_->revision());
+  EXPECT_EQ(reason(get(nodes(), "", "n1")), Reason::NotFound);
+}
+
+TEST_F(DeletionTest, MostKindsAnswerWithAStatus) {
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+  const auto gone = remove(nodes(), "", "n1");
+  ASSERT_TRUE(gone) << message(gone);
+  const auto& status = std::get<api::StatusAnswer>(gone->what);
+  EXPECT_EQ(status.name, "n1");
+  EXPECT_EQ(status.kind, "nodes");
+  EXPECT_EQ(status.uid.size(), 36U);
+  EXPECT_EQ(status.code, 200);
+}
+
+TEST_F(DeletionTest, PreconditionsAreChecked) {
+  const auto pod = create_pod("web");
+  api::DeleteOptions options;
+  options.preconditions.uid = "other";
+  EXPECT_EQ(
+      message(remove(pods(), "default", "web", options)),
+      R"(Operation cannot be fulfilled on Pod "web": the UID in the precondition (other) does not match the )"
+      "UID in record (" +
+          at(pod, "metadata.uid") + "). The object might have been deleted and then recreated");
+  options = {};
+  options.preconditions.resource_version = "1";
+  EXPECT_EQ(
+      message(remove(pods(), "default", "web", options)),
+      R"(Operation cannot be fulfilled on Pod "web": the ResourceVersion in the precondition (1) does not )"
+      "match the ResourceVersion in record (" +
+          version(pod) + "). The object might have been modified");
+}
+
+TEST_F(DeletionTest, ForegroundDeletionWaitsForTheCollector) {
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+  api::DeleteOptions options;
+  options.propagation_policy = "Foreground";
+  const auto node = remove(nodes(), "", "n1", options);
+  EXPECT_EQ(at(node, "metadata.finalizers"), R"(["foregroundDeletion"])") << message(node);
+  options.propagation_policy = "Sideways";
+  EXPECT_EQ(
+      message(remove(nodes(), "", "n1", options)),
+      R"(DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": )"
+      R"(supported values: "Foreground", "Background", "Orphan", "nil")");
+}
+
+TEST_F(DeletionTest, DryRunDeletesNothing) {
+  ASSERT_TRUE(create_pod("web"));
+  Request dry = request(Verb::Delete, pods(), "default", "web");
+  dry.dry_run = true;
+  EXPECT_TRUE(send(dry));
+  EXPECT_TRUE(get(pods(), "default", "web"));
+}
+
+TEST_F(DeletionTest, CollectionsAreDeletedBySelector) {
+  ASSERT_TRUE(create_pod("a", "", R"("labels":{"app":"web"})"));
+  ASSERT_TRUE(create_pod("b", "", R"("labels":{"app":"web"})"));
+  ASSERT_TRUE(create_pod("c"));
+  Request all = request(Verb::DeleteCollection, pods(), "default");
+  all.list.label_selector = "app=web";
+  const auto gone = send(all);
+  EXPECT_EQ(names(gone), "a b");
+  EXPECT_EQ(items(gone).revision, store_->revision());
+  EXPECT_EQ(names(list(pods(), "default")), "c");
+}
+
+TEST_F(DeletionTest, ANamespaceTakesItsContentAlong) {
+  ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"team"}})"));
+  ASSERT_TRUE(create(pods(), "team", pod_json("web")));
+  ASSERT_TRUE(create(api::kinds::lease(), "team", R"({"metadata":{"name":"l"}})"));
+  const auto ns = remove(namespaces(), "", "team");
+  EXPECT_EQ(at(ns, "status.phase"), "Terminating") << message(ns);
+  EXPECT_EQ(reason(get(namespaces(), "", "team")), Reason::NotFound);
+  EXPECT_EQ(reason(get(pods(), "team", "web")), Reason::NotFound);
+  EXPECT_EQ(reason(get(api::kinds::lease(), "team", "l")), Reason::NotFound);
+  EXPECT_EQ(names(list(namespaces(), "")), "default kube-node-lease kube-public kube-system");
+}
+
+TEST_F(DeletionTest, ANamespaceWaitsForWhatIsHeld) {
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"team"}})"));
+    ASSERT_TRUE(
+        create(pods(), "team", pod_json("web", "", R"("finalizers":["example.com/hold"])")));
+    ASSERT_TRUE(remove(namespaces(), "", "team"));
+    EXPECT_EQ(at(get(namespaces(), "", "team"), "status.phase"), "Terminating");
+    ASSERT_TRUE(merge(pods(), "team", "web", R"({"metadata":{"finalizers":null}})"));
+    EXPECT_EQ(reason(get(namespaces(), "", "team")), Reason::NotFound);
+  }
+}
+
+TEST_F(DeletionTest, EvictionDeletesAndSaysWhy) {
+  run_pod("web");
+  Request eviction = request(Verb::Create, pods(), "default", "web");
+  eviction.subresource = "eviction";
+  const auto evicted = send_body(
+      eviction, R"({"metadata":{"name":"web"},"deleteOptions":{"gracePeriodSeconds":7}})");
+  ASSERT_TRUE(evicted) << message(evicted);
+  EXPECT_EQ(std::get<api::StatusAnswer>(evicted->what).code, 201);
+  const auto pod = get(pods(), "default", "web");
+  EXPECT_EQ(at(pod, "metadata.deletionGracePeriodSeconds"), "7");
+  EXPECT_NE(at(pod, "status.conditions").find("EvictionByEvictionAPI"), std::string::npos);
+}
+
+TEST_F(DeletionTest, SubresourcesAreNotDeleted) {
+  Request odd = request(Verb::Delete, pods(), "default", "web");
+  odd.subresource = "status";
+  EXPECT_EQ(reason(send(odd)), Reason::MethodNotAllowed);
+}
+
+}  // namespace
+}  // namespace muster::server

@@ -1,0 +1,113 @@
+#include "server/core/discovery.h"
+
+#include <gtest/gtest.h>
+
+#include "api/json.h"
+#include "server/core/status.h"
+#include "server/core/version.h"
+
+namespace muster::server {
+namespace {
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Discovery, CoreVersions) {
+  EXPECT_EQ(api_versions_json("127.0.0.1:6443"),
+            R"({"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":)"
+            R"([{"clientCIDR":"0.0.0.0/0","serverAddress":"127.0.0.1:6443"}]})");
+}
+
+TEST(Discovery, GroupsNameTheirPreferredVersion) {
+  EXPECT_TRUE(holds(api_group_list_json(),
+                    R"({"name":"coordination.k8s.io","versions":[{"groupVersion":)"
+                    R"("coordination.k8s.io/v1","version":"v1"}],"preferredVersion":)"
+                    R"({"groupVersion":"coordination.k8s.io/v1","version":"v1"}})"));
+  EXPECT_TRUE(
+      api_group_json("coordination.k8s.io")
+          ->starts_with(R"({"kind":"APIGroup","apiVersion":"v1","name":"coordination.k8s.io")"));
+  EXPECT_EQ(api_group_json("nothing.example.com"), std::nullopt);
+  EXPECT_EQ(api_group_json(""), std::nullopt);
+}
+
+TEST(Discovery, ResourcesOfAVersion) {
+  const auto core = api_resource_list_json("", "v1");
+  ASSERT_TRUE(core);
+  EXPECT_TRUE(core->starts_with(R"({"kind":"APIResourceList","groupVersion":"v1","resources":[)"));
+  EXPECT_TRUE(holds(
+      *core,
+      R"({"name":"pods","singularName":"pod","namespaced":true,"kind":"Pod","verbs":["create",)"
+      R"("delete","deletecollection","get","list","patch","update","watch"],)"
+      R"("shortNames":["po"],"categories":["all"]})"));
+  EXPECT_TRUE(holds(
+      *core,
+      R"({"name":"pods/binding","singularName":"","namespaced":true,"kind":"Binding","verbs":["create"]})"));
+  EXPECT_TRUE(holds(
+      *core,
+      R"({"name":"pods/status","singularName":"","namespaced":true,"kind":"Pod","verbs":["get","patch","update"]})"));
+  EXPECT_TRUE(holds(
+      *core,
+      R"({"name":"namespaces","singularName":"namespace","namespaced":false,"kind":"Namespace",)"
+      R"("verbs":["create","delete","get","list","patch","update","watch"],"shortNames":["ns"]})"));
+  EXPECT_TRUE(
+      api_resource_list_json("scheduling.k8s.io", "v1")
+          ->starts_with(
+              R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"scheduling.k8s.io/v1")"));
+  EXPECT_EQ(api_resource_list_json("", "v2"), std::nullopt);
+}
+
+TEST(Discovery, Aggregated) {
+  const std::string core = aggregated_core_json();
+  EXPECT_TRUE(core.starts_with(
+      R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2",)"
+      R"("metadata":{},"items":[{"metadata":{},"versions":[{"version":"v1","resources":[)"));
+  EXPECT_TRUE(holds(core,
+                    R"({"resource":"nodes","responseKind":{"group":"","version":"","kind":"Node"},)"
+                    R"("scope":"Cluster","singularResource":"node")"));
+  EXPECT_TRUE(holds(core, R"("freshness":"Current")"));
+  const std::string groups = aggregated_groups_json();
+  EXPECT_TRUE(holds(groups, R"({"metadata":{"name":"scheduling.k8s.io"})"));
+  EXPECT_FALSE(holds(groups, R"("resource":"pods")"));
+}
+
+TEST(Status, FailuresCarryDetails) {
+  Error error = make_error(Reason::NotFound, R"(pods "x" not found)");
+  error.name = "x";
+  error.kind = "pods";
+  EXPECT_EQ(
+      status_json(error),
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods \"x\" not found",)"
+      R"("reason":"NotFound","details":{"name":"x","kind":"pods"},"code":404})");
+  Error plain = make_error(Reason::BadRequest, "no");
+  EXPECT_EQ(
+      status_json(plain),
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no","reason":"BadRequest","code":400})");
+  plain.causes.push_back(
+      {.type = "FieldValueInvalid", .field = "spec.x", .message = "Invalid value"});
+  plain.retry_after_s = 3;
+  EXPECT_TRUE(holds(
+      status_json(plain),
+      R"("details":{"causes":[{"reason":"FieldValueInvalid","message":"Invalid value","field":"spec.x"}],"retryAfterSeconds":3})"));
+  EXPECT_TRUE(holds(status_json(plain, "abc"), R"("metadata":{"continue":"abc"})"));
+}
+
+TEST(Status, Successes) {
+  EXPECT_EQ(
+      status_json(api::StatusAnswer{.code = 201, .name = {}, .group = {}, .kind = {}, .uid = {}}),
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})");
+  EXPECT_EQ(
+      status_json(
+          api::StatusAnswer{.code = 200, .name = "x", .group = "g", .kind = "ks", .uid = "u"}),
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":"x","group":"g","kind":"ks","uid":"u"}})");
+}
+
+TEST(Version, ReadsAsKubernetes) {
+  const auto parsed = api::parse_json(version_json());
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(api::find_string(parsed->value, "minor"), "37");
+  EXPECT_TRUE(api::find_string(parsed->value, "gitVersion").starts_with("v1.37."));
+}
+
+}  // namespace
+}  // namespace muster::server

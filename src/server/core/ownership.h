@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+
+namespace muster::server {
+
+// Owners that stand twice in a document are kept once, with a warning (wire.md 2.4 step 7).
+void drop_duplicate_owners(api::Json& document, std::vector<std::string>& warnings);
+
+}  // namespace muster::server

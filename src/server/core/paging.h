@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/object.h"
+#include "base/result.h"
+#include "store/store.h"
+
+namespace muster::server {
+
+// Where a listing goes on: at a snapshot, after a key. Clients carry it as an opaque token
+// (wire.md 2.8).
+struct ContinueToken {
+  api::Revision revision;  // -1: whatever is newest
+  std::string start;       // the first key that has not been listed, relative to the prefix
+
+  std::string text() const;
+  // BadRequest if it is none of ours.
+  static Result<ContinueToken> parse(std::string_view text);
+};
+
+// The token an Expired answer carries: the same place, in the newest state. Empty for a bad token.
+std::string renewed_token(std::string_view token);
+
+// Listings that clients are paging through, so that all their pages show one state. Objects never
+// change, so a pinned listing costs pointers. The least recently used ones are let go. Any thread
+// may use it.
+class PinnedListings {
+ public:
+  struct Limits {
+    std::size_t listings = 64;
+    std::size_t objects = 2'000'000;  // over all listings
+  };
+  using Listing = std::shared_ptr<const store::Store::Listing>;
+
+  PinnedListings() = default;
+  explicit PinnedListings(Limits limits) : limits_(limits) {}
+
+  void pin(const std::string& prefix, Listing listing);
+  // Null if it was let go.
+  Listing find(const std::string& prefix, api::Revision revision);
+
+ private:
+  struct Pin {
+    std::string prefix;
+    Listing listing;
+  };
+  const Limits limits_;
+  std::mutex mutex_;
+  std::list<Pin> pins_;  // under mutex_; most recently used first
+  std::size_t objects_ = 0;
+};
+
+}  // namespace muster::server

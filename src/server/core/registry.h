@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/request.h"
+#include "base/entropy.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "store/store.h"
+#include "watch/window.h"
+
+// Requests in, objects out; pure: no sockets, no threads, no clock.
+namespace muster::server {
+
+class NamespaceCleaner;
+class PinnedListings;
+class Staging;
+
+using Reply = std::function<void(Result<api::Answer>)>;
+
+// Turns requests into transactions: admission, strategies, patches, preconditions, in one order.
+// Writes belong to one thread, the registry's; reads may come from any.
+//
+//   submit()* → flush(): everything submitted since the last flush is decided one after the other,
+//   each seeing the results of those before it, then committed with one sync, then answered.
+//
+// A request that reads what another of the same batch writes makes the batch commit early
+// (staging.h), so a reply may also come during a later submit(). Replies may submit again.
+class Registry {
+ public:
+  // Off only where a test sends random documents through, to see that nothing gets lost on the way.
+  enum class Validation : std::uint8_t { On, Off };
+
+  Registry(store::Store& store, watch::Window& window, Entropy& entropy,
+           Validation validation = Validation::On);
+  ~Registry();
+
+  // --- the registry's thread ---
+  // Decides a write (Create, Update, Patch, Delete, DeleteCollection). An error that needs no
+  // commit may be answered at once; everything else is answered by flush().
+  void submit(api::Request request, Time now, Reply reply);
+  void flush();
+
+  // Removes Events that nothing has renewed for an hour, a bounded number at a time. For a driver
+  // to call every minute or so.
+  void expire(Time now);
+
+  // What must exist on a fresh server: namespaces, priority classes. Idempotent.
+  void bootstrap(Time now);
+
+  // --- any thread ---
+  // Get and List. Sees only what is durable.
+  Result<api::Answer> read(const api::Request& request) const;
+
+ private:
+  void decide(api::Request request, Time now, Reply reply);
+
+  store::Store& store_;
+  watch::Window& window_;
+  Entropy& entropy_;
+  const Validation validation_;
+  std::unique_ptr<Staging> staging_;
+  std::unique_ptr<NamespaceCleaner> cleaner_;
+  std::unique_ptr<PinnedListings> pins_;  // the only part that reads change; has its own lock
+  Time now_;                              // of the newest request
+};
+
+}  // namespace muster::server

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "api/request.h"
+#include "server/core/registry.h"
+#include "server/core/watcher.h"
+#include "store/store.h"
+#include "watch/window.h"
+
+namespace muster::server {
+
+// The door into the core, for any thread: HTTP connections and loopback clients use the same one.
+// Reads are answered on the calling thread from durable state; writes travel to the registry's
+// thread.
+class Server {
+ public:
+  // Hands a write to the registry's thread; false if its mailbox is full. In a simulation it
+  // simply calls Registry::submit.
+  using Post = std::function<bool(api::Request&&, Reply&&)>;
+
+  Server(const Registry& registry, const store::Store& store, watch::Window& window, Post post)
+      : registry_(registry), store_(store), window_(window), post_(std::move(post)) {}
+
+  // Answers every verb but Watch. `reply` is called exactly once: at once for reads, later on the
+  // registry's thread for writes. A full mailbox is TooManyRequests with retry_after_s 1.
+  void handle(api::Request request, Reply reply) const;
+
+  // Opens a watch; `wake` is called (any thread) when Watcher::next may have news.
+  struct OpenWatch {
+    std::unique_ptr<Watcher> watcher;
+    std::unique_ptr<watch::Window::Subscription> subscription;
+  };
+  Result<OpenWatch> watch(const api::Request& request, watch::Window::Wake wake) const;
+
+  api::Revision revision() const { return store_.revision(); }
+
+ private:
+  const Registry& registry_;
+  const store::Store& store_;
+  watch::Window& window_;
+  Post post_;
+};
+
+}  // namespace muster::server

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "api/request.h"
+#include "base/error.h"
+
+// Status objects: how the API tells failure, and success without an object (wire.md 2.5).
+namespace muster::server {
+
+// {"kind":"Status",…,"status":"Failure",…}, without a line end. `continue_token`, if not empty,
+// stands in metadata.continue: where a listing that expired may go on (wire.md 2.8).
+std::string status_json(const Error& error, std::string_view continue_token = {});
+
+// {"kind":"Status",…,"status":"Success",…}, without a line end.
+std::string status_json(const api::StatusAnswer& answer);
+
+}  // namespace muster::server

@@ -1,0 +1,213 @@
+#include "server/core/testing.h"
+
+namespace muster::server {
+namespace {
+
+using UpdateTest = CoreTest;
+
+std::string with(std::string json, std::string_view from, std::string_view to) {
+  const std::size_t found = json.find(from);
+  return found == std::string::npos ? json : json.replace(found, from.size(), to);
+}
+
+TEST_F(UpdateTest, AStaleDocumentIsRefused) {
+  const auto first = create_pod("web", "", R"("labels":{"a":"1"})");
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"metadata":{"labels":{"a":"2"}}})"));
+  const auto stale = update(pods(), "default", "web", seen(first));
+  EXPECT_EQ(reason(stale), Reason::Conflict);
+  EXPECT_EQ(
+      message(stale),
+      R"(Operation cannot be fulfilled on pods "web": the object has been modified; please apply your )"
+      R"(changes to the latest version and try again)");
+}
+
+TEST_F(UpdateTest, WithoutARevisionTheNewestIsReplaced) {
+  ASSERT_TRUE(create_pod("web"));
+  const auto pod =
+      update(pods(), "default", "web",
+             with(seen(get(pods(), "default", "web")),
+                  "\"resourceVersion\":\"" + version(get(pods(), "default", "web")) + "\",",
+                  "\"labels\":{\"a\":\"1\"},"));
+  EXPECT_EQ(at(pod, "metadata.labels.a"), "1") << message(pod);
+}
+
+TEST_F(UpdateTest, LeasesMustNameARevision) {
+  const api::Kind& leases = api::kinds::lease();
+  ASSERT_TRUE(
+      create(leases, "default", R"({"metadata":{"name":"l"},"spec":{"holderIdentity":"me"}})"));
+  const auto lease = update(leases, "default", "l",
+                            R"({"metadata":{"name":"l"},"spec":{"holderIdentity":"you"}})");
+  EXPECT_EQ(reason(lease), Reason::Invalid);
+  EXPECT_EQ(
+      message(lease),
+      R"(leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: )"
+      R"(must be specified for an update)");
+}
+
+TEST_F(UpdateTest, PutCreatesALeaseButNoPod) {
+  const auto lease = update(api::kinds::lease(), "default", "l",
+                            R"({"metadata":{"name":"l"},"spec":{"holderIdentity":"me"}})");
+  ASSERT_TRUE(lease) << message(lease);
+  EXPECT_TRUE(std::get<api::ObjectAnswer>(lease->what).created);
+  EXPECT_EQ(message(update(pods(), "default", "web", pod_json("web"))), R"(pods "web" not found)");
+}
+
+TEST_F(UpdateTest, NothingNewWritesNothing) {
+  const auto pod = create_pod("web");
+  const api::Revision before = store_->revision();
+  const auto again = update(pods(), "default", "web", seen(pod));
+  EXPECT_EQ(revision(again), revision(pod)) << message(again);
+  EXPECT_EQ(revision(merge(pods(), "default", "web", "{}")), revision(pod));
+  EXPECT_EQ(store_->revision(), before);
+}
+
+TEST_F(UpdateTest, NamesMustMatch) {
+  ASSERT_TRUE(create_pod("web"));
+  EXPECT_EQ(message(update(pods(), "default", "web", pod_json("api"))),
+            "the name of the object (api) does not match the name on the URL (web)");
+  EXPECT_EQ(message(update(pods(), "default", "web", R"({"spec":{}})")),
+            "the name of the object (web based on URL) was undeterminable: name must be provided");
+  EXPECT_EQ(message(merge(pods(), "default", "web", R"({"metadata":{"name":"api"}})")),
+            "the name of the object (api) does not match the name on the URL (web)");
+  EXPECT_EQ(
+      message(merge(pods(), "default", "web", R"({"metadata":{"namespace":"x"}})")),
+      "the namespace of the object (x) does not match the namespace on the request (default)");
+}
+
+TEST_F(UpdateTest, AForeignUidIsRefused) {
+  const auto pod = create_pod("web");
+  const std::string uid = at(pod, "metadata.uid");
+  EXPECT_EQ(
+      message(update(pods(), "default", "web", with(seen(pod), uid, "other"))),
+      R"(Operation cannot be fulfilled on pods "web": Precondition failed: UID in precondition: other, )"
+      "UID in object meta: " +
+          uid);
+  EXPECT_EQ(message(merge(pods(), "default", "web", R"({"metadata":{"uid":"other"}})")),
+            R"(Pod "web" is invalid: metadata.uid: Invalid value: "other": field is immutable)");
+}
+
+TEST_F(UpdateTest, PatchesOfTheNewestNeverConflictButMayInsist) {
+  const auto pod = create_pod("web");
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"metadata":{"labels":{"a":"1"}}})"));
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"metadata":{"labels":{"b":"1"}}})"));
+  EXPECT_EQ(reason(merge(pods(), "default", "web",
+                         R"({"metadata":{"resourceVersion":")" + version(pod) + R"("}})")),
+            Reason::Conflict);
+}
+
+TEST_F(UpdateTest, GenerationCountsChangesOfSpecOnly) {
+  ASSERT_TRUE(create_pod("web"));
+  EXPECT_EQ(at(merge(pods(), "default", "web", R"({"metadata":{"labels":{"a":"1"}}})"),
+               "metadata.generation"),
+            "1");
+  EXPECT_EQ(at(merge(pods(), "default", "web", R"({"status":{"phase":"Running"}})", "status"),
+               "metadata.generation"),
+            "1");
+  const auto pod = patch(pods(), "default", "web", PatchType::StrategicMerge,
+                         R"({"spec":{"containers":[{"name":"c","image":"other"}]}})");
+  EXPECT_EQ(at(pod, "metadata.generation"), "2") << message(pod);
+}
+
+TEST_F(UpdateTest, AReplacedFileWithoutDefaultsIsNoChangeOfSpec) {
+  ASSERT_TRUE(create_pod("web"));
+  const auto pod = update(pods(), "default", "web", pod_json("web", R"("priority":0,"tolerations":[
+      {"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},
+      {"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}])"));
+  EXPECT_EQ(at(pod, "metadata.generation"), "1") << message(pod);
+}
+
+TEST_F(UpdateTest, TheMainEndpointLeavesStatusAlone) {
+  ASSERT_TRUE(create_pod("web"));
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"status":{"phase":"Running"}})", "status"));
+  const auto pod = merge(pods(), "default", "web",
+                         R"({"metadata":{"labels":{"a":"1"}},"status":{"phase":"Failed"}})");
+  EXPECT_EQ(at(pod, "status.phase"), "Running");
+  EXPECT_EQ(at(pod, "metadata.labels.a"), "1");
+}
+
+TEST_F(UpdateTest, TheStatusEndpointTakesStatusAndLabels) {
+  ASSERT_TRUE(create_pod(
+      "web", "", R"("ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"u"}])"));
+  const auto pod =
+      merge(pods(), "default", "web", R"({"metadata":{"labels":{"a":"1"},"ownerReferences":null},
+      "spec":{"schedulerName":"mine"},"status":{"phase":"Running","qosClass":null}})",
+            "status");
+  EXPECT_EQ(at(pod, "status.phase"), "Running") << message(pod);
+  EXPECT_EQ(at(pod, "status.qosClass"), "BestEffort");
+  EXPECT_EQ(at(pod, "spec.schedulerName"), "default-scheduler");
+  EXPECT_EQ(at(pod, "metadata.labels.a"), "1");
+  EXPECT_NE(at(pod, "metadata.ownerReferences"), "");
+}
+
+TEST_F(UpdateTest, WhatTheSchedulerPatchesIntoStatus) {
+  ASSERT_TRUE(create_pod("web"));
+  const auto pod = patch(pods(), "default", "web", PatchType::StrategicMerge, R"({"status":{
+      "$setElementOrder/conditions":[{"type":"PodScheduled"}],
+      "conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/0 nodes"}],
+      "nominatedNodeName":"n1"}})",
+                         "status");
+  EXPECT_EQ(at(pod, "status.nominatedNodeName"), "n1") << message(pod);
+  EXPECT_EQ(at(pod, "status.phase"), "Pending");
+  EXPECT_NE(at(pod, "status.conditions").find("Unschedulable"), std::string::npos);
+}
+
+TEST_F(UpdateTest, PatchesThatBreakTheObjectAreInvalid) {
+  ASSERT_TRUE(create_pod("web"));
+  const auto pod = merge(pods(), "default", "web", R"({"spec":{"containers":7}})");
+  EXPECT_EQ(reason(pod), Reason::Invalid);
+  EXPECT_TRUE(message(pod).starts_with(
+      R"( "" is invalid: patch: Invalid value: "{\"spec\":{\"containers\":7}}": json: cannot unmarshal)"))
+      << message(pod);
+  EXPECT_EQ(message(patch(pods(), "default", "web", PatchType::JsonPatch,
+                          R"([{"op":"remove","path":"/nothing"}])")),
+            "the server rejected our request due to an error in our request");
+  EXPECT_EQ(reason(patch(pods(), "default", "web", PatchType::JsonPatch, "{}")),
+            Reason::BadRequest);
+  EXPECT_EQ(reason(merge(pods(), "default", "web", "[]")), Reason::BadRequest);
+}
+
+TEST_F(UpdateTest, UnknownFieldsInPatchesWarnOrFail) {
+  ASSERT_TRUE(create_pod("web"));
+  const auto pod = merge(pods(), "default", "web", R"({"spec":{"foo":1}})");
+  ASSERT_TRUE(pod) << message(pod);
+  EXPECT_EQ(pod->warnings, std::vector<std::string>{R"(unknown field "spec.foo")"});
+  Request strict = request(Verb::Patch, pods(), "default", "web");
+  strict.field_validation = api::FieldValidation::Strict;
+  strict.body = api::JsonObject{{"spec", api::JsonObject{{"foo", 1}}}};
+  EXPECT_EQ(
+      message(send(strict)),
+      R"( "" is invalid: patch: Invalid value: "{\"spec\":{\"foo\":1}}": strict decoding error: unknown field "spec.foo")");
+}
+
+TEST_F(UpdateTest, DryRunsChangeNothing) {
+  const auto before = create_pod("web");
+  Request dry = request(Verb::Patch, pods(), "default", "web");
+  dry.dry_run = true;
+  dry.body = api::parse_json(R"({"metadata":{"labels":{"a":"1"}}})")->value;
+  const auto pod = send(dry);
+  EXPECT_EQ(at(pod, "metadata.labels.a"), "1") << message(pod);
+  EXPECT_EQ(revision(pod), revision(before));
+  EXPECT_EQ(seen(get(pods(), "default", "web")), seen(before));
+}
+
+TEST_F(UpdateTest, ManagedFieldsAreKeptUntilReset) {
+  const std::string managed =
+      R"("managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1",)"
+      R"("time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}])";
+  const auto pod = create_pod("web", "", managed);
+  ASSERT_TRUE(pod) << message(pod);
+  EXPECT_NE(at(pod, "metadata.managedFields"), "");
+  const auto kept = update(pods(), "default", "web", with(seen(pod), "," + managed, ""));
+  EXPECT_EQ(at(kept, "metadata.managedFields"), at(pod, "metadata.managedFields"));
+  const auto reset = merge(pods(), "default", "web", R"({"metadata":{"managedFields":[{}]}})");
+  EXPECT_EQ(at(reset, "metadata.managedFields"), "") << message(reset);
+}
+
+TEST_F(UpdateTest, MissingObjectsAreNotPatched) {
+  const auto pod = merge(pods(), "default", "web", "{}");
+  EXPECT_EQ(reason(pod), Reason::NotFound);
+  EXPECT_EQ(message(pod), R"(pods "web" not found)");
+}
+
+}  // namespace
+}  // namespace muster::server

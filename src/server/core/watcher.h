@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/request.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "store/store.h"
+#include "watch/window.h"
+
+namespace muster::server {
+
+// One watch request, as a cursor: next() gives what the client should see now, already filtered by
+// its selectors (an object that stops matching is Deleted, one that starts is Added). Belongs to
+// one connection; never blocks.
+class Watcher {
+ public:
+  // What to send. Bytes are shared between watchers of the same form wherever no selector had to
+  // change the event's type.
+  struct Item {
+    store::Change::Type type;
+    api::ObjectPtr object;
+    api::Revision revision;
+    std::shared_ptr<const watch::Entry> entry;  // null for initial objects and for changed types
+  };
+  struct Bookmark {
+    api::Revision revision;
+    bool initial_events_end = false;
+  };
+  using Message = std::variant<Item, Bookmark, Error>;  // an Error ends the watch
+
+  // Checks the request (selectors, resourceVersion, sendInitialEvents rules of wire.md 2.7
+  // and 2.9).
+  static Result<std::unique_ptr<Watcher>> open(const api::Request& request,
+                                               const store::Store& store,
+                                               const watch::Window& window);
+
+  // Up to `max` messages; empty if there is nothing new. `more` is true if next() should be called
+  // again at once.
+  struct Next {
+    std::vector<Message> messages;
+    bool more = false;
+  };
+  Next next(std::size_t max);
+  // The revision up to which everything has been sent: for periodic bookmarks.
+  api::Revision position() const;
+
+  virtual ~Watcher();
+
+ private:
+  struct State;
+  explicit Watcher(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::server

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "server/http/message.h"
+#include "server/http/router.h"
+
+namespace muster::server {
+
+// The endpoints that tell what this server is: /version, discovery, OpenAPI and the index of paths.
+// Documents that never change are made once and carry an ETag. Any thread.
+class Documents {
+ public:
+  // For every endpoint but Resource, Health, Metrics and Unknown. `address` is where the server
+  // listens.
+  Result<HttpResponse> answer(const Route& route, const HttpRequest& request, Time now) const;
+
+ private:
+  struct Document {
+    std::string body;
+    std::string etag;  // quoted
+  };
+  using Make = std::function<std::string()>;
+  std::shared_ptr<const Document> keep(const std::string& key, const Make& make) const;
+  // The document, or 304 if the client holds it already.
+  HttpResponse serve(const std::string& key, const std::string& content_type,
+                     const HttpRequest& request, const Make& make) const;
+
+  Result<HttpResponse> discovery_root(const Route& route, const HttpRequest& request) const;
+  Result<HttpResponse> openapi_v3(const Route& route, const HttpRequest& request, Time now) const;
+
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::shared_ptr<const Document>> kept_;  // under mutex_
+};
+
+HttpResponse page_not_found();
+
+}  // namespace muster::server

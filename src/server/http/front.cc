@@ -1,0 +1,304 @@
+#include "server/http/front.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "base/check.h"
+#include "base/entropy.h"
+#include "server/core/status.h"
+#include "server/http/body.h"
+#include "server/http/compress.h"
+#include "server/http/health.h"
+#include "server/http/negotiate.h"
+#include "server/http/options.h"
+
+namespace muster::server {
+namespace {
+
+// As upstream; below it the gain is not worth the time.
+constexpr std::size_t kGzipBytesMin = 128U << 10U;
+constexpr std::int64_t kWatchSecondsMin = 1800;
+constexpr std::size_t kWarningTextsMax = 4096;
+constexpr std::size_t kWarningTextShort = 256;
+
+// Audit ids and the jitter of watch timeouts are no decisions of a component, so this room draws
+// them itself.
+Entropy& entropy() {
+  thread_local SeededEntropy of_this_thread = [] {
+    SystemEntropy system;
+    return SeededEntropy(system.next());
+  }();
+  return of_this_thread;
+}
+
+std::string_view metric_verb(const Route& route) {
+  switch (route.request.verb) {
+    case api::Verb::Get: return "GET";
+    case api::Verb::List: return "LIST";
+    case api::Verb::Watch: return "WATCH";
+    case api::Verb::Create: return "POST";
+    case api::Verb::Update: return "PUT";
+    case api::Verb::Patch: return "PATCH";
+    case api::Verb::Delete: return "DELETE";
+    case api::Verb::DeleteCollection: return "DELETECOLLECTION";
+  }
+  return "";
+}
+
+// Only names from our own tables become labels: a client must not be able to invent series.
+RequestMeter::Labels metric_labels(const Route& route) {
+  RequestMeter::Labels labels;
+  const api::Request& request = route.request;
+  if (route.endpoint != Endpoint::Resource || route.error || request.kind == nullptr) {
+    labels.verb = route.endpoint == Endpoint::Unknown || route.error ? "other" : "GET";
+    if (route.endpoint == Endpoint::Health)
+      labels.subresource = route.key == "healthz" ? "/healthz"
+                           : route.key == "livez" ? "/livez"
+                                                  : "/readyz";
+    if (route.endpoint == Endpoint::Metrics) labels.subresource = "/metrics";
+    return labels;
+  }
+  labels.verb = metric_verb(route);
+  labels.group = request.kind->group;
+  labels.version = *std::ranges::find(request.kind->versions, request.version);
+  labels.resource = request.kind->plural;
+  if (const api::Subresource* sub = request.kind->subresource(request.subresource))
+    labels.subresource = sub->name;
+  labels.scope = !request.name.empty()         ? "resource"
+                 : !request.name_space.empty() ? "namespace"
+                                               : "cluster";
+  return labels;
+}
+
+bool wants_indent(const Query& query, std::string_view user_agent) {
+  if (query.find("pretty") != nullptr) return query.flag("pretty");
+  constexpr std::array<std::string_view, 3> kHumans = {"curl", "Wget", "Mozilla/5.0"};
+  return std::ranges::any_of(kHumans,
+                             [&](std::string_view human) { return user_agent.starts_with(human); });
+}
+
+Result<api::IncludeObject> include_object(const Query& query) {
+  const std::string text = query.text("includeObject");
+  if (text.empty() || text == "Metadata") return api::IncludeObject::Metadata;
+  if (text == "Object") return api::IncludeObject::Object;
+  if (text == "None") return api::IncludeObject::None;
+  return fail(Reason::BadRequest, "unrecognized includeObject value: {:?}", text);
+}
+
+bool is_write(api::Verb verb) {
+  return verb != api::Verb::Get && verb != api::Verb::List && verb != api::Verb::Watch;
+}
+
+// 299 - "text", with quotes and backslashes escaped; what would break the header line is left out.
+std::string warning_value(std::string_view text) {
+  std::string out = "299 - \"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) continue;
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+void add_warnings(const std::vector<std::string>& warnings, HttpResponse& response) {
+  std::size_t total = 0;
+  std::vector<std::string_view> told;
+  for (const std::string& text : warnings) total += text.size();
+  for (std::string_view text : warnings) {
+    if (total > kWarningTextsMax) text = text.substr(0, kWarningTextShort);
+    if (std::ranges::find(told, text) != told.end()) continue;
+    told.push_back(text);
+    response.headers.emplace_back("Warning", warning_value(text));
+  }
+}
+
+}  // namespace
+
+HttpResponse status_response(const Error& error) {
+  HttpResponse response;
+  response.code = http_code(error.reason);
+  response.body = status_json(error);
+  response.body += '\n';
+  if (error.retry_after_s > 0)
+    response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
+  return response;
+}
+
+std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerCertificate& peer,
+                                         SteadyTime now, Exchange& exchange) const {
+  exchange = Exchange{};
+  exchange.started = now;
+  exchange.gzip = accepts_gzip(request.accept_encoding);
+  auto routed = route(request);
+  if (!routed) return refuse(exchange, routed.error());
+  exchange.route = *std::move(routed);
+  const Route& found = exchange.route;
+  exchange.labels = metric_labels(found);
+  exchange.pretty = wants_indent(found.query, request.user_agent);
+
+  auto user = authenticate(peer, request);
+  if (!user) return refuse(exchange, user.error());
+  exchange.user = *std::move(user);
+  if (const auto allowed = authorize(exchange.user, found.attributes); !allowed)
+    return refuse(exchange, allowed.error());
+  if (found.endpoint == Endpoint::Unknown) return finish(exchange, page_not_found());
+  if (found.error) return refuse(exchange, *found.error);
+  if (found.endpoint != Endpoint::Resource) return std::nullopt;
+
+  const bool is_list =
+      found.request.verb == api::Verb::List || found.request.verb == api::Verb::DeleteCollection;
+  const auto form = negotiate_form(request.accept, is_list ? Shape::List : Shape::Object);
+  if (!form) return refuse(exchange, form.error());
+  exchange.rendering = {
+      .kind = found.request.kind, .version = found.request.version, .form = *form};
+  return std::nullopt;
+}
+
+Front::Outcome Front::run(const HttpRequest& request, Exchange& exchange,
+                          const ReturnAddress& from) const {
+  if (exchange.route.endpoint == Endpoint::Resource) return run_resource(request, exchange, from);
+  return finish(exchange, answer_other(request, exchange));
+}
+
+Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchange,
+                                   const ReturnAddress& from) const {
+  if (const auto read = read_request(request, exchange); !read)
+    return refuse(exchange, read.error());
+  api::Request& asked = exchange.route.request;
+  exchange.labels.dry_run = asked.dry_run;
+
+  if (asked.verb == api::Verb::Watch) {
+    auto stream = open_watch(exchange, from);
+    if (!stream) return refuse(exchange, stream.error());
+    return *std::move(stream);
+  }
+  if (!is_write(asked.verb)) {
+    std::optional<Result<api::Answer>> answer;
+    server_.handle(std::move(asked),
+                   [&answer](Result<api::Answer> got) { answer = std::move(got); });
+    CHECK(answer.has_value());  // reads are answered at once
+    return respond(exchange, *answer);
+  }
+  const auto in_flight_max = static_cast<std::int64_t>(options_.requests_in_flight_max);
+  if (meter_->requests_in_flight.fetch_add(1) >= in_flight_max) {
+    meter_->requests_in_flight.fetch_sub(1);
+    Error error = make_error(Reason::TooManyRequests, "Too many requests, please try again later.");
+    error.retry_after_s = 1;
+    return refuse(exchange, error);
+  }
+  // The answer may come when connection and listener are long gone; it holds on to what it needs.
+  server_.handle(std::move(asked), [from, meter = meter_](Result<api::Answer> answer) {
+    meter->requests_in_flight.fetch_sub(1);
+    from.inbox->put_answer(from.recipient, std::move(answer));
+  });
+  return Waiting{};
+}
+
+Result<void> Front::read_request(const HttpRequest& request, Exchange& exchange) const {
+  const Query& query = exchange.route.query;
+  api::Request& asked = exchange.route.request;
+  asked.user = exchange.user;
+  exchange.rendering.include_object = TRY(include_object(query));
+  if (asked.verb == api::Verb::Patch) asked.patch_type = TRY(patch_type(request.content_type));
+  TRY(read_options(query, request.user_agent, asked));
+  if (!is_write(asked.verb)) return {};
+  const bool deletes = asked.verb == api::Verb::Delete || asked.verb == api::Verb::DeleteCollection;
+  if (deletes && request.body.empty()) return read_delete_options(query, asked);
+  return read_body(request.content_type, request.body, asked);
+}
+
+Result<std::unique_ptr<WatchStream>> Front::open_watch(Exchange& exchange,
+                                                       const ReturnAddress& from) const {
+  const api::Request& asked = exchange.route.request;
+  // Wakes that come while one is on its way say nothing new. The flag goes down before the watcher
+  // is read (Recipient::take_wake runs after it), so none is lost.
+  auto on_its_way = std::make_shared<std::atomic<bool>>(false);
+  auto wake = [from, on_its_way] {
+    if (!on_its_way->exchange(true)) from.inbox->put_wake(from.recipient, on_its_way);
+  };
+  auto opened = TRY(server_.watch(asked, std::move(wake)));
+  const std::int64_t asked_s = asked.list.timeout_s.value_or(0);
+  const std::int64_t timeout_s =
+      asked_s > 0 ? asked_s
+                  : kWatchSecondsMin + static_cast<std::int64_t>(entropy().below(kWatchSecondsMin));
+  // Longer than a year is for ever, and must not overflow a clock.
+  const std::chrono::seconds timeout(std::min<std::int64_t>(timeout_s, 365 * 86'400));
+  return std::make_unique<WatchStream>(std::move(opened),
+                                       WatchStream::Options{.rendering = exchange.rendering,
+                                                            .bookmarks = asked.list.allow_bookmarks,
+                                                            .started = exchange.started,
+                                                            .timeout = timeout},
+                                       clock_);
+}
+
+HttpResponse Front::answer_other(const HttpRequest& request, const Exchange& exchange) const {
+  const Route& found = exchange.route;
+  if (found.endpoint == Endpoint::Health) {
+    // Serving at all means that the store is open and the registry runs.
+    constexpr std::array kChecks = {HealthCheck{"ping"}, HealthCheck{"log"}, HealthCheck{"store"}};
+    return answer_health({.endpoint = found.key, .check = found.check}, found.query, kChecks);
+  }
+  if (found.endpoint == Endpoint::Metrics) {
+    HttpResponse response;
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    response.body = meter_->text();
+    return response;
+  }
+  auto answer = documents_.answer(found, request, clock_.now());
+  return answer ? *std::move(answer) : status_response(answer.error());
+}
+
+HttpResponse Front::respond(const Exchange& exchange, const Result<api::Answer>& answer) const {
+  if (!answer) return refuse(exchange, answer.error());
+  HttpResponse response;
+  const Rendering& how = exchange.rendering;
+  const Time now = how.form == Form::Table ? clock_.now() : Time{};
+  if (const auto* object = std::get_if<api::ObjectAnswer>(&answer->what)) {
+    response.code = object->created ? 201 : 200;
+    write_object(how, *object->object, object->revision, now, response.body);
+  } else if (const auto* list = std::get_if<api::ListAnswer>(&answer->what)) {
+    write_list(how, *list, now, response.body);
+  } else if (const auto* status = std::get_if<api::StatusAnswer>(&answer->what)) {
+    response.code = status->code;
+    response.body = status_json(*status);
+  } else {
+    const auto& document = std::get<api::DocumentAnswer>(answer->what);
+    response.code = document.code;
+    api::write_json(document.document, response.body);
+  }
+  response.body += '\n';
+  add_warnings(answer->warnings, response);
+  return finish(exchange, std::move(response));
+}
+
+HttpResponse Front::refuse(const Exchange& exchange, const Error& error) const {
+  return finish(exchange, status_response(error));
+}
+
+HttpResponse Front::watch_response() const {
+  HttpResponse response;
+  response.headers.emplace_back("Audit-Id", random_uuid(entropy()));
+  return response;
+}
+
+HttpResponse Front::finish(const Exchange& exchange, HttpResponse response) const {
+  if (exchange.pretty && response.content_type == "application/json" && !response.body.empty())
+    response.body = indent_json(response.body) + "\n";
+  if (exchange.gzip && response.body.size() > kGzipBytesMin) {
+    if (auto packed = gzip(response.body)) {
+      response.body = *std::move(packed);
+      response.headers.emplace_back("Content-Encoding", "gzip");
+      response.headers.emplace_back("Vary", "Accept-Encoding");
+    }
+  }
+  response.headers.emplace_back("Audit-Id", random_uuid(entropy()));
+  return response;
+}
+
+void Front::finished(const Exchange& exchange, int code, SteadyTime now) const {
+  meter_->count(exchange.labels, code,
+                std::chrono::duration_cast<Duration>(now - exchange.started));
+}
+
+}  // namespace muster::server

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/time.h"
+#include "server/core/server.h"
+#include "server/http/access.h"
+#include "server/http/documents.h"
+#include "server/http/inbox.h"
+#include "server/http/message.h"
+#include "server/http/render.h"
+#include "server/http/request_meter.h"
+#include "server/http/router.h"
+#include "server/http/watch_stream.h"
+
+namespace muster::server {
+
+// One request on its way from head to answer; kept by the connection meanwhile.
+struct Exchange {
+  Route route;
+  api::User user;
+  Rendering rendering;
+  RequestMeter::Labels labels;
+  SteadyTime started;
+  bool pretty = false;
+  bool gzip = false;
+};
+
+// Where the core's answers and wakes go.
+struct ReturnAddress {
+  std::shared_ptr<Inbox> inbox;
+  std::weak_ptr<Recipient> recipient;
+};
+
+// What happens to a request between the bytes of a connection and the core: who asks, may they,
+// what do they mean, and how is it told. Knows neither sockets nor HTTP versions. Any thread.
+//
+//   admit() → a refusal, or → run() → a response
+//                                   → Waiting: the answer comes to the return address, then
+//                                   respond() → a watch to be streamed
+class Front {
+ public:
+  struct Options {
+    std::size_t requests_in_flight_max = 600;
+  };
+  Front(const Server& server, const Clock& clock, Options options)
+      : server_(server),
+        clock_(clock),
+        options_(options),
+        meter_(std::make_shared<RequestMeter>()) {}
+
+  // Judges a request by its head alone. The refusal, if there is one: 401, 403, 404, 405, 406.
+  std::optional<HttpResponse> admit(const HttpRequest& request, const PeerCertificate& peer,
+                                    SteadyTime now, Exchange& exchange) const;
+
+  struct Waiting {};
+  using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>>;
+  Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
+
+  HttpResponse respond(const Exchange& exchange, const Result<api::Answer>& answer) const;
+  HttpResponse refuse(const Exchange& exchange, const Error& error) const;
+  // The head of a watch's response.
+  HttpResponse watch_response() const;
+
+  // For the books, once an exchange is over.
+  void finished(const Exchange& exchange, int code, SteadyTime now) const;
+  RequestMeter& meter() const { return *meter_; }
+  const Clock& clock() const { return clock_; }
+
+ private:
+  Outcome run_resource(const HttpRequest& request, Exchange& exchange,
+                       const ReturnAddress& from) const;
+  Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
+  Result<std::unique_ptr<WatchStream>> open_watch(Exchange& exchange,
+                                                  const ReturnAddress& from) const;
+  HttpResponse answer_other(const HttpRequest& request, const Exchange& exchange) const;
+  HttpResponse finish(const Exchange& exchange, HttpResponse response) const;
+
+  const Server& server_;
+  const Clock& clock_;
+  const Options options_;
+  const std::shared_ptr<RequestMeter> meter_;  // shared with answers that may outlive us
+  Documents documents_;
+};
+
+// The Status of an error as a response, for where there is no exchange (yet).
+HttpResponse status_response(const Error& error);
+
+}  // namespace muster::server

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "api/request.h"
+#include "base/result.h"
+
+namespace muster::server {
+
+// Something on an I/O thread that waits for the core: a connection (later: an HTTP/2 stream).
+// Called on its own thread only.
+class Recipient {
+ public:
+  virtual ~Recipient() = default;
+  virtual void take_answer(Result<api::Answer> answer) = 0;
+  virtual void take_wake() = 0;
+};
+
+// How other threads reach the recipients of one I/O thread. A whole batch of answers, as a group
+// commit gives, or of wakes costs that thread one turn. Outlives the thread: what comes after
+// close() is dropped. Its size is bounded by the requests in flight and the watches that are open.
+class Inbox {
+ public:
+  // `ring` tells the I/O thread to call deliver(); it is called under the lock, once per batch.
+  explicit Inbox(std::function<void()> ring) : ring_(std::move(ring)) {}
+
+  // --- any thread ---
+  void put_answer(std::weak_ptr<Recipient> to, Result<api::Answer> answer) {
+    const std::lock_guard lock(mutex_);
+    if (!ring_) return;
+    answers_.emplace_back(std::move(to), std::move(answer));
+    ring_once();
+  }
+  // `on_its_way` is true from before the call until just before the recipient hears of it.
+  void put_wake(std::weak_ptr<Recipient> to, std::shared_ptr<std::atomic<bool>> on_its_way) {
+    const std::lock_guard lock(mutex_);
+    if (!ring_) return;
+    wakes_.push_back({std::move(to), std::move(on_its_way)});
+    ring_once();
+  }
+
+  // --- the I/O thread ---
+  void deliver_answers() {
+    std::vector<std::pair<std::weak_ptr<Recipient>, Result<api::Answer>>> answers;
+    {
+      const std::lock_guard lock(mutex_);
+      rung_ = false;
+      answers.swap(answers_);
+    }
+    for (auto& [to, answer] : answers)
+      if (const std::shared_ptr<Recipient> recipient = to.lock())
+        recipient->take_answer(std::move(answer));
+  }
+  bool has_wakes() const {
+    const std::lock_guard lock(mutex_);
+    return !wakes_.empty();
+  }
+  void deliver_wakes() {
+    std::vector<WakeCall> wakes;
+    {
+      const std::lock_guard lock(mutex_);
+      wakes.swap(wakes_);
+    }
+    for (const WakeCall& call : wakes) {
+      call.on_its_way->store(false);
+      if (const std::shared_ptr<Recipient> recipient = call.to.lock()) recipient->take_wake();
+    }
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    ring_ = nullptr;
+    answers_.clear();
+    wakes_.clear();
+  }
+
+ private:
+  struct WakeCall {
+    std::weak_ptr<Recipient> to;
+    std::shared_ptr<std::atomic<bool>> on_its_way;
+  };
+  void ring_once() {
+    if (std::exchange(rung_, true)) return;
+    ring_();
+  }
+
+  mutable std::mutex mutex_;
+  std::function<void()> ring_;  // under mutex_, as all below
+  bool rung_ = false;
+  std::vector<std::pair<std::weak_ptr<Recipient>, Result<api::Answer>>> answers_;
+  std::vector<WakeCall> wakes_;
+};
+
+}  // namespace muster::server

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "server/core/server.h"
+
+namespace muster::server {
+
+struct ListenOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 6443;  // 0 picks a free one
+  // PEM. Clients with a certificate signed by the CA are who it says they are.
+  std::string ca_certificate;
+  std::string certificate;
+  std::string private_key;
+  unsigned threads = 2;
+  std::size_t connections_max = 10'000;
+  std::size_t body_bytes_max = 3U << 20U;
+  std::size_t requests_in_flight_max = 600;
+};
+
+// The HTTPS front of the server: TLS, HTTP/1.1, authentication, routes, content negotiation, watch
+// streams. Owns its I/O threads.
+class Listener {
+ public:
+  // Binds and starts serving. The error says what is in the way ("address already in use …").
+  static Result<std::unique_ptr<Listener>> start(const ListenOptions& options, const Server& server,
+                                                 const Clock& clock);
+  virtual ~Listener() = default;            // stops, drops connections, joins its threads
+  virtual std::string address() const = 0;  // "127.0.0.1:6443", with the real port
+};
+
+}  // namespace muster::server

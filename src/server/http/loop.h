@@ -1,0 +1,76 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "server/http/http1.h"
+#include "server/http/inbox.h"
+
+namespace muster::server {
+
+// One I/O thread's event loop. Connections are dealt out to loops and stay: all that happens to one
+// happens on its loop's thread, so connections need no locks.
+class Loop {
+ public:
+  Loop()
+      : inbox_(std::make_shared<Inbox>(
+            [this] { boost::asio::post(io_, [this] { look_into_inbox(); }); })) {}
+  ~Loop() { inbox_->close(); }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  boost::asio::io_context& io() { return io_; }
+  const std::shared_ptr<Inbox>& inbox() const { return inbox_; }
+
+  // The Date header's value; made once per second.
+  std::string_view date(Time now) {
+    const auto second = std::chrono::floor<std::chrono::seconds>(now);
+    if (second != date_second_ || date_.empty()) {
+      date_second_ = second;
+      date_ = http_date(now);
+    }
+    return date_;
+  }
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+  // Watches that changes come in for at a rate are woken at most this often: one write then carries
+  // several events. The first wake after a pause goes through at once.
+  static constexpr std::chrono::milliseconds kWakesApart{1};
+
+  void look_into_inbox() {
+    inbox_->deliver_answers();
+    if (tick_armed_ || !inbox_->has_wakes()) return;
+    if (SteadyClock::now() - woke_at_ >= kWakesApart) {
+      deliver_wakes();
+      return;
+    }
+    tick_armed_ = true;
+    tick_.expires_at(woke_at_ + kWakesApart);
+    tick_.async_wait([this](boost::system::error_code error) {
+      tick_armed_ = false;
+      if (!error) deliver_wakes();
+    });
+  }
+  void deliver_wakes() {
+    inbox_->deliver_wakes();
+    woke_at_ = SteadyClock::now();
+  }
+
+  boost::asio::io_context io_{1};
+  std::shared_ptr<Inbox> inbox_;
+  boost::asio::steady_timer tick_{io_};
+  bool tick_armed_ = false;
+  SteadyClock::time_point woke_at_;
+  std::chrono::sys_seconds date_second_;
+  std::string date_;
+};
+
+}  // namespace muster::server

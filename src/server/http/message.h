@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// HTTP messages as the rest of the room sees them: no Beast, no sockets. HTTP/1.1 fills and writes
+// them in connection.cc.
+namespace muster::server {
+
+enum class Method : std::uint8_t { Get, Head, Post, Put, Patch, Delete, Other };
+
+struct HttpRequest {
+  Method method = Method::Get;
+  std::string method_name;  // as sent: "GET"
+  std::string target;       // path and query, still percent-encoded
+  std::string host;
+  std::string accept;
+  std::string accept_encoding;
+  std::string authorization;
+  std::string content_type;
+  std::string if_none_match;
+  std::string user_agent;
+  std::string body;
+
+  // Makes it ready for the next request of a connection; keeps what the strings hold on to.
+  void clear() {
+    for (std::string* text : {&method_name, &target, &host, &accept, &accept_encoding,
+                              &authorization, &content_type, &if_none_match, &user_agent, &body})
+      text->clear();
+    method = Method::Get;
+  }
+};
+
+struct HttpResponse {
+  int code = 200;
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string_view, std::string>> headers;  // beyond those every answer has
+  std::string body;
+};
+
+// "Not Found" for 404.
+std::string_view reason_phrase(int code);
+
+}  // namespace muster::server

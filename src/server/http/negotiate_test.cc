@@ -1,0 +1,106 @@
+#include "server/http/negotiate.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::server {
+namespace {
+
+const std::string kTable = "application/json;as=Table;v=v1;g=meta.k8s.io";
+const std::string kMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const std::string kMetadataList =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+// The form, or the code of the refusal.
+std::string form(const std::string& accept, Shape shape = Shape::Object) {
+  const auto form = negotiate_form(accept, shape);
+  if (!form) return std::to_string(http_code(form.error().reason));
+  return *form == Form::Full ? "full" : *form == Form::Table ? "table" : "metadata";
+}
+
+TEST(Negotiate, PicksTheFormOfAnAnswer) {
+  struct Case {
+    std::string accept, want;
+  };
+  const Case cases[] = {
+      {"", "full"},
+      {"application/json", "full"},
+      {"*/*", "full"},
+      {"application/*", "full"},
+      {"APPLICATION/JSON; charset=utf-8", "full"},
+      {"application/json;stream=watch", "full"},
+      {"application/vnd.kubernetes.protobuf,application/json", "full"},
+      {"application/vnd.kubernetes.protobuf, */*", "full"},
+      {"application/json, */*;q=0.8", "full"},
+      {kTable + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "table"},
+      {"application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "full"},
+      {"application/json;q=0.9," + kTable, "table"},
+      {kTable + ";q=0.5,application/json", "full"},
+      {"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
+           kMetadata + ",application/json",
+       "metadata"},
+      {"application/vnd.kubernetes.protobuf", "406"},
+      {"application/yaml", "406"},
+      {"text/html", "406"},
+      {"application/json;q=0", "406"},
+      {"application/json;as=Unicorn;v=v1;g=meta.k8s.io", "406"},
+      {",,;;", "406"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(form(c.accept), c.want) << c.accept;
+}
+
+TEST(Negotiate, MetadataOfAListIsAskedForAsAList) {
+  EXPECT_EQ(form(kMetadataList, Shape::List), "metadata");
+  EXPECT_EQ(form(kMetadata + ",application/json", Shape::List), "406");
+  EXPECT_EQ(form(kMetadataList + ",application/json", Shape::Object), "406");
+}
+
+TEST(Negotiate, RefusalListsWhatThereIs) {
+  EXPECT_EQ(negotiate_form("text/html", Shape::Object).error().message,
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+            "application/vnd.kubernetes.protobuf");
+}
+
+TEST(Negotiate, AggregatedDiscoveryIsForThoseWhoPreferIt) {
+  const std::string v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const std::string v2beta1 =
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+  EXPECT_TRUE(negotiate_aggregated_discovery(v2 + "," + v2beta1 + ",application/json").value());
+  EXPECT_FALSE(negotiate_aggregated_discovery(v2beta1 + ",application/json").value());
+  EXPECT_FALSE(negotiate_aggregated_discovery("").value());
+  EXPECT_FALSE(negotiate_aggregated_discovery("*/*").value());
+  EXPECT_FALSE(negotiate_aggregated_discovery(v2beta1));
+}
+
+TEST(Negotiate, BodiesAreJsonUnlessTheySayOtherwise) {
+  EXPECT_EQ(body_format("").value(), BodyFormat::Json);
+  EXPECT_EQ(body_format("application/json; charset=utf-8").value(), BodyFormat::Json);
+  EXPECT_EQ(body_format("application/yaml").value(), BodyFormat::Yaml);
+  EXPECT_EQ(body_format("application/vnd.kubernetes.protobuf").value(), BodyFormat::Protobuf);
+  const auto refused = body_format("text/plain");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, Reason::UnsupportedMediaType);
+  EXPECT_EQ(refused.error().message,
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json, "
+            "application/yaml, application/vnd.kubernetes.protobuf");
+}
+
+TEST(Negotiate, PatchTypesAreMediaTypes) {
+  EXPECT_EQ(patch_type("application/json-patch+json").value(), api::PatchType::JsonPatch);
+  EXPECT_EQ(patch_type("application/merge-patch+json;charset=utf-8").value(),
+            api::PatchType::Merge);
+  EXPECT_EQ(patch_type("application/strategic-merge-patch+json").value(),
+            api::PatchType::StrategicMerge);
+  EXPECT_EQ(patch_type("application/apply-patch+yaml").value(), api::PatchType::Apply);
+  EXPECT_EQ(patch_type("application/json").error().message, "415: Unsupported Media Type");
+}
+
+TEST(Negotiate, GzipMayBeRefused) {
+  EXPECT_TRUE(accepts_gzip("gzip"));
+  EXPECT_TRUE(accepts_gzip("deflate, gzip;q=0.5"));
+  EXPECT_FALSE(accepts_gzip("gzip;q=0"));
+  EXPECT_FALSE(accepts_gzip(""));
+}
+
+}  // namespace
+}  // namespace muster::server

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+
+#include "api/json.h"
+#include "api/request.h"
+#include "base/result.h"
+#include "server/http/query.h"
+
+namespace muster::server {
+
+// Reads the parameters of wire.md 2.2 that matter to the request's verb, except how to delete.
+// `user_agent` names the field manager where no parameter does. For a Patch the type must be known.
+// Values that are no value at all are BadRequest or Invalid, with upstream's texts; what needs the
+// store's state (selectors, resource versions) is judged by server/core.
+Result<void> read_options(const Query& query, std::string_view user_agent, api::Request& request);
+
+// How to delete: from the body of a Delete or DeleteCollection or, only if it has none, from the
+// query.
+Result<void> read_delete_options(const api::Json& body, api::Request& request);
+Result<void> read_delete_options(const Query& query, api::Request& request);
+
+}  // namespace muster::server

@@ -1,0 +1,125 @@
+#include "server/http/options.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::server {
+namespace {
+
+api::Request request(api::Verb verb) {
+  api::Request out;
+  out.verb = verb;
+  return out;
+}
+
+// "" if the query is fine for the verb, else the message.
+std::string refusal(api::Verb verb, const std::string& query,
+                    api::PatchType type = api::PatchType::Merge) {
+  api::Request asked = request(verb);
+  asked.patch_type = type;
+  const auto read = verb == api::Verb::Delete ? read_delete_options(Query(query), asked)
+                                              : read_options(Query(query), "kubectl/v1.32", asked);
+  return read ? "" : read.error().message;
+}
+
+TEST(Options, AListTakesAllOfThem) {
+  api::Request asked = request(api::Verb::Watch);
+  ASSERT_TRUE(read_options(
+      Query("labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&limit=500&continue=T&"
+            "resourceVersion="
+            "12&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&sendInitialEvents=false&"
+            "timeoutSeconds=300&timeout=32s&unknown=1"),
+      "", asked));
+  EXPECT_EQ(asked.list.label_selector, "a=b");
+  EXPECT_EQ(asked.list.field_selector, "metadata.name=x");
+  EXPECT_EQ(asked.list.limit, 500);
+  EXPECT_EQ(asked.list.continue_token, "T");
+  EXPECT_EQ(asked.list.resource_version, "12");
+  EXPECT_EQ(asked.list.resource_version_match, "NotOlderThan");
+  EXPECT_TRUE(asked.list.allow_bookmarks);
+  EXPECT_EQ(asked.list.send_initial_events, false);
+  EXPECT_EQ(asked.list.timeout_s, 300);
+}
+
+TEST(Options, AWriteTakesItsOwn) {
+  api::Request asked = request(api::Verb::Create);
+  ASSERT_TRUE(read_options(Query("fieldManager=me&fieldValidation=Strict&dryRun=All"), "kubectl/v1",
+                           asked));
+  EXPECT_EQ(asked.field_manager, "me");
+  EXPECT_EQ(asked.field_validation, api::FieldValidation::Strict);
+  EXPECT_TRUE(asked.dry_run);
+  asked = request(api::Verb::Update);
+  ASSERT_TRUE(read_options(Query(""), "kube-scheduler/v1.37 (linux)", asked));
+  EXPECT_EQ(asked.field_manager, "kube-scheduler");
+  EXPECT_EQ(asked.field_validation, api::FieldValidation::Warn);
+  EXPECT_FALSE(asked.dry_run);
+}
+
+TEST(Options, RefusalsHaveUpstreamsTexts) {
+  struct Case {
+    api::Verb verb;
+    std::string query, want;
+  };
+  const Case cases[] = {
+      {api::Verb::List, "limit=abc", R"(strconv.ParseInt: parsing "abc": invalid syntax)"},
+      {api::Verb::List, "limit=99999999999999999999",
+       R"(strconv.ParseInt: parsing "99999999999999999999": value out of range)"},
+      {api::Verb::List, "limit=-5", ""},
+      {api::Verb::Get, "export=true",
+       "the export parameter, deprecated since v1.14, is no longer supported"},
+      {api::Verb::Create, "fieldValidation=Loose",
+       R"(CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Loose": supported values: "", "Ignore", "Strict", "Warn")"},
+      {api::Verb::Update, "dryRun=Some",
+       R"(UpdateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All")"},
+      {api::Verb::Patch, "force=true",
+       R"(PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch)"},
+      {api::Verb::Patch, "fieldManager=" + std::string(129, 'a'),
+       R"(PatchOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes)"},
+      {api::Verb::Create, "fieldManager=a%01",
+       R"(CreateOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "a\u0001": should only contain printable characters)"},
+      {api::Verb::Delete, "propagationPolicy=Never",
+       R"(DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Never": supported values: "Foreground", "Background", "Orphan", "nil")"},
+      {api::Verb::Delete, "propagationPolicy=Orphan&orphanDependents=true",
+       R"(DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set)"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(refusal(c.verb, c.query), c.want) << c.query;
+  EXPECT_EQ(
+      refusal(api::Verb::Patch, "force=true", api::PatchType::Apply),
+      R"(PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch)");
+  EXPECT_EQ(refusal(api::Verb::Patch, "force=true&fieldManager=m", api::PatchType::Apply), "");
+}
+
+TEST(Options, DeletionIsDescribedByTheBodyOrTheQuery) {
+  api::Request by_query = request(api::Verb::Delete);
+  ASSERT_TRUE(read_delete_options(Query("gracePeriodSeconds=5&orphanDependents=true&dryRun=All"),
+                                  by_query));
+  EXPECT_EQ(by_query.remove.grace_period_s, 5);
+  EXPECT_EQ(by_query.remove.propagation_policy, "Orphan");
+  EXPECT_TRUE(by_query.dry_run);
+
+  api::Request by_body = request(api::Verb::Delete);
+  const auto body = api::parse_json(
+      R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"propagationPolicy":"Background",)"
+      R"("preconditions":{"uid":"u","resourceVersion":"7"},"orphanDependents":null,"dryRun":["All"]})");
+  ASSERT_TRUE(body);
+  ASSERT_TRUE(read_delete_options(body->value, by_body));
+  EXPECT_EQ(by_body.remove.grace_period_s, 0);
+  EXPECT_EQ(by_body.remove.propagation_policy, "Background");
+  EXPECT_EQ(by_body.remove.preconditions.uid, "u");
+  EXPECT_EQ(by_body.remove.preconditions.resource_version, "7");
+  EXPECT_TRUE(by_body.dry_run);
+}
+
+TEST(Options, ABodyThatIsNoDeleteOptionsIsRefused) {
+  for (const char* text : {"[]", "7", R"({"kind":"Pod"})", R"({"gracePeriodSeconds":"5"})",
+                           R"({"dryRun":"All"})", R"({"preconditions":{"uid":7}})"}) {
+    api::Request asked = request(api::Verb::Delete);
+    const auto body = api::parse_json(text);
+    ASSERT_TRUE(body);
+    const auto read = read_delete_options(body->value, asked);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().reason, Reason::BadRequest);
+  }
+}
+
+}  // namespace
+}  // namespace muster::server

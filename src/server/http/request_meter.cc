@@ -1,0 +1,75 @@
+#include "server/http/request_meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace muster::server {
+namespace {
+
+std::string label_text(const RequestMeter::Labels& labels) {
+  return fmt::format(
+      R"(component="apiserver",dry_run="{}",group="{}",resource="{}",scope="{}",subresource="{}",verb="{}",version="{}")",
+      labels.dry_run ? "All" : "", labels.group, labels.resource, labels.scope, labels.subresource,
+      labels.verb, labels.version);
+}
+
+void write_gauge(std::string_view name, std::string_view help, std::string_view labels,
+                 std::int64_t value, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} gauge\n{0}{2} {3}\n", name,
+                 help, labels, value);
+}
+
+}  // namespace
+
+void RequestMeter::count(const Labels& labels, int code, Duration took) {
+  const double seconds = std::chrono::duration<double>(took).count();
+  const auto bucket = std::ranges::lower_bound(kBuckets, seconds);
+  const std::lock_guard lock(mutex_);
+  Series& series = series_[labels];
+  ++series.by_code[code];
+  ++series.total;
+  series.seconds += seconds;
+  if (bucket != kBuckets.end())
+    ++series.buckets[static_cast<std::size_t>(bucket - kBuckets.begin())];
+}
+
+std::string RequestMeter::text() const {
+  std::string out;
+  const auto to = std::back_inserter(out);
+  const std::lock_guard lock(mutex_);
+  out +=
+      "# HELP apiserver_request_total Requests answered, by verb, resource and response code.\n"
+      "# TYPE apiserver_request_total counter\n";
+  for (const auto& [labels, series] : series_)
+    for (const auto& [code, count] : series.by_code)
+      fmt::format_to(to, "apiserver_request_total{{code=\"{}\",{}}} {}\n", code, label_text(labels),
+                     count);
+
+  out +=
+      "# HELP apiserver_request_duration_seconds Time from request to answer, by verb and "
+      "resource.\n"
+      "# TYPE apiserver_request_duration_seconds histogram\n";
+  for (const auto& [labels, series] : series_) {
+    const std::string text = label_text(labels);
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < kBuckets.size(); ++i) {
+      below += series.buckets[i];
+      fmt::format_to(to, "apiserver_request_duration_seconds_bucket{{{},le=\"{}\"}} {}\n", text,
+                     kBuckets[i], below);
+    }
+    fmt::format_to(to, "apiserver_request_duration_seconds_bucket{{{},le=\"+Inf\"}} {}\n", text,
+                   series.total);
+    fmt::format_to(to, "apiserver_request_duration_seconds_sum{{{}}} {}\n", text, series.seconds);
+    fmt::format_to(to, "apiserver_request_duration_seconds_count{{{}}} {}\n", text, series.total);
+  }
+  write_gauge("apiserver_current_inflight_requests", "Requests being worked on.",
+              "{request_kind=\"mutating\"}", requests_in_flight.load(), out);
+  write_gauge("apiserver_longrunning_requests", "Open watches.", "{verb=\"WATCH\"}", watches.load(),
+              out);
+  write_gauge("muster_http_connections", "Open connections.", "", connections.load(), out);
+  return out;
+}
+
+}  // namespace muster::server

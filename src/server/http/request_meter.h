@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace muster::server {
+
+// Counts requests under upstream's metric names and writes them as Prometheus text. Any thread.
+class RequestMeter {
+ public:
+  // Texts must live for ever: names from the kind tables, or literals.
+  struct Labels {
+    std::string_view verb;  // "LIST"
+    std::string_view group;
+    std::string_view version;
+    std::string_view resource;
+    std::string_view subresource;  // for other endpoints their path
+    std::string_view scope;        // "cluster", "namespace", "resource" or ""
+    bool dry_run = false;
+    friend auto operator<=>(const Labels&, const Labels&) = default;
+  };
+
+  void count(const Labels& labels, int code, Duration took);
+
+  // Moved by the connections.
+  std::atomic<std::int64_t> connections{0};
+  std::atomic<std::int64_t> requests_in_flight{0};
+  std::atomic<std::int64_t> watches{0};
+
+  std::string text() const;
+
+ private:
+  static constexpr std::array kBuckets = {0.005, 0.025, 0.05, 0.1,  0.2,  0.4,  0.6, 0.8,
+                                          1.0,   1.25,  1.5,  2.0,  3.0,  4.0,  5.0, 6.0,
+                                          8.0,   10.0,  15.0, 20.0, 30.0, 45.0, 60.0};
+  struct Series {
+    std::map<int, std::uint64_t> by_code;
+    std::array<std::uint64_t, kBuckets.size()> buckets{};  // not cumulative
+    std::uint64_t total = 0;
+    double seconds = 0;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<Labels, Series> series_;  // under mutex_
+};
+
+}  // namespace muster::server

@@ -1,0 +1,149 @@
+#include "server/http/router.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::server {
+namespace {
+
+HttpRequest request(std::string method, std::string target) {
+  HttpRequest out;
+  out.method = method == "GET"      ? Method::Get
+               : method == "HEAD"   ? Method::Head
+               : method == "POST"   ? Method::Post
+               : method == "PUT"    ? Method::Put
+               : method == "PATCH"  ? Method::Patch
+               : method == "DELETE" ? Method::Delete
+                                    : Method::Other;
+  out.method_name = std::move(method);
+  out.target = std::move(target);
+  return out;
+}
+
+// "verb plural ns/name/sub", or what else the route came to.
+std::string told(const std::string& method, const std::string& target) {
+  const auto routed = route(request(method, target));
+  if (!routed) return fmt::format("{}", http_code(routed.error().reason));
+  if (routed->error) return fmt::format("{}", http_code(routed->error->reason));
+  if (routed->endpoint == Endpoint::Unknown) return "page not found";
+  if (routed->endpoint != Endpoint::Resource)
+    return fmt::format("endpoint {} {}{}", static_cast<int>(routed->endpoint), routed->key,
+                       routed->check.empty() ? "" : ":" + routed->check);
+  const api::Request& asked = routed->request;
+  return fmt::format("{} {} {}/{}/{}", routed->attributes.verb, asked.kind->plural,
+                     asked.name_space, asked.name, asked.subresource);
+}
+
+TEST(Router, FindsResources) {
+  struct Case {
+    std::string method, target, want;
+  };
+  const Case cases[] = {
+      {"GET", "/api/v1/pods", "list pods //"},
+      {"GET", "/api/v1/pods?watch=true", "watch pods //"},
+      {"GET", "/api/v1/pods?watch=1&limit=3", "watch pods //"},
+      {"GET", "/api/v1/pods?watch", "watch pods //"},
+      {"GET", "/api/v1/pods?watch=false", "list pods //"},
+      {"GET", "/api/v1/pods?watch=0", "list pods //"},
+      {"GET", "/api/v1/namespaces/default/pods", "list pods default//"},
+      {"GET", "/api/v1/namespaces/default/pods/", "list pods default//"},
+      {"GET", "/api/v1/namespaces/default/pods/web", "get pods default/web/"},
+      {"GET", "/api/v1/namespaces/default/pods/web?watch=true", "get pods default/web/"},
+      {"GET", "/api/v1/namespaces/default/pods/web/status", "get pods default/web/status"},
+      {"POST", "/api/v1/namespaces/default/pods", "create pods default//"},
+      {"POST", "/api/v1/namespaces/default/pods/web/binding", "create pods default/web/binding"},
+      {"PUT", "/api/v1/namespaces/default/pods/web", "update pods default/web/"},
+      {"PATCH", "/api/v1/namespaces/default/pods/web/status", "patch pods default/web/status"},
+      {"DELETE", "/api/v1/namespaces/default/pods/web", "delete pods default/web/"},
+      {"DELETE", "/api/v1/namespaces/default/pods", "deletecollection pods default//"},
+      {"GET", "/api/v1/nodes/n%31", "get nodes /n1/"},
+      {"GET", "/api/v1/namespaces", "list namespaces //"},
+      {"GET", "/api/v1/namespaces/default", "get namespaces /default/"},
+      {"GET", "/api/v1/namespaces/default/status", "get namespaces /default/status"},
+      {"PUT", "/api/v1/namespaces/default/finalize", "update namespaces /default/finalize"},
+      {"GET", "/apis/scheduling.k8s.io/v1/priorityclasses", "list priorityclasses //"},
+      {"GET", "/apis/coordination.k8s.io/v1/namespaces/a/leases/b", "get leases a/b/"},
+      {"GET", "https://127.0.0.1:6443/api/v1/pods", "list pods //"},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(told(c.method, c.target), c.want) << c.method << " " << c.target;
+}
+
+TEST(Router, TellsWhatIsMissingFromWhatIsForbiddenByMethod) {
+  struct Case {
+    std::string method, target, want;
+  };
+  const Case cases[] = {
+      {"GET", "/api/v1/unicorns", "404"},
+      {"GET", "/api/v1/pods/web", "404"},  // a namespaced kind by name needs its namespace
+      {"GET", "/api/v1/namespaces/default/nodes", "404"},  // a cluster kind is in none
+      {"GET", "/api/v1/namespaces/default/pods/web/soup", "404"},
+      {"POST", "/api/v1/pods", "405"},
+      {"DELETE", "/api/v1/pods", "405"},
+      {"DELETE", "/api/v1/namespaces", "405"},
+      {"POST", "/api/v1/namespaces/default/pods/web", "405"},
+      {"PUT", "/api/v1/namespaces/default/pods", "405"},
+      {"GET", "/api/v1/namespaces/default/pods/web/binding", "405"},
+      {"HEAD", "/api/v1/namespaces/default/pods/web", "405"},
+      {"OPTIONS", "/api/v1/namespaces/default/pods/web", "405"},
+      {"POST", "/version", "405"},
+      {"GET", "/api/v2/pods", "page not found"},
+      {"GET", "/apis/unicorns.example.com/v1/horns", "page not found"},
+      {"GET", "/apis/unicorns.example.com", "page not found"},
+      {"GET", "/console", "page not found"},
+      {"GET", "/api/v1/pods%2", "400"},
+      {"GET", "*", "400"},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(told(c.method, c.target), c.want) << c.method << " " << c.target;
+}
+
+TEST(Router, FindsOtherEndpoints) {
+  const auto endpoint = [](const std::string& target) {
+    return route(request("GET", target))->endpoint;
+  };
+  EXPECT_EQ(endpoint("/"), Endpoint::Index);
+  EXPECT_EQ(endpoint("/version"), Endpoint::Version);
+  EXPECT_EQ(endpoint("/version/?timeout=32s"), Endpoint::Version);
+  EXPECT_EQ(endpoint("/api?timeout=32s"), Endpoint::CoreVersions);
+  EXPECT_EQ(endpoint("/apis"), Endpoint::Groups);
+  EXPECT_EQ(endpoint("/api/v1"), Endpoint::GroupVersion);
+  EXPECT_EQ(endpoint("/apis/scheduling.k8s.io"), Endpoint::Group);
+  EXPECT_EQ(endpoint("/apis/scheduling.k8s.io/v1"), Endpoint::GroupVersion);
+  EXPECT_EQ(endpoint("/openapi/v2"), Endpoint::OpenApiV2);
+  EXPECT_EQ(endpoint("/metrics"), Endpoint::Metrics);
+  const Route document = route(request("GET", "/openapi/v3/apis/batch/v1?hash=AB")).value();
+  EXPECT_EQ(document.endpoint, Endpoint::OpenApiV3);
+  EXPECT_EQ(document.key, "apis/batch/v1");
+  const Route check = route(request("GET", "/readyz/poststarthook/x")).value();
+  EXPECT_EQ(check.endpoint, Endpoint::Health);
+  EXPECT_EQ(check.key, "readyz");
+  EXPECT_EQ(check.check, "poststarthook/x");
+}
+
+TEST(Router, DescribesARequestForAuthorizationEvenIfTheResourceDoesNotExist) {
+  const Route routed =
+      route(request("DELETE", "/apis/unicorns.example.com/v1/namespaces/a/horns/b/tip")).value();
+  EXPECT_TRUE(routed.attributes.is_resource);
+  EXPECT_EQ(routed.attributes.verb, "delete");
+  EXPECT_EQ(routed.attributes.group, "unicorns.example.com");
+  EXPECT_EQ(routed.attributes.resource, "horns");
+  EXPECT_EQ(routed.attributes.subresource, "tip");
+  EXPECT_EQ(routed.attributes.name_space, "a");
+  EXPECT_EQ(routed.attributes.name, "b");
+}
+
+TEST(Query, DecodesAndDropsWhatIsMalformed) {
+  const Query query("a=1&b=x%3Dy+z&a=2&broken=%zz&flag&=nothing&semi;colon=1&off=FALSE");
+  EXPECT_EQ(query.text("a"), "1");
+  EXPECT_EQ(query.all("a"), (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(query.text("b"), "x=y z");
+  EXPECT_EQ(query.find("broken"), nullptr);
+  EXPECT_TRUE(query.flag("flag"));
+  EXPECT_FALSE(query.flag("off"));
+  EXPECT_FALSE(query.flag("absent"));
+  EXPECT_EQ(percent_decode("a%2", false), std::nullopt);
+  EXPECT_EQ(percent_decode("a+b", false), "a+b");
+}
+
+}  // namespace
+}  // namespace muster::server

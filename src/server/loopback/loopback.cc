@@ -1,0 +1,136 @@
+#include "server/loopback/loopback.h"
+
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "server/core/decode_body.h"
+
+namespace muster::server {
+namespace {
+
+using client::Event;
+
+// A watch that heals itself. It knows what it has told, so that after a gap it can tell the
+// differences.
+//
+//   watching ──(Expired)──▶ comparing: a fresh listing against `told_` ──▶ watching
+class LoopbackFeed final : public client::Feed {
+ public:
+  LoopbackFeed(const Server& server, api::Request request, std::function<void()> wake)
+      : server_(server), request_(std::move(request)), wake_(std::move(wake)) {
+    reopen();
+  }
+
+  Poll poll(std::vector<Event>& out, std::size_t max) override {
+    for (std::size_t told = 0; told < max;) {
+      if (!pending_.empty()) {
+        out.push_back(std::move(pending_.front()));
+        pending_.pop_front();
+        ++told;
+        continue;
+      }
+      Watcher::Next next = open_.watcher->next(max - told);
+      if (next.messages.empty() && !next.more) return {.synced = synced_, .more = false};
+      for (Watcher::Message& message : next.messages) take(std::move(message));
+    }
+    return {.synced = synced_ && pending_.empty(), .more = true};
+  }
+
+ private:
+  struct Told {
+    api::ObjectPtr object;
+    std::uint64_t round = 0;  // of the listing that last showed it
+  };
+
+  void reopen() {
+    ++round_;
+    open_ = {};
+    auto opened = server_.watch(request_, wake_);
+    CHECK_THAT(opened.has_value(), "watching {}: {}", request_.kind->plural,
+               opened.error().message);
+    open_ = std::move(*opened);
+  }
+
+  void take(Watcher::Message message) {
+    if (auto* item = std::get_if<Watcher::Item>(&message)) {
+      take_item(std::move(*item));
+    } else if (const auto* bookmark = std::get_if<Watcher::Bookmark>(&message)) {
+      if (bookmark->initial_events_end) end_listing();
+    } else {
+      log(LogLevel::Warning, "the feed of {} starts again: {}", request_.kind->plural,
+          std::get<Error>(message).message);
+      reopen();
+    }
+  }
+
+  void take_item(Watcher::Item item) {
+    const std::string key = api::key_text(item.object->meta());
+    if (item.type == store::Change::Type::Deleted) {
+      if (told_.erase(key) > 0) tell(Event::Type::Deleted, std::move(item.object));
+      return;
+    }
+    Told& told = told_[key];
+    const api::ObjectPtr before = std::exchange(told.object, item.object);
+    told.round = round_;
+    if (before && before->revision() == item.object->revision()) return;
+    // Deleted and made anew while we were not looking: two lives, not one.
+    const bool reborn = before && before->meta().uid != item.object->meta().uid;
+    if (reborn) tell(Event::Type::Deleted, before);
+    tell(before && !reborn ? Event::Type::Modified : Event::Type::Added, std::move(item.object));
+  }
+
+  // A listing is complete: what it did not show is gone.
+  void end_listing() {
+    synced_ = true;
+    std::erase_if(told_, [&](auto& entry) {
+      if (entry.second.round == round_) return false;
+      tell(Event::Type::Deleted, std::move(entry.second.object));
+      return true;
+    });
+  }
+
+  void tell(Event::Type type, api::ObjectPtr object) {
+    pending_.push_back({.type = type, .object = std::move(object)});
+  }
+
+  const Server& server_;
+  const api::Request request_;
+  const std::function<void()> wake_;
+  Server::OpenWatch open_;
+  std::map<std::string, Told, std::less<>> told_;  // by namespace/name
+  std::deque<Event> pending_;                      // found, not yet told
+  std::uint64_t round_ = 0;                        // counts listings
+  bool synced_ = false;                            // the first listing is complete
+};
+
+}  // namespace
+
+void LoopbackClient::send(api::Request request, client::Done done) {
+  request.user = user_;
+  // A body from a component is no better than one from the network: typed and pruned the same way.
+  if (request.verb == api::Verb::Create || request.verb == api::Verb::Update) {
+    api::ParsedJson parsed{.value = std::exchange(request.body, nullptr), .duplicates = {}};
+    if (Result<void> decoded = decode_into(request, std::move(parsed)); !decoded) {
+      done(fail(std::move(decoded).error()));
+      return;
+    }
+  }
+  server_.handle(std::move(request), std::move(done));
+}
+
+std::unique_ptr<client::Feed> LoopbackClient::watch(const api::Kind& kind,
+                                                    std::function<void()> wake) {
+  api::Request request;
+  request.verb = api::Verb::Watch;
+  request.kind = &kind;
+  request.version = kind.stored_version;
+  request.user = user_;
+  request.list.allow_bookmarks = true;
+  return std::make_unique<LoopbackFeed>(server_, std::move(request), std::move(wake));
+}
+
+}  // namespace muster::server

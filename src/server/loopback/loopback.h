@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/request.h"
+#include "client/client.h"
+#include "server/core/server.h"
+
+namespace muster::server {
+
+// The in-process way into the core: the same requests, the same answers, and the very same Object
+// pointers the server stored; nothing is encoded.
+class LoopbackClient final : public client::Client {
+ public:
+  // `user` is who the component is, e.g. system:kube-scheduler.
+  LoopbackClient(const Server& server, api::User user) : server_(server), user_(std::move(user)) {}
+
+  void send(api::Request request, client::Done done) override;
+  std::unique_ptr<client::Feed> watch(const api::Kind& kind, std::function<void()> wake) override;
+
+ private:
+  const Server& server_;
+  api::User user_;
+};
+
+}  // namespace muster::server
