@@ -1,0 +1,78 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scheduler/bind/outbox.h"
+#include "scheduler/framework/plan.h"
+
+namespace muster::scheduler {
+
+// Turns the assignments of a plan into bindings, a bounded number at a time. A busy server is asked
+// again; any other failure is final and told once. Whoever hands in assignments has assumed them in
+// the cluster.
+class Binder {
+ public:
+  struct Options {
+    std::size_t in_flight_max = 1000;
+  };
+  // How a binding ended: without an error the server has accepted it.
+  using Told = std::function<void(const Assignment& assignment, const std::optional<Error>& error,
+                                  Time now)>;
+
+  Binder(Options options, Outbox& outbox, Told told)
+      : options_(options), outbox_(outbox), told_(std::move(told)) {}
+
+  void commit(const Plan& plan, Time now);
+  // The watch says that the pod has a node. If it is ours the binding has succeeded, whatever the
+  // call that is still under way may answer; it is told then.
+  void confirm(std::string_view uid, std::string_view node, Time now);
+  // The pod needs no binding any more: deleted or terminating. Nothing will be told about it.
+  void cancel(std::string_view uid);
+  // Bindings to this node that are not under way have failed.
+  void node_vanished(std::string_view node, Time now);
+  // Sends what is due.
+  void run(Time now);
+
+  std::optional<Time> next_deadline() const;
+  // No point in deciding more: the server is behind.
+  bool full() const { return waiting_.size() + in_flight_ >= options_.in_flight_max; }
+  std::size_t pending() const { return bindings_.size(); }
+
+ private:
+  using Id = std::uint64_t;
+  struct Binding {
+    Assignment assignment;
+    int tries = 0;
+    bool in_flight = false;
+    bool confirmed = false;
+    std::optional<Time> retry_at;
+  };
+
+  void send(Id id, Binding& binding);
+  void finish(Id id, const client::Outcome& outcome, Time now);
+  void end(Id id, const std::optional<Error>& error, Time now);
+  void erase(Id id);
+
+  const Options options_;
+  Outbox& outbox_;
+  const Told told_;
+  Id last_id_ = 0;
+  std::size_t in_flight_ = 0;
+
+  boost::unordered_flat_map<Id, Binding> bindings_;    // never iterated
+  boost::unordered_flat_map<std::string, Id> by_uid_;  // never iterated
+  std::set<std::pair<std::string, Id>> by_node_;       // node, id
+  std::deque<Id> waiting_;  // not sent yet, in order; may name ended ones
+  std::set<std::pair<Time, Id>> retries_;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,176 @@
+#include "scheduler/bind/event_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/kind.h"
+#include "base/check.h"
+
+namespace muster::scheduler {
+
+namespace {
+
+constexpr std::size_t kMessageMax = 1024;
+constexpr std::size_t kNameMax = 253;
+
+// How an event names the object it is about.
+api::Json reference_to(const api::Object& object) {
+  const api::ObjectMeta& meta = object.meta();
+  api::JsonObject reference;
+  reference["kind"] = object.kind().kind;
+  if (!meta.name_space.empty()) reference["namespace"] = meta.name_space;
+  reference["name"] = meta.name;
+  reference["uid"] = meta.uid;
+  reference["apiVersion"] = object.kind().api_version(object.kind().stored_version);
+  if (object.revision().value > 0)
+    reference["resourceVersion"] = std::to_string(object.revision().value);
+  return reference;
+}
+
+// Isomorphic events have equal keys.
+std::string key_of(const api::Object& about, const EventNote& note) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}", about.meta().uid, note.type, note.reason, note.action,
+                     note.message);
+}
+
+}  // namespace
+
+std::string cut_message(std::string message) {
+  if (message.size() <= kMessageMax) return message;
+  std::size_t end = kMessageMax - 4;
+  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) --end;
+  message.resize(end);
+  return message + " ...";
+}
+
+EventRecorder::EventRecorder(Options options, Outbox& outbox)
+    : options_(std::move(options)),
+      outbox_(outbox),
+      seen_(options_.remembered_max),
+      silence_(options_.remembered_max) {}
+
+bool EventRecorder::may_speak(const api::Object& about, Time now) {
+  Time& full_at = silence_.use(about.meta().uid);
+  const Time next = std::max(full_at, now) + options_.refill;
+  if (next - now > options_.refill * options_.burst) return false;
+  full_at = next;
+  return true;
+}
+
+void EventRecorder::record(const api::Object& about, EventNote note, Time now) {
+  note.message = cut_message(std::move(note.message));
+  if (waiting_.size() >= options_.queue_max || !may_speak(about, now)) {
+    ++dropped_;
+    return;
+  }
+  SightingPtr& sighting = seen_.use(key_of(about, note));
+  if (sighting == nullptr) {
+    sighting = std::make_shared<Sighting>();
+    sighting->note = std::move(note);
+    sighting->regarding = reference_to(about);
+    sighting->name_space = about.meta().name_space.empty() ? "default" : about.meta().name_space;
+    sighting->name = name_for(about.meta().name, now);
+    sighting->first = now;
+  }
+  sighting->last = now;
+  ++sighting->count;
+  if (sighting->busy) return;
+  sighting->busy = true;
+  sighting->tries = 0;
+  waiting_.push_back(sighting);
+}
+
+std::string EventRecorder::name_for(std::string_view object, Time now) {
+  const auto nanos = std::chrono::nanoseconds{now.time_since_epoch()}.count();
+  // Several within a microsecond stay apart, as nanoseconds would keep them.
+  const std::string suffix =
+      fmt::format(".{:x}", static_cast<std::uint64_t>(nanos) + counter_++ % 1'000);
+  std::string name(object.substr(0, kNameMax - suffix.size()));
+  while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
+  return name + suffix;
+}
+
+api::Json EventRecorder::body(const Sighting& sighting) const {
+  api::JsonObject event;
+  api::JsonObject& metadata = api::ensure_object(event, "metadata");
+  metadata["name"] = sighting.name;
+  metadata["namespace"] = sighting.name_space;
+  event["involvedObject"] = sighting.regarding;
+  event["reason"] = sighting.note.reason;
+  event["message"] = sighting.note.message;
+  api::ensure_object(event, "source")["component"] = options_.component;
+  event["firstTimestamp"] = format_time(sighting.first);
+  event["lastTimestamp"] = format_time(sighting.last);
+  event["count"] = sighting.count;
+  event["type"] = sighting.note.type;
+  event["action"] = sighting.note.action;
+  event["reportingComponent"] = options_.component;
+  event["reportingInstance"] = options_.instance;
+  return event;
+}
+
+void EventRecorder::run(Time now) {
+  while (!retries_.empty() && retries_.begin()->first.first <= now) {
+    waiting_.push_back(retries_.begin()->second);
+    retries_.erase(retries_.begin());
+  }
+  while (!waiting_.empty() && in_flight_ < options_.in_flight_max) {
+    const SightingPtr sighting = std::move(waiting_.front());
+    waiting_.pop_front();
+    send(sighting);
+  }
+}
+
+void EventRecorder::send(const SightingPtr& sighting) {
+  ++in_flight_;
+  ++sighting->tries;
+  api::Request request;
+  if (sighting->written == 0) {
+    request = client::create_request(api::kinds::event(), sighting->name_space, body(*sighting));
+  } else {
+    api::JsonObject patch;
+    patch["count"] = sighting->count;
+    patch["lastTimestamp"] = format_time(sighting->last);
+    request = client::patch_request(api::kinds::event(), sighting->name_space, sighting->name, "",
+                                    api::PatchType::StrategicMerge, std::move(patch));
+  }
+  outbox_.send(std::move(request),
+               [this, sighting, sent = sighting->count](const client::Outcome& outcome, Time now) {
+                 finish(sighting, sent, outcome, now);
+               });
+}
+
+void EventRecorder::finish(const SightingPtr& sighting, std::int64_t sent,
+                           const client::Outcome& outcome, Time now) {
+  CHECK(in_flight_ > 0 && sighting->busy);
+  --in_flight_;
+  sighting->busy = false;
+  const auto again = [&] {
+    sighting->busy = true;
+    waiting_.push_back(sighting);
+  };
+  if (outcome) {
+    sighting->written = sent;
+    sighting->tries = 0;
+    if (sighting->count > sent) again();
+  } else if (outcome.error().reason == Reason::NotFound && sighting->written > 0) {
+    sighting->written = 0;  // expired on the server: begins anew
+    again();
+  } else if (outcome.error().reason == Reason::AlreadyExists && sighting->tries < 4) {
+    const std::size_t dot = sighting->name.rfind('.');
+    sighting->name = name_for(std::string_view(sighting->name).substr(0, dot), now);
+    again();
+  } else if (const auto delay = retry_delay(outcome.error(), sighting->tries, {})) {
+    sighting->busy = true;
+    retries_.emplace(std::pair{now + *delay, ++counter_}, sighting);
+  } else {
+    ++dropped_;
+  }
+  run(now);
+}
+
+std::optional<Time> EventRecorder::next_deadline() const {
+  return retries_.empty() ? std::nullopt : std::optional(retries_.begin()->first.first);
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scheduler/bind/outbox.h"
+#include "scheduler/bind/recently_used.h"
+
+namespace muster::scheduler {
+
+// What to tell about an object, in upstream's words.
+struct EventNote {
+  std::string type;    // Normal, Warning
+  std::string reason;  // FailedScheduling
+  std::string action;  // Scheduling
+  std::string message;
+};
+
+// Tells users what happened to an object, as core/v1 Events. Best effort: repeats are counted in
+// one Event, objects that talk too much are silenced, and what does not fit the queue is dropped.
+class EventRecorder {
+ public:
+  struct Options {
+    std::string component = "default-scheduler";
+    std::string instance = "default-scheduler";
+    std::size_t in_flight_max = 1000;
+    std::size_t queue_max = 1000;
+    std::size_t remembered_max =
+        4096;  // events whose repeats are counted, objects that are silenced
+    // An object may have `burst` events at once and one more per `refill`.
+    int burst = 25;
+    Duration refill = std::chrono::seconds{300};
+  };
+
+  EventRecorder(Options options, Outbox& outbox);
+
+  void record(const api::Object& about, EventNote note, Time now);
+  void run(Time now);
+
+  std::optional<Time> next_deadline() const;
+  std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  // One Event object and how much of it the server knows.
+  struct Sighting {
+    EventNote note;
+    api::Json regarding;
+    std::string name_space;
+    std::string name;
+    Time first, last;
+    std::int64_t count = 0;
+    std::int64_t written = 0;  // count the server has; 0: not created
+    int tries = 0;
+    bool busy = false;  // queued, waiting to be retried, or under way
+  };
+  using SightingPtr = std::shared_ptr<Sighting>;
+
+  bool may_speak(const api::Object& about, Time now);
+  void send(const SightingPtr& sighting);
+  void finish(const SightingPtr& sighting, std::int64_t sent, const client::Outcome& outcome,
+              Time now);
+  std::string name_for(std::string_view object, Time now);
+  api::Json body(const Sighting& sighting) const;
+
+  const Options options_;
+  Outbox& outbox_;
+  std::uint64_t counter_ = 0;  // makes names unique
+  std::uint64_t dropped_ = 0;
+  std::size_t in_flight_ = 0;
+  RecentlyUsed<SightingPtr> seen_;
+  RecentlyUsed<Time> silence_;  // by object: when its allowance is full again (GCRA)
+  std::deque<SightingPtr> waiting_;
+  std::map<std::pair<Time, std::uint64_t>, SightingPtr> retries_;
+};
+
+// At most 1024 bytes: longer ones end in " ..." after whole characters.
+std::string cut_message(std::string message);
+
+}  // namespace muster::scheduler

@@ -1,0 +1,104 @@
+#include "scheduler/bind/event_recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scheduler/bind/fake_api_test.h"
+
+namespace muster::scheduler {
+namespace {
+
+using std::chrono::seconds;
+
+class EventRecorderTest : public ::testing::Test {
+ protected:
+  void record(const std::string& message) {
+    recorder.record(*pod,
+                    {.type = "Warning",
+                     .reason = "FailedScheduling",
+                     .action = "Scheduling",
+                     .message = message},
+                    now);
+    recorder.run(now);
+  }
+
+  Time now{seconds{1'000'000'000}};
+  FakeApi api;
+  api::ObjectPtr pod = make_pod("p");
+  EventRecorder recorder{{.instance = "default-scheduler-host", .in_flight_max = 2, .queue_max = 3},
+                         api.outbox};
+};
+
+TEST_F(EventRecorderTest, SpeaksUpstreamsWords) {
+  record("0/1 nodes are available: 1 Insufficient cpu.");
+  ASSERT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.calls[0].request.verb, api::Verb::Create);
+  EXPECT_EQ(api.calls[0].request.kind, &api::kinds::event());
+  EXPECT_EQ(api.calls[0].request.name_space, "ns");
+  EXPECT_EQ(
+      api.body(0),
+      R"({"metadata":{"name":"p.de0b6b3a7640000","namespace":"ns"},)"
+      R"("involvedObject":{"kind":"Pod","namespace":"ns","name":"p","uid":"uid-p","apiVersion":"v1"},)"
+      R"("reason":"FailedScheduling","message":"0/1 nodes are available: 1 Insufficient cpu.",)"
+      R"("source":{"component":"default-scheduler"},"firstTimestamp":"2001-09-09T01:46:40Z",)"
+      R"("lastTimestamp":"2001-09-09T01:46:40Z","count":1,"type":"Warning","action":"Scheduling",)"
+      R"("reportingComponent":"default-scheduler","reportingInstance":"default-scheduler-host"})");
+}
+
+TEST_F(EventRecorderTest, CountsRepeatsInOneEvent) {
+  record("m");
+  now += seconds{1};
+  record("m");
+  record("m");
+  EXPECT_EQ(api.calls.size(), 1U) << "while a call is under way, repeats are only counted";
+  api.accept(0, now);
+  ASSERT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(api.calls[1].request.verb, api::Verb::Patch);
+  EXPECT_EQ(api.calls[1].request.name, "p.de0b6b3a7640000");
+  EXPECT_EQ(api.body(1), R"({"count":3,"lastTimestamp":"2001-09-09T01:46:41Z"})");
+  record("m");
+  api.refuse(1, Reason::NotFound, now);
+  ASSERT_EQ(api.calls.size(), 3U);
+  EXPECT_EQ(api.calls[2].request.verb, api::Verb::Create) << "it had expired on the server";
+}
+
+TEST_F(EventRecorderTest, SilencesAnObjectThatTalksTooMuch) {
+  for (int i = 0; i < 40; ++i) {
+    record(std::to_string(i));
+    api.accept(api.calls.size() - 1, now);
+  }
+  EXPECT_EQ(api.calls.size(), 25U);
+  EXPECT_EQ(recorder.dropped(), 15U);
+  now += seconds{300};
+  record("one more");
+  record("but not two");
+  EXPECT_EQ(api.calls.size(), 26U);
+}
+
+TEST_F(EventRecorderTest, DropsWhatDoesNotFitTheQueue) {
+  for (int i = 0; i < 8; ++i) record(std::to_string(i));
+  EXPECT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(recorder.dropped(), 3U);
+  api.accept(0, now);
+  EXPECT_EQ(api.calls.size(), 3U);
+}
+
+TEST_F(EventRecorderTest, TakesAnotherNameIfTheFirstIsTaken) {
+  record("m");
+  api.refuse(0, Reason::AlreadyExists, now);
+  ASSERT_EQ(api.calls.size(), 2U);
+  EXPECT_NE(api.body(1).find("p.de0b6b3a7640001"), std::string::npos);
+  api.refuse(1, Reason::Forbidden, now);
+  EXPECT_EQ(api.calls.size(), 2U) << "a namespace that is going away takes no events";
+}
+
+TEST(CutMessage, KeepsWholeCharactersWithin1024Bytes) {
+  EXPECT_EQ(cut_message(std::string(1024, 'x')), std::string(1024, 'x'));
+  EXPECT_EQ(cut_message(std::string(1025, 'x')), std::string(1020, 'x') + " ...");
+  const std::string cut = cut_message(std::string(1019, 'x') + "\xC3\xA9" + std::string(50, 'y'));
+  EXPECT_EQ(cut, std::string(1019, 'x') + " ...");
+}
+
+}  // namespace
+}  // namespace muster::scheduler

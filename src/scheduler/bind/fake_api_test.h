@@ -1,0 +1,45 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/kind.h"
+#include "api/object.h"
+#include "scheduler/bind/outbox.h"
+
+namespace muster::scheduler {
+
+inline api::ObjectPtr make_pod(const std::string& name, const std::string& status = "{}") {
+  const auto document =
+      api::parse_json(R"({"metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-)" +
+                      name + R"(","generation":3},"spec":{},"status":)" + status + "}");
+  EXPECT_TRUE(document.has_value());
+  return api::Object::make(api::kinds::pod(), document->value);
+}
+
+// An API that answers when the test says so.
+struct FakeApi {
+  struct Call {
+    api::Request request;
+    std::uint64_t ticket;
+  };
+  std::vector<Call> calls;
+  Outbox outbox{[this](api::Request request, std::uint64_t ticket) {
+    calls.push_back({std::move(request), ticket});
+  }};
+
+  void accept(std::size_t call, Time now) {
+    outbox.complete(calls.at(call).ticket, api::Answer{}, now);
+  }
+  void refuse(std::size_t call, Reason reason, Time now, int retry_after_s = 0) {
+    Error error = make_error(reason, "no: {}", reason_name(reason));
+    error.retry_after_s = retry_after_s;
+    outbox.complete(calls.at(call).ticket, fail(std::move(error)), now);
+  }
+  std::string body(std::size_t call) const { return api::to_text(calls.at(call).request.body); }
+};
+
+}  // namespace muster::scheduler

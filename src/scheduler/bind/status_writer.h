@@ -1,0 +1,73 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/views/condition.h"
+#include "scheduler/bind/outbox.h"
+
+namespace muster::scheduler {
+
+// Writes conditions into the status of objects, one condition per object: at most one call per
+// object is under way and at most one waits behind it, the newest. What the object says already is
+// not written again.
+class StatusWriter {
+ public:
+  struct Options {
+    std::size_t in_flight_max = 100;
+  };
+
+  StatusWriter(Options options, Outbox& outbox) : options_(options), outbox_(outbox) {}
+
+  // `current` is what `object` says of this condition, null if nothing. observedGeneration is the
+  // object's generation; lastTransitionTime changes with the status only.
+  void write(const api::ObjectPtr& object, const api::Condition* current, api::Condition wanted,
+             Time now);
+  // The watch told a newer version: from now on, `current` is to be believed again.
+  void observed(std::string_view uid);
+  // Gone, or settled by others: what waits is dropped.
+  void forget(std::string_view uid);
+  void run(Time now);
+
+  std::optional<Time> next_deadline() const;
+  std::size_t pending() const { return records_.size(); }
+
+ private:
+  struct Record {
+    api::ObjectPtr object;
+    api::Condition wanted;
+    std::optional<Time> transition;  // to write as lastTransitionTime
+    std::uint64_t version = 0;       // of `wanted`
+    std::uint64_t sent = 0;          // version of the last call
+    int tries = 0;
+    bool in_flight = false;
+    bool echoed = false;  // observed() while the call was under way
+    bool forgotten = false;
+    std::optional<Time> retry_at;
+  };
+
+  void queue(const std::string& uid, Record& record);
+  void send(const std::string& uid, Record& record);
+  void finish(const std::string& uid, const client::Outcome& outcome, Time now);
+
+  const Options options_;
+  Outbox& outbox_;
+  std::size_t in_flight_ = 0;
+  boost::unordered_flat_map<std::string, Record> records_;  // by uid; never iterated
+  std::deque<std::string> waiting_;  // in order; may name records that are gone
+  std::set<std::pair<Time, std::string>> retries_;
+};
+
+// {"metadata":{"uid":…},"status":{"conditions":[…]}}, a strategic merge patch. The uid makes it a
+// conflict on another object of the same name.
+api::Json condition_patch(const api::Object& object, const api::Condition& condition,
+                          std::optional<Time> transition);
+
+}  // namespace muster::scheduler

@@ -1,0 +1,114 @@
+#include "scheduler/bind/status_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scheduler/bind/fake_api_test.h"
+
+namespace muster::scheduler {
+namespace {
+
+using std::chrono::seconds;
+
+class StatusWriterTest : public ::testing::Test {
+ protected:
+  void write(const api::ObjectPtr& object, const std::string& message,
+             const api::Condition* current = nullptr) {
+    writer.write(
+        object, current,
+        {.type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = message},
+        now);
+    writer.run(now);
+  }
+
+  Time now{seconds{1'000'000'000}};
+  FakeApi api;
+  StatusWriter writer{{.in_flight_max = 2}, api.outbox};
+  api::ObjectPtr pod = make_pod("p");
+};
+
+TEST_F(StatusWriterTest, PatchesTheStatusStrategically) {
+  write(pod, "0/5 nodes are available: 5 Insufficient cpu.");
+  ASSERT_EQ(api.calls.size(), 1U);
+  const api::Request& request = api.calls[0].request;
+  EXPECT_EQ(request.verb, api::Verb::Patch);
+  EXPECT_EQ(request.subresource, "status");
+  EXPECT_EQ(request.patch_type, api::PatchType::StrategicMerge);
+  EXPECT_EQ(
+      api.body(0),
+      R"({"metadata":{"uid":"uid-p"},"status":{"conditions":[{"type":"PodScheduled",)"
+      R"("observedGeneration":3,"status":"False","lastTransitionTime":"2001-09-09T01:46:40Z",)"
+      R"("reason":"Unschedulable","message":"0/5 nodes are available: 5 Insufficient cpu."}]}})");
+}
+
+TEST_F(StatusWriterTest, WritesNothingThatTheObjectSaysAlready) {
+  const api::Condition current{
+      .type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "same"};
+  write(pod, "same", &current);
+  EXPECT_TRUE(api.calls.empty());
+  write(pod, "other", &current);
+  ASSERT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.body(0).find("lastTransitionTime"), std::string::npos)
+      << "the status did not change";
+}
+
+TEST_F(StatusWriterTest, KeepsOneCallPerObjectAndTheNewestBehindIt) {
+  write(pod, "1");
+  write(pod, "2");
+  write(pod, "3");
+  EXPECT_EQ(api.calls.size(), 1U);
+  api.accept(0, now);
+  ASSERT_EQ(api.calls.size(), 2U);
+  EXPECT_NE(api.body(1).find(R"("message":"3")"), std::string::npos);
+  EXPECT_EQ(api.body(1).find("lastTransitionTime"), std::string::npos);
+  write(pod, "3");
+  api.accept(1, now);
+  write(pod, "3");
+  EXPECT_EQ(api.calls.size(), 2U) << "written, although the watch has not shown it yet";
+}
+
+TEST_F(StatusWriterTest, BelievesTheWatchAgainAfterTheEcho) {
+  write(pod, "1");
+  api.accept(0, now);
+  writer.observed("uid-p");
+  EXPECT_EQ(writer.pending(), 0U);
+  write(pod, "2");
+  writer.observed("uid-p");
+  api.accept(1, now);
+  EXPECT_EQ(writer.pending(), 0U) << "the echo may be faster than the answer";
+}
+
+TEST_F(StatusWriterTest, RetriesConflictsAndGivesUpOnTheGone) {
+  write(pod, "1");
+  api.refuse(0, Reason::Conflict, now);
+  write(pod, "2");
+  ASSERT_TRUE(writer.next_deadline());
+  now = *writer.next_deadline();
+  writer.run(now);
+  ASSERT_EQ(api.calls.size(), 2U);
+  EXPECT_NE(api.body(1).find(R"("message":"2")"), std::string::npos);
+  EXPECT_NE(api.body(1).find("lastTransitionTime"), std::string::npos)
+      << "the first was never written";
+  api.refuse(1, Reason::NotFound, now);
+  EXPECT_EQ(writer.pending(), 0U);
+}
+
+TEST_F(StatusWriterTest, DropsWhatWaitsForAPodThatIsPlaced) {
+  write(pod, "1");
+  write(pod, "2");
+  writer.forget("uid-p");
+  api.accept(0, now);
+  EXPECT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(writer.pending(), 0U);
+}
+
+TEST_F(StatusWriterTest, KeepsABoundedNumberUnderWay) {
+  for (const char* name : {"a", "b", "c"}) write(make_pod(name), "m");
+  EXPECT_EQ(api.calls.size(), 2U);
+  api.accept(1, now);
+  EXPECT_EQ(api.calls.size(), 3U);
+}
+
+}  // namespace
+}  // namespace muster::scheduler

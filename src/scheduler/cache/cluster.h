@@ -1,0 +1,236 @@
+#pragma once
+
+#include <boost/container/flat_map.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/object.h"
+#include "api/views/node_view.h"
+#include "api/views/pod_view.h"
+#include "scheduler/cache/column.h"
+#include "scheduler/cache/ids.h"
+#include "scheduler/cache/node_set.h"
+#include "scheduler/cache/pod_class.h"
+#include "scheduler/cache/row_log.h"
+
+namespace muster::scheduler {
+
+// One resource of all nodes: what may be requested and what is.
+struct ResourceColumns {
+  std::string name;
+  std::string insufficient;  // "Insufficient cpu": the reason Fit gives
+  Column<std::int64_t> allocatable;
+  Column<std::int64_t> requested;
+  // No allocatable amount ever seen here exceeds this; vector kernels rely on it (column_math.h).
+  std::int64_t allocatable_max = 0;
+};
+
+// One label key of all nodes, values interned. Kept for the keys that somebody asked for.
+struct LabelColumn {
+  std::string key;
+  Column<LabelValueId> values;
+  std::vector<std::string> names;  // by id; the first stands for "absent"
+  std::map<std::string, LabelValueId, std::less<>> ids;
+};
+
+// The members of one PodGroup that hold a node or have finished.
+struct GroupMembers {
+  // Running or assumed, and not terminating: how many per node.
+  boost::container::flat_map<NodeId, std::int32_t> running;
+  std::int32_t running_total = 0;
+  std::int32_t succeeded = 0;
+};
+
+// The cluster as the scheduler believes it: a table of nodes in columns, the pods on them, interned
+// taints and labels, topology cells, pod classes. Owned by the scheduler loop, which is the only
+// one to change it.
+//
+// Nodes are ordered by name wherever an order matters (ties between equally good nodes, reports):
+// the rule is the same after a restart, whatever the order in which the watch told of them. NodeIds
+// are not: they name rows.
+class Cluster {
+ public:
+  Cluster();
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // --- from the watch ---
+  void set_node(const api::ObjectPtr& node);  // added or changed
+  void remove_node(std::string_view name);    // its pods stay known until they are deleted too
+  // A pod with spec.nodeName, added or changed; confirms an assumed one. Terminal pods count no
+  // more.
+  void set_pod(const api::ObjectPtr& pod);
+  void remove_pod(std::string_view uid);
+
+  // --- from our own decisions ---
+  // Counts the pod on the node until the watch confirms it or it is forgotten. CHECKs that it is
+  // not there yet.
+  void assume(const api::ObjectPtr& pod, std::string_view node);
+  void forget(std::string_view uid);
+  bool is_assumed(std::string_view uid) const;
+
+  std::size_t node_count() const { return node_count_; }
+  bool has_node(std::string_view name) const;
+  std::size_t pod_count() const {
+    return pods_.size();
+  }  // known ones, finished members of groups included
+
+  // --- the table ---
+  // Rows, living or not; every column has at least this many.
+  std::size_t rows() const { return rows_.size(); }
+  const NodeSet& nodes() const { return alive_; }
+  // The row of a living node; false if there is none.
+  bool find_node(std::string_view name, NodeId& node) const;
+  const std::string& node_name(NodeId node) const { return rows_[index_of(node)].name; }
+  // Null for a row that only waits for its node (its pods came first) or is free.
+  const api::ObjectPtr& node_object(NodeId node) const { return rows_[index_of(node)].node; }
+
+  std::size_t resource_count() const { return resources_.size(); }
+  const ResourceColumns& resource(ResourceId id) const { return *resources_[index_of(id)]; }
+  // The column of a resource name, if any node or pod has mentioned it.
+  bool find_resource(std::string_view name, ResourceId& id) const;
+  const Column<std::int64_t>& nonzero_cpu() const { return nonzero_cpu_; }
+  const Column<std::int64_t>& nonzero_memory() const { return nonzero_memory_; }
+  const Column<std::int64_t>& pod_slots() const { return pod_slots_; }  // allocatable pods
+  const Column<std::int64_t>& pods_on() const { return pods_on_; }
+  const NodeSet& unschedulable() const { return unschedulable_; }
+
+  // The host ports that pods on the node hold; each holder's entry stands for itself.
+  std::span<const api::HostPort> ports_on(NodeId node) const;
+
+  TaintSetId taint_set(NodeId node) const { return taint_set_[node]; }
+  std::span<const std::vector<api::Taint>> taint_sets() const { return taint_sets_; }
+
+  // The column of a label key; made, and kept from then on, if nobody asked before.
+  const LabelColumn& watch_label(std::string_view key);
+  // The column of a key that is being watched.
+  const LabelColumn& label(std::string_view key) const;
+
+  const RowLog& log() const { return log_; }
+  // Rises whenever a node comes or goes or changes its labels or taints.
+  std::uint64_t shape_epoch() const { return shape_epoch_; }
+
+  // --- the order of nodes ---
+  // Position of each living node by name, and the node at a position. Both change with the set of
+  // nodes; order_epoch() tells when.
+  const Column<std::uint32_t>& ranks() const;
+  NodeId node_at(std::uint32_t rank) const;
+  std::uint64_t order_epoch() const { return order_epoch_; }
+
+  // --- classes ---
+  // The class of a pod; made on first sight, gone when the last user lets go of it.
+  const PodClass& class_of(const api::ObjectPtr& pod);
+  const PodClass& pod_class(ClassId id) const { return *classes_[index_of(id)]; }
+  void retain_class(ClassId id) { ++classes_[index_of(id)]->users; }
+  void release_class(ClassId id);
+
+  // --- groups ---
+  // Null if no member of the PodGroup holds a node or has finished.
+  const GroupMembers* members(std::string_view name_space, std::string_view group) const;
+
+  // --- tentative moves, for a draft only: no log, undone before the attempt ends ---
+  void place(const PodClass& pods, NodeId node) { count_class(pods, node, 1); }
+  void unplace(const PodClass& pods, NodeId node) { count_class(pods, node, -1); }
+
+  // Whatever others derive from this cluster and want to keep beside it, under a key of theirs.
+  struct Derived {
+    virtual ~Derived() = default;
+  };
+  std::unique_ptr<Derived>& derived(const void* key) { return derived_[key]; }
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  struct Row {
+    std::string name;
+    api::ObjectPtr node;    // null: placeholder or free
+    std::int32_t pods = 0;  // pods counted here; keeps a placeholder alive
+    bool used = false;
+  };
+  // A pod that holds a node, or a finished member of a group. Keyed by the UID inside `pod`.
+  enum class Standing : std::uint8_t { Holds, Succeeded };
+  struct PodRecord {
+    api::ObjectPtr pod;
+    NodeId node{};
+    Standing standing = Standing::Holds;
+    bool assumed = false;
+  };
+
+  NodeId row_of(std::string_view name);  // made as a placeholder if missing
+  void release_row_if_unused(NodeId node);
+  void grow(std::size_t rows);
+  ResourceId resource_id(std::string_view name);
+  void set_allocatable(NodeId node, const api::NodeView& view);
+  void clear_allocatable(NodeId node);
+  TaintSetId intern_taints(const std::vector<api::Taint>& taints);
+  void log_shape(NodeId node);
+  void set_label(LabelColumn& column, NodeId node);
+  void fill_label(LabelColumn& column, NodeId node, const std::string* value);
+
+  void count_pod(const PodRecord& record, std::int64_t sign);
+  void count_class(const PodClass& pods, NodeId node, std::int64_t sign);
+  void count_ports(const std::vector<api::HostPort>& ports, NodeId node, std::int64_t sign);
+  void count_member(const PodRecord& record, std::int32_t sign);
+  void insert_pod(PodRecord record);
+  void erase_pod(std::string_view uid);
+  bool counts_alike(const PodRecord& known, const api::Object& pod, NodeId node) const;
+
+  void sort_names() const;
+
+  // The rows, by NodeId.
+  std::vector<Row> rows_;
+  std::vector<NodeId> free_rows_;
+  boost::unordered_flat_map<std::string, NodeId, TextHash, std::equal_to<>> row_by_name_;
+  std::size_t node_count_ = 0;
+  NodeSet alive_;
+
+  // Columns.
+  std::vector<std::unique_ptr<ResourceColumns>> resources_;
+  std::map<std::string, ResourceId, std::less<>> resource_ids_;
+  Column<std::int64_t> nonzero_cpu_;
+  Column<std::int64_t> nonzero_memory_;
+  Column<std::int64_t> pod_slots_;
+  Column<std::int64_t> pods_on_;
+  NodeSet unschedulable_;
+  boost::unordered_flat_map<std::uint32_t, std::vector<api::HostPort>>
+      ports_;  // by row; few nodes have any
+  Column<TaintSetId> taint_set_;
+  std::vector<std::vector<api::Taint>> taint_sets_;
+  std::map<std::vector<api::Taint>, TaintSetId> taint_set_ids_;
+  std::map<std::string, std::unique_ptr<LabelColumn>, std::less<>> labels_;
+  RowLog log_;
+  std::uint64_t shape_epoch_ = 1;
+
+  // Name order, brought up to date when somebody asks.
+  mutable std::vector<NodeId> by_rank_;
+  mutable Column<std::uint32_t> ranks_;
+  mutable std::vector<NodeId> unranked_;
+  mutable bool order_stale_ = false;
+  std::uint64_t order_epoch_ = 0;
+
+  // Pods and groups.
+  boost::unordered_flat_map<std::string_view, PodRecord> pods_;
+  boost::unordered_flat_map<std::string, GroupMembers, TextHash, std::equal_to<>> members_;
+
+  // Classes.
+  std::vector<std::unique_ptr<PodClass>> classes_;
+  std::vector<ClassId> free_classes_;
+  boost::unordered_flat_map<std::uint64_t, std::vector<ClassId>> classes_by_hash_;
+
+  std::map<const void*, std::unique_ptr<Derived>> derived_;
+};
+
+}  // namespace muster::scheduler

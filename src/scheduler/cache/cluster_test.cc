@@ -1,0 +1,143 @@
+#include "scheduler/cache/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/cache/sample_objects.h"
+
+namespace muster::scheduler {
+namespace {
+
+std::int64_t requested_cpu(const Cluster& cluster, std::string_view name) {
+  NodeId node{};
+  return cluster.find_node(name, node) ? cluster.resource(ResourceId::Cpu).requested[node] : -1;
+}
+
+TEST(Cluster, CountsPodsOnTheirNodes) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  cluster.set_pod(PodSample{.name = "a", .cpu = "1", .node_name = "n1"}.make());
+  cluster.set_pod(PodSample{.name = "b", .cpu = "500m", .node_name = "n1"}.make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 1500);
+  cluster.set_pod(PodSample{.name = "a", .cpu = "2", .node_name = "n1"}.make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 2500);
+  cluster.remove_pod("default-a");
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 500);
+  cluster.set_pod(
+      PodSample{.name = "b", .cpu = "500m", .node_name = "n1", .status = R"("phase":"Failed")"}
+          .make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 0);
+}
+
+TEST(Cluster, AnAssumedPodIsConfirmedOrForgotten) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  const auto pending = PodSample{.name = "a", .cpu = "1"}.make();
+  cluster.assume(pending, "n1");
+  EXPECT_TRUE(cluster.is_assumed("default-a"));
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 1000);
+  const std::uint64_t changes = cluster.log().end();
+  cluster.set_pod(PodSample{.name = "a", .cpu = "1", .node_name = "n1"}.make());
+  EXPECT_FALSE(cluster.is_assumed("default-a"));
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 1000);
+  EXPECT_EQ(cluster.log().end(), changes) << "a confirmation changes no row";
+  cluster.assume(PodSample{.name = "b", .cpu = "2"}.make(), "n1");
+  cluster.forget("default-b");
+  cluster.forget("default-b");
+  cluster.forget("default-a");  // not assumed any more: stays
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 1000);
+}
+
+TEST(Cluster, AConfirmationOnAnotherNodeMovesThePod) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  cluster.set_node(NodeSample{.name = "n2"}.make());
+  cluster.assume(PodSample{.name = "a", .cpu = "1"}.make(), "n1");
+  cluster.set_pod(PodSample{.name = "a", .cpu = "1", .node_name = "n2"}.make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 0);
+  EXPECT_EQ(requested_cpu(cluster, "n2"), 1000);
+}
+
+TEST(Cluster, PodsMayComeBeforeTheirNodeAndOutliveIt) {
+  Cluster cluster;
+  cluster.set_pod(PodSample{.name = "a", .cpu = "1", .node_name = "n1"}.make());
+  EXPECT_EQ(cluster.node_count(), 0u);
+  EXPECT_FALSE(cluster.has_node("n1"));
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 1000);
+  cluster.remove_node("n1");
+  EXPECT_FALSE(cluster.has_node("n1"));
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 1000);
+  cluster.remove_node("n1");
+  cluster.remove_pod("default-a");
+  cluster.set_node(NodeSample{.name = "n2"}.make());
+  EXPECT_EQ(cluster.rows(), 1u) << "the row is used again";
+  EXPECT_EQ(requested_cpu(cluster, "n2"), 0);
+}
+
+TEST(Cluster, OrdersNodesByNameWhateverTheOrderTheyCameIn) {
+  Cluster cluster;
+  for (const char* name : {"c", "a", "d"}) cluster.set_node(NodeSample{.name = name}.make());
+  EXPECT_EQ(cluster.node_name(cluster.node_at(0)), "a");
+  cluster.remove_node("c");
+  cluster.set_node(NodeSample{.name = "b"}.make());  // takes c's row
+  cluster.set_node(NodeSample{.name = "e"}.make());
+  std::string order;
+  for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank)
+    order += cluster.node_name(cluster.node_at(rank));
+  EXPECT_EQ(order, "abde");
+  for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank)
+    EXPECT_EQ(cluster.ranks()[cluster.node_at(rank)], rank);
+}
+
+TEST(Cluster, PodsWithEqualNeedsAreOneClass) {
+  Cluster cluster;
+  const PodClass& a = cluster.class_of(PodSample{.name = "a", .cpu = "1", .priority = 3}.make());
+  const PodClass& b = cluster.class_of(PodSample{.name = "b", .cpu = "1000m"}.make());
+  const PodClass& c =
+      cluster.class_of(PodSample{.name = "c", .cpu = "1", .extended = {{"x.com/y", "2"}}}.make());
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_NE(a.id, c.id);
+  EXPECT_EQ(c.wants.size(), 2u);
+  ResourceId resource{};
+  EXPECT_TRUE(cluster.find_resource("x.com/y", resource));
+}
+
+TEST(Cluster, InternsTheLabelsSomebodyWatches) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1", .labels = {{"rack", "a"}}}.make());
+  const LabelColumn& rack = cluster.watch_label("rack");
+  cluster.set_node(NodeSample{.name = "n2", .labels = {{"rack", "b"}}}.make());
+  cluster.set_node(NodeSample{.name = "n3"}.make());
+  NodeId n1{}, n2{}, n3{};
+  ASSERT_TRUE(cluster.find_node("n1", n1) && cluster.find_node("n2", n2) &&
+              cluster.find_node("n3", n3));
+  EXPECT_EQ(rack.names[index_of(rack.values[n1])], "a");
+  EXPECT_EQ(rack.names[index_of(rack.values[n2])], "b");
+  EXPECT_EQ(rack.values[n3], LabelValueId::Absent);
+  cluster.set_node(NodeSample{.name = "n1", .labels = {{"rack", "b"}}}.make());
+  EXPECT_EQ(rack.values[n1], rack.values[n2]);
+}
+
+TEST(Cluster, KnowsTheMembersOfAGroup) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  cluster.set_pod(PodSample{.name = "a", .node_name = "n1", .group = "g"}.make());
+  cluster.assume(PodSample{.name = "b", .group = "g"}.make(), "n1");
+  cluster.set_pod(
+      PodSample{.name = "dying", .node_name = "n1", .group = "g", .terminating = true}.make());
+  cluster.set_pod(
+      PodSample{.name = "c", .node_name = "n1", .group = "g", .status = R"("phase":"Succeeded")"}
+          .make());
+  const GroupMembers* members = cluster.members("default", "g");
+  ASSERT_NE(members, nullptr);
+  EXPECT_EQ(members->running_total, 2);
+  EXPECT_EQ(members->succeeded, 1);
+  EXPECT_EQ(cluster.members("other", "g"), nullptr);
+  for (const char* uid : {"default-a", "default-b", "default-c", "default-dying"})
+    cluster.remove_pod(uid);
+  EXPECT_EQ(cluster.members("default", "g"), nullptr);
+}
+
+}  // namespace
+}  // namespace muster::scheduler

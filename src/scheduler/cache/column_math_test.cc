@@ -1,0 +1,145 @@
+#include "scheduler/cache/column_math.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace muster::scheduler {
+namespace {
+
+constexpr std::int64_t kMi = 1024 * 1024;
+constexpr std::int64_t kGi = 1024 * kMi;
+
+struct TwoResources {
+  Column<std::int64_t> allocatable[2];
+  Column<std::int64_t> used[2];
+
+  TwoResources(std::int64_t cap0, std::int64_t cap1, std::int64_t used0, std::int64_t used1) {
+    for (int i = 0; i < 2; ++i) {
+      allocatable[i].resize(1);
+      used[i].resize(1);
+    }
+    allocatable[0].data()[0] = cap0;
+    allocatable[1].data()[0] = cap1;
+    used[0].data()[0] = used0;
+    used[1].data()[0] = used1;
+  }
+  std::vector<Share> shares(std::int64_t pod0, std::int64_t pod1, std::int64_t w0 = 1,
+                            std::int64_t w1 = 1) const {
+    return {{allocatable[0].data(), used[0].data(), pod0, w0},
+            {allocatable[1].data(), used[1].data(), pod1, w1}};
+  }
+};
+
+// reference/plugins.md, section 10, D1, D3, D4, D6, D7.
+TEST(LeastAllocated, GivesUpstreamsNumbers) {
+  const auto score = [](const TwoResources& node, const std::vector<Share>& shares) {
+    Column<std::int32_t> totals;
+    totals.resize(1);
+    add_least_allocated(shares, 1, true, totals);
+    EXPECT_EQ(totals.data()[0], least_allocated_at(shares, 0));
+    static_cast<void>(node);
+    return least_allocated_at(shares, 0);
+  };
+  const TwoResources d1(4000, 10000, 0, 0);
+  EXPECT_EQ(score(d1, d1.shares(3000, 5000)), 37);
+  const TwoResources d3(4000, 8 * kGi, 1000, 2 * kGi);
+  EXPECT_EQ(score(d3, d3.shares(100, 200 * kMi)), 72);
+  const TwoResources d4(4000, 8 * kGi, 3950, 2 * kGi);
+  EXPECT_EQ(score(d4, d4.shares(100, 200 * kMi)), 36);
+  const TwoResources d6(4000, 8 * kGi, 500, 1 * kGi);
+  EXPECT_EQ(score(d6, d6.shares(500, 1 * kGi, 3, 1)), 75);
+  const TwoResources d7(3000, 7, 0, 0);
+  EXPECT_EQ(score(d7, d7.shares(1000, 2)), 68);
+}
+
+// E1-E5.
+TEST(Balanced, GivesUpstreamsNumbers) {
+  struct Case {
+    TwoResources node;
+    std::int64_t pod0, pod1, want;
+  };
+  const Case cases[] = {
+      {{4000, 10000, 0, 0}, 3000, 5000, 68},
+      {{8000, 16 * kGi, 2000, 2 * kGi}, 1000, 4 * kGi, 78},
+      {{8000, 16 * kGi, 2000, 4 * kGi}, 1000, 2 * kGi, 75},
+      {{8000, 16 * kGi, 6000, 2 * kGi}, 2000, 1 * kGi, 70},
+      {{8000, 16 * kGi, 9000, 2 * kGi}, 1000, 0, 75},
+  };
+  for (const Case& c : cases) {
+    const auto shares = c.node.shares(c.pod0, c.pod1);
+    EXPECT_EQ(balanced_at(shares, 0), c.want);
+    Column<std::int32_t> totals;
+    totals.resize(1);
+    add_balanced(shares, 1, totals);
+    EXPECT_EQ(totals.data()[0], c.want);
+  }
+}
+
+// E6: three resources use the standard deviation.
+TEST(Balanced, TakesTheDeviationOfThreeResources) {
+  const std::int64_t capacity[] = {4000, 8 * kGi, 4};
+  const std::int64_t used[] = {1000, 1 * kGi, 1};
+  const Share shares[] = {{&capacity[0], &used[0], 1000, 1},
+                          {&capacity[1], &used[1], 1 * kGi, 1},
+                          {&capacity[2], &used[2], 1, 1}};
+  EXPECT_EQ(balanced_at(shares, 0), 72);
+}
+
+TEST(ColumnMath, WholeColumnsAgreeWithSingleRows) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::size_t rows = 1 + random() % 300;
+    Column<std::int64_t> allocatable[3], requested[3], slots, pods;
+    for (auto* column : {&allocatable[0], &allocatable[1], &allocatable[2], &requested[0],
+                         &requested[1], &requested[2], &slots, &pods})
+      column->resize(rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (int r = 0; r < 3; ++r) {
+        const std::int64_t scale = r == 0 ? 64000 : r == 1 ? kVectorAmountMax - 1 : 8;
+        allocatable[r].data()[row] =
+            random() % 8 == 0 ? 0 : static_cast<std::int64_t>(random()) % scale;
+        if (allocatable[r].data()[row] < 0) allocatable[r].data()[row] *= -1;
+        requested[r].data()[row] =
+            static_cast<std::int64_t>(random() % 100) * allocatable[r].data()[row] / 80;
+      }
+      slots.data()[row] = static_cast<std::int64_t>(random() % 20);
+      pods.data()[row] = static_cast<std::int64_t>(random() % 20);
+    }
+    std::vector<Demand> demands;
+    std::vector<Share> shares;
+    for (int r = 0; r < 3; ++r) {
+      const auto wanted = static_cast<std::int64_t>(1 + random() % (r == 0   ? 4000
+                                                                    : r == 1 ? 1ULL << 40
+                                                                             : 3));
+      demands.push_back({allocatable[r].data(), requested[r].data(), wanted});
+      if (r < 2)
+        shares.push_back({allocatable[r].data(), requested[r].data(), wanted,
+                          1 + static_cast<std::int64_t>(random() % 4)});
+    }
+    NodeSet set(rows);
+    for (std::size_t row = 0; row < rows; ++row) set.insert(static_cast<NodeId>(row));
+    narrow_by_fit(demands, slots.data(), pods.data(), set);
+    CapColumn caps;
+    caps.resize(rows);
+    cap_by_fit(demands, slots.data(), pods.data(), caps);
+    Column<std::int32_t> least, balanced;
+    least.resize(rows);
+    balanced.resize(rows);
+    add_least_allocated(shares, 3, true, least);
+    add_balanced(shares, 2, balanced);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::int32_t cap = cap_by_fit_at(demands, slots.data(), pods.data(), row);
+      ASSERT_EQ(caps.data()[row], cap) << "seed " << seed << " row " << row;
+      ASSERT_EQ(set.contains(static_cast<NodeId>(row)), cap > 0)
+          << "seed " << seed << " row " << row;
+      ASSERT_EQ(least.data()[row], 3 * least_allocated_at(shares, row))
+          << "seed " << seed << " row " << row;
+      ASSERT_EQ(balanced.data()[row], 2 * balanced_at(shares, row))
+          << "seed " << seed << " row " << row;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::scheduler

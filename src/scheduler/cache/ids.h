@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+namespace muster::scheduler {
+
+// Dense row number of a node in the table. Stays with the node while it lives; reused afterwards.
+enum class NodeId : std::uint32_t {};
+// A resource with a column of its own. The first three are always there; scalars follow in order of
+// first sight.
+enum class ResourceId : std::uint32_t { Cpu, Memory, EphemeralStorage };
+// A distinct list of taints, a distinct value of one label key, a cell of the topology, a class of
+// pods.
+enum class TaintSetId : std::uint32_t {};
+enum class LabelValueId : std::uint32_t { Absent };
+enum class CellId : std::uint32_t {};
+enum class ClassId : std::uint32_t {};
+
+// The number behind an id, to index arrays with.
+template <typename Id>
+constexpr std::size_t index_of(Id id) {
+  return static_cast<std::size_t>(id);
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "scheduler/cache/cluster.h"
+#include "scheduler/framework/entity.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/framework/profile.h"
+
+namespace muster::scheduler {
+
+// One attempt, from what waits to a plan. Both leave the cluster as it was: tentative moves are made on a
+// draft and undone. Deterministic: same cluster history, same entity, same plan.
+Plan attempt_pod(const PendingPod& pod, Cluster& cluster, const Profile& profile);
+Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile);
+
+}  // namespace muster::scheduler

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "api/views/pod_view.h"
+#include "scheduler/cycle/attempt.h"
+#include "scheduler/cycle/fit_error.h"
+#include "scheduler/cycle/group_report.h"
+#include "scheduler/placement/group_tree.h"
+#include "scheduler/placement/placer.h"
+#include "scheduler/placement/workspace.h"
+
+namespace muster::scheduler {
+namespace {
+
+constexpr int kDepthMax = 4;
+constexpr std::string_view kUnschedulable = "pod group is unschedulable";
+
+const api::PodView& view_of(const PendingPod& pending) { return pending.pod->view<api::PodView>(); }
+
+template <typename Visit>
+void for_each_pod(const Group& group, Visit&& visit) {
+  for (const PendingPod& pending : group.pods) visit(pending);
+  for (const Group& child : group.children) for_each_pod(child, visit);
+}
+
+struct Wrong {
+  Outcome outcome;
+  std::string message;
+};
+
+// What is wrong with the layout of the tree; no retry mends it.
+std::optional<Wrong> wrong_layout(const Group& group, const Group& root, int depth) {
+  const auto name = [&] {
+    return fmt::format("{}/{}/{}",
+                       group.key.kind == GroupKind::PodGroup ? "podgroup" : "compositepodgroup",
+                       group.key.name_space, group.key.name);
+  };
+  if (depth > kDepthMax)
+    return Wrong{Outcome::Invalid, "exceeded maximum hierarchy depth at " + name()};
+  if (group.priority != root.priority)
+    return Wrong{Outcome::Invalid,
+                 fmt::format("all groups of a tree should have the same priority, {} has {} and "
+                             "its root {}",
+                             name(), group.priority, root.priority)};
+  for (const Group& child : group.children)
+    if (auto wrong = wrong_layout(child, root, depth + 1)) return wrong;
+  return std::nullopt;
+}
+
+// reference/scheduling.md 3.3, with upstream's texts.
+std::optional<Wrong> wrong_pods(const Group& root) {
+  std::optional<Wrong> wrong;
+  const api::PodView* first = nullptr;
+  const auto policy = [](const api::PodView& pod) {
+    return pod.never_preempts ? "Never" : "PreemptLowerPriority";
+  };
+  for_each_pod(root, [&](const PendingPod& pending) {
+    const api::PodView& pod = view_of(pending);
+    if (first == nullptr) first = &pod;
+    if (wrong) return;
+    if (pod.scheduler_name != first->scheduler_name)
+      wrong = {
+          Outcome::Error,
+          fmt::format("all pods in a single pod group should have the same .spec.schedulerName "
+                      "set, got: \"{}\" and \"{}\"",
+                      first->scheduler_name, pod.scheduler_name)};
+    else if (pod.priority != root.priority)
+      wrong = {
+          Outcome::Error,
+          fmt::format("all pods in a single pod group should have the same priority as the pod "
+                      "group's priority, got {} and {}",
+                      pod.priority, root.priority)};
+    else if (pod.never_preempts != first->never_preempts)
+      wrong = {Outcome::Error,
+               fmt::format("all pods in a single pod group should have the same preemption policy, "
+                           "got {} and {}",
+                           policy(*first), policy(pod))};
+  });
+  return wrong;
+}
+
+void fail_all(const Group& group, const Wrong& wrong, Plan& plan) {
+  plan.groups.push_back({group.key, group.object, wrong.outcome, wrong.message, ""});
+  for (const PendingPod& pending : group.pods)
+    plan.refusals.push_back({pending.pod, wrong.outcome, wrong.message, {}});
+  for (const Group& child : group.children) fail_all(child, wrong, plan);
+}
+
+// Turns what the placer left on the draft into a plan.
+class PlanWriter {
+ public:
+  PlanWriter(const GroupTree& tree, Workspace& workspace, Placer& placer, Answer answer)
+      : tree_(tree),
+        workspace_(workspace),
+        placer_(placer),
+        answer_(answer),
+        nodes_(tree.members.size()) {
+    for (const Draft::Move& move : workspace.draft().moves()) nodes_[move.tag] = move.node;
+  }
+
+  Plan write() {
+    Plan plan;
+    plan.steps = placer_.steps();
+    plan.assignments.reserve(workspace_.draft().moves().size());
+    const Domain everywhere = workspace_.topology().everywhere();
+    for (std::uint32_t id = 0; id < tree_.items.size(); ++id) {
+      const GroupTree::Item& item = tree_.items[id];
+      // Inside what the group had to find its place: its parent's domain, or the whole cluster.
+      const bool under_failed = id != 0 && !is_placed(item.parent);
+      const Domain& within = id == 0 || under_failed ? everywhere : placer_.domain(item.parent);
+      if (is_placed(id))
+        write_placed(id, plan);
+      else
+        write_refused(id, within, under_failed, plan);
+    }
+    return plan;
+  }
+
+ private:
+  bool is_placed(std::uint32_t id) const {
+    return answer_ == Answer::Feasible && placer_.is_placed(id);
+  }
+
+  void write_placed(std::uint32_t id, Plan& plan) {
+    const GroupTree::Item& item = tree_.items[id];
+    const Domain& domain = placer_.domain(id);
+    plan.groups.push_back(
+        {item.group->key, item.group->object, Outcome::Placed, "", item.key ? domain.name : ""});
+    std::map<std::uint32_t, Refusal> refusals;  // of members that did not fit, one text per shape
+    for (const std::uint32_t member : item.members) {
+      const GroupTree::Member& pod = tree_.members[member];
+      if (nodes_[member]) {
+        plan.assignments.push_back(
+            {pod.pending->pod, workspace_.cluster().node_name(*nodes_[member])});
+        continue;
+      }
+      auto known = refusals.find(pod.shape);
+      if (known == refusals.end())
+        known = refusals.emplace(pod.shape, refuse_in(pod, domain)).first;
+      Refusal refusal = known->second;
+      refusal.pod = pod.pending->pod;
+      plan.refusals.push_back(std::move(refusal));
+    }
+  }
+
+  Refusal refuse_in(const GroupTree::Member& pod, const Domain& domain) {
+    std::vector<NodeId> nodes;
+    for (const CellId cell : domain.cells)
+      nodes.insert(nodes.end(), workspace_.topology().nodes(cell).begin(),
+                   workspace_.topology().nodes(cell).end());
+    return refuse(pod.pending->pod, workspace_.shape(pod.shape), nodes);
+  }
+
+  void write_refused(std::uint32_t id, const Domain& within, bool under_failed, Plan& plan) {
+    const GroupTree::Item& item = tree_.items[id];
+    if (!report_) report_.emplace(tree_, workspace_, placer_, answer_);
+    GroupVerdict verdict{item.group->key, item.group->object, Outcome::Unschedulable, "", ""};
+    // A group that could have found a place by itself fails because its parent does, with the
+    // parent's words.
+    if (under_failed && placer_.can_meet_minimum(id, within)) {
+      const GroupVerdict& parent = plan.groups[item.parent];
+      verdict.outcome = parent.outcome;
+      verdict.message = parent.message;
+    } else {
+      verdict.outcome = report_->outcome(id, within);
+      verdict.message = fmt::format("{}, {}", kUnschedulable, report_->why(id, within));
+      verdict.bounds = report_->bounds(id, within);
+    }
+    for (const std::uint32_t member : item.members)
+      plan.refusals.push_back({tree_.members[member].pending->pod, verdict.outcome, verdict.message,
+                               report_->plugins(tree_.members[member].shape)});
+    plan.groups.push_back(std::move(verdict));
+  }
+
+  const GroupTree& tree_;
+  Workspace& workspace_;
+  Placer& placer_;
+  Answer answer_;
+  std::vector<std::optional<NodeId>> nodes_;  // by member
+  std::optional<GroupReport> report_;
+};
+
+}  // namespace
+
+Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile) {
+  Plan plan;
+  auto wrong = wrong_layout(root, root, 1);
+  if (!wrong) wrong = wrong_pods(root);
+  if (!wrong && cluster.node_count() == 0)
+    wrong = {Outcome::Unresolvable, "no nodes available to schedule pods"};
+  if (wrong) {
+    fail_all(root, *wrong, plan);
+    return plan;
+  }
+  Standings& standings = Standings::of(cluster, profile);
+  {
+    const GroupTree tree(root, cluster, standings);
+    Workspace workspace(cluster, *tree.topology, tree.shapes);
+    Placer placer(tree, workspace, {});
+    const Answer answer = placer.run();
+    plan = PlanWriter(tree, workspace, placer, answer).write();
+  }
+  standings.settle();
+  for_each_pod(root, [&](const PendingPod& pending) {
+    if (pending.pod->meta().deletion_time)
+      plan.refusals.push_back({pending.pod,
+                               Outcome::Unresolvable,
+                               "skip schedule deleting pod: " + api::key_text(pending.pod->meta()),
+                               {}});
+  });
+  return plan;
+}
+
+}  // namespace muster::scheduler

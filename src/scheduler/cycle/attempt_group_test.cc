@@ -1,0 +1,344 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "scheduler/cache/sample_objects.h"
+#include "scheduler/cycle/attempt.h"
+
+namespace muster::scheduler {
+namespace {
+
+Group leaf(const std::string& name, std::int32_t minimum, std::vector<PodSample> pods,
+           std::string key = "") {
+  Group group;
+  group.key = {GroupKind::PodGroup, "default", name};
+  group.gang = minimum > 0;
+  group.minimum = std::max(1, minimum);
+  group.topology_key = std::move(key);
+  for (PodSample& pod : pods) {
+    pod.group = name;
+    group.pods.push_back({pod.make(), 0, {}});
+  }
+  return group;
+}
+
+Group composite(const std::string& name, std::int32_t minimum, std::vector<Group> children,
+                std::string key = "") {
+  Group group;
+  group.key = {GroupKind::CompositePodGroup, "default", name};
+  group.gang = true;
+  group.minimum = minimum;
+  group.topology_key = std::move(key);
+  group.children = std::move(children);
+  return group;
+}
+
+std::vector<PodSample> pods(const std::string& prefix, int count, const std::string& cpu) {
+  std::vector<PodSample> samples;
+  for (int i = 0; i < count; ++i)
+    samples.push_back({.name = prefix + std::to_string(i), .cpu = cpu});
+  return samples;
+}
+
+class AttemptGroup : public ::testing::Test {
+ protected:
+  // `slots` one-CPU slots on each of `count` nodes of a rack, `used` of them taken on the first
+  // nodes.
+  void rack(const std::string& name, int count, int slots, int used = 0,
+            const std::string& zone = "z") {
+    for (int i = 0; i < count; ++i) {
+      const std::string node = name + "-" + std::to_string(i);
+      cluster.set_node(NodeSample{
+          .name = node, .cpu = std::to_string(slots), .labels = {{"rack", name}, {"zone", zone}}}
+                           .make());
+      const int here = std::min(used, slots);
+      used -= here;
+      if (here > 0)
+        cluster.set_pod(
+            PodSample{.name = "used-" + node, .cpu = std::to_string(here), .node_name = node}
+                .make());
+    }
+  }
+  Plan attempt(const Group& root) {
+    Plan plan = attempt_group(root, cluster, profile);
+    nodes.clear();
+    for (const Assignment& assignment : plan.assignments)
+      nodes[assignment.pod->meta().name] = assignment.node;
+    return plan;
+  }
+  std::set<std::string> racks_of(const std::string& prefix) const {
+    std::set<std::string> racks;
+    for (const auto& [pod, node] : nodes)
+      if (pod.starts_with(prefix)) racks.insert(node.substr(0, node.find('-')));
+    return racks;
+  }
+  std::int64_t used_cpu() const {
+    std::int64_t sum = 0;
+    cluster.nodes().for_each(
+        [&](NodeId node) { sum += cluster.resource(ResourceId::Cpu).requested[node]; });
+    return sum;
+  }
+
+  Cluster cluster;
+  Profile profile = default_profile();
+  std::map<std::string, std::string> nodes;
+};
+
+TEST_F(AttemptGroup, AGangLandsWholeInOneRack) {
+  rack("a", 4, 4, 10);
+  rack("b", 4, 4, 4);
+  const std::int64_t before = used_cpu();
+  const Plan plan = attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
+  ASSERT_EQ(plan.assignments.size(), 8u);
+  EXPECT_EQ(racks_of("p"), std::set<std::string>{"b"});
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].outcome, Outcome::Placed);
+  EXPECT_EQ(plan.groups[0].domain, "b");
+  EXPECT_EQ(used_cpu(), before) << "the attempt leaves the cluster as it was";
+}
+
+TEST_F(AttemptGroup, TheFullestRackThatHoldsAllWins) {
+  rack("a", 4, 4, 2);
+  rack("b", 4, 4, 6);
+  rack("c", 4, 4, 12);
+  attempt(leaf("g", 4, pods("p", 8, "1"), "rack"));
+  EXPECT_EQ(racks_of("p"), std::set<std::string>{"b"});
+}
+
+TEST_F(AttemptGroup, SaysWhichRackComesClosest) {
+  rack("a1", 4, 4, 6);
+  rack("a2", 4, 4, 2);
+  const Plan plan = attempt(leaf("g", 16, pods("p", 16, "1"), "example.com/rack"));
+  EXPECT_EQ(plan.groups[0].message, "pod group is unschedulable, no feasible placements found");
+  const Plan closest = attempt(leaf("g", 16, pods("p", 16, "1"), "rack"));
+  ASSERT_TRUE(closest.assignments.empty());
+  EXPECT_EQ(closest.groups[0].outcome, Outcome::Unschedulable);
+  EXPECT_EQ(closest.groups[0].message,
+            "pod group is unschedulable, 0/2 placements are available, rack a2 comes closest: 14 "
+            "of 16 pods fit; "
+            "short of 2 × cpu 1");
+  ASSERT_EQ(closest.groups[0].bounds.size(), 2u);
+  EXPECT_EQ(closest.groups[0].bounds[0].domain, "a2");
+  EXPECT_EQ(closest.groups[0].bounds[0].fits_at_most, 14);
+  EXPECT_EQ(closest.groups[0].bounds[1].fits_at_most, 10);
+  ASSERT_EQ(closest.refusals.size(), 16u);
+  EXPECT_EQ(closest.refusals[0].message, closest.groups[0].message);
+  EXPECT_EQ(closest.refusals[0].plugins, std::vector<std::string>{"NodeResourcesFit"});
+}
+
+TEST_F(AttemptGroup, MembersThatAreMissingAreCounted) {
+  rack("a", 1, 4);
+  const Plan plan = attempt(leaf("g", 3, pods("p", 2, "1")));
+  EXPECT_EQ(
+      plan.groups[0].message,
+      "pod group is unschedulable, minCount (3) cannot be satisfied: 0 scheduled, 2 remaining");
+  EXPECT_EQ(plan.groups[0].outcome, Outcome::Unresolvable);
+}
+
+TEST_F(AttemptGroup, RequestsBeyondAnyNodeAreUnresolvable) {  // L18
+  rack("a", 4, 4);
+  const Plan plan = attempt(leaf("g", 2, pods("p", 2, "8")));
+  EXPECT_EQ(plan.groups[0].outcome, Outcome::Unresolvable);
+  EXPECT_EQ(
+      plan.groups[0].message,
+      "pod group is unschedulable, 0 of 2 pods fit; 0/4 nodes are available: 4 Insufficient cpu");
+}
+
+TEST_F(AttemptGroup, ExtrasAreLeftOverWithTheirOwnReason) {
+  rack("a", 1, 4);
+  const Plan plan = attempt(leaf("g", 2, pods("p", 6, "1"), "rack"));
+  EXPECT_EQ(plan.assignments.size(), 4u);
+  ASSERT_EQ(plan.refusals.size(), 2u);
+  EXPECT_EQ(plan.refusals[0].message, "0/1 nodes are available: 1 Insufficient cpu.");
+  EXPECT_EQ(plan.groups[0].outcome, Outcome::Placed);
+}
+
+TEST_F(AttemptGroup, SuccessNeedsANewPod) {
+  rack("a", 1, 2, 2);
+  cluster.set_pod(PodSample{.name = "m", .cpu = "0", .node_name = "a-0", .group = "g"}.make());
+  const Plan plan = attempt(leaf("g", 1, pods("p", 1, "1")));
+  EXPECT_TRUE(plan.assignments.empty());
+  EXPECT_EQ(plan.groups[0].outcome, Outcome::Unschedulable);
+}
+
+// reference/scheduling.md, section 11.
+TEST_F(AttemptGroup, L1PodOrderDoesNotDecide) {
+  cluster.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
+  cluster.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
+  const Plan plan = attempt(leaf(
+      "g", 3, {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}}));
+  EXPECT_EQ(plan.assignments.size(), 3u);
+  EXPECT_EQ(nodes["b"], "n1");
+  EXPECT_EQ(nodes["s1"], "n2");
+}
+
+TEST_F(AttemptGroup, L2SiblingsMakeRoomForEachOther) {
+  rack("r1", 5, 10, 45);
+  rack("r2", 1, 10, 6);
+  const Plan plan = attempt(composite(
+      "c", 2,
+      {leaf("g1", 3, pods("x", 3, "1"), "rack"), leaf("g2", 5, pods("y", 5, "1"), "rack")}));
+  EXPECT_EQ(plan.assignments.size(), 8u);
+  EXPECT_EQ(racks_of("x"), std::set<std::string>{"r2"});
+  EXPECT_EQ(racks_of("y"), std::set<std::string>{"r1"});
+  ASSERT_EQ(plan.groups.size(), 3u);
+  EXPECT_EQ(plan.groups[1].domain, "r2");
+  EXPECT_EQ(plan.groups[2].domain, "r1");
+}
+
+TEST_F(AttemptGroup, L3MinimumsComeBeforeExtras) {
+  rack("a", 1, 8);
+  const Plan plan = attempt(
+      composite("c", 2, {leaf("g1", 2, pods("x", 6, "1")), leaf("g2", 4, pods("y", 4, "1"))}));
+  EXPECT_EQ(plan.assignments.size(), 8u);
+  EXPECT_EQ(plan.refusals.size(), 2u);
+}
+
+TEST_F(AttemptGroup, L4DoomedSubtreesAreSkipped) {
+  rack("a", 10, 20);
+  const Plan plan = attempt(
+      composite("root", 1,
+                {composite("c1", 2, {leaf("p11", 100, pods("x", 100, "1")), leaf("p12", 10, {})}),
+                 leaf("c2", 1, pods("y", 1, "1"))}));
+  EXPECT_EQ(plan.assignments.size(), 1u);
+  EXPECT_LT(plan.steps, 10u);
+  EXPECT_EQ(plan.groups[0].outcome, Outcome::Placed);
+  EXPECT_EQ(plan.groups[1].outcome, Outcome::Unresolvable);
+}
+
+TEST_F(AttemptGroup, L5TheRackThatHoldsAllBeatsAFullerOne) {
+  rack("a", 2, 10, 0);
+  rack("b", 2, 10, 14);
+  attempt(leaf("g", 6, pods("p", 10, "1"), "rack"));
+  EXPECT_EQ(racks_of("p"), std::set<std::string>{"a"});
+}
+
+TEST_F(AttemptGroup, L6ABasicGroupPrefersARackWithRoomToGrow) {
+  rack("r1", 1, 10);
+  rack("r2", 1, 10, 8);
+  Group group = leaf("g", 0, pods("p", 1, "1"), "rack");
+  attempt(group);
+  EXPECT_EQ(racks_of("p"), std::set<std::string>{"r2"});  // nothing is known of its size
+  group.declared_size = 10;
+  attempt(group);
+  EXPECT_EQ(racks_of("p"), std::set<std::string>{"r1"});
+}
+
+TEST_F(AttemptGroup, RunningMembersPinTheDomain) {
+  rack("a", 2, 4);
+  rack("b", 2, 4, 7);
+  cluster.set_pod(PodSample{.name = "m", .cpu = "1", .node_name = "a-0", .group = "g"}.make());
+  EXPECT_EQ(attempt(leaf("g", 3, pods("p", 2, "1"), "rack")).groups[0].domain, "a");
+  cluster.set_pod(PodSample{.name = "m2", .cpu = "1", .node_name = "b-1", .group = "g"}.make());
+  const Plan plan = attempt(leaf("g", 4, pods("p", 2, "1"), "rack"));
+  EXPECT_EQ(plan.groups[0].message,
+            "pod group is unschedulable, members already run in more than one rack: a, b");
+  EXPECT_NE(plan.groups[0].outcome, Outcome::Error);
+}
+
+TEST_F(AttemptGroup, L13TerminatingMembersDoNotCount) {
+  rack("a", 2, 4);
+  for (int i = 0; i < 3; ++i)
+    cluster.set_pod(PodSample{.name = "old" + std::to_string(i),
+                              .cpu = "1",
+                              .node_name = "a-0",
+                              .group = "g",
+                              .terminating = true}
+                        .make());
+  EXPECT_TRUE(attempt(leaf("g", 4, pods("p", 3, "1"))).assignments.empty());
+}
+
+TEST_F(AttemptGroup, L12SucceededMembersCount) {
+  rack("a", 2, 4);
+  cluster.set_pod(PodSample{.name = "done",
+                            .cpu = "1",
+                            .node_name = "a-0",
+                            .group = "g",
+                            .status = R"("phase":"Succeeded")"}
+                      .make());
+  EXPECT_EQ(attempt(leaf("g", 4, pods("p", 3, "1"))).assignments.size(), 3u);
+}
+
+TEST_F(AttemptGroup, RacksNestInZones) {
+  rack("a1", 4, 1, 1, "a");
+  rack("a2", 4, 1, 0, "a");
+  rack("b1", 4, 1, 0, "b");
+  const Plan plan = attempt(composite(
+      "llm", 2,
+      {leaf("prefill", 4, pods("x", 4, "1"), "rack"), leaf("decode", 3, pods("y", 3, "1"), "rack")},
+      "zone"));
+  ASSERT_EQ(plan.assignments.size(), 7u);
+  EXPECT_EQ(plan.groups[0].domain, "a");
+  EXPECT_EQ(plan.groups[1].domain, "a2");
+  EXPECT_EQ(plan.groups[2].domain, "a1");
+  const Plan wide = attempt(leaf("sweep", 8, pods("s", 8, "1"), "zone"));
+  EXPECT_EQ(wide.groups[0].message,
+            "pod group is unschedulable, 0/2 placements are available, zone a comes closest: 7 of "
+            "8 pods fit; short "
+            "of 1 × cpu 1");
+}
+
+TEST_F(AttemptGroup, EqualRackNamesInTwoZonesStayApart) {
+  for (const char* zone : {"a", "b"})
+    for (int i = 0; i < 2; ++i)
+      cluster.set_node(NodeSample{.name = std::string(zone) + std::to_string(i),
+                                  .cpu = "1",
+                                  .labels = {{"zone", zone}, {"rack", "r1"}}}
+                           .make());
+  const Plan plan = attempt(composite("c", 1, {leaf("g", 3, pods("p", 3, "1"), "rack")}, "zone"));
+  EXPECT_TRUE(plan.assignments.empty());
+}
+
+TEST_F(AttemptGroup, AFailedChildOfAPlacedTreeKeepsItsOwnReason) {
+  rack("a", 2, 4);
+  const Plan plan = attempt(composite(
+      "c", 1,
+      {leaf("big", 20, pods("x", 20, "1"), "rack"), leaf("small", 2, pods("y", 2, "1"), "rack")}));
+  EXPECT_EQ(plan.assignments.size(), 2u);
+  EXPECT_EQ(plan.groups[1].message,
+            "pod group is unschedulable, 0/1 placements are available, rack a comes closest: 6 of "
+            "20 pods fit; short "
+            "of 14 × cpu 1");
+  EXPECT_EQ(plan.refusals.size(), 20u);
+}
+
+TEST_F(AttemptGroup, MixedPodsOfOneLeafFindTheirWayTogether) {
+  for (int i = 0; i < 3; ++i)
+    cluster.set_node(
+        NodeSample{.name = "n" + std::to_string(i), .cpu = "6", .labels = {{"rack", "a"}}}.make());
+  std::vector<PodSample> mixed = pods("s", 6, "1");
+  for (const PodSample& pod : pods("b", 3, "4")) mixed.push_back(pod);
+  EXPECT_EQ(attempt(leaf("g", 9, mixed, "rack")).assignments.size(), 9u);
+  mixed.push_back({.name = "one-more", .cpu = "1"});
+  const Plan plan = attempt(leaf("g", 10, mixed, "rack"));
+  EXPECT_TRUE(plan.assignments.empty());
+  EXPECT_NE(plan.groups[0].outcome, Outcome::Placed);
+}
+
+TEST_F(AttemptGroup, WrongTreesAreNamed) {
+  rack("a", 1, 4);
+  Group root = leaf("g", 1, pods("p", 2, "1"));
+  root.priority = 7;
+  const Plan plan = attempt(root);
+  EXPECT_EQ(plan.groups[0].outcome, Outcome::Error);
+  EXPECT_EQ(plan.groups[0].message,
+            "all pods in a single pod group should have the same priority as the pod group's "
+            "priority, got 0 and 7");
+  Group deep = leaf("g", 1, pods("p", 1, "1"));
+  for (int i = 0; i < 4; ++i) deep = composite("c" + std::to_string(i), 1, {deep});
+  EXPECT_EQ(attempt(deep).groups[0].outcome, Outcome::Invalid);
+}
+
+TEST_F(AttemptGroup, SameClusterSamePlan) {
+  rack("b", 4, 4, 3);
+  rack("a", 4, 4, 3);
+  attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
+  const auto first = nodes;
+  EXPECT_EQ(racks_of("p"), std::set<std::string>{"a"}) << "ties go to the first name";
+  attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
+  EXPECT_EQ(nodes, first);
+}
+
+}  // namespace
+}  // namespace muster::scheduler

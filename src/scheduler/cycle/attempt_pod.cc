@@ -1,0 +1,48 @@
+#include <algorithm>
+#include <optional>
+
+#include "api/views/pod_view.h"
+#include "scheduler/cycle/attempt.h"
+#include "scheduler/cycle/fit_error.h"
+#include "scheduler/framework/standing.h"
+
+namespace muster::scheduler {
+namespace {
+
+// The node the pod was promised earlier, if it is feasible now: taken without looking further.
+std::optional<NodeId> nominated_node(const api::PodView& pod, const Standing& standing,
+                                     const Cluster& cluster) {
+  NodeId node{};
+  if (pod.nominated_node.empty() || !cluster.find_node(pod.nominated_node, node))
+    return std::nullopt;
+  if (!standing.is_looked_at(node) || !standing.is_feasible(node)) return std::nullopt;
+  return node;
+}
+
+}  // namespace
+
+// We always score every feasible node (upstream's percentageOfNodesToScore = 100): it costs us less
+// than choosing which ones to leave out. Upstream's pick is then one of our maxima; ties go to the
+// first by name.
+Plan attempt_pod(const PendingPod& pending, Cluster& cluster, const Profile& profile) {
+  Plan plan;
+  plan.steps = 1;
+  if (cluster.node_count() == 0) {
+    plan.refusals.push_back(
+        {pending.pod, Outcome::Unresolvable, "no nodes available to schedule pods", {}});
+    return plan;
+  }
+  Standings& standings = Standings::of(cluster, profile);
+  const Standing& standing = standings.of_pod(pending.pod);
+  std::optional<NodeId> node = nominated_node(pending.pod->view<api::PodView>(), standing, cluster);
+  if (!node)
+    if (const auto best = standing.pick()) node = best->node;
+  if (node)
+    plan.assignments.push_back({pending.pod, cluster.node_name(*node)});
+  else
+    plan.refusals.push_back(refuse(pending.pod, standing, cluster));
+  standings.settle();
+  return plan;
+}
+
+}  // namespace muster::scheduler

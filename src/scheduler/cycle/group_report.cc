@@ -1,0 +1,260 @@
+#include "scheduler/cycle/group_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "api/values/quantity.h"
+#include "scheduler/cycle/fit_error.h"
+
+namespace muster::scheduler {
+namespace {
+
+constexpr std::size_t kBoundsMax = 1000;
+
+// "rack" of "topology.example.com/rack".
+std::string_view word_of(std::string_view key) {
+  const auto slash = key.rfind('/');
+  return slash == std::string_view::npos ? key : key.substr(slash + 1);
+}
+
+std::string amount_text(const std::string& resource, std::int64_t amount) {
+  if (resource == "cpu") return "cpu " + api::Quantity::of_milli(amount).text();
+  if (resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-"))
+    return resource + " " + api::Quantity::of_units(amount, api::Quantity::Format::BinarySI).text();
+  return fmt::format("{} {}", resource, amount);
+}
+
+}  // namespace
+
+GroupReport::GroupReport(const GroupTree& tree, Workspace& workspace, Placer& placer, Answer answer)
+    : tree_(tree), workspace_(workspace), placer_(placer), answer_(answer) {
+  ask_all_nodes();
+}
+
+void GroupReport::ask_all_nodes() {
+  const Topology& topology = workspace_.topology();
+  plugins_.resize(tree_.shapes.size());
+  open_.assign(tree_.shapes.size(), std::vector<char>(topology.cell_count(), 0));
+  for (std::size_t s = 0; s < tree_.shapes.size(); ++s) {
+    const Standing& standing = workspace_.shape(s);
+    if (const auto& everywhere = standing.refused_everywhere()) {
+      if (!everywhere->plugin.empty()) plugins_[s].emplace_back(everywhere->plugin);
+      for (const std::string_view plugin : standing.narrowing()) plugins_[s].emplace_back(plugin);
+      continue;
+    }
+    std::vector<char> refuses(standing.filters().size(), 0);
+    bool any_accepts = false;
+    for (std::size_t cell = 0; cell < topology.cell_count(); ++cell)
+      for (const NodeId node : topology.nodes(static_cast<CellId>(cell))) {
+        if (standing.is_feasible(
+                node)) {  // as of the start of the attempt, which is what evictions start from
+          open_[s][cell] = 1;
+          any_accepts = true;
+          continue;
+        }
+        const Standing::Answer answer = standing.ask(node);
+        if (answer.verdict.remedy() == Remedy::Eviction) open_[s][cell] = 1;
+        for (std::size_t f = 0; f < refuses.size(); ++f)
+          refuses[f] |= standing.filters()[f].name == answer.plugin;
+      }
+    for (std::size_t f = 0; f < refuses.size(); ++f)
+      // Nodes that take some pods, but not enough of them, refuse by room.
+      if (refuses[f] || (any_accepts && standing.filters()[f].name == "NodeResourcesFit"))
+        plugins_[s].emplace_back(standing.filters()[f].name);
+  }
+}
+
+std::string GroupReport::describe(std::uint32_t id, const Domain& domain) const {
+  const GroupTree::Item& item = tree_.items[id];
+  return item.key ? fmt::format("{} {}", word_of(tree_.keys[*item.key]), domain.name)
+                  : std::string();
+}
+
+std::string GroupReport::why(std::uint32_t id, const Domain& within) {
+  const GroupTree::Item& item = tree_.items[id];
+  if (item.key && item.pinned_to.size() > 1)
+    return fmt::format("members already run in more than one {}: {}",
+                       word_of(tree_.keys[*item.key]), fmt::join(item.pinned_to, ", "));
+  if (item.key && item.has_unlabelled)
+    return fmt::format("a member already runs on a node without label {}", tree_.keys[*item.key]);
+  const auto queued =
+      static_cast<std::int64_t>(item.is_leaf() ? item.members.size() : item.children.size());
+  const std::int64_t held = item.is_leaf() ? item.held : 0;
+  if (held + queued < item.minimum)
+    return fmt::format("minCount ({}) cannot be satisfied: {} scheduled, {} remaining",
+                       item.minimum, held, queued);
+  const std::vector<Domain> domains = placer_.candidates(id, within);
+  if (domains.empty()) return "no feasible placements found";
+  std::string text = item.is_leaf() ? why_leaf(id, domains) : why_composite(id, domains);
+  if (item.key) text = fmt::format("0/{} placements are available, {}", domains.size(), text);
+  return text;
+}
+
+std::string GroupReport::why_leaf(std::uint32_t id, const std::vector<Domain>& domains) {
+  const GroupTree::Item& item = tree_.items[id];
+  const std::int64_t needed =
+      item.missing() > 0 ? item.missing() : static_cast<std::int64_t>(item.members.size());
+  const Domain* closest = nullptr;
+  std::int64_t fits = 0;
+  for (const Domain& domain : domains)
+    if (const std::int64_t here = placer_.bound(id, domain).fits_at_most;
+        closest == nullptr || here > fits) {
+      closest = &domain;
+      fits = here;
+    }
+  const std::string where = describe(id, *closest);
+  if (fits >= needed) {
+    const std::string tail =
+        answer_ == Answer::Unresolved
+            ? fmt::format("no way to place them together was found in {} steps", placer_.steps())
+            : std::string("together they do not fit");
+    return fmt::format("{}each of {} pods fits alone, {}",
+                       where.empty() ? "" : where + " comes closest: ", needed, tail);
+  }
+  return fmt::format("{}{} of {} pods fit; {}",
+                     where.empty() ? "" : where + " comes closest: ", fits, needed,
+                     shortage(id, *closest, needed));
+}
+
+// What the pods that find no room there lack, told by the shape that lacks the most.
+std::string GroupReport::shortage(std::uint32_t id, const Domain& domain, std::int64_t needed) {
+  const GroupTree::Item& item = tree_.items[id];
+  std::uint32_t worst = 0;
+  std::int64_t most = -1;
+  for (std::uint32_t s = 0; s < tree_.shapes.size(); ++s) {
+    if (item.shapes_below[s] == 0) continue;
+    const std::int64_t wanted = std::min<std::int64_t>(item.shapes_below[s], needed);
+    if (const std::int64_t lacking = wanted - workspace_.cap_sum(s, domain); lacking > most) {
+      worst = s;
+      most = lacking;
+    }
+  }
+  if (most <= 0) return short_in_total(id, domain, needed);
+  return scarcest(worst, domain, std::min<std::int64_t>(item.shapes_below[worst], needed));
+}
+
+// Each shape alone would fit; all of them together ask for more than there is of something.
+std::string GroupReport::short_in_total(std::uint32_t id, const Domain& domain,
+                                        std::int64_t needed) {
+  const GroupTree::Item& item = tree_.items[id];
+  const Workspace::Totals totals = workspace_.totals(domain);
+  for (std::size_t t = 0; t < totals.amounts.size(); ++t) {
+    std::int64_t wanted = 0;
+    for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
+      wanted += item.shapes_below[s] * workspace_.wanted(s, t);
+    if (wanted > totals.amounts[t].free)
+      return "short of " + amount_text(workspace_.cluster().resource(workspace_.tracked()[t]).name,
+                                       wanted - totals.amounts[t].free);
+  }
+  return fmt::format("short of {} pod slots", needed - totals.slots);
+}
+
+std::string GroupReport::scarcest(std::uint32_t shape, const Domain& domain, std::int64_t needed) {
+  const Cluster& cluster = workspace_.cluster();
+  const PodClass& pods = workspace_.shape(shape).pods();
+  std::vector<NodeId> nodes;
+  for (const CellId cell : domain.cells)
+    nodes.insert(nodes.end(), workspace_.topology().nodes(cell).begin(),
+                 workspace_.topology().nodes(cell).end());
+  const PodClass::Want* scarce = nullptr;
+  std::int64_t least = needed;
+  for (const PodClass::Want& want : pods.wants) {
+    const ResourceColumns& columns = cluster.resource(want.resource);
+    std::int64_t room = 0;
+    for (const NodeId node : nodes)
+      room += std::max<std::int64_t>(0, columns.allocatable[node] - columns.requested[node]) /
+              want.amount;
+    if (room < least) {
+      least = room;
+      scarce = &want;
+    }
+  }
+  // Room alone would do: the nodes refuse for another reason, or several resources are short on
+  // different nodes.
+  if (scarce == nullptr || workspace_.cap_sum(shape, domain) == 0)
+    if (Histogram reasons = why_not(workspace_.shape(shape), nodes); !reasons.reasons.empty()) {
+      std::string text = reasons.text(nodes.size());
+      if (text.ends_with('.')) text.pop_back();
+      return text;
+    }
+  const std::int64_t lacking = needed - workspace_.cap_sum(shape, domain);
+  if (scarce == nullptr) return fmt::format("short of room for {}", lacking);
+  return fmt::format("short of {} × {}", lacking,
+                     amount_text(cluster.resource(scarce->resource).name, scarce->amount));
+}
+
+std::string GroupReport::why_composite(std::uint32_t id, const std::vector<Domain>& domains) {
+  const GroupTree::Item& item = tree_.items[id];
+  const Domain* closest = nullptr;
+  DomainBound best;
+  for (const Domain& domain : domains)
+    if (const DomainBound here = placer_.bound(id, domain);
+        closest == nullptr || here.ready > best.ready ||
+        (here.ready == best.ready && here.fits_at_most > best.fits_at_most)) {
+      closest = &domain;
+      best = here;
+    }
+  const std::string where = describe(id, *closest);
+  std::string text = where.empty() ? "" : where + " comes closest: ";
+  if (best.ready >= item.minimum) {
+    text +=
+        answer_ == Answer::Unresolved
+            ? fmt::format(
+                  "each of {} groups fits alone, no way to place them together was found in {} "
+                  "steps",
+                  item.minimum, placer_.steps())
+            : fmt::format("each of {} groups fits alone, together they do not fit", item.minimum);
+    return text;
+  }
+  text += fmt::format("{} of {} groups fit", best.ready, item.minimum);
+  for (const std::uint32_t child : item.children)
+    if (!placer_.can_meet_minimum(child, *closest)) {
+      text += fmt::format("; {}: {}", tree_.items[child].group->key.name, why(child, *closest));
+      break;
+    }
+  return text;
+}
+
+Outcome GroupReport::outcome(std::uint32_t id, const Domain& within) {
+  if (is_hopeless(id, within)) return Outcome::Unresolvable;
+  return answer_ == Answer::Unresolved && placer_.can_meet_minimum(id, within)
+             ? Outcome::Unresolved
+             : Outcome::Unschedulable;
+}
+
+// KEP-6012's arithmetic: unresolvable if even with everything evictable gone, in no placement, the
+// minimum could be met. Pods that are not there, and static refusals, are beyond eviction.
+bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
+  const GroupTree::Item& item = tree_.items[id];
+  const std::vector<Domain> domains = placer_.candidates(id, within);
+  return std::ranges::all_of(domains, [&](const Domain& domain) {
+    if (!item.is_leaf())
+      return std::ranges::count_if(item.children, [&](std::uint32_t child) {
+               return !is_hopeless(child, domain);
+             }) < item.minimum;
+    if (item.missing() == 0) return false;
+    std::int64_t possible = 0;
+    for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
+      if (std::ranges::any_of(domain.cells,
+                              [&](CellId cell) { return open_[s][index_of(cell)] != 0; }))
+        possible += item.shapes_below[s];
+    return possible < item.missing();
+  });
+}
+
+std::vector<DomainBound> GroupReport::bounds(std::uint32_t id, const Domain& within) {
+  std::vector<DomainBound> bounds;
+  for (const Domain& domain : placer_.candidates(id, within)) {
+    bounds.push_back(placer_.bound(id, domain));
+    if (!tree_.items[id].key) bounds.back().domain.clear();
+  }
+  std::ranges::stable_sort(bounds, [](const DomainBound& a, const DomainBound& b) {
+    return a.ready != b.ready ? a.ready > b.ready : a.fits_at_most > b.fits_at_most;
+  });
+  if (bounds.size() > kBoundsMax) bounds.resize(kBoundsMax);
+  return bounds;
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/framework/plan.h"
+#include "scheduler/placement/group_tree.h"
+#include "scheduler/placement/placer.h"
+#include "scheduler/placement/workspace.h"
+
+namespace muster::scheduler {
+
+// Why the groups of a tree got no place, in one dominant sentence each: "rack a2 comes closest: 14
+// of 16 pods fit; short of 2 × nvidia.com/gpu 8". Made only after an attempt has failed; computed
+// by the same bounds and filters that decided.
+class GroupReport {
+ public:
+  GroupReport(const GroupTree& tree, Workspace& workspace, Placer& placer, Answer answer);
+
+  // The sentence for a group that found no place inside `within`, and whether evictions could
+  // change that.
+  std::string why(std::uint32_t item, const Domain& within);
+  Outcome outcome(std::uint32_t item, const Domain& within);
+  // What each candidate domain could hold at most, best first.
+  std::vector<DomainBound> bounds(std::uint32_t item, const Domain& within);
+  // The plugins that keep pods of the shape from some node: what could wake the group.
+  const std::vector<std::string>& plugins(std::uint32_t shape) const { return plugins_[shape]; }
+
+ private:
+  void ask_all_nodes();
+  std::string why_leaf(std::uint32_t item, const std::vector<Domain>& domains);
+  std::string why_composite(std::uint32_t item, const std::vector<Domain>& domains);
+  std::string shortage(std::uint32_t item, const Domain& domain, std::int64_t needed);
+  std::string short_in_total(std::uint32_t item, const Domain& domain, std::int64_t needed);
+  std::string scarcest(std::uint32_t shape, const Domain& domain, std::int64_t needed);
+  std::string describe(std::uint32_t item, const Domain& domain) const;
+  bool is_hopeless(std::uint32_t item, const Domain& within);
+
+  const GroupTree& tree_;
+  Workspace& workspace_;
+  Placer& placer_;
+  Answer answer_;
+  std::vector<std::vector<std::string>> plugins_;  // by shape
+  std::vector<std::vector<char>> open_;  // [shape][cell]: some node accepts or could be freed
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,49 @@
+#include "scheduler/framework/contest.h"
+
+namespace muster::scheduler {
+
+void Contest::reset(std::size_t contestants, std::span<const std::uint16_t> groups,
+                    std::size_t group_count) {
+  if (tournaments_.size() != group_count) tournaments_.resize(group_count);
+  if (group_count <= 1 || groups.empty()) {
+    tournaments_.resize(1);
+    groups_.clear();
+    positions_.clear();
+    tournaments_.front().reset(contestants);
+    return;
+  }
+  groups_.assign(groups.begin(), groups.end());
+  positions_.resize(contestants);
+  std::vector<std::uint32_t> sizes(group_count, 0);
+  for (std::size_t i = 0; i < contestants; ++i) positions_[i] = sizes[groups_[i]]++;
+  for (std::size_t g = 0; g < group_count; ++g) tournaments_[g].reset(sizes[g]);
+}
+
+void Contest::settle() {
+  for (Tournament& tournament : tournaments_) tournament.settle();
+}
+
+std::uint64_t& Contest::seat(std::size_t contestant) {
+  if (groups_.empty()) return tournaments_.front().keys()[contestant];
+  return tournaments_[groups_[contestant]].keys()[positions_[contestant]];
+}
+
+std::uint64_t Contest::key(std::size_t contestant) const {
+  if (groups_.empty()) return tournaments_.front().key(contestant);
+  return tournaments_[groups_[contestant]].key(positions_[contestant]);
+}
+
+void Contest::set(std::size_t contestant, std::uint64_t key) {
+  if (groups_.empty())
+    tournaments_.front().set(contestant, key);
+  else
+    tournaments_[groups_[contestant]].set(positions_[contestant], key);
+}
+
+std::size_t Contest::bytes() const {
+  std::size_t sum = groups_.capacity() * 2 + positions_.capacity() * 4;
+  for (const Tournament& tournament : tournaments_) sum += tournament.bytes();
+  return sum;
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "scheduler/cache/cluster.h"
+#include "scheduler/cache/pod_class.h"
+
+namespace muster::scheduler {
+
+// Tentative moves on the cluster's own columns. Everything derived hears of each move and of its
+// undoing, last in first out; what is still there when the draft ends is undone, so no path can
+// forget to roll back.
+class Draft {
+ public:
+  struct Move {
+    const PodClass* pods;
+    NodeId node;
+    std::uint32_t tag;  // the caller's: which pod it was
+  };
+
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void placed(const PodClass& pods, NodeId node) = 0;
+    virtual void removed(const PodClass& pods, NodeId node) = 0;
+  };
+
+  explicit Draft(Cluster& cluster) : cluster_(cluster) {}
+  ~Draft() { undo_to(0); }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  // Listeners are told in the order they came, and in reverse of an undoing. They must outlive
+  // their moves.
+  void tell(Listener& listener) { listeners_.push_back(&listener); }
+
+  void place(const PodClass& pods, NodeId node, std::uint32_t tag);
+  std::span<const Move> moves() const { return moves_; }
+
+  // Undoes, when it goes, every move made since, unless they are kept.
+  class [[nodiscard]] Checkpoint {
+   public:
+    explicit Checkpoint(Draft& draft) : draft_(draft), size_(draft.moves_.size()) {}
+    ~Checkpoint() {
+      if (!kept_) draft_.undo_to(size_);
+    }
+    Checkpoint(const Checkpoint&) = delete;
+    Checkpoint& operator=(const Checkpoint&) = delete;
+    void keep() { kept_ = true; }
+    // Undoes now; the checkpoint stays in force.
+    void undo() { draft_.undo_to(size_); }
+    std::size_t placed_since() const { return draft_.moves_.size() - size_; }
+
+   private:
+    Draft& draft_;
+    std::size_t size_;
+    bool kept_ = false;
+  };
+  Checkpoint checkpoint() { return Checkpoint(*this); }
+
+ private:
+  void undo_to(std::size_t size);
+
+  Cluster& cluster_;
+  std::vector<Move> moves_;
+  std::vector<Listener*> listeners_;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/object.h"
+
+namespace muster::scheduler {
+
+// A pod that waits for a node, as the queue holds it.
+struct PendingPod {
+  api::ObjectPtr pod;
+  std::int32_t attempts = 0;
+  Time queued_at;  // last time it entered the queue
+};
+
+enum class GroupKind : std::uint8_t { PodGroup, CompositePodGroup };
+
+// Kind, namespace and name: a PodGroup and a composite of one name are two groups.
+struct GroupKey {
+  GroupKind kind = GroupKind::PodGroup;
+  std::string name_space;
+  std::string name;
+  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+};
+
+// One group of a tree: PodGroup and CompositePodGroup are the same type. A leaf has pods, a composite
+// children; `minimum` counts pods of a leaf, direct children of a composite, and is 1 for Basic.
+struct Group {
+  GroupKey key;
+  api::ObjectPtr object;
+  bool gang = false;
+  std::int32_t minimum = 1;
+  std::string topology_key;  // empty: anywhere in the parent's domain
+  std::int32_t priority = 0;
+  bool disrupted_together = false;  // disruptionMode all
+  Time created;
+  std::vector<PendingPod> pods;  // queued members, in the order upstream tries them
+  std::vector<Group> children;   // by creation time, then name
+  // How many pods a leaf will have in the end, if somebody said so; 0: unknown. A Basic group with a topology
+  // key prefers a domain with room for that many.
+  std::int32_t declared_size = 0;
+};
+
+}  // namespace muster::scheduler

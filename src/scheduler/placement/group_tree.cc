@@ -1,0 +1,99 @@
+#include "scheduler/placement/group_tree.h"
+
+#include <algorithm>
+
+#include "api/views/pod_view.h"
+
+namespace muster::scheduler {
+
+GroupTree::GroupTree(const Group& root, Cluster& cluster, Standings& standings) {
+  add(root, 0, cluster, standings);
+  sum_below();
+  topology = &Topology::of(cluster, keys);
+  pin(cluster);
+}
+
+std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& cluster,
+                             Standings& standings) {
+  const auto id = static_cast<std::uint32_t>(items.size());
+  items.emplace_back();
+  held_on_.emplace_back();
+  Item item;
+  item.group = &group;
+  item.parent = parent;
+  item.minimum = std::max(1, group.minimum);
+  if (!group.topology_key.empty()) {
+    const auto known = std::ranges::find(keys, group.topology_key);
+    item.key = static_cast<std::size_t>(known - keys.begin());
+    if (known == keys.end()) keys.push_back(group.topology_key);
+  }
+  if (group.key.kind == GroupKind::PodGroup) {
+    if (const GroupMembers* known = cluster.members(group.key.name_space, group.key.name)) {
+      item.held = known->running_total + known->succeeded;
+      for (const auto& [node, count] : known->running) held_on_[id].push_back(node);
+    }
+    // Pods of one template come in a row: the last one's shape is the best guess.
+    const api::PodNeeds* last_needs = nullptr;
+    std::uint32_t last_shape = 0;
+    for (const PendingPod& pending : group.pods) {
+      if (pending.pod->meta().deletion_time) continue;
+      const api::PodView& view = pending.pod->view<api::PodView>();
+      if (last_needs == nullptr || !(*last_needs == view.needs)) {
+        Standing* standing = &standings.of_pod(pending.pod);
+        const auto known = std::ranges::find(shapes, standing);
+        last_shape = static_cast<std::uint32_t>(known - shapes.begin());
+        if (known == shapes.end()) shapes.push_back(standing);
+        last_needs = &view.needs;
+      }
+      item.members.push_back(static_cast<std::uint32_t>(members.size()));
+      members.push_back({&pending, id, last_shape});
+    }
+  }
+  for (const Group& child : group.children)
+    item.children.push_back(add(child, id, cluster, standings));
+  items[id] = std::move(item);
+  return id;
+}
+
+void GroupTree::sum_below() {
+  for (std::size_t id = items.size(); id-- > 0;) {
+    Item& item = items[id];
+    item.shapes_below.resize(shapes.size(), 0);
+    item.queued_below += static_cast<std::int64_t>(item.members.size());
+    item.held_below += item.held;
+    for (const std::uint32_t member : item.members) ++item.shapes_below[members[member].shape];
+    if (id == 0) break;
+    Item& parent = items[item.parent];
+    parent.shapes_below.resize(shapes.size(), 0);
+    parent.queued_below += item.queued_below;
+    parent.held_below += item.held_below;
+    for (std::size_t s = 0; s < shapes.size(); ++s) parent.shapes_below[s] += item.shapes_below[s];
+  }
+}
+
+void GroupTree::pin(const Cluster& cluster) {
+  for (std::size_t id = 0; id < items.size(); ++id) {
+    for (const NodeId node : held_on_[id])
+      for (std::size_t up = id;; up = items[up].parent) {
+        Item& item = items[up];
+        if (item.key) {
+          // A node that is gone has no labels any more.
+          const LabelValueId value = cluster.nodes().contains(node)
+                                         ? topology->value_of(node, *item.key)
+                                         : LabelValueId::Absent;
+          if (value == LabelValueId::Absent)
+            item.has_unlabelled = true;
+          else
+            item.pinned_to.push_back(topology->name_of(*item.key, value));
+        }
+        if (up == 0) break;
+      }
+  }
+  for (Item& item : items) {
+    std::ranges::sort(item.pinned_to);
+    const auto repeated = std::ranges::unique(item.pinned_to);
+    item.pinned_to.erase(repeated.begin(), repeated.end());
+  }
+}
+
+}  // namespace muster::scheduler

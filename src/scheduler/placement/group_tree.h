@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scheduler/cache/cluster.h"
+#include "scheduler/framework/entity.h"
+#include "scheduler/framework/standing.h"
+#include "scheduler/placement/topology.h"
+
+namespace muster::scheduler {
+
+// A tree of groups laid out for one attempt: groups and pods by number, pods by shape, and what
+// already runs. Group 0 is the root; parents come before their children.
+struct GroupTree {
+  struct Member {
+    const PendingPod* pending;
+    std::uint32_t group;
+    std::uint32_t shape;
+  };
+  struct Item {
+    const Group* group = nullptr;
+    std::uint32_t parent = 0;
+    std::vector<std::uint32_t> children;
+    std::vector<std::uint32_t> members;  // of a leaf, in the order upstream tries them
+    std::int64_t minimum = 1;            // pods of a leaf, children of a composite
+    std::int64_t held = 0;               // a leaf's members that run or have succeeded
+    std::optional<std::size_t> key;      // index into `keys`
+
+    // Over the subtree.
+    std::int64_t queued_below = 0;
+    std::int64_t held_below = 0;
+    std::vector<std::int32_t> shapes_below;  // queued pods by shape
+
+    // With a key: the domains the subtree's running members are in, by name, and whether one is in
+    // none.
+    std::vector<std::string> pinned_to;
+    bool has_unlabelled = false;
+
+    bool is_leaf() const { return children.empty() && group->key.kind == GroupKind::PodGroup; }
+    // Pods a leaf still has to place.
+    std::int64_t missing() const { return minimum > held ? minimum - held : 0; }
+  };
+
+  GroupTree(const Group& root, Cluster& cluster, Standings& standings);
+
+  std::vector<Item> items;
+  std::vector<Member> members;
+  std::vector<Standing*> shapes;
+  std::vector<std::string> keys;
+  const Topology* topology = nullptr;
+
+ private:
+  std::uint32_t add(const Group& group, std::uint32_t parent, Cluster& cluster,
+                    Standings& standings);
+  void sum_below();
+  void pin(const Cluster& cluster);
+
+  std::vector<std::vector<NodeId>> held_on_;  // by item: where a leaf's running members are
+};
+
+}  // namespace muster::scheduler

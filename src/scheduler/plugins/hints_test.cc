@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include "scheduler/cache/sample_objects.h"
+#include "scheduler/framework/profile.h"
+
+namespace muster::scheduler {
+namespace {
+
+ClusterEvent node_event(Action action, const NodeSample& after) {
+  return {Resource::Node, action, nullptr, after.make()};
+}
+ClusterEvent node_event(Action action, const NodeSample& before, const NodeSample& after) {
+  return {Resource::Node, action, before.make(), after.make()};
+}
+
+TEST(Hints, FitWakesForRoomThatThePodAsksFor) {
+  const Profile profile = default_profile();
+  const auto pod = PodSample{.name = "p", .cpu = "2"}.make();
+  const auto wakes = [&](const ClusterEvent& event) {
+    return profile.could_help("NodeResourcesFit", *pod, event);
+  };
+  EXPECT_TRUE(wakes(node_event(Action::Add, {.name = "n", .cpu = "2"})));
+  EXPECT_FALSE(wakes(node_event(Action::Add, {.name = "n", .cpu = "1"})));
+  EXPECT_TRUE(wakes(node_event(Action::UpdateNodeAllocatable, {.name = "n", .cpu = "2"},
+                               {.name = "n", .cpu = "3"})));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeAllocatable, {.name = "n", .memory = "1Gi"},
+                                {.name = "n", .memory = "2Gi"})));
+  EXPECT_TRUE(wakes(node_event(Action::UpdateNodeAllocatable, {.name = "n", .pods = 5},
+                               {.name = "n", .pods = 6})));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeLabel, {.name = "n"}, {.name = "n"})));
+  const auto bound = PodSample{.name = "b", .cpu = "1", .node_name = "n"}.make();
+  EXPECT_TRUE(wakes({Resource::AssignedPod, Action::Delete, bound, nullptr}));
+  EXPECT_FALSE(
+      wakes({Resource::AssignedPod, Action::Delete, PodSample{.name = "b"}.make(), nullptr}));
+  EXPECT_FALSE(wakes({Resource::AssignedPod, Action::Add, nullptr, bound}));
+  const auto smaller = PodSample{.name = "b", .cpu = "500m", .node_name = "n"}.make();
+  EXPECT_TRUE(wakes({Resource::AssignedPod, Action::UpdatePodScaleDown, bound, smaller}));
+}
+
+TEST(Hints, TaintsWakeWhenTheyGo) {
+  const Profile profile = default_profile();
+  const auto pod = PodSample{.name = "p"}.make();
+  const NodeSample clean{.name = "n"};
+  const NodeSample tainted{.name = "n", .taints = R"([{"key":"k","effect":"NoSchedule"}])"};
+  const auto wakes = [&](const ClusterEvent& event) {
+    return profile.could_help("TaintToleration", *pod, event);
+  };
+  EXPECT_TRUE(wakes(node_event(Action::UpdateNodeTaint, tainted, clean)));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeTaint, clean, tainted)));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeTaint, clean, clean)));
+  EXPECT_TRUE(wakes(node_event(Action::Add, clean)));
+  EXPECT_FALSE(wakes(node_event(Action::Add, tainted)));
+}
+
+TEST(Hints, CordonsWakeWhenLifted) {
+  const Profile profile = default_profile();
+  const auto pod = PodSample{.name = "p"}.make();
+  const auto wakes = [&](const ClusterEvent& event) {
+    return profile.could_help("NodeUnschedulable", *pod, event);
+  };
+  EXPECT_TRUE(wakes(
+      node_event(Action::UpdateNodeTaint, {.name = "n", .unschedulable = true}, {.name = "n"})));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeTaint, {.name = "n"}, {.name = "n"})));
+  EXPECT_FALSE(wakes(node_event(Action::Add, {.name = "n", .unschedulable = true})));
+}
+
+TEST(Hints, AffinityWakesWhenANodeBeginsToMatch) {
+  const Profile profile = default_profile();
+  const auto pod = PodSample{.name = "p", .spec = R"("nodeSelector":{"disk":"ssd"})"}.make();
+  const NodeSample ssd{.name = "n", .labels = {{"disk", "ssd"}}};
+  const NodeSample hdd{.name = "n", .labels = {{"disk", "hdd"}}};
+  const auto wakes = [&](const ClusterEvent& event) {
+    return profile.could_help("NodeAffinity", *pod, event);
+  };
+  EXPECT_TRUE(wakes(node_event(Action::UpdateNodeLabel, hdd, ssd)));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeLabel, ssd, ssd)));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeLabel, ssd, hdd)));
+  EXPECT_TRUE(wakes(node_event(Action::Add, ssd)));
+}
+
+TEST(Profile, AnUnknownPluginIsWokenByEverything) {
+  const Profile profile = default_profile();
+  EXPECT_TRUE(profile.could_help("Nobody", *PodSample{.name = "p"}.make(),
+                                 node_event(Action::Add, {.name = "n"})));
+}
+
+TEST(Profile, GatesArePreEnqueueReasons) {
+  const Profile profile = default_profile();
+  const auto gated =
+      PodSample{.name = "p", .spec = R"("schedulingGates":[{"name":"quota"}])"}.make();
+  EXPECT_EQ(profile.pre_enqueue(*gated), "waiting for scheduling gates: [quota]");
+  EXPECT_EQ(profile.gated_by(*gated), "SchedulingGates");
+  EXPECT_EQ(profile.pre_enqueue(*PodSample{.name = "q"}.make()), std::nullopt);
+}
+
+}  // namespace
+}  // namespace muster::scheduler

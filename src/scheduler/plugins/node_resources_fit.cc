@@ -1,0 +1,246 @@
+#include "scheduler/plugins/node_resources_fit.h"
+
+#include <boost/container/small_vector.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster::scheduler {
+namespace {
+
+using Demands = boost::container::small_vector<Demand, 8>;
+using Shares = boost::container::small_vector<Share, 4>;
+
+class FitPass final : public FilterPass {
+ public:
+  FitPass(const PodClass& pods, const Cluster& cluster) : pods_(pods), cluster_(cluster) {}
+
+  void narrow(NodeSet& candidates) const override {
+    narrow_by_fit(demands(), cluster_.pod_slots().data(), cluster_.pods_on().data(), candidates);
+  }
+  bool admits(NodeId node) const override {
+    if (cluster_.pods_on()[node] >= cluster_.pod_slots()[node]) return false;
+    return std::ranges::all_of(pods_.wants, [&](const PodClass::Want& want) {
+      const ResourceColumns& columns = cluster_.resource(want.resource);
+      return want.amount <= columns.allocatable[node] - columns.requested[node];
+    });
+  }
+  Exactness cap(CapColumn& at_most) const override {
+    CapColumn fits;
+    fits.resize(at_most.padded());
+    cap_by_fit(demands(), cluster_.pod_slots().data(), cluster_.pods_on().data(), fits);
+    for (std::size_t row = 0; row < at_most.padded(); ++row)
+      at_most.data()[row] = std::min(at_most.data()[row], fits.data()[row]);
+    return Exactness::PerNode;
+  }
+  std::int32_t cap_at(NodeId node) const override {
+    std::int64_t cap = cluster_.pod_slots()[node] - cluster_.pods_on()[node];
+    for (const PodClass::Want& want : pods_.wants) {
+      const ResourceColumns& columns = cluster_.resource(want.resource);
+      const std::int64_t available = columns.allocatable[node] - columns.requested[node];
+      if (available < want.amount) return 0;
+      cap = std::min(cap, available / want.amount);
+    }
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(cap, 0, kNoCap));
+  }
+  Verdict ask(NodeId node) const override {
+    Verdict verdict;
+    if (cluster_.pods_on()[node] + 1 > cluster_.pod_slots()[node])
+      verdict.add("Too many pods", Remedy::Eviction);
+    for (const PodClass::Want& want : pods_.wants) {
+      const ResourceColumns& columns = cluster_.resource(want.resource);
+      if (want.amount > columns.allocatable[node] - columns.requested[node])
+        verdict.add(columns.insufficient,
+                    want.amount > columns.allocatable[node] ? Remedy::None : Remedy::Eviction);
+    }
+    return verdict;
+  }
+
+ private:
+  Demands demands() const {
+    Demands demands;
+    for (const PodClass::Want& want : pods_.wants) {
+      const ResourceColumns& columns = cluster_.resource(want.resource);
+      demands.push_back({columns.allocatable.data(), columns.requested.data(), want.amount});
+    }
+    return demands;
+  }
+
+  const PodClass& pods_;
+  const Cluster& cluster_;
+};
+
+class AllocationPass final : public ScorePass {
+ public:
+  AllocationPass(const NodeResourcesFitArgs& args, const PodClass& pods, const Cluster& cluster)
+      : args_(args), cluster_(cluster) {
+    for (const ResourceWeight& resource : args.resources) {
+      const std::int64_t wanted = resource.name == "cpu" ? pods.needs->score_cpu_milli
+                                  : resource.name == "memory"
+                                      ? pods.needs->score_memory
+                                      : pods.needs->requests.of(resource.name);
+      ResourceId id{};
+      if (!cluster.find_resource(resource.name, id)) continue;
+      if (index_of(id) > index_of(ResourceId::EphemeralStorage) && wanted == 0) continue;
+      parts_.push_back({id, wanted, resource.weight == 0 ? 1 : resource.weight});
+    }
+  }
+
+  Form form() const override { return Form::Local; }
+  void add_local(std::int64_t weight, Column<std::int32_t>& totals) const override {
+    const Shares shares = this->shares();
+    if (args_.strategy == AllocationStrategy::LeastAllocated) {
+      add_least_allocated(shares, weight, amounts_are_small(), totals);
+      return;
+    }
+    for (std::size_t row = 0; row < cluster_.rows(); ++row)
+      totals.data()[row] += static_cast<std::int32_t>(weight * score_at(shares, row));
+  }
+  std::int64_t local(NodeId node) const override { return score_at(shares(), index_of(node)); }
+
+ private:
+  struct Part {
+    ResourceId resource;
+    std::int64_t wanted;
+    std::int64_t weight;
+  };
+
+  std::int64_t score_at(const Shares& shares, std::size_t row) const {
+    switch (args_.strategy) {
+      case AllocationStrategy::LeastAllocated: return least_allocated_at(shares, row);
+      case AllocationStrategy::MostAllocated: return most_allocated_at(shares, row);
+      case AllocationStrategy::RequestedToCapacityRatio: break;
+    }
+    return requested_to_capacity_at(shares, args_.shape, row);
+  }
+  Shares shares() const {
+    Shares shares;
+    for (const Part& part : parts_) {
+      const ResourceColumns& columns = cluster_.resource(part.resource);
+      const std::int64_t* used = part.resource == ResourceId::Cpu ? cluster_.nonzero_cpu().data()
+                                 : part.resource == ResourceId::Memory
+                                     ? cluster_.nonzero_memory().data()
+                                     : columns.requested.data();
+      shares.push_back({columns.allocatable.data(), used, part.wanted, part.weight});
+    }
+    return shares;
+  }
+  bool amounts_are_small() const {
+    return std::ranges::all_of(parts_, [this](const Part& part) {
+      return cluster_.resource(part.resource).allocatable_max <= kVectorAmountMax;
+    });
+  }
+
+  const NodeResourcesFitArgs& args_;
+  const Cluster& cluster_;
+  std::vector<Part> parts_;
+};
+
+std::int64_t shape_at(std::span<const ShapePoint> shape, std::int64_t utilization) {
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (utilization > shape[i].utilization) continue;
+    if (i == 0) return shape[0].score * 10;
+    const ShapePoint& low = shape[i - 1];
+    const ShapePoint& high = shape[i];
+    return low.score * 10 + (high.score - low.score) * 10 * (utilization - low.utilization) /
+                                (high.utilization - low.utilization);
+  }
+  return shape.empty() ? 0 : shape.back().score * 10;
+}
+
+bool held_a_node(const api::Object& pod) {
+  const api::PodView& view = pod.view<api::PodView>();
+  return !view.node_name.empty() || !view.nominated_node.empty();
+}
+
+// Visits the resources the pod requests, with the amount of another pod or node beside each.
+bool any_requested(const api::Amounts& requests, auto&& test) {
+  if (requests.cpu_milli > 0 && test("cpu")) return true;
+  if (requests.memory > 0 && test("memory")) return true;
+  if (requests.ephemeral_storage > 0 && test("ephemeral-storage")) return true;
+  return std::ranges::any_of(requests.scalars, [&](const auto& scalar) {
+    return scalar.second > 0 && test(scalar.first);
+  });
+}
+
+bool node_could_help(const api::Amounts& requests, const ClusterEvent& event) {
+  const api::NodeView& after = event.after->view<api::NodeView>();
+  const bool fits_empty =
+      after.allocatable_pods >= 1 && !any_requested(requests, [&](std::string_view name) {
+        return requests.of(name) > after.allocatable.of(name);
+      });
+  if (!fits_empty) return false;
+  if (event.before == nullptr) return true;
+  const api::NodeView& before = event.before->view<api::NodeView>();
+  return after.allocatable_pods > before.allocatable_pods ||
+         any_requested(requests, [&](std::string_view name) {
+           return after.allocatable.of(name) > before.allocatable.of(name);
+         });
+}
+
+}  // namespace
+
+std::unique_ptr<FilterPass> NodeResourcesFit::prepare_filter(const PodClass& pods,
+                                                             const Cluster& cluster) const {
+  return std::make_unique<FitPass>(pods, cluster);
+}
+
+std::unique_ptr<ScorePass> NodeResourcesFit::prepare_score(const PodClass& pods,
+                                                           const Cluster& cluster) const {
+  return std::make_unique<AllocationPass>(args_, pods, cluster);
+}
+
+bool NodeResourcesFit::could_help(const api::Object& pod, const ClusterEvent& event) const {
+  const api::Amounts& requests = pod.view<api::PodView>().needs.requests;
+  switch (event.resource) {
+    case Resource::Node:
+      return event.after != nullptr &&
+             (event.action == Action::Add || event.action == Action::UpdateNodeAllocatable) &&
+             node_could_help(requests, event);
+    case Resource::AssignedPod:
+      if (event.action == Action::Delete)
+        return event.before != nullptr && held_a_node(*event.before);
+      if (event.action != Action::UpdatePodScaleDown || event.before == nullptr ||
+          event.after == nullptr)
+        return false;
+      return any_requested(requests, [&](std::string_view name) {
+        return event.after->view<api::PodView>().needs.usage.of(name) <
+               event.before->view<api::PodView>().needs.usage.of(name);
+      });
+    case Resource::TargetPod: return event.action == Action::UpdatePodScaleDown;
+    default: return false;
+  }
+}
+
+std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row) {
+  std::int64_t sum = 0;
+  std::int64_t weights = 0;
+  for (const Share& share : shares) {
+    const std::int64_t capacity = share.allocatable[row];
+    if (capacity <= 0) continue;
+    sum += std::min(share.used[row] + share.wanted, capacity) * 100 / capacity * share.weight;
+    weights += share.weight;
+  }
+  return weights == 0 ? 0 : sum / weights;
+}
+
+std::int64_t requested_to_capacity_at(std::span<const Share> shares,
+                                      std::span<const ShapePoint> shape, std::size_t row) {
+  std::int64_t sum = 0;
+  std::int64_t weights = 0;
+  for (const Share& share : shares) {
+    const std::int64_t capacity = share.allocatable[row];
+    if (capacity <= 0) continue;
+    const std::int64_t requested = share.used[row] + share.wanted;
+    const std::int64_t score =
+        shape_at(shape, requested > capacity ? 100 : requested * 100 / capacity);
+    if (score <= 0) continue;
+    sum += score * share.weight;
+    weights += share.weight;
+  }
+  if (weights == 0) return 0;
+  return static_cast<std::int64_t>(
+      std::round(static_cast<double>(sum) / static_cast<double>(weights)));
+}
+
+}  // namespace muster::scheduler

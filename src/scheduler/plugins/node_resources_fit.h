@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/cache/column_math.h"
+#include "scheduler/framework/plugin.h"
+
+namespace muster::scheduler {
+
+enum class AllocationStrategy : std::uint8_t {
+  LeastAllocated,
+  MostAllocated,
+  RequestedToCapacityRatio
+};
+
+struct ResourceWeight {
+  std::string name;
+  std::int64_t weight = 1;
+};
+
+// A point of RequestedToCapacityRatio's shape: utilization 0..100, score 0..10.
+struct ShapePoint {
+  std::int64_t utilization = 0;
+  std::int64_t score = 0;
+};
+
+struct NodeResourcesFitArgs {
+  AllocationStrategy strategy = AllocationStrategy::LeastAllocated;
+  std::vector<ResourceWeight> resources = {{"cpu", 1}, {"memory", 1}};
+  std::vector<ShapePoint> shape;
+};
+
+// A node must have room for what the pod requests; by default emptier nodes are better.
+class NodeResourcesFit final : public Filter, public Score, public Hints {
+ public:
+  static constexpr std::string_view kName = "NodeResourcesFit";
+  explicit NodeResourcesFit(NodeResourcesFitArgs args = {}) : args_(std::move(args)) {}
+  std::unique_ptr<FilterPass> prepare_filter(const PodClass& pods,
+                                             const Cluster& cluster) const override;
+  std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
+                                           const Cluster& cluster) const override;
+  bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+
+ private:
+  NodeResourcesFitArgs args_;
+};
+
+// One row of the other strategies (reference/plugins.md 3.8); LeastAllocated stands in
+// column_math.h.
+std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row);
+std::int64_t requested_to_capacity_at(std::span<const Share> shares,
+                                      std::span<const ShapePoint> shape, std::size_t row);
+
+}  // namespace muster::scheduler

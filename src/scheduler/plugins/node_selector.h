@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/values/string_pairs.h"
+#include "api/views/pod_view.h"
+#include "scheduler/cache/cluster.h"
+
+namespace muster::scheduler {
+
+// reference/plugins.md 5.2, for one node at a time.
+bool matches(const api::NodeRequirement& requirement, const std::string* value);
+bool matches(const api::NodeSelectorTerm& term, std::string_view name,
+             const api::StringPairs& labels);
+// nodeSelector and required affinity together.
+bool matches_selection(const api::PodNeeds& needs, std::string_view name,
+                       const api::StringPairs& labels);
+
+// A selector term compared with interned label values: each distinct value is judged once.
+class CompiledTerm {
+ public:
+  CompiledTerm(const api::NodeSelectorTerm& term, const Cluster& cluster);
+  // All pairs of a nodeSelector as one term; no pairs match every node.
+  CompiledTerm(const api::StringPairs& pairs, const Cluster& cluster);
+
+  // Judges values that were interned since.
+  void refresh();
+  bool matches(NodeId node) const;
+
+ private:
+  struct CompiledRequirement {
+    api::NodeRequirement source;
+    const LabelColumn* column;
+    std::vector<char> verdicts;  // by LabelValueId
+  };
+  void add(const api::NodeRequirement& requirement);
+
+  const Cluster* cluster_;
+  std::vector<CompiledRequirement> requirements_;
+  std::vector<api::NodeRequirement> fields_;
+  bool never_ = false;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace muster::scheduler {
+
+struct BackoffOptions {
+  Duration initial = std::chrono::seconds{1};
+  Duration max = std::chrono::seconds{10};  // of a lone pod; 0: never back off
+};
+
+// How often in a row an entity was turned away. Errors outweigh rejections while there are any.
+struct Failures {
+  std::int32_t rejections = 0;
+  std::int32_t errors = 0;
+
+  std::int32_t count() const { return errors > 0 ? errors : rejections; }
+};
+
+// How long to wait after `failures` in a row: doubles from `initial` up to `max`, or up to max *
+// sqrt(pods) for a group. 0 without failures.
+Duration backoff_duration(const BackoffOptions& options, std::int32_t failures, std::size_t pods);
+
+// Backoff is counted in whole seconds, as upstream does where pods may be popped from it: entities
+// that expire within one second become runnable together, in the order of the queue and not of
+// their failures.
+Time backoff_expiry(Time since, Duration duration);
+// The expiry second itself still counts.
+bool backing_off(Time expiry, Time now);
+// The first moment at which backing_off is false.
+Time backoff_end(Time expiry);
+
+}  // namespace muster::scheduler

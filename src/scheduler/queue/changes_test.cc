@@ -1,0 +1,78 @@
+#include "scheduler/queue/changes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "api/kind.h"
+
+namespace muster::scheduler {
+namespace {
+
+api::ObjectPtr object(const api::Kind& kind, const std::string& text) {
+  auto parsed = api::parse_json(text);
+  EXPECT_TRUE(parsed.has_value()) << text;
+  return api::Object::make(kind, parsed->value);
+}
+
+api::ObjectPtr node(const std::string& metadata, const std::string& spec,
+                    const std::string& status) {
+  return object(api::kinds::node(), R"({"metadata":{"name":"n","uid":"u")" + metadata +
+                                        R"(},"spec":{)" + spec + R"(},"status":{)" + status + "}}");
+}
+
+api::ObjectPtr pod(const std::string& metadata, const std::string& spec) {
+  return object(api::kinds::pod(), R"({"metadata":{"name":"p","namespace":"ns","uid":"u")" +
+                                       metadata + R"(},"spec":{)" + spec + R"(},"status":{}})");
+}
+
+std::vector<Action> actions(const std::vector<ClusterEvent>& events) {
+  std::vector<Action> out;
+  for (const ClusterEvent& event : events) out.push_back(event.action);
+  return out;
+}
+
+constexpr const char* kReady = R"("conditions":[{"type":"Ready","status":"True","reason":"a"}])";
+
+TEST(NodeChanges, AHeartbeatIsNoChange) {
+  const auto before = node("", "", kReady);
+  const auto after = node(
+      "", "", R"("conditions":[{"type":"Ready","status":"True","reason":"b","message":"again"}])");
+  EXPECT_TRUE(node_changes(before, after).empty());
+}
+
+TEST(NodeChanges, NameEachChangeOnceInUpstreamsOrder) {
+  const auto before = node("", R"("unschedulable":true)", R"("allocatable":{"cpu":"1"})");
+  const auto after =
+      node(R"(,"labels":{"a":"b"},"annotations":{"c":"d"})",
+           R"("taints":[{"key":"k","effect":"NoSchedule"}])",
+           R"("allocatable":{"cpu":"2"},"conditions":[{"type":"Ready","status":"True"}])");
+  EXPECT_EQ(
+      actions(node_changes(before, after)),
+      (std::vector{Action::UpdateNodeTaint, Action::UpdateNodeAllocatable, Action::UpdateNodeLabel,
+                   Action::UpdateNodeCondition, Action::UpdateNodeAnnotation}));
+}
+
+TEST(NodeChanges, CordonHelpsNobodyUncordonDoes) {
+  const auto open = node("", "", "");
+  const auto cordoned = node("", R"("unschedulable":true)", "");
+  EXPECT_TRUE(node_changes(open, cordoned).empty());
+  EXPECT_EQ(actions(node_changes(cordoned, open)), std::vector{Action::UpdateNodeTaint});
+}
+
+TEST(PodChanges, NameWhatPluginsWaitFor) {
+  const auto before =
+      pod("", R"("schedulingGates":[{"name":"g"}],"containers":[{"name":"c","image":"i",
+      "resources":{"requests":{"cpu":"2","memory":"1Gi"}}}])");
+  const auto after = pod(R"(,"labels":{"a":"b"})", R"("tolerations":[{"operator":"Exists"}],
+      "containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1","memory":"2Gi"}}}])");
+  EXPECT_EQ(
+      actions(pod_changes(before, after, Resource::TargetPod)),
+      (std::vector{Action::UpdatePodLabel, Action::UpdatePodScaleDown, Action::UpdatePodScaleUp,
+                   Action::UpdatePodSchedulingGatesEliminated, Action::UpdatePodToleration}));
+  EXPECT_TRUE(pod_changes(after, after, Resource::AssignedPod).empty());
+}
+
+}  // namespace
+}  // namespace muster::scheduler

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/framework/entity.h"
+
+namespace muster::scheduler {
+
+// What the forest knows of a PodGroup or CompositePodGroup object.
+struct GroupSpec {
+  GroupKey key;
+  api::ObjectPtr object;
+  std::string parent;  // name of the composite it belongs to, in its namespace; empty: it is a root
+  bool gang = false;
+  std::int32_t minimum = 1;  // pods of a leaf, direct children of a composite; 1 for Basic
+  std::string topology_key;
+  std::int32_t priority = 0;
+  bool disrupted_together = false;
+  std::int32_t declared_size = 0;  // of a leaf, in the end; 0: unknown
+  Time created;
+
+  // True if an attempt could not tell the two apart: only the object differs, as after a status
+  // write.
+  bool schedules_like(const GroupSpec& other) const;
+};
+
+// The part a member pod plays for the quorum of its leaf. Failed and terminating members play none.
+enum class Membership : std::uint8_t {
+  Waiting,  // pending, may be tried
+  Gated,    // pending, may not be tried yet
+  Present,  // has a node, ours or confirmed; or has succeeded
+};
+
+// All groups as trees, fed in any order: a child may come before its parent, a pod before its
+// group. Says which root a pod belongs to and whether that tree may be tried.
+//
+// A leaf is *ready* when its waiting and present members reach the minimum; a gated member holds
+// its own leaf if that is topology-constrained. A composite is ready when enough children are. What
+// is not ready holds back all below it and nothing beside it. A root is *runnable* when it is ready
+// down to at least one waiting pod.
+class WorkloadForest {
+ public:
+  WorkloadForest() = default;
+  WorkloadForest(const WorkloadForest&) = delete;
+  WorkloadForest& operator=(const WorkloadForest&) = delete;
+
+  void set(GroupSpec group);
+  // The object is gone. Links from its children stay, so that a new object of the same name adopts
+  // them.
+  void erase(const GroupKey& key);
+  void count_member(const GroupKey& leaf, Membership membership, std::int32_t change);
+
+  const GroupSpec* find(const GroupKey& key) const;
+  // The root above a group, or the group itself; nullptr if it or an ancestor is unknown, or in a
+  // cycle.
+  const GroupSpec* root_of(const GroupKey& key) const;
+  // Why there is no root: "pod group \"a\" does not exist". Only asked when root_of found none.
+  std::string why_no_root(const GroupKey& key) const;
+
+  bool ready(const GroupKey& key) const;
+  bool runnable(const GroupKey& root) const;
+  bool has_pending(const GroupKey& root) const;
+
+  // Calls for every leaf at or below `key`, in the order of children; groups need not be known.
+  void each_leaf(const GroupKey& key, const std::function<void(const GroupKey&)>& call) const;
+
+  // The tree as an attempt takes it. `fill` gives the waiting pods of a leaf and is not called for
+  // leaves that are held back: those stay in the tree, empty.
+  using Fill = std::function<void(const GroupKey& leaf, std::vector<PendingPod>& pods)>;
+  Group build(const GroupKey& root, const Fill& fill) const;
+
+  std::size_t size() const { return nodes_.size(); }
+
+ private:
+  // The three things a node tells its parent; each only ever depends on those of its children and
+  // grows with them, so that settle() ends even on a cycle.
+  struct Flags {
+    bool ready = false;
+    bool runnable = false;
+    bool pending = false;
+    friend bool operator==(const Flags&, const Flags&) = default;
+  };
+  struct Counts {
+    std::int32_t ready = 0, runnable = 0, pending = 0;
+  };
+  struct Node;
+  struct ByKey {
+    bool operator()(const Node* a, const Node* b) const { return a->spec.key < b->spec.key; }
+  };
+  struct Node {
+    bool known = false;  // false: only pods or children spoke of it
+    GroupSpec spec;
+    Node* parent = nullptr;
+    std::set<Node*, ByKey> children;
+    Counts in_children;
+    std::int32_t waiting = 0, gated = 0, present = 0;  // leaf
+    Flags flags;
+  };
+
+  Node& node(const GroupKey& key);
+  const Node* look(const GroupKey& key) const;
+  const Node* root_node(const Node* from) const;
+  static Flags judge(const Node& node);
+  // Restores what a node and its ancestors promise each other after the node changed.
+  static void settle(Node* node);
+  static void add_to_parent(const Node& node, std::int32_t sign);
+  void unlink(Node& node);
+  void drop_if_idle(Node* node);
+  static std::vector<const Node*> children_in_order(const Node& node);
+  static Group build(const Node& node, const Fill& fill, bool held);
+
+  std::map<GroupKey, Node> nodes_;
+};
+
+}  // namespace muster::scheduler

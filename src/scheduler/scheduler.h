@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "client/component.h"
+
+namespace muster::scheduler {
+
+struct SchedulerOptions {
+  std::string scheduler_name = "default-scheduler";
+  std::string instance = "muster";  // who of several it is, in events: <scheduler_name>-<instance>
+  Duration initial_backoff = std::chrono::seconds{1};
+  Duration max_backoff = std::chrono::seconds{10};
+  Duration rest_max = std::chrono::minutes{5};  // podMaxInUnschedulablePodsDuration
+  std::size_t binds_in_flight_max = 1000;
+};
+
+// The scheduler as a deterministic component: what it is told comes in through apply(), what it
+// decides goes out through the client. It owns no thread and reads no clock; app/ gives it a
+// thread, sim/ steps it.
+//
+//   watch ──apply──▶ cluster, queue ──run_once──▶ attempt ──▶ plan ──▶ binder ──send──▶ API
+//                       ▲                            │
+//                       └── refused: rests, backs off ┘──▶ condition, event
+class Scheduler {
+ public:
+  using Called = client::Called;
+  using Synced = client::Synced;
+  using Input = client::Input;
+  using Send = client::Send;
+
+  // `send` must not call back into the scheduler: outcomes come later, through apply().
+  Scheduler(SchedulerOptions options, Send send);
+  ~Scheduler();
+
+  // Something to take in: an event of a watched kind, or the outcome of a call it made.
+  void apply(Input input, Time now);
+  // Makes at most `attempts_max` attempts and returns how many it made; 0 means nothing is
+  // runnable.
+  std::size_t run_once(Time now, std::size_t attempts_max);
+  // When run_once has something to do next if no input comes; nullopt: only on input.
+  std::optional<Time> next_deadline() const;
+
+  // Kinds whose feeds must be applied: pods, nodes and, where the API has them, the groups.
+  static std::vector<const api::Kind*> watched_kinds();
+
+  // Counters, for tests, metrics and the console.
+  struct Numbers {
+    // Attempts at an entity; of pods: bindings accepted, refusals, errors.
+    std::uint64_t attempts = 0, scheduled = 0, unschedulable = 0, errors = 0;
+    // Entities that wait: a lone pod or a whole group tree each.
+    std::size_t active = 0, backoff = 0, unschedulable_now = 0, gated = 0;
+    std::size_t incomplete = 0;  // pods whose group, or an ancestor of it, is missing
+    std::size_t binding = 0;  // pods with a node in our books that the server has not accepted yet
+  };
+  Numbers numbers() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,512 @@
+#include "scheduler/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "api/kind.h"
+
+namespace muster::scheduler {
+namespace {
+
+using client::Event;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// What a test says of a pod; what it does not say has the value a new pod has.
+struct PodText {
+  std::string uid = {};  // "uid-<name>" if empty
+  std::string cpu = "1";
+  std::int32_t priority = 0;
+  std::string scheduler = "default-scheduler";
+  std::string node = {};
+  std::string gate = {};
+  std::string phase = "Pending";
+  bool terminating = false;
+};
+
+struct NodeText {
+  std::string cpu = "4";
+  bool cordoned = false;
+  std::string label = {};
+};
+
+api::ObjectPtr parse(const api::Kind& kind, const std::string& text) {
+  const auto document = api::parse_json(text);
+  EXPECT_TRUE(document.has_value()) << text;
+  return api::Object::make(kind, document->value);
+}
+
+api::ObjectPtr pod_object(const std::string& name, const PodText& pod) {
+  const std::string uid = pod.uid.empty() ? "uid-" + name : pod.uid;
+  return parse(
+      api::kinds::pod(),
+      fmt::format(
+          R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"{}","generation":1{}}},"spec":{{"schedulerName":"{}",)"
+          R"("priority":{}{}{},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
+          R"("status":{{"phase":"{}"}}}})",
+          name, uid, pod.terminating ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
+          pod.scheduler, pod.priority, pod.node.empty() ? "" : R"(,"nodeName":")" + pod.node + "\"",
+          pod.gate.empty() ? "" : R"(,"schedulingGates":[{"name":")" + pod.gate + "\"}]", pod.cpu,
+          pod.phase));
+}
+
+api::ObjectPtr node_object(const std::string& name, const NodeText& node) {
+  return parse(
+      api::kinds::node(),
+      fmt::format(
+          R"({{"metadata":{{"name":"{}","uid":"uid-{}","labels":{{"kubernetes.io/hostname":"{}"{}}}}},)"
+          R"("spec":{{"unschedulable":{}}},)"
+          R"("status":{{"allocatable":{{"cpu":"{}","memory":"64Gi","pods":"110"}}}}}})",
+          name, name, name, node.label.empty() ? "" : R"(,"x":")" + node.label + "\"",
+          node.cordoned, node.cpu));
+}
+
+// Not inlined: GCC 12 would warn about members of an Answer that are not there.
+[[gnu::noinline]] client::Outcome accepted() { return api::Answer{api::StatusAnswer{}, {}}; }
+
+// A scheduler and an API that answers when told to, and remembers every request as one line.
+class World {
+ public:
+  explicit World(SchedulerOptions options = {})
+      : scheduler(std::move(options), [this](api::Request request, std::uint64_t ticket) {
+          log.push_back(line(request));
+          calls.push_back({std::move(request), ticket});
+        }) {}
+
+  void pod(const std::string& name, PodText text = {}) {
+    const bool is_new = pods.insert_or_assign(name, text).second;
+    tell(is_new ? Event::Type::Added : Event::Type::Modified, pod_object(name, text));
+  }
+  void delete_pod(const std::string& name) {
+    const api::ObjectPtr last = pod_object(name, pods.at(name));
+    pods.erase(name);
+    tell(Event::Type::Deleted, last);
+  }
+  void node(const std::string& name, NodeText text = {}) {
+    const bool is_new = nodes.insert_or_assign(name, text).second;
+    tell(is_new ? Event::Type::Added : Event::Type::Modified, node_object(name, text));
+  }
+  void delete_node(const std::string& name) {
+    const api::ObjectPtr last = node_object(name, nodes.at(name));
+    nodes.erase(name);
+    tell(Event::Type::Deleted, last);
+  }
+  void synced() { scheduler.apply(client::Synced{}, now); }
+
+  // Everything that can be tried without an answer or the passage of time.
+  void run() {
+    while (scheduler.run_once(now, 10) > 0) {
+    }
+  }
+  // Answers every call as a server does, and lets the watch tell of bindings.
+  void answer() {
+    while (!calls.empty()) {
+      Call call = std::move(calls.front());
+      calls.pop_front();
+      if (call.request.subresource != "binding") {
+        scheduler.apply(client::Called{call.ticket, accepted()}, now);
+        continue;
+      }
+      const auto at = pods.find(call.request.name);
+      const bool is_gone = at == pods.end();
+      const auto wanted = api::find_string(*api::find(call.request.body, "metadata"), "uid");
+      if (is_gone || !at->second.node.empty() ||
+          pod_object(at->first, at->second)->meta().uid != wanted) {
+        refuse(call.ticket, is_gone ? Reason::NotFound : Reason::Conflict);
+        continue;
+      }
+      scheduler.apply(client::Called{call.ticket, accepted()}, now);
+      PodText bound = at->second;
+      bound.node = api::find_string(*api::find(call.request.body, "target"), "name");
+      pod(call.request.name, bound);
+    }
+  }
+  void refuse(std::uint64_t ticket, Reason reason) {
+    scheduler.apply(client::Called{ticket, fail(reason, "refused with {}", reason_name(reason))},
+                    now);
+  }
+  void settle() {
+    do {
+      run();
+      answer();
+    } while (scheduler.run_once(now, 1) > 0 || !calls.empty());
+  }
+
+  std::string node_of(const std::string& pod) const { return pods.at(pod).node; }
+  // The requests since the last look that contain `part`.
+  std::vector<std::string> requests(const std::string& part) {
+    std::vector<std::string> out;
+    for (const std::string& request : log)
+      if (request.find(part) != std::string::npos) out.push_back(request);
+    return out;
+  }
+
+  struct Call {
+    api::Request request;
+    std::uint64_t ticket;
+  };
+  Time now{seconds{1'000'000'000}};
+  std::vector<std::string> log;
+  std::deque<Call> calls;
+  std::map<std::string, PodText> pods;
+  std::map<std::string, NodeText> nodes;
+  Scheduler scheduler;
+
+ private:
+  static std::string line(const api::Request& request) {
+    return fmt::format("{} {}/{}/{}/{} {}", static_cast<int>(request.verb), request.kind->plural,
+                       request.name_space, request.name, request.subresource,
+                       api::to_text(request.body));
+  }
+  void tell(Event::Type type, const api::ObjectPtr& object) {
+    scheduler.apply(client::Event{type, object}, now);
+  }
+};
+
+TEST(Scheduler, WatchesPodsAndNodes) {
+  const auto kinds = Scheduler::watched_kinds();
+  ASSERT_GE(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0], &api::kinds::pod());
+  EXPECT_EQ(kinds[1], &api::kinds::node());
+}
+
+TEST(Scheduler, BindsAPodToANode) {
+  World world;
+  world.node("n1");
+  world.pod("p");
+  world.run();
+  EXPECT_TRUE(world.calls.empty()) << "not before the watch has told everything";
+  world.synced();
+  EXPECT_EQ(world.scheduler.next_deadline(), world.now);
+  world.run();
+  ASSERT_EQ(world.requests("binding").size(), 1U);
+  EXPECT_EQ(world.requests("binding")[0],
+            R"(3 pods/ns/p/binding {"metadata":{"name":"p","namespace":"ns","uid":"uid-p"},)"
+            R"("target":{"kind":"Node","name":"n1"}})");
+  EXPECT_EQ(world.scheduler.numbers().binding, 1U);
+  world.answer();
+  EXPECT_EQ(world.node_of("p"), "n1");
+  EXPECT_EQ(world.requests("Successfully assigned ns/p to n1").size(), 1U);
+  const Scheduler::Numbers numbers = world.scheduler.numbers();
+  EXPECT_EQ(numbers.scheduled, 1U);
+  EXPECT_EQ(numbers.attempts, 1U);
+  EXPECT_EQ(numbers.binding, 0U);
+  EXPECT_EQ(world.scheduler.next_deadline(), std::nullopt);
+}
+
+TEST(Scheduler, PodsThatCameBeforeTheNodesAreBoundWhenANodeJoins) {
+  World world;
+  world.synced();
+  world.pod("a");
+  world.pod("b");
+  world.settle();
+  ASSERT_EQ(world.requests("status").size(), 2U);
+  EXPECT_NE(world.requests("status")[0].find(
+                R"("reason":"Unschedulable","message":"no nodes available to schedule pods")"),
+            std::string::npos);
+  EXPECT_EQ(world.scheduler.numbers().unschedulable_now, 2U);
+  world.node("n1");
+  world.settle();
+  EXPECT_EQ(world.node_of("a"), "n1");
+  EXPECT_EQ(world.node_of("b"), "n1");
+}
+
+TEST(Scheduler, SaysWhyAPodWaitsAndTriesAgainWhenRoomIsMade) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("first");
+  world.settle();
+  world.pod("second");
+  world.settle();
+  EXPECT_EQ(world.node_of("second"), "");
+  const auto patches = world.requests("second/status");
+  ASSERT_EQ(patches.size(), 1U);
+  EXPECT_NE(patches[0].find(R"("type":"PodScheduled","observedGeneration":1,"status":"False")"),
+            std::string::npos)
+      << patches[0];
+  EXPECT_NE(patches[0].find("0/1 nodes are available: 1 Insufficient cpu."), std::string::npos)
+      << patches[0];
+  EXPECT_EQ(world.requests("FailedScheduling").size(), 1U);
+  EXPECT_EQ(world.scheduler.numbers().unschedulable, 1U);
+
+  world.node("n1", {.cpu = "1", .label = "changed"});
+  world.run();
+  EXPECT_EQ(world.scheduler.numbers().attempts, 2U) << "a label cannot help";
+  world.delete_pod("first");
+  world.settle();
+  EXPECT_EQ(world.node_of("second"), "n1");
+}
+
+TEST(Scheduler, WakesPodsWhenANodeIsUncordoned) {
+  World world;
+  world.synced();
+  world.node("n1", {.cordoned = true});
+  world.pod("p");
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "");
+  EXPECT_EQ(world.requests("1 node(s) were unschedulable").size(), 2U)
+      << "the condition and the event";
+  world.node("n1", {.cordoned = false});
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "n1");
+}
+
+TEST(Scheduler, HoldsGatedPodsBackInSilence) {
+  World world;
+  world.synced();
+  world.node("n1");
+  world.pod("p", {.gate = "wait"});
+  world.settle();
+  EXPECT_TRUE(world.log.empty());
+  EXPECT_EQ(world.scheduler.numbers().gated, 1U);
+  world.pod("p");
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "n1");
+}
+
+TEST(Scheduler, LeavesThePodsOfOtherSchedulersAlone) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("theirs", {.scheduler = "other"});
+  world.settle();
+  EXPECT_TRUE(world.log.empty());
+  world.pod("theirs", {.scheduler = "other", .node = "n1"});
+  world.pod("ours");
+  world.settle();
+  EXPECT_EQ(world.node_of("ours"), "") << "but counts what they use";
+}
+
+TEST(Scheduler, RequeuesAPodWhoseBindingConflicts) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("p");
+  world.run();
+  ASSERT_EQ(world.calls.size(), 1U);
+  world.refuse(world.calls[0].ticket, Reason::Conflict);
+  world.calls.pop_front();
+  world.run();
+  EXPECT_EQ(world.scheduler.numbers().backoff, 1U);
+  EXPECT_EQ(world.scheduler.numbers().errors, 1U);
+  const auto patches = world.requests("p/status");
+  ASSERT_EQ(patches.size(), 1U);
+  EXPECT_NE(patches[0].find(
+                R"("reason":"SchedulerError","message":"running Bind plugin \"DefaultBinder\": )"),
+            std::string::npos)
+      << patches[0];
+  ASSERT_TRUE(world.scheduler.next_deadline());
+  world.answer();
+  world.now = *world.scheduler.next_deadline();
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "n1") << "the room it had assumed was free again";
+}
+
+TEST(Scheduler, DropsAPodThatSomebodyElseBound) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.node("n2", {.cpu = "1"});
+  world.pod("p");
+  world.run();
+  ASSERT_EQ(world.calls.size(), 1U);
+  const std::string ours(
+      api::find_string(*api::find(world.calls[0].request.body, "target"), "name"));
+  const std::string other = ours == "n1" ? "n2" : "n1";
+  world.pod("p", {.node = other});
+  world.answer();  // refuses: it has a node
+  world.pod("q");
+  world.settle();
+  EXPECT_EQ(world.node_of("q"), ours) << "the room we had assumed is free";
+  EXPECT_EQ(world.scheduler.numbers().errors, 0U);
+}
+
+TEST(Scheduler, WakesOthersWhenABindingLeavesItsRoom) {
+  for (const bool bound_elsewhere : {false, true}) {
+    World world;
+    world.synced();
+    world.node("n1", {.cpu = "1"});
+    world.pod("p");
+    world.pod("q");
+    world.run();
+    ASSERT_EQ(world.requests("binding").size(), 1U);
+    EXPECT_EQ(world.scheduler.numbers().unschedulable_now, 1U);
+    if (bound_elsewhere) {
+      world.pod("p", {.node = "n2"});
+    } else {
+      world.refuse(world.calls[0].ticket, Reason::Conflict);
+      world.calls.pop_front();
+    }
+    world.settle();
+    EXPECT_EQ(world.node_of("q"), "n1");
+  }
+}
+
+TEST(Scheduler, FreesTheRoomOfAPodThatIsDeletedWhileItIsBound) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("p");
+  world.pod("q");
+  world.run();
+  ASSERT_EQ(world.requests("binding").size(), 1U);
+  world.delete_pod("p");
+  world.settle();
+  EXPECT_EQ(world.node_of("q"), "n1");
+  EXPECT_EQ(world.scheduler.numbers().scheduled, 1U);
+}
+
+TEST(Scheduler, SkipsPodsThatTerminate) {
+  World world;
+  world.synced();
+  world.pod("p", {.terminating = true});
+  world.pod("q");
+  world.settle();
+  world.pod("q", {.terminating = true});
+  world.node("n1");
+  world.settle();
+  EXPECT_TRUE(world.requests("binding").empty());
+  EXPECT_EQ(world.requests("skip schedule deleting pod: ns/q").size(), 1U);
+}
+
+TEST(Scheduler, AsksABusyServerAgain) {
+  World world;
+  world.synced();
+  world.node("n1");
+  world.pod("p");
+  world.run();
+  world.refuse(world.calls[0].ticket, Reason::ServiceUnavailable);
+  world.calls.clear();
+  ASSERT_TRUE(world.scheduler.next_deadline());
+  world.now = *world.scheduler.next_deadline();
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "n1");
+  EXPECT_EQ(world.scheduler.numbers().errors, 0U);
+}
+
+TEST(Scheduler, NoticesThatANameChangedHands) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("p");
+  world.settle();
+  world.pod("p", {.uid = "another"});
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "n1") << "the old one's room is free";
+}
+
+TEST(Scheduler, FinishedPodsMakeRoom) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("p");
+  world.pod("q");
+  world.settle();
+  EXPECT_EQ(world.node_of("q"), "");
+  world.pod("p", {.node = "n1", .phase = "Succeeded"});
+  world.settle();
+  EXPECT_EQ(world.node_of("q"), "n1");
+}
+
+TEST(Scheduler, HigherPriorityGoesFirst) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("low");
+  world.pod("high", {.priority = 100});
+  world.settle();
+  EXPECT_EQ(world.node_of("high"), "n1");
+  EXPECT_EQ(world.node_of("low"), "");
+}
+
+TEST(Scheduler, PausesWhileTheServerIsBehind) {
+  World world({.binds_in_flight_max = 2});
+  world.synced();
+  world.node("n1", {.cpu = "16"});
+  for (const char* name : {"a", "b", "c"}) world.pod(name);
+  world.run();
+  EXPECT_EQ(world.requests("binding").size(), 2U);
+  EXPECT_EQ(world.scheduler.numbers().active, 1U);
+  world.settle();
+  EXPECT_EQ(world.node_of("c"), "n1");
+}
+
+// One freed slot wakes one of many equal pods, and the next only if that one was placed.
+TEST(Scheduler, AttemptsForAFreedSlotDoNotGrowWithThoseWhoWait) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  for (int i = 0; i < 100; ++i) world.pod("p" + std::to_string(i));
+  world.settle();
+  const auto before = world.scheduler.numbers().attempts;
+  world.now += minutes{1};
+  for (const auto& [name, text] : std::map(world.pods))
+    if (!text.node.empty()) world.delete_pod(name);
+  world.settle();
+  EXPECT_LE(world.scheduler.numbers().attempts - before, 2U);
+  EXPECT_EQ(world.scheduler.numbers().scheduled, 2U);
+}
+
+// Everything that happens in a made-up day, with refused bindings; the log of all requests.
+std::vector<std::string> made_up_day(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&random](std::uint32_t bound) { return random() % bound; };
+  World world({.binds_in_flight_max = 5});
+  world.synced();
+  for (int step = 0; step < 400; ++step) {
+    const std::string pod = "p" + std::to_string(below(40));
+    const std::string node = "n" + std::to_string(below(6));
+    switch (below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        if (!world.pods.contains(pod))
+          world.pod(pod, {.uid = pod + "-" + std::to_string(step),
+                          .cpu = std::to_string(1 + below(3)),
+                          .priority = static_cast<std::int32_t>(below(3)),
+                          .gate = below(8) == 0 ? "wait" : ""});
+        break;
+      case 3:
+        if (world.pods.contains(pod)) world.delete_pod(pod);
+        break;
+      case 4:
+        world.node(node, {.cpu = std::to_string(2 + below(6)), .cordoned = below(4) == 0});
+        break;
+      case 5:
+        if (world.nodes.contains(node) && below(3) == 0) world.delete_node(node);
+        break;
+      case 6:
+        if (!world.calls.empty() && below(2) == 0) {
+          const Reason reasons[] = {Reason::Conflict, Reason::ServiceUnavailable,
+                                    Reason::InternalError};
+          world.refuse(world.calls.front().ticket, reasons[below(3)]);
+          world.calls.pop_front();
+        }
+        break;
+      default: world.now += seconds{below(5)}; break;
+    }
+    if (below(3) > 0) world.run();
+    if (below(3) == 0) world.answer();
+  }
+  world.now += minutes{10};
+  world.settle();
+  return world.log;
+}
+
+TEST(Scheduler, TheSameInputsGiveTheSameRequests) {
+  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto once = made_up_day(seed);
+    EXPECT_GT(once.size(), 20U);
+    EXPECT_EQ(once, made_up_day(seed));
+  }
+}
+
+}  // namespace
+}  // namespace muster::scheduler

@@ -1,0 +1,213 @@
+#include "twin/naive_scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "api/views/node_view.h"
+#include "api/views/pod_view.h"
+
+namespace muster::scheduler::twin {
+namespace {
+
+const api::PodNeeds& needs_of(const api::Object& pod) { return pod.view<api::PodView>().needs; }
+
+std::map<std::string, std::int64_t> as_map(const api::Amounts& amounts) {
+  std::map<std::string, std::int64_t> map{{"cpu", amounts.cpu_milli},
+                                          {"memory", amounts.memory},
+                                          {"ephemeral-storage", amounts.ephemeral_storage}};
+  for (const auto& [name, amount] : amounts.scalars) map[name] = amount;
+  return map;
+}
+
+bool tolerated(const api::Taint& taint, const std::vector<api::Toleration>& tolerations,
+               bool soft_only) {
+  for (const api::Toleration& t : tolerations) {
+    if (soft_only && !t.effect.empty() && t.effect != "PreferNoSchedule") continue;
+    if (!t.effect.empty() && t.effect != api::effect_name(taint.effect)) continue;
+    if (!t.key.empty() && t.key != taint.key) continue;
+    if (t.op == api::TolerationOperator::Exists) return true;
+    if (t.op == api::TolerationOperator::Equal && t.value == taint.value) return true;
+  }
+  return false;
+}
+
+bool term_matches(const api::NodeSelectorTerm& term, const api::Object& node) {
+  if (term.expressions.empty() && term.fields.empty()) return false;
+  for (const api::NodeRequirement& r : term.expressions) {
+    const std::string* value = api::lookup(node.meta().labels, r.key);
+    const bool listed =
+        value != nullptr && std::count(r.values.begin(), r.values.end(), *value) > 0;
+    bool ok = false;
+    switch (r.op) {
+      case api::SelectorOperator::In: ok = listed; break;
+      case api::SelectorOperator::NotIn: ok = !listed; break;
+      case api::SelectorOperator::Exists: ok = value != nullptr; break;
+      case api::SelectorOperator::DoesNotExist: ok = value == nullptr; break;
+      case api::SelectorOperator::Gt:
+        ok = value != nullptr && std::stoll(*value) > std::stoll(r.values[0]);
+        break;
+      case api::SelectorOperator::Lt:
+        ok = value != nullptr && std::stoll(*value) < std::stoll(r.values[0]);
+        break;
+      case api::SelectorOperator::Invalid: break;
+    }
+    if (!ok) return false;
+  }
+  for (const api::NodeRequirement& r : term.fields)
+    if ((node.meta().name == r.values[0]) != (r.op == api::SelectorOperator::In)) return false;
+  return true;
+}
+
+double balance(std::vector<double> fractions) {
+  double deviation = 0;
+  if (fractions.size() == 2) deviation = std::fabs((fractions[0] - fractions[1]) / 2);
+  return std::trunc((1 - deviation) * 100);
+}
+
+}  // namespace
+
+NaiveScheduler::Used NaiveScheduler::used_on(const std::string& node) const {
+  Used used;
+  for (const auto& [uid, record] : pods) {
+    if (record.second != node) continue;
+    const api::PodNeeds& needs = needs_of(*record.first);
+    for (const auto& [name, amount] : as_map(needs.usage)) used.requested[name] += amount;
+    used.nonzero_cpu += needs.nonzero_cpu_milli;
+    used.nonzero_memory += needs.nonzero_memory;
+    ++used.pods;
+  }
+  return used;
+}
+
+NaiveScheduler::Verdict NaiveScheduler::fit(const api::Object& pod, const std::string& name,
+                                            const Used& used) const {
+  const auto& view = nodes.at(name)->view<api::NodeView>();
+  Verdict verdict;
+  if (used.pods + 1 > view.allocatable_pods) verdict.reasons.push_back("Too many pods");
+  const auto requests = as_map(needs_of(pod).requests);
+  const auto allocatable = as_map(view.allocatable);
+  const auto check = [&](const std::string& resource) {
+    const std::int64_t wanted = requests.at(resource);
+    const std::int64_t has = allocatable.contains(resource) ? allocatable.at(resource) : 0;
+    const std::int64_t taken = used.requested.contains(resource) ? used.requested.at(resource) : 0;
+    if (wanted <= 0 || wanted <= has - taken) return;
+    verdict.reasons.push_back("Insufficient " + resource);
+    verdict.unresolvable |= wanted > has;
+  };
+  for (const char* resource : {"cpu", "memory", "ephemeral-storage"}) check(resource);
+  for (const auto& [resource, amount] : needs_of(pod).requests.scalars) check(resource);
+  if (!verdict.reasons.empty()) verdict.plugin = "NodeResourcesFit";
+  return verdict;
+}
+
+NaiveScheduler::Verdict NaiveScheduler::filter(const api::Object& pod,
+                                               const std::string& name) const {
+  const api::Object& node = *nodes.at(name);
+  const auto& view = node.view<api::NodeView>();
+  const api::PodNeeds& needs = needs_of(pod);
+  const api::Taint cordon{"node.kubernetes.io/unschedulable", "", api::TaintEffect::NoSchedule};
+  if (view.unschedulable && !tolerated(cordon, needs.tolerations, false))
+    return {{"node(s) were unschedulable"}, "NodeUnschedulable", true};
+  for (const api::Taint& taint : view.taints)
+    if (taint.effect != api::TaintEffect::PreferNoSchedule &&
+        !tolerated(taint, needs.tolerations, false))
+      return {{"node(s) had untolerated taint(s)"}, "TaintToleration", true};
+  bool selected = true;
+  for (const auto& [key, value] : needs.node_selector) {
+    const std::string* have = api::lookup(node.meta().labels, key);
+    selected &= have != nullptr && *have == value;
+  }
+  if (needs.has_required)
+    selected &= std::any_of(needs.required.begin(), needs.required.end(),
+                            [&](const auto& term) { return term_matches(term, node); });
+  if (!selected)
+    return {{"node(s) didn't match Pod's node affinity/selector"}, "NodeAffinity", true};
+  return fit(pod, name, used_on(name));
+}
+
+std::int64_t NaiveScheduler::cap(const api::Object& pod, const std::string& name) const {
+  if (!filter(pod, name).reasons.empty()) return 0;
+  Used used = used_on(name);
+  std::int64_t copies = 0;
+  while (fit(pod, name, used).reasons.empty()) {
+    ++copies;
+    ++used.pods;
+    for (const auto& [resource, amount] : as_map(needs_of(pod).usage))
+      used.requested[resource] += amount;
+  }
+  return copies;
+}
+
+std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& pod) const {
+  const api::PodNeeds& needs = needs_of(pod);
+  std::map<std::string, std::int64_t> taints, preferred, totals;
+  std::int64_t taints_most = 0;
+  std::int64_t preferred_most = 0;
+  for (const auto& [name, node] : nodes) {
+    if (!filter(pod, name).reasons.empty()) continue;
+    const auto& view = node->view<api::NodeView>();
+    const Used used = used_on(name);
+    for (const api::Taint& taint : view.taints)
+      taints[name] += taint.effect == api::TaintEffect::PreferNoSchedule &&
+                      !tolerated(taint, needs.tolerations, true);
+    for (const api::PreferredNodeTerm& term : needs.preferred)
+      preferred[name] += term_matches(term.term, *node) ? term.weight : 0;
+    taints_most = std::max(taints_most, taints[name]);
+    preferred_most = std::max(preferred_most, preferred[name]);
+
+    std::int64_t sum = 0;
+    std::int64_t weights = 0;
+    const auto least = [&](std::int64_t capacity, std::int64_t requested) {
+      if (capacity == 0) return;
+      ++weights;
+      if (requested <= capacity) sum += (capacity - requested) * 100 / capacity;
+    };
+    least(view.allocatable.cpu_milli, used.nonzero_cpu + needs.score_cpu_milli);
+    least(view.allocatable.memory, used.nonzero_memory + needs.score_memory);
+    std::int64_t& total = totals[name];
+    total = weights == 0 ? 0 : sum / weights;
+
+    if (needs.usage.cpu_milli != 0 || needs.usage.memory != 0) {
+      const auto requested = [&](const char* r) {
+        return used.requested.contains(r) ? used.requested.at(r) : 0;
+      };
+      std::vector<double> with, without;
+      const auto fraction = [&](std::int64_t capacity, std::int64_t before, std::int64_t more) {
+        if (capacity == 0) return;
+        without.push_back(
+            std::min(1.0, static_cast<double>(before) / static_cast<double>(capacity)));
+        with.push_back(
+            std::min(1.0, static_cast<double>(before + more) / static_cast<double>(capacity)));
+      };
+      fraction(view.allocatable.cpu_milli, requested("cpu"), needs.usage.cpu_milli);
+      fraction(view.allocatable.memory, requested("memory"), needs.usage.memory);
+      total += 50 + (50 + static_cast<std::int64_t>(balance(with)) -
+                     static_cast<std::int64_t>(balance(without))) /
+                        2;
+    }
+  }
+  for (auto& [name, total] : totals) {
+    total += 3 * (taints_most == 0 ? 100 : 100 - taints[name] * 100 / taints_most);
+    if (!needs.preferred.empty())
+      total += 2 * (preferred_most == 0 ? preferred[name] : preferred[name] * 100 / preferred_most);
+  }
+  return totals;
+}
+
+std::string NaiveScheduler::fit_error(const api::Object& pod) const {
+  std::map<std::string, int> counts;
+  for (const auto& [name, node] : nodes)
+    for (const std::string& reason : filter(pod, name).reasons) ++counts[reason];
+  std::set<std::string> entries;
+  for (const auto& [reason, count] : counts) entries.insert(std::to_string(count) + " " + reason);
+  std::string text = "0/" + std::to_string(nodes.size()) + " nodes are available:";
+  const char* separator = " ";
+  for (const std::string& entry : entries) {
+    text += separator + entry;
+    separator = ", ";
+  }
+  return text + (entries.empty() ? "" : ".");
+}
+
+}  // namespace muster::scheduler::twin

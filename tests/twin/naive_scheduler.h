@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/object.h"
+
+namespace muster::scheduler::twin {
+
+// The pod-level scheduler written straight from reference/plugins.md: one object at a time, slow
+// and obvious. It shares nothing with the product but the typed views.
+class NaiveScheduler {
+ public:
+  std::map<std::string, api::ObjectPtr> nodes;                         // by name
+  std::map<std::string, std::pair<api::ObjectPtr, std::string>> pods;  // by UID: pod and its node
+
+  struct Verdict {
+    std::vector<std::string> reasons;  // empty: accepted
+    std::string plugin;
+    bool unresolvable = false;
+  };
+  Verdict filter(const api::Object& pod, const std::string& node) const;
+  // How many copies of the pod fit, one after another.
+  std::int64_t cap(const api::Object& pod, const std::string& node) const;
+  // The weighted total of every node that passes the filters.
+  std::map<std::string, std::int64_t> totals(const api::Object& pod) const;
+  // Upstream's fit error.
+  std::string fit_error(const api::Object& pod) const;
+
+ private:
+  struct Used {
+    std::map<std::string, std::int64_t> requested;
+    std::int64_t nonzero_cpu = 0;
+    std::int64_t nonzero_memory = 0;
+    std::int64_t pods = 0;
+  };
+  Used used_on(const std::string& node) const;
+  Verdict fit(const api::Object& pod, const std::string& node, const Used& used) const;
+};
+
+}  // namespace muster::scheduler::twin
