@@ -1,0 +1,188 @@
+#include "app/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "app/data_dir.h"
+#include "app/up.h"
+#include "app/version.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "sim/cluster_shape.h"
+
+namespace muster::app {
+namespace {
+
+// The flags of `muster up` as they were written, before they are understood.
+struct UpFlags {
+  std::string listen = "127.0.0.1:6443";
+  std::string data_dir;
+  bool in_memory = false;
+  std::string kubeconfig;
+  std::string cluster_file;
+  int zones = 1;
+  int blocks_per_zone = 1;
+  int racks_per_block = 1;
+  int nodes_per_rack = 0;
+  std::string node_resources = "cpu=32,memory=128Gi,nvidia.com/gpu=8";
+  bool verbose = false;
+};
+
+int refuse(std::string_view sentence) {
+  fmt::print(stderr, "muster: {}\n", sentence);
+  return kRefused;
+}
+
+// "127.0.0.1:6443", "[::1]:0".
+Result<void> parse_listen(const std::string& text, UpOptions& options) {
+  const std::size_t colon = text.rfind(':');
+  const char* const remedy = "write ADDRESS:PORT, e.g. 127.0.0.1:6443 (port 0 picks a free one)";
+  if (colon == std::string::npos || colon == 0)
+    return fail(Reason::Invalid, "--listen {}: {}", text, remedy);
+  std::string address = text.substr(0, colon);
+  if (address.front() == '[' && address.back() == ']')
+    address = address.substr(1, address.size() - 2);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, options.listen_port);
+  if (error != std::errc{} || stop != end)
+    return fail(Reason::Invalid, "--listen {}: {} is no port from 0 to 65535; {}", text,
+                text.substr(colon + 1), remedy);
+  options.listen_address = std::move(address);
+  return {};
+}
+
+Result<sim::ClusterShape> read_cluster_file(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!(text << file.rdbuf()))
+    return fail(Reason::NotFound, "cannot read the cluster file {}: {}", path,
+                std::strerror(errno));
+  Result<sim::ClusterShape> shape = sim::parse_cluster_file(text.str());
+  if (!shape) return fail(Reason::Invalid, "cluster file {}: {}", path, shape.error().message);
+  return shape;
+}
+
+Result<sim::ClusterShape> shape_from_flags(const UpFlags& flags) {
+  sim::ClusterShape shape;
+  if (flags.nodes_per_rack == 0) return shape;
+  sim::NodePool pool;
+  pool.zones = flags.zones;
+  pool.blocks_per_zone = flags.blocks_per_zone;
+  pool.racks_per_block = flags.racks_per_block;
+  pool.nodes_per_rack = flags.nodes_per_rack;
+  Result<std::vector<std::pair<std::string, std::string>>> resources =
+      sim::parse_resources(flags.node_resources);
+  if (!resources) return fail(Reason::Invalid, "--node-resources: {}", resources.error().message);
+  pool.resources = std::move(*resources);
+  shape.pools.push_back(std::move(pool));
+  if (shape.node_count() > sim::kNodesMax)
+    return fail(Reason::Invalid,
+                "the cluster flags ask for more than {} nodes; make the cluster smaller",
+                sim::kNodesMax);
+  return shape;
+}
+
+Result<UpOptions> understand(const UpFlags& flags) {
+  UpOptions options;
+  TRY(parse_listen(flags.listen, options));
+  options.in_memory = flags.in_memory;
+  options.data_dir = flags.data_dir;
+  options.kubeconfig = flags.kubeconfig;
+  options.shape = TRY(flags.cluster_file.empty() ? shape_from_flags(flags)
+                                                 : read_cluster_file(flags.cluster_file));
+  return options;
+}
+
+int up(const UpFlags& flags) {
+  set_log_level(flags.verbose ? LogLevel::Debug : LogLevel::Info);
+  Result<UpOptions> options = understand(flags);
+  if (!options) return refuse(options.error().message);
+  const Result<void> ran = run_up(std::move(*options));
+  return ran ? kOk : refuse(ran.error().message);
+}
+
+void add_up_flags(CLI::App& verb, UpFlags& flags) {
+  verb.add_option("--listen", flags.listen, "Address and port to serve on; port 0 picks a free one")
+      ->capture_default_str();
+  verb.add_option(
+      "--data-dir", flags.data_dir,
+      fmt::format("Where objects and certificates are kept (default {})", default_data_dir()));
+  verb.add_flag("--in-memory", flags.in_memory,
+                "Keep nothing on disk: everything is gone at the end");
+  verb.add_option("--write-kubeconfig", flags.kubeconfig,
+                  "Where to write the administrator's kubeconfig (default: kubeconfig in the data "
+                  "directory, or muster.kubeconfig here with --in-memory)");
+  CLI::Option* file = verb.add_option("--cluster", flags.cluster_file,
+                                      "Pretend nodes as a file describes them (YAML)");
+  const auto count = [&](const char* name, int& value, const char* help) {
+    verb.add_option(name, value, help)
+        ->check(CLI::Range(1, 1'000'000))
+        ->excludes(file)
+        ->group("Pretend nodes");
+  };
+  count("--zones", flags.zones, "Zones (label topology.kubernetes.io/zone)");
+  count("--blocks-per-zone", flags.blocks_per_zone,
+        "Blocks in a zone (label topology.muster.dev/block)");
+  count("--racks-per-block", flags.racks_per_block,
+        "Racks in a block (label topology.kubernetes.io/rack)");
+  count("--nodes-per-rack", flags.nodes_per_rack,
+        "Nodes in a rack; without it there are no pretend nodes");
+  verb.add_option("--node-resources", flags.node_resources,
+                  "What each node has, e.g. cpu=32,memory=128Gi")
+      ->capture_default_str()
+      ->excludes(file)
+      ->group("Pretend nodes");
+  verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{"Muster: workload-aware scheduling for Kubernetes"};
+  app.name("muster");
+  app.require_subcommand(0, 1);
+  bool print_version = false;
+  app.add_flag("--version", print_version, "Print the version");
+  UpFlags flags;
+  CLI::App* up_verb =
+      app.add_subcommand("up", "Run a whole small control plane that kubectl drives");
+  add_up_flags(*up_verb, flags);
+  CLI::App* version_verb = app.add_subcommand("version", "Print the version");
+  CLI::App* help_verb = app.add_subcommand("help", "Print help, also of one verb: muster help up");
+  std::string topic;
+  help_verb->add_option("VERB", topic);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return refuse(fmt::format("{}; `muster help` shows what can be said", error.what()));
+  }
+  if (up_verb->parsed()) return up(flags);
+  if (version_verb->parsed() || print_version) {
+    fmt::print("muster {}\n", version());
+    return kOk;
+  }
+  const CLI::App* about = &app;
+  if (!topic.empty()) {
+    const std::vector<CLI::App*> verbs = app.get_subcommands({});
+    const auto named = std::ranges::find(verbs, topic, &CLI::App::get_name);
+    if (named == verbs.end())
+      return refuse(fmt::format("there is no verb {}; `muster help` lists them", topic));
+    about = *named;
+  }
+  fmt::print("{}", about->help());
+  return kOk;
+}
+
+}  // namespace muster::app

@@ -1,0 +1,80 @@
+#include "app/data_dir.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace muster::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DataDirTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "muster-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void put(const std::string& name, const std::string& text) {
+    std::ofstream(root_ / name) << text;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(DataDirTest, IsMadeMarkedAndFoundAgain) {
+  const std::string path = root_ / "a/b";
+  ASSERT_TRUE(DataDir::open(path));
+  ASSERT_TRUE(DataDir::open(path));
+  EXPECT_TRUE(fs::exists(path + "/MUSTER"));
+}
+
+TEST_F(DataDirTest, BelongsToOneAtATime) {
+  const auto first = DataDir::open(root_);
+  ASSERT_TRUE(first);
+  const auto second = DataDir::open(root_);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("in use by another muster"), std::string::npos);
+}
+
+TEST_F(DataDirTest, LeavesForeignDirectoriesAlone) {
+  put("thesis.tex", "chapter one");
+  const auto opened = DataDir::open(root_);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("not Muster's"), std::string::npos);
+  EXPECT_FALSE(fs::exists(root_ / "MUSTER"));
+}
+
+TEST_F(DataDirTest, RefusesANewerFormatUntouched) {
+  put("MUSTER", "This directory holds the data of Muster. Format 99\n");
+  const auto opened = DataDir::open(root_);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("format 99"), std::string::npos);
+  EXPECT_EQ(read_file(root_ / "MUSTER").value(),
+            "This directory holds the data of Muster. Format 99\n");
+}
+
+TEST_F(DataDirTest, RefusesAFile) {
+  put("file", "text");
+  EXPECT_FALSE(DataDir::open(root_ / "file"));
+}
+
+TEST_F(DataDirTest, WritesFilesOnlyTheOwnerReads) {
+  const std::string path = root_ / "key";
+  ASSERT_TRUE(write_private_file(path, "one"));
+  ASSERT_TRUE(write_private_file(path, "two"));
+  EXPECT_EQ(read_file(path).value(), "two");
+  struct stat status{};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  EXPECT_FALSE(write_private_file(root_ / "missing/key", "x"));
+}
+
+}  // namespace
+}  // namespace muster::app

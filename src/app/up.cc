@@ -1,0 +1,173 @@
+#include "app/up.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "app/component_thread.h"
+#include "app/data_dir.h"
+#include "app/registry_thread.h"
+#include "app/version.h"
+#include "base/entropy.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "scheduler/scheduler.h"
+#include "server/core/registry.h"
+#include "server/core/server.h"
+#include "server/http/certificates.h"
+#include "server/http/listener.h"
+#include "server/loopback/loopback.h"
+#include "sim/pretend_nodes.h"
+#include "store/engines/memory.h"
+#include "store/engines/rocksdb.h"
+#include "store/store.h"
+#include "watch/window.h"
+
+namespace muster::app {
+namespace {
+
+// Blocks SIGINT and SIGTERM in every thread started from here on, so that one place waits for them.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGINT);
+    sigaddset(&set_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+  }
+  void wait() const {
+    int caught = 0;
+    sigwait(&set_, &caught);
+  }
+
+ private:
+  sigset_t set_{};
+};
+
+// The authority of this installation: found in the data directory, or made and kept there.
+Result<server::Credential> authority(const DataDir* data_dir, Time now) {
+  if (data_dir == nullptr) return server::make_authority("kubernetes-ca", now);
+  const std::string folder = data_dir->path("pki");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  Result<std::string> certificate = read_file(folder + "/ca.crt");
+  Result<std::string> key = read_file(folder + "/ca.key");
+  if (certificate && key) return server::Credential{std::move(*certificate), std::move(*key)};
+  server::Credential made = TRY(server::make_authority("kubernetes-ca", now));
+  TRY(write_private_file(folder + "/ca.key", made.private_key));
+  TRY(write_private_file(folder + "/ca.crt", made.certificate));
+  return made;
+}
+
+Result<server::Credential> serving_certificate(const server::Credential& ca,
+                                               const UpOptions& options, Time now) {
+  server::ServingNames names;
+  names.dns = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+               "kubernetes.default.svc.cluster.local"};
+  names.addresses = {"127.0.0.1", "::1"};
+  if (options.listen_address != "127.0.0.1" && options.listen_address != "::1" &&
+      options.listen_address != "0.0.0.0" && options.listen_address != "::")
+    names.addresses.push_back(options.listen_address);
+  return server::make_serving_certificate(ca, names, now);
+}
+
+Result<std::unique_ptr<store::Store>> open_store(const DataDir* data_dir) {
+  if (data_dir == nullptr) return store::Store::open(store::make_memory_engine());
+  return store::Store::open(TRY(store::open_rocksdb_engine(data_dir->path("store"))));
+}
+
+// What a client on this machine dials to reach a listener on `address`.
+std::string reachable(const std::string& address) {
+  if (address.starts_with("0.0.0.0:")) return "127.0.0.1" + address.substr(7);
+  if (address.starts_with("[::]:")) return "[::1]" + address.substr(4);
+  return address;
+}
+
+std::string kubeconfig_path(const UpOptions& options, const DataDir* data_dir) {
+  if (!options.kubeconfig.empty()) return options.kubeconfig;
+  return data_dir == nullptr ? "muster.kubeconfig" : data_dir->path("kubeconfig");
+}
+
+void greet(const std::string& server, const std::string& kubeconfig, std::size_t nodes,
+           bool in_memory) {
+  fmt::print(
+      "Muster {} serves on {}{}\n"
+      "kubeconfig: {}\n\n"
+      "Try:\n"
+      "  export KUBECONFIG={}\n"
+      "  kubectl get nodes -L topology.kubernetes.io/zone,topology.kubernetes.io/rack\n"
+      "  kubectl run hello --image=hello && kubectl get pods -o wide -w\n",
+      version(), server,
+      nodes == 0 ? std::string(", without pretend nodes")
+                 : fmt::format(", with {} pretend nodes", nodes),
+      kubeconfig, std::filesystem::absolute(kubeconfig).string());
+  if (in_memory) fmt::print("\nNothing is kept on disk: stopping loses everything.\n");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Result<void> run_up(UpOptions options) {
+  const Signals signals;
+  const SystemClock clock;
+  std::unique_ptr<DataDir> data_dir;
+  if (!options.in_memory || !options.data_dir.empty())
+    data_dir = TRY(DataDir::open(options.data_dir.empty() ? default_data_dir() : options.data_dir));
+
+  const server::Credential ca = TRY(authority(data_dir.get(), clock.now()));
+  const server::Credential serving = TRY(serving_certificate(ca, options, clock.now()));
+  const server::Credential admin = TRY(server::make_client_certificate(
+      ca, {.user = "kubernetes-admin", .groups = {"system:masters"}}, clock.now()));
+
+  const std::unique_ptr<store::Store> store =
+      TRY(open_store(options.in_memory ? nullptr : data_dir.get()));
+  watch::Window window;
+  window.start(store->compacted());
+  store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
+  SystemEntropy entropy;
+  server::Registry registry(*store, window, entropy);
+  registry.bootstrap(clock.now());
+
+  RegistryThread registry_thread(registry, *store, clock);
+  const server::Server server(registry, *store, window, registry_thread.post());
+  const std::unique_ptr<server::Listener> listener =
+      TRY(server::Listener::start({.address = options.listen_address,
+                                   .port = options.listen_port,
+                                   .ca_certificate = ca.certificate,
+                                   .certificate = serving.certificate,
+                                   .private_key = serving.private_key},
+                                  server, clock));
+  const std::string url = "https://" + reachable(listener->address());
+  const std::string kubeconfig = kubeconfig_path(options, data_dir.get());
+  TRY(write_private_file(
+      kubeconfig,
+      server::make_kubeconfig({.server = url, .ca_certificate = ca.certificate, .client = admin})));
+
+  server::LoopbackClient scheduler_client(server,
+                                          {"system:kube-scheduler", {"system:authenticated"}});
+  server::LoopbackClient nodes_client(
+      server, {"system:node:pretend", {"system:nodes", "system:authenticated"}});
+  const std::size_t node_count = options.shape.node_count();
+  ComponentThread<sim::PretendNodes> nodes(nodes_client, clock, [&](client::Send send) {
+    return std::make_unique<sim::PretendNodes>(std::move(options.shape), std::move(send));
+  });
+  ComponentThread<scheduler::Scheduler> scheduler(scheduler_client, clock, [](client::Send send) {
+    return std::make_unique<scheduler::Scheduler>(scheduler::SchedulerOptions{}, std::move(send));
+  });
+
+  greet(url, kubeconfig, node_count, options.in_memory);
+  signals.wait();
+  fmt::print("\nStopping.\n");
+  // No write may come back to a component that is gone: the registry answers what it has, then
+  // ends.
+  registry_thread.stop();
+  return {};
+}
+
+}  // namespace muster::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "sim/cluster_shape.h"
+
+namespace muster::app {
+
+struct UpOptions {
+  std::string listen_address = "127.0.0.1";
+  std::uint16_t listen_port = 6443;
+  bool in_memory = false;
+  std::string data_dir;    // empty: default_data_dir()
+  std::string kubeconfig;  // empty: in the data directory, or here
+  sim::ClusterShape shape;
+};
+
+// Runs the whole control plane until SIGINT or SIGTERM. The error is one sentence for the user:
+// what is in the way of starting, and what to do.
+Result<void> run_up(UpOptions options);
+
+}  // namespace muster::app

@@ -1,0 +1,412 @@
+#include "sim/pretend_nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "api/values/string_pairs.h"
+#include "base/log.h"
+
+namespace muster::sim {
+namespace {
+
+using api::Json;
+using api::JsonArray;
+using api::JsonObject;
+using std::chrono::seconds;
+
+constexpr std::size_t kCreatesInFlight = 500;
+constexpr Duration kRetryAfter = seconds{1};
+// All pretend nodes together renew at most this many leases a second, so that a large pretend
+// cluster does not spend its machine on pretending to be alive.
+constexpr std::size_t kHeartbeatsPerSecond = 20;
+constexpr Duration kHeartbeatPeriodMin = seconds{10};
+
+// "90", "1.5s", "1m30s", "500ms"; nullopt if it is no length of time.
+std::optional<Duration> parse_duration(std::string_view text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ms", 1e3}, {"us", 1.0}, {"h", 3600e6}, {"m", 60e6}, {"s", 1e6}};
+  if (text.empty()) return std::nullopt;
+  double micros = 0;
+  while (!text.empty()) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || !(number >= 0) || number > 1e9) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) {  // a bare number counts seconds
+      micros += number * 1e6;
+      break;
+    }
+    const auto unit =
+        std::ranges::find_if(kUnits, [&](const auto& u) { return text.starts_with(u.first); });
+    if (unit == std::end(kUnits)) return std::nullopt;
+    micros += number * unit->second;
+    text.remove_prefix(unit->first.size());
+  }
+  return Duration{static_cast<std::int64_t>(micros)};
+}
+
+// The length of time an annotation of the pod gives; a text that is none counts as absent and is
+// logged.
+std::optional<Duration> annotated_duration(const api::Object& pod, std::string_view annotation) {
+  const std::string* text = api::lookup(pod.meta().annotations, annotation);
+  if (text == nullptr) return std::nullopt;
+  const std::optional<Duration> duration = parse_duration(*text);
+  if (!duration)
+    log(LogLevel::Warning,
+        "pod {}: annotation {}: \"{}\" is no length of time such as 30s; ignored",
+        api::key_text(pod.meta()), annotation, *text);
+  return duration;
+}
+
+std::int64_t exit_code(const api::Object& pod) {
+  const std::string* text = api::lookup(pod.meta().annotations, kExitCodeAnnotation);
+  std::int64_t code = 0;
+  if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), code);
+  return code;
+}
+
+Json condition(std::string_view type, bool status, Time now, std::string_view reason) {
+  JsonObject made{{"type", type}, {"status", status ? "True" : "False"}};
+  made["lastProbeTime"] = nullptr;
+  made["lastTransitionTime"] = format_time(now);
+  if (!reason.empty()) made["reason"] = reason;
+  return made;
+}
+
+// What a healthy kubelet reports about itself.
+Json node_conditions(Time now) {
+  struct Row {
+    std::string_view type, status, reason, message;
+  };
+  constexpr Row kRows[] = {
+      {"MemoryPressure", "False", "KubeletHasSufficientMemory",
+       "kubelet has sufficient memory available"},
+      {"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
+      {"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
+      {"Ready", "True", "KubeletReady", "pretend kubelet is posting ready status"}};
+  JsonArray conditions;
+  for (const Row& row : kRows)
+    conditions.push_back(JsonObject{{"type", row.type},
+                                    {"status", row.status},
+                                    {"lastHeartbeatTime", format_time(now)},
+                                    {"lastTransitionTime", format_time(now)},
+                                    {"reason", row.reason},
+                                    {"message", row.message}});
+  return conditions;
+}
+
+JsonObject container_state(bool running, std::int64_t code, Time started, Time now) {
+  if (running) return {{"running", JsonObject{{"startedAt", format_time(started)}}}};
+  return {{"terminated", JsonObject{{"exitCode", code},
+                                    {"reason", code == 0 ? "Completed" : "Error"},
+                                    {"startedAt", format_time(started)},
+                                    {"finishedAt", format_time(now)}}}};
+}
+
+// The statuses of one list of containers of the pod's spec.
+JsonArray container_statuses(const Json& document, std::string_view list, bool running,
+                             std::int64_t code, Time started, Time now) {
+  JsonArray statuses;
+  const Json* spec = api::find(document, "spec");
+  const JsonArray* containers = spec == nullptr ? nullptr : api::find_array(*spec, list);
+  if (containers == nullptr) return statuses;
+  for (const Json& container : *containers) {
+    const std::string_view image = api::find_string(container, "image");
+    statuses.push_back(JsonObject{{"name", api::find_string(container, "name")},
+                                  {"state", container_state(running, code, started, now)},
+                                  {"ready", running},
+                                  {"started", running},
+                                  {"restartCount", 0},
+                                  {"image", image},
+                                  {"imageID", fmt::format("pretend://{}", image)}});
+  }
+  return statuses;
+}
+
+// The status of a pod whose containers run (code absent) or have ended with a code.
+Json pod_status(const api::Object& pod, std::optional<std::int64_t> code, Time started, Time now) {
+  const Json document = pod.document();
+  const bool running = !code.has_value();
+  JsonObject status;
+  status["phase"] = running ? "Running" : *code == 0 ? "Succeeded" : "Failed";
+  const std::string_view idle = running ? "" : "PodCompleted";
+  status["conditions"] =
+      JsonArray{condition("PodReadyToStartContainers", running, now, ""),
+                condition("Initialized", true, now, idle), condition("Ready", running, now, idle),
+                condition("ContainersReady", running, now, idle)};
+  JsonArray init = container_statuses(document, "initContainers", false, 0, started, now);
+  if (!init.empty()) status["initContainerStatuses"] = std::move(init);
+  status["containerStatuses"] =
+      container_statuses(document, "containers", running, code.value_or(0), started, now);
+  return status;
+}
+
+std::string_view phase_of(const Json& document) {
+  const Json* status = api::find(document, "status");
+  return status == nullptr ? std::string_view{} : api::find_string(*status, "phase");
+}
+
+// An address in 10.0.0.0/8, so that columns have something to show.
+std::string pretend_address(std::uint32_t number) {
+  return fmt::format("10.{}.{}.{}", (number >> 16U) & 0xFFU, (number >> 8U) & 0xFFU,
+                     number & 0xFFU);
+}
+
+}  // namespace
+
+PretendNodes::PretendNodes(ClusterShape shape, client::Send send) : send_(std::move(send)) {
+  to_create_ = node_documents(shape);
+  std::ranges::reverse(to_create_);
+}
+
+std::vector<const api::Kind*> PretendNodes::watched_kinds() {
+  return {&api::kinds::node(), &api::kinds::pod()};
+}
+
+void PretendNodes::apply(client::Input input, Time now) {
+  if (const auto* event = std::get_if<client::Event>(&input)) {
+    if (&event->object->kind() == &api::kinds::node())
+      take_in_node(*event, now);
+    else
+      take_in_pod(*event, now);
+  } else if (const auto* called = std::get_if<client::Called>(&input)) {
+    take_in_outcome(*called, now);
+  } else {
+    // Only now is it known which nodes an earlier run has left behind.
+    synced_ = true;
+    std::erase_if(to_create_, [this](const Json& node) {
+      return nodes_.contains(std::string_view(api::find_path(node, "metadata.name")->as_string()));
+    });
+  }
+}
+
+void PretendNodes::take_in_node(const client::Event& event, Time now) {
+  const std::string& name = event.object->meta().name;
+  const std::string* mark = api::lookup(event.object->meta().annotations, kPretendAnnotation);
+  if (event.type == client::Event::Type::Deleted || mark == nullptr || *mark != kPretendValue) {
+    nodes_.erase(name);
+    return;
+  }
+  if (nodes_.insert_or_assign(name, event.object).second) {
+    // The first heartbeats are spread over a period, so that they never come in waves.
+    const Duration period = heartbeat_period();
+    const auto slot = static_cast<std::int64_t>(nodes_.size());
+    timers_.emplace(now + Duration{slot * 50'000 % period.count()},
+                    Timer{Timer::What::Heartbeat, name});
+    for (auto& [uid, pod] : pods_)
+      if (pod.node == name) step(uid, pod, now);
+  }
+}
+
+void PretendNodes::take_in_pod(const client::Event& event, Time now) {
+  const std::string& uid = event.object->meta().uid;
+  if (event.type == client::Event::Type::Deleted) {
+    pods_.erase(uid);
+    return;
+  }
+  auto at = pods_.find(uid);
+  if (at == pods_.end()) {
+    const Json document = event.object->document();
+    const Json* spec = api::find(document, "spec");
+    const std::string_view node =
+        spec == nullptr ? std::string_view{} : api::find_string(*spec, "nodeName");
+    if (node.empty()) return;
+    at = pods_.try_emplace(uid).first;
+    at->second.node = node;
+    at->second.started = now;
+    // A pod an earlier run has left behind goes on where it was.
+    const std::string_view phase = phase_of(document);
+    if (phase == "Running") {
+      at->second.stage = Stage::Running;
+      const Json* start = api::find_path(document, "status.startTime");
+      if (start != nullptr && start->is_string())
+        at->second.started = parse_time(start->as_string()).value_or(now);
+      if (const auto run_time = annotated_duration(*event.object, kRunTimeAnnotation))
+        timers_.emplace(at->second.started + *run_time, Timer{Timer::What::End, uid});
+    } else if (phase == "Succeeded" || phase == "Failed") {
+      at->second.stage = Stage::Ended;
+    }
+  }
+  at->second.object = event.object;
+  step(uid, at->second, now);
+}
+
+// Takes a pod one step further, if its node is ours and there is a step to take.
+void PretendNodes::step(const std::string& uid, Pod& pod, Time now) {
+  if (!nodes_.contains(pod.node)) return;
+  const api::ObjectMeta& meta = pod.object->meta();
+  if (meta.deletion_time) {
+    if (pod.stage >= Stage::Stopping) return;
+    const bool ended = pod.stage == Stage::Ended;
+    pod.stage = Stage::Stopping;
+    const Duration asked =
+        ended ? Duration{0}
+              : annotated_duration(*pod.object, kStopTimeAnnotation).value_or(Duration{0});
+    const Duration grace = seconds{meta.deletion_grace_s.value_or(0)};
+    timers_.emplace(now + std::min(asked, grace), Timer{Timer::What::Remove, uid});
+  } else if (pod.stage == Stage::Bound) {
+    pod.stage = Stage::Running;
+    pod.started = now;
+    JsonObject status = pod_status(*pod.object, std::nullopt, now, now).as_object();
+    if (pod.address.empty()) pod.address = pretend_address(0x800000U + next_pod_address_++);
+    status["startTime"] = format_time(now);
+    status["hostIP"] = node_address(pod.node);
+    status["hostIPs"] = JsonArray{JsonObject{{"ip", node_address(pod.node)}}};
+    status["podIP"] = pod.address;
+    status["podIPs"] = JsonArray{JsonObject{{"ip", pod.address}}};
+    patch_status(uid, *pod.object, std::move(status));
+    if (const auto run_time = annotated_duration(*pod.object, kRunTimeAnnotation))
+      timers_.emplace(now + *run_time, Timer{Timer::What::End, uid});
+  }
+}
+
+void PretendNodes::take_in_outcome(const client::Called& called, Time now) {
+  const auto at = calls_.find(called.ticket);
+  if (at == calls_.end()) return;
+  const Call call = std::move(at->second);
+  calls_.erase(at);
+  if (call.what == Call::What::CreateNode) --creating_;
+  if (called.outcome) return;
+  const Error& error = called.outcome.error();
+  if (call.what == Call::What::Heartbeat) {  // the next one comes anyway; a lost lease is made anew
+    if (error.reason == Reason::NotFound) leases_.erase(call.key);
+    return;
+  }
+  if (error.reason == Reason::AlreadyExists || error.reason == Reason::NotFound) return;
+  if (call.what == Call::What::CreateNode) {
+    log(LogLevel::Error, "cannot create node {}: {}", call.key, error.message);
+    return;
+  }
+  // The write was refused for now; the pod is taken through its step again a little later.
+  log(LogLevel::Debug, "pretend node: {}: {}; trying again", call.key, error.message);
+  timers_.emplace(now + kRetryAfter, Timer{call.again, call.key});
+}
+
+std::size_t PretendNodes::run_once(Time now, std::size_t limit) {
+  std::size_t done = 0;
+  while (synced_ && done < limit && !to_create_.empty() && creating_ < kCreatesInFlight) {
+    create_node(std::move(to_create_.back()), now);
+    to_create_.pop_back();
+    ++done;
+  }
+  while (done < limit && !timers_.empty() && timers_.begin()->first <= now) {
+    const Timer timer = std::move(timers_.begin()->second);
+    timers_.erase(timers_.begin());
+    fire(timer, now);
+    ++done;
+  }
+  return done;
+}
+
+std::optional<Time> PretendNodes::next_deadline() const {
+  if (synced_ && !to_create_.empty() && creating_ < kCreatesInFlight) return Time{};
+  if (timers_.empty()) return std::nullopt;
+  return timers_.begin()->first;
+}
+
+void PretendNodes::fire(const Timer& timer, Time now) {
+  if (timer.what == Timer::What::Heartbeat) {
+    heartbeat(timer.key, now);
+    return;
+  }
+  const auto at = pods_.find(timer.key);
+  if (at == pods_.end()) return;
+  Pod& pod = at->second;
+  switch (timer.what) {
+    case Timer::What::Heartbeat: break;
+    case Timer::What::Start:
+      if (pod.stage == Stage::Running) pod.stage = Stage::Bound;
+      step(timer.key, pod, now);
+      break;
+    case Timer::What::End:
+      if (pod.stage != Stage::Running && pod.stage != Stage::Ended) break;
+      pod.stage = Stage::Ended;
+      patch_status(timer.key, *pod.object,
+                   pod_status(*pod.object, exit_code(*pod.object), pod.started, now),
+                   Timer::What::End);
+      break;
+    case Timer::What::Remove: {
+      pod.stage = Stage::Removing;
+      const std::string_view phase = phase_of(pod.object->document());
+      if (phase != "Succeeded" && phase != "Failed")
+        patch_status(timer.key, *pod.object, pod_status(*pod.object, 0, pod.started, now),
+                     Timer::What::Remove);
+      send(client::delete_request(*pod.object, 0),
+           {Call::What::RemovePod, timer.key, Timer::What::Remove});
+      break;
+    }
+  }
+}
+
+void PretendNodes::create_node(Json node, Time now) {
+  JsonObject& status = api::ensure_object(node.as_object(), "status");
+  if (!status.contains("capacity") && status.contains("allocatable"))
+    status.emplace("capacity", Json(status.at("allocatable")));
+  const std::string name(api::find_path(node, "metadata.name")->as_string());
+  status["conditions"] = node_conditions(now);
+  status["addresses"] =
+      JsonArray{JsonObject{{"type", "InternalIP"}, {"address", node_address(name)}},
+                JsonObject{{"type", "Hostname"}, {"address", name}}};
+  status["nodeInfo"] = JsonObject{{"kubeletVersion", "v1.37.0-pretend"},
+                                  {"operatingSystem", "linux"},
+                                  {"architecture", "amd64"},
+                                  {"osImage", "pretend"},
+                                  {"kernelVersion", "pretend"},
+                                  {"containerRuntimeVersion", "pretend://1"}};
+  ++creating_;
+  send(client::create_request(api::kinds::node(), "", std::move(node)),
+       {Call::What::CreateNode, name, {}});
+}
+
+void PretendNodes::heartbeat(const std::string& node, Time now) {
+  if (!nodes_.contains(node)) return;
+  const Duration period = heartbeat_period();
+  timers_.emplace(now + period, Timer{Timer::What::Heartbeat, node});
+  const auto lease_s = std::chrono::duration_cast<seconds>(period).count() * 4;
+  JsonObject spec{{"holderIdentity", node},
+                  {"leaseDurationSeconds", lease_s},
+                  {"renewTime", format_micro_time(now)}};
+  constexpr std::string_view kNamespace = "kube-node-lease";
+  if (leases_.insert(node).second) {
+    send(client::create_request(
+             api::kinds::lease(), kNamespace,
+             JsonObject{{"metadata", JsonObject{{"name", node}, {"namespace", kNamespace}}},
+                        {"spec", std::move(spec)}}),
+         {Call::What::Heartbeat, node, Timer::What::Heartbeat});
+    return;
+  }
+  send(client::patch_request(api::kinds::lease(), kNamespace, node, "", api::PatchType::Merge,
+                             JsonObject{{"spec", std::move(spec)}}),
+       {Call::What::Heartbeat, node, Timer::What::Heartbeat});
+}
+
+void PretendNodes::patch_status(const std::string& uid, const api::Object& pod, Json status,
+                                Timer::What again) {
+  send(client::patch_request(api::kinds::pod(), pod.meta().name_space, pod.meta().name, "status",
+                             api::PatchType::StrategicMerge,
+                             JsonObject{{"metadata", JsonObject{{"uid", pod.meta().uid}}},
+                                        {"status", std::move(status)}}),
+       {Call::What::PodStatus, uid, again});
+}
+
+void PretendNodes::send(api::Request request, Call call) {
+  const std::uint64_t ticket = next_ticket_++;
+  calls_.emplace(ticket, std::move(call));
+  send_(std::move(request), ticket);
+}
+
+const std::string& PretendNodes::node_address(const std::string& node) {
+  const auto [at, fresh] = addresses_.try_emplace(node);
+  if (fresh) at->second = pretend_address(static_cast<std::uint32_t>(addresses_.size()));
+  return at->second;
+}
+
+Duration PretendNodes::heartbeat_period() const {
+  const auto needed = seconds{static_cast<std::int64_t>(nodes_.size() / kHeartbeatsPerSecond)};
+  return std::max<Duration>(kHeartbeatPeriodMin, needed);
+}
+
+}  // namespace muster::sim

@@ -1,0 +1,87 @@
+#include "sim/world.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "store/engines/memory.h"
+
+namespace muster::sim {
+
+World::World(Options options) : now_(options.start), entropy_(options.seed) {
+  Result<std::unique_ptr<store::Store>> store = store::Store::open(store::make_memory_engine());
+  CHECK(store);
+  store_ = std::move(*store);
+  window_.start(store_->compacted());
+  store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
+  registry_ = std::make_unique<server::Registry>(*store_, window_, entropy_);
+  registry_->bootstrap(now_);
+  server_ = std::make_unique<server::Server>(
+      *registry_, *store_, window_, [this](api::Request&& request, server::Reply&& reply) {
+        registry_->submit(std::move(request), now_, std::move(reply));
+        submitted_ = true;
+        return true;
+      });
+  const auto client = [this](std::string name, std::vector<std::string> groups) {
+    return std::make_unique<server::LoopbackClient>(*server_,
+                                                    api::User{std::move(name), std::move(groups)});
+  };
+  scheduler_client_ = client("system:kube-scheduler", {"system:authenticated"});
+  nodes_client_ = client("system:node:pretend", {"system:nodes", "system:authenticated"});
+  admin_client_ = client("kubernetes-admin", {"system:masters", "system:authenticated"});
+  scheduler_ =
+      std::make_unique<Stepper<scheduler::Scheduler>>(*scheduler_client_, [&](client::Send send) {
+        return std::make_unique<scheduler::Scheduler>(options.scheduler, std::move(send));
+      });
+  nodes_ = std::make_unique<Stepper<PretendNodes>>(*nodes_client_, [&](client::Send send) {
+    return std::make_unique<PretendNodes>(std::move(options.shape), std::move(send));
+  });
+}
+
+World::~World() = default;
+
+const scheduler::Scheduler& World::scheduler() const { return scheduler_->component(); }
+
+void World::settle() {
+  bool moved = true;
+  while (moved) {
+    moved = std::exchange(submitted_, false);
+    registry_->flush();
+    moved |= nodes_->step(now_);
+    moved |= scheduler_->step(now_);
+  }
+}
+
+void World::advance(Duration duration) {
+  const Time end = now_ + duration;
+  settle();
+  for (std::optional<Time> next = next_deadline(); next && *next <= end; next = next_deadline()) {
+    now_ = std::max(now_, *next);
+    settle();
+  }
+  now_ = end;
+  settle();
+}
+
+std::optional<Time> World::next_deadline() const {
+  const std::optional<Time> one = scheduler_->component().next_deadline();
+  const std::optional<Time> other = nodes_->component().next_deadline();
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
+Result<api::Answer> World::ask(api::Request request) {
+  std::optional<Result<api::Answer>> answer;
+  admin_client_->send(std::move(request),
+                      [&](client::Outcome outcome) { answer = std::move(outcome); });
+  if (!answer) registry_->flush();
+  CHECK(answer.has_value());
+  settle();
+  return std::move(*answer);
+}
+
+api::ObjectPtr World::get(const api::Kind& kind, std::string_view name_space,
+                          std::string_view name) const {
+  return store_->get(store::make_key(kind, name_space, name));
+}
+
+}  // namespace muster::sim

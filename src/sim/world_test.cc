@@ -1,0 +1,107 @@
+#include "sim/world.h"
+
+#include <gtest/gtest.h>
+
+#include "api/json.h"
+
+namespace muster::sim {
+namespace {
+
+using std::chrono::seconds;
+
+World::Options four_nodes() {
+  World::Options options;
+  options.shape.pools.push_back({.racks_per_block = 2,
+                                 .nodes_per_rack = 2,
+                                 .resources = parse_resources("cpu=4,memory=8Gi").value()});
+  return options;
+}
+
+api::Json pod(std::string_view name, std::string_view cpu, std::string_view annotations = "{}") {
+  return api::parse_json(
+             fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default","annotations":{}}},
+      "spec":{{"containers":[{{"name":"main","image":"app:1","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
+                         name, annotations, cpu))
+      .value()
+      .value;
+}
+
+std::string text_at(const api::ObjectPtr& object, std::string_view path) {
+  if (object == nullptr) return "(gone)";
+  const api::Json document = object->document();
+  const api::Json* value = api::find_path(document, path);
+  return value == nullptr ? "" : std::string(value->as_string());
+}
+
+void create(World& world, api::Json document) {
+  const auto answer =
+      world.ask(client::create_request(api::kinds::pod(), "default", std::move(document)));
+  ASSERT_TRUE(answer) << answer.error().message;
+}
+
+TEST(World, BringsALonePodFromCreateToRunning) {
+  World world(four_nodes());
+  world.settle();
+  create(world, pod("web", "1"));
+  const api::ObjectPtr web = world.get(api::kinds::pod(), "default", "web");
+  EXPECT_FALSE(text_at(web, "spec.nodeName").empty());
+  EXPECT_EQ(text_at(web, "status.phase"), "Running");
+}
+
+TEST(World, PodsThatDoNotFitWaitForRoom) {
+  World world(four_nodes());
+  world.settle();
+  for (int i = 0; i < 5; ++i) create(world, pod(fmt::format("big-{}", i), "3"));
+  const api::ObjectPtr last = world.get(api::kinds::pod(), "default", "big-4");
+  EXPECT_EQ(text_at(last, "spec.nodeName"), "");
+  EXPECT_EQ(text_at(last, "status.phase"), "Pending");
+  const api::ObjectPtr first = world.get(api::kinds::pod(), "default", "big-0");
+  ASSERT_TRUE(world.ask(client::delete_request(*first, std::nullopt)));
+  world.advance(seconds{15});
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "big-0"), "status.phase"), "(gone)");
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "big-4"), "status.phase"), "Running");
+}
+
+TEST(World, PodsEndWhenTheirAnnotationsSay) {
+  World world(four_nodes());
+  world.settle();
+  create(world, pod("good", "1", R"({"muster.dev/run-time":"30s"})"));
+  create(world, pod("bad", "1", R"({"muster.dev/run-time":"1m","muster.dev/exit-code":"3"})"));
+  world.advance(seconds{31});
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "good"), "status.phase"), "Succeeded");
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "bad"), "status.phase"), "Running");
+  world.advance(seconds{31});
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "bad"), "status.phase"), "Failed");
+}
+
+TEST(World, SameSeedSameHistory) {
+  const auto history = [](std::uint64_t seed) {
+    World::Options options = four_nodes();
+    options.seed = seed;
+    World world(std::move(options));
+    world.settle();
+    for (int i = 0; i < 8; ++i)
+      create(world, pod(fmt::format("p{}", i), "1500m", R"({"muster.dev/run-time":"20s"})"));
+    world.advance(seconds{60});
+    std::string text;
+    for (const api::ObjectPtr& object : world.store().list("").objects)
+      text += fmt::format("{} {}\n", object->revision().value, object->bytes());
+    return text;
+  };
+  EXPECT_EQ(history(1), history(1));
+  EXPECT_NE(history(1), history(2));
+}
+
+TEST(World, NodesSendHeartbeats) {
+  World world(four_nodes());
+  world.advance(seconds{25});
+  const api::ObjectPtr lease = world.get(api::kinds::lease(), "kube-node-lease", "z1-b1-r1-n1");
+  ASSERT_NE(lease, nullptr);
+  const std::string before = text_at(lease, "spec.renewTime");
+  world.advance(seconds{25});
+  EXPECT_LT(before, text_at(world.get(api::kinds::lease(), "kube-node-lease", "z1-b1-r1-n1"),
+                            "spec.renewTime"));
+}
+
+}  // namespace
+}  // namespace muster::sim
