@@ -72,6 +72,18 @@ const Kind& lease() {
   static const Kind& kKind = must_find("coordination.k8s.io", "Lease");
   return kKind;
 }
+const Kind& workload() {
+  static const Kind& kKind = must_find("scheduling.k8s.io", "Workload");
+  return kKind;
+}
+const Kind& pod_group() {
+  static const Kind& kKind = must_find("scheduling.k8s.io", "PodGroup");
+  return kKind;
+}
+const Kind& composite_pod_group() {
+  static const Kind& kKind = must_find("scheduling.k8s.io", "CompositePodGroup");
+  return kKind;
+}
 
 }  // namespace kinds
 }  // namespace muster::api

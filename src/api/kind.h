@@ -67,6 +67,9 @@ const Kind& name_space();
 const Kind& event();
 const Kind& priority_class();
 const Kind& lease();
+const Kind& workload();
+const Kind& pod_group();
+const Kind& composite_pod_group();
 }  // namespace kinds
 
 }  // namespace muster::api

@@ -126,6 +126,40 @@ Kind priority_class() {
   return kind;
 }
 
+// Workload, PodGroup and CompositePodGroup share group and rules; versions differ.
+Kind scheduling_kind(std::string name, std::string plural, std::string singular) {
+  Kind kind;
+  kind.group = "scheduling.k8s.io";
+  kind.versions = {"v1beta1", "v1alpha3"};
+  kind.kind = std::move(name);
+  kind.plural = std::move(plural);
+  kind.singular = std::move(singular);
+  kind.message = &schema::message("scheduling/v1beta1", kind.kind);
+  kind.unconditional_update = false;
+  return kind;
+}
+
+Kind workload() { return scheduling_kind("Workload", "workloads", "workload"); }
+
+Kind pod_group() {
+  Kind kind = scheduling_kind("PodGroup", "podgroups", "podgroup");
+  kind.subresources = {status_of(kind)};
+  return kind;
+}
+
+Kind composite_pod_group() {
+  Kind kind;
+  kind.group = "scheduling.k8s.io";
+  kind.versions = {"v1alpha3"};
+  kind.kind = "CompositePodGroup";
+  kind.plural = "compositepodgroups";
+  kind.singular = "compositepodgroup";
+  kind.subresources = {status_of(kind)};
+  kind.message = &schema::message("scheduling/v1alpha3", "CompositePodGroup");
+  kind.unconditional_update = false;
+  return kind;
+}
+
 Kind lease() {
   Kind kind;
   kind.group = "coordination.k8s.io";
@@ -152,7 +186,8 @@ struct Registry {
   std::vector<const Kind*> all;
 
   Registry() {
-    for (Kind (*make)() : {event, name_space, node, pod, priority_class, lease}) {
+    for (Kind (*make)() : {event, name_space, node, pod, priority_class, composite_pod_group, pod_group,
+                          workload, lease}) {
       kinds.push_back(finished(make()));
       all.push_back(kinds.back().get());
     }

@@ -43,10 +43,12 @@ class RegistryThread {
 
   // A full mailbox makes clients wait (429); it holds a few seconds of work.
   static constexpr std::size_t kMailboxCapacity = 20'000;
+  static constexpr Duration kExpireEvery = std::chrono::minutes{1};
   static constexpr Duration kCompactEvery = std::chrono::minutes{5};
 
   void run() {
     std::vector<Message> messages;
+    Time expire_at = clock_.now() + kExpireEvery;
     Time compact_at = clock_.now() + kCompactEvery;
     api::Revision compact_to = store_.revision();
     while (mailbox_.take(messages, std::chrono::seconds{1})) {
@@ -54,6 +56,10 @@ class RegistryThread {
       for (Message& message : messages)
         registry_.submit(std::move(message.request), now, std::move(message.reply));
       registry_.flush();
+      if (now >= expire_at) {
+        registry_.expire(now);
+        expire_at = now + kExpireEvery;
+      }
       if (now < compact_at) continue;
       // Watchers have five minutes to come back to where they were.
       if (const Result<void> compacted = store_.compact(compact_to); !compacted)

@@ -16,6 +16,8 @@
 #include "base/entropy.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "controllers/composite_protection.h"
+#include "controllers/podgroup_protection.h"
 #include "scheduler/scheduler.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
@@ -157,6 +159,16 @@ Result<void> run_up(UpOptions options) {
   ComponentThread<sim::PretendNodes> nodes(nodes_client, clock, [&](client::Send send) {
     return std::make_unique<sim::PretendNodes>(std::move(options.shape), std::move(send));
   });
+  server::LoopbackClient controllers_client(
+      server, {"system:kube-controller-manager", {"system:authenticated"}});
+  ComponentThread<controllers::PodGroupProtection> pod_group_protection(
+      controllers_client, clock, [](client::Send send) {
+        return std::make_unique<controllers::PodGroupProtection>(std::move(send));
+      });
+  ComponentThread<controllers::CompositeProtection> composite_protection(
+      controllers_client, clock, [](client::Send send) {
+        return std::make_unique<controllers::CompositeProtection>(std::move(send));
+      });
   ComponentThread<scheduler::Scheduler> scheduler(scheduler_client, clock, [](client::Send send) {
     return std::make_unique<scheduler::Scheduler>(scheduler::SchedulerOptions{}, std::move(send));
   });

@@ -35,6 +35,15 @@ World::World(Options options) : now_(options.start), entropy_(options.seed) {
   nodes_ = std::make_unique<Stepper<PretendNodes>>(*nodes_client_, [&](client::Send send) {
     return std::make_unique<PretendNodes>(std::move(options.shape), std::move(send));
   });
+  controllers_client_ = client("system:kube-controller-manager", {"system:authenticated"});
+  pod_group_protection_ = std::make_unique<Stepper<controllers::PodGroupProtection>>(
+      *controllers_client_, [](client::Send send) {
+        return std::make_unique<controllers::PodGroupProtection>(std::move(send));
+      });
+  composite_protection_ = std::make_unique<Stepper<controllers::CompositeProtection>>(
+      *controllers_client_, [](client::Send send) {
+        return std::make_unique<controllers::CompositeProtection>(std::move(send));
+      });
 }
 
 World::~World() = default;
@@ -48,6 +57,8 @@ void World::settle() {
     registry_->flush();
     moved |= nodes_->step(now_);
     moved |= scheduler_->step(now_);
+    moved |= pod_group_protection_->step(now_);
+    moved |= composite_protection_->step(now_);
   }
 }
 
@@ -63,10 +74,13 @@ void World::advance(Duration duration) {
 }
 
 std::optional<Time> World::next_deadline() const {
-  const std::optional<Time> one = scheduler_->component().next_deadline();
-  const std::optional<Time> other = nodes_->component().next_deadline();
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
+  std::optional<Time> earliest;
+  for (const std::optional<Time>& deadline :
+       {scheduler_->component().next_deadline(), nodes_->component().next_deadline(),
+        pod_group_protection_->component().next_deadline(),
+        composite_protection_->component().next_deadline()})
+    if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
+  return earliest;
 }
 
 Result<api::Answer> World::ask(api::Request request) {

@@ -10,6 +10,8 @@
 
 #include "base/entropy.h"
 #include "client/component.h"
+#include "controllers/composite_protection.h"
+#include "controllers/podgroup_protection.h"
 #include "scheduler/scheduler.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
@@ -126,6 +128,9 @@ class World {
   std::unique_ptr<server::LoopbackClient> admin_client_;
   std::unique_ptr<Stepper<scheduler::Scheduler>> scheduler_;
   std::unique_ptr<Stepper<PretendNodes>> nodes_;
+  std::unique_ptr<server::LoopbackClient> controllers_client_;
+  std::unique_ptr<Stepper<controllers::PodGroupProtection>> pod_group_protection_;
+  std::unique_ptr<Stepper<controllers::CompositeProtection>> composite_protection_;
   bool submitted_ = false;
 };
 

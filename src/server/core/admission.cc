@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "api/workloads/group_admission.h"
+#include "api/workloads/well_known.h"
 #include "server/core/document.h"
 #include "server/core/errors.h"
 #include "server/core/selection.h"
@@ -137,17 +139,45 @@ void add_default_tolerations(Json& pod) {
   if (tolerations.size() > before) spec["tolerations"] = std::move(tolerations);
 }
 
+// A group gets its priority from its class, and the finalizer that keeps it while it is used.
+Result<void> admit_group(Context& context, const api::Request& request, Json& group,
+                         std::string_view noun, std::string_view finalizer) {
+  std::vector<api::PriorityClassFacts> classes;
+  for (const api::ObjectPtr& object : priority_classes(context)) {
+    const Priority priority = read_class(*object);
+    classes.push_back({.name = priority.class_name,
+                       .value = priority.value,
+                       .preemption_policy = priority.policy,
+                       .global_default = is_global_default(*object)});
+  }
+  if (const auto settled = api::settle_group_priority(group, classes, noun, context.gates);
+      !settled)
+    return fail(forbidden(*request.kind, spoken_name(group), settled.error().message));
+  api::add_finalizer(group, finalizer);
+  return {};
+}
+
 }  // namespace
 
 Result<void> admit_create(Context& context, const api::Request& request, Json& document) {
   TRY(admit_into_namespace(context, request, document));
+  if (is(*request.kind, api::kinds::pod_group()))
+    return admit_group(context, request, document, api::kPodGroupNoun, api::kPodGroupFinalizer);
+  if (is(*request.kind, api::kinds::composite_pod_group()))
+    return admit_group(context, request, document, api::kCompositePodGroupNoun,
+                       api::kCompositePodGroupFinalizer);
   if (!is(*request.kind, api::kinds::pod())) return {};
   TRY(admit_pod_priority(context, request, document));
   add_default_tolerations(document);
   return {};
 }
 
-Result<void> admit_update(Context&, const api::Request& request, Json& document, const Json& old) {
+Result<void> admit_update(Context& context, const api::Request& request, Json& document,
+                          const Json& old) {
+  if ((is(*request.kind, api::kinds::pod_group()) ||
+       is(*request.kind, api::kinds::composite_pod_group())) &&
+      request.subresource.empty())
+    api::keep_preemption_policy(document, old, context.gates);
   if (!is(*request.kind, api::kinds::pod()) || !request.subresource.empty()) return {};
   const Json* old_spec = api::find(old, "spec");
   if (old_spec == nullptr) return {};

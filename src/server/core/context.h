@@ -1,5 +1,6 @@
 #pragma once
 
+#include "api/gates/gates.h"
 #include "base/entropy.h"
 #include "base/time.h"
 #include "server/core/staging.h"
@@ -12,6 +13,7 @@ struct Context {
   Staging& staging;
   Entropy& entropy;
   Time now;
+  const api::Gates& gates;
   bool validates = true;  // see Registry::Validation
 };
 

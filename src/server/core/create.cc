@@ -1,5 +1,7 @@
 #include "server/core/create.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -78,7 +80,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   strategy_of(kind).set_defaults(document);
 
   TRY(admit_create(context, request, document));
-  strategy_of(kind).prepare_for_create(document);
+  strategy_of(kind).prepare_for_create(document, context.gates);
   JsonObject& meta = metadata(document);
   if (const auto prefix = meta_text(document, "generateName");
       !prefix.empty() && meta_text(document, "name").empty())
@@ -88,9 +90,10 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   meta["uid"] = random_uuid(context.entropy);
   request.name = meta_text(document, "name");
   if (context.validates)
-    if (auto causes = validate_create(kind, document); !causes.empty())
+    if (auto causes = validate_create(kind, document, context.gates); !causes.empty())
       return fail(invalid(kind, request.name, std::move(causes)));
   TRY(admit_valid(context, request, document));
+  std::ranges::move(warnings_about(kind, document), std::back_inserter(answer.warnings));
 
   std::string key = store::make_key(kind, request.name_space, request.name);
   if (const api::ObjectPtr standing = context.staging.get(key))

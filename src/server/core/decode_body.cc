@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/decode.h"
+#include "api/workloads/seed_fields.h"
 
 namespace muster::server {
 namespace {
@@ -129,7 +130,10 @@ Result<DecodedBody> decode_body(const BodyType& type, api::ParsedJson parsed,
   if (validation == FieldValidation::Strict && !decoded->unknown.empty())
     return fail(cannot_be_handled(
         type, fmt::format("strict decoding error: {}", fmt::join(decoded->unknown, ", "))));
-  if (validation == FieldValidation::Warn) out.warnings = std::move(decoded->unknown);
+  if (validation == FieldValidation::Warn) {
+    out.warnings = std::move(decoded->unknown);
+    api::explain_seed_fields(type.kind, out.warnings);
+  }
   return out;
 }
 

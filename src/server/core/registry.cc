@@ -81,11 +81,12 @@ Time last_seen(const api::Object& event) {
 }  // namespace
 
 Registry::Registry(store::Store& store, watch::Window& window, Entropy& entropy,
-                   Validation validation)
+                   Validation validation, const api::Gates& gates)
     : store_(store),
       window_(window),
       entropy_(entropy),
       validation_(validation),
+      gates_(gates),
       staging_(std::make_unique<Staging>(store)),
       cleaner_(std::make_unique<NamespaceCleaner>(store)),
       pins_(std::make_unique<PinnedListings>()) {}
@@ -96,6 +97,7 @@ void Registry::decide(api::Request request, Time now, Reply reply) {
   Context context{.staging = *staging_,
                   .entropy = entropy_,
                   .now = now,
+                  .gates = gates_,
                   .validates = validation_ == Validation::On};
   Result<Decision> decision = decide_safely(context, request);
   if (decision)

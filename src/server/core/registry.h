@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/gates/gates.h"
 #include "api/request.h"
 #include "base/entropy.h"
 #include "base/result.h"
@@ -36,7 +37,7 @@ class Registry {
   enum class Validation : std::uint8_t { On, Off };
 
   Registry(store::Store& store, watch::Window& window, Entropy& entropy,
-           Validation validation = Validation::On);
+           Validation validation = Validation::On, const api::Gates& gates = {});
   ~Registry();
 
   // --- the registry's thread ---
@@ -63,6 +64,7 @@ class Registry {
   watch::Window& window_;
   Entropy& entropy_;
   const Validation validation_;
+  const api::Gates gates_;
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<NamespaceCleaner> cleaner_;
   std::unique_ptr<PinnedListings> pins_;  // the only part that reads change; has its own lock

@@ -12,10 +12,16 @@
 #include "api/validation/object_meta.h"
 #include "api/validation/pod.h"
 #include "api/validation/priority_class.h"
+#include "api/workloads/composite_pod_group.h"
+#include "api/workloads/gate_drops.h"
+#include "api/workloads/pod_group.h"
+#include "api/workloads/workload.h"
 #include "server/core/document.h"
 
 namespace muster::server {
 namespace {
+
+using api::Gates;
 
 bool has_status(const api::Kind& kind) { return kind.message->find("status") != nullptr; }
 
@@ -23,10 +29,11 @@ class PodStrategy final : public Strategy {
  public:
   void set_defaults(Json& pod) const override { api::default_pod(pod); }
 
-  void prepare_for_create(Json& pod) const override {
+  void prepare_for_create(Json& pod, const Gates& gates) const override {
+    api::drop_disabled_pod_fields(pod, nullptr, gates);
     JsonObject status{{"phase", "Pending"}, {"qosClass", pod_qos_class(pod)}};
-    const Json* gates = api::find_path(pod, "spec.schedulingGates");
-    if (gates != nullptr && gates->is_array() && !gates->get_array().empty())
+    const Json* holds = api::find_path(pod, "spec.schedulingGates");
+    if (holds != nullptr && holds->is_array() && !holds->get_array().empty())
       status["conditions"] = JsonArray{
           JsonObject{{"type", "PodScheduled"},
                      {"status", "False"},
@@ -35,8 +42,13 @@ class PodStrategy final : public Strategy {
     pod.get_object()["status"] = std::move(status);
   }
 
-  void prepare_for_status(Json& pod, const Json& old) const override {
-    Strategy::prepare_for_status(pod, old);
+  void prepare_for_update(Json& pod, const Json& old, const Gates& gates) const override {
+    Strategy::prepare_for_update(pod, old, gates);
+    api::drop_disabled_pod_fields(pod, &old, gates);
+  }
+
+  void prepare_for_status(Json& pod, const Json& old, const Gates& gates) const override {
+    Strategy::prepare_for_status(pod, old, gates);
     copy_meta(pod, old, "deletionTimestamp");
     copy_meta(pod, old, "ownerReferences");
     const Json* old_status = api::find(old, "status");
@@ -65,7 +77,7 @@ class NamespaceStrategy final : public Strategy {
  public:
   void set_defaults(Json& document) const override { api::default_name_space(document); }
 
-  void prepare_for_create(Json& document) const override {
+  void prepare_for_create(Json& document, const Gates&) const override {
     document.get_object()["status"] = JsonObject{{"phase", "Active"}};
     std::vector<std::string> finalizers = text_list(document, "spec.finalizers");
     for (const std::string& finalizer : finalizers)
@@ -75,7 +87,7 @@ class NamespaceStrategy final : public Strategy {
   }
 
   // All there is in spec is the finalizers, and those change through /finalize alone.
-  void prepare_for_update(Json& document, const Json& old) const override {
+  void prepare_for_update(Json& document, const Json& old, const Gates&) const override {
     copy_member(document.get_object(), old, "spec");
     copy_member(document.get_object(), old, "status");
   }
@@ -95,14 +107,59 @@ class NodeStrategy final : public Strategy {
       api::ensure_object(node.get_object(), "status")["allocatable"] = std::move(copy);
     }
   }
-  void prepare_for_create(Json&) const override {}
+  void prepare_for_create(Json&, const Gates&) const override {}
 };
 
 // Kinds that have nothing but what the client says.
 class PlainStrategy final : public Strategy {
  public:
-  void prepare_for_create(Json&) const override {}
-  void prepare_for_update(Json&, const Json&) const override {}
+  void prepare_for_create(Json&, const Gates&) const override {}
+  void prepare_for_update(Json&, const Json&, const Gates&) const override {}
+};
+
+// Groups: what /status takes is status alone, not even labels; gates decide about fields.
+class GroupStrategy : public Strategy {
+ public:
+  void prepare_for_create(Json& group, const Gates& gates) const override {
+    Strategy::prepare_for_create(group, gates);
+    drop_disabled(group, nullptr, gates);
+  }
+  void prepare_for_update(Json& group, const Json& old, const Gates& gates) const override {
+    Strategy::prepare_for_update(group, old, gates);
+    drop_disabled(group, &old, gates);
+  }
+  void prepare_for_status(Json& group, const Json& old, const Gates& gates) const override {
+    Strategy::prepare_for_status(group, old, gates);
+    for (const std::string_view member : {"labels", "annotations", "finalizers", "ownerReferences",
+                                          "deletionTimestamp", "generation"})
+      copy_meta(group, old, member);
+    drop_disabled(group, &old, gates);
+  }
+
+ protected:
+  virtual void drop_disabled(Json& group, const Json* old, const Gates& gates) const = 0;
+};
+
+class PodGroupStrategy final : public GroupStrategy {
+  void drop_disabled(Json& group, const Json* old, const Gates& gates) const override {
+    api::drop_disabled_pod_group_fields(group, old, gates);
+  }
+};
+
+class CompositePodGroupStrategy final : public GroupStrategy {
+  void drop_disabled(Json& group, const Json* old, const Gates& gates) const override {
+    api::drop_disabled_composite_pod_group_fields(group, old, gates);
+  }
+};
+
+class WorkloadStrategy final : public Strategy {
+ public:
+  void prepare_for_create(Json& workload, const Gates& gates) const override {
+    api::drop_disabled_workload_fields(workload, nullptr, gates);
+  }
+  void prepare_for_update(Json& workload, const Json& old, const Gates& gates) const override {
+    api::drop_disabled_workload_fields(workload, &old, gates);
+  }
 };
 
 class OrphaningStrategy final : public Strategy {
@@ -118,13 +175,13 @@ api::EventGroup group_of(const api::Kind& kind) {
 
 void Strategy::set_defaults(Json&) const {}
 
-void Strategy::prepare_for_create(Json& document) const { document.get_object().erase("status"); }
+void Strategy::prepare_for_create(Json& document, const Gates&) const { document.get_object().erase("status"); }
 
-void Strategy::prepare_for_update(Json& document, const Json& old) const {
+void Strategy::prepare_for_update(Json& document, const Json& old, const Gates&) const {
   copy_member(document.get_object(), old, "status");
 }
 
-void Strategy::prepare_for_status(Json& document, const Json& old) const {
+void Strategy::prepare_for_status(Json& document, const Json& old, const Gates&) const {
   copy_member(document.get_object(), old, "spec");
 }
 
@@ -138,23 +195,34 @@ const Strategy& strategy_of(const api::Kind& kind) {
   static const PodStrategy pod;
   static const NamespaceStrategy name_space;
   static const NodeStrategy node;
+  static const PodGroupStrategy pod_group;
+  static const CompositePodGroupStrategy composite_pod_group;
+  static const WorkloadStrategy workload;
   static const PlainStrategy plain;
   static const OrphaningStrategy orphaning;
   static const Strategy usual;
   if (&kind == &api::kinds::pod()) return pod;
   if (&kind == &api::kinds::name_space()) return name_space;
   if (&kind == &api::kinds::node()) return node;
+  if (&kind == &api::kinds::pod_group()) return pod_group;
+  if (&kind == &api::kinds::composite_pod_group()) return composite_pod_group;
+  if (&kind == &api::kinds::workload()) return workload;
   if (kind.kind == "Job" || kind.kind == "ReplicationController") return orphaning;
   return has_status(kind) ? usual : plain;
 }
 
-std::vector<Cause> validate_create(const api::Kind& kind, const Json& document) {
+std::vector<Cause> validate_create(const api::Kind& kind, const Json& document,
+                                   const Gates& gates) {
   if (&kind == &api::kinds::pod()) return api::validate_pod(document).causes();
   if (&kind == &api::kinds::node()) return api::validate_node(document).causes();
   if (&kind == &api::kinds::name_space()) return api::validate_name_space(document).causes();
   if (&kind == &api::kinds::priority_class())
     return api::validate_priority_class(document).causes();
   if (&kind == &api::kinds::lease()) return api::validate_lease(document).causes();
+  if (&kind == &api::kinds::pod_group()) return api::validate_pod_group(document, gates).causes();
+  if (&kind == &api::kinds::composite_pod_group())
+    return api::validate_composite_pod_group(document, gates).causes();
+  if (&kind == &api::kinds::workload()) return api::validate_workload(document, gates).causes();
   if (kind.kind == "Event") return api::validate_event(document, group_of(kind)).causes();
   api::FieldErrors errors;
   api::validate_object_meta(document, api::meta_rules(kind), errors);
@@ -162,7 +230,7 @@ std::vector<Cause> validate_create(const api::Kind& kind, const Json& document) 
 }
 
 std::vector<Cause> validate_update(const api::Kind& kind, const Json& document, const Json& old,
-                                   std::string_view subresource) {
+                                   std::string_view subresource, const Gates& gates) {
   const bool status = subresource == "status";
   if (&kind == &api::kinds::pod())
     return status ? api::validate_pod_status_update(document, old).causes()
@@ -177,11 +245,26 @@ std::vector<Cause> validate_update(const api::Kind& kind, const Json& document, 
   if (&kind == &api::kinds::priority_class())
     return api::validate_priority_class_update(document, old).causes();
   if (&kind == &api::kinds::lease()) return api::validate_lease_update(document, old).causes();
+  if (&kind == &api::kinds::pod_group())
+    return status ? api::validate_pod_group_status_update(document, old).causes()
+                  : api::validate_pod_group_update(document, old, gates).causes();
+  if (&kind == &api::kinds::composite_pod_group())
+    return status ? api::validate_composite_pod_group_status_update(document, old).causes()
+                  : api::validate_composite_pod_group_update(document, old, gates).causes();
+  if (&kind == &api::kinds::workload())
+    return api::validate_workload_update(document, old, gates).causes();
   if (kind.kind == "Event")
     return api::validate_event_update(document, old, group_of(kind)).causes();
   api::FieldErrors errors;
   api::validate_object_meta_update(document, old, errors);
   return errors.causes();
+}
+
+std::vector<std::string> warnings_about(const api::Kind& kind, const Json& document) {
+  if (&kind == &api::kinds::workload()) return api::workload_warnings(document);
+  if (&kind == &api::kinds::composite_pod_group())
+    return api::composite_pod_group_warnings(document);
+  return {};
 }
 
 }  // namespace muster::server

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/gates/gates.h"
 #include "api/json.h"
 #include "api/kind.h"
 #include "base/error.h"
@@ -21,10 +23,13 @@ class Strategy {
   // Defaults that a schema table cannot state because they depend on other fields. On every write.
   virtual void set_defaults(api::Json& document) const;
 
-  // What clients may not say: status on the main endpoint, anything but status on /status.
-  virtual void prepare_for_create(api::Json& document) const;
-  virtual void prepare_for_update(api::Json& document, const api::Json& old) const;
-  virtual void prepare_for_status(api::Json& document, const api::Json& old) const;
+  // What clients may not say: status on the main endpoint, anything but status on /status, fields
+  // whose gate is off.
+  virtual void prepare_for_create(api::Json& document, const api::Gates& gates) const;
+  virtual void prepare_for_update(api::Json& document, const api::Json& old,
+                                  const api::Gates& gates) const;
+  virtual void prepare_for_status(api::Json& document, const api::Json& old,
+                                  const api::Gates& gates) const;
   // Other subresources that take the whole object: namespaces/finalize.
   virtual void prepare_for_part(api::Json& document, const api::Json& old,
                                 std::string_view subresource) const;
@@ -40,9 +45,13 @@ class Strategy {
 const Strategy& strategy_of(const api::Kind& kind);
 
 // What is wrong with a document; empty if nothing is.
-std::vector<Cause> validate_create(const api::Kind& kind, const api::Json& document);
+std::vector<Cause> validate_create(const api::Kind& kind, const api::Json& document,
+                                   const api::Gates& gates);
 std::vector<Cause> validate_update(const api::Kind& kind, const api::Json& document,
-                                   const api::Json& old, std::string_view subresource);
+                                   const api::Json& old, std::string_view subresource,
+                                   const api::Gates& gates);
+// What is right but may not do what the user hopes.
+std::vector<std::string> warnings_about(const api::Kind& kind, const api::Json& document);
 
 // Guaranteed, Burstable or BestEffort, from the resources of a pod's containers.
 std::string_view pod_qos_class(const api::Json& pod);

@@ -59,10 +59,11 @@ class CoreTest : public ::testing::Test {
  protected:
   explicit CoreTest(std::unique_ptr<store::Engine> engine = store::make_memory_engine(),
                     watch::Limits limits = {},
-                    Registry::Validation validation = Registry::Validation::On)
+                    Registry::Validation validation = Registry::Validation::On,
+                    const api::Gates& gates = {})
       : store_(store::Store::open(std::move(engine)).value()),
         window_(limits),
-        registry_(*store_, window_, entropy_, validation),
+        registry_(*store_, window_, entropy_, validation, gates),
         server_(registry_, *store_, window_, [this](Request&& request, Reply&& reply) {
           registry_.submit(std::move(request), now_, std::move(reply));
           return true;

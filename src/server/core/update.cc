@@ -7,6 +7,7 @@
 
 #include "api/decode.h"
 #include "api/patch/patch.h"
+#include "api/workloads/seed_fields.h"
 #include "server/core/admission.h"
 #include "server/core/create.h"
 #include "server/core/decode_body.h"
@@ -85,14 +86,15 @@ void restore_server_fields(Json& document, const Json& old) {
     meta.erase("managedFields");
 }
 
-void prepare(const api::Request& request, Json& document, const Json& old) {
+void prepare(const api::Request& request, Json& document, const Json& old,
+             const api::Gates& gates) {
   const Strategy& strategy = strategy_of(*request.kind);
   if (request.subresource.empty()) {
-    strategy.prepare_for_update(document, old);
+    strategy.prepare_for_update(document, old, gates);
     if (request.kind->keeps_generation && !same_member(*request.kind, document, old, "spec"))
       bump_generation(document);
   } else if (request.subresource == "status") {
-    strategy.prepare_for_status(document, old);
+    strategy.prepare_for_status(document, old, gates);
   } else {
     strategy.prepare_for_part(document, old, request.subresource);
   }
@@ -110,9 +112,10 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
   TRY(check_revision(request, document, *existing));
   metadata(document).erase("resourceVersion");
   restore_server_fields(document, old);
-  prepare(request, document, old);
+  prepare(request, document, old, context.gates);
   if (context.validates)
-    if (auto causes = validate_update(kind, document, old, request.subresource); !causes.empty())
+    if (auto causes = validate_update(kind, document, old, request.subresource, context.gates);
+        !causes.empty())
       return fail(invalid(kind, request.name, std::move(causes)));
   TRY(admit_valid(context, request, document));
 
@@ -216,8 +219,10 @@ Result<DecodedBody> decode_patched(const api::Request& request, Json document) {
   DecodedBody out{.document = std::move(decoded->document), .warnings = {}};
   out.document.as_object().erase("kind");
   out.document.as_object().erase("apiVersion");
-  if (request.field_validation == api::FieldValidation::Warn)
+  if (request.field_validation == api::FieldValidation::Warn) {
     out.warnings = std::move(decoded->unknown);
+    api::explain_seed_fields(type.kind, out.warnings);
+  }
   return out;
 }
 

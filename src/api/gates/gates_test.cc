@@ -1,0 +1,77 @@
+#include "api/gates/gates.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace muster::api {
+namespace {
+
+TEST(Gates, TableStandsInTheOrderOfTheEnumeration) {
+  ASSERT_EQ(all_gates().size(), kGateCount);
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kGateCount; ++i) {
+    EXPECT_EQ(static_cast<std::size_t>(all_gates()[i].gate), i);
+    EXPECT_TRUE(names.insert(all_gates()[i].name).second);
+  }
+}
+
+TEST(Gates, WorkloadGatesAreOnByDefaultAndGroupClaimsAreNot) {
+  const Gates gates;
+  for (const Gate gate :
+       {Gate::GenericWorkload, Gate::TopologyAwareWorkloadScheduling, Gate::CompositePodGroup,
+        Gate::PodGroupPreemptionPolicy, Gate::WorkloadWithJob, Gate::MutableMinGroupCount})
+    EXPECT_TRUE(gates.on(gate)) << gate_name(gate);
+  EXPECT_FALSE(gates.on(Gate::DRAWorkloadResourceClaims));
+  EXPECT_FALSE(gates.on(Gate::SchedulerAsyncAPICalls));
+  EXPECT_TRUE(gates.check_dependencies());
+}
+
+TEST(Gates, ReadsAFlag) {
+  const Result<Gates> gates =
+      Gates::parse("WorkloadWithJob=false, DRAWorkloadResourceClaims=T,CompositePodGroup=1,");
+  ASSERT_TRUE(gates) << gates.error().message;
+  EXPECT_EQ(*gates, Gates().without(Gate::WorkloadWithJob).with(Gate::DRAWorkloadResourceClaims));
+  EXPECT_EQ(*Gates::parse(""), Gates());
+}
+
+TEST(Gates, SaysWhatIsWrongWithAFlag) {
+  struct Case {
+    std::string_view flag, want;
+  };
+  constexpr Case kCases[] = {
+      {"GangScheduling=true", "unrecognized feature gate: GangScheduling"},
+      {"=true", "unrecognized feature gate: "},
+      {"CompositePodGroup",
+       "missing bool value for feature gate CompositePodGroup: write "
+       "CompositePodGroup=true"},
+      {"CompositePodGroup=maybe",
+       "invalid value of feature gate CompositePodGroup=maybe: want true or false"},
+      {"DynamicResourceAllocation=false",
+       "cannot set feature gate DynamicResourceAllocation to false, feature is locked to true"},
+      {"TopologyAwareWorkloadScheduling=false",
+       "CompositePodGroup is enabled, but depends on features that are disabled: "
+       "[TopologyAwareWorkloadScheduling]"},
+      {"GenericWorkload=false,TopologyAwareWorkloadScheduling=false,WorkloadWithJob=false",
+       "[CompositePodGroup is enabled, but depends on features that are disabled: "
+       "[GenericWorkload TopologyAwareWorkloadScheduling], PodGroupPreemptionPolicy is enabled, "
+       "but depends on features that are disabled: [GenericWorkload]]"},
+  };
+  for (const Case& c : kCases) {
+    const Result<Gates> gates = Gates::parse(c.flag);
+    ASSERT_FALSE(gates) << c.flag;
+    EXPECT_EQ(gates.error().message, c.want);
+    EXPECT_EQ(gates.error().reason, Reason::BadRequest);
+  }
+}
+
+TEST(Gates, EverythingAboutWorkloadsCanBeSwitchedOff) {
+  EXPECT_TRUE(
+      Gates::parse("GenericWorkload=false,TopologyAwareWorkloadScheduling=false,"
+                   "CompositePodGroup=false,PodGroupPreemptionPolicy=false,"
+                   "WorkloadWithJob=false"));
+}
+
+}  // namespace
+}  // namespace muster::api

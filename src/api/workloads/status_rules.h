@@ -1,0 +1,11 @@
+#pragma once
+
+#include "api/json.h"
+#include "api/validation/field_errors.h"
+
+namespace muster::api {
+
+// A list of metav1.Condition: types unique, every member in its format.
+void validate_conditions(const JsonArray& conditions, const FieldPath& path, FieldErrors& errors);
+
+}  // namespace muster::api

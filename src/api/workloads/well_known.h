@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+// Names and limits of the workload API that more than one room speaks of.
+namespace muster::api {
+
+inline constexpr std::string_view kSchedulingGroup = "scheduling.k8s.io";
+
+// Keep a group while it is used: a PodGroup by its pods, a composite by its child groups (ours).
+inline constexpr std::string_view kPodGroupFinalizer = "scheduling.k8s.io/podgroup-protection";
+inline constexpr std::string_view kCompositePodGroupFinalizer =
+    "scheduling.muster.dev/compositepodgroup-protection";
+
+inline constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
+inline constexpr std::string_view kPreemptNever = "Never";
+
+inline constexpr std::size_t kTemplatesMax = 8;
+inline constexpr std::size_t kTemplateDepthMax = 4;
+inline constexpr std::size_t kGroupClaimsMax = 4;
+inline constexpr std::size_t kTopologyConstraintsMax = 1;
+inline constexpr std::int64_t kGroupPriorityMax = 1'000'000'000;
+
+}  // namespace muster::api

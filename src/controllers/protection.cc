@@ -1,0 +1,118 @@
+#include "controllers/protection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+
+namespace muster::controllers {
+namespace {
+
+using api::JsonArray;
+using api::JsonObject;
+
+constexpr Duration kBackoffMin = std::chrono::milliseconds{50};
+constexpr Duration kBackoffMax = std::chrono::seconds{30};
+
+// The uid makes sure that it is this object that is let go, not a later one of the same name.
+api::Request remove_finalizer(const api::Object& object, const std::string& finalizer) {
+  const api::ObjectMeta& meta = object.meta();
+  return client::patch_request(
+      object.kind(), meta.name_space, meta.name, "", api::PatchType::StrategicMerge,
+      JsonObject{
+          {"metadata", JsonObject{{"uid", meta.uid},
+                                  {"$deleteFromPrimitiveList/finalizers", JsonArray{finalizer}}}}});
+}
+
+}  // namespace
+
+Protection::Protection(std::string_view finalizer, client::Send send, Holds holds)
+    : finalizer_(finalizer), send_(std::move(send)), holds_(std::move(holds)) {}
+
+void Protection::see(const client::Event& event) {
+  const api::ObjectMeta& meta = event.object->meta();
+  std::string key = api::key_text(meta);
+  const bool has_finalizer =
+      std::ranges::find(meta.finalizers, finalizer_) != meta.finalizers.end();
+  if (event.type == client::Event::Type::Deleted || !meta.deletion_time || !has_finalizer) {
+    deleting_.erase(key);
+    return;
+  }
+  Deleting& entry = deleting_[key];
+  if (entry.object != nullptr && entry.object->meta().uid != meta.uid) entry = {};
+  entry.object = event.object;
+  due_.insert(std::move(key));
+}
+
+void Protection::set_use(const std::string& user, const std::string& object) {
+  const auto at = uses_.find(user);
+  if (at != uses_.end()) {
+    if (at->second == object) return;
+    const auto users = users_.find(at->second);
+    users->second.erase(user);
+    if (users->second.empty()) users_.erase(users);
+    due_.insert(at->second);
+    uses_.erase(at);
+  }
+  if (object.empty()) return;
+  uses_.emplace(user, object);
+  users_[object].insert(user);
+}
+
+void Protection::look_again() {
+  for (const auto& [key, entry] : deleting_) due_.insert(key);
+}
+
+void Protection::take_in_outcome(const client::Called& called, Time now) {
+  const auto call = calls_.find(called.ticket);
+  if (call == calls_.end()) return;
+  const std::string key = std::move(call->second);
+  calls_.erase(call);
+  const auto at = deleting_.find(key);
+  if (called.outcome || at == deleting_.end()) return;
+  const Error& error = called.outcome.error();
+  if (error.reason == Reason::NotFound) return;
+  log(LogLevel::Debug, "{} {}: cannot remove finalizer {}: {}; trying again",
+      at->second.object->kind().kind, key, finalizer_, error.message);
+  Deleting& entry = at->second;
+  entry.asked = false;
+  entry.backoff = std::clamp(entry.backoff * 2, kBackoffMin, kBackoffMax);
+  retries_.emplace(now + entry.backoff, key);
+}
+
+std::size_t Protection::run_once(Time now, std::size_t limit) {
+  if (!started_) return 0;
+  while (!retries_.empty() && retries_.begin()->first <= now) {
+    due_.insert(std::move(retries_.begin()->second));
+    retries_.erase(retries_.begin());
+  }
+  std::size_t done = 0;
+  for (; done < limit && !due_.empty(); ++done) decide(due_.extract(due_.begin()).value());
+  return done;
+}
+
+std::optional<Time> Protection::next_deadline() const {
+  if (!started_) return std::nullopt;
+  if (!due_.empty()) return Time{};
+  if (retries_.empty()) return std::nullopt;
+  return retries_.begin()->first;
+}
+
+bool Protection::used(const std::string& object) const {
+  const auto users = users_.find(object);
+  if (users == users_.end()) return false;
+  return !holds_ || std::ranges::any_of(users->second, [&](const std::string& user) {
+    return holds_(user, object);
+  });
+}
+
+void Protection::decide(const std::string& object) {
+  const auto at = deleting_.find(object);
+  if (at == deleting_.end() || at->second.asked || used(object)) return;
+  at->second.asked = true;
+  const std::uint64_t ticket = next_ticket_++;
+  calls_.emplace(ticket, object);
+  send_(remove_finalizer(*at->second.object, finalizer_), ticket);
+}
+
+}  // namespace muster::controllers
