@@ -236,8 +236,8 @@ const Json* find_path(const Json& value, std::string_view dotted_path) {
   return nullptr;
 }
 
-// operator[] of Boost 1.81 may move all members even if the key is there already, and references to them
-// dangle; so it is asked only where a member really has to be added.
+// operator[] of Boost 1.81 may move all members even if the key is there already, and references to
+// them dangle; so it is asked only where a member really has to be added.
 JsonObject& ensure_object(JsonObject& parent, std::string_view member) {
   Json* found = parent.if_contains(member);
   Json& value = found != nullptr ? *found : parent[member];

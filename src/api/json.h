@@ -20,7 +20,8 @@ using JsonArray = boost::json::array;
 
 struct ParsedJson {
   Json value;
-  // Paths of keys that stood twice in one object ("spec.containers[0].name"); the last one won, as in Go.
+  // Paths of keys that stood twice in one object ("spec.containers[0].name"); the last one won, as
+  // in Go.
   std::vector<std::string> duplicates;
 };
 

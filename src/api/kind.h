@@ -11,15 +11,15 @@ namespace muster::api {
 
 // A part of an object with an endpoint of its own: pods/status, pods/binding.
 struct Subresource {
-  std::string name;          // "status"
-  std::string kind;          // what the body is: "Pod", "Binding", "Eviction"
-  std::string body_group;    // group and version of the body where they differ from the resource's
+  std::string name;        // "status"
+  std::string kind;        // what the body is: "Pod", "Binding", "Eviction"
+  std::string body_group;  // group and version of the body where they differ from the resource's
   std::string body_version;
   std::vector<std::string> verbs;  // sorted
 };
 
-// What the API knows of a kind of object, written once in kinds.cc. All versions of a kind share one Kind:
-// conversion between them is a swap of apiVersion.
+// What the API knows of a kind of object, written once in kinds.cc. All versions of a kind share
+// one Kind: conversion between them is a swap of apiVersion.
 struct Kind {
   std::string group;                  // "" is core
   std::vector<std::string> versions;  // served, most preferred first
@@ -34,9 +34,9 @@ struct Kind {
   std::string store_prefix;  // first part of the store key; two kinds may be views of one prefix
   const schema::Message* message = nullptr;
 
-  bool unconditional_update = true;      // PUT without resourceVersion
-  bool create_on_update = false;         // PUT of a missing object creates it
-  bool keeps_generation = false;         // generation 1 at create, +1 on spec change
+  bool unconditional_update = true;  // PUT without resourceVersion
+  bool create_on_update = false;     // PUT of a missing object creates it
+  bool keeps_generation = false;     // generation 1 at create, +1 on spec change
   bool answers_delete_with_object = false;
   bool deletes_collections = true;
   std::vector<std::string> selectable_fields;  // beyond metadata.name and metadata.namespace
@@ -55,7 +55,8 @@ struct Kind {
 // Every kind, in discovery order. Lives for ever.
 std::span<const Kind* const> all_kinds();
 // By group, version and plural, as a URL names it; null if not served.
-const Kind* find_resource(std::string_view group, std::string_view version, std::string_view plural);
+const Kind* find_resource(std::string_view group, std::string_view version,
+                          std::string_view plural);
 // By group and Kind, as an apiVersion/kind pair names it.
 const Kind* find_kind(std::string_view group, std::string_view kind);
 

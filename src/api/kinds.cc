@@ -186,8 +186,8 @@ struct Registry {
   std::vector<const Kind*> all;
 
   Registry() {
-    for (Kind (*make)() : {event, name_space, node, pod, priority_class, composite_pod_group, pod_group,
-                          workload, lease}) {
+    for (Kind (*make)() : {event, name_space, node, pod, priority_class, composite_pod_group,
+                           pod_group, workload, lease}) {
       kinds.push_back(finished(make()));
       all.push_back(kinds.back().get());
     }

@@ -56,9 +56,9 @@ struct View {
 // One version of one API object. Immutable once published, shared by everybody as
 // shared_ptr<const Object>; loopback hands over the same pointer the server stored.
 //
-// The bytes are canonical JSON of the stored version: members in schema order, maps sorted, without kind,
-// apiVersion and metadata.resourceVersion. They always begin with {"metadata":{" so that the three can be
-// put back without parsing (encode()).
+// The bytes are canonical JSON of the stored version: members in schema order, maps sorted, without
+// kind, apiVersion and metadata.resourceVersion. They always begin with {"metadata":{" so that the
+// three can be put back without parsing (encode()).
 class Object {
  public:
   // From a document that has been decoded, defaulted and validated.
@@ -112,7 +112,8 @@ struct EncodeOptions {
   std::string_view version;  // "v1beta1"; empty = the stored version
   bool with_type = true;     // kind and apiVersion
 };
-void encode(const Object& object, Revision revision, const EncodeOptions& options, std::string& out);
+void encode(const Object& object, Revision revision, const EncodeOptions& options,
+            std::string& out);
 
 // namespace/name, or name for cluster-scoped objects: how messages and logs name an object.
 std::string key_text(const ObjectMeta& meta);

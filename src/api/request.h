@@ -11,11 +11,20 @@
 #include "api/kind.h"
 #include "api/object.h"
 
-// The vocabulary of requests, shared by both ends of the wire: server/http fills a Request from an HTTP
-// message, client from a typed call; server/core answers it.
+// The vocabulary of requests, shared by both ends of the wire: server/http fills a Request from an
+// HTTP message, client from a typed call; server/core answers it.
 namespace muster::api {
 
-enum class Verb : std::uint8_t { Get, List, Watch, Create, Update, Patch, Delete, DeleteCollection };
+enum class Verb : std::uint8_t {
+  Get,
+  List,
+  Watch,
+  Create,
+  Update,
+  Patch,
+  Delete,
+  DeleteCollection
+};
 
 enum class PatchType : std::uint8_t { JsonPatch, Merge, StrategicMerge, Apply };
 
@@ -59,8 +68,9 @@ struct Request {
   std::string subresource;
   User user;
 
-  // Create, Update, Patch: the body as a document. For Create and Update it is decoded by the kind's
-  // schema (decode.h): typed, pruned, not yet defaulted. For Patch it is the patch as parsed.
+  // Create, Update, Patch: the body as a document. For Create and Update it is decoded by the
+  // kind's schema (decode.h): typed, pruned, not yet defaulted. For Patch it is the patch as
+  // parsed.
   Json body;
   PatchType patch_type = PatchType::Merge;
   FieldValidation field_validation = FieldValidation::Warn;

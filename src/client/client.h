@@ -23,12 +23,14 @@ struct Event {
   api::ObjectPtr object;  // the new state; for Deleted the last one
 };
 
-// The life of all objects of a kind: first an Added for each that exists, then every change in order. It
-// heals itself: after a gap it tells the differences. Belongs to one component; poll() never blocks.
+// The life of all objects of a kind: first an Added for each that exists, then every change in
+// order. It heals itself: after a gap it tells the differences. Belongs to one component; poll()
+// never blocks.
 class Feed {
  public:
   virtual ~Feed() = default;
-  // Moves up to `max` events that have arrived into `out`. True while the initial block is not yet complete.
+  // Moves up to `max` events that have arrived into `out`. True while the initial block is not yet
+  // complete.
   struct Poll {
     bool synced = false;  // everything that existed at the start has been told
     bool more = false;    // call again, there is more right now
@@ -40,20 +42,21 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // Sends a request. `done` is called exactly once, later or at once, on a thread of the client's choosing:
-  // components hand in a function that posts the outcome to their own mailbox.
+  // Sends a request. `done` is called exactly once, later or at once, on a thread of the client's
+  // choosing: components hand in a function that posts the outcome to their own mailbox.
   virtual void send(api::Request request, Done done) = 0;
 
-  // `wake` is called, from any thread, when poll() may have something; coalesced, cheap, never after
-  // the feed is destroyed.
+  // `wake` is called, from any thread, when poll() may have something; coalesced, cheap, never
+  // after the feed is destroyed.
   virtual std::unique_ptr<Feed> watch(const api::Kind& kind, std::function<void()> wake) = 0;
 };
 
 // Requests our components make, so that each is written once.
 api::Request bind_request(const api::Object& pod, std::string_view node);
 api::Request create_request(const api::Kind& kind, std::string_view name_space, api::Json document);
-api::Request patch_request(const api::Kind& kind, std::string_view name_space, std::string_view name,
-                           std::string_view subresource, api::PatchType type, api::Json patch);
+api::Request patch_request(const api::Kind& kind, std::string_view name_space,
+                           std::string_view name, std::string_view subresource, api::PatchType type,
+                           api::Json patch);
 api::Request delete_request(const api::Object& object, std::optional<std::int64_t> grace_period_s);
 
 }  // namespace muster::client

@@ -1,6 +1,7 @@
 #include "api/schema/tables.h"
 
-// meta/v1: what every object carries, and the bodies of requests and errors. tables.h explains the notation.
+// meta/v1: what every object carries, and the bodies of requests and errors. tables.h explains the
+// notation.
 namespace muster::api::schema {
 
 const Table kMeta{"meta/v1", R"(

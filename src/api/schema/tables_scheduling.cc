@@ -1,6 +1,7 @@
 #include "api/schema/tables.h"
 
-// scheduling.k8s.io: priority classes, workloads and the groups made from them. tables.h explains the notation.
+// scheduling.k8s.io: priority classes, workloads and the groups made from them. tables.h explains
+// the notation.
 namespace muster::api::schema {
 
 const Table kSchedulingV1{"scheduling/v1", R"(

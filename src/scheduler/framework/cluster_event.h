@@ -7,7 +7,8 @@
 
 namespace muster::scheduler {
 
-// What happened to the cluster, in the terms plugins register interest in (reference/plugins.md 7.1).
+// What happened to the cluster, in the terms plugins register interest in
+// (reference/plugins.md 7.1).
 enum class Action : std::uint32_t {
   Add = 1,
   Delete = 2,
@@ -23,7 +24,14 @@ enum class Action : std::uint32_t {
   UpdatePodSchedulingGatesEliminated = 8192,
 };
 
-enum class Resource : std::uint8_t { Node, AssignedPod, UnscheduledPod, TargetPod, PodGroup, CompositePodGroup };
+enum class Resource : std::uint8_t {
+  Node,
+  AssignedPod,
+  UnscheduledPod,
+  TargetPod,
+  PodGroup,
+  CompositePodGroup
+};
 
 struct ClusterEvent {
   Resource resource = Resource::Node;

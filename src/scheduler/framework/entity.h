@@ -26,8 +26,9 @@ struct GroupKey {
   friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
 
-// One group of a tree: PodGroup and CompositePodGroup are the same type. A leaf has pods, a composite
-// children; `minimum` counts pods of a leaf, direct children of a composite, and is 1 for Basic.
+// One group of a tree: PodGroup and CompositePodGroup are the same type. A leaf has pods, a
+// composite children; `minimum` counts pods of a leaf, direct children of a composite, and is 1 for
+// Basic.
 struct Group {
   GroupKey key;
   api::ObjectPtr object;
@@ -39,8 +40,8 @@ struct Group {
   Time created;
   std::vector<PendingPod> pods;  // queued members, in the order upstream tries them
   std::vector<Group> children;   // by creation time, then name
-  // How many pods a leaf will have in the end, if somebody said so; 0: unknown. A Basic group with a topology
-  // key prefers a domain with room for that many.
+  // How many pods a leaf will have in the end, if somebody said so; 0: unknown. A Basic group with
+  // a topology key prefers a domain with room for that many.
   std::int32_t declared_size = 0;
 };
 

@@ -11,9 +11,16 @@
 namespace muster::scheduler {
 
 // How an attempt ended, for a pod or a group. Unresolvable: evicting others cannot help either.
-// Unresolved: the search stopped at its budget; it is not a "no". Invalid: the tree itself is wrong (too deep,
-// differing priorities), which no retry mends.
-enum class Outcome : std::uint8_t { Placed, Unschedulable, Unresolvable, Unresolved, Error, Invalid };
+// Unresolved: the search stopped at its budget; it is not a "no". Invalid: the tree itself is wrong
+// (too deep, differing priorities), which no retry mends.
+enum class Outcome : std::uint8_t {
+  Placed,
+  Unschedulable,
+  Unresolvable,
+  Unresolved,
+  Error,
+  Invalid
+};
 
 // A pod and the node it shall run on.
 struct Assignment {
@@ -21,7 +28,8 @@ struct Assignment {
   std::string node;
 };
 
-// A pod that got no node, with upstream's sentence ("0/5 nodes are available: 3 Insufficient cpu, …").
+// A pod that got no node, with upstream's sentence ("0/5 nodes are available: 3 Insufficient cpu,
+// …").
 struct Refusal {
   api::ObjectPtr pod;
   Outcome outcome = Outcome::Unschedulable;
@@ -29,8 +37,8 @@ struct Refusal {
   std::vector<std::string> plugins;  // who refused; decides which events wake the pod
 };
 
-// How much of a group a domain could hold at most: a bound anybody can check against the cluster. A group whose
-// every domain is bounded below what it needs is proven infeasible.
+// How much of a group a domain could hold at most: a bound anybody can check against the cluster. A
+// group whose every domain is bounded below what it needs is proven infeasible.
 struct DomainBound {
   std::string domain;             // label value; empty: anywhere in the parent's domain
   std::int64_t fits_at_most = 0;  // queued pods of the subtree
@@ -48,8 +56,9 @@ struct GroupVerdict {
   std::vector<DomainBound> bounds = {};  // of a refused group, the best domains first
 };
 
-// What an attempt decided: a value to print, compare, replay, commit. Nothing has happened yet; every
-// assignment carries the pod version it was decided on, so a stale one is refused by the server.
+// What an attempt decided: a value to print, compare, replay, commit. Nothing has happened yet;
+// every assignment carries the pod version it was decided on, so a stale one is refused by the
+// server.
 struct Plan {
   std::vector<Assignment> assignments;
   std::vector<Refusal> refusals;

@@ -175,7 +175,9 @@ api::EventGroup group_of(const api::Kind& kind) {
 
 void Strategy::set_defaults(Json&) const {}
 
-void Strategy::prepare_for_create(Json& document, const Gates&) const { document.get_object().erase("status"); }
+void Strategy::prepare_for_create(Json& document, const Gates&) const {
+  document.get_object().erase("status");
+}
 
 void Strategy::prepare_for_update(Json& document, const Json& old, const Gates&) const {
   copy_member(document.get_object(), old, "status");
