@@ -120,9 +120,11 @@ void encode(const Object& object, Revision revision, const EncodeOptions& option
     out += R"(",)";
   }
   out += kMetadata;
-  out += R"("resourceVersion":")";
-  fmt::format_to(std::back_inserter(out), "{}", revision.value);
-  out += R"(",)";
+  if (revision.value != 0) {  // a dry run has none
+    out += R"("resourceVersion":")";
+    fmt::format_to(std::back_inserter(out), "{}", revision.value);
+    out += R"(",)";
+  }
   out += bytes.substr(1 + kMetadata.size());
 }
 

@@ -82,9 +82,27 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
   return std::ranges::find(list, text) != list.end();
 }
 
+// Whether anything names the object as its owner. Looks at every object of its namespace (at all,
+// if it has none), so it is asked only by the two policies that care.
+bool has_dependents(Context& context, const api::Object& owner) {
+  const std::string& name_space = owner.meta().name_space;
+  for (const api::Kind* kind : api::all_kinds()) {
+    std::string prefix = kind->store_prefix + "/";
+    if (!name_space.empty()) {
+      if (!kind->namespaced) continue;
+      prefix += name_space + "/";
+    }
+    for (const api::ObjectPtr& object : context.staging.list(prefix))
+      for (const api::OwnerReference& reference : object->meta().owners)
+        if (reference.uid == owner.meta().uid) return true;
+  }
+  return false;
+}
+
 // The finalizers an object has once the propagation policy is written into them. Who acts on the
-// two special ones is the garbage collector.
-std::vector<std::string> finalizers_after(const api::Object& object, std::string_view policy) {
+// two special ones is the garbage collector; without dependents there is nothing for it to do.
+std::vector<std::string> finalizers_after(Context& context, const api::Object& object,
+                                          std::string_view policy) {
   const std::vector<std::string>& finalizers = object.meta().finalizers;
   if (object.kind().kind == "Event") return finalizers;
   bool orphan = contains(finalizers, kOrphan);
@@ -95,6 +113,7 @@ std::vector<std::string> finalizers_after(const api::Object& object, std::string
   } else if (!orphan && !foreground) {
     orphan = strategy_of(object.kind()).orphans_dependents();
   }
+  if ((orphan || foreground) && !has_dependents(context, object)) orphan = foreground = false;
   std::vector<std::string> out;
   for (const std::string& finalizer : finalizers)
     if (finalizer != kOrphan && finalizer != kForeground) out.push_back(finalizer);
@@ -149,8 +168,9 @@ Removal begin_termination(const api::ObjectPtr& existing, Time now, Json documen
   return changed(existing, document);
 }
 
-Result<Removal> remove(const api::ObjectPtr& existing, const api::DeleteOptions& options, Time now,
-                       const Mark& mark = nullptr) {
+Result<Removal> remove(Context& context, const api::ObjectPtr& existing,
+                       const api::DeleteOptions& options, const Mark& mark = nullptr) {
+  const Time now = context.now;
   TRY(check_preconditions(*existing, options.preconditions));
   TRY(admit_delete(*existing));
   Json document = existing->document();
@@ -162,7 +182,7 @@ Result<Removal> remove(const api::ObjectPtr& existing, const api::DeleteOptions&
   const Grace grace = begin_grace(*existing, options, now, document);
   if (grace.pending) return unchanged(existing);
   const std::vector<std::string> finalizers =
-      finalizers_after(*existing, options.propagation_policy);
+      finalizers_after(context, *existing, options.propagation_policy);
   set_finalizers(document, finalizers);
   if (finalizers.empty() && grace.period_s.value_or(0) == 0)
     return gone(grace.period_s ? api::Object::make(existing->kind(), document) : existing);
@@ -199,7 +219,7 @@ Result<Decision> decide_delete(Context& context, const api::Request& request) {
 Result<Decision> decide_removal(Context& context, const api::ObjectPtr& existing,
                                 const api::DeleteOptions& options, const Mark& mark) {
   const api::Kind& kind = existing->kind();
-  const Removal removal = TRY(remove(existing, options, context.now, mark));
+  const Removal removal = TRY(remove(context, existing, options, mark));
   Decision decision;
   add_write(decision.transaction, existing, removal);
   decision.deleted = removal.gone;
@@ -225,7 +245,7 @@ Result<Decision> decide_delete_collection(Context& context, const api::Request& 
   for (const api::ObjectPtr& existing : context.staging.list(selection.prefix())) {
     if (limit > 0 && list.items.size() >= limit) break;
     if (!selection.matches(*existing)) continue;
-    const Removal removal = TRY(remove(existing, request.remove, context.now));
+    const Removal removal = TRY(remove(context, existing, request.remove));
     add_write(decision.transaction, existing, removal);
     // A list shows stored objects: those that are gone as they were last.
     list.items.push_back(removal.gone ? existing : removal.object);

@@ -102,9 +102,17 @@ TEST_F(DeletionTest, PreconditionsAreChecked) {
 }
 
 TEST_F(DeletionTest, ForegroundDeletionWaitsForTheCollector) {
-  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
   api::DeleteOptions options;
   options.propagation_policy = "Foreground";
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"alone"}})"));
+  ASSERT_TRUE(remove(nodes(), "", "alone", options));
+  EXPECT_EQ(reason(get(nodes(), "", "alone")), Reason::NotFound) << "nobody is left to wait for";
+
+  const auto owner = create(nodes(), "", R"({"metadata":{"name":"n1"}})");
+  ASSERT_TRUE(
+      create_pod("dependent", "",
+                 R"("ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n1","uid":")" +
+                     at(owner, "metadata.uid") + "\"}]"));
   const auto node = remove(nodes(), "", "n1", options);
   EXPECT_EQ(at(node, "metadata.finalizers"), R"(["foregroundDeletion"])") << message(node);
   options.propagation_policy = "Sideways";
