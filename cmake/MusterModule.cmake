@@ -24,7 +24,7 @@ function(muster_module room)
   target_include_directories(muster_${room} ${scope} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(muster_${room} ${scope} ${M_DEPENDS} ${M_LIBRARIES})
   if(M_SOURCES)
-    target_link_libraries(muster_${room} PRIVATE muster_warnings)
+    muster_use_prelude(muster_${room})
   endif()
 
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
@@ -36,7 +36,8 @@ function(muster_module room)
   if(M_TESTS AND MUSTER_BUILD_TESTS)
     add_executable(${room}_test ${M_TESTS})
     target_link_libraries(${room}_test PRIVATE muster::${room} ${M_TEST_DEPENDS} ${M_TEST_LIBRARIES}
-                                               muster_warnings GTest::gtest_main)
+                                               GTest::gtest_main)
+    muster_use_prelude(${room}_test TEST)
     gtest_discover_tests(${room}_test TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST
                          PROPERTIES TIMEOUT 300)
   endif()

@@ -39,20 +39,20 @@ bool is_self_review(const Attributes& asked) {
 
 Error forbidden(const api::User& user, const Attributes& asked) {
   if (!asked.is_resource)
-    return make_error(Reason::Forbidden, "forbidden: User \"{}\" cannot {} path \"{}\"", user.name,
+    return make_error(Reason::Forbidden, R"(forbidden: User "{}" cannot {} path "{}")", user.name,
                       asked.verb, asked.path);
   const std::string qualified =
       asked.group.empty() ? asked.resource : asked.resource + "." + asked.group;
   const std::string subject =
-      asked.name.empty() ? qualified : fmt::format("{} \"{}\"", qualified, asked.name);
+      asked.name.empty() ? qualified : fmt::format(R"({} "{}")", qualified, asked.name);
   const std::string resource =
       asked.subresource.empty() ? asked.resource : asked.resource + "/" + asked.subresource;
   const std::string scope = asked.name_space.empty()
                                 ? "at the cluster scope"
-                                : fmt::format("in the namespace \"{}\"", asked.name_space);
+                                : fmt::format(R"(in the namespace "{}")", asked.name_space);
   Error error =
       make_error(Reason::Forbidden,
-                 "{} is forbidden: User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}",
+                 R"({} is forbidden: User "{}" cannot {} resource "{}" in API group "{}" {})",
                  subject, user.name, asked.verb, resource, asked.group, scope);
   error.name = asked.name;
   error.group = asked.group;

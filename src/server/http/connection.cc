@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -448,7 +449,7 @@ bool Connection::step_linger() {
     lingers_ = true;
     tls_.close_notify();
     error_code ignored;
-    socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    std::ignore = socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     set_deadline(SteadyClock::now() + kLingerTime);
   }
   std::array<char, kReadBytes> nowhere{};
@@ -608,7 +609,7 @@ void Connection::close() {
   end_watch();
   timer_.cancel();
   error_code ignored;
-  socket_.close(ignored);
+  std::ignore = socket_.close(ignored);
 }
 
 }  // namespace

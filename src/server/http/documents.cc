@@ -39,7 +39,8 @@ std::string index_json() {
   for (const api::Kind* kind : api::all_kinds()) {
     const std::string root = kind->group.empty() ? "/api" : "/apis/" + kind->group;
     paths.insert(root);
-    for (const std::string& version : kind->versions) paths.insert(root + "/" + version);
+    for (const std::string& version : kind->versions)
+      paths.insert(fmt::format("{}/{}", root, version));
   }
   std::string out = R"({"paths":[)";
   for (const std::string& path : paths) {

@@ -19,6 +19,8 @@ namespace {
 // As upstream; below it the gain is not worth the time.
 constexpr std::size_t kGzipBytesMin = 128U << 10U;
 constexpr std::int64_t kWatchSecondsMin = 1800;
+// Longer is for ever, and must not overflow a clock.
+constexpr std::int64_t kWatchSecondsMax = 31'536'000;
 constexpr std::size_t kWarningTextsMax = 4096;
 constexpr std::size_t kWarningTextShort = 256;
 
@@ -222,8 +224,7 @@ Result<std::unique_ptr<WatchStream>> Front::open_watch(Exchange& exchange,
   const std::int64_t timeout_s =
       asked_s > 0 ? asked_s
                   : kWatchSecondsMin + static_cast<std::int64_t>(entropy().below(kWatchSecondsMin));
-  // Longer than a year is for ever, and must not overflow a clock.
-  const std::chrono::seconds timeout(std::min<std::int64_t>(timeout_s, 365 * 86'400));
+  const std::chrono::seconds timeout(std::min(timeout_s, kWatchSecondsMax));
   return std::make_unique<WatchStream>(std::move(opened),
                                        WatchStream::Options{.rendering = exchange.rendering,
                                                             .bookmarks = asked.list.allow_bookmarks,

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "base/log.h"
@@ -30,8 +31,8 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 // Answers go out at once, and peers that vanished are noticed: a watch may be silent for an hour.
 void tune(tcp::socket& socket) {
   error_code ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
-  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  std::ignore = socket.set_option(tcp::no_delay(true), ignored);
+  std::ignore = socket.set_option(asio::socket_base::keep_alive(true), ignored);
   const int fd = socket.native_handle();
   const auto set = [fd](int option, int value) {
     (void)::setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value);
@@ -39,7 +40,7 @@ void tune(tcp::socket& socket) {
   set(TCP_KEEPIDLE, 30);
   set(TCP_KEEPINTVL, 15);
   set(TCP_KEEPCNT, 4);
-  socket.non_blocking(true, ignored);
+  std::ignore = socket.non_blocking(true, ignored);
 }
 
 class HttpsListener final : public Listener {

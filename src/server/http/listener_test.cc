@@ -513,13 +513,16 @@ TEST_F(ListenerTest, WatchersThatVanishAreForgotten) {
 
 TEST_F(ListenerTest, ManyConnectionsAtOnce) {
   std::vector<std::thread> clients;
+  clients.reserve(8);
   std::atomic<int> good{0};
   for (int i = 0; i < 8; ++i) {
     clients.emplace_back([&, i] {
       for (int j = 0; j < 8; ++j) {
         Wire wire(site_, as_admin());
         const std::string name = fmt::format("p{}-{}", i, j);
-        if (create_pod(wire, name).code == 201 && wire.get(kPods + "/" + name).code == 200) ++good;
+        if (create_pod(wire, name).code == 201 &&
+            wire.get(fmt::format("{}/{}", kPods, name)).code == 200)
+          ++good;
       }
     });
   }

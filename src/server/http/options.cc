@@ -131,9 +131,8 @@ Result<void> read_write_options(const Query& query, std::string_view user_agent,
   else if (!validation.empty() && validation != "Warn")
     return invalid_option(
         kind, "FieldValueNotSupported", "fieldValidation",
-        fmt::format(
-            "Unsupported value: \"{}\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"",
-            validation));
+        fmt::format(R"(Unsupported value: "{}": supported values: "", "Ignore", "Strict", "Warn")",
+                    validation));
   return {};
 }
 

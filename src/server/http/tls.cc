@@ -18,9 +18,7 @@ namespace {
 
 // --- A BIO over a socket. OpenSSL's own would raise SIGPIPE when the peer has gone.
 
-int socket_of(BIO* bio) {
-  return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
-}
+int socket_of(BIO* bio) { return *static_cast<const int*>(BIO_get_data(bio)); }
 
 int bio_write(BIO* bio, const char* data, int size) {
   BIO_clear_retry_flags(bio);
@@ -144,10 +142,12 @@ Result<TlsContext> TlsContext::make(const std::string& ca_certificate,
   return TlsContext(std::move(context));
 }
 
-TlsSession::TlsSession(const TlsContext& context, int socket) : ssl_(SSL_new(context.get())) {
+TlsSession::TlsSession(const TlsContext& context, int socket)
+    : socket_(socket), ssl_(SSL_new(context.get())) {
   BIO* const bio = BIO_new(socket_bio_method());
-  CHECK(ssl_ != nullptr && bio != nullptr);
-  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+  CHECK(ssl_ != nullptr);
+  CHECK(bio != nullptr);
+  BIO_set_data(bio, &socket_);
   SSL_set_bio(ssl_.get(), bio, bio);
   SSL_set_accept_state(ssl_.get());
 }

@@ -35,6 +35,8 @@ enum class Io : std::uint8_t { Done, WantRead, WantWrite, Closed, Failed };
 class TlsSession {
  public:
   TlsSession(const TlsContext& context, int socket);
+  TlsSession(const TlsSession&) = delete;  // OpenSSL holds on to where socket_ stands
+  TlsSession& operator=(const TlsSession&) = delete;
 
   Io handshake();
   // Moves at least one byte when Done; `moved` says how many.
@@ -54,6 +56,7 @@ class TlsSession {
  private:
   Io judge(int result);
 
+  int socket_;
   SslHandle ssl_;
   bool broken_ = false;
   bool saw_plain_http_ = false;
