@@ -9,6 +9,7 @@
 #include "server/core/admission.h"
 #include "server/core/document.h"
 #include "server/core/errors.h"
+#include "server/core/field_ownership.h"
 #include "server/core/ownership.h"
 #include "server/core/strategy.h"
 
@@ -78,6 +79,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   wipe(document);
   api::apply_defaults(*kind.message, document);
   strategy_of(kind).set_defaults(document);
+  record_write(context, request, nullptr, document);
 
   TRY(admit_create(context, request, document));
   strategy_of(kind).prepare_for_create(document, context.gates);

@@ -14,6 +14,7 @@
 #include "server/core/deletion.h"
 #include "server/core/document.h"
 #include "server/core/errors.h"
+#include "server/core/field_ownership.h"
 #include "server/core/ownership.h"
 #include "server/core/resource_version.h"
 #include "server/core/strategy.h"
@@ -108,6 +109,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
   drop_duplicate_owners(document, warnings);
   api::apply_defaults(*kind.message, document);
   strategy_of(kind).set_defaults(document);
+  record_write(context, request, old, document);
   TRY(admit_update(context, request, document, old));
   TRY(check_revision(request, document, *existing));
   metadata(document).erase("resourceVersion");
@@ -167,12 +169,6 @@ Error no_object() {
                     "error decoding patch: json: cannot unmarshal into an object");
 }
 
-Error apply_unsupported() {
-  return make_error(Reason::UnsupportedMediaType,
-                    "server-side apply is not supported yet: use a merge patch, or kubectl apply "
-                    "without --server-side");
-}
-
 Result<Json> patched(const api::Request& request, Json document) {
   switch (request.patch_type) {
     case api::PatchType::JsonPatch: return api::json_patch(std::move(document), request.body);
@@ -182,9 +178,9 @@ Result<Json> patched(const api::Request& request, Json document) {
     case api::PatchType::StrategicMerge:
       if (!request.body.is_object()) return fail(no_object());
       return api::strategic_merge_patch(*request.kind->message, std::move(document), request.body);
-    case api::PatchType::Apply: break;
+    case api::PatchType::Apply: break;  // decide_apply
   }
-  return fail(apply_unsupported());
+  return fail(no_object());
 }
 
 // A patch that leaves no well-formed object is itself invalid; the whole patch is quoted.
@@ -226,6 +222,24 @@ Result<DecodedBody> decode_patched(const api::Request& request, Json document) {
   return out;
 }
 
+// Server-side apply: makes the object if there is none.
+Result<Decision> decide_apply(Context& context, api::Request& request) {
+  const api::Kind& kind = *request.kind;
+  const api::ObjectPtr existing =
+      context.staging.get(store::make_key(kind, request.name_space, request.name));
+  if (!existing && !request.subresource.empty()) return fail(not_found(kind, request.name));
+  Json document = TRY(
+      apply_patch(context, request, existing ? seen_document(request, *existing) : Json(nullptr)));
+  document.as_object().erase("kind");
+  document.as_object().erase("apiVersion");
+  TRY(check_name(request, document));
+  TRY(check_uid(request, document, existing ? existing->meta() : api::ObjectMeta{}));
+  if (existing)
+    return replace(context, request, std::move(document), existing, std::move(request.warnings));
+  request.body = std::move(document);
+  return decide_create(context, request);
+}
+
 }  // namespace
 
 Result<Decision> decide_update(Context& context, api::Request& request) {
@@ -249,7 +263,7 @@ Result<Decision> decide_update(Context& context, api::Request& request) {
 Result<Decision> decide_patch(Context& context, api::Request& request) {
   const api::Kind& kind = *request.kind;
   if (!takes_whole_object(request)) return fail(method_not_allowed());
-  if (request.patch_type == api::PatchType::Apply) return fail(apply_unsupported());
+  if (is_apply(request)) return decide_apply(context, request);
   const api::ObjectPtr existing =
       context.staging.get(store::make_key(kind, request.name_space, request.name));
   if (!existing) return fail(not_found(kind, request.name));

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "api/apply/field_set.h"
+#include "api/json.h"
+#include "api/schema/schema.h"
+#include "base/result.h"
+
+// Server-side apply and the record of who owns which field (wire.md 3.6). Pure functions over
+// documents that may carry metadata.managedFields.
+namespace muster::api {
+
+// Who writes, through which door, and when.
+struct Write {
+  std::string manager;
+  std::string api_version;
+  std::string subresource;
+  std::string now;  // RFC 3339
+  FieldSet beyond;  // what this door cannot change (status on the main one): never recorded
+};
+
+// Whether the document asks that nobody's ownership be known any more (`managedFields: [{}]`).
+bool resets_managers(const Json& document);
+
+// Records a write that is no apply: its manager owns every field that `after` adds or changes
+// against `before`, and nobody owns what is gone. An object that nobody tracks stays untracked;
+// a new one (`before` is null) is tracked from the start.
+void record_update(const schema::Message& message, const Write& write, const Json& before,
+                   Json& after);
+
+// Applies `config` (decoded, without managedFields) to `live` (null: there is no object yet).
+// Sets what it says, takes out what its manager applied before and no longer says and nobody else
+// owns. Conflict, naming every field and owner, if another manager owns a field it would change;
+// with `force` the field changes hands.
+Result<Json> apply(const schema::Message& message, const Write& write, Json live,
+                   const Json& config, bool force);
+
+}  // namespace muster::api

@@ -1,0 +1,166 @@
+#include "api/apply/apply.h"
+
+#include <gtest/gtest.h>
+
+#include "api/apply/managers.h"
+#include "api/kind.h"
+
+namespace muster::api {
+namespace {
+
+const schema::Message& pod() { return *kinds::pod().message; }
+Json json(std::string_view text) { return parse_json(text).value().value; }
+
+Write by(std::string manager, std::string now = "2026-01-01T00:00:00Z") {
+  return {.manager = std::move(manager),
+          .api_version = "v1",
+          .subresource = "",
+          .now = std::move(now),
+          .beyond = field_set({"status"})};
+}
+
+Result<Json> apply_as(const std::string& manager, Json live, std::string_view config,
+                      bool force = false) {
+  return apply(pod(), by(manager), std::move(live), json(config), force);
+}
+
+std::string labels_of(const Json& document) {
+  const Json* const labels = find_path(document, "metadata.labels");
+  return labels == nullptr ? "" : to_text(*labels);
+}
+
+// `m/Apply {"f:..."}` per entry.
+std::vector<std::string> owners(const Json& document) {
+  std::vector<std::string> out;
+  for (const auto& [manager, owned] : read_managers(document))
+    out.push_back(manager.name + "/" + manager.operation + " " +
+                  to_text(to_fields_v1(owned.fields)));
+  return out;
+}
+
+TEST(ApplyTest, TheFirstApplyMakesTheObjectAndOwnsWhatItSays) {
+  const auto made = apply_as("m", nullptr, R"({"metadata":{"name":"x","labels":{"a":"1"}}})");
+  EXPECT_EQ(labels_of(*made), R"({"a":"1"})");
+  EXPECT_EQ(owners(*made),
+            std::vector<std::string>{R"(m/Apply {"f:metadata":{"f:labels":{"f:a":{}}}})"});
+}
+
+TEST(ApplyTest, WhatIsNoLongerSaidIsTakenOutUnlessAnotherOwnsIt) {
+  Json object = *apply_as("m", nullptr, R"({"metadata":{"labels":{"a":"1","b":"2"}}})");
+  object = *apply_as("n", std::move(object), R"({"metadata":{"labels":{"b":"2"}}})");
+  object = *apply_as("m", std::move(object), R"({"metadata":{"labels":{"c":"3"}}})");
+  EXPECT_EQ(labels_of(object), R"({"c":"3","b":"2"})");
+  EXPECT_EQ(owners(object),
+            (std::vector<std::string>{R"(m/Apply {"f:metadata":{"f:labels":{"f:c":{}}}})",
+                                      R"(n/Apply {"f:metadata":{"f:labels":{"f:b":{}}}})"}));
+}
+
+TEST(ApplyTest, AnotherManagersFieldIsAConflictUntilForced) {
+  const Json object =
+      *apply_as("m", nullptr, R"({"metadata":{"labels":{"a":"1","b":"2","c":"3"}}})");
+  const auto one = apply_as("n", object, R"({"metadata":{"labels":{"a":"other","b":"2"}}})");
+  ASSERT_FALSE(one.has_value());
+  EXPECT_EQ(one.error().reason, Reason::Conflict);
+  EXPECT_EQ(one.error().message,
+            R"(Apply failed with 1 conflict: conflict with "m": .metadata.labels.a)");
+  EXPECT_EQ(one.error().causes, std::vector<Cause>({{.type = "FieldManagerConflict",
+                                                     .field = ".metadata.labels.a",
+                                                     .message = R"(conflict with "m")"}}));
+  const auto two = apply_as("n", object, R"({"metadata":{"labels":{"a":"x","c":"x"}}})");
+  EXPECT_EQ(two.error().message,
+            "Apply failed with 2 conflicts: conflicts with \"m\":\n- .metadata.labels.a\n"
+            "- .metadata.labels.c");
+
+  const auto forced = apply_as("n", object, R"({"metadata":{"labels":{"a":"x"}}})", true);
+  EXPECT_EQ(owners(*forced),
+            (std::vector<std::string>{R"(m/Apply {"f:metadata":{"f:labels":{"f:b":{},"f:c":{}}}})",
+                                      R"(n/Apply {"f:metadata":{"f:labels":{"f:a":{}}}})"}));
+}
+
+TEST(ApplyTest, UpdatesAreRecordedAndConflictWithTheirVersion) {
+  Json object = json(R"({"metadata":{"name":"x","labels":{"a":"1"}},"spec":{"nodeName":"n"}})");
+  record_update(pod(), by("curl"), nullptr, object);
+  EXPECT_EQ(
+      owners(object),
+      std::vector<std::string>{
+          R"(curl/Update {"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:nodeName":{}}})"});
+  EXPECT_EQ(apply_as("m", object, R"({"metadata":{"labels":{"a":"2"}}})").error().message,
+            R"(Apply failed with 1 conflict: conflict with "curl" using v1: .metadata.labels.a)");
+
+  Json changed = object;
+  changed.at("metadata").at("labels") = json(R"({"b":"1"})");
+  record_update(pod(), by("edit"), object, changed);
+  EXPECT_EQ(owners(changed),
+            (std::vector<std::string>{
+                R"(curl/Update {"f:metadata":{"f:labels":{}},"f:spec":{"f:nodeName":{}}})",
+                R"(edit/Update {"f:metadata":{"f:labels":{"f:b":{}}}})"}));
+}
+
+TEST(ApplyTest, AWriteThatChangesNothingLeavesNoTrace) {
+  Json object = json(R"({"metadata":{"labels":{"a":"1"}}})");
+  record_update(pod(), by("curl", "2026-01-01T00:00:00Z"), nullptr, object);
+  Json same = object;
+  record_update(pod(), by("curl", "2027-01-01T00:00:00Z"), object, same);
+  EXPECT_EQ(same, object);
+  record_update(pod(), by("other", "2027-01-01T00:00:00Z"), object, same);
+  EXPECT_EQ(same, object);
+  const Json applied = *apply_as("m", object, R"({"metadata":{"labels":{"a":"1"}}})");
+  Write later = by("m", "2028-01-01T00:00:00Z");
+  EXPECT_EQ(*apply(pod(), later, applied, json(R"({"metadata":{"labels":{"a":"1"}}})"), false),
+            applied);
+}
+
+TEST(ApplyTest, UntrackedObjectsStaySoUntilTheFirstApply) {
+  const Json object = json(R"({"metadata":{"labels":{"a":"1","b":"2"}}})");
+  Json changed = json(R"({"metadata":{"labels":{"a":"2","b":"2"}}})");
+  record_update(pod(), by("curl"), object, changed);
+  EXPECT_TRUE(owners(changed).empty());
+  EXPECT_EQ(owners(*apply_as("m", object, R"({"metadata":{"labels":{"a":"1"}}})")),
+            (std::vector<std::string>{
+                R"(before-first-apply/Update {"f:metadata":{"f:labels":{"f:a":{},"f:b":{}}}})",
+                R"(m/Apply {"f:metadata":{"f:labels":{"f:a":{}}}})"}));
+}
+
+TEST(ApplyTest, KubectlMayTakeOverWhatItAppliedFromTheClient) {
+  Json object = json(R"({"metadata":{"labels":{"a":"1","b":"2"},"annotations":{)"
+                     R"("kubectl.kubernetes.io/last-applied-configuration":)"
+                     R"("{\"metadata\":{\"labels\":{\"a\":\"1\"}}}"}}})");
+  record_update(pod(), by("kubectl-client-side-apply"), nullptr, object);
+  const auto taken = apply_as("kubectl", object, R"({"metadata":{"labels":{"a":"2"}}})");
+  ASSERT_TRUE(taken.has_value()) << taken.error().message;
+  EXPECT_EQ(labels_of(*taken), R"({"a":"2","b":"2"})");
+  EXPECT_FALSE(apply_as("kubectl", object, R"({"metadata":{"labels":{"b":"3"}}})").has_value());
+  EXPECT_FALSE(apply_as("other", object, R"({"metadata":{"labels":{"a":"2"}}})").has_value());
+}
+
+TEST(ApplyTest, OldUpdatersAreToldAsOne) {
+  Json object = json(R"({"metadata":{"labels":{"l0":"x"}}})");
+  record_update(pod(), by("m0", "2026-01-01T00:00:00Z"), nullptr, object);
+  for (int i = 1; i < 13; ++i) {
+    Json next = object;
+    next.at("metadata").at("labels").as_object().insert_or_assign("l" + std::to_string(i), "x");
+    record_update(pod(),
+                  by("m" + std::to_string(i), "2026-01-01T00:00:" + std::to_string(10 + i) + "Z"),
+                  object, next);
+    object = std::move(next);
+  }
+  const Managers managers = read_managers(object);
+  EXPECT_EQ(managers.size(), 10U);
+  const auto ancient = managers.find(
+      {.name = "ancient-changes", .operation = "Update", .api_version = "v1", .subresource = ""});
+  ASSERT_NE(ancient, managers.end());
+  EXPECT_EQ(
+      printed_paths(ancient->second.fields),
+      (std::vector<std::string>{".metadata.labels", ".metadata.labels.l0", ".metadata.labels.l1",
+                                ".metadata.labels.l2", ".metadata.labels.l3"}));
+}
+
+TEST(ApplyTest, StatusIsNotOwnedThroughTheMainDoor) {
+  const auto made =
+      apply_as("m", nullptr, R"({"metadata":{"labels":{"a":"1"}},"status":{"phase":"Running"}})");
+  EXPECT_EQ(owners(*made),
+            std::vector<std::string>{R"(m/Apply {"f:metadata":{"f:labels":{"f:a":{}}}})"});
+}
+
+}  // namespace
+}  // namespace muster::api

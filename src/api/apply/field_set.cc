@@ -1,0 +1,144 @@
+#include "api/apply/field_set.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace muster::api {
+namespace {
+
+constexpr std::string_view kItself = ".";
+
+void erase_empty(FieldSet& set) {
+  std::erase_if(set.children, [](const auto& child) { return child.second.empty(); });
+}
+
+// `[name="c",port=80]` from `{"name":"c","port":80}`.
+std::string printed_keys(std::string_view keys_json) {
+  const auto keys = parse_json(keys_json);
+  if (!keys || !keys->value.is_object()) return "[" + std::string(keys_json) + "]";
+  std::string out;
+  for (const auto& key : keys->value.get_object()) {
+    out += out.empty() ? '[' : ',';
+    out += std::string_view(key.key());
+    out += '=';
+    write_json(key.value(), out);
+  }
+  return out + "]";
+}
+
+std::string printed(std::string_view element) {
+  const std::string_view rest = element.substr(2);
+  switch (element.front()) {
+    case 'f': return "." + std::string(rest);
+    case 'k': return printed_keys(rest);
+    case 'v': return "[=" + std::string(rest) + "]";
+    default: return "[" + std::string(rest) + "]";
+  }
+}
+
+void print_paths(const FieldSet& set, const std::string& path, std::vector<std::string>& out) {
+  if (set.member) out.push_back(path);
+  for (const auto& [element, below] : set.children)
+    print_paths(below, path + printed(element), out);
+}
+
+bool is_path_element(std::string_view text) {
+  return text.size() >= 2 && text[1] == ':' &&
+         std::string_view("fkvi").find(text.front()) != std::string_view::npos;
+}
+
+Result<FieldSet> parse_node(const Json& node) {
+  const JsonObject* object = node.if_object();
+  if (object == nullptr) return fail(Reason::BadRequest, "fieldsV1: expected an object");
+  FieldSet out;
+  out.member = object->empty();
+  for (const auto& member : *object) {
+    const std::string_view element = member.key();
+    if (element == kItself) {
+      out.member = true;
+      continue;
+    }
+    if (!is_path_element(element))
+      return fail(Reason::BadRequest, R"(fieldsV1: "{}" is no path element)", element);
+    out.children.emplace(element, TRY(parse_node(member.value())));
+  }
+  return out;
+}
+
+}  // namespace
+
+const FieldSet* FieldSet::below(std::string_view element) const {
+  const auto found = children.find(element);
+  return found == children.end() ? nullptr : &found->second;
+}
+
+FieldSet united(FieldSet a, const FieldSet& b) {
+  a.member |= b.member;
+  for (const auto& [element, below] : b.children) {
+    FieldSet& mine = a.children[element];
+    mine = united(std::move(mine), below);
+  }
+  return a;
+}
+
+FieldSet common(const FieldSet& a, const FieldSet& b) {
+  FieldSet out{.member = a.member && b.member};
+  for (const auto& [element, below] : a.children)
+    if (const FieldSet* other = b.below(element))
+      if (FieldSet both = common(below, *other); !both.empty())
+        out.children.emplace(element, std::move(both));
+  return out;
+}
+
+FieldSet without(FieldSet a, const FieldSet& b) {
+  a.member &= !b.member;
+  for (auto& [element, below] : a.children)
+    if (const FieldSet* other = b.below(element)) below = without(std::move(below), *other);
+  erase_empty(a);
+  return a;
+}
+
+FieldSet without_subtrees(FieldSet a, const FieldSet& b) {
+  if (b.member) return {};
+  for (auto& [element, below] : a.children)
+    if (const FieldSet* other = b.below(element))
+      below = without_subtrees(std::move(below), *other);
+  erase_empty(a);
+  return a;
+}
+
+std::vector<std::string> printed_paths(const FieldSet& set) {
+  std::vector<std::string> out;
+  print_paths(set, "", out);
+  return out;
+}
+
+Json to_fields_v1(const FieldSet& set) {
+  JsonObject out;
+  if (set.member && !set.children.empty()) out.emplace(kItself, JsonObject());
+  for (const auto& [element, below] : set.children) out.emplace(element, to_fields_v1(below));
+  return out;
+}
+
+Result<FieldSet> parse_fields_v1(const Json& fields) {
+  FieldSet out = TRY(parse_node(fields));
+  out.member = false;
+  return out;
+}
+
+FieldSet field_set(const std::vector<std::string>& dotted_paths) {
+  FieldSet out;
+  for (std::string_view rest : dotted_paths) {
+    FieldSet* at = &out;
+    while (!rest.empty()) {
+      const std::size_t dot = std::min(rest.find('.'), rest.size());
+      at = &at->children["f:" + std::string(rest.substr(0, dot))];
+      rest.remove_prefix(std::min(dot + 1, rest.size()));
+    }
+    at->member = true;
+  }
+  return out;
+}
+
+}  // namespace muster::api

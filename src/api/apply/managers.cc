@@ -1,0 +1,97 @@
+#include "api/apply/managers.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace muster::api {
+namespace {
+
+constexpr std::size_t kUpdatersMax = 10;
+constexpr std::string_view kAncientChanges = "ancient-changes";
+constexpr std::string_view kManagedFields = "managedFields";
+
+using Entry = std::pair<Manager, Owned>;
+
+bool in_written_order(const Entry& a, const Entry& b) {
+  return std::tie(a.first.operation, a.second.time, a.first.name, a.first.api_version,
+                  a.first.subresource) < std::tie(b.first.operation, b.second.time, b.first.name,
+                                                  b.first.api_version, b.first.subresource);
+}
+
+// Folds the oldest updaters into one entry per version until few enough are left.
+void cap_updaters(Managers& managers) {
+  std::vector<Entry> updaters;
+  for (const auto& entry : managers)
+    if (entry.first.operation == kOperationUpdate && entry.first.name != kAncientChanges)
+      updaters.emplace_back(entry);
+  if (updaters.size() <= kUpdatersMax) return;
+  std::ranges::sort(updaters, in_written_order);
+  updaters.resize(updaters.size() - kUpdatersMax + 1);  // one place is taken by the bucket
+  for (auto& [manager, owned] : updaters) {
+    managers.erase(manager);
+    manager.name = kAncientChanges;
+    Owned& bucket = managers[manager];
+    bucket.fields = united(std::move(bucket.fields), owned.fields);
+    bucket.time = std::max(bucket.time, owned.time);
+  }
+}
+
+Json to_entry(const Manager& manager, const Owned& owned) {
+  JsonObject out;
+  out.emplace("manager", manager.name);
+  out.emplace("operation", manager.operation);
+  out.emplace("apiVersion", manager.api_version);
+  if (!owned.time.empty()) out.emplace("time", owned.time);
+  out.emplace("fieldsType", "FieldsV1");
+  out.emplace("fieldsV1", to_fields_v1(owned.fields));
+  if (!manager.subresource.empty()) out.emplace("subresource", manager.subresource);
+  return out;
+}
+
+}  // namespace
+
+Managers read_managers(const Json& document) {
+  Managers out;
+  const Json* const entries = find_path(document, "metadata.managedFields");
+  if (entries == nullptr || !entries->is_array()) return out;
+  for (const Json& entry : entries->get_array()) {
+    const Json* const fields = find(entry, "fieldsV1");
+    if (fields == nullptr || find_string(entry, "operation").empty()) continue;
+    auto parsed = parse_fields_v1(*fields);
+    if (!parsed) continue;
+    Manager manager{.name = std::string(find_string(entry, "manager")),
+                    .operation = std::string(find_string(entry, "operation")),
+                    .api_version = std::string(find_string(entry, "apiVersion")),
+                    .subresource = std::string(find_string(entry, "subresource"))};
+    Owned& owned = out[std::move(manager)];
+    owned.fields = united(std::move(owned.fields), *parsed);
+    owned.time = std::max(owned.time, std::string(find_string(entry, "time")));
+  }
+  return out;
+}
+
+void write_managers(Json& document, Managers managers) {
+  std::erase_if(managers, [](const auto& entry) { return entry.second.fields.empty(); });
+  cap_updaters(managers);
+  JsonObject& metadata = ensure_object(document.as_object(), "metadata");
+  if (managers.empty()) {
+    metadata.erase(kManagedFields);
+    return;
+  }
+  std::vector<Entry> entries(managers.begin(), managers.end());
+  std::ranges::sort(entries, in_written_order);
+  JsonArray out;
+  for (const auto& [manager, owned] : entries) out.push_back(to_entry(manager, owned));
+  metadata.insert_or_assign(kManagedFields, std::move(out));
+}
+
+FieldSet owned_by_all(const Managers& managers) {
+  FieldSet out;
+  for (const auto& [manager, owned] : managers) out = united(std::move(out), owned.fields);
+  return out;
+}
+
+}  // namespace muster::api
