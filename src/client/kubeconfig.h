@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+// Where a Kubernetes API server is and as whom to speak to it, as kubectl's configuration files
+// say. Blocking reads of small files: for programs and their start, never for a component.
+namespace muster::client {
+
+// What one context of a kubeconfig comes to. Certificates and keys are PEM text, read already,
+// whether they stood in the file or beside it.
+struct Kubeconfig {
+  std::string context;                // its name; empty for a file without contexts
+  std::string server;                 // https://HOST[:PORT][/PATH], no slash at the end
+  std::string name_space;             // empty if the context names none
+  std::string certificate_authority;  // empty: the certificates the system trusts
+  std::string client_certificate;     // empty, or with its key
+  std::string client_key;
+  std::string token;       // empty, or what the Authorization header bears
+  std::string token_file;  // where `token` was read, if it was: such tokens are replaced in time
+  std::string tls_server_name;  // empty: the host of `server`
+  bool insecure_skip_tls_verify = false;
+  std::string impersonate;  // the user to act as; empty: oneself
+};
+
+// Which files to read, as kubectl chooses them: `flag` alone if it is not empty; else the list in
+// the environment variable KUBECONFIG (`listed`, separated by colons) if it is not empty; else
+// .kube/config in the home directory. A file that the list or the default names may be missing.
+struct KubeconfigSources {
+  std::vector<std::string> files;
+  bool may_be_missing = false;
+};
+KubeconfigSources kubeconfig_sources(std::string_view flag, std::string_view listed,
+                                     std::string_view home);
+
+// Reads the files and merges them, the first that names something winning. `context` chooses one;
+// empty: the current one. Errors name the file, the field and what to do.
+Result<Kubeconfig> load_kubeconfig(const KubeconfigSources& sources, std::string_view context);
+
+}  // namespace muster::client

@@ -1,0 +1,199 @@
+#include "client/kubeconfig.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace muster::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPlain = R"(
+apiVersion: v1
+kind: Config
+current-context: dev
+contexts:
+- name: dev
+  context: {cluster: near, user: me, namespace: team-a}
+- name: prod
+  context: {cluster: far, user: robot}
+- name: nobody
+  context: {cluster: near}
+clusters:
+- name: near
+  cluster: {server: "https://127.0.0.1:6443/", certificate-authority-data: LS0tLS1CRUdJTiBDQQ==}
+- name: far
+  cluster: {server: https://far, insecure-skip-tls-verify: true, tls-server-name: kubernetes}
+users:
+- name: me
+  user: {client-certificate: pki/me.crt, client-key-data: LS0tLS1CRUdJTiBLRVk=}
+- name: robot
+  user: {token: stale, tokenFile: token}
+)";
+
+class KubeconfigTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "muster-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    fs::create_directory(root_ / "pki");
+    put("pki/me.crt", "-----BEGIN CERTIFICATE");
+    put("token", "fresh\n");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string put(const std::string& name, const std::string& text) {
+    std::ofstream(root_ / name) << text;
+    return root_ / name;
+  }
+  Result<Kubeconfig> load(const std::string& text, std::string_view context = "") {
+    return load_kubeconfig({.files = {put("config", text)}}, context);
+  }
+  // The complaint about a file, without the folder's name.
+  std::string complaint(const std::string& text, std::string_view context = "") {
+    const Result<Kubeconfig> loaded = load(text, context);
+    if (loaded) return "no complaint";
+    std::string message = loaded.error().message;
+    const std::string folder = root_.string() + "/";
+    for (std::size_t at = message.find(folder); at != std::string::npos; at = message.find(folder))
+      message.erase(at, folder.size());
+    return message;
+  }
+
+  fs::path root_;
+};
+
+// A file with one context; cluster and user are the given YAML mappings.
+std::string one(const std::string& cluster, const std::string& user) {
+  return "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
+         "clusters: [{name: k, cluster: " +
+         cluster + "}]\nusers: [{name: u, user: " + user + "}]\n";
+}
+
+TEST_F(KubeconfigTest, TakesTheCurrentContextWithFilesBesideIt) {
+  const Result<Kubeconfig> config = load(kPlain);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->context, "dev");
+  EXPECT_EQ(config->server, "https://127.0.0.1:6443");
+  EXPECT_EQ(config->name_space, "team-a");
+  EXPECT_EQ(config->certificate_authority, "-----BEGIN CA");
+  EXPECT_EQ(config->client_certificate, "-----BEGIN CERTIFICATE");
+  EXPECT_EQ(config->client_key, "-----BEGIN KEY");
+  EXPECT_FALSE(config->insecure_skip_tls_verify);
+}
+
+TEST_F(KubeconfigTest, TakesANamedContextAndTheTokenOfItsFile) {
+  const Result<Kubeconfig> config = load(kPlain, "prod");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->token, "fresh");
+  EXPECT_EQ(config->token_file, root_ / "token");
+  EXPECT_EQ(config->tls_server_name, "kubernetes");
+  EXPECT_TRUE(config->insecure_skip_tls_verify);
+  EXPECT_EQ(config->name_space, "");
+}
+
+TEST_F(KubeconfigTest, AContextWithoutUserIsAnonymous) {
+  const Result<Kubeconfig> config = load(kPlain, "nobody");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->client_certificate, "");
+  EXPECT_EQ(config->token, "");
+}
+
+TEST_F(KubeconfigTest, TheFirstFileThatNamesSomethingWins) {
+  const std::string first = put("first",
+                                "contexts: [{name: dev, context: {cluster: far, user: robot}}]\n"
+                                "users: [{name: robot, user: {token: mine}}]\n");
+  const std::string second = put("second", kPlain);
+  const Result<Kubeconfig> config =
+      load_kubeconfig({.files = {first, root_ / "absent", second}, .may_be_missing = true}, "");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->context, "dev");
+  EXPECT_EQ(config->server, "https://far");
+  EXPECT_EQ(config->token, "mine");
+}
+
+TEST_F(KubeconfigTest, SaysWhatIsWrongAndWhere) {
+  const std::string cluster = "{server: https://x}";
+  EXPECT_EQ(complaint("a: [b").find("kubeconfig config is no YAML: "), 0U);
+  EXPECT_EQ(complaint("kind: Pod"),
+            "config is no kubeconfig: it must be a mapping with kind: Config; `kubectl config view "
+            "--raw` prints one");
+  EXPECT_EQ(complaint("clusters: x"),
+            "kubeconfig config: clusters must be a list of {name, cluster}");
+  EXPECT_EQ(complaint("users: [{user: {}}]"),
+            "kubeconfig config: users[0].name is missing; every entry needs one");
+  EXPECT_EQ(complaint("contexts: [{name: a}, {name: b}]"),
+            "kubeconfig config: current-context is not set; choose one with --context or `kubectl "
+            "config use-context` (there are a, b)");
+  EXPECT_EQ(complaint(kPlain, "test"),
+            "kubeconfig config: --context says test, but contexts has no such name; there are dev, "
+            "nobody, prod");
+  EXPECT_EQ(
+      complaint("current-context: x"),
+      "kubeconfig config: current-context is x, but contexts has no such name; there is none");
+  EXPECT_EQ(
+      complaint("current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\n"
+                "clusters: [{name: l}]"),
+      "kubeconfig config: contexts[0].context.cluster names k, which is not defined; there is "
+      "l");
+  EXPECT_EQ(complaint(one("{}", "{}")),
+            "kubeconfig config: clusters[0].cluster.server is missing; write https://HOST:PORT of "
+            "the API server");
+  EXPECT_EQ(complaint(one("{server: x}", "{}")),
+            "kubeconfig config: clusters[0].cluster.server is x; it must begin with https://");
+  EXPECT_EQ(
+      complaint(one("{server: https://x, insecure-skip-tls-verify: maybe}", "{}")),
+      "kubeconfig config: clusters[0].cluster.insecure-skip-tls-verify must be true or false");
+  EXPECT_EQ(complaint(one("{server: https://x, certificate-authority-data: '#'}", "{}")),
+            "kubeconfig config: clusters[0].cluster.certificate-authority-data is no base64; "
+            "`base64 -w0 FILE` writes it");
+  EXPECT_EQ(complaint(one("{server: https://x, certificate-authority: token}", "{}")),
+            "kubeconfig config: clusters[0].cluster.certificate-authority holds no PEM (it must "
+            "contain -----BEGIN ...)");
+  EXPECT_EQ(complaint(one(cluster, "{token: 12}")),
+            "kubeconfig config: users[0].user.token must be text; put it in quotes");
+  EXPECT_EQ(complaint(one(cluster, "{client-certificate: pki/me.crt}")),
+            "kubeconfig config: users[0].user.client-key is missing; certificate and key go "
+            "together");
+  EXPECT_EQ(complaint(one(cluster, "{client-certificate: pki/you.crt}")),
+            "kubeconfig config: users[0].user.client-certificate names a file that cannot be read: "
+            "pki/you.crt: No such file or directory");
+  EXPECT_EQ(
+      complaint(one(cluster, "{tokenFile: pki}")),
+      "kubeconfig config: users[0].user.tokenFile names a file that cannot be read: pki: Is a "
+      "directory");
+  EXPECT_EQ(complaint(one(cluster, "{exec: {command: login}}")),
+            "kubeconfig config: users[0].user.exec is a login program, and Muster runs none; give "
+            "the user a token instead, e.g. the one that `kubectl create token` prints");
+}
+
+TEST_F(KubeconfigTest, AFileThatWasAskedForMustExist) {
+  const std::string absent = root_ / "absent";
+  const Result<Kubeconfig> asked = load_kubeconfig({.files = {absent}}, "");
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message,
+            "cannot read the kubeconfig " + absent + ": No such file or directory");
+  const Result<Kubeconfig> by_default =
+      load_kubeconfig({.files = {absent}, .may_be_missing = true}, "");
+  ASSERT_FALSE(by_default);
+  EXPECT_EQ(by_default.error().message,
+            "there is no kubeconfig (" + absent +
+                " does not exist); name one with --kubeconfig FILE or the environment variable "
+                "KUBECONFIG. `muster up` prints where it wrote its own");
+}
+
+TEST(KubeconfigSourcesTest, FlagThenVariableThenHome) {
+  using Files = std::vector<std::string>;
+  EXPECT_EQ(kubeconfig_sources("f", "a:b", "/home/x").files, Files{"f"});
+  EXPECT_FALSE(kubeconfig_sources("f", "a:b", "/home/x").may_be_missing);
+  EXPECT_EQ(kubeconfig_sources("", "a::b:", "/home/x").files, (Files{"a", "b"}));
+  EXPECT_EQ(kubeconfig_sources("", "", "/home/x").files, Files{"/home/x/.kube/config"});
+  EXPECT_TRUE(kubeconfig_sources("", "", "/home/x").may_be_missing);
+}
+
+}  // namespace
+}  // namespace muster::client
