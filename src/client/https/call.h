@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/request.h"
+#include "base/result.h"
+
+// Requests and answers as HTTP carries them, without the carrying: pure, so that a blocking client
+// and one that has many requests under way share them.
+namespace muster::client {
+
+struct HttpCall {
+  std::string method;
+  std::string target;        // path and query, encoded
+  std::string content_type;  // empty: no body
+  std::string body;
+};
+
+struct HttpReply {
+  int code = 0;
+  std::string body = {};
+  std::vector<std::string> warnings = {};  // texts of Warning headers
+  int retry_after_s = 0;
+};
+
+// How the request is written. It must not be a watch.
+HttpCall encode_call(const api::Request& request);
+
+// What the reply means: an answer with objects decoded by the schema, or the error that its Status
+// tells. A reply that is no Kubernetes JSON (a proxy's page) is an error that quotes it.
+Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply);
+
+}  // namespace muster::client

@@ -1,0 +1,123 @@
+#include "client/https/call.h"
+
+#include <gtest/gtest.h>
+
+#include "api/kind.h"
+#include "client/client.h"
+
+namespace muster::client {
+namespace {
+
+using api::kinds::pod;
+using api::kinds::pod_group;
+
+api::Request request(api::Verb verb, const api::Kind& kind, std::string_view name_space,
+                     std::string_view name = "") {
+  api::Request out;
+  out.verb = verb;
+  out.kind = &kind;
+  out.version = kind.stored_version;
+  out.name_space = name_space;
+  out.name = name;
+  return out;
+}
+
+api::Json json(std::string_view text) { return api::parse_json(text).value().value; }
+
+TEST(EncodeCall, ReadsGoToThePathOfTheKind) {
+  const HttpCall get = encode_call(request(api::Verb::Get, pod(), "team a", "web"));
+  EXPECT_EQ(get.method, "GET");
+  EXPECT_EQ(get.target, "/api/v1/namespaces/team%20a/pods/web");
+  EXPECT_EQ(get.content_type, "");
+  api::Request list = request(api::Verb::List, pod_group(), "");
+  list.version = "v1beta1";
+  list.list.limit = 500;
+  list.list.label_selector = "a in (b,c)";
+  list.list.continue_token = "x+/=";
+  EXPECT_EQ(encode_call(list).target,
+            "/apis/scheduling.k8s.io/v1beta1/podgroups?labelSelector=a%20in%20%28b%2Cc%29&limit=500"
+            "&continue=x%2B%2F%3D");
+}
+
+TEST(EncodeCall, WritesCarryKindAndOptions) {
+  api::Request create = create_request(pod(), "default", json(R"({"metadata":{"name":"a"}})"));
+  create.dry_run = true;
+  const HttpCall call = encode_call(create);
+  EXPECT_EQ(call.method, "POST");
+  EXPECT_EQ(call.target, "/api/v1/namespaces/default/pods?dryRun=All&fieldValidation=Warn");
+  EXPECT_EQ(call.content_type, "application/json");
+  EXPECT_EQ(json(call.body), json(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}})"));
+}
+
+TEST(EncodeCall, ASubresourceCarriesItsOwnKind) {
+  const auto object = api::Object::make(
+      pod(), json(R"({"metadata":{"name":"a","namespace":"default","uid":"u"}})"));
+  const HttpCall call = encode_call(bind_request(*object, "node-1"));
+  EXPECT_EQ(call.target, "/api/v1/namespaces/default/pods/a/binding?fieldValidation=Warn");
+  EXPECT_EQ(api::find_string(json(call.body), "kind"), "Binding");
+}
+
+TEST(EncodeCall, PatchesNameTheirType) {
+  const HttpCall call = encode_call(patch_request(
+      pod(), "default", "a", "status", api::PatchType::StrategicMerge, json(R"({"status":{}})")));
+  EXPECT_EQ(call.method, "PATCH");
+  EXPECT_EQ(call.target, "/api/v1/namespaces/default/pods/a/status?fieldValidation=Warn");
+  EXPECT_EQ(call.content_type, "application/strategic-merge-patch+json");
+  EXPECT_EQ(call.body, R"({"status":{}})");
+}
+
+TEST(DecodeReply, AListHasItsItemsAndItsNextPage) {
+  const Result<api::Answer> answer = decode_reply(
+      request(api::Verb::List, pod(), ""),
+      {.code = 200,
+       .body =
+           R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"12","continue":"t","remainingItemCount":3},
+               "items":[{"metadata":{"name":"a","namespace":"d","resourceVersion":"7","unknown":1},"spec":{"nodeName":"n"}}]})"});
+  ASSERT_TRUE(answer) << answer.error().message;
+  const auto& list = std::get<api::ListAnswer>(answer->what);
+  EXPECT_EQ(list.revision.value, 12);
+  EXPECT_EQ(list.continue_token, "t");
+  EXPECT_EQ(list.remaining, 3);
+  ASSERT_EQ(list.items.size(), 1U);
+  EXPECT_EQ(list.items[0]->meta().name, "a");
+  EXPECT_EQ(list.items[0]->revision().value, 7);
+}
+
+TEST(DecodeReply, AStatusBecomesTheErrorItTells) {
+  const Result<api::Answer> answer = decode_reply(
+      request(api::Verb::Create, pod(), "d"),
+      {.code = 422,
+       .body =
+           R"({"kind":"Status","status":"Failure","message":"Pod \"a\" is invalid","reason":"Invalid","code":422,
+               "details":{"name":"a","kind":"Pod","causes":[{"reason":"FieldValueRequired","field":"spec.x","message":"Required value"}]}})"});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().reason, Reason::Invalid);
+  EXPECT_EQ(answer.error().message, "Pod \"a\" is invalid");
+  EXPECT_EQ(answer.error().name, "a");
+  EXPECT_EQ(answer.error().causes,
+            (std::vector<Cause>{{"FieldValueRequired", "spec.x", "Required value"}}));
+}
+
+TEST(DecodeReply, AnUnknownReasonFallsBackToTheCode) {
+  const Result<api::Answer> answer =
+      decode_reply(request(api::Verb::Get, pod(), "d", "a"),
+                   {.code = 403, .body = R"({"kind":"Status","reason":"New","message":"no"})"});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().reason, Reason::Forbidden);
+}
+
+TEST(DecodeReply, SomethingElseIsQuoted) {
+  for (const int code : {200, 502}) {
+    const Result<api::Answer> answer =
+        decode_reply(request(api::Verb::Get, pod(), "d", "a"),
+                     {.code = code, .body = "<html>Bad gateway\n</html>"});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().message,
+              fmt::format("the server answered {} with \"<html>Bad gateway\", which is no "
+                          "Kubernetes answer; does the kubeconfig name an API server?",
+                          code));
+  }
+}
+
+}  // namespace
+}  // namespace muster::client

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "api/request.h"
+#include "base/result.h"
+#include "client/kubeconfig.h"
+
+namespace muster::client {
+
+struct HttpsOptions {
+  long connect_timeout_ms = 10'000;
+  long timeout_ms = 60'000;  // for one call, its answer included
+  std::string user_agent = "muster";
+};
+
+// A Kubernetes API server as a program sees it that asks one thing after the other: every call
+// blocks. One connection, kept between calls; belongs to one thread. Components never use it: they
+// are handed a client::Client.
+class HttpsClient {
+ public:
+  // Nothing is sent yet. Fails only if the TLS library cannot be set up.
+  static Result<HttpsClient> open(Kubeconfig config, HttpsOptions options);
+  ~HttpsClient();
+  HttpsClient(HttpsClient&&) noexcept;
+  HttpsClient& operator=(HttpsClient&&) noexcept;
+
+  // Errors are those the server states, or say why it could not be asked: ServiceUnavailable if it
+  // cannot be reached or trusted, Timeout.
+  Result<api::Answer> call(const api::Request& request);
+
+  // All objects of a kind, page by page; in all namespaces if `name_space` is empty. Asks for the
+  // versions of the kind in turn until the server serves one; NotFound if it serves none. A list
+  // that expires half way is read again in one piece.
+  Result<api::ListAnswer> list(const api::Kind& kind, std::string_view name_space);
+
+  const Kubeconfig& config() const;
+
+ private:
+  struct State;
+  explicit HttpsClient(std::unique_ptr<State> state);
+
+  Result<api::ListAnswer> list_pages(api::Request request);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::client

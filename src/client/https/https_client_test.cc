@@ -1,0 +1,140 @@
+#include "client/https/https_client.h"
+
+#include <gtest/gtest.h>
+
+#include "client/client.h"
+#include "server/http/testing.h"
+
+namespace muster::client {
+namespace {
+
+using api::kinds::node;
+using server::testing::Site;
+
+Kubeconfig config_for(const Site& site) {
+  Kubeconfig config;
+  config.context = "test";
+  config.server = fmt::format("https://127.0.0.1:{}", site.port);
+  config.certificate_authority = site.authority.certificate;
+  config.client_certificate = site.admin.certificate;
+  config.client_key = site.admin.private_key;
+  return config;
+}
+
+HttpsClient open(Kubeconfig config) { return HttpsClient::open(std::move(config), {}).value(); }
+
+api::Json json(std::string_view text) { return api::parse_json(text).value().value; }
+
+Result<api::Answer> create_node(HttpsClient& client, const std::string& name) {
+  return client.call(
+      create_request(node(), "", json(fmt::format(R"({{"metadata":{{"name":"{}"}}}})", name))));
+}
+
+api::Request get_node(std::string_view name) {
+  api::Request get;
+  get.kind = &node();
+  get.version = "v1";
+  get.name = name;
+  return get;
+}
+
+TEST(HttpsClientTest, CreatesGetsAndPatches) {
+  const Site site;
+  HttpsClient client = open(config_for(site));
+  const Result<api::Answer> created = create_node(client, "a");
+  ASSERT_TRUE(created) << created.error().message;
+  EXPECT_TRUE(std::get<api::ObjectAnswer>(created->what).created);
+  const Result<api::Answer> patched =
+      client.call(patch_request(node(), "", "a", "", api::PatchType::Merge,
+                                json(R"({"metadata":{"labels":{"rack":"r1"}}})")));
+  ASSERT_TRUE(patched) << patched.error().message;
+  const Result<api::Answer> got = client.call(get_node("a"));
+  ASSERT_TRUE(got) << got.error().message;
+  const api::ObjectPtr& object = std::get<api::ObjectAnswer>(got->what).object;
+  EXPECT_EQ(object->meta().labels, (api::StringPairs{{"rack", "r1"}}));
+  EXPECT_GT(object->revision().value, 0);
+}
+
+TEST(HttpsClientTest, ListsPageByPage) {
+  const Site site;
+  HttpsClient client = open(config_for(site));
+  constexpr int kNodes = 620;  // more than a page
+  for (int i = 0; i < kNodes; ++i) ASSERT_TRUE(create_node(client, fmt::format("n{:04}", i)));
+  const Result<api::ListAnswer> listed = client.list(node(), "");
+  ASSERT_TRUE(listed) << listed.error().message;
+  ASSERT_EQ(listed->items.size(), kNodes);
+  EXPECT_EQ(listed->items.front()->meta().name, "n0000");
+  EXPECT_EQ(listed->items.back()->meta().name, "n0619");
+}
+
+TEST(HttpsClientTest, TellsWhatTheServerSays) {
+  const Site site;
+  HttpsClient client = open(config_for(site));
+  const Result<api::Answer> got = client.call(get_node("b"));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().reason, Reason::NotFound);
+  EXPECT_EQ(got.error().message, "nodes \"b\" not found");
+}
+
+TEST(HttpsClientTest, AnUnknownVersionOfAKindLeadsToTheNext) {
+  const Site site;
+  HttpsClient client = open(config_for(site));
+  api::Kind future = node();
+  future.versions = {"v3", "v1"};
+  EXPECT_TRUE(client.list(future, ""));
+  future.versions = {"v3"};
+  const Result<api::ListAnswer> none = client.list(future, "");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().reason, Reason::NotFound);
+}
+
+TEST(HttpsClientTest, AnonymousUsersAreToldWhatTheyMayNot) {
+  const Site site;
+  Kubeconfig config = config_for(site);
+  config.client_certificate.clear();
+  config.client_key.clear();
+  HttpsClient client = open(std::move(config));
+  const Result<api::ListAnswer> listed = client.list(node(), "");
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().reason, Reason::Forbidden);
+}
+
+TEST(HttpsClientTest, ATlsServerNameIsAskedForAtTheAddressOfTheServer) {
+  const Site site;
+  Kubeconfig config = config_for(site);
+  config.tls_server_name = "localhost";
+  EXPECT_TRUE(open(config).list(node(), ""));
+  config.tls_server_name = "example.com";
+  const Result<api::ListAnswer> listed = open(config).list(node(), "");
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().message.find("the certificate of https://127.0.0.1:"), 0U)
+      << listed.error().message;
+}
+
+TEST(HttpsClientTest, TrustsOnlyTheAuthorityItWasGiven) {
+  const Site site;
+  Kubeconfig config = config_for(site);
+  config.certificate_authority =
+      server::make_authority("another", site.core().clock().now()).value().certificate;
+  const Result<api::ListAnswer> listed = open(config).list(node(), "");
+  ASSERT_FALSE(listed);
+  EXPECT_NE(listed.error().message.find("is not trusted: "), std::string::npos)
+      << listed.error().message;
+  config.certificate_authority.clear();
+  config.insecure_skip_tls_verify = true;
+  EXPECT_TRUE(open(config).list(node(), ""));
+}
+
+TEST(HttpsClientTest, SaysThatNobodyListens) {
+  Site site;
+  const Kubeconfig config = config_for(site);
+  site.stop();
+  const Result<api::ListAnswer> listed = open(config).list(node(), "");
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().reason, Reason::ServiceUnavailable);
+  EXPECT_EQ(listed.error().message.find("cannot reach the API server https://127.0.0.1:"), 0U)
+      << listed.error().message;
+}
+
+}  // namespace
+}  // namespace muster::client
