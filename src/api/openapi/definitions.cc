@@ -1,5 +1,7 @@
 #include "api/openapi/definitions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -52,8 +54,8 @@ void add_extensions(const Field& field, JsonObject& schema) {
 std::string definition_name(const Message& message) {
   std::string package = message.package;
   std::ranges::replace(package, '/', '.');
-  if (package == "meta.v1") return std::string(kMachinery) + "apis.meta.v1." + message.name;
-  return "io.k8s.api." + package + "." + message.name;
+  if (package == "meta.v1") return fmt::format("{}apis.meta.v1.{}", kMachinery, message.name);
+  return fmt::format("io.k8s.api.{}.{}", package, message.name);
 }
 
 Json reference_to(std::string_view definition, Edition edition) {
