@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "server/http/http2.h"
 
 namespace muster::server {
 namespace {
@@ -120,8 +121,8 @@ class RequestParser final : public http::basic_parser<true> {
   bool expects_continue_ = false;
 };
 
-// One client. A state machine over a non-blocking socket: advance() takes steps until one has to
-// wait for the socket, the core or the clock, and whoever ends the wait calls it again.
+// One client of HTTP/1.1. A state machine over a non-blocking socket: advance() takes steps until
+// one has to wait for the socket, the core or the clock, and whoever ends the wait calls it again.
 //
 //   Handshake ──▶ Receive ──▶ Send ──▶ Receive …      (a read, a refusal)
 //                  │  ▲        ▲ └────▶ Linger ──▶ Closed
@@ -138,7 +139,7 @@ class Connection final : public Recipient, public std::enable_shared_from_this<C
         shared_(shared),
         socket_(std::move(socket)),
         timer_(loop.io()),
-        tls_(shared.tls, socket_.native_handle()) {
+        tls_(std::make_unique<TlsSession>(shared.tls, socket_.native_handle())) {
     shared_.front.meter().connections.fetch_add(1);
     begin_request();
   }
@@ -202,7 +203,7 @@ class Connection final : public Recipient, public std::enable_shared_from_this<C
   const ConnectionShared& shared_;
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
-  TlsSession tls_;
+  std::unique_ptr<TlsSession> tls_;  // null once the socket is HTTP/2's
   PeerCertificate peer_;
   State state_ = State::Handshake;
 
@@ -250,14 +251,20 @@ void Connection::advance() {
 }
 
 bool Connection::step_handshake() {
-  const Io result = tls_.handshake();
+  const Io result = tls_->handshake();
+  if (result == Io::Done && tls_->speaks_http2()) {
+    state_ = State::Closed;
+    timer_.cancel();
+    serve_http2(loop_, std::move(socket_), std::move(tls_), shared_);
+    return false;
+  }
   if (result == Io::Done) {
-    peer_ = tls_.peer();
+    peer_ = tls_->peer();
     state_ = State::Receive;
     set_deadline(SteadyClock::now() + kIdleTime);
     return true;
   }
-  if (tls_.saw_plain_http()) {
+  if (tls_->saw_plain_http()) {
     constexpr std::string_view kAnswer =
         "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
     (void)::send(socket_.native_handle(), kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL);
@@ -282,7 +289,7 @@ bool Connection::step_receive() {
   in_at_ = 0;
 
   const bool idle = in_.empty() && !parser_->got_some();
-  if (idle && !may_read_ && !tls_.has_buffered_input()) {
+  if (idle && !may_read_ && !tls_->has_buffered_input()) {
     // The usual case: the last request is answered and the next is not here yet. The socket is not
     // asked in vain.
     if (in_.capacity() > kKeepBytes) in_.shrink_to_fit();
@@ -292,7 +299,7 @@ bool Connection::step_receive() {
   const std::size_t size = in_.size();
   in_.resize(size + kReadBytes);
   std::size_t moved = 0;
-  const Io result = tls_.read(std::span(in_).subspan(size), moved);
+  const Io result = tls_->read(std::span(in_).subspan(size), moved);
   in_.resize(size + moved);
   if (result != Io::Done) return wait_for(result);
   // Not moved again until the request is complete: a byte now and then keeps no connection open.
@@ -426,7 +433,7 @@ Io Connection::write_out() {
     if (out_at_ == out_.size()) break;
     if (turn_bytes_ > kTurnBytes) return Io::WantWrite;
     std::size_t moved = 0;
-    const Io result = tls_.write(std::string_view(out_).substr(out_at_), moved);
+    const Io result = tls_->write(std::string_view(out_).substr(out_at_), moved);
     if (result != Io::Done) {
       set_deadline(SteadyClock::now() +
                    (state_ == State::Watch ? kWatchStallTime : kSendStallTime));
@@ -447,7 +454,7 @@ Io Connection::write_out() {
 bool Connection::step_linger() {
   if (!lingers_) {
     lingers_ = true;
-    tls_.close_notify();
+    tls_->close_notify();
     error_code ignored;
     std::ignore = socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     set_deadline(SteadyClock::now() + kLingerTime);
@@ -520,7 +527,7 @@ bool Connection::read_during_watch() {
   std::array<char, 1024> bytes;
   while (true) {
     std::size_t moved = 0;
-    const Io result = tls_.read(bytes, moved);
+    const Io result = tls_->read(bytes, moved);
     if (result != Io::Done) {
       wait_for(result);
       return state_ != State::Closed;
@@ -604,7 +611,7 @@ void Connection::deadline_passed() {
 
 void Connection::close() {
   if (state_ == State::Closed) return;
-  if (state_ == State::Receive) tls_.close_notify();
+  if (state_ == State::Receive) tls_->close_notify();
   state_ = State::Closed;
   end_watch();
   timer_.cancel();

@@ -129,6 +129,7 @@ class Wire {
   struct Options {
     const Credential* client = nullptr;
     bool plain = false;
+    bool http2 = false;      // offered by ALPN
     int receive_buffer = 0;  // bytes; 0 is the system's choice
   };
   Wire(const Site& site, Options options) {
@@ -147,7 +148,7 @@ class Wire {
     address.sin_port = htons(site.port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    if (open_ && !options.plain) open_ = handshake(site, options.client);
+    if (open_ && !options.plain) open_ = handshake(site, options);
   }
   ~Wire() { close(); }
   Wire(const Wire&) = delete;
@@ -179,6 +180,11 @@ class Wire {
     if (got <= 0) return false;
     in_.append(bytes, static_cast<std::size_t>(got));
     return true;
+  }
+  // What has come in, waiting if it is nothing; empty at the end.
+  std::string take_some() {
+    if (in_.empty()) read_more();
+    return std::exchange(in_, {});
   }
   std::string read_all() {
     while (read_more()) {
@@ -271,7 +277,8 @@ class Wire {
   }
 
  private:
-  bool handshake(const Site& site, const Credential* client) {
+  bool handshake(const Site& site, const Options& options) {
+    const Credential* const client = options.client;
     context_.reset(SSL_CTX_new(TLS_client_method()));
     const CertificateHandle authority = read_certificate(site.authority.certificate).value();
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), authority.get());
@@ -284,6 +291,8 @@ class Wire {
     }
     ssl_.reset(SSL_new(context_.get()));
     SSL_set_fd(ssl_.get(), socket_);
+    constexpr unsigned char kHttp2[] = {2, 'h', '2'};
+    if (options.http2) SSL_set_alpn_protos(ssl_.get(), kHttp2, sizeof kHttp2);
     return SSL_connect(ssl_.get()) == 1;
   }
 

@@ -60,10 +60,10 @@ BIO_METHOD* socket_bio_method() {
 
 // --- Callbacks of the handshake.
 
-// HTTP/2 joins here.
 int choose_protocol(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* in, unsigned in_size, void* /*argument*/) {
-  static constexpr std::array<unsigned char, 9> kOurs = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+  static constexpr std::array<unsigned char, 12> kOurs = {2,   'h', '2', 8,   'h', 't',
+                                                          't', 'p', '/', '1', '.', '1'};
   unsigned char* chosen = nullptr;
   if (SSL_select_next_proto(&chosen, out_size, kOurs.data(), kOurs.size(), in, in_size) !=
       OPENSSL_NPN_NEGOTIATED)
@@ -179,6 +179,13 @@ void TlsSession::close_notify() {
   if (broken_ || SSL_is_init_finished(ssl_.get()) != 1) return;
   ERR_clear_error();
   SSL_shutdown(ssl_.get());
+}
+
+bool TlsSession::speaks_http2() const {
+  const unsigned char* chosen = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl_.get(), &chosen, &size);
+  return std::string_view(reinterpret_cast<const char*>(chosen), size) == "h2";
 }
 
 PeerCertificate TlsSession::peer() const {

@@ -50,6 +50,7 @@ class TlsSession {
 
   // After the handshake.
   PeerCertificate peer() const;
+  bool speaks_http2() const;
   // After a failed handshake: the client spoke plain HTTP.
   bool saw_plain_http() const { return saw_plain_http_; }
 
