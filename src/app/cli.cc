@@ -13,6 +13,7 @@
 #include <string>
 
 #include "app/data_dir.h"
+#include "app/store_verbs.h"
 #include "app/up.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -144,6 +145,42 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
   verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");
 }
 
+// `muster store check|backup|restore`.
+struct StoreFlags {
+  std::string data_dir = default_data_dir();
+  std::string to;
+  std::string from;
+  // More than anyone writes between two backups, and nothing against 2^63.
+  std::int64_t skip = 1'000'000;
+};
+
+void add_store_flags(CLI::App& store, StoreFlags& flags) {
+  store.require_subcommand(1);
+  CLI::App* check = store.add_subcommand("check", "Read everything and say what is there");
+  CLI::App* backup = store.add_subcommand("backup", "Copy the data directory, after a check");
+  CLI::App* restore = store.add_subcommand("restore", "Make a data directory from a backup");
+  for (CLI::App* verb : {check, backup, restore})
+    verb->add_option("--data-dir", flags.data_dir, "The data directory; no Muster may run on it")
+        ->capture_default_str();
+  backup->add_option("--to", flags.to, "A folder that does not exist yet")->required();
+  restore->add_option("--from", flags.from, "A backup")->required();
+  restore
+      ->add_option("--skip-revisions", flags.skip,
+                   "Revisions to leave out, so that none is used twice")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+      ->capture_default_str();
+}
+
+int store(const CLI::App& verb, const StoreFlags& flags) {
+  const Result<std::string> told = verb.got_subcommand("check") ? check_store(flags.data_dir)
+                                   : verb.got_subcommand("backup")
+                                       ? backup_store(flags.data_dir, flags.to)
+                                       : restore_store(flags.from, flags.data_dir, flags.skip);
+  if (!told) return refuse(told.error().message);
+  fmt::print("{}", *told);
+  return kOk;
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
@@ -156,6 +193,10 @@ int run(int argc, char** argv) {
   CLI::App* up_verb =
       app.add_subcommand("up", "Run a whole small control plane that kubectl drives");
   add_up_flags(*up_verb, flags);
+  StoreFlags store_flags;
+  CLI::App* store_verb =
+      app.add_subcommand("store", "Check, back up or restore what `muster up` keeps on disk");
+  add_store_flags(*store_verb, store_flags);
   CLI::App* version_verb = app.add_subcommand("version", "Print the version");
   CLI::App* help_verb = app.add_subcommand("help", "Print help, also of one verb: muster help up");
   std::string topic;
@@ -169,6 +210,7 @@ int run(int argc, char** argv) {
     return refuse(fmt::format("{}; `muster help` shows what can be said", error.what()));
   }
   if (up_verb->parsed()) return up(flags);
+  if (store_verb->parsed()) return store(*store_verb, store_flags);
   if (version_verb->parsed() || print_version) {
     fmt::print("muster {}\n", version());
     return kOk;

@@ -89,6 +89,7 @@ class RocksdbEngine final : public Engine {
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) override;
   void tell(Sink sink) override { sink_ = std::move(sink); }
   Result<void> compact(Revision revision) override;
+  Result<Revision> skip_to(Revision revision);
 
  private:
   using IteratorPtr = std::unique_ptr<rocksdb::Iterator>;
@@ -258,6 +259,19 @@ Result<void> RocksdbEngine::read_index(Loading& loading) {
   if (!entries->status().ok()) return damaged(entries->status().ToString());
   loading.objects.resize(loading.index.size());
   return {};
+}
+
+// An empty stretch of revisions is one that was compacted.
+Result<Revision> RocksdbEngine::skip_to(Revision revision) {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  const rocksdb::Status status =
+      db_->Put(options, positions_.get(), slice(kCompacted), slice(encode_revision(revision)));
+  if (!status.ok())
+    return fail(Reason::InternalError, "cannot write to {}: {}", directory_.path(),
+                status.ToString());
+  compacted_ = revision;
+  return revision;
 }
 
 // One pass over all records in revision order, whatever the index says: history after the compacted
@@ -465,6 +479,14 @@ Result<std::unique_ptr<Engine>> open_rocksdb_engine(const std::string& directory
   auto engine = std::make_unique<RocksdbEngine>(TRY(DataDirectory::open(directory)));
   if (auto opened = engine->open(); !opened) return fail(std::move(opened).error());
   return engine;
+}
+
+Result<Revision> skip_revisions(const std::string& directory, std::int64_t count) {
+  RocksdbEngine engine(TRY(DataDirectory::open(directory)));
+  TRY(engine.open());
+  const Revision newest = TRY(engine.load()).revision;
+  TRY(engine.compact(newest));
+  return engine.skip_to({newest.value + count});
 }
 
 }  // namespace muster::store
