@@ -42,7 +42,7 @@ void validate_spec(const Edit& spec, bool update, GroupRules& rules, const Gates
 
 Json spec_meaning(const Json& document) {
   return meaning_of(schema::message("scheduling/v1alpha3", "CompositePodGroupSpec"),
-                    part_of(document, "spec"));
+                    part_or_empty(document, "spec"));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ FieldErrors validate_composite_pod_group(const Json& document, const Gates& gate
   FieldErrors errors;
   validate_object_meta(document, {}, errors);
   GroupRules rules(GroupRules::Write::Create, gates, errors);
-  validate_spec({.now = &part_of(document, "spec")}, false, rules, gates);
+  validate_spec({.now = &part_or_empty(document, "spec")}, false, rules, gates);
   return errors;
 }
 
@@ -69,15 +69,15 @@ FieldErrors validate_composite_pod_group_update(const Json& now, const Json& old
 FieldErrors validate_composite_pod_group_status_update(const Json& now, const Json& old) {
   FieldErrors errors;
   validate_object_meta_update(now, old, errors);
-  validate_conditions(elements(part_of(now, "status"), "conditions"),
+  validate_conditions(elements(part_or_empty(now, "status"), "conditions"),
                       FieldPath("status.conditions"), errors);
   return errors;
 }
 
 std::vector<std::string> composite_pod_group_warnings(const Json& document) {
-  const std::string_view name = find_string(part_of(document, "metadata"), "name");
+  const std::string_view name = find_string(part_or_empty(document, "metadata"), "name");
   const std::string_view parent =
-      find_string(part_of(document, "spec"), "parentCompositePodGroupName");
+      find_string(part_or_empty(document, "spec"), "parentCompositePodGroupName");
   if (name.empty() || name != parent) return {};
   return {
       "spec.parentCompositePodGroupName: the group is its own parent, so nothing below it will "

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "api/validation/reading.h"
-#include "api/workloads/meaning.h"
 #include "api/workloads/well_known.h"
 
 namespace muster::api {

@@ -1,7 +1,6 @@
 #include "api/workloads/group_view.h"
 
 #include "api/validation/reading.h"
-#include "api/workloads/meaning.h"
 #include "api/workloads/well_known.h"
 
 namespace muster::api {

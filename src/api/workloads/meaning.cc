@@ -86,7 +86,7 @@ Json printed_by_go(const schema::Message& message, const Json& value) {
   return out;
 }
 
-const Json& part_of(const Json& document, std::string_view member) {
+const Json& part_or_empty(const Json& document, std::string_view member) {
   static const Json kNone = JsonObject();
   const Json* found = find(document, member);
   return found == nullptr || found->is_null() ? kNone : *found;

@@ -16,6 +16,6 @@ Json meaning_of(const schema::Message& message, const Json& value);
 Json printed_by_go(const schema::Message& message, const Json& value);
 
 // "spec", "status" or "metadata" of a document; an empty object if it has none.
-const Json& part_of(const Json& document, std::string_view member);
+const Json& part_or_empty(const Json& document, std::string_view member);
 
 }  // namespace muster::api

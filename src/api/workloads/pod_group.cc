@@ -47,7 +47,8 @@ void validate_claim_statuses(const Json& now, const Json& old, FieldErrors& erro
 }
 
 Json meaning_of_part(const Json& document, std::string_view member, std::string_view message) {
-  return meaning_of(schema::message("scheduling/v1beta1", message), part_of(document, member));
+  return meaning_of(schema::message("scheduling/v1beta1", message),
+                    part_or_empty(document, member));
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ Json meaning_of_part(const Json& document, std::string_view member, std::string_
 FieldErrors validate_pod_group(const Json& document, const Gates& gates) {
   FieldErrors errors;
   validate_object_meta(document, {}, errors);
-  const Json& spec = part_of(document, "spec");
+  const Json& spec = part_or_empty(document, "spec");
   const FieldPath path("spec");
   if (find_set(spec, "parentCompositePodGroupName") != nullptr &&
       find_set(spec, "workloadRef") == nullptr)
@@ -79,10 +80,10 @@ FieldErrors validate_pod_group_update(const Json& now, const Json& old, const Ga
 FieldErrors validate_pod_group_status_update(const Json& now, const Json& old) {
   FieldErrors errors;
   validate_object_meta_update(now, old, errors);
-  const Json& status = part_of(now, "status");
+  const Json& status = part_or_empty(now, "status");
   validate_conditions(elements(status, "conditions"), FieldPath("status.conditions"), errors);
   const FieldPath path("status.resourceClaimStatuses");
-  const JsonArray& claims = elements(part_of(now, "spec"), "resourceClaims");
+  const JsonArray& claims = elements(part_or_empty(now, "spec"), "resourceClaims");
   const JsonArray& statuses = elements(status, "resourceClaimStatuses");
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const FieldPath item = path.index(i);

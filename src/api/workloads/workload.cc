@@ -170,7 +170,7 @@ void validate_fields(const Edit& spec, GroupRules& rules, const Gates& gates) {
 FieldErrors validate_workload(const Json& document, const Gates& gates) {
   FieldErrors errors;
   validate_object_meta(document, {}, errors);
-  const Json& spec = part_of(document, "spec");
+  const Json& spec = part_or_empty(document, "spec");
   validate_tree(spec, errors);
   const FieldPath path("spec");
   validate_disruption_nesting(spec, path, errors);
@@ -182,10 +182,10 @@ FieldErrors validate_workload(const Json& document, const Gates& gates) {
 FieldErrors validate_workload_update(const Json& now, const Json& old, const Gates& gates) {
   FieldErrors errors;
   validate_object_meta_update(now, old, errors);
-  validate_tree(part_of(now, "spec"), errors);
+  validate_tree(part_or_empty(now, "spec"), errors);
   const schema::Message& message = schema::message("scheduling/v1beta1", "WorkloadSpec");
-  const Json now_spec = meaning_of(message, part_of(now, "spec"));
-  const Json old_spec = meaning_of(message, part_of(old, "spec"));
+  const Json now_spec = meaning_of(message, part_or_empty(now, "spec"));
+  const Json old_spec = meaning_of(message, part_or_empty(old, "spec"));
   GroupRules rules(GroupRules::Write::Update, gates, errors);
   validate_fields({.now = &now_spec, .old = &old_spec}, rules, gates);
   return errors;
@@ -194,7 +194,7 @@ FieldErrors validate_workload_update(const Json& now, const Json& old, const Gat
 std::vector<std::string> workload_warnings(const Json& document) {
   std::vector<std::string> warnings;
   const FieldPath path("spec");
-  each_below_all(part_of(document, "spec"), path, "",
+  each_below_all(part_or_empty(document, "spec"), path, "",
                  [&](const Json& item, const FieldPath& item_path, std::string_view all) {
                    if (find_set(item, "disruptionMode") == nullptr)
                      warnings.push_back(fmt::format(
