@@ -1,13 +1,19 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "api/kind.h"
+#include "api/kinds/kinds_of_groups.h"
 #include "base/check.h"
 
-// Every kind the API serves, one function each, in discovery order (wire.md 1.4 and 1.5).
+// Every kind the API serves: those our own components speak of are written here, the others beside
+// their groups (kinds/).
 namespace muster::api {
 namespace {
 
@@ -181,16 +187,44 @@ std::unique_ptr<const Kind> finished(Kind kind) {
   return std::make_unique<const Kind>(std::move(kind));
 }
 
+// The order of upstream (wire.md 1.4); groups that it does not have come last.
+constexpr std::array<std::string_view, 14> kGroupOrder{"",
+                                                       "apps",
+                                                       "events.k8s.io",
+                                                       "authentication.k8s.io",
+                                                       "authorization.k8s.io",
+                                                       "autoscaling",
+                                                       "batch",
+                                                       "policy",
+                                                       "rbac.authorization.k8s.io",
+                                                       "storage.k8s.io",
+                                                       "scheduling.k8s.io",
+                                                       "coordination.k8s.io",
+                                                       "discovery.k8s.io",
+                                                       "resource.k8s.io"};
+
+bool stands_before(const Kind* a, const Kind* b) {
+  const auto rank = [](const Kind* kind) { return std::ranges::find(kGroupOrder, kind->group); };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  return a->group != b->group ? a->group < b->group : a->plural < b->plural;
+}
+
 struct Registry {
-  std::vector<std::unique_ptr<const Kind>> kinds;
-  std::vector<const Kind*> all;
+  std::vector<std::unique_ptr<const Kind>> kept;
+  std::vector<const Kind*> all;  // in discovery order
 
   Registry() {
     for (Kind (*make)() : {event, name_space, node, pod, priority_class, composite_pod_group,
                            pod_group, workload, lease}) {
-      kinds.push_back(finished(make()));
-      all.push_back(kinds.back().get());
+      kept.push_back(finished(make()));
     }
+    for (auto make :
+         {kinds::core_kinds, kinds::apps_kinds, kinds::batch_kinds, kinds::discovery_kinds,
+          kinds::events_kinds, kinds::policy_kinds, kinds::rbac_kinds, kinds::resource_kinds,
+          kinds::storage_kinds, kinds::third_party_kinds})
+      for (Kind& kind : make()) kept.push_back(finished(std::move(kind)));
+    for (const auto& kind : kept) all.push_back(kind.get());
+    std::ranges::sort(all, stands_before);
   }
 };
 

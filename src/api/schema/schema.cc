@@ -70,7 +70,8 @@ class Catalog {
     for (const Table* table :
          {&kMeta, &kPods, &kNodes, &kVolumes, &kCore, &kSchedulingV1, &kSchedulingV1beta1,
           &kSchedulingV1alpha3, &kBatch, &kAppsV1, &kAutoscalingV1, &kPolicy, &kCoordination,
-          &kEvents, &kRbacV1, &kAuthenticationV1, &kAuthorizationV1, &kResource})
+          &kEvents, &kRbacV1, &kAuthenticationV1, &kAuthorizationV1, &kResource, &kStorage,
+          &kDiscovery, &kJobSet, &kLeaderWorkerSet})
       read(*table);
     for (const Link& link : links_) resolve(link);
     for (const auto& message : messages_) flatten(*message);

@@ -52,5 +52,9 @@ extern const Table kRbacV1;
 extern const Table kAuthenticationV1;
 extern const Table kAuthorizationV1;
 extern const Table kResource;
+extern const Table kStorage;
+extern const Table kDiscovery;
+extern const Table kJobSet;
+extern const Table kLeaderWorkerSet;
 
 }  // namespace muster::api::schema

@@ -158,6 +158,27 @@ DeviceTaint
   3  effect     string  required always allowed=NoExecute|NoSchedule|None
   4  timeAdded  *Time
 
+DeviceTaintRule object -- Taints devices from the outside.
+  1  metadata  meta.ObjectMeta        always
+  2  spec      DeviceTaintRuleSpec    required always
+  3  status    DeviceTaintRuleStatus  always
+
+DeviceTaintRuleList object
+  1  metadata  meta.ListMeta      always
+  2  items     []DeviceTaintRule  required
+
+DeviceTaintRuleSpec
+  1  deviceSelector  *DeviceTaintSelector
+  2  taint           DeviceTaint           required always
+
+DeviceTaintRuleStatus
+  1  conditions  []meta.Condition  merge=type list=type
+
+DeviceTaintSelector
+  2  driver  *string
+  3  pool    *string
+  4  device  *string
+
 DeviceToleration
   1  key                string
   2  operator           string  allowed=Equal|Exists default="Equal"

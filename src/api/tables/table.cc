@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "api/conversion.h"
 #include "api/tables/printer.h"
 #include "base/check.h"
 
@@ -91,18 +92,19 @@ std::string_view metadata_members(std::string_view bytes) {
   return {};
 }
 
-void append_row_object(const TableRow& row, const TableOptions& options, std::string& out) {
+void append_row_object(const Kind& kind, const TableRow& row, const TableOptions& options,
+                       std::string& out) {
   switch (options.include) {
     case IncludeObject::None: out += "null"; break;
     case IncludeObject::Metadata: append_partial_metadata(*row.object, row.revision, out); break;
     case IncludeObject::Object:
-      encode(*row.object, row.revision, {.version = options.version}, out);
+      encode_as(kind, *row.object, row.revision, {.version = options.version}, out);
       break;
   }
 }
 
-void append_row(const tables::Printer& printer, const TableRow& row, const TableOptions& options,
-                std::string& out) {
+void append_row(const Kind& kind, const tables::Printer& printer, const TableRow& row,
+                const TableOptions& options, std::string& out) {
   const Json document = row.object->document();
   out += R"({"cells":[)";
   tables::Cells cells(options.now, out);
@@ -114,7 +116,7 @@ void append_row(const tables::Printer& printer, const TableRow& row, const Table
       out += conditions;
     }
   out += R"(,"object":)";
-  append_row_object(row, options, out);
+  append_row_object(kind, row, options, out);
   out += '}';
 }
 
@@ -147,7 +149,7 @@ void append_table(const Kind& kind, std::span<const TableRow> rows, const ListHe
   append_table_start(printer, head, options, out);
   for (const TableRow& row : rows) {
     if (&row != rows.data()) out += ',';
-    append_row(printer, row, options, out);
+    append_row(kind, printer, row, options, out);
   }
   out += "]}";
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/conversion.h"
 #include "api/decode.h"
 #include "server/core/admission.h"
 #include "server/core/document.h"
@@ -59,6 +60,19 @@ Result<std::string> generate_name(Context& context, const api::Request& request,
   return fail(std::move(error));
 }
 
+// Name, uid and times. Comes before the strategy: Jobs label their pods with name and uid.
+Result<void> set_identity(Context& context, api::Request& request, Json& document) {
+  JsonObject& meta = metadata(document);
+  if (const auto prefix = meta_text(document, "generateName");
+      !prefix.empty() && meta_text(document, "name").empty())
+    meta["name"] = TRY(generate_name(context, request, prefix));
+  if (request.kind->keeps_generation) meta["generation"] = 1;
+  meta["creationTimestamp"] = format_time(context.now);
+  meta["uid"] = random_uuid(context.entropy);
+  request.name = meta_text(document, "name");
+  return {};
+}
+
 Error exists_already(const api::Object& standing) {
   Error error = already_exists(standing.kind(), standing.meta().name);
   if (standing.meta().deletion_time) error.message.insert(0, "object is being deleted: ");
@@ -69,7 +83,9 @@ Error exists_already(const api::Object& standing) {
 
 Result<Decision> decide_create(Context& context, api::Request& request) {
   const api::Kind& kind = *request.kind;
+  const api::Kind& stored = api::stored_kind(kind);
   Json document = std::exchange(request.body, nullptr);
+  api::to_stored(kind, document);
   TRY(settle_namespace(request, document));
   if (!meta_text(document, "resourceVersion").empty())
     return fail(Reason::BadRequest, "resourceVersion should not be set on objects to be created");
@@ -77,20 +93,13 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   answer.warnings = std::move(request.warnings);
   drop_duplicate_owners(document, answer.warnings);
   wipe(document);
-  api::apply_defaults(*kind.message, document);
+  api::apply_defaults(*stored.message, document);
   strategy_of(kind).set_defaults(document);
   record_write(context, request, nullptr, document);
 
   TRY(admit_create(context, request, document));
+  TRY(set_identity(context, request, document));
   strategy_of(kind).prepare_for_create(document, context.gates);
-  JsonObject& meta = metadata(document);
-  if (const auto prefix = meta_text(document, "generateName");
-      !prefix.empty() && meta_text(document, "name").empty())
-    meta["name"] = TRY(generate_name(context, request, prefix));
-  if (kind.keeps_generation) meta["generation"] = 1;
-  meta["creationTimestamp"] = format_time(context.now);
-  meta["uid"] = random_uuid(context.entropy);
-  request.name = meta_text(document, "name");
   if (context.validates)
     if (auto causes = validate_create(kind, document, context.gates); !causes.empty())
       return fail(invalid(kind, request.name, std::move(causes)));
@@ -100,7 +109,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   std::string key = store::make_key(kind, request.name_space, request.name);
   if (const api::ObjectPtr standing = context.staging.get(key))
     return fail(exists_already(*standing));
-  auto object = api::Object::make(kind, document);
+  auto object = api::Object::make(stored, document);
   answer.what = api::ObjectAnswer{.object = object, .revision = {}, .created = true};
   Decision decision{.transaction = {}, .answer = std::move(answer), .deleted = false};
   decision.transaction.writes.push_back(

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "api/conversion.h"
 #include "server/core/admission.h"
 #include "server/core/document.h"
 #include "server/core/errors.h"
@@ -87,6 +88,7 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
 bool has_dependents(Context& context, const api::Object& owner) {
   const std::string& name_space = owner.meta().name_space;
   for (const api::Kind* kind : api::all_kinds()) {
+    if (&api::stored_kind(*kind) != kind) continue;
     std::string prefix = kind->store_prefix + "/";
     if (!name_space.empty()) {
       if (!kind->namespaced) continue;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/apply/apply.h"
+#include "api/conversion.h"
 #include "api/decode.h"
 #include "api/workloads/seed_fields.h"
 
@@ -103,7 +104,8 @@ bool is_apply(const api::Request& request) {
 void record_write(const Context& context, const api::Request& request, const Json& before,
                   Json& after) {
   if (request.field_manager.empty() || is_apply(request)) return;
-  api::record_update(*request.kind->message, write_of(context, request), before, after);
+  api::record_update(*api::stored_kind(*request.kind).message, write_of(context, request), before,
+                     after);
 }
 
 Result<Json> apply_patch(const Context& context, api::Request& request, Json live) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/conversion.h"
 #include "server/core/document.h"
 
 namespace muster::server {
@@ -58,7 +59,7 @@ bool NamespaceCleaner::run(const Submit& submit) {
     if (stage == Stage::Found) {
       stage = Stage::Emptying;
       for (const api::Kind* kind : api::all_kinds()) {
-        if (!kind->namespaced) continue;
+        if (!kind->namespaced || &api::stored_kind(*kind) != kind) continue;
         api::Request request = about(*kind, api::Verb::DeleteCollection);
         request.name_space = name;
         request.remove.propagation_policy = "Background";

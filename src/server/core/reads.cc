@@ -5,6 +5,7 @@
 
 #include "server/core/errors.h"
 #include "server/core/resource_version.h"
+#include "server/core/scale.h"
 #include "server/core/selection.h"
 
 namespace muster::server {
@@ -103,6 +104,8 @@ Result<api::Answer> read_object(const store::Store& store, const api::Request& r
       store.get(store::make_key(*request.kind, request.name_space, request.name));
   if (!object) return fail(not_found(*request.kind, request.name));
   const api::Revision revision = object->revision();
+  if (request.subresource == kScale)
+    return api::Answer{.what = scale_of(*object, revision), .warnings = {}};
   return api::Answer{
       .what =
           api::ObjectAnswer{.object = std::move(object), .revision = revision, .created = false},

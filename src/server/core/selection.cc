@@ -90,6 +90,12 @@ bool supported(const api::Kind& kind, std::string_view field) {
   return std::ranges::find(kind.selectable_fields, field) != kind.selectable_fields.end();
 }
 
+// A number that is left out where it is zero.
+std::string number_text(const api::Object& object, std::string_view path) {
+  std::string text = skim(object.bytes(), path);
+  return text.empty() ? "0" : text;
+}
+
 }  // namespace
 
 std::string skim(std::string_view bytes, std::string_view dotted_path) {
@@ -106,6 +112,11 @@ std::string field_text(const api::Object& object, std::string_view field) {
   if (field == "metadata.name") return object.meta().name;
   if (field == "metadata.namespace") return object.meta().name_space;
   if (field == "spec.host") return skim(object.bytes(), "spec.nodeName");
+  if (field == "status.successful") return number_text(object, "status.succeeded");
+  if (field == "status.replicas") return number_text(object, field);
+  if (field == "reportingController") return skim(object.bytes(), "reportingComponent");
+  if (constexpr std::string_view kRegarding = "regarding."; field.starts_with(kRegarding))
+    return skim(object.bytes(), fmt::format("involvedObject.{}", field.substr(kRegarding.size())));
   if (field == "source") {
     std::string component = skim(object.bytes(), "source.component");
     return component.empty() ? skim(object.bytes(), "reportingComponent") : component;

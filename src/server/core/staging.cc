@@ -9,11 +9,18 @@ namespace muster::server {
 namespace {
 
 // An answer learns its revision when its writes are durable.
-void complete(api::Answer& answer, bool deleted, api::Revision block_end) {
-  if (auto* object = std::get_if<api::ObjectAnswer>(&answer.what))
-    object->revision = deleted ? block_end : object->object->revision();
-  else if (auto* list = std::get_if<api::ListAnswer>(&answer.what))
+void complete(Decision& decision, api::Revision block_end) {
+  if (auto* object = std::get_if<api::ObjectAnswer>(&decision.answer.what))
+    object->revision = decision.deleted ? block_end : object->object->revision();
+  else if (auto* list = std::get_if<api::ListAnswer>(&decision.answer.what))
     list->revision = block_end;
+}
+
+api::Answer answer_of(Decision decision) {
+  const auto* object = std::get_if<api::ObjectAnswer>(&decision.answer.what);
+  if (decision.shown_as != nullptr && object != nullptr)
+    decision.answer.what = decision.shown_as(*object->object, object->revision);
+  return std::move(decision.answer);
 }
 
 }  // namespace
@@ -35,7 +42,7 @@ bool Staging::has_prefix(const std::string& prefix) const {
 
 void Staging::stage(const api::Request& request, Decision decision, Reply reply) {
   if (decision.transaction.writes.empty() || request.dry_run) {
-    answer(std::move(reply), std::move(decision.answer));
+    answer(std::move(reply), answer_of(std::move(decision)));
     return;
   }
   for (const store::Write& write : decision.transaction.writes) {
@@ -48,8 +55,7 @@ void Staging::stage(const api::Request& request, Decision decision, Reply reply)
   staged_.push_back({.kind = request.kind,
                      .name = request.name,
                      .creates = creates,
-                     .deleted = decision.deleted,
-                     .answer = std::move(decision.answer),
+                     .decision = std::move(decision),
                      .reply = std::move(reply)});
 }
 
@@ -75,8 +81,8 @@ void Staging::settle() {
     }
     const Result<api::Revision>& outcome = (*outcomes)[i];
     if (outcome) {
-      complete(done.answer, done.deleted, *outcome);
-      answer(std::move(done.reply), std::move(done.answer));
+      complete(done.decision, *outcome);
+      answer(std::move(done.reply), answer_of(std::move(done.decision)));
     } else if (outcome.error().reason == Reason::Conflict) {
       // Only where others write to the same engine: somebody was faster.
       answer(std::move(done.reply), fail(done.creates ? already_exists(*done.kind, done.name)

@@ -21,6 +21,8 @@ struct Decision {
   api::Answer answer;
   // The answered object is gone and carries the revision of its deletion, not of its last change.
   bool deleted = false;
+  // How the client sees the answered object, if not as itself: as a Scale.
+  api::DocumentAnswer (*shown_as)(const api::Object& object, api::Revision revision) = nullptr;
 };
 
 // The batch being decided: what has been decided but is not durable yet. Decisions read through it,
@@ -52,8 +54,7 @@ class Staging {
     const api::Kind* kind;
     std::string name;
     bool creates;
-    bool deleted;
-    api::Answer answer;
+    Decision decision;  // its writes have gone to transactions_
     Reply reply;
   };
   bool has_prefix(const std::string& prefix) const;

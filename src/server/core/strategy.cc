@@ -6,17 +6,21 @@
 #include <utility>
 
 #include "api/validation/event.h"
+#include "api/validation/kind_rules.h"
 #include "api/validation/lease.h"
 #include "api/validation/name_space.h"
 #include "api/validation/node.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/pod.h"
 #include "api/validation/priority_class.h"
+#include "api/validation/schema_rules.h"
 #include "api/workloads/composite_pod_group.h"
 #include "api/workloads/gate_drops.h"
+#include "api/workloads/job.h"
 #include "api/workloads/pod_group.h"
 #include "api/workloads/workload.h"
 #include "server/core/document.h"
+#include "server/core/inert.h"
 
 namespace muster::server {
 namespace {
@@ -110,13 +114,6 @@ class NodeStrategy final : public Strategy {
   void prepare_for_create(Json&, const Gates&) const override {}
 };
 
-// Kinds that have nothing but what the client says.
-class PlainStrategy final : public Strategy {
- public:
-  void prepare_for_create(Json&, const Gates&) const override {}
-  void prepare_for_update(Json&, const Json&, const Gates&) const override {}
-};
-
 // Groups: what /status takes is status alone, not even labels; gates decide about fields.
 class GroupStrategy : public Strategy {
  public:
@@ -162,10 +159,87 @@ class WorkloadStrategy final : public Strategy {
   }
 };
 
-class OrphaningStrategy final : public Strategy {
+class JobStrategy final : public Strategy {
  public:
+  void set_defaults(Json& job) const override { api::default_job(job.get_object()); }
+  void prepare_for_create(Json& job, const Gates& gates) const override {
+    Strategy::prepare_for_create(job, gates);
+    api::drop_disabled_job_fields(job, nullptr, gates);
+    api::select_pods_of_job(job);
+  }
+  void prepare_for_update(Json& job, const Json& old, const Gates& gates) const override {
+    Strategy::prepare_for_update(job, old, gates);
+    api::drop_disabled_job_fields(job, &old, gates);
+  }
+  // For old times' sake: a Job's pods outlive it unless the client says otherwise.
   bool orphans_dependents() const override { return true; }
 };
+
+class CronJobStrategy final : public Strategy {
+ public:
+  void set_defaults(Json& job) const override { api::default_cron_job(job.get_object()); }
+  void prepare_for_create(Json& job, const Gates& gates) const override {
+    Strategy::prepare_for_create(job, gates);
+    api::drop_disabled_cron_job_fields(job, nullptr, gates);
+  }
+  void prepare_for_update(Json& job, const Json& old, const Gates& gates) const override {
+    Strategy::prepare_for_update(job, old, gates);
+    api::drop_disabled_cron_job_fields(job, &old, gates);
+  }
+};
+
+// Kinds whose rules stand in a table of functions (api/validation/kind_rules.h).
+class RuledStrategy final : public Strategy {
+ public:
+  explicit RuledStrategy(const api::Kind& kind)
+      : rules_(api::find_kind_rules(kind)),
+        has_status_(has_status(kind)),
+        starts_pending_(kind.kind.starts_with("PersistentVolume")),
+        orphans_(kind.kind == "ReplicationController") {}
+
+  void set_defaults(Json& document) const override {
+    if (rules_ != nullptr && rules_->set_defaults != nullptr)
+      rules_->set_defaults(document.get_object());
+  }
+  void prepare_for_create(Json& document, const Gates& gates) const override {
+    if (!has_status_) return;
+    Strategy::prepare_for_create(document, gates);
+    if (starts_pending_) document.get_object()["status"] = JsonObject{{"phase", "Pending"}};
+  }
+  void prepare_for_update(Json& document, const Json& old, const Gates& gates) const override {
+    if (has_status_) Strategy::prepare_for_update(document, old, gates);
+  }
+  bool orphans_dependents() const override { return orphans_; }
+
+ private:
+  const api::KindRules* rules_;
+  bool has_status_;
+  bool starts_pending_;
+  bool orphans_;
+};
+
+const Strategy& ruled_strategy(const api::Kind& kind) {
+  static const auto* const kStrategies = [] {
+    auto* strategies = new std::map<const api::Kind*, RuledStrategy>();
+    for (const api::Kind* each : api::all_kinds()) strategies->emplace(each, *each);
+    return strategies;
+  }();
+  return kStrategies->at(&kind);
+}
+
+bool is_batch(const api::Kind& kind, std::string_view name) {
+  return kind.group == "batch" && kind.kind == name;
+}
+
+// Everything but metadata: by the kind's own rules, else by its table.
+void validate_content(const api::Kind& kind, const Json& now, const Json* old,
+                      api::FieldErrors& errors) {
+  const api::KindRules* rules = api::find_kind_rules(kind);
+  if (rules != nullptr && rules->validate != nullptr)
+    rules->validate(now, old, errors);
+  else
+    api::validate_by_schema(*kind.message, now, errors);
+}
 
 api::EventGroup group_of(const api::Kind& kind) {
   return kind.group.empty() ? api::EventGroup::Core : api::EventGroup::Events;
@@ -200,17 +274,17 @@ const Strategy& strategy_of(const api::Kind& kind) {
   static const PodGroupStrategy pod_group;
   static const CompositePodGroupStrategy composite_pod_group;
   static const WorkloadStrategy workload;
-  static const PlainStrategy plain;
-  static const OrphaningStrategy orphaning;
-  static const Strategy usual;
+  static const JobStrategy job;
+  static const CronJobStrategy cron_job;
   if (&kind == &api::kinds::pod()) return pod;
   if (&kind == &api::kinds::name_space()) return name_space;
   if (&kind == &api::kinds::node()) return node;
   if (&kind == &api::kinds::pod_group()) return pod_group;
   if (&kind == &api::kinds::composite_pod_group()) return composite_pod_group;
   if (&kind == &api::kinds::workload()) return workload;
-  if (kind.kind == "Job" || kind.kind == "ReplicationController") return orphaning;
-  return has_status(kind) ? usual : plain;
+  if (is_batch(kind, "Job")) return job;
+  if (is_batch(kind, "CronJob")) return cron_job;
+  return ruled_strategy(kind);
 }
 
 std::vector<Cause> validate_create(const api::Kind& kind, const Json& document,
@@ -226,8 +300,11 @@ std::vector<Cause> validate_create(const api::Kind& kind, const Json& document,
     return api::validate_composite_pod_group(document, gates).causes();
   if (&kind == &api::kinds::workload()) return api::validate_workload(document, gates).causes();
   if (kind.kind == "Event") return api::validate_event(document, group_of(kind)).causes();
+  if (is_batch(kind, "Job")) return api::validate_job(document, gates).causes();
+  if (is_batch(kind, "CronJob")) return api::validate_cron_job(document, gates).causes();
   api::FieldErrors errors;
   api::validate_object_meta(document, api::meta_rules(kind), errors);
+  validate_content(kind, document, nullptr, errors);
   return errors.causes();
 }
 
@@ -257,8 +334,14 @@ std::vector<Cause> validate_update(const api::Kind& kind, const Json& document, 
     return api::validate_workload_update(document, old, gates).causes();
   if (kind.kind == "Event")
     return api::validate_event_update(document, old, group_of(kind)).causes();
+  if (is_batch(kind, "Job"))
+    return status ? api::validate_job_status_update(document, old).causes()
+                  : api::validate_job_update(document, old, gates).causes();
+  if (is_batch(kind, "CronJob") && !status)
+    return api::validate_cron_job_update(document, old, gates).causes();
   api::FieldErrors errors;
   api::validate_object_meta_update(document, old, errors);
+  if (!status) validate_content(kind, document, &old, errors);
   return errors.causes();
 }
 
@@ -266,6 +349,7 @@ std::vector<std::string> warnings_about(const api::Kind& kind, const Json& docum
   if (&kind == &api::kinds::workload()) return api::workload_warnings(document);
   if (&kind == &api::kinds::composite_pod_group())
     return api::composite_pod_group_warnings(document);
+  if (std::string warning = inert_warning(kind); !warning.empty()) return {std::move(warning)};
   return {};
 }
 

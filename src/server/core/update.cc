@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "api/conversion.h"
 #include "api/decode.h"
 #include "api/patch/patch.h"
 #include "api/workloads/seed_fields.h"
@@ -17,6 +19,7 @@
 #include "server/core/field_ownership.h"
 #include "server/core/ownership.h"
 #include "server/core/resource_version.h"
+#include "server/core/scale.h"
 #include "server/core/strategy.h"
 
 namespace muster::server {
@@ -87,12 +90,22 @@ void restore_server_fields(Json& document, const Json& old) {
     meta.erase("managedFields");
 }
 
+// Whether the desired state differs: spec, or everything but metadata and status where a kind has
+// no spec.
+bool changes_intent(const api::Kind& kind, const Json& document, const Json& old) {
+  if (kind.message->find("spec") != nullptr) return !same_member(kind, document, old, "spec");
+  return std::ranges::any_of(kind.message->members, [&](const api::schema::Field* field) {
+    return field->name != "metadata" && field->name != "status" &&
+           !same_member(kind, document, old, field->name);
+  });
+}
+
 void prepare(const api::Request& request, Json& document, const Json& old,
              const api::Gates& gates) {
   const Strategy& strategy = strategy_of(*request.kind);
   if (request.subresource.empty()) {
     strategy.prepare_for_update(document, old, gates);
-    if (request.kind->keeps_generation && !same_member(*request.kind, document, old, "spec"))
+    if (request.kind->keeps_generation && changes_intent(*request.kind, document, old))
       bump_generation(document);
   } else if (request.subresource == "status") {
     strategy.prepare_for_status(document, old, gates);
@@ -101,13 +114,14 @@ void prepare(const api::Request& request, Json& document, const Json& old,
   }
 }
 
-// The way every change of an existing object takes, from its new document to the write.
+}  // namespace
+
 Result<Decision> replace(Context& context, const api::Request& request, Json document,
                          const api::ObjectPtr& existing, std::vector<std::string> warnings) {
   const api::Kind& kind = *request.kind;
   const Json old = existing->document();
   drop_duplicate_owners(document, warnings);
-  api::apply_defaults(*kind.message, document);
+  api::apply_defaults(*existing->kind().message, document);
   strategy_of(kind).set_defaults(document);
   record_write(context, request, old, document);
   TRY(admit_update(context, request, document, old));
@@ -123,7 +137,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
 
   Decision decision;
   decision.answer.warnings = std::move(warnings);
-  auto object = api::Object::make(kind, document);
+  auto object = api::Object::make(existing->kind(), document);
   decision.deleted = goes_with_update(*existing, document);
   if (!decision.deleted && object->bytes() == existing->bytes()) {
     decision.answer.what =
@@ -138,6 +152,8 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
        .expected = existing->revision()});
   return decision;
 }
+
+namespace {
 
 Result<void> check_uid(const api::Request& request, const Json& document,
                        const api::ObjectMeta& meta) {
@@ -158,6 +174,7 @@ bool takes_whole_object(const api::Request& request) {
 // The stored object as a client of the request's version would see it.
 Json seen_document(const api::Request& request, const api::Object& object) {
   Json document = object.document();
+  api::from_stored(*request.kind, document);
   metadata(document)["resourceVersion"] = to_resource_version(object.revision());
   document.get_object()["kind"] = request.kind->kind;
   document.get_object()["apiVersion"] = request.kind->api_version(request.version);
@@ -169,7 +186,10 @@ Error no_object() {
                     "error decoding patch: json: cannot unmarshal into an object");
 }
 
-Result<Json> patched(const api::Request& request, Json document) {
+}  // namespace
+
+Result<Json> patched(const api::Request& request, const api::schema::Message& message,
+                     Json document) {
   switch (request.patch_type) {
     case api::PatchType::JsonPatch: return api::json_patch(std::move(document), request.body);
     case api::PatchType::Merge:
@@ -177,11 +197,13 @@ Result<Json> patched(const api::Request& request, Json document) {
       return api::merge_patch(std::move(document), request.body);
     case api::PatchType::StrategicMerge:
       if (!request.body.is_object()) return fail(no_object());
-      return api::strategic_merge_patch(*request.kind->message, std::move(document), request.body);
+      return api::strategic_merge_patch(message, std::move(document), request.body);
     case api::PatchType::Apply: break;  // decide_apply
   }
   return fail(no_object());
 }
+
+namespace {
 
 // A patch that leaves no well-formed object is itself invalid; the whole patch is quoted.
 Error broken_patch(const api::Request& request, std::string_view why) {
@@ -234,8 +256,10 @@ Result<Decision> decide_apply(Context& context, api::Request& request) {
   document.as_object().erase("apiVersion");
   TRY(check_name(request, document));
   TRY(check_uid(request, document, existing ? existing->meta() : api::ObjectMeta{}));
-  if (existing)
+  if (existing) {
+    api::to_stored(*request.kind, document);
     return replace(context, request, std::move(document), existing, std::move(request.warnings));
+  }
   request.body = std::move(document);
   return decide_create(context, request);
 }
@@ -244,6 +268,7 @@ Result<Decision> decide_apply(Context& context, api::Request& request) {
 
 Result<Decision> decide_update(Context& context, api::Request& request) {
   const api::Kind& kind = *request.kind;
+  if (request.subresource == kScale) return decide_scale_update(context, request);
   if (!takes_whole_object(request)) return fail(method_not_allowed());
   TRY(check_name(request, request.body));
   const api::ObjectPtr existing =
@@ -256,20 +281,23 @@ Result<Decision> decide_update(Context& context, api::Request& request) {
     return decide_create(context, request);
   }
   TRY(check_uid(request, request.body, existing->meta()));
+  api::to_stored(kind, request.body);
   return replace(context, request, std::exchange(request.body, nullptr), existing,
                  std::move(request.warnings));
 }
 
 Result<Decision> decide_patch(Context& context, api::Request& request) {
   const api::Kind& kind = *request.kind;
+  if (request.subresource == kScale) return decide_scale_patch(context, request);
   if (!takes_whole_object(request)) return fail(method_not_allowed());
   if (is_apply(request)) return decide_apply(context, request);
   const api::ObjectPtr existing =
       context.staging.get(store::make_key(kind, request.name_space, request.name));
   if (!existing) return fail(not_found(kind, request.name));
-  Json result = TRY(patched(request, seen_document(request, *existing)));
+  Json result = TRY(patched(request, *kind.message, seen_document(request, *existing)));
   DecodedBody decoded = TRY(decode_patched(request, std::move(result)));
   TRY(check_name(request, decoded.document));
+  api::to_stored(kind, decoded.document);
   std::vector<std::string> warnings = std::move(request.warnings);
   for (std::string& warning : decoded.warnings) warnings.push_back(std::move(warning));
   return replace(context, request, std::move(decoded.document), existing, std::move(warnings));

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "api/request.h"
 #include "base/result.h"
 #include "server/core/context.h"
@@ -12,5 +15,13 @@ Result<Decision> decide_update(Context& context, api::Request& request);
 
 // PATCH: the patch is applied to the newest state, the result goes the way of an update.
 Result<Decision> decide_patch(Context& context, api::Request& request);
+
+// The way every change of an existing object takes, from its new document to the write.
+Result<Decision> replace(Context& context, const api::Request& request, api::Json document,
+                         const api::ObjectPtr& existing, std::vector<std::string> warnings);
+
+// What the request's patch makes of a document that `message` describes.
+Result<api::Json> patched(const api::Request& request, const api::schema::Message& message,
+                          api::Json document);
 
 }  // namespace muster::server

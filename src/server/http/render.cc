@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/conversion.h"
 #include "api/json.h"
 
 namespace muster::server {
@@ -49,7 +50,8 @@ void write_full_list(const Rendering& how, const api::ListAnswer& list, std::str
   bool first = true;
   for (const api::ObjectPtr& item : list.items) {
     if (!std::exchange(first, false)) out += ',';
-    api::encode(*item, item->revision(), {.version = how.version, .with_type = false}, out);
+    api::encode_as(*how.kind, *item, item->revision(), {.version = how.version, .with_type = false},
+                   out);
   }
   out += "]}";
 }
@@ -58,7 +60,7 @@ void write_one(const Rendering& how, const api::Object& object, api::Revision re
                bool with_columns, std::string& out) {
   switch (how.form) {
     case Form::Full:
-      api::encode(object, revision, {.version = how.version, .with_type = true}, out);
+      api::encode_as(*how.kind, object, revision, {.version = how.version, .with_type = true}, out);
       break;
     case Form::Metadata: api::append_partial_metadata(object, revision, out); break;
     case Form::Table: {

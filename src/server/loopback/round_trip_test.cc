@@ -35,6 +35,11 @@ std::set<std::string, std::less<>> decided_for(const api::Kind& kind) {
   if (kind.kind == "Pod")
     out.insert({"spec.preemptionPolicy", "spec.priority", "spec.priorityClassName",
                 "spec.serviceAccount", "spec.tolerations", "status"});
+  if (kind.kind == "Secret") out.insert({"data", "stringData"});
+  if (kind.kind == "Service")
+    out.insert({"spec.clusterIP", "spec.clusterIPs", "spec.ipFamilies", "spec.ipFamilyPolicy"});
+  if (kind.kind == "Job")  // the template's labels are completed
+    out.insert({"metadata.labels", "spec.selector"});
   if (kind.kind == "Namespace") out.insert({"spec.finalizers", "status"});
   if (is_group(kind))
     out.insert({"metadata.finalizers", "spec.preemptionPolicy", "spec.priority",

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+#include "api/json.h"
+#include "api/validation/field_errors.h"
+
+// Pod templates, as they stand in Jobs, Deployments and everything else that makes pods.
+namespace muster::api {
+
+// Defaults of a template that its table cannot state. `holder` has it as member "template".
+void default_pod_template(JsonObject& holder, std::string_view member = "template");
+
+// Labels, annotations and pod spec.
+void validate_pod_template(const Json& pod_template, const FieldPath& path, FieldErrors& errors);
+
+// What controllers that keep pods running for ever ask of selector and template. `noun` is how
+// upstream calls the owner: "deployment".
+struct ReplicaRules {
+  std::string_view noun;   // in `empty selector is invalid for deployment`
+  std::string_view owner;  // in `activeDeadlineSeconds in ReplicaSet is not Supported`
+};
+void validate_selector_and_template(const Json& spec, const ReplicaRules& rules,
+                                    const FieldPath& path, FieldErrors& errors);
+
+}  // namespace muster::api

@@ -1,0 +1,60 @@
+#include "api/values/cron_schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::api {
+namespace {
+
+TEST(CronSchedule, FieldsAreSetsOfValues) {
+  const auto schedule = CronSchedule::parse("*/15 9-17/4 1,15 JAN-mar 1");
+  ASSERT_TRUE(schedule.has_value());
+  EXPECT_EQ(schedule->minutes(), (1ULL << 0) | (1ULL << 15) | (1ULL << 30) | (1ULL << 45));
+  EXPECT_EQ(schedule->hours(), (1ULL << 9) | (1ULL << 13) | (1ULL << 17));
+  EXPECT_EQ(schedule->days(), (1ULL << 1) | (1ULL << 15));
+  EXPECT_EQ(schedule->months(), (1ULL << 1) | (1ULL << 2) | (1ULL << 3));
+  EXPECT_EQ(schedule->weekdays(), 1ULL << 1);
+  EXPECT_TRUE(schedule->either_day());
+}
+
+TEST(CronSchedule, OneStarMeansThatBothDaysMustMatch) {
+  EXPECT_FALSE(CronSchedule::parse("0 0 * * 1")->either_day());
+  EXPECT_FALSE(CronSchedule::parse("0 0 1 * ?")->either_day());
+  EXPECT_TRUE(CronSchedule::parse("0 0 */2 * 1")->either_day());
+}
+
+TEST(CronSchedule, ANumberWithAStepRunsToTheEnd) {
+  EXPECT_EQ(CronSchedule::parse("50/5 * * * *")->minutes(), (1ULL << 50) | (1ULL << 55));
+}
+
+TEST(CronSchedule, DescriptorsStandForFields) {
+  EXPECT_EQ(CronSchedule::parse("@weekly")->weekdays(), 1ULL);
+  EXPECT_EQ(CronSchedule::parse("@every 1h30m")->every(), std::chrono::minutes(90));
+  EXPECT_EQ(CronSchedule::parse("@every 10ms")->every(), std::chrono::seconds(1));
+}
+
+TEST(CronSchedule, BadOnesAreRefusedInUpstreamsWords) {
+  struct Case {
+    std::string_view text;
+    std::string_view want;
+  };
+  const Case cases[] = {
+      {"* * *", "expected exactly 5 fields, found 3: [* * *]"},
+      {"60 * * * *", "end of range (60) above maximum (59): 60"},
+      {"* * * * 7", "end of range (7) above maximum (6): 7"},
+      {"* * 0 * *", "beginning of range (0) below minimum (1): 0"},
+      {"5-2 * * * *", "beginning of range (5) beyond end of range (2): 5-2"},
+      {"*/0 * * * *", "step of range should be a positive number: */0"},
+      {"a * * * *", "failed to parse int from a: strconv.Atoi: parsing \"a\": invalid syntax"},
+      {"1-2-3 * * * *", "too many hyphens: 1-2-3"},
+      {"@never", "unrecognized descriptor: @never"},
+      {"@every soon", "failed to parse duration @every soon: time: invalid duration \"soon\""},
+  };
+  for (const Case& c : cases) {
+    const auto parsed = CronSchedule::parse(c.text);
+    ASSERT_FALSE(parsed.has_value()) << c.text;
+    EXPECT_EQ(parsed.error().message, c.want);
+  }
+}
+
+}  // namespace
+}  // namespace muster::api
