@@ -107,7 +107,7 @@ std::string GroupReport::why_leaf(std::uint32_t id, const std::vector<Domain>& d
   const std::string where = describe(id, *closest);
   if (fits >= needed) {
     const std::string tail =
-        answer_ == Answer::Unresolved
+        is_unresolved(id)
             ? fmt::format("no way to place them together was found in {} steps", placer_.steps())
             : std::string("together they do not fit");
     return fmt::format("{}each of {} pods fits alone, {}",
@@ -200,7 +200,7 @@ std::string GroupReport::why_composite(std::uint32_t id, const std::vector<Domai
   std::string text = where.empty() ? "" : where + " comes closest: ";
   if (best.ready >= item.minimum) {
     text +=
-        answer_ == Answer::Unresolved
+        is_unresolved(id)
             ? fmt::format(
                   "each of {} groups fits alone, no way to place them together was found in {} "
                   "steps",
@@ -219,9 +219,8 @@ std::string GroupReport::why_composite(std::uint32_t id, const std::vector<Domai
 
 Outcome GroupReport::outcome(std::uint32_t id, const Domain& within) {
   if (is_hopeless(id, within)) return Outcome::Unresolvable;
-  return answer_ == Answer::Unresolved && placer_.can_meet_minimum(id, within)
-             ? Outcome::Unresolved
-             : Outcome::Unschedulable;
+  return is_unresolved(id) && placer_.can_meet_minimum(id, within) ? Outcome::Unresolved
+                                                                   : Outcome::Unschedulable;
 }
 
 // KEP-6012's arithmetic: unresolvable if even with everything evictable gone, in no placement, the

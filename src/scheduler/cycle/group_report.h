@@ -37,6 +37,10 @@ class GroupReport {
   std::string scarcest(std::uint32_t shape, const Domain& domain, std::int64_t needed);
   std::string describe(std::uint32_t item, const Domain& domain) const;
   bool is_hopeless(std::uint32_t item, const Domain& within);
+  // The search stopped before it could say no, for the whole tree or for this group alone.
+  bool is_unresolved(std::uint32_t item) const {
+    return answer_ == Answer::Unresolved || placer_.is_unresolved(item);
+  }
 
   const GroupTree& tree_;
   Workspace& workspace_;

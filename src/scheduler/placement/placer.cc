@@ -11,17 +11,18 @@ Answer Placer::run() {
   if (!can_meet_minimum(0, everywhere)) return Answer::Infeasible;
   {
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    if (evaluate(0, everywhere)) {
-      // Every minimum is met already and no further pod fits: there is nothing to search for.
-      if (undo.placed_since() == 0) return Answer::Infeasible;
+    if (evaluate(0, everywhere) && undo.placed_since() > 0) {
       undo.keep();
+      if (options_.searches &&
+          std::ranges::any_of(fates_, [](Fate fate) { return !fate.placed; })) {
+        budget_.allow(options_.steps_max, options_.work_max);
+        Search search(tree_, workspace_, *this, budget_);
+        for (const std::uint32_t item : add_left_out(search)) place_extras(item);
+      }
       return Answer::Feasible;
     }
   }
-  if (!options_.searches) return Answer::Unresolved;
-  return search()                     ? Answer::Feasible
-         : is_spent() || !exhaustive_ ? Answer::Unresolved
-                                      : Answer::Infeasible;
+  return options_.searches ? search(everywhere) : Answer::Unresolved;
 }
 
 std::vector<Domain> Placer::candidates(std::uint32_t id, const Domain& within) const {
@@ -129,7 +130,7 @@ bool Placer::simulate_leaf(std::uint32_t id, const Domain& domain) {
   auto remaining = static_cast<std::int64_t>(item.members.size());
   std::vector<char> is_full(tree_.shapes.size(), 0);
   for (const std::uint32_t member : item.members) {
-    ++steps_;
+    ++budget_.steps;
     --remaining;
     const std::uint32_t shape = tree_.members[member].shape;
     if (!is_full[shape]) {
@@ -190,6 +191,82 @@ void Placer::forget_fates(std::uint32_t id) {
   for (const std::uint32_t child : tree_.items[id].children) forget_fates(child);
 }
 
+// --- where upstream's way fails ---
+
+// Minimums first, everywhere; extras only when every minimum that can has its place (L1-L3).
+Answer Placer::search(const Domain& everywhere) {
+  forget_fates(0);
+  budget_.allow(options_.steps_max, options_.work_max);
+  Search search(tree_, workspace_, *this, budget_);
+  Draft::Checkpoint undo = workspace_.draft().checkpoint();
+  Answer answer = search.place_minimum(0, everywhere);
+  if (answer == Answer::Feasible && undo.placed_since() == 0)
+    answer = search_for_new_pod(search, everywhere);
+  if (answer != Answer::Feasible) return answer;
+  take_over(search);
+  add_left_out(search);
+  for (std::uint32_t id = 0; id < tree_.items.size(); ++id)
+    if (fates_[id].placed) place_extras(id);
+  undo.keep();
+  return answer;
+}
+
+// Every minimum is met as things stand, but an attempt succeeds only by a new pod: each leaf in
+// turn must get one.
+Answer Placer::search_for_new_pod(Search& search, const Domain& everywhere) {
+  Answer answer = Answer::Infeasible;
+  for (std::uint32_t id = 0; id < tree_.items.size(); ++id) {
+    if (tree_.items[id].members.empty() || fits_at_most(id, everywhere) == 0) continue;
+    const Answer here = search.place_minimum(0, everywhere, id);
+    if (here == Answer::Feasible) return here;
+    if (here == Answer::Unresolved) answer = here;
+  }
+  return answer;
+}
+
+void Placer::take_over(const Search& search) {
+  for (const auto& [id, domain] : search.found()) {
+    domains_[id] = domain;
+    fates_[id] = {.placed = true};
+  }
+}
+
+// Groups that nobody needed, or that upstream's order failed to place, in the order of the tree.
+// Returns those that were placed now.
+std::vector<std::uint32_t> Placer::add_left_out(Search& search) {
+  std::vector<std::uint32_t> added;
+  for (std::uint32_t id = 1; id < tree_.items.size(); ++id) {
+    const std::uint32_t parent = tree_.items[id].parent;
+    if (fates_[id].placed || !fates_[parent].placed) continue;
+    if (!can_meet_minimum(id, domains_[parent])) continue;
+    const Answer answer = search.place_minimum(id, domains_[parent]);
+    fates_[id].unresolved = answer == Answer::Unresolved;
+    if (answer != Answer::Feasible) continue;
+    take_over(search);
+    for (const auto& [found, domain] : search.found()) added.push_back(found);
+  }
+  std::ranges::sort(added);
+  return added;
+}
+
+// With every minimum in its place: the other pods of a leaf, in upstream's order.
+void Placer::place_extras(std::uint32_t id) {
+  const GroupTree::Item& item = tree_.items[id];
+  if (item.members.empty()) return;
+  std::vector<char> is_placed(item.members.size(), 0);
+  const std::uint32_t first = item.members.front();  // a leaf's members are numbered in a row
+  for (const Draft::Move& move : workspace_.draft().moves())
+    if (move.tag >= first && move.tag < first + item.members.size())
+      is_placed[move.tag - first] = 1;
+  if (std::ranges::find(is_placed, 0) == is_placed.end()) return;
+  Arena arena(workspace_, domains_[id]);
+  for (const std::uint32_t member : item.members) {
+    if (is_placed[member - first]) continue;
+    const std::uint32_t shape = tree_.members[member].shape;
+    if (const auto node = arena.pick(shape)) workspace_.place(shape, *node, member);
+  }
+}
+
 // --- scores ---
 
 std::int64_t Placer::fullness(std::uint32_t id, const Domain& domain,
@@ -227,7 +304,7 @@ std::int64_t Placer::fits_at_most(std::uint32_t id, const Domain& within) {
 
 std::int64_t Placer::fits_in(std::uint32_t id, const Domain& domain) {
   const GroupTree::Item& item = tree_.items[id];
-  work_ += 1 + domain.cells.size() / 8;
+  budget_.work += 1 + domain.cells.size() / 8;
   std::int64_t by_shape = 0;
   for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
     if (item.shapes_below[s] > 0)

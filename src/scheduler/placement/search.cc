@@ -1,143 +1,224 @@
+#include "scheduler/placement/search.h"
+
 #include <algorithm>
-#include <bit>
+#include <functional>
 
 #include "scheduler/placement/placer.h"
 
 namespace muster::scheduler {
 namespace {
 
-std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
-  state = (std::rotl(state, 23) ^ word) * 0x9e3779b97f4a7c15ULL;
-  return state ^ (state >> 29);
-}
+// Beyond so many pods there is no hope of going over every way to place them.
+constexpr std::int64_t kPodsMaxForEveryWay = 400;
 
 }  // namespace
 
-// Minimums first, everywhere; extras only when every minimum has its place (L1-L3).
-bool Placer::search() {
-  options_.steps_max += steps_;
-  options_.work_max += work_;
-  forget_fates(0);
-  failed_.clear();
-  Draft::Checkpoint undo = workspace_.draft().checkpoint();
-  if (!place_minimum(0, workspace_.topology().everywhere(), [] { return true; })) return false;
-  place_extras(0);
-  if (undo.placed_since() == 0) return false;
-  undo.keep();
-  return true;
+Search::Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budget& budget)
+    : tree_(tree),
+      workspace_(workspace),
+      bounds_(bounds),
+      budget_(budget),
+      symmetry_(tree, workspace),
+      kin_(tree.items.size()),
+      forced_(tree.items.size(), 0) {
+  for (std::size_t s = 0; s < tree.shapes.size(); ++s)
+    counts_exactly_ &= workspace.counts_exactly(s);
+  is_one_shape_ = counts_exactly_ && tree.shapes.size() == 1;
+
+  std::map<std::vector<std::int64_t>, std::uint32_t> known;
+  for (std::size_t id = tree.items.size(); id-- > 0;) {
+    const GroupTree::Item& item = tree.items[id];
+    std::vector<std::int64_t> looks{item.is_leaf() ? item.missing() : -item.minimum,
+                                    item.key ? static_cast<std::int64_t>(*item.key) : -1};
+    if (item.has_unlabelled || !item.pinned_to.empty())
+      looks.push_back(-1 - static_cast<std::int64_t>(id));  // like no other
+    looks.insert(looks.end(), item.shapes_below.begin(), item.shapes_below.end());
+    std::vector<std::uint32_t> children;
+    for (const std::uint32_t child : item.children) children.push_back(kin_[child]);
+    std::ranges::sort(children);
+    looks.insert(looks.end(), children.begin(), children.end());
+    kin_[id] =
+        known.emplace(std::move(looks), static_cast<std::uint32_t>(known.size())).first->second;
+  }
 }
 
-// Two states are alike if the same pods stand on the same nodes, in whatever order they came there.
-std::uint64_t Placer::state_hash(std::uint32_t item) const {
-  std::uint64_t sum = 0;
-  for (const Draft::Move& move : workspace_.draft().moves())
-    sum += mix(mix(1, index_of(move.pods->id)), index_of(move.node));
-  return mix(sum, item);
-}
-
-// The nodes of a domain as a bag: what is free on each, and how many of each shape it takes.
-// Domains with equal bags are as good as each other for a group that must stay inside one.
-std::uint64_t Placer::bag_hash(const Domain& domain) {
-  std::uint64_t sum = 0;
-  work_ += workspace_.topology().node_count(domain) / 4;
-  Cluster& cluster = workspace_.cluster();
-  for (const CellId cell : domain.cells)
-    for (const NodeId node : workspace_.topology().nodes(cell)) {
-      std::uint64_t state = 7;
-      bool takes_any = false;
-      for (std::size_t s = 0; s < tree_.shapes.size(); ++s) {
-        const std::int32_t cap = workspace_.cap(s, node);
-        takes_any |= cap > 0;
-        state = mix(state, static_cast<std::uint64_t>(cap));
-      }
-      if (!takes_any) continue;
-      for (const ResourceId resource : workspace_.tracked())
-        state = mix(state, static_cast<std::uint64_t>(cluster.resource(resource).allocatable[node] -
-                                                      cluster.resource(resource).requested[node]));
-      sum += mix(state,
-                 static_cast<std::uint64_t>(cluster.pod_slots()[node] - cluster.pods_on()[node]));
+Answer Search::place_minimum(std::uint32_t item, const Domain& within,
+                             std::optional<std::uint32_t> forced) {
+  std::ranges::fill(forced_, 0);
+  if (forced)
+    for (std::uint32_t up = *forced;; up = tree_.items[up].parent) {
+      forced_[up] = 1;
+      if (up == item || up == 0) break;
     }
-  return sum;
+  // Half of what is left goes to either width; a quick search that comes to its end leaves more.
+  const Budget whole = budget_;
+  budget_.steps_max =
+      budget_.steps + (whole.steps_max - std::min(whole.steps, whole.steps_max)) / 2;
+  budget_.work_max = budget_.work + (whole.work_max - std::min(whole.work, whole.work_max)) / 2;
+  const bool found = run(item, within, Width::Quick);
+  const bool was_spent = budget_.is_spent();
+  budget_.steps_max = whole.steps_max;
+  budget_.work_max = whole.work_max;
+  if (found) return Answer::Feasible;
+  if (!was_spent && is_exhaustive_ && counts_exactly_) return Answer::Infeasible;
+  if (tree_.items[item].queued_below > kPodsMaxForEveryWay) return Answer::Unresolved;
+  if (run(item, within, Width::Full)) return Answer::Feasible;
+  return budget_.is_spent() || !is_exhaustive_ || !counts_exactly_ ? Answer::Unresolved
+                                                                   : Answer::Infeasible;
 }
 
-bool Placer::place_minimum(std::uint32_t id, const Domain& within, const Next& next) {
-  const GroupTree::Item& item = tree_.items[id];
-  struct Choice {
-    std::size_t candidate;
-    std::int64_t at_most;
-  };
-  const std::vector<Domain> domains = candidates(id, within);
-  std::vector<Choice> choices;
-  for (std::size_t i = 0; i < domains.size(); ++i)
-    if (meets_in(id, domains[i]))
-      choices.push_back({i, domains.size() == 1 ? 0 : fits_in(id, domains[i])});
-  // The tightest first: it leaves the roomy ones to those who need them.
-  std::ranges::stable_sort(choices, {}, &Choice::at_most);
-  std::set<std::uint64_t> bags;
-  for (const Choice& choice : choices) {
-    if (!step()) return false;
-    const Domain& domain = domains[choice.candidate];
-    if (item.is_leaf() && choices.size() > 1 && !bags.insert(bag_hash(domain)).second) continue;
-    Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    if (!place_minimum_in(id, domain, next)) continue;
-    domains_[id] = domain;
-    fates_[id].placed = true;
-    undo.keep();
-    return true;
+bool Search::run(std::uint32_t item, const Domain& within, Width width) {
+  width_ = width;
+  is_exhaustive_ = true;
+  moves_before_ = workspace_.draft().moves().size();
+  symmetry_.forget_kinds();
+  failed_.clear();
+  found_.clear();
+  const Task task{.item = item, .within = &within};
+  return solve(&task);
+}
+
+bool Search::solve(const Task* todo) {
+  if (todo == nullptr) return true;
+  if (budget_.is_spent() || is_hopeless(todo)) return false;
+  // A twin that has its place limits the other's choice; such states are not remembered.
+  bool is_limited = false;
+  for (const Task* task = todo; task != nullptr; task = task->next)
+    is_limited |= task->twin != nullptr && task->twin->ranked != nullptr;
+  if (is_limited) return place(*todo);
+  State state = state_of(*todo);
+  if (failed_.contains(state)) return false;
+  if (place(*todo)) return true;
+  if (!budget_.is_spent()) failed_.insert(std::move(state));
+  return false;
+}
+
+// Whether the minimums to come, each alone or all together, exceed what is left. Tasks further on
+// have the wider domain, so it holds everything up to them.
+bool Search::is_hopeless(const Task* todo) {
+  std::vector<std::int64_t> sum(workspace_.tracked().size() + 1, 0);
+  for (const Task* task = todo; task != nullptr; task = task->next) {
+    if (!bounds_.can_meet_minimum(task->item, *task->within)) return true;
+    const std::vector<std::int64_t>& least = bounds_.demand(task->item);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += least[i];
+    if (task->next != nullptr && task->next->within == task->within) continue;
+    const Workspace::Totals totals = workspace_.totals(*task->within);
+    budget_.work += 1 + task->within->cells.size() / 8;
+    if (sum.back() > totals.slots) return true;
+    for (std::size_t t = 0; t < totals.amounts.size(); ++t)
+      if (sum[t] > totals.amounts[t].free) return true;
+    if (is_one_shape_ && sum.back() > workspace_.cap_sum(0, *task->within)) return true;
   }
   return false;
 }
 
-bool Placer::place_minimum_in(std::uint32_t id, const Domain& domain, const Next& next) {
-  const GroupTree::Item& item = tree_.items[id];
-  if (item.is_leaf()) return item.missing() == 0 ? next() : pack_minimum(id, domain, next);
-  std::vector<std::uint32_t> chosen;
-  return place_children(chosen, id, 0, domain, next);
+// The tightest first: it leaves the roomy ones to those who need them.
+std::vector<Domain> Search::ranked_domains(const Task& task) {
+  std::vector<Domain> domains = bounds_.candidates(task.item, *task.within);
+  if (domains.size() < 2) return domains;
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < domains.size(); ++i)
+    if (bounds_.meets_in(task.item, domains[i]))
+      order.emplace_back(bounds_.fits_in(task.item, domains[i]), i);
+  std::ranges::sort(order);
+  std::vector<Domain> ranked;
+  ranked.reserve(order.size());
+  for (const auto& [at_most, i] : order) ranked.push_back(std::move(domains[i]));
+  return ranked;
 }
 
-// Chooses which children shall meet their minimum, the easiest first, and places the chosen hardest
-// first.
-bool Placer::place_children(std::vector<std::uint32_t>& chosen, std::uint32_t id, std::size_t from,
-                            const Domain& domain, const Next& next) {
-  const GroupTree::Item& item = tree_.items[id];
-  if (static_cast<std::int64_t>(chosen.size()) == item.minimum) {
-    std::vector<std::uint32_t> order = chosen;
-    std::ranges::stable_sort(order, std::greater<>{},
-                             [&](std::uint32_t child) { return hardness(child, domain); });
-    return place_in_turn(order, 0, domain, next);
+bool Search::place(const Task& task) {
+  const GroupTree::Item& item = tree_.items[task.item];
+  // Twins take their domains in one order, none before the other's: who of them is where does not
+  // matter.
+  std::vector<Domain> own;
+  if (task.twin == nullptr) own = ranked_domains(task);
+  const std::vector<Domain>& ranked = task.twin == nullptr ? own : *task.twin->ranked;
+  std::set<Symmetry::Signature> failed;
+  const auto signature = [&](const Domain& domain) {
+    budget_.work += 1 + workspace_.topology().node_count(domain) / 4;
+    return symmetry_.of_domain(domain, *item.key);
+  };
+  const bool compares = item.key && counts_exactly_;
+  for (std::size_t rank = task.twin == nullptr ? 0 : task.twin->rank; rank < ranked.size();
+       ++rank) {
+    const Domain& domain = ranked[rank];
+    if (!bounds_.meets_in(task.item, domain)) continue;
+    if (compares && !failed.empty() && failed.contains(signature(domain))) continue;
+    if (!budget_.step()) break;
+    Draft::Checkpoint undo = workspace_.draft().checkpoint();
+    task.ranked = &ranked;
+    task.rank = rank;
+    if (place_in(task, domain)) {
+      found_.emplace_back(task.item, domain);
+      undo.keep();
+      return true;
+    }
+    undo.undo();
+    if (compares && rank + 1 < ranked.size())
+      if (auto alike = signature(domain); !alike.empty()) failed.insert(std::move(alike));
   }
+  task.ranked = nullptr;
+  return false;
+}
+
+bool Search::place_in(const Task& task, const Domain& domain) {
+  const GroupTree::Item& item = tree_.items[task.item];
+  if (item.is_leaf()) return needed(task.item) == 0 ? solve(task.next) : pack(task, domain);
   std::vector<std::uint32_t> easiest = item.children;
-  std::ranges::stable_sort(easiest, {},
-                           [&](std::uint32_t child) { return hardness(child, domain); });
+  std::map<std::uint32_t, double> hard;
+  for (const std::uint32_t child : item.children) hard[child] = hardness(child, domain);
+  std::ranges::stable_sort(easiest, [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(hard[a], kin_[a]) < std::pair(hard[b], kin_[b]);
+  });
+  std::vector<std::uint32_t> chosen;
+  for (const std::uint32_t child : item.children)
+    if (forced_[child]) chosen.push_back(child);
+  return choose_children(task, domain, easiest, 0, chosen);
+}
+
+bool Search::choose_children(const Task& task, const Domain& domain,
+                             const std::vector<std::uint32_t>& easiest, std::size_t from,
+                             std::vector<std::uint32_t>& chosen) {
+  if (static_cast<std::int64_t>(chosen.size()) >= tree_.items[task.item].minimum)
+    return place_children(task, domain, chosen);
   for (std::size_t at = from; at < easiest.size(); ++at) {
-    if (is_spent()) return false;
-    if (!can_meet_minimum(easiest[at], domain)) continue;
-    chosen.push_back(easiest[at]);
-    const bool placed = place_children(chosen, id, at + 1, domain, next);
+    if (budget_.is_spent()) return false;
+    const std::uint32_t child = easiest[at];
+    if (forced_[child] || !bounds_.can_meet_minimum(child, domain)) continue;
+    if (at > from && are_twins(easiest[at - 1], child)) continue;  // as good as the one left out
+    chosen.push_back(child);
+    const bool placed = choose_children(task, domain, easiest, at + 1, chosen);
     chosen.pop_back();
     if (placed) return true;
   }
   return false;
 }
 
-bool Placer::place_in_turn(const std::vector<std::uint32_t>& chosen, std::size_t at,
-                           const Domain& domain, const Next& next) {
-  if (at == chosen.size()) return next();
-  if (is_spent()) return false;
-  for (std::size_t later = at; later < chosen.size(); ++later)
-    if (!can_meet_minimum(chosen[later], domain)) return false;
-  const std::uint64_t state = state_hash(chosen[at]);
-  if (failed_.contains(state)) return false;
-  if (place_minimum(chosen[at], domain,
-                    [&] { return place_in_turn(chosen, at + 1, domain, next); }))
-    return true;
-  if (!is_spent()) failed_.insert(state);
-  return false;
+bool Search::place_children(const Task& task, const Domain& domain,
+                            const std::vector<std::uint32_t>& chosen) {
+  std::vector<std::pair<double, std::uint32_t>> hardest;
+  for (const std::uint32_t child : chosen) hardest.emplace_back(hardness(child, domain), child);
+  std::ranges::stable_sort(hardest, [&](const auto& a, const auto& b) {
+    return std::tuple(-a.first, kin_[a.second], a.second) <
+           std::tuple(-b.first, kin_[b.second], b.second);
+  });
+  std::vector<Task> tasks(hardest.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i] = {.item = hardest[i].second, .within = &domain};
+    tasks[i].next = i + 1 < tasks.size() ? &tasks[i + 1] : task.next;
+    if (i > 0 && are_twins(tasks[i - 1].item, tasks[i].item)) tasks[i].twin = &tasks[i - 1];
+  }
+  return solve(tasks.empty() ? task.next : &tasks.front());
+}
+
+bool Search::are_twins(std::uint32_t a, std::uint32_t b) const {
+  return kin_[a] == kin_[b] && !forced_[a] && !forced_[b];
 }
 
 // How much of the domain's scarcest resource the group's minimum takes.
-double Placer::hardness(std::uint32_t id, const Domain& domain) {
-  const std::vector<std::int64_t>& least = demand(id);
+double Search::hardness(std::uint32_t id, const Domain& domain) {
+  const std::vector<std::int64_t>& least = bounds_.demand(id);
   const Workspace::Totals totals = workspace_.totals(domain);
   double hardest = 0;
   for (std::size_t t = 0; t + 1 < least.size(); ++t)
@@ -147,167 +228,52 @@ double Placer::hardness(std::uint32_t id, const Domain& domain) {
   return hardest;
 }
 
-double Placer::weight_of(std::uint32_t member, const Domain& domain) const {
-  const Workspace::Totals totals = workspace_.totals(domain);
-  const std::uint32_t shape = tree_.members[member].shape;
-  double heaviest = 0;
-  for (std::size_t t = 0; t < totals.amounts.size(); ++t)
-    if (totals.amounts[t].allocatable > 0)
-      heaviest = std::max(heaviest, static_cast<double>(workspace_.wanted(shape, t)) /
-                                        static_cast<double>(totals.amounts[t].allocatable));
-  return heaviest;
+std::int64_t Search::needed(std::uint32_t item) const {
+  return std::max<std::int64_t>(tree_.items[item].missing(), forced_[item] ? 1 : 0);
 }
 
-bool Placer::pack_minimum(std::uint32_t id, const Domain& domain, const Next& next) {
-  const GroupTree::Item& item = tree_.items[id];
-  std::vector<double> weights(tree_.shapes.size(), 0);
-  for (const std::uint32_t member : item.members)
-    if (double& weight = weights[tree_.members[member].shape]; weight == 0)
-      weight = weight_of(member, domain);
-  const auto weight = [&](std::uint32_t member) { return weights[tree_.members[member].shape]; };
-  std::vector<std::uint32_t> chosen = item.members;
-  std::ranges::stable_sort(chosen, {}, weight);
-  chosen.resize(static_cast<std::size_t>(item.missing()));
-  std::ranges::stable_sort(chosen, std::greater<>{}, weight);
-  const bool alike = counts_alone(id);
-  if (!alike && item.missing() < static_cast<std::int64_t>(item.members.size()))
-    exhaustive_ = false;
-
-  bool packed = false;
-  for (const bool tightly : {false, true}) {
-    if (is_spent()) return false;
-    Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    if (!pack(chosen, domain, tightly)) continue;
-    packed = true;
-    if (next()) {
-      undo.keep();
-      return true;
-    }
-    // Another way to pack might have suited the others better; with one leaf there are no others.
-    if (!packing_is_all_one()) exhaustive_ = false;
-  }
-  if (packed || alike) return false;
-  Draft::Checkpoint undo = workspace_.draft().checkpoint();
-  {
-    Arena arena(workspace_, domain);
-    if (!pack_exactly(chosen, 0, 0, arena)) return false;
-  }
-  if (next()) {
-    undo.keep();
-    return true;
-  }
-  exhaustive_ = false;
-  return false;
+void Search::put(std::uint32_t shape, NodeId node, std::uint32_t member) {
+  if (!is_one_shape_) symmetry_.kind_of(node);  // as it is before the first pod
+  workspace_.place(shape, node, member);
 }
 
-// Whether it makes no difference to the others on which nodes of its domain a group stands: all
-// pods are alike and every leaf keeps to a domain of one and the same key.
-bool Placer::packing_is_all_one() const {
-  if (tree_.shapes.size() != 1 || tree_.keys.size() != 1 || !workspace_.counts_exactly(0))
-    return false;
-  return std::ranges::all_of(
-      tree_.items, [](const auto& item) { return !item.is_leaf() || item.key.has_value(); });
-}
-
-bool Placer::pack(const std::vector<std::uint32_t>& chosen, const Domain& domain, bool tightly) {
-  Draft::Checkpoint undo = workspace_.draft().checkpoint();
-  Arena arena(workspace_, domain);
-  for (const std::uint32_t member : chosen) {
-    if (!step()) return false;
-    const std::uint32_t shape = tree_.members[member].shape;
-    const std::optional<NodeId> node = tightly ? tightest(shape, arena) : arena.pick(shape);
-    if (!node) return false;
-    workspace_.place(shape, *node, member);
+Search::State Search::state_of(const Task& todo) const {
+  State state;
+  for (const Task* task = &todo; task != nullptr; task = task->next) {
+    state.push_back(task->item);
+    // The domains a group may be asked to keep to are disjoint: one cell tells which it is.
+    state.push_back(task->within->cells.empty()
+                        ? 0
+                        : static_cast<std::uint32_t>(index_of(task->within->cells.front())));
   }
-  undo.keep();
-  return true;
-}
-
-// The feasible node with the least room to spare, summed over resources in thousandths of what it
-// has.
-std::optional<NodeId> Placer::tightest(std::uint32_t shape, Arena& arena) {
-  std::optional<NodeId> best;
-  std::int64_t best_room = 0;
-  work_ += arena.nodes().size() / 8;
-  const Cluster& cluster = workspace_.cluster();
-  for (const NodeId node : arena.nodes()) {
-    if (!arena.is_feasible(shape, node)) continue;
-    std::int64_t room = 0;
-    for (const ResourceId resource : workspace_.tracked()) {
-      const ResourceColumns& columns = cluster.resource(resource);
-      if (columns.allocatable[node] > 0)
-        room += static_cast<std::int64_t>(
-            1000.0 * static_cast<double>(columns.allocatable[node] - columns.requested[node]) /
-            static_cast<double>(columns.allocatable[node]));
-    }
-    if (!best || room < best_room) {
-      best = node;
-      best_room = room;
-    }
-  }
-  return best;
-}
-
-// Depth first over every way to put the chosen pods on the arena's nodes. Pods of one shape take
-// nodes in rising order, and nodes that are equally free are tried once.
-bool Placer::pack_exactly(const std::vector<std::uint32_t>& chosen, std::size_t at,
-                          std::size_t from, Arena& arena) {
-  if (at == chosen.size()) return true;
-  work_ += arena.nodes().size() * tree_.shapes.size() / 8;
-  const std::uint32_t shape = tree_.members[chosen[at]].shape;
-  std::vector<std::int64_t> left(tree_.shapes.size(), 0);
-  for (std::size_t later = at; later < chosen.size(); ++later)
-    ++left[tree_.members[chosen[later]].shape];
-  for (std::size_t s = 0; s < left.size(); ++s) {
-    if (left[s] == 0) continue;
-    std::int64_t room = 0;
-    for (const NodeId node : arena.nodes()) room += workspace_.cap(s, node);
-    if (room < left[s]) return false;
-  }
-  std::set<std::uint64_t> seen;
-  const Cluster& cluster = workspace_.cluster();
-  for (std::size_t seat = from; seat < arena.nodes().size(); ++seat) {
-    const NodeId node = arena.nodes()[seat];
-    if (!arena.is_feasible(shape, node)) continue;
-    std::uint64_t state = 3;
-    for (const ResourceId resource : workspace_.tracked())
-      state = mix(state, static_cast<std::uint64_t>(cluster.resource(resource).allocatable[node] -
-                                                    cluster.resource(resource).requested[node]));
-    for (std::size_t s = 0; s < left.size(); ++s)
-      state = mix(state, static_cast<std::uint64_t>(workspace_.cap(s, node)));
-    if (!seen.insert(state).second) continue;
-    if (!step()) return false;
-    Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    workspace_.place(shape, node, chosen[at]);
-    const bool same_next = at + 1 < chosen.size() && tree_.members[chosen[at + 1]].shape == shape;
-    if (pack_exactly(chosen, at + 1, same_next ? seat : 0, arena)) {
-      undo.keep();
-      return true;
-    }
-    if (is_spent()) return false;
-  }
-  return false;
-}
-
-// With every minimum in its place: the other pods of placed leaves, in upstream's order, then the
-// groups that were not needed.
-void Placer::place_extras(std::uint32_t id) {
-  const GroupTree::Item& item = tree_.items[id];
-  for (const std::uint32_t child : item.children) {
-    if (fates_[child].placed)
-      place_extras(child);
+  state.push_back(static_cast<std::uint32_t>(-1));
+  std::map<NodeId, std::map<ClassId, std::uint32_t>> on_node;
+  std::map<CellId, std::uint32_t> in_cell;
+  const auto moves = workspace_.draft().moves();
+  for (std::size_t m = moves_before_; m < moves.size(); ++m) {
+    if (is_one_shape_)
+      ++in_cell[workspace_.topology().cell_of(moves[m].node)];
     else
-      evaluate(child, domains_[id]);
+      ++on_node[moves[m].node][moves[m].pods->id];
   }
-  if (!item.is_leaf() || item.members.empty()) return;
-  std::vector<char> is_placed(tree_.members.size(), 0);
-  for (const Draft::Move& move : workspace_.draft().moves()) is_placed[move.tag] = 1;
-  Arena arena(workspace_, domains_[id]);
-  for (const std::uint32_t member : item.members) {
-    if (is_placed[member]) continue;
-    const std::uint32_t shape = tree_.members[member].shape;
-    if (const auto node = arena.pick(shape)) workspace_.place(shape, *node, member);
+  for (const auto& [cell, count] : in_cell) {
+    state.push_back(static_cast<std::uint32_t>(index_of(cell)));
+    state.push_back(count);
   }
+  std::vector<State> nodes;
+  for (const auto& [node, counts] : on_node) {
+    State& entry = nodes.emplace_back();
+    entry.push_back(counts_exactly_ ? symmetry_.known_kind(node)
+                                    : static_cast<std::uint32_t>(index_of(node)));
+    for (const auto& [pods, count] : counts) {
+      entry.push_back(static_cast<std::uint32_t>(index_of(pods)));
+      entry.push_back(count);
+    }
+    entry.push_back(static_cast<std::uint32_t>(-1));
+  }
+  std::ranges::sort(nodes);
+  for (const State& entry : nodes) state.insert(state.end(), entry.begin(), entry.end());
+  return state;
 }
 
 }  // namespace muster::scheduler

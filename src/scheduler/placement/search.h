@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "scheduler/placement/budget.h"
+#include "scheduler/placement/group_tree.h"
+#include "scheduler/placement/symmetry.h"
+#include "scheduler/placement/workspace.h"
+
+namespace muster::scheduler {
+
+class Placer;
+
+// What a search can say in the end. Unresolved: the budget was used up.
+enum class Answer : std::uint8_t { Feasible, Infeasible, Unresolved };
+
+// Looks for places for the minimum of a group and of every group below that it needs, depth first
+// with backtracking. It goes twice over the choices: quickly, with two ways to pack each leaf, and
+// then, if that finds nothing and the tree is small enough, over every way there is. What it finds
+// stays on the draft.
+//
+// Choices, in the order they are made and tried:
+//   a group's domain         the tightest first
+//   a composite's children   as many as its minimum says, the easiest of them; hardest placed first
+//   a leaf's pods and nodes  the lightest pods; by score, then tightly, then every other way
+// Branches are cut where the minimums to come exceed what is left, where a state is met again that
+// failed before, where a domain is as good as one that failed, and where twins would swap places.
+class Search {
+ public:
+  Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budget& budget);
+
+  // Places the minimum of the group inside `within`, or leaves the draft as it was. `forced`: a
+  // leaf below that must get a pod even if its minimum is met without.
+  Answer place_minimum(std::uint32_t item, const Domain& within,
+                       std::optional<std::uint32_t> forced = std::nullopt);
+
+  // Of the last success: the groups that met their minimum, with their domains.
+  const std::vector<std::pair<std::uint32_t, Domain>>& found() const { return found_; }
+
+ private:
+  enum class Width : std::uint8_t { Quick, Full };
+
+  // A group still to be placed, and what comes after it. Lives in the frame that made it.
+  struct Task {
+    std::uint32_t item = 0;
+    const Domain* within = nullptr;
+    const Task* next = nullptr;
+    const Task* twin = nullptr;  // an equal sibling before it, whose domain is not to be undercut
+    mutable const std::vector<Domain>* ranked = nullptr;  // its domains in the order they are tried
+    mutable std::size_t rank = 0;                         // the one it is in
+  };
+
+  bool run(std::uint32_t item, const Domain& within, Width width);
+  bool solve(const Task* todo);
+  bool is_hopeless(const Task* todo);
+  bool place(const Task& task);
+  std::vector<Domain> ranked_domains(const Task& task);
+  bool place_in(const Task& task, const Domain& domain);
+
+  bool choose_children(const Task& task, const Domain& domain,
+                       const std::vector<std::uint32_t>& easiest, std::size_t from,
+                       std::vector<std::uint32_t>& chosen);
+  bool place_children(const Task& task, const Domain& domain,
+                      const std::vector<std::uint32_t>& chosen);
+  bool are_twins(std::uint32_t a, std::uint32_t b) const;
+  double hardness(std::uint32_t item, const Domain& domain);
+
+  // Leaves: quickly.
+  bool pack(const Task& task, const Domain& domain);
+  bool pack_quickly(const std::vector<std::uint32_t>& chosen, const Domain& domain, bool tightly);
+  std::vector<std::uint32_t> lightest(std::uint32_t item, const Domain& domain);
+  double weight_of(std::uint32_t shape, const Domain& domain) const;
+  std::optional<NodeId> tightest(std::uint32_t shape, Arena& arena);
+  bool packing_is_all_one(const Task& task, const Domain& domain) const;
+
+  // Leaves: every way. A bin is a node, or, if all pods of the tree are alike, a cell: then only
+  // how many stand in it matters.
+  struct Packing {
+    const Task* task = nullptr;
+    std::vector<std::uint32_t> shapes = {};                // the heaviest first
+    std::vector<std::vector<std::uint32_t>> members = {};  // by position in `shapes`
+    std::vector<std::vector<NodeId>> bins = {};
+  };
+  // One shape's turn: bins in an order in which equal ones are neighbours.
+  struct Turn {
+    std::size_t shape = 0;
+    std::vector<std::size_t> order = {};
+    std::vector<char> equals_previous = {};
+    std::vector<std::int64_t> counts = {};
+    std::size_t used = 0;
+  };
+  bool pack_every_way(const Task& task, const Domain& domain);
+  bool start_turn(Packing& packing, std::size_t shape, std::int64_t left);
+  bool fill_bins(Packing& packing, Turn& turn, std::size_t from, std::int64_t left);
+  std::int64_t room_in(std::uint32_t shape, const std::vector<NodeId>& bin);
+  std::int64_t room_left(const Packing& packing, const Turn& turn, std::size_t from);
+  bool put_into(Packing& packing, const Turn& turn, const std::vector<NodeId>& bin,
+                std::int64_t count);
+
+  void put(std::uint32_t shape, NodeId node, std::uint32_t member);
+  std::int64_t needed(std::uint32_t item) const;
+
+  // All that a state's future depends on: what is to do, and what stands where since the search
+  // began. Nodes that were alike at the start count as one kind.
+  using State = std::vector<std::uint32_t>;
+  State state_of(const Task& todo) const;
+
+  const GroupTree& tree_;
+  Workspace& workspace_;
+  Placer& bounds_;
+  Budget& budget_;
+  Symmetry symmetry_;
+  std::vector<std::uint32_t> kin_;  // by item: equal for groups that differ in name only
+  std::vector<char> forced_;
+  bool counts_exactly_ = true;  // no filter looks beyond its node
+  bool is_one_shape_ = false;
+
+  Width width_ = Width::Quick;
+  bool is_exhaustive_ = true;  // every branch that was cut was cut for a reason that proves it
+  std::size_t moves_before_ = 0;
+  std::set<State> failed_;
+  std::vector<std::pair<std::uint32_t, Domain>> found_;
+};
+
+}  // namespace muster::scheduler
