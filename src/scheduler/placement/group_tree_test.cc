@@ -1,0 +1,105 @@
+#include "scheduler/placement/group_tree.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/placement/group_testing.h"
+
+namespace muster::scheduler {
+namespace {
+
+class GroupTreeTest : public ::testing::Test {
+ protected:
+  GroupTreeTest() {
+    for (const char* name : {"a0", "a1", "b0"})
+      cluster.set_node(
+          NodeSample{.name = name, .labels = {{"rack", std::string(1, *name)}}}.make());
+  }
+  GroupTree lay_out(const Group& root) {
+    return GroupTree(root, cluster, Standings::of(cluster, profile));
+  }
+  void run(const std::string& name, const std::string& node, const std::string& group,
+           const std::string& status = "") {
+    cluster.set_pod(
+        PodSample{.name = name, .cpu = "1", .node_name = node, .group = group, .status = status}
+            .make());
+  }
+
+  Cluster cluster;
+  Profile profile = default_profile();
+};
+
+TEST_F(GroupTreeTest, ParentsComeBeforeTheirChildrenAndSumThem) {
+  const Group root = sample_composite(
+      "root", 2,
+      {sample_composite("left", 1, {sample_leaf("l1", 2, sample_pods("x", 3, "1"), "rack")}),
+       sample_leaf("right", 1, sample_pods("y", 2, "2"), "host")},
+      "rack");
+  const GroupTree tree = lay_out(root);
+  ASSERT_EQ(tree.items.size(), 4u);
+  for (std::uint32_t id = 1; id < tree.items.size(); ++id) EXPECT_LT(tree.items[id].parent, id);
+  EXPECT_EQ(tree.items[0].children.size(), 2u);
+  EXPECT_EQ(tree.items[0].queued_below, 5);
+  EXPECT_EQ(tree.items[1].queued_below, 3);
+  EXPECT_FALSE(tree.items[1].is_leaf());
+  EXPECT_TRUE(tree.items[2].is_leaf());
+  EXPECT_EQ(tree.keys, (std::vector<std::string>{"rack", "host"}));
+  EXPECT_EQ(tree.items[0].key, tree.items[2].key);
+  EXPECT_EQ(tree.items[1].key, std::nullopt);
+}
+
+TEST_F(GroupTreeTest, PodsThatNobodyCanTellApartAreOneShape) {
+  const GroupTree tree = lay_out(sample_composite(
+      "root", 1,
+      {sample_leaf("g", 1, {{.name = "a", .cpu = "1"}, {.name = "b", .cpu = "2"}}),
+       sample_leaf("h", 1, {{.name = "c", .cpu = "1"}, {.name = "d", .cpu = "1"}})}));
+  ASSERT_EQ(tree.shapes.size(), 2u);
+  EXPECT_EQ(tree.members[0].shape, tree.members[2].shape);
+  EXPECT_EQ(tree.members[2].shape, tree.members[3].shape);
+  EXPECT_NE(tree.members[0].shape, tree.members[1].shape);
+  EXPECT_EQ(tree.items[0].shapes_below, (std::vector<std::int32_t>{3, 1}));
+  EXPECT_EQ(tree.items[2].shapes_below, (std::vector<std::int32_t>{2, 0}));
+}
+
+TEST_F(GroupTreeTest, RunningAndSucceededMembersCountForTheMinimum) {
+  run("m0", "a0", "g");
+  run("m1", "a1", "g", R"("phase":"Succeeded")");
+  const GroupTree tree = lay_out(sample_leaf("g", 4, sample_pods("p", 3, "1"), "rack"));
+  EXPECT_EQ(tree.items[0].held, 2);
+  EXPECT_EQ(tree.items[0].missing(), 2);
+  EXPECT_EQ(tree.items[0].queued_below, 3);
+}
+
+TEST_F(GroupTreeTest, ATerminatingPodIsNoMemberToPlace) {
+  std::vector<PodSample> pods = sample_pods("p", 2, "1");
+  pods[0].terminating = true;
+  const GroupTree tree = lay_out(sample_leaf("g", 1, pods));
+  EXPECT_EQ(tree.items[0].members.size(), 1u);
+}
+
+TEST_F(GroupTreeTest, RunningMembersPinEveryGroupAboveThemThatHasAKey) {
+  run("m0", "a0", "g");
+  run("m1", "b0", "h");
+  run("done", "b0", "g", R"("phase":"Succeeded")");
+  const GroupTree tree =
+      lay_out(sample_composite("root", 1,
+                               {sample_leaf("g", 1, sample_pods("x", 1, "1"), "rack"),
+                                sample_leaf("h", 1, sample_pods("y", 1, "1"))},
+                               "rack"));
+  EXPECT_EQ(tree.items[0].pinned_to, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(tree.items[1].pinned_to, (std::vector<std::string>{"a"}))
+      << "a member that has finished binds nobody";
+  EXPECT_TRUE(tree.items[2].pinned_to.empty()) << "without a key there is nothing to keep to";
+}
+
+TEST_F(GroupTreeTest, AMemberOnANodeWithoutTheLabelIsNoticed) {
+  run("m0", "a0", "g");
+  cluster.set_node(NodeSample{.name = "a0"}.make());
+  EXPECT_TRUE(
+      lay_out(sample_leaf("g", 1, sample_pods("p", 1, "1"), "rack")).items[0].has_unlabelled);
+  cluster.remove_node("a0");
+  EXPECT_TRUE(
+      lay_out(sample_leaf("g", 1, sample_pods("p", 1, "1"), "rack")).items[0].has_unlabelled);
+}
+
+}  // namespace
+}  // namespace muster::scheduler
