@@ -84,6 +84,10 @@ const Kind& composite_pod_group() {
   static const Kind& kKind = must_find("scheduling.k8s.io", "CompositePodGroup");
   return kKind;
 }
+const Kind& group_binding() {
+  static const Kind& kKind = must_find("scheduling.muster.dev", "GroupBinding");
+  return kKind;
+}
 
 }  // namespace kinds
 }  // namespace muster::api

@@ -34,6 +34,9 @@ struct Kind {
   std::string store_prefix;  // first part of the store key; two kinds may be views of one prefix
   const schema::Message* message = nullptr;
 
+  // False: a request in the shape of an object. It is created and answered, never kept, so there is
+  // nothing to get, list or delete.
+  bool stored = true;
   bool unconditional_update = true;  // PUT without resourceVersion
   bool create_on_update = false;     // PUT of a missing object creates it
   bool keeps_generation = false;     // generation 1 at create, +1 on spec change
@@ -71,6 +74,7 @@ const Kind& lease();
 const Kind& workload();
 const Kind& pod_group();
 const Kind& composite_pod_group();
+const Kind& group_binding();
 }  // namespace kinds
 
 }  // namespace muster::api

@@ -179,6 +179,18 @@ Kind lease() {
   return kind;
 }
 
+Kind group_binding() {
+  Kind kind;
+  kind.group = "scheduling.muster.dev";
+  kind.versions = {"v1alpha1"};
+  kind.kind = "GroupBinding";
+  kind.plural = "groupbindings";
+  kind.singular = "groupbinding";
+  kind.message = &schema::message("muster/v1alpha1", "GroupBinding");
+  kind.stored = false;
+  return kind;
+}
+
 // What most kinds have in common, and what all of them must have.
 std::unique_ptr<const Kind> finished(Kind kind) {
   if (kind.stored_version.empty()) kind.stored_version = kind.versions.front();
@@ -215,7 +227,7 @@ struct Registry {
 
   Registry() {
     for (Kind (*make)() : {event, name_space, node, pod, priority_class, composite_pod_group,
-                           pod_group, workload, lease}) {
+                           pod_group, workload, lease, group_binding}) {
       kept.push_back(finished(make()));
     }
     for (auto make :

@@ -55,6 +55,7 @@ std::string definition_name(const Message& message) {
   std::string package = message.package;
   std::ranges::replace(package, '/', '.');
   if (package == "meta.v1") return fmt::format("{}apis.meta.v1.{}", kMachinery, message.name);
+  if (package.starts_with("muster.")) return fmt::format("dev.{}.{}", package, message.name);
   return fmt::format("io.k8s.api.{}.{}", package, message.name);
 }
 

@@ -150,8 +150,10 @@ std::string to_gnostic(const Json& swagger) {
   Writer paths;
   if (const JsonObject* object = find_object(swagger, "paths"))
     for (const auto& path : *object) {
+      const Json* patch = find(path.value(), "patch");  // the one operation kubectl looks for
+      if (patch == nullptr) continue;
       Writer item;
-      if (const Json* patch = find(path.value(), "patch")) item.message(8, operation_of(*patch));
+      item.message(8, operation_of(*patch));
       paths.message(2, named(path.key(), item));
     }
   document.message(8, paths);

@@ -41,8 +41,8 @@ std::string version_key(const Kind& kind, std::string_view version) {
                             : "apis/" + kind.group + "/" + std::string(version);
 }
 
-std::string object_path(const Kind& kind, std::string_view version) {
-  return fmt::format("/{}/{}{}/{{name}}", version_key(kind, version),
+std::string collection_path(const Kind& kind, std::string_view version) {
+  return fmt::format("/{}/{}{}", version_key(kind, version),
                      kind.namespaced ? "namespaces/{namespace}/" : "", kind.plural);
 }
 
@@ -50,8 +50,8 @@ JsonObject group_version_kind(const Kind& kind, std::string_view version) {
   return {{"group", kind.group}, {"kind", kind.kind}, {"version", version}};
 }
 
-std::string operation_id(const Kind& kind, std::string_view version) {
-  return fmt::format("patch{}{}{}{}", kind.group.substr(0, kind.group.find('.')), version,
+std::string operation_id(std::string_view verb, const Kind& kind, std::string_view version) {
+  return fmt::format("{}{}{}{}{}", verb, kind.group.substr(0, kind.group.find('.')), version,
                      kind.namespaced ? "Namespaced" : "", kind.kind);
 }
 
@@ -67,16 +67,17 @@ Json parameters(const Kind& kind, Edition edition) {
       parameter["schema"] = JsonObject{{"type", type}};
     list.push_back(std::move(parameter));
   };
-  add("name", "path", "string", "Name of the object.");
+  if (kind.stored) add("name", "path", "string", "Name of the object.");
   if (kind.namespaced) add("namespace", "path", "string", "Namespace of the object.");
   for (const Parameter& parameter : kParameters)
-    add(parameter.name, "query", parameter.type, parameter.doc);
+    if (kind.stored || parameter.name != "force")
+      add(parameter.name, "query", parameter.type, parameter.doc);
   return list;
 }
 
 // The operation kubectl looks for to learn about a kind.
 Json patch_operation(const Kind& kind, std::string_view version, Edition edition) {
-  JsonObject operation{{"operationId", operation_id(kind, version)},
+  JsonObject operation{{"operationId", operation_id("patch", kind, version)},
                        {"parameters", parameters(kind, edition)}};
   const Json object = openapi::reference_to(openapi::definition_name(*kind.message), edition);
   JsonObject response{{"description", "OK"}};
@@ -99,12 +100,39 @@ Json patch_operation(const Kind& kind, std::string_view version, Edition edition
   return operation;
 }
 
+// All there is to do with a kind that is not stored.
+Json create_operation(const Kind& kind, std::string_view version, Edition edition) {
+  JsonObject operation{{"operationId", operation_id("create", kind, version)}};
+  JsonArray asked = parameters(kind, edition).as_array();
+  const Json object = openapi::reference_to(openapi::definition_name(*kind.message), edition);
+  JsonObject response{{"description", "Created"}};
+  if (edition == Edition::V2) {
+    operation["consumes"] = JsonArray{"application/json"};
+    operation["produces"] = JsonArray{"application/json"};
+    asked.push_back(
+        JsonObject{{"name", "body"}, {"in", "body"}, {"required", true}, {"schema", object}});
+    response["schema"] = object;
+  } else {
+    const JsonObject content{{"application/json", JsonObject{{"schema", object}}}};
+    operation["requestBody"] = JsonObject{{"content", content}, {"required", true}};
+    response["content"] = content;
+  }
+  operation["parameters"] = std::move(asked);
+  operation["responses"] = JsonObject{{"201", std::move(response)}};
+  operation["x-kubernetes-action"] = "post";
+  operation["x-kubernetes-group-version-kind"] = group_version_kind(kind, version);
+  return operation;
+}
+
 void add_kind(const Kind& kind, std::string_view version, Edition edition, Definitions& definitions,
               JsonObject& paths) {
   definitions.add(*kind.message);
   definitions.add_kind(*kind.message, kind.group, version, kind.kind);
-  paths[object_path(kind, version)] =
-      JsonObject{{"patch", patch_operation(kind, version, edition)}};
+  const std::string collection = collection_path(kind, version);
+  if (kind.stored)
+    paths[collection + "/{name}"] = JsonObject{{"patch", patch_operation(kind, version, edition)}};
+  else
+    paths[collection] = JsonObject{{"post", create_operation(kind, version, edition)}};
 }
 
 JsonObject sorted_object(const Definitions& definitions) {

@@ -85,6 +85,24 @@ TEST(OpenApi, DescribesKindsAndHowTheyMerge) {
             nullptr);
 }
 
+TEST(OpenApi, DescribesWhatCanOnlyBeCreated) {
+  const Json document = parsed(openapi_v3("apis/scheduling.muster.dev/v1alpha1").value());
+  const Json& paths = document.at("paths");
+  ASSERT_EQ(paths.as_object().size(), 1U);
+  const Json& post =
+      paths.at("/apis/scheduling.muster.dev/v1alpha1/namespaces/{namespace}/groupbindings")
+          .at("post");
+  EXPECT_EQ(to_text(post.at("x-kubernetes-group-version-kind")),
+            R"({"group":"scheduling.muster.dev","kind":"GroupBinding","version":"v1alpha1"})");
+  EXPECT_EQ(to_text(post).find(R"("name":"name")"), std::string::npos)
+      << "it has no path of its own";
+  const Json& schema = schema_of(document, "dev.muster.v1alpha1.GroupBinding");
+  EXPECT_EQ(to_text(schema.at("x-kubernetes-group-version-kind")),
+            R"([{"group":"scheduling.muster.dev","kind":"GroupBinding","version":"v1alpha1"}])");
+  EXPECT_EQ(to_text(schema_of(document, "dev.muster.v1alpha1.PodAssignment").at("required")),
+            R"(["name","uid","nodeName"])");
+}
+
 TEST(OpenApi, IsTheSameEveryTime) {
   EXPECT_EQ(openapi_v3("api/v1").value(), openapi_v3("api/v1").value());
   EXPECT_EQ(openapi_v2_protobuf(), openapi_v2_protobuf());

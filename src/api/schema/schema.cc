@@ -71,7 +71,7 @@ class Catalog {
          {&kMeta, &kPods, &kNodes, &kVolumes, &kCore, &kSchedulingV1, &kSchedulingV1beta1,
           &kSchedulingV1alpha3, &kBatch, &kAppsV1, &kAutoscalingV1, &kPolicy, &kCoordination,
           &kEvents, &kRbacV1, &kAuthenticationV1, &kAuthorizationV1, &kResource, &kStorage,
-          &kDiscovery, &kJobSet, &kLeaderWorkerSet})
+          &kDiscovery, &kJobSet, &kLeaderWorkerSet, &kMusterV1alpha1})
       read(*table);
     for (const Link& link : links_) resolve(link);
     for (const auto& message : messages_) flatten(*message);

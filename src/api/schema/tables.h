@@ -56,5 +56,6 @@ extern const Table kStorage;
 extern const Table kDiscovery;
 extern const Table kJobSet;
 extern const Table kLeaderWorkerSet;
+extern const Table kMusterV1alpha1;
 
 }  // namespace muster::api::schema

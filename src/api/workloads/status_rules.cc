@@ -39,7 +39,10 @@ void validate_reason(std::string_view reason, const FieldPath& path, FieldErrors
   if (reason.size() > kReasonBytesMax) errors.too_long(path, kReasonBytesMax);
 }
 
-void validate_condition(const Json& condition, const FieldPath& path, FieldErrors& errors) {
+}  // namespace
+
+void validate_condition(const Json& condition, const FieldPath& path, ConditionRules rules,
+                        FieldErrors& errors) {
   if (const std::string_view type = find_string(condition, "type"); type.empty())
     errors.required(path.child("type"), "is required");
   else
@@ -54,14 +57,12 @@ void validate_condition(const Json& condition, const FieldPath& path, FieldError
   if (generation && *generation < 0)
     errors.invalid(path.child("observedGeneration"), *generation,
                    "must be greater than or equal to zero");
-  if (find_string(condition, "lastTransitionTime").empty())
+  if (rules.stamped && find_string(condition, "lastTransitionTime").empty())
     errors.required(path.child("lastTransitionTime"));
   validate_reason(find_string(condition, "reason"), path.child("reason"), errors);
   if (find_string(condition, "message").size() > kMessageBytesMax)
     errors.too_long(path.child("message"), kMessageBytesMax);
 }
-
-}  // namespace
 
 void validate_conditions(const JsonArray& conditions, const FieldPath& path, FieldErrors& errors) {
   std::set<std::string_view> types;
@@ -69,7 +70,7 @@ void validate_conditions(const JsonArray& conditions, const FieldPath& path, Fie
     const FieldPath here = path.index(i);
     const std::string_view type = find_string(conditions[i], "type");
     if (!types.insert(type).second) errors.duplicate(here, type);
-    validate_condition(conditions[i], here, errors);
+    validate_condition(conditions[i], here, {}, errors);
   }
 }
 

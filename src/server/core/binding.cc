@@ -55,23 +55,6 @@ Result<void> check_preconditions(const api::Request& request, const api::Object&
   return {};
 }
 
-Result<void> check_bindable(const api::Request& request, const api::Object& pod,
-                            const Json& document) {
-  const std::string& name = request.name;
-  if (pod.meta().deletion_time)
-    return fail(refused(
-        request, fmt::format("pod {} is being deleted, cannot be assigned to a host", name)));
-  const Json* spec = api::find(document, "spec");
-  if (spec == nullptr) return {};
-  if (const auto node = api::find_string(*spec, "nodeName"); !node.empty())
-    return fail(
-        refused(request, fmt::format(R"(pod {} is already assigned to node "{}")", name, node)));
-  const JsonArray* gates = api::find_array(*spec, "schedulingGates");
-  if (gates != nullptr && !gates->empty())
-    return fail(refused(request, fmt::format("pod {} has non-empty .spec.schedulingGates", name)));
-  return {};
-}
-
 // Annotations overwrite; labels never do, so that a scheduler cannot relabel a pod.
 void merge_metadata(Json& pod, const Json& binding) {
   const Json* from = api::find(binding, "metadata");
@@ -86,6 +69,33 @@ void merge_metadata(Json& pod, const Json& binding) {
 
 }  // namespace
 
+std::optional<Cause> why_not_bindable(const api::Object& pod, const Json& document) {
+  const std::string& name = pod.meta().name;
+  if (pod.meta().deletion_time)
+    return Cause{
+        .type = "Terminating",
+        .field = {},
+        .message = fmt::format("pod {} is being deleted, cannot be assigned to a host", name)};
+  const Json* spec = api::find(document, "spec");
+  if (spec == nullptr) return std::nullopt;
+  if (const auto node = api::find_string(*spec, "nodeName"); !node.empty())
+    return Cause{.type = "AlreadyBound",
+                 .field = {},
+                 .message = fmt::format(R"(pod {} is already assigned to node "{}")", name, node)};
+  const JsonArray* gates = api::find_array(*spec, "schedulingGates");
+  if (gates != nullptr && !gates->empty())
+    return Cause{.type = "Gated",
+                 .field = {},
+                 .message = fmt::format("pod {} has non-empty .spec.schedulingGates", name)};
+  return std::nullopt;
+}
+
+void assign_node(Json& pod, std::string_view node, Time now) {
+  api::ensure_object(pod.get_object(), "spec")["nodeName"] = node;
+  api::ensure_object(pod.get_object(), "status").erase("nominatedNodeName");
+  set_pod_condition(pod, {.type = "PodScheduled", .status = "True"}, now);
+}
+
 Result<Decision> decide_binding(Context& context, const api::Request& request) {
   if (const auto name = meta_text(request.body, "name"); name != request.name)
     return fail(Reason::BadRequest, "name in URL does not match name in Binding object");
@@ -95,12 +105,11 @@ Result<Decision> decide_binding(Context& context, const api::Request& request) {
   if (!pod) return fail(not_found(*request.kind, request.name));
   TRY(check_preconditions(request, *pod));
   Json document = pod->document();
-  TRY(check_bindable(request, *pod, document));
+  if (const auto why = why_not_bindable(*pod, document))
+    return fail(refused(request, why->message));
 
-  api::ensure_object(document.get_object(), "spec")["nodeName"] = target.name;
+  assign_node(document, target.name, context.now);
   merge_metadata(document, request.body);
-  api::ensure_object(document.get_object(), "status").erase("nominatedNodeName");
-  set_pod_condition(document, {.type = "PodScheduled", .status = "True"}, context.now);
 
   Decision decision;
   decision.answer.what =

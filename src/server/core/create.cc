@@ -21,22 +21,6 @@ constexpr int kNameTries = 8;
 constexpr std::size_t kPrefixMax = 58;
 constexpr std::size_t kSuffixLength = 5;
 
-// The document's namespace must be the URL's, or missing; cluster-scoped objects have none.
-Result<void> settle_namespace(const api::Request& request, Json& document) {
-  JsonObject& meta = metadata(document);
-  if (!request.kind->namespaced) {
-    meta.erase("namespace");
-    return {};
-  }
-  const std::string_view said = meta_text(document, "namespace");
-  if (!said.empty() && said != request.name_space)
-    return fail(Reason::BadRequest,
-                "the namespace of the provided object does not match the namespace sent on the "
-                "request");
-  meta["namespace"] = request.name_space;
-  return {};
-}
-
 // What only the server says of a new object.
 void wipe(Json& document) {
   JsonObject& meta = metadata(document);
@@ -80,6 +64,21 @@ Error exists_already(const api::Object& standing) {
 }
 
 }  // namespace
+
+Result<void> settle_namespace(const api::Request& request, Json& document) {
+  JsonObject& meta = metadata(document);
+  if (!request.kind->namespaced) {
+    meta.erase("namespace");
+    return {};
+  }
+  const std::string_view said = meta_text(document, "namespace");
+  if (!said.empty() && said != request.name_space)
+    return fail(Reason::BadRequest,
+                "the namespace of the provided object does not match the namespace sent on the "
+                "request");
+  meta["namespace"] = request.name_space;
+  return {};
+}
 
 Result<Decision> decide_create(Context& context, api::Request& request) {
   const api::Kind& kind = *request.kind;

@@ -88,7 +88,7 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
 bool has_dependents(Context& context, const api::Object& owner) {
   const std::string& name_space = owner.meta().name_space;
   for (const api::Kind* kind : api::all_kinds()) {
-    if (&api::stored_kind(*kind) != kind) continue;
+    if (!kind->stored || &api::stored_kind(*kind) != kind) continue;
     std::string prefix = kind->store_prefix + "/";
     if (!name_space.empty()) {
       if (!kind->namespaced) continue;

@@ -80,6 +80,7 @@ JsonArray strings(const std::vector<std::string>& texts) {
 }
 
 JsonArray verbs_of(const Kind& kind) {
+  if (!kind.stored) return {"create"};
   JsonArray verbs;
   constexpr std::array kVerbs{"create", "delete", "deletecollection", "get",
                               "list",   "patch",  "update",           "watch"};

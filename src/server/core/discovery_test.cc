@@ -71,6 +71,14 @@ TEST(Discovery, Aggregated) {
   EXPECT_FALSE(holds(groups, R"("resource":"pods")"));
 }
 
+TEST(Discovery, WhatIsNotStoredCanOnlyBeCreated) {
+  EXPECT_EQ(
+      api_resource_list_json("scheduling.muster.dev", "v1alpha1"),
+      R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"scheduling.muster.dev/v1alpha1",)"
+      R"("resources":[{"name":"groupbindings","singularName":"groupbinding","namespaced":true,)"
+      R"("kind":"GroupBinding","verbs":["create"]}]})");
+}
+
 TEST(Status, FailuresCarryDetails) {
   Error error = make_error(Reason::NotFound, R"(pods "x" not found)");
   error.name = "x";

@@ -47,7 +47,7 @@ void NamespaceCleaner::find_terminating() {
 
 bool NamespaceCleaner::has_content(const std::string& name_space) const {
   return std::ranges::any_of(api::all_kinds(), [&](const api::Kind* kind) {
-    return kind->namespaced &&
+    return kind->namespaced && kind->stored &&
            !store_.list(kind->store_prefix + "/" + name_space + "/").objects.empty();
   });
 }
@@ -59,7 +59,7 @@ bool NamespaceCleaner::run(const Submit& submit) {
     if (stage == Stage::Found) {
       stage = Stage::Emptying;
       for (const api::Kind* kind : api::all_kinds()) {
-        if (!kind->namespaced || &api::stored_kind(*kind) != kind) continue;
+        if (!kind->namespaced || !kind->stored || &api::stored_kind(*kind) != kind) continue;
         api::Request request = about(*kind, api::Verb::DeleteCollection);
         request.name_space = name;
         request.remove.propagation_policy = "Background";

@@ -12,6 +12,7 @@
 #include "server/core/deletion.h"
 #include "server/core/errors.h"
 #include "server/core/eviction.h"
+#include "server/core/group_binding.h"
 #include "server/core/namespace_cleaner.h"
 #include "server/core/paging.h"
 #include "server/core/reads.h"
@@ -30,6 +31,9 @@ constexpr std::chrono::hours kEventLife{1};
 constexpr std::size_t kExpiredMax = 1'000;  // per call: each is a write
 
 Result<Decision> decide_verb(Context& context, api::Request& request) {
+  if (request.kind == &api::kinds::group_binding())
+    return request.verb == Verb::Create ? decide_group_binding(context, request)
+                                        : Result<Decision>(fail(method_not_allowed()));
   switch (request.verb) {
     case Verb::Create:
       if (request.subresource.empty()) return decide_create(context, request);

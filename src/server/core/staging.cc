@@ -82,6 +82,7 @@ void Staging::settle() {
     const Result<api::Revision>& outcome = (*outcomes)[i];
     if (outcome) {
       complete(done.decision, *outcome);
+      if (done.decision.complete) done.decision.complete(done.decision.answer, *outcome);
       answer(std::move(done.reply), answer_of(std::move(done.decision)));
     } else if (outcome.error().reason == Reason::Conflict) {
       // Only where others write to the same engine: somebody was faster.

@@ -23,6 +23,8 @@ struct Decision {
   bool deleted = false;
   // How the client sees the answered object, if not as itself: as a Scale.
   api::DocumentAnswer (*shown_as)(const api::Object& object, api::Revision revision) = nullptr;
+  // Writes into the answer what only the commit knows. Not called for a dry run.
+  std::function<void(api::Answer& answer, api::Revision block_end)> complete = {};
 };
 
 // The batch being decided: what has been decided but is not durable yet. Decisions read through it,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace muster::server {
 namespace {
@@ -60,6 +61,13 @@ Error forbidden(const api::User& user, const Attributes& asked) {
   return error;
 }
 
+Result<void> authorize_one(const api::User& user, const Attributes& asked) {
+  if (is_public(asked) || is_member(user, "system:masters")) return {};
+  if (is_member(user, "system:authenticated") && (is_discovery(asked) || is_self_review(asked)))
+    return {};
+  return fail(forbidden(user, asked));
+}
+
 }  // namespace
 
 Result<api::User> authenticate(const PeerCertificate& certificate, const HttpRequest& request) {
@@ -72,11 +80,23 @@ Result<api::User> authenticate(const PeerCertificate& certificate, const HttpReq
   return user;
 }
 
+std::vector<Attributes> needed_rights(const Attributes& asked) {
+  std::vector<Attributes> needed{asked};
+  if (asked.is_resource && asked.verb == "create" && asked.group == "scheduling.muster.dev" &&
+      asked.resource == "groupbindings") {
+    Attributes binding = asked;
+    binding.group.clear();
+    binding.version = "v1";
+    binding.resource = "pods";
+    binding.subresource = "binding";
+    needed.push_back(std::move(binding));
+  }
+  return needed;
+}
+
 Result<void> authorize(const api::User& user, const Attributes& asked) {
-  if (is_public(asked) || is_member(user, "system:masters")) return {};
-  if (is_member(user, "system:authenticated") && (is_discovery(asked) || is_self_review(asked)))
-    return {};
-  return fail(forbidden(user, asked));
+  for (const Attributes& right : needed_rights(asked)) TRY(authorize_one(user, right));
+  return {};
 }
 
 }  // namespace muster::server

@@ -24,6 +24,10 @@ struct PeerCertificate {
 // system:anonymous. There are no bearer tokens yet: any is Unauthorized.
 Result<api::User> authenticate(const PeerCertificate& certificate, const HttpRequest& request);
 
+// Everything a user must be allowed for one request: the request itself and, as a GroupBinding
+// binds pods, the right to create pods/binding there.
+std::vector<Attributes> needed_rights(const Attributes& asked);
+
 // Forbidden, in upstream's words, if `user` may not. For now: system:masters may everything, other
 // authenticated users may read discovery, anybody may read health and version.
 Result<void> authorize(const api::User& user, const Attributes& asked);

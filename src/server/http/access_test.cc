@@ -80,6 +80,17 @@ TEST(Access, RefusalsNameTheResourceAsUpstreamDoes) {
   EXPECT_EQ(denied.error().group, "batch");
 }
 
+TEST(Access, BindingAGroupNeedsTheRightToBindItsPods) {
+  const auto rights = needed_rights(asked(
+      Method::Post, "POST", "/apis/scheduling.muster.dev/v1alpha1/namespaces/lab/groupbindings"));
+  ASSERT_EQ(rights.size(), 2U);
+  EXPECT_EQ(rights[0].resource, "groupbindings");
+  EXPECT_EQ(
+      refusal(kJane, rights[1]),
+      R"(pods is forbidden: User "jane" cannot create resource "pods/binding" in API group "" in the namespace "lab")");
+  EXPECT_EQ(needed_rights(get("/api/v1/namespaces/lab/pods")).size(), 1U);
+}
+
 TEST(Access, MastersMayEverything) {
   EXPECT_EQ(refusal(kAdmin, get("/metrics")), "");
   EXPECT_EQ(refusal(kAdmin, asked(Method::Delete, "DELETE", "/api/v1/namespaces/a/pods/b")), "");

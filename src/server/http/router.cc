@@ -76,6 +76,7 @@ bool allows(const api::Kind& kind, const Attributes& asked, Method method) {
     const api::Subresource* sub = kind.subresource(asked.subresource);
     return sub != nullptr && std::ranges::find(sub->verbs, asked.verb) != sub->verbs.end();
   }
+  if (!kind.stored && method != Method::Post) return false;
   if (!asked.name.empty()) return method != Method::Post;
   // Collections. Those of all namespaces are only read.
   if (method == Method::Get) return true;
