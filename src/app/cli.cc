@@ -29,6 +29,7 @@ struct UpFlags {
   std::string data_dir;
   bool in_memory = false;
   std::string kubeconfig;
+  std::string audit_log;
   std::string cluster_file;
   int zones = 1;
   int blocks_per_zone = 1;
@@ -98,6 +99,7 @@ Result<UpOptions> understand(const UpFlags& flags) {
   options.in_memory = flags.in_memory;
   options.data_dir = flags.data_dir;
   options.kubeconfig = flags.kubeconfig;
+  options.audit_log = flags.audit_log;
   options.shape = TRY(flags.cluster_file.empty() ? shape_from_flags(flags)
                                                  : read_cluster_file(flags.cluster_file));
   return options;
@@ -122,6 +124,9 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
   verb.add_option("--write-kubeconfig", flags.kubeconfig,
                   "Where to write the administrator's kubeconfig (default: kubeconfig in the data "
                   "directory, or muster.kubeconfig here with --in-memory)");
+  verb.add_option(
+      "--audit-log", flags.audit_log,
+      "Append a line of JSON per request to this file: who asked for what, and the code");
   CLI::Option* file = verb.add_option("--cluster", flags.cluster_file,
                                       "Pretend nodes as a file describes them (YAML)");
   const auto count = [&](const char* name, int& value, const char* help) {

@@ -19,6 +19,7 @@
 #include "controllers/composite_protection.h"
 #include "controllers/podgroup_protection.h"
 #include "scheduler/scheduler.h"
+#include "server/access/access.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
 #include "server/http/certificates.h"
@@ -79,6 +80,22 @@ Result<server::Credential> serving_certificate(const server::Credential& ca,
   return server::make_serving_certificate(ca, names, now);
 }
 
+// The key that signs ServiceAccount tokens: kept like the authority, so that tokens outlive a
+// restart.
+Result<server::TokenKey> token_key(const DataDir* data_dir) {
+  if (data_dir == nullptr) return server::TokenKey::read(TRY(server::TokenKey::make_pem()));
+  const std::string path = data_dir->path("pki/sa.key");
+  if (const Result<std::string> pem = read_file(path)) return server::TokenKey::read(*pem);
+  const std::string made = TRY(server::TokenKey::make_pem());
+  TRY(write_private_file(path, made));
+  return server::TokenKey::read(made);
+}
+
+Result<std::unique_ptr<server::AuditLog>> audit_log(const std::string& path) {
+  if (path.empty()) return nullptr;
+  return server::AuditLog::open(path);
+}
+
 Result<std::unique_ptr<store::Store>> open_store(const DataDir* data_dir) {
   if (data_dir == nullptr) return store::Store::open(store::make_memory_engine());
   return store::Store::open(TRY(store::open_rocksdb_engine(data_dir->path("store"))));
@@ -132,6 +149,8 @@ Result<void> run_up(UpOptions options) {
   watch::Window window;
   window.start(store->compacted());
   store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
+  const server::Access access(*store, TRY(token_key(data_dir.get())));
+  const std::unique_ptr<server::AuditLog> audit = TRY(audit_log(options.audit_log));
   SystemEntropy entropy;
   server::Registry registry(*store, window, entropy);
   registry.bootstrap(clock.now());
@@ -143,8 +162,9 @@ Result<void> run_up(UpOptions options) {
                                    .port = options.listen_port,
                                    .ca_certificate = ca.certificate,
                                    .certificate = serving.certificate,
-                                   .private_key = serving.private_key},
-                                  server, clock));
+                                   .private_key = serving.private_key,
+                                   .audit = audit.get()},
+                                  server, access, clock));
   const std::string url = "https://" + reachable(listener->address());
   const std::string kubeconfig = kubeconfig_path(options, data_dir.get());
   TRY(write_private_file(

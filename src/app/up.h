@@ -14,6 +14,7 @@ struct UpOptions {
   bool in_memory = false;
   std::string data_dir;    // empty: default_data_dir()
   std::string kubeconfig;  // empty: in the data directory, or here
+  std::string audit_log;   // a file; empty: none
   sim::ClusterShape shape;
 };
 

@@ -242,7 +242,7 @@ std::span<const Door> doors() {
       {"boost/asio", {"server/http"}},
       {"boost/beast", {"server/http"}},
       {"nghttp2/", {"server/http"}},
-      {"openssl/", {"server/http"}},
+      {"openssl/", {"server/http", "server/access"}},
       {"curl/", {"client"}},
       {"simdjson", {"api"}},
       {"boost/json", {"api"}},

@@ -87,6 +87,11 @@ Kind service() {
 Kind service_account() {
   Kind kind = plain_kind(kCoreV1, "ServiceAccount", "serviceaccounts");
   kind.short_names = {"sa"};
+  kind.subresources = {{.name = "token",
+                        .kind = "TokenRequest",
+                        .body_group = "authentication.k8s.io",
+                        .body_version = "v1",
+                        .verbs = {"create"}}};
   kind.answers_delete_with_object = true;
   return kind;
 }

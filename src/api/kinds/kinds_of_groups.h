@@ -10,6 +10,7 @@
 // distinguishes them). kinds.cc joins and sorts them.
 namespace muster::api::kinds {
 
+std::vector<Kind> access_kinds();
 std::vector<Kind> core_kinds();
 std::vector<Kind> apps_kinds();
 std::vector<Kind> batch_kinds();

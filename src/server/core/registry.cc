@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "server/core/binding.h"
+#include "server/core/bootstrap_roles.h"
 #include "server/core/context.h"
 #include "server/core/create.h"
 #include "server/core/deletion.h"
@@ -157,7 +158,7 @@ void Registry::expire(Time now) {
 void Registry::bootstrap(Time now) {
   const auto ensure = [&](const api::Kind& kind, std::string_view name, JsonObject document) {
     if (staging_->get(store::make_key(kind, "", name))) return;
-    document["metadata"] = JsonObject{{"name", name}};
+    api::ensure_object(document, "metadata").insert_or_assign("name", std::string(name));
     decide(create_of(kind, std::move(document)), now, [](const Result<api::Answer>& answer) {
       if (!answer) log(LogLevel::Error, "bootstrap: {}", answer.error().message);
     });
@@ -175,6 +176,10 @@ void Registry::bootstrap(Time now) {
          {{"value", 2'000'001'000},
           {"description",
            "Used for system critical pods that must not be moved from their current node."}});
+  for (BootstrapObject& object : bootstrap_roles()) {
+    const std::string name(api::find_string(object.document.at("metadata"), "name"));
+    ensure(*object.kind, name, std::move(object.document.as_object()));
+  }
   flush();
 }
 

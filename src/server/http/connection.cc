@@ -80,9 +80,15 @@ class RequestParser final : public http::basic_parser<true> {
     version_ = version;
   }
   void on_response_impl(int, boost::beast::string_view, int, error_code&) override {}
-  void on_field_impl(http::field name, boost::beast::string_view, boost::beast::string_view value,
-                     error_code&) override {
+  void on_field_impl(http::field name, boost::beast::string_view name_text,
+                     boost::beast::string_view value, error_code&) override {
     switch (name) {
+      case http::field::unknown:
+        if (boost::beast::iequals(name_text, "Impersonate-User"))
+          into_.impersonate_user = to_std(value);
+        else if (boost::beast::iequals(name_text, "Impersonate-Group"))
+          into_.impersonate_groups.emplace_back(to_std(value));
+        break;
       case http::field::host: into_.host = to_std(value); break;
       case http::field::accept:
         if (!into_.accept.empty()) into_.accept += ',';
@@ -480,7 +486,7 @@ void Connection::begin_watch(std::unique_ptr<WatchStream> stream) {
   shared_.front.meter().watches.fetch_add(1);
   const bool streams_on = !parser_->is_http_1_0() && parser_->keep_alive();
   after_ = streams_on ? After::Next : After::Close;
-  write_head(shared_.front.watch_response(),
+  write_head(shared_.front.watch_response(exchange_),
              {.keep_alive = streams_on,
               .http_1_0 = parser_->is_http_1_0(),
               .streams = true,

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/entropy.h"
+#include "server/access/impersonation.h"
 #include "server/core/status.h"
 #include "server/http/body.h"
 #include "server/http/compress.h"
@@ -88,6 +89,26 @@ Result<api::IncludeObject> include_object(const Query& query) {
   return fail(Reason::BadRequest, "unrecognized includeObject value: {:?}", text);
 }
 
+// The object that `fieldSelector=metadata.name=x` is about; empty without it.
+std::string name_selected(const Query& query) {
+  constexpr std::string_view kName = "metadata.name=";
+  const std::string selector = query.text("fieldSelector");
+  if (!selector.starts_with(kName) || selector.find(',') != std::string::npos) return "";
+  std::string_view name = std::string_view(selector).substr(kName.size());
+  if (name.starts_with('=')) name.remove_prefix(1);
+  return std::string(name);
+}
+
+// The pods a GroupBinding is about, for the audit log.
+std::vector<std::string> pods_bound(const api::Request& request) {
+  std::vector<std::string> out;
+  if (request.kind == nullptr || request.kind->kind != "GroupBinding") return out;
+  const api::Json* const pods = api::find_path(request.body, "spec.pods");
+  if (pods == nullptr || !pods->is_array()) return out;
+  for (const api::Json& pod : pods->get_array()) out.emplace_back(api::find_string(pod, "name"));
+  return out;
+}
+
 bool is_write(api::Verb verb) {
   return verb != api::Verb::Get && verb != api::Verb::List && verb != api::Verb::Watch;
 }
@@ -131,6 +152,17 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
                                          SteadyTime now, Exchange& exchange) const {
   exchange = Exchange{};
   exchange.started = now;
+  exchange.audit_id = random_uuid(entropy());
+  if (audit_ != nullptr)
+    exchange.audit = std::make_unique<AuditRecord>(AuditRecord{.id = exchange.audit_id,
+                                                               .target = request.target,
+                                                               .user_agent = request.user_agent,
+                                                               .user = {},
+                                                               .asked = {},
+                                                               .code = 0,
+                                                               .received = clock_.now(),
+                                                               .finished = {},
+                                                               .pods = {}});
   exchange.gzip = accepts_gzip(request.accept_encoding);
   auto routed = route(request);
   if (!routed) return refuse(exchange, routed.error());
@@ -139,11 +171,16 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
   exchange.labels = metric_labels(found);
   exchange.pretty = wants_indent(found.query, request.user_agent);
 
-  auto user = authenticate(peer, request);
+  auto user = access_.authenticator().authenticate(peer, request.authorization, clock_.now());
   if (!user) return refuse(exchange, user.error());
+  if (!request.impersonate_user.empty() || !request.impersonate_groups.empty()) {
+    user = impersonate(access_.authorizer(), *user, request.impersonate_user,
+                       request.impersonate_groups);
+    if (!user) return refuse(exchange, user.error());
+  }
   exchange.user = *std::move(user);
-  if (const auto allowed = authorize(exchange.user, found.attributes); !allowed)
-    return refuse(exchange, allowed.error());
+  if (exchange.audit) exchange.audit->user = exchange.user;
+  if (const auto allowed = authorize(exchange); !allowed) return refuse(exchange, allowed.error());
   if (found.endpoint == Endpoint::Unknown) return finish(exchange, page_not_found());
   if (found.error) return refuse(exchange, *found.error);
   if (found.endpoint != Endpoint::Resource) return std::nullopt;
@@ -155,6 +192,17 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
   exchange.rendering = {
       .kind = found.request.kind, .version = found.request.version, .form = *form};
   return std::nullopt;
+}
+
+// A list or watch of one object by its name is judged as if it named the object.
+Result<void> Front::authorize(const Exchange& exchange) const {
+  const Attributes& asked = exchange.route.attributes;
+  const bool lists = asked.verb == "list" || asked.verb == "watch";
+  if (!lists || !asked.name.empty() || is_master(exchange.user))
+    return access_.authorizer().authorize(exchange.user, asked);
+  Attributes named = asked;
+  named.name = name_selected(exchange.route.query);
+  return access_.authorizer().authorize(exchange.user, named);
 }
 
 Front::Outcome Front::run(const HttpRequest& request, Exchange& exchange,
@@ -169,12 +217,15 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
     return refuse(exchange, read.error());
   api::Request& asked = exchange.route.request;
   exchange.labels.dry_run = asked.dry_run;
+  if (exchange.audit) exchange.audit->pods = pods_bound(asked);
 
   if (asked.verb == api::Verb::Watch) {
     auto stream = open_watch(exchange, from);
     if (!stream) return refuse(exchange, stream.error());
     return *std::move(stream);
   }
+  if (Reviews::handles(asked))
+    return respond(exchange, access_.reviews().answer(asked, clock_.now(), entropy()));
   if (!is_write(asked.verb)) {
     std::optional<Result<api::Answer>> answer;
     server_.handle(std::move(asked),
@@ -277,9 +328,9 @@ HttpResponse Front::refuse(const Exchange& exchange, const Error& error) const {
   return finish(exchange, status_response(error));
 }
 
-HttpResponse Front::watch_response() const {
+HttpResponse Front::watch_response(const Exchange& exchange) const {
   HttpResponse response;
-  response.headers.emplace_back("Audit-Id", random_uuid(entropy()));
+  response.headers.emplace_back("Audit-Id", exchange.audit_id);
   return response;
 }
 
@@ -293,13 +344,19 @@ HttpResponse Front::finish(const Exchange& exchange, HttpResponse response) cons
       response.headers.emplace_back("Vary", "Accept-Encoding");
     }
   }
-  response.headers.emplace_back("Audit-Id", random_uuid(entropy()));
+  response.headers.emplace_back("Audit-Id", exchange.audit_id);
   return response;
 }
 
 void Front::finished(const Exchange& exchange, int code, SteadyTime now) const {
   meter_->count(exchange.labels, code,
                 std::chrono::duration_cast<Duration>(now - exchange.started));
+  if (!exchange.audit) return;
+  AuditRecord& record = *exchange.audit;
+  record.asked = exchange.route.attributes;
+  record.code = code;
+  record.finished = clock_.now();
+  audit_->write(record);
 }
 
 }  // namespace muster::server

@@ -7,8 +7,9 @@
 #include <variant>
 
 #include "base/time.h"
+#include "server/access/access.h"
 #include "server/core/server.h"
-#include "server/http/access.h"
+#include "server/http/audit.h"
 #include "server/http/documents.h"
 #include "server/http/inbox.h"
 #include "server/http/message.h"
@@ -25,6 +26,8 @@ struct Exchange {
   api::User user;
   Rendering rendering;
   RequestMeter::Labels labels;
+  std::string audit_id;
+  std::unique_ptr<AuditRecord> audit;  // null unless there is an audit log
   SteadyTime started;
   bool pretty = false;
   bool gzip = false;
@@ -47,8 +50,12 @@ class Front {
   struct Options {
     std::size_t requests_in_flight_max = 600;
   };
-  Front(const Server& server, const Clock& clock, Options options)
+  // `audit` may be null. All outlive the front.
+  Front(const Server& server, const Access& access, AuditLog* audit, const Clock& clock,
+        Options options)
       : server_(server),
+        access_(access),
+        audit_(audit),
         clock_(clock),
         options_(options),
         meter_(std::make_shared<RequestMeter>()) {}
@@ -64,7 +71,7 @@ class Front {
   HttpResponse respond(const Exchange& exchange, const Result<api::Answer>& answer) const;
   HttpResponse refuse(const Exchange& exchange, const Error& error) const;
   // The head of a watch's response.
-  HttpResponse watch_response() const;
+  HttpResponse watch_response(const Exchange& exchange) const;
 
   // For the books, once an exchange is over.
   void finished(const Exchange& exchange, int code, SteadyTime now) const;
@@ -72,6 +79,7 @@ class Front {
   const Clock& clock() const { return clock_; }
 
  private:
+  Result<void> authorize(const Exchange& exchange) const;
   Outcome run_resource(const HttpRequest& request, Exchange& exchange,
                        const ReturnAddress& from) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
@@ -81,6 +89,8 @@ class Front {
   HttpResponse finish(const Exchange& exchange, HttpResponse response) const;
 
   const Server& server_;
+  const Access& access_;
+  AuditLog* const audit_;
   const Clock& clock_;
   const Options options_;
   const std::shared_ptr<RequestMeter> meter_;  // shared with answers that may outlive us

@@ -31,7 +31,8 @@ constexpr std::size_t kReadBytes = 16U << 10U;
 constexpr std::size_t kPullBytes = 256U << 10U;  // of a watch, before they are sent
 constexpr std::size_t kOutBytes = 64U << 10U;    // frames gathered for one write
 constexpr std::size_t kKeepBytes = 256U << 10U;  // buffers that grew beyond this are given back
-constexpr std::size_t kTurnBytes = 1U << 20U;    // moved before other connections get their turn
+constexpr std::size_t kPassingBytesMax = 64U << 20U;
+constexpr std::size_t kTurnBytes = 1U << 20U;  // moved before other connections get their turn
 
 // Against floods: frames that cost us more than the client. Beyond these the connection ends.
 constexpr std::size_t kAcksMax = 1'000;         // answers to pings and settings, unsent
@@ -79,6 +80,10 @@ void take_header(std::string_view name, std::string_view value, HttpRequest& int
     into.if_none_match = value;
   } else if (name == "user-agent") {
     into.user_agent = value;
+  } else if (name == "impersonate-user") {
+    into.impersonate_user = value;
+  } else if (name == "impersonate-group") {
+    into.impersonate_groups.emplace_back(value);
   }
 }
 
@@ -170,8 +175,8 @@ class Stream final : public Recipient, public std::enable_shared_from_this<Strea
   HttpRequest request_;
   std::size_t header_bytes_ = 0;
   Exchange exchange_;
-  bool judged_ = false;         // the head was admitted
-  bool request_ended_ = false;  // the client has said all
+  bool judged_ = false;        // the head was admitted
+  std::size_t passed_by_ = 0;  // of a body that nobody wants any more
 
   std::string out_;  // the body from out_at_ on is still to be given out
   std::size_t out_at_ = 0;
@@ -271,7 +276,12 @@ void Stream::take_head() {
 }
 
 void Stream::take_body(std::string_view bytes) {
-  if (state_ != State::Receive) return;  // refused already: the rest passes by
+  if (state_ != State::Receive) {
+    // Refused already. The rest passes by, as clients that are cut short may not read the answer.
+    passed_by_ += bytes.size();
+    if (passed_by_ > kPassingBytesMax) session_.reset(id_, NGHTTP2_NO_ERROR);
+    return;
+  }
   if (request_.body.size() + bytes.size() > session_.body_bytes_max()) {
     send(session_.front().refuse(
         exchange_, make_error(Reason::RequestEntityTooLarge,
@@ -282,7 +292,6 @@ void Stream::take_body(std::string_view bytes) {
 }
 
 void Stream::take_end() {
-  request_ended_ = true;
   if (state_ == State::Receive && judged_) begin_exchange();
 }
 
@@ -329,7 +338,8 @@ void Stream::begin_watch(std::unique_ptr<WatchStream> stream) {
   state_ = State::Watch;
   deadline_ = watch_->next_deadline();
   session_.front().meter().watches.fetch_add(1);
-  session_.submit(id_, session_.front().watch_response(), /*has_body=*/true, /*streams=*/true);
+  session_.submit(id_, session_.front().watch_response(exchange_), /*has_body=*/true,
+                  /*streams=*/true);
 }
 
 void Stream::pull(SteadyTime now) {
@@ -352,8 +362,6 @@ std::size_t Stream::give_body(std::span<std::uint8_t> into, bool& ended) {
     if (out_.capacity() > kKeepBytes || state_ == State::Send) out_ = {};
   }
   ended = all && (state_ == State::Send || watch_ended_);
-  // Whoever was refused before the end of the request need not go on sending it.
-  if (ended && !request_ended_) session_.reset(id_, NGHTTP2_NO_ERROR);
   if (state_ == State::Watch)
     deadline_ = all && !pull_due_ ? watch_->next_deadline() : now + kWatchStallTime;
   else

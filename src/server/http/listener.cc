@@ -45,10 +45,11 @@ void tune(tcp::socket& socket) {
 
 class HttpsListener final : public Listener {
  public:
-  HttpsListener(const ListenOptions& options, const Server& server, const Clock& clock,
-                TlsContext tls)
+  HttpsListener(const ListenOptions& options, const Server& server, const Access& access,
+                const Clock& clock, TlsContext tls)
       : tls_(std::move(tls)),
-        front_(server, clock, {.requests_in_flight_max = options.requests_in_flight_max}),
+        front_(server, access, options.audit, clock,
+               {.requests_in_flight_max = options.requests_in_flight_max}),
         shared_{.front = front_, .tls = tls_, .body_bytes_max = options.body_bytes_max},
         connections_max_(options.connections_max) {
     for (unsigned i = 0; i < std::max(options.threads, 1U); ++i)
@@ -152,10 +153,11 @@ class HttpsListener final : public Listener {
 }  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::start(const ListenOptions& options,
-                                                  const Server& server, const Clock& clock) {
+                                                  const Server& server, const Access& access,
+                                                  const Clock& clock) {
   TlsContext tls =
       TRY(TlsContext::make(options.ca_certificate, options.certificate, options.private_key));
-  auto listener = std::make_unique<HttpsListener>(options, server, clock, std::move(tls));
+  auto listener = std::make_unique<HttpsListener>(options, server, access, clock, std::move(tls));
   TRY(listener->listen(options));
   listener->run();
   return listener;

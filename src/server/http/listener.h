@@ -7,7 +7,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "server/access/access.h"
 #include "server/core/server.h"
+#include "server/http/audit.h"
 
 namespace muster::server {
 
@@ -22,6 +24,7 @@ struct ListenOptions {
   std::size_t connections_max = 10'000;
   std::size_t body_bytes_max = 3U << 20U;
   std::size_t requests_in_flight_max = 600;
+  AuditLog* audit = nullptr;  // outlives the listener
 };
 
 // The HTTPS front of the server: TLS, HTTP/1.1, authentication, routes, content negotiation, watch
@@ -30,7 +33,7 @@ class Listener {
  public:
   // Binds and starts serving. The error says what is in the way ("address already in use …").
   static Result<std::unique_ptr<Listener>> start(const ListenOptions& options, const Server& server,
-                                                 const Clock& clock);
+                                                 const Access& access, const Clock& clock);
   virtual ~Listener() = default;            // stops, drops connections, joins its threads
   virtual std::string address() const = 0;  // "127.0.0.1:6443", with the real port
 };

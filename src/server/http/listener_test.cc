@@ -608,12 +608,14 @@ TEST(Listener, SaysWhatIsInTheWay) {
   options.ca_certificate = site.authority.certificate;
   options.certificate = serving.certificate;
   options.private_key = serving.private_key;
-  const auto taken = Listener::start(options, site.core().server(), site.core().clock());
+  const auto taken =
+      Listener::start(options, site.core().server(), site.core().access(), site.core().clock());
   ASSERT_FALSE(taken);
   EXPECT_NE(taken.error().message.find("ddress already in use"), std::string::npos)
       << taken.error().message;
   options.private_key = site.admin.private_key;
-  EXPECT_FALSE(Listener::start(options, site.core().server(), site.core().clock()));
+  EXPECT_FALSE(
+      Listener::start(options, site.core().server(), site.core().access(), site.core().clock()));
 }
 
 }  // namespace

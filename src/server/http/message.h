@@ -23,13 +23,17 @@ struct HttpRequest {
   std::string content_type;
   std::string if_none_match;
   std::string user_agent;
+  std::string impersonate_user;
+  std::vector<std::string> impersonate_groups;
   std::string body;
 
   // Makes it ready for the next request of a connection; keeps what the strings hold on to.
   void clear() {
-    for (std::string* text : {&method_name, &target, &host, &accept, &accept_encoding,
-                              &authorization, &content_type, &if_none_match, &user_agent, &body})
+    for (std::string* text :
+         {&method_name, &target, &host, &accept, &accept_encoding, &authorization, &content_type,
+          &if_none_match, &user_agent, &impersonate_user, &body})
       text->clear();
+    impersonate_groups.clear();
     method = Method::Get;
   }
 };

@@ -6,6 +6,7 @@
 
 #include "api/request.h"
 #include "base/result.h"
+#include "server/access/attributes.h"
 #include "server/http/message.h"
 #include "server/http/query.h"
 
@@ -25,20 +26,6 @@ enum class Endpoint : std::uint8_t {
   Metrics,
   Index,    // /
   Unknown,  // answered by "404 page not found"
-};
-
-// What authorization judges (wire.md 6.3). Known before it is known whether the resource exists:
-// who may not ask does not learn what there is.
-struct Attributes {
-  bool is_resource = false;
-  std::string verb;  // "list"; for other endpoints the method in lower case
-  std::string group;
-  std::string version;
-  std::string resource;  // plural
-  std::string subresource;
-  std::string name_space;
-  std::string name;
-  std::string path;  // decoded
 };
 
 struct Route {

@@ -41,6 +41,8 @@ class Core {
       : store_(store::Store::open(store::make_memory_engine()).value()), window_(limits) {
     window_.start(store_->compacted());
     store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
+    access_ =
+        std::make_unique<Access>(*store_, TokenKey::read(TokenKey::make_pem().value()).value());
     registry_ = std::make_unique<Registry>(*store_, window_, entropy_);
     registry_->bootstrap(clock_.now());
     thread_ = std::thread([this] { run(); });
@@ -57,6 +59,7 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   const Server& server() const { return *server_; }
+  const Access& access() const { return *access_; }
   const Clock& clock() const { return clock_; }
 
  private:
@@ -77,6 +80,7 @@ class Core {
   SystemEntropy entropy_;
   std::unique_ptr<store::Store> store_;
   watch::Window window_;
+  std::unique_ptr<Access> access_;
   std::unique_ptr<Registry> registry_;
   Mailbox<Message> mailbox_{10'000};
   std::thread thread_;
@@ -99,7 +103,7 @@ class Site {
     options.ca_certificate = authority.certificate;
     options.certificate = serving.certificate;
     options.private_key = serving.private_key;
-    listener_ = Listener::start(options, core_.server(), core_.clock()).value();
+    listener_ = Listener::start(options, core_.server(), core_.access(), core_.clock()).value();
     const std::string address = listener_->address();
     std::from_chars(address.data() + address.rfind(':') + 1, address.data() + address.size(), port);
   }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "server/http/access.h"
+#include "server/access/authenticator.h"
 #include "server/http/openssl_handles.h"
 
 // TLS straight on a non-blocking socket. asio::ssl would copy every byte through two more buffers

@@ -1,0 +1,183 @@
+#include "server/access/roles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "api/json.h"
+
+namespace muster::server {
+namespace {
+
+using api::Json;
+
+constexpr std::string_view kAll = "*";
+
+bool has(const std::vector<std::string>& list, std::string_view wanted) {
+  return std::ranges::find(list, wanted) != list.end();
+}
+
+bool has_or_all(const std::vector<std::string>& list, std::string_view wanted) {
+  return has(list, kAll) || has(list, wanted);
+}
+
+// `pods`, `pods/status`, `*/scale` or everything. Plain `pods` does not cover its subresources.
+bool names_resource(const PolicyRule& rule, const Attributes& asked) {
+  if (has(rule.resources, kAll)) return true;
+  if (asked.subresource.empty()) return has(rule.resources, asked.resource);
+  return has(rule.resources, fmt::format("{}/{}", asked.resource, asked.subresource)) ||
+         has(rule.resources, fmt::format("*/{}", asked.subresource));
+}
+
+// `*`, the path itself, or a beginning: `/api/*`.
+bool names_path(std::string_view pattern, std::string_view path) {
+  if (pattern == kAll || pattern == path) return true;
+  return pattern.ends_with('*') && path.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+std::vector<std::string> texts(const Json& value, std::string_view member) {
+  std::vector<std::string> out;
+  if (const api::JsonArray* list = api::find_array(value, member))
+    for (const Json& item : *list)
+      if (item.is_string()) out.emplace_back(std::string_view(item.get_string()));
+  return out;
+}
+
+std::vector<PolicyRule> read_rules(const Json& role) {
+  std::vector<PolicyRule> out;
+  const api::JsonArray* const rules = api::find_array(role, "rules");
+  if (rules == nullptr) return out;
+  for (const Json& rule : *rules)
+    out.push_back({.verbs = texts(rule, "verbs"),
+                   .api_groups = texts(rule, "apiGroups"),
+                   .resources = texts(rule, "resources"),
+                   .resource_names = texts(rule, "resourceNames"),
+                   .non_resource_urls = texts(rule, "nonResourceURLs")});
+  return out;
+}
+
+}  // namespace
+
+bool covers(const PolicyRule& rule, const Attributes& asked) {
+  if (!has_or_all(rule.verbs, asked.verb)) return false;
+  if (!asked.is_resource)
+    return std::ranges::any_of(rule.non_resource_urls, [&](const std::string& pattern) {
+      return names_path(pattern, asked.path);
+    });
+  return has_or_all(rule.api_groups, asked.group) && names_resource(rule, asked) &&
+         (rule.resource_names.empty() || has(rule.resource_names, asked.name));
+}
+
+Roles::Roles(const Objects& objects) {
+  for (const api::ObjectPtr& role : objects.cluster_roles)
+    roles_[{"", role->meta().name}] = read_rules(role->document());
+  for (const api::ObjectPtr& role : objects.roles)
+    roles_[{role->meta().name_space, role->meta().name}] = read_rules(role->document());
+  for (const api::ObjectPtr& binding : objects.cluster_role_bindings)
+    cluster_bindings_.push_back(read_binding(*binding));
+  for (const api::ObjectPtr& binding : objects.role_bindings)
+    bindings_[binding->meta().name_space].push_back(read_binding(*binding));
+}
+
+Roles::Binding Roles::read_binding(const api::Object& object) {
+  const Json document = object.document();
+  Binding out{.kind = object.kind().kind,
+              .name_space = object.meta().name_space,
+              .name = object.meta().name,
+              .role_kind = "",
+              .role = "",
+              .subjects = {}};
+  if (const Json* role = api::find(document, "roleRef")) {
+    out.role_kind = api::find_string(*role, "kind");
+    out.role = api::find_string(*role, "name");
+  }
+  if (const api::JsonArray* subjects = api::find_array(document, "subjects"))
+    for (const Json& subject : *subjects)
+      out.subjects.push_back({.kind = std::string(api::find_string(subject, "kind")),
+                              .name_space = std::string(api::find_string(subject, "namespace")),
+                              .name = std::string(api::find_string(subject, "name"))});
+  return out;
+}
+
+const Roles::Subject* Roles::subject_of(const Binding& binding, const api::User& user) {
+  for (const Subject& subject : binding.subjects) {
+    if (subject.kind == "User" && subject.name == user.name) return &subject;
+    if (subject.kind == "Group" && has(user.groups, subject.name)) return &subject;
+    if (subject.kind == "ServiceAccount" &&
+        user.name ==
+            fmt::format("system:serviceaccount:{}:{}",
+                        subject.name_space.empty() ? binding.name_space : subject.name_space,
+                        subject.name))
+      return &subject;
+  }
+  return nullptr;
+}
+
+const std::vector<PolicyRule>* Roles::rules_of(const Binding& binding) const {
+  const std::string where = binding.role_kind == "ClusterRole" ? "" : binding.name_space;
+  const auto found = roles_.find({where, binding.role});
+  return found == roles_.end() ? nullptr : &found->second;
+}
+
+// ClusterRoleBinding "x" of ClusterRole "y" to Group "z", as upstream's reasons say it.
+std::string Roles::told(const Binding& binding, const Subject& subject) {
+  const std::string bound = binding.name_space.empty()
+                                ? binding.name
+                                : fmt::format("{}/{}", binding.name, binding.name_space);
+  const std::string who = subject.kind == "ServiceAccount"
+                              ? fmt::format("{}/{}", subject.name, subject.name_space)
+                              : subject.name;
+  return fmt::format(R"(RBAC: allowed by {} "{}" of {} "{}" to {} "{}")", binding.kind, bound,
+                     binding.role_kind, binding.role, subject.kind, who);
+}
+
+template <typename Visit>
+void Roles::each_binding(const api::User& user, std::string_view name_space, Visit&& visit) const {
+  const auto go_through = [&](const std::vector<Binding>& bindings) {
+    for (const Binding& binding : bindings)
+      if (const Subject* subject = subject_of(binding, user))
+        if (!visit(binding, *subject)) return false;
+    return true;
+  };
+  if (!go_through(cluster_bindings_) || name_space.empty()) return;
+  if (const auto local = bindings_.find(name_space); local != bindings_.end())
+    go_through(local->second);
+}
+
+Verdict Roles::judge(const api::User& user, const Attributes& asked) const {
+  Verdict out;
+  std::vector<std::string> missing;
+  each_binding(user, asked.name_space, [&](const Binding& binding, const Subject& subject) {
+    const std::vector<PolicyRule>* const rules = rules_of(binding);
+    if (rules == nullptr) {
+      missing.push_back(fmt::format(R"({}.rbac.authorization.k8s.io "{}" not found)",
+                                    binding.role_kind == "ClusterRole" ? "clusterrole" : "role",
+                                    binding.role));
+      return true;
+    }
+    // Paths are the cluster's: a binding in a namespace gives none.
+    if (!asked.is_resource && !binding.name_space.empty()) return true;
+    out.allowed =
+        std::ranges::any_of(*rules, [&](const PolicyRule& rule) { return covers(rule, asked); });
+    if (out.allowed) out.reason = told(binding, subject);
+    return !out.allowed;
+  });
+  if (!out.allowed && !missing.empty())
+    out.reason = missing.size() == 1 ? fmt::format("RBAC: {}", missing.front())
+                                     : fmt::format("RBAC: [{}]", fmt::join(missing, ", "));
+  return out;
+}
+
+std::vector<PolicyRule> Roles::rules_for(const api::User& user, std::string_view name_space) const {
+  std::vector<PolicyRule> out;
+  each_binding(user, name_space, [&](const Binding& binding, const Subject&) {
+    if (const std::vector<PolicyRule>* rules = rules_of(binding))
+      std::ranges::copy(*rules, std::back_inserter(out));
+    return true;
+  });
+  return out;
+}
+
+}  // namespace muster::server

@@ -1,0 +1,156 @@
+#include "server/access/roles.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::server {
+namespace {
+
+constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
+const api::User kJane{.name = "jane", .groups = {"dev", "system:authenticated"}};
+const api::User kRobot{.name = "system:serviceaccount:ns:robot",
+                       .groups = {"system:serviceaccounts"}};
+
+api::ObjectPtr object(std::string_view kind, std::string_view json) {
+  return api::Object::make(*api::find_kind(kRbac, kind), api::parse_json(json).value().value);
+}
+
+Attributes ask(std::string verb, std::string resource, std::string name_space = "ns",
+               std::string name = "") {
+  const std::size_t slash = resource.find('/');
+  Attributes out{.is_resource = true, .verb = std::move(verb)};
+  out.resource = resource.substr(0, slash);
+  if (slash != std::string::npos) out.subresource = resource.substr(slash + 1);
+  out.name_space = std::move(name_space);
+  out.name = std::move(name);
+  return out;
+}
+Attributes path(std::string verb, std::string url) {
+  return {.is_resource = false, .verb = std::move(verb), .path = std::move(url)};
+}
+
+TEST(PolicyRuleTest, Covers) {
+  struct Case {
+    const char* name;
+    PolicyRule rule;
+    Attributes asked;
+    bool covered;
+  };
+  const PolicyRule pods{.verbs = {"get"}, .api_groups = {""}, .resources = {"pods"}};
+  const Case cases[] = {
+      {"verb and resource", pods, ask("get", "pods"), true},
+      {"another verb", pods, ask("list", "pods"), false},
+      {"another resource", pods, ask("get", "nodes"), false},
+      {"a subresource is not its resource", pods, ask("get", "pods/status"), false},
+      {"a named subresource",
+       {.verbs = {"get"}, .api_groups = {""}, .resources = {"pods/status"}},
+       ask("get", "pods/status"),
+       true},
+      {"any resource's subresource",
+       {.verbs = {"get"}, .api_groups = {""}, .resources = {"*/scale"}},
+       ask("get", "pods/scale"),
+       true},
+      {"everything",
+       {.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},
+       ask("delete", "pods/status"),
+       true},
+      {"another group",
+       {.verbs = {"get"}, .api_groups = {"apps"}, .resources = {"pods"}},
+       ask("get", "pods"),
+       false},
+      {"one object",
+       {.verbs = {"get"}, .api_groups = {""}, .resources = {"pods"}, .resource_names = {"a"}},
+       ask("get", "pods", "ns", "a"),
+       true},
+      {"another object",
+       {.verbs = {"get"}, .api_groups = {""}, .resources = {"pods"}, .resource_names = {"a"}},
+       ask("get", "pods", "ns", "b"),
+       false},
+      {"names do not match a list",
+       {.verbs = {"list"}, .api_groups = {""}, .resources = {"pods"}, .resource_names = {"a"}},
+       ask("list", "pods"),
+       false},
+      {"a path", {.verbs = {"get"}, .non_resource_urls = {"/livez"}}, path("get", "/livez"), true},
+      {"a path's beginning",
+       {.verbs = {"get"}, .non_resource_urls = {"/api/*"}},
+       path("get", "/api/v1"),
+       true},
+      {"not another path's",
+       {.verbs = {"get"}, .non_resource_urls = {"/api/*"}},
+       path("get", "/apis"),
+       false},
+      {"a rule about resources says nothing of paths", pods, path("get", "/pods"), false},
+  };
+  for (const Case& c : cases) EXPECT_EQ(covers(c.rule, c.asked), c.covered) << c.name;
+}
+
+class RolesTest : public ::testing::Test {
+ protected:
+  Roles roles() const {
+    return Roles({.cluster_roles = cluster_roles_,
+                  .roles = roles_,
+                  .cluster_role_bindings = cluster_bindings_,
+                  .role_bindings = bindings_});
+  }
+
+  std::vector<api::ObjectPtr> cluster_roles_ = {
+      object("ClusterRole",
+             R"({"metadata":{"name":"reader"},"rules":[{"verbs":["get"],"apiGroups":[""],)"
+             R"("resources":["pods"]},{"verbs":["get"],"nonResourceURLs":["/metrics"]}]})")};
+  std::vector<api::ObjectPtr> roles_ = {object(
+      "Role", R"({"metadata":{"name":"writer","namespace":"ns"},"rules":[{"verbs":["create"],)"
+              R"("apiGroups":[""],"resources":["pods"]}]})")};
+  std::vector<api::ObjectPtr> cluster_bindings_;
+  std::vector<api::ObjectPtr> bindings_;
+};
+
+TEST_F(RolesTest, NobodyMayAnythingWithoutABinding) {
+  EXPECT_FALSE(roles().judge(kJane, ask("get", "pods")).allowed);
+}
+
+TEST_F(RolesTest, AClusterBindingHoldsEverywhere) {
+  cluster_bindings_ = {
+      object("ClusterRoleBinding",
+             R"({"metadata":{"name":"devs"},"roleRef":{"kind":"ClusterRole","name":"reader"},)"
+             R"("subjects":[{"kind":"Group","name":"dev"}]})")};
+  const Verdict verdict = roles().judge(kJane, ask("get", "pods", "anywhere"));
+  EXPECT_TRUE(verdict.allowed);
+  EXPECT_EQ(verdict.reason,
+            R"(RBAC: allowed by ClusterRoleBinding "devs" of ClusterRole "reader" to Group "dev")");
+  EXPECT_TRUE(roles().judge(kJane, path("get", "/metrics")).allowed);
+  EXPECT_FALSE(roles().judge(kRobot, ask("get", "pods")).allowed);
+}
+
+TEST_F(RolesTest, ABindingInANamespaceHoldsThereOnly) {
+  bindings_ = {
+      object(
+          "RoleBinding",
+          R"({"metadata":{"name":"a","namespace":"ns"},"roleRef":{"kind":"Role","name":"writer"},)"
+          R"("subjects":[{"kind":"User","name":"jane"}]})"),
+      object("RoleBinding",
+             R"({"metadata":{"name":"b","namespace":"ns"},"roleRef":{"kind":"ClusterRole",)"
+             R"("name":"reader"},"subjects":[{"kind":"ServiceAccount","name":"robot",)"
+             R"("namespace":"ns"}]})")};
+  const Roles all = roles();
+  EXPECT_TRUE(all.judge(kJane, ask("create", "pods", "ns")).allowed);
+  EXPECT_FALSE(all.judge(kJane, ask("create", "pods", "other")).allowed);
+  EXPECT_FALSE(all.judge(kJane, ask("create", "pods", "")).allowed);
+  EXPECT_TRUE(all.judge(kRobot, ask("get", "pods", "ns")).allowed);
+  EXPECT_FALSE(all.judge(kRobot, ask("get", "pods", "other")).allowed);
+  EXPECT_FALSE(all.judge(kRobot, path("get", "/metrics")).allowed);
+  EXPECT_EQ(all.rules_for(kJane, "ns").size(), 1U);
+  EXPECT_EQ(all.rules_for(kRobot, "ns").size(), 2U);
+  EXPECT_TRUE(all.rules_for(kRobot, "other").empty());
+}
+
+TEST_F(RolesTest, AMissingRoleIsNamed) {
+  cluster_bindings_ = {
+      object("ClusterRoleBinding",
+             R"({"metadata":{"name":"devs"},"roleRef":{"kind":"ClusterRole","name":"gone"},)"
+             R"("subjects":[{"kind":"Group","name":"dev"}]})")};
+  const Verdict verdict = roles().judge(kJane, ask("get", "pods"));
+  EXPECT_FALSE(verdict.allowed);
+  EXPECT_EQ(verdict.reason, R"(RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found)");
+}
+
+}  // namespace
+}  // namespace muster::server

@@ -1,0 +1,217 @@
+#include "server/core/bootstrap_roles.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+
+namespace muster::server {
+namespace {
+
+using api::Json;
+using api::JsonArray;
+using api::JsonObject;
+
+constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
+
+// One rule, its lists separated by blanks. The group of core is written "core".
+struct Rule {
+  std::string_view verbs;
+  std::string_view groups;     // empty: the rule is about paths
+  std::string_view resources;  // or paths
+};
+struct Role {
+  std::string_view name;
+  std::vector<Rule> rules;
+};
+// Gives a role to a group, or to a user ("User NAME").
+struct Grant {
+  std::string_view role;
+  std::string_view group;
+};
+
+constexpr std::string_view kRead = "get list watch";
+constexpr std::string_view kWrite = "create delete deletecollection patch update";
+
+constexpr std::string_view kCoreThings =
+    "configmaps endpoints events limitranges persistentvolumeclaims "
+    "persistentvolumeclaims/status pods pods/log pods/status podtemplates replicationcontrollers "
+    "replicationcontrollers/scale replicationcontrollers/status resourcequotas "
+    "resourcequotas/status serviceaccounts services services/status namespaces";
+constexpr std::string_view kCoreWritable =
+    "configmaps endpoints persistentvolumeclaims pods podtemplates replicationcontrollers "
+    "replicationcontrollers/scale secrets serviceaccounts services events";
+constexpr std::string_view kAppsThings =
+    "controllerrevisions daemonsets deployments deployments/scale replicasets replicasets/scale "
+    "statefulsets statefulsets/scale";
+constexpr std::string_view kGroupThings = "workloads podgroups compositepodgroups";
+
+std::vector<Rule> view_rules() {
+  return {{kRead, "core", kCoreThings},
+          {kRead, "apps", kAppsThings},
+          {kRead, "batch", "cronjobs cronjobs/status jobs jobs/status"},
+          {kRead, "policy", "poddisruptionbudgets poddisruptionbudgets/status"},
+          {kRead, "discovery.k8s.io", "endpointslices"},
+          {kRead, "scheduling.k8s.io",
+           "workloads podgroups podgroups/status compositepodgroups compositepodgroups/status"},
+          {kRead, "jobset.x-k8s.io", "jobsets jobsets/status"},
+          {kRead, "leaderworkerset.x-k8s.io", "leaderworkersets leaderworkersets/status"},
+          {kRead, "resource.k8s.io", "resourceclaims resourceclaimtemplates"}};
+}
+
+std::vector<Rule> edit_rules() {
+  std::vector<Rule> rules = view_rules();
+  for (const Rule& rule : std::vector<Rule>{
+           {kRead, "core", "secrets"},
+           {kWrite, "core", kCoreWritable},
+           {"create", "core", "pods/eviction serviceaccounts/token"},
+           {kWrite, "apps", kAppsThings},
+           {kWrite, "batch", "cronjobs jobs"},
+           {kWrite, "policy", "poddisruptionbudgets"},
+           {kWrite, "scheduling.k8s.io", kGroupThings},
+           {kWrite, "jobset.x-k8s.io", "jobsets"},
+           {kWrite, "leaderworkerset.x-k8s.io", "leaderworkersets leaderworkersets/scale"},
+           {kWrite, "resource.k8s.io", "resourceclaims resourceclaimtemplates"}})
+    rules.push_back(rule);
+  return rules;
+}
+
+std::vector<Rule> admin_rules() {
+  std::vector<Rule> rules = edit_rules();
+  rules.push_back({kRead, kRbac, "roles rolebindings"});
+  rules.push_back({kWrite, kRbac, "roles rolebindings"});
+  rules.push_back({"create", "authorization.k8s.io", "localsubjectaccessreviews"});
+  return rules;
+}
+
+std::vector<Rule> scheduler_rules() {
+  return {{kRead, "core",
+           "nodes namespaces services replicationcontrollers persistentvolumes "
+           "persistentvolumeclaims pods"},
+          {"delete", "core", "pods"},
+          {"create", "core", "pods/binding bindings"},
+          {"patch update", "core", "pods/status persistentvolumeclaims"},
+          {kRead, "apps", "replicasets statefulsets"},
+          {kRead, "policy", "poddisruptionbudgets"},
+          {kRead, "storage.k8s.io",
+           "csinodes csidrivers csistoragecapacities storageclasses volumeattachments"},
+          {kRead, "resource.k8s.io", "deviceclasses resourceslices resourceclaims"},
+          {"patch update", "resource.k8s.io", "resourceclaims resourceclaims/status"},
+          {kRead, "scheduling.k8s.io", "workloads podgroups compositepodgroups priorityclasses"},
+          {"patch update", "scheduling.k8s.io", "podgroups/status compositepodgroups/status"},
+          {"create", "scheduling.muster.dev", "groupbindings"},
+          {"create patch update", "core events.k8s.io", "events"},
+          {"create get list update watch", "coordination.k8s.io", "leases"},
+          {"create", "authentication.k8s.io", "tokenreviews"},
+          {"create", "authorization.k8s.io", "subjectaccessreviews"}};
+}
+
+std::vector<Role> all_roles() {
+  return {
+      {"cluster-admin", {{"*", "*", "*"}, {"*", "", "*"}}},
+      {"system:discovery",
+       {{"get", "",
+         "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version "
+         "/version/"}}},
+      {"system:public-info-viewer", {{"get", "", "/healthz /livez /readyz /version /version/"}}},
+      {"system:basic-user",
+       {{"create", "authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews"},
+        {"create", "authentication.k8s.io", "selfsubjectreviews"}}},
+      {"system:monitoring",
+       {{"get", "", "/metrics /healthz /healthz/* /livez /livez/* /readyz /readyz/*"}}},
+      {"system:kube-scheduler", scheduler_rules()},
+      {"system:kube-controller-manager",
+       {{kRead, "*", "*"},
+        {"create delete patch update", "core events.k8s.io", "events"},
+        {"create get update", "coordination.k8s.io", "leases"},
+        {"create", "core", "serviceaccounts serviceaccounts/token secrets"},
+        {"create", "authentication.k8s.io", "tokenreviews"},
+        {"create", "authorization.k8s.io", "subjectaccessreviews"}}},
+      {"view", view_rules()},
+      {"edit", edit_rules()},
+      {"admin", admin_rules()},
+  };
+}
+
+std::vector<Grant> all_grants() {
+  return {{"cluster-admin", "system:masters"},
+          {"system:discovery", "system:authenticated"},
+          {"system:basic-user", "system:authenticated"},
+          {"system:public-info-viewer", "system:authenticated system:unauthenticated"},
+          {"system:monitoring", "system:monitoring"},
+          {"system:kube-scheduler", "User system:kube-scheduler"},
+          {"system:kube-controller-manager", "User system:kube-controller-manager"}};
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+JsonArray list(std::string_view text) {
+  JsonArray out;
+  for (const std::string_view word : words(text))
+    out.emplace_back(word == "core" ? std::string_view() : word);
+  return out;
+}
+
+Json rule_json(const Rule& rule) {
+  JsonObject out{{"verbs", list(rule.verbs)}};
+  if (rule.groups.empty()) {
+    out.emplace("nonResourceURLs", list(rule.resources));
+  } else {
+    out.emplace("apiGroups", list(rule.groups));
+    out.emplace("resources", list(rule.resources));
+  }
+  return out;
+}
+
+JsonObject metadata(std::string_view name) {
+  return {{"name", name}, {"labels", JsonObject{{"kubernetes.io/bootstrapping", "rbac-defaults"}}}};
+}
+
+Json role_json(const Role& role) {
+  JsonArray rules;
+  for (const Rule& rule : role.rules) rules.push_back(rule_json(rule));
+  return JsonObject{{"metadata", metadata(role.name)}, {"rules", std::move(rules)}};
+}
+
+JsonObject subject(std::string_view kind, std::string_view name) {
+  return {{"kind", kind}, {"apiGroup", kRbac}, {"name", name}};
+}
+
+Json grant_json(const Grant& grant) {
+  JsonArray subjects;
+  const std::vector<std::string_view> named = words(grant.group);
+  if (named.front() == "User")
+    subjects.push_back(subject("User", named.back()));
+  else
+    for (const std::string_view group : named) subjects.push_back(subject("Group", group));
+  return JsonObject{
+      {"metadata", metadata(grant.role)},
+      {"roleRef", JsonObject{{"apiGroup", kRbac}, {"kind", "ClusterRole"}, {"name", grant.role}}},
+      {"subjects", std::move(subjects)}};
+}
+
+}  // namespace
+
+std::vector<BootstrapObject> bootstrap_roles() {
+  const api::Kind* const roles = api::find_kind(kRbac, "ClusterRole");
+  const api::Kind* const bindings = api::find_kind(kRbac, "ClusterRoleBinding");
+  CHECK(roles != nullptr);
+  CHECK(bindings != nullptr);
+  std::vector<BootstrapObject> out;
+  for (const Role& role : all_roles()) out.push_back({.kind = roles, .document = role_json(role)});
+  for (const Grant& grant : all_grants())
+    out.push_back({.kind = bindings, .document = grant_json(grant)});
+  return out;
+}
+
+}  // namespace muster::server

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "api/json.h"
+#include "api/kind.h"
+
+namespace muster::server {
+
+// The ClusterRoles and ClusterRoleBindings every cluster starts with, under upstream's names. They
+// are written if missing; what an administrator has changed stays.
+struct BootstrapObject {
+  const api::Kind* kind;
+  api::Json document;
+};
+std::vector<BootstrapObject> bootstrap_roles();
+
+}  // namespace muster::server
