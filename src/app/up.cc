@@ -190,7 +190,8 @@ Result<void> run_up(UpOptions options) {
         return std::make_unique<controllers::CompositeProtection>(std::move(send));
       });
   ComponentThread<scheduler::Scheduler> scheduler(scheduler_client, clock, [](client::Send send) {
-    return std::make_unique<scheduler::Scheduler>(scheduler::SchedulerOptions{}, std::move(send));
+    return std::make_unique<scheduler::Scheduler>(
+        scheduler::SchedulerOptions{.group_bindings = true}, std::move(send));
   });
 
   greet(url, kubeconfig, node_count, options.in_memory);

@@ -3,6 +3,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "api/kind.h"
@@ -12,6 +13,7 @@
 #include "scheduler/bind/binder.h"
 #include "scheduler/bind/event_recorder.h"
 #include "scheduler/bind/status_writer.h"
+#include "scheduler/bind/tree_binder.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/framework/profile.h"
@@ -28,6 +30,8 @@ using api::ObjectPtr;
 using api::PodView;
 
 constexpr std::string_view kGroupApi = "scheduling.k8s.io";
+// Larger trees are beyond what one GroupBinding takes.
+constexpr std::size_t kTreePodsMax = 10'000;
 
 const PodView& view_of(const ObjectPtr& pod) { return pod->view<PodView>(); }
 
@@ -85,6 +89,14 @@ struct Scheduler::State {
                  else
                    bound(assignment, now);
                }),
+        trees({}, outbox,
+              [this](const TreeBinding& tree, const std::optional<Error>& error, Time now) {
+                if (error)
+                  tree_refused(tree, *error, now);
+                else
+                  tree_bound(tree, now);
+              }),
+        offers_group_bindings(options.group_bindings),
         statuses({}, outbox),
         recorder({.component = options.scheduler_name,
                   .instance = options.scheduler_name + "-" + options.instance},
@@ -140,7 +152,7 @@ struct Scheduler::State {
 
   void waiting_pod_terminates(const ObjectPtr& pod, Time now) {
     const std::string& uid = pod->meta().uid;
-    binder.cancel(uid);
+    cancel_binding(uid, now);
     statuses.forget(uid);
     const bool was_queued = queue.knows(uid);
     queue.remove_pod(uid, now);
@@ -162,6 +174,7 @@ struct Scheduler::State {
     if (!held_before) {
       const ObjectPtr expected = take_from_node(before == nullptr ? pod : before);
       binder.confirm(uid, view_of(pod).node_name, now);
+      trees.confirm(uid, view_of(pod).node_name, now);
       statuses.forget(uid);
       queue.wake({Resource::AssignedPod, Action::Add, nullptr, pod}, now);
       // Somebody else bound it: the room that we had given it is free again.
@@ -175,7 +188,7 @@ struct Scheduler::State {
 
   void pod_finished(const ObjectPtr& before, const ObjectPtr& pod, Time now) {
     const ObjectPtr held = take_from_node(before == nullptr ? pod : before);
-    binder.cancel(pod->meta().uid);
+    cancel_binding(pod->meta().uid, now);
     statuses.forget(pod->meta().uid);
     cluster.set_pod(pod);
     count_member(pod, now);
@@ -185,7 +198,7 @@ struct Scheduler::State {
   void pod_gone(const ObjectPtr& pod, Time now) {
     const std::string& uid = pod->meta().uid;
     const ObjectPtr held = take_from_node(pod);
-    binder.cancel(uid);
+    cancel_binding(uid, now);
     statuses.forget(uid);
     queue.remove_pod(uid, now);
     cluster.remove_pod(uid);
@@ -193,6 +206,11 @@ struct Scheduler::State {
       room_made(held, now);
     else
       release_nomination(pod, now);
+  }
+
+  void cancel_binding(std::string_view uid, Time now) {
+    binder.cancel(uid);
+    trees.cancel(uid, now);
   }
 
   // The pod with the node that it held until now, by the watch or in our own books; null if it held
@@ -237,7 +255,8 @@ struct Scheduler::State {
       nodes.take(*node);
       queue.wake({Resource::Node, Action::Delete, node, nullptr}, now);
       cluster.remove_node(node->meta().name);
-      return binder.node_vanished(node->meta().name, now);
+      binder.node_vanished(node->meta().name, now);
+      return trees.node_vanished(node->meta().name, now);
     }
     const ObjectPtr before = nodes.put(node);
     cluster.set_node(node);
@@ -251,6 +270,7 @@ struct Scheduler::State {
     if (!group) return;
     if (event.type == client::Event::Type::Deleted) {
       statuses.forget(event.object->meta().uid);
+      refused_trees.erase(group->key);
       return queue.remove_group(group->key, now);
     }
     statuses.observed(event.object->meta().uid);
@@ -267,6 +287,7 @@ struct Scheduler::State {
     }
     const Group& root = std::get<Group>(entity);
     const Plan plan = attempt_group(root, cluster, profile);
+    const bool together = goes_together(plan);
     settle(plan, now);
     std::optional<SchedulingQueue::Fate> fate;
     const bool placed = plan.groups.empty() ? !plan.assignments.empty()
@@ -275,7 +296,16 @@ struct Scheduler::State {
       fate = plan.groups.empty() ? SchedulingQueue::Fate::Rejected
                                  : fate_of(plan.groups.front().outcome);
     queue.finish_group(root.key, fate, now);
-    for (const GroupVerdict& verdict : plan.groups) write_group(verdict, now);
+    for (const GroupVerdict& verdict : plan.groups) {
+      tell_group(verdict, plan, now);
+      if (!together) write_group(verdict, now);  // else the GroupBinding carries it
+    }
+  }
+
+  // Whether the plan's pods are bound by one GroupBinding.
+  bool goes_together(const Plan& plan) const {
+    return offers_group_bindings && !plan.groups.empty() && !plan.assignments.empty() &&
+           plan.assignments.size() <= kTreePodsMax && plan.groups.size() <= kTreePodsMax;
   }
 
   // Commits what was placed and sends back what was not.
@@ -287,11 +317,81 @@ struct Scheduler::State {
       queue.placed(uid, now);
       statuses.forget(uid);  // what an earlier attempt wanted to say must not overtake the binding
     }
-    binder.commit(plan, now);
+    if (goes_together(plan))
+      trees.commit(tree_of(plan), now);
+    else
+      binder.commit(plan.assignments, now);
     for (const Refusal& refusal : plan.refusals) {
       queue.refused(refusal.pod->meta().uid, fate_of(refusal.outcome), refusal.plugins, now);
       say_why(refusal.pod, refusal.outcome, refusal.message, now);
     }
+  }
+
+  TreeBinding tree_of(const Plan& plan) {
+    const GroupVerdict& root = plan.groups.front();
+    TreeBinding tree{root.key, root.object, plan.assignments, {}};
+    for (const GroupVerdict& verdict : plan.groups) {
+      std::optional<GroupStatement> statement = statement_of(verdict);
+      if (!statement) continue;
+      statuses.forget(statement->group->meta().uid);  // it must not overtake the binding either
+      tree.statements.push_back(std::move(*statement));
+    }
+    return tree;
+  }
+
+  void tree_bound(const TreeBinding& tree, Time now) {
+    refused_trees.erase(tree.root);
+    for (const GroupStatement& statement : tree.statements)
+      if (statement.condition.status == "True")
+        tell(statement.group, "Normal", "Scheduled", "Binding",
+             statement.condition.type.starts_with("Composite")
+                 ? "Successfully placed the groups that it needs"
+                 : "Successfully placed the pods that it needs",
+             now);
+    for (const Assignment& assignment : tree.assignments) bound(assignment, now);
+  }
+
+  // The server took nothing of it. All pods give their nodes back and the tree is tried again after
+  // backoff. A pod or node that changed while the request was on its way is nobody's fault and soon
+  // told by the watch; what is refused again, or for another reason, is worth telling.
+  void tree_refused(const TreeBinding& tree, const Error& error, Time now) {
+    const bool unknown =
+        error.reason == Reason::NotFound || error.reason == Reason::MethodNotAllowed;
+    if (unknown && offers_group_bindings) return bind_one_by_one(tree, error, now);
+    std::vector<std::string> waiting;
+    std::vector<ObjectPtr> left;
+    for (const Assignment& assignment : tree.assignments) {
+      const std::string& uid = assignment.pod->meta().uid;
+      if (ObjectPtr held = take_from_node(assignment.pod)) left.push_back(std::move(held));
+      cluster.forget(uid);
+      if (newest_waiting(assignment.pod) != nullptr) waiting.push_back(uid);
+    }
+    queue.tree_bind_failed(tree.root, waiting, now);
+    const int times = ++refused_trees[tree.root];
+    log(LogLevel::Info, "binding {}/{} was refused: {}", tree.root.name_space, tree.root.name,
+        error.message);
+    if (error.reason != Reason::Conflict || times > 1) say_why_not_bound(tree, error, now);
+    for (const ObjectPtr& held : left) room_made(held, now);
+  }
+
+  void say_why_not_bound(const TreeBinding& tree, const Error& error, Time now) {
+    const std::string message = "binding all pods together failed: " + error.message;
+    tell(tree.object, "Warning", "FailedScheduling", "Binding", message, now);
+    for (const GroupStatement& statement : tree.statements)
+      write_group({statement.key, statement.group, Outcome::Error, message, "", {}}, now);
+    for (const Assignment& assignment : tree.assignments)
+      if (const ObjectPtr newest = newest_waiting(assignment.pod))
+        say_why(newest, Outcome::Error, message, now);
+  }
+
+  // The server does not know GroupBindings, and will not learn.
+  void bind_one_by_one(const TreeBinding& tree, const Error& error, Time now) {
+    log(LogLevel::Warning, "the server takes no GroupBindings, pods are bound one by one: {}",
+        error.message);
+    offers_group_bindings = false;
+    binder.commit(tree.assignments, now);
+    for (const GroupStatement& statement : tree.statements)
+      write_condition(statement.group, statement.condition, now);
   }
 
   void bound(const Assignment& assignment, Time now) {
@@ -307,17 +407,22 @@ struct Scheduler::State {
     const api::ObjectMeta& meta = assignment.pod->meta();
     const ObjectPtr held = take_from_node(assignment.pod);
     cluster.forget(meta.uid);
-    // Gone, replaced or bound by others meanwhile: the watch has said what there is to say.
-    const ObjectPtr newest = pods.find(meta.name_space, meta.name);
-    const bool still_waits = newest != nullptr && newest->meta().uid == meta.uid &&
-                             !holds_node(newest) && !view_of(newest).is_terminal() &&
-                             !is_terminating(newest);
-    if (still_waits) {
+    if (const ObjectPtr newest = newest_waiting(assignment.pod)) {
       queue.bind_failed(meta.uid, now);
       say_why(newest, Outcome::Error,
               fmt::format("running Bind plugin \"DefaultBinder\": {}", error.message), now);
     }
     if (held != nullptr) room_made(held, now);
+  }
+
+  // The pod as it is now; null if it is gone, replaced or bound by others meanwhile: the watch has
+  // said what there is to say.
+  ObjectPtr newest_waiting(const ObjectPtr& pod) const {
+    const api::ObjectMeta& meta = pod->meta();
+    ObjectPtr newest = pods.find(meta.name_space, meta.name);
+    const bool waits = newest != nullptr && newest->meta().uid == meta.uid && !holds_node(newest) &&
+                       !view_of(newest).is_terminal() && !is_terminating(newest);
+    return waits ? newest : nullptr;
   }
 
   // --- what users read ---
@@ -337,23 +442,43 @@ struct Scheduler::State {
                    now);
   }
 
-  // Once a group was scheduled its condition stays True, whatever happens to pods that come later.
-  void write_group(const GroupVerdict& verdict, Time now) {
+  // What a group shall say of itself; nullopt if it says so already. Once a group was scheduled its
+  // condition stays True, whatever happens to pods that come later.
+  std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const {
     const GroupSpec* group = queue.forest().find(verdict.key);
-    if (group == nullptr || group->object == nullptr) return;
+    if (group == nullptr || group->object == nullptr) return std::nullopt;
     const bool is_leaf = verdict.key.kind == GroupKind::PodGroup;
-    const std::string type =
-        is_leaf ? "PodGroupInitiallyScheduled" : "CompositePodGroupInitiallyScheduled";
-    const std::vector<api::Condition> conditions = api::read_conditions(group->object->document());
-    const api::Condition* current = api::lookup(conditions, type);
     const bool placed = verdict.outcome == Outcome::Placed;
-    if (!placed && current != nullptr && current->status == "True") return;
-    statuses.write(group->object, current,
-                   {.type = type,
-                    .status = placed ? "True" : "False",
-                    .reason = placed ? "Scheduled" : std::string(reason_of(verdict.outcome)),
-                    .message = verdict.message},
-                   now);
+    api::Condition wanted{
+        .type = is_leaf ? "PodGroupInitiallyScheduled" : "CompositePodGroupInitiallyScheduled",
+        .status = placed ? "True" : "False",
+        .reason = placed ? "Scheduled" : std::string(reason_of(verdict.outcome)),
+        .message = verdict.message};
+    const std::vector<api::Condition> conditions = api::read_conditions(group->object->document());
+    const api::Condition* current = api::lookup(conditions, wanted.type);
+    if (current != nullptr && current->status == "True" &&
+        (!placed || (current->reason == wanted.reason && current->message == wanted.message)))
+      return std::nullopt;
+    return GroupStatement{verdict.key, group->object, std::move(wanted)};
+  }
+
+  void write_group(const GroupVerdict& verdict, Time now) {
+    if (const std::optional<GroupStatement> statement = statement_of(verdict))
+      write_condition(statement->group, statement->condition, now);
+  }
+
+  void write_condition(const ObjectPtr& object, const api::Condition& wanted, Time now) {
+    const std::vector<api::Condition> conditions = api::read_conditions(object->document());
+    statuses.write(object, api::lookup(conditions, wanted.type), wanted, now);
+  }
+
+  // A group that fails for a reason of its own has an event about it; one that only falls with its
+  // parent has not.
+  void tell_group(const GroupVerdict& verdict, const Plan& plan, Time now) {
+    if (verdict.outcome == Outcome::Placed || verdict.object == nullptr) return;
+    const GroupVerdict& root = plan.groups.front();
+    if (&verdict != &root && verdict.message == root.message) return;
+    tell(verdict.object, "Warning", "FailedScheduling", "Scheduling", verdict.message, now);
   }
 
   void tell(const ObjectPtr& about, std::string type, std::string reason, std::string action,
@@ -377,9 +502,13 @@ struct Scheduler::State {
 
   void send_due(Time now) {
     binder.run(now);
+    trees.run(now);
     statuses.run(now);
     recorder.run(now);
   }
+
+  // No point in deciding more: the server is behind.
+  bool full() const { return binder.full() || trees.full(); }
 
   // A clock may be set back; time as the scheduler knows it never goes back.
   Time forward(Time now) { return last_now = std::max(last_now, now); }
@@ -395,6 +524,9 @@ struct Scheduler::State {
   SchedulingQueue queue;
   Outbox outbox;
   Binder binder;
+  TreeBinder trees;
+  bool offers_group_bindings;             // as far as we know
+  std::map<GroupKey, int> refused_trees;  // by root: how often in a row
   StatusWriter statuses;
   EventRecorder recorder;
   bool synced = false;
@@ -445,7 +577,7 @@ std::size_t Scheduler::run_once(Time now, std::size_t attempts_max) {
   const Busy busy(state_->busy);
   now = state_->forward(now);
   std::size_t attempts = 0;
-  while (state_->synced && attempts < attempts_max && !state_->binder.full()) {
+  while (state_->synced && attempts < attempts_max && !state_->full()) {
     std::optional<SchedulingQueue::Popped> next = state_->queue.pop(now);
     if (!next) break;
     state_->attempt(std::move(*next), now);
@@ -462,9 +594,10 @@ std::optional<Time> Scheduler::next_deadline() const {
     if (time) next = next ? std::min(*next, *time) : *time;
   };
   offer(state_->binder.next_deadline());
+  offer(state_->trees.next_deadline());
   offer(state_->statuses.next_deadline());
   offer(state_->recorder.next_deadline());
-  if (!state_->synced || state_->binder.full()) return next;
+  if (!state_->synced || state_->full()) return next;
   if (state_->queue.has_runnable()) return state_->last_now;
   offer(state_->queue.next_deadline());
   return next;
@@ -485,7 +618,7 @@ Scheduler::Numbers Scheduler::numbers() const {
   numbers.unschedulable_now = counts.resting;
   numbers.gated = counts.gated;
   numbers.incomplete = counts.incomplete;
-  numbers.binding = state_->binder.pending();
+  numbers.binding = state_->binder.pending() + state_->trees.pending();
   return numbers;
 }
 

@@ -18,6 +18,9 @@ struct SchedulerOptions {
   Duration max_backoff = std::chrono::seconds{10};
   Duration rest_max = std::chrono::minutes{5};  // podMaxInUnschedulablePodsDuration
   std::size_t binds_in_flight_max = 1000;
+  // Bind trees of groups with one GroupBinding each, as Muster's own server offers it: a gang is
+  // then never bound in part. A server that turns out not to know them gets bindings pod by pod.
+  bool group_bindings = false;
 };
 
 // The scheduler as a deterministic component: what it is told comes in through apply(), what it

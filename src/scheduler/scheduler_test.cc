@@ -25,6 +25,7 @@ struct PodText {
   std::string scheduler = "default-scheduler";
   std::string node = {};
   std::string gate = {};
+  std::string group = {};
   std::string phase = "Pending";
   bool terminating = false;
 };
@@ -47,12 +48,13 @@ api::ObjectPtr pod_object(const std::string& name, const PodText& pod) {
       api::kinds::pod(),
       fmt::format(
           R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"{}","generation":1{}}},"spec":{{"schedulerName":"{}",)"
-          R"("priority":{}{}{},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
+          R"("priority":{}{}{}{},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
           R"("status":{{"phase":"{}"}}}})",
           name, uid, pod.terminating ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
           pod.scheduler, pod.priority, pod.node.empty() ? "" : R"(,"nodeName":")" + pod.node + "\"",
-          pod.gate.empty() ? "" : R"(,"schedulingGates":[{"name":")" + pod.gate + "\"}]", pod.cpu,
-          pod.phase));
+          pod.gate.empty() ? "" : R"(,"schedulingGates":[{"name":")" + pod.gate + "\"}]",
+          pod.group.empty() ? "" : R"(,"schedulingGroup":{"podGroupName":")" + pod.group + "\"}",
+          pod.cpu, pod.phase));
 }
 
 api::ObjectPtr node_object(const std::string& name, const NodeText& node) {
@@ -72,6 +74,11 @@ api::ObjectPtr node_object(const std::string& name, const NodeText& node) {
 // A scheduler and an API that answers when told to, and remembers every request as one line.
 class World {
  public:
+  struct Call {
+    api::Request request;
+    std::uint64_t ticket;
+  };
+
   explicit World(SchedulerOptions options = {})
       : scheduler(std::move(options), [this](api::Request request, std::uint64_t ticket) {
           log.push_back(line(request));
@@ -96,6 +103,13 @@ class World {
     nodes.erase(name);
     tell(Event::Type::Deleted, last);
   }
+  void gang(const std::string& name, int minimum) {
+    tell(Event::Type::Added,
+         parse(api::kinds::pod_group(),
+               fmt::format(R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"uid-{}"}},)"
+                           R"("spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
+                           name, name, minimum)));
+  }
   void synced() { scheduler.apply(client::Synced{}, now); }
 
   // Everything that can be tried without an answer or the passage of time.
@@ -108,6 +122,10 @@ class World {
     while (!calls.empty()) {
       Call call = std::move(calls.front());
       calls.pop_front();
+      if (call.request.kind == &api::kinds::group_binding()) {
+        answer_tree(call);
+        continue;
+      }
       if (call.request.subresource != "binding") {
         scheduler.apply(client::Called{call.ticket, accepted()}, now);
         continue;
@@ -124,6 +142,23 @@ class World {
       PodText bound = at->second;
       bound.node = api::find_string(*api::find(call.request.body, "target"), "name");
       pod(call.request.name, bound);
+    }
+  }
+  // All pods of a GroupBinding or none, as the server does it.
+  void answer_tree(const Call& call) {
+    const api::Json& items = *api::find_path(call.request.body, "spec.pods");
+    for (const api::Json& item : items.as_array()) {
+      const auto at = pods.find(std::string(api::find_string(item, "name")));
+      if (at == pods.end() || !at->second.node.empty() ||
+          !nodes.contains(std::string(api::find_string(item, "nodeName"))))
+        return refuse(call.ticket, Reason::Conflict);
+    }
+    scheduler.apply(client::Called{call.ticket, accepted()}, now);
+    for (const api::Json& item : items.as_array()) {
+      const std::string name(api::find_string(item, "name"));
+      PodText bound = pods.at(name);
+      bound.node = api::find_string(item, "nodeName");
+      pod(name, bound);
     }
   }
   void refuse(std::uint64_t ticket, Reason reason) {
@@ -146,10 +181,6 @@ class World {
     return out;
   }
 
-  struct Call {
-    api::Request request;
-    std::uint64_t ticket;
-  };
   Time now{seconds{1'000'000'000}};
   std::vector<std::string> log;
   std::deque<Call> calls;
@@ -506,6 +537,165 @@ TEST(Scheduler, TheSameInputsGiveTheSameRequests) {
     EXPECT_GT(once.size(), 20U);
     EXPECT_EQ(once, made_up_day(seed));
   }
+}
+
+// --- trees that are bound by one GroupBinding ---
+
+// Two nodes of four cpus and a gang of three that asks for two each.
+class Trees : public ::testing::Test {
+ protected:
+  Trees() : world({.group_bindings = true}) {
+    world.node("n1");
+    world.node("n2");
+    world.gang("train", 3);
+    for (const char* name : {"a", "b", "c"}) world.pod(name, {.cpu = "2", .group = "train"});
+    world.synced();
+  }
+  std::size_t trees_sent() { return world.requests("groupbindings").size(); }
+  int bound() {
+    int count = 0;
+    for (const auto& [name, pod] : world.pods) count += pod.node.empty() ? 0 : 1;
+    return count;
+  }
+
+  World world;
+};
+
+TEST_F(Trees, AreBoundByOneRequestThatCarriesTheCondition) {
+  world.run();
+  ASSERT_EQ(trees_sent(), 1U);
+  EXPECT_EQ(world.calls.size(), 1U) << "nothing else is written";
+  const std::string request = world.requests("groupbindings")[0];
+  for (
+      const char* part :
+      {R"("root":{"kind":"PodGroup","name":"train","uid":"uid-train"})", R"("uid":"uid-a")",
+       R"("uid":"uid-b")", R"("uid":"uid-c")",
+       R"("condition":{"type":"PodGroupInitiallyScheduled","status":"True","reason":"Scheduled","message":""})"})
+    EXPECT_NE(request.find(part), std::string::npos) << part << "\n" << request;
+  EXPECT_EQ(world.scheduler.numbers().binding, 3U);
+  world.answer();
+  EXPECT_EQ(bound(), 3);
+  EXPECT_EQ(world.scheduler.numbers().scheduled, 3U);
+  EXPECT_EQ(world.scheduler.numbers().binding, 0U);
+  EXPECT_TRUE(world.requests("/binding ").empty());
+  EXPECT_EQ(world.requests("Successfully assigned").size(), 3U);
+  EXPECT_EQ(world.requests("Successfully placed the pods that it needs").size(), 1U);
+}
+
+TEST_F(Trees, LonePodsAreStillBoundByThemselves) {
+  world.pod("web");
+  world.settle();
+  EXPECT_EQ(world.requests("pods/ns/web/binding").size(), 1U);
+}
+
+TEST_F(Trees, ARaceIsRetriedAsAWholeWithoutAWord) {
+  world.run();
+  world.delete_node("n2");  // on its way to us when we decided
+  world.node("n3");
+  world.answer();
+  EXPECT_EQ(bound(), 0) << "all or nothing";
+  EXPECT_EQ(world.scheduler.numbers().binding, 0U);
+  world.settle();
+  EXPECT_EQ(trees_sent(), 1U) << "backoff first";
+  world.now += seconds{2};
+  world.settle();
+  EXPECT_EQ(trees_sent(), 2U);
+  EXPECT_EQ(bound(), 3);
+  EXPECT_TRUE(world.requests("FailedScheduling").empty());
+  EXPECT_TRUE(world.requests("SchedulerError").empty());
+}
+
+TEST_F(Trees, WhatTheyGaveBackIsFreeForOthers) {
+  world.run();
+  world.pod("big", {.cpu = "4"});
+  world.run();
+  EXPECT_TRUE(world.requests("pods/ns/big/binding").empty()) << "no room beside the gang";
+  const std::uint64_t ticket = world.calls.front().ticket;
+  world.calls.pop_front();
+  world.refuse(ticket, Reason::Conflict);
+  world.settle();
+  EXPECT_EQ(world.requests("pods/ns/big/binding").size(), 1U);
+}
+
+TEST_F(Trees, AVanishedPodTakesTheTreeBackToTheQueue) {
+  world.run();
+  world.delete_pod("b");
+  world.answer();
+  EXPECT_EQ(bound(), 0);
+  world.now += seconds{30};
+  world.settle();
+  EXPECT_EQ(bound(), 0) << "two of three";
+  world.pod("d", {.cpu = "2", .group = "train"});
+  world.now += seconds{2};
+  world.settle();
+  EXPECT_EQ(bound(), 3);
+}
+
+TEST_F(Trees, ARefusalThatComesAgainIsTold) {
+  for (int i = 1; i <= 2; ++i) {
+    world.run();
+    ASSERT_EQ(trees_sent(), static_cast<std::size_t>(i));
+    while (!world.calls.empty()) {
+      const World::Call call = world.calls.front();
+      world.calls.pop_front();
+      if (call.request.kind == &api::kinds::group_binding())
+        world.refuse(call.ticket, Reason::Conflict);
+    }
+    EXPECT_EQ(world.requests("binding all pods together failed: refused with Conflict").empty(),
+              i == 1);
+    world.now += seconds{5};
+  }
+  EXPECT_EQ(world.requests(R"("involvedObject":{"kind":"PodGroup")").size(), 1U)
+      << "one event about the group";
+}
+
+TEST_F(Trees, AnyOtherErrorIsToldAtOnce) {
+  world.run();
+  const std::uint64_t ticket = world.calls.front().ticket;
+  world.calls.pop_front();
+  world.refuse(ticket, Reason::Forbidden);
+  EXPECT_FALSE(world.requests("binding all pods together failed: refused with Forbidden").empty());
+  EXPECT_FALSE(world.requests("podgroups/ns/train/status").empty());
+}
+
+// The fifth pod was placed in the belief that the gang is there.
+TEST_F(Trees, PodsThatJoinWaitForTheGangTheyCountOn) {
+  world.run();
+  world.pod("d", {.cpu = "1", .group = "train"});
+  world.run();
+  EXPECT_EQ(trees_sent(), 1U);
+  const std::uint64_t ticket = world.calls.front().ticket;
+  world.calls.pop_front();
+  world.refuse(ticket, Reason::Conflict);
+  EXPECT_EQ(trees_sent(), 1U) << "it falls with the gang";
+  world.now += seconds{2};
+  world.settle();
+  EXPECT_EQ(bound(), 4);
+}
+
+TEST_F(Trees, AServerThatDoesNotKnowThemGetsBindings) {
+  world.run();
+  const std::uint64_t ticket = world.calls.front().ticket;
+  world.calls.pop_front();
+  world.refuse(ticket, Reason::NotFound);
+  world.settle();
+  EXPECT_EQ(bound(), 3);
+  EXPECT_EQ(world.requests("/binding ").size(), 3U);
+  EXPECT_EQ(world.requests("podgroups/ns/train/status").size(), 1U);
+  world.gang("more", 1);
+  world.pod("e", {.cpu = "1", .group = "more"});
+  world.settle();
+  EXPECT_EQ(trees_sent(), 1U) << "and is not asked again";
+  EXPECT_EQ(bound(), 4);
+}
+
+TEST_F(Trees, AFailedTreeHasAnEventOnItsGroup) {
+  world.delete_node("n2");
+  world.settle();
+  EXPECT_EQ(trees_sent(), 0U);
+  const auto events = world.requests(R"("kind":"PodGroup")");
+  ASSERT_FALSE(events.empty());
+  EXPECT_NE(events[0].find("2 of 3 pods fit; short of 1 × cpu 2"), std::string::npos) << events[0];
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ class World {
     ClusterShape shape;
     std::uint64_t seed = 1;
     Time start = Time{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
-    scheduler::SchedulerOptions scheduler;
+    scheduler::SchedulerOptions scheduler = {.group_bindings = true};
   };
   explicit World(Options options);
   ~World();

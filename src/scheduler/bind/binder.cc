@@ -7,8 +7,8 @@
 
 namespace muster::scheduler {
 
-void Binder::commit(const Plan& plan, Time now) {
-  for (const Assignment& assignment : plan.assignments) {
+void Binder::commit(std::span<const Assignment> assignments, Time now) {
+  for (const Assignment& assignment : assignments) {
     const Id id = ++last_id_;
     const bool is_new = by_uid_.emplace(assignment.pod->meta().uid, id).second;
     CHECK_THAT(is_new, "pod {} is bound twice", assignment.pod->meta().uid);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,7 +32,7 @@ class Binder {
   Binder(Options options, Outbox& outbox, Told told)
       : options_(options), outbox_(outbox), told_(std::move(told)) {}
 
-  void commit(const Plan& plan, Time now);
+  void commit(std::span<const Assignment> assignments, Time now);
   // The watch says that the pod has a node. If it is ours the binding has succeeded, whatever the
   // call that is still under way may answer; it is told then.
   void confirm(std::string_view uid, std::string_view node, Time now);

@@ -16,9 +16,8 @@ using std::chrono::seconds;
 class BinderTest : public ::testing::Test {
  protected:
   void commit(const std::string& pod, const std::string& node) {
-    Plan plan;
-    plan.assignments.push_back({make_pod(pod), node});
-    binder.commit(plan, now);
+    const Assignment assignment{make_pod(pod), node};
+    binder.commit({&assignment, 1}, now);
   }
 
   Time now{seconds{100}};

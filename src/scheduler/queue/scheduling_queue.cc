@@ -583,7 +583,7 @@ void SchedulingQueue::refused(std::string_view uid, Fate fate, std::vector<std::
                               Time now) {
   Pod* pod = find(uid);
   if (pod == nullptr || pod->state != State::InFlight) return;
-  if (fate != Fate::Rejected) plugins.clear();
+  if (fate != Fate::Rejected && fate != Fate::Unresolved) plugins.clear();
   pod->refused_by = intern(std::move(plugins));
   pod->queued_at = now;
   stand(*pod, State::Waiting);
@@ -685,7 +685,7 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Fate> fat
     return move(entity, pending ? Place::Gated : Place::Nowhere);
   }
   if (returned == 0) return enter(entity, now);  // only pods that joined in flight
-  if (fate == Fate::Failed || fate == Fate::Unresolved) {
+  if (fate == Fate::Failed) {
     const bool waits = backing_off(entity.expires, now);
     return move(entity, waits ? Place::ErrorBackoff : Place::Active);
   }
@@ -737,6 +737,27 @@ void SchedulingQueue::bind_failed(std::string_view uid, Time now) {
   if (entity.place == Place::Active) return;
   move(entity, Place::Nowhere);
   fail(entity, Fate::Failed, 1, now);
+  settle_group(entity, true, now);
+}
+
+void SchedulingQueue::tree_bind_failed(const GroupKey& root, std::span<const std::string> uids,
+                                       Time now) {
+  std::size_t returned = 0;
+  for (const std::string& uid : uids) {
+    Pod* pod = find(uid);
+    if (pod == nullptr || pod->state != State::Away) continue;
+    pod->queued_at = now;
+    pod->refused_by = nullptr;
+    stand(*pod, pod->facts.gated ? State::Gated : State::Waiting);
+    note_stranded(*pod->facts.group, now);
+    ++returned;
+  }
+  const auto at = groups_.find(root);
+  if (returned == 0 || at == groups_.end()) return touch(root, true, now);
+  Entity& entity = *at->second;
+  if (entity.place == Place::InFlight) return touch(root, true, now);
+  move(entity, Place::Nowhere);
+  fail(entity, Fate::Failed, returned, now);
   settle_group(entity, true, now);
 }
 

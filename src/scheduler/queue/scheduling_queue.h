@@ -27,7 +27,7 @@ struct QueueOptions {
   // What rests longer than this is tried again although no event called for it.
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
-  Duration stranded_patience = std::chrono::seconds{10};
+  Duration stranded_patience = std::chrono::seconds{3};
 };
 
 // A pod without a node, as the queue needs to know it.
@@ -93,10 +93,12 @@ class SchedulingQueue {
   // It has a node in our books; kept aside until the watch confirms it or the binding fails.
   void placed(std::string_view uid, Time now);
   enum class Fate : std::uint8_t {
-    Rejected,    // by `plugins`; by nobody: there was no node to ask
-    Unresolved,  // the search stopped; worth another try after backoff
-    Failed,      // an error; likewise
-    Invalid,     // the tree itself is wrong; only a change of the tree mends that
+    Rejected,  // by `plugins`; by nobody: there was no node to ask
+    // The search stopped; over the same cluster it would stop again, so a group rests as if
+    // rejected.
+    Unresolved,
+    Failed,   // an error; worth another try after backoff
+    Invalid,  // the tree itself is wrong; only a change of the tree mends that
   };
   void refused(std::string_view uid, Fate fate, std::vector<std::string> plugins, Time now);
   // `fate` is nullopt if the root got what it needs; pods left over may still wait for room.
@@ -105,6 +107,9 @@ class SchedulingQueue {
   // --- from the binder ---
   void bound(std::string_view uid);
   void bind_failed(std::string_view uid, Time now);
+  // The same for members of one tree that were to be bound together: one failure of the tree,
+  // however many they are.
+  void tree_bind_failed(const GroupKey& root, std::span<const std::string> uids, Time now);
 
   // --- looking in ---
   bool knows(std::string_view uid) const { return pods_.contains(uid); }

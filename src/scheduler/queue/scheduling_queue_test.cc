@@ -291,7 +291,7 @@ TEST_F(Groups, WaitForTheirObjectAndAreReported) {
   EXPECT_EQ(queue.counts().incomplete, 1U);
   EXPECT_EQ(pop(), "");
   EXPECT_TRUE(queue.take_stranded(now).empty());
-  now += seconds{10};
+  now += seconds{3};
   const auto stranded = queue.take_stranded(now);
   ASSERT_EQ(stranded.size(), 1U);
   EXPECT_EQ(stranded[0].why, "pod group \"g\" does not exist");
@@ -406,6 +406,45 @@ TEST_F(Groups, KeepTheirBackoffWhenBindingsFail) {
   queue.bind_failed("b", now);
   now += seconds{2};
   EXPECT_EQ(pop(), "g:b") << "a success forgives the failures before it";
+}
+
+// The same search over the same cluster would stop at the same place.
+TEST_F(Groups, AnUnresolvedGroupRestsUntilAnEventCouldHelp) {
+  put_group("g", 1);
+  put("a", {.group = "g", .shape = 1});
+  ASSERT_EQ(pop(), "g:a");
+  queue.refused("a", Fate::Unresolved, {"Fit"}, now);
+  queue.finish_group(leaf("g"), Fate::Unresolved, now);
+  now += minutes{4};
+  EXPECT_EQ(pop(), "");
+  node_added();
+  EXPECT_EQ(pop(), "g:a");
+}
+
+TEST_F(Groups, ATreeThatIsRefusedAsAWholeFailsOnce) {
+  put_group("g", 3);
+  for (const char* pod : {"a", "b", "c"}) put(pod, {.group = "g"});
+  for (const int wait_s : {1, 2}) {
+    ASSERT_EQ(pop(), "g:a,b,c");
+    for (const char* pod : {"a", "b", "c"}) queue.placed(pod, now);
+    queue.finish_group(leaf("g"), std::nullopt, now);
+    const std::vector<std::string> all{"a", "b", "c"};
+    queue.tree_bind_failed(leaf("g"), all, now);
+    node_added();
+    EXPECT_EQ(pop(), "") << "an event is no reason to hurry after an error";
+    now += seconds{wait_s};
+    EXPECT_EQ(pop(), "");
+    now += seconds{1};
+  }
+  ASSERT_EQ(pop(), "g:a,b,c");
+  for (const char* pod : {"a", "b", "c"}) queue.placed(pod, now);
+  queue.finish_group(leaf("g"), std::nullopt, now);
+  queue.remove_pod("b", now);
+  const std::vector<std::string> rest{"a", "c"};
+  queue.tree_bind_failed(leaf("g"), rest, now);
+  now += minutes{1};
+  EXPECT_EQ(pop(), "") << "two of three";
+  EXPECT_EQ(queue.counts().gated, 1U);
 }
 
 TEST_F(Groups, LeftoversRestAndNewcomersAreTriedAtOnce) {
