@@ -129,7 +129,8 @@ Writer operation_of(const Json& operation) {
   if (const JsonArray* consumes = find_array(operation, "consumes"))
     for (const Json& type : *consumes) out.text(7, type.as_string());
   if (const JsonArray* parameters = find_array(operation, "parameters"))
-    for (const Json& parameter : *parameters) out.message(8, parameter_of(parameter));
+    for (const Json& parameter : *parameters)
+      if (find_string(parameter, "in") != "body") out.message(8, parameter_of(parameter));
   if (const Json* responses = find(operation, "responses"))
     out.message(9, responses_of(*responses));
   write_extensions(operation, 13, out);

@@ -100,9 +100,13 @@ Json patch_operation(const Kind& kind, std::string_view version, Edition edition
   return operation;
 }
 
-// All there is to do with a kind that is not stored.
-Json create_operation(const Kind& kind, std::string_view version, Edition edition) {
-  JsonObject operation{{"operationId", operation_id("create", kind, version)}};
+// All there is to do with a kind that is not stored. It is told under two methods: kubectl learns
+// the parameters of a kind from its patch alone, and takes a kind without one for a custom resource
+// that it cannot validate.
+Json create_operation(const Kind& kind, std::string_view version, Edition edition,
+                      std::string_view method) {
+  JsonObject operation{
+      {"operationId", operation_id(method == "post" ? "create" : method, kind, version)}};
   JsonArray asked = parameters(kind, edition).as_array();
   const Json object = openapi::reference_to(openapi::definition_name(*kind.message), edition);
   JsonObject response{{"description", "Created"}};
@@ -119,7 +123,7 @@ Json create_operation(const Kind& kind, std::string_view version, Edition editio
   }
   operation["parameters"] = std::move(asked);
   operation["responses"] = JsonObject{{"201", std::move(response)}};
-  operation["x-kubernetes-action"] = "post";
+  operation["x-kubernetes-action"] = method;
   operation["x-kubernetes-group-version-kind"] = group_version_kind(kind, version);
   return operation;
 }
@@ -132,7 +136,8 @@ void add_kind(const Kind& kind, std::string_view version, Edition edition, Defin
   if (kind.stored)
     paths[collection + "/{name}"] = JsonObject{{"patch", patch_operation(kind, version, edition)}};
   else
-    paths[collection] = JsonObject{{"post", create_operation(kind, version, edition)}};
+    paths[collection] = JsonObject{{"post", create_operation(kind, version, edition, "post")},
+                                   {"patch", create_operation(kind, version, edition, "patch")}};
 }
 
 JsonObject sorted_object(const Definitions& definitions) {

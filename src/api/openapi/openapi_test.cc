@@ -96,6 +96,12 @@ TEST(OpenApi, DescribesWhatCanOnlyBeCreated) {
             R"({"group":"scheduling.muster.dev","kind":"GroupBinding","version":"v1alpha1"})");
   EXPECT_EQ(to_text(post).find(R"("name":"name")"), std::string::npos)
       << "it has no path of its own";
+  EXPECT_NE(
+      to_text(paths.at("/apis/scheduling.muster.dev/v1alpha1/namespaces/{namespace}/groupbindings")
+                  .at("patch"))
+          .find(R"({"name":"fieldValidation","in":"query")"),
+      std::string::npos)
+      << "where kubectl looks";
   const Json& schema = schema_of(document, "dev.muster.v1alpha1.GroupBinding");
   EXPECT_EQ(to_text(schema.at("x-kubernetes-group-version-kind")),
             R"([{"group":"scheduling.muster.dev","kind":"GroupBinding","version":"v1alpha1"}])");
