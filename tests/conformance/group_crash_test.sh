@@ -3,11 +3,10 @@
 . "$(dirname "$0")/lib.sh"
 command -v curl >/dev/null || skip "no curl on PATH"
 
-rounds=3 gangs=40 size=4
+rounds=3 gangs=36 size=4 big=200 # each round: many small gangs and a big one, which takes long to bind
 [ -n "${MUSTER_TEST_LONG:-}" ] && rounds=22
 echo "rounds: $rounds (22 with MUSTER_TEST_LONG)"
-# Room for three quarters of all gangs, so that the last rounds work on a full cluster.
-slots=$((rounds * gangs * size * 3 / 4 / 8 / size * size)) # per node, a multiple of a gang
+slots=$(((rounds * (gangs * size + big) + 7) / 8)) # per node: in the end the cluster is full
 cluster=(--data-dir "$WORK/data" --racks-per-block 2 --nodes-per-rack 4
   --node-resources "cpu=$slots,memory=64Gi,pods=5000")
 
@@ -25,32 +24,41 @@ entry() { # PATH BODY: one request of a curl configuration
     "$WORK/ca.crt" "$WORK/client.crt" "$WORK/client.key"
   printf 'header = "Content-Type: application/json"\ndata = "%s"\n' "${2//\"/\\\"}"
 }
-write_gang() { # NAME: groups and pods come in any order
-  local group='{"metadata":{"name":"'$1'"},"spec":{"schedulingPolicy":{"gang":{"minCount":'$size'}}}}' i
-  ((RANDOM % 2)) && entry /apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups "$group" && group=
-  for i in $(seq "$size"); do
+write_pods() { # GANG SIZE
+  local i
+  for i in $(seq "$2"); do
     entry /api/v1/namespaces/default/pods '{"metadata":{"name":"'"$1-$i"'"},"spec":{"schedulingGroup":{"podGroupName":"'"$1"'"},"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}'
   done
-  [ -n "$group" ] && entry /apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups "$group"
 }
-write_round() { # ROUND HALF
+write_group() { # GANG SIZE
+  entry /apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups '{"metadata":{"name":"'"$1"'"},"spec":{"schedulingPolicy":{"gang":{"minCount":'"$2"'}}}}'
+}
+write_small() { # ROUND HALF: pods and groups in any order
   local g
-  for g in $(seq "$2" 2 "$gangs"); do write_gang "g$1-$g"; done
+  for g in $(seq "$2" 2 "$gangs"); do
+    ((g % 3)) || write_group "g$1-$g" "$size"
+    write_pods "g$1-$g" "$size"
+    ((g % 3)) && write_group "g$1-$g" "$size"
+  done
 }
-
-# One list is one moment. Partly bound gangs and overcommitted nodes, one per line; nothing if all is well.
+# Every pod's gang, node and the second it was bound. One list is one moment.
+moment() {
+  "$KUBECTL" get pods --no-headers \
+    -o 'custom-columns=G:.spec.schedulingGroup.podGroupName,N:.spec.nodeName,T:.status.conditions[?(@.type=="PodScheduled")].lastTransitionTime'
+}
+# Gangs that are bound in part, gangs that were completed only after the crash and overcommitted nodes, one per line;
+# nothing if all is well.
 wrongs() {
-  "$KUBECTL" get pods --no-headers -o custom-columns=G:.spec.schedulingGroup.podGroupName,N:.spec.nodeName 2>/dev/null |
-    awk -v size="$size" -v slots="$slots" '
-      $2 != "<none>" { bound[$1]++; used[$2]++ }
+  moment 2>/dev/null | awk -v small="$size" -v big="$big" -v slots="$slots" '
+      $2 != "<none>" { bound[$1]++; used[$2]++; if (!($1 in at)) at[$1] = $3; if (at[$1] != $3) later[$1] = $3 }
       END {
-        for (g in bound) if (bound[g] != size) print "gang " g ": " bound[g] " of " size " bound"
+        for (g in bound) if (bound[g] != (size = g ~ /-big$/ ? big : small)) print "gang " g ": " bound[g] " of " size " bound"
+        for (g in later) print "gang " g ": bound at " at[g] " and at " later[g]
         for (n in used) if (used[n] > slots) print "node " n ": " used[n] " of " slots " slots used"
       }'
 }
 whole() { # how many gangs are bound
-  "$KUBECTL" get pods --no-headers -o custom-columns=G:.spec.schedulingGroup.podGroupName,N:.spec.nodeName |
-    awk '$2 != "<none>" { bound[$1] = 1 } END { n = 0; for (g in bound) n++; print n }'
+  moment | awk '$2 != "<none>" { bound[$1] = 1 } END { n = 0; for (g in bound) n++; print n }'
 }
 
 start_muster "${cluster[@]}"
@@ -58,28 +66,28 @@ eventually "nodes are Ready" "8" bash -c "$KUBECTL get nodes --no-headers | grep
 killed_busy=0
 for round in $(seq "$rounds"); do
   credentials
-  for half in 1 2; do
-    write_round "$round" "$half" | sed 1d >"$WORK/writes-$half"
-    post_all "$WORK/writes-$half" &
-  done
-  sleep "0.$((RANDOM % 9))$((RANDOM % 10))"
+  for half in 1 2; do write_small "$round" "$half" | sed 1d >"$WORK/small-$half"; done
+  write_pods "g$round-big" "$big" | sed 1d >"$WORK/pods-big"
+  write_group "g$round-big" "$big" | sed 1d >"$WORK/group-big"
+  post_all "$WORK/pods-big"
+  post_all "$WORK/small-1" &
+  post_all "$WORK/small-2" &
+  post_all "$WORK/group-big"
+  sleep "0.0$((RANDOM % 10))"
   stop_muster -KILL >/dev/null 2>&1
   wait
+  sleep 1 # what is bound from here on shows by its time
   start_muster "${cluster[@]}"
-  found=""
-  for _ in 1 2 3; do found+=$(wrongs); done
+  found=$(for _ in 1 2 3; do wrongs; done)
   pass_or_fail "$([ -z "$found" ]; echo $?)" "round $round: no gang in part, no node overcommitted" "$found"
-  [ "$("$KUBECTL" get pods --no-headers 2>/dev/null | wc -l)" -lt $((round * gangs * size)) ] && killed_busy=$((killed_busy + 1))
+  [ "$("$KUBECTL" get podgroups --no-headers 2>/dev/null | wc -l)" -lt $((round * (gangs + 1))) ] && killed_busy=$((killed_busy + 1))
   # What the crash kept from being created comes now.
   credentials
-  for half in 1 2; do
-    sed -i "s#https://[^/]*#$server#" "$WORK/writes-$half"
-    post_all "$WORK/writes-$half"
-  done
+  sed -i "s#https://[^/]*#$server#" "$WORK"/small-? "$WORK"/*-big
+  for file in "$WORK"/small-? "$WORK"/*-big; do post_all "$file"; done
 done
 pass_or_fail "$([ "$killed_busy" -gt 0 ]; echo $?)" "the server was killed in the middle of work ($killed_busy of $rounds)" ""
-fit=$((slots * 8 / size))
-eventually "all gangs that fit are bound" "$fit" whole
+all=$((rounds * (gangs + 1)))
+eventually "all gangs are bound, the cluster is full" "$all" whole
 found=$(wrongs)
 pass_or_fail "$([ -z "$found" ]; echo $?)" "in the end no gang is bound in part, no node overcommitted" "$found"
-expect "every gang is bound or waits" "$((rounds * gangs))" bash -c "$KUBECTL get podgroups --no-headers | wc -l"
