@@ -19,8 +19,11 @@
 #include "scheduler/framework/profile.h"
 #include "scheduler/queue/changes.h"
 #include "scheduler/queue/group_spec.h"
+#include "scheduler/queue/member_traits.h"
 #include "scheduler/queue/mirror.h"
 #include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/queue/template_rules.h"
+#include "scheduler/tree_reports.h"
 
 namespace muster::scheduler {
 
@@ -45,6 +48,13 @@ std::optional<GroupKey> group_of(const ObjectPtr& pod) {
   const std::string& group = view_of(pod).scheduling_group;
   if (group.empty()) return std::nullopt;
   return GroupKey{GroupKind::PodGroup, pod->meta().name_space, group};
+}
+
+// Tells a tree what all its members say of themselves, those included that are not queued.
+void add_traits(const TraitsBook& traits, Group& group) {
+  if (group.key.kind == GroupKind::PodGroup)
+    group.traits = traits.of(group.key.name_space, group.key.name);
+  for (Group& child : group.children) add_traits(traits, child);
 }
 
 // Pods that no plugin can tell apart: what they ask for is equal, and whom they may meet.
@@ -100,7 +110,8 @@ struct Scheduler::State {
         statuses({}, outbox),
         recorder({.component = options.scheduler_name,
                   .instance = options.scheduler_name + "-" + options.instance},
-                 outbox) {}
+                 outbox),
+        reports(queue, statuses, recorder) {}
 
   // --- what the watch says ---
 
@@ -110,17 +121,25 @@ struct Scheduler::State {
       take_pod(event, now);
     else if (&kind == &api::kinds::node())
       take_node(event, now);
+    else if (&kind == &api::kinds::workload())
+      take_workload(event, now);
     else
       take_group(event, now);
+  }
+
+  // The group a pod is a member of, if groups are in use.
+  std::optional<GroupKey> member_of(const ObjectPtr& pod) const {
+    return options.gates.on(api::Gate::GenericWorkload) ? group_of(pod) : std::nullopt;
   }
 
   void take_pod(const client::Event& event, Time now) {
     const ObjectPtr& pod = event.object;
     if (event.type == client::Event::Type::Deleted) {
-      pods.take(*pod);
+      traits.change(pods.take(*pod).get(), nullptr);
       return pod_gone(pod, now);
     }
     ObjectPtr before = pods.put(pod);
+    traits.change(before.get(), pod.get());
     if (before != nullptr && before->meta().uid != pod->meta().uid) {
       pod_gone(before, now);  // a gap in the watch hid that the name changed hands
       before = nullptr;
@@ -139,7 +158,7 @@ struct Scheduler::State {
     if (is_terminating(pod)) return waiting_pod_terminates(pod, now);
     QueuePod facts{.pod = pod,
                    .priority = view_of(pod).priority,
-                   .group = group_of(pod),
+                   .group = member_of(pod),
                    .gated = profile.pre_enqueue(*pod).has_value(),
                    .shape = shape_of(pod)};
     std::vector<ClusterEvent> changes;
@@ -230,7 +249,7 @@ struct Scheduler::State {
   // ones never.
   void count_member(const ObjectPtr& pod, Time now) {
     const PodView& view = view_of(pod);
-    const std::optional<GroupKey> leaf = group_of(pod);
+    const std::optional<GroupKey> leaf = member_of(pod);
     const bool counts = holds_node(pod) || view.phase == "Succeeded";
     if (leaf && counts && !is_terminating(pod))
       queue.set_present(pod, *leaf, now);
@@ -266,7 +285,7 @@ struct Scheduler::State {
   }
 
   void take_group(const client::Event& event, Time now) {
-    std::optional<GroupSpec> group = read_group(event.object);
+    std::optional<GroupSpec> group = read_group(event.object, options.gates);
     if (!group) return;
     if (event.type == client::Event::Type::Deleted) {
       statuses.forget(event.object->meta().uid);
@@ -277,6 +296,15 @@ struct Scheduler::State {
     queue.set_group(std::move(*group), now);
   }
 
+  // Only to tell whether a group that waits for long is what its template says.
+  void take_workload(const client::Event& event, Time now) {
+    if (!options.gates.on(api::Gate::GenericWorkload)) return;
+    std::optional<WorkloadShape> shape;
+    if (event.type != client::Event::Type::Deleted) shape = WorkloadShape::read(*event.object);
+    const api::ObjectMeta& meta = event.object->meta();
+    queue.set_workload(meta.name_space, meta.name, std::move(shape), now);
+  }
+
   // --- the cycle ---
 
   void attempt(SchedulingQueue::Popped entity, Time now) {
@@ -285,7 +313,8 @@ struct Scheduler::State {
       settle(attempt_pod(*pod, cluster, profile), now);
       return;
     }
-    const Group& root = std::get<Group>(entity);
+    Group& root = std::get<Group>(entity);
+    add_traits(traits, root);
     const Plan plan = attempt_group(root, cluster, profile);
     const bool together = goes_together(plan);
     settle(plan, now);
@@ -447,13 +476,11 @@ struct Scheduler::State {
   std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const {
     const GroupSpec* group = queue.forest().find(verdict.key);
     if (group == nullptr || group->object == nullptr) return std::nullopt;
-    const bool is_leaf = verdict.key.kind == GroupKind::PodGroup;
     const bool placed = verdict.outcome == Outcome::Placed;
-    api::Condition wanted{
-        .type = is_leaf ? "PodGroupInitiallyScheduled" : "CompositePodGroupInitiallyScheduled",
-        .status = placed ? "True" : "False",
-        .reason = placed ? "Scheduled" : std::string(reason_of(verdict.outcome)),
-        .message = verdict.message};
+    api::Condition wanted{.type = scheduled_condition(verdict.key.kind),
+                          .status = placed ? "True" : "False",
+                          .reason = placed ? "Scheduled" : std::string(reason_of(verdict.outcome)),
+                          .message = verdict.message};
     const std::vector<api::Condition> conditions = api::read_conditions(group->object->document());
     const api::Condition* current = api::lookup(conditions, wanted.type);
     if (current != nullptr && current->status == "True" &&
@@ -521,6 +548,7 @@ struct Scheduler::State {
   boost::unordered_flat_map<std::string, std::string> assumed;
   Mirror pods;
   Mirror nodes;
+  TraitsBook traits;
   SchedulingQueue queue;
   Outbox outbox;
   Binder binder;
@@ -529,6 +557,7 @@ struct Scheduler::State {
   std::map<GroupKey, int> refused_trees;  // by root: how often in a row
   StatusWriter statuses;
   EventRecorder recorder;
+  TreeReports reports;
   bool synced = false;
   bool busy = false;  // inside apply or run_once
   Time last_now = Time::min();
@@ -583,7 +612,10 @@ std::size_t Scheduler::run_once(Time now, std::size_t attempts_max) {
     state_->attempt(std::move(*next), now);
     ++attempts;
   }
-  if (state_->synced) state_->report_stranded(now);
+  if (state_->synced) {
+    state_->report_stranded(now);
+    state_->reports.run(now);
+  }
   state_->send_due(now);
   return attempts;
 }
@@ -605,7 +637,7 @@ std::optional<Time> Scheduler::next_deadline() const {
 
 std::vector<const api::Kind*> Scheduler::watched_kinds() {
   std::vector<const api::Kind*> kinds{&api::kinds::pod(), &api::kinds::node()};
-  for (const std::string_view name : {"PodGroup", "CompositePodGroup"})
+  for (const std::string_view name : {"Workload", "PodGroup", "CompositePodGroup"})
     if (const api::Kind* kind = api::find_kind(kGroupApi, name)) kinds.push_back(kind);
   return kinds;
 }

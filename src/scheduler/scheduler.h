@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/gates/gates.h"
 #include "base/time.h"
 #include "client/component.h"
 
@@ -21,6 +22,7 @@ struct SchedulerOptions {
   // Bind trees of groups with one GroupBinding each, as Muster's own server offers it: a gang is
   // then never bound in part. A server that turns out not to know them gets bindings pod by pod.
   bool group_bindings = false;
+  api::Gates gates = {};
 };
 
 // The scheduler as a deterministic component: what it is told comes in through apply(), what it
@@ -49,7 +51,8 @@ class Scheduler {
   // When run_once has something to do next if no input comes; nullopt: only on input.
   std::optional<Time> next_deadline() const;
 
-  // Kinds whose feeds must be applied: pods, nodes and, where the API has them, the groups.
+  // Kinds whose feeds must be applied: pods, nodes and, where the API has them, groups and
+  // Workloads.
   static std::vector<const api::Kind*> watched_kinds();
 
   // Counters, for tests, metrics and the console.

@@ -13,7 +13,8 @@ World::World(Options options) : now_(options.start), entropy_(options.seed) {
   store_ = std::move(*store);
   window_.start(store_->compacted());
   store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
-  registry_ = std::make_unique<server::Registry>(*store_, window_, entropy_);
+  registry_ = std::make_unique<server::Registry>(
+      *store_, window_, entropy_, server::Registry::Validation::On, options.scheduler.gates);
   registry_->bootstrap(now_);
   server_ = std::make_unique<server::Server>(
       *registry_, *store_, window_, [this](api::Request&& request, server::Reply&& reply) {

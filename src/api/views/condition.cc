@@ -8,10 +8,13 @@ std::vector<Condition> read_conditions(const Json& document) {
   const JsonArray* entries = status == nullptr ? nullptr : find_array(*status, "conditions");
   if (entries == nullptr) return conditions;
   conditions.reserve(entries->size());
-  for (const Json& entry : *entries)
+  for (const Json& entry : *entries) {
+    const Json* generation = find(entry, "observedGeneration");
     conditions.push_back(
         {std::string(find_string(entry, "type")), std::string(find_string(entry, "status")),
-         std::string(find_string(entry, "reason")), std::string(find_string(entry, "message"))});
+         std::string(find_string(entry, "reason")), std::string(find_string(entry, "message")),
+         generation != nullptr && generation->is_int64() ? generation->get_int64() : 0});
+  }
   return conditions;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ struct Condition {
   std::string status;  // "True", "False", "Unknown"
   std::string reason;
   std::string message;
+  std::int64_t observed_generation = 0;  // 0: not said
 };
 
 // The conditions under status, in order.

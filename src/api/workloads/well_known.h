@@ -17,6 +17,11 @@ inline constexpr std::string_view kCompositePodGroupFinalizer =
 inline constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
 inline constexpr std::string_view kPreemptNever = "Never";
 
+// The condition that says whether a group was scheduled, once and for all.
+inline constexpr std::string_view kPodGroupScheduled = "PodGroupInitiallyScheduled";
+inline constexpr std::string_view kCompositePodGroupScheduled =
+    "CompositePodGroupInitiallyScheduled";
+
 inline constexpr std::size_t kTemplatesMax = 8;
 inline constexpr std::size_t kTemplateDepthMax = 4;
 inline constexpr std::size_t kGroupClaimsMax = 4;

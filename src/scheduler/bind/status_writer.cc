@@ -10,7 +10,8 @@ namespace muster::scheduler {
 namespace {
 
 bool says_the_same(const api::Condition& a, const api::Condition& b) {
-  return a.status == b.status && a.reason == b.reason && a.message == b.message;
+  return a.status == b.status && a.reason == b.reason && a.message == b.message &&
+         a.observed_generation == b.observed_generation;
 }
 
 }  // namespace
@@ -18,12 +19,18 @@ bool says_the_same(const api::Condition& a, const api::Condition& b) {
 api::Json condition_patch(const api::Object& object, const api::Condition& condition,
                           std::optional<Time> transition) {
   api::JsonObject entry;
-  entry["type"] = condition.type;
-  if (object.meta().generation > 0) entry["observedGeneration"] = object.meta().generation;
-  entry["status"] = condition.status;
-  if (transition) entry["lastTransitionTime"] = format_time(*transition);
-  entry["reason"] = condition.reason;
-  entry["message"] = condition.message;
+  if (condition.status.empty()) {
+    entry["$patch"] = "delete";
+    entry["type"] = condition.type;
+  } else {
+    entry["type"] = condition.type;
+    if (condition.observed_generation > 0)
+      entry["observedGeneration"] = condition.observed_generation;
+    entry["status"] = condition.status;
+    if (transition) entry["lastTransitionTime"] = format_time(*transition);
+    entry["reason"] = condition.reason;
+    entry["message"] = condition.message;
+  }
   api::JsonObject patch;
   api::ensure_object(patch, "metadata")["uid"] = object.meta().uid;
   api::ensure_array(api::ensure_object(patch, "status"), "conditions").push_back(std::move(entry));
@@ -33,6 +40,7 @@ api::Json condition_patch(const api::Object& object, const api::Condition& condi
 void StatusWriter::write(const api::ObjectPtr& object, const api::Condition* current,
                          api::Condition wanted, Time now) {
   const std::string& uid = object->meta().uid;
+  wanted.observed_generation = object->meta().generation;
   const auto at = records_.find(uid);
   if (at == records_.end()) {
     if (current != nullptr && says_the_same(*current, wanted)) return;
@@ -44,16 +52,38 @@ void StatusWriter::write(const api::ObjectPtr& object, const api::Condition* cur
     return queue(uid, record);
   }
   Record& record = at->second;
-  if (!record.forgotten && says_the_same(record.wanted, wanted) &&
-      record.object->meta().generation == object->meta().generation)
-    return;
+  if (!record.forgotten && says_the_same(record.wanted, wanted)) return;
   if (record.wanted.status != wanted.status) record.transition = now;
+  replace(uid, record, object, std::move(wanted));
+}
+
+void StatusWriter::replace(const std::string& uid, Record& record, const api::ObjectPtr& object,
+                           api::Condition wanted) {
   record.object = object;
   record.wanted = std::move(wanted);
   record.forgotten = false;
   const bool waits = record.version != record.sent;
   ++record.version;
   if (!waits && !record.in_flight) queue(uid, record);
+}
+
+void StatusWriter::withdraw(const api::ObjectPtr& object, const api::Condition* current,
+                            std::string_view reason) {
+  const std::string& uid = object->meta().uid;
+  const auto at = records_.find(uid);
+  api::Condition none;
+  if (at != records_.end()) {
+    if (at->second.wanted.reason != reason) return;
+    none.type = at->second.wanted.type;
+    return replace(uid, at->second, object, std::move(none));
+  }
+  if (current == nullptr || current->reason != reason) return;
+  none.type = current->type;
+  Record& record = records_[uid];
+  record.object = object;
+  record.wanted = std::move(none);
+  record.version = 1;
+  queue(uid, record);
 }
 
 void StatusWriter::queue(const std::string& uid, Record& record) {

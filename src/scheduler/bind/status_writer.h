@@ -30,6 +30,9 @@ class StatusWriter {
   // object's generation; lastTransitionTime changes with the status only.
   void write(const api::ObjectPtr& object, const api::Condition* current, api::Condition wanted,
              Time now);
+  // If the condition gives this reason, by what the object says or is about to, it is taken away.
+  void withdraw(const api::ObjectPtr& object, const api::Condition* current,
+                std::string_view reason);
   // The watch told a newer version: from now on, `current` is to be believed again.
   void observed(std::string_view uid);
   // Gone, or settled by others: what waits is dropped.
@@ -42,7 +45,7 @@ class StatusWriter {
  private:
   struct Record {
     api::ObjectPtr object;
-    api::Condition wanted;
+    api::Condition wanted;           // without a status: none of this type
     std::optional<Time> transition;  // to write as lastTransitionTime
     std::uint64_t version = 0;       // of `wanted`
     std::uint64_t sent = 0;          // version of the last call
@@ -54,6 +57,8 @@ class StatusWriter {
   };
 
   void queue(const std::string& uid, Record& record);
+  void replace(const std::string& uid, Record& record, const api::ObjectPtr& object,
+               api::Condition wanted);
   void send(const std::string& uid, Record& record);
   void finish(const std::string& uid, const client::Outcome& outcome, Time now);
 
@@ -66,7 +71,7 @@ class StatusWriter {
 };
 
 // {"metadata":{"uid":…},"status":{"conditions":[…]}}, a strategic merge patch. The uid makes it a
-// conflict on another object of the same name.
+// conflict on another object of the same name. A condition without a status is deleted.
 api::Json condition_patch(const api::Object& object, const api::Condition& condition,
                           std::optional<Time> transition);
 

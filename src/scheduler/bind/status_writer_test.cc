@@ -43,14 +43,52 @@ TEST_F(StatusWriterTest, PatchesTheStatusStrategically) {
 }
 
 TEST_F(StatusWriterTest, WritesNothingThatTheObjectSaysAlready) {
-  const api::Condition current{
-      .type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "same"};
+  const api::Condition current{.type = "PodScheduled",
+                               .status = "False",
+                               .reason = "Unschedulable",
+                               .message = "same",
+                               .observed_generation = 3};
   write(pod, "same", &current);
   EXPECT_TRUE(api.calls.empty());
   write(pod, "other", &current);
   ASSERT_EQ(api.calls.size(), 1U);
   EXPECT_EQ(api.body(0).find("lastTransitionTime"), std::string::npos)
       << "the status did not change";
+}
+
+TEST_F(StatusWriterTest, SaysThatItSawANewerGeneration) {
+  const api::Condition current{.type = "PodScheduled",
+                               .status = "False",
+                               .reason = "Unschedulable",
+                               .message = "same",
+                               .observed_generation = 2};
+  write(pod, "same", &current);
+  ASSERT_EQ(api.calls.size(), 1U);
+  EXPECT_NE(api.body(0).find("\"observedGeneration\":3"), std::string::npos);
+}
+
+TEST_F(StatusWriterTest, WithdrawsWhatGivesThatReasonAndNothingElse) {
+  const api::Condition current{
+      .type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "m"};
+  writer.withdraw(pod, &current, "Invalid");
+  writer.withdraw(pod, nullptr, "Unschedulable");
+  writer.run(now);
+  EXPECT_TRUE(api.calls.empty());
+  writer.withdraw(pod, &current, "Unschedulable");
+  writer.run(now);
+  ASSERT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.body(0), R"({"metadata":{"uid":"uid-p"},"status":{"conditions":[)"
+                         R"({"$patch":"delete","type":"PodScheduled"}]}})");
+}
+
+TEST_F(StatusWriterTest, WithdrawsWhatIsStillOnItsWay) {
+  write(pod, "1");
+  writer.withdraw(pod, nullptr, "Unschedulable");
+  writer.run(now);
+  ASSERT_EQ(api.calls.size(), 1U) << "one call per object";
+  api.accept(0, now);
+  ASSERT_EQ(api.calls.size(), 2U);
+  EXPECT_NE(api.body(1).find("\"$patch\":\"delete\""), std::string::npos);
 }
 
 TEST_F(StatusWriterTest, KeepsOneCallPerObjectAndTheNewestBehindIt) {

@@ -50,36 +50,53 @@ std::optional<Wrong> wrong_layout(const Group& group, const Group& root, int dep
   return std::nullopt;
 }
 
-// reference/scheduling.md 3.3, with upstream's texts.
+std::string_view policy_words(bool never_preempts) {
+  return never_preempts ? "Never" : "PreemptLowerPriority";
+}
+
+// reference/scheduling.md 3.3, with upstream's texts. `first` is what the first queued pod says.
+std::string disagreement(const MemberTraits& pod, const MemberTraits& first, const Group& root) {
+  if (pod.scheduler_name != first.scheduler_name)
+    return fmt::format(
+        "all pods in a single pod group should have the same .spec.schedulerName set, got: \"{}\" "
+        "and \"{}\"",
+        first.scheduler_name, pod.scheduler_name);
+  if (pod.priority != root.priority)
+    return fmt::format(
+        "all pods in a single pod group should have the same priority as the pod group's priority, "
+        "got {} and {}",
+        pod.priority, root.priority);
+  if (root.never_preempts && pod.never_preempts != *root.never_preempts)
+    return fmt::format(
+        "all pods in a single pod group should have the same preemption policy as the pod group's "
+        "preemption policy, got {} and {}",
+        policy_words(pod.never_preempts), policy_words(*root.never_preempts));
+  if (!root.never_preempts && pod.never_preempts != first.never_preempts)
+    return fmt::format(
+        "all pods in a single pod group should have the same preemption policy, got {} and {}",
+        policy_words(first.never_preempts), policy_words(pod.never_preempts));
+  return {};
+}
+
+// The queued pods are asked first, then all members.
 std::optional<Wrong> wrong_pods(const Group& root) {
-  std::optional<Wrong> wrong;
-  const api::PodView* first = nullptr;
-  const auto policy = [](const api::PodView& pod) {
-    return pod.never_preempts ? "Never" : "PreemptLowerPriority";
-  };
+  std::string wrong;
+  std::optional<MemberTraits> first;
   for_each_pod(root, [&](const PendingPod& pending) {
     const api::PodView& pod = view_of(pending);
-    if (first == nullptr) first = &pod;
-    if (wrong) return;
-    if (pod.scheduler_name != first->scheduler_name)
-      wrong = {
-          Outcome::Error,
-          fmt::format("all pods in a single pod group should have the same .spec.schedulerName "
-                      "set, got: \"{}\" and \"{}\"",
-                      first->scheduler_name, pod.scheduler_name)};
-    else if (pod.priority != root.priority)
-      wrong = {
-          Outcome::Error,
-          fmt::format("all pods in a single pod group should have the same priority as the pod "
-                      "group's priority, got {} and {}",
-                      pod.priority, root.priority)};
-    else if (pod.never_preempts != first->never_preempts)
-      wrong = {Outcome::Error,
-               fmt::format("all pods in a single pod group should have the same preemption policy, "
-                           "got {} and {}",
-                           policy(*first), policy(pod))};
+    if (!wrong.empty()) return;
+    const MemberTraits traits{pod.scheduler_name, pod.priority, pod.never_preempts};
+    if (!first) first = traits;
+    wrong = disagreement(traits, *first, root);
   });
-  return wrong;
+  const auto ask_members = [&](const auto& self, const Group& group) -> void {
+    for (const MemberTraits& traits : group.traits)
+      if (first && wrong.empty()) wrong = disagreement(traits, *first, root);
+    for (const Group& child : group.children) self(self, child);
+  };
+  ask_members(ask_members, root);
+  if (wrong.empty()) return std::nullopt;
+  return Wrong{Outcome::Error, std::move(wrong)};
 }
 
 void fail_all(const Group& group, const Wrong& wrong, Plan& plan) {

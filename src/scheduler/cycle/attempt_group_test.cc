@@ -325,9 +325,43 @@ TEST_F(AttemptGroup, WrongTreesAreNamed) {
   EXPECT_EQ(plan.groups[0].message,
             "all pods in a single pod group should have the same priority as the pod group's "
             "priority, got 0 and 7");
+  root.priority = 0;
+  root.never_preempts = true;
+  EXPECT_EQ(attempt(root).groups[0].message,
+            "all pods in a single pod group should have the same preemption policy as the pod "
+            "group's preemption policy, got PreemptLowerPriority and Never");
+  root.never_preempts = false;
+  EXPECT_EQ(attempt(root).groups[0].outcome, Outcome::Placed);
   Group deep = leaf("g", 1, pods("p", 1, "1"));
   for (int i = 0; i < 4; ++i) deep = composite("c" + std::to_string(i), 1, {deep});
   EXPECT_EQ(attempt(deep).groups[0].outcome, Outcome::Invalid);
+}
+
+TEST_F(AttemptGroup, MembersThatAreNotQueuedMustAgreeToo) {
+  rack("a", 1, 4);
+  const Group tree = composite("c", 1, {leaf("g", 1, pods("p", 2, "1"))});
+  struct Case {
+    MemberTraits traits;
+    std::string want;
+  };
+  const Case kCases[] = {
+      {{"", 0, false}, ""},
+      {{"other", 0, false},
+       "all pods in a single pod group should have the same .spec.schedulerName set, got: "
+       "\"\" and \"other\""},
+      {{"", 5, false},
+       "all pods in a single pod group should have the same priority as the pod group's priority, "
+       "got 5 and 0"},
+      {{"", 0, true},
+       "all pods in a single pod group should have the same preemption policy, got "
+       "PreemptLowerPriority and Never"}};
+  for (const Case& c : kCases) {
+    Group root = tree;
+    root.children[0].traits = {{"", 0, false}, c.traits};
+    const Plan plan = attempt(root);
+    EXPECT_EQ(plan.groups[0].message, c.want);
+    EXPECT_EQ(plan.groups[1].outcome, c.want.empty() ? Outcome::Placed : Outcome::Error) << c.want;
+  }
 }
 
 TEST_F(AttemptGroup, SameClusterSamePlan) {

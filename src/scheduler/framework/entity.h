@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,14 @@ struct GroupKey {
   friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
 
+// What all members of a tree must agree on.
+struct MemberTraits {
+  std::string scheduler_name;
+  std::int32_t priority = 0;
+  bool never_preempts = false;
+  friend auto operator<=>(const MemberTraits&, const MemberTraits&) = default;
+};
+
 // One group of a tree: PodGroup and CompositePodGroup are the same type. A leaf has pods, a
 // composite children; `minimum` counts pods of a leaf, direct children of a composite, and is 1 for
 // Basic.
@@ -43,6 +52,10 @@ struct Group {
   // How many pods a leaf will have in the end, if somebody said so; 0: unknown. A Basic group with
   // a topology key prefers a domain with room for that many.
   std::int32_t declared_size = 0;
+  // What the group says of preemption; nullopt: nothing, its pods decide.
+  std::optional<bool> never_preempts = {};
+  // Of a leaf: the traits of all its members, queued or not, each combination once.
+  std::vector<MemberTraits> traits = {};
 };
 
 }  // namespace muster::scheduler

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/workloads/group_view.h"
+#include "api/workloads/well_known.h"
 #include "base/check.h"
 
 namespace muster::scheduler {
@@ -12,6 +14,15 @@ namespace {
 // The name under which topology refuses, upstream's; the queue knows itself what could help against
 // it.
 constexpr std::string_view kTopology = "TopologyPlacementGenerator";
+
+// The condition, once True, stays.
+bool was_scheduled(const GroupSpec& group) {
+  if (group.object == nullptr) return false;
+  const bool is_leaf = group.key.kind == GroupKind::PodGroup;
+  const api::GroupCondition* condition = group.object->view<api::GroupView>().condition(
+      is_leaf ? api::kPodGroupScheduled : api::kCompositePodGroupScheduled);
+  return condition != nullptr && condition->status == "True";
+}
 
 bool is_constrained(const Group& group) {
   return !group.topology_key.empty() || std::ranges::any_of(group.children, is_constrained);
@@ -145,6 +156,7 @@ void SchedulingQueue::set_pod(QueuePod facts, std::span<const ClusterEvent> chan
     Pod& added = add(std::move(facts), state, now);
     if (added.is_member()) {
       note_stranded(*added.facts.group, now);
+      if (faults_.of_group(*added.facts.group) != nullptr) joined_wrong_.push_back(added.facts.pod);
       return touch(*added.facts.group, true, now);
     }
     added.lone = std::make_unique<Entity>();
@@ -257,6 +269,9 @@ void SchedulingQueue::set_group(GroupSpec group, Time now) {
   const GroupSpec* known = forest_.find(key);
   const bool same = known != nullptr && known->schedules_like(group);
   const bool relinked = known == nullptr || known->parent != group.parent;
+  const bool judged = relinked || known->priority != group.priority ||
+                      known->workload != group.workload ||
+                      known->template_name != group.template_name;
   const GroupSpec* root_before = forest_.root_of(key);
   const std::optional<GroupKey> before =
       root_before == nullptr ? std::nullopt : std::optional(root_before->key);
@@ -269,6 +284,7 @@ void SchedulingQueue::set_group(GroupSpec group, Time now) {
     else
       touch(*before, true, now);
   }
+  if (judged) settle_judged(faults_.look_again(key), now);
   touch(key, true, now);
   if (relinked) forest_.each_leaf(key, [&](const GroupKey& leaf) { note_stranded(leaf, now); });
 }
@@ -278,11 +294,56 @@ void SchedulingQueue::remove_group(const GroupKey& key, Time now) {
   const GroupSpec* root = forest_.root_of(key);
   const std::optional<GroupKey> before = root == nullptr ? std::nullopt : std::optional(root->key);
   forest_.erase(key);
+  settle_judged(faults_.look_again(key), now);
   if (before == key)
     drop_group(key);
   else if (before)
     touch(*before, true, now);
   forest_.each_leaf(key, [&](const GroupKey& leaf) { note_stranded(leaf, now); });
+}
+
+void SchedulingQueue::set_workload(std::string_view name_space, std::string_view name,
+                                   std::optional<WorkloadShape> shape, Time now) {
+  settle_judged(faults_.set_workload(name_space, name, std::move(shape)), now);
+}
+
+// A tree that was found wrong is held back, one that is right again is tried at once.
+void SchedulingQueue::settle_judged(const TreeFaults::Anchors& changed, Time now) {
+  for (const GroupKey& anchor : changed) touch(anchor, true, now);
+}
+
+// The age of its pods decides, so that a restart does not start the wait anew.
+void SchedulingQueue::plan_comparison(const GroupKey& root, Time now) {
+  std::optional<Time> since;
+  forest_.each_leaf(root, [&](const GroupKey& leaf) {
+    const auto at = pending_.find(leaf);
+    if (at == pending_.end()) return;
+    const Time created = (*at->second.begin())->facts.pod->meta().creation_time.value_or(now);
+    since = since ? std::min(*since, created) : created;
+  });
+  comparisons_.emplace(since.value_or(now) + options_.compare_patience, root);
+}
+
+void SchedulingQueue::compare_overdue(Time now) {
+  while (!comparisons_.empty() && comparisons_.begin()->first <= now) {
+    const GroupKey root = comparisons_.begin()->second;
+    comparisons_.erase(comparisons_.begin());
+    const GroupSpec* group = forest_.find(root);
+    if (group == nullptr || !forest_.has_pending(root) || was_scheduled(*group)) continue;
+    settle_judged(faults_.compare(root), now);
+  }
+}
+
+SchedulingQueue::Judged SchedulingQueue::take_judged(Time now) {
+  compare_overdue(now);
+  return {.groups = faults_.take_changed(), .pods = std::exchange(joined_wrong_, {})};
+}
+
+std::vector<api::ObjectPtr> SchedulingQueue::pending_pods(const GroupKey& leaf) const {
+  std::vector<api::ObjectPtr> pods;
+  if (const auto at = pending_.find(leaf); at != pending_.end())
+    for (const Pod* pod : at->second) pods.push_back(pod->facts.pod);
+  return pods;
 }
 
 // Something about the tree around `group` changed; `stir`: in a way that could help it if it rests.
@@ -297,6 +358,7 @@ void SchedulingQueue::touch(const GroupKey& group, bool stir, Time now) {
     entity->root = root->key;
     entity->priority = root->priority;
     at = groups_.emplace(root->key, std::move(entity)).first;
+    plan_comparison(root->key, now);
   }
   Entity& entity = *at->second;
   if (entity.priority != root->priority && entity.place != Place::InFlight) {
@@ -315,7 +377,7 @@ void SchedulingQueue::settle_group(Entity& entity, bool stir, Time now) {
   }
   const bool pending = forest_.has_pending(*entity.root);
   if (entity.place == Place::Nowhere && pending) entity.timestamp = now;
-  if (!forest_.runnable(*entity.root)) return move(entity, pending ? Place::Gated : Place::Nowhere);
+  if (!may_run(*entity.root)) return move(entity, pending ? Place::Gated : Place::Nowhere);
   switch (entity.place) {
     case Place::Nowhere:
     case Place::Gated: return enter(entity, now);
@@ -335,7 +397,7 @@ void SchedulingQueue::drop_group(const GroupKey& root) {
 }
 
 void SchedulingQueue::note_stranded(const GroupKey& leaf, Time now) {
-  if (pending_.contains(leaf) && forest_.root_of(leaf) == nullptr)
+  if (pending_.contains(leaf) && !forest_.anchor_of(leaf))  // a circle is said in another way
     stranded_.try_emplace(leaf, Missing{now, false});
   else
     stranded_.erase(leaf);
@@ -680,7 +742,7 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Fate> fat
     entity.failures.rejections = returned > 0 ? 1 : 0;
     entity.expires = Time::min();
   }
-  if (!forest_.runnable(root)) {
+  if (!may_run(root)) {
     const bool pending = forest_.has_pending(root);
     return move(entity, pending ? Place::Gated : Place::Nowhere);
   }
@@ -769,6 +831,7 @@ std::optional<Time> SchedulingQueue::next_deadline() const {
   if (!backoff_.empty()) offer(backoff_end((*backoff_.begin())->expires));
   if (!error_backoff_.empty()) offer(backoff_end((*error_backoff_.begin())->expires));
   if (!resting_.empty()) offer((*resting_.begin())->rest_since + options_.rest_max);
+  if (!comparisons_.empty()) offer(comparisons_.begin()->first);
   for (const auto& [leaf, missing] : stranded_)
     if (!missing.told) offer(missing.since + options_.stranded_patience);
   return next;

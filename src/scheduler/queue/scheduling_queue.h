@@ -18,6 +18,7 @@
 #include "scheduler/framework/cluster_event.h"
 #include "scheduler/framework/entity.h"
 #include "scheduler/queue/backoff.h"
+#include "scheduler/queue/tree_faults.h"
 #include "scheduler/queue/workload_forest.h"
 
 namespace muster::scheduler {
@@ -28,6 +29,9 @@ struct QueueOptions {
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
   Duration stranded_patience = std::chrono::seconds{3};
+  // A tree whose first pod is older than this and that never was scheduled is compared with its
+  // Workload.
+  Duration compare_patience = std::chrono::minutes{1};
 };
 
 // A pod without a node, as the queue needs to know it.
@@ -81,6 +85,9 @@ class SchedulingQueue {
   void remove_pod(std::string_view uid, Time now);
   void set_group(GroupSpec group, Time now);
   void remove_group(const GroupKey& key, Time now);
+  // The templates that groups name; nullopt: the Workload is gone.
+  void set_workload(std::string_view name_space, std::string_view name,
+                    std::optional<WorkloadShape> shape, Time now);
   // Something else happened: wakes what it could help. With `priority_max`, only entities up to
   // that priority.
   void wake(const ClusterEvent& event, Time now, std::optional<std::int32_t> priority_max = {});
@@ -126,6 +133,18 @@ class SchedulingQueue {
     std::string why;
   };
   std::vector<Stranded> take_stranded(Time now);
+
+  // Trees that are wrong in themselves are held back; what there is to say of them is for the
+  // caller to fetch. `groups`: look at TreeFaults::of_group for each. `pods` joined a tree that is
+  // wrong.
+  struct Judged {
+    std::vector<GroupKey> groups;
+    std::vector<api::ObjectPtr> pods;
+  };
+  Judged take_judged(Time now);
+  const TreeFaults& faults() const { return faults_; }
+  // The pods of a leaf that wait for a node, in the order they came.
+  std::vector<api::ObjectPtr> pending_pods(const GroupKey& leaf) const;
 
   struct Counts {  // entities, except `incomplete`, which are pods without a root
     std::size_t active = 0, backoff = 0, resting = 0, gated = 0, incomplete = 0;
@@ -208,6 +227,12 @@ class SchedulingQueue {
   void settle_group(Entity& entity, bool stir, Time now);
   void drop_group(const GroupKey& root);
   void note_stranded(const GroupKey& leaf, Time now);
+  bool may_run(const GroupKey& root) const {
+    return forest_.runnable(root) && faults_.of_tree(root) == nullptr;
+  }
+  void settle_judged(const TreeFaults::Anchors& changed, Time now);
+  void plan_comparison(const GroupKey& root, Time now);
+  void compare_overdue(Time now);
 
   const PluginSet* intern(std::vector<std::string> plugins);
   Bedding bedding(const Pod& pod, std::int32_t priority) const;
@@ -223,6 +248,9 @@ class SchedulingQueue {
   boost::unordered_flat_map<std::string_view, std::unique_ptr<Pod>>
       pods_;  // by uid; never iterated
   WorkloadForest forest_;
+  TreeFaults faults_{forest_};
+  std::vector<api::ObjectPtr> joined_wrong_;
+  std::set<std::pair<Time, GroupKey>> comparisons_;      // when to compare a tree with its Workload
   std::map<GroupKey, std::unique_ptr<Entity>> groups_;   // by root
   std::map<GroupKey, std::set<Pod*, Arrival>> pending_;  // by leaf: waiting, gated and in flight
   struct Missing {

@@ -1,6 +1,7 @@
 #include "scheduler/queue/workload_forest.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -14,13 +15,19 @@ std::string_view kind_words(GroupKind kind) {
   return kind == GroupKind::PodGroup ? "pod group" : "composite pod group";
 }
 
+std::string words_for(const GroupKey& key) {
+  return fmt::format("{} \"{}\"", kind_words(key.kind), key.name);
+}
+
 }  // namespace
 
 bool GroupSpec::schedules_like(const GroupSpec& other) const {
   return key == other.key && parent == other.parent && gang == other.gang &&
          minimum == other.minimum && topology_key == other.topology_key &&
          priority == other.priority && disrupted_together == other.disrupted_together &&
-         declared_size == other.declared_size && created == other.created;
+         declared_size == other.declared_size && created == other.created &&
+         never_preempts == other.never_preempts && workload == other.workload &&
+         template_name == other.template_name;
 }
 
 WorkloadForest::Node& WorkloadForest::node(const GroupKey& key) {
@@ -163,6 +170,62 @@ std::string WorkloadForest::why_no_root(const GroupKey& key) const {
   return fmt::format("{} \"{}\" does not exist", kind_words(at->spec.key.kind), at->spec.key.name);
 }
 
+std::vector<const WorkloadForest::Node*> WorkloadForest::cycle_above(const Node* from) {
+  std::set<const Node*> seen;
+  const Node* at = from;
+  while (at != nullptr && at->known && seen.insert(at).second) at = at->parent;
+  if (at == nullptr || !at->known) return {};
+  std::vector<const Node*> cycle;
+  const Node* const first = at;
+  do {
+    cycle.push_back(at);
+    at = at->parent;
+  } while (at != first);
+  return cycle;
+}
+
+std::optional<GroupKey> WorkloadForest::anchor_of(const GroupKey& key) const {
+  const Node* at = look(key);
+  if (const Node* root = root_node(at)) return root->spec.key;
+  const std::vector<const Node*> cycle = cycle_above(at);
+  if (cycle.empty()) return std::nullopt;
+  return (*std::ranges::min_element(cycle, ByKey{}))->spec.key;
+}
+
+std::string WorkloadForest::layout_fault(const GroupKey& key) const {
+  const Node* at = look(key);
+  const Node* root = root_node(at);
+  if (root == nullptr) {
+    const std::vector<const Node*> cycle = cycle_above(at);
+    // Those that hang below a cycle are not to blame.
+    if (std::ranges::find(cycle, at) == cycle.end()) return {};
+    std::string path;
+    auto first = std::ranges::min_element(cycle, ByKey{}) - cycle.begin();
+    for (std::size_t i = 0; i <= cycle.size(); ++i)
+      fmt::format_to(std::back_inserter(path), "{}\"{}\"", i == 0 ? "" : " -> ",
+                     cycle[(static_cast<std::size_t>(first) + i) % cycle.size()]->spec.key.name);
+    return "cycle detected in composite pod group hierarchy: " + path;
+  }
+  std::size_t level = 1;
+  for (const Node* up = at; up != root; up = up->parent) ++level;
+  if (level > kTreeDepthMax)
+    return fmt::format(
+        "exceeded maximum hierarchy depth at {}: it is at level {} below \"{}\", {} "
+        "are allowed",
+        words_for(key), level, root->spec.key.name, kTreeDepthMax);
+  if (at->spec.workload != root->spec.workload)
+    return fmt::format(
+        "all groups of a tree should belong to the same Workload, {} belongs to "
+        "\"{}\" and its root \"{}\" to \"{}\"",
+        words_for(key), at->spec.workload, root->spec.key.name, root->spec.workload);
+  if (at->spec.priority != root->spec.priority)
+    return fmt::format(
+        "all groups of a tree should have the same priority, {} has {} and its root "
+        "\"{}\" has {}",
+        words_for(key), at->spec.priority, root->spec.key.name, root->spec.priority);
+  return {};
+}
+
 bool WorkloadForest::ready(const GroupKey& key) const {
   const Node* at = look(key);
   return at != nullptr && at->flags.ready;
@@ -198,6 +261,19 @@ void WorkloadForest::each_leaf(const GroupKey& key,
   visit(visit, look(key));
 }
 
+void WorkloadForest::each_group(const GroupKey& key,
+                                const std::function<void(const GroupSpec&)>& call) const {
+  std::set<const Node*> seen;  // a cycle must not keep us for ever
+  std::vector<const Node*> left{look(key)};
+  while (!left.empty()) {
+    const Node* at = left.back();
+    left.pop_back();
+    if (at == nullptr || !seen.insert(at).second) continue;
+    if (at->known) call(at->spec);
+    left.insert(left.end(), at->children.begin(), at->children.end());
+  }
+}
+
 Group WorkloadForest::build(const Node& node, const Fill& fill, bool held) {
   const GroupSpec& spec = node.spec;
   Group group{.key = spec.key,
@@ -210,7 +286,9 @@ Group WorkloadForest::build(const Node& node, const Fill& fill, bool held) {
               .created = spec.created,
               .pods = {},
               .children = {},
-              .declared_size = spec.declared_size};
+              .declared_size = spec.declared_size,
+              .never_preempts = spec.never_preempts,
+              .traits = {}};
   held = held || !node.flags.ready;
   if (spec.key.kind == GroupKind::PodGroup) {
     if (!held) fill(spec.key, group.pods);

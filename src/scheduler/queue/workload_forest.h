@@ -23,7 +23,10 @@ struct GroupSpec {
   std::string topology_key;
   std::int32_t priority = 0;
   bool disrupted_together = false;
-  std::int32_t declared_size = 0;  // of a leaf, in the end; 0: unknown
+  std::int32_t declared_size = 0;      // of a leaf, in the end; 0: unknown
+  std::optional<bool> never_preempts;  // nullopt: its pods decide
+  std::string workload;                // whose template it was made from; empty: stands alone
+  std::string template_name;
   Time created;
 
   // True if an attempt could not tell the two apart: only the object differs, as after a status
@@ -37,6 +40,9 @@ enum class Membership : std::uint8_t {
   Gated,    // pending, may not be tried yet
   Present,  // has a node, ours or confirmed; or has succeeded
 };
+
+// Levels of a tree, its pod groups included.
+inline constexpr std::size_t kTreeDepthMax = 4;
 
 // All groups as trees, fed in any order: a child may come before its parent, a pod before its
 // group. Says which root a pod belongs to and whether that tree may be tried.
@@ -63,6 +69,11 @@ class WorkloadForest {
   const GroupSpec* root_of(const GroupKey& key) const;
   // Why there is no root: "pod group \"a\" does not exist". Only asked when root_of found none.
   std::string why_no_root(const GroupKey& key) const;
+  // By what the tree of a group goes: its root, or the first by key of the cycle above it; nullopt
+  // if the group or an ancestor is unknown.
+  std::optional<GroupKey> anchor_of(const GroupKey& key) const;
+  // What is wrong with the place of a group in its tree, naming the group; empty if nothing is.
+  std::string layout_fault(const GroupKey& key) const;
 
   bool ready(const GroupKey& key) const;
   bool runnable(const GroupKey& root) const;
@@ -70,6 +81,9 @@ class WorkloadForest {
 
   // Calls for every leaf at or below `key`, in the order of children; groups need not be known.
   void each_leaf(const GroupKey& key, const std::function<void(const GroupKey&)>& call) const;
+
+  // Calls for every known group at or below `key`, in no order that matters.
+  void each_group(const GroupKey& key, const std::function<void(const GroupSpec&)>& call) const;
 
   // The tree as an attempt takes it. `fill` gives the waiting pods of a leaf and is not called for
   // leaves that are held back: those stay in the tree, empty.
@@ -107,6 +121,9 @@ class WorkloadForest {
   Node& node(const GroupKey& key);
   const Node* look(const GroupKey& key) const;
   const Node* root_node(const Node* from) const;
+  // The groups of the cycle that a group is in or below, child before parent; empty if there is
+  // none.
+  static std::vector<const Node*> cycle_above(const Node* from);
   static Flags judge(const Node& node);
   // Restores what a node and its ancestors promise each other after the node changed.
   static void settle(Node* node);

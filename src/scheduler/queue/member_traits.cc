@@ -1,0 +1,37 @@
+#include "scheduler/queue/member_traits.h"
+
+#include <string>
+
+#include "api/views/pod_view.h"
+#include "base/check.h"
+
+namespace muster::scheduler {
+
+void TraitsBook::change(const api::Object* before, const api::Object* after) {
+  if (before != nullptr) count(*before, -1);
+  if (after != nullptr) count(*after, +1);
+}
+
+void TraitsBook::count(const api::Object& pod, std::int64_t change) {
+  const api::PodView& view = pod.view<api::PodView>();
+  if (view.scheduling_group.empty() || view.is_terminal()) return;
+  const GroupKey key{GroupKind::PodGroup, pod.meta().name_space, view.scheduling_group};
+  Counts& counts = groups_[key];
+  const MemberTraits traits{view.scheduler_name, view.priority, view.never_preempts};
+  std::int64_t& count = counts[traits];
+  count += change;
+  CHECK_THAT(count >= 0, "{}/{} has {} members of a kind", key.name_space, key.name, count);
+  if (count == 0) counts.erase(traits);
+  if (counts.empty()) groups_.erase(key);
+}
+
+std::vector<MemberTraits> TraitsBook::of(std::string_view name_space,
+                                         std::string_view group) const {
+  std::vector<MemberTraits> out;
+  const auto at = groups_.find({GroupKind::PodGroup, std::string(name_space), std::string(group)});
+  if (at == groups_.end()) return out;
+  for (const auto& [traits, count] : at->second) out.push_back(traits);
+  return out;
+}
+
+}  // namespace muster::scheduler

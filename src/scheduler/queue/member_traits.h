@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/framework/entity.h"
+
+namespace muster::scheduler {
+
+// What the live members of every pod group say of themselves, counted: pods that wait, pods with a
+// node, and pods that other schedulers look after. So a tree can be asked whether its members agree
+// without looking at each.
+class TraitsBook {
+ public:
+  // A pod changed from `before` to `after`; null: there was none, or is none. Lone pods and those
+  // that have ended do not count.
+  void change(const api::Object* before, const api::Object* after);
+
+  // Each combination once.
+  std::vector<MemberTraits> of(std::string_view name_space, std::string_view group) const;
+  std::size_t groups() const { return groups_.size(); }
+
+ private:
+  using Counts = std::map<MemberTraits, std::int64_t>;
+  void count(const api::Object& pod, std::int64_t change);
+
+  std::map<GroupKey, Counts> groups_;
+};
+
+}  // namespace muster::scheduler

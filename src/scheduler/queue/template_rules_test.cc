@@ -1,0 +1,64 @@
+#include "scheduler/queue/template_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "api/kind.h"
+
+namespace muster::scheduler {
+namespace {
+
+WorkloadShape shape() {
+  const auto document = api::parse_json(R"({
+      "metadata": {"name": "w", "namespace": "ns"},
+      "spec": {"compositePodGroupTemplates": [
+        {"name": "root", "podGroupTemplates": [{"name": "side"}],
+         "compositePodGroupTemplates": [
+           {"name": "replica", "podGroupTemplates": [{"name": "prefill"}, {"name": "decode"}]}]}]}})");
+  return WorkloadShape::read(*api::Object::make(api::kinds::workload(), document->value));
+}
+
+GroupSpec made_from(GroupKind kind, const std::string& name, const std::string& from) {
+  GroupSpec group;
+  group.key = {kind, "ns", name};
+  group.workload = "w";
+  group.template_name = from;
+  return group;
+}
+
+TEST(TemplateRules, ComparesKindAndNesting) {
+  const GroupSpec root = made_from(GroupKind::CompositePodGroup, "r", "root");
+  const GroupSpec replica = made_from(GroupKind::CompositePodGroup, "r-0", "replica");
+  const GroupSpec leaf = made_from(GroupKind::PodGroup, "p-0", "prefill");
+  struct Case {
+    GroupSpec group;
+    const GroupSpec* parent;
+    std::string want;
+  };
+  const Case kCases[] = {
+      {root, nullptr, ""},
+      {replica, &root, ""},
+      {leaf, &replica, ""},
+      {made_from(GroupKind::PodGroup, "s", "side"), &root, ""},
+      {made_from(GroupKind::PodGroup, "x", "nope"), &replica,
+       "PodGroup \"x\" names template \"nope\", which Workload \"w\" does not have"},
+      {made_from(GroupKind::PodGroup, "x", "replica"), &root,
+       "PodGroup \"x\" names template \"replica\" of Workload \"w\", which is for a "
+       "CompositePodGroup"},
+      {made_from(GroupKind::CompositePodGroup, "x", "prefill"), &replica,
+       "CompositePodGroup \"x\" names template \"prefill\" of Workload \"w\", which is for a "
+       "PodGroup"},
+      {leaf, &root,
+       "PodGroup \"p-0\" is below \"root\", but template \"prefill\" of Workload \"w\" is below "
+       "\"replica\""},
+      {leaf, nullptr,
+       "PodGroup \"p-0\" is a root, but template \"prefill\" of Workload \"w\" is below "
+       "\"replica\""},
+      {root, &root,
+       "CompositePodGroup \"r\" is below \"root\", but template \"root\" of Workload \"w\" is a "
+       "root"},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(template_fault(c.group, c.parent, shape()), c.want);
+}
+
+}  // namespace
+}  // namespace muster::scheduler

@@ -1,0 +1,110 @@
+#include "scheduler/queue/tree_faults.h"
+
+namespace muster::scheduler {
+
+std::string TreeFaults::judge(const GroupSpec& group, const GroupKey& anchor) const {
+  std::string fault = forest_.layout_fault(group.key);
+  if (!fault.empty() || !compared_.contains(anchor)) return fault;
+  const auto workload = workloads_.find({group.key.name_space, group.workload});
+  if (workload == workloads_.end()) return {};
+  const GroupSpec* parent = nullptr;
+  if (!group.parent.empty())
+    parent = forest_.find({GroupKind::CompositePodGroup, group.key.name_space, group.parent});
+  return template_fault(group, parent, workload->second);
+}
+
+void TreeFaults::forget(const GroupKey& key, std::set<GroupKey>& touched) {
+  const auto at = anchors_.find(key);
+  if (at == anchors_.end()) return;
+  touched.insert(at->second);
+  const auto tree = trees_.find(at->second);
+  tree->second.faults.erase(key);
+  if (tree->second.faults.empty()) trees_.erase(tree);
+  anchors_.erase(at);
+}
+
+TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
+  std::set<GroupKey> touched;
+  forget(key, touched);
+  if (forest_.find(key) == nullptr) {
+    changed_.erase(key);
+    compared_.erase(key);
+  }
+  forest_.each_group(key, [&](const GroupSpec& group) {
+    changed_.insert(group.key);
+    forget(group.key, touched);
+    const std::optional<GroupKey> anchor = forest_.anchor_of(group.key);
+    if (!anchor) return;
+    std::string fault = judge(group, *anchor);
+    if (fault.empty()) return;
+    trees_[*anchor].faults[group.key] = std::move(fault);
+    anchors_.emplace(group.key, *anchor);
+    touched.insert(*anchor);
+  });
+  return settle(touched);
+}
+
+// The culprit that was named stays named while it is one: a tree with many faults must not be told
+// anew with each.
+TreeFaults::Anchors TreeFaults::settle(const std::set<GroupKey>& touched) {
+  Anchors changed;
+  for (const GroupKey& anchor : touched) {
+    const auto at = trees_.find(anchor);
+    if (at != trees_.end() && !at->second.faults.contains(at->second.culprit))
+      at->second.culprit = at->second.faults.begin()->first;
+    const std::string* now = of_tree(anchor);
+    const auto before = told_.find(anchor);
+    if (now == nullptr ? before == told_.end() : before != told_.end() && before->second == *now)
+      continue;
+    if (now == nullptr)
+      told_.erase(before);
+    else
+      told_[anchor] = *now;
+    forest_.each_group(anchor, [&](const GroupSpec& group) { changed_.insert(group.key); });
+    changed.push_back(anchor);
+  }
+  return changed;
+}
+
+TreeFaults::Anchors TreeFaults::compare(const GroupKey& root) {
+  const GroupSpec* group = forest_.find(root);
+  if (group == nullptr || group->workload.empty() || !compared_.insert(root).second) return {};
+  compared_by_workload_[{root.name_space, group->workload}].insert(root);
+  return look_again(root);
+}
+
+TreeFaults::Anchors TreeFaults::set_workload(std::string_view name_space, std::string_view name,
+                                             std::optional<WorkloadShape> shape) {
+  const WorkloadKey key{name_space, name};
+  if (shape)
+    workloads_[key] = std::move(*shape);
+  else
+    workloads_.erase(key);
+  Anchors changed;
+  const auto at = compared_by_workload_.find(key);
+  if (at == compared_by_workload_.end()) return changed;
+  std::erase_if(at->second, [&](const GroupKey& root) { return !compared_.contains(root); });
+  for (const GroupKey& root : at->second)
+    for (GroupKey& anchor : look_again(root)) changed.push_back(std::move(anchor));
+  if (at->second.empty()) compared_by_workload_.erase(at);
+  return changed;
+}
+
+const std::string* TreeFaults::of_tree(const GroupKey& anchor) const {
+  const auto at = trees_.find(anchor);
+  return at == trees_.end() ? nullptr : &at->second.faults.at(at->second.culprit);
+}
+
+const std::string* TreeFaults::of_group(const GroupKey& key) const {
+  if (trees_.empty()) return nullptr;
+  const std::optional<GroupKey> anchor = forest_.anchor_of(key);
+  return anchor ? of_tree(*anchor) : nullptr;
+}
+
+std::vector<GroupKey> TreeFaults::take_changed() {
+  std::vector<GroupKey> out(changed_.begin(), changed_.end());
+  changed_.clear();
+  return out;
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scheduler/queue/template_rules.h"
+#include "scheduler/queue/workload_forest.h"
+
+namespace muster::scheduler {
+
+// Which trees are wrong in themselves, so that nothing of them may be tried: groups in a circle,
+// too many levels, several Workloads or priorities in one tree; and, once a tree has been pending
+// for long, groups that are not what their Workload's templates say. A Workload that does not exist
+// is no fault: groups carry their own policy.
+//
+// Kept up to date group by group: a change costs as much as there is below it. A tree goes by its
+// anchor (WorkloadForest::anchor_of).
+class TreeFaults {
+ public:
+  explicit TreeFaults(const WorkloadForest& forest) : forest_(forest) {}
+
+  // The group came, changed its place or went, and the forest knows. Says which trees are wrong,
+  // right again, or wrong otherwise because of it.
+  using Anchors = std::vector<GroupKey>;
+  Anchors look_again(const GroupKey& key);
+  // From now on the tree is compared with its Workload.
+  Anchors compare(const GroupKey& root);
+  Anchors set_workload(std::string_view name_space, std::string_view name,
+                       std::optional<WorkloadShape> shape);
+
+  // What is wrong with the tree of that anchor, naming the culprit; null if nothing is.
+  const std::string* of_tree(const GroupKey& anchor) const;
+  // The same of the tree that a group stands in.
+  const std::string* of_group(const GroupKey& key) const;
+
+  // Groups that are new or moved, and all of trees whose fault changed, since the last call; each
+  // once.
+  std::vector<GroupKey> take_changed();
+
+ private:
+  struct Tree {
+    std::map<GroupKey, std::string> faults;  // by group
+    GroupKey culprit;                        // the one that is named
+  };
+  using WorkloadKey = std::pair<std::string, std::string>;  // namespace, name
+
+  std::string judge(const GroupSpec& group, const GroupKey& anchor) const;
+  void forget(const GroupKey& key, std::set<GroupKey>& touched);
+  Anchors settle(const std::set<GroupKey>& touched);
+
+  const WorkloadForest& forest_;
+  std::map<GroupKey, Tree> trees_;        // wrong ones, by anchor
+  std::map<GroupKey, GroupKey> anchors_;  // of the groups at fault
+  std::map<GroupKey, std::string> told_;  // by anchor: the fault when it was last settled
+  std::set<GroupKey> compared_;           // roots
+  std::map<WorkloadKey, std::set<GroupKey>> compared_by_workload_;
+  std::map<WorkloadKey, WorkloadShape> workloads_;
+  std::set<GroupKey> changed_;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,182 @@
+#include "scheduler/queue/tree_faults.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace muster::scheduler {
+namespace {
+
+GroupKey leaf(std::string name) { return {GroupKind::PodGroup, "ns", std::move(name)}; }
+GroupKey composite(std::string name) {
+  return {GroupKind::CompositePodGroup, "ns", std::move(name)};
+}
+
+class TreeFaultsTest : public ::testing::Test {
+ protected:
+  struct Options {
+    std::string parent = {};
+    std::int32_t priority = 0;
+    std::string workload = "w";
+    std::string from = "t";
+  };
+  void put(const GroupKey& key, Options options) {
+    GroupSpec group;
+    group.key = key;
+    group.parent = options.parent;
+    group.priority = options.priority;
+    group.workload = options.workload;
+    group.template_name = options.from;
+    forest.set(group);
+    faults.look_again(key);
+  }
+  void drop(const GroupKey& key) {
+    forest.erase(key);
+    faults.look_again(key);
+  }
+  std::string fault(const GroupKey& key) const {
+    const std::string* found = faults.of_group(key);
+    return found == nullptr ? "" : *found;
+  }
+  std::string changed() {
+    std::string out;
+    for (const GroupKey& key : faults.take_changed()) out += (out.empty() ? "" : " ") + key.name;
+    return out;
+  }
+
+  WorkloadForest forest;
+  TreeFaults faults{forest};
+};
+
+TEST_F(TreeFaultsTest, ACircleIsNamedAndHealsWhenAGroupOfItGoes) {
+  put(leaf("p"), {.parent = "a"});
+  put(composite("a"), {.parent = "c"});
+  put(composite("b"), {.parent = "a"});
+  EXPECT_EQ(fault(leaf("p")), "") << "an ancestor is missing, that is no fault";
+  changed();
+  put(composite("c"), {.parent = "b"});
+  const std::string circle =
+      "cycle detected in composite pod group hierarchy: \"a\" -> \"c\" -> \"b\" -> \"a\"";
+  for (const GroupKey& key : {leaf("p"), composite("a"), composite("b"), composite("c")})
+    EXPECT_EQ(fault(key), circle) << key.name;
+  EXPECT_EQ(changed(), "p a b c");
+  drop(composite("b"));
+  for (const GroupKey& key : {leaf("p"), composite("a"), composite("c")})
+    EXPECT_EQ(fault(key), "") << key.name;
+  EXPECT_EQ(changed(), "p a c") << "what was told is to be taken back";
+}
+
+TEST_F(TreeFaultsTest, AGroupMayBeItsOwnCircle) {
+  put(composite("a"), {.parent = "a"});
+  EXPECT_EQ(fault(composite("a")),
+            "cycle detected in composite pod group hierarchy: \"a\" -> \"a\"");
+  drop(composite("a"));
+  EXPECT_EQ(changed(), "");
+}
+
+TEST_F(TreeFaultsTest, FourLevelsAreAllowed) {
+  put(composite("l1"), {});
+  put(composite("l2"), {.parent = "l1"});
+  put(composite("l3"), {.parent = "l2"});
+  put(leaf("l4"), {.parent = "l3"});
+  EXPECT_EQ(fault(composite("l1")), "");
+  put(composite("l4"), {.parent = "l3"});
+  EXPECT_EQ(fault(composite("l1")), "") << "nothing stands on the fifth level yet";
+  put(leaf("l5"), {.parent = "l4"});
+  for (const GroupKey& key : {composite("l1"), leaf("l4"), leaf("l5")})
+    EXPECT_EQ(fault(key),
+              "exceeded maximum hierarchy depth at pod group \"l5\": it is at level 5 below "
+              "\"l1\", 4 are allowed");
+  drop(leaf("l5"));
+  EXPECT_EQ(fault(composite("l1")), "");
+}
+
+TEST_F(TreeFaultsTest, OneWorkloadAndOnePriorityPerTree) {
+  put(composite("r"), {.priority = 5});
+  put(leaf("a"), {.parent = "r", .priority = 5});
+  put(leaf("other"), {.priority = 9, .workload = "v"});
+  changed();
+  put(leaf("b"), {.parent = "r", .priority = 5, .workload = "v"});
+  EXPECT_EQ(fault(leaf("a")),
+            "all groups of a tree should belong to the same Workload, pod group \"b\" belongs to "
+            "\"v\" and its root \"r\" to \"w\"");
+  EXPECT_EQ(changed(), "a b r") << "trees beside it are not told";
+  EXPECT_EQ(fault(leaf("other")), "");
+  put(leaf("a2"), {.parent = "r", .priority = 6});
+  EXPECT_EQ(changed(), "a2") << "the culprit that was named stays named";
+  drop(leaf("b"));
+  EXPECT_EQ(fault(composite("r")),
+            "all groups of a tree should have the same priority, pod group \"a2\" has 6 and its "
+            "root \"r\" has 5");
+  EXPECT_EQ(changed(), "a a2 r");
+  drop(leaf("a2"));
+  EXPECT_EQ(fault(composite("r")), "");
+  EXPECT_EQ(changed(), "a r");
+}
+
+TEST_F(TreeFaultsTest, ATreeIsComparedWithItsWorkloadOnlyWhenAsked) {
+  WorkloadShape shape;
+  shape.templates["root"] = {GroupKind::CompositePodGroup, ""};
+  shape.templates["leaf"] = {GroupKind::PodGroup, "root"};
+  put(composite("r"), {.from = "root"});
+  put(leaf("a"), {.parent = "r", .from = "leaf"});
+  put(leaf("b"), {.parent = "r", .from = "lost"});
+  faults.set_workload("ns", "w", shape);
+  EXPECT_EQ(fault(leaf("a")), "");
+  EXPECT_EQ(faults.compare(composite("r")).size(), 1U);
+  EXPECT_EQ(fault(leaf("a")),
+            "PodGroup \"b\" names template \"lost\", which Workload \"w\" does not have");
+  faults.set_workload("ns", "w", std::nullopt);
+  EXPECT_EQ(fault(leaf("a")), "") << "a Workload that does not exist holds nobody";
+  faults.set_workload("ns", "w", shape);
+  EXPECT_NE(fault(leaf("a")), "");
+  shape.templates["lost"] = {GroupKind::PodGroup, "root"};
+  faults.set_workload("ns", "w", shape);
+  EXPECT_EQ(fault(leaf("a")), "");
+}
+
+// Whatever the order of changes, what is known of a tree is what a fresh look at all groups finds.
+RC_GTEST_PROP(TreeFaultsProperty, IsWhatAFreshLookFinds, ()) {
+  WorkloadForest forest;
+  TreeFaults faults(forest);
+  const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
+      rc::gen::tuple(rc::gen::inRange(0, 7), rc::gen::inRange(-2, 7), rc::gen::inRange(0, 2)));
+  const auto key_of = [](int i) {
+    return i < 5 ? composite(std::to_string(i)) : leaf(std::to_string(i));
+  };
+  for (const auto& [which, parent, priority] : steps) {
+    const GroupKey key = key_of(which);
+    if (parent == -2) {
+      forest.erase(key);
+    } else {
+      GroupSpec group;
+      group.key = key;
+      group.priority = priority;
+      if (parent >= 0) group.parent = std::to_string(parent);
+      forest.set(group);
+    }
+    faults.look_again(key);
+  }
+  TreeFaults fresh(forest);
+  for (int i = 0; i < 7; ++i) fresh.look_again(key_of(i));
+  for (int i = 0; i < 7; ++i) {
+    const std::string* known = faults.of_group(key_of(i));
+    const std::string* found = fresh.of_group(key_of(i));
+    RC_ASSERT((known == nullptr) == (found == nullptr));
+    // Of several culprits another may have been named first.
+    if (known != nullptr) {
+      const auto anchor = forest.anchor_of(key_of(i));
+      bool is_a_fault = false;
+      forest.each_group(*anchor, [&](const GroupSpec& group) {
+        is_a_fault = is_a_fault || forest.layout_fault(group.key) == *known;
+      });
+      RC_ASSERT(is_a_fault);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::scheduler
