@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "app/data_dir.h"
 #include "app/store_verbs.h"
@@ -36,6 +38,7 @@ struct UpFlags {
   int racks_per_block = 1;
   int nodes_per_rack = 0;
   std::string node_resources = "cpu=32,memory=128Gi,nvidia.com/gpu=8";
+  std::vector<std::string> feature_gates;
   bool verbose = false;
 };
 
@@ -93,8 +96,17 @@ Result<sim::ClusterShape> shape_from_flags(const UpFlags& flags) {
   return shape;
 }
 
+Result<api::Gates> parse_gates(const std::vector<std::string>& flags) {
+  Result<api::Gates> gates = api::Gates::parse(fmt::format("{}", fmt::join(flags, ",")));
+  if (!gates)
+    return fail(Reason::Invalid, "--feature-gates: {} (docs/feature-gates.md lists the gates)",
+                gates.error().message);
+  return gates;
+}
+
 Result<UpOptions> understand(const UpFlags& flags) {
   UpOptions options;
+  options.gates = TRY(parse_gates(flags.feature_gates));
   TRY(parse_listen(flags.listen, options));
   options.in_memory = flags.in_memory;
   options.data_dir = flags.data_dir;
@@ -147,6 +159,10 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
       ->capture_default_str()
       ->excludes(file)
       ->group("Pretend nodes");
+  verb.add_option("--feature-gates", flags.feature_gates,
+                  "Features to switch on or off, e.g. CompositePodGroup=false,WorkloadWithJob=true")
+      ->allow_extra_args(false)
+      ->type_name("NAME=BOOL,...");
   verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");
 }
 

@@ -152,7 +152,8 @@ Result<void> run_up(UpOptions options) {
   const server::Access access(*store, TRY(token_key(data_dir.get())));
   const std::unique_ptr<server::AuditLog> audit = TRY(audit_log(options.audit_log));
   SystemEntropy entropy;
-  server::Registry registry(*store, window, entropy);
+  server::Registry registry(*store, window, entropy, server::Registry::Validation::On,
+                            options.gates);
   registry.bootstrap(clock.now());
 
   RegistryThread registry_thread(registry, *store, clock);
@@ -189,9 +190,11 @@ Result<void> run_up(UpOptions options) {
       controllers_client, clock, [](client::Send send) {
         return std::make_unique<controllers::CompositeProtection>(std::move(send));
       });
-  ComponentThread<scheduler::Scheduler> scheduler(scheduler_client, clock, [](client::Send send) {
-    return std::make_unique<scheduler::Scheduler>(
-        scheduler::SchedulerOptions{.group_bindings = true}, std::move(send));
+  scheduler::SchedulerOptions scheduler_options;
+  scheduler_options.group_bindings = true;
+  scheduler_options.gates = options.gates;
+  ComponentThread<scheduler::Scheduler> scheduler(scheduler_client, clock, [&](client::Send send) {
+    return std::make_unique<scheduler::Scheduler>(scheduler_options, std::move(send));
   });
 
   greet(url, kubeconfig, node_count, options.in_memory);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "api/gates/gates.h"
 #include "base/result.h"
 #include "sim/cluster_shape.h"
 
@@ -16,6 +17,7 @@ struct UpOptions {
   std::string kubeconfig;  // empty: in the data directory, or here
   std::string audit_log;   // a file; empty: none
   sim::ClusterShape shape;
+  api::Gates gates = {};
 };
 
 // Runs the whole control plane until SIGINT or SIGTERM. The error is one sentence for the user:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace muster::api {
@@ -128,19 +129,25 @@ Result<void> Gates::assign(std::string_view assignment) {
 
 Result<void> Gates::check_dependencies() const {
   std::vector<std::string> sentences;
+  std::vector<std::string> off;
+  std::set<std::string> on_instead;
   for (const GateFacts& facts : table()) {
     if (!on(facts.gate)) continue;
     std::vector<std::string_view> missing;
     for (const Gate needed : facts.needs)
       if (!on(needed)) missing.push_back(gate_name(needed));
-    if (!missing.empty())
-      sentences.push_back(
-          fmt::format("{} is enabled, but depends on features that are disabled: [{}]", facts.name,
-                      fmt::join(missing, " ")));
+    if (missing.empty()) continue;
+    sentences.push_back(
+        fmt::format("{} is enabled, but depends on features that are disabled: [{}]", facts.name,
+                    fmt::join(missing, " ")));
+    off.push_back(fmt::format("{}=false", facts.name));
+    for (const std::string_view name : missing) on_instead.insert(fmt::format("{}=true", name));
   }
   if (sentences.empty()) return {};
-  if (sentences.size() == 1) return fail(Reason::BadRequest, "{}", sentences.front());
-  return fail(Reason::BadRequest, "[{}]", fmt::join(sentences, ", "));
+  const std::string upstream =
+      sentences.size() == 1 ? sentences.front() : fmt::format("[{}]", fmt::join(sentences, ", "));
+  return fail(Reason::BadRequest, "{}; say {} as well, or {}", upstream, fmt::join(off, ","),
+              fmt::join(on_instead, ","));
 }
 
 }  // namespace muster::api

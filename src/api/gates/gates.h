@@ -58,7 +58,8 @@ class Gates {
   Gates with(Gate gate) const { return changed(gate, true); }
   Gates without(Gate gate) const { return changed(gate, false); }
 
-  // "A is enabled, but depends on features that are disabled: [B C]", for every such gate.
+  // "A is enabled, but depends on features that are disabled: [B C]; say A=false as well, or
+  // B=true,C=true", for every such gate.
   Result<void> check_dependencies() const;
 
   friend bool operator==(const Gates&, const Gates&) = default;

@@ -52,11 +52,14 @@ TEST(Gates, SaysWhatIsWrongWithAFlag) {
        "cannot set feature gate DynamicResourceAllocation to false, feature is locked to true"},
       {"TopologyAwareWorkloadScheduling=false",
        "CompositePodGroup is enabled, but depends on features that are disabled: "
-       "[TopologyAwareWorkloadScheduling]"},
+       "[TopologyAwareWorkloadScheduling]; say CompositePodGroup=false as well, or "
+       "TopologyAwareWorkloadScheduling=true"},
       {"GenericWorkload=false,TopologyAwareWorkloadScheduling=false,WorkloadWithJob=false",
        "[CompositePodGroup is enabled, but depends on features that are disabled: "
        "[GenericWorkload TopologyAwareWorkloadScheduling], PodGroupPreemptionPolicy is enabled, "
-       "but depends on features that are disabled: [GenericWorkload]]"},
+       "but depends on features that are disabled: [GenericWorkload]]; say "
+       "CompositePodGroup=false,PodGroupPreemptionPolicy=false as well, or "
+       "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"},
   };
   for (const Case& c : kCases) {
     const Result<Gates> gates = Gates::parse(c.flag);

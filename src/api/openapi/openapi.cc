@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "api/json.h"
-#include "api/kind.h"
 #include "api/openapi/definitions.h"
 #include "api/openapi/gnostic.h"
 
@@ -148,12 +149,12 @@ JsonObject sorted_object(const Definitions& definitions) {
 
 JsonObject info() { return {{"title", "Muster"}, {"version", "v1"}}; }
 
-std::string build_v3(std::string_view key) {
+std::string build_v3(std::span<const Kind* const> kinds, std::string_view key) {
   Definitions definitions(Edition::V3);
   definitions.add_plain(kPatch,
                         JsonObject{{"description", "A change to an object."}, {"type", "object"}});
   JsonObject paths;
-  for (const Kind* kind : all_kinds())
+  for (const Kind* kind : kinds)
     for (const std::string& version : kind->versions)
       if (version_key(*kind, version) == key)
         add_kind(*kind, version, Edition::V3, definitions, paths);
@@ -163,18 +164,22 @@ std::string build_v3(std::string_view key) {
                             {"components", JsonObject{{"schemas", sorted_object(definitions)}}}});
 }
 
-Json build_v2() {
+Json build_v2(std::span<const Kind* const> kinds) {
   Definitions definitions(Edition::V2);
   definitions.add_plain(kPatch,
                         JsonObject{{"description", "A change to an object."}, {"type", "object"}});
   JsonObject paths;
-  for (const Kind* kind : all_kinds())
+  for (const Kind* kind : kinds)
     for (const std::string& version : kind->versions)
       add_kind(*kind, version, Edition::V2, definitions, paths);
   return JsonObject{{"swagger", "2.0"},
                     {"info", info()},
                     {"paths", std::move(paths)},
                     {"definitions", sorted_object(definitions)}};
+}
+
+Error no_document(std::string_view key) {
+  return make_error(Reason::NotFound, "there is no OpenAPI document for {}", key);
 }
 
 // FNV-1a; tells versions of a document apart, guards nothing.
@@ -184,62 +189,67 @@ std::string hash_of(std::string_view text) {
   return fmt::format("{:016X}", hash);
 }
 
-struct Document {
-  std::string text;
-  std::string hash;
-};
-
-// Every v3 document by its key, in the order of the keys.
-const std::map<std::string, Document, std::less<>>& documents_v3() {
-  static const auto* const kDocuments = [] {
-    auto* documents = new std::map<std::string, Document, std::less<>>();
-    for (const Kind* kind : all_kinds())
-      for (const std::string& version : kind->versions) {
-        Document& document = (*documents)[version_key(*kind, version)];
-        if (!document.text.empty()) continue;
-        document.text = build_v3(version_key(*kind, version));
-        document.hash = hash_of(document.text);
-      }
-    return documents;
-  }();
-  return *kDocuments;
-}
-
-Result<const Document*> find_document(std::string_view key) {
-  const auto found = documents_v3().find(key);
-  if (found == documents_v3().end())
-    return fail(Reason::NotFound, "there is no OpenAPI document for {}", key);
-  return &found->second;
-}
-
 }  // namespace
 
-std::string openapi_v3_index() {
+// Built by whoever asks first, then never changed.
+struct OpenApi::Documents {
+  struct Document {
+    std::string text;
+    std::string hash;
+  };
+  std::once_flag v3_built, v2_built, gnostic_built;
+  std::map<std::string, Document, std::less<>> v3;  // by key
+  std::string v2;
+  std::string gnostic;
+};
+
+OpenApi::OpenApi(std::span<const Kind* const> kinds)
+    : kinds_(kinds), documents_(std::make_unique<Documents>()) {}
+
+OpenApi::~OpenApi() = default;
+
+const OpenApi::Documents& OpenApi::with_v3() const {
+  std::call_once(documents_->v3_built, [this] {
+    for (const Kind* kind : kinds_)
+      for (const std::string& version : kind->versions) {
+        Documents::Document& document = documents_->v3[version_key(*kind, version)];
+        if (!document.text.empty()) continue;
+        document.text = build_v3(kinds_, version_key(*kind, version));
+        document.hash = hash_of(document.text);
+      }
+  });
+  return *documents_;
+}
+
+std::string OpenApi::v3_index() const {
   JsonObject paths;
-  for (const auto& [key, document] : documents_v3())
+  for (const auto& [key, document] : with_v3().v3)
     paths[key] = JsonObject{
         {"serverRelativeURL", fmt::format("/openapi/v3/{}?hash={}", key, document.hash)}};
   return to_text(JsonObject{{"paths", std::move(paths)}});
 }
 
-Result<std::string> openapi_v3(std::string_view group_version_key) {
-  const Document* document = TRY(find_document(group_version_key));
-  return document->text;
+Result<std::string> OpenApi::v3(std::string_view group_version_key) const {
+  const auto found = with_v3().v3.find(group_version_key);
+  if (found == documents_->v3.end()) return fail(no_document(group_version_key));
+  return found->second.text;
 }
 
-Result<std::string> openapi_v3_hash(std::string_view group_version_key) {
-  const Document* document = TRY(find_document(group_version_key));
-  return document->hash;
+Result<std::string> OpenApi::v3_hash(std::string_view group_version_key) const {
+  const auto found = with_v3().v3.find(group_version_key);
+  if (found == documents_->v3.end()) return fail(no_document(group_version_key));
+  return found->second.hash;
 }
 
-std::string openapi_v2_json() {
-  static const std::string* const kText = new std::string(to_text(build_v2()));
-  return *kText;
+std::string OpenApi::v2_json() const {
+  std::call_once(documents_->v2_built, [this] { documents_->v2 = to_text(build_v2(kinds_)); });
+  return documents_->v2;
 }
 
-std::string openapi_v2_protobuf() {
-  static const std::string* const kBytes = new std::string(openapi::to_gnostic(build_v2()));
-  return *kBytes;
+std::string OpenApi::v2_protobuf() const {
+  std::call_once(documents_->gnostic_built,
+                 [this] { documents_->gnostic = openapi::to_gnostic(build_v2(kinds_)); });
+  return documents_->gnostic;
 }
 
 }  // namespace muster::api

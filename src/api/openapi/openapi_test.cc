@@ -12,7 +12,7 @@ namespace {
 
 Json parsed(std::string_view text) { return parse_json(text).value().value; }
 
-Json core_v3() { return parsed(openapi_v3("api/v1").value()); }
+Json core_v3() { return parsed(OpenApi().v3("api/v1").value()); }
 
 // Calls `visit` with every "$ref" in the document.
 template <typename Visit>
@@ -31,26 +31,35 @@ const Json& schema_of(const Json& document, std::string_view name) {
 }
 
 TEST(OpenApi, ListsEveryGroupAndVersion) {
-  const Json index = parsed(openapi_v3_index());
+  const Json index = parsed(OpenApi().v3_index());
   for (const char* key : {"api/v1", "apis/coordination.k8s.io/v1", "apis/scheduling.k8s.io/v1"}) {
     const Json* entry = find(*find(index, "paths"), key);
     ASSERT_NE(entry, nullptr) << key;
     EXPECT_EQ(find_string(*entry, "serverRelativeURL"),
-              std::string("/openapi/v3/") + key + "?hash=" + openapi_v3_hash(key).value());
+              std::string("/openapi/v3/") + key + "?hash=" + OpenApi().v3_hash(key).value());
   }
-  EXPECT_EQ(openapi_v3("apis/nobody/v1").error().reason, Reason::NotFound);
+  EXPECT_EQ(OpenApi().v3("apis/nobody/v1").error().reason, Reason::NotFound);
+}
+
+TEST(OpenApi, TellsOnlyOfTheKindsItIsGiven) {
+  const Kind* const kinds[] = {&kinds::pod(), &kinds::priority_class()};
+  const OpenApi some(kinds);
+  EXPECT_EQ(some.v3_index().find("v1beta1"), std::string::npos);
+  EXPECT_EQ(some.v3("apis/scheduling.k8s.io/v1beta1").error().reason, Reason::NotFound);
+  EXPECT_EQ(some.v2_json().find("scheduling.v1beta1.Workload"), std::string::npos);
+  EXPECT_NE(OpenApi().v2_json().find("scheduling.v1beta1.Workload"), std::string::npos);
 }
 
 TEST(OpenApi, DefinesEverythingItRefersTo) {
   for (const char* key : {"api/v1", "apis/coordination.k8s.io/v1"}) {
-    const Json document = parsed(openapi_v3(key).value());
+    const Json document = parsed(OpenApi().v3(key).value());
     each_reference(document, [&](std::string_view reference) {
       ASSERT_TRUE(reference.starts_with("#/components/schemas/"));
       EXPECT_NE(find(*find_path(document, "components.schemas"), reference.substr(21)), nullptr)
           << reference;
     });
   }
-  const Json swagger = parsed(openapi_v2_json());
+  const Json swagger = parsed(OpenApi().v2_json());
   each_reference(swagger, [&](std::string_view reference) {
     ASSERT_TRUE(reference.starts_with("#/definitions/"));
     EXPECT_NE(find(*find(swagger, "definitions"), reference.substr(14)), nullptr) << reference;
@@ -86,7 +95,7 @@ TEST(OpenApi, DescribesKindsAndHowTheyMerge) {
 }
 
 TEST(OpenApi, DescribesWhatCanOnlyBeCreated) {
-  const Json document = parsed(openapi_v3("apis/scheduling.muster.dev/v1alpha1").value());
+  const Json document = parsed(OpenApi().v3("apis/scheduling.muster.dev/v1alpha1").value());
   const Json& paths = document.at("paths");
   ASSERT_EQ(paths.as_object().size(), 1U);
   const Json& post =
@@ -110,12 +119,12 @@ TEST(OpenApi, DescribesWhatCanOnlyBeCreated) {
 }
 
 TEST(OpenApi, IsTheSameEveryTime) {
-  EXPECT_EQ(openapi_v3("api/v1").value(), openapi_v3("api/v1").value());
-  EXPECT_EQ(openapi_v2_protobuf(), openapi_v2_protobuf());
+  EXPECT_EQ(OpenApi().v3("api/v1").value(), OpenApi().v3("api/v1").value());
+  EXPECT_EQ(OpenApi().v2_protobuf(), OpenApi().v2_protobuf());
 }
 
 TEST(OpenApi, WritesTheSwaggerDocumentForOldClients) {
-  const std::string bytes = openapi_v2_protobuf();
+  const std::string bytes = OpenApi().v2_protobuf();
   EXPECT_TRUE(
       bytes.starts_with("\x0a\x03"
                         "2.0"));

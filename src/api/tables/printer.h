@@ -16,7 +16,8 @@ namespace muster::api::tables {
 // Writes the cells of one row, from left to right.
 class Cells {
  public:
-  Cells(Time now, std::string& out) : now_(now), out_(out) {}
+  Cells(Time now, std::string& out, const GroupCounter* groups = nullptr)
+      : now_(now), out_(out), groups_(groups) {}
 
   void text(std::string_view value);
   void text_or(std::string_view value, std::string_view if_empty) {
@@ -28,12 +29,14 @@ class Cells {
   void age(std::optional<Time> since) { text(age_text(since)); }
   std::string age_text(std::optional<Time> since) const;
   Time now() const { return now_; }
+  const GroupCounter* groups() const { return groups_; }
 
  private:
   void separate();
 
   Time now_;
   std::string& out_;
+  const GroupCounter* groups_;
   bool first_ = true;
 };
 

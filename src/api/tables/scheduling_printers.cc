@@ -18,13 +18,26 @@ constexpr Column kPriorityClassColumns[] = {
     kAge,
     {.name = "PreemptionPolicy", .description = "Whether its pods may push out others."},
 };
+constexpr Column kStatus = {.name = "Status",
+                            .description = "Whether the group has been scheduled."};
+// Upstream's, and behind -o wide what no object says.
 constexpr Column kPodGroupColumns[] = {
     kName,
     kPolicy,
     kWorkload,
-    {.name = "Status", .description = "Whether the group has been scheduled."},
-    kAge};
-constexpr Column kCompositeColumns[] = {kName, kPolicy, kWorkload, kAge};
+    kStatus,
+    kAge,
+    {.name = "Members", .description = "Pods that name the group.", .priority = 1},
+    {.name = "Scheduled", .description = "Those of them that have a node.", .priority = 1}};
+// Upstream's have no Status, since nobody writes it there.
+constexpr Column kCompositeColumns[] = {
+    kName,
+    kPolicy,
+    kWorkload,
+    kStatus,
+    kAge,
+    {.name = "Members", .description = "Groups that name it as their parent.", .priority = 1},
+    {.name = "Scheduled", .description = "Those of them that were scheduled.", .priority = 1}};
 constexpr Column kWorkloadColumns[] = {kName, kAge};
 
 void print_priority_class(const Object& object, const Json& document, Cells& cells) {
@@ -40,24 +53,26 @@ void print_policy_and_workload(const Json& spec, Cells& cells) {
   cells.text_or(find_string(part(spec, "workloadRef"), "workloadName"), "<none>");
 }
 
-std::string_view group_status(const Json& status) {
+std::string_view group_status(const Json& status, std::string_view type) {
   if (const Json* disruption = condition(status, "DisruptionTarget"))
     return find_string(*disruption, "reason");
-  if (condition(status, "PodGroupInitiallyScheduled") == nullptr) return "Pending";
-  return condition_is_true(status, "PodGroupInitiallyScheduled") ? "Scheduled" : "Unschedulable";
+  if (condition(status, type) == nullptr) return "Pending";
+  return condition_is_true(status, type) ? "Scheduled" : "Unschedulable";
 }
 
-void print_pod_group(const Object& object, const Json& document, Cells& cells) {
+void print_group(const Object& object, const Json& document, Cells& cells) {
   cells.text(object.meta().name);
   print_policy_and_workload(part(document, "spec"), cells);
-  cells.text(group_status(part(document, "status")));
+  cells.text(group_status(part(document, "status"), object.kind().kind + "InitiallyScheduled"));
   cells.age(object.meta().creation_time);
-}
-
-void print_composite(const Object& object, const Json& document, Cells& cells) {
-  cells.text(object.meta().name);
-  print_policy_and_workload(part(document, "spec"), cells);
-  cells.age(object.meta().creation_time);
+  if (cells.groups() == nullptr) {
+    cells.text("<unknown>");
+    cells.text("<unknown>");
+    return;
+  }
+  const GroupCounts counts = cells.groups()->count(object);
+  cells.text(std::to_string(counts.members));
+  cells.text(std::to_string(counts.scheduled));
 }
 
 void print_workload(const Object& object, const Json&, Cells& cells) {
@@ -70,8 +85,8 @@ void print_workload(const Object& object, const Json&, Cells& cells) {
 std::span<const Printer> scheduling_printers() {
   static constexpr Printer kPrinters[] = {
       {kGroup, "PriorityClass", kPriorityClassColumns, print_priority_class},
-      {kGroup, "PodGroup", kPodGroupColumns, print_pod_group},
-      {kGroup, "CompositePodGroup", kCompositeColumns, print_composite},
+      {kGroup, "PodGroup", kPodGroupColumns, print_group},
+      {kGroup, "CompositePodGroup", kCompositeColumns, print_group},
       {kGroup, "Workload", kWorkloadColumns, print_workload},
   };
   return kPrinters;

@@ -107,7 +107,7 @@ void append_row(const Kind& kind, const tables::Printer& printer, const TableRow
                 const TableOptions& options, std::string& out) {
   const Json document = row.object->document();
   out += R"({"cells":[)";
-  tables::Cells cells(options.now, out);
+  tables::Cells cells(options.now, out, options.groups);
   printer.print(*row.object, document, cells);
   out += ']';
   if (printer.conditions != nullptr)

@@ -29,13 +29,26 @@ std::span<const Column> columns(const Kind& kind);
 // The cells of one row, "[…]", one per column. Ages are counted from `now`.
 void append_cells(const Object& object, Time now, std::string& out);
 
+// How many members a group has: pods, or child groups of a composite.
+struct GroupCounts {
+  std::int64_t members = 0;
+  std::int64_t scheduled = 0;
+};
+// Who knows, because objects do not say. Any thread.
+class GroupCounter {
+ public:
+  virtual ~GroupCounter() = default;
+  virtual GroupCounts count(const Object& group) const = 0;
+};
+
 enum class IncludeObject : std::uint8_t { Metadata, Object, None };
 
 struct TableOptions {
   Time now;
   IncludeObject include = IncludeObject::Metadata;
-  bool with_columns = true;       // false for every event of a watch but the first
-  std::string_view version = {};  // of whole objects; empty = the stored one
+  bool with_columns = true;              // false for every event of a watch but the first
+  std::string_view version = {};         // of whole objects; empty = the stored one
+  const GroupCounter* groups = nullptr;  // null: nobody knows
 };
 
 // An object as of a revision, which may be later than its own: a deletion's.

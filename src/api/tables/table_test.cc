@@ -68,8 +68,10 @@ TEST(Columns, AreThoseOfUpstream) {
       {"scheduling.k8s.io", "PriorityClass", "Name, Value, Global-Default, Age, PreemptionPolicy"},
       {"coordination.k8s.io", "Lease", "Name, Holder, Age"},
       {"example.com", "Thing", "Name, Created At"},
-      {"scheduling.k8s.io", "PodGroup", "Name, Policy, Workload, Status, Age"},
-      {"scheduling.k8s.io", "CompositePodGroup", "Name, Policy, Workload, Age"},
+      {"scheduling.k8s.io", "PodGroup",
+       "Name, Policy, Workload, Status, Age, Members*, Scheduled*"},
+      {"scheduling.k8s.io", "CompositePodGroup",
+       "Name, Policy, Workload, Status, Age, Members*, Scheduled*"},
       {"scheduling.k8s.io", "Workload", "Name, Age"},
       {"batch", "Job", "Name, Status, Completions, Duration, Age, Containers*, Images*, Selector*"},
   };
@@ -225,19 +227,22 @@ TEST(OtherCells, FollowTheirRules) {
        R"(["<unknown>","","","","","","","<unknown>",1,"x"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"gang":{"minCount":2}},"workloadRef":{"workloadName":"w"}})",
-       R"(["x","Gang","w","Pending","60m"])"},
+       R"(["x","Gang","w","Pending","60m","<unknown>","<unknown>"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled","status":"True"}]})",
-       R"(["x","Basic","<none>","Scheduled","60m"])"},
+       R"(["x","Basic","<none>","Scheduled","60m","<unknown>","<unknown>"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled","status":"False"}]})",
-       R"(["x","Basic","<none>","Unschedulable","60m"])"},
+       R"(["x","Basic","<none>","Unschedulable","60m","<unknown>","<unknown>"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"DisruptionTarget","status":"False","reason":"Moved"}]})",
-       R"(["x","Basic","<none>","Moved","60m"])"},
+       R"(["x","Basic","<none>","Moved","60m","<unknown>","<unknown>"])"},
       {composite,
        R"("spec":{"schedulingPolicy":{"gang":{"minGroupCount":1}},"workloadRef":{"workloadName":"w"}})",
-       R"(["x","Gang","w","60m"])"},
+       R"(["x","Gang","w","Pending","60m","<unknown>","<unknown>"])"},
+      {composite,
+       R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"CompositePodGroupInitiallyScheduled","status":"True"}]})",
+       R"(["x","Basic","<none>","Scheduled","60m","<unknown>","<unknown>"])"},
       {job,
        R"("spec":{"completions":3,"selector":{"matchLabels":{"b":"2","a":"1"}},
           "template":{"spec":{"containers":[{"name":"c","image":"i"},{"name":"d","image":"j"}]}}},
@@ -250,6 +255,22 @@ TEST(OtherCells, FollowTheirRules) {
       {role, "", R"(["x","2026-01-01T00:00:00Z"])"},
   };
   for (const Case& c : cases) EXPECT_EQ(cells(*object(c.kind, c.members)), c.want) << c.members;
+}
+
+TEST(OtherCells, GroupsAreCountedByWhoeverKnows) {
+  class Counter final : public GroupCounter {
+    GroupCounts count(const Object& group) const override {
+      return {.members = static_cast<std::int64_t>(group.meta().name.size()) + 3, .scheduled = 2};
+    }
+  };
+  const Counter counter;
+  const auto group = object(kinds::pod_group(), R"("spec":{"schedulingPolicy":{"basic":{}}})");
+  const TableRow rows[] = {{group.get(), {5}}};
+  std::string out;
+  append_table(kinds::pod_group(), rows, {.revision = {9}}, {.now = kNow, .groups = &counter}, out);
+  EXPECT_NE(out.find(R"("cells":["x","Basic","<none>","Pending","60m","4","2"])"),
+            std::string::npos)
+      << out;
 }
 
 TEST(Table, ListsCarryColumnsAndRows) {

@@ -54,10 +54,10 @@ VersionRank rank(std::string_view version) {
   return out;
 }
 
-// Groups in the order of their first kind; core comes first because all_kinds() starts with it.
-std::vector<Group> all_groups() {
+// Groups in the order of their first kind; core comes first because the kinds start with it.
+std::vector<Group> all_groups(Kinds kinds) {
   std::vector<Group> groups;
-  for (const Kind* kind : api::all_kinds()) {
+  for (const Kind* kind : kinds) {
     auto at = std::ranges::find(groups, kind->group, &Group::name);
     if (at == groups.end()) at = groups.insert(at, {.name = kind->group, .versions = {}});
     for (const std::string& version : kind->versions)
@@ -147,11 +147,11 @@ JsonObject aggregated_resource(const Kind& kind) {
   return out;
 }
 
-JsonObject aggregated_group(const Group& group) {
+JsonObject aggregated_group(const Group& group, Kinds kinds) {
   JsonArray versions;
   for (const std::string_view version : group.versions) {
     JsonArray resources;
-    for (const Kind* kind : api::all_kinds())
+    for (const Kind* kind : kinds)
       if (kind->group == group.name && kind->serves(version))
         resources.push_back(aggregated_resource(*kind));
     versions.push_back(JsonObject{
@@ -162,10 +162,10 @@ JsonObject aggregated_group(const Group& group) {
   return {{"metadata", std::move(metadata)}, {"versions", std::move(versions)}};
 }
 
-std::string aggregated(bool core) {
+std::string aggregated(bool core, Kinds kinds) {
   JsonArray items;
-  for (const Group& group : all_groups())
-    if (group.name.empty() == core) items.push_back(aggregated_group(group));
+  for (const Group& group : all_groups(kinds))
+    if (group.name.empty() == core) items.push_back(aggregated_group(group, kinds));
   return api::to_text(JsonObject{{"kind", "APIGroupDiscoveryList"},
                                  {"apiVersion", "apidiscovery.k8s.io/v2"},
                                  {"metadata", JsonObject()},
@@ -182,17 +182,17 @@ std::string api_versions_json(std::string_view server_address) {
        JsonArray{JsonObject{{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}}}}});
 }
 
-std::string api_group_list_json() {
+std::string api_group_list_json(Kinds kinds) {
   JsonArray groups;
-  for (const Group& group : all_groups())
+  for (const Group& group : all_groups(kinds))
     if (!group.name.empty()) groups.push_back(legacy_group(group));
   return api::to_text(
       JsonObject{{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}});
 }
 
-std::optional<std::string> api_group_json(std::string_view group) {
+std::optional<std::string> api_group_json(std::string_view group, Kinds kinds) {
   if (group.empty()) return std::nullopt;
-  const std::vector<Group> groups = all_groups();
+  const std::vector<Group> groups = all_groups(kinds);
   const auto at = std::ranges::find(groups, group, &Group::name);
   if (at == groups.end()) return std::nullopt;
   JsonObject out{{"kind", "APIGroup"}, {"apiVersion", "v1"}};
@@ -200,10 +200,10 @@ std::optional<std::string> api_group_json(std::string_view group) {
   return api::to_text(std::move(out));
 }
 
-std::optional<std::string> api_resource_list_json(std::string_view group,
-                                                  std::string_view version) {
+std::optional<std::string> api_resource_list_json(std::string_view group, std::string_view version,
+                                                  Kinds kinds) {
   JsonArray resources;
-  for (const Kind* kind : api::all_kinds()) {
+  for (const Kind* kind : kinds) {
     if (kind->group != group || !kind->serves(version)) continue;
     resources.push_back(legacy_resource(*kind));
     for (const Subresource& part : kind->subresources)
@@ -217,7 +217,7 @@ std::optional<std::string> api_resource_list_json(std::string_view group,
   return api::to_text(std::move(out));
 }
 
-std::string aggregated_core_json() { return aggregated(true); }
-std::string aggregated_groups_json() { return aggregated(false); }
+std::string aggregated_core_json(Kinds kinds) { return aggregated(true, kinds); }
+std::string aggregated_groups_json(Kinds kinds) { return aggregated(false, kinds); }
 
 }  // namespace muster::server

@@ -79,6 +79,24 @@ TEST(Discovery, WhatIsNotStoredCanOnlyBeCreated) {
       R"("kind":"GroupBinding","verbs":["create"]}]})");
 }
 
+TEST(Discovery, KindsWhoseGateIsOffAreNotTold) {
+  using api::Gate;
+  const api::Gates defaults;
+  const auto composites_off = served_kinds(defaults.without(Gate::CompositePodGroup));
+  EXPECT_TRUE(holds(*api_resource_list_json("scheduling.k8s.io", "v1alpha3", composites_off),
+                    R"("name":"podgroups/status")"));
+  EXPECT_FALSE(holds(*api_resource_list_json("scheduling.k8s.io", "v1alpha3", composites_off),
+                     "compositepodgroups"));
+  EXPECT_FALSE(holds(aggregated_groups_json(composites_off), "compositepodgroups"));
+  const auto all_off =
+      served_kinds(defaults.without(Gate::CompositePodGroup).without(Gate::GenericWorkload));
+  EXPECT_EQ(api_resource_list_json("scheduling.k8s.io", "v1alpha3", all_off), std::nullopt);
+  EXPECT_EQ(api_resource_list_json("scheduling.k8s.io", "v1beta1", all_off), std::nullopt);
+  EXPECT_TRUE(holds(*api_group_json("scheduling.k8s.io", all_off),
+                    R"("versions":[{"groupVersion":"scheduling.k8s.io/v1","version":"v1"}])"));
+  EXPECT_FALSE(holds(api_group_list_json(all_off), "v1beta1"));
+}
+
 TEST(Status, FailuresCarryDetails) {
   Error error = make_error(Reason::NotFound, R"(pods "x" not found)");
   error.name = "x";

@@ -92,6 +92,8 @@ Registry::Registry(store::Store& store, watch::Window& window, Entropy& entropy,
       entropy_(entropy),
       validation_(validation),
       gates_(gates),
+      served_(served_kinds(gates)),
+      tally_(store),
       staging_(std::make_unique<Staging>(store)),
       cleaner_(std::make_unique<NamespaceCleaner>(store)),
       pins_(std::make_unique<PinnedListings>()) {}

@@ -11,6 +11,8 @@
 #include "base/entropy.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "server/core/group_tally.h"
+#include "server/core/served.h"
 #include "store/store.h"
 #include "watch/window.h"
 
@@ -56,6 +58,9 @@ class Registry {
   // --- any thread ---
   // Get and List. Sees only what is durable.
   Result<api::Answer> read(const api::Request& request) const;
+  // The kinds that clients may speak of, by the gates.
+  Kinds served() const { return served_; }
+  const GroupTally& tally() const { return tally_; }
 
  private:
   void decide(api::Request request, Time now, Reply reply);
@@ -65,6 +70,8 @@ class Registry {
   Entropy& entropy_;
   const Validation validation_;
   const api::Gates gates_;
+  const std::vector<const api::Kind*> served_;
+  const GroupTally tally_;
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<NamespaceCleaner> cleaner_;
   std::unique_ptr<PinnedListings> pins_;  // the only part that reads change; has its own lock

@@ -35,6 +35,8 @@ class Server {
   Result<OpenWatch> watch(const api::Request& request, watch::Window::Wake wake) const;
 
   api::Revision revision() const { return store_.revision(); }
+  Kinds served() const { return registry_.served(); }
+  const GroupTally& tally() const { return registry_.tally(); }
 
  private:
   const Registry& registry_;

@@ -188,6 +188,16 @@ class CronJobStrategy final : public Strategy {
   }
 };
 
+// The pod template of a document, wherever its kind keeps it; null if there is none.
+template <typename J>
+J* template_of(J& document) {
+  J* holder = &document;
+  if (auto* object = holder->if_object())
+    if (auto* spec = object->if_contains("spec")) holder = spec;
+  auto* object = holder->if_object();
+  return object == nullptr ? nullptr : object->if_contains("template");
+}
+
 // Kinds whose rules stand in a table of functions (api/validation/kind_rules.h).
 class RuledStrategy final : public Strategy {
  public:
@@ -202,16 +212,24 @@ class RuledStrategy final : public Strategy {
       rules_->set_defaults(document.get_object());
   }
   void prepare_for_create(Json& document, const Gates& gates) const override {
+    drop_disabled(document, nullptr, gates);
     if (!has_status_) return;
     Strategy::prepare_for_create(document, gates);
     if (starts_pending_) document.get_object()["status"] = JsonObject{{"phase", "Pending"}};
   }
   void prepare_for_update(Json& document, const Json& old, const Gates& gates) const override {
+    drop_disabled(document, &old, gates);
     if (has_status_) Strategy::prepare_for_update(document, old, gates);
   }
   bool orphans_dependents() const override { return orphans_; }
 
  private:
+  static void drop_disabled(Json& document, const Json* old, const Gates& gates) {
+    Json* now = template_of(document);
+    if (now == nullptr) return;
+    api::drop_disabled_pod_fields(*now, old == nullptr ? nullptr : template_of(*old), gates);
+  }
+
   const api::KindRules* rules_;
   bool has_status_;
   bool starts_pending_;

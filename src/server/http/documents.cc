@@ -9,7 +9,6 @@
 
 #include "api/json.h"
 #include "api/kind.h"
-#include "api/openapi/openapi.h"
 #include "base/check.h"
 #include "server/core/discovery.h"
 #include "server/core/version.h"
@@ -33,10 +32,10 @@ std::string quoted_sha512(std::string_view text) {
 }
 
 // {"paths":[…]}: what there is to see.
-std::string index_json() {
+std::string index_json(Kinds kinds) {
   std::set<std::string> paths = {"/api",        "/apis",       "/healthz", "/livez",  "/metrics",
                                  "/openapi/v2", "/openapi/v3", "/readyz",  "/version"};
-  for (const api::Kind* kind : api::all_kinds()) {
+  for (const api::Kind* kind : kinds) {
     const std::string root = kind->group.empty() ? "/api" : "/apis/" + kind->group;
     paths.insert(root);
     for (const std::string& version : kind->versions)
@@ -78,17 +77,17 @@ Result<HttpResponse> Documents::answer(const Route& route, const HttpRequest& re
       const std::string type = TRY(negotiate_openapi_v2(request.accept));
       const bool json = type == kJson;
       return serve(json ? "openapi/v2 json" : "openapi/v2", type, request,
-                   json ? api::openapi_v2_json : api::openapi_v2_protobuf);
+                   [&] { return json ? openapi_.v2_json() : openapi_.v2_protobuf(); });
     }
     default: break;
   }
   TRY(negotiate_json(request.accept));
   std::optional<std::string> body;
   if (route.endpoint == Endpoint::Version) body = version_json();
-  if (route.endpoint == Endpoint::Index) body = index_json();
-  if (route.endpoint == Endpoint::Group) body = api_group_json(asked.group);
+  if (route.endpoint == Endpoint::Index) body = index_json(kinds_);
+  if (route.endpoint == Endpoint::Group) body = api_group_json(asked.group, kinds_);
   if (route.endpoint == Endpoint::GroupVersion)
-    body = api_resource_list_json(asked.group, asked.version);
+    body = api_resource_list_json(asked.group, asked.version, kinds_);
   if (!body) return page_not_found();
   return json_response(*std::move(body));
 }
@@ -98,12 +97,13 @@ Result<HttpResponse> Documents::discovery_root(const Route& route,
   const bool core = route.endpoint == Endpoint::CoreVersions;
   if (!TRY(negotiate_aggregated_discovery(request.accept))) {
     HttpResponse plain =
-        json_response(core ? api_versions_json(request.host) : api_group_list_json());
+        json_response(core ? api_versions_json(request.host) : api_group_list_json(kinds_));
     plain.headers.emplace_back("Vary", "Accept");
     return plain;
   }
-  HttpResponse aggregated = serve(core ? "api" : "apis", std::string(kAggregated), request,
-                                  core ? aggregated_core_json : aggregated_groups_json);
+  HttpResponse aggregated = serve(core ? "api" : "apis", std::string(kAggregated), request, [&] {
+    return core ? aggregated_core_json(kinds_) : aggregated_groups_json(kinds_);
+  });
   aggregated.headers.emplace_back("Vary", "Accept");
   aggregated.headers.emplace_back("Cache-Control", "public");
   return aggregated;
@@ -115,8 +115,8 @@ Result<HttpResponse> Documents::openapi_v3(const Route& route, const HttpRequest
                                            Time now) const {
   TRY(negotiate_json(request.accept));
   if (route.key.empty())
-    return serve("openapi/v3", std::string(kJson), request, api::openapi_v3_index);
-  const Result<std::string> hash = api::openapi_v3_hash(route.key);
+    return serve("openapi/v3", std::string(kJson), request, [&] { return openapi_.v3_index(); });
+  const Result<std::string> hash = openapi_.v3_hash(route.key);
   if (!hash) return page_not_found();
   const std::string* asked_hash = route.query.find("hash");
   if (asked_hash != nullptr && *asked_hash != *hash) {
@@ -126,7 +126,7 @@ Result<HttpResponse> Documents::openapi_v3(const Route& route, const HttpRequest
     return moved;
   }
   HttpResponse response = serve("openapi/v3/" + route.key, std::string(kJson), request,
-                                [&] { return api::openapi_v3(route.key).value_or(std::string()); });
+                                [&] { return openapi_.v3(route.key).value_or(std::string()); });
   response.headers.emplace_back("Vary", "Accept");
   if (asked_hash != nullptr) {
     response.headers.emplace_back("Cache-Control", "public, immutable");

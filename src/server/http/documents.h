@@ -6,8 +6,10 @@
 #include <mutex>
 #include <string>
 
+#include "api/openapi/openapi.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "server/core/served.h"
 #include "server/http/message.h"
 #include "server/http/router.h"
 
@@ -17,6 +19,8 @@ namespace muster::server {
 // Documents that never change are made once and carry an ETag. Any thread.
 class Documents {
  public:
+  explicit Documents(Kinds kinds) : kinds_(kinds), openapi_(kinds) {}
+
   // For every endpoint but Resource, Health, Metrics and Unknown. `address` is where the server
   // listens.
   Result<HttpResponse> answer(const Route& route, const HttpRequest& request, Time now) const;
@@ -35,6 +39,8 @@ class Documents {
   Result<HttpResponse> discovery_root(const Route& route, const HttpRequest& request) const;
   Result<HttpResponse> openapi_v3(const Route& route, const HttpRequest& request, Time now) const;
 
+  const Kinds kinds_;  // served
+  const api::OpenApi openapi_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::shared_ptr<const Document>> kept_;  // under mutex_
 };

@@ -164,7 +164,7 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
                                                                .finished = {},
                                                                .pods = {}});
   exchange.gzip = accepts_gzip(request.accept_encoding);
-  auto routed = route(request);
+  auto routed = route(request, server_.served());
   if (!routed) return refuse(exchange, routed.error());
   exchange.route = *std::move(routed);
   const Route& found = exchange.route;
@@ -189,8 +189,10 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
       found.request.verb == api::Verb::List || found.request.verb == api::Verb::DeleteCollection;
   const auto form = negotiate_form(request.accept, is_list ? Shape::List : Shape::Object);
   if (!form) return refuse(exchange, form.error());
-  exchange.rendering = {
-      .kind = found.request.kind, .version = found.request.version, .form = *form};
+  exchange.rendering = {.kind = found.request.kind,
+                        .version = found.request.version,
+                        .form = *form,
+                        .groups = &server_.tally()};
   return std::nullopt;
 }
 

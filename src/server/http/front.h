@@ -58,7 +58,8 @@ class Front {
         audit_(audit),
         clock_(clock),
         options_(options),
-        meter_(std::make_shared<RequestMeter>()) {}
+        meter_(std::make_shared<RequestMeter>()),
+        documents_(server.served()) {}
 
   // Judges a request by its head alone. The refusal, if there is one: 401, 403, 404, 405, 406.
   std::optional<HttpResponse> admit(const HttpRequest& request, const PeerCertificate& peer,

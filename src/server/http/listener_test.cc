@@ -366,6 +366,28 @@ TEST_F(ListenerTest, AWatchTellsWhatHappens) {
   EXPECT_EQ(text_at(line, "type"), "DELETED");
 }
 
+TEST_F(ListenerTest, WatchersHearOfAGroupInTheVersionTheyAskedFor) {
+  const std::string root = "/apis/scheduling.k8s.io/";
+  const std::string groups = "/namespaces/default/podgroups";
+  Wire beta(site_, as_admin());
+  Wire alpha(site_, as_admin());
+  beta.send({.target = root + "v1beta1" + groups + "?watch=true"});
+  alpha.send({.target = root + "v1alpha3" + groups + "?watch=true"});
+  EXPECT_EQ(beta.read_head().code, 200);
+  EXPECT_EQ(alpha.read_head().code, 200);
+  Wire writer(site_, as_admin());
+  const HttpReply created =
+      writer.ask({.method = "POST",
+                  .target = root + "v1beta1" + groups,
+                  .headers = {"Content-Type: application/json"},
+                  .body = R"({"metadata":{"name":"g"},"spec":{"schedulingPolicy":{"basic":{}}}})"});
+  EXPECT_EQ(created.code, 201) << created.body;
+  EXPECT_EQ(text_at(beta.read_line(), "object.apiVersion"), "scheduling.k8s.io/v1beta1");
+  const std::string heard = alpha.read_line();
+  EXPECT_EQ(text_at(heard, "object.apiVersion"), "scheduling.k8s.io/v1alpha3");
+  EXPECT_EQ(text_at(heard, "object.metadata.name"), "g");
+}
+
 TEST_F(ListenerTest, AWatchBeginsWithWhatIsThereAndEndsInTime) {
   Wire wire(site_, as_admin());
   create_pod(wire, "web");

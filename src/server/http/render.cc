@@ -30,7 +30,8 @@ api::TableOptions table_options(const Rendering& how, Time now, bool with_column
   return {.now = now,
           .include = how.include_object,
           .with_columns = with_columns,
-          .version = how.version};
+          .version = how.version,
+          .groups = how.groups};
 }
 
 void write_full_list(const Rendering& how, const api::ListAnswer& list, std::string& out) {

@@ -19,6 +19,7 @@ struct Rendering {
   Form form = Form::Full;
   // What a Table's rows carry besides their cells.
   api::IncludeObject include_object = api::IncludeObject::Metadata;
+  const api::GroupCounter* groups = nullptr;  // for what Tables say of groups
 };
 
 // Texts without a line end. `now` is for ages in Tables.

@@ -5,8 +5,6 @@
 #include <cctype>
 #include <vector>
 
-#include "api/kind.h"
-
 namespace muster::server {
 namespace {
 
@@ -23,15 +21,13 @@ Segments split_path(std::string_view path) {
   return segments;
 }
 
-bool group_served(std::string_view group) {
-  return std::ranges::any_of(api::all_kinds(),
-                             [&](const api::Kind* kind) { return kind->group == group; });
+bool group_served(Kinds kinds, std::string_view group) {
+  return std::ranges::any_of(kinds, [&](const api::Kind* kind) { return kind->group == group; });
 }
 
-bool version_served(std::string_view group, std::string_view version) {
-  return std::ranges::any_of(api::all_kinds(), [&](const api::Kind* kind) {
-    return kind->group == group && kind->serves(version);
-  });
+bool version_served(Kinds kinds, std::string_view group, std::string_view version) {
+  return std::ranges::any_of(
+      kinds, [&](const api::Kind* kind) { return kind->group == group && kind->serves(version); });
 }
 
 Error resource_not_found() {
@@ -102,11 +98,12 @@ void read_resource_path(const Segments& rest, Attributes& asked) {
 }
 
 // The request on a resource that the attributes describe, or why there is none.
-void find_resource(Route& route, Method method) {
+void find_resource(Route& route, Kinds kinds, Method method) {
   const Attributes& asked = route.attributes;
   api::Request& request = route.request;
-  request.kind = api::find_resource(asked.group, asked.version, asked.resource);
-  const api::Kind* kind = request.kind;
+  const api::Kind* kind = api::find_resource(asked.group, asked.version, asked.resource);
+  if (std::ranges::find(kinds, kind) == kinds.end()) kind = nullptr;
+  request.kind = kind;
   const bool misplaced =
       kind != nullptr && (kind->namespaced ? !asked.name.empty() && asked.name_space.empty()
                                            : !asked.name_space.empty());
@@ -127,9 +124,9 @@ void find_resource(Route& route, Method method) {
 }
 
 // /api/V/… and /apis/G/V/…; `rest` is what follows the version.
-void route_group_version(Route& route, const Segments& rest, Method method) {
+void route_group_version(Route& route, Kinds kinds, const Segments& rest, Method method) {
   Attributes& asked = route.attributes;
-  const bool served = version_served(asked.group, asked.version);
+  const bool served = version_served(kinds, asked.group, asked.version);
   if (rest.empty()) {
     if (served) route.endpoint = Endpoint::GroupVersion;
     return;
@@ -139,10 +136,10 @@ void route_group_version(Route& route, const Segments& rest, Method method) {
   asked.verb = verb_of(method, !asked.name.empty(), route.query.flag("watch"));
   if (!served) return;
   route.endpoint = Endpoint::Resource;
-  find_resource(route, method);
+  find_resource(route, kinds, method);
 }
 
-void route_apis(Route& route, const Segments& segments, Method method) {
+void route_apis(Route& route, Kinds kinds, const Segments& segments, Method method) {
   Attributes& asked = route.attributes;
   if (segments[0] == "api") {
     if (segments.size() == 1) {
@@ -150,7 +147,7 @@ void route_apis(Route& route, const Segments& segments, Method method) {
       return;
     }
     asked.version = segments[1];
-    route_group_version(route, Segments(segments.begin() + 2, segments.end()), method);
+    route_group_version(route, kinds, Segments(segments.begin() + 2, segments.end()), method);
     return;
   }
   if (segments.size() == 1) {
@@ -159,11 +156,11 @@ void route_apis(Route& route, const Segments& segments, Method method) {
   }
   asked.group = segments[1];
   if (segments.size() == 2) {
-    if (!asked.group.empty() && group_served(asked.group)) route.endpoint = Endpoint::Group;
+    if (!asked.group.empty() && group_served(kinds, asked.group)) route.endpoint = Endpoint::Group;
     return;
   }
   asked.version = segments[2];
-  route_group_version(route, Segments(segments.begin() + 3, segments.end()), method);
+  route_group_version(route, kinds, Segments(segments.begin() + 3, segments.end()), method);
 }
 
 // The part of `path` after `count` segments, without slashes at its ends.
@@ -202,7 +199,7 @@ std::string lower_case(std::string_view text) {
 
 }  // namespace
 
-Result<Route> route(const HttpRequest& request) {
+Result<Route> route(const HttpRequest& request, Kinds kinds) {
   std::string_view target = request.target;
   // Proxies may send the absolute form.
   if (const std::size_t scheme = target.find("://");
@@ -223,7 +220,7 @@ Result<Route> route(const HttpRequest& request) {
   if (segments.empty())
     route.endpoint = Endpoint::Index;
   else if (segments[0] == "api" || segments[0] == "apis")
-    route_apis(route, segments, request.method);
+    route_apis(route, kinds, segments, request.method);
   else
     route_other(route, segments);
 

@@ -7,6 +7,7 @@
 #include "api/request.h"
 #include "base/result.h"
 #include "server/access/attributes.h"
+#include "server/core/served.h"
 #include "server/http/message.h"
 #include "server/http/query.h"
 
@@ -45,7 +46,8 @@ struct Route {
   std::string check;
 };
 
-// Finds out what a request is about. BadRequest if the path is not properly encoded.
-Result<Route> route(const HttpRequest& request);
+// Finds out what a request is about. Kinds that are not served do not exist for it. BadRequest if
+// the path is not properly encoded.
+Result<Route> route(const HttpRequest& request, Kinds kinds = api::all_kinds());
 
 }  // namespace muster::server
