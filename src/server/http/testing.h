@@ -37,13 +37,14 @@ namespace muster::server::testing {
 // Server core over a memory store, with the one thread that writes.
 class Core {
  public:
-  explicit Core(watch::Limits limits)
+  explicit Core(watch::Limits limits, const api::Gates& gates = {})
       : store_(store::Store::open(store::make_memory_engine()).value()), window_(limits) {
     window_.start(store_->compacted());
     store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
     access_ =
         std::make_unique<Access>(*store_, TokenKey::read(TokenKey::make_pem().value()).value());
-    registry_ = std::make_unique<Registry>(*store_, window_, entropy_);
+    registry_ =
+        std::make_unique<Registry>(*store_, window_, entropy_, Registry::Validation::On, gates);
     registry_->bootstrap(clock_.now());
     thread_ = std::thread([this] { run(); });
     server_ = std::make_unique<Server>(
@@ -90,7 +91,8 @@ class Core {
 // A core behind a listener on a free port, and the credentials of those who may talk to it.
 class Site {
  public:
-  explicit Site(ListenOptions options = {}, watch::Limits limits = {}) : core_(limits) {
+  explicit Site(ListenOptions options = {}, watch::Limits limits = {}, const api::Gates& gates = {})
+      : core_(limits, gates) {
     const Time now = core_.clock().now();
     authority = make_authority("kubernetes-ca", now).value();
     const Credential serving =
