@@ -177,7 +177,8 @@ std::string GroupReport::scarcest(std::uint32_t shape, const Domain& domain, std
     if (Histogram reasons = why_not(workspace_.shape(shape), nodes); !reasons.reasons.empty()) {
       std::string text = reasons.text(nodes.size());
       if (text.ends_with('.')) text.pop_back();
-      return text;
+      if (workspace_.cap_sum(shape, domain) == 0) return text;
+      return "on the rest of its nodes" + text.substr(text.find(':'));
     }
   const std::int64_t lacking = needed - workspace_.cap_sum(shape, domain);
   if (scarce == nullptr) return fmt::format("short of room for {}", lacking);

@@ -1,0 +1,360 @@
+#include "explain/explain.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "api/kind.h"
+#include "api/views/pod_view.h"
+#include "explain/ahead.h"
+#include "explain/near_names.h"
+#include "explain/node_reasons.h"
+#include "explain/relax.h"
+#include "explain/tree.h"
+#include "explain/trial.h"
+#include "explain/words.h"
+
+namespace muster::explain {
+namespace {
+
+using api::ObjectPtr;
+using scheduler::GroupKey;
+using scheduler::GroupKind;
+using scheduler::GroupVerdict;
+using scheduler::Outcome;
+using scheduler::Plan;
+
+const api::PodView& view_of(const ObjectPtr& pod) { return pod->view<api::PodView>(); }
+
+void add_placements(const std::map<std::string, std::int64_t>& by_node, Explanation& out) {
+  for (const auto& [node, pods] : by_node) out.placements.push_back({node, pods});
+}
+
+// Where the members of the leaves below `key` are, or would be.
+void place_members(const Situation& situation, const GroupKey& key, const Plan* plan,
+                   Explanation& out) {
+  std::set<GroupKey> leaves;
+  situation.forest().each_leaf(key, [&](const GroupKey& leaf) { leaves.insert(leaf); });
+  std::map<std::string, std::int64_t> by_node;
+  for (const GroupKey& leaf : leaves)
+    for (const ObjectPtr& pod : situation.members(leaf).running) ++by_node[view_of(pod).node_name];
+  if (plan != nullptr)
+    for (const scheduler::Assignment& assignment : plan->assignments)
+      if (const auto leaf = leaf_of(*assignment.pod); leaf && leaves.contains(*leaf))
+        ++by_node[assignment.node];
+  add_placements(by_node, out);
+}
+
+// The nearest group above that is not just held by another.
+const Level* culprit_above(const Situation& situation, const Tree& tree, const Level& level) {
+  for (const Level* at = &level; at != nullptr;) {
+    if (at->state != State::Held) return at;
+    const scheduler::GroupSpec* spec = situation.forest().find(at->key);
+    if (spec == nullptr || spec->parent.empty()) return at;
+    at = tree.find({GroupKind::CompositePodGroup, at->key.name_space, spec->parent});
+  }
+  return &level;
+}
+
+std::string where_text(const Level& level) {
+  return level.domain.empty()
+             ? ""
+             : fmt::format(", in {} {}", word_of(level.topology_key), level.domain);
+}
+
+std::string scheduled_text(const Level& level) {
+  if (level.key.kind == GroupKind::CompositePodGroup)
+    return fmt::format("is scheduled: {} of {} child groups{}", level.scheduled, level.total,
+                       where_text(level));
+  std::string text = fmt::format("is scheduled: {} of {} have a node or have finished{}",
+                                 level.scheduled, count_of(level.total, "pod"), where_text(level));
+  if (level.waiting > 0) text += fmt::format("; {} more wait", level.waiting);
+  if (level.gated > 0) text += fmt::format("; {} carry scheduling gates", level.gated);
+  return text;
+}
+
+std::string ahead_text(const std::vector<std::string>& ahead) {
+  if (ahead.size() == 1) return ahead.front() + " comes first and takes";
+  return fmt::format("{} and {} come first and take", ahead.front(),
+                     ahead.size() == 2 ? ahead[1] : fmt::format("{} others", ahead.size() - 1));
+}
+
+constexpr std::string_view kDefaultScheduler = "default-scheduler";
+
+// Who has to place pods that fit: the default scheduler speaks for itself, others may not be there.
+std::string who_places(const std::vector<ObjectPtr>& waiting) {
+  for (const ObjectPtr& pod : waiting)
+    if (const std::string& name = view_of(pod).scheduler_name;
+        !name.empty() && name != kDefaultScheduler)
+      return fmt::format("the scheduler {}, which its pods ask for, has to place it", name);
+  return "the scheduler will place it with its next attempt";
+}
+
+// The waiting pods of all leaves below a group.
+std::vector<ObjectPtr> waiting_below(const Situation& situation, const GroupKey& key) {
+  std::vector<ObjectPtr> pods;
+  situation.forest().each_leaf(key, [&](const GroupKey& leaf) {
+    const std::vector<ObjectPtr>& waiting = situation.members(leaf).waiting;
+    pods.insert(pods.end(), waiting.begin(), waiting.end());
+  });
+  return pods;
+}
+
+// What the subject is or does, to stand after its name.
+std::string predicate(const Situation& situation, const Tree& tree, const Explanation& about) {
+  const Level& level = tree.subject();
+  switch (about.state) {
+    case State::Scheduled: return scheduled_text(level);
+    case State::FitsNow:
+      return fmt::format("fits now{}: {}", where_text(level),
+                         who_places(waiting_below(situation, level.key)));
+    case State::BehindOthers:
+      return fmt::format("would fit{}, but {} the room", where_text(level),
+                         ahead_text(about.ahead));
+    case State::Unschedulable: return "is unschedulable: " + level.why;
+    case State::Unresolved: return "has found no place, though none is ruled out: " + level.why;
+    case State::Missing: return "cannot be tried: " + level.why;
+    case State::BelowMinimum:
+    case State::Gated: return "waits: " + level.why;
+    case State::Invalid: return "is invalid: " + level.why;
+    case State::Held: break;
+  }
+  if (!tree.no_root.empty()) return "waits: " + tree.no_root;
+  const Level* culprit = culprit_above(situation, tree, level);
+  if (culprit == &level) return "waits: " + level.why;
+  return fmt::format("waits for {}, which is {}: {}", name_of(culprit->key),
+                     state_word(culprit->state), culprit->why);
+}
+
+// Why the "no" is a "no".
+std::string proof_of(const Tree& tree, const Level& level) {
+  if (!tree.plan) return "";
+  const auto verdict = std::ranges::find(tree.plan->groups, level.key, &GroupVerdict::key);
+  if (verdict == tree.plan->groups.end()) return "";
+  if (verdict->outcome == Outcome::Unresolved)
+    return fmt::format(
+        "Unresolved within the budget of the search ({} steps): this is no proof that it cannot "
+        "fit.",
+        tree.plan->steps);
+  const bool is_leaf = level.key.kind == GroupKind::PodGroup;
+  const auto most = [&](const scheduler::DomainBound& bound) {
+    return is_leaf ? bound.fits_at_most : bound.ready;
+  };
+  const bool by_count =
+      !verdict->bounds.empty() && std::ranges::all_of(verdict->bounds, [&](const auto& bound) {
+        return most(bound) < bound.needed;
+      });
+  std::string text;
+  if (by_count) {
+    const auto& best = *std::ranges::max_element(verdict->bounds, {}, most);
+    const std::string_view noun = is_leaf ? "pods" : "groups";
+    const std::string amount = most(best) == 0 ? "any" : std::to_string(most(best));
+    text = level.topology_key.empty()
+               ? fmt::format(
+                     "Proven by counting: the cluster has room for {} of the {} {} it still "
+                     "needs.",
+                     most(best) == 0 ? "none" : amount, best.needed, noun)
+               : fmt::format(
+                     "Proven by counting: no {} has room for {}{} of the {} {} it still "
+                     "needs.",
+                     word_of(level.topology_key), most(best) == 0 ? "" : "more than ", amount,
+                     best.needed, noun);
+  } else if (!verdict->bounds.empty()) {
+    text = fmt::format("Proven by search: every way to place it was ruled out ({} steps).",
+                       tree.plan->steps);
+  }
+  if (verdict->outcome == Outcome::Unresolvable && !text.empty())
+    text += " Evicting other pods would not help.";
+  return text;
+}
+
+// The waiting pods of the groups that are in the way, or have pods left over.
+std::vector<ObjectPtr> pods_without_node(const Situation& situation, const Tree& tree) {
+  std::vector<ObjectPtr> pods;
+  std::set<std::string> placed;
+  if (tree.plan)
+    for (const scheduler::Assignment& assignment : tree.plan->assignments)
+      placed.insert(assignment.pod->meta().uid);
+  for (const Level& level : tree.levels)
+    for (const ObjectPtr& pod : situation.members(level.key).waiting)
+      if (!placed.contains(pod->meta().uid)) pods.push_back(pod);
+  return pods;
+}
+
+class Explainer {
+ public:
+  Explainer(const Objects& objects, const scheduler::Profile& profile,
+            const ExplainOptions& options)
+      : objects_(objects), situation_(objects, profile), options_(options) {}
+
+  Result<Explanation> group(const GroupKey& key) {
+    if (situation_.forest().find(key) == nullptr && situation_.members(key).waiting.empty() &&
+        situation_.children(key).empty())
+      return fail(unknown_group(objects_, key));
+    return about_group(key);
+  }
+
+  Result<Explanation> pod(const PodKey& key) {
+    const auto at = std::ranges::find_if(objects_.pods, [&](const ObjectPtr& pod) {
+      return pod->meta().name_space == key.name_space && pod->meta().name == key.name;
+    });
+    if (at == objects_.pods.end()) return fail(unknown_pod(objects_, key.name_space, key.name));
+    return about_pod(*at);
+  }
+
+ private:
+  Explanation about_group(const GroupKey& key) {
+    const Tree tree = read_tree(situation_, key);
+    const Level& level = tree.subject();
+    Explanation out;
+    out.kind = kind_word(key.kind);
+    out.name_space = key.name_space;
+    out.name = key.name;
+    out.state = level.state;
+    out.steps = tree.plan ? tree.plan->steps : 0;
+    if (!tree.no_root.empty() && out.state != State::Scheduled && out.state != State::Missing)
+      out.state = tree.no_root.starts_with("cycle") ? State::Invalid : State::Held;
+    Trial trial(situation_, {key, nullptr}, &tree, budget());
+    if (out.state == State::FitsNow) {
+      out.ahead = in_the_way(trial);
+      if (!out.ahead.empty()) out.state = State::BehindOthers;
+    }
+    out.tree = tree.levels;
+    if (out.state == State::Invalid && !tree.no_root.empty())
+      out.sentence =
+          fmt::format("{} {}/{} is invalid: {}.", out.kind, out.name_space, out.name, tree.no_root);
+    else
+      out.sentence = fmt::format("{} {}/{} {}.", out.kind, out.name_space, out.name,
+                                 predicate(situation_, tree, out));
+    const bool has_place = out.state == State::Scheduled || out.state == State::FitsNow ||
+                           out.state == State::BehindOthers;
+    if (has_place) place_members(situation_, key, tree.plan ? &*tree.plan : nullptr, out);
+    if (!has_place) out.proof = proof_of(tree, *culprit_above(situation_, tree, level));
+    out.reasons = ask_nodes(situation_, pods_without_node(situation_, tree));
+    const bool is_relaxable =
+        !has_place && tree.root && out.state != State::Missing && out.state != State::Invalid;
+    if (is_relaxable) relax(trial, out);
+    return out;
+  }
+
+  Explanation about_pod(const ObjectPtr& pod) {
+    const api::PodView& view = view_of(pod);
+    const std::optional<GroupKey> leaf = leaf_of(*pod);
+    const std::string subject = fmt::format("Pod {}", api::key_text(pod->meta()));
+    std::string sentence;
+    std::optional<State> state;
+    if (view.is_terminal()) {
+      sentence = fmt::format("{} has finished ({}).", subject, view.phase);
+      state = State::Scheduled;
+    } else if (!view.node_name.empty()) {
+      sentence = fmt::format("{} is scheduled to node {}.", subject, view.node_name);
+      state = State::Scheduled;
+    } else if (pod->meta().deletion_time) {
+      sentence = fmt::format("{} is being deleted and will get no node.", subject);
+      state = State::Invalid;
+    } else if (const auto gate = situation_.profile().pre_enqueue(*pod)) {
+      sentence = fmt::format("{} is held by scheduling gates: {}.", subject,
+                             fmt::join(view.scheduling_gates, ", "));
+      state = State::Gated;
+    }
+    Explanation out = leaf                ? member(*leaf, pod, subject)
+                      : state.has_value() ? Explanation{}
+                                          : lone(pod, subject);
+    out.kind = "Pod";
+    out.name_space = pod->meta().name_space;
+    out.name = pod->meta().name;
+    if (!state) return out;
+    out.state = *state;
+    out.sentence = leaf ? sentence + " " + out.sentence : sentence;
+    out.placements.clear();
+    if (!view.node_name.empty()) out.placements.push_back({view.node_name, 1});
+    if (*state == State::Scheduled) out.reasons.clear();
+    return out;
+  }
+
+  // A pod of a group fares with its group.
+  Explanation member(const GroupKey& leaf, const ObjectPtr& pod, const std::string& subject) {
+    Explanation out = about_group(leaf);
+    if (!view_of(pod).node_name.empty()) return out;
+    if (out.state != State::Scheduled) {
+      if (!situation_.profile().pre_enqueue(*pod))
+        out.sentence = fmt::format("{} waits with its group. {}", subject, out.sentence);
+      return out;
+    }
+    // Its group has what it needs; the pod is one more.
+    const scheduler::GroupSpec* root = situation_.forest().root_of(leaf);
+    if (root == nullptr || !situation_.forest().runnable(root->key)) return out;
+    const Plan plan = situation_.attempt(root->key);
+    const auto refusal =
+        std::ranges::find_if(plan.refusals, [&](const scheduler::Refusal& refused) {
+          return refused.pod->meta().uid == pod->meta().uid;
+        });
+    out.state = refusal == plan.refusals.end() ? State::FitsNow : State::Unschedulable;
+    if (refusal == plan.refusals.end()) {
+      out.sentence = fmt::format("{} fits now. {}", subject, out.sentence);
+      return out;
+    }
+    std::string_view why = bare_message(refusal->message);
+    if (why.ends_with('.')) why.remove_suffix(1);
+    out.sentence =
+        fmt::format("{} finds no node beside its group: {}. {}", subject, why, out.sentence);
+    return out;
+  }
+
+  Explanation lone(const ObjectPtr& pod, const std::string& subject) {
+    Explanation out;
+    const Plan plan = situation_.attempt(pod);
+    out.steps = plan.steps;
+    Trial trial(situation_, {std::nullopt, pod}, nullptr, budget());
+    if (!plan.assignments.empty()) {
+      out.state = State::FitsNow;
+      out.placements.push_back({plan.assignments.front().node, 1});
+      out.ahead = in_the_way(trial);
+      if (!out.ahead.empty()) out.state = State::BehindOthers;
+      out.sentence =
+          out.ahead.empty()
+              ? fmt::format(
+                    "{} fits now, on node {}: the scheduler will place it with its next "
+                    "attempt.",
+                    subject, plan.assignments.front().node)
+              : fmt::format("{} would fit, but {} the room.", subject, ahead_text(out.ahead));
+      return out;
+    }
+    out.state = State::Unschedulable;
+    out.sentence =
+        fmt::format("{} is unschedulable: {}", subject,
+                    plan.refusals.empty() ? "no node takes it." : plan.refusals.front().message);
+    if (!out.sentence.ends_with('.')) out.sentence += '.';
+    out.reasons = ask_nodes(situation_, {pod});
+    relax(trial, out);
+    return out;
+  }
+
+  void relax(Trial& trial, Explanation& out) {
+    if (!options_.tries_relaxations) return;
+    out.tried_relaxations = true;
+    out.relaxations = relaxations(trial);
+    out.all_tried = !trial.is_spent();
+  }
+
+  Budget budget() const { return {.attempts = options_.attempts_max, .steps = options_.steps_max}; }
+
+  const Objects& objects_;
+  Situation situation_;
+  const ExplainOptions options_;
+};
+
+}  // namespace
+
+Result<Explanation> explain(const Objects& objects, const Subject& subject,
+                            const scheduler::Profile& profile, const ExplainOptions& options) {
+  Explainer explainer(objects, profile, options);
+  if (const auto* group = std::get_if<GroupKey>(&subject)) return explainer.group(*group);
+  return explainer.pod(std::get<PodKey>(subject));
+}
+
+}  // namespace muster::explain

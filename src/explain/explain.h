@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "explain/explanation.h"
+#include "explain/situation.h"
+
+namespace muster::explain {
+
+struct PodKey {
+  std::string name_space;
+  std::string name;
+};
+using Subject = std::variant<scheduler::GroupKey, PodKey>;
+
+struct ExplainOptions {
+  bool tries_relaxations = true;
+  // All attempts at relaxations together may take this many steps of the search.
+  std::uint64_t steps_max = 2'000'000;
+  std::uint64_t attempts_max = 1'000;
+};
+
+// Explains how a group or a pod stands, by making the attempt the scheduler would make and then
+// trying what would help. A pure function: same objects, same explanation. NotFound, with near
+// names, if the subject is not among the objects.
+Result<Explanation> explain(const Objects& objects, const Subject& subject,
+                            const scheduler::Profile& profile, const ExplainOptions& options);
+
+}  // namespace muster::explain

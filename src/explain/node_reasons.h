@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "explain/explanation.h"
+#include "explain/situation.h"
+
+namespace muster::explain {
+
+// What every node says to these waiting pods, once per kind of pod; the kinds with the most pods
+// first, a handful of them.
+std::vector<NodeReasons> ask_nodes(Situation& situation, const std::vector<api::ObjectPtr>& pods);
+
+}  // namespace muster::explain

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "explain/explanation.h"
+#include "explain/trial.h"
+
+// What would make the target fit. Every relaxation that is added was planned and worked.
+namespace muster::explain {
+
+void lower_minimums(Trial& trial, std::vector<Relaxation>& out);
+void widen_topology(Trial& trial, std::vector<Relaxation>& out);
+void add_nodes(Trial& trial, std::vector<Relaxation>& out);
+void open_nodes(Trial& trial, std::vector<Relaxation>& out);  // cordons and taints
+void let_others_finish(Trial& trial, std::vector<Relaxation>& out);
+
+// All of them, the smallest change for the user first.
+std::vector<Relaxation> relaxations(Trial& trial);
+
+}  // namespace muster::explain

@@ -1,0 +1,122 @@
+#include <utility>
+
+#include "api/json.h"
+#include "explain/render.h"
+#include "explain/words.h"
+
+namespace muster::explain {
+namespace {
+
+using api::Json;
+using api::JsonArray;
+using api::JsonObject;
+
+// As `kubectl -o json` prints: four blanks per level.
+void write_indented(const Json& value, std::size_t depth, std::string& out) {
+  const auto line = [&](std::size_t at) {
+    out += '\n';
+    out.append(4 * at, ' ');
+  };
+  bool first = true;
+  if (const JsonObject* object = value.if_object(); object != nullptr && !object->empty()) {
+    out += '{';
+    for (const auto& member : *object) {
+      if (!std::exchange(first, false)) out += ',';
+      line(depth + 1);
+      api::write_string(member.key(), out);
+      out += ": ";
+      write_indented(member.value(), depth + 1, out);
+    }
+    line(depth);
+    out += '}';
+  } else if (const JsonArray* array = value.if_array(); array != nullptr && !array->empty()) {
+    out += '[';
+    for (const Json& element : *array) {
+      if (!std::exchange(first, false)) out += ',';
+      line(depth + 1);
+      write_indented(element, depth + 1, out);
+    }
+    line(depth);
+    out += ']';
+  } else {
+    api::write_json(value, out);
+  }
+}
+
+template <typename Items, typename Write>
+JsonArray array_of(const Items& items, Write&& write) {
+  JsonArray array;
+  for (const auto& item : items) array.push_back(write(item));
+  return array;
+}
+
+JsonObject level_json(const Level& level) {
+  JsonObject out{{"kind", kind_word(level.key.kind)},
+                 {"name", level.key.name},
+                 {"depth", level.depth},
+                 {"state", state_name(level.state)},
+                 {"policy", level.gang ? "gang" : "basic"},
+                 {"minimum", level.minimum},
+                 {"total", level.total},
+                 {"scheduled", level.scheduled},
+                 {"waiting", level.waiting},
+                 {"gated", level.gated},
+                 {"lost", level.lost}};
+  if (!level.topology_key.empty()) out["topologyKey"] = level.topology_key;
+  if (!level.domain.empty()) out["domain"] = level.domain;
+  if (!level.why.empty()) out["why"] = level.why;
+  if (level.is_subject) out["subject"] = true;
+  if (level.closest.empty()) return out;
+  out["domains"] = level.domains;
+  out["closest"] = array_of(level.closest, [](const Closeness& close) {
+    return JsonObject{{"domain", close.domain}, {"fits", close.fits}, {"needed", close.needed}};
+  });
+  return out;
+}
+
+JsonObject reasons_json(const NodeReasons& reasons) {
+  return {{"sample", reasons.sample},
+          {"asksFor", reasons.asks_for},
+          {"pods", reasons.pods},
+          {"nodes", reasons.nodes},
+          {"accept", reasons.accept},
+          {"refusals", array_of(reasons.refusals, [](const auto& refusal) {
+             return JsonObject{{"reason", refusal.first}, {"nodes", refusal.second}};
+           })}};
+}
+
+JsonObject relaxation_json(const Relaxation& relaxation) {
+  JsonObject out{{"kind", relaxation_name(relaxation.kind)}, {"sentence", relaxation.sentence}};
+  if (!relaxation.command.empty()) out["command"] = relaxation.command;
+  if (relaxation.amount > 0) out["amount"] = relaxation.amount;
+  if (!relaxation.domain.empty()) out["domain"] = relaxation.domain;
+  return out;
+}
+
+}  // namespace
+
+std::string render_json(const Explanation& about) {
+  JsonObject out{{"kind", about.kind},
+                 {"namespace", about.name_space},
+                 {"name", about.name},
+                 {"state", state_name(about.state)},
+                 {"sentence", about.sentence}};
+  if (!about.proof.empty()) out["proof"] = about.proof;
+  if (!about.ahead.empty())
+    out["ahead"] = array_of(about.ahead, [](const std::string& name) { return Json(name); });
+  out["tree"] = array_of(about.tree, level_json);
+  out["nodes"] = array_of(about.reasons, reasons_json);
+  out["placements"] = array_of(about.placements, [](const Placement& placement) {
+    return JsonObject{{"node", placement.node}, {"pods", placement.pods}};
+  });
+  if (about.tried_relaxations) {
+    out["relaxations"] = array_of(about.relaxations, relaxation_json);
+    out["allRelaxationsTried"] = about.all_tried;
+  }
+  out["steps"] = about.steps;
+  std::string text;
+  write_indented(out, 0, text);
+  return text + "\n";
+}
+
+}  // namespace muster::explain

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "explain/render.h"
+#include "explain/words.h"
+
+namespace muster::explain {
+namespace {
+
+using scheduler::GroupKind;
+
+constexpr std::size_t kNodesShown = 16;
+constexpr std::size_t kAheadShown = 5;
+
+// How many columns a terminal needs for UTF-8 text without wide letters.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t have = width_of(text);
+  if (have < width) text.append(width - have, ' ');
+  return text;
+}
+
+std::string noun_of(const Level& level) {
+  return level.key.kind == GroupKind::PodGroup ? "pod" : "group";
+}
+
+// The lines that draw the tree: "│  ├─ ".
+std::vector<std::string> branches(const std::vector<Level>& tree) {
+  std::vector<std::string> lines(tree.size());
+  std::vector<bool> goes_on;  // by depth: a later sibling follows
+  for (std::size_t at = tree.size(); at-- > 0;) {
+    const auto depth = static_cast<std::size_t>(tree[at].depth);
+    goes_on.resize(depth + 1);
+    if (depth == 0) continue;
+    for (std::size_t above = 1; above < depth; ++above) lines[at] += goes_on[above] ? "│  " : "   ";
+    lines[at] += goes_on[depth] ? "├─ " : "└─ ";
+    goes_on[depth] = true;
+  }
+  return lines;
+}
+
+std::string minimum_text(const Level& level) {
+  if (!level.gang) return "basic";
+  return fmt::format("at least {}", level.minimum);
+}
+
+void write_tree(const std::vector<Level>& tree, std::string& out) {
+  if (tree.empty()) return;
+  struct Row {
+    std::string name, state, members, rest;
+  };
+  std::vector<Row> rows;
+  const std::vector<std::string> lines = branches(tree);
+  for (std::size_t at = 0; at < tree.size(); ++at) {
+    const Level& level = tree[at];
+    Row row;
+    row.name = lines[at] +
+               fmt::format("{}/{}{}",
+                           level.key.kind == GroupKind::PodGroup ? "podgroup" : "compositepodgroup",
+                           level.key.name, level.is_subject && tree.size() > 1 ? " *" : "");
+    row.state = state_word(level.state);
+    row.members = fmt::format("{} of {}", level.scheduled, count_of(level.total, noun_of(level)));
+    row.rest = minimum_text(level);
+    if (!level.topology_key.empty())
+      row.rest += fmt::format(", in one {}{}", word_of(level.topology_key),
+                              level.domain.empty() ? "" : " (" + level.domain + ")");
+    rows.push_back(std::move(row));
+  }
+  std::size_t names = 0;
+  std::size_t states = 0;
+  std::size_t members = 0;
+  for (const Row& row : rows) {
+    names = std::max(names, width_of(row.name));
+    states = std::max(states, row.state.size());
+    members = std::max(members, row.members.size());
+  }
+  out += "\nTree: state, scheduled, minimum\n";
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    out += fmt::format("  {}  {}  {}  {}\n", padded(rows[at].name, names),
+                       padded(rows[at].state, states), padded(rows[at].members, members),
+                       rows[at].rest);
+    const Level& level = tree[at];
+    if (!level.why.empty() && !level.is_subject)
+      out += fmt::format(
+          "  {}{}\n", std::string(3 * static_cast<std::size_t>(level.depth) + 3, ' '), level.why);
+  }
+}
+
+void write_closest(const std::vector<Level>& tree, std::string& out) {
+  bool titled = false;
+  for (const Level& level : tree) {
+    if (level.closest.empty()) continue;
+    if (!titled) out += "\nClosest\n";
+    titled = true;
+    const std::string_view word = word_of(level.topology_key);
+    if (level.closest.front().fits == 0) {
+      out += fmt::format("  {}: none of {} fits any of {}\n", level.key.name,
+                         count_of(level.domains, word),
+                         count_of(level.closest.front().needed, noun_of(level)));
+      continue;
+    }
+    for (const Closeness& close : level.closest)
+      out += fmt::format("  {}: {} {} fits {} of {}\n", level.key.name, word, close.domain,
+                         close.fits, count_of(close.needed, noun_of(level)));
+    if (level.domains > static_cast<std::int64_t>(level.closest.size()))
+      out += fmt::format("  {}: {} more {}s fit no more than that\n", level.key.name,
+                         level.domains - static_cast<std::int64_t>(level.closest.size()), word);
+  }
+}
+
+void write_reasons(const std::vector<NodeReasons>& reasons, std::string& out) {
+  if (reasons.empty()) return;
+  out += "\nNodes\n";
+  for (const NodeReasons& reason : reasons) {
+    std::vector<std::string> refusals;
+    for (const auto& [text, nodes] : reason.refusals)
+      refusals.push_back(fmt::format("{} {}", nodes, text));
+    out += fmt::format("  {} like {}, asking for {}:\n", count_of(reason.pods, "pod"),
+                       reason.sample, reason.asks_for);
+    out += reason.accept == 0 ? fmt::format("    0/{} nodes are available", reason.nodes)
+                              : fmt::format("    {}/{} nodes have room for at least one",
+                                            reason.accept, reason.nodes);
+    if (!refusals.empty()) out += fmt::format(": {}", fmt::join(refusals, ", "));
+    out += ".\n";
+  }
+}
+
+void write_ahead(const std::vector<std::string>& ahead, std::string& out) {
+  if (ahead.empty()) return;
+  out += "\nFirst in the queue\n";
+  for (std::size_t i = 0; i < ahead.size() && i < kAheadShown; ++i)
+    out += fmt::format("  {}\n", ahead[i]);
+  if (ahead.size() > kAheadShown) out += fmt::format("  and {} more\n", ahead.size() - kAheadShown);
+}
+
+void write_placements(const Explanation& about, std::string& out) {
+  if (about.placements.empty()) return;
+  out += about.state == State::Scheduled ? "\nRuns on\n" : "\nWould run on\n";
+  const std::size_t shown = std::min(about.placements.size(), kNodesShown);
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < shown; ++i) width = std::max(width, about.placements[i].node.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    out += fmt::format("  {:<{}}  {}\n", about.placements[i].node, width,
+                       count_of(about.placements[i].pods, "pod"));
+  if (shown < about.placements.size())
+    out += fmt::format("  and {} more nodes\n", about.placements.size() - shown);
+}
+
+void write_relaxations(const Explanation& about, std::string& out) {
+  if (!about.tried_relaxations) return;
+  out += "\nWhat would help (each was checked by planning it)\n";
+  for (const Relaxation& relaxation : about.relaxations) {
+    out += fmt::format("  - {}\n", relaxation.sentence);
+    if (!relaxation.command.empty()) out += fmt::format("      {}\n", relaxation.command);
+  }
+  if (about.relaxations.empty())
+    out +=
+        "  nothing that was tried helps alone: a smaller minimum, a wider topology, open or more "
+        "nodes, others finishing\n";
+  if (!about.all_tried) out += "  (the budget ended before everything was tried)\n";
+}
+
+}  // namespace
+
+std::string render_text(const Explanation& about) {
+  std::string out = about.sentence + "\n";
+  if (!about.proof.empty()) out += about.proof + "\n";
+  write_tree(about.tree, out);
+  write_ahead(about.ahead, out);
+  write_closest(about.tree, out);
+  write_reasons(about.reasons, out);
+  write_placements(about, out);
+  write_relaxations(about, out);
+  return out;
+}
+
+}  // namespace muster::explain

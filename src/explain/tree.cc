@@ -1,0 +1,258 @@
+#include "explain/tree.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "api/views/pod_view.h"
+#include "explain/words.h"
+
+namespace muster::explain {
+namespace {
+
+using scheduler::GroupKey;
+using scheduler::GroupKind;
+using scheduler::GroupSpec;
+using scheduler::GroupVerdict;
+using scheduler::Outcome;
+using scheduler::Plan;
+
+constexpr std::size_t kClosestMax = 5;
+
+// The highest group above that somebody names: the root, or the one that is missing.
+GroupKey top_of(const Situation& situation, GroupKey key) {
+  std::set<GroupKey> seen;
+  for (const GroupSpec* spec = situation.forest().find(key); spec != nullptr;
+       spec = situation.forest().find(key)) {
+    if (spec->parent.empty() || !seen.insert(key).second) break;
+    key = {GroupKind::CompositePodGroup, key.name_space, spec->parent};
+  }
+  return key;
+}
+
+const GroupVerdict* verdict_of(const Plan& plan, const GroupKey& key) {
+  const auto at = std::ranges::find(plan.groups, key, &GroupVerdict::key);
+  return at == plan.groups.end() ? nullptr : &*at;
+}
+
+// Which gates the pods carry, each once.
+std::string gates_of(const std::vector<api::ObjectPtr>& pods) {
+  std::set<std::string> gates;
+  for (const api::ObjectPtr& pod : pods)
+    for (const std::string& gate : pod->view<api::PodView>().scheduling_gates) gates.insert(gate);
+  return fmt::format("{}", fmt::join(gates, ", "));
+}
+
+// Fills the levels of a tree, children before what their parents say of them.
+class Reader {
+ public:
+  Reader(Situation& situation, const GroupKey& subject, Tree& tree)
+      : situation_(situation), subject_(subject), tree_(tree) {}
+
+  void read(const GroupKey& key, int depth) {
+    if (!seen_.insert(key).second) return;  // a cycle
+    const std::size_t at = tree_.levels.size();
+    tree_.levels.emplace_back();
+    describe(key, depth, tree_.levels[at]);
+    if (key.kind == GroupKind::PodGroup) {
+      read_leaf(tree_.levels[at]);
+      return;
+    }
+    std::vector<std::size_t> children;
+    for (const GroupKey& child : situation_.children(key)) {
+      const std::size_t next = tree_.levels.size();
+      read(child, depth + 1);
+      if (tree_.levels.size() > next) children.push_back(next);
+    }
+    read_composite(tree_.levels[at], children);
+  }
+
+ private:
+  void describe(const GroupKey& key, int depth, Level& level) {
+    level.key = key;
+    level.depth = depth;
+    level.is_subject = key == subject_;
+    if (const GroupSpec* spec = situation_.forest().find(key)) {
+      level.gang = spec->gang;
+      level.minimum = spec->minimum;
+      level.topology_key = spec->topology_key;
+    } else {
+      level.state = State::Missing;
+    }
+  }
+
+  void read_leaf(Level& level) {
+    const Members& members = situation_.members(level.key);
+    level.waiting = static_cast<std::int64_t>(members.waiting.size());
+    level.gated = static_cast<std::int64_t>(members.gated.size());
+    level.scheduled = static_cast<std::int64_t>(members.present());
+    level.lost = static_cast<std::int64_t>(members.lost.size());
+    level.total = level.waiting + level.gated + level.scheduled;
+    if (level.state == State::Missing) {
+      level.why =
+          fmt::format("{} does not exist, though {} it", name_of(level.key),
+                      count_of(level.total, "pod") + (level.total == 1 ? " names" : " name"));
+      return;
+    }
+    if (level.scheduled >= level.minimum) return be_scheduled(level);
+    const std::int64_t usable = level.waiting + level.scheduled;
+    const bool all_wanted = level.gated > 0 && !level.topology_key.empty();
+    if (usable + level.gated < level.minimum) {
+      level.state = State::BelowMinimum;
+      level.why = fmt::format(
+          "only {} of at least {} pods exist{}", usable + level.gated, level.minimum,
+          level.lost == 0 ? "" : fmt::format(" ({} failed or are terminating)", level.lost));
+    } else if (all_wanted || usable < level.minimum) {
+      level.state = State::Gated;
+      level.why = fmt::format(
+          "{} of {} pods carry scheduling gates ({}){}", level.gated, level.total,
+          gates_of(members.gated),
+          usable < level.minimum
+              ? fmt::format("; without them {} of at least {} can be tried", usable, level.minimum)
+              : "; a group that must share one " + std::string(word_of(level.topology_key)) +
+                    " waits for all its pods");
+    } else {
+      judge(level);
+    }
+  }
+
+  void read_composite(Level& level, const std::vector<std::size_t>& children) {
+    level.total = static_cast<std::int64_t>(children.size());
+    std::int64_t ready = 0;
+    const Level* blocking = nullptr;
+    for (const std::size_t at : children) {
+      const Level& child = tree_.levels[at];
+      level.scheduled += child.state == State::Scheduled ? 1 : 0;
+      const bool child_ready = situation_.forest().ready(child.key);
+      ready += child_ready ? 1 : 0;
+      if (!child_ready && blocking == nullptr) blocking = &child;
+    }
+    level.waiting = level.total - level.scheduled;
+    if (level.state == State::Missing) {
+      level.why =
+          fmt::format("{} does not exist, though {} it as parent", name_of(level.key),
+                      count_of(level.total, "group") + (level.total == 1 ? " names" : " name"));
+      return;
+    }
+    if (level.scheduled >= level.minimum) return be_scheduled(level);
+    if (ready >= level.minimum) return judge(level);
+    level.state = State::BelowMinimum;
+    level.why =
+        level.total < level.minimum
+            ? fmt::format("only {} of at least {} child groups exist", level.total, level.minimum)
+            : fmt::format("only {} of at least {} child groups are ready", ready, level.minimum);
+    if (blocking != nullptr)
+      level.why += fmt::format("; {}: {}", blocking->key.name, blocking->why);
+  }
+
+  void be_scheduled(Level& level) {
+    level.state = State::Scheduled;
+    if (level.topology_key.empty()) return;
+    level.domain =
+        fmt::format("{}", fmt::join(domains_of(situation_, level.key, level.topology_key), ", "));
+  }
+
+  // What the attempt says of a group that is ready.
+  void judge(Level& level) {
+    const GroupVerdict* verdict = tree_.plan ? verdict_of(*tree_.plan, level.key) : nullptr;
+    if (verdict == nullptr) {
+      level.state = State::Held;
+      level.why = "ready, waits for its parent";
+      return;
+    }
+    level.why = bare_message(verdict->message);
+    level.domain = verdict->domain;
+    switch (verdict->outcome) {
+      case Outcome::Placed: level.state = State::FitsNow; break;
+      case Outcome::Unschedulable:
+      case Outcome::Unresolvable: level.state = State::Unschedulable; break;
+      case Outcome::Unresolved: level.state = State::Unresolved; break;
+      case Outcome::Error:
+      case Outcome::Invalid: level.state = State::Invalid; break;
+    }
+    if (is_refused_with_parent(*verdict)) {
+      level.state = State::Held;
+      level.why = "could find a place by itself, but its parent cannot";
+    }
+    if (level.topology_key.empty()) return;
+    level.domains = static_cast<std::int64_t>(verdict->bounds.size());
+    for (const scheduler::DomainBound& bound : verdict->bounds) {
+      if (level.closest.size() == kClosestMax) break;
+      const bool is_leaf = level.key.kind == GroupKind::PodGroup;
+      level.closest.push_back({.domain = bound.domain,
+                               .fits = is_leaf ? bound.fits_at_most : bound.ready,
+                               .needed = bound.needed});
+    }
+  }
+
+  // The attempt repeats a parent's words for children that are not at fault themselves.
+  bool is_refused_with_parent(const GroupVerdict& verdict) const {
+    if (verdict.outcome == Outcome::Placed || !verdict.bounds.empty()) return false;
+    const GroupSpec* spec = situation_.forest().find(verdict.key);
+    if (spec == nullptr || spec->parent.empty()) return false;
+    const GroupVerdict* parent = verdict_of(
+        *tree_.plan, {GroupKind::CompositePodGroup, verdict.key.name_space, spec->parent});
+    return parent != nullptr && parent->message == verdict.message &&
+           parent->outcome != Outcome::Invalid && parent->outcome != Outcome::Error;
+  }
+
+  Situation& situation_;
+  const GroupKey& subject_;
+  Tree& tree_;
+  std::set<GroupKey> seen_;
+};
+
+void collect_domains(const Situation& situation, const GroupKey& key, std::string_view topology_key,
+                     std::set<GroupKey>& seen, std::set<std::string>& domains) {
+  if (!seen.insert(key).second) return;  // a cycle
+  for (const api::ObjectPtr& pod : situation.members(key).running) {
+    const api::Object* node = situation.node(pod->view<api::PodView>().node_name);
+    const std::string* value =
+        node == nullptr ? nullptr : api::lookup(node->meta().labels, topology_key);
+    if (value != nullptr) domains.insert(*value);
+  }
+  for (const GroupKey& child : situation.children(key))
+    collect_domains(situation, child, topology_key, seen, domains);
+}
+
+}  // namespace
+
+const Level& Tree::subject() const {
+  const auto at = std::ranges::find(levels, true, &Level::is_subject);
+  return at == levels.end() ? levels.front() : *at;
+}
+
+const Level* Tree::find(const GroupKey& key) const {
+  const auto at = std::ranges::find(levels, key, &Level::key);
+  return at == levels.end() ? nullptr : &*at;
+}
+
+Tree read_tree(Situation& situation, const GroupKey& subject) {
+  Tree tree;
+  if (const GroupSpec* root = situation.forest().root_of(subject)) {
+    tree.root = root->key;
+    if (situation.forest().runnable(*tree.root)) tree.plan = situation.attempt(*tree.root);
+  } else {
+    tree.no_root = situation.forest().why_no_root(subject);
+  }
+  Reader(situation, subject, tree).read(top_of(situation, subject), 0);
+  return tree;
+}
+
+std::vector<std::string> domains_of(const Situation& situation, const GroupKey& key,
+                                    std::string_view topology_key) {
+  std::set<GroupKey> seen;
+  std::set<std::string> domains;
+  collect_domains(situation, key, topology_key, seen, domains);
+  return {domains.begin(), domains.end()};
+}
+
+std::string_view bare_message(std::string_view message) {
+  constexpr std::string_view kStart = "pod group is unschedulable, ";
+  if (message.starts_with(kStart)) message.remove_prefix(kStart.size());
+  return message;
+}
+
+}  // namespace muster::explain

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/explanation.h"
+#include "explain/situation.h"
+#include "scheduler/framework/plan.h"
+
+namespace muster::explain {
+
+// The groups around a subject: the whole tree it belongs to, and what an attempt makes of it.
+struct Tree {
+  std::vector<Level> levels;                // parents before children; never empty
+  std::optional<scheduler::GroupKey> root;  // none: a group above is missing, or they form a cycle
+  std::string no_root;                      // then: why
+  std::optional<scheduler::Plan> plan;      // of the attempt, if the tree may be tried
+
+  const Level& subject() const;
+  const Level* find(const scheduler::GroupKey& key) const;
+};
+
+// Reads the tree above and below `subject`, which must exist or be named by pods, and makes the
+// attempt if the tree is runnable.
+Tree read_tree(Situation& situation, const scheduler::GroupKey& subject);
+
+// Where the pods stand that are in the tree below `key`: the domains of a label key, by name.
+std::vector<std::string> domains_of(const Situation& situation, const scheduler::GroupKey& key,
+                                    std::string_view topology_key);
+
+// The verdict's message without the words every such message begins with.
+std::string_view bare_message(std::string_view message);
+
+}  // namespace muster::explain
