@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/data_dir.h"
+#include "app/explain_verb.h"
 #include "app/store_verbs.h"
 #include "app/up.h"
 #include "app/version.h"
@@ -202,11 +203,39 @@ int store(const CLI::App& verb, const StoreFlags& flags) {
   return kOk;
 }
 
+void add_explain_flags(CLI::App& verb, ExplainFlags& flags) {
+  verb.add_option("KIND", flags.kind, "podgroup (pg), compositepodgroup (cpg) or pod (po)")
+      ->required();
+  verb.add_option("NAME", flags.name, "Its name; KIND/NAME is fine too");
+  verb.add_option("-n,--namespace", flags.name_space, "Its namespace (default: the context's)");
+  verb.add_option("--kubeconfig", flags.kubeconfig,
+                  "The kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)");
+  verb.add_option("--context", flags.context, "The context of the kubeconfig to use");
+  verb.add_option("-o,--output", flags.output, "text or json")->capture_default_str();
+}
+
+int explain(const ExplainFlags& flags) {
+  const Result<std::string> told = explain_from_cluster(flags);
+  if (!told) return refuse(told.error().message);
+  fmt::print("{}", *told);
+  return kOk;
+}
+
+// "muster", or "kubectl muster" when kubectl runs it as a plugin: by the name kubectl-muster.
+std::string called_as(const char* path) {
+  const std::string_view file = path;
+  const std::size_t slash = file.rfind('/');
+  return file.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with("kubectl-muster")
+             ? "kubectl muster"
+             : "muster";
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
+  const std::string program = called_as(argc > 0 ? argv[0] : "muster");
   CLI::App app{"Muster: workload-aware scheduling for Kubernetes"};
-  app.name("muster");
+  app.name(program);
   app.require_subcommand(0, 1);
   bool print_version = false;
   app.add_flag("--version", print_version, "Print the version");
@@ -218,6 +247,10 @@ int run(int argc, char** argv) {
   CLI::App* store_verb =
       app.add_subcommand("store", "Check, back up or restore what `muster up` keeps on disk");
   add_store_flags(*store_verb, store_flags);
+  ExplainFlags explain_flags;
+  CLI::App* explain_verb = app.add_subcommand(
+      "explain", "Say why a group or a pod waits, and what would help; for any cluster");
+  add_explain_flags(*explain_verb, explain_flags);
   CLI::App* version_verb = app.add_subcommand("version", "Print the version");
   CLI::App* help_verb = app.add_subcommand("help", "Print help, also of one verb: muster help up");
   std::string topic;
@@ -228,10 +261,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return refuse(fmt::format("{}; `muster help` shows what can be said", error.what()));
+    return refuse(fmt::format("{}; `{} help` shows what can be said", error.what(), program));
   }
   if (up_verb->parsed()) return up(flags);
   if (store_verb->parsed()) return store(*store_verb, store_flags);
+  if (explain_verb->parsed()) return explain(explain_flags);
   if (version_verb->parsed() || print_version) {
     fmt::print("muster {}\n", version());
     return kOk;
@@ -241,10 +275,10 @@ int run(int argc, char** argv) {
     const std::vector<CLI::App*> verbs = app.get_subcommands({});
     const auto named = std::ranges::find(verbs, topic, &CLI::App::get_name);
     if (named == verbs.end())
-      return refuse(fmt::format("there is no verb {}; `muster help` lists them", topic));
+      return refuse(fmt::format("there is no verb {}; `{} help` lists them", topic, program));
     about = *named;
   }
-  fmt::print("{}", about->help());
+  fmt::print("{}", about == &app ? about->help() : about->help(program));
   return kOk;
 }
 
