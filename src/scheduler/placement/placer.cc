@@ -1,6 +1,7 @@
 #include "scheduler/placement/placer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "api/views/pod_view.h"
 
@@ -235,13 +236,22 @@ void Placer::take_over(const Search& search) {
 // Returns those that were placed now.
 std::vector<std::uint32_t> Placer::add_left_out(Search& search) {
   std::vector<std::uint32_t> added;
+  std::optional<std::uint32_t> failed;  // the last that found no place, and nothing came after it
   for (std::uint32_t id = 1; id < tree_.items.size(); ++id) {
     const std::uint32_t parent = tree_.items[id].parent;
     if (fates_[id].placed || !fates_[parent].placed) continue;
     if (!can_meet_minimum(id, domains_[parent])) continue;
+    if (failed && tree_.items[*failed].parent == parent && search.are_alike(*failed, id)) {
+      fates_[id].unresolved = fates_[*failed].unresolved;
+      continue;
+    }
     const Answer answer = search.place_minimum(id, domains_[parent]);
     fates_[id].unresolved = answer == Answer::Unresolved;
-    if (answer != Answer::Feasible) continue;
+    if (answer != Answer::Feasible) {
+      failed = id;
+      continue;
+    }
+    failed.reset();
     take_over(search);
     for (const auto& [found, domain] : search.found()) added.push_back(found);
   }

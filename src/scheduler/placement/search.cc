@@ -10,6 +10,10 @@ namespace {
 
 // Beyond so many pods there is no hope of going over every way to place them.
 constexpr std::int64_t kPodsMaxForEveryWay = 400;
+// Each group to be placed takes a few frames of the stack; with more of them it might not do.
+constexpr std::size_t kGroupsMax = 500;
+// Looking at everybody who waits is worth it while they are few.
+constexpr int kTasksBoundedMax = 32;
 
 }  // namespace
 
@@ -50,6 +54,7 @@ Answer Search::place_minimum(std::uint32_t item, const Domain& within,
       forced_[up] = 1;
       if (up == item || up == 0) break;
     }
+  if (group_count(item) > kGroupsMax) return Answer::Unresolved;
   // Half of what is left goes to either width; a quick search that comes to its end leaves more.
   const Budget whole = budget_;
   budget_.steps_max =
@@ -65,6 +70,12 @@ Answer Search::place_minimum(std::uint32_t item, const Domain& within,
   if (run(item, within, Width::Full)) return Answer::Feasible;
   return budget_.is_spent() || !is_exhaustive_ || !counts_exactly_ ? Answer::Unresolved
                                                                    : Answer::Infeasible;
+}
+
+std::size_t Search::group_count(std::uint32_t item) const {
+  std::size_t count = 1;
+  for (const std::uint32_t child : tree_.items[item].children) count += group_count(child);
+  return count;
 }
 
 bool Search::run(std::uint32_t item, const Domain& within, Width width) {
@@ -97,8 +108,10 @@ bool Search::solve(const Task* todo) {
 // have the wider domain, so it holds everything up to them.
 bool Search::is_hopeless(const Task* todo) {
   std::vector<std::int64_t> sum(workspace_.tracked().size() + 1, 0);
+  int bounded = 0;
   for (const Task* task = todo; task != nullptr; task = task->next) {
-    if (!bounds_.can_meet_minimum(task->item, *task->within)) return true;
+    if (bounded++ < kTasksBoundedMax && !bounds_.can_meet_minimum(task->item, *task->within))
+      return true;
     const std::vector<std::int64_t>& least = bounds_.demand(task->item);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += least[i];
     if (task->next != nullptr && task->next->within == task->within) continue;

@@ -39,6 +39,9 @@ class Search {
   Answer place_minimum(std::uint32_t item, const Domain& within,
                        std::optional<std::uint32_t> forced = std::nullopt);
 
+  // Whether two groups differ in name only.
+  bool are_alike(std::uint32_t a, std::uint32_t b) const { return kin_[a] == kin_[b]; }
+
   // Of the last success: the groups that met their minimum, with their domains.
   const std::vector<std::pair<std::uint32_t, Domain>>& found() const { return found_; }
 
@@ -55,6 +58,7 @@ class Search {
     mutable std::size_t rank = 0;                         // the one it is in
   };
 
+  std::size_t group_count(std::uint32_t item) const;
   bool run(std::uint32_t item, const Domain& within, Width width);
   bool solve(const Task* todo);
   bool is_hopeless(const Task* todo);
