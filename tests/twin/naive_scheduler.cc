@@ -97,22 +97,42 @@ NaiveScheduler::Verdict NaiveScheduler::fit(const api::Object& pod, const std::s
   };
   for (const char* resource : {"cpu", "memory", "ephemeral-storage"}) check(resource);
   for (const auto& [resource, amount] : needs_of(pod).requests.scalars) check(resource);
-  if (!verdict.reasons.empty()) verdict.plugin = "NodeResourcesFit";
   return verdict;
 }
 
-NaiveScheduler::Verdict NaiveScheduler::filter(const api::Object& pod,
-                                               const std::string& name) const {
+bool NaiveScheduler::ports_clash(const api::Object& pod, const std::string& name) const {
+  for (const auto& [uid, record] : pods) {
+    if (record.second != name) continue;
+    for (const api::HostPort& held : needs_of(*record.first).host_ports)
+      for (const api::HostPort& wanted : needs_of(pod).host_ports)
+        if (held.port == wanted.port && held.protocol == wanted.protocol &&
+            (held.ip == wanted.ip || held.ip == "0.0.0.0" || wanted.ip == "0.0.0.0"))
+          return true;
+  }
+  return false;
+}
+
+std::vector<NaiveScheduler::Verdict> NaiveScheduler::filters(const api::Object& pod,
+                                                             const std::string& name) const {
   const api::Object& node = *nodes.at(name);
   const auto& view = node.view<api::NodeView>();
   const api::PodNeeds& needs = needs_of(pod);
+  std::vector<Verdict> verdicts;
+  const auto say = [&](const char* plugin, bool refuses, const char* reason, bool unresolvable) {
+    verdicts.push_back({{}, plugin, refuses && unresolvable});
+    if (refuses) verdicts.back().reasons.emplace_back(reason);
+  };
+
   const api::Taint cordon{"node.kubernetes.io/unschedulable", "", api::TaintEffect::NoSchedule};
-  if (view.unschedulable && !tolerated(cordon, needs.tolerations, false))
-    return {{"node(s) were unschedulable"}, "NodeUnschedulable", true};
+  say("NodeUnschedulable", view.unschedulable && !tolerated(cordon, needs.tolerations, false),
+      "node(s) were unschedulable", true);
+
+  bool repelled = false;
   for (const api::Taint& taint : view.taints)
-    if (taint.effect != api::TaintEffect::PreferNoSchedule &&
-        !tolerated(taint, needs.tolerations, false))
-      return {{"node(s) had untolerated taint(s)"}, "TaintToleration", true};
+    repelled |= taint.effect != api::TaintEffect::PreferNoSchedule &&
+                !tolerated(taint, needs.tolerations, false);
+  say("TaintToleration", repelled, "node(s) had untolerated taint(s)", true);
+
   bool selected = true;
   for (const auto& [key, value] : needs.node_selector) {
     const std::string* have = api::lookup(node.meta().labels, key);
@@ -121,14 +141,26 @@ NaiveScheduler::Verdict NaiveScheduler::filter(const api::Object& pod,
   if (needs.has_required)
     selected &= std::any_of(needs.required.begin(), needs.required.end(),
                             [&](const auto& term) { return term_matches(term, node); });
-  if (!selected)
-    return {{"node(s) didn't match Pod's node affinity/selector"}, "NodeAffinity", true};
-  return fit(pod, name, used_on(name));
+  say("NodeAffinity", !selected, "node(s) didn't match Pod's node affinity/selector", true);
+
+  say("NodePorts", ports_clash(pod, name),
+      "node(s) didn't have free ports for the requested pod ports", false);
+  verdicts.push_back(fit(pod, name, used_on(name)));
+  verdicts.back().plugin = "NodeResourcesFit";
+  return verdicts;
+}
+
+NaiveScheduler::Verdict NaiveScheduler::filter(const api::Object& pod,
+                                               const std::string& name) const {
+  for (const Verdict& verdict : filters(pod, name))
+    if (!verdict.reasons.empty()) return verdict;
+  return {};
 }
 
 std::int64_t NaiveScheduler::cap(const api::Object& pod, const std::string& name) const {
   if (!filter(pod, name).reasons.empty()) return 0;
   Used used = used_on(name);
+  if (!needs_of(pod).host_ports.empty()) return 1;  // the first copy holds the second's ports
   std::int64_t copies = 0;
   while (fit(pod, name, used).reasons.empty()) {
     ++copies;
@@ -139,58 +171,67 @@ std::int64_t NaiveScheduler::cap(const api::Object& pod, const std::string& name
   return copies;
 }
 
-std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& pod) const {
+std::map<std::string, std::int64_t> NaiveScheduler::scores(const api::Object& pod,
+                                                           const std::string& name) const {
   const api::PodNeeds& needs = needs_of(pod);
-  std::map<std::string, std::int64_t> taints, preferred, totals;
+  const auto& view = nodes.at(name)->view<api::NodeView>();
+  const Used used = used_on(name);
+  std::map<std::string, std::int64_t> scores;
+
+  std::int64_t& taints = scores["TaintToleration"];
+  for (const api::Taint& taint : view.taints)
+    taints += taint.effect == api::TaintEffect::PreferNoSchedule &&
+              !tolerated(taint, needs.tolerations, true);
+  std::int64_t& preferred = scores["NodeAffinity"];
+  for (const api::PreferredNodeTerm& term : needs.preferred)
+    preferred += term_matches(term.term, *nodes.at(name)) ? term.weight : 0;
+
+  std::int64_t sum = 0;
+  std::int64_t weights = 0;
+  const auto least = [&](std::int64_t capacity, std::int64_t requested) {
+    if (capacity == 0) return;
+    ++weights;
+    if (requested <= capacity) sum += (capacity - requested) * 100 / capacity;
+  };
+  least(view.allocatable.cpu_milli, used.nonzero_cpu + needs.score_cpu_milli);
+  least(view.allocatable.memory, used.nonzero_memory + needs.score_memory);
+  scores["NodeResourcesFit"] = weights == 0 ? 0 : sum / weights;
+
+  if (needs.usage.cpu_milli == 0 && needs.usage.memory == 0) return scores;
+  const auto requested = [&](const char* r) {
+    return used.requested.contains(r) ? used.requested.at(r) : 0;
+  };
+  std::vector<double> with, without;
+  const auto fraction = [&](std::int64_t capacity, std::int64_t before, std::int64_t more) {
+    if (capacity == 0) return;
+    without.push_back(std::min(1.0, static_cast<double>(before) / static_cast<double>(capacity)));
+    with.push_back(
+        std::min(1.0, static_cast<double>(before + more) / static_cast<double>(capacity)));
+  };
+  fraction(view.allocatable.cpu_milli, requested("cpu"), needs.usage.cpu_milli);
+  fraction(view.allocatable.memory, requested("memory"), needs.usage.memory);
+  scores["NodeResourcesBalancedAllocation"] = 50 + (50 + static_cast<std::int64_t>(balance(with)) -
+                                                    static_cast<std::int64_t>(balance(without))) /
+                                                       2;
+  return scores;
+}
+
+std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& pod) const {
+  std::map<std::string, std::map<std::string, std::int64_t>> by_node;
   std::int64_t taints_most = 0;
   std::int64_t preferred_most = 0;
   for (const auto& [name, node] : nodes) {
     if (!filter(pod, name).reasons.empty()) continue;
-    const auto& view = node->view<api::NodeView>();
-    const Used used = used_on(name);
-    for (const api::Taint& taint : view.taints)
-      taints[name] += taint.effect == api::TaintEffect::PreferNoSchedule &&
-                      !tolerated(taint, needs.tolerations, true);
-    for (const api::PreferredNodeTerm& term : needs.preferred)
-      preferred[name] += term_matches(term.term, *node) ? term.weight : 0;
-    taints_most = std::max(taints_most, taints[name]);
-    preferred_most = std::max(preferred_most, preferred[name]);
-
-    std::int64_t sum = 0;
-    std::int64_t weights = 0;
-    const auto least = [&](std::int64_t capacity, std::int64_t requested) {
-      if (capacity == 0) return;
-      ++weights;
-      if (requested <= capacity) sum += (capacity - requested) * 100 / capacity;
-    };
-    least(view.allocatable.cpu_milli, used.nonzero_cpu + needs.score_cpu_milli);
-    least(view.allocatable.memory, used.nonzero_memory + needs.score_memory);
-    std::int64_t& total = totals[name];
-    total = weights == 0 ? 0 : sum / weights;
-
-    if (needs.usage.cpu_milli != 0 || needs.usage.memory != 0) {
-      const auto requested = [&](const char* r) {
-        return used.requested.contains(r) ? used.requested.at(r) : 0;
-      };
-      std::vector<double> with, without;
-      const auto fraction = [&](std::int64_t capacity, std::int64_t before, std::int64_t more) {
-        if (capacity == 0) return;
-        without.push_back(
-            std::min(1.0, static_cast<double>(before) / static_cast<double>(capacity)));
-        with.push_back(
-            std::min(1.0, static_cast<double>(before + more) / static_cast<double>(capacity)));
-      };
-      fraction(view.allocatable.cpu_milli, requested("cpu"), needs.usage.cpu_milli);
-      fraction(view.allocatable.memory, requested("memory"), needs.usage.memory);
-      total += 50 + (50 + static_cast<std::int64_t>(balance(with)) -
-                     static_cast<std::int64_t>(balance(without))) /
-                        2;
-    }
+    auto& here = by_node[name] = scores(pod, name);
+    taints_most = std::max(taints_most, here["TaintToleration"]);
+    preferred_most = std::max(preferred_most, here["NodeAffinity"]);
   }
-  for (auto& [name, total] : totals) {
-    total += 3 * (taints_most == 0 ? 100 : 100 - taints[name] * 100 / taints_most);
-    if (!needs.preferred.empty())
-      total += 2 * (preferred_most == 0 ? preferred[name] : preferred[name] * 100 / preferred_most);
+  std::map<std::string, std::int64_t> totals;
+  for (auto& [name, here] : by_node) {
+    std::int64_t& total = totals[name];
+    total = here["NodeResourcesFit"] + here["NodeResourcesBalancedAllocation"];
+    total += 3 * (taints_most == 0 ? 100 : 100 - here["TaintToleration"] * 100 / taints_most);
+    if (preferred_most > 0) total += 2 * (here["NodeAffinity"] * 100 / preferred_most);
   }
   return totals;
 }

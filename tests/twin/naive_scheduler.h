@@ -21,9 +21,13 @@ class NaiveScheduler {
     std::string plugin;
     bool unresolvable = false;
   };
+  // What each filter says by itself, in the order they are asked, and the first that refuses.
+  std::vector<Verdict> filters(const api::Object& pod, const std::string& node) const;
   Verdict filter(const api::Object& pod, const std::string& node) const;
   // How many copies of the pod fit, one after another.
   std::int64_t cap(const api::Object& pod, const std::string& node) const;
+  // What each score says of a node, before it is normalized over all.
+  std::map<std::string, std::int64_t> scores(const api::Object& pod, const std::string& node) const;
   // The weighted total of every node that passes the filters.
   std::map<std::string, std::int64_t> totals(const api::Object& pod) const;
   // Upstream's fit error.
@@ -37,6 +41,7 @@ class NaiveScheduler {
     std::int64_t pods = 0;
   };
   Used used_on(const std::string& node) const;
+  bool ports_clash(const api::Object& pod, const std::string& node) const;
   Verdict fit(const api::Object& pod, const std::string& node, const Used& used) const;
 };
 

@@ -46,8 +46,8 @@ api::ObjectPtr NodeSample::make() const {
 
 api::ObjectPtr PodSample::make() const {
   std::string spec_members = fmt::format(
-      R"("containers":[{{"name":"c","image":"app","resources":{{"requests":{{{}}}}}}}],"priority":{})",
-      resources(cpu, memory, extended), priority);
+      R"("containers":[{{"name":"c","image":"app"{},"resources":{{"requests":{{{}}}}}}}],"priority":{})",
+      ports.empty() ? "" : ",\"ports\":" + ports, resources(cpu, memory, extended), priority);
   if (!node_name.empty()) spec_members += fmt::format(R"(,"nodeName":"{}")", node_name);
   if (!group.empty())
     spec_members += fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})", group);

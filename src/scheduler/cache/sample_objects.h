@@ -36,6 +36,7 @@ struct PodSample {
   std::string status = {};  // more members of status
   std::string name_space = "default";
   bool terminating = false;
+  std::string ports = {};  // of the container: JSON array, or empty
 
   api::ObjectPtr make() const;
 };

@@ -1,0 +1,269 @@
+#include "twin/script.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace muster::scheduler::twin {
+namespace {
+
+std::string join(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::string random_name(Dice& dice) { return "n" + std::to_string(dice.below(14)); }
+
+std::string random_term(Dice& dice) {
+  switch (dice.below(5)) {
+    case 0:
+      return R"({"matchExpressions":[{"key":"disk","operator":"In","values":["ssd","nvme"]}]})";
+    case 1: return R"({"matchExpressions":[{"key":"gen","operator":"Gt","values":["2"]}]})";
+    case 2:
+      return R"({"matchExpressions":[{"key":"zone","operator":"NotIn","values":["z1"]},{"key":"disk","operator":"Exists"}]})";
+    case 3:
+      return R"({"matchFields":[{"key":"metadata.name","operator":")" + dice.any({"In", "NotIn"}) +
+             R"(","values":[")" + random_name(dice) + "\"]}]}";
+    default: return R"({"matchExpressions":[{"key":"zone","operator":"DoesNotExist"}]})";
+  }
+}
+
+std::string random_affinity(Dice& dice) {
+  std::vector<std::string> parts;
+  if (dice.chance(25))
+    parts.push_back(R"("requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)" +
+                    random_term(dice) + (dice.chance(50) ? "," + random_term(dice) : "") + "]}");
+  if (dice.chance(35))
+    parts.push_back(fmt::format(
+        R"("preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},"preference":{}}},{{"weight":{},"preference":{}}}])",
+        1 + dice.below(100), random_term(dice), 1 + dice.below(100), random_term(dice)));
+  return parts.empty() ? "" : R"("affinity":{"nodeAffinity":{)" + join(parts) + "}}";
+}
+
+std::string text_of(const PodSample& pod) {
+  return fmt::format("{}{} cpu={} memory={}{}{}{}", pod.name,
+                     pod.node_name.empty() ? "" : " on " + pod.node_name, pod.cpu, pod.memory,
+                     pod.extended.empty() ? "" : fmt::format(" {}", pod.extended),
+                     pod.ports.empty() ? "" : " ports=" + pod.ports,
+                     pod.spec.empty() ? "" : " {" + pod.spec + "}");
+}
+
+std::string text_of(const Change& change) {
+  const NodeSample& node = change.node;
+  switch (change.kind) {
+    case Change::Kind::SetNode:
+      return fmt::format("node {} cpu={} memory={} pods={} labels={} {} {}{}", node.name, node.cpu,
+                         node.memory, node.pods, node.labels, node.extended, node.taints,
+                         node.unschedulable ? " unschedulable" : "");
+    case Change::Kind::RemoveNode: return "no more node " + node.name;
+    case Change::Kind::SetPod: return "pod " + text_of(change.pod);
+    case Change::Kind::AssumePod: return "assumed " + text_of(change.pod);
+    case Change::Kind::RemovePod: return "no more pod " + change.pod.name;
+    case Change::Kind::Look: return "look";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Script::text() const {
+  std::string text;
+  for (const Change& change : history) text += "  " + text_of(change) + "\n";
+  for (const PodSample& pod : pods) text += "  asks " + text_of(pod) + "\n";
+  for (const Move& move : moves)
+    text += move.kind == Move::Kind::Mark   ? "  checkpoint\n"
+            : move.kind == Move::Kind::Undo ? "  undo\n"
+                                            : fmt::format("  place {} {}\n", move.shape, move.zone);
+  return text;
+}
+
+NodeSample random_node(Dice& dice) {
+  NodeSample node{.name = random_name(dice)};
+  node.cpu = std::to_string(1 + dice.below(8));
+  node.memory = std::to_string(1 + dice.below(16)) + "Gi";
+  if (dice.chance(5)) node.memory = "0";
+  node.pods = static_cast<std::int64_t>(dice.below(10));
+  if (dice.chance(60)) node.labels["disk"] = dice.any({"ssd", "hdd", "nvme"});
+  if (dice.chance(60)) node.labels["gen"] = std::to_string(dice.below(5));
+  if (dice.chance(70)) node.labels["zone"] = dice.any({"z1", "z2", "z3"});
+  if (dice.chance(30)) node.extended["example.com/gpu"] = std::to_string(dice.below(5));
+  if (dice.chance(40))
+    node.taints = R"([{"key":")" + dice.any({"k", "l"}) + R"(","effect":")" +
+                  dice.any({"NoSchedule", "PreferNoSchedule", "PreferNoSchedule", "NoExecute"}) +
+                  "\"}" + (dice.chance(40) ? R"(,{"key":"m","effect":"PreferNoSchedule"}])" : "]");
+  node.unschedulable = dice.chance(10);
+  return node;
+}
+
+PodSample random_pod(Dice& dice, const std::string& name) {
+  PodSample pod{.name = name};
+  if (dice.chance(80)) pod.cpu = std::to_string(dice.below(12) * 250) + "m";
+  if (dice.chance(70)) pod.memory = std::to_string(dice.below(8) * 512) + "Mi";
+  if (dice.chance(20)) pod.extended["example.com/gpu"] = std::to_string(dice.below(4));
+  if (dice.chance(15))
+    pod.ports =
+        fmt::format(R"([{{"containerPort":80,"hostPort":{},"protocol":"{}","hostIP":"{}"}}])",
+                    8080 + dice.below(2), dice.any({"TCP", "TCP", "UDP"}),
+                    dice.any({"", "0.0.0.0", "10.0.0.1", "10.0.0.2"}));
+  std::vector<std::string> parts;
+  if (dice.chance(25))
+    parts.push_back(R"("nodeSelector":{"disk":")" + dice.any({"ssd", "hdd"}) + "\"}");
+  if (dice.chance(40))
+    parts.push_back(R"("tolerations":[{"key":")" + dice.any({"k", "l", ""}) +
+                    R"(","operator":"Exists","effect":")" +
+                    dice.any({"", "NoSchedule", "PreferNoSchedule", "NoExecute"}) + "\"}]");
+  if (std::string affinity = random_affinity(dice); !affinity.empty()) parts.push_back(affinity);
+  pod.spec = join(parts);
+  return pod;
+}
+
+Script random_script(std::uint64_t seed) {
+  Dice dice(seed);
+  Script script;
+  int next = 0;
+  std::vector<std::string> living;
+  const auto set_node = [&] {
+    script.history.push_back({.kind = Change::Kind::SetNode, .node = random_node(dice)});
+  };
+  const auto change = [&] {
+    switch (dice.below(8)) {
+      case 0: set_node(); return;
+      case 1:
+        if (dice.chance(30))
+          script.history.push_back(
+              {.kind = Change::Kind::RemoveNode, .node = {.name = random_name(dice)}});
+        return;
+      case 4:
+        if (living.empty()) return;
+        std::swap(living[dice.below(living.size())], living.back());
+        script.history.push_back({.kind = Change::Kind::RemovePod, .pod = {.name = living.back()}});
+        living.pop_back();
+        return;
+      default: {
+        PodSample pod = random_pod(dice, "p" + std::to_string(next++));
+        pod.node_name = random_name(dice);
+        living.push_back(pod.name);
+        script.history.push_back(
+            {.kind = dice.chance(40) ? Change::Kind::SetPod : Change::Kind::AssumePod, .pod = pod});
+      }
+    }
+  };
+  for (std::uint64_t i = 1 + dice.below(12); i > 0; --i) set_node();
+  for (int i = 0; i < 20; ++i) change();
+  for (int round = 0; round < 3; ++round) {
+    script.history.push_back({});
+    for (int i = 0; i < 5; ++i) change();
+  }
+  script.history.push_back({});
+  for (int i = 0; i < 3; ++i) script.pods.push_back(random_pod(dice, "ask" + std::to_string(i)));
+  for (int i = 0; i < 16; ++i) {
+    const std::uint64_t kind = dice.below(6);
+    script.moves.push_back({.kind = kind == 0   ? Move::Kind::Mark
+                                    : kind == 1 ? Move::Kind::Undo
+                                                : Move::Kind::Place,
+                            .shape = dice.below(3),
+                            .zone = dice.chance(50) ? "" : dice.any({"z1", "z2", "z3"})});
+  }
+  return script;
+}
+
+namespace {
+
+template <typename T>
+void without_some(const Script& from, std::vector<T> Script::* list, std::vector<Script>& into) {
+  const std::size_t size = (from.*list).size();
+  for (std::size_t chunk = size; chunk >= 1; chunk /= 2)
+    for (std::size_t at = 0; at + chunk <= size; at += chunk) {
+      Script& copy = into.emplace_back(from);
+      const auto first = (copy.*list).begin() + static_cast<std::ptrdiff_t>(at);
+      (copy.*list).erase(first, first + static_cast<std::ptrdiff_t>(chunk));
+    }
+}
+
+std::vector<PodSample> simpler_pods(const PodSample& from) {
+  std::vector<PodSample> simple;
+  const auto clear = [&](auto member, const auto& empty) {
+    if (from.*member == empty) return;
+    simple.push_back(from);
+    simple.back().*member = empty;
+  };
+  clear(&PodSample::spec, std::string());
+  clear(&PodSample::ports, std::string());
+  clear(&PodSample::cpu, std::string());
+  clear(&PodSample::memory, std::string());
+  clear(&PodSample::extended, std::map<std::string, std::string>());
+  return simple;
+}
+
+std::vector<NodeSample> simpler_nodes(const NodeSample& from) {
+  std::vector<NodeSample> simple;
+  const auto clear = [&](auto member, const auto& empty) {
+    if (from.*member == empty) return;
+    simple.push_back(from);
+    simple.back().*member = empty;
+  };
+  clear(&NodeSample::taints, std::string());
+  clear(&NodeSample::labels, std::map<std::string, std::string>());
+  clear(&NodeSample::extended, std::map<std::string, std::string>());
+  clear(&NodeSample::unschedulable, false);
+  return simple;
+}
+
+}  // namespace
+
+std::vector<Script> simpler(const Script& from) {
+  std::vector<Script> scripts;
+  without_some(from, &Script::history, scripts);
+  without_some(from, &Script::moves, scripts);
+  if (from.pods.size() > 1) without_some(from, &Script::pods, scripts);
+  for (std::size_t i = 0; i < from.pods.size(); ++i)
+    for (const PodSample& pod : simpler_pods(from.pods[i]))
+      scripts.emplace_back(from).pods[i] = pod;
+  for (std::size_t i = 0; i < from.history.size(); ++i) {
+    for (const PodSample& pod : simpler_pods(from.history[i].pod))
+      scripts.emplace_back(from).history[i].pod = pod;
+    for (const NodeSample& node : simpler_nodes(from.history[i].node))
+      if (from.history[i].kind == Change::Kind::SetNode)
+        scripts.emplace_back(from).history[i].node = node;
+  }
+  return scripts;
+}
+
+void World::apply(const Change& change) {
+  switch (change.kind) {
+    case Change::Kind::SetNode: {
+      const api::ObjectPtr node = change.node.make();
+      cluster.set_node(node);
+      naive.nodes[change.node.name] = node;
+      return;
+    }
+    case Change::Kind::RemoveNode:
+      cluster.remove_node(change.node.name);
+      naive.nodes.erase(change.node.name);
+      return;
+    case Change::Kind::SetPod:
+    case Change::Kind::AssumePod: {
+      PodSample sample = change.pod;
+      if (change.kind == Change::Kind::AssumePod) sample.node_name.clear();
+      const api::ObjectPtr pod = sample.make();
+      naive.pods[pod->meta().uid] = {pod, change.pod.node_name};
+      if (change.kind == Change::Kind::SetPod)
+        cluster.set_pod(pod);
+      else
+        cluster.assume(pod, change.pod.node_name);
+      return;
+    }
+    case Change::Kind::RemovePod: {
+      const std::string uid = change.pod.name_space + "-" + change.pod.name;
+      if (cluster.is_assumed(uid))
+        cluster.forget(uid);
+      else
+        cluster.remove_pod(uid);
+      naive.pods.erase(uid);
+      return;
+    }
+    case Change::Kind::Look: return;
+  }
+}
+
+}  // namespace muster::scheduler::twin
