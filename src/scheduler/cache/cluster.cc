@@ -120,21 +120,25 @@ void Cluster::set_node(const api::ObjectPtr& object) {
   const api::ObjectPtr before = std::exchange(row.node, object);
   const api::NodeView& view = node_view(*object);
   bool shape_changed = false;
+  bool labels_changed = false;
   if (before == nullptr) {
     alive_.insert(node);
     ++node_count_;
     unranked_.push_back(node);
     ++order_epoch_;
-    shape_changed = true;
+    shape_changed = labels_changed = true;
   } else {
     const api::NodeView& old = node_view(*before);
-    shape_changed = old.unschedulable != view.unschedulable || old.taints != view.taints ||
-                    before->meta().labels != object->meta().labels;
+    labels_changed = before->meta().labels != object->meta().labels;
+    shape_changed =
+        labels_changed || old.unschedulable != view.unschedulable || old.taints != view.taints;
   }
+  if (labels_changed) ++label_epoch_;
   if (shape_changed) {
     unschedulable_.set(node, view.unschedulable);
     taint_set_[node] = intern_taints(view.taints);
-    for (const auto& [key, column] : labels_) set_label(*column, node);
+    if (labels_changed)
+      for (const auto& [key, column] : labels_) set_label(*column, node);
   }
   const bool amounts_changed = before == nullptr ||
                                node_view(*before).allocatable != view.allocatable ||
@@ -154,6 +158,7 @@ void Cluster::remove_node(std::string_view name) {
   --node_count_;
   order_stale_ = true;
   ++order_epoch_;
+  ++label_epoch_;
   unschedulable_.remove(node);
   taint_set_[node] = TaintSetId{};
   clear_allocatable(node);
@@ -249,7 +254,8 @@ void Cluster::sort_names() const {
   std::erase_if(by_rank_, [this](NodeId node) {
     return !alive_.contains(node) || std::ranges::binary_search(unranked_, node);
   });
-  std::ranges::sort(unranked_, by_name);
+  // A list of nodes comes in the order of names, and comparing them is what sorting costs.
+  if (!std::ranges::is_sorted(unranked_, by_name)) std::ranges::sort(unranked_, by_name);
   const auto middle = static_cast<std::ptrdiff_t>(by_rank_.size());
   by_rank_.insert(by_rank_.end(), unranked_.begin(), unranked_.end());
   std::inplace_merge(by_rank_.begin(), by_rank_.begin() + middle, by_rank_.end(), by_name);
@@ -301,8 +307,6 @@ bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeI
 void Cluster::remove_pod(std::string_view uid) { erase_pod(uid); }
 
 void Cluster::assume(const api::ObjectPtr& pod, std::string_view node) {
-  CHECK_THAT(!pods_.contains(pod->meta().uid), "pod {} holds a node already",
-             api::key_text(pod->meta()));
   insert_pod({.pod = pod, .node = row_of(node), .standing = Standing::Holds, .assumed = true});
 }
 
@@ -316,10 +320,11 @@ bool Cluster::is_assumed(std::string_view uid) const {
 }
 
 void Cluster::insert_pod(PodRecord record) {
-  count_pod(record, 1);
-  count_member(record, 1);
-  const std::string_view uid = record.pod->meta().uid;
-  pods_.emplace(uid, std::move(record));
+  const api::ObjectMeta& meta = record.pod->meta();
+  const auto [at, is_new] = pods_.try_emplace(meta.uid, std::move(record));
+  CHECK_THAT(is_new, "pod {} holds a node already", api::key_text(meta));
+  count_pod(at->second, 1);
+  count_member(at->second, 1);
 }
 
 void Cluster::erase_pod(std::string_view uid) {

@@ -33,12 +33,20 @@ struct ResourceColumns {
   std::int64_t allocatable_max = 0;
 };
 
+// Looks up texts without making strings of them.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>{}(text);
+  }
+};
+
 // One label key of all nodes, values interned. Kept for the keys that somebody asked for.
 struct LabelColumn {
   std::string key;
   Column<LabelValueId> values;
   std::vector<std::string> names;  // by id; the first stands for "absent"
-  std::map<std::string, LabelValueId, std::less<>> ids;
+  boost::unordered_flat_map<std::string, LabelValueId, TextHash, std::equal_to<>> ids;
 };
 
 // The members of one PodGroup that hold a node or have finished.
@@ -118,6 +126,8 @@ class Cluster {
   const RowLog& log() const { return log_; }
   // Rises whenever a node comes or goes or changes its labels or taints.
   std::uint64_t shape_epoch() const { return shape_epoch_; }
+  // Rises whenever a node comes or goes or changes its labels.
+  std::uint64_t label_epoch() const { return label_epoch_; }
 
   // --- the order of nodes ---
   // Position of each living node by name, and the node at a position. Both change with the set of
@@ -148,12 +158,6 @@ class Cluster {
   std::unique_ptr<Derived>& derived(const void* key) { return derived_[key]; }
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
   struct Row {
     std::string name;
     api::ObjectPtr node;    // null: placeholder or free
@@ -213,6 +217,7 @@ class Cluster {
   std::map<std::string, std::unique_ptr<LabelColumn>, std::less<>> labels_;
   RowLog log_;
   std::uint64_t shape_epoch_ = 1;
+  std::uint64_t label_epoch_ = 1;
 
   // Name order, brought up to date when somebody asks.
   mutable std::vector<NodeId> by_rank_;
@@ -222,7 +227,7 @@ class Cluster {
   std::uint64_t order_epoch_ = 0;
 
   // Pods and groups.
-  boost::unordered_flat_map<std::string_view, PodRecord> pods_;
+  boost::unordered_flat_map<std::string_view, PodRecord, TextHash, std::equal_to<>> pods_;
   boost::unordered_flat_map<std::string, GroupMembers, TextHash, std::equal_to<>> members_;
 
   // Classes.

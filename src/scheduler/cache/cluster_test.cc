@@ -139,5 +139,31 @@ TEST(Cluster, KnowsTheMembersOfAGroup) {
   EXPECT_EQ(cluster.members("default", "g"), nullptr);
 }
 
+TEST(Cluster, TellsLabelsFromOtherChanges) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1", .labels = {{"rack", "a"}}}.make());
+  const std::uint64_t before = cluster.label_epoch();
+  cluster.set_node(
+      NodeSample{.name = "n1", .labels = {{"rack", "a"}}, .unschedulable = true}.make());
+  EXPECT_EQ(cluster.label_epoch(), before) << "a cordon changes no label";
+  cluster.set_node(NodeSample{.name = "n1", .labels = {{"rack", "b"}}}.make());
+  const std::uint64_t relabelled = cluster.label_epoch();
+  EXPECT_GT(relabelled, before);
+  cluster.remove_node("n1");
+  EXPECT_GT(cluster.label_epoch(), relabelled);
+}
+
+TEST(RowLog, KnowsWhichChangeOfARowIsTheLast) {
+  RowLog log;
+  log.grow(3);
+  const auto node = [](std::uint32_t row) { return static_cast<NodeId>(row); };
+  log.add(node(1), RowLog::What::Usage);
+  log.add(node(2), RowLog::What::Usage);
+  log.add(node(1), RowLog::What::Usage);
+  EXPECT_TRUE(log.is_outdated(0));
+  EXPECT_FALSE(log.is_outdated(1));
+  EXPECT_FALSE(log.is_outdated(2));
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -140,6 +140,48 @@ void AddBalancedPair(const Share& a, const Share& b, std::int64_t weight, std::i
   }
 }
 
+// The keys of the rows from `row` on; 0 for those whose bit is not set.
+HWY_INLINE hn::Vec<Amounts64> Keys(std::uint64_t bits, const std::int32_t* totals,
+                                   const std::uint32_t* ranks, std::size_t row) {
+  const Amounts64 d;
+  const hn::Rebind<std::int32_t, Amounts64> narrow;
+  const hn::RebindToUnsigned<decltype(narrow)> narrow_unsigned;
+  const auto total = hn::PromoteTo(d, hn::Load(narrow, totals + row));
+  // As signed numbers, ~rank is negative; its low half is what the key wants.
+  const auto rank =
+      hn::PromoteTo(d, hn::BitCast(narrow, hn::Not(hn::Load(narrow_unsigned, ranks + row))));
+  const auto key = hn::Or(hn::ShiftLeft<32>(hn::Add(total, hn::Set(d, 1))),
+                          hn::And(rank, hn::Set(d, std::int64_t{0xffffffff})));
+  std::uint8_t bytes[8];
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::uint8_t>(bits >> (8 * i));
+  return hn::IfThenElseZero(hn::LoadMaskBits(d, bytes), key);
+}
+
+// Whole words only; `words` says for which rows there is room.
+void PackKeys(const std::uint64_t* words, std::size_t word_count, const std::int32_t* totals,
+              const std::uint32_t* ranks, std::uint64_t* keys) {
+  const Amounts64 d;
+  const hn::RebindToUnsigned<Amounts64> u;
+  for (std::size_t w = 0; w < word_count; ++w) {
+    if (words[w] == 0) continue;
+    for (std::size_t at = 0; at < 64; at += hn::Lanes(d))
+      hn::StoreU(hn::BitCast(u, Keys(words[w] >> at, totals, ranks, w * 64 + at)), u,
+                 keys + w * 64 + at);
+  }
+}
+
+std::uint64_t BestKey(const std::uint64_t* words, std::size_t word_count,
+                      const std::int32_t* totals, const std::uint32_t* ranks) {
+  const Amounts64 d;
+  auto best = hn::Zero(d);
+  for (std::size_t w = 0; w < word_count; ++w) {
+    if (words[w] == 0) continue;
+    for (std::size_t at = 0; at < 64; at += hn::Lanes(d))
+      best = hn::Max(best, Keys(words[w] >> at, totals, ranks, w * 64 + at));
+  }
+  return static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(d, best)));
+}
+
 }  // namespace muster::scheduler::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -151,6 +193,8 @@ HWY_EXPORT(NarrowByFit);
 HWY_EXPORT(CapByFit);
 HWY_EXPORT(AddLeastAllocated);
 HWY_EXPORT(AddBalancedPair);
+HWY_EXPORT(PackKeys);
+HWY_EXPORT(BestKey);
 
 // trunc((1 - deviation) * 100) over the shares that count; `wanted` is added for the balance with
 // the pod.
@@ -202,6 +246,25 @@ std::int32_t cap_by_fit_at(std::span<const Demand> demands, const std::int64_t* 
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(cap, 0, kNoCap));
 }
 
+void pack_keys(const NodeSet& nodes, const Column<std::int32_t>& totals,
+               const Column<std::uint32_t>& ranks, std::span<std::uint64_t> keys) {
+  const std::size_t whole = keys.size() / 64;
+  HWY_DYNAMIC_DISPATCH(PackKeys)
+  (nodes.words(), whole, totals.data(), ranks.data(), keys.data());
+  for (std::size_t row = whole * 64; row < keys.size(); ++row) {
+    const auto node = static_cast<NodeId>(row);
+    if (nodes.contains(node))
+      keys[row] =
+          (static_cast<std::uint64_t>(totals[node] + 1) << 32) | (0xffffffffU - ranks[node]);
+  }
+}
+
+std::uint64_t best_key(const NodeSet& nodes, const Column<std::int32_t>& totals,
+                       const Column<std::uint32_t>& ranks) {
+  return HWY_DYNAMIC_DISPATCH(BestKey)(nodes.words(), nodes.word_count(), totals.data(),
+                                       ranks.data());
+}
+
 void add_least_allocated(std::span<const Share> shares, std::int64_t weight, bool amounts_are_small,
                          Column<std::int32_t>& totals) {
   if (amounts_are_small) {
@@ -237,6 +300,20 @@ void add_balanced(std::span<const Share> shares, std::int64_t weight,
 }
 
 std::int64_t balanced_at(std::span<const Share> shares, std::size_t row) {
+  // CPU and memory, as nearly always: the same arithmetic without the loops.
+  if (shares.size() == 2 && shares[0].allocatable[row] > 0 && shares[1].allocatable[row] > 0) {
+    const auto capacity0 = static_cast<double>(shares[0].allocatable[row]);
+    const auto capacity1 = static_cast<double>(shares[1].allocatable[row]);
+    const auto balance = [&](std::int64_t used0, std::int64_t used1) {
+      const double f0 = std::min(static_cast<double>(used0) / capacity0, 1.0);
+      const double f1 = std::min(static_cast<double>(used1) / capacity1, 1.0);
+      return static_cast<std::int64_t>((1 - std::abs((f0 - f1) / 2)) * 100);
+    };
+    const std::int64_t used0 = shares[0].used[row];
+    const std::int64_t used1 = shares[1].used[row];
+    const std::int64_t without = balance(used0, used1);
+    return 50 + (50 + balance(used0 + shares[0].wanted, used1 + shares[1].wanted) - without) / 2;
+  }
   const auto with = static_cast<std::int64_t>(balance_at(shares, row, true));
   const auto without = static_cast<std::int64_t>(balance_at(shares, row, false));
   return 50 + (50 + with - without) / 2;

@@ -28,6 +28,15 @@ void cap_by_fit(std::span<const Demand> demands, const std::int64_t* slots,
 std::int32_t cap_by_fit_at(std::span<const Demand> demands, const std::int64_t* slots,
                            const std::int64_t* pods, std::size_t row);
 
+// A node's total score and its rank by name in one number, so that the greater one is the better
+// node: (total + 1) << 32 | ~rank. Written to keys[row] for every member; the other keys must be 0
+// before.
+void pack_keys(const NodeSet& nodes, const Column<std::int32_t>& totals,
+               const Column<std::uint32_t>& ranks, std::span<std::uint64_t> keys);
+// The greatest of them; 0 if there is none.
+std::uint64_t best_key(const NodeSet& nodes, const Column<std::int32_t>& totals,
+                       const Column<std::uint32_t>& ranks);
+
 // One resource in an allocation score: the share that would be taken is (used + wanted) /
 // allocatable.
 struct Share {

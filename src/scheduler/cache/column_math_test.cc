@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <vector>
 
 namespace muster::scheduler {
 namespace {
@@ -138,6 +140,33 @@ TEST(ColumnMath, WholeColumnsAgreeWithSingleRows) {
       ASSERT_EQ(balanced.data()[row], 2 * balanced_at(shares, row))
           << "seed " << seed << " row " << row;
     }
+  }
+}
+
+TEST(Keys, AreTheSameForOneRowAndForAll) {
+  std::mt19937 random(7);  // NOLINT: the same numbers every time
+  for (const std::size_t rows : {1, 63, 64, 65, 200, 1000}) {
+    NodeSet nodes(rows);
+    Column<std::int32_t> totals;
+    Column<std::uint32_t> ranks;
+    totals.resize(rows);
+    ranks.resize(rows);
+    std::vector<std::uint64_t> want(rows, 0);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto node = static_cast<NodeId>(row);
+      totals[node] = static_cast<std::int32_t>(random() % 1200);
+      ranks[node] = static_cast<std::uint32_t>(rows - row);
+      if (random() % 3 == 0) continue;
+      nodes.insert(node);
+      want[row] =
+          (static_cast<std::uint64_t>(totals[node] + 1) << 32) | (0xffffffffU - ranks[node]);
+    }
+    std::vector<std::uint64_t> keys(rows, 0);
+    pack_keys(nodes, totals, ranks, keys);
+    EXPECT_EQ(keys, want);
+    EXPECT_EQ(best_key(nodes, totals, ranks), *std::ranges::max_element(want));
+    nodes.clear();
+    EXPECT_EQ(best_key(nodes, totals, ranks), 0u);
   }
 }
 

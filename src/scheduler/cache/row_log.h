@@ -25,13 +25,18 @@ class RowLog {
     return sequence >= floor_ && end_ - sequence <= ring_.size();
   }
   const Entry& at(std::uint64_t sequence) const { return ring_[sequence & (ring_.size() - 1)]; }
+  // Whether the row changed again later: a reader may leave it to that entry.
+  bool is_outdated(std::uint64_t sequence) const {
+    return latest_[index_of(at(sequence).node)] != sequence;
+  }
 
   void add(NodeId node, What what) {
     ring_[end_ & (ring_.size() - 1)] = {node, what};
-    ++end_;
+    latest_[index_of(node)] = end_++;
   }
   // Makes room for about as many changes as there are rows.
   void grow(std::size_t rows) {
+    latest_.resize(rows, 0);
     std::size_t size = ring_.size();
     while (size < rows) size *= 2;
     if (size == ring_.size()) return;
@@ -46,6 +51,7 @@ class RowLog {
 
  private:
   std::vector<Entry> ring_ = std::vector<Entry>(1024);
+  std::vector<std::uint64_t> latest_;  // by row: its last change
   std::uint64_t end_ = 0;
   std::uint64_t floor_ = 0;  // changes before this one are gone for good
 };

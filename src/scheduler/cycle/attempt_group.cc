@@ -144,8 +144,8 @@ class PlanWriter {
   void write_placed(std::uint32_t id, Plan& plan) {
     const GroupTree::Item& item = tree_.items[id];
     const Domain& domain = placer_.domain(id);
-    plan.groups.push_back(
-        {item.group->key, item.group->object, Outcome::Placed, "", item.key ? domain.name : ""});
+    plan.groups.push_back({item.group->key, item.group->object, Outcome::Placed, "",
+                           std::string(item.key ? domain.name : std::string_view())});
     std::map<std::uint32_t, Refusal> refusals;  // of members that did not fit, one text per shape
     for (const std::uint32_t member : item.members) {
       const GroupTree::Member& pod = tree_.members[member];
@@ -213,12 +213,14 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile) 
     return plan;
   }
   Standings& standings = Standings::of(cluster, profile);
+  const std::uint64_t rows_read = standings.rows_read();
   {
     const GroupTree tree(root, cluster, standings);
     Workspace workspace(cluster, *tree.topology, tree.shapes);
     Placer placer(tree, workspace, {});
     const Answer answer = placer.run();
     plan = PlanWriter(tree, workspace, placer, answer).write();
+    plan.rows_read = workspace.rows_read() + standings.rows_read() - rows_read;
   }
   standings.settle();
   for_each_pod(root, [&](const PendingPod& pending) {

@@ -10,11 +10,13 @@ namespace muster::scheduler {
 namespace {
 
 // The node the pod was promised earlier, if it is feasible now: taken without looking further.
-std::optional<NodeId> nominated_node(const api::PodView& pod, const Standing& standing,
+std::optional<NodeId> nominated_node(const PendingPod& pending, Standings& standings,
                                      const Cluster& cluster) {
+  const api::PodView& pod = pending.pod->view<api::PodView>();
   NodeId node{};
   if (pod.nominated_node.empty() || !cluster.find_node(pod.nominated_node, node))
     return std::nullopt;
+  const Standing& standing = standings.of_pod(pending.pod);
   if (!standing.is_looked_at(node) || !standing.is_feasible(node)) return std::nullopt;
   return node;
 }
@@ -33,14 +35,15 @@ Plan attempt_pod(const PendingPod& pending, Cluster& cluster, const Profile& pro
     return plan;
   }
   Standings& standings = Standings::of(cluster, profile);
-  const Standing& standing = standings.of_pod(pending.pod);
-  std::optional<NodeId> node = nominated_node(pending.pod->view<api::PodView>(), standing, cluster);
+  const std::uint64_t rows_read = standings.rows_read();
+  std::optional<NodeId> node = nominated_node(pending, standings, cluster);
   if (!node)
-    if (const auto best = standing.pick()) node = best->node;
+    if (const auto best = standings.pick(pending.pod)) node = best->node;
   if (node)
     plan.assignments.push_back({pending.pod, cluster.node_name(*node)});
   else
-    plan.refusals.push_back(refuse(pending.pod, standing, cluster));
+    plan.refusals.push_back(refuse(pending.pod, standings.of_pod(pending.pod), cluster));
+  plan.rows_read = standings.rows_read() - rows_read;
   standings.settle();
   return plan;
 }

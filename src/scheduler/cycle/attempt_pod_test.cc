@@ -174,8 +174,9 @@ TEST_F(AttemptPod, ForgetsClassesBeyondTheBudget) {
     cluster.set_node(NodeSample{.name = "n" + std::to_string(i)}.make());
   Standings& standings = Standings::of(cluster, profile);
   standings.set_bytes_max(64 << 10);
-  for (int i = 1; i <= 100; ++i) {
-    const Plan plan = attempt({.name = "p" + std::to_string(i), .cpu = std::to_string(i) + "m"});
+  for (int i = 2; i <= 201; ++i) {  // two of each class: only a second one makes it worth keeping
+    const Plan plan =
+        attempt({.name = "p" + std::to_string(i), .cpu = std::to_string(i / 2) + "m"});
     ASSERT_EQ(plan.assignments.size(), 1u);
     cluster.assume(plan.assignments[0].pod, plan.assignments[0].node);
     EXPECT_LE(standings.bytes(), std::size_t{64 << 10});

@@ -85,14 +85,14 @@ std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   if (held + queued < item.minimum)
     return fmt::format("minCount ({}) cannot be satisfied: {} scheduled, {} remaining",
                        item.minimum, held, queued);
-  const std::vector<Domain> domains = placer_.candidates(id, within);
+  const std::span<const Domain> domains = placer_.candidates(id, within);
   if (domains.empty()) return "no feasible placements found";
   std::string text = item.is_leaf() ? why_leaf(id, domains) : why_composite(id, domains);
   if (item.key) text = fmt::format("0/{} placements are available, {}", domains.size(), text);
   return text;
 }
 
-std::string GroupReport::why_leaf(std::uint32_t id, const std::vector<Domain>& domains) {
+std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> domains) {
   const GroupTree::Item& item = tree_.items[id];
   const std::int64_t needed =
       item.missing() > 0 ? item.missing() : static_cast<std::int64_t>(item.members.size());
@@ -186,7 +186,7 @@ std::string GroupReport::scarcest(std::uint32_t shape, const Domain& domain, std
                      amount_text(cluster.resource(scarce->resource).name, scarce->amount));
 }
 
-std::string GroupReport::why_composite(std::uint32_t id, const std::vector<Domain>& domains) {
+std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain> domains) {
   const GroupTree::Item& item = tree_.items[id];
   const Domain* closest = nullptr;
   DomainBound best;
@@ -228,7 +228,7 @@ Outcome GroupReport::outcome(std::uint32_t id, const Domain& within) {
 // minimum could be met. Pods that are not there, and static refusals, are beyond eviction.
 bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
-  const std::vector<Domain> domains = placer_.candidates(id, within);
+  const std::span<const Domain> domains = placer_.candidates(id, within);
   return std::ranges::all_of(domains, [&](const Domain& domain) {
     if (!item.is_leaf())
       return std::ranges::count_if(item.children, [&](std::uint32_t child) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,8 @@ class GroupReport {
 
  private:
   void ask_all_nodes();
-  std::string why_leaf(std::uint32_t item, const std::vector<Domain>& domains);
-  std::string why_composite(std::uint32_t item, const std::vector<Domain>& domains);
+  std::string why_leaf(std::uint32_t item, std::span<const Domain> domains);
+  std::string why_composite(std::uint32_t item, std::span<const Domain> domains);
   std::string shortage(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string short_in_total(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string scarcest(std::uint32_t shape, const Domain& domain, std::int64_t needed);

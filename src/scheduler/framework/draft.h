@@ -38,6 +38,7 @@ class Draft {
 
   void place(const PodClass& pods, NodeId node, std::uint32_t tag);
   std::span<const Move> moves() const { return moves_; }
+  void undo_all() { undo_to(0); }
 
   // Undoes, when it goes, every move made since, unless they are kept.
   class [[nodiscard]] Checkpoint {

@@ -64,6 +64,7 @@ struct Plan {
   std::vector<Refusal> refusals;
   std::vector<GroupVerdict> groups;  // root first; empty for lone pods
   std::uint64_t steps = 0;           // search steps spent
+  std::uint64_t rows_read = 0;  // rows of the node table looked at, to bring caches up to date too
 };
 
 }  // namespace muster::scheduler

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "scheduler/cache/column_math.h"
 
 namespace muster::scheduler {
 namespace {
@@ -91,6 +92,8 @@ void Standing::catch_up(Scratch& scratch) {
   for (const NamedScore& score : scores_) score.pass->refresh();
   for (; seen_ < log.end(); ++seen_) {
     const RowLog::Entry& entry = log.at(seen_);
+    if (entry.what == RowLog::What::Usage && log.is_outdated(seen_)) continue;
+    ++rows_read_;
     if (!update_row(entry.node, entry.what)) {
       rebuild(scratch);
       return;
@@ -104,42 +107,60 @@ bool Standing::update_row(NodeId node, RowLog::What what) {
     if (scores_.size() > local_count_ && group_for(node) != group_of(node)) return false;
   }
   contest_.set(index_of(node), key_now(node));
-  if (has_caps_) caps_[node] = cap_now(node);
+  if (has_caps_) refresh_cap(node);
   return true;
 }
 
-void Standing::rebuild(Scratch& scratch) {
+// The feasible nodes and the local total of every row, over whole columns.
+void Standing::weigh(Scratch& scratch) {
   for (const NamedFilter& filter : filters_) filter.pass->refresh();
   for (const NamedScore& score : scores_) score.pass->refresh();
+  rows_read_ += cluster_.rows();
+  scratch.feasible = cluster_.nodes();
+  for (const NamedFilter& filter : filters_) filter.pass->narrow(scratch.feasible);
+  if (refused_everywhere_) scratch.feasible.clear();
+  scratch.totals.resize(cluster_.rows());
+  scratch.totals.fill(0);
+  for (std::size_t s = 0; s < local_count_; ++s)
+    scores_[s].pass->add_local(scores_[s].weight, scratch.totals);
+}
+
+void Standing::rebuild(Scratch& scratch) {
+  weigh(scratch);
   built_ = true;
   seen_ = cluster_.log().end();
   order_seen_ = cluster_.order_epoch();
   rows_seen_ = cluster_.rows();
 
-  NodeSet& feasible = scratch.feasible;
-  feasible = cluster_.nodes();
-  for (const NamedFilter& filter : filters_) filter.pass->narrow(feasible);
-  if (refused_everywhere_) feasible.clear();
-  Column<std::int32_t>& totals = scratch.totals;
-  totals.resize(cluster_.rows());
-  totals.fill(0);
-  for (std::size_t s = 0; s < local_count_; ++s)
-    scores_[s].pass->add_local(scores_[s].weight, totals);
-
   assign_groups();
   const Column<std::uint32_t>& ranks = cluster_.ranks();
   contest_.reset(cluster_.rows(), groups_, group_count_);
   if (group_count_ == 1) {
-    std::uint64_t* keys = contest_.keys().data();
-    feasible.for_each(
-        [&](NodeId node) { keys[index_of(node)] = ContestKey::of(totals[node], ranks[node]); });
+    pack_keys(scratch.feasible, scratch.totals, ranks, contest_.keys());
   } else {
-    feasible.for_each([&](NodeId node) {
-      contest_.enter(index_of(node), ContestKey::of(totals[node], ranks[node]));
+    scratch.feasible.for_each([&](NodeId node) {
+      contest_.enter(index_of(node), ContestKey::of(scratch.totals[node], ranks[node]));
     });
   }
   contest_.settle();
   if (has_caps_) build_caps();
+}
+
+std::optional<Standing::Pick> Standing::pick_once(Scratch& scratch) {
+  if (built_ || is_glimpsed_) {
+    catch_up(scratch);
+    return pick();
+  }
+  is_glimpsed_ = true;
+  weigh(scratch);
+  if (!all_are_one_group()) {
+    rebuild(scratch);
+    return pick();
+  }
+  const std::uint64_t best = best_key(scratch.feasible, scratch.totals, cluster_.ranks());
+  if (best == 0) return std::nullopt;
+  const NodeId node = cluster_.node_at(ContestKey::rank(best));
+  return Pick{node, ContestKey::local_total(best) + group_total(raws_of(node))};
 }
 
 void Standing::assign_groups() {
@@ -147,10 +168,7 @@ void Standing::assign_groups() {
   group_ids_.clear();
   group_raws_.clear();
   group_count_ = 0;
-  const bool uniform =
-      std::all_of(scores_.begin() + static_cast<std::ptrdiff_t>(local_count_), scores_.end(),
-                  [](const NamedScore& score) { return score.pass->is_uniform(); });
-  if (uniform) {
+  if (all_are_one_group()) {
     group_for(NodeId{});
     return;
   }
@@ -159,11 +177,33 @@ void Standing::assign_groups() {
   if (group_count_ > 1) groups_ = std::move(groups);
 }
 
-std::uint16_t Standing::group_for(NodeId node) {
+bool Standing::all_are_one_group() const {
+  return std::all_of(scores_.begin() + static_cast<std::ptrdiff_t>(local_count_), scores_.end(),
+                     [](const NamedScore& score) { return score.pass->is_uniform(); });
+}
+
+std::vector<std::int64_t> Standing::raws_of(NodeId node) const {
   std::vector<std::int64_t> raws;
   raws.reserve(scores_.size() - local_count_);
   for (std::size_t s = local_count_; s < scores_.size(); ++s)
     raws.push_back(scores_[s].pass->raw(node));
+  return raws;
+}
+
+// What a group gets for its raw scores while it is the only one with a feasible node.
+std::int64_t Standing::group_total(std::span<const std::int64_t> raws) const {
+  std::int64_t total = 0;
+  for (std::size_t r = 0; r < raws.size(); ++r) {
+    const NamedScore& score = scores_[local_count_ + r];
+    std::int64_t alone = raws[r];
+    score.pass->normalize({&alone, 1});
+    total += score.weight * alone;
+  }
+  return total;
+}
+
+std::uint16_t Standing::group_for(NodeId node) {
+  std::vector<std::int64_t> raws = raws_of(node);
   const auto at = group_ids_.find(raws);
   if (at != group_ids_.end()) return at->second;
   CHECK_THAT(group_count_ < kGroupsMax, "too many groups of equal scores");
@@ -193,6 +233,12 @@ std::uint64_t Standing::key_now(NodeId node) const {
 
 std::optional<Standing::Pick> Standing::pick(const Contest& contest) const {
   const std::size_t raw_count = scores_.size() - local_count_;
+  if (contest.group_count() == 1) {
+    const std::uint64_t best = contest.best_of(0);
+    if (best == 0) return std::nullopt;
+    return Pick{cluster_.node_at(ContestKey::rank(best)),
+                ContestKey::local_total(best) + group_total({group_raws_.data(), raw_count})};
+  }
   // Live groups are those with a feasible node; what upstream normalizes over feasible nodes, we do
   // over them.
   constexpr std::size_t kFew = 64;
@@ -253,6 +299,40 @@ void Standing::build_caps() {
     if (filter.pass->cap(caps_) == Exactness::UpperBound) cap_exactness_ = Exactness::UpperBound;
   for (std::size_t row = 0; row < caps_.padded(); ++row)
     if (row >= cluster_.rows() || !is_feasible(static_cast<NodeId>(row))) caps_.data()[row] = 0;
+  // A division of other nodes than there are now serves nobody any more.
+  std::erase_if(cell_sums_, [this](const auto& kept) {
+    return kept->division->cell_of.padded() != caps_.padded();
+  });
+  for (const auto& kept : cell_sums_) sum_caps(*kept->division, kept->sums);
+}
+
+void Standing::sum_caps(const Division& division, std::vector<std::int64_t>& sums) const {
+  // Rows without a node are in cell 0 and have a cap of 0.
+  sums.assign(std::max<std::size_t>(division.cell_count, 1), 0);
+  const CellId* cells = division.cell_of.data();
+  const std::int32_t* caps = caps_.data();
+  // The table may have grown since by rows that wait for their node.
+  const std::size_t rows = std::min(cluster_.rows(), division.cell_of.padded());
+  for (std::size_t row = 0; row < rows; ++row) sums[index_of(cells[row])] += caps[row];
+}
+
+const std::vector<std::int64_t>& Standing::cap_sums(
+    const std::shared_ptr<const Division>& division) {
+  if (!has_caps_) build_caps();
+  for (const auto& kept : cell_sums_)
+    if (kept->division == division) return kept->sums;
+  if (cell_sums_.size() == kSumsMax) cell_sums_.erase(cell_sums_.begin());
+  CellSums& made = *cell_sums_.emplace_back(std::make_unique<CellSums>(division));
+  sum_caps(*division, made.sums);
+  return made.sums;
+}
+
+void Standing::refresh_cap(NodeId node) {
+  const std::int32_t now = cap_now(node);
+  const std::int32_t change = now - caps_[node];
+  if (change == 0) return;
+  caps_[node] = now;
+  for (const auto& kept : cell_sums_) kept->sums[index_of(kept->division->cell_of[node])] += change;
 }
 
 std::int32_t Standing::cap_now(NodeId node) const {
@@ -282,8 +362,10 @@ void Standing::removed(const PodClass& pods, NodeId node) {
 }
 
 std::size_t Standing::bytes() const {
-  return contest_.bytes() + groups_.capacity() * 2 + caps_.bytes() + sizeof(*this) +
-         filters_.size() * 128;
+  std::size_t sums = 0;
+  for (const auto& kept : cell_sums_) sums += kept->sums.capacity() * sizeof(std::int64_t);
+  return contest_.bytes() + groups_.capacity() * 2 + caps_.bytes() + sums + sizeof(*this) +
+         (filters_.size() + scores_.size()) * 128;
 }
 
 // --- the cache ---
@@ -297,32 +379,44 @@ Standings& Standings::of(Cluster& cluster, const Profile& profile) {
 Standing& Standings::of_pod(const api::ObjectPtr& pod) { return of_class(cluster_.class_of(pod)); }
 
 Standing& Standings::of_class(const PodClass& pods) {
+  Kept& kept = use(pods);
+  kept.standing.catch_up(scratch_);
+  weigh(kept);
+  return kept.standing;
+}
+
+std::optional<Standing::Pick> Standings::pick(const api::ObjectPtr& pod) {
+  Kept& kept = use(cluster_.class_of(pod));
+  const std::optional<Standing::Pick> best = kept.standing.pick_once(scratch_);
+  weigh(kept);
+  return best;
+}
+
+Standings::Kept& Standings::use(const PodClass& pods) {
   const std::size_t id = index_of(pods.id);
-  if (place_.size() <= id) place_.resize(id + 1, 0);
-  if (place_[id] == 0) {
-    live_.push_back({pods.id, 0, 0, std::make_unique<Standing>(pods, profile_, cluster_)});
-    place_[id] = static_cast<std::uint32_t>(live_.size());
+  if (place_.size() <= id) place_.resize(id + 1, live_.end());
+  if (place_[id] == live_.end()) {
+    live_.emplace_front(pods, profile_, cluster_);
+    place_[id] = live_.begin();
     cluster_.retain_class(pods.id);
+  } else {
+    live_.splice(live_.begin(), live_, place_[id]);
   }
-  Kept& kept = live_[place_[id] - 1];
-  kept.used = ++clock_;
-  kept.standing->catch_up(scratch_);
-  const std::size_t bytes = kept.standing->bytes();
+  return live_.front();
+}
+
+void Standings::weigh(Kept& kept) {
+  const std::size_t bytes = kept.standing.bytes();
   bytes_ += bytes - kept.bytes;
   kept.bytes = bytes;
-  return *kept.standing;
+  rows_read_ += kept.standing.take_rows_read();
 }
 
 void Standings::settle() {
   while (bytes_ > bytes_max_ && live_.size() > 1) {
-    const auto oldest = std::ranges::min_element(live_, {}, &Kept::used);
-    const ClassId id = oldest->id;
-    bytes_ -= oldest->bytes;
-    place_[index_of(id)] = 0;
-    if (oldest != live_.end() - 1) {
-      *oldest = std::move(live_.back());
-      place_[index_of(oldest->id)] = static_cast<std::uint32_t>(oldest - live_.begin()) + 1;
-    }
+    const ClassId id = live_.back().id;
+    bytes_ -= live_.back().bytes;
+    place_[index_of(id)] = live_.end();
     live_.pop_back();
     cluster_.release_class(id);
   }

@@ -1,15 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scheduler/cache/cluster.h"
+#include "scheduler/cache/division.h"
 #include "scheduler/framework/contest.h"
 #include "scheduler/framework/pass.h"
 #include "scheduler/framework/profile.h"
@@ -43,12 +46,18 @@ class Standing {
     std::int64_t total;
   };
   std::optional<Pick> pick() const { return pick(contest_); }
+  // The same, for a caller who asks for nothing else; catches up by itself. The first pod of a
+  // class is decided by one look at the columns: only a second one shows that what makes further
+  // picks cheap is worth building.
+  std::optional<Pick> pick_once(Scratch& scratch);
   // The best of a contest among some nodes, which this standing's keys were entered into.
   std::optional<Pick> pick(const Contest& contest) const;
 
   // The key of one node as the table is now, a draft's moves included.
   std::uint64_t key_now(NodeId node) const;
   std::uint64_t key_kept(NodeId node) const { return contest_.key(index_of(node)); }
+  // The contest of all nodes, by row, as of the last catch_up().
+  const Contest& contest() const { return contest_; }
   std::uint16_t group_of(NodeId node) const {
     return groups_.empty() ? std::uint16_t{0} : groups_[index_of(node)];
   }
@@ -58,6 +67,11 @@ class Standing {
   const CapColumn& caps();
   std::int32_t cap_now(NodeId node) const;
   Exactness cap_exactness();
+  // The caps summed by cell. Kept with the caps from then on, and true whenever they are.
+  const std::vector<std::int64_t>& cap_sums(const std::shared_ptr<const Division>& division);
+  // Takes one row's cap and its sums from the table as it is, a draft's moves included. Whoever
+  // does this in a draft does it again when the moves are undone.
+  void refresh_cap(NodeId node);
 
   // The first filter that refuses the node, or an accepting verdict.
   struct Answer {
@@ -95,17 +109,24 @@ class Standing {
   void removed(const PodClass& pods, NodeId node);
 
   std::size_t bytes() const;
+  // Rows of the table looked at since this was last asked: a measure of work that no clock blurs.
+  std::uint64_t take_rows_read() { return std::exchange(rows_read_, 0); }
 
  private:
   void prepare(const Profile& profile);
   void narrow_by_name();
+  void weigh(Scratch& scratch);
   void rebuild(Scratch& scratch);
+  bool all_are_one_group() const;
+  std::vector<std::int64_t> raws_of(NodeId node) const;
+  std::int64_t group_total(std::span<const std::int64_t> raws) const;
   void assign_groups();
   bool update_row(NodeId node, RowLog::What what);
   std::uint16_t group_for(NodeId node);
   bool admits(NodeId node) const;
   std::int64_t local_total(NodeId node) const;
   void build_caps();
+  void sum_caps(const Division& division, std::vector<std::int64_t>& sums) const;
 
   const PodClass& pods_;
   Cluster& cluster_;
@@ -122,6 +143,8 @@ class Standing {
   std::uint64_t order_seen_ = 0;
   std::size_t rows_seen_ = 0;
   bool built_ = false;
+  bool is_glimpsed_ = false;  // one pod was decided without building anything
+  std::uint64_t rows_read_ = 0;
   Contest contest_;
   // Groups of equal raw scores: raw scores of group g at [g * raw passes]. `groups_` is empty while
   // one group holds every node.
@@ -132,6 +155,12 @@ class Standing {
 
   CapColumn caps_;
   bool has_caps_ = false;
+  struct CellSums {
+    std::shared_ptr<const Division> division;
+    std::vector<std::int64_t> sums;
+  };
+  static constexpr std::size_t kSumsMax = 4;  // divisions in use at once; the oldest goes first
+  std::vector<std::unique_ptr<CellSums>> cell_sums_;
   Exactness cap_exactness_ = Exactness::PerNode;
 };
 
@@ -148,28 +177,35 @@ class Standings final : public Cluster::Derived {
   // The standing of the pod's class, caught up. Valid until the next call to settle().
   Standing& of_pod(const api::ObjectPtr& pod);
   Standing& of_class(const PodClass& pods);
+  // The best node for one pod, see Standing::pick_once. The standing may not be built afterwards.
+  std::optional<Standing::Pick> pick(const api::ObjectPtr& pod);
   // Lets go of what exceeds the budget. To be called between attempts.
   void settle();
   void set_bytes_max(std::size_t bytes) { bytes_max_ = bytes; }
   std::size_t bytes() const { return bytes_; }
   std::size_t size() const { return live_.size(); }
+  // Rows of the table that all of them have looked at so far.
+  std::uint64_t rows_read() const { return rows_read_; }
 
  private:
   struct Kept {
+    Kept(const PodClass& pods, const Profile& profile, Cluster& cluster)
+        : id(pods.id), standing(pods, profile, cluster) {}
     ClassId id;
-    std::uint64_t used;
-    std::size_t bytes;
-    std::unique_ptr<Standing> standing;
+    std::size_t bytes = 0;
+    Standing standing;
   };
+  Kept& use(const PodClass& pods);
+  void weigh(Kept& kept);
 
   Cluster& cluster_;
   Profile profile_;
   std::size_t bytes_max_ = kBytesMax;
   std::size_t bytes_ = 0;
-  std::uint64_t clock_ = 0;
+  std::uint64_t rows_read_ = 0;
   Standing::Scratch scratch_;
-  std::vector<Kept> live_;
-  std::vector<std::uint32_t> place_;  // by ClassId: position in live_ + 1
+  std::list<Kept> live_;                          // the last used first
+  std::vector<std::list<Kept>::iterator> place_;  // by ClassId; live_.end(): none
 };
 
 }  // namespace muster::scheduler

@@ -51,7 +51,7 @@ struct GroupTree {
   std::vector<Member> members;
   std::vector<Standing*> shapes;
   std::vector<std::string> keys;
-  const Topology* topology = nullptr;
+  Topology* topology = nullptr;
 
  private:
   std::uint32_t add(const Group& group, std::uint32_t parent, Cluster& cluster,

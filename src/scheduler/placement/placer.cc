@@ -26,15 +26,15 @@ Answer Placer::run() {
   return options_.searches ? search(everywhere) : Answer::Unresolved;
 }
 
-std::vector<Domain> Placer::candidates(std::uint32_t id, const Domain& within) const {
+std::span<const Domain> Placer::candidates(std::uint32_t id, const Domain& within) const {
   const GroupTree::Item& item = tree_.items[id];
-  if (!item.key) return {within};
+  if (!item.key) return {&within, 1};
   if (item.has_unlabelled || item.pinned_to.size() > 1) return {};
-  std::vector<Domain> domains = workspace_.topology().split(within, *item.key);
-  if (!item.pinned_to.empty())
-    std::erase_if(domains,
-                  [&](const Domain& domain) { return domain.name != item.pinned_to.front(); });
-  return domains;
+  const std::span<const Domain> domains = workspace_.topology().split(within, *item.key);
+  if (item.pinned_to.empty()) return domains;
+  const auto pinned = std::ranges::equal_range(domains, std::string_view(item.pinned_to.front()),
+                                               {}, &Domain::name);
+  return {pinned.begin(), pinned.end()};
 }
 
 // --- upstream's way ---
@@ -42,12 +42,13 @@ std::vector<Domain> Placer::candidates(std::uint32_t id, const Domain& within) c
 bool Placer::evaluate(std::uint32_t id, const Domain& within) {
   forget_fates(id);
   const GroupTree::Item& item = tree_.items[id];
-  const std::vector<Domain> domains = candidates(id, within);
+  const std::span<const Domain> domains = candidates(id, within);
+  if (domains.size() == 1) return meets_in(id, domains[0]) && simulate(id, domains[0]);
   std::vector<Outlook> outlooks;
   for (std::size_t i = 0; i < domains.size(); ++i) {
-    if (!meets_in(id, domains[i])) continue;
-    if (domains.size() == 1) return simulate(id, domains[i]);
+    if (!item.is_leaf() && !meets_in(id, domains[i])) continue;
     const std::int64_t at_most = fits_in(id, domains[i]);
+    if (item.is_leaf() && !meets_with(id, domains[i], at_most)) continue;
     const bool holds_all = at_most == item.queued_below;
     outlooks.push_back({i, at_most, holds_all ? fullness(id, domains[i], item.shapes_below) : 0,
                         holds_all, has_room_to_grow(id, domains[i])});
@@ -60,7 +61,7 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
 // Domains that may hold all members come first, the fullest of them first: the first that really
 // does is the best there is, and the rest need not be looked at (L5, L36). Only if none holds all
 // are the scores compared.
-bool Placer::choose(std::uint32_t id, const std::vector<Domain>& domains,
+bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
                     std::vector<Outlook>& outlooks) {
   const GroupTree::Item& item = tree_.items[id];
   std::ranges::sort(outlooks, [](const Outlook& a, const Outlook& b) {
@@ -352,8 +353,8 @@ std::int64_t Placer::fits_by_totals(const GroupTree::Item& item, const Domain& d
 }
 
 bool Placer::can_meet_minimum(std::uint32_t id, const Domain& within) {
-  const std::vector<Domain> domains = candidates(id, within);
-  return std::ranges::any_of(domains, [&](const Domain& domain) { return meets_in(id, domain); });
+  return std::ranges::any_of(candidates(id, within),
+                             [&](const Domain& domain) { return meets_in(id, domain); });
 }
 
 bool Placer::meets_in(std::uint32_t id, const Domain& domain) {
@@ -361,7 +362,7 @@ bool Placer::meets_in(std::uint32_t id, const Domain& domain) {
   if (item.is_leaf()) {
     if (item.missing() == 0) return true;
     if (static_cast<std::int64_t>(item.members.size()) < item.missing()) return false;
-    return fits_in(id, domain) >= item.missing() && demand_fits(id, domain);
+    return meets_with(id, domain, fits_in(id, domain));
   }
   std::int64_t ready = 0;
   auto remaining = static_cast<std::int64_t>(item.children.size());
@@ -371,6 +372,12 @@ bool Placer::meets_in(std::uint32_t id, const Domain& domain) {
     if (can_meet_minimum(child, domain)) ++ready;
   }
   return ready >= item.minimum && demand_fits(id, domain);
+}
+
+// Whether a leaf can meet its minimum where so many of its pods fit at most.
+bool Placer::meets_with(std::uint32_t id, const Domain& domain, std::int64_t fits) {
+  const std::int64_t missing = tree_.items[id].missing();
+  return missing == 0 || (fits >= missing && demand_fits(id, domain));
 }
 
 const std::vector<std::int64_t>& Placer::demand(std::uint32_t id) {
@@ -424,8 +431,10 @@ bool Placer::demand_fits(std::uint32_t id, const Domain& domain) {
 
 DomainBound Placer::bound(std::uint32_t id, const Domain& domain) {
   const GroupTree::Item& item = tree_.items[id];
-  DomainBound bound{
-      .domain = domain.name, .fits_at_most = fits_in(id, domain), .needed = 0, .ready = 0};
+  DomainBound bound{.domain = std::string(domain.name),
+                    .fits_at_most = fits_in(id, domain),
+                    .needed = 0,
+                    .ready = 0};
   if (item.is_leaf()) {
     bound.needed = item.missing();
   } else {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,8 @@ class Placer {
   std::uint64_t steps() const { return budget_.steps; }
 
   // The domains a group may choose from inside another: one if it has no key.
-  std::vector<Domain> candidates(std::uint32_t item, const Domain& within) const;
+  // Valid while `within` is.
+  std::span<const Domain> candidates(std::uint32_t item, const Domain& within) const;
 
   // Upper bounds, valid for any way to place the subtree: somewhere inside `within`, and in a
   // domain of the group's own.
@@ -77,13 +79,14 @@ class Placer {
     bool holds_all;
     bool has_room;  // for the declared size, of a group that may still grow (L6)
   };
-  bool choose(std::uint32_t item, const std::vector<Domain>& candidates,
+  bool choose(std::uint32_t item, std::span<const Domain> candidates,
               std::vector<Outlook>& outlooks);
   bool counts_alone(std::uint32_t item) const;
   bool has_room_to_grow(std::uint32_t item, const Domain& domain);
 
   // Bounds.
   std::int64_t fits_by_totals(const GroupTree::Item& item, const Domain& domain);
+  bool meets_with(std::uint32_t item, const Domain& domain, std::int64_t fits);
   std::vector<std::int64_t> least_demand(std::uint32_t item) const;
   bool demand_fits(std::uint32_t item, const Domain& domain);
 

@@ -127,8 +127,8 @@ bool Search::is_hopeless(const Task* todo) {
 
 // The tightest first: it leaves the roomy ones to those who need them.
 std::vector<Domain> Search::ranked_domains(const Task& task) {
-  std::vector<Domain> domains = bounds_.candidates(task.item, *task.within);
-  if (domains.size() < 2) return domains;
+  const std::span<const Domain> domains = bounds_.candidates(task.item, *task.within);
+  if (domains.size() < 2) return {domains.begin(), domains.end()};
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t i = 0; i < domains.size(); ++i)
     if (bounds_.meets_in(task.item, domains[i]))
@@ -136,7 +136,7 @@ std::vector<Domain> Search::ranked_domains(const Task& task) {
   std::ranges::sort(order);
   std::vector<Domain> ranked;
   ranked.reserve(order.size());
-  for (const auto& [at_most, i] : order) ranked.push_back(std::move(domains[i]));
+  for (const auto& [at_most, i] : order) ranked.push_back(domains[i]);
   return ranked;
 }
 

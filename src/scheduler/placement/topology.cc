@@ -1,75 +1,116 @@
 #include "scheduler/placement/topology.h"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <limits>
+#include <numeric>
 
 namespace muster::scheduler {
 namespace {
 
 struct KeptTopologies final : Cluster::Derived {
   std::map<std::vector<std::string>, std::unique_ptr<Topology>> by_keys;
-  std::uint64_t shape_epoch = 0;
+  std::uint64_t label_epoch = 0;
 };
 
 constexpr char kSlot = 0;             // its address is the key beside the cluster
 constexpr std::size_t kKeptMax = 16;  // sets of keys in use at once
 
+// Numbers pairs of small numbers in the order of their first sight.
+class PairNumbers {
+ public:
+  std::uint32_t of(std::uint32_t first, std::uint32_t second) {
+    const std::uint64_t pair = (std::uint64_t{first} << 32) | second;
+    return numbers_.try_emplace(pair, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+
+ private:
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> numbers_;
+};
+
+std::vector<const LabelColumn*> watch(Cluster& cluster, const std::vector<std::string>& keys) {
+  std::vector<const LabelColumn*> columns;
+  for (const std::string& key : keys) columns.push_back(&cluster.watch_label(key));
+  return columns;
+}
+
 }  // namespace
 
-const Topology& Topology::of(Cluster& cluster, const std::vector<std::string>& keys) {
+Topology& Topology::of(Cluster& cluster, const std::vector<std::string>& keys) {
   std::unique_ptr<Cluster::Derived>& slot = cluster.derived(&kSlot);
   if (slot == nullptr) slot = std::make_unique<KeptTopologies>();
   auto& kept = static_cast<KeptTopologies&>(*slot);
-  if (kept.shape_epoch != cluster.shape_epoch() || kept.by_keys.size() > kKeptMax)
+  if (kept.label_epoch != cluster.label_epoch() || kept.by_keys.size() > kKeptMax)
     kept.by_keys.clear();
-  kept.shape_epoch = cluster.shape_epoch();
+  kept.label_epoch = cluster.label_epoch();
   std::unique_ptr<Topology>& topology = kept.by_keys[keys];
   if (topology == nullptr) topology = std::make_unique<Topology>(cluster, keys);
   return *topology;
 }
 
 Topology::Topology(Cluster& cluster, const std::vector<std::string>& keys)
-    : shape_epoch_(cluster.shape_epoch()) {
-  for (const std::string& key : keys) columns_.push_back(&cluster.watch_label(key));
-  cell_of_.resize(cluster.rows());
-  std::map<std::vector<LabelValueId>, CellId> ids;
-  std::vector<LabelValueId> values(keys.size());
+    : columns_(watch(cluster, keys)), division_(divide(cluster)), table_(cluster, division_) {
+  list_nodes(cluster);
+  all_cells_.reserve(cell_count());
+  for (std::size_t cell = 0; cell < cell_count(); ++cell)
+    all_cells_.push_back(static_cast<CellId>(cell));
+}
+
+// Key by key, a node's values so far are one number; the numbers of the last key are the cells.
+std::shared_ptr<const Division> Topology::divide(const Cluster& cluster) {
+  auto division = std::make_shared<Division>();
+  division->cell_of.resize(cluster.rows());
+  std::vector<PairNumbers> numbers(columns_.size());
   for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank) {
     const NodeId node = cluster.node_at(rank);
-    for (std::size_t k = 0; k < keys.size(); ++k) values[k] = columns_[k]->values[node];
-    const auto [at, is_new] = ids.emplace(values, static_cast<CellId>(cells_.size()));
-    if (is_new) cells_.push_back({values, {}});
-    cell_of_[node] = at->second;
-    cells_[index_of(at->second)].nodes.push_back(node);
+    std::uint32_t cell = 0;
+    for (std::size_t k = 0; k < columns_.size(); ++k)
+      cell = numbers[k].of(cell, static_cast<std::uint32_t>(columns_[k]->values[node]));
+    division->cell_of[node] = static_cast<CellId>(cell);
+    if (cell < division->cell_count) continue;
+    ++division->cell_count;
+    for (const LabelColumn* column : columns_) values_.push_back(column->values[node]);
+  }
+  return division;
+}
+
+void Topology::list_nodes(const Cluster& cluster) {
+  first_node_.assign(cell_count() + 1, 0);
+  for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank)
+    ++first_node_[index_of(cell_of(cluster.node_at(rank))) + 1];
+  std::partial_sum(first_node_.begin(), first_node_.end(), first_node_.begin());
+  nodes_.resize(cluster.node_count());
+  std::vector<std::uint32_t> next(first_node_.begin(), first_node_.end() - 1);
+  for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank) {
+    const NodeId node = cluster.node_at(rank);
+    nodes_[next[index_of(cell_of(node))]++] = node;
   }
 }
 
-Domain Topology::everywhere() const {
-  Domain domain;
-  domain.cells.reserve(cells_.size());
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell)
-    domain.cells.push_back(static_cast<CellId>(cell));
-  return domain;
+std::span<const Domain> Topology::split(const Domain& within, std::size_t key) const {
+  const auto [at, is_new] = splits_.try_emplace({within.cells.data(), key});
+  if (is_new) at->second = make_split(within, key);
+  return at->second.domains;
 }
 
-std::vector<Domain> Topology::split(const Domain& within, std::size_t key) const {
+Topology::Split Topology::make_split(const Domain& within, std::size_t key) const {
   std::vector<std::pair<LabelValueId, CellId>> pairs;
   pairs.reserve(within.cells.size());
   for (const CellId cell : within.cells)
-    if (const LabelValueId value = cells_[index_of(cell)].values[key];
-        value != LabelValueId::Absent)
+    if (const LabelValueId value = value_in(cell, key); value != LabelValueId::Absent)
       pairs.emplace_back(value, cell);
   std::ranges::sort(pairs);
-  std::vector<Domain> domains;
-  LabelValueId last = LabelValueId::Absent;
-  for (const auto& [value, cell] : pairs) {
-    if (value != last) domains.push_back({name_of(key, value), {}});
-    last = value;
-    domains.back().cells.push_back(cell);
+  Split split;
+  split.cells.reserve(pairs.size());
+  for (const auto& [value, cell] : pairs) split.cells.push_back(cell);
+  for (std::size_t from = 0, to = 0; from < pairs.size(); from = to) {
+    while (to < pairs.size() && pairs[to].first == pairs[from].first) ++to;
+    split.domains.push_back(
+        {name_of(key, pairs[from].first), std::span(split.cells).subspan(from, to - from)});
   }
-  std::ranges::sort(domains, {}, &Domain::name);
-  return domains;
+  std::ranges::sort(split.domains, {}, &Domain::name);
+  return split;
 }
 
 std::size_t Topology::node_count(const Domain& domain) const {

@@ -1,18 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scheduler/cache/cluster.h"
+#include "scheduler/cache/division.h"
+#include "scheduler/placement/cell_table.h"
 
 namespace muster::scheduler {
 
-// A set of nodes inside which a group must fit, as a list of cells.
+// A set of nodes inside which a group must fit, as a list of cells. A view: the topology that made
+// it owns the name and the list.
 struct Domain {
-  std::string name;  // the label value; empty for the whole cluster
-  std::vector<CellId> cells;
+  std::string_view name;  // the label value; empty for the whole cluster
+  std::span<const CellId> cells;
 };
 
 // The nodes by the label keys that some group is constrained by. A cell is a distinct tuple of
@@ -22,35 +29,53 @@ class Topology {
  public:
   // The topology over these keys; kept beside the cluster and made anew when labels or nodes have
   // changed.
-  static const Topology& of(Cluster& cluster, const std::vector<std::string>& keys);
+  static Topology& of(Cluster& cluster, const std::vector<std::string>& keys);
 
   Topology(Cluster& cluster, const std::vector<std::string>& keys);
 
-  std::size_t cell_count() const { return cells_.size(); }
-  CellId cell_of(NodeId node) const { return cell_of_[node]; }
-  std::span<const NodeId> nodes(CellId cell) const { return cells_[index_of(cell)].nodes; }
-  LabelValueId value_of(NodeId node, std::size_t key) const {
-    return cells_[index_of(cell_of(node))].values[key];
+  std::size_t cell_count() const { return division_->cell_count; }
+  CellId cell_of(NodeId node) const { return division_->cell_of[node]; }
+  // What the cells have and use, as of its last catch_up().
+  CellTable& table() { return table_; }
+  // Which cell each node is in, to sum by.
+  const std::shared_ptr<const Division>& division() const { return division_; }
+  std::span<const NodeId> nodes(CellId cell) const {
+    const std::size_t at = index_of(cell);
+    return {nodes_.data() + first_node_[at], nodes_.data() + first_node_[at + 1]};
   }
+  LabelValueId value_of(NodeId node, std::size_t key) const { return value_in(cell_of(node), key); }
   const std::string& name_of(std::size_t key, LabelValueId value) const {
     return columns_[key]->names[index_of(value)];
   }
 
-  Domain everywhere() const;
-  // The domains of a key inside another, by name. Nodes without the label are in none.
-  std::vector<Domain> split(const Domain& within, std::size_t key) const;
+  Domain everywhere() const { return {{}, all_cells_}; }
+  // The domains of a key inside another, by name. Nodes without the label are in none. Found once,
+  // then remembered: a hostname key has as many domains as there are nodes.
+  std::span<const Domain> split(const Domain& within, std::size_t key) const;
   std::size_t node_count(const Domain& domain) const;
 
  private:
-  struct Cell {
-    std::vector<LabelValueId> values;  // one per key
-    std::vector<NodeId> nodes;
+  struct Split {
+    std::vector<CellId> cells;
+    std::vector<Domain> domains;
   };
 
-  std::uint64_t shape_epoch_ = 0;
+  LabelValueId value_in(CellId cell, std::size_t key) const {
+    return values_[index_of(cell) * columns_.size() + key];
+  }
+  std::shared_ptr<const Division> divide(const Cluster& cluster);
+  void list_nodes(const Cluster& cluster);
+  Split make_split(const Domain& within, std::size_t key) const;
+
   std::vector<const LabelColumn*> columns_;
-  std::vector<Cell> cells_;
-  Column<CellId> cell_of_;
+  std::vector<LabelValueId> values_;  // [cell * keys + key]
+  std::shared_ptr<const Division> division_;
+  std::vector<NodeId> nodes_;              // by cell, then by name
+  std::vector<std::uint32_t> first_node_;  // by cell: index into nodes_; one more at the end
+  std::vector<CellId> all_cells_;
+  CellTable table_;
+  // A domain is known by where its list of cells begins.
+  mutable std::map<std::pair<const CellId*, std::size_t>, Split> splits_;
 };
 
 }  // namespace muster::scheduler

@@ -37,7 +37,7 @@ TEST_F(TopologyTest, DomainsComeByNameWhateverTheOrderOfNodes) {
   node("n1", {{"rack", "r2"}});
   node("n2", {{"rack", "r1"}});
   const Topology topology(cluster, {"rack"});
-  const std::vector<Domain> racks = topology.split(topology.everywhere(), 0);
+  const auto racks = topology.split(topology.everywhere(), 0);
   ASSERT_EQ(racks.size(), 2u);
   EXPECT_EQ(racks[0].name, "r1");
   EXPECT_EQ(names(topology, racks[0]), (Names{"n2", "n3"}));
@@ -49,7 +49,7 @@ TEST_F(TopologyTest, NodesWithoutTheLabelAreInNoDomain) {
   node("n1", {{"rack", "r1"}});
   node("n2", {});
   const Topology topology(cluster, {"rack"});
-  const std::vector<Domain> racks = topology.split(topology.everywhere(), 0);
+  const auto racks = topology.split(topology.everywhere(), 0);
   ASSERT_EQ(racks.size(), 1u);
   EXPECT_EQ(names(topology, racks[0]), (Names{"n1"}));
   EXPECT_EQ(topology.node_count(topology.everywhere()), 2u);
@@ -60,12 +60,12 @@ TEST_F(TopologyTest, EqualRackNamesInTwoBlocksStayApartInsideABlock) {
   node("x2", {{"block", "x"}, {"rack", "r2"}});
   node("y1", {{"block", "y"}, {"rack", "r1"}});
   const Topology topology(cluster, {"block", "rack"});
-  const std::vector<Domain> blocks = topology.split(topology.everywhere(), 0);
+  const auto blocks = topology.split(topology.everywhere(), 0);
   ASSERT_EQ(blocks.size(), 2u);
-  const std::vector<Domain> in_x = topology.split(blocks[0], 1);
+  const auto in_x = topology.split(blocks[0], 1);
   ASSERT_EQ(in_x.size(), 2u);
   EXPECT_EQ(names(topology, in_x[0]), (Names{"x1"}));
-  const std::vector<Domain> in_y = topology.split(blocks[1], 1);
+  const auto in_y = topology.split(blocks[1], 1);
   ASSERT_EQ(in_y.size(), 1u);
   EXPECT_EQ(names(topology, in_y[0]), (Names{"y1"}));
   // A group that keeps to a rack anywhere sees the name, as upstream does.

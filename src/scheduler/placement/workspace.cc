@@ -6,8 +6,12 @@
 
 namespace muster::scheduler {
 
-Workspace::Workspace(Cluster& cluster, const Topology& topology, std::vector<Standing*> shapes)
-    : cluster_(cluster), topology_(topology), shapes_(std::move(shapes)), draft_(cluster) {
+Workspace::Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*> shapes)
+    : cluster_(cluster),
+      topology_(topology),
+      scratch_(topology.table().scratch()),
+      shapes_(std::move(shapes)),
+      draft_(cluster) {
   tracked_ = {ResourceId::Cpu, ResourceId::Memory};
   for (const Standing* shape : shapes_)
     for (const PodClass::Want& want : shape->pods().wants)
@@ -28,68 +32,54 @@ Workspace::Workspace(Cluster& cluster, const Topology& topology, std::vector<Sta
                                                   : wanted(s, t);
     exact_.push_back(shapes_[s]->cap_exactness() == Exactness::PerNode);
   }
-  touched_.resize(cluster.rows());
-  sum_cells();
+  CellTable& table = topology.table();
+  table_rows_read_ = table.rows_read();
+  table.catch_up();
+  caps_look_around_ = std::ranges::any_of(shapes_, &Standing::follows_moves);
+  for (const ResourceId resource : tracked_) amounts_.push_back(&table.amounts(resource));
+  for (Standing* shape : shapes_) cell_caps_.push_back(&shape->cap_sums(topology.division()));
   draft_.tell(*this);
 }
 
-// By rows, not by cells: columns are read in order, and the cells' sums stay in the cache.
-void Workspace::sum_cells() {
-  cell_slots_.resize(topology_.cell_count(), 0);
-  cell_amounts_.resize(topology_.cell_count() * tracked_.size());
-  const NodeSet& nodes = cluster_.nodes();
-  nodes.for_each([&](NodeId node) {
-    cell_slots_[index_of(topology_.cell_of(node))] +=
-        std::max<std::int64_t>(0, cluster_.pod_slots()[node] - cluster_.pods_on()[node]);
-  });
-  for (std::size_t t = 0; t < tracked_.size(); ++t) {
-    const ResourceColumns& columns = cluster_.resource(tracked_[t]);
-    const Column<std::int64_t>& used = t == 0   ? cluster_.nonzero_cpu()
-                                       : t == 1 ? cluster_.nonzero_memory()
-                                                : columns.requested;
-    nodes.for_each([&](NodeId node) {
-      Amount& amount = cell_amounts_[index_of(topology_.cell_of(node)) * tracked_.size() + t];
-      amount.free += std::max<std::int64_t>(0, columns.allocatable[node] - columns.requested[node]);
-      amount.allocatable += columns.allocatable[node];
-      amount.used += used[node];
-    });
-  }
-  for (Standing* shape : shapes_) {
-    const CapColumn& caps = caps_.emplace_back(shape->caps());
-    std::vector<std::int64_t>& sums = cell_caps_.emplace_back(topology_.cell_count(), 0);
-    nodes.for_each([&](NodeId node) { sums[index_of(topology_.cell_of(node))] += caps[node]; });
-  }
+// A cap that depends on moves elsewhere was taken back while some of them still stood.
+Workspace::~Workspace() {
+  draft_.undo_all();
+  for (const NodeId node : recapped_)
+    for (Standing* shape : shapes_) shape->refresh_cap(node);
 }
 
 std::int32_t Workspace::cap(std::size_t shape, NodeId node) {
   sync_caps();
-  return caps_[shape][node];
+  return shapes_[shape]->caps()[node];
 }
 
 std::int64_t Workspace::cap_sum(std::size_t shape, const Domain& domain) {
   sync_caps();
+  const std::vector<std::int64_t>& caps = *cell_caps_[shape];
   std::int64_t sum = 0;
-  for (const CellId cell : domain.cells) sum += cell_caps_[shape][index_of(cell)];
+  for (const CellId cell : domain.cells) sum += caps[index_of(cell)];
   return sum;
 }
 
 Workspace::Totals Workspace::totals(const Domain& domain) const {
   Totals totals;
   totals.amounts.resize(tracked_.size());
-  for (const CellId cell : domain.cells) {
-    totals.slots += cell_slots_[index_of(cell)];
-    for (std::size_t t = 0; t < tracked_.size(); ++t) {
-      const Amount& amount = cell_amounts_[index_of(cell) * tracked_.size() + t];
-      totals.amounts[t].free += amount.free;
-      totals.amounts[t].allocatable += amount.allocatable;
-      totals.amounts[t].used += amount.used;
+  const std::vector<std::int64_t>& slots = topology_.table().slots();
+  for (const CellId cell : domain.cells) totals.slots += slots[index_of(cell)];
+  for (std::size_t t = 0; t < tracked_.size(); ++t) {
+    Amount& sum = totals.amounts[t];
+    for (const CellId cell : domain.cells) {
+      const Amount& amount = (*amounts_[t])[index_of(cell)];
+      sum.free += amount.free;
+      sum.allocatable += amount.allocatable;
+      sum.used += amount.used;
     }
   }
   return totals;
 }
 
 void Workspace::placed(const PodClass& pods, NodeId node) {
-  ++touched_[node];
+  ++scratch_.touched[node];
   count(pods, node, 1);
   for (Standing* shape : shapes_)
     if (shape->follows_moves()) shape->placed(pods, node);
@@ -97,7 +87,7 @@ void Workspace::placed(const PodClass& pods, NodeId node) {
 }
 
 void Workspace::removed(const PodClass& pods, NodeId node) {
-  --touched_[node];
+  --scratch_.touched[node];
   count(pods, node, -1);
   for (auto shape = shapes_.rbegin(); shape != shapes_.rend(); ++shape)
     if ((*shape)->follows_moves()) (*shape)->removed(pods, node);
@@ -112,25 +102,21 @@ void Workspace::removed(const PodClass& pods, NodeId node) {
 // went below 0.
 void Workspace::count(const PodClass& pods, NodeId node, std::int64_t sign) {
   const std::size_t cell = index_of(topology_.cell_of(node));
-  cell_slots_[cell] -= sign;
-  Amount* amounts = &cell_amounts_[cell * tracked_.size()];
+  topology_.table().slots()[cell] -= sign;
   for (const PodClass::Want& taken : pods.usage) {
     const std::size_t t = tracked_of_[index_of(taken.resource)];
     if (t == 0) continue;
-    amounts[t - 1].free -= sign * taken.amount;
-    if (t > 2) amounts[t - 1].used += sign * taken.amount;
+    Amount& amount = (*amounts_[t - 1])[cell];
+    amount.free -= sign * taken.amount;
+    if (t > 2) amount.used += sign * taken.amount;
   }
-  amounts[0].used += sign * pods.needs->nonzero_cpu_milli;
-  amounts[1].used += sign * pods.needs->nonzero_memory;
+  (*amounts_[0])[cell].used += sign * pods.needs->nonzero_cpu_milli;
+  (*amounts_[1])[cell].used += sign * pods.needs->nonzero_memory;
 }
 
 void Workspace::update_caps(NodeId node) {
-  const std::size_t cell = index_of(topology_.cell_of(node));
-  for (std::size_t s = 0; s < shapes_.size(); ++s) {
-    const std::int32_t now = shapes_[s]->cap_now(node);
-    cell_caps_[s][cell] += now - caps_[s][node];
-    caps_[s][node] = now;
-  }
+  for (Standing* shape : shapes_) shape->refresh_cap(node);
+  if (caps_look_around_) recapped_.push_back(node);
 }
 
 void Workspace::sync_caps() {
@@ -141,20 +127,33 @@ void Workspace::sync_caps() {
 // --- the arena ---
 
 Arena::Arena(Workspace& workspace, const Domain& domain)
-    : workspace_(workspace), sides_(workspace.shape_count()) {
+    : workspace_(workspace),
+      domain_(domain),
+      is_whole_(domain.cells.size() == workspace.topology_.cell_count()),
+      sides_(workspace.shape_count()) {
   CHECK(workspace.arena_ == nullptr);
   workspace.arena_ = this;
-  workspace.seat_of_.resize(workspace.cluster_.rows(), 0);
-  nodes_.reserve(workspace.topology_.node_count(domain));
-  for (const CellId cell : domain.cells)
-    for (const NodeId node : workspace.topology_.nodes(cell)) {
-      workspace.seat_of_[index_of(node)] = static_cast<std::uint32_t>(nodes_.size());
+  if (!is_whole_) seat_nodes();
+}
+
+void Arena::seat_nodes() {
+  nodes_.reserve(workspace_.topology_.node_count(domain_));
+  workspace_.rows_read_ += nodes_.capacity();
+  for (const CellId cell : domain_.cells)
+    for (const NodeId node : workspace_.topology_.nodes(cell)) {
+      workspace_.scratch_.seats[index_of(node)] = static_cast<std::uint32_t>(nodes_.size());
       nodes_.push_back(node);
     }
 }
 
+std::span<const NodeId> Arena::nodes() {
+  if (nodes_.empty()) seat_nodes();
+  return nodes_;
+}
+
 bool Arena::contains(NodeId node) const {
-  const std::uint32_t seat = workspace_.seat_of_[index_of(node)];
+  if (is_whole_) return workspace_.cluster_.nodes().contains(node);
+  const std::size_t seat = seat_of(node);
   return seat < nodes_.size() && nodes_[seat] == node;
 }
 
@@ -162,19 +161,40 @@ Contest& Arena::contest(std::size_t shape) {
   Side& side = sides_[shape];
   if (side.built) return side.contest;
   side.built = true;
+  if (is_whole_)
+    enter_all(shape, side.contest);
+  else
+    enter_nodes(shape, side.contest);
+  return side.contest;
+}
+
+void Arena::enter_all(std::size_t shape, Contest& contest) {
+  const Standing& standing = workspace_.shape(shape);
+  workspace_.rows_read_ += workspace_.cluster_.rows();
+  contest = standing.contest();
+  if (standing.follows_moves()) {
+    workspace_.cluster_.nodes().for_each(
+        [&](NodeId node) { contest.enter(index_of(node), standing.key_now(node)); });
+    contest.settle();
+    return;
+  }
+  for (const Draft::Move& move : workspace_.draft_.moves())
+    contest.set(index_of(move.node), standing.key_now(move.node));
+}
+
+void Arena::enter_nodes(std::size_t shape, Contest& contest) {
   const Standing& standing = workspace_.shape(shape);
   std::vector<std::uint16_t> groups;
   if (standing.group_count() > 1)
     for (const NodeId node : nodes_) groups.push_back(standing.group_of(node));
-  side.contest.reset(nodes_.size(), groups, standing.group_count());
+  contest.reset(nodes_.size(), groups, standing.group_count());
   const bool follows = standing.follows_moves();
   for (std::size_t seat = 0; seat < nodes_.size(); ++seat) {
     const NodeId node = nodes_[seat];
-    side.contest.enter(seat, follows || workspace_.is_touched(node) ? standing.key_now(node)
-                                                                    : standing.key_kept(node));
+    contest.enter(seat, follows || workspace_.is_touched(node) ? standing.key_now(node)
+                                                               : standing.key_kept(node));
   }
-  side.contest.settle();
-  return side.contest;
+  contest.settle();
 }
 
 std::optional<NodeId> Arena::pick(std::size_t shape) {
@@ -183,12 +203,12 @@ std::optional<NodeId> Arena::pick(std::size_t shape) {
 }
 
 bool Arena::is_feasible(std::size_t shape, NodeId node) {
-  return contains(node) && contest(shape).key(workspace_.seat_of_[index_of(node)]) != 0;
+  return contains(node) && contest(shape).key(seat_of(node)) != 0;
 }
 
 void Arena::update(NodeId node) {
   if (!contains(node)) return;
-  const std::uint32_t seat = workspace_.seat_of_[index_of(node)];
+  const std::size_t seat = seat_of(node);
   for (std::size_t s = 0; s < sides_.size(); ++s)
     if (sides_[s].built) sides_[s].contest.set(seat, workspace_.shape(s).key_now(node));
 }

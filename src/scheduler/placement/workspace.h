@@ -19,11 +19,15 @@ class Arena;
 
 // One attempt's view of the cluster: the classes of the pods at hand ("shapes"), how many more of
 // each every cell takes, and what every cell has and uses of the resources that matter. Listens to
-// the draft, so all of it is true after every move and every undoing.
+// the draft, so all of it is true after every move and every undoing. The numbers themselves are
+// the standings' and the topology's, kept across attempts: moves are counted in where they stand,
+// and out again before the attempt ends.
 class Workspace final : public Draft::Listener {
  public:
-  Workspace(Cluster& cluster, const Topology& topology, std::vector<Standing*> shapes);
-  ~Workspace() override = default;
+  Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*> shapes);
+  ~Workspace() override;
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
 
   Cluster& cluster() { return cluster_; }
   const Topology& topology() const { return topology_; }
@@ -40,11 +44,7 @@ class Workspace final : public Draft::Listener {
 
   // What a domain has: free pod slots, and per tracked resource what is free, allocatable, and used
   // the way scores count it. Resources: cpu, memory, then every other one that some shape asks for.
-  struct Amount {
-    std::int64_t free = 0;
-    std::int64_t allocatable = 0;
-    std::int64_t used = 0;
-  };
+  using Amount = CellTable::Amount;
   struct Totals {
     std::int64_t slots = 0;
     boost::container::small_vector<Amount, 6> amounts;
@@ -62,7 +62,12 @@ class Workspace final : public Draft::Listener {
   void place(std::size_t shape, NodeId node, std::uint32_t tag) {
     draft_.place(shapes_[shape]->pods(), node, tag);
   }
-  bool is_touched(NodeId node) const { return touched_[node] != 0; }
+  bool is_touched(NodeId node) const { return scratch_.touched[node] != 0; }
+
+  // Rows of the node table looked at by this attempt, beyond those the standings report.
+  std::uint64_t rows_read() const {
+    return rows_read_ + topology_.table().rows_read() - table_rows_read_;
+  }
 
   // From the draft.
   void placed(const PodClass& pods, NodeId node) override;
@@ -71,13 +76,13 @@ class Workspace final : public Draft::Listener {
  private:
   friend class Arena;
 
-  void sum_cells();
   void count(const PodClass& pods, NodeId node, std::int64_t sign);
   void update_caps(NodeId node);
   void sync_caps();
 
   Cluster& cluster_;
-  const Topology& topology_;
+  Topology& topology_;
+  CellTable::Scratch& scratch_;
   std::vector<Standing*> shapes_;
   std::vector<char> exact_;
   std::vector<ResourceId> tracked_;
@@ -85,19 +90,21 @@ class Workspace final : public Draft::Listener {
   std::vector<std::int64_t> scored_;
   std::vector<std::size_t> tracked_of_;  // by ResourceId: index in tracked_ + 1
 
-  std::vector<std::int64_t> cell_slots_;
-  std::vector<Amount> cell_amounts_;  // [cell * tracked + t]
-  std::vector<CapColumn> caps_;       // by shape; true for the first caps_synced_ moves
-  std::vector<std::vector<std::int64_t>> cell_caps_;
-  std::size_t caps_synced_ = 0;
-  Column<std::uint16_t> touched_;  // moves of the draft on each node
+  std::vector<std::vector<Amount>*> amounts_;                // by tracked resource, then by cell
+  std::vector<const std::vector<std::int64_t>*> cell_caps_;  // by shape, then by cell
+  std::size_t caps_synced_ = 0;                              // caps are true for so many moves
+  bool caps_look_around_ = false;  // some shape's caps depend on moves on other nodes
+  std::vector<NodeId> recapped_;   // where caps were taken during the draft, if so
+  std::uint64_t rows_read_ = 0;
+  std::uint64_t table_rows_read_ = 0;  // by earlier attempts
 
   Arena* arena_ = nullptr;
-  std::vector<std::uint32_t> seat_of_;  // by node: its place in the arena
-  Draft draft_;                         // last: its undoing still tells the rest
+  Draft draft_;  // last: its undoing still tells the rest
 };
 
 // The nodes of one domain, ready to answer which is best for the next pod. At most one at a time.
+// For the whole cluster it starts from copies of the standings' contests, and a node's seat is its
+// row; else it seats the nodes of the domain and enters them one by one.
 class Arena {
  public:
   Arena(Workspace& workspace, const Domain& domain);
@@ -105,7 +112,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  std::span<const NodeId> nodes() const { return nodes_; }
+  std::span<const NodeId> nodes();
   std::optional<NodeId> pick(std::size_t shape);
   bool is_feasible(std::size_t shape, NodeId node);
   bool contains(NodeId node) const;
@@ -113,9 +120,17 @@ class Arena {
 
  private:
   Contest& contest(std::size_t shape);
+  void seat_nodes();
+  void enter_nodes(std::size_t shape, Contest& contest);
+  void enter_all(std::size_t shape, Contest& contest);
+  std::size_t seat_of(NodeId node) const {
+    return is_whole_ ? index_of(node) : workspace_.scratch_.seats[index_of(node)];
+  }
 
   Workspace& workspace_;
-  std::vector<NodeId> nodes_;
+  Domain domain_;
+  bool is_whole_;
+  std::vector<NodeId> nodes_;  // of the whole cluster: listed when somebody asks
   struct Side {
     bool built = false;
     Contest contest;

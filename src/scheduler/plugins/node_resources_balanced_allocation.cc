@@ -26,10 +26,10 @@ class BalancedPass final : public ScorePass {
 
  private:
   Shares shares() const {
-    Shares shares;
-    for (const Part& part : parts_) {
-      const ResourceColumns& columns = cluster_.resource(part.resource);
-      shares.push_back({columns.allocatable.data(), columns.requested.data(), part.wanted, 1});
+    Shares shares(parts_.size(), boost::container::default_init);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const ResourceColumns& columns = cluster_.resource(parts_[i].resource);
+      shares[i] = {columns.allocatable.data(), columns.requested.data(), parts_[i].wanted, 1};
     }
     return shares;
   }

@@ -114,14 +114,15 @@ class AllocationPass final : public ScorePass {
     return requested_to_capacity_at(shares, args_.shape, row);
   }
   Shares shares() const {
-    Shares shares;
-    for (const Part& part : parts_) {
+    Shares shares(parts_.size(), boost::container::default_init);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Part& part = parts_[i];
       const ResourceColumns& columns = cluster_.resource(part.resource);
       const std::int64_t* used = part.resource == ResourceId::Cpu ? cluster_.nonzero_cpu().data()
                                  : part.resource == ResourceId::Memory
                                      ? cluster_.nonzero_memory().data()
                                      : columns.requested.data();
-      shares.push_back({columns.allocatable.data(), used, part.wanted, part.weight});
+      shares[i] = {columns.allocatable.data(), used, part.wanted, part.weight};
     }
     return shares;
   }
