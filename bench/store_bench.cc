@@ -1,18 +1,16 @@
 // What the store costs: durable commits in batches, lists and gets, loading, and the fan-out of
 // changes.
 //
-//   store_bench [directory]     the directory for the store on disk; default: the temporary one
-
+// Time here is wall time, since a durable write waits for the disk under $TMPDIR.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/entropy.h"
+#include "bench/harness.h"
 #include "store/engines/memory.h"
 #include "store/engines/rocksdb.h"
 #include "store/engines/testing.h"
@@ -35,10 +33,6 @@ double best_of(int times, const std::function<void()>& work) {
   return best;
 }
 
-void row(std::string_view what, double value, std::string_view unit) {
-  fmt::print("{:<62} {:>12.2f} {}\n", what, value, unit);
-}
-
 // About as large as a pod that a controller made.
 const std::string kBody(1500, 'x');
 
@@ -47,7 +41,7 @@ Transaction create(std::int64_t number) {
       testing::create(fmt::format("job-{:07}", number * 7919 % 10'000'000), kBody));
 }
 
-void bench_commits(const std::string& directory) {
+void bench_commits(const std::string& directory, bench::Report& report) {
   for (const std::int64_t size : {1, 32, 256}) {
     const auto engine = open_rocksdb_engine(fmt::format("{}/batch-{}", directory, size)).value();
     CHECK(engine->load());
@@ -58,13 +52,14 @@ void bench_commits(const std::string& directory) {
     const double took = seconds_of([&] {
       for (std::vector<Transaction>& batch : batches) CHECK(engine->commit(batch));
     });
-    row(fmt::format("durable commits, batches of {}", size),
-        static_cast<double>(rounds * size) / took, "/s");
-    row("  one batch", took / static_cast<double>(rounds) * 1e3, "ms");
+    report.figure(fmt::format("durable commits, batches of {}", size),
+                  static_cast<double>(rounds * size) / took, "/s");
+    report.figure(fmt::format("one batch of {}", size), took / static_cast<double>(rounds) * 1e3,
+                  "ms");
   }
 }
 
-void bench_history(const std::string& directory) {
+void bench_history(const std::string& directory, bench::Report& report) {
   constexpr std::int64_t kObjects = 20'000;
   const std::string path = directory + "/history";
   {
@@ -85,15 +80,15 @@ void bench_history(const std::string& directory) {
       CHECK(engine->commit(batch));
     }
   }
-  row("open and load 20,000 objects with 20,000 older versions",
-      seconds_of([&] { CHECK(open_rocksdb_engine(path).value()->load()); }) * 1e3, "ms");
+  report.figure("open and load 20,000 objects with 20,000 older versions",
+                seconds_of([&] { CHECK(open_rocksdb_engine(path).value()->load()); }) * 1e3, "ms");
   const auto engine = open_rocksdb_engine(path).value();
   CHECK(engine->load());
-  row("compact 40,000 changes", seconds_of([&] { CHECK(engine->compact({2 * kObjects})); }) * 1e3,
-      "ms");
+  report.figure("compact 40,000 changes",
+                seconds_of([&] { CHECK(engine->compact({2 * kObjects})); }) * 1e3, "ms");
 }
 
-void bench_reads() {
+void bench_reads(bench::Report& report) {
   constexpr std::int64_t kPods = 50'000;
   const auto store = Store::open(make_memory_engine()).value();
   for (std::int64_t i = 0; i < kPods;) {
@@ -101,22 +96,23 @@ void bench_reads() {
     for (int j = 0; j < 500; ++j, ++i) batch.push_back(create(i));
     CHECK(store->commit(batch));
   }
-  row("list 50,000 pods",
-      best_of(10, [&] { CHECK(store->list("pods/").objects.size() == kPods); }) * 1e3, "ms");
+  report.figure("list 50,000 pods",
+                best_of(10, [&] { CHECK(store->list("pods/").objects.size() == kPods); }) * 1e3,
+                "ms");
   SeededEntropy entropy(1);
   std::vector<std::string> keys;
   for (int i = 0; i < 20'000; ++i)
     keys.push_back(create(static_cast<std::int64_t>(entropy.below(kPods))).writes[0].key);
-  row("get, of 50,000",
-      best_of(5,
-              [&] {
-                for (const std::string& key : keys) CHECK(store->get(key) != nullptr);
-              }) /
-          static_cast<double>(keys.size()) * 1e9,
-      "ns");
+  report.figure("get, of 50,000",
+                best_of(5,
+                        [&] {
+                          for (const std::string& key : keys) CHECK(store->get(key) != nullptr);
+                        }) /
+                    static_cast<double>(keys.size()) * 1e9,
+                "ns");
 }
 
-void bench_fan_out() {
+void bench_fan_out(bench::Report& report) {
   constexpr int kCursors = 1'000;
   constexpr std::int64_t kChanges = 20'000;
   constexpr std::int64_t kBlock = 100;
@@ -159,29 +155,25 @@ void bench_fan_out() {
     }
   });
   CHECK(read == static_cast<std::size_t>(kCursors * kChanges));
-  row("fan-out to 1,000 cursors, read and encoded", static_cast<double>(read) / took / 1e6,
-      "M events/s");
-  row("append of 100 changes, waking 1,000 subscriptions", appending / (kChanges / kBlock) * 1e6,
-      "us");
+  report.figure("fan-out to 1,000 cursors, read and encoded",
+                static_cast<double>(read) / took / 1e6, "M events/s");
+  report.figure("append of 100 changes, waking 1,000 subscriptions",
+                appending / (kChanges / kBlock) * 1e6, "us");
 }
 
-void run(const std::string& directory) {
-  bench_commits(directory);
-  bench_history(directory);
-  bench_reads();
-  bench_fan_out();
+int run(const bench::Request& request) {
+  const testing::TemporaryDirectory directory;
+  bench::Report report("Store", request);
+  bench_commits(directory.path(), report);
+  bench_history(directory.path(), report);
+  bench_reads(report);
+  bench_fan_out(report);
+  return report.finish();
 }
 
 }  // namespace
 }  // namespace muster::store
 
 int main(int argc, char** argv) {
-  const muster::store::testing::TemporaryDirectory temporary;
-  if (argc < 2) {
-    muster::store::run(temporary.path());
-    return 0;
-  }
-  const std::filesystem::path directory = std::filesystem::path(argv[1]) / "store_bench";
-  muster::store::run(directory.string());
-  std::filesystem::remove_all(directory);
+  return muster::store::run(muster::bench::parse_arguments(argc, argv));
 }

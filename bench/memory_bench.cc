@@ -1,0 +1,92 @@
+// What the scheduler's tables take per node and per bound pod, beyond the API objects and the cache
+// of classes. Counted by the C library's allocator, so this program goes without another one.
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <string>
+#include <vector>
+
+#include "api/views/node_view.h"
+#include "api/views/pod_view.h"
+#include "bench/fleet.h"
+#include "bench/harness.h"
+#include "scheduler/cache/sample_objects.h"
+#include "scheduler/framework/standing.h"
+
+namespace muster::bench {
+namespace {
+
+constexpr int kNodes = 20'000;
+constexpr int kPods = 200'000;
+
+double bytes_in_use() {
+  const struct mallinfo2 now = mallinfo2();
+  return static_cast<double>(now.uordblks + now.hblkhd);
+}
+
+std::string name_of(int node) { return fmt::format("node-{:06}", node); }
+
+std::vector<api::ObjectPtr> make_nodes() {
+  std::vector<api::ObjectPtr> nodes;
+  for (int i = 0; i < kNodes; ++i) {
+    nodes.push_back(scheduler::NodeSample{.name = name_of(i),
+                                          .cpu = "32",
+                                          .memory = "128Gi",
+                                          .labels = {{"rack", fmt::format("rack-{}", i / 100)}}}
+                        .make());
+    nodes.back()->view<api::NodeView>();
+  }
+  return nodes;
+}
+
+// Half of them members of groups of a hundred.
+std::vector<api::ObjectPtr> make_pods() {
+  std::vector<api::ObjectPtr> pods;
+  for (int i = 0; i < kPods; ++i) {
+    pods.push_back(scheduler::PodSample{.name = fmt::format("pod-{}", i),
+                                        .cpu = "100m",
+                                        .memory = "128Mi",
+                                        .node_name = name_of(i % kNodes),
+                                        .group = i % 2 == 0 ? fmt::format("group-{}", i / 200) : ""}
+                       .make());
+    pods.back()->view<api::PodView>();
+  }
+  return pods;
+}
+
+int run(const Request& request) {
+  Report report("Memory", request);
+  const std::vector<api::ObjectPtr> nodes = make_nodes();
+  const std::vector<api::ObjectPtr> pods = make_pods();
+  const std::vector<scheduler::Group> groups = make_groups({.pods = 4, .key = "rack"}, 1);
+  const scheduler::Profile profile = scheduler::default_profile();
+  scheduler::Cluster cluster;
+
+  const double empty = bytes_in_use();
+  for (const api::ObjectPtr& node : nodes) cluster.set_node(node);
+  const double with_nodes = bytes_in_use();
+  for (const api::ObjectPtr& pod : pods) cluster.set_pod(pod);
+  const double with_pods = bytes_in_use();
+  scheduler::attempt_group(groups.front(), cluster, profile);
+  const double with_topology = bytes_in_use();
+  const auto cache = static_cast<double>(scheduler::Standings::of(cluster, profile).bytes());
+
+  report.figure("node table", (with_nodes - empty) / kNodes, "B/node");
+  report.figure("names in order, one topology key, its cells",
+                (with_topology - with_pods - cache) / kNodes, "B/node");
+  const double per_node = (with_nodes - empty + with_topology - with_pods - cache) / kNodes;
+  report.figure("node, in all", per_node, "B/node", 1024);
+  const double per_pod = (with_pods - with_nodes) / kPods;
+  report.figure("bound pod", per_pod, "B/pod", 300);
+  report.figure("class cache, one class", cache / kNodes, "B/node");
+  if (per_node > 1024) report.fail("a node takes more than 1 KiB");
+  if (per_pod > 300) report.fail("a bound pod takes more than 300 B");
+  return report.finish();
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  return muster::bench::run(muster::bench::parse_arguments(argc, argv));
+}
