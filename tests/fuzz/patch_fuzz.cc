@@ -1,0 +1,25 @@
+#include "api/json.h"
+#include "api/kind.h"
+#include "api/patch/patch.h"
+#include "fuzzing.h"
+
+// A document and a patch, separated by a zero byte: every kind of patch ends in a document that can
+// be written, or in an error.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace muster;
+  std::string_view rest = fuzz::text(data, size);
+  const auto target = api::parse_json(fuzz::cut(rest));
+  const auto patch = api::parse_json(rest);
+  if (!target || !patch) return 0;
+  const auto writable = [](const api::Json& document) {
+    fuzz::require(api::parse_json(api::to_text(document)).has_value());
+  };
+  if (const auto result = api::json_patch(target->value, patch->value)) writable(*result);
+  if (!patch->value.is_object()) return 0;
+  writable(api::merge_patch(target->value, patch->value));
+  if (!target->value.is_object()) return 0;
+  if (const auto result =
+          api::strategic_merge_patch(*api::kinds::pod().message, target->value, patch->value))
+    writable(*result);
+  return 0;
+}
