@@ -310,12 +310,15 @@ struct Scheduler::State {
   void attempt(SchedulingQueue::Popped entity, Time now) {
     ++numbers.attempts;
     if (const auto* pod = std::get_if<PendingPod>(&entity)) {
-      settle(attempt_pod(*pod, cluster, profile), now);
+      const Plan plan = attempt_pod(*pod, cluster, profile);
+      if (options.observe) options.observe(plan, now);
+      settle(plan, now);
       return;
     }
     Group& root = std::get<Group>(entity);
     add_traits(traits, root);
     const Plan plan = attempt_group(root, cluster, profile);
+    if (options.observe) options.observe(plan, now);
     const bool together = goes_together(plan);
     settle(plan, now);
     std::optional<SchedulingQueue::Fate> fate;
@@ -652,6 +655,22 @@ Scheduler::Numbers Scheduler::numbers() const {
   numbers.incomplete = counts.incomplete;
   numbers.binding = state_->binder.pending() + state_->trees.pending();
   return numbers;
+}
+
+std::string Scheduler::audit(std::span<const ObjectPtr> nodes,
+                             std::span<const ObjectPtr> pods) const {
+  if (std::string wrong = state_->queue.inconsistency(); !wrong.empty()) return wrong;
+  Cluster rebuilt;
+  for (const ObjectPtr& node : nodes) rebuilt.set_node(node);
+  for (const ObjectPtr& pod : pods) {
+    rebuilt.set_pod(pod);
+    const bool waits = view_of(pod).node_name.empty() && !view_of(pod).is_terminal() &&
+                       !is_terminating(pod) &&
+                       view_of(pod).scheduler_name == state_->options.scheduler_name;
+    if (waits && !state_->queue.knows(pod->meta().uid))
+      return fmt::format("pod {} waits and the queue does not know it", api::key_text(pod->meta()));
+  }
+  return state_->cluster.difference(rebuilt);
 }
 
 }  // namespace muster::scheduler

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "api/gates/gates.h"
 #include "base/time.h"
 #include "client/component.h"
+#include "scheduler/framework/plan.h"
 
 namespace muster::scheduler {
 
@@ -23,6 +26,8 @@ struct SchedulerOptions {
   // then never bound in part. A server that turns out not to know them gets bindings pod by pod.
   bool group_bindings = false;
   api::Gates gates = {};
+  // Called with the plan of every attempt before it is carried out; may be empty. It only looks.
+  std::function<void(const Plan& plan, Time now)> observe = {};
 };
 
 // The scheduler as a deterministic component: what it is told comes in through apply(), what it
@@ -65,6 +70,11 @@ class Scheduler {
     std::size_t binding = 0;  // pods with a node in our books that the server has not accepted yet
   };
   Numbers numbers() const;
+
+  // For tests and simulations, while no binding is under way: what the books say that these nodes
+  // and pods, all there are, do not; empty if nothing.
+  std::string audit(std::span<const api::ObjectPtr> nodes,
+                    std::span<const api::ObjectPtr> pods) const;
 
  private:
   struct State;

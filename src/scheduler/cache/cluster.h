@@ -151,6 +151,11 @@ class Cluster {
   void place(const PodClass& pods, NodeId node) { count_class(pods, node, 1); }
   void unplace(const PodClass& pods, NodeId node) { count_class(pods, node, -1); }
 
+  // --- for tests and simulations ---
+  // The first thing of which the two tell differently, in a sentence; empty if they agree. Row
+  // numbers and what others derived are no part of it.
+  std::string difference(const Cluster& other) const;
+
   // Whatever others derive from this cluster and want to keep beside it, under a key of theirs.
   struct Derived {
     virtual ~Derived() = default;
@@ -191,6 +196,8 @@ class Cluster {
   void insert_pod(PodRecord record);
   void erase_pod(std::string_view uid);
   bool counts_alike(const PodRecord& known, const api::Object& pod, NodeId node) const;
+  std::string describe_row(NodeId node) const;
+  std::map<std::string, std::string> describe_pods() const;
 
   void sort_names() const;
 

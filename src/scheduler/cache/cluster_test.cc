@@ -165,5 +165,27 @@ TEST(RowLog, KnowsWhichChangeOfARowIsTheLast) {
   EXPECT_FALSE(log.is_outdated(2));
 }
 
+TEST(Cluster, TellsWhereTwoOfThemDiffer) {
+  Cluster one;
+  Cluster other;
+  // Other rows, other times; the same cluster.
+  one.set_node(NodeSample{.name = "gone"}.make());
+  for (Cluster* cluster : {&one, &other}) {
+    cluster->set_node(NodeSample{.name = "n1", .labels = {{"rack", "a"}}}.make());
+    cluster->set_pod(PodSample{.name = "a", .cpu = "1", .node_name = "n1", .group = "g"}.make());
+  }
+  one.remove_node("gone");
+  one.watch_label("rack");
+  EXPECT_EQ(one.difference(other), "");
+
+  one.assume(PodSample{.name = "b", .cpu = "1"}.make(), "n1");
+  EXPECT_EQ(one.difference(other), "default/b: assumed on n1; the other: unknown there");
+  EXPECT_EQ(other.difference(one), "default/b: unknown here; the other: assumed on n1");
+  one.forget("default-b");
+  EXPECT_EQ(one.difference(other), "");
+  one.set_node(NodeSample{.name = "n1", .labels = {{"rack", "a"}}, .unschedulable = true}.make());
+  EXPECT_NE(one.difference(other).find("node n1: cordoned, cpu 1000 of 4000"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -151,6 +151,10 @@ class SchedulingQueue {
   };
   Counts counts() const;
 
+  // For tests and simulations: what contradicts itself here, in a sentence; empty if nothing does.
+  // Every pending member must stand in exactly one place, and every entity where it says it is.
+  std::string inconsistency() const;
+
  private:
   enum class Place : std::uint8_t {
     Nowhere,
@@ -240,13 +244,15 @@ class SchedulingQueue {
   bool helped_in_flight(const Entity& entity, const Pod& pod, std::int32_t priority) const;
   void end_flight(Entity& entity);
   void move_expired(Time now);
+  std::string misplaced(const Entity& entity) const;
+  std::string misplaced(const Pod& pod) const;
 
   const QueueOptions options_;
   const CouldHelp could_help_;
   std::uint64_t sequence_ = 0;
 
   boost::unordered_flat_map<std::string_view, std::unique_ptr<Pod>>
-      pods_;  // by uid; never iterated
+      pods_;  // by uid; only the audit iterates it
   WorkloadForest forest_;
   TreeFaults faults_{forest_};
   std::vector<api::ObjectPtr> joined_wrong_;

@@ -28,6 +28,8 @@ api::ObjectPtr make_pod(const std::string& name) {
 // A queue whose plugins are helped by what the test says, and that counts how often it asks.
 class QueueTest : public ::testing::Test {
  protected:
+  void TearDown() override { EXPECT_EQ(queue.inconsistency(), ""); }
+
   struct PodOptions {
     std::int32_t priority = 0;
     std::string group = {};
