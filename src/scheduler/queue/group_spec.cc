@@ -1,10 +1,22 @@
 #include "scheduler/queue/group_spec.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "api/workloads/group_view.h"
 
 namespace muster::scheduler {
+namespace {
+
+// A text that is no number counts as absent.
+std::int32_t expected_pods(const api::ObjectMeta& meta) {
+  const std::string* text = api::lookup(meta.annotations, kExpectedPodsAnnotation);
+  std::int32_t count = 0;
+  if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), count);
+  return std::max(0, count);
+}
+
+}  // namespace
 
 std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gates& gates) {
   using api::Gate;
@@ -27,6 +39,7 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
   group.disrupted_together = view.disrupted_together;
   if (gates.on(Gate::PodGroupPreemptionPolicy))
     group.never_preempts = view.preemption == api::GroupPreemption::Never;
+  if (is_leaf) group.declared_size = expected_pods(meta);
   group.created = meta.creation_time.value_or(Time{});
   return group;
 }
