@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "api/values/string_pairs.h"
@@ -23,30 +24,6 @@ constexpr Duration kRetryAfter = seconds{1};
 // cluster does not spend its machine on pretending to be alive.
 constexpr std::size_t kHeartbeatsPerSecond = 20;
 constexpr Duration kHeartbeatPeriodMin = seconds{10};
-
-// "90", "1.5s", "1m30s", "500ms"; nullopt if it is no length of time.
-std::optional<Duration> parse_duration(std::string_view text) {
-  constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ms", 1e3}, {"us", 1.0}, {"h", 3600e6}, {"m", 60e6}, {"s", 1e6}};
-  if (text.empty()) return std::nullopt;
-  double micros = 0;
-  while (!text.empty()) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || !(number >= 0) || number > 1e9) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (text.empty()) {  // a bare number counts seconds
-      micros += number * 1e6;
-      break;
-    }
-    const auto unit =
-        std::ranges::find_if(kUnits, [&](const auto& u) { return text.starts_with(u.first); });
-    if (unit == std::end(kUnits)) return std::nullopt;
-    micros += number * unit->second;
-    text.remove_prefix(unit->first.size());
-  }
-  return Duration{static_cast<std::int64_t>(micros)};
-}
 
 // The length of time an annotation of the pod gives; a text that is none counts as absent and is
 // logged.
@@ -157,9 +134,38 @@ std::string pretend_address(std::uint32_t number) {
 
 }  // namespace
 
+std::optional<Duration> parse_duration(std::string_view text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ms", 1e3}, {"us", 1.0}, {"h", 3600e6}, {"m", 60e6}, {"s", 1e6}};
+  if (text.empty()) return std::nullopt;
+  double micros = 0;
+  while (!text.empty()) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || !(number >= 0) || number > 1e9) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) {  // a bare number counts seconds
+      micros += number * 1e6;
+      break;
+    }
+    const auto unit =
+        std::ranges::find_if(kUnits, [&](const auto& u) { return text.starts_with(u.first); });
+    if (unit == std::end(kUnits)) return std::nullopt;
+    micros += number * unit->second;
+    text.remove_prefix(unit->first.size());
+  }
+  return Duration{static_cast<std::int64_t>(micros)};
+}
+
 PretendNodes::PretendNodes(ClusterShape shape, client::Send send) : send_(std::move(send)) {
-  to_create_ = node_documents(shape);
-  std::ranges::reverse(to_create_);
+  add(shape);
+}
+
+void PretendNodes::add(const ClusterShape& shape) {
+  std::vector<Json> more = node_documents(shape);
+  std::ranges::reverse(more);
+  to_create_.insert(to_create_.begin(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
 }
 
 std::vector<const api::Kind*> PretendNodes::watched_kinds() {

@@ -22,6 +22,9 @@ inline constexpr std::string_view kExitCodeAnnotation = "muster.dev/exit-code";
 // How long the pod takes to stop once deleted; never longer than its grace period.
 inline constexpr std::string_view kStopTimeAnnotation = "muster.dev/stop-time";
 
+// "90", "1.5s", "1m30s", "500ms"; nullopt if it is no length of time.
+std::optional<Duration> parse_duration(std::string_view text);
+
 // Plays the kubelets: creates the nodes of a shape, keeps them Ready with heartbeats, lets bound
 // pods run, end and go.
 //
@@ -30,6 +33,9 @@ inline constexpr std::string_view kStopTimeAnnotation = "muster.dev/stop-time";
 class PretendNodes {
  public:
   PretendNodes(ClusterShape shape, client::Send send);
+
+  // More nodes to create, at the next run.
+  void add(const ClusterShape& shape);
 
   void apply(client::Input input, Time now);
   std::size_t run_once(Time now, std::size_t limit);

@@ -18,8 +18,11 @@ World::World(Options options) : now_(options.start), entropy_(options.seed) {
   registry_->bootstrap(now_);
   server_ = std::make_unique<server::Server>(
       *registry_, *store_, window_, [this](api::Request&& request, server::Reply&& reply) {
-        registry_->submit(std::move(request), now_, std::move(reply));
         submitted_ = true;
+        if (std::optional<Error> error = fault_ ? fault_(request) : std::nullopt)
+          reply(fail(std::move(*error)));
+        else
+          registry_->submit(std::move(request), now_, std::move(reply));
         return true;
       });
   const auto client = [this](std::string name, std::vector<std::string> groups) {
@@ -57,7 +60,7 @@ void World::settle() {
     moved = std::exchange(submitted_, false);
     registry_->flush();
     moved |= nodes_->step(now_);
-    moved |= scheduler_->step(now_);
+    moved |= held_ ? scheduler_->take_in(now_) : scheduler_->step(now_);
     moved |= pod_group_protection_->step(now_);
     moved |= composite_protection_->step(now_);
   }
@@ -76,10 +79,11 @@ void World::advance(Duration duration) {
 
 std::optional<Time> World::next_deadline() const {
   std::optional<Time> earliest;
-  for (const std::optional<Time>& deadline :
-       {scheduler_->component().next_deadline(), nodes_->component().next_deadline(),
-        pod_group_protection_->component().next_deadline(),
-        composite_protection_->component().next_deadline()})
+  const std::optional<Time> scheduler =
+      held_ ? std::nullopt : scheduler_->component().next_deadline();
+  for (const std::optional<Time>& deadline : {scheduler, nodes_->component().next_deadline(),
+                                              pod_group_protection_->component().next_deadline(),
+                                              composite_protection_->component().next_deadline()})
     if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
   return earliest;
 }

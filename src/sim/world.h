@@ -43,13 +43,19 @@ class Stepper {
 
   // One round; true if anything happened.
   bool step(Time now) {
+    const bool moved = take_in(now);
+    return component_->run_once(now, kWorkPerStep) > 0 || moved;
+  }
+
+  // Only tells the component what has happened; it does no work of its own.
+  bool take_in(Time now) {
     bool moved = take_in_events(now);
     while (!outcomes_.empty()) {
       component_->apply(std::move(outcomes_.front()), now);
       outcomes_.pop_front();
       moved = true;
     }
-    return component_->run_once(now, kWorkPerStep) > 0 || moved;
+    return moved;
   }
 
  private:
@@ -105,6 +111,13 @@ class World {
   // Lets time pass, stopping at every deadline on the way.
   void advance(Duration duration);
 
+  // While it is held, the scheduler takes in what happens and decides nothing.
+  void hold_scheduler(bool held) { held_ = held; }
+  // Requests for which this gives an error fail with it, as if the server had refused them.
+  using Fault = std::function<std::optional<Error>(const api::Request&)>;
+  void set_fault(Fault fault) { fault_ = std::move(fault); }
+  void add_nodes(const ClusterShape& shape) { nodes_->component().add(shape); }
+
   // Asks as an administrator; runs the world until the answer is there.
   Result<api::Answer> ask(api::Request request);
   // The object, or null.
@@ -132,6 +145,8 @@ class World {
   std::unique_ptr<Stepper<controllers::PodGroupProtection>> pod_group_protection_;
   std::unique_ptr<Stepper<controllers::CompositeProtection>> composite_protection_;
   bool submitted_ = false;
+  bool held_ = false;
+  Fault fault_;
 };
 
 }  // namespace muster::sim
