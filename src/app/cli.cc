@@ -16,6 +16,7 @@
 
 #include "app/data_dir.h"
 #include "app/explain_verb.h"
+#include "app/simulate.h"
 #include "app/store_verbs.h"
 #include "app/up.h"
 #include "app/version.h"
@@ -251,6 +252,11 @@ int run(int argc, char** argv) {
   CLI::App* explain_verb = app.add_subcommand(
       "explain", "Say why a group or a pod waits, and what would help; for any cluster");
   add_explain_flags(*explain_verb, explain_flags);
+  CLI::App* simulate_verb =
+      app.add_subcommand("simulate", "Play a scenario text and show what the scheduler does");
+  std::string scenario;
+  simulate_verb->add_option("FILE", scenario, "The text; docs/scenarios.md says how to write one")
+      ->required();
   CLI::App* version_verb = app.add_subcommand("version", "Print the version");
   CLI::App* help_verb = app.add_subcommand("help", "Print help, also of one verb: muster help up");
   std::string topic;
@@ -266,6 +272,10 @@ int run(int argc, char** argv) {
   if (up_verb->parsed()) return up(flags);
   if (store_verb->parsed()) return store(*store_verb, store_flags);
   if (explain_verb->parsed()) return explain(explain_flags);
+  if (simulate_verb->parsed()) {
+    const Result<void> played = simulate(scenario);
+    return played ? kOk : refuse(played.error().message);
+  }
   if (version_verb->parsed() || print_version) {
     fmt::print("muster {}\n", version());
     return kOk;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/json.h"
+#include "sim/scenario/line.h"
+
+namespace muster::sim {
+
+// Pods that are alike, as a line of a scenario describes them.
+struct PodLine {
+  std::string name = {};  // of a shape among several in one group; empty for the only one
+  int count = 1;
+  std::vector<std::pair<std::string, std::string>> resources = {};
+  api::JsonArray tolerations = {};
+  api::JsonObject node_selector = {};
+  std::vector<int> ports = {};
+  std::optional<int> priority = {};  // unset: the group's
+  bool gated = false;
+  std::string runs_for = {};
+  std::string stops_in = {};
+  std::string exit_code = {};
+};
+
+enum class GroupRole : std::uint8_t { Gang, Basic, Composite };
+
+// A group and all below it, as a line of a scenario and those indented under it describe them.
+struct GroupLine {
+  GroupRole role = GroupRole::Gang;
+  std::string name = {};
+  std::string within = {};           // label key; empty: anywhere in the parent's domain
+  std::optional<int> minimum = {};   // unset: all pods, or all children
+  std::optional<int> priority = {};  // unset: the parent's
+  std::optional<int> expects = {};   // pods there will be in the end
+  std::string parent = {};           // a parent that is not the group it stands under
+  bool basic = false;                // of a composite: any child will do
+  std::vector<PodLine> pods = {};
+  std::vector<GroupLine> children = {};
+};
+
+// "pod web  cpu=1": a lone pod, or several that are alike.
+struct LonePods {
+  std::string name;
+  PodLine pods;
+};
+Result<LonePods> read_lone_pods(const Line& line, Words words);
+
+// "gang train  pods=4  gpu=8  within=rack  min=3" and the shapes below it; "workload llm
+// within=zone" and the groups below it. The words begin after `submit`.
+Result<GroupLine> read_group(const Line& line, Words words);
+bool is_group_word(std::string_view word);
+
+// One word about pods; false if it is none.
+Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pods);
+
+}  // namespace muster::sim

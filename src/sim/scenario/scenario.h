@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/expectation.h"
+#include "sim/scenario/verbs.h"
+
+namespace muster::sim {
+
+// A scenario as a text tells it (docs/scenarios.md): a cluster, what happens, and what must then be
+// the case.
+struct Scenario {
+  struct Step {
+    int line = 0;
+    std::string text;
+    Action act;
+    std::vector<Expectation> expectations;
+  };
+  std::string file;
+  std::string known_fault;  // "expected to fail: …": why, as long as nobody mended it
+  std::vector<Step> steps;
+};
+
+// The error names file, line and the words that would be right.
+Result<Scenario> parse_scenario(std::string_view file, std::string_view text);
+
+struct ScenarioOptions {
+  std::uint64_t seed = 1;
+  // Told every step, what came of it and a map of the cluster; may be empty.
+  std::function<void(std::string_view)> say = {};
+};
+
+// Plays the scenario on the product itself under virtual time, twice: the second history must equal
+// the first. Gives what is wrong, readable: where, what was expected, what is the case, and the
+// map. Nothing is wrong if it is empty. A scenario that is expected to fail fails by passing.
+std::string run_scenario(const Scenario& scenario, const ScenarioOptions& options);
+
+}  // namespace muster::sim

@@ -1,0 +1,154 @@
+#include "sim/scenario/sight.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "api/views/node_view.h"
+#include "api/views/pod_view.h"
+#include "api/workloads/group_view.h"
+
+namespace muster::sim {
+namespace {
+
+using api::ObjectPtr;
+
+const api::PodView& view_of(const ObjectPtr& pod) { return pod->view<api::PodView>(); }
+
+std::string amounts_text(const api::Amounts& used, const api::Amounts& all) {
+  std::vector<std::string> parts;
+  if (all.cpu_milli > 0)
+    parts.push_back(fmt::format("cpu {}/{}", api::Quantity::of_milli(used.cpu_milli).text(),
+                                api::Quantity::of_milli(all.cpu_milli).text()));
+  if (all.memory > 0)
+    parts.push_back(
+        fmt::format("memory {}/{}",
+                    api::Quantity::of_units(used.memory, api::Quantity::Format::BinarySI).text(),
+                    api::Quantity::of_units(all.memory, api::Quantity::Format::BinarySI).text()));
+  for (const auto& [name, amount] : all.scalars)
+    parts.push_back(
+        fmt::format("{} {}/{}", name.substr(name.rfind('/') + 1), used.of(name), amount));
+  return fmt::format("{}", fmt::join(parts, "  "));
+}
+
+void add(api::Amounts& sum, const api::Amounts& more) {
+  sum.cpu_milli += more.cpu_milli;
+  sum.memory += more.memory;
+  for (const auto& [name, amount] : more.scalars) {
+    const auto at = std::ranges::find(sum.scalars, name, &decltype(sum.scalars)::value_type::first);
+    if (at == sum.scalars.end())
+      sum.scalars.emplace_back(name, amount);
+    else
+      at->second += amount;
+  }
+}
+
+std::string node_line(const ObjectPtr& node, const std::vector<ObjectPtr>& pods) {
+  const api::NodeView& view = node->view<api::NodeView>();
+  api::Amounts used;
+  std::vector<std::string> names;
+  for (const ObjectPtr& pod : pods)
+    if (Stage::node_of(pod) == node->meta().name) {
+      add(used, view_of(pod).needs.requests);
+      names.push_back(pod->meta().name + (pod->meta().deletion_time ? " (terminating)" : ""));
+    }
+  return fmt::format("{}  {}{}{}  {}", node->meta().name, amounts_text(used, view.allocatable),
+                     view.unschedulable ? "  cordoned" : "", view.taints.empty() ? "" : "  tainted",
+                     names.empty() ? "-" : fmt::format("{}", fmt::join(names, " ")));
+}
+
+}  // namespace
+
+Sight look_at(const Stage& stage, const Cast::Subject& subject) {
+  Sight sight;
+  for (const std::size_t id : subject.pods) {
+    const ObjectPtr pod = stage.pod(id);
+    if (pod == nullptr) continue;
+    ++sight.pods;
+    sight.terminating += pod->meta().deletion_time ? 1 : 0;
+    sight.running += view_of(pod).phase == "Running" ? 1 : 0;
+    if (view_of(pod).is_terminal()) {
+      ++sight.ended;
+    } else if (const std::string node = Stage::node_of(pod); node.empty()) {
+      ++sight.waiting;
+      sight.gated += view_of(pod).scheduling_gates.empty() ? 0 : 1;
+    } else {
+      ++sight.placed;
+      ++sight.nodes[node];
+    }
+  }
+  return sight;
+}
+
+std::optional<api::Condition> condition_of(const Stage& stage, const Cast::Subject& subject) {
+  if (subject.group) {
+    const ObjectPtr group = stage.group(*subject.group);
+    if (group == nullptr) return std::nullopt;
+    const std::string_view type = stage.cast().group(*subject.group).is_leaf()
+                                      ? "PodGroupInitiallyScheduled"
+                                      : "CompositePodGroupInitiallyScheduled";
+    const api::GroupCondition* found = group->view<api::GroupView>().condition(type);
+    return found == nullptr ? std::nullopt : std::optional<api::Condition>(*found);
+  }
+  for (const std::size_t id : subject.pods)
+    if (const ObjectPtr pod = stage.pod(id); pod != nullptr && Stage::node_of(pod).empty())
+      if (const api::Condition* found = view_of(pod).condition("PodScheduled")) return *found;
+  return std::nullopt;
+}
+
+std::string message_of(const Stage& stage, const Cast::Subject& subject) {
+  const std::optional<api::Condition> said = condition_of(stage, subject);
+  if (said && said->status == "False") return said->message;
+  if (!subject.group) return {};
+  const std::optional<api::Condition> pods =
+      condition_of(stage, {.text = subject.text, .group = {}, .pods = subject.pods});
+  return said && pods && pods->status == "False" ? pods->message : std::string();
+}
+
+std::string describe(const Stage& stage, const Cast::Subject& subject) {
+  const Sight sight = look_at(stage, subject);
+  if (sight.pods == 0 && !subject.group) return "gone";
+  std::vector<std::string> parts;
+  if (sight.placed > 0) {
+    std::vector<std::string> nodes;
+    for (const auto& [node, count] : sight.nodes)
+      nodes.push_back(count == 1 ? node : fmt::format("{} ({})", node, count));
+    parts.push_back(
+        fmt::format("placed {} of {}: {}", sight.placed, sight.pods, fmt::join(nodes, ", ")));
+  }
+  if (sight.ended > 0) parts.push_back(fmt::format("{} ended", sight.ended));
+  if (sight.terminating > 0) parts.push_back(fmt::format("{} terminating", sight.terminating));
+  if (sight.gated > 0) parts.push_back(fmt::format("{} gated", sight.gated));
+  if (sight.waiting > 0) {
+    const std::string message = message_of(stage, subject);
+    parts.push_back(fmt::format("{} waiting: {}", sight.waiting,
+                                message.empty() ? "(no condition says why)" : message));
+  }
+  if (parts.empty()) parts.emplace_back("no pods");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string cluster_map(const Stage& stage) {
+  constexpr std::array kLevels{std::pair{"zone", kZoneLabel}, std::pair{"block", kBlockLabel},
+                               std::pair{"rack", kRackLabel}};
+  std::map<std::string, std::vector<ObjectPtr>> domains;
+  for (const ObjectPtr& node : stage.nodes()) {
+    std::vector<std::string> parts;
+    for (const auto& [word, label] : kLevels)
+      if (const std::string* value = api::lookup(node->meta().labels, label))
+        parts.push_back(fmt::format("{} {}", word, *value));
+    domains[fmt::format("{}", fmt::join(parts, ", "))].push_back(node);
+  }
+  const std::vector<ObjectPtr> pods = stage.pods();
+  std::string text;
+  for (const auto& [domain, nodes] : domains) {
+    if (!domain.empty()) text += domain + "\n";
+    for (const ObjectPtr& node : nodes)
+      text += fmt::format("{}{}\n", domain.empty() ? "" : "  ", node_line(node, pods));
+  }
+  return text;
+}
+
+}  // namespace muster::sim

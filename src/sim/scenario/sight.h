@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "api/views/condition.h"
+#include "sim/scenario/stage.h"
+
+namespace muster::sim {
+
+// What can be seen of somebody at a moment. Pods that do not exist are no part of it.
+struct Sight {
+  int pods = 0;
+  int placed = 0;   // hold a node
+  int waiting = 0;  // hold none and have not ended
+  int ended = 0;
+  int gated = 0;
+  int running = 0;
+  int terminating = 0;
+  std::map<std::string, int> nodes;  // how many of the placed are where
+};
+Sight look_at(const Stage& stage, const Cast::Subject& subject);
+
+// What a group, or one of its waiting pods, says about its scheduling; null if it says nothing. Of
+// a group it is the condition …InitiallyScheduled, of a pod PodScheduled.
+std::optional<api::Condition> condition_of(const Stage& stage, const Cast::Subject& subject);
+// Why somebody waits, by its condition; a group that was scheduled before speaks through its pods.
+std::string message_of(const Stage& stage, const Cast::Subject& subject);
+
+// "placed 3 of 4: n1 (2), n2; waits: 0/4 nodes …".
+std::string describe(const Stage& stage, const Cast::Subject& subject);
+
+// The cluster as text: domains, their nodes, what each has and who is on it.
+std::string cluster_map(const Stage& stage);
+
+}  // namespace muster::sim

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/attempt_log.h"
+#include "sim/scenario/cast.h"
+#include "sim/world.h"
+
+namespace muster::sim {
+
+// A world with its cast: what a scenario's verbs do to it and what its expectations see of it.
+// While the verbs act the scheduler takes in what happens and decides nothing; cycle() and wait()
+// let it.
+class Stage {
+ public:
+  explicit Stage(std::uint64_t seed);
+
+  World& world() { return world_; }
+  const World& world() const { return world_; }
+  Cast& cast() { return cast_; }
+  const Cast& cast() const { return cast_; }
+  const AttemptLog& log() const { return log_; }
+
+  // --- verbs ---
+  void begin_step() { log_.begin_step(); }
+  void add_nodes(const ClusterShape& shape);
+  void cycle();
+  void wait(Duration duration);
+  // Each group, and each shape of its pods, is a second younger than the one before it.
+  Result<void> send_group(std::size_t group);
+  Result<void> send_pods(std::span<const std::size_t> pods);
+  Result<void> run_pod(std::size_t pod, std::string_view node);
+  // The pods end with this phase.
+  Result<void> end_pods(std::span<const std::size_t> pods, std::string_view phase);
+  Result<void> delete_pods(std::span<const std::size_t> pods,
+                           std::optional<std::int64_t> grace_period_s);
+  Result<void> delete_group(std::size_t group);
+  Result<void> set_minimum(std::size_t group, int minimum);
+  Result<void> scale(std::size_t group, int pods);
+  Result<void> ungate(std::span<const std::size_t> pods);
+  Result<void> remove_node(std::string_view node);
+  Result<void> patch_node(std::string_view node, api::Json patch);
+  Result<void> set_taint(std::string_view node, api::Json taint, bool present);
+  // Bindings of these pods are refused from now on, whatever the scheduler sends; of none if empty.
+  void refuse_bindings(std::set<std::string> pods);
+  bool has_refused_bindings() const { return has_refused_bindings_; }
+  // Names of what is gone may be used again.
+  void retire_gone();
+
+  // --- what is the case ---
+  api::ObjectPtr pod(std::size_t id) const;  // null: not there
+  api::ObjectPtr group(std::size_t id) const;
+  scheduler::GroupKey key(std::size_t group) const;
+  std::vector<api::ObjectPtr> nodes() const;
+  std::vector<api::ObjectPtr> pods() const;
+  // The name of the node a pod holds; empty if it holds none or has ended.
+  static std::string node_of(const api::ObjectPtr& pod);
+  // What the node's label says; "" if it has none, or is gone.
+  std::string domain_of(std::string_view node, std::string_view label) const;
+  struct Told {
+    std::string reason;
+    std::string message;
+    std::int64_t count = 1;
+  };
+  // The events about an object, oldest first.
+  std::vector<Told> events_about(const api::Object& object) const;
+
+  // Everything that happened, in words: equal runs have equal histories, byte for byte.
+  std::string history() const;
+
+ private:
+  Result<void> ask(api::Request request);
+  Result<void> ensure_priority_class(int priority);
+  const api::Kind& kind_of(std::size_t group) const;
+  void let_it_run(Duration duration);
+
+  AttemptLog log_;
+  World world_;
+  Cast cast_;
+  std::set<int> priorities_;
+  bool has_refused_bindings_ = false;
+};
+
+}  // namespace muster::sim

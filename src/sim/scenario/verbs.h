@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+
+#include "sim/scenario/line.h"
+#include "sim/scenario/stage.h"
+
+namespace muster::sim {
+
+using Action = std::function<Result<void>(Stage&)>;
+
+// What a line that is not indented does: "submit gang train …", "cordon n1", "wait 30s".
+Result<Action> read_action(const Line& line);
+// Whether expectations may stand under the verb: cycle, wait, expect.
+bool takes_expectations(std::string_view verb);
+
+}  // namespace muster::sim
