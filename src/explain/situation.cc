@@ -134,7 +134,7 @@ const Members& Situation::members(const GroupKey& leaf) const {
 // --- groups ---
 
 void Situation::put_group(const ObjectPtr& object) {
-  std::optional<scheduler::GroupSpec> group = scheduler::read_group(object);
+  std::optional<scheduler::GroupSpec> group = scheduler::read_group(object, {});
   if (!group) return;
   if (!group->parent.empty()) {
     std::vector<GroupKey>& siblings =
@@ -153,7 +153,7 @@ void Situation::put_group(const ObjectPtr& object) {
 }
 
 void Situation::take_group(const ObjectPtr& object) {
-  const std::optional<scheduler::GroupSpec> group = scheduler::read_group(object);
+  const std::optional<scheduler::GroupSpec> group = scheduler::read_group(object, {});
   if (!group) return;
   if (!group->parent.empty())
     std::erase(children_[{GroupKind::CompositePodGroup, group->key.name_space, group->parent}],

@@ -102,7 +102,9 @@ TEST(AttemptWork, GrowsWithThePodsAndNotFaster) {
     const Plan plan = attempt_group(gang("g", pods, ""), cluster, profile);
     ASSERT_EQ(plan.assignments.size(), static_cast<std::size_t>(pods));
     const std::uint64_t work = plan.steps + plan.rows_read;
-    if (before > 0) EXPECT_LE(work, 2 * before);
+    if (before > 0) {
+      EXPECT_LE(work, 2 * before);
+    }
     before = work;
   }
 }
@@ -122,7 +124,9 @@ TEST(AttemptWork, GrowsWithTheGroupsAndNotFaster) {
     const Plan plan = attempt_group(root, cluster, profile);
     ASSERT_EQ(plan.assignments.size(), static_cast<std::size_t>(4 * leaves));
     const std::uint64_t work = plan.steps + plan.rows_read;
-    if (before > 0) EXPECT_LE(work, 2 * before);
+    if (before > 0) {
+      EXPECT_LE(work, 2 * before);
+    }
     before = work;
   }
 }

@@ -34,7 +34,7 @@ LabelValueId Symmetry::value_in(CellId cell, std::size_t key) const {
   return workspace_.topology().value_of(workspace_.topology().nodes(cell).front(), key);
 }
 
-std::int64_t Symmetry::node_count(const std::vector<CellId>& cells) const {
+std::int64_t Symmetry::node_count(std::span<const CellId> cells) const {
   std::int64_t count = 0;
   for (const CellId cell : cells)
     count += static_cast<std::int64_t>(workspace_.topology().nodes(cell).size());
@@ -43,7 +43,7 @@ std::int64_t Symmetry::node_count(const std::vector<CellId>& cells) const {
 
 // A name may be exchanged for another if all nodes that carry it are here, and no running member
 // depends on it.
-bool Symmetry::is_free_to_swap(const std::vector<CellId>& cells, std::size_t key,
+bool Symmetry::is_free_to_swap(std::span<const CellId> cells, std::size_t key,
                                LabelValueId value) const {
   if (value == LabelValueId::Absent) return false;
   const Value& known = values_.at({key, value});
@@ -64,7 +64,7 @@ Symmetry::Signature Symmetry::of_domain(const Domain& domain, std::size_t key) {
 
 // Parts by the first key, each with the rest of the keys inside it. A part whose name may be
 // exchanged is known by what is in it; any other by its name as well.
-Symmetry::Signature Symmetry::of_cells(const std::vector<CellId>& cells,
+Symmetry::Signature Symmetry::of_cells(std::span<const CellId> cells,
                                        const std::vector<std::size_t>& keys) {
   if (keys.empty()) return of_nodes(cells);
   std::map<LabelValueId, std::vector<CellId>> parts;
@@ -87,7 +87,7 @@ Symmetry::Signature Symmetry::of_cells(const std::vector<CellId>& cells,
   return joined;
 }
 
-Symmetry::Signature Symmetry::of_nodes(const std::vector<CellId>& cells) {
+Symmetry::Signature Symmetry::of_nodes(std::span<const CellId> cells) {
   std::vector<Signature> signatures;
   for (const CellId cell : cells)
     for (const NodeId node : workspace_.topology().nodes(cell)) {

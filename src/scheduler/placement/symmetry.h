@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,11 +39,11 @@ class Symmetry {
   };
 
   void count_values();
-  Signature of_cells(const std::vector<CellId>& cells, const std::vector<std::size_t>& keys);
-  Signature of_nodes(const std::vector<CellId>& cells);
+  Signature of_cells(std::span<const CellId> cells, const std::vector<std::size_t>& keys);
+  Signature of_nodes(std::span<const CellId> cells);
   LabelValueId value_in(CellId cell, std::size_t key) const;
-  bool is_free_to_swap(const std::vector<CellId>& cells, std::size_t key, LabelValueId value) const;
-  std::int64_t node_count(const std::vector<CellId>& cells) const;
+  bool is_free_to_swap(std::span<const CellId> cells, std::size_t key, LabelValueId value) const;
+  std::int64_t node_count(std::span<const CellId> cells) const;
 
   const GroupTree& tree_;
   Workspace& workspace_;
