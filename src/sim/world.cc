@@ -7,7 +7,8 @@
 
 namespace muster::sim {
 
-World::World(Options options) : now_(options.start), entropy_(options.seed) {
+World::World(Options options)
+    : now_(options.start), scheduler_options_(options.scheduler), entropy_(options.seed) {
   Result<std::unique_ptr<store::Store>> store = store::Store::open(store::make_memory_engine());
   CHECK(store);
   store_ = std::move(*store);
@@ -32,10 +33,7 @@ World::World(Options options) : now_(options.start), entropy_(options.seed) {
   scheduler_client_ = client("system:kube-scheduler", {"system:authenticated"});
   nodes_client_ = client("system:node:pretend", {"system:nodes", "system:authenticated"});
   admin_client_ = client("kubernetes-admin", {"system:masters", "system:authenticated"});
-  scheduler_ =
-      std::make_unique<Stepper<scheduler::Scheduler>>(*scheduler_client_, [&](client::Send send) {
-        return std::make_unique<scheduler::Scheduler>(options.scheduler, std::move(send));
-      });
+  restart_scheduler();
   nodes_ = std::make_unique<Stepper<PretendNodes>>(*nodes_client_, [&](client::Send send) {
     return std::make_unique<PretendNodes>(std::move(options.shape), std::move(send));
   });
@@ -51,6 +49,14 @@ World::World(Options options) : now_(options.start), entropy_(options.seed) {
 }
 
 World::~World() = default;
+
+void World::restart_scheduler() {
+  scheduler_ = nullptr;
+  scheduler_ =
+      std::make_unique<Stepper<scheduler::Scheduler>>(*scheduler_client_, [&](client::Send send) {
+        return std::make_unique<scheduler::Scheduler>(scheduler_options_, std::move(send));
+      });
+}
 
 const scheduler::Scheduler& World::scheduler() const { return scheduler_->component(); }
 

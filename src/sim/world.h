@@ -116,6 +116,9 @@ class World {
   // Requests for which this gives an error fail with it, as if the server had refused them.
   using Fault = std::function<std::optional<Error>(const api::Request&)>;
   void set_fault(Fault fault) { fault_ = std::move(fault); }
+  // A new scheduler in place of the old one: all it knows, it learns from the API. While a call of
+  // the old one is under way its answer would find nobody, so settle() first.
+  void restart_scheduler();
   void add_nodes(const ClusterShape& shape) { nodes_->component().add(shape); }
 
   // Asks as an administrator; runs the world until the answer is there.
@@ -131,6 +134,7 @@ class World {
   std::optional<Time> next_deadline() const;
 
   Time now_;
+  const scheduler::SchedulerOptions scheduler_options_;
   SeededEntropy entropy_;
   std::unique_ptr<store::Store> store_;
   watch::Window window_;

@@ -103,5 +103,45 @@ TEST(World, NodesSendHeartbeats) {
                             "spec.renewTime"));
 }
 
+TEST(World, AHeldSchedulerListensAndDecidesNothing) {
+  World world(four_nodes());
+  world.settle();
+  world.hold_scheduler(true);
+  create(world, pod("web", "1"));
+  world.advance(seconds{5});
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "web"), "spec.nodeName"), "");
+  EXPECT_EQ(world.scheduler().numbers().active, 1U);
+  world.hold_scheduler(false);
+  world.settle();
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "web"), "status.phase"), "Running");
+}
+
+TEST(World, AFaultRefusesRequestsUntilItIsGone) {
+  World world(four_nodes());
+  world.settle();
+  world.set_fault([](const api::Request& request) -> std::optional<Error> {
+    if (request.subresource != "binding") return std::nullopt;
+    return make_error(Reason::Forbidden, "not today");
+  });
+  create(world, pod("web", "1"));
+  world.advance(seconds{5});
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "web"), "spec.nodeName"), "");
+  world.set_fault(nullptr);
+  world.advance(seconds{15});
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "web"), "status.phase"), "Running");
+}
+
+TEST(World, ARestartedSchedulerKnowsWhatTheApiSays) {
+  World world(four_nodes());
+  world.settle();
+  for (int i = 0; i < 5; ++i) create(world, pod(fmt::format("big-{}", i), "3"));
+  world.restart_scheduler();
+  world.settle();
+  EXPECT_EQ(world.scheduler().audit(world.store().list("nodes/").objects,
+                                    world.store().list("pods/").objects),
+            "");
+  EXPECT_EQ(world.scheduler().numbers().unschedulable_now, 1U);
+}
+
 }  // namespace
 }  // namespace muster::sim

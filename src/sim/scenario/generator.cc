@@ -27,7 +27,9 @@ class Author {
       if (chance(2, 3)) text_ += "cycle\n";
     }
     // Long enough for everything to be tried once more although nothing has happened.
+    // And a scheduler that knows only what the API says must come to the same end.
     text_ += "cycle\nwait 20s\nwait 6m\n  nobody placed\n";
+    text_ += "restart scheduler\nwait 20s\n  nobody placed\n";
     return std::move(text_);
   }
 
@@ -153,6 +155,7 @@ class Author {
     constexpr const char* kVerbs[] = {"finish", "fail", "delete pods", "delete"};
     const int verb = pick(4);
     line("{} {}", kVerbs[verb], name);
+    if (verb == 2) std::erase(lone_, name);
     if (verb < 3) return;
     // With the subtree all its names are gone, and what was not sent yet is not to be sent.
     const auto is_gone = [&](const std::string& path) {

@@ -55,6 +55,12 @@ void Stage::add_nodes(const ClusterShape& shape) {
 
 void Stage::cycle() { let_it_run(Duration{0}); }
 
+void Stage::restart_scheduler() {
+  world_.settle();
+  world_.restart_scheduler();
+  world_.settle();
+}
+
 void Stage::wait(Duration duration) { let_it_run(duration); }
 
 void Stage::let_it_run(Duration duration) {

@@ -32,6 +32,7 @@ class Stage {
   void add_nodes(const ClusterShape& shape);
   void cycle();
   void wait(Duration duration);
+  void restart_scheduler();
   // Each group, and each shape of its pods, is a second younger than the one before it.
   Result<void> send_group(std::size_t group);
   Result<void> send_pods(std::span<const std::size_t> pods);

@@ -337,6 +337,16 @@ Result<Action> read_cycle(const Line& line) {
   };
 }
 
+Result<Action> read_restart(const Line& line) {
+  Words words(line, 1);
+  if (!words.take_if("scheduler")) return fail_at(line, "write restart scheduler");
+  TRY(words.end());
+  return [](Stage& stage) -> Result<void> {
+    stage.restart_scheduler();
+    return {};
+  };
+}
+
 Result<Action> read_expect(const Line& line) {
   TRY(Words(line, 1).end());
   return [](Stage&) -> Result<void> { return {}; };
@@ -369,6 +379,7 @@ constexpr Verb kVerbs[] = {{"cluster", read_add_nodes, true},
                            {"set", read_set},
                            {"scale", read_scale},
                            {"ungate", read_ungate},
+                           {"restart", read_restart},
                            {"refuse", read_bindings},
                            {"allow", read_bindings}};
 
