@@ -186,6 +186,15 @@ std::string GroupReport::scarcest(std::uint32_t shape, const Domain& domain, std
                      amount_text(cluster.resource(scarce->resource).name, scarce->amount));
 }
 
+// Whether those of its pods that have a place meet the minimum.
+bool GroupReport::runs_already(std::uint32_t id) const {
+  const GroupTree::Item& item = tree_.items[id];
+  if (item.is_leaf()) return item.missing() == 0;
+  return std::ranges::count_if(item.children, [this](std::uint32_t child) {
+           return runs_already(child);
+         }) >= item.minimum;
+}
+
 std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain> domains) {
   const GroupTree::Item& item = tree_.items[id];
   const Domain* closest = nullptr;
@@ -199,6 +208,13 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
     }
   const std::string where = describe(id, *closest);
   std::string text = where.empty() ? "" : where + " comes closest: ";
+  if (runs_already(id)) {
+    // Nothing is missing: the first of those that wait beyond the minimum speaks.
+    for (const std::uint32_t child : item.children)
+      if (tree_.items[child].queued_below > 0)
+        return fmt::format("{}{}: {}", text, tree_.items[child].group->key.name,
+                           why(child, *closest));
+  }
   if (best.ready >= item.minimum) {
     text +=
         is_unresolved(id)

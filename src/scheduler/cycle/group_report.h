@@ -33,6 +33,7 @@ class GroupReport {
   void ask_all_nodes();
   std::string why_leaf(std::uint32_t item, std::span<const Domain> domains);
   std::string why_composite(std::uint32_t item, std::span<const Domain> domains);
+  bool runs_already(std::uint32_t item) const;
   std::string shortage(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string short_in_total(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string scarcest(std::uint32_t shape, const Domain& domain, std::int64_t needed);
