@@ -272,8 +272,9 @@ TEST_F(TreeRules, ATreeThatWaitsForLongIsComparedWithItsWorkload) {
 TEST_F(TreeRules, AModeThatHasNoEffectIsSaid) {
   leaf("a", "r");
   leaf("b", "r", R"("disruptionMode":{"all":{}},)");
-  composite("r", "", R"("disruptionMode":{"all":{}},)");
   pod("a-0", "a");
+  pod("b-0", "b");
+  composite("r", "", R"("disruptionMode":{"all":{}},)");
   EXPECT_NE(node_of("a-0"), "") << "no reason not to schedule it";
   EXPECT_EQ(warnings("PodGroup", "a"),
             Texts{"disruptionMode single has no effect: composite pod group \"r\" above is "
