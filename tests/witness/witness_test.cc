@@ -215,7 +215,8 @@ TEST(Witness, BoundsAreUpperBounds) {
         if (!attempted.placed.empty() && !group.pods.empty()) continue;  // some are placed already
         const auto domains = exact.domains(group, exact.everywhere());
         for (const Domain& domain : placer.candidates(id, everywhere)) {
-          const Nodes& nodes = domains.at(tree.items[id].key ? domain.name : "");
+          const Nodes& nodes =
+              domains.at(tree.items[id].key ? std::string(domain.name) : std::string());
           const DomainBound bound = placer.bound(id, domain);
           if (attempted.placed.empty())
             if (const std::int64_t most = exact.most_pods(group, nodes, room);
