@@ -112,7 +112,8 @@ void TreeBinder::finish(Id id, const client::Outcome& outcome, Time now) {
 void TreeBinder::doom(Id id, Error error, Time now) {
   Call& call = calls_.at(id);
   if (!call.doom) call.doom = std::move(error);
-  if (!call.in_flight) end(id, *call.doom, now);
+  const std::optional<Error> why = call.doom;  // the call does not outlive end()
+  if (!call.in_flight) end(id, why, now);
 }
 
 TreeBinder::Call TreeBinder::take(Id id) {
@@ -136,7 +137,7 @@ std::vector<Assignment> TreeBinder::pick(Call& call, State state, std::optional<
   return out;
 }
 
-void TreeBinder::end(Id id, std::optional<Error> error, Time now) {
+void TreeBinder::end(Id id, const std::optional<Error>& error, Time now) {
   Call call = take(id);
   TreeBinding& tree = call.tree;
   std::deque<Id>& same_root = by_root_.at(tree.root);

@@ -90,7 +90,7 @@ class TreeBinder {
   void send(Id id, Call& call);
   void finish(Id id, const client::Outcome& outcome, Time now);
   void doom(Id id, Error error, Time now);
-  void end(Id id, std::optional<Error> error, Time now);
+  void end(Id id, const std::optional<Error>& error, Time now);
   Call take(Id id);
   // What a call says about its pods when it has ended: those in one of two states.
   static std::vector<Assignment> pick(Call& call, State state, std::optional<State> or_else);
