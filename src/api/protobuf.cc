@@ -174,7 +174,10 @@ class MessageReader {
       const auto token = reader.next();
       if (!token) return malformed();
       const Field* field = field_of(message, token->number);
-      if (field == nullptr) continue;
+      if (field == nullptr) {
+        report_unknown(*token, object);
+        continue;
+      }
       if (auto done = read_field(*field, *token, object); !done) return done;
     }
     --depth_;
@@ -182,6 +185,13 @@ class MessageReader {
   }
 
  private:
+  // decode() tells of members that the schema does not know. Go writes fields out even when they
+  // are zero, so a newer client's unset ones are no news.
+  static void report_unknown(const Token& token, JsonObject& object) {
+    if (token.wire == Wire::Bytes ? !token.bytes.empty() : token.integer != 0)
+      object[std::to_string(token.number)] = true;
+  }
+
   static const Field* field_of(const Message& message, std::uint32_t number) {
     for (const Field& field : message.fields)
       if (field.number == number) return &field;

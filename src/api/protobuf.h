@@ -21,7 +21,8 @@ struct ProtobufEnvelope {
 Result<ProtobufEnvelope> read_protobuf_envelope(std::string_view body);
 
 // The message as the JSON document it stands for; decode() has yet to look at it. Unknown field
-// numbers are skipped; zero values of fields that are not optional mean unset and are left out.
+// numbers become members of that name, which decode() reports and drops; zero values of fields that
+// are not optional mean unset and are left out.
 Result<ParsedJson> parse_protobuf(const schema::Message& root, std::string_view message_bytes);
 
 }  // namespace muster::api

@@ -220,6 +220,17 @@ TEST(Protobuf, KeepsZeroValuesOnlyWherePresenceCounts) {
             R"({"priority":0,"enableServiceLinks":false})");
 }
 
+TEST(Protobuf, ReportsUnknownNumbersUnlessTheyAreZero) {
+  const auto& map = schema::message("core/v1", "ConfigMap");
+  std::string body = ProtobufWriter::message(map, parsed(R"({"metadata":{"name":"m"}})"));
+  ProtobufWriter::bytes(98, "", body);
+  EXPECT_TRUE(decode(map, *parse_protobuf(map, body))->unknown.empty());
+  ProtobufWriter::bytes(99, "new", body);
+  const auto decoded = decode(map, *parse_protobuf(map, body));
+  EXPECT_EQ(decoded->unknown, std::vector<std::string>{R"(unknown field "99")"});
+  EXPECT_EQ(to_text(decoded->document), R"({"metadata":{"name":"m"}})");
+}
+
 TEST(Protobuf, NeverReadsOutOfRange) {
   const auto& pod = schema::message("core/v1", "Pod");
   SeededEntropy entropy(4);

@@ -1,9 +1,13 @@
 #include "api/tables/printer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "api/selectors.h"
 #include "api/values/human_duration.h"
-#include "api/values/label_selector.h"
 
 namespace muster::api::tables {
 
@@ -83,28 +87,19 @@ std::string joined(const JsonArray& objects, std::string_view member) {
 
 std::string selector_text(const Json* selector) {
   if (selector == nullptr || selector->is_null()) return "<none>";
-  LabelSelector parsed;
-  if (const JsonObject* labels = find_object(*selector, "matchLabels"))
-    for (const auto& label : *labels) {
-      const auto* value = label.value().if_string();
-      auto requirement =
-          LabelRequirement::make(std::string(label.key()), LabelOperator::Equals,
-                                 {value == nullptr ? std::string() : std::string(*value)});
-      if (!requirement) return "<error>";
-      parsed.add(*std::move(requirement));
-    }
-  for (const Json& expression : list(*selector, "matchExpressions")) {
-    const auto op = label_operator_named(find_string(expression, "operator"));
-    std::vector<std::string> values;
-    for (const Json& value : list(expression, "values"))
-      if (const auto* text = value.if_string()) values.emplace_back(*text);
-    if (!op) return "<error>";
-    auto requirement =
-        LabelRequirement::make(std::string(find_string(expression, "key")), *op, std::move(values));
-    if (!requirement) return "<error>";
-    parsed.add(*std::move(requirement));
-  }
-  return parsed.selects_everything() ? "<none>" : parsed.text();
+  const auto parsed = read_label_selector(selector);
+  if (!parsed) return "<error>";
+  return parsed->selects_everything() ? "<none>" : parsed->text();
+}
+
+std::string labels_text(const Json& labels) {
+  std::vector<std::string> pairs;
+  if (const auto* object = labels.if_object())
+    for (const auto& label : *object)
+      pairs.push_back(
+          fmt::format("{}={}", std::string_view(label.key()), find_string(labels, label.key())));
+  std::ranges::sort(pairs);
+  return pairs.empty() ? "<none>" : fmt::format("{}", fmt::join(pairs, ","));
 }
 
 }  // namespace muster::api::tables

@@ -49,11 +49,15 @@ struct Printer {
   std::string_view (*conditions)(const Json& document) = nullptr;
 };
 
+std::span<const Printer> access_printers();
+std::span<const Printer> apps_printers();
 std::span<const Printer> batch_printers();
 std::span<const Printer> core_printers();
+std::span<const Printer> network_printers();
 std::span<const Printer> node_printers();
 std::span<const Printer> pod_printers();
 std::span<const Printer> scheduling_printers();
+std::span<const Printer> storage_printers();
 
 inline constexpr Column kName = {
     .name = "Name", .format = "name", .description = "Name of the object."};
@@ -72,5 +76,7 @@ bool condition_is_true(const Json& status, std::string_view type);
 // "a,b": the names and images of a pod spec's containers, and a label selector as text.
 std::string joined(const JsonArray& objects, std::string_view member);
 std::string selector_text(const Json* selector);
+// "a=b,c=d", or "<none>".
+std::string labels_text(const Json& labels);
 
 }  // namespace muster::api::tables

@@ -29,7 +29,8 @@ const tables::Printer& printer_of(const Kind& kind) {
   static constexpr tables::Printer kDefault = {"", "", kDefaultColumns, print_by_default};
   for (const auto printers :
        {tables::pod_printers(), tables::node_printers(), tables::core_printers(),
-        tables::scheduling_printers(), tables::batch_printers()})
+        tables::scheduling_printers(), tables::batch_printers(), tables::apps_printers(),
+        tables::network_printers(), tables::storage_printers(), tables::access_printers()})
     for (const tables::Printer& printer : printers)
       if (printer.kind == kind.kind && printer.group == kind.group) return printer;
   return kDefault;

@@ -74,6 +74,28 @@ TEST(Columns, AreThoseOfUpstream) {
        "Name, Policy, Workload, Status, Age, Members*, Scheduled*"},
       {"scheduling.k8s.io", "Workload", "Name, Age"},
       {"batch", "Job", "Name, Status, Completions, Duration, Age, Containers*, Images*, Selector*"},
+      {"batch", "CronJob",
+       "Name, Schedule, Timezone, Suspend, Active, Last Schedule, Age, Containers*, Images*, "
+       "Selector*"},
+      {"", "Service", "Name, Type, Cluster-IP, External-IP, Port(s), Age, Selector*"},
+      {"apps", "Deployment",
+       "Name, Ready, Up-to-date, Available, Age, Containers*, Images*, Selector*"},
+      {"apps", "ReplicaSet", "Name, Desired, Current, Ready, Age, Containers*, Images*, Selector*"},
+      {"", "ReplicationController",
+       "Name, Desired, Current, Ready, Age, Containers*, Images*, Selector*"},
+      {"apps", "StatefulSet", "Name, Ready, Age, Containers*, Images*"},
+      {"apps", "DaemonSet",
+       "Name, Desired, Current, Ready, Up-to-date, Available, Node Selector, Age, Containers*, "
+       "Images*, Selector*"},
+      {"rbac.authorization.k8s.io", "RoleBinding",
+       "Name, Role, Age, Users*, Groups*, ServiceAccounts*"},
+      {"rbac.authorization.k8s.io", "Role", "Name, Created At"},
+      {"", "ResourceQuota", "Name, Request, Limit, Age"},
+      {"", "LimitRange", "Name, Created At"},
+      {"resource.k8s.io", "ResourceClaim", "Name, State, Age"},
+      {"resource.k8s.io", "ResourceSlice", "Name, Node, Driver, Pool, Age"},
+      {"storage.k8s.io", "StorageClass",
+       "Name, Provisioner, ReclaimPolicy, VolumeBindingMode, AllowVolumeExpansion, Age"},
   };
   for (const Case& c : cases) {
     Kind kind;
@@ -350,6 +372,68 @@ TEST(PartialMetadata, ListsCarryKindsOnItems) {
   ASSERT_EQ(items->size(), 2U);
   EXPECT_EQ(find_string(items->at(1), "kind"), "PartialObjectMetadata");
   EXPECT_EQ(find_string(*find(items->at(1), "metadata"), "resourceVersion"), "6");
+}
+
+TEST(Cells, OfKindsThatPeopleList) {
+  struct Case {
+    std::string_view group;
+    std::string_view kind;
+    std::string members;
+    std::string want;
+  };
+  const std::string kTemplate =
+      R"("template":{"spec":{"containers":[{"name":"c","image":"i"},{"name":"d","image":"k"}]}})";
+  const Case cases[] = {
+      {"apps", "Deployment",
+       R"("spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},)" + kTemplate +
+           R"(},"status":{"readyReplicas":1,"updatedReplicas":2,"availableReplicas":1})",
+       R"(["x","1/3",2,1,"60m","c,d","i,k","app=web"])"},
+      {"apps", "StatefulSet", R"("spec":{"replicas":2,)" + kTemplate + "}",
+       R"(["x","0/2","60m","c,d","i,k"])"},
+      {"apps", "DaemonSet",
+       R"("spec":{"template":{"spec":{"nodeSelector":{"b":"2","a":"1"}}}},"status":{"desiredNumberScheduled":4,"numberReady":3})",
+       R"(["x",4,0,3,0,0,"a=1,b=2","60m","","","<none>"])"},
+      {"", "ReplicationController",
+       R"("spec":{"replicas":1,"selector":{"a":"b"},)" + kTemplate + "}",
+       R"(["x",1,0,0,"60m","c,d","i,k","a=b"])"},
+      {"batch", "CronJob",
+       R"("spec":{"schedule":"@daily","suspend":false,"jobTemplate":{"spec":{)" + kTemplate +
+           R"(}}},"status":{"active":[{}],"lastScheduleTime":"2026-01-01T00:30:00Z"})",
+       R"(["x","@daily","<none>","False",1,"30m","60m","c,d","i,k","<none>"])"},
+      {"", "Service",
+       R"("spec":{"type":"LoadBalancer","clusterIP":"10.0.0.1","ports":[{"port":80,"nodePort":30080,"protocol":"TCP"},{"port":53,"protocol":"UDP"}],"selector":{"a":"b"}})",
+       R"(["x","LoadBalancer","10.0.0.1","<pending>","80:30080/TCP,53/UDP","60m","a=b"])"},
+      {"", "Service", R"("spec":{"type":"ClusterIP","clusterIP":"None"})",
+       R"(["x","ClusterIP","None","<none>","<none>","60m","<none>"])"},
+      {"", "Endpoints",
+       R"("subsets":[{"addresses":[{"ip":"1.1.1.1"},{"ip":"1.1.1.2"},{"ip":"1.1.1.3"},{"ip":"1.1.1.4"}],"ports":[{"port":80}]}])",
+       R"(["x","1.1.1.1:80,1.1.1.2:80,1.1.1.3:80 + 1 more...","60m"])"},
+      {"", "PersistentVolumeClaim",
+       R"("spec":{"volumeName":"pv","storageClassName":"fast","volumeMode":"Filesystem"},"status":{"phase":"Bound","capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce","ReadOnlyMany"]})",
+       R"(["x","Bound","pv","1Gi","RWO,ROX","fast","<unset>","60m","Filesystem"])"},
+      {"", "ResourceQuota",
+       R"("status":{"hard":{"limits.cpu":"2","pods":"4"},"used":{"pods":"1"}})",
+       R"(["x","pods: 1/4","limits.cpu: 0/2","60m"])"},
+      {"rbac.authorization.k8s.io", "ClusterRoleBinding",
+       R"("roleRef":{"kind":"ClusterRole","name":"r"},"subjects":[{"kind":"User","name":"u"},{"kind":"User","name":"v"},{"kind":"ServiceAccount","namespace":"n","name":"s"}])",
+       R"(["x","ClusterRole/r","60m","u, v","","n/s"])"},
+      {"resource.k8s.io", "ResourceClaim",
+       R"("status":{"allocation":{},"reservedFor":[{"uid":"u"}]})",
+       R"(["x","allocated,reserved","60m"])"},
+      {"storage.k8s.io", "StorageClass", R"("provisioner":"p","reclaimPolicy":"Retain")",
+       R"(["x","p","Retain","Immediate",false,"60m"])"},
+      {"jobset.x-k8s.io", "JobSet",
+       R"("spec":{"suspend":true},"status":{"restarts":2,"conditions":[{"type":"Completed","status":"True"}]})",
+       R"(["x","","2","True","true","60m"])"},
+      {"leaderworkerset.x-k8s.io", "LeaderWorkerSet",
+       R"("spec":{"replicas":3},"status":{"readyReplicas":1,"updatedReplicas":2})",
+       R"(["x",1,3,2,"60m"])"},
+  };
+  for (const Case& c : cases) {
+    const Kind* kind = find_kind(c.group, c.kind);
+    ASSERT_NE(kind, nullptr) << c.kind;
+    EXPECT_EQ(cells(*object(*kind, c.members)), c.want) << c.kind;
+  }
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "api/validation/kind_rules.h"
 
-#include "api/validation/schema_rules.h"
-
 namespace muster::api {
 namespace {
 
@@ -43,6 +41,10 @@ constexpr KindRules kRules[] = {
     {kResource, "ResourceClaimTemplate", rules::default_device_requests,
      rules::validate_resource_claim_template},
     {kResource, "ResourceSlice", nullptr, rules::validate_resource_slice},
+    {"jobset.x-k8s.io", "JobSet", rules::default_job_set, rules::validate_job_set,
+     rules::predefault_job_set},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", rules::default_leader_worker_set,
+     rules::validate_leader_worker_set},
 };
 
 }  // namespace

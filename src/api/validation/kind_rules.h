@@ -17,6 +17,8 @@ struct KindRules {
   void (*set_defaults)(JsonObject& document) = nullptr;
   // What is wrong with `now`; `old` is what it replaces, null on create. Null: nothing ever is.
   void (*validate)(const Json& now, const Json* old, FieldErrors& errors) = nullptr;
+  // Defaults that go before those of the table. Null: none.
+  void (*predefault)(JsonObject& document) = nullptr;
 };
 
 // Null if the kind has none.
@@ -72,6 +74,12 @@ void default_device_requests(JsonObject& document);
 void validate_resource_claim(const Json& now, const Json* old, FieldErrors& errors);
 void validate_resource_claim_template(const Json& now, const Json* old, FieldErrors& errors);
 void validate_resource_slice(const Json& now, const Json* old, FieldErrors& errors);
+
+void predefault_job_set(JsonObject& set);
+void default_job_set(JsonObject& set);
+void validate_job_set(const Json& now, const Json* old, FieldErrors& errors);
+void default_leader_worker_set(JsonObject& set);
+void validate_leader_worker_set(const Json& now, const Json* old, FieldErrors& errors);
 
 }  // namespace rules
 }  // namespace muster::api

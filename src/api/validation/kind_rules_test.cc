@@ -1,5 +1,7 @@
 #include "api/validation/kind_rules.h"
 
+#include <fmt/format.h>
+
 #include "api/decode.h"
 #include "api/validation/validation_testing.h"
 
@@ -12,8 +14,9 @@ Json prepared(const Kind& kind, std::string_view text) {
   EXPECT_TRUE(decoded) << text << ": " << (decoded ? "" : decoded.error().message);
   if (!decoded) return {};
   EXPECT_TRUE(decoded->unknown.empty()) << text << ": " << decoded->unknown.front();
-  apply_defaults(*kind.message, decoded->document);
   const KindRules* rules = find_kind_rules(kind);
+  if (rules->predefault != nullptr) rules->predefault(decoded->document.get_object());
+  apply_defaults(*kind.message, decoded->document);
   if (rules->set_defaults != nullptr) rules->set_defaults(decoded->document.get_object());
   return decoded->document;
 }
@@ -58,7 +61,7 @@ constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 TEST(KindRules, EveryRuleBelongsToAKind) {
   std::size_t ruled = 0;
   for (const Kind* kind : all_kinds()) ruled += find_kind_rules(*kind) != nullptr ? 1U : 0U;
-  EXPECT_EQ(ruled, 29U);
+  EXPECT_EQ(ruled, 31U);
 }
 
 TEST(ConfigMap, KeysAndImmutability) {
@@ -382,6 +385,86 @@ TEST(EndpointSlice, AddressesAreOfTheSaidType) {
           {"endpoints[0].addresses[0]: Invalid value: \"10.0.0.1\": must be a valid IP address, "
            "(e.g. 10.9.8.7 or 2001:db8::ffff)",
            "endpoints[1].addresses: Required value: must contain at least 1 address"}});
+}
+
+// A JobSet with replicated jobs "a" and "b".
+std::string job_set(std::string_view members = "", std::string_view second = "") {
+  return fmt::format(
+      R"({{"metadata":{{"name":"js"}},"spec":{{"replicatedJobs":[)"
+      R"({{"name":"a","template":{{"spec":{{{0}}}}}}},{{"name":"b","template":{{"spec":{{{0}}}}}{1}}}]{2}}}}})",
+      pod_template(), second, members);
+}
+
+TEST(JobSet, DefaultsAreThoseOfItsWebhook) {
+  const Kind& kind = *find_kind("jobset.x-k8s.io", "JobSet");
+  const Json set =
+      prepared(kind, job_set(R"(,"failurePolicy":{"rules":[{"action":"FailJobSet"}]})"));
+  const Json& job = find_path(set, "spec.replicatedJobs")->get_array()[0];
+  EXPECT_EQ(find_path(job, "template.spec.completionMode")->get_string(), "Indexed");
+  EXPECT_EQ(find_path(job, "template.spec.template.spec.restartPolicy")->get_string(), "OnFailure");
+  EXPECT_EQ(to_text(*find(job, "replicas")), "1");
+  EXPECT_EQ(to_text(*find_path(set, "spec.successPolicy")), R"({"operator":"All"})");
+  EXPECT_EQ(to_text(*find_path(set, "spec.network")),
+            R"({"enableDNSHostnames":true,"publishNotReadyAddresses":true})");
+  EXPECT_EQ(to_text(*find_path(set, "spec.failurePolicy.rules")),
+            R"([{"action":"FailJobSet","name":"failurePolicyRule0"}])");
+}
+
+TEST(JobSet, NamesMustExistAndFit) {
+  constexpr std::string_view kGroup = "jobset.x-k8s.io";
+  expect({kGroup, "JobSet", job_set(), {}});
+  expect({kGroup,
+          "JobSet",
+          job_set(R"(,"successPolicy":{"operator":"All","targetReplicatedJobs":["c"]})"),
+          {"spec.successPolicy.targetReplicatedJobs[0]: Invalid value: \"c\": invalid "
+           "replicatedJob name 'c' does not appear in .spec.ReplicatedJobs"}});
+  expect({kGroup,
+          "JobSet",
+          job_set("", R"(,"dependsOn":[{"name":"b","status":"Ready"}])"),
+          {"spec.replicatedJobs[1].dependsOn[0].name: Invalid value: \"b\": must be the name of a "
+           "previous replicatedJob"}});
+  expect({kGroup,
+          "JobSet",
+          job_set(R"(,"startupPolicy":{"startupPolicyOrder":"InOrder"})",
+                  R"(,"dependsOn":[{"name":"a","status":"Ready"}])"),
+          {"spec: Invalid value: \"\": StartupPolicy and DependsOn APIs are mutually exclusive"}});
+  expect({kGroup,
+          "JobSet",
+          job_set(R"(,"suspend":true,"network":{"subdomain":"s"})"),
+          {"spec.network: Invalid value: {\"subdomain\":\"s\",\"enableDNSHostnames\":true,"
+           "\"publishNotReadyAddresses\":true}: field is immutable"},
+          job_set()});
+}
+
+std::string leader_worker_set(std::string_view members) {
+  std::string worker = pod_template();
+  worker.replace(worker.find("template"), 8, "workerTemplate");
+  return fmt::format(R"({{"metadata":{{"name":"l"}},"spec":{{"leaderWorkerTemplate":{{{}{}}}}}}})",
+                     worker, members);
+}
+
+TEST(LeaderWorkerSet, SizesDivide) {
+  constexpr std::string_view kGroup = "leaderworkerset.x-k8s.io";
+  expect({kGroup,
+          "LeaderWorkerSet",
+          leader_worker_set(R"(,"size":5,"subGroupPolicy":{"subGroupSize":2})"),
+          {}});
+  expect(
+      {kGroup,
+       "LeaderWorkerSet",
+       leader_worker_set(R"(,"size":6,"subGroupPolicy":{"subGroupSize":4})"),
+       {"spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize: Invalid value: 4: size or size - "
+        "1 must be divisible by subGroupSize"}});
+  expect({kGroup,
+          "LeaderWorkerSet",
+          leader_worker_set(R"(,"size":0)"),
+          {"spec.leaderWorkerTemplate.size: Invalid value: 0: size must be equal or greater than "
+           "1"}});
+  const Json set = prepared(*find_kind(kGroup, "LeaderWorkerSet"),
+                            leader_worker_set(R"(,"restartPolicy":"Default")"));
+  EXPECT_EQ(find_path(set, "spec.leaderWorkerTemplate.restartPolicy")->get_string(), "None");
+  EXPECT_EQ(find_path(set, "spec.networkConfig.subdomainPolicy")->get_string(), "Shared");
+  EXPECT_EQ(find_path(set, "spec.startupPolicy")->get_string(), "LeaderCreated");
 }
 
 }  // namespace

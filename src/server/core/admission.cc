@@ -13,6 +13,7 @@
 #include "server/core/document.h"
 #include "server/core/errors.h"
 #include "server/core/selection.h"
+#include "server/core/service_addresses.h"
 
 namespace muster::server {
 namespace {
@@ -22,6 +23,8 @@ constexpr std::array<std::string_view, 3> kImmortalNamespaces{"default", "kube-s
 constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
 
 bool is(const api::Kind& kind, const api::Kind& other) { return &kind == &other; }
+
+bool is_service(const api::Kind& kind) { return kind.kind == "Service" && kind.group.empty(); }
 
 // Objects live in namespaces that exist and are not about to go.
 Result<void> admit_into_namespace(Context& context, const api::Request& request,
@@ -166,6 +169,8 @@ Result<void> admit_create(Context& context, const api::Request& request, Json& d
   if (is(*request.kind, api::kinds::composite_pod_group()))
     return admit_group(context, request, document, api::kCompositePodGroupNoun,
                        api::kCompositePodGroupFinalizer);
+  if (is_service(*request.kind))
+    return assign_service_addresses(context, request, document, nullptr);
   if (!is(*request.kind, api::kinds::pod())) return {};
   TRY(admit_pod_priority(context, request, document));
   add_default_tolerations(document);
@@ -178,6 +183,8 @@ Result<void> admit_update(Context& context, const api::Request& request, Json& d
        is(*request.kind, api::kinds::composite_pod_group())) &&
       request.subresource.empty())
     api::keep_preemption_policy(document, old, context.gates);
+  if (is_service(*request.kind) && request.subresource.empty())
+    return assign_service_addresses(context, request, document, &old);
   if (!is(*request.kind, api::kinds::pod()) || !request.subresource.empty()) return {};
   const Json* old_spec = api::find(old, "spec");
   if (old_spec == nullptr) return {};

@@ -92,6 +92,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   answer.warnings = std::move(request.warnings);
   drop_duplicate_owners(document, answer.warnings);
   wipe(document);
+  strategy_of(kind).predefault(document);
   api::apply_defaults(*stored.message, document);
   strategy_of(kind).set_defaults(document);
   record_write(context, request, nullptr, document);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/core/deletion.h"
+#include "server/core/disruption_budget.h"
 #include "server/core/document.h"
 #include "server/core/errors.h"
 #include "server/core/pod_condition.h"
@@ -31,9 +32,10 @@ api::DeleteOptions read_options(const Json& eviction) {
 
 }  // namespace
 
-Result<Decision> decide_eviction(Context& context, const api::Request& request) {
+Result<Decision> decide_eviction(Context& context, api::Request& request) {
   if (const auto name = meta_text(request.body, "name"); !name.empty() && name != request.name)
     return fail(Reason::BadRequest, "name in URL does not match name in Eviction object");
+  request.dry_run |= !text_list(request.body, "deleteOptions.dryRun").empty();
   const api::ObjectPtr pod =
       context.staging.get(store::make_key(*request.kind, request.name_space, request.name));
   if (!pod) return fail(not_found(*request.kind, request.name));
@@ -45,7 +47,14 @@ Result<Decision> decide_eviction(Context& context, const api::Request& request) 
                        .message = "Eviction API: evicting"},
                       context.now);
   };
+  BudgetVerdict budget = TRY(spend_budget(context, *pod));
   Decision decision = TRY(decide_removal(context, pod, read_options(request.body), mark));
+  if (budget.spent)
+    decision.transaction.writes.push_back(
+        {.key = store::make_key(budget.before->kind(), budget.before->meta().name_space,
+                                budget.before->meta().name),
+         .object = std::move(budget.spent),
+         .expected = budget.before->revision()});
   decision.answer.what =
       api::StatusAnswer{.code = 201, .name = {}, .group = {}, .kind = {}, .uid = {}};
   return decision;

@@ -7,7 +7,8 @@
 namespace muster::server {
 
 // POST pods/NAME/eviction: deletes a pod and says why in its DisruptionTarget condition
-// (wire.md 2.14). Disruption budgets are not served yet, so none stands in the way.
-Result<Decision> decide_eviction(Context& context, const api::Request& request);
+// (wire.md 2.14), if its disruption budget allows. A dry run may be asked for in the body, and is
+// then noted in the request.
+Result<Decision> decide_eviction(Context& context, api::Request& request);
 
 }  // namespace muster::server

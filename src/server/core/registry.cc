@@ -25,6 +25,7 @@ namespace muster::server {
 namespace {
 
 using api::Json;
+using api::JsonArray;
 using api::JsonObject;
 using api::Verb;
 
@@ -73,6 +74,19 @@ api::Request create_of(const api::Kind& kind, JsonObject document) {
   request.user = {.name = "system:apiserver", .groups = {"system:masters"}};
   request.body = std::move(document);
   return request;
+}
+
+// How pods, and tools that look for one, find this server.
+JsonObject own_service() {
+  return {
+      {"metadata",
+       JsonObject{{"labels", JsonObject{{"component", "apiserver"}, {"provider", "kubernetes"}}}}},
+      {"spec", JsonObject{{"type", "ClusterIP"},
+                          {"clusterIP", "10.96.0.1"},
+                          {"ports", JsonArray{JsonObject{{"name", "https"},
+                                                         {"port", std::int64_t{443}},
+                                                         {"protocol", "TCP"},
+                                                         {"targetPort", std::int64_t{6443}}}}}}}};
 }
 
 // When something last happened to an event.
@@ -158,12 +172,18 @@ void Registry::expire(Time now) {
 }
 
 void Registry::bootstrap(Time now) {
-  const auto ensure = [&](const api::Kind& kind, std::string_view name, JsonObject document) {
-    if (staging_->get(store::make_key(kind, "", name))) return;
+  const auto ensure_in = [&](const api::Kind& kind, std::string_view name_space,
+                             std::string_view name, JsonObject document) {
+    if (staging_->get(store::make_key(kind, name_space, name))) return;
     api::ensure_object(document, "metadata").insert_or_assign("name", std::string(name));
-    decide(create_of(kind, std::move(document)), now, [](const Result<api::Answer>& answer) {
+    api::Request request = create_of(kind, std::move(document));
+    request.name_space = name_space;
+    decide(std::move(request), now, [](const Result<api::Answer>& answer) {
       if (!answer) log(LogLevel::Error, "bootstrap: {}", answer.error().message);
     });
+  };
+  const auto ensure = [&](const api::Kind& kind, std::string_view name, JsonObject document) {
+    ensure_in(kind, "", name, std::move(document));
   };
   now_ = std::max(now_, now);
   for (const std::string_view name : {"default", "kube-system", "kube-public", "kube-node-lease"})
@@ -182,6 +202,7 @@ void Registry::bootstrap(Time now) {
     const std::string name(api::find_string(object.document.at("metadata"), "name"));
     ensure(*object.kind, name, std::move(object.document.as_object()));
   }
+  ensure_in(*api::find_kind("", "Service"), "default", "kubernetes", own_service());
   flush();
 }
 

@@ -207,6 +207,10 @@ class RuledStrategy final : public Strategy {
         starts_pending_(kind.kind.starts_with("PersistentVolume")),
         orphans_(kind.kind == "ReplicationController") {}
 
+  void predefault(Json& document) const override {
+    if (rules_ != nullptr && rules_->predefault != nullptr)
+      rules_->predefault(document.get_object());
+  }
   void set_defaults(Json& document) const override {
     if (rules_ != nullptr && rules_->set_defaults != nullptr)
       rules_->set_defaults(document.get_object());
@@ -264,6 +268,8 @@ api::EventGroup group_of(const api::Kind& kind) {
 }
 
 }  // namespace
+
+void Strategy::predefault(Json&) const {}
 
 void Strategy::set_defaults(Json&) const {}
 
@@ -364,6 +370,7 @@ std::vector<Cause> validate_update(const api::Kind& kind, const Json& document, 
 }
 
 std::vector<std::string> warnings_about(const api::Kind& kind, const Json& document) {
+  if (&kind == &api::kinds::pod()) return {};
   if (&kind == &api::kinds::workload()) return api::workload_warnings(document);
   if (&kind == &api::kinds::composite_pod_group())
     return api::composite_pod_group_warnings(document);

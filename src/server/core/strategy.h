@@ -20,6 +20,8 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
 
+  // Defaults that go before those of the schema table. On every write.
+  virtual void predefault(api::Json& document) const;
   // Defaults that a schema table cannot state because they depend on other fields. On every write.
   virtual void set_defaults(api::Json& document) const;
 

@@ -121,6 +121,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
   const api::Kind& kind = *request.kind;
   const Json old = existing->document();
   drop_duplicate_owners(document, warnings);
+  strategy_of(kind).predefault(document);
   api::apply_defaults(*existing->kind().message, document);
   strategy_of(kind).set_defaults(document);
   record_write(context, request, old, document);

@@ -36,6 +36,7 @@ Result<api::ParsedJson> parse_body(BodyFormat format, const BodyType& type, std:
 Result<void> read_object(std::string_view content_type, std::string_view body,
                          api::Request& request) {
   const BodyFormat format = TRY(body_format(content_type));
+  if (format == BodyFormat::Json) return decode_into(request, body);
   const BodyType type = TRY(body_type(*request.kind, request.version, request.subresource));
   return decode_into(request, TRY(parse_body(format, type, body)));
 }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/entropy.h"
 #include "server/access/impersonation.h"
+#include "server/core/paging.h"
 #include "server/core/status.h"
 #include "server/http/body.h"
 #include "server/http/compress.h"
@@ -138,10 +139,10 @@ void add_warnings(const std::vector<std::string>& warnings, HttpResponse& respon
 
 }  // namespace
 
-HttpResponse status_response(const Error& error) {
+HttpResponse status_response(const Error& error, std::string_view continue_token) {
   HttpResponse response;
   response.code = http_code(error.reason);
-  response.body = status_json(error);
+  response.body = status_json(error, continue_token);
   response.body += '\n';
   if (error.retry_after_s > 0)
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
@@ -230,9 +231,12 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
     return respond(exchange, access_.reviews().answer(asked, clock_.now(), entropy()));
   if (!is_write(asked.verb)) {
     std::optional<Result<api::Answer>> answer;
+    const std::string token = asked.list.continue_token;
     server_.handle(std::move(asked),
                    [&answer](Result<api::Answer> got) { answer = std::move(got); });
     CHECK(answer.has_value());  // reads are answered at once
+    if (!*answer && answer->error().reason == Reason::Expired && !token.empty())
+      return finish(exchange, status_response(answer->error(), renewed_token(token)));
     return respond(exchange, *answer);
   }
   const auto in_flight_max = static_cast<std::int64_t>(options_.requests_in_flight_max);

@@ -99,6 +99,6 @@ class Front {
 };
 
 // The Status of an error as a response, for where there is no exchange (yet).
-HttpResponse status_response(const Error& error);
+HttpResponse status_response(const Error& error, std::string_view continue_token = {});
 
 }  // namespace muster::server

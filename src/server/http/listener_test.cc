@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "api/json.h"
+#include "server/core/paging.h"
 #include "server/http/testing.h"
 
 namespace muster::server {
@@ -99,7 +100,8 @@ TEST_F(ListenerTest, ErrorsAreStatusObjects) {
       {{.method = "POST", .target = kPods, .headers = {json}, .body = "{\"a\":"},
        400,
        "BadRequest",
-       ""},
+       "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json "
+       "parse error: "},
       {{.method = "POST",
         .target = kPods,
         .headers = {json},
@@ -137,6 +139,25 @@ TEST_F(ListenerTest, ErrorsAreStatusObjects) {
               std::string::npos)
         << reply.body;
   }
+}
+
+TEST_F(ListenerTest, AnExpiredPageSaysWhereToGoOn) {
+  Wire wire(site_, as_admin());
+  ASSERT_TRUE(wire.open());
+  for (const std::string name : {"a", "b"}) ASSERT_EQ(create_pod(wire, name).code, 201);
+  const std::string token = ContinueToken{.revision = {1}, .start = std::string("a\0", 2)}.text();
+  const HttpReply expired = wire.get(kPods + "?limit=1&continue=" + token);
+  EXPECT_EQ(expired.code, 410) << expired.body;
+  const api::Json status = parse(expired.body);
+  EXPECT_EQ(api::find_string(status, "reason"), "Expired");
+  const std::string renewed(api::find_string(*api::find(status, "metadata"), "continue"));
+  ASSERT_FALSE(renewed.empty());
+  const HttpReply rest = wire.get(kPods + "?limit=1&continue=" + renewed);
+  EXPECT_EQ(rest.code, 200) << rest.body;
+  const api::Json listed = parse(rest.body);
+  ASSERT_EQ(api::find_array(listed, "items")->size(), 1U);
+  EXPECT_EQ(api::find_path(api::find_array(listed, "items")->at(0), "metadata.name")->get_string(),
+            "b");
 }
 
 TEST_F(ListenerTest, UnknownPathsAreAPlainPage) {
