@@ -1,0 +1,220 @@
+#include "controllers/garbage_collector.h"
+
+#include <fmt/format.h>
+
+#include "controllers/controllers_testing.h"
+
+namespace muster::controllers {
+namespace {
+
+// A collector with an API of its own: objects come and go by hand, calls are answered by hand.
+class GarbageCollectorTest : public ::testing::Test {
+ protected:
+  struct Made {
+    std::string_view name;
+    std::string owners = {};    // comma-separated names of config maps; a trailing ! blocks
+    std::string metadata = {};  // more members
+  };
+
+  static const api::Kind& config_maps() { return *api::find_kind("", "ConfigMap"); }
+
+  // uid is "u-" and the name.
+  static api::ObjectPtr config_map(const Made& made) {
+    std::string owners;
+    for (std::string_view rest = made.owners; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      std::string_view name = rest.substr(0, comma);
+      const bool blocking = name.ends_with('!');
+      if (blocking) name.remove_suffix(1);
+      owners += fmt::format(
+          R"({}{{"apiVersion":"v1","kind":"ConfigMap","name":"{}","uid":"u-{}"{}}})",
+          owners.empty() ? "" : ",", name, name, blocking ? R"(,"blockOwnerDeletion":true)" : "");
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    auto object = api::Object::make(
+        config_maps(),
+        api::parse_json(fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"u-{0}",)"
+                                    R"("ownerReferences":[{1}]{2}{3}}}}})",
+                                    made.name, owners, made.metadata.empty() ? "" : ",",
+                                    made.metadata))
+            ->value);
+    object->assign_revision({7});
+    return object;
+  }
+  void see(const Made& made) { tell(Type::Added, made); }
+  void change(const Made& made) { tell(Type::Modified, made); }
+  void lose(std::string_view name) { tell(Type::Deleted, {.name = name}); }
+  void tell(Type type, const Made& made) {
+    collector_.apply(client::Event{.type = type, .object = config_map(made)}, now_);
+  }
+  void start() { collector_.apply(client::Synced{}, now_); }
+  // What is asked for next: "get a", "delete a Background", "patch a {…}".
+  Texts asked() {
+    while (collector_.run_once(now_, 100) > 0) {
+    }
+    Texts out;
+    for (; told_ < sent_.requests.size(); ++told_) {
+      const api::Request& request = sent_.requests[told_].first;
+      if (request.verb == api::Verb::Get)
+        out.push_back("get " + request.name);
+      else if (request.verb == api::Verb::Delete)
+        out.push_back(fmt::format("delete {} {}", request.name, request.remove.propagation_policy));
+      else
+        out.push_back(fmt::format("patch {} {}", request.name, api::to_text(request.body)));
+    }
+    return out;
+  }
+  void answer(client::Outcome outcome) {
+    collector_.apply(
+        client::Called{.ticket = sent_.requests.back().second, .outcome = std::move(outcome)},
+        now_);
+  }
+  static std::string strip(std::string_view owner, std::string_view name) {
+    return fmt::format(
+        R"(patch {1} {{"metadata":{{"ownerReferences":[{{"$patch":"delete","uid":"u-{0}"}}],"uid":"u-{1}"}}}})",
+        owner, name);
+  }
+  static std::string release(std::string_view finalizer, std::string_view name) {
+    return fmt::format(
+        R"(patch {1} {{"metadata":{{"$deleteFromPrimitiveList/finalizers":["{0}"],"uid":"u-{1}"}}}})",
+        finalizer, name);
+  }
+  static constexpr std::string_view kDeleting =
+      R"("deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["{}"])";
+  static std::string deleting(std::string_view finalizer) {
+    return fmt::format(fmt::runtime(kDeleting), finalizer);
+  }
+
+  Time now_{};
+  Sent sent_;
+  std::size_t told_ = 0;
+  GarbageCollector collector_{sent_.sink()};
+};
+
+TEST_F(GarbageCollectorTest, DependentsFollowTheirLastOwner) {
+  see({.name = "owner"});
+  see({.name = "other"});
+  see({.name = "both", .owners = "owner,other"});
+  see({.name = "one", .owners = "owner"});
+  see({.name = "free"});
+  start();
+  EXPECT_EQ(asked(), Texts{});
+  lose("owner");
+  EXPECT_EQ(asked(), (Texts{strip("owner", "both"), "delete one Background"}));
+  const api::Request& removal = sent_.requests.back().first;
+  EXPECT_EQ(removal.remove.preconditions.uid, "u-one");
+  EXPECT_EQ(removal.remove.preconditions.resource_version, "7");
+}
+
+TEST_F(GarbageCollectorTest, NothingIsDecidedBeforeAllObjectsAreKnown) {
+  see({.name = "one", .owners = "owner"});
+  EXPECT_EQ(asked(), Texts{});
+}
+
+TEST_F(GarbageCollectorTest, AnOwnerThatWasNotToldOfIsAskedFor) {
+  see({.name = "one", .owners = "owner"});
+  start();
+  EXPECT_EQ(asked(), Texts{"get owner"});
+  answer(fail(Reason::NotFound, "gone"));
+  EXPECT_EQ(asked(), Texts{"delete one Background"});
+}
+
+TEST_F(GarbageCollectorTest, AnOwnerThatExistsAfterAllSavesItsDependents) {
+  see({.name = "one", .owners = "owner"});
+  start();
+  EXPECT_EQ(asked(), Texts{"get owner"});
+  answer(api::Answer{.what = api::ObjectAnswer{.object = config_map({.name = "owner"}),
+                                               .revision = {},
+                                               .created = false},
+                     .warnings = {}});
+  EXPECT_EQ(asked(), Texts{});
+  see({.name = "owner"});
+  EXPECT_EQ(asked(), Texts{});
+  now_ += std::chrono::minutes(1);
+  EXPECT_EQ(asked(), Texts{});
+}
+
+TEST_F(GarbageCollectorTest, AForegroundOwnerWaitsForThoseThatBlockIt) {
+  see({.name = "owner"});
+  see({.name = "loose", .owners = "owner"});
+  see({.name = "tight", .owners = "owner!"});
+  start();
+  change({.name = "owner", .metadata = deleting("foregroundDeletion")});
+  EXPECT_EQ(asked(), (Texts{"delete loose Background", "delete tight Background"}));
+  lose("tight");
+  EXPECT_EQ(asked(), Texts{release("foregroundDeletion", "owner")});
+}
+
+TEST_F(GarbageCollectorTest, ForegroundGoesDownTheTree) {
+  see({.name = "root"});
+  see({.name = "middle", .owners = "root!"});
+  see({.name = "leaf", .owners = "middle!"});
+  start();
+  change({.name = "root", .metadata = deleting("foregroundDeletion")});
+  EXPECT_EQ(asked(), Texts{"delete middle Foreground"});
+  change({.name = "middle", .owners = "root!", .metadata = deleting("foregroundDeletion")});
+  answer(api::Answer{});
+  EXPECT_EQ(asked(), Texts{"delete leaf Background"});
+  lose("leaf");
+  EXPECT_EQ(asked(), Texts{release("foregroundDeletion", "middle")});
+  lose("middle");
+  EXPECT_EQ(asked(), Texts{release("foregroundDeletion", "root")});
+}
+
+TEST_F(GarbageCollectorTest, OrphansLoseTheirReferenceFirst) {
+  see({.name = "owner"});
+  see({.name = "one", .owners = "owner"});
+  start();
+  change({.name = "owner", .metadata = deleting("orphan")});
+  EXPECT_EQ(asked(), Texts{strip("owner", "one")});
+  change({.name = "one"});
+  EXPECT_EQ(asked(), Texts{release("orphan", "owner")});
+}
+
+TEST_F(GarbageCollectorTest, CirclesAreBroken) {
+  see({.name = "a", .owners = "b!"});
+  see({.name = "b", .owners = "a!"});
+  start();
+  change({.name = "a", .owners = "b!", .metadata = deleting("foregroundDeletion")});
+  EXPECT_EQ(
+      asked(),
+      Texts{
+          R"(patch b {"metadata":{"ownerReferences":[{"uid":"u-a","blockOwnerDeletion":false}],"uid":"u-b"}})"});
+  change({.name = "b", .owners = "a"});
+  answer(api::Answer{});
+  EXPECT_EQ(asked(), (Texts{release("foregroundDeletion", "a"), "delete b Foreground"}));
+}
+
+TEST_F(GarbageCollectorTest, AReferenceIntoAnotherNamespaceNamesNobody) {
+  const auto foreign = api::Object::make(
+      config_maps(), api::parse_json(R"({"metadata":{"name":"one","namespace":"m","uid":"u-one",
+          "ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"u-owner"}]}})")
+                         ->value);
+  see({.name = "owner"});
+  collector_.apply(client::Event{.type = Type::Added, .object = foreign}, now_);
+  start();
+  EXPECT_EQ(asked(), Texts{"delete one Background"});
+}
+
+TEST_F(GarbageCollectorTest, WhatIsRefusedIsTriedAgain) {
+  see({.name = "owner"});
+  see({.name = "one", .owners = "owner"});
+  start();
+  lose("owner");
+  EXPECT_EQ(asked(), Texts{"delete one Background"});
+  answer(fail(Reason::Conflict, "changed"));
+  EXPECT_EQ(asked(), Texts{});
+  ASSERT_TRUE(collector_.next_deadline().has_value());
+  now_ = *collector_.next_deadline();
+  EXPECT_EQ(asked(), Texts{"delete one Background"});
+}
+
+TEST_F(GarbageCollectorTest, WatchesEverythingButEvents) {
+  const auto kinds = GarbageCollector::watched_kinds();
+  EXPECT_GT(kinds.size(), 35U);
+  EXPECT_EQ(std::ranges::find(kinds, &api::kinds::event()), kinds.end());
+  EXPECT_NE(std::ranges::find(kinds, &api::kinds::pod()), kinds.end());
+}
+
+}  // namespace
+}  // namespace muster::controllers
