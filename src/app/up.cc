@@ -17,6 +17,9 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "controllers/composite_protection.h"
+#include "controllers/disruption.h"
+#include "controllers/garbage_collector.h"
+#include "controllers/namespace_defaults.h"
 #include "controllers/podgroup_protection.h"
 #include "scheduler/scheduler.h"
 #include "server/access/access.h"
@@ -190,6 +193,17 @@ Result<void> run_up(UpOptions options) {
       controllers_client, clock, [](client::Send send) {
         return std::make_unique<controllers::CompositeProtection>(std::move(send));
       });
+  ComponentThread<controllers::GarbageCollector> garbage_collector(
+      controllers_client, clock, [](client::Send send) {
+        return std::make_unique<controllers::GarbageCollector>(std::move(send));
+      });
+  ComponentThread<controllers::NamespaceDefaults> namespace_defaults(
+      controllers_client, clock, [&](client::Send send) {
+        return std::make_unique<controllers::NamespaceDefaults>(ca.certificate, std::move(send));
+      });
+  ComponentThread<controllers::Disruption> disruption(
+      controllers_client, clock,
+      [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
   scheduler::SchedulerOptions scheduler_options;
   scheduler_options.group_bindings = true;
   scheduler_options.gates = options.gates;

@@ -46,6 +46,17 @@ World::World(Options options)
       *controllers_client_, [](client::Send send) {
         return std::make_unique<controllers::CompositeProtection>(std::move(send));
       });
+  garbage_collector_ = std::make_unique<Stepper<controllers::GarbageCollector>>(
+      *controllers_client_, [](client::Send send) {
+        return std::make_unique<controllers::GarbageCollector>(std::move(send));
+      });
+  namespace_defaults_ = std::make_unique<Stepper<controllers::NamespaceDefaults>>(
+      *controllers_client_, [](client::Send send) {
+        return std::make_unique<controllers::NamespaceDefaults>("", std::move(send));
+      });
+  disruption_ = std::make_unique<Stepper<controllers::Disruption>>(
+      *controllers_client_,
+      [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
 }
 
 World::~World() = default;
@@ -69,6 +80,9 @@ void World::settle() {
     moved |= held_ ? scheduler_->take_in(now_) : scheduler_->step(now_);
     moved |= pod_group_protection_->step(now_);
     moved |= composite_protection_->step(now_);
+    moved |= garbage_collector_->step(now_);
+    moved |= namespace_defaults_->step(now_);
+    moved |= disruption_->step(now_);
   }
 }
 
@@ -87,9 +101,12 @@ std::optional<Time> World::next_deadline() const {
   std::optional<Time> earliest;
   const std::optional<Time> scheduler =
       held_ ? std::nullopt : scheduler_->component().next_deadline();
-  for (const std::optional<Time>& deadline : {scheduler, nodes_->component().next_deadline(),
-                                              pod_group_protection_->component().next_deadline(),
-                                              composite_protection_->component().next_deadline()})
+  for (const std::optional<Time>& deadline :
+       {scheduler, nodes_->component().next_deadline(),
+        pod_group_protection_->component().next_deadline(),
+        composite_protection_->component().next_deadline(),
+        garbage_collector_->component().next_deadline(),
+        namespace_defaults_->component().next_deadline(), disruption_->component().next_deadline()})
     if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
   return earliest;
 }

@@ -11,6 +11,9 @@
 #include "base/entropy.h"
 #include "client/component.h"
 #include "controllers/composite_protection.h"
+#include "controllers/disruption.h"
+#include "controllers/garbage_collector.h"
+#include "controllers/namespace_defaults.h"
 #include "controllers/podgroup_protection.h"
 #include "scheduler/scheduler.h"
 #include "server/core/registry.h"
@@ -148,6 +151,9 @@ class World {
   std::unique_ptr<server::LoopbackClient> controllers_client_;
   std::unique_ptr<Stepper<controllers::PodGroupProtection>> pod_group_protection_;
   std::unique_ptr<Stepper<controllers::CompositeProtection>> composite_protection_;
+  std::unique_ptr<Stepper<controllers::GarbageCollector>> garbage_collector_;
+  std::unique_ptr<Stepper<controllers::NamespaceDefaults>> namespace_defaults_;
+  std::unique_ptr<Stepper<controllers::Disruption>> disruption_;
   bool submitted_ = false;
   bool held_ = false;
   Fault fault_;
