@@ -3,9 +3,13 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "client/https/call.h"
 
