@@ -2,7 +2,16 @@
 # Sourced by ./dev: `./dev bench` builds and runs the programs of bench/. What they measured lies in
 # build/bench.json; --record also writes bench/RESULTS.md, with instruction counts by callgrind.
 
+# `./dev bench loader` is another matter: a server and its load, not a program that measures itself.
+bench_loader() {
+  ensure_packages build bench
+  configure release -DMUSTER_BUILD_BENCH=ON
+  compile release --target muster muster_loader
+  exec bench/end_to_end.sh "$@"
+}
+
 verb_bench() {
+  if [[ ${1:-} == loader ]]; then bench_loader "${@:2}"; fi
   local name='' record='' program subject status=0
   local -a flags=() ran=()
   while (($# > 0)); do

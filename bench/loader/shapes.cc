@@ -1,0 +1,63 @@
+#include "shapes.h"
+
+#include <fmt/format.h>
+
+namespace muster::loader {
+namespace {
+
+std::string metadata(std::string_view run, std::string_view name, std::string_view more_labels) {
+  return fmt::format(R"("metadata":{{"name":"{}","labels":{{"{}":"{}"{}}}}})", name, kRunLabel, run,
+                     more_labels);
+}
+
+}  // namespace
+
+std::string pod_json(const PodShape& shape, std::string_view name) {
+  std::string extra;
+  if (!shape.scheduler.empty()) extra += fmt::format(R"(,"schedulerName":"{}")", shape.scheduler);
+  if (!shape.group.empty())
+    extra += fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})", shape.group);
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Pod",{},"spec":{{"containers":[{{"name":"pause",)"
+      R"("image":"registry.k8s.io/pause:3.10","ports":[{{"containerPort":80}}],)"
+      R"("resources":{{"limits":{{"cpu":"{}","memory":"{}"}},"requests":{{"cpu":"{}","memory":"{}"}}}}}}])"
+      R"({}}}}})",
+      metadata(shape.run, name, ""), shape.cpu, shape.memory, shape.cpu, shape.memory, extra);
+}
+
+std::string group_json(const GroupShape& shape, std::string_view name) {
+  const std::string constraints =
+      shape.topology_key.empty()
+          ? std::string()
+          : fmt::format(R"(,"schedulingConstraints":{{"topology":[{{"key":"{}"}}]}})",
+                        shape.topology_key);
+  return fmt::format(R"({{"apiVersion":"scheduling.k8s.io/{}","kind":"PodGroup",{},)"
+                     R"("spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}{}}}}})",
+                     shape.version, metadata(shape.run, name, ""), shape.min_count, constraints);
+}
+
+std::string node_json(const NodeShape& shape, std::size_t number) {
+  const std::string name = fmt::format("{}-n{}", shape.run, number);
+  const std::string labels =
+      fmt::format(R"(,"kubernetes.io/hostname":"{}","topology.kubernetes.io/zone":"{}-z",)"
+                  R"("topology.kubernetes.io/rack":"{}-r{}")",
+                  name, shape.run, shape.run, number / shape.nodes_per_rack);
+  const std::string resources = fmt::format(R"({{"cpu":"{}","memory":"{}","pods":"{}"}})",
+                                            shape.cpu, shape.memory, shape.pods);
+  return fmt::format(R"({{"apiVersion":"v1","kind":"Node",{},"status":{{"capacity":{},)"
+                     R"("allocatable":{},"phase":"Running",)"
+                     R"("conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+                     metadata(shape.run, name, labels), resources, resources);
+}
+
+std::string config_map_json(std::string_view run, std::string_view name, std::string_view value) {
+  return fmt::format(R"({{"apiVersion":"v1","kind":"ConfigMap",{},"data":{{"value":"{}"}}}})",
+                     metadata(run, name, ""), value);
+}
+
+std::string namespace_json(std::string_view name) {
+  return fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}"}}}})",
+                     name);
+}
+
+}  // namespace muster::loader
