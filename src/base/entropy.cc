@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <array>
+#include <utility>
+
 #include "base/check.h"
 
 namespace muster {
@@ -16,10 +19,16 @@ std::uint64_t Entropy::below(std::uint64_t bound) {
   return draw % bound;
 }
 
+// A call of the system costs as much as fifty numbers, so each thread draws a supply. 256 bytes are
+// what getrandom() gives without interruption.
 std::uint64_t SystemEntropy::next() {
-  std::uint64_t number = 0;
-  CHECK(getrandom(&number, sizeof number, 0) == static_cast<ssize_t>(sizeof number));
-  return number;
+  thread_local std::array<std::uint64_t, 32> supply;
+  thread_local std::size_t left = 0;
+  if (left == 0) {
+    CHECK(getrandom(supply.data(), sizeof supply, 0) == static_cast<ssize_t>(sizeof supply));
+    left = supply.size();
+  }
+  return std::exchange(supply[--left], 0);
 }
 
 // SplitMix64.
@@ -32,10 +41,16 @@ std::uint64_t SeededEntropy::next() {
 }
 
 std::string random_uuid(Entropy& entropy) {
+  constexpr std::string_view kHex = "0123456789abcdef";
   const std::uint64_t high = (entropy.next() & ~std::uint64_t{0xF000}) | 0x4000U;
   const std::uint64_t low = (entropy.next() >> 2U) | (std::uint64_t{1} << 63U);
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32U, (high >> 16U) & 0xFFFFU,
-                     high & 0xFFFFU, low >> 48U, low & 0xFFFFFFFFFFFFU);
+  std::string uuid(36, '-');
+  for (std::size_t at = 0, nibble = 0; at < uuid.size(); ++at) {
+    if (at == 8 || at == 13 || at == 18 || at == 23) continue;
+    const std::uint64_t half = nibble < 16 ? high : low;
+    uuid[at] = kHex[(half >> (60U - 4U * (nibble++ % 16))) & 0xFU];
+  }
+  return uuid;
 }
 
 std::string random_suffix(Entropy& entropy, std::size_t length) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <set>
+
 namespace muster {
 namespace {
 
@@ -9,6 +12,18 @@ TEST(Entropy, SameSeedSameUuid) {
   SeededEntropy one(7), other(7);
   EXPECT_EQ(random_uuid(one), random_uuid(other));
   EXPECT_NE(random_uuid(one), random_uuid(one));
+}
+
+TEST(Entropy, ASeedsUuidStaysTheSame) {
+  SeededEntropy entropy(1);
+  EXPECT_EQ(random_uuid(entropy), "910a2dec-8902-4cc1-afba-e3685963bb19");
+}
+
+TEST(Entropy, TheSystemNeverRepeatsItself) {
+  SystemEntropy entropy;
+  std::set<std::uint64_t> drawn;
+  for (int i = 0; i < 1000; ++i) drawn.insert(entropy.next());
+  EXPECT_EQ(drawn.size(), 1000U) << "a supply was handed out twice";
 }
 
 TEST(Entropy, UuidHasVersionAndVariant) {
