@@ -109,8 +109,9 @@ class Writer {
     if (!field.always && (value == nullptr || is_left_out(field, *value))) return;
     const std::size_t rollback = out_.size();
     if (rollback != begin) out_ += ',';
-    write_string(field.name, out_);
-    out_ += ':';
+    out_ += '"';
+    out_ += field.name;  // a name of the tables has nothing to escape
+    out_ += "\":";
     const std::size_t value_begin = out_.size();
     write_value(field, value);
     // A message may turn out empty only once its own empty members have been left out.

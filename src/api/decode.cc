@@ -218,9 +218,11 @@ class Decoder {
   }
 
   static Result<void> decode_quantity(Json& value) {
-    const std::string text = value.is_string() ? std::string(value.get_string()) : to_text(value);
-    const Quantity quantity = TRY(Quantity::parse(text));
-    value = quantity.text();
+    const std::string written =
+        value.is_string() ? std::string(value.get_string()) : to_text(value);
+    const Quantity quantity = TRY(Quantity::parse(written));
+    if (std::string text = quantity.text(); !value.is_string() || text != written)
+      value = std::move(text);
     return {};
   }
 
@@ -235,7 +237,9 @@ class Decoder {
           Reason::BadRequest,
           "parsing time {0} as \"2006-01-02T15:04:05{1}Z07:00\": cannot parse {0} as \"2006\"",
           to_text(value), micro ? ".000000" : "");
-    value = micro ? format_micro_time(*time) : format_time(*time);
+    if (const std::string canonical = micro ? format_micro_time(*time) : format_time(*time);
+        canonical != text)
+      value = canonical;
     return {};
   }
 
@@ -350,12 +354,12 @@ void default_object(const Message& message, JsonObject& object) {
 }  // namespace
 
 Result<Decoded> decode(const Message& message, ParsedJson parsed) {
-  Decoded decoded;
-  if (auto done = Decoder(decoded.unknown).decode_root(message, parsed.value); !done)
+  // Constructed, not assigned: an assignment would copy a document out of scratch memory.
+  Decoded decoded{.document = std::move(parsed.value), .unknown = {}};
+  if (auto done = Decoder(decoded.unknown).decode_root(message, decoded.document); !done)
     return fail(std::move(done).error());
   for (const std::string& path : parsed.duplicates)
     decoded.unknown.push_back(fmt::format("duplicate field \"{}\"", path));
-  decoded.document = std::move(parsed.value);
   return decoded;
 }
 

@@ -2,13 +2,16 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "api/json_error.h"
+#include "api/scratch.h"
 #include "base/check.h"
 
 namespace muster::api {
@@ -38,21 +41,34 @@ struct Place {
 
 class Converter {
  public:
-  explicit Converter(std::vector<std::string>& duplicates) : duplicates_(duplicates) {}
+  explicit Converter(std::vector<std::string>& duplicates, boost::json::storage_ptr storage = {})
+      : duplicates_(duplicates), storage_(std::move(storage)) {}
 
   Json convert(simdjson::dom::element element, const Place& place) {
     using simdjson::dom::element_type;
     switch (element.type()) {
       case element_type::ARRAY: return convert_array(element.get_array().value_unsafe(), place);
       case element_type::OBJECT: return convert_object(element.get_object().value_unsafe(), place);
-      case element_type::INT64: return element.get_int64().value_unsafe();
-      case element_type::UINT64: return element.get_uint64().value_unsafe();
-      case element_type::DOUBLE: return element.get_double().value_unsafe();
-      case element_type::STRING: return Json(to_boost(element.get_string().value_unsafe()));
-      case element_type::BOOL: return element.get_bool().value_unsafe();
+      case element_type::INT64: return Json(element.get_int64().value_unsafe(), storage_);
+      case element_type::UINT64: return Json(element.get_uint64().value_unsafe(), storage_);
+      case element_type::DOUBLE: return Json(element.get_double().value_unsafe(), storage_);
+      case element_type::STRING:
+        return Json(to_boost(element.get_string().value_unsafe()), storage_);
+      case element_type::BOOL: return Json(element.get_bool().value_unsafe(), storage_);
       case element_type::NULL_VALUE: break;
     }
-    return nullptr;
+    return Json(nullptr, storage_);
+  }
+  // Of an object, only these members.
+  Json convert_members(simdjson::dom::element element,
+                       std::initializer_list<std::string_view> members) {
+    JsonObject out(storage_);
+    simdjson::dom::object object;
+    if (element.get_object().get(object) != simdjson::SUCCESS) return out;
+    for (const auto [key, value] : object)
+      if (std::ranges::find(members, std::string_view(key)) != members.end())
+        out.emplace(to_boost(key), convert(value, {}));
+    return out;
   }
 
  private:
@@ -61,7 +77,7 @@ class Converter {
   }
 
   Json convert_array(simdjson::dom::array array, const Place& place) {
-    JsonArray out;
+    JsonArray out(storage_);
     out.reserve(array.size());
     for (const simdjson::dom::element element : array)
       out.push_back(convert(element, {&place, {}, out.size()}));
@@ -69,7 +85,7 @@ class Converter {
   }
 
   Json convert_object(simdjson::dom::object object, const Place& place) {
-    JsonObject out;
+    JsonObject out(storage_);
     out.reserve(object.size());
     for (const auto [key, element] : object) {
       const Place here{&place, key, 0};
@@ -84,6 +100,7 @@ class Converter {
   }
 
   std::vector<std::string>& duplicates_;
+  const boost::json::storage_ptr storage_;
 };
 
 std::string refusal(std::string_view text, simdjson::error_code code) {
@@ -97,9 +114,9 @@ std::string refusal(std::string_view text, simdjson::error_code code) {
   }
 }
 
-}  // namespace
-
-Result<ParsedJson> parse_json(std::string_view text) {
+// Parses, and hands the root to `use` before the parser is used again.
+template <typename Use>
+Result<void> with_parsed(std::string_view text, Use&& use) {
   static thread_local simdjson::dom::parser parser;
   // Sets the depth limit; parse() grows the capacity and keeps the limit.
   if (parser.max_depth() != kDepthMax && parser.allocate(0, kDepthMax) != simdjson::SUCCESS)
@@ -107,10 +124,46 @@ Result<ParsedJson> parse_json(std::string_view text) {
   simdjson::dom::element root;
   if (const auto error = parser.parse(text.data(), text.size()).get(root); error)
     return fail(Reason::BadRequest, "{}", refusal(text, error));
-  ParsedJson parsed;
-  parsed.value = Converter(parsed.duplicates).convert(root, {});
+  use(root);
   if (parser.capacity() > kParserBytesKept) parser = simdjson::dom::parser();
+  return {};
+}
+
+// An object's bytes were written by us: that they parse is not a question.
+template <typename Use>
+void with_bytes(const Object& object, Use&& use) {
+  const Result<void> parsed = with_parsed(object.bytes(), use);
+  CHECK_THAT(parsed.has_value(), "{} {}: {}", object.kind().kind, key_text(object.meta()),
+             parsed.error().message);
+}
+
+}  // namespace
+
+Result<ParsedJson> parse_json(std::string_view text) {
+  ParsedJson parsed;
+  TRY(with_parsed(text, [&](simdjson::dom::element root) {
+    parsed.value = Converter(parsed.duplicates).convert(root, {});
+  }));
   return parsed;
+}
+
+Json document_in(Scratch& scratch, const Object& object) {
+  std::vector<std::string> none;
+  Json document(scratch.storage());
+  with_bytes(object, [&](simdjson::dom::element root) {
+    document = Converter(none, scratch.storage()).convert(root, {});
+  });
+  return document;
+}
+
+Json members_in(Scratch& scratch, const Object& object,
+                std::initializer_list<std::string_view> members) {
+  std::vector<std::string> none;
+  Json document(scratch.storage());
+  with_bytes(object, [&](simdjson::dom::element root) {
+    document = Converter(none, scratch.storage()).convert_members(root, members);
+  });
+  return document;
 }
 
 namespace {
@@ -178,13 +231,39 @@ std::string to_text(const Json& value) {
   return out;
 }
 
+namespace {
+
+// Where the next character stands that JSON cannot hold as it is; text.size() if there is none.
+// Looks at eight at a time: nearly all texts have none at all.
+std::size_t next_escape(std::string_view text, std::size_t from) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  constexpr std::uint64_t kHigh = 0x8080808080808080U;
+  // The high bit of each byte that is zero; of bytes above a zero perhaps too, never without one.
+  const auto zeros = [](std::uint64_t word) { return (word - kOnes) & ~word & kHigh; };
+  std::size_t at = from;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    const std::uint64_t quotes = zeros(word ^ (kOnes * '"'));
+    const std::uint64_t slashes = zeros(word ^ (kOnes * '\\'));
+    const std::uint64_t controls = (word - kOnes * 0x20U) & ~word & kHigh;
+    if ((quotes | slashes | controls) != 0) break;
+  }
+  for (; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20 || byte == '"' || byte == '\\') break;
+  }
+  return at;
+}
+
+}  // namespace
+
 void write_string(std::string_view text, std::string& out) {
   static constexpr std::string_view kHex = "0123456789abcdef";
   out += '"';
   std::size_t plain = 0;  // start of the run not yet copied
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  for (std::size_t i = next_escape(text, 0); i < text.size(); i = next_escape(text, i + 1)) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
     out.append(text, plain, i - plain);
     plain = i + 1;
     out += '\\';

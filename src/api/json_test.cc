@@ -90,6 +90,24 @@ TEST(Json, EscapesWhatMustBeEscaped) {
   EXPECT_EQ(to_text(Json("a\"b\\c\n\r\t\x01/<é")), "\"a\\\"b\\\\c\\n\\r\\t\\u0001/<é\"");
 }
 
+TEST(Json, FindsWhatToEscapeAtEveryPlace) {
+  // Texts are looked through in words of eight: each character stands once at each place of them.
+  for (int byte = 0; byte < 256; ++byte) {
+    for (std::size_t place = 0; place < 17; ++place) {
+      std::string text(17, 'x');
+      text[place] = static_cast<char>(byte);
+      std::string written;
+      write_string(text, written);
+      const bool escaped = byte < 0x20 || byte == '"' || byte == '\\';
+      EXPECT_EQ(written.size() > text.size() + 2, escaped) << byte << " at " << place;
+      if (byte >= 0x80) continue;  // half a character is no JSON
+      const auto read = parse_json(written);
+      ASSERT_TRUE(read.has_value()) << written;
+      EXPECT_EQ(read->value.as_string(), text);
+    }
+  }
+}
+
 TEST(Json, FindsMembersWithoutThrowing) {
   const Json value = parse_json(R"({"a":{"b":[1]},"s":"text","n":1})")->value;
   EXPECT_NE(find_object(value, "a"), nullptr);

@@ -133,6 +133,27 @@ class Identity {
     return std::nullopt;
   }
 
+  // What tells the items apart, in their order: all that ordering needs to remember of a list
+  // whose items move elsewhere. Items without the key have none.
+  using Names = std::vector<std::optional<Json>>;
+  Names names(const JsonArray& items) const {
+    Names out;
+    out.reserve(items.size());
+    for (const Json& item : items) {
+      const Json* name = of(item);
+      out.push_back(name == nullptr ? std::nullopt : std::optional<Json>(*name));
+    }
+    return out;
+  }
+  std::optional<std::size_t> index(const Names& names, const Json& item) const {
+    const Json* wanted = of(item);
+    if (wanted == nullptr) return std::nullopt;
+    const auto found = std::ranges::find_if(
+        names, [&](const std::optional<Json>& name) { return name && *name == *wanted; });
+    if (found == names.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - names.begin());
+  }
+
   // Every item must be a map that has the key, or no map at all.
   Result<void> check(const JsonArray& items) const {
     for (const Json& item : items) {
@@ -154,8 +175,8 @@ bool is_delete(const Json& item) { return find_string(item, kDirective) == "dele
 // Puts the items into the order of a merge: those named by `patch_order` in that order, the others
 // as in `server_order`, and each of the others before the first named item that followed it on the
 // server. An item that the server did not have follows nothing, so new items come first.
-JsonArray in_order(const Identity& identity, JsonArray items, const JsonArray& patch_order,
-                   const JsonArray& server_order) {
+JsonArray in_order(const Identity& identity, JsonArray items, const Identity::Names& patch_order,
+                   const Identity::Names& server_order) {
   struct Ranked {
     std::pair<std::size_t, std::size_t> rank;  // in its order, then as it stood among `items`
     std::optional<std::size_t> on_server;
@@ -174,7 +195,8 @@ JsonArray in_order(const Identity& identity, JsonArray items, const JsonArray& p
   std::ranges::sort(named, {}, &Ranked::rank);
   std::ranges::sort(others, {}, &Ranked::rank);
 
-  JsonArray ordered;
+  JsonArray ordered(items.storage());
+  ordered.reserve(named.size() + others.size());
   auto other = others.begin();
   for (Ranked& next : named) {
     while (other != others.end() && other->on_server && next.on_server &&
@@ -190,7 +212,7 @@ Result<void> merge_object(const Members& members, JsonObject& target, JsonObject
 
 // Carries out and removes the items of `patch` that are directives.
 Result<void> take_special_items(const Identity& identity, JsonArray& target, JsonArray& patch) {
-  JsonArray plain;
+  JsonArray plain(patch.storage());
   bool replace = false;
   for (Json& item : patch) {
     const Json* directive = find(item, kDirective);
@@ -221,8 +243,8 @@ Result<JsonArray> merge_list(const Field& field, JsonArray target, JsonArray pat
     if (auto done = take_special_items(identity, target, patch); !done)
       return fail(std::move(done).error());
   if (auto sound = identity.check(patch); !sound) return fail(std::move(sound).error());
-  const JsonArray patch_order = patch;
-  const JsonArray server_order = target;
+  const Identity::Names patch_order = identity.names(patch);
+  const Identity::Names server_order = identity.names(target);
   for (Json& item : patch) {
     const auto index = identity.index(target, item);
     if (!index) {
@@ -270,8 +292,8 @@ Result<void> apply_order(const Members& members, std::string_view name, const Js
   const Field* field = members.field(name);
   if (field == nullptr || !field->merges || (stored == nullptr && change == nullptr)) return {};
   const Identity identity(*field);
-  const JsonArray server_order = stored != nullptr ? stored->get_array() : JsonArray();
-  JsonArray merged = server_order;
+  JsonArray merged = stored != nullptr ? stored->get_array() : JsonArray();
+  const Identity::Names server_order = identity.names(merged);
   if (auto sound = identity.check(*order); !sound) return sound;
   if (change != nullptr) {
     if (auto sound = check_order(identity, change->get_array(), *order); !sound) return sound;
@@ -283,7 +305,7 @@ Result<void> apply_order(const Members& members, std::string_view name, const Js
       merged = std::move(taken.get_array());
     }
   }
-  target[name] = in_order(identity, std::move(merged), *order, server_order);
+  target[name] = in_order(identity, std::move(merged), identity.names(*order), server_order);
   patch.erase(name);
   return {};
 }
@@ -327,7 +349,7 @@ Result<void> apply_deletions(std::string_view name, const Json& deletions, JsonO
   const auto is_deleted = [&](const Json& item) {
     return std::ranges::find(*values, item) != values->end();
   };
-  JsonArray kept;
+  JsonArray kept(items->storage());
   for (Json& item : *items)
     if (!is_deleted(item)) kept.push_back(std::move(item));
   *items = std::move(kept);

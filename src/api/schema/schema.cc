@@ -12,6 +12,11 @@
 namespace muster::api::schema {
 namespace {
 
+// The order of members_by_name. Most comparisons end with the lengths, without reading the text.
+bool shorter_first(std::string_view a, std::string_view b) {
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (true) {
@@ -213,7 +218,7 @@ class Catalog {
     const auto name_of = [&](std::uint16_t i) -> std::string_view {
       return message.members[i]->name;
     };
-    std::ranges::sort(message.members_by_name, {}, name_of);
+    std::ranges::sort(message.members_by_name, shorter_first, name_of);
     const auto twice = std::ranges::adjacent_find(message.members_by_name, {}, name_of);
     CHECK_THAT(twice == message.members_by_name.end(), "{}.{} stands twice", message.name,
                name_of(*twice));
@@ -249,7 +254,7 @@ const Catalog& catalog() {
 
 std::optional<std::size_t> Message::position(std::string_view json_name) const {
   const auto name_of = [this](std::uint16_t i) -> std::string_view { return members[i]->name; };
-  const auto at = std::ranges::lower_bound(members_by_name, json_name, {}, name_of);
+  const auto at = std::ranges::lower_bound(members_by_name, json_name, shorter_first, name_of);
   if (at == members_by_name.end() || name_of(*at) != json_name) return std::nullopt;
   return *at;
 }

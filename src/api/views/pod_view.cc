@@ -5,6 +5,8 @@
 #include <cstring>
 #include <optional>
 
+#include "api/scratch.h"
+
 namespace muster::api {
 namespace {
 
@@ -415,7 +417,10 @@ const Condition* PodView::condition(std::string_view type) const {
   return lookup(conditions, type);
 }
 
-std::unique_ptr<PodView> PodView::read(const Object& pod) { return of(pod.document()); }
+std::unique_ptr<PodView> PodView::read(const Object& pod) {
+  Scratch scratch;
+  return of(members_in(scratch, pod, {"spec", "status"}));
+}
 
 std::unique_ptr<PodView> PodView::of(const Json& document) {
   auto view = std::make_unique<PodView>();
