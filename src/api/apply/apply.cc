@@ -70,6 +70,7 @@ Conflicts conflicts_with(const Managers& managers, const Manager& self, const Co
 }
 
 void take_from_others(Managers& managers, const Manager& self, const Comparison& changes) {
+  if (std::ranges::all_of(managers, [&](const auto& entry) { return entry.first == self; })) return;
   const FieldSet lost = united(united(changes.modified, changes.added), changes.removed);
   for (auto& [manager, owned] : managers)
     if (manager != self) owned.fields = without(std::move(owned.fields), lost);
@@ -146,14 +147,14 @@ void record_update(const schema::Message& message, const Write& write, const Jso
   Managers managers = read_managers(after);
   if (managers.empty()) managers = read_managers(before);
   if (managers.empty() && !before.is_null()) return;
-  const Comparison changes =
-      ownable_changes(message, write, without_managers(before), without_managers(after));
+  // The managers need not be taken out first: they are one value, which nobody can own.
+  Comparison changes = ownable_changes(message, write, before, after);
   const Manager self = manager_of(write, kOperationUpdate);
   take_from_others(managers, self, changes);
   Owned& mine = managers[self];
-  const FieldSet gained = united(changes.modified, changes.added);
-  mine.fields = united(without(std::move(mine.fields), changes.removed), gained);
+  FieldSet gained = united(std::move(changes.modified), std::move(changes.added));
   if (!gained.empty() || !changes.removed.empty()) mine.time = write.now;
+  mine.fields = united(without(std::move(mine.fields), changes.removed), std::move(gained));
   write_managers(after, std::move(managers));
 }
 

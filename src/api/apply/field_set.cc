@@ -73,11 +73,13 @@ const FieldSet* FieldSet::below(std::string_view element) const {
   return found == children.end() ? nullptr : &found->second;
 }
 
-FieldSet united(FieldSet a, const FieldSet& b) {
+FieldSet united(FieldSet a, FieldSet b) {
   a.member |= b.member;
-  for (const auto& [element, below] : b.children) {
-    FieldSet& mine = a.children[element];
-    mine = united(std::move(mine), below);
+  // Whole subtrees change hands; what is left in `b` stands in both.
+  a.children.merge(b.children);
+  for (auto& [element, below] : b.children) {
+    FieldSet& mine = a.children.find(element)->second;
+    mine = united(std::move(mine), std::move(below));
   }
   return a;
 }

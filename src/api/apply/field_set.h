@@ -24,7 +24,7 @@ struct FieldSet {
   friend bool operator==(const FieldSet&, const FieldSet&) = default;
 };
 
-FieldSet united(FieldSet a, const FieldSet& b);
+FieldSet united(FieldSet a, FieldSet b);
 FieldSet common(const FieldSet& a, const FieldSet& b);
 // The paths of `a` that are not in `b`.
 FieldSet without(FieldSet a, const FieldSet& b);

@@ -23,6 +23,7 @@ bool in_written_order(const Entry& a, const Entry& b) {
 
 // Folds the oldest updaters into one entry per version until few enough are left.
 void cap_updaters(Managers& managers) {
+  if (managers.size() <= kUpdatersMax) return;
   std::vector<Entry> updaters;
   for (const auto& entry : managers)
     if (entry.first.operation == kOperationUpdate && entry.first.name != kAncientChanges)
@@ -81,9 +82,10 @@ void write_managers(Json& document, Managers managers) {
     metadata.erase(kManagedFields);
     return;
   }
-  std::vector<Entry> entries(managers.begin(), managers.end());
+  std::vector<Entry> entries;
+  for (auto& [manager, owned] : managers) entries.emplace_back(manager, std::move(owned));
   std::ranges::sort(entries, in_written_order);
-  JsonArray out;
+  JsonArray out(metadata.storage());
   for (const auto& [manager, owned] : entries) out.push_back(to_entry(manager, owned));
   metadata.insert_or_assign(kManagedFields, std::move(out));
 }
