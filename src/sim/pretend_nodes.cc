@@ -7,7 +7,9 @@
 #include <iterator>
 #include <utility>
 
+#include "api/scratch.h"
 #include "api/values/string_pairs.h"
+#include "api/views/pod_view.h"
 #include "base/log.h"
 
 namespace muster::sim {
@@ -105,7 +107,8 @@ JsonArray container_statuses(const Json& document, std::string_view list, bool r
 
 // The status of a pod whose containers run (code absent) or have ended with a code.
 Json pod_status(const api::Object& pod, std::optional<std::int64_t> code, Time started, Time now) {
-  const Json document = pod.document();
+  api::Scratch scratch;
+  const Json document = api::members_in(scratch, pod, {"spec"});
   const bool running = !code.has_value();
   JsonObject status;
   status["phase"] = running ? "Running" : *code == 0 ? "Succeeded" : "Failed";
@@ -121,9 +124,12 @@ Json pod_status(const api::Object& pod, std::optional<std::int64_t> code, Time s
   return status;
 }
 
-std::string_view phase_of(const Json& document) {
-  const Json* status = api::find(document, "status");
-  return status == nullptr ? std::string_view{} : api::find_string(*status, "phase");
+std::optional<Time> start_time(const api::Object& pod) {
+  api::Scratch scratch;
+  const Json document = api::members_in(scratch, pod, {"status"});
+  const Json* start = api::find_path(document, "status.startTime");
+  if (start == nullptr || !start->is_string()) return std::nullopt;
+  return parse_time(start->get_string());
 }
 
 // An address in 10.0.0.0/8, so that columns have something to show.
@@ -215,24 +221,18 @@ void PretendNodes::take_in_pod(const client::Event& event, Time now) {
   }
   auto at = pods_.find(uid);
   if (at == pods_.end()) {
-    const Json document = event.object->document();
-    const Json* spec = api::find(document, "spec");
-    const std::string_view node =
-        spec == nullptr ? std::string_view{} : api::find_string(*spec, "nodeName");
-    if (node.empty()) return;
+    const auto& view = event.object->view<api::PodView>();
+    if (view.node_name.empty()) return;
     at = pods_.try_emplace(uid).first;
-    at->second.node = node;
+    at->second.node = view.node_name;
     at->second.started = now;
     // A pod an earlier run has left behind goes on where it was.
-    const std::string_view phase = phase_of(document);
-    if (phase == "Running") {
+    if (view.phase == "Running") {
       at->second.stage = Stage::Running;
-      const Json* start = api::find_path(document, "status.startTime");
-      if (start != nullptr && start->is_string())
-        at->second.started = parse_time(start->as_string()).value_or(now);
+      at->second.started = start_time(*event.object).value_or(now);
       if (const auto run_time = annotated_duration(*event.object, kRunTimeAnnotation))
         timers_.emplace(at->second.started + *run_time, Timer{Timer::What::End, uid});
-    } else if (phase == "Succeeded" || phase == "Failed") {
+    } else if (view.is_terminal()) {
       at->second.stage = Stage::Ended;
     }
   }
@@ -336,8 +336,7 @@ void PretendNodes::fire(const Timer& timer, Time now) {
       break;
     case Timer::What::Remove: {
       pod.stage = Stage::Removing;
-      const std::string_view phase = phase_of(pod.object->document());
-      if (phase != "Succeeded" && phase != "Failed")
+      if (!pod.object->view<api::PodView>().is_terminal())
         patch_status(timer.key, *pod.object, pod_status(*pod.object, 0, pod.started, now),
                      Timer::What::Remove);
       send(client::delete_request(*pod.object, 0),

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "api/scratch.h"
 #include "server/core/document.h"
 #include "server/core/errors.h"
 #include "server/core/pod_condition.h"
@@ -104,7 +105,8 @@ Result<Decision> decide_binding(Context& context, const api::Request& request) {
   const api::ObjectPtr pod = context.staging.get(key);
   if (!pod) return fail(not_found(*request.kind, request.name));
   TRY(check_preconditions(request, *pod));
-  Json document = pod->document();
+  api::Scratch scratch;
+  Json document = api::document_in(scratch, *pod);
   if (const auto why = why_not_bindable(*pod, document))
     return fail(refused(request, why->message));
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/conversion.h"
+#include "api/scratch.h"
 #include "server/core/admission.h"
 #include "server/core/document.h"
 #include "server/core/errors.h"
@@ -175,7 +176,8 @@ Result<Removal> remove(Context& context, const api::ObjectPtr& existing,
   const Time now = context.now;
   TRY(check_preconditions(*existing, options.preconditions));
   TRY(admit_delete(*existing));
-  Json document = existing->document();
+  api::Scratch scratch;
+  Json document = api::document_in(scratch, *existing);
   if (mark) mark(document);
   if (&existing->kind() == &api::kinds::name_space() &&
       (!existing->meta().deletion_time || !text_list(document, "spec.finalizers").empty()))

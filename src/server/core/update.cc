@@ -9,6 +9,7 @@
 #include "api/conversion.h"
 #include "api/decode.h"
 #include "api/patch/patch.h"
+#include "api/scratch.h"
 #include "api/workloads/seed_fields.h"
 #include "server/core/admission.h"
 #include "server/core/create.h"
@@ -119,7 +120,8 @@ void prepare(const api::Request& request, Json& document, const Json& old,
 Result<Decision> replace(Context& context, const api::Request& request, Json document,
                          const api::ObjectPtr& existing, std::vector<std::string> warnings) {
   const api::Kind& kind = *request.kind;
-  const Json old = existing->document();
+  api::Scratch scratch;
+  const Json old = api::document_in(scratch, *existing);
   drop_duplicate_owners(document, warnings);
   strategy_of(kind).predefault(document);
   api::apply_defaults(*existing->kind().message, document);
@@ -173,8 +175,8 @@ bool takes_whole_object(const api::Request& request) {
 }
 
 // The stored object as a client of the request's version would see it.
-Json seen_document(const api::Request& request, const api::Object& object) {
-  Json document = object.document();
+Json seen_document(api::Scratch& scratch, const api::Request& request, const api::Object& object) {
+  Json document = api::document_in(scratch, object);
   api::from_stored(*request.kind, document);
   metadata(document)["resourceVersion"] = to_resource_version(object.revision());
   document.get_object()["kind"] = request.kind->kind;
@@ -251,8 +253,9 @@ Result<Decision> decide_apply(Context& context, api::Request& request) {
   const api::ObjectPtr existing =
       context.staging.get(store::make_key(kind, request.name_space, request.name));
   if (!existing && !request.subresource.empty()) return fail(not_found(kind, request.name));
-  Json document = TRY(
-      apply_patch(context, request, existing ? seen_document(request, *existing) : Json(nullptr)));
+  api::Scratch scratch;
+  Json document = TRY(apply_patch(
+      context, request, existing ? seen_document(scratch, request, *existing) : Json(nullptr)));
   document.as_object().erase("kind");
   document.as_object().erase("apiVersion");
   TRY(check_name(request, document));
@@ -295,7 +298,8 @@ Result<Decision> decide_patch(Context& context, api::Request& request) {
   const api::ObjectPtr existing =
       context.staging.get(store::make_key(kind, request.name_space, request.name));
   if (!existing) return fail(not_found(kind, request.name));
-  Json result = TRY(patched(request, *kind.message, seen_document(request, *existing)));
+  api::Scratch scratch;
+  Json result = TRY(patched(request, *kind.message, seen_document(scratch, request, *existing)));
   DecodedBody decoded = TRY(decode_patched(request, std::move(result)));
   TRY(check_name(request, decoded.document));
   api::to_stored(kind, decoded.document);
