@@ -191,7 +191,8 @@ struct Scheduler::State {
     cluster.set_pod(pod);
     count_member(pod, now);
     if (!held_before) {
-      const ObjectPtr expected = take_from_node(before == nullptr ? pod : before);
+      const ObjectPtr expected =
+          take_from_node(before == nullptr ? pod : before, view_of(pod).node_name);
       binder.confirm(uid, view_of(pod).node_name, now);
       trees.confirm(uid, view_of(pod).node_name, now);
       statuses.forget(uid);
@@ -233,13 +234,15 @@ struct Scheduler::State {
   }
 
   // The pod with the node that it held until now, by the watch or in our own books; null if it held
-  // none. Hints believe only pods whose spec names a node, as upstream's assumed pods do.
-  ObjectPtr take_from_node(const ObjectPtr& pod) {
+  // none. Hints believe only pods whose spec names a node, as upstream's assumed pods do. That a
+  // pod was assumed on `confirmed` is no news: null as well, and no object is made up for it.
+  ObjectPtr take_from_node(const ObjectPtr& pod, std::string_view confirmed = {}) {
     const auto at = assumed.find(pod->meta().uid);
     if (at == assumed.end()) return holds_node(pod) ? pod : nullptr;
     const std::string node = std::move(at->second);
     assumed.erase(at);
     if (holds_node(pod)) return pod;
+    if (node == confirmed) return nullptr;
     api::Json document = pod->document();
     api::ensure_object(document.as_object(), "spec")["nodeName"] = node;
     return api::Object::make(pod->kind(), document);
