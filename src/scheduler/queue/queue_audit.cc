@@ -38,9 +38,11 @@ std::string SchedulingQueue::misplaced(const Pod& pod) const {
                        is_listed ? "wrongly" : "not", leaf.name);
   if (!is_pending) return {};
   const GroupSpec* root = forest_.root_of(leaf);
-  if (stranded_.contains(leaf) != (root == nullptr))
-    return fmt::format("pod {} has {} root and its group is {} as incomplete", name,
-                       root == nullptr ? "no" : "a", root == nullptr ? "not listed" : "listed");
+  const bool is_incomplete = !forest_.anchor_of(leaf);  // a circle is complete, if invalid
+  if (stranded_.contains(leaf) != is_incomplete)
+    return fmt::format("pod {} has {} above it and its group is {} as incomplete", name,
+                       is_incomplete ? "a gap" : "all groups",
+                       is_incomplete ? "not listed" : "listed");
   if (root == nullptr) return {};
   const auto entity = groups_.find(root->key);
   if (entity == groups_.end() || entity->second->place == Place::Nowhere)

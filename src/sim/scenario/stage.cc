@@ -27,7 +27,9 @@ World::Options options_of(std::uint64_t seed, AttemptLog& log) {
 
 // Whether the request binds one of these pods, alone or with others.
 bool binds(const api::Request& request, const std::set<std::string>& pods) {
-  if (request.verb != api::Verb::Create || request.subresource != "binding") return false;
+  if (request.verb != api::Verb::Create) return false;
+  if (request.subresource != "binding" && request.kind != &api::kinds::group_binding())
+    return false;
   const std::string body = api::to_text(request.body);
   return std::ranges::any_of(pods, [&](const std::string& pod) {
     return request.name == pod || body.find("\"" + pod + "\"") != std::string::npos;
