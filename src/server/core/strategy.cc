@@ -166,6 +166,7 @@ class JobStrategy final : public Strategy {
     Strategy::prepare_for_create(job, gates);
     api::drop_disabled_job_fields(job, nullptr, gates);
     api::select_pods_of_job(job);
+    api::default_job(job.get_object());  // a Job without labels takes those of its pods
   }
   void prepare_for_update(Json& job, const Json& old, const Gates& gates) const override {
     Strategy::prepare_for_update(job, old, gates);

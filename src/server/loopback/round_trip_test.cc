@@ -45,7 +45,14 @@ std::set<std::string, std::less<>> decided_for(const api::Kind& kind) {
               "spec.replicatedJobs[].template.spec.template.spec.serviceAccount",
               "spec.leaderWorkerTemplate.leaderTemplate.spec.serviceAccount",
               "spec.leaderWorkerTemplate.workerTemplate.spec.serviceAccount"});
-  if (kind.kind == "LeaderWorkerSet") out.insert("spec.leaderWorkerTemplate.restartPolicy");
+  // Written even when empty, and then defaulted.
+  if (kind.kind.ends_with("RoleBinding")) out.insert("roleRef.apiGroup");
+  for (const std::string job :
+       {"spec", "spec.jobTemplate.spec", "spec.replicatedJobs[].template.spec"})
+    out.insert(job + ".podFailurePolicy.rules[].onPodConditions[].status");
+  if (kind.kind == "LeaderWorkerSet")
+    out.insert({"spec.leaderWorkerTemplate.restartPolicy", "spec.rolloutStrategy.type",
+                "spec.startupPolicy"});
   if (kind.kind == "JobSet") out.insert("spec.failurePolicy.rules[].name");
   if (kind.kind == "Job")  // the template's labels are completed
     out.insert({"metadata.labels", "spec.selector"});
