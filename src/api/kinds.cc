@@ -231,9 +231,9 @@ struct Registry {
       kept.push_back(finished(make()));
     }
     for (auto make :
-         {kinds::access_kinds, kinds::core_kinds, kinds::apps_kinds, kinds::batch_kinds, kinds::discovery_kinds,
-          kinds::events_kinds, kinds::policy_kinds, kinds::rbac_kinds, kinds::resource_kinds,
-          kinds::storage_kinds, kinds::third_party_kinds})
+         {kinds::access_kinds, kinds::core_kinds, kinds::apps_kinds, kinds::batch_kinds,
+          kinds::discovery_kinds, kinds::events_kinds, kinds::policy_kinds, kinds::rbac_kinds,
+          kinds::resource_kinds, kinds::storage_kinds, kinds::third_party_kinds})
       for (Kind& kind : make()) kept.push_back(finished(std::move(kind)));
     for (const auto& kind : kept) all.push_back(kind.get());
     std::ranges::sort(all, stands_before);

@@ -72,11 +72,29 @@ std::pair<std::string, std::string> message_name(std::string_view package, std::
 class Catalog {
  public:
   Catalog() {
-    for (const Table* table :
-         {&kMeta, &kPods, &kNodes, &kVolumes, &kCore, &kSchedulingV1, &kSchedulingV1beta1,
-          &kSchedulingV1alpha3, &kBatch, &kAppsV1, &kAutoscalingV1, &kPolicy, &kCoordination,
-          &kEvents, &kRbacV1, &kAuthenticationV1, &kAuthorizationV1, &kResource, &kStorage,
-          &kDiscovery, &kJobSet, &kLeaderWorkerSet, &kMusterV1alpha1})
+    for (const Table* table : {&kMeta,
+                               &kPods,
+                               &kNodes,
+                               &kVolumes,
+                               &kCore,
+                               &kSchedulingV1,
+                               &kSchedulingV1beta1,
+                               &kSchedulingV1alpha3,
+                               &kBatch,
+                               &kAppsV1,
+                               &kAutoscalingV1,
+                               &kPolicy,
+                               &kCoordination,
+                               &kEvents,
+                               &kRbacV1,
+                               &kAuthenticationV1,
+                               &kAuthorizationV1,
+                               &kResource,
+                               &kStorage,
+                               &kDiscovery,
+                               &kJobSet,
+                               &kLeaderWorkerSet,
+                               &kMusterV1alpha1})
       read(*table);
     for (const Link& link : links_) resolve(link);
     for (const auto& message : messages_) flatten(*message);
