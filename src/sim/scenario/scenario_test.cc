@@ -88,7 +88,7 @@ TEST(Scenario, EveryExpectationCanFail) {
       {"big  condition SchedulerError", "condition False Unschedulable: pod group"},
       {"big  no condition", "condition False Unschedulable: pod group"},
       {"big  event Preempted", "event FailedScheduling: pod group is unschedulable"},
-      {"train  no event", "event Scheduled: Successfully assigned default/train-0 to n"},
+      {"train  no event", "event Scheduled: Successfully placed the pods that it needs"},
       {"big  attempts 2", "1 attempts in this step"},
       {"attempts at most 1", "2 attempts in this step"},
       {"queue resting=0", "queue active=0 backoff=0 gated=0 incomplete=0 resting=1"},
