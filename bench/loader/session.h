@@ -76,8 +76,8 @@ class Meter {
   const double own_before_;
 };
 
-// Reads watch events and objects by looking for members at known places in the text: a tenth of the
-// cost of parsing them, and the loader shares its machine with the server.
+// Reads watch events and objects by looking for members in the text, without parsing it: the loader
+// shares its machine with the server.
 bool is_added(std::string_view event);
 // The number of the object this run made under `prefix`; npos if it is another's.
 std::size_t number_in(std::string_view event, std::string_view prefix);

@@ -24,7 +24,7 @@ class Scratch {
   boost::json::storage_ptr storage() { return &resource_; }
 
  private:
-  // Enough for a pod with its history of owners; larger documents take more from the heap.
+  // Meant to hold a usual pod; larger documents take more from the heap.
   std::array<unsigned char, 24U << 10U> first_;  // left as it is: all of it is written before read
   boost::json::monotonic_resource resource_;
 };
@@ -32,7 +32,7 @@ class Scratch {
 // As Object::document(), in `scratch`.
 Json document_in(Scratch& scratch, const Object& object);
 // Only these members of the document, for those who read nothing else: a pod's view has no use for
-// its managed fields, which are half of it.
+// its managed fields.
 Json members_in(Scratch& scratch, const Object& object,
                 std::initializer_list<std::string_view> members);
 

@@ -19,7 +19,7 @@ std::uint64_t Entropy::below(std::uint64_t bound) {
   return draw % bound;
 }
 
-// A call of the system costs as much as fifty numbers, so each thread draws a supply. 256 bytes are
+// Each thread draws a supply, since every number would else be a call of the system. 256 bytes are
 // what getrandom() gives without interruption.
 std::uint64_t SystemEntropy::next() {
   thread_local std::array<std::uint64_t, 32> supply;
