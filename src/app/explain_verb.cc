@@ -12,6 +12,7 @@
 
 #include "api/kind.h"
 #include "app/version.h"
+#include "base/time.h"
 #include "client/https/https_client.h"
 #include "client/kubeconfig.h"
 #include "explain/explain.h"
@@ -103,6 +104,20 @@ class ClusterReader {
                 client_.config().server, kind.qualified_plural(), fmt::join(kind.versions, ", "));
   }
 
+  // For what an explanation can do without: says why it could not be listed, empty if it could.
+  Result<std::string> read_if_possible(const api::Kind& kind, std::vector<api::ObjectPtr>& into) {
+    Result<api::ListAnswer> listed = client_.list(kind, "");
+    if (listed) {
+      std::ranges::move(listed->items, std::back_inserter(into));
+      return std::string();
+    }
+    const Error& error = listed.error();
+    if (error.reason == Reason::Forbidden) return error.message;
+    if (error.reason == Reason::NotFound)
+      return fmt::format("{} serves no {}", client_.config().server, kind.qualified_plural());
+    return fail(error.reason, "cannot list {}: {}", kind.plural, error.message);
+  }
+
   Result<void> finish() const {
     if (forbidden_.empty()) return {};
     return fail(Reason::Forbidden,
@@ -126,6 +141,9 @@ Result<explain::Objects> read_cluster(client::HttpsClient& client, bool needs_gr
   TRY(reader.read(api::kinds::pod_group(), needs_groups, objects.groups));
   TRY(reader.read(api::kinds::composite_pod_group(), false, objects.groups));
   TRY(reader.finish());
+  objects.workloads_unread =
+      TRY(reader.read_if_possible(api::kinds::workload(), objects.workloads));
+  objects.read_at = SystemClock().now();
   return objects;
 }
 

@@ -56,7 +56,7 @@ Waiting waiting_pod(const ObjectPtr& pod) {
 std::vector<Waiting> those_before(const Situation& situation, const Waiting& mine) {
   std::vector<Waiting> before;
   for (const GroupKey& root : situation.roots())
-    if (situation.forest().runnable(root))
+    if (situation.runnable(root))
       if (Waiting other = waiting_tree(situation, root); other < mine)
         before.push_back(std::move(other));
   for (const ObjectPtr& pod : situation.lone_waiting())

@@ -17,6 +17,7 @@
 #include "explain/tree.h"
 #include "explain/trial.h"
 #include "explain/words.h"
+#include "scheduler/queue/group_spec.h"
 
 namespace muster::explain {
 namespace {
@@ -108,7 +109,10 @@ std::vector<ObjectPtr> waiting_below(const Situation& situation, const GroupKey&
 std::string predicate(const Situation& situation, const Tree& tree, const Explanation& about) {
   const Level& level = tree.subject();
   switch (about.state) {
-    case State::Scheduled: return scheduled_text(level);
+    case State::Scheduled:
+      return scheduled_text(level) + (tree.fault.empty() || level.waiting == 0
+                                          ? ""
+                                          : "; nothing more of its tree is tried: " + tree.fault);
     case State::FitsNow:
       return fmt::format("fits now{}: {}", where_text(level),
                          who_places(waiting_below(situation, level.key)));
@@ -132,7 +136,7 @@ std::string predicate(const Situation& situation, const Tree& tree, const Explan
 
 // Why the "no" is a "no".
 std::string proof_of(const Tree& tree, const Level& level) {
-  if (!tree.plan) return "";
+  if (!tree.plan || level.state == State::Invalid) return "";
   const auto verdict = std::ranges::find(tree.plan->groups, level.key, &GroupVerdict::key);
   if (verdict == tree.plan->groups.end()) return "";
   if (verdict->outcome == Outcome::Unresolved)
@@ -217,24 +221,22 @@ class Explainer {
     out.state = level.state;
     out.steps = tree.plan ? tree.plan->steps : 0;
     if (!tree.no_root.empty() && out.state != State::Scheduled && out.state != State::Missing)
-      out.state = tree.no_root.starts_with("cycle") ? State::Invalid : State::Held;
+      out.state = State::Held;
     Trial trial(situation_, {key, nullptr}, &tree, budget());
     if (out.state == State::FitsNow) {
       out.ahead = in_the_way(trial);
       if (!out.ahead.empty()) out.state = State::BehindOthers;
     }
     out.tree = tree.levels;
-    if (out.state == State::Invalid && !tree.no_root.empty())
-      out.sentence =
-          fmt::format("{} {}/{} is invalid: {}.", out.kind, out.name_space, out.name, tree.no_root);
-    else
-      out.sentence = fmt::format("{} {}/{} {}.", out.kind, out.name_space, out.name,
-                                 predicate(situation_, tree, out));
+    out.sentence = fmt::format("{} {}/{} {}.", out.kind, out.name_space, out.name,
+                               predicate(situation_, tree, out));
+    out.note = note_of(tree);
     const bool has_place = out.state == State::Scheduled || out.state == State::FitsNow ||
                            out.state == State::BehindOthers;
     if (has_place) place_members(situation_, key, tree.plan ? &*tree.plan : nullptr, out);
     if (!has_place) out.proof = proof_of(tree, *culprit_above(situation_, tree, level));
-    out.reasons = ask_nodes(situation_, pods_without_node(situation_, tree));
+    if (tree.fault.empty())
+      out.reasons = ask_nodes(situation_, pods_without_node(situation_, tree));
     const bool is_relaxable =
         !has_place && tree.root && out.state != State::Missing && out.state != State::Invalid;
     if (is_relaxable) relax(trial, out);
@@ -276,6 +278,15 @@ class Explainer {
     return out;
   }
 
+  std::string note_of(const Tree& tree) const {
+    if (objects_.workloads_unread.empty() || !tree.root) return "";
+    const scheduler::GroupSpec& root = *situation_.forest().find(*tree.root);
+    if (root.workload.empty() || scheduler::was_scheduled(root)) return "";
+    return fmt::format("Workload {}/{} could not be read, its templates were not compared: {}.",
+                       root.key.name_space, root.workload,
+                       without_full_stop(objects_.workloads_unread));
+  }
+
   // A pod of a group fares with its group.
   Explanation member(const GroupKey& leaf, const ObjectPtr& pod, const std::string& subject) {
     Explanation out = about_group(leaf);
@@ -286,6 +297,11 @@ class Explainer {
       return out;
     }
     // Its group has what it needs; the pod is one more.
+    if (situation_.fault(leaf) != nullptr) {
+      out.state = State::Invalid;
+      out.sentence = fmt::format("{} is held back with its tree. {}", subject, out.sentence);
+      return out;
+    }
     const scheduler::GroupSpec* root = situation_.forest().root_of(leaf);
     if (root == nullptr || !situation_.forest().runnable(root->key)) return out;
     const Plan plan = situation_.attempt(root->key);
@@ -298,10 +314,8 @@ class Explainer {
       out.sentence = fmt::format("{} fits now. {}", subject, out.sentence);
       return out;
     }
-    std::string_view why = bare_message(refusal->message);
-    if (why.ends_with('.')) why.remove_suffix(1);
-    out.sentence =
-        fmt::format("{} finds no node beside its group: {}. {}", subject, why, out.sentence);
+    out.sentence = fmt::format("{} finds no node beside its group: {}. {}", subject,
+                               without_full_stop(bare_message(refusal->message)), out.sentence);
     return out;
   }
 

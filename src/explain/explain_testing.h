@@ -25,6 +25,9 @@ struct GroupSample {
   std::string key = {};      // topology
   std::string parent = {};
   std::int32_t priority = 0;
+  std::string workload = {};
+  std::string from = {};    // template
+  std::string reason = {};  // of the condition that says it was not scheduled
   bool composite = false;
 
   api::ObjectPtr make() const {
@@ -36,9 +39,18 @@ struct GroupSample {
     if (!key.empty())
       spec += fmt::format(R"(,"schedulingConstraints":{{"topology":[{{"key":"{}"}}]}})", key);
     if (!parent.empty()) spec += fmt::format(R"(,"parentCompositePodGroupName":"{}")", parent);
+    if (!workload.empty())
+      spec += fmt::format(R"(,"workloadRef":{{"workloadName":"{}","templateName":"{}"}})", workload,
+                          from);
+    const std::string status =
+        reason.empty()
+            ? ""
+            : fmt::format(
+                  R"("conditions":[{{"type":"{}InitiallyScheduled","status":"False","reason":"{}","message":"as it is."}}])",
+                  composite ? "CompositePodGroup" : "PodGroup", reason);
     const auto document = api::parse_json(fmt::format(
-        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"group-{0}"}},"spec":{{{1}}}}})",
-        name, spec));
+        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"group-{0}"}},"spec":{{{1}}},"status":{{{2}}}}})",
+        name, spec, status));
     return api::Object::make(
         composite ? api::kinds::composite_pod_group() : api::kinds::pod_group(), document->value);
   }
@@ -86,6 +98,12 @@ struct Yard {
                .node_name = node,
                .group = sample.name,
                .priority = sample.priority});
+    return *this;
+  }
+  Yard& workload(std::string_view name, std::string_view spec) {
+    const auto document = api::parse_json(fmt::format(
+        R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{}}})", name, spec));
+    objects.workloads.push_back(api::Object::make(api::kinds::workload(), document->value));
     return *this;
   }
   Yard& composite(GroupSample sample) {

@@ -102,6 +102,7 @@ std::string render_json(const Explanation& about) {
                  {"state", state_name(about.state)},
                  {"sentence", about.sentence}};
   if (!about.proof.empty()) out["proof"] = about.proof;
+  if (!about.note.empty()) out["note"] = about.note;
   if (!about.ahead.empty())
     out["ahead"] = array_of(about.ahead, [](const std::string& name) { return Json(name); });
   out["tree"] = array_of(about.tree, level_json);

@@ -80,13 +80,17 @@ void write_tree(const std::vector<Level>& tree, std::string& out) {
     states = std::max(states, row.state.size());
     members = std::max(members, row.members.size());
   }
+  const auto subject = std::ranges::find(tree, true, &Level::is_subject);
   out += "\nTree: state, scheduled, minimum\n";
   for (std::size_t at = 0; at < rows.size(); ++at) {
     out += fmt::format("  {}  {}  {}  {}\n", padded(rows[at].name, names),
                        padded(rows[at].state, states), padded(rows[at].members, members),
                        rows[at].rest);
     const Level& level = tree[at];
-    if (!level.why.empty() && !level.is_subject)
+    // A fault of the tree is every level's; the first line has said it.
+    const bool is_said = level.is_subject || (subject != tree.end() && level.why == subject->why &&
+                                              level.state == State::Invalid);
+    if (!level.why.empty() && !is_said)
       out += fmt::format(
           "  {}{}\n", std::string(3 * static_cast<std::size_t>(level.depth) + 3, ' '), level.why);
   }
@@ -171,6 +175,7 @@ void write_relaxations(const Explanation& about, std::string& out) {
 std::string render_text(const Explanation& about) {
   std::string out = about.sentence + "\n";
   if (!about.proof.empty()) out += about.proof + "\n";
+  if (!about.note.empty()) out += "Note: " + about.note + "\n";
   write_tree(about.tree, out);
   write_ahead(about.ahead, out);
   write_closest(about.tree, out);

@@ -1,6 +1,7 @@
 #include "explain/situation.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/check.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/queue/group_spec.h"
+#include "scheduler/queue/scheduling_queue.h"
 
 namespace muster::explain {
 namespace {
@@ -47,6 +49,7 @@ Situation::Situation(const Objects& objects, scheduler::Profile profile)
   std::vector<ObjectPtr> pods = objects.pods;
   std::ranges::sort(pods, comes_first);
   for (const ObjectPtr& pod : pods) put(pod);
+  find_faults(objects);
 }
 
 void Situation::apply(const Edits& edits) {
@@ -159,6 +162,34 @@ void Situation::take_group(const ObjectPtr& object) {
     std::erase(children_[{GroupKind::CompositePodGroup, group->key.name_space, group->parent}],
                group->key);
   forest_.erase(group->key);
+}
+
+void Situation::find_faults(const Objects& objects) {
+  for (const ObjectPtr& workload : objects.workloads)
+    faults_.set_workload(workload->meta().name_space, workload->meta().name,
+                         scheduler::WorkloadShape::read(*workload));
+  std::set<GroupKey> anchors;
+  for (const ObjectPtr& object : objects.groups)
+    if (const auto group = scheduler::read_group(object, {}))
+      if (const auto anchor = forest_.anchor_of(group->key)) anchors.insert(*anchor);
+  for (const GroupKey& anchor : anchors) {
+    faults_.look_again(anchor);
+    const scheduler::GroupSpec* root = forest_.root_of(anchor);
+    if (root != nullptr && is_compared(*root, objects.read_at)) faults_.compare(anchor);
+  }
+}
+
+// By now the queue has compared the tree with its Workload: it has waited for long and was never
+// scheduled.
+bool Situation::is_compared(const scheduler::GroupSpec& root, Time now) const {
+  if (!forest_.has_pending(root.key) || scheduler::was_scheduled(root)) return false;
+  Time since = now;
+  forest_.each_leaf(root.key, [&](const GroupKey& leaf) {
+    for (const auto* pods : {&members(leaf).waiting, &members(leaf).gated})
+      for (const ObjectPtr& pod : *pods)
+        since = std::min(since, pod->meta().creation_time.value_or(now));
+  });
+  return since + scheduler::QueueOptions{}.compare_patience <= now;
 }
 
 const std::vector<GroupKey>& Situation::children(const GroupKey& composite) const {

@@ -9,6 +9,7 @@
 #include "scheduler/cache/cluster.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/queue/tree_faults.h"
 #include "scheduler/queue/workload_forest.h"
 
 namespace muster::explain {
@@ -18,6 +19,9 @@ struct Objects {
   std::vector<api::ObjectPtr> nodes;
   std::vector<api::ObjectPtr> pods;
   std::vector<api::ObjectPtr> groups;  // PodGroups and CompositePodGroups
+  std::vector<api::ObjectPtr> workloads = {};
+  std::string workloads_unread = {};  // why there are no Workloads, if they could not be listed
+  Time read_at = {};
 };
 
 // One object that would be different: added (no `before`), changed, or gone (no `after`).
@@ -52,6 +56,14 @@ class Situation {
   scheduler::Cluster& cluster() { return cluster_; }
   const scheduler::WorkloadForest& forest() const { return forest_; }
   const scheduler::Profile& profile() const { return profile_; }
+  // What is wrong with the tree that a group stands in, in the words of the scheduler, which then
+  // tries nothing of it; null if nothing is. Edits leave groups in their places and change no
+  // fault.
+  const std::string* fault(const scheduler::GroupKey& key) const { return faults_.of_group(key); }
+  // An attempt may be made.
+  bool runnable(const scheduler::GroupKey& root) const {
+    return forest_.runnable(root) && fault(root) == nullptr;
+  }
   const Members& members(const scheduler::GroupKey& leaf) const;
   // The groups below a composite, by creation time, then name.
   const std::vector<scheduler::GroupKey>& children(const scheduler::GroupKey& composite) const;
@@ -75,6 +87,8 @@ class Situation {
   void take_pod(const api::ObjectPtr& pod);
   void put_group(const api::ObjectPtr& object);
   void take_group(const api::ObjectPtr& object);
+  void find_faults(const Objects& objects);
+  bool is_compared(const scheduler::GroupSpec& root, Time now) const;
   // The list a pod belongs to, if it is in one, and what it counts as in the forest.
   std::vector<api::ObjectPtr>* list_of(const api::ObjectPtr& pod);
   std::optional<scheduler::Membership> membership_of(const api::ObjectPtr& pod) const;
@@ -82,6 +96,7 @@ class Situation {
   scheduler::Profile profile_;
   scheduler::Cluster cluster_;
   scheduler::WorkloadForest forest_;
+  scheduler::TreeFaults faults_{forest_};
   std::map<std::string, api::ObjectPtr> nodes_;
   std::map<std::string, api::ObjectPtr> running_;  // by namespace/name
   std::map<scheduler::GroupKey, Members> members_;

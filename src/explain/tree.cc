@@ -8,6 +8,7 @@
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
+#include "scheduler/queue/group_spec.h"
 
 namespace muster::explain {
 namespace {
@@ -43,6 +44,40 @@ std::string gates_of(const std::vector<api::ObjectPtr>& pods) {
   for (const api::ObjectPtr& pod : pods)
     for (const std::string& gate : pod->view<api::PodView>().scheduling_gates) gates.insert(gate);
   return fmt::format("{}", fmt::join(gates, ", "));
+}
+
+void be_invalid(Level& level, std::string why) {
+  level.state = State::Invalid;
+  level.why = std::move(why);
+  level.domain.clear();
+  level.closest.clear();
+}
+
+// What the scheduler last wrote of a group that an attempt here finds in order: it may know a
+// Workload that could not be read, or have failed by itself. Empty if there is nothing like that.
+std::string told_of(const Situation& situation, const Level& level) {
+  const GroupSpec* spec = situation.forest().find(level.key);
+  const api::Condition* said = spec == nullptr ? nullptr : scheduler::scheduled_condition_of(*spec);
+  if (said == nullptr || said->status != "False") return "";
+  const bool fits = level.state == State::FitsNow;
+  const bool was_tried = fits || level.state == State::Unschedulable ||
+                         level.state == State::Unresolved || level.state == State::Held;
+  if ((said->reason == "Invalid" && was_tried) || (said->reason == "SchedulerError" && fits))
+    return fmt::format("the scheduler last said {}: {}", said->reason,
+                       without_full_stop(said->message));
+  return "";
+}
+
+// What runs stays scheduled, whatever is wrong with its tree.
+void mark_faults(const Situation& situation, Tree& tree) {
+  for (Level& level : tree.levels) {
+    if (!tree.fault.empty()) {
+      if (level.state != State::Scheduled) be_invalid(level, tree.fault);
+    } else if (tree.plan) {
+      if (std::string told = told_of(situation, level); !told.empty())
+        be_invalid(level, std::move(told));
+    }
+  }
 }
 
 // Fills the levels of a tree, children before what their parents say of them.
@@ -231,13 +266,16 @@ const Level* Tree::find(const GroupKey& key) const {
 
 Tree read_tree(Situation& situation, const GroupKey& subject) {
   Tree tree;
-  if (const GroupSpec* root = situation.forest().root_of(subject)) {
+  if (const std::string* fault = situation.fault(subject)) {
+    tree.fault = *fault;
+  } else if (const GroupSpec* root = situation.forest().root_of(subject)) {
     tree.root = root->key;
-    if (situation.forest().runnable(*tree.root)) tree.plan = situation.attempt(*tree.root);
+    if (situation.runnable(*tree.root)) tree.plan = situation.attempt(*tree.root);
   } else {
     tree.no_root = situation.forest().why_no_root(subject);
   }
   Reader(situation, subject, tree).read(top_of(situation, subject), 0);
+  mark_faults(situation, tree);
   return tree;
 }
 

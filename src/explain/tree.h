@@ -14,8 +14,9 @@ namespace muster::explain {
 // The groups around a subject: the whole tree it belongs to, and what an attempt makes of it.
 struct Tree {
   std::vector<Level> levels;                // parents before children; never empty
-  std::optional<scheduler::GroupKey> root;  // none: a group above is missing, or they form a cycle
-  std::string no_root;                      // then: why
+  std::optional<scheduler::GroupKey> root;  // none: a group above is missing, or there is a fault
+  std::string no_root;                      // why a group above is missing
+  std::string fault;                        // what is wrong with the tree itself; mostly empty
   std::optional<scheduler::Plan> plan;      // of the attempt, if the tree may be tried
 
   const Level& subject() const;

@@ -11,6 +11,11 @@ std::string_view word_of(std::string_view topology_key) {
   return slash == std::string_view::npos ? topology_key : topology_key.substr(slash + 1);
 }
 
+std::string_view without_full_stop(std::string_view message) {
+  if (message.ends_with('.')) message.remove_suffix(1);
+  return message;
+}
+
 std::string count_of(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

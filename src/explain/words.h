@@ -12,6 +12,8 @@ namespace muster::explain {
 
 // "rack" of "topology.kubernetes.io/rack".
 std::string_view word_of(std::string_view topology_key);
+// For messages of others, to stand inside a sentence.
+std::string_view without_full_stop(std::string_view message);
 // "1 pod", "3 pods".
 std::string count_of(std::int64_t count, std::string_view noun);
 // "cpu 4, nvidia.com/gpu 8"; "nothing" if a pod has no requests.

@@ -68,6 +68,44 @@ YAML
 expect "below its minimum" "PodGroup default/orphan waits: composite pod group \"nobody\" does not exist" explain pg orphan
 expect "the parent" "CompositePodGroup default/nobody cannot be tried" explain cpg nobody
 
+# A tree that is wrong in itself is invalid in the scheduler's own words; one beside it is not.
+k apply -f - >/dev/null <<'YAML'
+apiVersion: scheduling.k8s.io/v1alpha3
+kind: CompositePodGroup
+metadata: {name: mixed}
+spec:
+  workloadRef: {workloadName: w, templateName: root}
+  schedulingPolicy: {gang: {minGroupCount: 1}}
+---
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: stray}
+spec:
+  parentCompositePodGroupName: mixed
+  workloadRef: {workloadName: v, templateName: t}
+  schedulingPolicy: {gang: {minCount: 1}}
+---
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: healthy}
+spec: {schedulingPolicy: {gang: {minCount: 1}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: stray-0}
+spec: {schedulingGroup: {podGroupName: stray}, containers: [{name: c, image: i}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: healthy-0}
+spec: {schedulingGroup: {podGroupName: healthy}, containers: [{name: c, image: i}]}
+YAML
+said() { k get podgroup stray -o 'jsonpath={.status.conditions[?(@.reason=="Invalid")].message}'; }
+eventually "the scheduler refuses a tree of two Workloads" "belong to the same Workload" said
+expect "which is explained in its words" "PodGroup default/stray is invalid: $(said)." explain pg stray
+expect_not "and nothing else is advised" "What would help" explain pg stray
+eventually "the group beside it is scheduled" "PodGroup default/healthy is scheduled" explain pg healthy
+
 # Refusals name the remedy.
 expect "a name mistyped" "did you mean train?" explain pg tarin
 expect "another kind" "there are explanations of podgroup (pg), compositepodgroup (cpg) and pod (po)" explain job x

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "api/workloads/group_view.h"
+#include "api/workloads/well_known.h"
 
 namespace muster::scheduler {
 namespace {
@@ -42,6 +43,18 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
   if (is_leaf) group.declared_size = expected_pods(meta);
   group.created = meta.creation_time.value_or(Time{});
   return group;
+}
+
+const api::Condition* scheduled_condition_of(const GroupSpec& group) {
+  if (group.object == nullptr) return nullptr;
+  const bool is_leaf = group.key.kind == GroupKind::PodGroup;
+  return group.object->view<api::GroupView>().condition(is_leaf ? api::kPodGroupScheduled
+                                                                : api::kCompositePodGroupScheduled);
+}
+
+bool was_scheduled(const GroupSpec& group) {
+  const api::Condition* condition = scheduled_condition_of(group);
+  return condition != nullptr && condition->status == "True";
 }
 
 }  // namespace muster::scheduler

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "api/gates/gates.h"
+#include "api/views/condition.h"
 #include "scheduler/queue/workload_forest.h"
 
 namespace muster::scheduler {
@@ -15,5 +16,10 @@ inline constexpr std::string_view kExpectedPodsAnnotation = "scheduling.muster.d
 // What the forest needs to know of a PodGroup or CompositePodGroup object, without what belongs to
 // gates that are off; nullopt for any other kind, and for kinds whose gate is off.
 std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gates& gates);
+
+// The condition that says whether the group was scheduled; null if nothing is said yet.
+const api::Condition* scheduled_condition_of(const GroupSpec& group);
+// The condition, once True, stays.
+bool was_scheduled(const GroupSpec& group);
 
 }  // namespace muster::scheduler

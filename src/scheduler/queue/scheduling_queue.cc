@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/workloads/group_view.h"
-#include "api/workloads/well_known.h"
 #include "base/check.h"
+#include "scheduler/queue/group_spec.h"
 #include "scheduler/queue/queue_records.h"
 
 namespace muster::scheduler {
@@ -15,15 +14,6 @@ namespace {
 // The name under which topology refuses, upstream's; the queue knows itself what could help against
 // it.
 constexpr std::string_view kTopology = "TopologyPlacementGenerator";
-
-// The condition, once True, stays.
-bool was_scheduled(const GroupSpec& group) {
-  if (group.object == nullptr) return false;
-  const bool is_leaf = group.key.kind == GroupKind::PodGroup;
-  const api::GroupCondition* condition = group.object->view<api::GroupView>().condition(
-      is_leaf ? api::kPodGroupScheduled : api::kCompositePodGroupScheduled);
-  return condition != nullptr && condition->status == "True";
-}
 
 bool is_constrained(const Group& group) {
   return !group.topology_key.empty() || std::ranges::any_of(group.children, is_constrained);
