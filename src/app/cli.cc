@@ -80,7 +80,15 @@ Result<sim::ClusterShape> read_cluster_file(const std::string& path) {
 
 Result<sim::ClusterShape> shape_from_flags(const UpFlags& flags) {
   sim::ClusterShape shape;
-  if (flags.nodes_per_rack == 0) return shape;
+  if (flags.nodes_per_rack == 0) {
+    const UpFlags unsaid;
+    if (flags.zones != unsaid.zones || flags.blocks_per_zone != unsaid.blocks_per_zone ||
+        flags.racks_per_block != unsaid.racks_per_block ||
+        flags.node_resources != unsaid.node_resources)
+      return fail(Reason::Invalid,
+                  "the cluster flags describe nodes but there are none; add --nodes-per-rack N");
+    return shape;
+  }
   sim::NodePool pool;
   pool.zones = flags.zones;
   pool.blocks_per_zone = flags.blocks_per_zone;
@@ -288,7 +296,12 @@ int run(int argc, char** argv) {
       return refuse(fmt::format("there is no verb {}; `{} help` lists them", topic, program));
     about = *named;
   }
-  fmt::print("{}", about == &app ? about->help() : about->help(program));
+  if (about != &app) {
+    fmt::print("{}", about->help(program));
+    return kOk;
+  }
+  // Not app.help(): that would be the help of the verb that was said, `help`.
+  fmt::print("{}", app.get_formatter()->make_help(&app, program, CLI::AppFormatMode::Normal));
   return kOk;
 }
 

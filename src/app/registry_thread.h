@@ -25,7 +25,12 @@ class RegistryThread {
   // How requests come in, from any thread.
   server::Server::Post post() {
     return [this](api::Request&& request, server::Reply&& reply) {
-      return mailbox_.push({std::move(request), std::move(reply)});
+      Message message{std::move(request), std::move(reply)};
+      if (mailbox_.push(std::move(message))) return true;
+      // A refused message is untouched; its parts go back to whoever has to answer now.
+      request = std::move(message.request);
+      reply = std::move(message.reply);
+      return false;
     };
   }
 

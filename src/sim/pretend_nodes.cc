@@ -138,6 +138,42 @@ std::string pretend_address(std::uint32_t number) {
                      number & 0xFFU);
 }
 
+// The number of such an address; none if it is another's.
+std::optional<std::uint32_t> address_number(std::string_view address) {
+  constexpr std::string_view kNet = "10.";
+  if (!address.starts_with(kNet)) return std::nullopt;
+  std::uint32_t number = 0;
+  const char* at = address.data() + kNet.size();
+  const char* const end = address.data() + address.size();
+  for (int part = 0; part < 3; ++part) {
+    std::uint32_t value = 0;
+    const auto [stop, error] = std::from_chars(at, end, value);
+    if (error != std::errc{} || value > 0xFFU) return std::nullopt;
+    number = number << 8U | value;
+    if (part < 2 && (stop == end || *stop != '.')) return std::nullopt;
+    at = stop + (part < 2 ? 1 : 0);
+  }
+  return at == end ? std::optional(number) : std::nullopt;
+}
+
+std::string internal_address(const api::Object& node) {
+  const Json document = node.document();
+  const Json* const addresses = api::find_path(document, "status.addresses");
+  if (addresses == nullptr || !addresses->is_array()) return "";
+  for (const Json& address : addresses->get_array())
+    if (api::find_string(address, "type") == "InternalIP")
+      return std::string(api::find_string(address, "address"));
+  return "";
+}
+
+std::string pod_address(const api::Object& pod) {
+  const Json document = pod.document();
+  const Json* const status = api::find(document, "status");
+  return status == nullptr ? "" : std::string(api::find_string(*status, "podIP"));
+}
+
+constexpr std::uint32_t kPodAddresses = 0x800000U;
+
 }  // namespace
 
 std::optional<Duration> parse_duration(std::string_view text) {
@@ -192,6 +228,7 @@ void PretendNodes::apply(client::Input input, Time now) {
     std::erase_if(to_create_, [this](const Json& node) {
       return nodes_.contains(std::string_view(api::find_path(node, "metadata.name")->as_string()));
     });
+    for (auto& [uid, pod] : pods_) step(uid, pod, now);
   }
 }
 
@@ -203,6 +240,11 @@ void PretendNodes::take_in_node(const client::Event& event, Time now) {
     return;
   }
   if (nodes_.insert_or_assign(name, event.object).second) {
+    if (std::string address = internal_address(*event.object); !address.empty()) {
+      if (const auto number = address_number(address); number && *number < kPodAddresses)
+        next_node_address_ = std::max(next_node_address_, *number + 1);
+      addresses_.insert_or_assign(name, std::move(address));
+    }
     // The first heartbeats are spread over a period, so that they never come in waves.
     const Duration period = heartbeat_period();
     const auto slot = static_cast<std::int64_t>(nodes_.size());
@@ -230,6 +272,10 @@ void PretendNodes::take_in_pod(const client::Event& event, Time now) {
     if (view.phase == "Running") {
       at->second.stage = Stage::Running;
       at->second.started = start_time(*event.object).value_or(now);
+      at->second.address = pod_address(*event.object);
+      if (const auto number = address_number(at->second.address);
+          number && *number >= kPodAddresses)
+        next_pod_address_ = std::max(next_pod_address_, *number - kPodAddresses + 1);
       if (const auto run_time = annotated_duration(*event.object, kRunTimeAnnotation))
         timers_.emplace(at->second.started + *run_time, Timer{Timer::What::End, uid});
     } else if (view.is_terminal()) {
@@ -253,11 +299,11 @@ void PretendNodes::step(const std::string& uid, Pod& pod, Time now) {
               : annotated_duration(*pod.object, kStopTimeAnnotation).value_or(Duration{0});
     const Duration grace = seconds{meta.deletion_grace_s.value_or(0)};
     timers_.emplace(now + std::min(asked, grace), Timer{Timer::What::Remove, uid});
-  } else if (pod.stage == Stage::Bound) {
+  } else if (pod.stage == Stage::Bound && synced_) {  // before, taken addresses are not known
     pod.stage = Stage::Running;
     pod.started = now;
     JsonObject status = pod_status(*pod.object, std::nullopt, now, now).as_object();
-    if (pod.address.empty()) pod.address = pretend_address(0x800000U + next_pod_address_++);
+    if (pod.address.empty()) pod.address = pretend_address(kPodAddresses + next_pod_address_++);
     status["startTime"] = format_time(now);
     status["hostIP"] = node_address(pod.node);
     status["hostIPs"] = JsonArray{JsonObject{{"ip", node_address(pod.node)}}};
@@ -405,7 +451,7 @@ void PretendNodes::send(api::Request request, Call call) {
 
 const std::string& PretendNodes::node_address(const std::string& node) {
   const auto [at, fresh] = addresses_.try_emplace(node);
-  if (fresh) at->second = pretend_address(static_cast<std::uint32_t>(addresses_.size()));
+  if (fresh) at->second = pretend_address(next_node_address_++);
   return at->second;
 }
 

@@ -92,6 +92,7 @@ class PretendNodes {
   std::set<std::string, std::less<>> leases_;                  // nodes whose lease was created
   std::map<std::string, Pod, std::less<>> pods_;               // bound ones, by uid
   std::multimap<Time, Timer> timers_;
+  std::uint32_t next_node_address_ = 1;
   std::uint32_t next_pod_address_ = 1;
 };
 

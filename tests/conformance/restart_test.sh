@@ -33,6 +33,11 @@ for round in $(seq "$rounds"); do
 done
 pass_or_fail "$([ "$acknowledged" -gt 0 ]; echo $?)" "pods were acknowledged in between ($acknowledged)" ""
 eventually "all of them run" "$(wc -l <"$WORK/found")" bash -c "$KUBECTL get pods --no-headers | grep -cw Running"
+twice=$("$KUBECTL" get pods -o 'jsonpath={range .items[*]}{.status.podIP}{"\n"}{end}' | sort | uniq -d)
+pass_or_fail "$([ -z "$twice" ]; echo $?)" "no address is given to two pods" "$twice"
+"$KUBECTL" get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.status.addresses[0].address}{"\n"}{end}' | sort >"$WORK/nodes"
+"$KUBECTL" get pods -o 'jsonpath={range .items[*]}{.spec.nodeName} {.status.hostIP}{"\n"}{end}' | sort -u >"$WORK/hosts"
+pass_or_fail "$(comm -13 "$WORK/nodes" "$WORK/hosts" | grep -q .; [ $? -eq 1 ]; echo $?)" "pods tell their node's address" "$(comm -13 "$WORK/nodes" "$WORK/hosts")"
 expect "the nodes are the ones from before" "4" bash -c "$KUBECTL get nodes --no-headers | wc -l"
 
 out=$("$MUSTER" up --data-dir "$data" --listen 127.0.0.1:0 2>&1 </dev/null)
@@ -42,3 +47,11 @@ case $out in
 esac
 stop_muster -TERM
 pass_or_fail $? "SIGTERM stops it cleanly" "$(cat "$WORK/muster.err")"
+
+# Also in the first moment, while components still create nodes and default objects.
+for delay in 0 0 0.01 0.03; do
+  start_muster "${cluster[@]}"
+  sleep "$delay"
+  stop_muster -TERM
+  pass_or_fail $? "SIGTERM $delay s after the start" "$(cat "$WORK/muster.err")"
+done
