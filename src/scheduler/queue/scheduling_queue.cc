@@ -345,18 +345,23 @@ void SchedulingQueue::drop_group(const GroupKey& root) {
 }
 
 void SchedulingQueue::note_stranded(const GroupKey& leaf, Time now) {
-  if (pending_.contains(leaf) && !forest_.anchor_of(leaf))  // a circle is said in another way
-    stranded_.try_emplace(leaf, Missing{now, false});
-  else
+  // A circle is said in another way.
+  if (!pending_.contains(leaf) || forest_.anchor_of(leaf)) {
     stranded_.erase(leaf);
+    return;
+  }
+  const auto [at, fresh] = stranded_.try_emplace(leaf, Missing{now, ""});
+  // What was missing has come, and something above it is missing: that is news.
+  const bool told = !at->second.told.empty();
+  if (!fresh && told && at->second.told != forest_.why_no_root(leaf)) at->second = {now, ""};
 }
 
 std::vector<SchedulingQueue::Stranded> SchedulingQueue::take_stranded(Time now) {
   std::vector<Stranded> out;
   for (auto& [leaf, missing] : stranded_) {
-    if (missing.told || missing.since + options_.stranded_patience > now) continue;
-    missing.told = true;
-    out.push_back({leaf, (*pending_.at(leaf).begin())->facts.pod, forest_.why_no_root(leaf)});
+    if (!missing.told.empty() || missing.since + options_.stranded_patience > now) continue;
+    missing.told = forest_.why_no_root(leaf);
+    out.push_back({leaf, (*pending_.at(leaf).begin())->facts.pod, missing.told});
   }
   return out;
 }
@@ -781,7 +786,7 @@ std::optional<Time> SchedulingQueue::next_deadline() const {
   if (!resting_.empty()) offer((*resting_.begin())->rest_since + options_.rest_max);
   if (!comparisons_.empty()) offer(comparisons_.begin()->first);
   for (const auto& [leaf, missing] : stranded_)
-    if (!missing.told) offer(missing.since + options_.stranded_patience);
+    if (missing.told.empty()) offer(missing.since + options_.stranded_patience);
   return next;
 }
 

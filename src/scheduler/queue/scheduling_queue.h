@@ -261,7 +261,7 @@ class SchedulingQueue {
   std::map<GroupKey, std::set<Pod*, Arrival>> pending_;  // by leaf: waiting, gated and in flight
   struct Missing {
     Time since;
-    bool told = false;
+    std::string told;  // what was said to be missing; empty: nothing yet
   };
   std::map<GroupKey, Missing> stranded_;  // by leaf
 
