@@ -18,8 +18,6 @@ using api::JsonObject;
 
 // How long an allowed eviction counts before the pod is seen to leave.
 constexpr Duration kEvictionMax = std::chrono::minutes{2};
-constexpr Duration kBackoffMin = std::chrono::milliseconds{50};
-constexpr Duration kBackoffMax = std::chrono::seconds{30};
 
 const api::Kind& find_kind(std::string_view group, std::string_view name) {
   const api::Kind* kind = api::find_kind(group, name);
@@ -114,7 +112,7 @@ void Disruption::see(const client::Event& event) {
       return;
     }
     budgets_[key].object = event.object;
-    due_.insert(key);
+    work_.add(key);
     return;
   }
   if (&event.object->kind() == &api::kinds::pod()) {
@@ -134,7 +132,7 @@ void Disruption::look_again(const std::string& name_space) {
   const std::string prefix = name_space + "/";
   for (auto at = budgets_.lower_bound(prefix);
        at != budgets_.end() && at->first.starts_with(prefix); ++at)
-    due_.insert(at->first);
+    work_.add(at->first);
 }
 
 // How many replicas the object of this uid, or the deployment above it, wants; `pods` if it is of a
@@ -208,7 +206,7 @@ void Disruption::decide(const std::string& key, Time now) {
 
   std::optional<Time> next;
   const JsonObject disrupted = still_disrupted(budget, object.meta().name_space, now, next);
-  if (next) later_.emplace(*next, key);
+  if (next) work_.add_at(*next, key);
   const Counts counts = count(budget, pods, disrupted);
   const Json* old_disrupted = api::find_path(budget, "status.disruptedPods");
   const bool same_disrupted = disrupted == (old_disrupted != nullptr && old_disrupted->is_object()
@@ -256,31 +254,21 @@ void Disruption::take_in_outcome(const client::Called& called, Time now) {
   budget.asked = false;
   if (called.outcome) {
     budget.backoff = {};
-    due_.insert(key);
+    work_.add(key);
     return;
   }
   log(LogLevel::Debug, "the status of disruption budget {} cannot be written: {}; trying again",
       key, called.outcome.error().message);
-  budget.backoff = std::clamp(budget.backoff * 2, kBackoffMin, kBackoffMax);
-  later_.emplace(now + budget.backoff, key);
+  work_.retry(key, budget.backoff, now);
 }
 
 std::size_t Disruption::run_once(Time now, std::size_t limit) {
   if (!started_) return 0;
-  while (!later_.empty() && later_.begin()->first <= now) {
-    due_.insert(std::move(later_.begin()->second));
-    later_.erase(later_.begin());
-  }
-  std::size_t done = 0;
-  for (; done < limit && !due_.empty(); ++done) decide(due_.extract(due_.begin()).value(), now);
-  return done;
+  return work_.run(now, limit, [&](const std::string& key) { decide(key, now); });
 }
 
 std::optional<Time> Disruption::next_deadline() const {
-  if (!started_) return std::nullopt;
-  if (!due_.empty()) return Time{};
-  if (later_.empty()) return std::nullopt;
-  return later_.begin()->first;
+  return started_ ? work_.next_deadline() : std::nullopt;
 }
 
 }  // namespace muster::controllers

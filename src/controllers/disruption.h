@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/component.h"
+#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -55,8 +56,7 @@ class Disruption {
   std::map<std::string, Objects> pods_;           // by namespace
   std::map<std::string, Budget> budgets_;         // by namespace/name
   std::map<std::string, api::ObjectPtr> owners_;  // what has replicas, by uid
-  std::set<std::string> due_;                     // budgets
-  std::multimap<Time, std::string> later_;        // budgets
+  WorkQueue work_;
   std::uint64_t next_ticket_ = 1;
   std::map<std::uint64_t, std::string> calls_;  // budget by ticket
 };

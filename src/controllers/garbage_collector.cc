@@ -16,8 +16,6 @@ using api::JsonObject;
 
 constexpr std::string_view kOrphan = "orphan";
 constexpr std::string_view kForeground = "foregroundDeletion";
-constexpr Duration kBackoffMin = std::chrono::milliseconds{50};
-constexpr Duration kBackoffMax = std::chrono::seconds{30};
 
 bool has_finalizer(const api::Object& object, std::string_view finalizer) {
   const auto& finalizers = object.meta().finalizers;
@@ -123,7 +121,7 @@ void GarbageCollector::see(const client::Event& event) {
   if (before == nullptr) {
     if (const auto at = waiting_for_.find(uid); at != waiting_for_.end()) {
       node.dependents = std::move(at->second);
-      due_.insert(node.dependents.begin(), node.dependents.end());
+      work_.add_all(node.dependents);
       waiting_for_.erase(at);
     }
   }
@@ -136,15 +134,14 @@ void GarbageCollector::see(const client::Event& event) {
     if (before != nullptr) unlink(*before);
     link(object);
   }
-  if (ends || new_owners) due_.insert(uid);
+  if (ends || new_owners) work_.add(uid);
   // It may have stopped blocking one that waits for it.
   for (const api::OwnerReference& owner : object.meta().owners)
     if (const auto at = nodes_.find(owner.uid);
         at != nodes_.end() && deletes_in_foreground(*at->second.object))
-      due_.insert(owner.uid);
+      work_.add(owner.uid);
   // Those below it are deleted, or let go, with it.
-  if (ends && (before == nullptr || !before->meta().deletion_time))
-    due_.insert(node.dependents.begin(), node.dependents.end());
+  if (ends && (before == nullptr || !before->meta().deletion_time)) work_.add_all(node.dependents);
 }
 
 void GarbageCollector::forget(const api::Object& object) {
@@ -156,7 +153,7 @@ void GarbageCollector::forget(const api::Object& object) {
   unlink(*last);
   if (dependents.empty()) return;
   absent_.insert(object.meta().uid);
-  due_.insert(dependents.begin(), dependents.end());
+  work_.add_all(dependents);
   waiting_for_.emplace(object.meta().uid, dependents);
 }
 
@@ -173,7 +170,7 @@ void GarbageCollector::unlink(const api::Object& object) {
   for (const api::OwnerReference& owner : object.meta().owners) {
     if (const auto at = nodes_.find(owner.uid); at != nodes_.end()) {
       at->second.dependents.erase(object.meta().uid);
-      if (at->second.object->meta().deletion_time) due_.insert(owner.uid);
+      if (at->second.object->meta().deletion_time) work_.add(owner.uid);
       continue;
     }
     const auto waiting = waiting_for_.find(owner.uid);
@@ -301,7 +298,7 @@ void GarbageCollector::take_in_outcome(const client::Called& called, Time now) {
   if (called.outcome) {
     at->second.backoff = {};
     // The feed tells what became of it; somebody else may have been refused meanwhile.
-    due_.insert(done.uid);
+    work_.add(done.uid);
     return;
   }
   const Error& error = called.outcome.error();
@@ -319,33 +316,22 @@ void GarbageCollector::take_in_owner(const Call& call, const client::Outcome& ou
   if (!gone) return retry_later(call.uid, now);  // the feed will tell of it
   if (!waiting_for_.contains(call.owner)) return;
   absent_.insert(call.owner);
-  due_.insert(call.uid);
+  work_.add(call.uid);
 }
 
 void GarbageCollector::retry_later(const std::string& uid, Time now) {
   const auto at = nodes_.find(uid);
   if (at == nodes_.end()) return;
-  Duration& backoff = at->second.backoff;
-  backoff = std::clamp(backoff * 2, kBackoffMin, kBackoffMax);
-  retries_.emplace(now + backoff, uid);
+  work_.retry(uid, at->second.backoff, now);
 }
 
 std::size_t GarbageCollector::run_once(Time now, std::size_t limit) {
   if (!started_) return 0;
-  while (!retries_.empty() && retries_.begin()->first <= now) {
-    due_.insert(std::move(retries_.begin()->second));
-    retries_.erase(retries_.begin());
-  }
-  std::size_t done = 0;
-  for (; done < limit && !due_.empty(); ++done) decide(due_.extract(due_.begin()).value());
-  return done;
+  return work_.run(now, limit, [&](const std::string& key) { decide(key); });
 }
 
 std::optional<Time> GarbageCollector::next_deadline() const {
-  if (!started_) return std::nullopt;
-  if (!due_.empty()) return Time{};
-  if (retries_.empty()) return std::nullopt;
-  return retries_.begin()->first;
+  return started_ ? work_.next_deadline() : std::nullopt;
 }
 
 }  // namespace muster::controllers

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/component.h"
+#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -70,8 +71,7 @@ class GarbageCollector {
   // Dependents whose owner has not been told of, by the owner's uid.
   std::map<std::string, std::set<std::string>> waiting_for_;
   std::set<std::string> absent_;  // owners that are known to be gone; those somebody names
-  std::set<std::string> due_;     // uids
-  std::multimap<Time, std::string> retries_;
+  WorkQueue work_;
   std::uint64_t next_ticket_ = 1;
   std::map<std::uint64_t, Call> calls_;  // by ticket
 };

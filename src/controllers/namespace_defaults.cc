@@ -15,8 +15,6 @@ using api::JsonObject;
 constexpr std::string_view kAccountName = "default";
 constexpr std::string_view kMapName = "kube-root-ca.crt";
 constexpr std::string_view kMapKey = "ca.crt";
-constexpr Duration kBackoffMin = std::chrono::milliseconds{50};
-constexpr Duration kBackoffMax = std::chrono::seconds{30};
 
 const api::Kind& core_kind(std::string_view name) {
   const api::Kind* kind = api::find_kind("", name);
@@ -75,7 +73,7 @@ void NamespaceDefaults::see(const client::Event& event) {
   const bool deleted = event.type == client::Event::Type::Deleted;
   if (&object.kind() == &api::kinds::name_space()) {
     homes_[meta.name].active = !deleted && !meta.deletion_time;
-    due_.insert(meta.name);
+    work_.add(meta.name);
     return;
   }
   const bool account = &object.kind() == &accounts() && meta.name == kAccountName;
@@ -84,7 +82,7 @@ void NamespaceDefaults::see(const client::Event& event) {
   Home& home = homes_[meta.name_space];
   if (account) home.has_account = !deleted;
   if (map) see_map(event, home);
-  due_.insert(meta.name_space);
+  work_.add(meta.name_space);
 }
 
 void NamespaceDefaults::see_map(const client::Event& event, Home& home) const {
@@ -137,31 +135,21 @@ void NamespaceDefaults::take_in_outcome(const client::Called& called, Time now) 
   home.asked = false;
   if (called.outcome) {
     home.backoff = {};
-    due_.insert(name);
+    work_.add(name);
     return;
   }
   log(LogLevel::Debug, "namespace {}: cannot make its default objects: {}", name,
       called.outcome.error().message);
-  home.backoff = std::clamp(home.backoff * 2, kBackoffMin, kBackoffMax);
-  retries_.emplace(now + home.backoff, name);
+  work_.retry(name, home.backoff, now);
 }
 
 std::size_t NamespaceDefaults::run_once(Time now, std::size_t limit) {
   if (!started_) return 0;
-  while (!retries_.empty() && retries_.begin()->first <= now) {
-    due_.insert(std::move(retries_.begin()->second));
-    retries_.erase(retries_.begin());
-  }
-  std::size_t done = 0;
-  for (; done < limit && !due_.empty(); ++done) decide(due_.extract(due_.begin()).value());
-  return done;
+  return work_.run(now, limit, [&](const std::string& key) { decide(key); });
 }
 
 std::optional<Time> NamespaceDefaults::next_deadline() const {
-  if (!started_) return std::nullopt;
-  if (!due_.empty()) return Time{};
-  if (retries_.empty()) return std::nullopt;
-  return retries_.begin()->first;
+  return started_ ? work_.next_deadline() : std::nullopt;
 }
 
 }  // namespace muster::controllers

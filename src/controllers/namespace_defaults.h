@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/component.h"
+#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -46,8 +47,7 @@ class NamespaceDefaults {
   client::Send send_;
   bool started_ = false;
   std::map<std::string, Home> homes_;  // by namespace
-  std::set<std::string> due_;
-  std::multimap<Time, std::string> retries_;
+  WorkQueue work_;
   std::uint64_t next_ticket_ = 1;
   std::map<std::uint64_t, std::string> calls_;  // namespace by ticket
 };

@@ -11,9 +11,6 @@ namespace {
 using api::JsonArray;
 using api::JsonObject;
 
-constexpr Duration kBackoffMin = std::chrono::milliseconds{50};
-constexpr Duration kBackoffMax = std::chrono::seconds{30};
-
 // The uid makes sure that it is this object that is let go, not a later one of the same name.
 api::Request remove_finalizer(const api::Object& object, const std::string& finalizer) {
   const api::ObjectMeta& meta = object.meta();
@@ -41,7 +38,7 @@ void Protection::see(const client::Event& event) {
   Deleting& entry = deleting_[key];
   if (entry.object != nullptr && entry.object->meta().uid != meta.uid) entry = {};
   entry.object = event.object;
-  due_.insert(std::move(key));
+  work_.add(std::move(key));
 }
 
 void Protection::set_use(const std::string& user, const std::string& object) {
@@ -51,7 +48,7 @@ void Protection::set_use(const std::string& user, const std::string& object) {
     const auto users = users_.find(at->second);
     users->second.erase(user);
     if (users->second.empty()) users_.erase(users);
-    due_.insert(at->second);
+    work_.add(at->second);
     uses_.erase(at);
   }
   if (object.empty()) return;
@@ -60,7 +57,7 @@ void Protection::set_use(const std::string& user, const std::string& object) {
 }
 
 void Protection::look_again() {
-  for (const auto& [key, entry] : deleting_) due_.insert(key);
+  for (const auto& [key, entry] : deleting_) work_.add(key);
 }
 
 void Protection::take_in_outcome(const client::Called& called, Time now) {
@@ -76,26 +73,16 @@ void Protection::take_in_outcome(const client::Called& called, Time now) {
       at->second.object->kind().kind, key, finalizer_, error.message);
   Deleting& entry = at->second;
   entry.asked = false;
-  entry.backoff = std::clamp(entry.backoff * 2, kBackoffMin, kBackoffMax);
-  retries_.emplace(now + entry.backoff, key);
+  work_.retry(key, entry.backoff, now);
 }
 
 std::size_t Protection::run_once(Time now, std::size_t limit) {
   if (!started_) return 0;
-  while (!retries_.empty() && retries_.begin()->first <= now) {
-    due_.insert(std::move(retries_.begin()->second));
-    retries_.erase(retries_.begin());
-  }
-  std::size_t done = 0;
-  for (; done < limit && !due_.empty(); ++done) decide(due_.extract(due_.begin()).value());
-  return done;
+  return work_.run(now, limit, [&](const std::string& key) { decide(key); });
 }
 
 std::optional<Time> Protection::next_deadline() const {
-  if (!started_) return std::nullopt;
-  if (!due_.empty()) return Time{};
-  if (retries_.empty()) return std::nullopt;
-  return retries_.begin()->first;
+  return started_ ? work_.next_deadline() : std::nullopt;
 }
 
 bool Protection::used(const std::string& object) const {

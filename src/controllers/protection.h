@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "client/component.h"
+#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -56,8 +57,7 @@ class Protection {
   std::map<std::string, std::string> uses_;             // object by user
   std::map<std::string, std::set<std::string>> users_;  // by object
   std::map<std::string, Deleting> deleting_;            // by object; all have the finalizer
-  std::set<std::string> due_;                           // objects to decide on
-  std::multimap<Time, std::string> retries_;            // objects
+  WorkQueue work_;
   std::uint64_t next_ticket_ = 1;
   std::map<std::uint64_t, std::string> calls_;  // object by ticket
 };

@@ -12,7 +12,7 @@
 
 namespace muster::server {
 
-// Something on an I/O thread that waits for the core: a connection (later: an HTTP/2 stream).
+// Something on an I/O thread that waits for the core: a connection or an HTTP/2 stream.
 // Called on its own thread only.
 class Recipient {
  public:

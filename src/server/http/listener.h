@@ -27,8 +27,8 @@ struct ListenOptions {
   AuditLog* audit = nullptr;  // outlives the listener
 };
 
-// The HTTPS front of the server: TLS, HTTP/1.1, authentication, routes, content negotiation, watch
-// streams. Owns its I/O threads.
+// The HTTPS front of the server: TLS, HTTP/1.1 and HTTP/2, authentication, routes, content
+// negotiation, watch streams. Owns its I/O threads.
 class Listener {
  public:
   // Binds and starts serving. The error says what is in the way ("address already in use …").

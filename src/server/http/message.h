@@ -7,7 +7,7 @@
 #include <vector>
 
 // HTTP messages as the rest of the room sees them: no Beast, no sockets. HTTP/1.1 fills and writes
-// them in connection.cc.
+// them in connection.cc, HTTP/2 in http2.cc.
 namespace muster::server {
 
 enum class Method : std::uint8_t { Get, Head, Post, Put, Patch, Delete, Other };
