@@ -1,23 +1,35 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "app/commit_thread.h"
 #include "base/log.h"
 #include "base/mailbox.h"
+#include "base/thread_name.h"
 #include "base/time.h"
+#include "server/core/batch.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
 #include "store/store.h"
 
 namespace muster::app {
 
-// The one thread that writes: it takes the requests that have arrived, decides them in order,
-// commits them with one sync, answers. While it waits for the disk the next batch gathers.
+// The one thread that decides about writes: it takes the requests that have arrived and decides
+// them in order. A second thread commits what was decided with one sync and answers; meanwhile the
+// next batch gathers and is decided.
 class RegistryThread {
  public:
   RegistryThread(server::Registry& registry, store::Store& store, const Clock& clock)
-      : registry_(registry), store_(store), clock_(clock), mailbox_(kMailboxCapacity) {
+      : registry_(registry),
+        store_(store),
+        clock_(clock),
+        mailbox_(kMailboxCapacity),
+        commits_(store, [this] { wake(); }) {
+    registry_.set_await([this] { commits_.await(); });
     thread_ = std::thread([this] { run(); });
   }
   ~RegistryThread() { stop(); }
@@ -25,59 +37,87 @@ class RegistryThread {
   // How requests come in, from any thread.
   server::Server::Post post() {
     return [this](api::Request&& request, server::Reply&& reply) {
-      Message message{std::move(request), std::move(reply)};
+      Message message = Write{std::move(request), std::move(reply)};
       if (mailbox_.push(std::move(message))) return true;
       // A refused message is untouched; its parts go back to whoever has to answer now.
-      request = std::move(message.request);
-      reply = std::move(message.reply);
+      request = std::move(message->request);
+      reply = std::move(message->reply);
       return false;
     };
   }
 
-  // Answers what has arrived, then ends the thread; later requests are refused.
+  // Answers what has arrived, then ends the threads; later requests are refused.
   void stop() {
     mailbox_.close();
     if (thread_.joinable()) thread_.join();
+    commits_.stop();
   }
 
  private:
-  struct Message {
+  struct Write {
     api::Request request;
     server::Reply reply;
   };
+  // A message is a write, or nothing: a batch has been committed.
+  using Message = std::optional<Write>;
 
   // A full mailbox makes clients wait (429); it holds a few seconds of work.
   static constexpr std::size_t kMailboxCapacity = 20'000;
   static constexpr Duration kExpireEvery = std::chrono::minutes{1};
   static constexpr Duration kCompactEvery = std::chrono::minutes{5};
 
+  // A full mailbox wakes by itself.
+  void wake() { static_cast<void>(mailbox_.push(Message{})); }
+
   void run() {
+    name_this_thread("registry");
     std::vector<Message> messages;
-    Time expire_at = clock_.now() + kExpireEvery;
-    Time compact_at = clock_.now() + kCompactEvery;
-    api::Revision compact_to = store_.revision();
+    expire_at_ = clock_.now() + kExpireEvery;
+    compact_at_ = clock_.now() + kCompactEvery;
+    compact_to_ = store_.revision();
     while (mailbox_.take(messages, std::chrono::seconds{1})) {
       const Time now = clock_.now();
       for (Message& message : messages)
-        registry_.submit(std::move(message.request), now, std::move(message.reply));
-      registry_.flush();
-      if (now >= expire_at) {
-        registry_.expire(now);
-        expire_at = now + kExpireEvery;
-      }
-      if (now < compact_at) continue;
-      // Watchers have five minutes to come back to where they were.
-      if (const Result<void> compacted = store_.compact(compact_to); !compacted)
-        log(LogLevel::Warning, "cannot compact the store: {}", compacted.error().message);
-      compact_at = now + kCompactEvery;
-      compact_to = store_.revision();
+        if (message) registry_.submit(std::move(message->request), now, std::move(message->reply));
+      if (!commits_.busy()) begin_commit();
+      if (now >= expire_at_ || now >= compact_at_) keep_house(now);
     }
+    finish_commit();
+    registry_.flush();
+  }
+
+  void begin_commit() {
+    finish_commit();
+    std::shared_ptr<server::Batch> batch = registry_.take_batch();
+    if (batch) commits_.begin(std::move(batch));
+  }
+  void finish_commit() {
+    commits_.await();
+    registry_.committed();
+  }
+
+  void keep_house(Time now) {
+    finish_commit();
+    if (now >= expire_at_) {
+      registry_.expire(now);
+      expire_at_ = now + kExpireEvery;
+    }
+    if (now < compact_at_) return;
+    // Watchers have five minutes to come back to where they were.
+    if (const Result<void> compacted = store_.compact(compact_to_); !compacted)
+      log(LogLevel::Warning, "cannot compact the store: {}", compacted.error().message);
+    compact_at_ = now + kCompactEvery;
+    compact_to_ = store_.revision();
   }
 
   server::Registry& registry_;
   store::Store& store_;
   const Clock& clock_;
   Mailbox<Message> mailbox_;
+  Time expire_at_;
+  Time compact_at_;
+  api::Revision compact_to_;
+  CommitThread commits_;
   std::thread thread_;
 };
 

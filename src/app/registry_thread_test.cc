@@ -1,8 +1,14 @@
 #include "app/registry_thread.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
 #include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "api/kind.h"
 #include "server/core/server.h"
@@ -11,31 +17,82 @@
 namespace muster::app {
 namespace {
 
+class RegistryThreadTest : public ::testing::Test {
+ protected:
+  RegistryThreadTest() : store_(store::Store::open(store::make_memory_engine()).value()) {
+    window_.start(store_->compacted());
+    store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
+    registry_.emplace(*store_, window_, entropy_);
+    registry_->bootstrap(clock_.now());
+    thread_.emplace(*registry_, *store_, clock_);
+    server_.emplace(*registry_, *store_, window_, thread_->post());
+  }
+
+  static api::Request about_node(api::Verb verb, const std::string& name) {
+    api::Request request;
+    request.verb = verb;
+    request.kind = &api::kinds::node();
+    request.version = "v1";
+    request.name = name;
+    request.body = api::JsonObject{{"metadata", api::JsonObject{{"name", name}}}};
+    return request;
+  }
+
+  const SystemClock clock_;
+  SystemEntropy entropy_;
+  const std::unique_ptr<store::Store> store_;
+  watch::Window window_;
+  std::optional<server::Registry> registry_;
+  std::optional<RegistryThread> thread_;
+  std::optional<server::Server> server_;
+};
+
 // Whoever asks a registry that has ended, or is full, gets an answer: the reply is not lost with
 // the refused request.
-TEST(RegistryThreadTest, ARefusedRequestIsAnswered) {
-  const SystemClock clock;
-  SystemEntropy entropy;
-  const std::unique_ptr<store::Store> store =
-      store::Store::open(store::make_memory_engine()).value();
-  watch::Window window;
-  window.start(store->compacted());
-  store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
-  server::Registry registry(*store, window, entropy);
-  RegistryThread thread(registry, *store, clock);
-  const server::Server server(registry, *store, window, thread.post());
-  thread.stop();
-
-  api::Request request;
-  request.verb = api::Verb::Create;
-  request.kind = &api::kinds::node();
-  request.version = "v1";
-  request.body = api::JsonObject{{"metadata", api::JsonObject{{"name", "n"}}}};
+TEST_F(RegistryThreadTest, ARefusedRequestIsAnswered) {
+  thread_->stop();
   std::optional<Result<api::Answer>> answer;
-  server.handle(std::move(request), [&](Result<api::Answer> got) { answer = std::move(got); });
+  server_->handle(about_node(api::Verb::Create, "n"),
+                  [&](Result<api::Answer> got) { answer = std::move(got); });
   ASSERT_TRUE(answer.has_value());
   ASSERT_FALSE(answer->has_value());
   EXPECT_EQ(answer->error().reason, Reason::TooManyRequests);
+}
+
+// Everybody writes to everything at once: batches are decided and committed side by side, and no
+// change is lost.
+TEST_F(RegistryThreadTest, NoWriteIsLostBetweenDecidingAndCommitting) {
+  constexpr int kWriters = 4;
+  constexpr int kNodes = 8;
+  constexpr int kRounds = 25;
+  std::atomic<int> answered = 0;
+  std::atomic<int> failed = 0;
+  const auto count = [&](const Result<api::Answer>& answer) {
+    if (!answer) ++failed;
+    ++answered;
+  };
+  for (int node = 0; node < kNodes; ++node)
+    server_->handle(about_node(api::Verb::Create, fmt::format("n{}", node)), count);
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < kWriters; ++writer)
+    writers.emplace_back([&, writer] {
+      for (int round = 0; round < kRounds; ++round)
+        for (int node = 0; node < kNodes; ++node) {
+          api::Request patch = about_node(api::Verb::Patch, fmt::format("n{}", node));
+          patch.patch_type = api::PatchType::Merge;
+          const std::string label = fmt::format("w{}-{}", writer, round);
+          patch.body = api::JsonObject{
+              {"metadata", api::JsonObject{{"labels", api::JsonObject{{label, "1"}}}}}};
+          server_->handle(std::move(patch), count);
+        }
+    });
+  for (std::thread& writer : writers) writer.join();
+  thread_->stop();
+  EXPECT_EQ(answered, kNodes + kWriters * kRounds * kNodes);
+  EXPECT_EQ(failed, 0);
+  for (int node = 0; node < kNodes; ++node)
+    EXPECT_EQ(store_->get(fmt::format("nodes/n{}", node))->meta().labels.size(),
+              kWriters * kRounds);
 }
 
 }  // namespace

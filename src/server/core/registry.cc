@@ -134,16 +134,31 @@ void Registry::submit(api::Request request, Time now, Reply reply) {
 }
 
 void Registry::flush() {
-  const auto submit = [this](api::Request request) {
+  do {
+    staging_->settle();
+    if (staging_->take_namespaces_touched()) cleaner_->look_again();
+  } while (clean_up());
+  staging_->deliver();
+}
+
+std::shared_ptr<Batch> Registry::take_batch() {
+  if (staging_->take_namespaces_touched()) cleaner_->look_again();
+  while (clean_up() && staging_->empty()) {
+  }
+  staging_->deliver();
+  return staging_->take_batch();
+}
+
+void Registry::committed() { staging_->committed(); }
+
+void Registry::set_await(std::function<void()> await) { staging_->set_await(std::move(await)); }
+
+bool Registry::clean_up() {
+  return cleaner_->run([this](api::Request request) {
     decide(std::move(request), now_, [](const Result<api::Answer>& answer) {
       if (!answer) log(LogLevel::Warning, "emptying a namespace: {}", answer.error().message);
     });
-  };
-  do {
-    staging_->settle();
-    if (staging_->take_touched(api::kinds::name_space().store_prefix + "/")) cleaner_->look_again();
-  } while (cleaner_->run(submit));
-  staging_->deliver();
+  });
 }
 
 Result<api::Answer> Registry::read(const api::Request& request) const {

@@ -19,6 +19,7 @@
 // Requests in, objects out; pure: no sockets, no threads, no clock.
 namespace muster::server {
 
+class Batch;
 class NamespaceCleaner;
 class PinnedListings;
 class Staging;
@@ -48,6 +49,16 @@ class Registry {
   void submit(api::Request request, Time now, Reply reply);
   void flush();
 
+  // Instead of flush(), a driver with a second thread has it commit while this one decides on:
+  //
+  //   take_batch() → there: Batch::commit(), Batch::answer() → committed() → take_batch() → ...
+  //
+  // One batch at a time; null if there is nothing to commit. committed() without a batch does
+  // nothing. A decision that reads what is being committed calls `await`, which returns when it is.
+  std::shared_ptr<Batch> take_batch();
+  void committed();
+  void set_await(std::function<void()> await);
+
   // Removes Events that nothing has renewed for an hour, a bounded number at a time. For a driver
   // to call every minute or so.
   void expire(Time now);
@@ -64,6 +75,8 @@ class Registry {
 
  private:
   void decide(api::Request request, Time now, Reply reply);
+  // True if terminating namespaces gave something to do, which has been decided.
+  bool clean_up();
 
   store::Store& store_;
   watch::Window& window_;

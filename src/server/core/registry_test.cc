@@ -1,5 +1,11 @@
 #include "server/core/registry.h"
 
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "server/core/batch.h"
 #include "server/core/testing.h"
 
 namespace muster::server {
@@ -127,6 +133,90 @@ TEST_F(RegistryTest, EventsExpireAfterAnHourOfSilence) {
 }
 
 // An engine whose disk fails on demand.
+// A driver that commits elsewhere: the test plays the other thread.
+class PipelinedRegistryTest : public RegistryTest {
+ protected:
+  PipelinedRegistryTest() {
+    registry_.set_await([this] {
+      ++awaited_;
+      commit();
+    });
+  }
+  ~PipelinedRegistryTest() override { finish(); }
+
+  void take() {
+    batch_ = registry_.take_batch();
+    ASSERT_NE(batch_, nullptr);
+  }
+  void commit() {
+    if (batch_) batch_->commit(*store_);
+  }
+  void finish() {
+    if (const auto batch = std::exchange(batch_, nullptr)) {
+      registry_.committed();
+      batch->answer();
+    }
+  }
+
+  std::shared_ptr<Batch> batch_;
+  int awaited_ = 0;
+};
+
+TEST_F(PipelinedRegistryTest, TheNextBatchIsDecidedWhileOneIsCommitted) {
+  submit(creation(pods(), "default", pod_json("a")));
+  take();
+  submit(creation(pods(), "default", pod_json("b")));
+  EXPECT_EQ(store_->get("pods/default/a"), nullptr);
+  EXPECT_FALSE(answers_[0].has_value());
+  commit();
+  EXPECT_NE(store_->get("pods/default/a"), nullptr);
+  finish();
+  EXPECT_TRUE(answer(0));
+  EXPECT_FALSE(answers_[1].has_value());
+  take();
+  commit();
+  finish();
+  EXPECT_TRUE(answer(1));
+  EXPECT_EQ(awaited_, 0);
+  EXPECT_EQ(registry_.take_batch(), nullptr);
+}
+
+TEST_F(PipelinedRegistryTest, WhoReadsWhatIsBeingCommittedWaitsForIt) {
+  submit(creation(pods(), "default", pod_json("a")));
+  take();
+  submit(creation(pods(), "default", pod_json("b")));
+  EXPECT_EQ(awaited_, 0);
+  submit(labelling("a", "1"));
+  EXPECT_EQ(awaited_, 1);
+  finish();
+  EXPECT_TRUE(answer(0));
+  EXPECT_FALSE(answers_[2].has_value());
+  registry_.flush();
+  EXPECT_EQ(at(answer(2), "metadata.labels.a"), "1");
+}
+
+TEST_F(PipelinedRegistryTest, ASecondCreationOfTheSameNameIsRefused) {
+  submit(creation(pods(), "default", pod_json("a")));
+  take();
+  submit(creation(pods(), "default", pod_json("a")));
+  EXPECT_EQ(message(answer(1)), R"(pods "a" already exists)");
+  finish();
+  EXPECT_TRUE(answer(0));
+}
+
+TEST_F(PipelinedRegistryTest, NamespacesAreEmptiedBatchByBatch) {
+  ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"team"}})"));
+  ASSERT_TRUE(create(pods(), "team", pod_json("web")));
+  submit(request(Verb::Delete, namespaces(), "", "team"));
+  int batches = 0;
+  for (batch_ = registry_.take_batch(); batch_; batch_ = registry_.take_batch()) {
+    ASSERT_LT(++batches, 10);
+    commit();
+    finish();
+  }
+  EXPECT_EQ(message(get(namespaces(), "", "team")), R"(namespaces "team" not found)");
+}
+
 class FailingEngine final : public store::Engine {
  public:
   explicit FailingEngine(bool& fails) : fails_(fails) {}

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/request.h"
+#include "base/result.h"
+#include "store/store.h"
+
+namespace muster::server {
+
+using Reply = std::function<void(Result<api::Answer>)>;
+
+// What a write request leads to: writes that happen together, and the answer once they are durable.
+struct Decision {
+  store::Transaction transaction;  // empty: nothing changes, the answer stands already
+  api::Answer answer;
+  // The answered object is gone and carries the revision of its deletion, not of its last change.
+  bool deleted = false;
+  // How the client sees the answered object, if not as itself: as a Scale.
+  api::DocumentAnswer (*shown_as)(const api::Object& object, api::Revision revision) = nullptr;
+  // Writes into the answer what only the commit knows. Not called for a dry run.
+  std::function<void(api::Answer& answer, api::Revision block_end)> complete = {};
+};
+
+// The answer as the client gets it.
+api::Answer answer_of(Decision decision);
+
+// Decisions that become durable with one sync. Filled by the registry's thread; then commit() and
+// answer() may run on another, which owns the batch from there on.
+class Batch {
+ public:
+  void add(const api::Request& request, Decision decision, Reply reply);
+
+  bool empty() const { return transactions_.empty(); }
+  bool writes(std::string_view key) const { return keys_.contains(key); }
+  bool writes_below(std::string_view prefix) const;
+
+  void commit(store::Store& store);
+  // Calls the replies, in the order of the requests. Once, after commit().
+  void answer();
+
+ private:
+  struct Waiting {
+    const api::Kind* kind;
+    std::string name;
+    bool creates;
+    Decision decision;  // its writes have gone to transactions_
+    Reply reply;
+  };
+  static Result<api::Answer> outcome(Waiting waiting, const Result<api::Revision>& committed);
+
+  std::vector<store::Transaction> transactions_;  // one per waiting_, in the same order
+  std::vector<Waiting> waiting_;
+  std::set<std::string, std::less<>> keys_;  // of all transactions
+  Result<std::vector<Result<api::Revision>>> outcomes_;
+};
+
+}  // namespace muster::server
