@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "api/decode.h"
+#include "api/text_buffer.h"
 
 namespace muster::api {
 namespace {
@@ -62,7 +64,7 @@ const JsonObject kNoMembers;
 
 class Writer {
  public:
-  explicit Writer(std::string& out, bool for_store) : out_(out), for_store_(for_store) {}
+  Writer(TextBuffer& out, bool for_store) : out_(out), for_store_(for_store) {}
 
   void write_root(const Message& message, const Json& document) {
     const JsonObject* object = document.if_object();
@@ -76,22 +78,33 @@ class Writer {
   };
   using Members = boost::container::small_vector<Member, 24>;
 
-  // The known members that are present or always written, in schema order.
+  // The known members that are present or always written, in schema order. Most documents were
+  // written by us and stand in that order already.
   static Members ordered_members(const Message& message, const JsonObject& object) {
     Members members;
-    for (const auto& member : object)
-      if (const auto position = message.position(member.key()))
-        members.push_back({*position, &member.value()});
-    for (const std::size_t position : message.members_always)
-      if (!object.contains(message.members[position]->name)) members.push_back({position, nullptr});
-    std::ranges::sort(members, {}, &Member::position);
+    std::size_t next = 0;
+    bool in_order = true;
+    for (const auto& member : object) {
+      const std::optional<std::size_t> position = message.position(member.key());
+      if (!position) continue;
+      in_order &= members.empty() || members.back().position < *position;
+      members.push_back({*position, &member.value()});
+    }
+    if (!in_order) std::ranges::sort(members, {}, &Member::position);
+    const std::size_t present = members.size();
+    for (const std::size_t position : message.members_always) {
+      while (next < present && members[next].position < position) ++next;
+      if (next == present || members[next].position != position)
+        members.push_back({position, nullptr});
+    }
+    if (members.size() != present) std::ranges::sort(members, {}, &Member::position);
     return members;
   }
 
   void write_message(const Message& message, const JsonObject& object) {
     const bool strip = std::exchange(strip_next_, false);
     const bool is_root = depth_++ == 0;
-    out_ += '{';
+    out_.put('{');
     const std::size_t begin = out_.size();
     for (const auto& [position, value] : ordered_members(message, object)) {
       const Field& field = *message.members[position];
@@ -99,7 +112,7 @@ class Writer {
       strip_next_ = is_root && for_store_ && field.name == "metadata";
       write_member(field, value, begin);
     }
-    out_ += '}';
+    out_.put('}');
     --depth_;
   }
 
@@ -108,16 +121,14 @@ class Writer {
     if (value != nullptr && value->is_null()) value = nullptr;
     if (!field.always && (value == nullptr || is_left_out(field, *value))) return;
     const std::size_t rollback = out_.size();
-    if (rollback != begin) out_ += ',';
-    out_ += '"';
-    out_ += field.name;  // a name of the tables has nothing to escape
-    out_ += "\":";
+    if (rollback != begin) out_.put(',');
+    out_.put(field.label);
     const std::size_t value_begin = out_.size();
     write_value(field, value);
     // A message may turn out empty only once its own empty members have been left out.
     const bool is_message = field.shape == Shape::Message && field.repeat == Repeat::One;
     if (is_message && !field.always && !field.optional && out_.size() == value_begin + 2)
-      out_.resize(rollback);
+      out_.cut(rollback);
   }
 
   static bool is_left_out(const Field& field, const Json& value) {
@@ -131,25 +142,25 @@ class Writer {
       if (value != nullptr && value->is_array())
         write_items(field, value->get_array());
       else
-        out_ += "[]";
+        out_.put("[]");
     } else if (field.repeat == Repeat::Map) {
       if (value != nullptr && value->is_object())
         write_map(field, value->get_object());
       else
-        out_ += "{}";
+        out_.put("{}");
     } else {
       write_one(field, value);
     }
   }
 
   void write_items(const Field& field, const JsonArray& items) {
-    out_ += '[';
+    out_.put('[');
     bool first = true;
     for (const Json& item : items) {
-      if (!std::exchange(first, false)) out_ += ',';
+      if (!std::exchange(first, false)) out_.put(',');
       write_one(field, &item);
     }
-    out_ += ']';
+    out_.put(']');
   }
 
   void write_map(const Field& field, const JsonObject& map) {
@@ -157,15 +168,15 @@ class Writer {
     boost::container::small_vector<Entry, 16> entries;
     for (const auto& member : map) entries.emplace_back(member.key(), &member.value());
     std::ranges::sort(entries, {}, &Entry::first);
-    out_ += '{';
+    out_.put('{');
     bool first = true;
     for (const auto& [key, value] : entries) {
-      if (!std::exchange(first, false)) out_ += ',';
+      if (!std::exchange(first, false)) out_.put(',');
       write_string(key, out_);
-      out_ += ':';
+      out_.put(':');
       write_one(field, value);
     }
-    out_ += '}';
+    out_.put('}');
   }
 
   void write_one(const Field& field, const Json* value) {
@@ -176,31 +187,34 @@ class Writer {
         write_message(*field.message,
                       value != nullptr && value->is_object() ? value->get_object() : kNoMembers);
     } else if (value == nullptr || (value->is_null() && field.shape != Shape::Any)) {
-      out_ += zero_text(field.shape);
+      out_.put(zero_text(field.shape));
     } else {
       write_json(*value, out_);
     }
   }
 
-  std::string& out_;
+  TextBuffer& out_;
   const bool for_store_;
   std::size_t depth_ = 0;
   bool strip_next_ = false;  // the next message is the metadata of a stored object
 };
 
+// Exactly as much memory as text: most of what is written here is kept.
+std::string written(const Message& message, const Json& document, bool for_store) {
+  static thread_local TextBuffer buffer;
+  buffer.cut(0);
+  Writer(buffer, for_store).write_root(message, document);
+  return std::string(buffer.view());
+}
+
 }  // namespace
 
 std::string canonical_text(const Message& message, const Json& document) {
-  std::string out;
-  Writer(out, false).write_root(message, document);
-  return out;
+  return written(message, document, false);
 }
 
 std::string stored_text(const Message& message, const Json& document) {
-  std::string out;
-  out.reserve(1024);
-  Writer(out, true).write_root(message, document);
-  return out;
+  return written(message, document, true);
 }
 
 }  // namespace muster::api

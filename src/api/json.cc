@@ -12,6 +12,7 @@
 
 #include "api/json_error.h"
 #include "api/scratch.h"
+#include "api/text_buffer.h"
 #include "base/check.h"
 
 namespace muster::api {
@@ -169,60 +170,81 @@ Json members_in(Scratch& scratch, const Object& object,
 namespace {
 
 // The shortest text that reads back as the same double, and as a double: 1000.0, not 1000.
-void write_double(double value, std::string& out) {
+void write_double(double value, TextBuffer& out) {
   if (!std::isfinite(value)) {
-    out += "null";
+    out.put("null");
     return;
   }
   std::array<char, 32> buffer;
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   CHECK(error == std::errc());
   const std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-  out += text;
-  if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+  out.put(text);
+  if (text.find_first_of(".e") == std::string_view::npos) out.put(".0");
 }
 
 template <typename Integer>
-void write_integer(Integer value, std::string& out) {
+void write_integer(Integer value, TextBuffer& out) {
   std::array<char, 24> buffer;
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   CHECK(error == std::errc());
-  out.append(buffer.data(), end);
+  out.put(std::string_view(buffer.data(), static_cast<std::size_t>(end - buffer.data())));
 }
 
 }  // namespace
 
-void write_json(const Json& value, std::string& out) {
+void write_json(const Json& value, TextBuffer& out) {
   switch (value.kind()) {
-    case boost::json::kind::null: out += "null"; return;
-    case boost::json::kind::bool_: out += value.get_bool() ? "true" : "false"; return;
+    case boost::json::kind::null: out.put("null"); return;
+    case boost::json::kind::bool_: out.put(value.get_bool() ? "true" : "false"); return;
     case boost::json::kind::int64: write_integer(value.get_int64(), out); return;
     case boost::json::kind::uint64: write_integer(value.get_uint64(), out); return;
     case boost::json::kind::double_: write_double(value.get_double(), out); return;
     case boost::json::kind::string: write_string(value.get_string(), out); return;
     case boost::json::kind::array: {
-      out += '[';
+      out.put('[');
       bool first = true;
       for (const Json& element : value.get_array()) {
-        if (!std::exchange(first, false)) out += ',';
+        if (!std::exchange(first, false)) out.put(',');
         write_json(element, out);
       }
-      out += ']';
+      out.put(']');
       return;
     }
     case boost::json::kind::object: {
-      out += '{';
+      out.put('{');
       bool first = true;
       for (const auto& member : value.get_object()) {
-        if (!std::exchange(first, false)) out += ',';
+        if (!std::exchange(first, false)) out.put(',');
         write_string(member.key(), out);
-        out += ':';
+        out.put(':');
         write_json(member.value(), out);
       }
-      out += '}';
+      out.put('}');
       return;
     }
   }
+}
+
+namespace {
+
+// What `write` puts out, appended: through one buffer per thread, for only that is quick.
+template <typename Write>
+void through_buffer(std::string& out, Write&& write) {
+  static thread_local TextBuffer buffer;
+  buffer.cut(0);
+  write(buffer);
+  out += buffer.view();
+}
+
+}  // namespace
+
+void write_json(const Json& value, std::string& out) {
+  through_buffer(out, [&](TextBuffer& buffer) { write_json(value, buffer); });
+}
+
+void write_string(std::string_view text, std::string& out) {
+  through_buffer(out, [&](TextBuffer& buffer) { write_string(text, buffer); });
 }
 
 std::string to_text(const Json& value) {
@@ -258,29 +280,29 @@ std::size_t next_escape(std::string_view text, std::size_t from) {
 
 }  // namespace
 
-void write_string(std::string_view text, std::string& out) {
+void write_string(std::string_view text, TextBuffer& out) {
   static constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
+  out.put('"');
   std::size_t plain = 0;  // start of the run not yet copied
   for (std::size_t i = next_escape(text, 0); i < text.size(); i = next_escape(text, i + 1)) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    out.append(text, plain, i - plain);
+    out.put(text.substr(plain, i - plain));
     plain = i + 1;
-    out += '\\';
+    out.put('\\');
     switch (byte) {
       case '"':
-      case '\\': out += text[i]; break;
-      case '\n': out += 'n'; break;
-      case '\r': out += 'r'; break;
-      case '\t': out += 't'; break;
+      case '\\': out.put(text[i]); break;
+      case '\n': out.put('n'); break;
+      case '\r': out.put('r'); break;
+      case '\t': out.put('t'); break;
       default:
-        out += "u00";
-        out += kHex[byte >> 4U];
-        out += kHex[byte & 0xfU];
+        out.put("u00");
+        out.put(kHex[byte >> 4U]);
+        out.put(kHex[byte & 0xfU]);
     }
   }
-  out.append(text, plain);
-  out += '"';
+  out.put(text.substr(plain));
+  out.put('"');
 }
 
 const Json* find(const Json& value, std::string_view member) {

@@ -88,6 +88,10 @@ class Object {
     return static_cast<const V&>(*view);
   }
 
+  // Gives the view that would be read from the bytes, made by one who has the document at hand and
+  // knows that somebody will ask. Before the object is published.
+  void give_view(std::unique_ptr<View> view) const { keep_view(std::move(view)); }
+
   ~Object();
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;

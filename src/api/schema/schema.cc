@@ -1,6 +1,7 @@
 #include "api/schema/schema.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <map>
 #include <memory>
@@ -12,9 +13,12 @@
 namespace muster::api::schema {
 namespace {
 
-// The order of members_by_name. Most comparisons end with the lengths, without reading the text.
-bool shorter_first(std::string_view a, std::string_view b) {
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
+// Of a member's name: a few of its letters and its length tell most names of one message apart.
+std::size_t name_hash(std::string_view name) {
+  if (name.empty()) return 0;
+  const auto letter = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
+  const std::size_t last = name.size() - 1;
+  return (letter(0) * 7U) ^ (letter(last / 2) * 31U) ^ (letter(last) * 131U) ^ (name.size() * 17U);
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -169,6 +173,7 @@ class Catalog {
     CHECK_THAT(number.ec == std::errc() && number.ptr == words[0].end(), "{}: no number: {}",
                message.name, line);
     field.name = words[1];
+    field.label = '"' + field.name + "\":";  // it has nothing to escape
     add_type(message, field, words[2]);
     for (std::size_t i = 3; i < words.size(); ++i)
       CHECK_THAT(add_word(field, words[i]), "{}.{}: unknown word: {}", message.name, field.name,
@@ -229,17 +234,16 @@ class Catalog {
 
   static void flatten(Message& message) {
     collect_members(message, message.members);
+    message.members_by_name.resize(std::bit_ceil(2 * message.members.size() + 1));
     for (std::uint16_t i = 0; i < message.members.size(); ++i) {
-      message.members_by_name.push_back(i);
       if (message.members[i]->always) message.members_always.push_back(i);
+      const std::string_view name = message.members[i]->name;
+      CHECK_THAT(!message.position(name), "{}.{} stands twice", message.name, name);
+      std::size_t slot = name_hash(name);
+      while (message.members_by_name[slot & (message.members_by_name.size() - 1)] != 0) ++slot;
+      message.members_by_name[slot & (message.members_by_name.size() - 1)] =
+          static_cast<std::uint16_t>(i + 1);
     }
-    const auto name_of = [&](std::uint16_t i) -> std::string_view {
-      return message.members[i]->name;
-    };
-    std::ranges::sort(message.members_by_name, shorter_first, name_of);
-    const auto twice = std::ranges::adjacent_find(message.members_by_name, {}, name_of);
-    CHECK_THAT(twice == message.members_by_name.end(), "{}.{} stands twice", message.name,
-               name_of(*twice));
   }
 
   // Messages may contain each other in circles, so the mark travels until nothing changes.
@@ -271,10 +275,12 @@ const Catalog& catalog() {
 }  // namespace
 
 std::optional<std::size_t> Message::position(std::string_view json_name) const {
-  const auto name_of = [this](std::uint16_t i) -> std::string_view { return members[i]->name; };
-  const auto at = std::ranges::lower_bound(members_by_name, json_name, shorter_first, name_of);
-  if (at == members_by_name.end() || name_of(*at) != json_name) return std::nullopt;
-  return *at;
+  const std::size_t mask = members_by_name.size() - 1;
+  for (std::size_t slot = name_hash(json_name);; ++slot) {
+    const std::uint16_t entry = members_by_name[slot & mask];
+    if (entry == 0) return std::nullopt;
+    if (members[entry - 1U]->name == json_name) return entry - 1U;
+  }
 }
 
 const Field* Message::find(std::string_view json_name) const {

@@ -58,6 +58,8 @@ struct Field {
   std::vector<std::string> allowed;  // closed set of string values; empty = any
   bool required = false;
   std::string doc;  // one sentence of our own, for kubectl explain
+
+  std::string label;  // "name": as JSON begins the member; worked out
 };
 
 struct Message {
@@ -72,9 +74,11 @@ struct Message {
 
   // The fields as they stand in JSON: those of inlined messages take their parent's place.
   std::vector<const Field*> members;
-  std::vector<std::uint16_t> members_by_name;  // indices of members, sorted by name
-  std::vector<std::uint16_t> members_always;   // indices of members that are always written
-  bool defaults_within = false;                // a default is stated here or in a message below
+  std::vector<std::uint16_t> members_always;  // indices of members that are always written
+  // A hash table of the members by name: index + 1, or 0 where it is free. Its size is a power of
+  // two.
+  std::vector<std::uint16_t> members_by_name;
+  bool defaults_within = false;  // a default is stated here or in a message below
   // Where the member stands in `members`.
   std::optional<std::size_t> position(std::string_view json_name) const;
   // Set if the message is only a wrapper that JSON does not show: {"items": […]} is written as […].
