@@ -117,7 +117,7 @@ Result<Decision> decide_binding(Context& context, const api::Request& request) {
   decision.answer.what =
       api::StatusAnswer{.code = 201, .name = {}, .group = {}, .kind = {}, .uid = {}};
   decision.transaction.writes.push_back({.key = std::move(key),
-                                         .object = api::Object::make(*request.kind, document),
+                                         .object = make_object(*request.kind, document),
                                          .expected = pod->revision()});
   return decision;
 }

@@ -109,7 +109,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   std::string key = store::make_key(kind, request.name_space, request.name);
   if (const api::ObjectPtr standing = context.staging.get(key))
     return fail(exists_already(*standing));
-  auto object = api::Object::make(stored, document);
+  auto object = make_object(stored, document);
   answer.what = api::ObjectAnswer{.object = object, .revision = {}, .created = true};
   Decision decision{.transaction = {}, .answer = std::move(answer), .deleted = false};
   decision.transaction.writes.push_back(

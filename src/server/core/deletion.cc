@@ -33,7 +33,7 @@ Removal unchanged(const api::ObjectPtr& existing) {
 }
 
 Removal changed(const api::ObjectPtr& existing, const Json& document) {
-  auto object = api::Object::make(existing->kind(), document);
+  auto object = make_object(existing->kind(), document);
   if (object->bytes() == existing->bytes()) return unchanged(existing);
   return {.object = object, .modified = object, .gone = false};
 }
@@ -189,7 +189,7 @@ Result<Removal> remove(Context& context, const api::ObjectPtr& existing,
       finalizers_after(context, *existing, options.propagation_policy);
   set_finalizers(document, finalizers);
   if (finalizers.empty() && grace.period_s.value_or(0) == 0)
-    return gone(grace.period_s ? api::Object::make(existing->kind(), document) : existing);
+    return gone(grace.period_s ? make_object(existing->kind(), document) : existing);
   if (!grace.period_s) {
     const bool first = !existing->meta().deletion_time;
     mark_deleted(document, existing->meta().deletion_time.value_or(now), 0);

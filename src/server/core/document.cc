@@ -1,6 +1,7 @@
 #include "server/core/document.h"
 
 #include "api/decode.h"
+#include "api/views/pod_view.h"
 
 namespace muster::server {
 namespace {
@@ -78,6 +79,12 @@ void mark_deleted(Json& document, Time at, std::int64_t grace_s) {
 void bump_generation(Json& document) {
   if (const auto generation = meta_number(document, "generation"); generation.value_or(0) > 0)
     metadata(document)["generation"] = *generation + 1;
+}
+
+std::shared_ptr<api::Object> make_object(const api::Kind& kind, const Json& document) {
+  auto object = api::Object::make(kind, document);
+  if (&kind == &api::kinds::pod()) object->give_view(api::PodView::of(document));
+  return object;
 }
 
 std::string_view spoken_name(const Json& document) {

@@ -87,10 +87,9 @@ class Deciding {
   store::Transaction take_transaction() {
     for (auto& [key, edit] : groups_)
       if (edit.changed)
-        transaction_.writes.push_back(
-            {.key = key,
-             .object = api::Object::make(edit.object->kind(), edit.document),
-             .expected = edit.object->revision()});
+        transaction_.writes.push_back({.key = key,
+                                       .object = make_object(edit.object->kind(), edit.document),
+                                       .expected = edit.object->revision()});
     return std::move(transaction_);
   }
 
@@ -214,7 +213,7 @@ class Deciding {
     }
     transaction_.writes.push_back(
         {.key = store::make_key(pod->kind(), pod->meta().name_space, pod->meta().name),
-         .object = api::Object::make(pod->kind(), document),
+         .object = make_object(pod->kind(), document),
          .expected = pod->revision()});
   }
 

@@ -91,7 +91,8 @@ Result<void> check_scale(const api::Request& request, const Json& scale,
 Result<Decision> rescale(Context& context, const api::Request& request,
                          const api::ObjectPtr& existing, const Json& scale) {
   TRY(check_scale(request, scale, *existing));
-  Json document = existing->document();
+  const Json old = existing->document();
+  Json document = old;
   std::string said(meta_text(scale, "resourceVersion"));
   if (said.empty()) said = to_resource_version(existing->revision());
   metadata(document)["resourceVersion"] = std::move(said);
@@ -99,7 +100,7 @@ Result<Decision> rescale(Context& context, const api::Request& request,
   api::Request whole = request;
   whole.subresource.clear();
   Decision decision =
-      TRY(replace(context, whole, std::move(document), existing, std::move(whole.warnings)));
+      TRY(replace(context, whole, std::move(document), existing, old, std::move(whole.warnings)));
   decision.shown_as = scale_of;
   return decision;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/json.h"
+#include "api/views/pod_view.h"
 #include "store/engine.h"
 
 namespace muster::server {
@@ -117,7 +118,15 @@ std::string skim(std::string_view bytes, std::string_view dotted_path) {
 std::string field_text(const api::Object& object, std::string_view field) {
   if (field == "metadata.name") return object.meta().name;
   if (field == "metadata.namespace") return object.meta().name_space;
-  if (field == "spec.host") return skim(object.bytes(), "spec.nodeName");
+  if (&object.kind() == &api::kinds::pod()) {
+    // What the view knows need not be looked for in the bytes; whoever watches pods by these is
+    // asked at every change of every pod.
+    const auto& pod = object.view<api::PodView>();
+    if (field == "spec.nodeName" || field == "spec.host") return pod.node_name;
+    if (field == "status.phase") return pod.phase;
+    if (field == "spec.schedulerName") return pod.scheduler_name;
+    if (field == "status.nominatedNodeName") return pod.nominated_node;
+  }
   if (field == "status.successful") return number_text(object, "status.succeeded");
   if (field == "status.replicas") return number_text(object, field);
   if (field == "reportingController") return skim(object.bytes(), "reportingComponent");

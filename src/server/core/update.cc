@@ -118,10 +118,9 @@ void prepare(const api::Request& request, Json& document, const Json& old,
 }  // namespace
 
 Result<Decision> replace(Context& context, const api::Request& request, Json document,
-                         const api::ObjectPtr& existing, std::vector<std::string> warnings) {
+                         const api::ObjectPtr& existing, const Json& old,
+                         std::vector<std::string> warnings) {
   const api::Kind& kind = *request.kind;
-  api::Scratch scratch;
-  const Json old = api::document_in(scratch, *existing);
   drop_duplicate_owners(document, warnings);
   strategy_of(kind).predefault(document);
   api::apply_defaults(*existing->kind().message, document);
@@ -140,7 +139,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
 
   Decision decision;
   decision.answer.warnings = std::move(warnings);
-  auto object = api::Object::make(existing->kind(), document);
+  auto object = make_object(existing->kind(), document);
   decision.deleted = goes_with_update(*existing, document);
   if (!decision.deleted && object->bytes() == existing->bytes()) {
     decision.answer.what =
@@ -174,11 +173,11 @@ bool takes_whole_object(const api::Request& request) {
   return part != nullptr && part->kind == request.kind->kind;
 }
 
-// The stored object as a client of the request's version would see it.
-Json seen_document(api::Scratch& scratch, const api::Request& request, const api::Object& object) {
-  Json document = api::document_in(scratch, object);
+// The stored document as a client of the request's version would see it.
+Json seen_document(const api::Request& request, const Json& stored, api::Revision revision) {
+  Json document(stored, stored.storage());
   api::from_stored(*request.kind, document);
-  metadata(document)["resourceVersion"] = to_resource_version(object.revision());
+  metadata(document)["resourceVersion"] = to_resource_version(revision);
   document.get_object()["kind"] = request.kind->kind;
   document.get_object()["apiVersion"] = request.kind->api_version(request.version);
   return document;
@@ -254,15 +253,18 @@ Result<Decision> decide_apply(Context& context, api::Request& request) {
       context.staging.get(store::make_key(kind, request.name_space, request.name));
   if (!existing && !request.subresource.empty()) return fail(not_found(kind, request.name));
   api::Scratch scratch;
-  Json document = TRY(apply_patch(
-      context, request, existing ? seen_document(scratch, request, *existing) : Json(nullptr)));
+  const Json old = existing ? api::document_in(scratch, *existing) : Json(nullptr);
+  Json document = TRY(
+      apply_patch(context, request,
+                  existing ? seen_document(request, old, existing->revision()) : Json(nullptr)));
   document.as_object().erase("kind");
   document.as_object().erase("apiVersion");
   TRY(check_name(request, document));
   TRY(check_uid(request, document, existing ? existing->meta() : api::ObjectMeta{}));
   if (existing) {
     api::to_stored(*request.kind, document);
-    return replace(context, request, std::move(document), existing, std::move(request.warnings));
+    return replace(context, request, std::move(document), existing, old,
+                   std::move(request.warnings));
   }
   request.body = std::move(document);
   return decide_create(context, request);
@@ -286,8 +288,9 @@ Result<Decision> decide_update(Context& context, api::Request& request) {
   }
   TRY(check_uid(request, request.body, existing->meta()));
   api::to_stored(kind, request.body);
+  api::Scratch scratch;
   return replace(context, request, std::exchange(request.body, nullptr), existing,
-                 std::move(request.warnings));
+                 api::document_in(scratch, *existing), std::move(request.warnings));
 }
 
 Result<Decision> decide_patch(Context& context, api::Request& request) {
@@ -299,13 +302,15 @@ Result<Decision> decide_patch(Context& context, api::Request& request) {
       context.staging.get(store::make_key(kind, request.name_space, request.name));
   if (!existing) return fail(not_found(kind, request.name));
   api::Scratch scratch;
-  Json result = TRY(patched(request, *kind.message, seen_document(scratch, request, *existing)));
+  const Json old = api::document_in(scratch, *existing);
+  Json result =
+      TRY(patched(request, *kind.message, seen_document(request, old, existing->revision())));
   DecodedBody decoded = TRY(decode_patched(request, std::move(result)));
   TRY(check_name(request, decoded.document));
   api::to_stored(kind, decoded.document);
   std::vector<std::string> warnings = std::move(request.warnings);
   for (std::string& warning : decoded.warnings) warnings.push_back(std::move(warning));
-  return replace(context, request, std::move(decoded.document), existing, std::move(warnings));
+  return replace(context, request, std::move(decoded.document), existing, old, std::move(warnings));
 }
 
 }  // namespace muster::server

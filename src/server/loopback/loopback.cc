@@ -1,9 +1,12 @@
 #include "server/loopback/loopback.h"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <algorithm>
 #include <deque>
-#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -83,14 +86,18 @@ class LoopbackFeed final : public client::Feed {
     tell(before && !reborn ? Event::Type::Modified : Event::Type::Added, std::move(item.object));
   }
 
-  // A listing is complete: what it did not show is gone.
+  // A listing is complete: what it did not show is gone, and told so in the order of its keys.
   void end_listing() {
     synced_ = true;
-    std::erase_if(told_, [&](auto& entry) {
-      if (entry.second.round == round_) return false;
-      tell(Event::Type::Deleted, std::move(entry.second.object));
-      return true;
-    });
+    std::vector<std::string> gone;
+    for (const auto& [key, told] : told_)
+      if (told.round != round_) gone.push_back(key);
+    std::ranges::sort(gone);
+    for (const std::string& key : gone) {
+      const auto at = told_.find(key);
+      tell(Event::Type::Deleted, std::move(at->second.object));
+      told_.erase(at);
+    }
   }
 
   void tell(Event::Type type, api::ObjectPtr object) {
@@ -101,10 +108,10 @@ class LoopbackFeed final : public client::Feed {
   const api::Request request_;
   const std::function<void()> wake_;
   Server::OpenWatch open_;
-  std::map<std::string, Told, std::less<>> told_;  // by namespace/name
-  std::deque<Event> pending_;                      // found, not yet told
-  std::uint64_t round_ = 0;                        // counts listings
-  bool synced_ = false;                            // the first listing is complete
+  boost::unordered_flat_map<std::string, Told> told_;  // by namespace/name
+  std::deque<Event> pending_;                          // found, not yet told
+  std::uint64_t round_ = 0;                            // counts listings
+  bool synced_ = false;                                // the first listing is complete
 };
 
 }  // namespace
