@@ -23,6 +23,7 @@
 #include "controllers/podgroup_protection.h"
 #include "scheduler/scheduler.h"
 #include "server/access/access.h"
+#include "server/access/escalation.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
 #include "server/http/certificates.h"
@@ -157,6 +158,9 @@ Result<void> run_up(UpOptions options) {
   SystemEntropy entropy;
   server::Registry registry(*store, window, entropy, server::Registry::Validation::On,
                             options.gates);
+  registry.guard_roles([&access](const auto& request, const auto& document, const auto* old) {
+    return server::check_escalation(access.authorizer(), request, document, old);
+  });
   registry.bootstrap(clock.now());
 
   RegistryThread registry_thread(registry, *store, clock);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "server/access/escalation.h"
+
 namespace muster::server {
 namespace {
 
@@ -174,17 +176,22 @@ Result<Json> Reviews::review_rules(const api::Request& request) const {
   const Json* const spec = api::find(request.body, "spec");
   const std::string_view name_space = spec != nullptr ? api::find_string(*spec, "namespace") : "";
   if (name_space.empty()) return fail(Reason::BadRequest, "no namespace on request");
-  std::vector<PolicyRule> rules = authorizer_.roles()->rules_for(request.user, name_space);
-  if (is_master(request.user))
-    rules = {{.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},
-             {.verbs = {"*"}, .non_resource_urls = {"*"}}};
+  Roles::Held held = authorizer_.roles()->held_by(request.user, name_space);
   JsonArray resources;
   JsonArray paths;
-  for (const PolicyRule& rule : rules)
-    (rule.non_resource_urls.empty() ? resources : paths).push_back(rule_json(rule));
-  return JsonObject{{"incomplete", false},
+  const auto tell = [&](const PolicyRule& rule) {
+    JsonArray& list = rule.non_resource_urls.empty() ? resources : paths;
+    const Json told = rule_json(rule);
+    if (std::ranges::find(list, told) == list.end()) list.push_back(told);
+  };
+  // They may everything even where no binding says so.
+  if (is_master(request.user)) std::ranges::for_each(all_rights(), tell);
+  std::ranges::for_each(held.rules, tell);
+  JsonObject status{{"incomplete", false},
                     {"nonResourceRules", std::move(paths)},
                     {"resourceRules", std::move(resources)}};
+  if (!held.errors.empty()) status.emplace("evaluationError", std::move(held.errors));
+  return status;
 }
 
 Json Reviews::review_token(const api::Request& request, Time now) const {

@@ -45,6 +45,17 @@ std::vector<std::string> texts(const Json& value, std::string_view member) {
   return out;
 }
 
+// Several errors as upstream tells them: each once, in brackets if there is more than one.
+std::string all_told(std::vector<std::string> errors) {
+  std::vector<std::string> once;
+  for (std::string& error : errors)
+    if (!has(once, error)) once.push_back(std::move(error));
+  if (once.size() < 2) return once.empty() ? "" : once.front();
+  return fmt::format("[{}]", fmt::join(once, ", "));
+}
+
+}  // namespace
+
 std::vector<PolicyRule> read_rules(const Json& role) {
   std::vector<PolicyRule> out;
   const api::JsonArray* const rules = api::find_array(role, "rules");
@@ -58,7 +69,10 @@ std::vector<PolicyRule> read_rules(const Json& role) {
   return out;
 }
 
-}  // namespace
+std::string role_not_found(std::string_view role_kind, std::string_view name) {
+  return fmt::format(R"({}.rbac.authorization.k8s.io "{}" not found)",
+                     role_kind == "ClusterRole" ? "clusterrole" : "role", name);
+}
 
 bool covers(const PolicyRule& rule, const Attributes& asked) {
   if (!has_or_all(rule.verbs, asked.verb)) return false;
@@ -115,9 +129,11 @@ const Roles::Subject* Roles::subject_of(const Binding& binding, const api::User&
   return nullptr;
 }
 
-const std::vector<PolicyRule>* Roles::rules_of(const Binding& binding) const {
-  const std::string where = binding.role_kind == "ClusterRole" ? "" : binding.name_space;
-  const auto found = roles_.find({where, binding.role});
+const std::vector<PolicyRule>* Roles::find_role(std::string_view role_kind,
+                                                std::string_view name_space,
+                                                std::string_view name) const {
+  const std::string_view where = role_kind == "ClusterRole" ? "" : name_space;
+  const auto found = roles_.find({std::string(where), std::string(name)});
   return found == roles_.end() ? nullptr : &found->second;
 }
 
@@ -150,11 +166,10 @@ Verdict Roles::judge(const api::User& user, const Attributes& asked) const {
   Verdict out;
   std::vector<std::string> missing;
   each_binding(user, asked.name_space, [&](const Binding& binding, const Subject& subject) {
-    const std::vector<PolicyRule>* const rules = rules_of(binding);
+    const std::vector<PolicyRule>* const rules =
+        find_role(binding.role_kind, binding.name_space, binding.role);
     if (rules == nullptr) {
-      missing.push_back(fmt::format(R"({}.rbac.authorization.k8s.io "{}" not found)",
-                                    binding.role_kind == "ClusterRole" ? "clusterrole" : "role",
-                                    binding.role));
+      missing.push_back(role_not_found(binding.role_kind, binding.role));
       return true;
     }
     // Paths are the cluster's: a binding in a namespace gives none.
@@ -165,18 +180,23 @@ Verdict Roles::judge(const api::User& user, const Attributes& asked) const {
     return !out.allowed;
   });
   if (!out.allowed && !missing.empty())
-    out.reason = missing.size() == 1 ? fmt::format("RBAC: {}", missing.front())
-                                     : fmt::format("RBAC: [{}]", fmt::join(missing, ", "));
+    out.reason = fmt::format("RBAC: {}", all_told(std::move(missing)));
   return out;
 }
 
-std::vector<PolicyRule> Roles::rules_for(const api::User& user, std::string_view name_space) const {
-  std::vector<PolicyRule> out;
+Roles::Held Roles::held_by(const api::User& user, std::string_view name_space) const {
+  Held out;
+  std::vector<std::string> missing;
   each_binding(user, name_space, [&](const Binding& binding, const Subject&) {
-    if (const std::vector<PolicyRule>* rules = rules_of(binding))
-      std::ranges::copy(*rules, std::back_inserter(out));
+    const std::vector<PolicyRule>* const rules =
+        find_role(binding.role_kind, binding.name_space, binding.role);
+    if (rules != nullptr)
+      std::ranges::copy(*rules, std::back_inserter(out.rules));
+    else
+      missing.push_back(role_not_found(binding.role_kind, binding.role));
     return true;
   });
+  out.errors = all_told(std::move(missing));
   return out;
 }
 

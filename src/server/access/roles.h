@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct PolicyRule {
   std::vector<std::string> non_resource_urls = {};
 };
 
+// What the rules of a Role or ClusterRole say.
+std::vector<PolicyRule> read_rules(const api::Json& role);
+
 bool covers(const PolicyRule& rule, const Attributes& asked);
 
 struct Verdict {
@@ -30,6 +34,9 @@ struct Verdict {
   // Which binding allows it; or, if not allowed, which bindings name a role that does not exist.
   std::string reason = {};
 };
+
+// clusterrole.rbac.authorization.k8s.io "x" not found
+std::string role_not_found(std::string_view role_kind, std::string_view name);
 
 // All roles and bindings as they stood at one moment; immutable, any thread.
 class Roles {
@@ -44,7 +51,15 @@ class Roles {
 
   Verdict judge(const api::User& user, const Attributes& asked) const;
   // Everything the user may do in the namespace and at the cluster scope.
-  std::vector<PolicyRule> rules_for(const api::User& user, std::string_view name_space) const;
+  struct Held {
+    std::vector<PolicyRule> rules = {};
+    // What is wrong with bindings of theirs, in upstream's words; empty: nothing.
+    std::string errors = {};
+  };
+  Held held_by(const api::User& user, std::string_view name_space) const;
+  // What the role says that a `role_kind` reference in the namespace means; null if there is none.
+  const std::vector<PolicyRule>* find_role(std::string_view role_kind, std::string_view name_space,
+                                           std::string_view name) const;
 
  private:
   struct Subject {
@@ -64,7 +79,6 @@ class Roles {
 
   static Binding read_binding(const api::Object& object);
   static const Subject* subject_of(const Binding& binding, const api::User& user);
-  const std::vector<PolicyRule>* rules_of(const Binding& binding) const;
   static std::string told(const Binding& binding, const Subject& subject);
   template <typename Visit>
   void each_binding(const api::User& user, std::string_view name_space, Visit&& visit) const;

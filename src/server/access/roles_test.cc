@@ -1,6 +1,9 @@
 #include "server/access/roles.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <utility>
 
 namespace muster::server {
 namespace {
@@ -137,9 +140,9 @@ TEST_F(RolesTest, ABindingInANamespaceHoldsThereOnly) {
   EXPECT_TRUE(all.judge(kRobot, ask("get", "pods", "ns")).allowed);
   EXPECT_FALSE(all.judge(kRobot, ask("get", "pods", "other")).allowed);
   EXPECT_FALSE(all.judge(kRobot, path("get", "/metrics")).allowed);
-  EXPECT_EQ(all.rules_for(kJane, "ns").size(), 1U);
-  EXPECT_EQ(all.rules_for(kRobot, "ns").size(), 2U);
-  EXPECT_TRUE(all.rules_for(kRobot, "other").empty());
+  EXPECT_EQ(all.held_by(kJane, "ns").rules.size(), 1U);
+  EXPECT_EQ(all.held_by(kRobot, "ns").rules.size(), 2U);
+  EXPECT_TRUE(all.held_by(kRobot, "other").rules.empty());
 }
 
 TEST_F(RolesTest, AMissingRoleIsNamed) {
@@ -150,6 +153,20 @@ TEST_F(RolesTest, AMissingRoleIsNamed) {
   const Verdict verdict = roles().judge(kJane, ask("get", "pods"));
   EXPECT_FALSE(verdict.allowed);
   EXPECT_EQ(verdict.reason, R"(RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found)");
+  EXPECT_EQ(roles().held_by(kJane, "ns").errors,
+            R"(clusterrole.rbac.authorization.k8s.io "gone" not found)");
+}
+
+TEST_F(RolesTest, MissingRolesAreNamedOnceEach) {
+  constexpr std::string_view kBinding =
+      R"({{"metadata":{{"name":"{}"}},"roleRef":{{"kind":"ClusterRole","name":"{}"}},)"
+      R"("subjects":[{{"kind":"Group","name":"dev"}}]}})";
+  for (const auto& [name, role] : {std::pair("a", "gone"), {"b", "gone"}, {"c", "lost"}})
+    cluster_bindings_.push_back(
+        object("ClusterRoleBinding", fmt::format(fmt::runtime(kBinding), name, role)));
+  EXPECT_EQ(roles().judge(kJane, ask("get", "pods")).reason,
+            R"(RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, )"
+            R"(clusterrole.rbac.authorization.k8s.io "lost" not found])");
 }
 
 }  // namespace

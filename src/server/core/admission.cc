@@ -26,6 +26,13 @@ bool is(const api::Kind& kind, const api::Kind& other) { return &kind == &other;
 
 bool is_service(const api::Kind& kind) { return kind.kind == "Service" && kind.group.empty(); }
 
+// Nobody may give away what they do not hold.
+Result<void> admit_grant(const Context& context, const api::Request& request, const Json& document,
+                         const Json* old) {
+  if (request.kind->group != "rbac.authorization.k8s.io" || !context.role_guard) return {};
+  return context.role_guard(request, document, old);
+}
+
 // Objects live in namespaces that exist and are not about to go.
 Result<void> admit_into_namespace(Context& context, const api::Request& request,
                                   const Json& document) {
@@ -164,6 +171,7 @@ Result<void> admit_group(Context& context, const api::Request& request, Json& gr
 
 Result<void> admit_create(Context& context, const api::Request& request, Json& document) {
   TRY(admit_into_namespace(context, request, document));
+  TRY(admit_grant(context, request, document, nullptr));
   if (is(*request.kind, api::kinds::pod_group()))
     return admit_group(context, request, document, api::kPodGroupNoun, api::kPodGroupFinalizer);
   if (is(*request.kind, api::kinds::composite_pod_group()))
@@ -179,6 +187,7 @@ Result<void> admit_create(Context& context, const api::Request& request, Json& d
 
 Result<void> admit_update(Context& context, const api::Request& request, Json& document,
                           const Json& old) {
+  TRY(admit_grant(context, request, document, &old));
   if ((is(*request.kind, api::kinds::pod_group()) ||
        is(*request.kind, api::kinds::composite_pod_group())) &&
       request.subresource.empty())

@@ -3,6 +3,7 @@
 #include "api/gates/gates.h"
 #include "base/entropy.h"
 #include "base/time.h"
+#include "server/core/role_guard.h"
 #include "server/core/staging.h"
 
 namespace muster::server {
@@ -14,7 +15,8 @@ struct Context {
   Entropy& entropy;
   Time now;
   const api::Gates& gates;
-  bool validates = true;  // see Registry::Validation
+  const RoleGuard& role_guard;  // may be empty
+  bool validates = true;        // see Registry::Validation
 };
 
 }  // namespace muster::server

@@ -119,6 +119,7 @@ void Registry::decide(api::Request request, Time now, Reply reply) {
                   .entropy = entropy_,
                   .now = now,
                   .gates = gates_,
+                  .role_guard = role_guard_,
                   .validates = validation_ == Validation::On};
   Result<Decision> decision = decide_safely(context, request);
   if (decision)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/gates/gates.h"
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "server/core/group_tally.h"
+#include "server/core/role_guard.h"
 #include "server/core/served.h"
 #include "store/store.h"
 #include "watch/window.h"
@@ -42,6 +44,10 @@ class Registry {
   Registry(store::Store& store, watch::Window& window, Entropy& entropy,
            Validation validation = Validation::On, const api::Gates& gates = {});
   ~Registry();
+
+  // Before the first submit(). Without a guard whoever may write roles and bindings may grant
+  // anything.
+  void guard_roles(RoleGuard guard) { role_guard_ = std::move(guard); }
 
   // --- the registry's thread ---
   // Decides a write (Create, Update, Patch, Delete, DeleteCollection). An error that needs no
@@ -85,6 +91,7 @@ class Registry {
   const api::Gates gates_;
   const std::vector<const api::Kind*> served_;
   const GroupTally tally_;
+  RoleGuard role_guard_;  // may be empty
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<NamespaceCleaner> cleaner_;
   std::unique_ptr<PinnedListings> pins_;  // the only part that reads change; has its own lock

@@ -21,6 +21,7 @@
 #include "base/entropy.h"
 #include "base/mailbox.h"
 #include "base/time.h"
+#include "server/access/escalation.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
 #include "server/http/certificates.h"
@@ -45,6 +46,9 @@ class Core {
         std::make_unique<Access>(*store_, TokenKey::read(TokenKey::make_pem().value()).value());
     registry_ =
         std::make_unique<Registry>(*store_, window_, entropy_, Registry::Validation::On, gates);
+    registry_->guard_roles([this](const auto& request, const auto& document, const auto* old) {
+      return check_escalation(access_->authorizer(), request, document, old);
+    });
     registry_->bootstrap(clock_.now());
     thread_ = std::thread([this] { run(); });
     server_ = std::make_unique<Server>(

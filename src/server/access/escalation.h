@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "api/json.h"
+#include "api/request.h"
+#include "base/result.h"
+#include "server/access/authorizer.h"
+#include "server/access/roles.h"
+
+// Nobody may give away what they do not hold: roles and bindings are written only by those whose
+// own rights cover what is granted, or who were given the verbs `escalate` and `bind` (wire.md
+// 6.3).
+namespace muster::server {
+
+// The rights among `granted` that no rule of `held` covers, one verb, group, resource and name
+// each; then those of the same resource put together.
+std::vector<PolicyRule> rights_missing(std::span<const PolicyRule> held,
+                                       std::span<const PolicyRule> granted);
+
+// Everything there is, as two rules.
+std::vector<PolicyRule> all_rights();
+
+// Judges the write of a Role, ClusterRole, RoleBinding or ClusterRoleBinding by the request's user;
+// `document` is what would be stored, `old` what stands, null on create. Forbidden in upstream's
+// words. Any other kind passes.
+Result<void> check_escalation(const Authorizer& authorizer, const api::Request& request,
+                              const api::Json& document, const api::Json* old);
+
+}  // namespace muster::server
