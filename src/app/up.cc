@@ -21,9 +21,11 @@
 #include "controllers/garbage_collector.h"
 #include "controllers/namespace_defaults.h"
 #include "controllers/podgroup_protection.h"
+#include "controllers/role_aggregation.h"
 #include "scheduler/scheduler.h"
 #include "server/access/access.h"
 #include "server/access/escalation.h"
+#include "server/core/bootstrap_roles.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
 #include "server/http/certificates.h"
@@ -208,6 +210,11 @@ Result<void> run_up(UpOptions options) {
   ComponentThread<controllers::Disruption> disruption(
       controllers_client, clock,
       [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
+  server::LoopbackClient aggregation_client(server, server::role_aggregator());
+  ComponentThread<controllers::RoleAggregation> role_aggregation(
+      aggregation_client, clock, [](client::Send send) {
+        return std::make_unique<controllers::RoleAggregation>(std::move(send));
+      });
   scheduler::SchedulerOptions scheduler_options;
   scheduler_options.group_bindings = true;
   scheduler_options.gates = options.gates;

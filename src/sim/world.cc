@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "server/core/bootstrap_roles.h"
 #include "store/engines/memory.h"
 
 namespace muster::sim {
@@ -57,6 +58,12 @@ World::World(Options options)
   disruption_ = std::make_unique<Stepper<controllers::Disruption>>(
       *controllers_client_,
       [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
+  aggregation_client_ =
+      std::make_unique<server::LoopbackClient>(*server_, server::role_aggregator());
+  role_aggregation_ = std::make_unique<Stepper<controllers::RoleAggregation>>(
+      *aggregation_client_, [](client::Send send) {
+        return std::make_unique<controllers::RoleAggregation>(std::move(send));
+      });
 }
 
 World::~World() = default;
@@ -83,6 +90,7 @@ void World::settle() {
     moved |= garbage_collector_->step(now_);
     moved |= namespace_defaults_->step(now_);
     moved |= disruption_->step(now_);
+    moved |= role_aggregation_->step(now_);
   }
 }
 
@@ -106,7 +114,8 @@ std::optional<Time> World::next_deadline() const {
         pod_group_protection_->component().next_deadline(),
         composite_protection_->component().next_deadline(),
         garbage_collector_->component().next_deadline(),
-        namespace_defaults_->component().next_deadline(), disruption_->component().next_deadline()})
+        namespace_defaults_->component().next_deadline(), disruption_->component().next_deadline(),
+        role_aggregation_->component().next_deadline()})
     if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
   return earliest;
 }

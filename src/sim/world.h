@@ -15,6 +15,7 @@
 #include "controllers/garbage_collector.h"
 #include "controllers/namespace_defaults.h"
 #include "controllers/podgroup_protection.h"
+#include "controllers/role_aggregation.h"
 #include "scheduler/scheduler.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
@@ -154,6 +155,8 @@ class World {
   std::unique_ptr<Stepper<controllers::GarbageCollector>> garbage_collector_;
   std::unique_ptr<Stepper<controllers::NamespaceDefaults>> namespace_defaults_;
   std::unique_ptr<Stepper<controllers::Disruption>> disruption_;
+  std::unique_ptr<server::LoopbackClient> aggregation_client_;
+  std::unique_ptr<Stepper<controllers::RoleAggregation>> role_aggregation_;
   bool submitted_ = false;
   bool held_ = false;
   Fault fault_;

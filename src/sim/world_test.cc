@@ -143,5 +143,30 @@ TEST(World, ARestartedSchedulerKnowsWhatTheApiSays) {
   EXPECT_EQ(world.scheduler().numbers().unschedulable_now, 1U);
 }
 
+TEST(World, AggregatedRolesFollowTheirParts) {
+  World world(four_nodes());
+  const api::Kind& roles = *api::find_kind("rbac.authorization.k8s.io", "ClusterRole");
+  const auto role = [&](std::string_view name) { return world.get(roles, "", name); };
+  const api::Revision at_first = role("admin")->revision();
+  world.settle();
+  EXPECT_EQ(role("admin")->revision(), at_first) << "what a fresh server has is complete";
+  EXPECT_NE(role("admin")->bytes().find("impersonate"), std::string::npos) << "from edit";
+  EXPECT_NE(role("admin")->bytes().find("replicationcontrollers"), std::string::npos)
+      << "from view, by edit";
+  ASSERT_TRUE(world.ask(client::create_request(
+      roles, "",
+      api::parse_json(R"({"metadata":{"name":"crystals","labels":)"
+                      R"({"rbac.authorization.k8s.io/aggregate-to-view":"true"}},)"
+                      R"("rules":[{"apiGroups":["x.io"],"resources":["crystals"],)"
+                      R"("verbs":["get"]}]})")
+          .value()
+          .value)));
+  for (const char* name : {"view", "edit", "admin"})
+    EXPECT_NE(role(name)->bytes().find("crystals"), std::string::npos) << name;
+  ASSERT_TRUE(world.ask(client::delete_request(*role("crystals"), std::nullopt)));
+  for (const char* name : {"view", "edit", "admin"})
+    EXPECT_EQ(role(name)->bytes().find("crystals"), std::string::npos) << name;
+}
+
 }  // namespace
 }  // namespace muster::sim

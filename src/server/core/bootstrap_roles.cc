@@ -1,6 +1,9 @@
 #include "server/core/bootstrap_roles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,9 +27,13 @@ struct Rule {
 };
 struct Role {
   std::string_view name;
-  std::vector<Rule> rules;
+  std::vector<Rule> rules = {};
+  // Aggregation: which of "view", "edit" and "admin" the role is part of, and which one it is.
+  std::string_view part_of = {};
+  std::string_view gathers = {};
 };
-// Gives a role to a group, or to a user ("User NAME").
+// Gives a role to groups, to a user ("User NAME") or to a service account of kube-system
+// ("ServiceAccount NAME").
 struct Grant {
   std::string_view role;
   std::string_view group;
@@ -61,29 +68,28 @@ std::vector<Rule> view_rules() {
           {kRead, "resource.k8s.io", "resourceclaims resourceclaimtemplates"}};
 }
 
+// What "edit" has beyond "view".
 std::vector<Rule> edit_rules() {
-  std::vector<Rule> rules = view_rules();
-  for (const Rule& rule : std::vector<Rule>{
-           {kRead, "core", "secrets"},
-           {kWrite, "core", kCoreWritable},
-           {"create", "core", "pods/eviction serviceaccounts/token"},
-           {kWrite, "apps", kAppsThings},
-           {kWrite, "batch", "cronjobs jobs"},
-           {kWrite, "policy", "poddisruptionbudgets"},
-           {kWrite, "scheduling.k8s.io", kGroupThings},
-           {kWrite, "jobset.x-k8s.io", "jobsets"},
-           {kWrite, "leaderworkerset.x-k8s.io", "leaderworkersets leaderworkersets/scale"},
-           {kWrite, "resource.k8s.io", "resourceclaims resourceclaimtemplates"}})
-    rules.push_back(rule);
-  return rules;
+  return {{kRead, "core", "secrets"},
+          {kWrite, "core", kCoreWritable},
+          {"create", "core", "pods/eviction serviceaccounts/token"},
+          {"impersonate", "core", "serviceaccounts"},
+          {kWrite, "apps", kAppsThings},
+          {kWrite, "batch", "cronjobs jobs"},
+          {kRead, "coordination.k8s.io", "leases"},
+          {kWrite, "coordination.k8s.io", "leases"},
+          {kWrite, "policy", "poddisruptionbudgets"},
+          {kWrite, "scheduling.k8s.io", kGroupThings},
+          {kWrite, "jobset.x-k8s.io", "jobsets"},
+          {kWrite, "leaderworkerset.x-k8s.io", "leaderworkersets leaderworkersets/scale"},
+          {kWrite, "resource.k8s.io", "resourceclaims resourceclaimtemplates"}};
 }
 
+// What "admin" has beyond "edit".
 std::vector<Rule> admin_rules() {
-  std::vector<Rule> rules = edit_rules();
-  rules.push_back({kRead, kRbac, "roles rolebindings"});
-  rules.push_back({kWrite, kRbac, "roles rolebindings"});
-  rules.push_back({"create", "authorization.k8s.io", "localsubjectaccessreviews"});
-  return rules;
+  return {{kRead, kRbac, "roles rolebindings"},
+          {kWrite, kRbac, "roles rolebindings"},
+          {"create", "authorization.k8s.io", "localsubjectaccessreviews"}};
 }
 
 std::vector<Rule> scheduler_rules() {
@@ -129,9 +135,18 @@ std::vector<Role> all_roles() {
         {"create", "core", "serviceaccounts serviceaccounts/token secrets"},
         {"create", "authentication.k8s.io", "tokenreviews"},
         {"create", "authorization.k8s.io", "subjectaccessreviews"}}},
-      {"view", view_rules()},
-      {"edit", edit_rules()},
-      {"admin", admin_rules()},
+      {"system:service-account-issuer-discovery",
+       {{"get", "",
+         "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks "
+         "/openid/v1/jwks/"}}},
+      {"system:controller:clusterrole-aggregation-controller",
+       {{"escalate get list patch update watch", kRbac, "clusterroles"}}},
+      {"system:aggregate-to-view", view_rules(), "view"},
+      {"system:aggregate-to-edit", edit_rules(), "edit"},
+      {"system:aggregate-to-admin", admin_rules(), "admin"},
+      {"view", {}, "edit", "view"},
+      {"edit", {}, "admin", "edit"},
+      {"admin", {}, {}, "admin"},
   };
 }
 
@@ -141,6 +156,9 @@ std::vector<Grant> all_grants() {
           {"system:basic-user", "system:authenticated"},
           {"system:public-info-viewer", "system:authenticated system:unauthenticated"},
           {"system:monitoring", "system:monitoring"},
+          {"system:service-account-issuer-discovery", "system:serviceaccounts"},
+          {"system:controller:clusterrole-aggregation-controller",
+           "ServiceAccount clusterrole-aggregation-controller"},
           {"system:kube-scheduler", "User system:kube-scheduler"},
           {"system:kube-controller-manager", "User system:kube-controller-manager"}};
 }
@@ -174,13 +192,41 @@ Json rule_json(const Rule& rule) {
 }
 
 JsonObject metadata(std::string_view name) {
-  return {{"name", name}, {"labels", JsonObject{{"kubernetes.io/bootstrapping", "rbac-defaults"}}}};
+  return {{"name", name},
+          {"labels", JsonObject{{"kubernetes.io/bootstrapping", "rbac-defaults"}}},
+          {"annotations", JsonObject{{"rbac.authorization.kubernetes.io/autoupdate", "true"}}}};
 }
 
-Json role_json(const Role& role) {
-  JsonArray rules;
-  for (const Rule& rule : role.rules) rules.push_back(rule_json(rule));
-  return JsonObject{{"metadata", metadata(role.name)}, {"rules", std::move(rules)}};
+std::string aggregation_label(std::string_view to) {
+  return fmt::format("rbac.authorization.k8s.io/aggregate-to-{}", to);
+}
+
+// The rules of an aggregated role are written as the controller would gather them, in the order of
+// names: so they hold from the first moment, and it has nothing to do.
+JsonArray rules_json(const Role& role, const std::vector<Role>& all) {
+  JsonArray out;
+  for (const Rule& rule : role.rules) out.push_back(rule_json(rule));
+  if (role.gathers.empty()) return out;
+  std::map<std::string_view, const Role*> parts;
+  for (const Role& other : all)
+    if (other.part_of == role.gathers) parts.emplace(other.name, &other);
+  for (const auto& [name, part] : parts)
+    for (Json& rule : rules_json(*part, all))
+      if (std::ranges::find(out, rule) == out.end()) out.push_back(std::move(rule));
+  return out;
+}
+
+Json role_json(const Role& role, const std::vector<Role>& all) {
+  JsonObject meta = metadata(role.name);
+  if (!role.part_of.empty())
+    meta["labels"].as_object().emplace(aggregation_label(role.part_of), "true");
+  JsonObject out{{"metadata", std::move(meta)}, {"rules", rules_json(role, all)}};
+  if (!role.gathers.empty()) {
+    const JsonObject selector{
+        {"matchLabels", JsonObject{{aggregation_label(role.gathers), "true"}}}};
+    out.emplace("aggregationRule", JsonObject{{"clusterRoleSelectors", JsonArray{selector}}});
+  }
+  return out;
 }
 
 JsonObject subject(std::string_view kind, std::string_view name) {
@@ -192,6 +238,9 @@ Json grant_json(const Grant& grant) {
   const std::vector<std::string_view> named = words(grant.group);
   if (named.front() == "User")
     subjects.push_back(subject("User", named.back()));
+  else if (named.front() == "ServiceAccount")
+    subjects.push_back(JsonObject{
+        {"kind", "ServiceAccount"}, {"name", named.back()}, {"namespace", "kube-system"}});
   else
     for (const std::string_view group : named) subjects.push_back(subject("Group", group));
   return JsonObject{
@@ -208,10 +257,17 @@ std::vector<BootstrapObject> bootstrap_roles() {
   CHECK(roles != nullptr);
   CHECK(bindings != nullptr);
   std::vector<BootstrapObject> out;
-  for (const Role& role : all_roles()) out.push_back({.kind = roles, .document = role_json(role)});
+  const std::vector<Role> all = all_roles();
+  for (const Role& role : all) out.push_back({.kind = roles, .document = role_json(role, all)});
   for (const Grant& grant : all_grants())
     out.push_back({.kind = bindings, .document = grant_json(grant)});
   return out;
+}
+
+api::User role_aggregator() {
+  return {.name = "system:serviceaccount:kube-system:clusterrole-aggregation-controller",
+          .groups = {"system:serviceaccounts", "system:serviceaccounts:kube-system",
+                     "system:authenticated"}};
 }
 
 }  // namespace muster::server

@@ -4,6 +4,7 @@
 
 #include "api/json.h"
 #include "api/kind.h"
+#include "api/request.h"
 
 namespace muster::server {
 
@@ -14,5 +15,9 @@ struct BootstrapObject {
   api::Json document;
 };
 std::vector<BootstrapObject> bootstrap_roles();
+
+// As whom the controller of aggregated roles asks: one of those roles lets it write what it does
+// not hold.
+api::User role_aggregator();
 
 }  // namespace muster::server
