@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "api/json_bounds.h"
 #include "api/json_error.h"
 #include "api/scratch.h"
 #include "api/text_buffer.h"
@@ -18,7 +19,6 @@
 namespace muster::api {
 namespace {
 
-constexpr std::size_t kDepthMax = 100;
 // A parser keeps the memory of its largest document; one that grew beyond this is not kept.
 constexpr std::size_t kParserBytesKept = std::size_t{1} << 20U;
 
@@ -119,8 +119,10 @@ std::string refusal(std::string_view text, simdjson::error_code code) {
 template <typename Use>
 Result<void> with_parsed(std::string_view text, Use&& use) {
   static thread_local simdjson::dom::parser parser;
-  // Sets the depth limit; parse() grows the capacity and keeps the limit.
-  if (parser.max_depth() != kDepthMax && parser.allocate(0, kDepthMax) != simdjson::SUCCESS)
+  // Sets the depth limit; parse() grows the capacity and keeps the limit. simdjson counts what is
+  // innermost too, unless it is an empty list or object.
+  constexpr std::size_t kLimit = kJsonDepthMax + 1;
+  if (parser.max_depth() != kLimit && parser.allocate(0, kLimit) != simdjson::SUCCESS)
     return fail(Reason::InternalError, "no memory to parse JSON");
   simdjson::dom::element root;
   if (const auto error = parser.parse(text.data(), text.size()).get(root); error)
@@ -278,11 +280,27 @@ std::size_t next_escape(std::string_view text, std::size_t from) {
   return at;
 }
 
+bool is_ascii(std::string_view text) {
+  std::uint64_t seen = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    seen |= word;
+  }
+  for (; at < text.size(); ++at) seen |= static_cast<unsigned char>(text[at]);
+  return (seen & 0x8080808080808080U) == 0;
+}
+
 }  // namespace
 
 void write_string(std::string_view text, TextBuffer& out) {
   static constexpr std::string_view kHex = "0123456789abcdef";
-  out.put('"');
+  if (!is_ascii(text) && !simdjson::validate_utf8(text.data(), text.size())) {
+    write_string(valid_utf8(text), out);
+    return;
+  }
+  out.put('\"');
   std::size_t plain = 0;  // start of the run not yet copied
   for (std::size_t i = next_escape(text, 0); i < text.size(); i = next_escape(text, i + 1)) {
     const auto byte = static_cast<unsigned char>(text[i]);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "api/json_bounds.h"
+
 namespace muster::api {
 namespace {
 
@@ -98,14 +100,45 @@ TEST(Json, FindsWhatToEscapeAtEveryPlace) {
       text[place] = static_cast<char>(byte);
       std::string written;
       write_string(text, written);
-      const bool escaped = byte < 0x20 || byte == '"' || byte == '\\';
-      EXPECT_EQ(written.size() > text.size() + 2, escaped) << byte << " at " << place;
-      if (byte >= 0x80) continue;  // half a character is no JSON
+      const bool half_a_character = byte >= 0x80;
+      const bool changed = byte < 0x20 || byte == '"' || byte == '\\' || half_a_character;
+      EXPECT_EQ(written.size() > text.size() + 2, changed) << byte << " at " << place;
       const auto read = parse_json(written);
       ASSERT_TRUE(read.has_value()) << written;
+      if (half_a_character) text.replace(place, 1, "\uFFFD");
       EXPECT_EQ(read->value.as_string(), text);
     }
   }
+}
+
+TEST(Json, WritesReplacementsForBytesThatAreNoText) {
+  struct Case {
+    std::string_view bytes, want;
+  };
+  const Case cases[] = {
+      {"é€😀", "é€😀"},
+      {"\xff", "\uFFFD"},
+      {"a\xc3", "a\uFFFD"},                                // cut short
+      {"\xc3(", "\uFFFD("},                                // not continued
+      {"\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"},              // half a surrogate pair
+      {"\xc0\xaf", "\uFFFD\uFFFD"},                        // longer than need be
+      {"\xf4\x90\x80\x80é", "\uFFFD\uFFFD\uFFFD\uFFFDé"},  // beyond the last character
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(valid_utf8(c.bytes), c.want);
+    EXPECT_EQ(to_text(Json(c.bytes)), "\"" + std::string(c.want) + "\"");
+  }
+}
+
+TEST(Json, CountsHowDeepAValueNests) {
+  EXPECT_EQ(depth_of(Json(1)), 0U);
+  EXPECT_EQ(depth_of(parse_json(R"({"a":[],"b":[[{}],1]})")->value), 4U);
+  // The parser takes what fits, whatever is innermost.
+  const auto nested = [](std::size_t depth) {
+    return parse_json(std::string(depth, '[') + "1" + std::string(depth, ']'));
+  };
+  EXPECT_EQ(depth_of(nested(kJsonDepthMax)->value), kJsonDepthMax);
+  EXPECT_FALSE(nested(kJsonDepthMax + 1).has_value());
 }
 
 TEST(Json, FindsMembersWithoutThrowing) {

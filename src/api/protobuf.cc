@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/base64.h"
+#include "api/json_bounds.h"
 #include "base/time.h"
 
 namespace muster::api {
@@ -17,8 +18,6 @@ using schema::Field;
 using schema::Message;
 using schema::Repeat;
 using schema::Shape;
-
-constexpr std::size_t kDepthMax = 100;
 
 enum class Wire : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
@@ -33,6 +32,13 @@ struct Token {
 tl::unexpected<Error> malformed() {
   return fail(Reason::BadRequest, "the body is no valid protobuf message");
 }
+
+tl::unexpected<Error> too_deep() {
+  return fail(Reason::BadRequest, "the body is nested too deeply");
+}
+
+// Bytes that no UTF-8 text has would be lost on the way through JSON; Go puts U+FFFD there.
+Json text_value(std::string_view bytes) { return boost::json::string(valid_utf8(bytes)); }
 
 // Steps through a message, never beyond its end.
 class Reader {
@@ -134,7 +140,7 @@ Result<Json> read_any(std::string_view bytes) {
 Result<Json> read_int_or_string(std::string_view bytes) {
   const auto message = SmallMessage::read(bytes);
   if (!message) return malformed();
-  if (message->fields[1].integer == 1) return Json(boost::json::string(message->fields[3].bytes));
+  if (message->fields[1].integer == 1) return text_value(message->fields[3].bytes);
   return Json(std::int64_t{static_cast<std::int32_t>(message->fields[2].integer)});
 }
 
@@ -168,7 +174,7 @@ bool is_scalar(Shape shape) {
 class MessageReader {
  public:
   Result<void> read(const Message& message, std::string_view bytes, JsonObject& object) {
-    if (depth_ == kDepthMax) return fail(Reason::BadRequest, "the body is nested too deeply");
+    if (depth_ == kJsonDepthMax) return too_deep();
     ++depth_;
     for (Reader reader(bytes); !reader.done();) {
       const auto token = reader.next();
@@ -226,7 +232,8 @@ class MessageReader {
     if (!entry || (entry->present[1] && entry->fields[1].wire != Wire::Bytes)) return malformed();
     Token value = entry->fields[2];
     if (!entry->present[2]) value.wire = is_scalar(field.shape) ? Wire::Varint : Wire::Bytes;
-    ensure_object(object, field.name)[entry->fields[1].bytes] = TRY(read_one(field, value));
+    Json read = TRY(read_one(field, value));
+    ensure_object(object, field.name)[valid_utf8(entry->fields[1].bytes)] = std::move(read);
     return {};
   }
 
@@ -266,7 +273,7 @@ class MessageReader {
       case Shape::Quantity:
       case Shape::Duration: return read_wrapped(field.shape, token.bytes);
       case Shape::Message: return read_message(*field.message, token.bytes);
-      default: return Json(boost::json::string(token.bytes));
+      default: return text_value(token.bytes);
     }
   }
 
@@ -277,7 +284,7 @@ class MessageReader {
       return Json(boost::json::string(
           duration_text(static_cast<std::int64_t>(message->fields[1].integer))));
     if (!message->present[1]) return Json(nullptr);
-    return Json(boost::json::string(message->fields[1].bytes));
+    return text_value(message->fields[1].bytes);
   }
 
   Result<Json> read_message(const Message& message, std::string_view bytes) {
@@ -318,6 +325,8 @@ Result<ParsedJson> parse_protobuf(const Message& root, std::string_view message_
   parsed.value.emplace_object();
   if (auto done = MessageReader().read(root, message_bytes, parsed.value.get_object()); !done)
     return fail(std::move(done).error());
+  // Lists stand between messages, and a member may hold JSON of its own.
+  if (depth_of(parsed.value) > kJsonDepthMax) return too_deep();
   return parsed;
 }
 

@@ -8,6 +8,7 @@
 
 #include "api/base64.h"
 #include "api/decode.h"
+#include "api/json_bounds.h"
 #include "api/kind.h"
 #include "api/object.h"
 #include "api/patch/patch.h"
@@ -244,6 +245,35 @@ TEST(Protobuf, NeverReadsOutOfRange) {
       broken[entropy.below(broken.size())] = static_cast<char>(entropy.next());
     if (const auto read = parse_protobuf(pod, broken)) static_cast<void>(decode(pod, *read));
   }
+}
+
+TEST(Protobuf, ReplacesBytesThatAreNoText) {
+  const auto& meta = schema::message("meta/v1", "ObjectMeta");
+  const auto with_labels = [](std::string_view key, std::string_view value) {
+    std::string entry;
+    ProtobufWriter::bytes(1, key, entry);
+    ProtobufWriter::bytes(2, value, entry);
+    std::string out;
+    ProtobufWriter::bytes(1, "n\xff", out);
+    ProtobufWriter::bytes(11, entry, out);
+    return out;
+  };
+  const auto read = parse_protobuf(meta, with_labels("k\xc3", "\xfe"));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(to_text(read->value), "{\"name\":\"n\uFFFD\",\"labels\":{\"k\uFFFD\":\"\uFFFD\"}}");
+}
+
+TEST(Protobuf, RefusesWhatJsonCannotHold) {
+  const auto& entry = schema::message("meta/v1", "ManagedFieldsEntry");
+  const auto with_fields = [&](std::size_t depth) {
+    std::string any;
+    ProtobufWriter::bytes(1, std::string(depth, '[') + std::string(depth, ']'), any);
+    std::string out;
+    ProtobufWriter::bytes(7, any, out);
+    return parse_protobuf(entry, out);
+  };
+  EXPECT_TRUE(with_fields(kJsonDepthMax - 1).has_value());
+  EXPECT_FALSE(with_fields(kJsonDepthMax).has_value());
 }
 
 TEST(Protobuf, RefusesEndlessNesting) {

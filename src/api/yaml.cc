@@ -14,12 +14,12 @@
 #include <string>
 #include <utility>
 
+#include "api/json_bounds.h"
 #include "base/check.h"
 
 namespace muster::api {
 namespace {
 
-constexpr std::size_t kDepthMax = 100;
 // Aliases make small texts into large documents; this bounds the document.
 constexpr std::size_t kNodesMax = 300'000;
 
@@ -186,6 +186,7 @@ class Loader {
   struct Anchored {
     Json value;
     std::size_t nodes;
+    std::size_t depth;
   };
 
   Result<void> next(Event& event) {
@@ -202,12 +203,15 @@ class Loader {
                 "error converting YAML to JSON: yaml: document contains excessive aliasing");
   }
 
+  static tl::unexpected<Error> too_deep() {
+    return fail(Reason::BadRequest, "error converting YAML to JSON: yaml: exceeded max depth of {}",
+                kJsonDepthMax);
+  }
+
   Result<Json> load_node(const Event& event, const std::string& path) {
     if (event.type() == YAML_ALIAS_EVENT) return expand(event.anchor());
     if (auto done = count(1); !done) return fail(std::move(done).error());
-    if (depth_ == kDepthMax)
-      return fail(Reason::BadRequest,
-                  "error converting YAML to JSON: yaml: exceeded max depth of {}", kDepthMax);
+    if (depth_ == kJsonDepthMax) return too_deep();
     const std::size_t nodes_before = nodes_;
     ++depth_;
     Result<Json> value = event.type() == YAML_MAPPING_START_EVENT    ? load_mapping(path)
@@ -215,7 +219,7 @@ class Loader {
                                                                      : resolve_scalar(event);
     --depth_;
     if (value && !event.anchor().empty())
-      anchors_[event.anchor()] = {*value, 1 + nodes_ - nodes_before};
+      anchors_[event.anchor()] = {*value, 1 + nodes_ - nodes_before, depth_of(*value)};
     return value;
   }
 
@@ -225,6 +229,7 @@ class Loader {
       return fail(Reason::BadRequest,
                   "error converting YAML to JSON: yaml: unknown anchor '{}' referenced", anchor);
     if (auto done = count(found->second.nodes); !done) return fail(std::move(done).error());
+    if (depth_ + found->second.depth > kJsonDepthMax) return too_deep();
     return found->second.value;
   }
 

@@ -81,6 +81,17 @@ TEST(Yaml, BoundsAliasesAndNesting) {
   EXPECT_NE(loaded(std::string(500, '[')).find("max depth"), std::string::npos);
 }
 
+TEST(Yaml, BoundsNestingThroughAliases) {
+  const auto nested = [](int deep, std::string_view inner) {
+    return fmt::format("{0:[>{2}}{1}{0:]>{2}}", "", inner, deep);
+  };
+  // The list at the root, 60 lists around the alias and 39 in it: all that JSON takes.
+  const std::string fits = loaded(fmt::format("[&a {}, {}]", nested(39, "x"), nested(60, "*a")));
+  EXPECT_TRUE(parse_json(fits).has_value()) << fits;
+  EXPECT_NE(loaded(fmt::format("[&a {}, {}]", nested(40, "x"), nested(60, "*a"))).find("max depth"),
+            std::string::npos);
+}
+
 TEST(Yaml, ReportsKeysThatStandTwice) {
   const auto parsed = parse_yaml("spec:\n  a: 1\n  a: 2\nlist:\n- {x: 1, x: 2}\n");
   ASSERT_TRUE(parsed.has_value());

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/json_bounds.h"
 #include "api/patch/patch.h"
 
 namespace muster::api {
@@ -129,7 +130,13 @@ class Patcher {
     return parse_pointer(text->get_string());
   }
 
+  // Without this bound a small patch could nest a document deeper than any stack reaches.
+  static bool fits(const Pointer& path, const Json& value) {
+    return path.size() + depth_of(value) <= kJsonDepthMax;
+  }
+
   bool add(const Pointer& path, Json value) {
+    if (!fits(path, value)) return false;
     if (path.empty()) {
       document_ = std::move(value);
       return true;
@@ -164,7 +171,7 @@ class Patcher {
 
   bool replace(const Pointer& path, const Json& value) {
     Json* target = resolve(document_, path, path.size());
-    if (target == nullptr) return false;
+    if (target == nullptr || !fits(path, value)) return false;
     *target = value;
     return true;
   }

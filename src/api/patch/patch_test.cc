@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/json_bounds.h"
+
 // nlohmann asserts where a patch steps into a scalar; here that is one of the ways to fail.
 inline void assume(bool condition) {
   if (!condition) throw std::logic_error("nlohmann would assert");
@@ -172,6 +174,27 @@ TEST(JsonPatch, BoundsOperationsAndCopies) {
   const auto too_large = json_patch(json(R"({"a":["xxxxxxxxxxxxxxxx"]})"), doubling);
   ASSERT_FALSE(too_large.has_value());
   EXPECT_EQ(too_large.error().reason, Reason::RequestEntityTooLarge);
+}
+
+TEST(JsonPatch, BoundsNesting) {
+  std::string deepest;
+  JsonArray growing;
+  for (int i = 0; i < 7; ++i) {
+    growing.push_back(JsonObject{{"op", "copy"}, {"from", ""}, {"path", deepest + "/a"}});
+    // The copy holds as many members as there were, and one stands above it.
+    deepest += "/a" + deepest;
+  }
+  JsonArray shallow(growing.begin(), growing.begin() + 6);
+  const auto fits = json_patch(json("{}"), shallow);
+  ASSERT_TRUE(fits.has_value());
+  EXPECT_EQ(depth_of(*fits), 64U);
+  const auto too_deep = json_patch(json("{}"), growing);
+  ASSERT_FALSE(too_deep.has_value());
+  EXPECT_EQ(too_deep.error().reason, Reason::Invalid);
+  EXPECT_FALSE(json_patch(*fits, json(fmt::format(R"([{{"op":"replace","path":"{}","value":{}}}])",
+                                                  deepest.substr(0, 126),
+                                                  std::string(38, '[') + std::string(38, ']'))))
+                   .has_value());
 }
 
 }  // namespace
