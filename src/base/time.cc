@@ -116,9 +116,13 @@ std::optional<Time> parse_time(std::string_view text) {
                                          std::chrono::month{static_cast<unsigned>(month)},
                                          std::chrono::day{static_cast<unsigned>(day)}};
   if (!in.done() || !date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
-  return Time{std::chrono::sys_days{date}.time_since_epoch() + std::chrono::hours{hour} +
-              std::chrono::minutes{minute - offset_minutes} + seconds{second} +
-              microseconds{micros}};
+  const Time time{std::chrono::sys_days{date}.time_since_epoch() + std::chrono::hours{hour} +
+                  std::chrono::minutes{minute - offset_minutes} + seconds{second} +
+                  microseconds{micros}};
+  // An offset may lead out of the years that can be written.
+  const std::chrono::year in_utc = std::chrono::year_month_day{floor<days>(time)}.year();
+  if (in_utc < std::chrono::year{0} || in_utc > std::chrono::year{9999}) return std::nullopt;
+  return time;
 }
 
 }  // namespace muster

@@ -103,6 +103,8 @@ Result<Field> parse_range(std::string_view text, const Bounds& bounds) {
   if (step == 0)
     return fail(Reason::BadRequest, "step of range should be a positive number: {}", text);
   Field out{.bits = 0, .restricted = !any || step > 1};
+  // A step past the last value takes none but the first, however long it is.
+  step = std::min(step, bounds.most + 1);
   for (std::int64_t value = first; value <= last; value += step)
     out.bits |= std::uint64_t{1} << static_cast<unsigned>(value);
   return out;
@@ -121,12 +123,15 @@ Result<Field> parse_field(std::string_view text, const Bounds& bounds) {
 
 // 1h30m, 90s, 1.5h: Go's durations, in whole seconds.
 Result<Duration> parse_every(std::string_view text) {
+  constexpr double kSecondsMax = 9'223'372'036;  // 2^63 ns
   const std::string_view whole = text;
   double seconds = 0;
   while (!text.empty()) {
     double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number < 0) break;
+    if (std::string_view("0123456789.").find(text.front()) == std::string_view::npos) break;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    if (error != std::errc()) break;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     const std::size_t unit = std::min(text.find_first_of("0123456789."), text.size());
     const std::string_view name = text.substr(0, unit);
@@ -139,7 +144,7 @@ Result<Duration> parse_every(std::string_view text) {
     seconds += number * scale;
     text.remove_prefix(unit);
   }
-  if (!text.empty() || whole.empty())
+  if (!text.empty() || whole.empty() || seconds > kSecondsMax)
     return fail(Reason::BadRequest,
                 "failed to parse duration @every {}: time: invalid duration \"{}\"", whole, whole);
   return std::chrono::seconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds)));

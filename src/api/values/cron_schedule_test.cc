@@ -26,10 +26,16 @@ TEST(CronSchedule, ANumberWithAStepRunsToTheEnd) {
   EXPECT_EQ(CronSchedule::parse("50/5 * * * *")->minutes(), (1ULL << 50) | (1ULL << 55));
 }
 
+TEST(CronSchedule, ALongStepTakesTheFirstValueOnly) {
+  EXPECT_EQ(CronSchedule::parse("5/9223372036854775807 * * * *")->minutes(), 1ULL << 5);
+  EXPECT_EQ(CronSchedule::parse("* * 1/31 * *")->days(), 1ULL << 1);
+}
+
 TEST(CronSchedule, DescriptorsStandForFields) {
   EXPECT_EQ(CronSchedule::parse("@weekly")->weekdays(), 1ULL);
   EXPECT_EQ(CronSchedule::parse("@every 1h30m")->every(), std::chrono::minutes(90));
   EXPECT_EQ(CronSchedule::parse("@every 10ms")->every(), std::chrono::seconds(1));
+  EXPECT_EQ(CronSchedule::parse("@every 2562047h")->every(), std::chrono::hours(2562047));
 }
 
 TEST(CronSchedule, BadOnesAreRefusedInUpstreamsWords) {
@@ -48,6 +54,10 @@ TEST(CronSchedule, BadOnesAreRefusedInUpstreamsWords) {
       {"1-2-3 * * * *", "too many hyphens: 1-2-3"},
       {"@never", "unrecognized descriptor: @never"},
       {"@every soon", "failed to parse duration @every soon: time: invalid duration \"soon\""},
+      {"@every infh", "failed to parse duration @every infh: time: invalid duration \"infh\""},
+      {"@every 1e3s", "failed to parse duration @every 1e3s: time: invalid duration \"1e3s\""},
+      {"@every 2562048h",
+       "failed to parse duration @every 2562048h: time: invalid duration \"2562048h\""},
   };
   for (const Case& c : cases) {
     const auto parsed = CronSchedule::parse(c.text);
