@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 namespace muster::server {
 namespace {
@@ -34,7 +35,8 @@ std::string_view take_until(std::string_view& text, char separator) {
 double read_quality(std::string_view text) {
   double quality = 1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), quality);
-  if (error != std::errc() || end != text.data() + text.size()) return 1;
+  // No number compares with what "nan" reads as, so it would spoil the order of the clauses.
+  if (error != std::errc() || end != text.data() + text.size() || std::isnan(quality)) return 1;
   return std::clamp(quality, 0.0, 1.0);
 }
 

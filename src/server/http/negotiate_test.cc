@@ -34,6 +34,7 @@ TEST(Negotiate, PicksTheFormOfAnAnswer) {
       {kTable + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "table"},
       {"application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "full"},
       {"application/json;q=0.9," + kTable, "table"},
+      {"application/json;q=0.5," + kTable + ";q=nan,application/json;q=0.7", "table"},
       {kTable + ";q=0.5,application/json", "full"},
       {"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
            kMetadata + ",application/json",
