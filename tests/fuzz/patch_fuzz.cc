@@ -4,7 +4,7 @@
 #include "fuzzing.h"
 
 // A document and a patch, separated by a zero byte: every kind of patch ends in a document that can
-// be written, or in an error.
+// be written, or in an error; a merge patch applied twice changes nothing the second time.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace muster;
   std::string_view rest = fuzz::text(data, size);
@@ -16,7 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   if (const auto result = api::json_patch(target->value, patch->value)) writable(*result);
   if (!patch->value.is_object()) return 0;
-  writable(api::merge_patch(target->value, patch->value));
+  const api::Json merged = api::merge_patch(target->value, patch->value);
+  writable(merged);
+  fuzz::require(api::merge_patch(merged, patch->value) == merged);
   if (!target->value.is_object()) return 0;
   if (const auto result =
           api::strategic_merge_patch(*api::kinds::pod().message, target->value, patch->value))

@@ -1,16 +1,26 @@
+#include "api/decode.h"
 #include "api/json.h"
 #include "api/kind.h"
 #include "api/protobuf.h"
 #include "fuzzing.h"
 
-// Bytes that claim to be a protobuf body either decode to a document that can be written, or are
-// refused.
+// A body, or a bare message, either stands for a document that can be written, or is refused. What
+// decodes as a Pod has one canonical text, and that text decodes to itself.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace muster;
   const std::string_view bytes = fuzz::text(data, size);
   const auto envelope = api::read_protobuf_envelope(bytes);
-  if (envelope) (void)envelope->kind.size();
-  const auto parsed = api::parse_protobuf(*api::kinds::pod().message, bytes);
-  if (parsed) fuzz::require(api::parse_json(api::to_text(parsed->value)).has_value());
+  const api::schema::Message& pod = *api::kinds::pod().message;
+  auto parsed = api::parse_protobuf(pod, envelope ? envelope->raw : bytes);
+  if (!parsed) return 0;
+  fuzz::require(api::parse_json(api::to_text(parsed->value)).has_value());
+  const auto decoded = api::decode(pod, *std::move(parsed));
+  if (!decoded) return 0;
+  const std::string canonical = api::canonical_text(pod, decoded->document);
+  auto reread = api::parse_json(canonical);
+  fuzz::require(reread.has_value());
+  const auto redecoded = api::decode(pod, *std::move(reread));
+  fuzz::require(redecoded.has_value() && redecoded->unknown.empty());
+  fuzz::require(api::canonical_text(pod, redecoded->document) == canonical);
   return 0;
 }

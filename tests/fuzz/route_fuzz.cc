@@ -1,3 +1,5 @@
+#include <array>
+
 #include "api/request.h"
 #include "fuzzing.h"
 #include "server/http/negotiate.h"
@@ -20,9 +22,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.accept = fuzz::cut(rest);
   request.content_type = fuzz::cut(rest);
   auto routed = server::route(request);
-  (void)server::negotiate_form(request.accept, server::Shape::Object);
+  for (const auto shape : {server::Shape::Object, server::Shape::List})
+    (void)server::negotiate_form(request.accept, shape);
+  (void)server::negotiate_aggregated_discovery(request.accept);
+  (void)server::negotiate_openapi_v2(request.accept);
+  (void)server::accepts_gzip(request.accept);
+  (void)server::body_format(request.content_type);
   (void)server::patch_type(request.content_type);
   if (routed && routed->endpoint == server::Endpoint::Resource && !routed->error)
-    (void)server::read_options(routed->query, rest, routed->request);
+    if (server::read_options(routed->query, rest, routed->request))
+      (void)server::read_delete_options(routed->query, routed->request);
   return 0;
 }
