@@ -17,12 +17,27 @@
 namespace muster::api {
 namespace {
 
-Subresource status_of(const Kind& kind) {
-  return {.name = "status",
+// An endpoint that takes the whole object but changes only a part of it.
+Subresource part_of(const Kind& kind, std::string name) {
+  return {.name = std::move(name),
           .kind = kind.kind,
           .body_group = {},
           .body_version = {},
           .verbs = {"get", "patch", "update"}};
+}
+
+Subresource status_of(const Kind& kind) { return part_of(kind, "status"); }
+
+// The old form of pods/binding: the body names the pod.
+Kind binding() {
+  Kind kind;
+  kind.versions = {"v1"};
+  kind.kind = "Binding";
+  kind.plural = "bindings";
+  kind.singular = "binding";
+  kind.message = &schema::message("core/v1", "Binding");
+  kind.stored = false;
+  return kind;
 }
 
 Kind event() {
@@ -96,11 +111,13 @@ Kind pod() {
                         .body_group = {},
                         .body_version = {},
                         .verbs = {"create"}},
+                       part_of(kind, "ephemeralcontainers"),
                        {.name = "eviction",
                         .kind = "Eviction",
                         .body_group = "policy",
                         .body_version = "v1",
                         .verbs = {"create"}},
+                       part_of(kind, "resize"),
                        status_of(kind)};
   kind.message = &schema::message("core/v1", "Pod");
   kind.keeps_generation = true;
@@ -226,8 +243,8 @@ struct Registry {
   std::vector<const Kind*> all;  // in discovery order
 
   Registry() {
-    for (Kind (*make)() : {event, name_space, node, pod, priority_class, composite_pod_group,
-                           pod_group, workload, lease, group_binding}) {
+    for (Kind (*make)() : {binding, event, name_space, node, pod, priority_class,
+                           composite_pod_group, pod_group, workload, lease, group_binding}) {
       kept.push_back(finished(make()));
     }
     for (auto make :

@@ -97,9 +97,22 @@ void assign_node(Json& pod, std::string_view node, Time now) {
   set_pod_condition(pod, {.type = "PodScheduled", .status = "True"}, now);
 }
 
+Result<Decision> decide_named_binding(Context& context, api::Request& request) {
+  request.kind = &api::kinds::pod();
+  request.subresource = "binding";
+  request.name = meta_text(request.body, "name");
+  if (request.name.empty()) return fail(Reason::BadRequest, "name is required");
+  return decide_binding(context, request);
+}
+
 Result<Decision> decide_binding(Context& context, const api::Request& request) {
   if (const auto name = meta_text(request.body, "name"); name != request.name)
     return fail(Reason::BadRequest, "name in URL does not match name in Binding object");
+  if (const auto name_space = meta_text(request.body, "namespace");
+      !name_space.empty() && name_space != request.name_space)
+    return fail(Reason::BadRequest,
+                "the namespace of the provided object does not match the namespace sent on the "
+                "request");
   const Target target = TRY(read_target(request.body));
   std::string key = store::make_key(*request.kind, request.name_space, request.name);
   const api::ObjectPtr pod = context.staging.get(key);

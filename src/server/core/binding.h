@@ -17,6 +17,9 @@ namespace muster::server {
 // is bound, gated or on its way out. Whether the node exists is not asked, as upstream does not.
 Result<Decision> decide_binding(Context& context, const api::Request& request);
 
+// POST bindings: the same, but the body names the pod.
+Result<Decision> decide_named_binding(Context& context, api::Request& request);
+
 // Why a pod may not be assigned to a host now, in upstream's words; nullopt if it may. The type of
 // the cause is for programs: AlreadyBound, Terminating, Gated.
 std::optional<Cause> why_not_bindable(const api::Object& pod, const api::Json& document);

@@ -27,6 +27,26 @@ TEST_F(BindingTest, APodIsAssignedInOneWrite) {
       R"([{"type":"PodScheduled","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-05-01T10:00:00Z"}])");
 }
 
+TEST_F(BindingTest, TheCollectionTakesTheNameFromTheBody) {
+  ASSERT_TRUE(create_pod("web"));
+  const api::Kind& bindings = *api::find_kind("", "Binding");
+  const std::string body = R"({"metadata":{"name":"web"},"target":{"kind":"Node","name":"n1"}})";
+  const auto bound = create(bindings, "default", body);
+  ASSERT_TRUE(bound) << message(bound);
+  EXPECT_EQ(std::get<api::StatusAnswer>(bound->what).code, 201);
+  EXPECT_EQ(at(get(pods(), "default", "web"), "spec.nodeName"), "n1");
+  EXPECT_EQ(reason(create(bindings, "default", body)), Reason::Conflict);
+  EXPECT_EQ(message(create(bindings, "other", body)), R"(pods "web" not found)");
+  EXPECT_EQ(reason(create(bindings, "default", R"({"target":{"kind":"Node","name":"n1"}})")),
+            Reason::BadRequest);
+  EXPECT_EQ(
+      message(create(bindings, "default",
+                     R"({"metadata":{"name":"web","namespace":"x"},"target":{"name":"n1"}})")),
+      "the namespace of the provided object does not match the namespace sent on the request");
+  EXPECT_EQ(reason(send(request(Verb::Delete, bindings, "default", "web"))),
+            Reason::MethodNotAllowed);
+}
+
 TEST_F(BindingTest, TwiceIsAConflict) {
   ASSERT_TRUE(create_pod("web"));
   ASSERT_TRUE(bind("web", "n1"));

@@ -72,6 +72,7 @@ std::vector<Rule> view_rules() {
 std::vector<Rule> edit_rules() {
   return {{kRead, "core", "secrets"},
           {kWrite, "core", kCoreWritable},
+          {"get patch update", "core", "pods/ephemeralcontainers pods/resize"},
           {"create", "core", "pods/eviction serviceaccounts/token"},
           {"impersonate", "core", "serviceaccounts"},
           {kWrite, "apps", kAppsThings},

@@ -1,6 +1,9 @@
 #include "server/core/discovery.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <utility>
 
 #include "api/json.h"
 #include "server/core/status.h"
@@ -69,6 +72,20 @@ TEST(Discovery, Aggregated) {
   const std::string groups = aggregated_groups_json();
   EXPECT_TRUE(holds(groups, R"({"metadata":{"name":"scheduling.k8s.io"})"));
   EXPECT_FALSE(holds(groups, R"("resource":"pods")"));
+}
+
+TEST(Discovery, PartsOfAPod) {
+  const auto core = api_resource_list_json("", "v1");
+  for (const std::string_view part : {"ephemeralcontainers", "resize"})
+    EXPECT_TRUE(holds(
+        *core,
+        fmt::format(
+            R"({{"name":"pods/{}","singularName":"","namespaced":true,"kind":"Pod","verbs":["get","patch","update"]}})",
+            part)))
+        << part;
+  EXPECT_TRUE(holds(
+      *core,
+      R"({"name":"bindings","singularName":"binding","namespaced":true,"kind":"Binding","verbs":["create"]})"));
 }
 
 TEST(Discovery, WhatIsNotStoredCanOnlyBeCreated) {

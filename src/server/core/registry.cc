@@ -32,10 +32,16 @@ using api::Verb;
 constexpr std::chrono::hours kEventLife{1};
 constexpr std::size_t kExpiredMax = 1'000;  // per call: each is a write
 
+// Kinds that are requests, not objects.
+Result<Decision> decide_unstored(Context& context, api::Request& request) {
+  if (request.verb != Verb::Create) return fail(method_not_allowed());
+  if (request.kind == &api::kinds::group_binding()) return decide_group_binding(context, request);
+  if (request.kind->kind == "Binding") return decide_named_binding(context, request);
+  return fail(method_not_allowed());
+}
+
 Result<Decision> decide_verb(Context& context, api::Request& request) {
-  if (request.kind == &api::kinds::group_binding())
-    return request.verb == Verb::Create ? decide_group_binding(context, request)
-                                        : Result<Decision>(fail(method_not_allowed()));
+  if (!request.kind->stored) return decide_unstored(context, request);
   switch (request.verb) {
     case Verb::Create:
       if (request.subresource.empty()) return decide_create(context, request);

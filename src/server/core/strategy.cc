@@ -21,6 +21,7 @@
 #include "api/workloads/workload.h"
 #include "server/core/document.h"
 #include "server/core/inert.h"
+#include "server/core/pod_parts.h"
 
 namespace muster::server {
 namespace {
@@ -59,6 +60,10 @@ class PodStrategy final : public Strategy {
     JsonObject& status = api::ensure_object(pod.get_object(), "status");
     if (status.if_contains("qosClass") == nullptr && old_status != nullptr)
       copy_member(status, *old_status, "qosClass");
+  }
+
+  void prepare_for_part(Json& pod, const Json& old, std::string_view part) const override {
+    keep_pod_part(pod, old, part);
   }
 
   bool deletes_gracefully() const override { return true; }
@@ -336,9 +341,11 @@ std::vector<Cause> validate_create(const api::Kind& kind, const Json& document,
 std::vector<Cause> validate_update(const api::Kind& kind, const Json& document, const Json& old,
                                    std::string_view subresource, const Gates& gates) {
   const bool status = subresource == "status";
-  if (&kind == &api::kinds::pod())
+  if (&kind == &api::kinds::pod()) {
+    if (subresource.empty()) return api::validate_pod_update(document, old).causes();
     return status ? api::validate_pod_status_update(document, old).causes()
-                  : api::validate_pod_update(document, old).causes();
+                  : validate_pod_part(document, old, subresource);
+  }
   if (&kind == &api::kinds::node()) return api::validate_node_update(document, old).causes();
   if (&kind == &api::kinds::name_space()) {
     if (status) return api::validate_name_space_status_update(document, old).causes();

@@ -32,7 +32,7 @@ class Strategy {
                                   const api::Gates& gates) const;
   virtual void prepare_for_status(api::Json& document, const api::Json& old,
                                   const api::Gates& gates) const;
-  // Other subresources that take the whole object: namespaces/finalize.
+  // Other subresources that take the whole object: namespaces/finalize, pods/resize.
   virtual void prepare_for_part(api::Json& document, const api::Json& old,
                                 std::string_view subresource) const;
 

@@ -104,15 +104,16 @@ bool changes_intent(const api::Kind& kind, const Json& document, const Json& old
 void prepare(const api::Request& request, Json& document, const Json& old,
              const api::Gates& gates) {
   const Strategy& strategy = strategy_of(*request.kind);
-  if (request.subresource.empty()) {
-    strategy.prepare_for_update(document, old, gates);
-    if (request.kind->keeps_generation && changes_intent(*request.kind, document, old))
-      bump_generation(document);
-  } else if (request.subresource == "status") {
+  if (request.subresource == "status") {
     strategy.prepare_for_status(document, old, gates);
-  } else {
-    strategy.prepare_for_part(document, old, request.subresource);
+    return;
   }
+  if (request.subresource.empty())
+    strategy.prepare_for_update(document, old, gates);
+  else
+    strategy.prepare_for_part(document, old, request.subresource);
+  if (request.kind->keeps_generation && changes_intent(*request.kind, document, old))
+    bump_generation(document);
 }
 
 }  // namespace

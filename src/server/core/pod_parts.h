@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "base/error.h"
+
+// The subresources of a pod that take a whole pod but change one part of it: resize and
+// ephemeralcontainers.
+namespace muster::server {
+
+// Makes `pod` what is stored, but for the part that the endpoint is about.
+void keep_pod_part(api::Json& pod, const api::Json& old, std::string_view subresource);
+
+std::vector<Cause> validate_pod_part(const api::Json& pod, const api::Json& old,
+                                     std::string_view subresource);
+
+}  // namespace muster::server
