@@ -135,6 +135,16 @@ TEST(Status, FailuresCarryDetails) {
   EXPECT_TRUE(holds(status_json(plain, "abc"), R"("metadata":{"continue":"abc"})"));
 }
 
+TEST(Status, BareRefusalsHaveEmptyDetails) {
+  for (const auto& [error, empty] :
+       {std::pair{make_error(Reason::NotFound, "no such resource"), true},
+        std::pair{make_error(Reason::MethodNotAllowed, "no such verb"), true},
+        std::pair{make_error(Reason::UnsupportedMediaType, "415: Unsupported Media Type"), true},
+        std::pair{make_error(Reason::UnsupportedMediaType, "the body of the request"), false},
+        std::pair{make_error(Reason::Forbidden, "no"), false}})
+    EXPECT_EQ(holds(status_json(error), R"("details":{},)"), empty) << error.message;
+}
+
 TEST(Status, Successes) {
   EXPECT_EQ(
       status_json(api::StatusAnswer{.code = 201, .name = {}, .group = {}, .kind = {}, .uid = {}}),

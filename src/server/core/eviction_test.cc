@@ -38,6 +38,19 @@ class EvictionTest : public CoreTest {
   }
 };
 
+TEST_F(EvictionTest, TheOldVersionOfTheBodyIsTaken) {
+  make_pod("a");
+  Request old = request(Verb::Create, pods(), "default", "a");
+  old.subresource = "eviction";
+  const auto evicted = send_body(
+      old, R"({"apiVersion":"policy/v1beta1","kind":"Eviction","metadata":{"name":"a"}})");
+  EXPECT_TRUE(evicted) << message(evicted);
+  EXPECT_EQ(
+      reason(send_body(
+          old, R"({"apiVersion":"policy/v1beta2","kind":"Eviction","metadata":{"name":"a"}})")),
+      Reason::BadRequest);
+}
+
 TEST_F(EvictionTest, ABudgetIsSpentWithTheDeletion) {
   make_pod("a");
   make_pod("b");

@@ -59,7 +59,8 @@ Result<ContinueToken> ContinueToken::parse(std::string_view text) {
   if (!parsed || api::find_string(parsed->value, "v") != "meta.k8s.io/v1") return bad();
   const api::Json* revision = api::find(parsed->value, "rv");
   const api::Json* start = api::find(parsed->value, "start");
-  if (revision == nullptr || !revision->is_int64() || start == nullptr || !start->is_string())
+  if (revision == nullptr || !revision->is_int64() || revision->get_int64() == 0 ||
+      start == nullptr || !start->is_string() || start->get_string().empty())
     return bad();
   return ContinueToken{.revision = {revision->get_int64()},
                        .start = std::string(start->get_string())};

@@ -1,5 +1,6 @@
 #include "server/core/reads.h"
 
+#include "server/core/paging.h"
 #include "server/core/testing.h"
 
 namespace muster::server {
@@ -113,6 +114,9 @@ TEST_F(ReadsTest, PagesWithSelectorsAreFull) {
 TEST_F(ReadsTest, BadTokensAreRefused) {
   EXPECT_TRUE(message(list(pods(), "default", page(1, "nonsense")))
                   .starts_with("invalid continue token: "));
+  for (const ContinueToken& token :
+       {ContinueToken{.revision = {0}, .start = "a"}, ContinueToken{.revision = {5}, .start = ""}})
+    EXPECT_EQ(reason(list(pods(), "default", page(1, token.text()))), Reason::BadRequest);
   make_pods({"a", "b"});
   Asking options = page(1, items(list(pods(), "default", page(1))).continue_token);
   options.version = "1";

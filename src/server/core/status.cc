@@ -43,6 +43,13 @@ bool has_details(const Error& error) {
          !error.causes.empty() || error.retry_after_s > 0;
 }
 
+// Refusals that upstream makes from a bare HTTP code have details, with nothing in them.
+bool has_empty_details(const Error& error) {
+  return error.reason == Reason::NotFound || error.reason == Reason::MethodNotAllowed ||
+         error.reason == Reason::Invalid ||
+         (error.reason == Reason::UnsupportedMediaType && error.message.starts_with("415: "));
+}
+
 void write_details(std::string& out, const Error& error) {
   out += R"("details":{)";
   member(out, "name", error.name);
@@ -65,7 +72,7 @@ std::string status_json(const Error& error, std::string_view continue_token) {
   out += R"(,"status":"Failure",)";
   member(out, "message", error.message);
   member(out, "reason", reason_name(error.reason));
-  if (has_details(error)) write_details(out, error);
+  if (has_details(error) || has_empty_details(error)) write_details(out, error);
   fmt::format_to(std::back_inserter(out), R"("code":{}}})", http_code(error.reason));
   return out;
 }
