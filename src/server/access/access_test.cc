@@ -91,6 +91,9 @@ TEST_F(AccessTest, ATokenStandsForItsAccountWhileThatStands) {
   const auto made = ask(kAdmin, "", "ServiceAccount", R"({"expirationSeconds":600})");
   EXPECT_EQ(at(made, "kind"), "TokenRequest");
   EXPECT_EQ(at(made, "status.expirationTimestamp"), "2026-01-01T00:10:00Z");
+  EXPECT_EQ(at(made, "spec.expirationSeconds"), "600");
+  EXPECT_EQ(at(ask(kAdmin, "", "ServiceAccount", "{}"), "spec.expirationSeconds"), "3600");
+  EXPECT_EQ(at(made, "spec.audiences"), fmt::format(R"(["{}"])", kTokenIssuer));
   const std::string bearer = "Bearer " + at(made, "status.token");
   const auto user = access_.authenticator().authenticate({}, bearer, kNow);
   ASSERT_TRUE(user.has_value());

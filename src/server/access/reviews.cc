@@ -239,7 +239,7 @@ Result<BoundObject> Reviews::bound_object(const api::Request& request, const Jso
   return out;
 }
 
-Result<Json> Reviews::make_token(const api::Request& request, Time now, Entropy& entropy) const {
+Result<Json> Reviews::make_token(api::Request& request, Time now, Entropy& entropy) const {
   if (key_ == nullptr)
     return fail(Reason::ServiceUnavailable, "this server has no key to sign tokens with");
   const api::ObjectPtr account =
@@ -276,6 +276,9 @@ Result<Json> Reviews::make_token(const api::Request& request, Time now, Entropy&
       .issued_at = std::chrono::floor<std::chrono::seconds>(now),
       .expires_at = std::chrono::floor<std::chrono::seconds>(now) + std::chrono::seconds(seconds)};
   if (claims.audiences.empty()) claims.audiences = {std::string(kTokenIssuer)};
+  JsonObject& settled = api::ensure_object(request.body.as_object(), "spec");
+  settled["audiences"] = list_of(claims.audiences);
+  settled["expirationSeconds"] = seconds;
   if (const Json* bound = spec != nullptr ? api::find(*spec, "boundObjectRef") : nullptr)
     claims.bound = TRY(bound_object(request, *bound));
   return JsonObject{{"token", key_->sign(claims)},

@@ -29,7 +29,8 @@ class Reviews {
   Result<api::Json> review_rules(const api::Request& request) const;
   api::Json review_token(const api::Request& request, Time now) const;
   Result<BoundObject> bound_object(const api::Request& request, const api::Json& said) const;
-  Result<api::Json> make_token(const api::Request& request, Time now, Entropy& entropy) const;
+  // Also writes what it settled on into the spec of the request.
+  Result<api::Json> make_token(api::Request& request, Time now, Entropy& entropy) const;
 
   const store::Store& store_;
   const Authorizer& authorizer_;
