@@ -143,6 +143,7 @@ TEST(ApplyTest, OldUpdatersAreToldAsOne) {
                   by("m" + std::to_string(i), "2026-01-01T00:00:" + std::to_string(10 + i) + "Z"),
                   object, next);
     object = std::move(next);
+    EXPECT_LE(read_managers(object).size(), 10U) << i;
   }
   const Managers managers = read_managers(object);
   EXPECT_EQ(managers.size(), 10U);
@@ -153,6 +154,27 @@ TEST(ApplyTest, OldUpdatersAreToldAsOne) {
       printed_paths(ancient->second.fields),
       (std::vector<std::string>{".metadata.labels", ".metadata.labels.l0", ".metadata.labels.l1",
                                 ".metadata.labels.l2", ".metadata.labels.l3"}));
+}
+
+TEST(ApplyTest, OldUpdatersOfASubresourceAreToldWithTheOthers) {
+  Json object = json(R"({"metadata":{"labels":{"l0":"x"}}})");
+  record_update(pod(), by("m0", "2026-01-01T00:00:00Z"), nullptr, object);
+  for (int i = 1; i < 11; ++i) {
+    Json next = object;
+    next.at("metadata").at("labels").as_object().insert_or_assign("l" + std::to_string(i), "x");
+    Write write = by("m" + std::to_string(i), "2026-01-01T00:00:" + std::to_string(10 + i) + "Z");
+    if (i == 1) write.subresource = "status";
+    record_update(pod(), write, object, next);
+    object = std::move(next);
+  }
+  const Managers managers = read_managers(object);
+  EXPECT_EQ(managers.size(), 10U);
+  const auto ancient = managers.find(
+      {.name = "ancient-changes", .operation = "Update", .api_version = "v1", .subresource = ""});
+  ASSERT_NE(ancient, managers.end());
+  EXPECT_EQ(
+      printed_paths(ancient->second.fields),
+      (std::vector<std::string>{".metadata.labels", ".metadata.labels.l0", ".metadata.labels.l1"}));
 }
 
 TEST(ApplyTest, StatusIsNotOwnedThroughTheMainDoor) {

@@ -1,6 +1,8 @@
 #include "api/apply/managers.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -21,22 +23,34 @@ bool in_written_order(const Entry& a, const Entry& b) {
                                                   b.first.api_version, b.first.subresource);
 }
 
-// Folds the oldest updaters into one entry per version until few enough are left.
+// Folds the oldest updaters into one entry per version until few enough are left. The first of a
+// version is only renamed when a second one joins it.
 void cap_updaters(Managers& managers) {
   if (managers.size() <= kUpdatersMax) return;
   std::vector<Entry> updaters;
   for (const auto& entry : managers)
-    if (entry.first.operation == kOperationUpdate && entry.first.name != kAncientChanges)
-      updaters.emplace_back(entry);
-  if (updaters.size() <= kUpdatersMax) return;
+    if (entry.first.operation == kOperationUpdate) updaters.emplace_back(entry);
+  std::size_t count = updaters.size();
+  if (count <= kUpdatersMax) return;
   std::ranges::sort(updaters, in_written_order);
-  updaters.resize(updaters.size() - kUpdatersMax + 1);  // one place is taken by the bucket
-  for (auto& [manager, owned] : updaters) {
+  std::map<std::string, Manager> oldest;  // by version
+  for (const auto& [manager, owned] : updaters) {
+    if (count <= kUpdatersMax) return;
+    const auto [first, is_first] = oldest.try_emplace(manager.api_version, manager);
+    const Manager bucket{.name = std::string(kAncientChanges),
+                         .operation = std::string(kOperationUpdate),
+                         .api_version = manager.api_version,
+                         .subresource = ""};
+    if (is_first || manager == bucket) continue;
+    if (!managers.contains(bucket)) {
+      managers[bucket] = std::move(managers[first->second]);
+      managers.erase(first->second);
+    }
+    Owned& ancient = managers[bucket];
+    ancient.fields = united(std::move(ancient.fields), owned.fields);
+    ancient.time = std::max(ancient.time, owned.time);
     managers.erase(manager);
-    manager.name = kAncientChanges;
-    Owned& bucket = managers[manager];
-    bucket.fields = united(std::move(bucket.fields), owned.fields);
-    bucket.time = std::max(bucket.time, owned.time);
+    --count;
   }
 }
 

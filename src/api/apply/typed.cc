@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -331,34 +332,45 @@ Json merge_members(const Type& type, Json live, const Json& applied) {
   return live;
 }
 
+// Where items of a merged list come: those of `applied` in its order; each item that only `live`
+// has as early as the order of `live` lets it, which is behind the items both have that precede it
+// there, and before new ones. An item both have that comes too early in `live` holds up nobody.
 Json merge_items(const Type& type, Json live, const Json& applied) {
   if (!live.is_array() || !applied.is_array()) return applied;
   JsonArray& mine = live.get_array();
-  std::set<std::string> named;
-  for (const Json& item : applied.get_array()) named.insert(item_element(type, item));
-  std::map<std::string, std::size_t> places;
-  std::vector<bool> only_live(mine.size());
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    std::string element = item_element(type, mine[i]);
-    only_live[i] = !named.contains(element);
-    places.emplace(std::move(element), i);
+  const JsonArray& said = applied.get_array();
+  std::map<std::string, std::size_t> places;  // in `live`
+  for (std::size_t i = 0; i < mine.size(); ++i) places.emplace(item_element(type, mine[i]), i);
+  std::vector<bool> shared(mine.size());
+  std::vector<std::size_t> order;  // of the items both have, by `applied`, as places in `live`
+  std::vector<std::optional<std::size_t>> place_of(said.size());
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    const auto place = places.find(item_element(type, said[i]));
+    if (place == places.end()) continue;
+    place_of[i] = place->second;
+    shared[place->second] = true;
+    order.push_back(place->second);
   }
   JsonArray out;
-  std::size_t told = 0;
-  const auto tell_live_until = [&](std::size_t end) {
-    for (; told < end; ++told)
-      if (only_live[told]) out.push_back(std::move(mine[told]));
-  };
-  for (const Json& item : applied.get_array()) {
-    const auto place = places.find(item_element(type, item));
-    if (place == places.end()) {
-      out.push_back(item);
+  std::size_t at = 0;    // in `live`
+  std::size_t next = 0;  // in `order`
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    for (; at < mine.size(); ++at) {
+      if (!shared[at])
+        out.push_back(std::move(mine[at]));
+      else if (next < order.size() && order[next] == at)
+        break;
+    }
+    if (!place_of[i]) {
+      out.push_back(said[i]);
       continue;
     }
-    tell_live_until(std::max(told, place->second));
-    out.push_back(merge_values(item_type(type), std::move(mine[place->second]), item));
+    if (*place_of[i] == at) ++at;
+    ++next;
+    out.push_back(merge_values(item_type(type), std::move(mine[*place_of[i]]), said[i]));
   }
-  tell_live_until(mine.size());
+  for (; at < mine.size(); ++at)
+    if (!shared[at]) out.push_back(std::move(mine[at]));
   return out;
 }
 

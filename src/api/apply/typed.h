@@ -26,7 +26,7 @@ struct Comparison {
 Comparison compare(const schema::Message& message, const Json& before, const Json& after);
 
 // `live` with what `applied` says. Items of keyed lists and sets come in the order of `applied`;
-// those only in `live` keep their place among them.
+// those only in `live` keep their place among them, and come before new ones.
 Json merged(const schema::Message& message, Json live, const Json& applied);
 
 // Takes out of `document` what is in `last` but not in `owned`, with all that is below it.

@@ -60,8 +60,46 @@ TEST(TypedTest, MergingKeepsItemsOfOthersInTheirPlace) {
   EXPECT_EQ(
       to_text(merged(pod(), json(kTwoContainers),
                      json(R"({"spec":{"containers":[{"name":"c"},{"name":"b","image":"z"}]}})"))),
-      R"({"spec":{"containers":[{"name":"c"},{"name":"a","image":"x"},)"
+      R"({"spec":{"containers":[{"name":"a","image":"x"},{"name":"c"},)"
       R"({"name":"b","image":"z"}]}})");
+}
+
+TEST(TypedTest, MergedSetsAreOrderedAsUpstreamOrdersThem) {
+  struct Case {
+    std::string_view live;
+    std::string_view applied;
+    std::string_view want;
+  };
+  // One letter an item.
+  const Case cases[] = {
+      {"abc", "ab", "abc"},
+      {"ab", "abc", "abc"},
+      {"abc", "", "abc"},
+      {"", "abc", "abc"},
+      {"ab", "ba", "ba"},
+      {"abc", "def", "abcdef"},
+      {"abc", "cdef", "abcdef"},
+      {"abcgf", "cdef", "abcgdef"},
+      {"cdef", "ace", "acdef"},
+      {"abcxyz", "def", "abcxyzdef"},
+      {"abcxyz", "defxyz", "abcdefxyz"},
+      {"cagf", "cfag", "cfag"},
+      {"abcd", "defa", "bcdefa"},
+      {"cdefghij", "2h3e4kl", "cdfg2hij3e4kl"},
+      {"abcdefghij", "1b2h3e4kl", "a1bcdfg2hij3e4kl"},
+  };
+  const auto listed = [](std::string_view letters) {
+    JsonArray items;
+    for (const char letter : letters) items.emplace_back(std::string_view(&letter, 1));
+    return Json(JsonObject{{"metadata", JsonObject{{"finalizers", std::move(items)}}}});
+  };
+  for (const Case& each : cases) {
+    const Json out = merged(pod(), listed(each.live), listed(each.applied));
+    std::string got;
+    for (const Json& item : find_path(out, "metadata.finalizers")->get_array())
+      got += std::string_view(item.get_string());
+    EXPECT_EQ(got, each.want) << each.live << " with " << each.applied;
+  }
 }
 
 TEST(TypedTest, MergingReplacesAtomicListsWhole) {
