@@ -85,6 +85,16 @@ JsonObject container_state(bool running, std::int64_t code, Time started, Time n
                                     {"finishedAt", format_time(now)}}}};
 }
 
+// What a running container has got. The pretend node has what it takes, so a resize is done as soon
+// as it is seen.
+void add_resources(const Json& container, JsonObject& status) {
+  const JsonObject* const resources = api::find_object(container, "resources");
+  if (resources == nullptr || resources->empty()) return;
+  status["resources"] = *resources;
+  if (const Json* requests = resources->if_contains("requests"))
+    status["allocatedResources"] = *requests;
+}
+
 // The statuses of one list of containers of the pod's spec.
 JsonArray container_statuses(const Json& document, std::string_view list, bool running,
                              std::int64_t code, Time started, Time now) {
@@ -94,15 +104,32 @@ JsonArray container_statuses(const Json& document, std::string_view list, bool r
   if (containers == nullptr) return statuses;
   for (const Json& container : *containers) {
     const std::string_view image = api::find_string(container, "image");
-    statuses.push_back(JsonObject{{"name", api::find_string(container, "name")},
-                                  {"state", container_state(running, code, started, now)},
-                                  {"ready", running},
-                                  {"started", running},
-                                  {"restartCount", 0},
-                                  {"image", image},
-                                  {"imageID", fmt::format("pretend://{}", image)}});
+    JsonObject status{{"name", api::find_string(container, "name")},
+                      {"state", container_state(running, code, started, now)},
+                      {"ready", running},
+                      {"started", running},
+                      {"restartCount", 0},
+                      {"image", image},
+                      {"imageID", fmt::format("pretend://{}", image)}};
+    if (running) add_resources(container, status);
+    statuses.push_back(std::move(status));
   }
   return statuses;
+}
+
+// The part of a pod's status that its containers decide: they run (code absent) or have ended.
+JsonObject containers_part(const Json& document, std::optional<std::int64_t> code, Time started,
+                           Time now) {
+  const bool running = !code.has_value();
+  JsonObject status;
+  JsonArray init = container_statuses(document, "initContainers", false, 0, started, now);
+  if (!init.empty()) status["initContainerStatuses"] = std::move(init);
+  status["containerStatuses"] =
+      container_statuses(document, "containers", running, code.value_or(0), started, now);
+  JsonArray ephemeral =
+      container_statuses(document, "ephemeralContainers", running, code.value_or(0), started, now);
+  if (!ephemeral.empty()) status["ephemeralContainerStatuses"] = std::move(ephemeral);
+  return status;
 }
 
 // The status of a pod whose containers run (code absent) or have ended with a code.
@@ -110,18 +137,32 @@ Json pod_status(const api::Object& pod, std::optional<std::int64_t> code, Time s
   api::Scratch scratch;
   const Json document = api::members_in(scratch, pod, {"spec"});
   const bool running = !code.has_value();
-  JsonObject status;
+  JsonObject status = containers_part(document, code, started, now);
   status["phase"] = running ? "Running" : *code == 0 ? "Succeeded" : "Failed";
   const std::string_view idle = running ? "" : "PodCompleted";
   status["conditions"] =
       JsonArray{condition("PodReadyToStartContainers", running, now, ""),
                 condition("Initialized", true, now, idle), condition("Ready", running, now, idle),
                 condition("ContainersReady", running, now, idle)};
-  JsonArray init = container_statuses(document, "initContainers", false, 0, started, now);
-  if (!init.empty()) status["initContainerStatuses"] = std::move(init);
-  status["containerStatuses"] =
-      container_statuses(document, "containers", running, code.value_or(0), started, now);
+  status["observedGeneration"] = pod.meta().generation;
   return status;
+}
+
+// What changes in the status of a running pod when its spec does: containers were resized, or one
+// was added to look inside.
+Json changed_status(const api::Object& pod, Time started, Time now) {
+  api::Scratch scratch;
+  const Json document = api::members_in(scratch, pod, {"spec"});
+  JsonObject status = containers_part(document, std::nullopt, started, now);
+  status["observedGeneration"] = pod.meta().generation;
+  return status;
+}
+
+std::int64_t observed_generation(const api::Object& pod) {
+  api::Scratch scratch;
+  const Json document = api::members_in(scratch, pod, {"status"});
+  const Json* const observed = api::find_path(document, "status.observedGeneration");
+  return observed != nullptr && observed->is_int64() ? observed->get_int64() : 0;
 }
 
 std::optional<Time> start_time(const api::Object& pod) {
@@ -272,6 +313,7 @@ void PretendNodes::take_in_pod(const client::Event& event, Time now) {
     if (view.phase == "Running") {
       at->second.stage = Stage::Running;
       at->second.started = start_time(*event.object).value_or(now);
+      at->second.generation = observed_generation(*event.object);
       at->second.address = pod_address(*event.object);
       if (const auto number = address_number(at->second.address);
           number && *number >= kPodAddresses)
@@ -302,6 +344,7 @@ void PretendNodes::step(const std::string& uid, Pod& pod, Time now) {
   } else if (pod.stage == Stage::Bound && synced_) {  // before, taken addresses are not known
     pod.stage = Stage::Running;
     pod.started = now;
+    pod.generation = meta.generation;
     JsonObject status = pod_status(*pod.object, std::nullopt, now, now).as_object();
     if (pod.address.empty()) pod.address = pretend_address(kPodAddresses + next_pod_address_++);
     status["startTime"] = format_time(now);
@@ -312,6 +355,9 @@ void PretendNodes::step(const std::string& uid, Pod& pod, Time now) {
     patch_status(uid, *pod.object, std::move(status));
     if (const auto run_time = annotated_duration(*pod.object, kRunTimeAnnotation))
       timers_.emplace(now + *run_time, Timer{Timer::What::End, uid});
+  } else if (pod.stage == Stage::Running && meta.generation > pod.generation && synced_) {
+    pod.generation = meta.generation;
+    patch_status(uid, *pod.object, changed_status(*pod.object, pod.started, now));
   }
 }
 

@@ -55,6 +55,7 @@ class PretendNodes {
     std::string node;
     Stage stage = Stage::Bound;
     Time started;
+    std::int64_t generation = 0;  // of the spec that its status tells of
     std::string address;
   };
   struct Timer {

@@ -62,6 +62,43 @@ TEST(World, PodsThatDoNotFitWaitForRoom) {
   EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "big-4"), "status.phase"), "Running");
 }
 
+Result<api::Answer> resize(World& world, std::string_view name, std::string_view cpu) {
+  api::Request request = client::patch_request(
+      api::kinds::pod(), "default", name, "resize", api::PatchType::StrategicMerge,
+      api::parse_json(
+          fmt::format(
+              R"({{"spec":{{"containers":[{{"name":"main","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
+              cpu))
+          .value()
+          .value);
+  return world.ask(std::move(request));
+}
+
+// A resize takes room at once and gives it back: the node says what its containers have got, the
+// scheduler counts it, and who waits for room is tried again.
+TEST(World, ResizedPodsTakeAndGiveRoom) {
+  World::Options options;
+  options.shape.pools.push_back({.racks_per_block = 1,
+                                 .nodes_per_rack = 1,
+                                 .resources = parse_resources("cpu=4,memory=8Gi").value()});
+  World world(std::move(options));
+  world.settle();
+  create(world, pod("web", "1"));
+  const auto grown = resize(world, "web", "3");
+  ASSERT_TRUE(grown) << grown.error().message;
+  const api::Json web = world.get(api::kinds::pod(), "default", "web")->document();
+  const api::Json& status = api::find_path(web, "status.containerStatuses")->as_array().front();
+  EXPECT_EQ(*api::find_path(status, "resources.requests.cpu"), "3");
+  EXPECT_EQ(*api::find_path(status, "allocatedResources.cpu"), "3");
+  EXPECT_EQ(*api::find_path(web, "status.observedGeneration"), 2);
+
+  create(world, pod("second", "2"));
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "second"), "status.phase"), "Pending");
+  ASSERT_TRUE(resize(world, "web", "2"));
+  world.advance(seconds{15});
+  EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "second"), "status.phase"), "Running");
+}
+
 TEST(World, PodsEndWhenTheirAnnotationsSay) {
   World world(four_nodes());
   world.settle();
