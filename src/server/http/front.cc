@@ -137,6 +137,12 @@ void add_warnings(const std::vector<std::string>& warnings, HttpResponse& respon
   }
 }
 
+Error too_many_requests() {
+  Error error = make_error(Reason::TooManyRequests, "Too many requests, please try again later.");
+  error.retry_after_s = 1;
+  return error;
+}
+
 }  // namespace
 
 HttpResponse status_response(const Error& error, std::string_view continue_token) {
@@ -242,9 +248,7 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
   const auto in_flight_max = static_cast<std::int64_t>(options_.requests_in_flight_max);
   if (meter_->requests_in_flight.fetch_add(1) >= in_flight_max) {
     meter_->requests_in_flight.fetch_sub(1);
-    Error error = make_error(Reason::TooManyRequests, "Too many requests, please try again later.");
-    error.retry_after_s = 1;
-    return refuse(exchange, error);
+    return refuse(exchange, too_many_requests());
   }
   // The answer may come when connection and listener are long gone; it holds on to what it needs.
   server_.handle(std::move(asked), [from, meter = meter_](Result<api::Answer> answer) {
@@ -270,6 +274,8 @@ Result<void> Front::read_request(const HttpRequest& request, Exchange& exchange)
 Result<std::unique_ptr<WatchStream>> Front::open_watch(Exchange& exchange,
                                                        const ReturnAddress& from) const {
   const api::Request& asked = exchange.route.request;
+  if (meter_->watches.load() >= static_cast<std::int64_t>(options_.watches_max))
+    return fail(too_many_requests());
   // Wakes that come while one is on its way say nothing new. The flag goes down before the watcher
   // is read (Recipient::take_wake runs after it), so none is lost.
   auto on_its_way = std::make_shared<std::atomic<bool>>(false);

@@ -49,6 +49,7 @@ class Front {
  public:
   struct Options {
     std::size_t requests_in_flight_max = 600;
+    std::size_t watches_max = 50'000;
   };
   // `audit` may be null. All outlive the front.
   Front(const Server& server, const Access& access, AuditLog* audit, const Clock& clock,

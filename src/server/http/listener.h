@@ -23,7 +23,8 @@ struct ListenOptions {
   unsigned threads = 2;
   std::size_t connections_max = 10'000;
   std::size_t body_bytes_max = 3U << 20U;
-  std::size_t requests_in_flight_max = 600;
+  std::size_t requests_in_flight_max = 600;  // writes; reads are answered at once
+  std::size_t watches_max = 50'000;
   AuditLog* audit = nullptr;  // outlives the listener
 };
 

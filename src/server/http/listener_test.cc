@@ -640,6 +640,30 @@ TEST(Listener, TooManyWritesAtOnceAreAskedToComeBack) {
   EXPECT_EQ(wire.get("/livez").body, "ok");
 }
 
+TEST(Listener, TooManyWatchesAtOnceAreAskedToComeBack) {
+  ListenOptions options;
+  options.watches_max = 1;
+  const Site site(options);
+  const std::string watch = std::string(kPods) + "?watch=true&resourceVersion=1";
+  {
+    Wire first(site, {.client = &site.admin});
+    first.send({.target = watch});
+    EXPECT_EQ(first.read_head().code, 200);
+    Wire second(site, {.client = &site.admin});
+    const HttpReply reply = second.get(watch);
+    EXPECT_EQ(reply.code, 429);
+    EXPECT_EQ(reply.headers.at("retry-after"), "1");
+    EXPECT_EQ(second.get(kPods).code, 200);
+  }
+  // The place is free again once the server has seen the first one go.
+  for (int tries = 0;; ++tries) {
+    Wire third(site, {.client = &site.admin});
+    third.send({.target = watch});
+    if (third.read_head().code == 200) break;
+    ASSERT_LT(tries, 1000);
+  }
+}
+
 TEST(Listener, SaysWhatIsInTheWay) {
   const Site site;
   ListenOptions options;
