@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "api/conversion.h"
+#include "api/tables/columns.h"
 #include "api/tables/printer.h"
 #include "base/check.h"
 
@@ -36,29 +37,7 @@ const tables::Printer& printer_of(const Kind& kind) {
   return kDefault;
 }
 
-void append_member(std::string_view name, std::string_view value, std::string& out) {
-  out += '"';
-  out += name;
-  out += "\":";
-  write_string(value, out);
-}
-
-void append_columns(std::span<const Column> columns, std::string& out) {
-  out += '[';
-  for (const Column& column : columns) {
-    if (&column != columns.data()) out += ',';
-    out += '{';
-    append_member("name", column.name, out);
-    out += ',';
-    append_member("type", column.type, out);
-    out += ',';
-    append_member("format", column.format, out);
-    out += ',';
-    append_member("description", column.description, out);
-    fmt::format_to(std::back_inserter(out), ",\"priority\":{}}}", column.priority);
-  }
-  out += ']';
-}
+using tables::append_member;
 
 void append_head(const ListHead& head, std::string& out) {
   fmt::format_to(std::back_inserter(out), R"({{"resourceVersion":"{}")", head.revision.value);
@@ -127,7 +106,7 @@ void append_table_start(const tables::Printer& printer, const ListHead& head,
   append_head(head, out);
   out += R"(,"columnDefinitions":)";
   if (options.with_columns)
-    append_columns(printer.columns, out);
+    tables::append_columns(printer.columns, out);
   else
     out += "null";
   out += R"(,"rows":[)";
@@ -176,8 +155,7 @@ void append_partial_metadata_list(std::span<const TableRow> rows, const ListHead
 
 void append_partial_metadata(const Bookmark& bookmark, std::string& out) {
   out += kPartialStart;
-  fmt::format_to(std::back_inserter(out), R"("resourceVersion":"{}","creationTimestamp":null)",
-                 bookmark.revision.value);
+  fmt::format_to(std::back_inserter(out), R"("resourceVersion":"{}")", bookmark.revision.value);
   if (bookmark.initial_events_end) out += R"(,"annotations":{"k8s.io/initial-events-end":"true"})";
   out += "}}";
 }

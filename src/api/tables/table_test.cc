@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/schema/schema.h"
+#include "api/tables/scale_table.h"
 
 namespace muster::api {
 namespace {
@@ -357,7 +358,7 @@ TEST(Table, BookmarksAreBare) {
       out,
       R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"4"},)"
       R"("columnDefinitions":null,"rows":[{"cells":[],"object":{"kind":"PartialObjectMetadata",)"
-      R"("apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"4","creationTimestamp":null,)"
+      R"("apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"4",)"
       R"("annotations":{"k8s.io/initial-events-end":"true"}}}}]})");
 }
 
@@ -434,6 +435,34 @@ TEST(Cells, OfKindsThatPeopleList) {
     ASSERT_NE(kind, nullptr) << c.kind;
     EXPECT_EQ(cells(*object(*kind, c.members)), c.want) << c.kind;
   }
+}
+
+TEST(TableTest, AScaleIsARowToo) {
+  const Json scale =
+      parse_json(R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":)"
+                 R"({"name":"web","namespace":"ns","resourceVersion":"7",)"
+                 R"("creationTimestamp":"2026-01-01T00:00:00Z"},)"
+                 R"("spec":{"replicas":3},"status":{"replicas":2,"selector":"a=b"}})")
+          .value()
+          .value;
+  const auto table = [&](IncludeObject include) {
+    std::string out;
+    append_scale_table(scale, {.now = *parse_time("2026-01-01T00:05:00Z"), .include = include},
+                       out);
+    return parse_json(out).value().value;
+  };
+  const Json by_default = table(IncludeObject::Metadata);
+  EXPECT_EQ(to_text(*find_path(by_default, "metadata")), R"({"resourceVersion":"7"})");
+  std::string names;
+  for (const Json& column : *find_array(by_default, "columnDefinitions"))
+    names += std::string(find_string(column, "name")) + " ";
+  EXPECT_EQ(names, "Name Desired Available Age ");
+  EXPECT_EQ(to_text(find_array(by_default, "rows")->at(0)),
+            R"({"cells":["web",3,2,"5m"],"object":{"kind":"PartialObjectMetadata",)"
+            R"("apiVersion":"meta.k8s.io/v1","metadata":{"name":"web","namespace":"ns",)"
+            R"("resourceVersion":"7","creationTimestamp":"2026-01-01T00:00:00Z"}}})");
+  EXPECT_EQ(*find(find_array(table(IncludeObject::Object), "rows")->at(0), "object"), scale);
+  EXPECT_TRUE(find(find_array(table(IncludeObject::None), "rows")->at(0), "object")->is_null());
 }
 
 }  // namespace
