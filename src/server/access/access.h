@@ -25,6 +25,8 @@ class Access {
   const Authenticator& authenticator() const { return authenticator_; }
   const Authorizer& authorizer() const { return authorizer_; }
   const Reviews& reviews() const { return reviews_; }
+  // Null if there are no tokens.
+  const TokenKey* token_key() const { return key_ ? &*key_ : nullptr; }
 
  private:
   const std::optional<TokenKey> key_;

@@ -1,5 +1,6 @@
 #include "server/access/access.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "server/access/impersonation.h"
@@ -49,7 +50,7 @@ class AccessTest : public ::testing::Test {
     }
     request.body = api::JsonObject{{"spec", api::parse_json(spec).value().value}};
     EXPECT_TRUE(Reviews::handles(request));
-    const auto answer = access_.reviews().answer(request, now, entropy_);
+    const auto answer = access_.reviews().answer(request, Identity{.user = user}, now, entropy_);
     if (!answer) return fail(answer.error());
     return std::get<api::DocumentAnswer>(answer->what).document;
   }
@@ -68,16 +69,21 @@ class AccessTest : public ::testing::Test {
 TEST_F(AccessTest, ACertificateSaysWhoAsks) {
   const auto user = access_.authenticator().authenticate({.state = PeerCertificate::State::Valid,
                                                           .common_name = "jane",
-                                                          .organizations = {"ops", "dev"}},
+                                                          .organizations = {"ops", "dev"},
+                                                          .uid = "u7",
+                                                          .fingerprint = "00ff"},
                                                          "", kNow);
   ASSERT_TRUE(user.has_value());
-  EXPECT_EQ(user->name, "jane");
-  EXPECT_EQ(user->groups, (std::vector<std::string>{"ops", "dev", "system:authenticated"}));
+  EXPECT_EQ(user->user.name, "jane");
+  EXPECT_EQ(user->user.groups, (std::vector<std::string>{"ops", "dev", "system:authenticated"}));
+  EXPECT_EQ(user->uid, "u7");
+  EXPECT_EQ(user->extra.at("authentication.kubernetes.io/credential-id"),
+            std::vector<std::string>{"X509SHA256=00ff"});
 }
 
 TEST_F(AccessTest, NobodyIsAnonymousButAWrongCredentialIsNot) {
   const Authenticator& who = access_.authenticator();
-  EXPECT_EQ(who.authenticate({}, "", kNow)->name, "system:anonymous");
+  EXPECT_EQ(who.authenticate({}, "", kNow)->user.name, "system:anonymous");
   const auto invalid = who.authenticate(
       {.state = PeerCertificate::State::Invalid, .common_name = "", .organizations = {}}, "", kNow);
   ASSERT_FALSE(invalid.has_value());
@@ -97,8 +103,11 @@ TEST_F(AccessTest, ATokenStandsForItsAccountWhileThatStands) {
   const std::string bearer = "Bearer " + at(made, "status.token");
   const auto user = access_.authenticator().authenticate({}, bearer, kNow);
   ASSERT_TRUE(user.has_value());
-  EXPECT_EQ(user->name, "system:serviceaccount:ns:robot");
-  EXPECT_EQ(user->groups,
+  EXPECT_EQ(user->user.name, "system:serviceaccount:ns:robot");
+  EXPECT_EQ(user->uid, "u1");
+  EXPECT_TRUE(
+      user->extra.at("authentication.kubernetes.io/credential-id").front().starts_with("JTI="));
+  EXPECT_EQ(user->user.groups,
             (std::vector<std::string>{"system:serviceaccounts", "system:serviceaccounts:ns",
                                       "system:authenticated"}));
   EXPECT_FALSE(access_.authenticator()
@@ -109,15 +118,90 @@ TEST_F(AccessTest, ATokenStandsForItsAccountWhileThatStands) {
   EXPECT_FALSE(access_.authenticator().authenticate({}, bearer, kNow).has_value());
 }
 
-TEST_F(AccessTest, ABoundTokenEndsWithItsPod) {
+TEST_F(AccessTest, ABoundTokenEndsWithWhatItIsBoundTo) {
+  write("", "ServiceAccount", R"({"metadata":{"name":"robot","namespace":"ns","uid":"u1"}})");
+  for (const char* kind : {"Pod", "Secret", "Node"}) {
+    const std::string home = kind == std::string("Node") ? "" : "ns";
+    const auto stand = [&](std::string_view uid) {
+      write(
+          "", kind,
+          fmt::format(R"({{"metadata":{{"name":"web","namespace":"{}","uid":"{}"}}}})", home, uid));
+    };
+    stand("p1");
+    const auto made =
+        ask(kAdmin, "", "ServiceAccount",
+            fmt::format(R"({{"boundObjectRef":{{"kind":"{}","name":"web"}}}})", kind));
+    const std::string bearer = "Bearer " + at(made, "status.token");
+    const auto holds = [&] {
+      return access_.authenticator().authenticate({}, bearer, kNow).has_value();
+    };
+    EXPECT_TRUE(holds()) << kind;
+    remove("", kind, home, "web");
+    EXPECT_FALSE(holds()) << kind;
+    stand("p2");
+    EXPECT_FALSE(holds()) << "a namesake is another " << kind;
+  }
+}
+
+TEST_F(AccessTest, ATokenEndsAMinuteAfterItsPodOrAccountShouldHaveGone) {
   write("", "ServiceAccount", R"({"metadata":{"name":"robot","namespace":"ns","uid":"u1"}})");
   write("", "Pod", R"({"metadata":{"name":"web","namespace":"ns","uid":"p1"}})");
   const auto made =
       ask(kAdmin, "", "ServiceAccount", R"({"boundObjectRef":{"kind":"Pod","name":"web"}})");
   const std::string bearer = "Bearer " + at(made, "status.token");
-  EXPECT_TRUE(access_.authenticator().authenticate({}, bearer, kNow).has_value());
-  remove("", "Pod", "ns", "web");
-  EXPECT_FALSE(access_.authenticator().authenticate({}, bearer, kNow).has_value());
+  const auto holds = [&](int seconds) {
+    return access_.authenticator()
+        .authenticate({}, bearer, kNow + std::chrono::seconds(seconds))
+        .has_value();
+  };
+  write("", "Pod",
+        R"({"metadata":{"name":"web","namespace":"ns","uid":"p1",)"
+        R"("deletionTimestamp":"2026-01-01T00:00:30Z"}})");
+  EXPECT_TRUE(holds(90));
+  EXPECT_FALSE(holds(91));
+  write("", "ServiceAccount",
+        R"({"metadata":{"name":"robot","namespace":"ns","uid":"u1",)"
+        R"("deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["a/b"]}})");
+  EXPECT_TRUE(holds(60));
+  EXPECT_FALSE(holds(61));
+}
+
+TEST_F(AccessTest, ATokenIsNotBoundToAnotherAccountsPod) {
+  write("", "ServiceAccount", R"({"metadata":{"name":"robot","namespace":"ns","uid":"u1"}})");
+  write("", "Pod",
+        R"({"metadata":{"name":"web","namespace":"ns","uid":"p1"},)"
+        R"("spec":{"serviceAccountName":"other"}})");
+  EXPECT_EQ(
+      at(ask(kAdmin, "", "ServiceAccount", R"({"boundObjectRef":{"kind":"Pod","name":"web"}})"),
+         "x"),
+      R"(cannot bind token for serviceaccount "robot" to pod running with different )"
+      "serviceaccount name.");
+}
+
+TEST_F(AccessTest, ATokenTellsItsPodAndNode) {
+  write("", "ServiceAccount", R"({"metadata":{"name":"robot","namespace":"ns","uid":"u1"}})");
+  write("", "Node", R"({"metadata":{"name":"n1","uid":"n-uid"}})");
+  write("", "Pod",
+        R"({"metadata":{"name":"web","namespace":"ns","uid":"p1"},"spec":{"nodeName":"n1"}})");
+  const auto made =
+      ask(kAdmin, "", "ServiceAccount", R"({"boundObjectRef":{"kind":"Pod","name":"web"}})");
+  const auto review = ask(kAdmin, "authentication.k8s.io", "TokenReview",
+                          R"({"token":")" + at(made, "status.token") + R"("})");
+  const auto parsed = [&](std::string_view key) {
+    const api::Json* extra = api::find_path(*review, "status.user.extra");
+    const api::Json* list =
+        extra == nullptr ? nullptr
+                         : api::find(*extra, fmt::format("authentication.kubernetes.io/{}", key));
+    return list == nullptr ? "" : api::to_text(*list);
+  };
+  EXPECT_EQ(parsed("pod-name"), R"(["web"])");
+  EXPECT_EQ(parsed("pod-uid"), R"(["p1"])");
+  EXPECT_EQ(parsed("node-name"), R"(["n1"])");
+  EXPECT_EQ(parsed("node-uid"), R"(["n-uid"])");
+  EXPECT_EQ(at(review, "status.user.uid"), "u1");
+  // The node may go; the pod is what counts.
+  remove("", "Node", "", "n1");
+  EXPECT_TRUE(access_.authenticator().authenticate({}, "Bearer " + at(made, "status.token"), kNow));
 }
 
 TEST_F(AccessTest, TokensForOthersAreNotForUs) {
@@ -129,6 +213,25 @@ TEST_F(AccessTest, TokensForOthersAreNotForUs) {
                           R"({"audiences":["vault"],"token":")" + token + R"("})");
   EXPECT_EQ(at(review, "status.authenticated"), "true");
   EXPECT_EQ(at(review, "status.user.username"), "system:serviceaccount:ns:robot");
+}
+
+TEST_F(AccessTest, ATokenReviewTellsWhichAudiencesItHolds) {
+  write("", "ServiceAccount", R"({"metadata":{"name":"robot","namespace":"ns","uid":"u1"}})");
+  const std::string token =
+      at(ask(kAdmin, "", "ServiceAccount", R"({"audiences":["vault","mail"]})"), "status.token");
+  const auto review = [&](const std::string& audiences) {
+    return ask(kAdmin, "authentication.k8s.io", "TokenReview",
+               R"({"token":")" + token + R"(","audiences":)" + audiences + "}");
+  };
+  EXPECT_EQ(at(review(R"(["mail","bank"])"), "status.audiences"), R"(["mail"])");
+  EXPECT_EQ(at(review(R"(["bank"])"), "status"), R"({"user":{},"error":"invalid bearer token"})");
+  EXPECT_EQ(at(review("[]"), "status.authenticated"), "") << "it is not for the API server";
+  const std::string own = at(ask(kAdmin, "", "ServiceAccount", "{}"), "status.token");
+  EXPECT_EQ(at(ask(kAdmin, "authentication.k8s.io", "TokenReview", R"({"token":")" + own + "\"}"),
+               "status.audiences"),
+            R"(["https://kubernetes.default.svc.cluster.local"])");
+  EXPECT_EQ(at(ask(kAdmin, "authentication.k8s.io", "TokenReview", "{}"), "x"),
+            "token is required for TokenReview in authentication");
 }
 
 TEST_F(AccessTest, TokensAreNotMadeForNobodyNorForAMoment) {
@@ -199,22 +302,70 @@ TEST_F(AccessTest, RefusalsNameTheResourceAsUpstreamDoes) {
             R"(forbidden: User "jane" cannot get path "/metrics")");
 }
 
+Identity called(std::string name, std::vector<std::string> groups = {}) {
+  return {.user = {.name = std::move(name), .groups = std::move(groups)}};
+}
+
 TEST_F(AccessTest, WhoMayImpersonateActsAsAnother) {
   const std::string robot = "system:serviceaccount:ns:robot";
-  const auto acted = impersonate(access_.authorizer(), kAdmin, robot, {});
+  const auto acted = impersonate(access_.authorizer(), kAdmin, called(robot));
   ASSERT_TRUE(acted.has_value());
-  EXPECT_EQ(acted->name, robot);
-  EXPECT_EQ(acted->groups,
+  EXPECT_EQ(acted->user.name, robot);
+  EXPECT_EQ(acted->user.groups,
             (std::vector<std::string>{"system:serviceaccounts", "system:serviceaccounts:ns",
                                       "system:authenticated"}));
-  EXPECT_EQ(impersonate(access_.authorizer(), kAdmin, "bob", {"ops"})->groups,
+  const auto groups = [&](const Identity& wanted) {
+    return impersonate(access_.authorizer(), kAdmin, wanted)->user.groups;
+  };
+  EXPECT_EQ(groups(called("bob", {"ops"})),
             (std::vector<std::string>{"ops", "system:authenticated"}));
-  const auto refused = impersonate(access_.authorizer(), kJane, "admin", {"system:masters"});
+  EXPECT_EQ(groups(called("bob", {"system:unauthenticated"})),
+            (std::vector<std::string>{"system:unauthenticated"}));
+  EXPECT_EQ(groups(called("system:anonymous")),
+            (std::vector<std::string>{"system:unauthenticated"}));
+  const auto refused =
+      impersonate(access_.authorizer(), kJane, called("admin", {"system:masters"}));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message,
             R"(users "admin" is forbidden: User "jane" cannot impersonate resource "users" in API )"
             R"(group "" at the cluster scope)");
-  EXPECT_FALSE(impersonate(access_.authorizer(), kAdmin, "", {"ops"}).has_value());
+  EXPECT_FALSE(impersonate(access_.authorizer(), kAdmin, called("", {"ops"})).has_value());
+}
+
+TEST_F(AccessTest, UidAndExtraValuesAreImpersonatedByRight) {
+  Identity wanted = called("bob");
+  wanted.uid = "u9";
+  wanted.extra["dev/scope"] = {"read", "write"};
+  const auto acted = impersonate(access_.authorizer(), kAdmin, wanted);
+  ASSERT_TRUE(acted.has_value());
+  EXPECT_EQ(acted->uid, "u9");
+  EXPECT_EQ(acted->extra, wanted.extra);
+
+  const auto refusal = [&] {
+    const auto result = impersonate(access_.authorizer(), kJane, wanted);
+    return result ? std::string() : result.error().message;
+  };
+  const auto let_jane = [&](const char* name, std::string_view rule) {
+    write("rbac.authorization.k8s.io", "ClusterRole",
+          fmt::format(R"({{"metadata":{{"name":"{}"}},"rules":[{}]}})", name, rule));
+    write("rbac.authorization.k8s.io", "ClusterRoleBinding",
+          fmt::format(R"({{"metadata":{{"name":"{0}"}},"roleRef":{{"kind":"ClusterRole",)"
+                      R"("name":"{0}"}},"subjects":[{{"kind":"User","name":"jane"}}]}})",
+                      name));
+  };
+  let_jane("users", R"({"verbs":["impersonate"],"apiGroups":[""],"resources":["users"]})");
+  EXPECT_EQ(refusal(),
+            R"(uids.authentication.k8s.io "u9" is forbidden: User "jane" cannot impersonate )"
+            R"(resource "uids" in API group "authentication.k8s.io" at the cluster scope)");
+  let_jane("uids", R"({"verbs":["impersonate"],"apiGroups":["authentication.k8s.io"],)"
+                   R"("resources":["uids"],"resourceNames":["u9"]})");
+  EXPECT_EQ(refusal(),
+            R"(userextras.authentication.k8s.io "read" is forbidden: User "jane" cannot )"
+            R"(impersonate resource "userextras/dev/scope" in API group "authentication.k8s.io" )"
+            "at the cluster scope");
+  let_jane("scopes", R"({"verbs":["impersonate"],"apiGroups":["authentication.k8s.io"],)"
+                     R"("resources":["userextras/dev/scope"],"resourceNames":["read"]})");
+  EXPECT_NE(refusal().find(R"("write" is forbidden)"), std::string::npos);
 }
 
 TEST_F(AccessTest, BindingAGroupNeedsTheRightToBindItsPods) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "api/kind.h"
@@ -14,54 +16,80 @@ constexpr std::string_view kBearer = "Bearer ";
 
 tl::unexpected<Error> unauthorized() { return fail(Reason::Unauthorized, "Unauthorized"); }
 
+// How long a token outlives the deletion of what it is bound to, if that waits for somebody: as
+// upstream, so that the last words of a pod are heard.
+constexpr std::chrono::seconds kLastWords{60};
+
+// Whether the very object is there and not long on its way out.
 bool stands(const store::Store& store, std::string_view kind_name, std::string_view name_space,
-            std::string_view name, std::string_view uid) {
+            std::string_view name, std::string_view uid, Time now) {
   const api::Kind* const kind = api::find_kind("", kind_name);
   if (kind == nullptr) return false;
   const api::ObjectPtr object =
       store.get(store::make_key(*kind, kind->namespaced ? name_space : "", name));
-  return object != nullptr && object->meta().uid == uid;
+  if (object == nullptr || object->meta().uid != uid) return false;
+  const std::optional<Time> going = object->meta().deletion_time;
+  return !going || now <= *going + kLastWords;
 }
 
-bool is_for(const TokenClaims& claims, const std::vector<std::string>& audiences) {
-  const auto said = [&](std::string_view audience) {
-    return std::ranges::find(claims.audiences, audience) != claims.audiences.end();
+constexpr std::string_view kExtra = "authentication.kubernetes.io/";
+
+Identity identity_of(const TokenClaims& claims) {
+  Identity out{.user = {.name = fmt::format("system:serviceaccount:{}:{}", claims.name_space,
+                                            claims.account),
+                        .groups = {"system:serviceaccounts",
+                                   fmt::format("system:serviceaccounts:{}", claims.name_space),
+                                   "system:authenticated"}},
+               .uid = claims.account_uid};
+  const auto tell = [&](std::string_view what, std::string value) {
+    out.extra[fmt::format("{}{}", kExtra, what)] = {std::move(value)};
   };
-  return audiences.empty() ? said(kTokenIssuer) : std::ranges::any_of(audiences, said);
+  if (!claims.id.empty()) tell("credential-id", fmt::format("JTI={}", claims.id));
+  for (const std::optional<BoundObject>& object : {claims.bound, claims.node}) {
+    if (!object || object->kind == "Secret") continue;
+    const std::string_view what = object->kind == "Pod" ? "pod" : "node";
+    tell(fmt::format("{}-name", what), object->name);
+    if (!object->uid.empty()) tell(fmt::format("{}-uid", what), object->uid);
+  }
+  return out;
 }
 
 }  // namespace
 
-Result<api::User> Authenticator::authenticate(const PeerCertificate& certificate,
-                                              std::string_view authorization, Time now) const {
+Result<Identity> Authenticator::authenticate(const PeerCertificate& certificate,
+                                             std::string_view authorization, Time now) const {
   if (certificate.state == PeerCertificate::State::Invalid) return unauthorized();
   if (certificate.state == PeerCertificate::State::Valid) {
-    api::User user{.name = certificate.common_name, .groups = certificate.organizations};
-    user.groups.emplace_back("system:authenticated");
-    return user;
+    Identity who{.user = {.name = certificate.common_name, .groups = certificate.organizations},
+                 .uid = certificate.uid};
+    who.user.groups.emplace_back("system:authenticated");
+    if (!certificate.fingerprint.empty())
+      who.extra[fmt::format("{}credential-id", kExtra)] = {
+          fmt::format("X509SHA256={}", certificate.fingerprint)};
+    return who;
   }
   if (authorization.empty())
-    return api::User{.name = "system:anonymous", .groups = {"system:unauthenticated"}};
+    return Identity{.user = {.name = "system:anonymous", .groups = {"system:unauthenticated"}}};
   if (!authorization.starts_with(kBearer)) return unauthorized();
-  return user_of_token(authorization.substr(kBearer.size()), {}, now);
+  return TRY(who_has_token(authorization.substr(kBearer.size()), {}, now)).who;
 }
 
-Result<api::User> Authenticator::user_of_token(std::string_view token,
-                                               const std::vector<std::string>& audiences,
-                                               Time now) const {
+Result<Authenticator::Known> Authenticator::who_has_token(std::string_view token,
+                                                          std::vector<std::string> audiences,
+                                                          Time now) const {
   if (key_ == nullptr) return unauthorized();
   const TokenClaims claims = TRY(key_->check(token, now));
-  if (claims.issuer != kTokenIssuer || !is_for(claims, audiences)) return unauthorized();
-  if (!stands(store_, "ServiceAccount", claims.name_space, claims.account, claims.account_uid))
+  if (audiences.empty()) audiences = {std::string(kTokenIssuer)};
+  std::erase_if(audiences, [&](const std::string& audience) {
+    return std::ranges::find(claims.audiences, audience) == claims.audiences.end();
+  });
+  if (claims.issuer != kTokenIssuer || audiences.empty()) return unauthorized();
+  if (!stands(store_, "ServiceAccount", claims.name_space, claims.account, claims.account_uid, now))
     return unauthorized();
-  if (claims.bound &&
-      !stands(store_, claims.bound->kind, claims.name_space, claims.bound->name, claims.bound->uid))
+  if (claims.bound && !stands(store_, claims.bound->kind, claims.name_space, claims.bound->name,
+                              claims.bound->uid, now))
     return unauthorized();
-  return api::User{
-      .name = fmt::format("system:serviceaccount:{}:{}", claims.name_space, claims.account),
-      .groups = {"system:serviceaccounts",
-                 fmt::format("system:serviceaccounts:{}", claims.name_space),
-                 "system:authenticated"}};
+  return Known{.who = identity_of(claims), .audiences = std::move(audiences)};
 }
 
 }  // namespace muster::server

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/request.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "server/access/identity.h"
 #include "server/access/token.h"
 #include "store/store.h"
 
@@ -18,6 +18,8 @@ struct PeerCertificate {
   State state = State::None;
   std::string common_name;
   std::vector<std::string> organizations;
+  std::string uid = {};          // of the subject, if it has one
+  std::string fingerprint = {};  // SHA-256 in hex
 };
 
 // Who asks: by client certificate, by a ServiceAccount's bearer token, or nobody we know. Any
@@ -29,13 +31,17 @@ class Authenticator {
 
   // A credential that was presented but does not hold is Unauthorized; none at all is
   // system:anonymous. `authorization` is the header of that name.
-  Result<api::User> authenticate(const PeerCertificate& certificate, std::string_view authorization,
-                                 Time now) const;
+  Result<Identity> authenticate(const PeerCertificate& certificate, std::string_view authorization,
+                                Time now) const;
 
-  // The user a token stands for, if it holds now: signed by us, not expired, for one of
-  // `audiences` (empty: for the API server), its account and what it is bound to still there.
-  Result<api::User> user_of_token(std::string_view token, const std::vector<std::string>& audiences,
-                                  Time now) const;
+  // Whom a token stands for, if it holds now: signed by us, not expired, for one of `audiences`
+  // (empty: for the API server), its account and what it is bound to still there.
+  struct Known {
+    Identity who;
+    std::vector<std::string> audiences;  // those asked for that the token is for
+  };
+  Result<Known> who_has_token(std::string_view token, std::vector<std::string> audiences,
+                              Time now) const;
 
  private:
   const store::Store& store_;

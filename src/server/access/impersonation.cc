@@ -1,9 +1,10 @@
 #include "server/access/impersonation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace muster::server {
 namespace {
@@ -19,6 +20,14 @@ Attributes right_to(std::string resource, std::string name_space, std::string na
           .name = std::move(name)};
 }
 
+// The right to a uid or to a value of an extra key.
+Attributes right_to_detail(std::string resource, std::string key, std::string value) {
+  Attributes out = right_to(std::move(resource), "", std::move(value));
+  out.group = "authentication.k8s.io";
+  out.subresource = std::move(key);
+  return out;
+}
+
 void add_group(api::User& user, std::string group) {
   if (std::ranges::find(user.groups, group) == user.groups.end())
     user.groups.push_back(std::move(group));
@@ -26,13 +35,15 @@ void add_group(api::User& user, std::string group) {
 
 }  // namespace
 
-Result<api::User> impersonate(const Authorizer& authorizer, const api::User& real,
-                              const std::string& user, const std::vector<std::string>& groups) {
+Result<Identity> impersonate(const Authorizer& authorizer, const api::User& real,
+                             const Identity& wanted) {
+  const std::string& user = wanted.user.name;
+  const std::vector<std::string>& groups = wanted.user.groups;
   if (user.empty())
     return fail(Reason::BadRequest,
-                "requested {} without impersonating a user: send Impersonate-User too",
-                fmt::join(groups, ", "));
-  api::User out{.name = user, .groups = groups};
+                "requested to act as a group, uid or extra value without impersonating a user: "
+                "send Impersonate-User too");
+  Identity out = wanted;
   if (user.starts_with(kServiceAccount)) {
     const std::string rest = user.substr(kServiceAccount.size());
     const std::size_t colon = std::min(rest.find(':'), rest.size());
@@ -40,15 +51,21 @@ Result<api::User> impersonate(const Authorizer& authorizer, const api::User& rea
     TRY(authorizer.authorize(real, right_to("serviceaccounts", name_space,
                                             rest.substr(std::min(colon + 1, rest.size())))));
     if (groups.empty()) {
-      add_group(out, "system:serviceaccounts");
-      add_group(out, "system:serviceaccounts:" + name_space);
+      add_group(out.user, "system:serviceaccounts");
+      add_group(out.user, "system:serviceaccounts:" + name_space);
     }
   } else {
     TRY(authorizer.authorize(real, right_to("users", "", user)));
   }
   for (const std::string& group : groups)
     TRY(authorizer.authorize(real, right_to("groups", "", group)));
-  add_group(out, user == "system:anonymous" ? "system:unauthenticated" : "system:authenticated");
+  if (!wanted.uid.empty()) TRY(authorizer.authorize(real, right_to_detail("uids", "", wanted.uid)));
+  for (const auto& [key, values] : wanted.extra)
+    for (const std::string& value : values)
+      TRY(authorizer.authorize(real, right_to_detail("userextras", key, value)));
+  const bool nobody = user == "system:anonymous" ||
+                      std::ranges::find(groups, "system:unauthenticated") != groups.end();
+  add_group(out.user, nobody ? "system:unauthenticated" : "system:authenticated");
   return out;
 }
 

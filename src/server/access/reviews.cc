@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,9 +38,14 @@ JsonArray list_of(const std::vector<std::string>& items) {
   return out;
 }
 
-Json user_info(const api::User& user) {
-  JsonObject out{{"username", user.name}};
-  if (!user.groups.empty()) out.emplace("groups", list_of(user.groups));
+Json user_info(const Identity& who) {
+  JsonObject out{{"username", who.user.name}};
+  if (!who.uid.empty()) out.emplace("uid", who.uid);
+  if (!who.user.groups.empty()) out.emplace("groups", list_of(who.user.groups));
+  if (who.extra.empty()) return out;
+  JsonObject extra;
+  for (const auto& [key, values] : who.extra) extra.emplace(key, list_of(values));
+  out.emplace("extra", std::move(extra));
   return out;
 }
 
@@ -93,6 +99,28 @@ Result<Attributes> asked_attributes(const api::Request& request, const Json& spe
                     .name = text(*resource, "name")};
 }
 
+// What the pod says it runs as; empty if it says nothing.
+std::string account_of_pod(const api::Object& pod) {
+  const Json document = pod.document();
+  const Json* const spec = api::find(document, "spec");
+  return std::string(spec == nullptr ? "" : api::find_string(*spec, "serviceAccountName"));
+}
+
+// Where the pod runs; none if it is not bound yet. A node that is not there has no uid.
+std::optional<BoundObject> node_of_pod(const store::Store& store, std::string_view name_space,
+                                       std::string_view name) {
+  const api::ObjectPtr pod = store.get(store::make_key(api::kinds::pod(), name_space, name));
+  if (pod == nullptr) return std::nullopt;
+  const Json document = pod->document();
+  const Json* const spec = api::find(document, "spec");
+  const std::string_view node = spec != nullptr ? api::find_string(*spec, "nodeName") : "";
+  if (node.empty()) return std::nullopt;
+  const api::ObjectPtr object = store.get(store::make_key(api::kinds::node(), "", node));
+  return BoundObject{.kind = "Node",
+                     .name = std::string(node),
+                     .uid = object == nullptr ? "" : object->meta().uid};
+}
+
 Json rule_json(const PolicyRule& rule) {
   JsonObject out{{"verbs", list_of(rule.verbs)}};
   if (!rule.non_resource_urls.empty()) {
@@ -113,16 +141,17 @@ bool Reviews::handles(const api::Request& request) {
   return request.kind->kind == "ServiceAccount" && request.subresource == "token";
 }
 
-Result<api::Answer> Reviews::answer(api::Request& request, Time now, Entropy& entropy) const {
+Result<api::Answer> Reviews::answer(api::Request& request, const Identity& who, Time now,
+                                    Entropy& entropy) const {
   const bool is_token = request.subresource == "token";
   const std::string_view kind = is_token ? "TokenRequest" : std::string_view(request.kind->kind);
   Json status;
   if (is_token)
     status = TRY(make_token(request, now, entropy));
   else if (kind == "TokenReview")
-    status = review_token(request, now);
+    status = TRY(review_token(request, now));
   else if (kind == "SelfSubjectReview")
-    status = JsonObject{{"userInfo", user_info(request.user)}};
+    status = JsonObject{{"userInfo", user_info(who)}};
   else if (kind == "SelfSubjectRulesReview")
     status = TRY(review_rules(request));
   else
@@ -194,18 +223,17 @@ Result<Json> Reviews::review_rules(const api::Request& request) const {
   return status;
 }
 
-Json Reviews::review_token(const api::Request& request, Time now) const {
+Result<Json> Reviews::review_token(const api::Request& request, Time now) const {
   const Json* const spec = api::find(request.body, "spec");
   const std::string_view token = spec != nullptr ? api::find_string(*spec, "token") : "";
-  std::vector<std::string> audiences =
-      texts(spec != nullptr ? api::find(*spec, "audiences") : nullptr);
-  const auto user = authenticator_.user_of_token(token, audiences, now);
-  if (!user)
-    return JsonObject{
-        {"authenticated", false}, {"user", JsonObject()}, {"error", "invalid bearer token"}};
-  if (audiences.empty()) audiences = {std::string(kTokenIssuer)};
-  return JsonObject{
-      {"authenticated", true}, {"user", user_info(*user)}, {"audiences", list_of(audiences)}};
+  if (token.empty())
+    return fail(Reason::BadRequest, "token is required for TokenReview in authentication");
+  const auto known = authenticator_.who_has_token(
+      token, texts(spec != nullptr ? api::find(*spec, "audiences") : nullptr), now);
+  if (!known) return JsonObject{{"user", JsonObject()}, {"error", "invalid bearer token"}};
+  return JsonObject{{"authenticated", true},
+                    {"user", user_info(known->who)},
+                    {"audiences", list_of(known->audiences)}};
 }
 
 // What the token is to end with: it must stand now, with that uid if one is named.
@@ -235,6 +263,13 @@ Result<BoundObject> Reviews::bound_object(const api::Request& request, const Jso
         "({}) does not match the UID in record. The object might have been deleted and then "
         "recreated",
         kind->plural, out.name, out.uid);
+  if (out.kind == "Pod")
+    if (const std::string account = account_of_pod(*object);
+        !account.empty() && account != request.name)
+      return fail(Reason::BadRequest,
+                  R"(cannot bind token for serviceaccount "{}" to pod running with different )"
+                  "serviceaccount name.",
+                  request.name);
   out.uid = object->meta().uid;
   return out;
 }
@@ -272,6 +307,7 @@ Result<Json> Reviews::make_token(api::Request& request, Time now, Entropy& entro
       .account = request.name,
       .account_uid = account->meta().uid,
       .bound = std::nullopt,
+      .node = std::nullopt,
       .id = random_uuid(entropy),
       .issued_at = std::chrono::floor<std::chrono::seconds>(now),
       .expires_at = std::chrono::floor<std::chrono::seconds>(now) + std::chrono::seconds(seconds)};
@@ -281,6 +317,8 @@ Result<Json> Reviews::make_token(api::Request& request, Time now, Entropy& entro
   settled["expirationSeconds"] = seconds;
   if (const Json* bound = spec != nullptr ? api::find(*spec, "boundObjectRef") : nullptr)
     claims.bound = TRY(bound_object(request, *bound));
+  if (claims.bound && claims.bound->kind == "Pod")
+    claims.node = node_of_pod(store_, request.name_space, claims.bound->name);
   return JsonObject{{"token", key_->sign(claims)},
                     {"expirationTimestamp", format_time(claims.expires_at)}};
 }

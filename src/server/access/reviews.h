@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "server/access/authenticator.h"
 #include "server/access/authorizer.h"
+#include "server/access/identity.h"
 #include "server/access/token.h"
 #include "store/store.h"
 
@@ -21,13 +22,14 @@ class Reviews {
 
   // Whether the request is one of them.
   static bool handles(const api::Request& request);
-  // `entropy` names tokens. Takes the document out of the request.
-  Result<api::Answer> answer(api::Request& request, Time now, Entropy& entropy) const;
+  // `who` asks; `entropy` names tokens. Takes the document out of the request.
+  Result<api::Answer> answer(api::Request& request, const Identity& who, Time now,
+                             Entropy& entropy) const;
 
  private:
   Result<api::Json> review_access(const api::Request& request) const;
   Result<api::Json> review_rules(const api::Request& request) const;
-  api::Json review_token(const api::Request& request, Time now) const;
+  Result<api::Json> review_token(const api::Request& request, Time now) const;
   Result<BoundObject> bound_object(const api::Request& request, const api::Json& said) const;
   // Also writes what it settled on into the spec of the request.
   Result<api::Json> make_token(api::Request& request, Time now, Entropy& entropy) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>
 #include <openssl/evp.h>
@@ -93,12 +94,15 @@ std::int64_t seconds(Time time) {
 Json to_json(const TokenClaims& claims) {
   JsonObject account{{"name", claims.account}, {"uid", claims.account_uid}};
   JsonObject own{{"namespace", claims.name_space}, {"serviceaccount", std::move(account)}};
-  if (claims.bound) {
-    std::string member = claims.bound->kind;
+  for (const std::optional<BoundObject>& object : {claims.bound, claims.node}) {
+    if (!object) continue;
+    std::string member = object->kind;
     std::ranges::transform(member, member.begin(), [](char c) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    own.emplace(member, JsonObject{{"name", claims.bound->name}, {"uid", claims.bound->uid}});
+    JsonObject told{{"name", object->name}};
+    if (!object->uid.empty()) told.emplace("uid", object->uid);
+    own.emplace(member, std::move(told));
   }
   JsonArray audiences;
   for (const std::string& audience : claims.audiences) audiences.emplace_back(audience);
@@ -123,14 +127,16 @@ std::optional<Time> time_of(const Json& claims, std::string_view member) {
   return Time(std::chrono::seconds(since));
 }
 
-std::optional<BoundObject> bound_of(const Json& own) {
+// The objects a token names: the first is what it is bound to, a pod's node comes after it.
+std::vector<BoundObject> named_objects(const Json& own) {
+  std::vector<BoundObject> out;
   for (const auto& [member, kind] :
        {std::pair("pod", "Pod"), std::pair("secret", "Secret"), std::pair("node", "Node")})
     if (const Json* object = api::find(own, member))
-      return BoundObject{.kind = kind,
-                         .name = std::string(api::find_string(*object, "name")),
-                         .uid = std::string(api::find_string(*object, "uid"))};
-  return std::nullopt;
+      out.push_back({.kind = kind,
+                     .name = std::string(api::find_string(*object, "name")),
+                     .uid = std::string(api::find_string(*object, "uid"))});
+  return out;
 }
 
 std::optional<TokenClaims> read_claims(const Json& said) {
@@ -145,10 +151,14 @@ std::optional<TokenClaims> read_claims(const Json& said) {
                   .name_space = std::string(api::find_string(*own, "namespace")),
                   .account = std::string(api::find_string(*account, "name")),
                   .account_uid = std::string(api::find_string(*account, "uid")),
-                  .bound = bound_of(*own),
+                  .bound = std::nullopt,
+                  .node = std::nullopt,
                   .id = std::string(api::find_string(said, "jti")),
                   .issued_at = *issued,
                   .expires_at = *expires};
+  std::vector<BoundObject> named = named_objects(*own);
+  if (!named.empty()) out.bound = std::move(named.front());
+  if (named.size() > 1) out.node = std::move(named.back());
   if (const JsonArray* audiences = api::find_array(said, "aud"))
     for (const Json& audience : *audiences)
       if (audience.is_string()) out.audiences.emplace_back(std::string_view(audience.get_string()));
@@ -189,6 +199,22 @@ Result<TokenKey> TokenKey::read(const std::string& pem) {
                 "the key for ServiceAccount tokens is damaged; delete it to get a new one (tokens "
                 "signed with the old one end)");
   return TokenKey(std::move(key));
+}
+
+Json TokenKey::public_jwk() const {
+  // An uncompressed point: 4, x, y.
+  std::string point(1 + 2 * kNumberBytes, '\0');
+  std::size_t size = 0;
+  CHECK(EVP_PKEY_get_octet_string_param(key_.get(), OSSL_PKEY_PARAM_PUB_KEY, bytes(point),
+                                        point.size(), &size) == 1);
+  CHECK(size == point.size() && point.front() == 4);
+  return JsonObject{{"use", "sig"},
+                    {"kty", "EC"},
+                    {"kid", id_},
+                    {"crv", "P-256"},
+                    {"alg", kAlgorithm},
+                    {"x", to_url64(point.substr(1, kNumberBytes))},
+                    {"y", to_url64(point.substr(1 + kNumberBytes))}};
 }
 
 std::string TokenKey::sign(const TokenClaims& claims) const {

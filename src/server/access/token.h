@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/json.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -28,6 +29,7 @@ struct TokenClaims {
   std::string account;
   std::string account_uid;
   std::optional<BoundObject> bound;
+  std::optional<BoundObject> node = {};  // where the pod it is bound to runs: told, but not held to
   std::string id;
   Time issued_at;
   Time expires_at;
@@ -39,6 +41,9 @@ class TokenKey {
   // PEM of a new P-256 private key.
   static Result<std::string> make_pem();
   static Result<TokenKey> read(const std::string& pem);
+
+  // The public half as a JSON Web Key, for others who check tokens.
+  api::Json public_jwk() const;
 
   std::string sign(const TokenClaims& claims) const;
   // Unauthorized if the text is no token of ours, was altered, is not valid yet or no longer.

@@ -24,6 +24,10 @@ JsonArray list_of(const std::vector<std::string>& items) {
   return out;
 }
 
+JsonObject user_json(const api::User& user) {
+  return {{"username", user.name}, {"groups", list_of(user.groups)}};
+}
+
 JsonObject object_reference(const Attributes& asked) {
   JsonObject out{{"resource", asked.resource}};
   const auto add = [&](std::string_view member, const std::string& value) {
@@ -40,16 +44,17 @@ JsonObject object_reference(const Attributes& asked) {
 }  // namespace
 
 std::string audit_line(const AuditRecord& record) {
-  JsonObject out{
-      {"kind", "Event"},
-      {"apiVersion", "audit.k8s.io/v1"},
-      {"level", "Metadata"},
-      {"auditID", record.id},
-      {"stage", "ResponseComplete"},
-      {"requestURI", record.target},
-      {"verb", record.asked.verb},
-      {"user", JsonObject{{"username", record.user.name}, {"groups", list_of(record.user.groups)}}},
-      {"userAgent", record.user_agent}};
+  JsonObject out{{"kind", "Event"},
+                 {"apiVersion", "audit.k8s.io/v1"},
+                 {"level", "Metadata"},
+                 {"auditID", record.id},
+                 {"stage", "ResponseComplete"},
+                 {"requestURI", record.target},
+                 {"verb", record.asked.verb},
+                 {"user", user_json(record.user)},
+                 {"userAgent", record.user_agent}};
+  if (!record.impersonated.name.empty())
+    out.emplace("impersonatedUser", user_json(record.impersonated));
   if (record.asked.is_resource) out.emplace("objectRef", object_reference(record.asked));
   out.emplace("responseStatus", JsonObject{{"metadata", JsonObject()}, {"code", record.code}});
   out.emplace("requestReceivedTimestamp", format_micro_time(record.received));

@@ -17,7 +17,8 @@ struct AuditRecord {
   std::string id;
   std::string target;
   std::string user_agent;
-  api::User user;
+  api::User user;               // who asked
+  api::User impersonated = {};  // and as whom; without a name: as themselves
   Attributes asked;
   int code = 0;
   Time received;

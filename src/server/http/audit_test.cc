@@ -43,6 +43,16 @@ TEST(AuditTest, TellsWhoDidWhatToWhichPods) {
             "\n");
 }
 
+TEST(AuditTest, TellsWhoActedAsWhom) {
+  AuditRecord acted = record();
+  acted.impersonated = {.name = "jane", .groups = {"dev"}};
+  EXPECT_NE(audit_line(acted).find(
+                R"("user":{"username":"system:kube-scheduler","groups":["system:authenticated"]},)"
+                R"("userAgent":"muster","impersonatedUser":{"username":"jane","groups":["dev"]},)"),
+            std::string::npos)
+      << audit_line(acted);
+}
+
 TEST(AuditTest, AppendsToAFileOnlyItsOwnerReads) {
   std::string pattern = (std::filesystem::temp_directory_path() / "muster-audit-XXXXXX").string();
   const std::string folder = ::mkdtemp(pattern.data());

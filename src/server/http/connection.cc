@@ -59,6 +59,14 @@ Method to_method(http::verb verb) {
 
 std::string_view to_std(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
+constexpr boost::beast::string_view kImpersonate = "Impersonate-";
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
 // Beast's parser, filling our own request: no table of all headers is built, and strings are
 // reused.
 class RequestParser final : public http::basic_parser<true> {
@@ -84,10 +92,8 @@ class RequestParser final : public http::basic_parser<true> {
                      boost::beast::string_view value, error_code&) override {
     switch (name) {
       case http::field::unknown:
-        if (boost::beast::iequals(name_text, "Impersonate-User"))
-          into_.impersonate_user = to_std(value);
-        else if (boost::beast::iequals(name_text, "Impersonate-Group"))
-          into_.impersonate_groups.emplace_back(to_std(value));
+        if (boost::beast::iequals(name_text.substr(0, kImpersonate.size()), kImpersonate))
+          into_.take_impersonation(lower_case(to_std(name_text)), to_std(value));
         break;
       case http::field::host: into_.host = to_std(value); break;
       case http::field::accept:

@@ -33,8 +33,17 @@ std::string quoted_sha512(std::string_view text) {
 
 // {"paths":[…]}: what there is to see.
 std::string index_json(Kinds kinds) {
-  std::set<std::string> paths = {"/api",        "/apis",       "/healthz", "/livez",  "/metrics",
-                                 "/openapi/v2", "/openapi/v3", "/readyz",  "/version"};
+  std::set<std::string> paths = {"/.well-known/openid-configuration",
+                                 "/api",
+                                 "/apis",
+                                 "/healthz",
+                                 "/livez",
+                                 "/metrics",
+                                 "/openapi/v2",
+                                 "/openapi/v3",
+                                 "/openid/v1/jwks",
+                                 "/readyz",
+                                 "/version"};
   for (const api::Kind* kind : kinds) {
     const std::string root = kind->group.empty() ? "/api" : "/apis/" + kind->group;
     paths.insert(root);

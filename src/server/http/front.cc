@@ -13,6 +13,7 @@
 #include "server/http/compress.h"
 #include "server/http/health.h"
 #include "server/http/negotiate.h"
+#include "server/http/openid.h"
 #include "server/http/options.h"
 
 namespace muster::server {
@@ -114,6 +115,15 @@ bool is_write(api::Verb verb) {
   return verb != api::Verb::Get && verb != api::Verb::List && verb != api::Verb::Watch;
 }
 
+// Whom the request's headers name.
+Identity identity_wanted(const HttpRequest& request) {
+  Identity out{.user = {.name = request.impersonate_user, .groups = request.impersonate_groups},
+               .uid = request.impersonate_uid};
+  for (const auto& [key, value] : request.impersonate_extra)
+    out.extra[percent_decode(key, false).value_or(key)].push_back(value);
+  return out;
+}
+
 // 299 - "text", with quotes and backslashes escaped; what would break the header line is left out.
 std::string warning_value(std::string_view text) {
   std::string out = "299 - \"";
@@ -165,6 +175,7 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
                                                                .target = request.target,
                                                                .user_agent = request.user_agent,
                                                                .user = {},
+                                                               .impersonated = {},
                                                                .asked = {},
                                                                .code = 0,
                                                                .received = clock_.now(),
@@ -178,15 +189,15 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
   exchange.labels = metric_labels(found);
   exchange.pretty = wants_indent(found.query, request.user_agent);
 
-  auto user = access_.authenticator().authenticate(peer, request.authorization, clock_.now());
-  if (!user) return refuse(exchange, user.error());
-  if (!request.impersonate_user.empty() || !request.impersonate_groups.empty()) {
-    user = impersonate(access_.authorizer(), *user, request.impersonate_user,
-                       request.impersonate_groups);
-    if (!user) return refuse(exchange, user.error());
+  auto who = access_.authenticator().authenticate(peer, request.authorization, clock_.now());
+  if (!who) return refuse(exchange, who.error());
+  if (exchange.audit) exchange.audit->user = who->user;
+  if (request.impersonates()) {
+    who = impersonate(access_.authorizer(), who->user, identity_wanted(request));
+    if (!who) return refuse(exchange, who.error());
+    if (exchange.audit) exchange.audit->impersonated = who->user;
   }
-  exchange.user = *std::move(user);
-  if (exchange.audit) exchange.audit->user = exchange.user;
+  exchange.who = *std::move(who);
   if (const auto allowed = authorize(exchange); !allowed) return refuse(exchange, allowed.error());
   if (found.endpoint == Endpoint::Unknown) return finish(exchange, page_not_found());
   if (found.error) return refuse(exchange, *found.error);
@@ -207,11 +218,11 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
 Result<void> Front::authorize(const Exchange& exchange) const {
   const Attributes& asked = exchange.route.attributes;
   const bool lists = asked.verb == "list" || asked.verb == "watch";
-  if (!lists || !asked.name.empty() || is_master(exchange.user))
-    return access_.authorizer().authorize(exchange.user, asked);
+  if (!lists || !asked.name.empty() || is_master(exchange.who.user))
+    return access_.authorizer().authorize(exchange.who.user, asked);
   Attributes named = asked;
   named.name = name_selected(exchange.route.query);
-  return access_.authorizer().authorize(exchange.user, named);
+  return access_.authorizer().authorize(exchange.who.user, named);
 }
 
 Front::Outcome Front::run(const HttpRequest& request, Exchange& exchange,
@@ -234,7 +245,8 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
     return *std::move(stream);
   }
   if (Reviews::handles(asked))
-    return respond(exchange, access_.reviews().answer(asked, clock_.now(), entropy()));
+    return respond(exchange,
+                   access_.reviews().answer(asked, exchange.who, clock_.now(), entropy()));
   if (!is_write(asked.verb)) {
     std::optional<Result<api::Answer>> answer;
     const std::string token = asked.list.continue_token;
@@ -261,7 +273,7 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
 Result<void> Front::read_request(const HttpRequest& request, Exchange& exchange) const {
   const Query& query = exchange.route.query;
   api::Request& asked = exchange.route.request;
-  asked.user = exchange.user;
+  asked.user = exchange.who.user;
   exchange.rendering.include_object = TRY(include_object(query));
   if (asked.verb == api::Verb::Patch) asked.patch_type = TRY(patch_type(request.content_type));
   TRY(read_options(query, request.user_agent, asked));
@@ -309,6 +321,8 @@ HttpResponse Front::answer_other(const HttpRequest& request, const Exchange& exc
     response.body = meter_->text();
     return response;
   }
+  if (found.endpoint == Endpoint::OpenIdConfiguration || found.endpoint == Endpoint::OpenIdKeys)
+    return answer_openid(found.endpoint, access_.token_key(), request.host);
   auto answer = documents_.answer(found, request, clock_.now());
   return answer ? *std::move(answer) : status_response(answer.error());
 }

@@ -23,7 +23,7 @@ namespace muster::server {
 // One request on its way from head to answer; kept by the connection meanwhile.
 struct Exchange {
   Route route;
-  api::User user;
+  Identity who;
   Rendering rendering;
   RequestMeter::Labels labels;
   std::string audit_id;

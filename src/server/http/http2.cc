@@ -80,10 +80,8 @@ void take_header(std::string_view name, std::string_view value, HttpRequest& int
     into.if_none_match = value;
   } else if (name == "user-agent") {
     into.user_agent = value;
-  } else if (name == "impersonate-user") {
-    into.impersonate_user = value;
-  } else if (name == "impersonate-group") {
-    into.impersonate_groups.emplace_back(value);
+  } else {
+    into.take_impersonation(name, value);
   }
 }
 

@@ -24,16 +24,27 @@ struct HttpRequest {
   std::string if_none_match;
   std::string user_agent;
   std::string impersonate_user;
+  std::string impersonate_uid;
   std::vector<std::string> impersonate_groups;
+  // The rest of the header's name, in lower case and still percent-encoded, and its value.
+  std::vector<std::pair<std::string, std::string>> impersonate_extra;
   std::string body;
+
+  // Takes an Impersonate-… header, its name in lower case; leaves any other alone.
+  void take_impersonation(std::string_view name, std::string_view value);
+  bool impersonates() const {
+    return !impersonate_user.empty() || !impersonate_uid.empty() || !impersonate_groups.empty() ||
+           !impersonate_extra.empty();
+  }
 
   // Makes it ready for the next request of a connection; keeps what the strings hold on to.
   void clear() {
     for (std::string* text :
          {&method_name, &target, &host, &accept, &accept_encoding, &authorization, &content_type,
-          &if_none_match, &user_agent, &impersonate_user, &body})
+          &if_none_match, &user_agent, &impersonate_user, &impersonate_uid, &body})
       text->clear();
     impersonate_groups.clear();
+    impersonate_extra.clear();
     method = Method::Get;
   }
 };

@@ -123,5 +123,77 @@ TEST_F(RightsTest, ARefusalNamesTheRoleThatIsMissing) {
             R"(namespace "default": RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found)");
 }
 
+TEST_F(RightsTest, OneMayActAsAnotherWithUidAndExtraValues) {
+  const HttpReply who = admin_.ask(
+      {.method = "POST",
+       .target = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+       .headers = {"Impersonate-User: bob", "Impersonate-Uid: u9", "Impersonate-Group: ops",
+                   "Impersonate-Extra-Dev%2FScope: read", "impersonate-extra-dev%2fscope: write"},
+       .body = "{}"});
+  EXPECT_EQ(who.code, 201) << who.body;
+  EXPECT_EQ(text_at(who.body, "status.userInfo"),
+            R"({"username":"bob","uid":"u9","groups":["ops","system:authenticated"],)"
+            R"("extra":{"dev/scope":["read","write"]}})");
+  const HttpReply self = send("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}");
+  EXPECT_EQ(text_at(self.body, "status.userInfo.username"), "kubernetes-admin");
+  const std::string extra = text_at(self.body, "status.userInfo.extra");
+  constexpr std::string_view kBegin =
+      R"({"authentication.kubernetes.io/credential-id":["X509SHA256=)";
+  EXPECT_TRUE(extra.starts_with(kBegin)) << extra;
+  EXPECT_EQ(extra.size(), kBegin.size() + 64 + 3);
+}
+
+TEST_F(RightsTest, OthersCanCheckOurTokens) {
+  const HttpReply told = admin_.get("/.well-known/openid-configuration");
+  EXPECT_EQ(told.code, 200);
+  EXPECT_EQ(told.headers.at("content-type"), "application/json");
+  EXPECT_EQ(told.headers.at("cache-control"), "public, max-age=3600");
+  EXPECT_EQ(text_at(told.body, "issuer"), "https://kubernetes.default.svc.cluster.local");
+  EXPECT_EQ(text_at(told.body, "jwks_uri"), "https://localhost/openid/v1/jwks");
+  EXPECT_EQ(text_at(told.body, "id_token_signing_alg_values_supported"), R"(["ES256"])");
+  const HttpReply keys = admin_.get("/openid/v1/jwks");
+  EXPECT_EQ(keys.code, 200);
+  EXPECT_EQ(keys.headers.at("content-type"), "application/jwk-set+json");
+  const auto parsed = api::parse_json(keys.body);
+  ASSERT_TRUE(parsed);
+  const api::Json& key = api::find_array(parsed->value, "keys")->at(0);
+  EXPECT_EQ(api::find_string(key, "kty"), "EC");
+  EXPECT_EQ(api::find_string(key, "crv"), "P-256");
+  EXPECT_EQ(api::find_string(key, "alg"), "ES256");
+  EXPECT_EQ(api::find_string(key, "kid").size(), 43U);
+  EXPECT_EQ(api::find_string(key, "x").size(), 43U);
+
+  as_jane();
+  EXPECT_EQ(send("GET", "/openid/v1/jwks", "").code, 403);
+  as_admin();
+  EXPECT_EQ(admin_
+                .ask({.method = "GET",
+                      .target = "/openid/v1/jwks",
+                      .headers = {"Impersonate-User: system:serviceaccount:default:robot"},
+                      .body = ""})
+                .code,
+            200)
+      << "any service account may";
+}
+
+TEST_F(RightsTest, WhatAUserMayIsToldAsAList) {
+  give_jane("view");
+  as_jane();
+  const HttpReply rules = send("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+                               R"({"spec":{"namespace":"default"}})");
+  EXPECT_EQ(rules.code, 201);
+  const std::string resources = text_at(rules.body, "status.resourceRules");
+  EXPECT_NE(resources.find("selfsubjectaccessreviews"), std::string::npos);
+  EXPECT_NE(resources.find("replicationcontrollers"), std::string::npos);
+  EXPECT_EQ(resources.find("secrets"), std::string::npos);
+  EXPECT_NE(text_at(rules.body, "status.nonResourceRules").find("/version"), std::string::npos);
+  EXPECT_EQ(text_at(rules.body, "status.incomplete"), "false");
+  as_admin();
+  const HttpReply all = send("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+                             R"({"spec":{"namespace":"default"}})");
+  EXPECT_TRUE(text_at(all.body, "status.resourceRules")
+                  .starts_with(R"([{"verbs":["*"],"apiGroups":["*"],"resources":["*"]},)"));
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -183,6 +183,12 @@ void route_other(Route& route, const Segments& segments) {
     route.endpoint = Endpoint::Health;
     route.key = first;
     route.check = path_after(segments, 1);
+  } else if (first == ".well-known" && segments.size() == 2 &&
+             segments[1] == "openid-configuration") {
+    route.endpoint = Endpoint::OpenIdConfiguration;
+  } else if (first == "openid" && segments.size() == 3 && segments[1] == "v1" &&
+             segments[2] == "jwks") {
+    route.endpoint = Endpoint::OpenIdKeys;
   } else if (first == "openapi" && segments.size() == 2 && segments[1] == "v2") {
     route.endpoint = Endpoint::OpenApiV2;
   } else if (first == "openapi" && segments.size() >= 2 && segments[1] == "v3") {

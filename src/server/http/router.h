@@ -25,8 +25,10 @@ enum class Endpoint : std::uint8_t {
   OpenApiV3,  // index and documents
   Health,
   Metrics,
-  Index,    // /
-  Unknown,  // answered by "404 page not found"
+  OpenIdConfiguration,  // /.well-known/openid-configuration
+  OpenIdKeys,           // /openid/v1/jwks
+  Index,                // /
+  Unknown,              // answered by "404 page not found"
 };
 
 struct Route {

@@ -1,5 +1,6 @@
 #include "server/http/tls.h"
 
+#include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <iterator>
 
 #include "base/check.h"
 
@@ -94,10 +96,10 @@ tl::unexpected<Error> unusable(std::string_view what) {
 }
 
 // All values of a kind of name part, e.g. every O.
-std::vector<std::string> name_parts(const X509_NAME* name, int nid) {
+std::vector<std::string> name_parts(const X509_NAME* name, const ASN1_OBJECT* type) {
   std::vector<std::string> parts;
-  for (int at = X509_NAME_get_index_by_NID(name, nid, -1); at >= 0;
-       at = X509_NAME_get_index_by_NID(name, nid, at)) {
+  for (int at = X509_NAME_get_index_by_OBJ(name, type, -1); at >= 0;
+       at = X509_NAME_get_index_by_OBJ(name, type, at)) {
     unsigned char* text = nullptr;
     const int size =
         ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
@@ -106,6 +108,26 @@ std::vector<std::string> name_parts(const X509_NAME* name, int nid) {
     OPENSSL_free(text);
   }
   return parts;
+}
+std::vector<std::string> name_parts(const X509_NAME* name, int nid) {
+  return name_parts(name, OBJ_nid2obj(nid));
+}
+
+// The part of a subject that holds a Kubernetes uid; empty unless there is exactly one.
+std::string subject_uid(const X509_NAME* name) {
+  static ASN1_OBJECT* const kType = OBJ_txt2obj("1.3.6.1.4.1.57683.2", 1);
+  const std::vector<std::string> uids = name_parts(name, kType);
+  return uids.size() == 1 ? uids.front() : "";
+}
+
+// SHA-256 of the certificate, in hex.
+std::string fingerprint(const X509& certificate) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  std::string out;
+  if (X509_digest(&certificate, EVP_sha256(), digest.data(), &size) != 1) return out;
+  for (unsigned i = 0; i < size; ++i) fmt::format_to(std::back_inserter(out), "{:02x}", digest[i]);
+  return out;
 }
 
 }  // namespace
@@ -202,6 +224,8 @@ PeerCertificate TlsSession::peer() const {
   // Go takes the last CN of a subject.
   peer.common_name = std::move(common_names.back());
   peer.organizations = name_parts(name, NID_organizationName);
+  peer.uid = subject_uid(name);
+  peer.fingerprint = fingerprint(*certificate);
   return peer;
 }
 
