@@ -1,9 +1,19 @@
 #include "server/http/body.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "api/json.h"
 #include "api/protobuf.h"
 #include "api/yaml.h"
 #include "server/core/decode_body.h"
+#include "server/core/errors.h"
 #include "server/http/negotiate.h"
 #include "server/http/options.h"
 
@@ -41,12 +51,37 @@ Result<void> read_object(std::string_view content_type, std::string_view body,
   return decode_into(request, TRY(parse_body(format, type, body)));
 }
 
+// Keys that stand twice in a patch: an error, a warning each, or nothing, as the client asked.
+Result<void> judge_duplicates(std::string_view body, std::vector<std::string> duplicates,
+                              api::Request& request) {
+  if (duplicates.empty() || request.field_validation == api::FieldValidation::Ignore) return {};
+  for (std::string& path : duplicates) path = fmt::format(R"(duplicate field "{}")", path);
+  if (request.field_validation == api::FieldValidation::Warn) {
+    std::ranges::move(duplicates, std::back_inserter(request.warnings));
+    return {};
+  }
+  const std::string list = fmt::format("{}", fmt::join(duplicates, ", "));
+  if (request.patch_type == api::PatchType::Apply)
+    return fail(Reason::BadRequest, "error strict decoding YAML: {}", list);
+  std::string quoted;
+  api::write_string(body, quoted);
+  return fail(invalid(
+      Subject{.group = "", .kind = ""},
+      {{.type = "FieldValueInvalid",
+        .field = "patch",
+        .message = fmt::format("Invalid value: {}: strict decoding error: {}", quoted, list)}}));
+}
+
 Result<void> read_patch(std::string_view body, api::Request& request) {
   // JSON is YAML, and kubectl sends apply patches as JSON; only other text needs the slower parser.
   Result<api::ParsedJson> parsed = api::parse_json(body);
-  if (!parsed && request.patch_type == api::PatchType::Apply) parsed = api::parse_yaml(body);
-  request.body = TRY(std::move(parsed)).value;
-  return {};
+  if (!parsed && request.patch_type == api::PatchType::Apply) {
+    parsed = api::parse_yaml(body);
+    if (!parsed) parsed.error().message.insert(0, "error decoding YAML: ");
+  }
+  if (!parsed) return fail(std::move(parsed).error());
+  request.body = std::move(parsed->value);
+  return judge_duplicates(body, std::move(parsed->duplicates), request);
 }
 
 Result<void> read_deletion(std::string_view content_type, std::string_view body,

@@ -90,7 +90,7 @@ std::string manager_of(std::string_view user_agent) {
   const std::string_view name =
       user_agent.substr(0, std::min(user_agent.find('/'), user_agent.size()));
   std::string manager(name.substr(0, kFieldManagerBytesMax));
-  return is_printable(manager) ? manager : "unknown";
+  return !manager.empty() && is_printable(manager) ? manager : "unknown";
 }
 
 Result<void> read_write_options(const Query& query, std::string_view user_agent,
