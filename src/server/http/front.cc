@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "api/tables/scale_table.h"
 #include "base/check.h"
 #include "base/entropy.h"
 #include "server/access/impersonation.h"
@@ -343,7 +344,11 @@ HttpResponse Front::respond(const Exchange& exchange, const Result<api::Answer>&
   } else {
     const auto& document = std::get<api::DocumentAnswer>(answer->what);
     response.code = document.code;
-    api::write_json(document.document, response.body);
+    if (how.form == Form::Table && api::find_string(document.document, "kind") == "Scale")
+      api::append_scale_table(document.document, {.now = now, .include = how.include_object},
+                              response.body);
+    else
+      api::write_json(document.document, response.body);
   }
   response.body += '\n';
   add_warnings(answer->warnings, response);

@@ -85,5 +85,28 @@ TEST_F(PatchTest, WhoGivesNoNameIsTrackedAllTheSame) {
   EXPECT_EQ(api::find_string(entries->get_array().at(0), "manager"), "unknown");
 }
 
+TEST_F(PatchTest, AScaleIsShownAsATable) {
+  const std::string deployments = "/apis/apps/v1/namespaces/default/deployments";
+  EXPECT_EQ(wire_
+                .ask({.method = "POST",
+                      .target = deployments,
+                      .headers = {},
+                      .body = R"({"metadata":{"name":"d"},"spec":{"replicas":2,"selector":)"
+                              R"({"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":)"
+                              R"({"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})"})
+                .code,
+            201);
+  const HttpReply table = wire_.ask(
+      {.method = "GET",
+       .target = deployments + "/d/scale",
+       .headers = {"Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json"},
+       .body = ""});
+  EXPECT_EQ(text_at(table.body, "kind"), "Table");
+  const auto parsed = api::parse_json(table.body);
+  const api::Json& row = api::find_array(parsed->value, "rows")->at(0);
+  EXPECT_EQ(api::to_text(api::find_array(row, "cells")->at(1)), "2");
+  EXPECT_EQ(text_at(wire_.get(deployments + "/d/scale").body, "kind"), "Scale");
+}
+
 }  // namespace
 }  // namespace muster::server
