@@ -55,6 +55,20 @@ TEST(ApplyTest, WhatIsNoLongerSaidIsTakenOutUnlessAnotherOwnsIt) {
                                       R"(n/Apply {"f:metadata":{"f:labels":{"f:b":{}}}})"}));
 }
 
+TEST(ApplyTest, ItemsWithoutTheirKeyAreKeptAndNobodysOwn) {
+  const Json live = json(R"({"spec":{"volumes":[{},{"name":"v"}]}})");
+  const auto once = apply_as("m", live, R"({"spec":{"nodeName":"n"}})");
+  ASSERT_TRUE(once.has_value());
+  EXPECT_EQ(to_text(*find_path(*once, "spec.volumes")), R"([{},{"name":"v"}])");
+  EXPECT_EQ(
+      owners(*once),
+      (std::vector<std::string>{
+          R"(before-first-apply/Update {"f:spec":{"f:volumes":{"k:{\"name\":\"v\"}":{".":{},"f:name":{}}}}})",
+          R"(m/Apply {"f:spec":{"f:nodeName":{}}})"}));
+  // The record reads back as it was written: applying again changes nothing.
+  EXPECT_EQ(to_text(*apply_as("m", *once, R"({"spec":{"nodeName":"n"}})")), to_text(*once));
+}
+
 TEST(ApplyTest, AnotherManagersFieldIsAConflictUntilForced) {
   const Json object =
       *apply_as("m", nullptr, R"({"metadata":{"labels":{"a":"1","b":"2","c":"3"}}})");

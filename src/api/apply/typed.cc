@@ -109,6 +109,7 @@ std::string item_element(const Type& list, const Json& item) {
 bool is_list(const Type& type) { return type.form == Form::Keyed || type.form == Form::Set; }
 
 // Calls `visit(element, child type, child value)` for each part of a value that can be taken apart.
+// An item without its keys has no name, so nobody can own it; validation lets few of them pass.
 template <typename Visit>
 void each_part(const Type& type, const Json& value, Extent extent, Visit&& visit) {
   switch (type.form) {
@@ -127,7 +128,9 @@ void each_part(const Type& type, const Json& value, Extent extent, Visit&& visit
     case Form::Keyed:
     case Form::Set:
       if (const JsonArray* items = value.if_array())
-        for (const Json& item : *items) visit(item_element(type, item), item_type(type), item);
+        for (const Json& item : *items)
+          if (std::string element = item_element(type, item); !element.empty())
+            visit(std::move(element), item_type(type), item);
       return;
   }
 }
