@@ -216,6 +216,20 @@ TEST(Explain, TheTreeIsDrawn) {
   EXPECT_NE(text.find("basic"), std::string::npos) << text;
 }
 
+TEST(Explain, GroupsThatFitAloneAreNotSaidToFit) {
+  const Yard yard = Yard()
+                        .rack("r1", 4, 8)
+                        .composite({.name = "llm", .minimum = 2, .key = "rack"})
+                        .gang({.name = "prefill", .minimum = 3, .parent = "llm"}, 3, "8")
+                        .gang({.name = "decode", .minimum = 3, .parent = "llm"}, 3, "8");
+  const Result<Explanation> told = yard.ask_composite("llm");
+  EXPECT_EQ(told->state, State::Unschedulable);
+  const std::string text = render_text(*told);
+  EXPECT_NE(text.find("llm: rack r1 fits each of 2 groups alone, not all together"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Explain, APartOfATreeThatWasNotNeededIsExplainedToo) {
   const Yard yard =
       crowded()

@@ -109,9 +109,15 @@ void write_closest(const std::vector<Level>& tree, std::string& out) {
                          count_of(level.closest.front().needed, noun_of(level)));
       continue;
     }
-    for (const Closeness& close : level.closest)
-      out += fmt::format("  {}: {} {} fits {} of {}\n", level.key.name, word, close.domain,
-                         close.fits, count_of(close.needed, noun_of(level)));
+    for (const Closeness& close : level.closest) {
+      const std::string needed = count_of(close.needed, noun_of(level));
+      // Counted one by one; that all are there does not mean that they fit side by side.
+      out += close.fits < close.needed
+                 ? fmt::format("  {}: {} {} fits {} of {}\n", level.key.name, word, close.domain,
+                               close.fits, needed)
+                 : fmt::format("  {}: {} {} fits each of {} alone, not all together\n",
+                               level.key.name, word, close.domain, needed);
+    }
     if (level.domains > static_cast<std::int64_t>(level.closest.size()))
       out += fmt::format("  {}: {} more {}s fit no more than that\n", level.key.name,
                          level.domains - static_cast<std::int64_t>(level.closest.size()), word);
