@@ -64,6 +64,11 @@ void Window::append(std::span<const Change> changes) {
     drop_excess(dropped);
     for (const Ring* ring : touched)
       bells.insert(bells.end(), ring->bells.begin(), ring->bells.end());
+    // Those who wait for a change of any kind stand under the empty prefix, which sorts first.
+    if (!entries.empty() && rings_.begin()->first.empty()) {
+      const Ring& any = rings_.begin()->second;
+      bells.insert(bells.end(), any.bells.begin(), any.bells.end());
+    }
   }
   for (const std::shared_ptr<Bell>& bell : bells) {
     const std::lock_guard lock(bell->mutex);

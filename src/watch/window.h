@@ -74,7 +74,8 @@ class Window {
 
   Revision newest() const;
 
-  // Calls `wake` after changes of `prefix` arrived, on the writer's thread: post, don't work.
+  // Calls `wake` after changes of `prefix` (empty: of any kind) arrived, on the writer's thread:
+  // post, don't work.
   // Dropping the handle ends it; after that `wake` is not called again, nor is it still running,
   // unless the handle was dropped inside it. A `wake` may drop its own handle and any other,
   // subscribe, and read. The one rule: whoever drops a handle must not hold a lock that its `wake`

@@ -191,6 +191,21 @@ TEST(Subscription, IsWokenOncePerAppendOfItsKind) {
   EXPECT_EQ(nodes, 1);
 }
 
+TEST(Subscription, ToNothingInParticularIsWokenOncePerAppend) {
+  Window window;
+  int any = 0;
+  auto to_any = window.subscribe("", [&] { ++any; });
+  append(window, {pod_change(1), node_change(2)});
+  append(window, {node_change(3)});
+  EXPECT_EQ(any, 2);
+  append(window, {});
+  EXPECT_EQ(any, 2);
+  to_any.reset();
+  append(window, {pod_change(4)});
+  EXPECT_EQ(any, 2);
+  EXPECT_EQ(read(window, "pods", 0), "1 4 > 4");
+}
+
 TEST(Subscription, SeesTheChangesItIsWokenFor) {
   Window window;
   std::string seen;

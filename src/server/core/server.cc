@@ -6,7 +6,7 @@ namespace muster::server {
 
 void Server::handle(api::Request request, Reply reply) const {
   if (request.verb == api::Verb::Get || request.verb == api::Verb::List) {
-    reply(registry_.read(request));
+    reply(read(request));
     return;
   }
   if (post_(std::move(request), std::move(reply))) return;
@@ -19,9 +19,11 @@ void Server::handle(api::Request request, Reply reply) const {
 Result<Server::OpenWatch> Server::watch(const api::Request& request,
                                         watch::Window::Wake wake) const {
   // Subscribe first: a change between the two is then a wake too many, never one too few.
-  auto subscription = window_.subscribe(request.kind->store_prefix, std::move(wake));
-  std::unique_ptr<Watcher> watcher = TRY(Watcher::open(request, store_, window_));
-  return OpenWatch{.watcher = std::move(watcher), .subscription = std::move(subscription)};
+  OpenWatch out;
+  out.subscription = window_.subscribe(request.kind->store_prefix, wake);
+  out.watcher = TRY(Watcher::open(request, store_, window_));
+  if (out.watcher->unreached()) out.any_change = listen(std::move(wake));
+  return out;
 }
 
 }  // namespace muster::server

@@ -23,6 +23,10 @@ class Server {
   Server(const Registry& registry, const store::Store& store, watch::Window& window, Post post)
       : registry_(registry), store_(store), window_(window), post_(std::move(post)) {}
 
+  // Get and List, answered on the calling thread. Timeout with the cause ResourceVersionTooLarge
+  // if a revision is asked for that the store has not reached.
+  Result<api::Answer> read(const api::Request& request) const { return registry_.read(request); }
+
   // Answers every verb but Watch. `reply` is called exactly once: at once for reads, later on the
   // registry's thread for writes. A full mailbox is TooManyRequests with retry_after_s 1.
   void handle(api::Request request, Reply reply) const;
@@ -31,8 +35,16 @@ class Server {
   struct OpenWatch {
     std::unique_ptr<Watcher> watcher;
     std::unique_ptr<watch::Window::Subscription> subscription;
+    // Only while Watcher::unreached(): any change may bring the revision that is waited for.
+    std::unique_ptr<watch::Window::Subscription> any_change = nullptr;
   };
   Result<OpenWatch> watch(const api::Request& request, watch::Window::Wake wake) const;
+
+  // Calls `wake` (any thread) after every change of any kind. To miss nothing, listen first and
+  // read after.
+  std::unique_ptr<watch::Window::Subscription> listen(watch::Window::Wake wake) const {
+    return window_.subscribe("", std::move(wake));
+  }
 
   api::Revision revision() const { return store_.revision(); }
   Kinds served() const { return registry_.served(); }

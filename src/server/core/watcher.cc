@@ -11,21 +11,35 @@ namespace muster::server {
 
 using store::Change;
 
-//   initial objects ──▶ bookmark (initial-events-end) ──▶ changes after `cursor` …
+//   (the asked revision is reached) ──▶ initial objects ──▶ bookmark (initial-events-end)
+//                                   ──▶ changes after `cursor` …
 //
 // A watch from revision N starts with the changes.
 struct Watcher::State {
   Selection selection;
+  const store::Store& store;
   const watch::Window& window;
   std::string prefix;  // of the window's ring
 
+  bool to_list = false;  // the initial objects are still to be read, at `cursor` or later
   std::vector<api::ObjectPtr> initial;  // not sent before `sent`
   std::size_t sent = 0;
-  bool mark_end = false;         // the bookmark after the initial objects is still to be sent
-  api::Revision cursor;          // everything up to here has been sent or belongs to `initial`
-  std::optional<Error> refusal;  // to be told as the only message
+  bool mark_end = false;  // the bookmark after the initial objects is still to be sent
+  api::Revision cursor;   // everything up to here has been sent or belongs to `initial`
   bool ended = false;
+
+  void list();
 };
+
+// The listing's revision is where the changes begin, so nothing falls between the two.
+void Watcher::State::list() {
+  store::Store::Listing listing = store.list(selection.prefix());
+  std::erase_if(listing.objects,
+                [&](const api::ObjectPtr& object) { return !selection.matches(*object); });
+  initial = std::move(listing.objects);
+  cursor = listing.revision;
+  to_list = false;
+}
 
 namespace {
 
@@ -57,29 +71,20 @@ Result<std::unique_ptr<Watcher>> Watcher::open(const api::Request& request,
   TRY(check_watch_options(options));
   const api::Revision asked = TRY(parse_resource_version(options.resource_version));
   auto state = std::make_unique<State>(State{.selection = TRY(Selection::of(request)),
+                                             .store = store,
                                              .window = window,
                                              .prefix = request.kind->store_prefix,
+                                             .to_list = false,
                                              .initial = {},
                                              .sent = 0,
                                              .mark_end = false,
                                              .cursor = asked,
-                                             .refusal = std::nullopt,
                                              .ended = false});
   const bool from_now = asked.value == 0;
   if (options.send_initial_events.value_or(from_now)) {
-    // The listing's revision is where the changes begin, so nothing falls between the two.
-    const api::Revision current = store.revision();
-    if (asked > current) {
-      state->refusal = too_large_resource_version(asked.value, current.value);
-    } else {
-      store::Store::Listing listing = store.list(state->selection.prefix());
-      std::erase_if(listing.objects, [&](const api::ObjectPtr& object) {
-        return !state->selection.matches(*object);
-      });
-      state->initial = std::move(listing.objects);
-      state->cursor = listing.revision;
-      state->mark_end = options.allow_bookmarks;
-    }
+    state->to_list = true;
+    state->mark_end = options.allow_bookmarks;
+    if (asked <= store.revision()) state->list();
   } else if (from_now) {
     state->cursor = store.revision();
   }
@@ -90,10 +95,9 @@ Watcher::Next Watcher::next(std::size_t max) {
   State& s = *state_;
   Next out;
   if (s.ended) return out;
-  if (s.refusal) {
-    out.messages.emplace_back(*std::exchange(s.refusal, std::nullopt));
-    s.ended = true;
-    return out;
+  if (s.to_list) {
+    if (s.cursor > s.store.revision()) return out;
+    s.list();
   }
   while (s.sent < s.initial.size() && out.messages.size() < max) {
     api::ObjectPtr object = std::move(s.initial[s.sent++]);
@@ -134,7 +138,14 @@ Watcher::Next Watcher::next(std::size_t max) {
 
 api::Revision Watcher::position() const {
   // Until the initial objects are out, nothing may be skipped by a bookmark.
-  return state_->initial.empty() && !state_->mark_end ? state_->cursor : api::Revision{};
+  const State& s = *state_;
+  return !s.to_list && s.initial.empty() && !s.mark_end ? s.cursor : api::Revision{};
+}
+
+std::optional<Error> Watcher::unreached() const {
+  const State& s = *state_;
+  if (!s.to_list || s.cursor <= s.store.revision()) return std::nullopt;
+  return too_large_resource_version(s.cursor.value, s.store.revision().value);
 }
 
 Watcher::Watcher(std::unique_ptr<State> state) : state_(std::move(state)) {}

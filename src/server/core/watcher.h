@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,6 +46,9 @@ class Watcher {
     bool more = false;
   };
   Next next(std::size_t max);
+  // What a watch is to be told that asked for a revision the store has not reached; null once it
+  // has. Meanwhile next() gives nothing, and whoever owns the clock decides how long that is borne.
+  std::optional<Error> unreached() const;
   // The revision up to which everything has been sent: for periodic bookmarks.
   api::Revision position() const;
 

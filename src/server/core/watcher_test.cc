@@ -103,10 +103,23 @@ TEST_F(WatcherTest, WithoutInitialEventsOnlyNewsIsTold) {
   EXPECT_EQ(told(*watcher), "+b");
 }
 
-TEST_F(WatcherTest, AListThatCannotBeThatNewIsAnError) {
-  auto watcher = watch(pods(), {.version = "999999", .match = "NotOlderThan", .initial = true});
-  EXPECT_TRUE(told(*watcher).starts_with("!Timeout: Too large resource version: 999999"));
+TEST_F(WatcherTest, AListWaitsUntilTheStoreIsThatNew) {
+  ASSERT_TRUE(create_pod("a"));
+  const std::int64_t now = store_->revision().value;
+  auto watcher = watch(pods(), {.version = std::to_string(now + 2),
+                                .match = "NotOlderThan",
+                                .bookmarks = true,
+                                .initial = true});
+  ASSERT_TRUE(create_pod("b"));
   EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(watcher->position().value, 0) << "no bookmark may skip the list";
+  ASSERT_TRUE(watcher->unreached());
+  EXPECT_EQ(watcher->unreached()->message,
+            "Timeout: Too large resource version: " + std::to_string(now + 2) +
+                ", current: " + std::to_string(now + 1));
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+  EXPECT_FALSE(watcher->unreached()) << "a change of another kind counts too";
+  EXPECT_EQ(told(*watcher), "+a +b |");
 }
 
 TEST_F(WatcherTest, RulesAreCheckedBeforeTheStreamStarts) {

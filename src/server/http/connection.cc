@@ -139,7 +139,8 @@ class RequestParser final : public http::basic_parser<true> {
 //   Handshake ──▶ Receive ──▶ Send ──▶ Receive …      (a read, a refusal)
 //                  │  ▲        ▲ └────▶ Linger ──▶ Closed
 //                  │  └────────┼──────┐
-//                  ├──▶ Wait ──┘      │        (a write, until it is answered)
+//                  ├──▶ Wait ──┘      │        (a write, until it is answered; a read ahead of its
+//                  │                  │         time)
 //                  └──▶ Watch ────────┘        (until it ends or the client leaves)
 //
 // Requests of one connection are answered one after the other; what a client pipelines waits in the
@@ -173,6 +174,13 @@ class Connection final : public Recipient, public std::enable_shared_from_this<C
     advance();
   }
   void take_wake() override {
+    if (state_ == State::Wait) {
+      auto response = shared_.front.resume(exchange_, SteadyClock::now());
+      if (!response) return;
+      send(*std::move(response), After::Next);
+      advance();
+      return;
+    }
     if (state_ != State::Watch) return;
     pull_due_ = true;
     if (!awaits_write_) advance();
@@ -369,7 +377,8 @@ void Connection::begin_exchange() {
     begin_watch(std::move(*stream));
   } else {
     state_ = State::Wait;
-    set_deadline(SteadyClock::now() + kAnswerTime);
+    set_deadline(
+        std::get<Front::Waiting>(outcome).until.value_or(SteadyClock::now() + kAnswerTime));
   }
 }
 
@@ -607,11 +616,9 @@ void Connection::arm_timer(SteadyTime when) {
 
 void Connection::deadline_passed() {
   if (state_ == State::Wait) {
-    send(
-        shared_.front.refuse(
-            exchange_, make_error(Reason::Timeout,
-                                  "Timeout: request did not complete within the allotted timeout")),
-        After::Close);
+    // The answer to a write may still come, and must not meet the next request.
+    const After after = exchange_.parked ? After::Next : After::Close;
+    send(shared_.front.give_up(exchange_, SteadyClock::now()), after);
     advance();
   } else if (state_ == State::Watch && !awaits_write_) {
     pull_due_ = true;

@@ -125,6 +125,19 @@ Identity identity_wanted(const HttpRequest& request) {
   return out;
 }
 
+// Whether a read asked for a revision that the store has not reached.
+bool is_unreached(const Result<api::Answer>& answer) {
+  return !answer && answer.error().reason == Reason::Timeout;
+}
+
+// Wakes that come while one is on its way say nothing new. The flag goes down before news are
+// looked for (Recipient::take_wake runs after it), so none is lost.
+watch::Window::Wake wake_of(const ReturnAddress& from) {
+  return [from, on_its_way = std::make_shared<std::atomic<bool>>(false)] {
+    if (!on_its_way->exchange(true)) from.inbox->put_wake(from.recipient, on_its_way);
+  };
+}
+
 // 299 - "text", with quotes and backslashes escaped; what would break the header line is left out.
 std::string warning_value(std::string_view text) {
   std::string out = "299 - \"";
@@ -248,16 +261,7 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
   if (Reviews::handles(asked))
     return respond(exchange,
                    access_.reviews().answer(asked, exchange.who, clock_.now(), entropy()));
-  if (!is_write(asked.verb)) {
-    std::optional<Result<api::Answer>> answer;
-    const std::string token = asked.list.continue_token;
-    server_.handle(std::move(asked),
-                   [&answer](Result<api::Answer> got) { answer = std::move(got); });
-    CHECK(answer.has_value());  // reads are answered at once
-    if (!*answer && answer->error().reason == Reason::Expired && !token.empty())
-      return finish(exchange, status_response(answer->error(), renewed_token(token)));
-    return respond(exchange, *answer);
-  }
+  if (!is_write(asked.verb)) return run_read(exchange, from);
   const auto in_flight_max = static_cast<std::int64_t>(options_.requests_in_flight_max);
   if (meter_->requests_in_flight.fetch_add(1) >= in_flight_max) {
     meter_->requests_in_flight.fetch_sub(1);
@@ -269,6 +273,40 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
     from.inbox->put_answer(from.recipient, std::move(answer));
   });
   return Waiting{};
+}
+
+Front::Outcome Front::run_read(Exchange& exchange, const ReturnAddress& from) const {
+  const Result<api::Answer> answer = server_.read(exchange.route.request);
+  if (!is_unreached(answer)) return respond_to_read(exchange, answer);
+  exchange.parked = ParkedRead{.any_change = server_.listen(wake_of(from)),
+                               .until = exchange.started + options_.unreached_max};
+  // The revision may have come before we listened.
+  if (auto response = resume(exchange, exchange.started)) return *std::move(response);
+  return Waiting{.until = exchange.parked->until};
+}
+
+std::optional<HttpResponse> Front::resume(Exchange& exchange, SteadyTime now) const {
+  if (!exchange.parked) return std::nullopt;
+  const Result<api::Answer> answer = server_.read(exchange.route.request);
+  if (is_unreached(answer) && now < exchange.parked->until) return std::nullopt;
+  exchange.parked.reset();
+  return respond_to_read(exchange, answer);
+}
+
+HttpResponse Front::give_up(Exchange& exchange, SteadyTime now) const {
+  if (auto response = resume(exchange, now)) return *std::move(response);
+  return refuse(
+      exchange,
+      make_error(Reason::Timeout, "Timeout: request did not complete within the allotted timeout"));
+}
+
+// An expired page says how to go on.
+HttpResponse Front::respond_to_read(const Exchange& exchange,
+                                    const Result<api::Answer>& answer) const {
+  const std::string& token = exchange.route.request.list.continue_token;
+  if (!answer && answer.error().reason == Reason::Expired && !token.empty())
+    return finish(exchange, status_response(answer.error(), renewed_token(token)));
+  return respond(exchange, answer);
 }
 
 Result<void> Front::read_request(const HttpRequest& request, Exchange& exchange) const {
@@ -289,24 +327,20 @@ Result<std::unique_ptr<WatchStream>> Front::open_watch(Exchange& exchange,
   const api::Request& asked = exchange.route.request;
   if (meter_->watches.load() >= static_cast<std::int64_t>(options_.watches_max))
     return fail(too_many_requests());
-  // Wakes that come while one is on its way say nothing new. The flag goes down before the watcher
-  // is read (Recipient::take_wake runs after it), so none is lost.
-  auto on_its_way = std::make_shared<std::atomic<bool>>(false);
-  auto wake = [from, on_its_way] {
-    if (!on_its_way->exchange(true)) from.inbox->put_wake(from.recipient, on_its_way);
-  };
-  auto opened = TRY(server_.watch(asked, std::move(wake)));
+  auto opened = TRY(server_.watch(asked, wake_of(from)));
   const std::int64_t asked_s = asked.list.timeout_s.value_or(0);
   const std::int64_t timeout_s =
       asked_s > 0 ? asked_s
                   : kWatchSecondsMin + static_cast<std::int64_t>(entropy().below(kWatchSecondsMin));
   const std::chrono::seconds timeout(std::min(timeout_s, kWatchSecondsMax));
-  return std::make_unique<WatchStream>(std::move(opened),
-                                       WatchStream::Options{.rendering = exchange.rendering,
-                                                            .bookmarks = asked.list.allow_bookmarks,
-                                                            .started = exchange.started,
-                                                            .timeout = timeout},
-                                       clock_);
+  return std::make_unique<WatchStream>(
+      std::move(opened),
+      WatchStream::Options{.rendering = exchange.rendering,
+                           .bookmarks = asked.list.allow_bookmarks,
+                           .started = exchange.started,
+                           .timeout = timeout,
+                           .unreached_max = options_.unreached_max},
+      clock_);
 }
 
 HttpResponse Front::answer_other(const HttpRequest& request, const Exchange& exchange) const {

@@ -20,6 +20,13 @@
 
 namespace muster::server {
 
+// A read of a revision that the store has not reached: it is tried again after every change, until
+// somebody's patience ends.
+struct ParkedRead {
+  std::unique_ptr<watch::Window::Subscription> any_change;
+  SteadyTime until;
+};
+
 // One request on its way from head to answer; kept by the connection meanwhile.
 struct Exchange {
   Route route;
@@ -29,6 +36,7 @@ struct Exchange {
   std::string audit_id;
   std::unique_ptr<AuditRecord> audit;  // null unless there is an audit log
   SteadyTime started;
+  std::optional<ParkedRead> parked;
   bool pretty = false;
   bool gzip = false;
 };
@@ -44,12 +52,15 @@ struct ReturnAddress {
 //
 //   admit() → a refusal, or → run() → a response
 //                                   → Waiting: the answer comes to the return address, then
-//                                   respond() → a watch to be streamed
+//                                     respond(); or, for a read, wakes do, then resume()
+//                                   → a watch to be streamed
 class Front {
  public:
   struct Options {
     std::size_t requests_in_flight_max = 600;
     std::size_t watches_max = 50'000;
+    // How long a read or a WatchList waits for a revision that the store has not reached.
+    std::chrono::milliseconds unreached_max{3000};
   };
   // `audit` may be null. All outlive the front.
   Front(const Server& server, const Access& access, AuditLog* audit, const Clock& clock,
@@ -66,9 +77,16 @@ class Front {
   std::optional<HttpResponse> admit(const HttpRequest& request, const PeerCertificate& peer,
                                     SteadyTime now, Exchange& exchange) const;
 
-  struct Waiting {};
+  struct Waiting {
+    std::optional<SteadyTime> until;  // a write is waited for as long as its connection likes
+  };
   using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>>;
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
+
+  // The response to a read that waits, once there is one.
+  std::optional<HttpResponse> resume(Exchange& exchange, SteadyTime now) const;
+  // What a request is told whose wait is over.
+  HttpResponse give_up(Exchange& exchange, SteadyTime now) const;
 
   HttpResponse respond(const Exchange& exchange, const Result<api::Answer>& answer) const;
   HttpResponse refuse(const Exchange& exchange, const Error& error) const;
@@ -84,6 +102,8 @@ class Front {
   Result<void> authorize(const Exchange& exchange) const;
   Outcome run_resource(const HttpRequest& request, Exchange& exchange,
                        const ReturnAddress& from) const;
+  Outcome run_read(Exchange& exchange, const ReturnAddress& from) const;
+  HttpResponse respond_to_read(const Exchange& exchange, const Result<api::Answer>& answer) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
   Result<std::unique_ptr<WatchStream>> open_watch(Exchange& exchange,
                                                   const ReturnAddress& from) const;

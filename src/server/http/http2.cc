@@ -301,7 +301,7 @@ void Stream::begin_exchange() {
     begin_watch(std::move(*stream));
   } else {
     state_ = State::Wait;
-    deadline_ = SteadyClock::now() + kAnswerTime;
+    deadline_ = std::get<Front::Waiting>(outcome).until.value_or(SteadyClock::now() + kAnswerTime);
   }
   request_.body = {};
 }
@@ -313,6 +313,13 @@ void Stream::take_answer(Result<api::Answer> answer) {
 }
 
 void Stream::take_wake() {
+  if (state_ == State::Wait) {
+    auto response = session_.front().resume(exchange_, SteadyClock::now());
+    if (!response) return;
+    send(*std::move(response));
+    session_.advance();
+    return;
+  }
   if (state_ != State::Watch) return;
   pull_due_ = true;
   session_.resume(id_);
@@ -370,11 +377,7 @@ std::size_t Stream::give_body(std::span<std::uint8_t> into, bool& ended) {
 bool Stream::deadline_passed(SteadyTime now) {
   if (now < deadline_) return true;
   switch (state_) {
-    case State::Wait:
-      send(session_.front().refuse(
-          exchange_, make_error(Reason::Timeout,
-                                "Timeout: request did not complete within the allotted timeout")));
-      return true;
+    case State::Wait: send(session_.front().give_up(exchange_, now)); return true;
     case State::Watch:
       if (out_at_ < out_.size()) return false;  // the client takes nothing
       pull_due_ = true;

@@ -251,5 +251,31 @@ TEST_F(Http2Test, ServerStopsWithOpenWatches) {
   SUCCEED();
 }
 
+ListenOptions waiting(std::chrono::milliseconds unreached_max) {
+  ListenOptions options;
+  options.unreached_max = unreached_max;
+  return options;
+}
+
+TEST(Http2, AReadAheadOfTheStoreWaitsForItBesideTheOthers) {
+  const Site site(waiting(std::chrono::minutes(10)));
+  Http2Wire wire(site);
+  const std::string next = std::to_string(site.core().server().revision().value + 1);
+  const std::int32_t read = wire.ask("GET", kPods + "?resourceVersion=" + next);
+  EXPECT_EQ(wire.wait_for(wire.ask("POST", kPods, pod_json("web"))).code, 201);
+  const HttpReply list = wire.wait_for(read);
+  EXPECT_EQ(list.code, 200);
+  EXPECT_NE(list.body.find(R"("name":"web")"), std::string::npos) << list.body;
+}
+
+TEST(Http2, AReadThatWaitsInVainIsToldSo) {
+  const Site site(waiting(std::chrono::milliseconds(1)));
+  Http2Wire wire(site);
+  const HttpReply late = wire.wait_for(wire.ask("GET", kPods + "?resourceVersion=999999"));
+  EXPECT_EQ(late.code, 504);
+  EXPECT_NE(late.body.find("ResourceVersionTooLarge"), std::string::npos) << late.body;
+  EXPECT_EQ(wire.wait_for(wire.ask("GET", "/livez")).body, "ok");
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -50,7 +50,8 @@ class HttpsListener final : public Listener {
       : tls_(std::move(tls)),
         front_(server, access, options.audit, clock,
                {.requests_in_flight_max = options.requests_in_flight_max,
-                .watches_max = options.watches_max}),
+                .watches_max = options.watches_max,
+                .unreached_max = options.unreached_max}),
         shared_{.front = front_, .tls = tls_, .body_bytes_max = options.body_bytes_max},
         connections_max_(options.connections_max) {
     for (unsigned i = 0; i < std::max(options.threads, 1U); ++i)

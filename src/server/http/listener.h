@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,8 @@ struct ListenOptions {
   std::size_t body_bytes_max = 3U << 20U;
   std::size_t requests_in_flight_max = 600;  // writes; reads are answered at once
   std::size_t watches_max = 50'000;
+  // How long a read or a WatchList waits for a revision that the store has not reached.
+  std::chrono::milliseconds unreached_max{3000};
   AuditLog* audit = nullptr;  // outlives the listener
 };
 

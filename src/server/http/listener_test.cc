@@ -492,6 +492,66 @@ TEST(Listener, AnExpiredWatchSaysSoInTheStream) {
   EXPECT_EQ(wire.get("/livez").body, "ok");  // of the watch, not of the connection
 }
 
+// One thread, so that what is asked first is also read first.
+ListenOptions waiting(std::chrono::milliseconds unreached_max) {
+  ListenOptions options;
+  options.threads = 1;
+  options.unreached_max = unreached_max;
+  return options;
+}
+
+// Requests for a revision that is `ahead` of the store's.
+struct Ahead {
+  explicit Ahead(const Site& site, std::int64_t ahead)
+      : version(std::to_string(site.core().server().revision().value + ahead)) {}
+  std::string get() const { return "/api/v1/namespaces/default?resourceVersion=" + version; }
+  std::string list() const { return kPods + "?resourceVersion=" + version; }
+  std::string watch_list() const {
+    return list() + "&watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+  }
+  std::string version;
+};
+
+TEST(Listener, AReadAheadOfTheStoreWaitsForIt) {
+  const Site site(waiting(std::chrono::minutes(10)));
+  Wire writer(site, {.client = &site.admin});
+  const Ahead ahead(site, 2);
+  std::vector<std::unique_ptr<Wire>> readers;
+  for (const std::string& target : {ahead.get(), ahead.list(), ahead.watch_list()})
+    readers.emplace_back(std::make_unique<Wire>(site, Wire::Options{.client = &site.admin}))
+        ->send({.target = target});
+  for (const std::string name : {"a", "b"})
+    ASSERT_EQ(writer.ask({.method = "POST", .target = kPods, .body = pod_json(name)}).code, 201);
+  EXPECT_EQ(readers[0]->read_reply().code, 200);
+  const HttpReply list = readers[1]->read_reply();
+  EXPECT_EQ(list.code, 200);
+  EXPECT_EQ(api::find_array(parse(list.body), "items")->size(), 2U);
+  EXPECT_EQ(readers[2]->read_head().code, 200);
+  EXPECT_EQ(text_at(readers[2]->read_line(), "object.metadata.name"), "a");
+  EXPECT_EQ(text_at(readers[2]->read_line(), "object.metadata.name"), "b");
+  EXPECT_EQ(readers[0]->get("/livez").body, "ok") << "the connection goes on";
+}
+
+TEST(Listener, AReadThatWaitsInVainIsToldSo) {
+  const Site site(waiting(std::chrono::milliseconds(1)));
+  Wire wire(site, {.client = &site.admin});
+  const Ahead ahead(site, 1000);
+  for (const std::string& target : {ahead.get(), ahead.list()}) {
+    const HttpReply late = wire.get(target);
+    EXPECT_EQ(late.code, 504);
+    EXPECT_EQ(late.headers.at("retry-after"), "1");
+    EXPECT_TRUE(text_at(late.body, "message")
+                    .starts_with("Timeout: Too large resource version: " + ahead.version));
+  }
+  wire.send({.target = ahead.watch_list()});
+  EXPECT_EQ(wire.read_head().code, 200);
+  const std::string event = wire.read_line();
+  EXPECT_EQ(text_at(event, "type"), "ERROR");
+  EXPECT_EQ(text_at(event, "object.reason"), "Timeout");
+  EXPECT_EQ(wire.read_line(), "");
+  EXPECT_EQ(wire.get("/livez").body, "ok");
+}
+
 TEST_F(ListenerTest, ManyWatchersHearTheSame) {
   constexpr int kWatchers = 20;
   constexpr int kPodsMade = 50;

@@ -38,14 +38,27 @@ SteadyTime bookmark_after(SteadyTime now, SteadyTime end) {
 WatchStream::WatchStream(Server::OpenWatch watch, const Options& options, const Clock& clock)
     : watcher_(std::move(watch.watcher)),
       subscription_(std::move(watch.subscription)),
+      any_change_(std::move(watch.any_change)),
       rendering_(options.rendering),
       bookmarks_(options.bookmarks),
       clock_(clock),
       form_(form_number()),
       end_(options.started + options.timeout),
-      next_bookmark_(bookmarks_ ? bookmark_after(options.started, end_) : SteadyTime::max()) {}
+      next_bookmark_(bookmarks_ ? bookmark_after(options.started, end_) : SteadyTime::max()),
+      reach_by_(any_change_ ? options.started + options.unreached_max : SteadyTime::max()) {}
 
 WatchStream::State WatchStream::pull(SteadyTime now, std::size_t bytes_max, std::string& out) {
+  if (any_change_) {
+    const std::optional<Error> unreached = watcher_->unreached();
+    if (unreached && now >= reach_by_) {
+      append_error(*unreached, out);
+      return State::Ended;
+    }
+    if (!unreached) {
+      any_change_.reset();
+      reach_by_ = SteadyTime::max();
+    }
+  }
   bool more = true;
   while (more && out.size() < bytes_max) {
     Watcher::Next next = watcher_->next(kMessagesPerRead);

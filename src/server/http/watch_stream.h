@@ -26,6 +26,8 @@ class WatchStream {
     bool bookmarks = false;
     SteadyTime started;
     std::chrono::seconds timeout{1800};
+    // How long the watch may wait for the revision it asked for.
+    std::chrono::milliseconds unreached_max{3000};
   };
   WatchStream(Server::OpenWatch watch, const Options& options, const Clock& clock);
 
@@ -33,7 +35,7 @@ class WatchStream {
   // Appends events, each one JSON value and a line end, until there are no more or `out` has grown
   // beyond `bytes_max`.
   State pull(SteadyTime now, std::size_t bytes_max, std::string& out);
-  SteadyTime next_deadline() const { return std::min(next_bookmark_, end_); }
+  SteadyTime next_deadline() const { return std::min({next_bookmark_, end_, reach_by_}); }
 
  private:
   void append(const Watcher::Item& item, std::string& out);
@@ -43,6 +45,7 @@ class WatchStream {
   // The watcher is used until the subscription ends, so it is declared first.
   std::unique_ptr<Watcher> watcher_;
   std::unique_ptr<watch::Window::Subscription> subscription_;
+  std::unique_ptr<watch::Window::Subscription> any_change_;
   const Rendering rendering_;
   const bool bookmarks_;
   const Clock& clock_;
@@ -50,6 +53,7 @@ class WatchStream {
   bool columns_told_ = false;
   const SteadyTime end_;
   SteadyTime next_bookmark_;
+  SteadyTime reach_by_;  // for ever, once the revision asked for is reached
 };
 
 }  // namespace muster::server
