@@ -15,7 +15,6 @@
 #include "server/core/decode_body.h"
 #include "server/core/errors.h"
 #include "server/http/negotiate.h"
-#include "server/http/options.h"
 
 namespace muster::server {
 namespace {
@@ -84,16 +83,6 @@ Result<void> read_patch(std::string_view body, api::Request& request) {
   return judge_duplicates(body, std::move(parsed->duplicates), request);
 }
 
-Result<void> read_deletion(std::string_view content_type, std::string_view body,
-                           api::Request& request) {
-  const BodyFormat format = TRY(body_format(content_type));
-  BodyType type;
-  type.message = &api::schema::message("meta/v1", "DeleteOptions");
-  type.kind = "DeleteOptions";
-  const api::ParsedJson parsed = TRY(parse_body(format, type, body));
-  return read_delete_options(parsed.value, request);
-}
-
 }  // namespace
 
 Result<void> read_body(std::string_view content_type, std::string_view body,
@@ -102,10 +91,18 @@ Result<void> read_body(std::string_view content_type, std::string_view body,
     case api::Verb::Create:
     case api::Verb::Update: return read_object(content_type, body, request);
     case api::Verb::Patch: return read_patch(body, request);
-    case api::Verb::Delete:
-    case api::Verb::DeleteCollection: return read_deletion(content_type, body, request);
     default: return {};
   }
+}
+
+Result<DeleteReply> read_deletion(std::string_view content_type, std::string_view body,
+                                  api::Request& request) {
+  const BodyFormat format = TRY(body_format(content_type));
+  BodyType type;
+  type.message = &api::schema::message("meta/v1", "DeleteOptions");
+  type.kind = "DeleteOptions";
+  const api::ParsedJson parsed = TRY(parse_body(format, type, body));
+  return read_delete_options(parsed.value, request);
 }
 
 }  // namespace muster::server

@@ -16,6 +16,7 @@
 #include "server/http/negotiate.h"
 #include "server/http/openid.h"
 #include "server/http/options.h"
+#include "server/http/warnings.h"
 
 namespace muster::server {
 namespace {
@@ -25,8 +26,6 @@ constexpr std::size_t kGzipBytesMin = 128U << 10U;
 constexpr std::int64_t kWatchSecondsMin = 1800;
 // Longer is for ever, and must not overflow a clock.
 constexpr std::int64_t kWatchSecondsMax = 31'536'000;
-constexpr std::size_t kWarningTextsMax = 4096;
-constexpr std::size_t kWarningTextShort = 256;
 
 // Audit ids and the jitter of watch timeouts are no decisions of a component, so this room draws
 // them itself.
@@ -136,29 +135,6 @@ watch::Window::Wake wake_of(const ReturnAddress& from) {
   return [from, on_its_way = std::make_shared<std::atomic<bool>>(false)] {
     if (!on_its_way->exchange(true)) from.inbox->put_wake(from.recipient, on_its_way);
   };
-}
-
-// 299 - "text", with quotes and backslashes escaped; what would break the header line is left out.
-std::string warning_value(std::string_view text) {
-  std::string out = "299 - \"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) continue;
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
-void add_warnings(const std::vector<std::string>& warnings, HttpResponse& response) {
-  std::size_t total = 0;
-  std::vector<std::string_view> told;
-  for (const std::string& text : warnings) total += text.size();
-  for (std::string_view text : warnings) {
-    if (total > kWarningTextsMax) text = text.substr(0, kWarningTextShort);
-    if (std::ranges::find(told, text) != told.end()) continue;
-    told.push_back(text);
-    response.headers.emplace_back("Warning", warning_value(text));
-  }
 }
 
 Error too_many_requests() {
@@ -318,8 +294,12 @@ Result<void> Front::read_request(const HttpRequest& request, Exchange& exchange)
   TRY(read_options(query, request.user_agent, asked));
   if (!is_write(asked.verb)) return {};
   const bool deletes = asked.verb == api::Verb::Delete || asked.verb == api::Verb::DeleteCollection;
-  if (deletes && request.body.empty()) return read_delete_options(query, asked);
-  return read_body(request.content_type, request.body, asked);
+  if (!deletes) return read_body(request.content_type, request.body, asked);
+  if (request.body.empty())
+    exchange.delete_reply = TRY(read_delete_options(query, asked));
+  else
+    exchange.delete_reply = TRY(read_deletion(request.content_type, request.body, asked));
+  return {};
 }
 
 Result<std::unique_ptr<WatchStream>> Front::open_watch(Exchange& exchange,
@@ -369,6 +349,9 @@ HttpResponse Front::respond(const Exchange& exchange, const Result<api::Answer>&
   const Time now = how.form == Form::Table ? clock_.now() : Time{};
   if (const auto* object = std::get_if<api::ObjectAnswer>(&answer->what)) {
     response.code = object->created ? 201 : 200;
+    // An object that is gone carries the revision of its deletion instead of its own.
+    if (exchange.delete_reply.tells_pending && object->revision == object->object->revision())
+      response.code = 202;
     write_object(how, *object->object, object->revision, now, response.body);
   } else if (const auto* list = std::get_if<api::ListAnswer>(&answer->what)) {
     write_list(how, *list, now, response.body);
@@ -385,7 +368,9 @@ HttpResponse Front::respond(const Exchange& exchange, const Result<api::Answer>&
       api::write_json(document.document, response.body);
   }
   response.body += '\n';
-  add_warnings(answer->warnings, response);
+  if (!answer->warnings.empty())
+    for (std::string& value : warning_headers(answer->warnings))
+      response.headers.emplace_back("Warning", std::move(value));
   return finish(exchange, std::move(response));
 }
 

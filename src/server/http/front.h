@@ -13,6 +13,7 @@
 #include "server/http/documents.h"
 #include "server/http/inbox.h"
 #include "server/http/message.h"
+#include "server/http/options.h"
 #include "server/http/render.h"
 #include "server/http/request_meter.h"
 #include "server/http/router.h"
@@ -37,6 +38,7 @@ struct Exchange {
   std::unique_ptr<AuditRecord> audit;  // null unless there is an audit log
   SteadyTime started;
   std::optional<ParkedRead> parked;
+  DeleteReply delete_reply;
   bool pretty = false;
   bool gzip = false;
 };

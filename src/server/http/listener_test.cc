@@ -80,6 +80,22 @@ TEST_F(ListenerTest, APodLivesAndDies) {
   EXPECT_EQ(wire.get(kPods + "/web").code, 404);
 }
 
+TEST_F(ListenerTest, WhoIsNotToOrphanIsToldWhatIsStillThere) {
+  Wire wire(site_, as_admin());
+  for (const std::string held : {"", R"(,"finalizers":["x.io/hold"])"}) {
+    const std::string name = held.empty() ? "free" : "held";
+    ASSERT_EQ(wire.ask({.method = "POST", .target = kPods, .body = pod_json(name, held)}).code,
+              201);
+    EXPECT_EQ(wire.ask({.method = "DELETE",
+                        .target = kPods + "/" + name,
+                        .body = R"({"orphanDependents":false})"})
+                  .code,
+              held.empty() ? 200 : 202);
+  }
+  EXPECT_EQ(wire.ask({.method = "DELETE", .target = kPods + "/held?orphanDependents=0"}).code, 202);
+  EXPECT_EQ(wire.ask({.method = "DELETE", .target = kPods + "/held"}).code, 200);
+}
+
 TEST_F(ListenerTest, ErrorsAreStatusObjects) {
   struct Case {
     Wire::Ask ask;
@@ -420,6 +436,7 @@ TEST_F(ListenerTest, AWatchBeginsWithWhatIsThereAndEndsInTime) {
   const std::string bookmark = wire.read_line();
   EXPECT_EQ(text_at(bookmark, "type"), "BOOKMARK");
   EXPECT_NE(bookmark.find(R"("k8s.io/initial-events-end":"true")"), std::string::npos);
+  EXPECT_NE(bookmark.find(R"("status":{})"), std::string::npos) << "an object without content";
   while (!wire.read_line().empty()) {
   }
   EXPECT_EQ(wire.get("/livez").body, "ok");  // a clean end: the connection goes on

@@ -144,7 +144,7 @@ struct RawDeleteOptions {
   std::vector<std::string> dry_run;
 };
 
-Result<void> take_delete_options(const RawDeleteOptions& raw, api::Request& request) {
+Result<DeleteReply> take_delete_options(const RawDeleteOptions& raw, api::Request& request) {
   constexpr std::string_view kKind = "DeleteOptions";
   request.dry_run = TRY(judge_dry_run(kKind, raw.dry_run));
   request.remove.grace_period_s = raw.grace_period_s;
@@ -156,7 +156,8 @@ Result<void> take_delete_options(const RawDeleteOptions& raw, api::Request& requ
             *raw.propagation_policy));
   if (raw.orphan_dependents)
     request.remove.propagation_policy = *raw.orphan_dependents ? "Orphan" : "Background";
-  if (!raw.propagation_policy) return {};
+  if (!raw.propagation_policy)
+    return DeleteReply{.tells_pending = !raw.orphan_dependents.value_or(true)};
   const std::string& policy = *raw.propagation_policy;
   if (policy != "Orphan" && policy != "Background" && policy != "Foreground")
     return invalid_option(
@@ -165,7 +166,7 @@ Result<void> take_delete_options(const RawDeleteOptions& raw, api::Request& requ
                     "\"Orphan\", \"nil\"",
                     policy));
   request.remove.propagation_policy = policy;
-  return {};
+  return DeleteReply{};
 }
 
 tl::unexpected<Error> wrong_type(std::string_view field) {
@@ -216,7 +217,7 @@ Result<void> read_options(const Query& query, std::string_view user_agent, api::
   return {};
 }
 
-Result<void> read_delete_options(const Query& query, api::Request& request) {
+Result<DeleteReply> read_delete_options(const Query& query, api::Request& request) {
   RawDeleteOptions raw;
   raw.grace_period_s = TRY(read_integer(query, "gracePeriodSeconds"));
   if (const std::string* policy = query.find("propagationPolicy")) raw.propagation_policy = *policy;
@@ -226,7 +227,7 @@ Result<void> read_delete_options(const Query& query, api::Request& request) {
   return take_delete_options(raw, request);
 }
 
-Result<void> read_delete_options(const api::Json& body, api::Request& request) {
+Result<DeleteReply> read_delete_options(const api::Json& body, api::Request& request) {
   if (!body.is_object()) return wrong_type("the body");
   const std::string_view kind = api::find_string(body, "kind");
   if (!kind.empty() && kind != "DeleteOptions")

@@ -15,9 +15,15 @@ namespace muster::server {
 // store's state (selectors, resource versions) is judged by server/core.
 Result<void> read_options(const Query& query, std::string_view user_agent, api::Request& request);
 
+// What a deletion says about its answer.
+struct DeleteReply {
+  // orphanDependents=false: an object that is still there afterwards is 202 (Accepted).
+  bool tells_pending = false;
+};
+
 // How to delete: from the body of a Delete or DeleteCollection or, only if it has none, from the
 // query.
-Result<void> read_delete_options(const api::Json& body, api::Request& request);
-Result<void> read_delete_options(const Query& query, api::Request& request);
+Result<DeleteReply> read_delete_options(const api::Json& body, api::Request& request);
+Result<DeleteReply> read_delete_options(const Query& query, api::Request& request);
 
 }  // namespace muster::server

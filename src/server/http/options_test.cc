@@ -16,8 +16,11 @@ std::string refusal(api::Verb verb, const std::string& query,
                     api::PatchType type = api::PatchType::Merge) {
   api::Request asked = request(verb);
   asked.patch_type = type;
-  const auto read = verb == api::Verb::Delete ? read_delete_options(Query(query), asked)
-                                              : read_options(Query(query), "kubectl/v1.32", asked);
+  if (verb == api::Verb::Delete) {
+    const auto read = read_delete_options(Query(query), asked);
+    return read ? "" : read.error().message;
+  }
+  const auto read = read_options(Query(query), "kubectl/v1.32", asked);
   return read ? "" : read.error().message;
 }
 
@@ -101,7 +104,9 @@ TEST(Options, DeletionIsDescribedByTheBodyOrTheQuery) {
       R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"propagationPolicy":"Background",)"
       R"("preconditions":{"uid":"u","resourceVersion":"7"},"orphanDependents":null,"dryRun":["All"]})");
   ASSERT_TRUE(body);
-  ASSERT_TRUE(read_delete_options(body->value, by_body));
+  const auto by_body_reply = read_delete_options(body->value, by_body);
+  ASSERT_TRUE(by_body_reply);
+  EXPECT_FALSE(by_body_reply->tells_pending);
   EXPECT_EQ(by_body.remove.grace_period_s, 0);
   EXPECT_EQ(by_body.remove.propagation_policy, "Background");
   EXPECT_EQ(by_body.remove.preconditions.uid, "u");

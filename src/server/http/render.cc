@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/conversion.h"
+#include "api/decode.h"
 #include "api/json.h"
 
 namespace muster::server {
@@ -104,14 +105,18 @@ void write_bookmark(const Rendering& how, const api::Bookmark& bookmark, EventOp
                     std::string& out) {
   out += R"({"type":"BOOKMARK","object":)";
   switch (how.form) {
-    case Form::Full:
-      fmt::format_to(std::back_inserter(out),
-                     R"({{"kind":"{}","apiVersion":"{}","metadata":{{"resourceVersion":"{}"{}}}}})",
-                     how.kind->kind, how.kind->api_version(how.version), bookmark.revision.value,
-                     bookmark.initial_events_end
-                         ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})"
-                         : "");
+    case Form::Full: {
+      // An object without content: members that are always written are there, and empty.
+      api::JsonObject metadata{{"resourceVersion", std::to_string(bookmark.revision.value)}};
+      if (bookmark.initial_events_end)
+        metadata["annotations"] = api::JsonObject{{"k8s.io/initial-events-end", "true"}};
+      const std::string text = api::canonical_text(
+          *how.kind->message, api::JsonObject{{"metadata", std::move(metadata)}});
+      fmt::format_to(std::back_inserter(out), R"({{"kind":"{}","apiVersion":"{}",{})",
+                     how.kind->kind, how.kind->api_version(how.version),
+                     std::string_view(text).substr(1));
       break;
+    }
     case Form::Metadata: api::append_partial_metadata(bookmark, out); break;
     case Form::Table:
       api::append_table(*how.kind, bookmark, table_options(how, Time{}, options.columns), out);

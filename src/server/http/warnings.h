@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace muster::server {
+
+// The values of the Warning headers for these texts (wire.md 2.5): `299 - "text"`, quotes and
+// backslashes escaped, what would break a header line left out. Equal texts are told once. Where
+// all together are more than 4096 characters, each is cut to 256, and those that come after 4096
+// characters of such short ones are not told.
+std::vector<std::string> warning_headers(std::span<const std::string> warnings);
+
+}  // namespace muster::server
