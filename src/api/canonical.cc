@@ -61,6 +61,7 @@ std::string_view zero_text(Shape shape) {
 }
 
 const JsonObject kNoMembers;
+constexpr std::string_view kMetadata = "metadata";
 
 class Writer {
  public:
@@ -70,6 +71,18 @@ class Writer {
     const JsonObject* object = document.if_object();
     write_message(message, object == nullptr ? kNoMembers : *object);
   }
+  // What follows metadata that stands in the text already.
+  void write_rest(const Message& message, const Json& document) {
+    metadata_end_ = out_.size();
+    const JsonObject* object = document.if_object();
+    ++depth_;
+    for (const auto& [position, value] :
+         ordered_members(message, object == nullptr ? kNoMembers : *object))
+      if (const Field& field = *message.members[position]; field.name != kMetadata)
+        write_member(field, value, 0);
+    out_.put('}');
+  }
+  std::size_t metadata_end() const { return metadata_end_; }
 
  private:
   struct Member {
@@ -109,8 +122,10 @@ class Writer {
     for (const auto& [position, value] : ordered_members(message, object)) {
       const Field& field = *message.members[position];
       if (strip && (field.name == "resourceVersion" || field.name == "selfLink")) continue;
-      strip_next_ = is_root && for_store_ && field.name == "metadata";
+      const bool is_metadata = is_root && for_store_ && field.name == kMetadata;
+      strip_next_ = is_metadata;
       write_member(field, value, begin);
+      if (is_metadata) metadata_end_ = out_.size();
     }
     out_.put('}');
     --depth_;
@@ -197,24 +212,38 @@ class Writer {
   const bool for_store_;
   std::size_t depth_ = 0;
   bool strip_next_ = false;  // the next message is the metadata of a stored object
+  std::size_t metadata_end_ = 0;
 };
 
-// Exactly as much memory as text: most of what is written here is kept.
-std::string written(const Message& message, const Json& document, bool for_store) {
+TextBuffer& buffer() {
   static thread_local TextBuffer buffer;
   buffer.cut(0);
-  Writer(buffer, for_store).write_root(message, document);
-  return std::string(buffer.view());
+  return buffer;
 }
 
 }  // namespace
 
+// The strings are exactly as large as their texts: most of what is written here is kept.
+
 std::string canonical_text(const Message& message, const Json& document) {
-  return written(message, document, false);
+  TextBuffer& out = buffer();
+  Writer(out, false).write_root(message, document);
+  return std::string(out.view());
 }
 
-std::string stored_text(const Message& message, const Json& document) {
-  return written(message, document, true);
+StoredText stored_text(const Message& message, const Json& document) {
+  TextBuffer& out = buffer();
+  Writer writer(out, true);
+  writer.write_root(message, document);
+  return {.text = std::string(out.view()), .metadata_end = writer.metadata_end()};
+}
+
+StoredText stored_text(const Message& message, std::string_view beginning, const Json& document) {
+  TextBuffer& out = buffer();
+  out.put(beginning);
+  Writer writer(out, true);
+  writer.write_rest(message, document);
+  return {.text = std::string(out.view()), .metadata_end = writer.metadata_end()};
 }
 
 }  // namespace muster::api

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "api/json.h"
 #include "api/schema/schema.h"
@@ -8,6 +10,14 @@
 namespace muster::api {
 
 // canonical_text() without metadata.resourceVersion and metadata.selfLink: what an Object holds.
-std::string stored_text(const schema::Message& message, const Json& document);
+struct StoredText {
+  std::string text;
+  std::size_t metadata_end = 0;  // the text up to here is {"metadata":{…}; 0 if there is none
+};
+StoredText stored_text(const schema::Message& message, const Json& document);
+// The same with a beginning that was written before, up to the end of the metadata; of the
+// document, only what stands behind that counts.
+StoredText stored_text(const schema::Message& message, std::string_view beginning,
+                       const Json& document);
 
 }  // namespace muster::api

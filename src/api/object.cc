@@ -11,6 +11,20 @@ namespace {
 constexpr std::string_view kStart = "{\"metadata\":{\"";
 constexpr std::string_view kMetadata = "\"metadata\":{";
 
+// Behind the brace that closes the one at `at`, in JSON that is well-formed.
+std::size_t end_of_object(std::string_view json, std::size_t at) {
+  std::size_t open = 0;
+  for (bool quoted = false; at < json.size(); ++at) {
+    const char c = json[at];
+    if (quoted && c == '\\') ++at;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '{') ++open;
+    if (c == '}' && --open == 0) return at + 1;
+  }
+  return json.size();
+}
+
 std::string text_of(const Json& value, std::string_view member) {
   return std::string(find_string(value, member));
 }
@@ -68,10 +82,17 @@ ObjectMeta read_meta(const Json& document) {
 }  // namespace
 
 std::shared_ptr<Object> Object::make(const Kind& kind, const Json& document) {
-  std::string bytes = stored_text(*kind.message, document);
+  auto [bytes, metadata_end] = stored_text(*kind.message, document);
   CHECK_THAT(bytes.starts_with(kStart), "a {} without metadata cannot be stored: {}", kind.kind,
              bytes.substr(0, 80));
-  return std::shared_ptr<Object>(new Object(kind, std::move(bytes), read_meta(document)));
+  return std::shared_ptr<Object>(
+      new Object(kind, std::move(bytes), metadata_end, read_meta(document)));
+}
+
+std::shared_ptr<Object> Object::make_keeping_metadata(const Object& old, const Json& document) {
+  auto [bytes, metadata_end] =
+      stored_text(*old.kind_->message, old.bytes().substr(0, old.metadata_end_), document);
+  return std::shared_ptr<Object>(new Object(*old.kind_, std::move(bytes), metadata_end, old.meta_));
 }
 
 Result<std::shared_ptr<Object>> Object::parse(const Kind& kind, std::string bytes) {
@@ -80,7 +101,8 @@ Result<std::shared_ptr<Object>> Object::parse(const Kind& kind, std::string byte
     return fail(Reason::InternalError, "a stored {} is damaged: {}", kind.kind,
                 parsed ? "it does not begin with metadata" : parsed.error().message);
   ObjectMeta meta = read_meta(parsed->value);
-  return std::shared_ptr<Object>(new Object(kind, std::move(bytes), std::move(meta)));
+  const std::size_t metadata_end = end_of_object(bytes, kStart.size() - 2);
+  return std::shared_ptr<Object>(new Object(kind, std::move(bytes), metadata_end, std::move(meta)));
 }
 
 Json Object::document() const {

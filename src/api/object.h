@@ -63,6 +63,8 @@ class Object {
  public:
   // From a document that has been decoded, defaulted and validated.
   static std::shared_ptr<Object> make(const Kind& kind, const Json& document);
+  // From a document that has everything but metadata: that stays as it is in `old`, byte for byte.
+  static std::shared_ptr<Object> make_keeping_metadata(const Object& old, const Json& document);
   // From bytes that make() once wrote. InternalError if they were damaged.
   static Result<std::shared_ptr<Object>> parse(const Kind& kind, std::string bytes);
 
@@ -97,11 +99,15 @@ class Object {
   Object& operator=(const Object&) = delete;
 
  private:
-  Object(const Kind& kind, std::string bytes, ObjectMeta meta)
-      : kind_(&kind), bytes_(std::move(bytes)), meta_(std::move(meta)) {}
+  Object(const Kind& kind, std::string bytes, std::size_t metadata_end, ObjectMeta meta)
+      : kind_(&kind),
+        metadata_end_(static_cast<std::uint32_t>(metadata_end)),
+        bytes_(std::move(bytes)),
+        meta_(std::move(meta)) {}
   const View* keep_view(std::unique_ptr<View> view) const;
 
   const Kind* kind_;
+  std::uint32_t metadata_end_;  // the bytes up to here are {"metadata":{…}
   std::string bytes_;
   ObjectMeta meta_;
   Revision revision_;

@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "api/schema/sample.h"
+#include "base/entropy.h"
+
 namespace muster::api {
 namespace {
 
@@ -51,6 +54,31 @@ TEST(Object, ReadsItsMetadata) {
   ASSERT_EQ(meta.owners.size(), 1U);
   EXPECT_TRUE(meta.owners[0].controller);
   EXPECT_EQ(meta.owners[0].uid, "o");
+}
+
+// Whatever the metadata is and wherever the old object came from: the same bytes as a whole
+// document would give.
+TEST(Object, KeepsMetadataByteForByte) {
+  SeededEntropy entropy(11);
+  for (int i = 0; i < 200; ++i) {
+    Json before = schema::sample(*kinds::pod().message, entropy);
+    ensure_object(before.as_object(), "metadata")["name"] = "p";
+    Json after = schema::sample(*kinds::pod().message, entropy);
+    after.as_object()["metadata"] = before.at("metadata");
+    const auto old = Object::make(kinds::pod(), before);
+    const auto found = Object::parse(kinds::pod(), std::string(old->bytes()));
+    ASSERT_TRUE(found.has_value());
+    const auto whole = Object::make(kinds::pod(), after);
+    after.as_object().erase("metadata");
+    for (const Object* from : {old.get(), found->get()}) {
+      const auto kept = Object::make_keeping_metadata(*from, after);
+      ASSERT_EQ(kept->bytes(), whole->bytes());
+      EXPECT_EQ(kept->meta().labels, whole->meta().labels);
+      EXPECT_EQ(kept->meta().uid, whole->meta().uid);
+      // And so again, from one that was made this way.
+      EXPECT_EQ(Object::make_keeping_metadata(*kept, after)->bytes(), whole->bytes());
+    }
+  }
 }
 
 TEST(Object, ComesBackFromItsBytes) {

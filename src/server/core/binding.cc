@@ -56,6 +56,12 @@ Result<void> check_preconditions(const api::Request& request, const api::Object&
   return {};
 }
 
+bool says_metadata(const Json& binding) {
+  const Json* meta = api::find(binding, "metadata");
+  return meta != nullptr && (api::find_object(*meta, "annotations") != nullptr ||
+                             api::find_object(*meta, "labels") != nullptr);
+}
+
 // Annotations overwrite; labels never do, so that a scheduler cannot relabel a pod.
 void merge_metadata(Json& pod, const Json& binding) {
   const Json* from = api::find(binding, "metadata");
@@ -69,6 +75,10 @@ void merge_metadata(Json& pod, const Json& binding) {
 }
 
 }  // namespace
+
+Json without_metadata(api::Scratch& scratch, const api::Object& pod) {
+  return api::members_in(scratch, pod, {"spec", "status"});
+}
 
 std::optional<Cause> why_not_bindable(const api::Object& pod, const Json& document) {
   const std::string& name = pod.meta().name;
@@ -118,20 +128,23 @@ Result<Decision> decide_binding(Context& context, const api::Request& request) {
   const api::ObjectPtr pod = context.staging.get(key);
   if (!pod) return fail(not_found(*request.kind, request.name));
   TRY(check_preconditions(request, *pod));
+  // Most bindings say nothing about metadata, which is half of a pod and then stays as it is.
+  const bool whole = says_metadata(request.body);
   api::Scratch scratch;
-  Json document = api::document_in(scratch, *pod);
+  Json document = whole ? api::document_in(scratch, *pod) : without_metadata(scratch, *pod);
   if (const auto why = why_not_bindable(*pod, document))
     return fail(refused(request, why->message));
 
   assign_node(document, target.name, context.now);
-  merge_metadata(document, request.body);
+  if (whole) merge_metadata(document, request.body);
 
   Decision decision;
   decision.answer.what =
       api::StatusAnswer{.code = 201, .name = {}, .group = {}, .kind = {}, .uid = {}};
-  decision.transaction.writes.push_back({.key = std::move(key),
-                                         .object = make_object(*request.kind, document),
-                                         .expected = pod->revision()});
+  decision.transaction.writes.push_back(
+      {.key = std::move(key),
+       .object = whole ? make_object(*request.kind, document) : make_object(*pod, document),
+       .expected = pod->revision()});
   return decision;
 }
 

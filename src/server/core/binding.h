@@ -7,6 +7,7 @@
 #include "api/json.h"
 #include "api/object.h"
 #include "api/request.h"
+#include "api/scratch.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "server/core/context.h"
@@ -19,6 +20,10 @@ Result<Decision> decide_binding(Context& context, const api::Request& request);
 
 // POST bindings: the same, but the body names the pod.
 Result<Decision> decide_named_binding(Context& context, api::Request& request);
+
+// The part of a pod that a binding reads and changes. What is made of it keeps the pod's metadata
+// (make_object in document.h).
+api::Json without_metadata(api::Scratch& scratch, const api::Object& pod);
 
 // Why a pod may not be assigned to a host now, in upstream's words; nullopt if it may. The type of
 // the cause is for programs: AlreadyBound, Terminating, Gated.

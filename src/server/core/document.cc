@@ -81,10 +81,21 @@ void bump_generation(Json& document) {
     metadata(document)["generation"] = *generation + 1;
 }
 
-std::shared_ptr<api::Object> make_object(const api::Kind& kind, const Json& document) {
-  auto object = api::Object::make(kind, document);
-  if (&kind == &api::kinds::pod()) object->give_view(api::PodView::of(document));
+namespace {
+
+std::shared_ptr<api::Object> with_view(std::shared_ptr<api::Object> object, const Json& document) {
+  if (&object->kind() == &api::kinds::pod()) object->give_view(api::PodView::of(document));
   return object;
+}
+
+}  // namespace
+
+std::shared_ptr<api::Object> make_object(const api::Kind& kind, const Json& document) {
+  return with_view(api::Object::make(kind, document), document);
+}
+
+std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& rest) {
+  return with_view(api::Object::make_keeping_metadata(old, rest), rest);
 }
 
 std::string_view spoken_name(const Json& document) {

@@ -42,6 +42,8 @@ void bump_generation(Json& document);
 // The object to store. A pod's view comes with it: scheduler and controllers read that of every
 // pod, and from the document it takes a third of the time.
 std::shared_ptr<api::Object> make_object(const api::Kind& kind, const Json& document);
+// The same where metadata stays as it was; `rest` holds the other members.
+std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& rest);
 
 // How errors call an object that may not have got its name yet.
 std::string_view spoken_name(const Json& document);

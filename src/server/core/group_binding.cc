@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/scratch.h"
 #include "api/workloads/group_binding.h"
 #include "server/core/binding.h"
 #include "server/core/create.h"
@@ -172,7 +173,8 @@ class Deciding {
     if (uid != pod->meta().uid)
       return accuse("UIDMismatch", place,
                     fmt::format("pod {} has UID {}, not {}", name, pod->meta().uid, uid));
-    Json document = pod->document();
+    api::Scratch scratch;
+    Json document = without_metadata(scratch, *pod);
     newest_ = std::max(newest_, pod->revision());
     if (task == Task::Bind && text_at(document, "spec.nodeName") == node) {
       ++bound_;
@@ -213,7 +215,7 @@ class Deciding {
     }
     transaction_.writes.push_back(
         {.key = store::make_key(pod->kind(), pod->meta().name_space, pod->meta().name),
-         .object = make_object(pod->kind(), document),
+         .object = make_object(*pod, document),
          .expected = pod->revision()});
   }
 
