@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
 #include "api/validation/pod_template.h"
 #include "api/validation/reading.h"
+#include "api/validation/storage.h"
 
 // The kinds of apps/v1, and their ancestors in core.
 namespace muster::api::rules {
@@ -35,14 +39,28 @@ void keep_selector(const Json& now, const Json* old, FieldErrors& errors) {
     keep_members(part_of(now, "spec"), part_of(*old, "spec"), {"selector"}, kSpec, errors);
 }
 
-void validate_surge(const Json& rolling, const FieldPath& path, FieldErrors& errors) {
-  const Json* unavailable = find_set(rolling, "maxUnavailable");
-  const Json* surge = find_set(rolling, "maxSurge");
-  for (const auto& [name, amount] :
-       {std::pair{"maxUnavailable", unavailable}, std::pair{"maxSurge", surge}})
-    if (amount != nullptr) validate_amount(*amount, path.child(name), errors);
-  if (unavailable != nullptr)
-    validate_at_most_all(*unavailable, path.child("maxUnavailable"), errors);
+// Amounts of a rollout; those named in `at_most_all` may not be above 100%.
+void validate_surge(const Json& rolling, std::initializer_list<std::string_view> at_most_all,
+                    const FieldPath& path, FieldErrors& errors) {
+  for (const std::string_view member : {"maxUnavailable", "maxSurge"})
+    if (const Json* amount = find_set(rolling, member))
+      validate_amount(*amount, path.child(member), errors);
+  for (const std::string_view member : at_most_all)
+    if (const Json* amount = find_set(rolling, member))
+      validate_at_most_all(*amount, path.child(member), errors);
+}
+
+// A strategy as upstream's messages show it: by the names that its members have in memory.
+Json shown_strategy(const Json& strategy) {
+  JsonObject rolling;
+  for (const auto& member : members(strategy, "rollingUpdate")) {
+    std::string name(key_of(member));
+    name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    rolling[name] = member.value();
+  }
+  const bool rolls = find_set(strategy, "rollingUpdate") != nullptr;
+  return JsonObject{{"Type", find_string(strategy, "type")},
+                    {"RollingUpdate", rolls ? Json(rolling) : Json(nullptr)}};
 }
 
 bool is_zero(const Json& holder, std::string_view member) {
@@ -61,11 +79,11 @@ void validate_strategy(const Json& spec, FieldErrors& errors) {
       errors.forbidden(rolling_path, "may not be specified when strategy `type` is 'Recreate'");
   } else if (type != "RollingUpdate") {
     constexpr std::string_view kTypes[] = {"Recreate", "RollingUpdate"};
-    errors.not_supported(path.child("type"), type, kTypes);
+    errors.not_supported(path, shown_strategy(strategy), kTypes);
   } else if (rolling == nullptr) {
     errors.required(rolling_path, "this should be defaulted and never be nil");
   } else {
-    validate_surge(*rolling, rolling_path, errors);
+    validate_surge(*rolling, {"maxUnavailable"}, rolling_path, errors);
     if (is_zero(*rolling, "maxUnavailable") && is_zero(*rolling, "maxSurge"))
       errors.invalid(rolling_path.child("maxUnavailable"), part_of(*rolling, "maxUnavailable"),
                      "may not be 0 when `maxSurge` is 0");
@@ -79,53 +97,83 @@ void validate_daemon_update(const Json& spec, FieldErrors& errors) {
   if (type == "OnDelete") return;
   if (type != "RollingUpdate") {
     constexpr std::string_view kTypes[] = {"RollingUpdate", "OnDelete"};
-    errors.not_supported(path.child("type"), type, kTypes);
+    errors.not_supported(path, shown_strategy(strategy), kTypes);
     return;
   }
   const FieldPath rolling_path = path.child("rollingUpdate");
   const Json* rolling = find_set(strategy, "rollingUpdate");
   if (rolling == nullptr) return errors.required(rolling_path);
-  validate_surge(*rolling, rolling_path, errors);
+  validate_surge(*rolling, {"maxUnavailable", "maxSurge"}, rolling_path, errors);
   const bool no_unavailable = is_zero(*rolling, "maxUnavailable");
   const bool no_surge = is_zero(*rolling, "maxSurge");
   if (no_unavailable && no_surge)
-    errors.invalid(rolling_path.child("maxUnavailable"), part_of(*rolling, "maxUnavailable"),
-                   "cannot be 0 when maxSurge is 0");
+    errors.required(rolling_path.child("maxUnavailable"), "cannot be 0 when maxSurge is 0");
   if (!no_unavailable && !no_surge)
     errors.invalid(rolling_path.child("maxSurge"), part_of(*rolling, "maxSurge"),
                    "may not be set when maxUnavailable is non-zero");
 }
 
 void validate_stateful_policies(const Json& spec, FieldErrors& errors) {
-  constexpr std::string_view kManagement[] = {"OrderedReady", "Parallel"};
-  validate_required_word(spec, "podManagementPolicy", kManagement, kSpec, errors);
+  if (const auto policy = find_string(spec, "podManagementPolicy"); policy.empty())
+    errors.required(kSpec.child("podManagementPolicy"));
+  else if (policy != "OrderedReady" && policy != "Parallel")
+    errors.invalid(kSpec.child("podManagementPolicy"), policy,
+                   "must be 'OrderedReady' or 'Parallel'");
   const FieldPath path = kSpec.child("updateStrategy");
   const Json& strategy = part_of(spec, "updateStrategy");
   const std::string_view type = find_string(strategy, "type");
   const FieldPath rolling_path = path.child("rollingUpdate");
   const Json* rolling = find_set(strategy, "rollingUpdate");
   if (type.empty()) {
-    errors.required(path.child("type"));
+    errors.required(path);
   } else if (type == "OnDelete") {
     if (rolling != nullptr)
       errors.invalid(rolling_path, *rolling,
                      fmt::format("only allowed for updateStrategy '{}'", "RollingUpdate"));
   } else if (type != "RollingUpdate") {
-    errors.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'");
+    errors.invalid(path, shown_strategy(strategy), "must be 'RollingUpdate' or 'OnDelete'");
   } else if (rolling != nullptr) {
     not_negative(*rolling, {"partition"}, rolling_path, errors);
     if (const Json* unavailable = find_set(*rolling, "maxUnavailable")) {
       validate_amount(*unavailable, rolling_path.child("maxUnavailable"), errors);
       if (amount_value(*unavailable) == 0)
         errors.invalid(rolling_path.child("maxUnavailable"), *unavailable, "cannot be 0");
+      validate_at_most_all(*unavailable, rolling_path.child("maxUnavailable"), errors);
     }
   }
   constexpr std::string_view kRetention[] = {"Retain", "Delete"};
   const FieldPath claims = kSpec.child("persistentVolumeClaimRetentionPolicy");
   if (const Json* policy = find_set(spec, "persistentVolumeClaimRetentionPolicy"))
     for (const std::string_view member : {"whenDeleted", "whenScaled"})
-      validate_required_word(*policy, member, kRetention, claims, errors);
-  not_negative(part_of(spec, "ordinals"), {"start"}, kSpec.child("ordinals"), errors);
+      if (const auto word = find_string(*policy, member);
+          std::ranges::find(kRetention, word) == std::ranges::end(kRetention))
+        errors.not_supported(claims.child(member), word, kRetention);
+}
+
+// The spec as its pods see it: with a volume for each claim they get, and without the names that
+// the controller overwrites.
+Json with_claimed_volumes(const Json& spec) {
+  Json out = spec;
+  if (!out.is_object()) return out;
+  JsonObject& pod = ensure_object(ensure_object(out.get_object(), "template"), "spec");
+  pod.erase("hostname");
+  pod.erase("subdomain");
+  if (elements(spec, "volumeClaimTemplates").empty()) return out;
+  Json* found = pod.if_contains("volumes");
+  if (found == nullptr || !found->is_array()) found = &(pod["volumes"] = JsonArray());
+  JsonArray& volumes = found->get_array();
+  for (const Json& claim : elements(spec, "volumeClaimTemplates")) {
+    const std::string_view name = find_string(part_of(claim, "metadata"), "name");
+    const auto same = std::ranges::find_if(
+        volumes, [&](const Json& volume) { return find_string(volume, "name") == name; });
+    const JsonObject volume{{"name", name},
+                            {"persistentVolumeClaim", JsonObject{{"claimName", name}}}};
+    if (same != volumes.end())
+      *same = volume;
+    else
+      volumes.push_back(volume);
+  }
+  return out;
 }
 
 // A copy of `spec` without what may change.
@@ -168,7 +216,7 @@ void default_replica_set(JsonObject& document) { default_pod_template(spec_of(do
 void validate_replica_set(const Json& now, const Json* old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
   not_negative(spec, {"replicas", "minReadySeconds"}, kSpec, errors);
-  validate_selector_and_template(spec, {.noun = "ReplicaSet", .owner = "ReplicaSet"}, kSpec,
+  validate_selector_and_template(spec, {.noun = "deployment", .owner = "ReplicaSet"}, kSpec,
                                  errors);
   keep_selector(now, old, errors);
 }
@@ -185,9 +233,11 @@ void default_daemon_set(JsonObject& document) {
 
 void validate_daemon_set(const Json& now, const Json* old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
-  validate_selector_and_template(spec, {.noun = "daemonset", .owner = "DaemonSet"}, kSpec, errors);
-  not_negative(spec, {"minReadySeconds", "revisionHistoryLimit"}, kSpec, errors);
+  validate_selector_and_template(
+      spec, {.noun = "daemonset", .owner = "DaemonSet", .selector_required = false}, kSpec, errors);
+  not_negative(spec, {"minReadySeconds"}, kSpec, errors);
   validate_daemon_update(spec, errors);
+  not_negative(spec, {"revisionHistoryLimit"}, kSpec, errors);
   keep_selector(now, old, errors);
 }
 
@@ -202,9 +252,21 @@ void default_stateful_set(JsonObject& document) {
 void validate_stateful_set(const Json& now, const Json* old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
   validate_stateful_policies(spec, errors);
-  not_negative(spec, {"replicas", "minReadySeconds", "revisionHistoryLimit"}, kSpec, errors);
-  validate_selector_and_template(spec, {.noun = "statefulset", .owner = "StatefulSet"}, kSpec,
+  const FieldPath claims = kSpec.child("volumeClaimTemplates");
+  std::size_t at = 0;
+  if (old == nullptr)
+    for (const Json& claim : elements(spec, "volumeClaimTemplates")) {
+      const FieldPath here = claims.index(at++);
+      validate_claim_spec(part_of(claim, "spec"), here.child("spec"), errors);
+    }
+  not_negative(spec, {"replicas", "minReadySeconds"}, kSpec, errors);
+  not_negative(part_of(spec, "ordinals"), {"start"}, kSpec.child("ordinals"), errors);
+  not_negative(spec, {"revisionHistoryLimit"}, kSpec, errors);
+  const Json whole = with_claimed_volumes(spec);
+  validate_selector_and_template(whole, {.noun = "statefulset", .owner = "StatefulSet"}, kSpec,
                                  errors);
+  if (const auto service = find_string(spec, "serviceName"); !service.empty() && old == nullptr)
+    errors.invalid_each(kSpec.child("serviceName"), service, check_dns_label(service));
   if (old == nullptr) return;
   const auto fixed = [](const Json& document) {
     return fixed_part(part_of(document, "spec"),
@@ -251,27 +313,32 @@ void default_replication_controller(JsonObject& document) {
 
 void validate_replication_controller(const Json& now, const Json*, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
-  not_negative(spec, {"replicas", "minReadySeconds"}, kSpec, errors);
+  not_negative(spec, {"minReadySeconds"}, kSpec, errors);
   const JsonObject& selector = members(spec, "selector");
   if (selector.empty()) errors.required(kSpec.child("selector"));
+  not_negative(spec, {"replicas"}, kSpec, errors);
   const FieldPath path = kSpec.child("template");
   const Json* pod_template = find_set(spec, "template");
   if (pod_template == nullptr) return errors.required(path);
-  const JsonObject& labels = members(part_of(*pod_template, "metadata"), "labels");
+  const Json* labels = find_set(part_of(*pod_template, "metadata"), "labels");
   for (const auto& wanted : selector) {
-    const Json* label = labels.if_contains(wanted.key());
+    const Json* label = labels == nullptr ? nullptr : find(*labels, key_of(wanted));
     if (label != nullptr && *label == wanted.value()) continue;
     const FieldPath metadata = path.child("metadata");
-    errors.invalid(metadata.child("labels"), Json(labels),
+    errors.invalid(metadata.child("labels"),
+                   labels == nullptr ? ShownValue::null() : ShownValue(*labels),
                    "`selector` does not match template `labels`");
     break;
   }
   validate_pod_template(*pod_template, path, errors);
   constexpr std::string_view kOnlyAlways[] = {"Always"};
-  const FieldPath pod = path.child("spec");
-  if (const auto policy = find_string(part_of(*pod_template, "spec"), "restartPolicy");
-      policy != "Always")
-    errors.not_supported(pod.child("restartPolicy"), policy, kOnlyAlways);
+  const FieldPath pod_path = path.child("spec");
+  const Json& pod = part_of(*pod_template, "spec");
+  if (const auto policy = find_string(pod, "restartPolicy"); policy != "Always")
+    errors.not_supported(pod_path.child("restartPolicy"), policy, kOnlyAlways);
+  if (find_set(pod, "activeDeadlineSeconds") != nullptr)
+    errors.forbidden(pod_path.child("activeDeadlineSeconds"),
+                     "activeDeadlineSeconds in ReplicationController is not Supported");
 }
 
 }  // namespace muster::api::rules

@@ -77,6 +77,10 @@ void FieldErrors::invalid(const FieldPath& path, const ShownValue& value, std::s
   add("FieldValueInvalid", path, "Invalid value: " + value.text(), detail);
 }
 
+void FieldErrors::invalid(const FieldPath& path, std::string_view detail) {
+  add("FieldValueInvalid", path, "Invalid value", detail);
+}
+
 void FieldErrors::invalid_each(const FieldPath& path, std::string_view value,
                                const Messages& messages) {
   for (const std::string& message : messages) invalid(path, value, message);

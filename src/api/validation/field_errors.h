@@ -65,6 +65,8 @@ class FieldErrors {
  public:
   void required(const FieldPath& path, std::string_view detail = {});
   void invalid(const FieldPath& path, const ShownValue& value, std::string_view detail);
+  // Without the value, where it would only repeat what the path says.
+  void invalid(const FieldPath& path, std::string_view detail);
   // One error per message; none for none.
   void invalid_each(const FieldPath& path, std::string_view value, const Messages& messages);
   void not_supported(const FieldPath& path, const ShownValue& value,

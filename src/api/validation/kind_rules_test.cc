@@ -2,59 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "api/decode.h"
-#include "api/validation/validation_testing.h"
+#include "api/validation/kind_rules_testing.h"
 
 namespace muster::api {
 namespace {
-
-// Decoded and defaulted, as the server hands documents to the rules.
-Json prepared(const Kind& kind, std::string_view text) {
-  auto decoded = decode(*kind.message, {document(text), {}});
-  EXPECT_TRUE(decoded) << text << ": " << (decoded ? "" : decoded.error().message);
-  if (!decoded) return {};
-  EXPECT_TRUE(decoded->unknown.empty()) << text << ": " << decoded->unknown.front();
-  const KindRules* rules = find_kind_rules(kind);
-  if (rules->predefault != nullptr) rules->predefault(decoded->document.get_object());
-  apply_defaults(*kind.message, decoded->document);
-  if (rules->set_defaults != nullptr) rules->set_defaults(decoded->document.get_object());
-  return decoded->document;
-}
-
-struct Case {
-  std::string_view group;
-  std::string_view kind;
-  std::string text;
-  Sentences want;
-  std::string old = {};  // empty: create
-};
-
-void expect(const Case& c) {
-  const Kind* kind = find_kind(c.group, c.kind);
-  ASSERT_NE(kind, nullptr) << c.kind;
-  const KindRules* rules = find_kind_rules(*kind);
-  ASSERT_NE(rules, nullptr) << c.kind;
-  const Json now = prepared(*kind, c.text);
-  const Json old = c.old.empty() ? Json() : prepared(*kind, c.old);
-  FieldErrors errors;
-  rules->validate(now, c.old.empty() ? nullptr : &old, errors);
-  EXPECT_EQ(sentences(errors), c.want) << c.kind << " " << c.text;
-}
-
-// A pod template with label app=web; `members` of its pod spec.
-std::string pod_template(std::string_view members = "") {
-  return std::string(
-             R"("template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}])")
-      .append(members)
-      .append("}}");
-}
-std::string replicas(std::string_view members = "") {
-  return std::string(
-             R"({"metadata":{"name":"x"},"spec":{"selector":{"matchLabels":{"app":"web"}},)")
-      .append(pod_template())
-      .append(members)
-      .append("}}");
-}
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 
@@ -162,97 +113,6 @@ TEST(Quotas, AmountsAreOrdered) {
           {"spec.hard[pods]: Invalid value: \"-1\": must be greater than or equal to 0"}});
 }
 
-TEST(Deployment, IsJudgedAsUpstreamDoes) {
-  expect({"apps", "Deployment", replicas(), {}});
-  expect({"apps",
-          "Deployment",
-          replicas(R"(,"replicas":-1,"minReadySeconds":600)"),
-          {"spec.replicas: Invalid value: -1: must be greater than or equal to 0",
-           "spec.progressDeadlineSeconds: Invalid value: 600: must be greater than "
-           "minReadySeconds"}});
-  expect({"apps",
-          "Deployment",
-          R"({"spec":{)" + pod_template(R"(,"restartPolicy":"Never","activeDeadlineSeconds":5)") +
-              "}}",
-          {"spec.selector: Required value",
-           "spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: "
-           "\"Always\"",
-           "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in "
-           "ReplicaSet is not Supported"}});
-  expect({"apps",
-          "Deployment",
-          R"({"spec":{"selector":{"matchLabels":{"app":"other"}},)" + pod_template() + "}}",
-          {"spec.template.metadata.labels: Invalid value: {\"app\":\"web\"}: `selector` does not "
-           "match template `labels`"}});
-  expect({"apps",
-          "Deployment",
-          replicas(R"(,"strategy":{"type":"Recreate","rollingUpdate":{}})"),
-          {"spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is "
-           "'Recreate'"}});
-  expect({"apps",
-          "Deployment",
-          replicas(R"(,"strategy":{"rollingUpdate":{"maxUnavailable":0,"maxSurge":"0%"}})"),
-          {"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when "
-           "`maxSurge` is 0"}});
-  expect(
-      {"apps",
-       "Deployment",
-       R"({"spec":{"selector":{"matchLabels":{"app":"web"},"matchExpressions":[{"key":"app","operator":"Exists"}]},)" +
-           pod_template() + "}}",
-       {"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\"},\"matchExpressions\":["
-        "{\"key\":\"app\",\"operator\":\"Exists\"}]}: field is immutable"},
-       replicas()});
-}
-
-TEST(Deployment, RollsAQuarterAtATime) {
-  const Json deployment = prepared(*find_kind("apps", "Deployment"), replicas());
-  const Json& spec = *find(deployment, "spec");
-  EXPECT_EQ(
-      to_text(*find(spec, "strategy")),
-      R"({"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"25%","maxSurge":"25%"}})");
-  EXPECT_EQ(to_text(*find(spec, "replicas")), "1");
-  EXPECT_EQ(
-      find_string(find_path(spec, "template.spec.containers")->get_array()[0], "imagePullPolicy"),
-      "Always");
-}
-
-TEST(Apps, OtherKindsHaveTheirOwnRules) {
-  expect({"apps", "ReplicaSet", replicas(), {}});
-  expect({"apps", "DaemonSet", replicas(), {}});
-  expect({"apps", "StatefulSet", replicas(), {}});
-  expect({"apps",
-          "DaemonSet",
-          replicas(R"(,"updateStrategy":{"rollingUpdate":{"maxUnavailable":0}})"),
-          {"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0 when "
-           "maxSurge is 0"}});
-  expect({"apps",
-          "StatefulSet",
-          replicas(R"(,"podManagementPolicy":"Random")"),
-          {"spec.podManagementPolicy: Unsupported value: \"Random\": supported values: "
-           "\"OrderedReady\", \"Parallel\""}});
-  expect({"apps",
-          "StatefulSet",
-          replicas(R"(,"serviceName":"b","replicas":3)"),
-          {"spec: Forbidden: updates to statefulset spec for fields other than 'replicas', "
-           "'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
-           "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"},
-          replicas(R"(,"serviceName":"a")")});
-  expect({"apps",
-          "ControllerRevision",
-          R"({"revision":-1})",
-          {"data: Required value: data is mandatory",
-           "revision: Invalid value: -1: must be greater than or equal to 0"}});
-  expect({"", "ReplicationController", R"({"spec":{)" + pod_template() + "}}", {}});
-  expect({"",
-          "ReplicationController",
-          R"({"spec":{"selector":{"a":"b"}}})",
-          {"spec.template: Required value"}});
-  expect({"",
-          "PodTemplate",
-          R"({"template":{"spec":{}}})",
-          {"template.spec.containers: Required value"}});
-}
-
 TEST(DisruptionBudget, SaysOneOfTwoThings) {
   expect({"policy", "PodDisruptionBudget", R"({"spec":{"minAvailable":"50%"}})", {}});
   expect({"policy",
@@ -306,57 +166,6 @@ TEST(Rbac, RulesAndSubjectsAreWellFormed) {
           {"roleRef: Invalid value: {\"kind\":\"Role\",\"name\":\"s\",\"apiGroup\":"
            "\"rbac.authorization.k8s.io\"}: cannot change roleRef"},
           R"({"roleRef":{"kind":"Role","name":"r"}})"});
-}
-
-TEST(Storage, VolumesAndClaims) {
-  expect(
-      {"",
-       "PersistentVolumeClaim",
-       R"({"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})",
-       {}});
-  expect({"",
-          "PersistentVolumeClaim",
-          R"({"spec":{"accessModes":["Often"]}})",
-          {"spec.accessModes: Unsupported value: \"Often\": supported values: \"ReadOnlyMany\", "
-           "\"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\"",
-           "spec.resources[storage]: Required value"}});
-  const std::string claim =
-      R"({"spec":{"accessModes":["ReadWriteOnce"],"storageClassName":"a","resources":{"requests":{"storage":"1Gi"}}}})";
-  expect(
-      {"",
-       "PersistentVolumeClaim",
-       R"({"spec":{"accessModes":["ReadWriteOnce"],"storageClassName":"b","resources":{"requests":{"storage":"2Gi"}}}})",
-       {"spec: Forbidden: spec is immutable after creation except resources.requests and "
-        "volumeAttributesClassName for bound claims"},
-       claim});
-  expect({"",
-          "PersistentVolume",
-          R"({"spec":{}})",
-          {"spec.accessModes: Required value: at least 1 access mode is required",
-           "spec.capacity: Required value", "spec: Required value: must specify a volume type"}});
-  expect(
-      {"",
-       "PersistentVolume",
-       R"({"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},"hostPath":{"path":"/a"}}})",
-       {}});
-  expect({"storage.k8s.io", "StorageClass", R"({"provisioner":"p"})", {}});
-  expect({"storage.k8s.io",
-          "StorageClass",
-          R"({"provisioner":"q","volumeBindingMode":"WaitForFirstConsumer"})",
-          {"provisioner: Forbidden: updates to provisioner are forbidden.",
-           "volumeBindingMode: Invalid value: \"WaitForFirstConsumer\": field is immutable"},
-          R"({"provisioner":"p"})"});
-  expect(
-      {"storage.k8s.io",
-       "CSINode",
-       R"({"spec":{"drivers":[{"name":"d","nodeID":"n"},{"name":"d"}]}})",
-       {"spec.drivers[1].nodeID: Required value", "spec.drivers[1].name: Duplicate value: \"d\""}});
-  expect({"storage.k8s.io", "CSIDriver", R"({"spec":{}})", {}});
-  expect({"storage.k8s.io",
-          "VolumeAttachment",
-          R"({"spec":{"attacher":"a","nodeName":"n"}})",
-          {"spec.source: Required value: must specify exactly one of inlineVolumeSpec and "
-           "persistentVolumeName"}});
 }
 
 TEST(Devices, RequestsAreNamedAndOfOneForm) {

@@ -147,6 +147,7 @@ MetaRules meta_rules(const Kind& kind) {
   rules.known_finalizers = kind.group.empty();
   if (kind.group.empty() && kind.kind == "Namespace") rules.name = NameRule::DnsLabel;
   if (kind.group.empty() && kind.kind == "Service") rules.name = NameRule::Dns1035Label;
+  if (kind.group == "apps" && kind.kind == "StatefulSet") rules.name = NameRule::DnsLabel;
   if (kind.group == kRbacGroup) rules.name = NameRule::PathSegment;
   return rules;
 }

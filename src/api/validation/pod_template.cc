@@ -42,20 +42,22 @@ void validate_selector_and_template(const Json& spec, const ReplicaRules& rules,
                                     const FieldPath& path, FieldErrors& errors) {
   const FieldPath selector_path = path.child("selector");
   const Json* selector = find_set(spec, "selector");
-  if (selector == nullptr) {
-    errors.required(selector_path);
-  } else {
+  if (selector != nullptr) {
     validate_label_selector(selector, selector_path, errors);
     if (is_empty_selector(*selector))
       errors.invalid(selector_path, *selector,
                      fmt::format("empty selector is invalid for {}", rules.noun));
+  } else if (rules.selector_required) {
+    errors.required(selector_path);
   }
   const FieldPath template_path = path.child("template");
   const Json& pod_template = part_of(spec, "template");
   const auto parsed = read_label_selector(selector);
+  if (!parsed && rules.selector_required)
+    return errors.invalid(selector_path, *selector, "invalid label selector");
+  // A missing selector selects nothing, an empty one everything.
   const Json* metadata = find_set(pod_template, "metadata");
-  if (selector != nullptr && parsed && !is_empty_selector(*selector) &&
-      !parsed->matches(read_labels(metadata))) {
+  if (parsed && !parsed->matches(read_labels(metadata))) {
     const FieldPath metadata_path = template_path.child("metadata");
     const Json* labels = metadata == nullptr ? nullptr : find_set(*metadata, "labels");
     errors.invalid(metadata_path.child("labels"),

@@ -19,6 +19,8 @@ void validate_pod_template(const Json& pod_template, const FieldPath& path, Fiel
 struct ReplicaRules {
   std::string_view noun;   // in `empty selector is invalid for deployment`
   std::string_view owner;  // in `activeDeadlineSeconds in ReplicaSet is not Supported`
+  // A DaemonSet without a selector is told only that its labels do not match.
+  bool selector_required = true;
 };
 void validate_selector_and_template(const Json& spec, const ReplicaRules& rules,
                                     const FieldPath& path, FieldErrors& errors);

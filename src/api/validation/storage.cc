@@ -1,3 +1,6 @@
+#include "api/validation/storage.h"
+
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -11,81 +14,276 @@
 #include "api/values/quantity.h"
 
 // Volumes, claims, and the kinds of storage.k8s.io/v1.
-namespace muster::api::rules {
+namespace muster::api {
+namespace rules {
 namespace {
 
 constexpr std::string_view kAccessModes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
                                              "ReadWriteOncePod"};
+constexpr std::string_view kVolumeModes[] = {"Block", "Filesystem"};
+constexpr std::string_view kManyTypes = "may not specify more than 1 volume type";
+constexpr std::size_t kDriverBytesMax = 63;
+constexpr std::size_t kNodeIdMax = 256;
+constexpr std::size_t kParametersMax = 512;
+constexpr std::size_t kParameterBytesMax = 256 * 1024;
 const FieldPath kSpec("spec");
 
 const schema::Message& message_of(std::string_view package, std::string_view name) {
   return schema::message(package, name);
 }
 
-void validate_access_modes(const Json& spec, FieldErrors& errors) {
-  const FieldPath path = kSpec.child("accessModes");
-  const JsonArray& modes = elements(spec, "accessModes");
-  if (modes.empty()) errors.required(path, "at least 1 access mode is required");
+bool contains(std::span<const std::string_view> words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+// A word that may be left out, but not be another.
+void validate_optional_word(const Json& holder, std::string_view member,
+                            std::span<const std::string_view> allowed, const FieldPath& path,
+                            FieldErrors& errors) {
+  const Json* word = find_set(holder, member);
+  if (word != nullptr && !contains(allowed, text_of(*word)))
+    errors.not_supported(path.child(member), text_of(*word), allowed);
+}
+
+void validate_access_modes(const Json& spec, const FieldPath& path, FieldErrors& errors) {
   bool alone = false;
-  for (const Json& mode : modes) {
-    if (std::ranges::find(kAccessModes, text_of(mode)) == std::ranges::end(kAccessModes))
-      errors.not_supported(path, text_of(mode), kAccessModes);
+  bool shared = false;
+  for (const Json& mode : elements(spec, "accessModes")) {
+    const bool known = contains(kAccessModes, text_of(mode));
+    if (!known) errors.not_supported(path, text_of(mode), kAccessModes);
     alone |= text_of(mode) == "ReadWriteOncePod";
+    shared |= known && text_of(mode) != "ReadWriteOncePod";
   }
-  if (alone && modes.size() > 1)
+  if (alone && shared)
     errors.forbidden(path, "may not use ReadWriteOncePod with other access modes");
 }
 
-void validate_class_name(const Json& spec, FieldErrors& errors) {
-  const std::string_view name = find_string(spec, "storageClassName");
-  if (!name.empty())
-    errors.invalid_each(kSpec.child("storageClassName"), name, check_dns_subdomain(name));
+void validate_class_name(const Json& spec, std::string_view member, const FieldPath& path,
+                         FieldErrors& errors) {
+  const std::string_view name = find_string(spec, member);
+  if (!name.empty()) errors.invalid_each(path.child(member), name, check_dns_subdomain(name));
 }
 
-// The members of a volume's spec that say what it is.
-std::size_t count_sources(const Json& spec) {
+void validate_driver_name(std::string_view name, const FieldPath& path, FieldErrors& errors) {
+  if (name.empty()) errors.required(path);
+  if (name.size() > kDriverBytesMax) errors.too_long(path, kDriverBytesMax);
+  errors.invalid_each(path, name, check_dns_subdomain(lower_case(name)));
+}
+
+void validate_provisioner(std::string_view name, const FieldPath& path, FieldErrors& errors) {
+  const std::string lower = lower_case(name);
+  if (lower.empty())
+    errors.required(path);
+  else
+    errors.invalid_each(path, lower, check_qualified_name(lower));
+}
+
+bool has_source(const Json& spec, std::string_view type) { return find_set(spec, type) != nullptr; }
+
+// The members of a volume's spec that say what it is: exactly one.
+void validate_volume_source(const Json& spec, FieldErrors& errors) {
   std::size_t count = 0;
-  for (const schema::Field& source : message_of("core/v1", "PersistentVolumeSource").fields)
-    count += find_set(spec, source.name) != nullptr ? 1U : 0U;
-  return count;
+  for (const schema::Field& source : message_of("core/v1", "PersistentVolumeSource").fields) {
+    if (!has_source(spec, source.name)) continue;
+    const FieldPath path = kSpec.child(source.name);
+    if (count++ > 0) {
+      errors.forbidden(path, kManyTypes);
+      continue;
+    }
+    const Json& value = part_of(spec, source.name);
+    if (source.name == "csi") {
+      validate_driver_name(find_string(value, "driver"), path.child("driver"), errors);
+      if (find_string(value, "volumeHandle").empty()) errors.required(path.child("volumeHandle"));
+    } else if (source.message != nullptr) {
+      validate_by_schema(*source.message, value, path, errors);
+    }
+    if (source.name == "local" && !has_source(spec, "nodeAffinity"))
+      errors.required(kSpec.child("nodeAffinity"), "Local volume requires node affinity");
+  }
+  if (count == 0) errors.required(kSpec, "must specify a volume type");
 }
 
-bool shrinks(const Json& now, const Json& old) {
-  const auto asked = [](const Json& spec) {
-    const Json& requests = part_of(part_of(spec, "resources"), "requests");
-    return Quantity::parse(find_string(requests, "storage"));
-  };
-  const auto after = asked(now);
-  const auto before = asked(old);
-  return after && before && *after < *before;
+void validate_capacity(const Json& spec, FieldErrors& errors) {
+  constexpr std::string_view kStorage[] = {"storage"};
+  const FieldPath path = kSpec.child("capacity");
+  const JsonObject& capacity = members(spec, "capacity");
+  if (capacity.empty()) errors.required(path);
+  if (!capacity.contains("storage") || capacity.size() > 1)
+    errors.not_supported(path, part_of(spec, "capacity"), kStorage);
+  for (const auto& entry : capacity) {
+    const auto amount = Quantity::parse(text_of(entry.value()));
+    if (!amount) continue;
+    const FieldPath here = path.key(key_of(entry));
+    if (amount->value() < 0)
+      errors.invalid(here, amount->value(), "must be a valid resource quantity");
+    if (amount->sign() <= 0) errors.invalid(here, *amount, "must be greater than zero");
+  }
 }
 
-// Spec without what a bound claim may change: the size it asks for, and its attributes.
-Json fixed_claim(const Json& spec) {
+void validate_data_source(const Json& spec, std::string_view member, const FieldPath& path,
+                          FieldErrors& errors) {
+  const Json* source = find_set(spec, member);
+  if (source == nullptr) return;
+  const FieldPath here = path.child(member);
+  for (const std::string_view part : {"name", "kind"})
+    if (find_string(*source, part).empty()) errors.required(here.child(part));
+  const std::string_view group = find_string(*source, "apiGroup");
+  const std::string_view kind = find_string(*source, "kind");
+  if (group.empty() && kind != "PersistentVolumeClaim")
+    errors.invalid(here, kind,
+                   "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
+  if (!group.empty())
+    errors.invalid_each(here.child("apiGroup"), group, check_dns_subdomain(group));
+}
+
+Quantity storage_of(const Json& amounts) {
+  auto parsed = Quantity::parse(find_string(amounts, "storage"));
+  return parsed ? *parsed : Quantity();
+}
+Quantity requested_storage(const Json& spec) {
+  return storage_of(part_of(part_of(spec, "resources"), "requests"));
+}
+
+// Whether a claim without a class gets one, as when a default class appears later.
+bool gets_first_class(const Json& now, const Json& old) {
+  return find_set(old, "storageClassName") == nullptr &&
+         find_set(now, "storageClassName") != nullptr;
+}
+
+// Spec without what may change: attributes at any time, the size once the claim is bound, volume
+// and class if there was none.
+Json fixed_claim(const Json& spec, const Json& now, const Json& old) {
   Json out = spec;
-  if (auto* object = out.if_object())
-    for (const std::string_view member : {"resources", "volumeAttributesClassName", "volumeName"})
-      object->erase(member);
+  if (!out.is_object()) return out;
+  JsonObject& object = out.get_object();
+  object.erase("volumeAttributesClassName");
+  const Json& before = part_of(old, "spec");
+  if (find_string(before, "volumeName").empty()) object.erase("volumeName");
+  if (gets_first_class(part_of(now, "spec"), before)) object.erase("storageClassName");
+  if (find_string(part_of(now, "status"), "phase") != "Bound") return out;
+  if (Json* resources = object.if_contains("resources");
+      resources != nullptr && resources->is_object())
+    if (Json* requests = resources->get_object().if_contains("requests");
+        requests != nullptr && requests->is_object())
+      requests->get_object().erase("storage");
   return out;
 }
 
+void keep_attributes_class(const Json& now, const Json& old, FieldErrors& errors) {
+  const Json* before = find_set(old, "volumeAttributesClassName");
+  if (before == nullptr) return;
+  const Json* after = find_set(now, "volumeAttributesClassName");
+  const FieldPath path = kSpec.child("volumeAttributesClassName");
+  if (after == nullptr)
+    errors.forbidden(path, "update from non-nil value to nil is forbidden");
+  else if (text_of(*after).empty() && !text_of(*before).empty())
+    errors.forbidden(path, "update from non-nil value to an empty string is forbidden");
+}
+
+// Upstream reports this one without the "spec." in front.
+void keep_volume_mode(const Json& now, const Json& old, FieldErrors& errors) {
+  const Json* mode = find_set(now, "volumeMode");
+  if (!same_meaning(mode, find_set(old, "volumeMode")))
+    errors.invalid(FieldPath("volumeMode"),
+                   mode == nullptr ? ShownValue::null() : ShownValue(*mode), kImmutableField);
+}
+
+// Parameters for a driver, which alone understands them.
+void validate_parameters(const Json& holder, FieldErrors& errors) {
+  const FieldPath path("parameters");
+  const JsonObject& parameters = members(holder, "parameters");
+  if (parameters.size() > kParametersMax) return errors.too_long(path, kParametersMax);
+  std::size_t bytes = 0;
+  for (const auto& parameter : parameters) {
+    if (key_of(parameter).empty()) errors.invalid(path, "", "field can not be empty.");
+    bytes += key_of(parameter).size() + text_of(parameter.value()).size();
+  }
+  if (bytes > kParameterBytesMax) errors.too_long(path, kParameterBytesMax);
+}
+
+void validate_token_requests(const Json& spec, FieldErrors& errors) {
+  constexpr std::int64_t kLeastSeconds = 600;
+  constexpr std::int64_t kMostSeconds = std::int64_t{1} << 32;
+  const FieldPath path = kSpec.child("tokenRequests");
+  std::set<std::string_view> audiences;
+  std::size_t at = 0;
+  for (const Json& request : elements(spec, "tokenRequests")) {
+    const FieldPath here = path.index(at++);
+    const std::string_view audience = find_string(request, "audience");
+    if (!audiences.insert(audience).second) {
+      errors.duplicate(here.child("audience"), audience);
+      continue;
+    }
+    const auto seconds = find_integer(request, "expirationSeconds");
+    if (seconds && *seconds < kLeastSeconds)
+      errors.invalid(here.child("expirationSeconds"), *seconds,
+                     "may not specify a duration less than 10 minutes");
+    if (seconds && *seconds > kMostSeconds)
+      errors.invalid(here.child("expirationSeconds"), *seconds,
+                     "may not specify a duration larger than 2^32 seconds");
+  }
+}
+
+// What a driver says of itself on a node stays, but for how many volumes it can take.
+void keep_drivers(const Json& now, const Json& old, FieldErrors& errors) {
+  const auto fixed = [](Json driver) {
+    if (driver.is_object()) driver.get_object().erase("allocatable");
+    return driver;
+  };
+  for (const Json& before : elements(part_of(old, "spec"), "drivers"))
+    for (const Json& after : elements(part_of(now, "spec"), "drivers")) {
+      if (find_string(before, "name") != find_string(after, "name")) continue;
+      const Json fixed_before = fixed(before);
+      const Json fixed_after = fixed(after);
+      if (!same_meaning(&fixed_before, &fixed_after))
+        errors.invalid(FieldPath("CSINodeDriver"), after, kImmutableField);
+    }
+}
+
 }  // namespace
+}  // namespace rules
+
+void validate_claim_spec(const Json& spec, const FieldPath& path, FieldErrors& errors) {
+  using namespace rules;
+  const FieldPath modes = path.child("accessModes");
+  if (elements(spec, "accessModes").empty())
+    errors.required(modes, "at least 1 access mode is required");
+  validate_label_selector(find_set(spec, "selector"), path.child("selector"), errors);
+  validate_access_modes(spec, modes, errors);
+  const FieldPath resources = path.child("resources");
+  const FieldPath storage_path = resources.key("storage");
+  const Json& requests = part_of(part_of(spec, "resources"), "requests");
+  if (find_set(requests, "storage") == nullptr)
+    errors.required(storage_path);
+  else if (const Quantity amount = storage_of(requests); amount.sign() <= 0)
+    errors.invalid(storage_path, amount, "must be greater than zero");
+  validate_class_name(spec, "storageClassName", path, errors);
+  validate_optional_word(spec, "volumeMode", kVolumeModes, path, errors);
+  validate_data_source(spec, "dataSource", path, errors);
+  validate_data_source(spec, "dataSourceRef", path, errors);
+  validate_class_name(spec, "volumeAttributesClassName", path, errors);
+}
+
+namespace rules {
 
 void validate_persistent_volume(const Json& now, const Json* old, FieldErrors& errors) {
+  constexpr std::string_view kPolicies[] = {"Delete", "Recycle", "Retain"};
   const Json& spec = part_of(now, "spec");
-  validate_access_modes(spec, errors);
-  const FieldPath capacity = kSpec.child("capacity");
-  if (members(spec, "capacity").empty()) errors.required(capacity);
-  if (!members(spec, "capacity").empty() && find(part_of(spec, "capacity"), "storage") == nullptr) {
-    constexpr std::string_view kStorage[] = {"storage"};
-    errors.not_supported(capacity, part_of(spec, "capacity"), kStorage);
-  }
-  for (const auto& entry : members(spec, "capacity"))
-    validate_resource_amount(key_of(entry), entry.value(), capacity.key(key_of(entry)), errors);
-  const std::size_t sources = count_sources(spec);
-  if (sources == 0) errors.required(kSpec, "must specify a volume type");
-  if (sources > 1) errors.forbidden(kSpec, "may not specify more than 1 volume type");
-  validate_class_name(spec, errors);
+  const FieldPath modes = kSpec.child("accessModes");
+  if (elements(spec, "accessModes").empty()) errors.required(modes);
+  validate_access_modes(spec, modes, errors);
+  validate_capacity(spec, errors);
+  const std::string_view policy = find_string(spec, "persistentVolumeReclaimPolicy");
+  const FieldPath policy_path = kSpec.child("persistentVolumeReclaimPolicy");
+  if (!policy.empty() && !contains(kPolicies, policy))
+    errors.not_supported(policy_path, policy, kPolicies);
   if (const Json* affinity = find_set(spec, "nodeAffinity")) {
     const FieldPath path = kSpec.child("nodeAffinity");
     if (const Json* required = find_set(*affinity, "required"))
@@ -93,67 +291,78 @@ void validate_persistent_volume(const Json& now, const Json* old, FieldErrors& e
     else
       errors.required(path.child("required"), "must specify required node constraints");
   }
+  validate_volume_source(spec, errors);
+  if (policy == "Recycle" && find_string(part_of(spec, "hostPath"), "path") == "/")
+    errors.forbidden(policy_path, "may not be 'recycle' for a hostPath mount of '/'");
+  validate_class_name(spec, "storageClassName", kSpec, errors);
+  validate_optional_word(spec, "volumeMode", kVolumeModes, kSpec, errors);
+  if (find_set(spec, "volumeAttributesClassName") != nullptr) {
+    if (find_string(spec, "volumeAttributesClassName").empty())
+      errors.required(kSpec.child("volumeAttributesClassName"), "an empty string is disallowed");
+    validate_class_name(spec, "volumeAttributesClassName", kSpec, errors);
+    if (!has_source(spec, "csi"))
+      errors.required(kSpec.child("csi"),
+                      "has to be specified when using volumeAttributesClassName");
+  }
   if (old == nullptr) return;
+  const Json& before = part_of(*old, "spec");
   for (const schema::Field& source : message_of("core/v1", "PersistentVolumeSource").fields)
-    if (!same_meaning(find_set(spec, source.name), find_set(part_of(*old, "spec"), source.name))) {
+    if (!same_meaning(find_set(spec, source.name), find_set(before, source.name))) {
       errors.forbidden(FieldPath("spec.persistentvolumesource"),
                        "spec.persistentvolumesource is immutable after creation");
       break;
     }
-  keep_members(spec, part_of(*old, "spec"), {"volumeMode"}, kSpec, errors);
+  keep_volume_mode(spec, before, errors);
+  const Json* affinity = find_set(before, "nodeAffinity");
+  if (affinity != nullptr && !same_meaning(find_set(spec, "nodeAffinity"), affinity))
+    errors.invalid(FieldPath("nodeAffinity"), part_of(spec, "nodeAffinity"),
+                   "field is immutable, except for updating from beta label to GA");
+  const Json* attributes = find_set(before, "volumeAttributesClassName");
+  if (attributes != nullptr && find_set(spec, "volumeAttributesClassName") == nullptr)
+    errors.forbidden(kSpec.child("volumeAttributesClassName"),
+                     "update from non-nil value to nil is forbidden");
 }
 
 void validate_persistent_volume_claim(const Json& now, const Json* old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
-  validate_access_modes(spec, errors);
-  validate_label_selector(find_set(spec, "selector"), kSpec.child("selector"), errors);
-  const FieldPath resources = kSpec.child("resources");
-  const Json& requests = part_of(part_of(spec, "resources"), "requests");
-  if (const Json* storage = find_set(requests, "storage")) {
-    const FieldPath path = resources.child("storage");
-    validate_resource_amount("storage", *storage, path, errors);
-    const auto amount = Quantity::parse(text_of(*storage));
-    if (amount && !(*Quantity::parse("0") < *amount))
-      errors.invalid(path, text_of(*storage), "must be greater than zero");
-  } else {
-    errors.required(resources.key("storage"));
-  }
-  validate_class_name(spec, errors);
+  validate_claim_spec(spec, kSpec, errors);
   if (old == nullptr) return;
   const Json& before = part_of(*old, "spec");
-  const Json fixed_now = fixed_claim(spec);
-  const Json fixed_before = fixed_claim(before);
-  const std::string_view volume = find_string(before, "volumeName");
-  if (!same_meaning(&fixed_now, &fixed_before) ||
-      (!volume.empty() && volume != find_string(spec, "volumeName")))
+  const Json fixed_now = fixed_claim(spec, now, *old);
+  const Json fixed_before = fixed_claim(before, now, *old);
+  if (!same_meaning(&fixed_now, &fixed_before))
     errors.forbidden(kSpec,
                      "spec is immutable after creation except resources.requests and "
                      "volumeAttributesClassName for bound claims");
-  const FieldPath requests_path = resources.child("requests");
-  if (shrinks(spec, before))
-    errors.forbidden(requests_path.child("storage"), "field can not be less than status.capacity");
+  // After a failed expansion one may ask for less, but not for less than there is.
+  const Quantity asked = requested_storage(spec);
+  const Quantity capacity = storage_of(part_of(part_of(*old, "status"), "capacity"));
+  if (asked < requested_storage(before) && asked <= capacity)
+    errors.forbidden(FieldPath("spec.resources.requests.storage"),
+                     "field can not be less than status.capacity");
+  keep_volume_mode(spec, before, errors);
+  keep_attributes_class(spec, before, errors);
 }
 
 void validate_storage_class(const Json& now, const Json* old, FieldErrors& errors) {
   constexpr std::string_view kPolicies[] = {"Delete", "Retain"};
   constexpr std::string_view kModes[] = {"Immediate", "WaitForFirstConsumer"};
-  const auto word = [&](std::string_view member, std::span<const std::string_view> allowed) {
-    const std::string_view value = find_string(now, member);
-    if (value.empty())
-      errors.required(FieldPath(member));
-    else if (std::ranges::find(allowed, value) == allowed.end())
-      errors.not_supported(FieldPath(member), value, allowed);
-  };
-  if (find_string(now, "provisioner").empty()) errors.required(FieldPath("provisioner"));
-  word("reclaimPolicy", kPolicies);
-  word("volumeBindingMode", kModes);
+  validate_provisioner(find_string(now, "provisioner"), FieldPath("provisioner"), errors);
+  validate_parameters(now, errors);
+  const std::string_view policy = find_string(now, "reclaimPolicy");
+  if (!policy.empty() && !contains(kPolicies, policy))
+    errors.not_supported(FieldPath("reclaimPolicy"), policy, kPolicies);
+  const std::string_view mode = find_string(now, "volumeBindingMode");
+  if (find_set(now, "volumeBindingMode") == nullptr)
+    errors.required(FieldPath("volumeBindingMode"));
+  else if (!contains(kModes, mode))
+    errors.not_supported(FieldPath("volumeBindingMode"), mode, kModes);
   if (old == nullptr) return;
   for (const std::string_view member : {"parameters", "provisioner", "reclaimPolicy"})
     if (!same_meaning(find(now, member), find(*old, member)))
       errors.forbidden(FieldPath(member), "updates to " + std::string(member) + " are forbidden.");
   if (!same_meaning(find(now, "volumeBindingMode"), find(*old, "volumeBindingMode")))
-    errors.invalid(FieldPath("volumeBindingMode"), find_string(now, "volumeBindingMode"),
-                   kImmutableField);
+    errors.invalid(FieldPath("volumeBindingMode"), mode, kImmutableField);
 }
 
 void default_csi_driver(JsonObject& driver) {
@@ -165,67 +374,97 @@ void default_csi_driver(JsonObject& driver) {
 
 void validate_csi_driver(const Json& now, const Json* old, FieldErrors& errors) {
   constexpr std::string_view kModes[] = {"Persistent", "Ephemeral"};
-  constexpr std::string_view kPolicies[] = {"ReadWriteOnceWithFSType", "File", "None"};
+  constexpr std::string_view kPolicies[] = {"File", "None", "ReadWriteOnceWithFSType"};
   const Json& spec = part_of(now, "spec");
+  validate_optional_word(spec, "fsGroupPolicy", kPolicies, kSpec, errors);
+  validate_token_requests(spec, errors);
   const FieldPath modes = kSpec.child("volumeLifecycleModes");
   for (const Json& mode : elements(spec, "volumeLifecycleModes"))
-    if (std::ranges::find(kModes, text_of(mode)) == std::ranges::end(kModes))
-      errors.not_supported(modes, text_of(mode), kModes);
-  validate_required_word(spec, "fsGroupPolicy", kPolicies, kSpec, errors);
-  if (old != nullptr)
-    keep_members(spec, part_of(*old, "spec"), {"attachRequired", "volumeLifecycleModes"}, kSpec,
-                 errors);
+    if (!contains(kModes, text_of(mode))) errors.not_supported(modes, text_of(mode), kModes);
+  if (old == nullptr) return;
+  const Json& before = part_of(*old, "spec");
+  // Upstream's own spelling of the path.
+  if (const Json* attach = find_set(spec, "attachRequired");
+      !same_meaning(attach, find_set(before, "attachRequired")))
+    errors.invalid(kSpec.child("attachedRequired"),
+                   attach == nullptr ? ShownValue::null() : ShownValue(*attach), kImmutableField);
+  keep_members(spec, before, {"volumeLifecycleModes"}, kSpec, errors);
 }
 
-void validate_csi_node(const Json& now, const Json*, FieldErrors& errors) {
+void validate_csi_node(const Json& now, const Json* old, FieldErrors& errors) {
   const FieldPath path = kSpec.child("drivers");
   std::set<std::string_view> seen;
   std::size_t at = 0;
   for (const Json& driver : elements(part_of(now, "spec"), "drivers")) {
     const FieldPath here = path.index(at++);
-    validate_by_schema(message_of("storage/v1", "CSINodeDriver"), driver, here, errors);
     const std::string_view name = find_string(driver, "name");
-    if (!name.empty() && !seen.insert(name).second) errors.duplicate(here.child("name"), name);
+    validate_driver_name(name, here.child("name"), errors);
+    const std::string_view id = find_string(driver, "nodeID");
+    if (id.empty()) errors.required(here.child("nodeID"));
+    if (id.size() > kNodeIdMax)
+      errors.invalid(here.child("nodeID"), id, "must be 256 characters or less");
     not_negative(part_of(driver, "allocatable"), {"count"}, here.child("allocatable"), errors);
+    if (!seen.insert(name).second) errors.duplicate(here.child("name"), name);
+    std::set<std::string_view> keys;
+    for (const Json& key : elements(driver, "topologyKeys")) {
+      if (text_of(key).empty()) errors.required(here);
+      if (!keys.insert(text_of(key)).second) errors.duplicate(here, text_of(key));
+      errors.invalid_each(here, text_of(key), check_qualified_name(text_of(key)));
+    }
   }
+  if (old != nullptr) keep_drivers(now, *old, errors);
 }
 
 void validate_csi_storage_capacity(const Json& now, const Json* old, FieldErrors& errors) {
+  const FieldPath topology("nodeTopology");
+  validate_label_selector(find_set(now, "nodeTopology"), topology, errors);
   const std::string_view name = find_string(now, "storageClassName");
   const FieldPath path("storageClassName");
   errors.invalid_each(path, name, check_dns_subdomain(name));
-  const FieldPath topology("nodeTopology");
-  validate_label_selector(find_set(now, "nodeTopology"), topology, errors);
   for (const std::string_view member : {"capacity", "maximumVolumeSize"})
     if (const Json* amount = find_set(now, member))
       validate_resource_amount("storage", *amount, FieldPath(member), errors);
   if (old == nullptr) return;
-  if (name != find_string(*old, "storageClassName")) errors.invalid(path, name, kImmutableField);
   if (!same_meaning(find(now, "nodeTopology"), find(*old, "nodeTopology")))
     errors.invalid(topology, part_of(now, "nodeTopology"), kImmutableField);
+  if (name != find_string(*old, "storageClassName")) errors.invalid(path, name, kImmutableField);
 }
 
 void validate_volume_attachment(const Json& now, const Json* old, FieldErrors& errors) {
+  constexpr std::string_view kOneOf =
+      "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
   const Json& spec = part_of(now, "spec");
-  for (const std::string_view member : {"attacher", "nodeName"})
-    if (find_string(spec, member).empty()) errors.required(kSpec.child(member));
+  const FieldPath attacher_path = kSpec.child("attacher");
+  const std::string_view attacher = find_string(spec, "attacher");
+  if (attacher.empty()) errors.required(attacher_path);
+  const FieldPath source_path = kSpec.child("source");
   const Json& source = part_of(spec, "source");
   const bool inlined = find_set(source, "inlineVolumeSpec") != nullptr;
-  const bool named = find_set(source, "persistentVolumeName") != nullptr;
-  if (!inlined && !named)
-    errors.required(kSpec.child("source"),
-                    "must specify exactly one of inlineVolumeSpec and "
-                    "persistentVolumeName");
-  if (inlined && named)
-    errors.forbidden(kSpec.child("source"),
-                     "must specify exactly one of inlineVolumeSpec and persistentVolumeName");
-  if (old != nullptr && !same_meaning(&spec, &part_of(*old, "spec")))
+  const Json* volume = find_set(source, "persistentVolumeName");
+  if (!inlined && volume == nullptr)
+    errors.required(source_path, kOneOf);
+  else if (inlined && volume != nullptr)
+    errors.forbidden(source_path, kOneOf);
+  else if (volume != nullptr && text_of(*volume).empty())
+    errors.required(source_path.child("persistentVolumeName"),
+                    "must specify non empty persistentVolumeName");
+  const std::string_view node = find_string(spec, "nodeName");
+  errors.invalid_each(kSpec.child("nodeName"), node, check_dns_subdomain(node));
+  if (old == nullptr) {
+    // Rules of v1 that came after those above.
+    validate_driver_name(attacher, attacher_path, errors);
+    if (volume != nullptr)
+      errors.invalid_each(source_path.child("persistentVolumeName"), text_of(*volume),
+                          check_dns_subdomain(text_of(*volume)));
+  } else if (!same_meaning(&spec, &part_of(*old, "spec"))) {
     errors.invalid(kSpec, spec, kImmutableField);
+  }
 }
 
 void validate_volume_attributes_class(const Json& now, const Json* old, FieldErrors& errors) {
   const FieldPath driver("driverName");
-  if (find_string(now, "driverName").empty()) errors.required(driver);
+  validate_provisioner(find_string(now, "driverName"), driver, errors);
+  validate_parameters(now, errors);
   if (members(now, "parameters").empty())
     errors.required(FieldPath("parameters"), "must contain at least one key/value pair");
   if (old == nullptr) return;
@@ -235,4 +474,5 @@ void validate_volume_attributes_class(const Json& now, const Json* old, FieldErr
     errors.forbidden(FieldPath("parameters"), "updates to parameters are forbidden.");
 }
 
-}  // namespace muster::api::rules
+}  // namespace rules
+}  // namespace muster::api
