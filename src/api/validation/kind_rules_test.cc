@@ -97,22 +97,6 @@ TEST(Service, DefaultsFollowTheType) {
             R"({"port":80,"protocol":"TCP","targetPort":80})");
 }
 
-TEST(Quotas, AmountsAreOrdered) {
-  expect({"",
-          "LimitRange",
-          R"({"spec":{"limits":[{"type":"Container","min":{"cpu":"1"},"max":{"cpu":"500m"}}]}})",
-          {"spec.limits[0].min[cpu]: Invalid value: \"1\": min value 1 is greater than max value "
-           "500m"}});
-  expect({"",
-          "LimitRange",
-          R"({"spec":{"limits":[{"type":"Pod","default":{"cpu":"1"}}]}})",
-          {"spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"}});
-  expect({"",
-          "ResourceQuota",
-          R"({"spec":{"hard":{"pods":"-1"}}})",
-          {"spec.hard[pods]: Invalid value: \"-1\": must be greater than or equal to 0"}});
-}
-
 TEST(DisruptionBudget, SaysOneOfTwoThings) {
   expect({"policy", "PodDisruptionBudget", R"({"spec":{"minAvailable":"50%"}})", {}});
   expect({"policy",

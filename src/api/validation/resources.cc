@@ -47,41 +47,13 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Requests of what cannot be over-committed must equal its limits.
-bool may_overcommit(std::string_view name) {
-  return is_native_resource(name) && !is_huge_page_resource(name);
-}
-
 std::optional<Quantity> quantity_of(const Json& amount) {
   Result<Quantity> parsed = Quantity::parse(text_of(amount));
   return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
-// The name itself: qualified, and known if it has no domain. False if that failed.
-bool validate_name(std::string_view name, const FieldPath& path, FieldErrors& errors) {
-  if (const Messages messages = check_qualified_name(name); !messages.empty()) {
-    errors.invalid_each(path, name, messages);
-    return false;
-  }
-  const bool standard = contains(kStandardNames, name) || is_huge_page_resource(name) ||
-                        name.starts_with("requests.hugepages-");
-  if (name.find('/') != std::string_view::npos || standard) return true;
-  errors.invalid(path, name, "must be a standard resource type or fully qualified");
-  return false;
-}
-
-void validate_container_name(std::string_view name, const FieldPath& path, FieldErrors& errors) {
-  validate_name(name, path, errors);
-  if (name.find('/') == std::string_view::npos) {
-    if (!contains(kContainerNames, name) && !is_huge_page_resource(name))
-      errors.invalid(path, name, "must be a standard resource for containers");
-  } else if (!is_native_resource(name) && !is_extended_resource(name)) {
-    errors.invalid(path, name, "doesn't follow extended resource name standard");
-  }
-}
-
 void validate_pod_level_name(std::string_view name, const FieldPath& path, FieldErrors& errors) {
-  if (!validate_name(name, path, errors)) return;
+  if (!validate_resource_name(name, path, errors)) return;
   if (name != "cpu" && name != "memory" && !is_huge_page_resource(name))
     errors.not_supported(path, name, kPodLevelNames);
 }
@@ -177,6 +149,46 @@ void validate_claims(const Json& requirements, std::span<const std::string_view>
 
 }  // namespace
 
+bool is_quota_resource(std::string_view name) {
+  return (contains(kStandardNames, name) && name != "storage") || is_huge_page_resource(name) ||
+         name.starts_with("requests.hugepages-");
+}
+
+// Requests of what cannot be over-committed must equal its limits.
+bool may_overcommit(std::string_view name) {
+  return is_native_resource(name) && !is_huge_page_resource(name);
+}
+
+bool validate_resource_name(std::string_view name, const FieldPath& path, FieldErrors& errors) {
+  if (const Messages messages = check_qualified_name(name); !messages.empty()) {
+    errors.invalid_each(path, name, messages);
+    return false;
+  }
+  const bool standard = contains(kStandardNames, name) || is_huge_page_resource(name) ||
+                        name.starts_with("requests.hugepages-");
+  if (name.find('/') != std::string_view::npos || standard) return true;
+  errors.invalid(path, name, "must be a standard resource type or fully qualified");
+  return false;
+}
+
+void validate_container_resource_name(std::string_view name, const FieldPath& path,
+                                      FieldErrors& errors) {
+  validate_resource_name(name, path, errors);
+  if (name.find('/') == std::string_view::npos) {
+    if (!contains(kContainerNames, name) && !is_huge_page_resource(name))
+      errors.invalid(path, name, "must be a standard resource for containers");
+  } else if (!is_native_resource(name) && !is_extended_resource(name)) {
+    errors.invalid(path, name, "doesn't follow extended resource name standard");
+  }
+}
+
+void validate_quota_resource_name(std::string_view name, const FieldPath& path,
+                                  FieldErrors& errors) {
+  validate_resource_name(name, path, errors);
+  if (name.find('/') == std::string_view::npos && !is_quota_resource(name))
+    errors.invalid(path, name, "must be a standard resource for quota");
+}
+
 bool is_native_resource(std::string_view name) {
   return name.find('/') == std::string_view::npos ||
          name.find("kubernetes.io/") != std::string_view::npos;
@@ -202,7 +214,7 @@ void validate_resource_amount(std::string_view name, const Json& amount, const F
 void validate_container_resources(const Json& requirements,
                                   std::span<const std::string_view> claim_names,
                                   const FieldPath& path, FieldErrors& errors) {
-  validate_requirements(requirements, validate_container_name, path, errors);
+  validate_requirements(requirements, validate_container_resource_name, path, errors);
   validate_claims(requirements, claim_names, path.child("claims"), errors);
 }
 
@@ -214,7 +226,7 @@ void validate_pod_resources(const Json& requirements, const FieldPath& path, Fie
 
 void validate_overhead(const Json& amounts, const FieldPath& path, FieldErrors& errors) {
   const Json as_limits = JsonObject{{"limits", amounts}};
-  validate_requirements(as_limits, validate_container_name, path, errors);
+  validate_requirements(as_limits, validate_container_resource_name, path, errors);
 }
 
 }  // namespace muster::api

@@ -14,6 +14,19 @@ bool is_native_resource(std::string_view name);
 // Countable things of a vendor: nvidia.com/gpu.
 bool is_extended_resource(std::string_view name);
 bool is_huge_page_resource(std::string_view name);
+// Without a domain, and something that a ResourceQuota can limit.
+bool is_quota_resource(std::string_view name);
+// Whether requests may be below limits.
+bool may_overcommit(std::string_view name);
+
+// The name of an amount: qualified, and known if it has no domain. False if it is not.
+bool validate_resource_name(std::string_view name, const FieldPath& path, FieldErrors& errors);
+// The same, and it is something that a container can have.
+void validate_container_resource_name(std::string_view name, const FieldPath& path,
+                                      FieldErrors& errors);
+// The same, and it is something that a ResourceQuota can limit.
+void validate_quota_resource_name(std::string_view name, const FieldPath& path,
+                                  FieldErrors& errors);
 
 // Not negative, and whole if the resource comes in pieces.
 void validate_resource_amount(std::string_view name, const Json& amount, const FieldPath& path,
