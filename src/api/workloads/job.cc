@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -71,8 +72,7 @@ void at_most(const Json& spec, const Bound& bound, const FieldPath& path, FieldE
                    fmt::format("must be less than or equal to {}{}", bound.most, bound.when));
 }
 
-void validate_indexes(const Json& spec, std::string_view job_name, const FieldPath& path,
-                      FieldErrors& errors) {
+void validate_indexes(const Json& spec, const FieldPath& path, FieldErrors& errors) {
   const auto completions = find_integer(spec, "completions");
   if (!completions) errors.required(path.child("completions"), "when completion mode is Indexed");
   at_most(spec, {"parallelism", kIndexedPodsMax, " when completion mode is Indexed"}, path, errors);
@@ -91,27 +91,29 @@ void validate_indexes(const Json& spec, std::string_view job_name, const FieldPa
     at_most(spec, {"parallelism", kStrictMax, kWhen}, path, errors);
     at_most(spec, {"maxFailedIndexes", kStrictMax, kWhen}, path, errors);
   }
-  if (job_name.empty() || completions.value_or(0) <= 0) return;
-  const std::string host = fmt::format("{}-{}", job_name, *completions - 1);
-  if (!check_dns_label(host).empty())
-    errors.invalid(FieldPath("metadata.name"), job_name,
-                   fmt::format("will not able to create pod with invalid DNS hostname: {}", host));
 }
 
-void validate_completion_mode(const Json& spec, std::string_view job_name, const FieldPath& path,
-                              FieldErrors& errors) {
-  constexpr std::string_view kModes[] = {"Indexed", "NonIndexed"};
+// The pods of an Indexed Job get host names; the last one's is the longest.
+void validate_host_names(const Json& job, FieldErrors& errors) {
+  const Json& spec = part_of(job, "spec");
+  const std::int64_t completions = find_integer(spec, "completions").value_or(0);
+  if (!is_indexed(spec) || completions <= 0) return;
+  const std::string_view name = find_string(part_of(job, "metadata"), "name");
+  const std::string host = fmt::format("{}-{}", name, completions - 1);
+  if (!check_dns_label(host).empty())
+    errors.invalid(FieldPath("metadata.name"), name,
+                   fmt::format("will not able to create pod with invalid DNS label: {}", host));
+}
+
+void validate_completion_mode(const Json& spec, const FieldPath& path, FieldErrors& errors) {
+  constexpr std::string_view kModes[] = {"NonIndexed", "Indexed"};
   const std::string_view mode = find_string(spec, "completionMode");
   if (!mode.empty() && std::ranges::find(kModes, mode) == std::ranges::end(kModes))
     errors.not_supported(path.child("completionMode"), mode, kModes);
-  const auto per_index = find_integer(spec, "backoffLimitPerIndex");
-  if (is_indexed(spec))
-    validate_indexes(spec, job_name, path, errors);
-  else if (per_index)
-    errors.invalid(path.child("backoffLimitPerIndex"), *per_index,
-                   "requires indexed completion mode");
-  if (find_set(spec, "maxFailedIndexes") != nullptr && !per_index)
-    errors.required(path.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
+  if (is_indexed(spec)) return validate_indexes(spec, path, errors);
+  for (const std::string_view member : {"backoffLimitPerIndex", "maxFailedIndexes"})
+    if (const auto value = find_integer(spec, member))
+      errors.invalid(path.child(member), *value, "requires indexed completion mode");
 }
 
 void validate_restart_policy(const Json& spec, const FieldPath& path, FieldErrors& errors) {
@@ -132,8 +134,10 @@ void validate_restart_policy(const Json& spec, const FieldPath& path, FieldError
 void validate_replacement_policy(const Json& spec, const FieldPath& path, FieldErrors& errors) {
   constexpr std::string_view kPolicies[] = {"Failed", "TerminatingOrFailed"};
   const std::size_t allowed = find_set(spec, "podFailurePolicy") != nullptr ? 1 : 2;
-  validate_required_word(spec, "podReplacementPolicy", std::span(kPolicies).first(allowed), path,
-                         errors);
+  const auto policies = std::span(kPolicies).first(allowed);
+  const Json* policy = find_set(spec, "podReplacementPolicy");
+  if (policy != nullptr && std::ranges::find(policies, text_of(*policy)) == policies.end())
+    errors.not_supported(path.child("podReplacementPolicy"), text_of(*policy), policies);
 }
 
 // acme.io/foo: a subdomain, then a path.
@@ -155,14 +159,16 @@ void validate_manager(const Json& spec, const FieldPath& path, FieldErrors& erro
 }
 
 // What holds of the spec of a Job and of the one in a CronJob's template.
-void validate_job_spec(const Json& spec, std::string_view job_name, const FieldPath& path,
-                       FieldErrors& errors) {
+void validate_job_spec(const Json& spec, const FieldPath& path, FieldErrors& errors) {
   not_negative(spec,
                {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
                 "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"},
                path, errors);
+  if (find_set(spec, "maxFailedIndexes") != nullptr &&
+      find_set(spec, "backoffLimitPerIndex") == nullptr)
+    errors.required(path.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
   validate_manager(spec, path, errors);
-  validate_completion_mode(spec, job_name, path, errors);
+  validate_completion_mode(spec, path, errors);
   validate_pod_failure_policy(spec, path, errors);
   validate_success_policy(spec, path, errors);
   validate_replacement_policy(spec, path, errors);
@@ -170,29 +176,42 @@ void validate_job_spec(const Json& spec, std::string_view job_name, const FieldP
   validate_restart_policy(spec, path, errors);
 }
 
-void validate_selector(const Json& job, FieldErrors& errors) {
+// Generated labels that a user has set to something else, or a selector of the user's own.
+void validate_generated_selector(const Json& job, FieldErrors& errors) {
   const Json& spec = part_of(job, "spec");
-  const FieldPath path = kSpec.child("selector");
   const Json* selector = find_set(spec, "selector");
-  if (selector == nullptr) return errors.required(path);
-  validate_label_selector(selector, path, errors);
-  const auto parsed = read_label_selector(selector);
-  const Json* metadata = find_set(part_of(spec, "template"), "metadata");
-  if (parsed && !parsed->matches(read_labels(metadata)))
-    errors.invalid(
-        FieldPath("spec.template.metadata.labels"),
-        metadata == nullptr ? ShownValue::null() : ShownValue(part_of(*metadata, "labels")),
-        "`selector` does not match template `labels`");
-  if (find_true(spec, "manualSelector")) return;
-  // Generated labels that a user has set to something else.
+  if (find_true(spec, "manualSelector") || selector == nullptr) return;
   const Json& labels = part_of(part_of(part_of(spec, "template"), "metadata"), "labels");
   const std::string_view uid = find_string(part_of(job, "metadata"), "uid");
   const std::string_view name = find_string(part_of(job, "metadata"), "name");
   const FieldPath labels_path("spec.template.metadata.labels");
-  for (const auto& [label, want] : {std::pair{kUidLabel, uid}, std::pair{kNameLabel, name},
-                                    std::pair{kOldUidLabel, uid}, std::pair{kOldNameLabel, name}})
-    if (find_string(labels, label) != want)
-      errors.invalid(labels_path.key(label), labels, fmt::format("must be '{}'", want));
+  StringPairs expected;
+  for (const auto& [label, want] : {std::pair{kOldUidLabel, uid}, std::pair{kOldNameLabel, name},
+                                    std::pair{kUidLabel, uid}, std::pair{kNameLabel, name}}) {
+    const std::string must = fmt::format("must be '{}'", want);
+    if (find_set(labels, label) == nullptr)
+      errors.required(labels_path.key(label), must);
+    else if (find_string(labels, label) != want)
+      errors.invalid(labels_path.key(label), labels, must);
+    expected.emplace_back(label, want);
+  }
+  std::ranges::sort(expected);
+  if (const auto parsed = read_label_selector(selector); parsed && !parsed->matches(expected))
+    errors.invalid(kSpec.child("selector"), *selector, "`selector` not auto-generated");
+}
+
+void validate_selector(const Json& spec, FieldErrors& errors) {
+  const FieldPath path = kSpec.child("selector");
+  const Json* selector = find_set(spec, "selector");
+  if (selector == nullptr) errors.required(path);
+  validate_label_selector(selector, path, errors);
+  const auto parsed = read_label_selector(selector);
+  const Json* metadata = find_set(part_of(spec, "template"), "metadata");
+  if (!parsed || parsed->matches(read_labels(metadata))) return;
+  const Json* labels = metadata == nullptr ? nullptr : find_set(*metadata, "labels");
+  errors.invalid(FieldPath("spec.template.metadata.labels"),
+                 labels == nullptr ? ShownValue::null() : ShownValue(*labels),
+                 "`selector` does not match template `labels`");
 }
 
 // While a Job is suspended and nothing runs, what decides where its pods go may still change.
@@ -242,29 +261,63 @@ void keep_template(const Json& now, const Json& old, FieldErrors& errors) {
 void keep_completions(const Json& now, const Json& old, FieldErrors& errors) {
   const auto after = find_integer(now, "completions");
   if (after == find_integer(old, "completions")) return;
-  if (is_indexed(now) && after && after == find_integer(now, "parallelism")) return;
-  errors.invalid(kSpec.child("completions"), after ? ShownValue(*after) : ShownValue::null(),
-                 is_indexed(now)
-                     ? "can only be modified in tandem with parallelism (completions==parallelism)"
-                     : kImmutableField);
+  // An Indexed Job without any has been told so.
+  if (is_indexed(now) && (!after || after == find_integer(now, "parallelism"))) return;
+  errors.invalid(
+      kSpec.child("completions"), after ? ShownValue(*after) : ShownValue::null(),
+      is_indexed(now) ? "can only be modified in tandem with spec.parallelism" : kImmutableField);
 }
 
 const Json& template_spec(const Json& cron_job) {
   return part_of(part_of(part_of(cron_job, "spec"), "jobTemplate"), "spec");
 }
 
+// A schedule that named its zone before there was a field for that may go on doing so.
 void validate_schedule(const Json& spec, const Json* old_spec, FieldErrors& errors) {
+  const auto names_zone = [](std::string_view schedule) {
+    return schedule.find("TZ") != std::string_view::npos;
+  };
   const FieldPath path = kSpec.child("schedule");
   const std::string_view schedule = find_string(spec, "schedule");
-  if (schedule.empty()) {
-    errors.required(path);
-  } else if (schedule.find("TZ") != std::string_view::npos) {
-    if (old_spec == nullptr || find_string(*old_spec, "schedule") != schedule)
-      errors.invalid(path, schedule,
-                     "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-  } else if (const auto parsed = CronSchedule::parse(schedule); !parsed) {
+  if (schedule.empty()) return errors.required(path);
+  const bool zoned = schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=");
+  const std::string_view times =
+      zoned ? schedule.substr(std::min(schedule.find(' ') + 1, schedule.size())) : schedule;
+  if (const auto parsed = CronSchedule::parse(times); !parsed)
     errors.invalid(path, schedule, parsed.error().message);
+  if (!names_zone(schedule)) return;
+  if (old_spec == nullptr || !names_zone(find_string(*old_spec, "schedule")))
+    errors.invalid(path, schedule,
+                   "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  else if (find_set(spec, "timeZone") != nullptr)
+    errors.invalid(path, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
+}
+
+// One part of a zone's name, between slashes.
+bool is_zone_part(std::string_view part) {
+  constexpr std::size_t kPartMax = 14;
+  const auto fits = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_' || c == '+';
+  };
+  return !part.empty() && part.size() <= kPartMax && part != "." && part != ".." &&
+         !part.starts_with('-') && std::ranges::all_of(part, fits);
+}
+
+bool is_zone_name(std::string_view name) {
+  while (true) {
+    const std::size_t slash = name.find('/');
+    if (!is_zone_part(name.substr(0, slash))) return false;
+    if (slash == std::string_view::npos) return true;
+    name.remove_prefix(slash + 1);
   }
+}
+
+bool is_local(std::string_view name) {
+  constexpr std::string_view kLocal = "local";
+  return std::ranges::equal(name, kLocal, [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  });
 }
 
 void validate_time_zone(const Json& spec, FieldErrors& errors) {
@@ -274,27 +327,27 @@ void validate_time_zone(const Json& spec, FieldErrors& errors) {
   const std::string_view name = text_of(*zone);
   if (name.empty())
     errors.invalid(path, name, "timeZone must be nil or non-empty string");
-  else if (name == "Local" || name == "local")
+  else if (!is_zone_name(name))
+    errors.invalid(path, name, fmt::format("unknown time zone {}", name));
+  else if (is_local(name))
     errors.invalid(path, name,
                    "timeZone must be an explicit time zone as defined in "
                    "https://www.iana.org/time-zones");
-  else if (name.find("..") != std::string_view::npos || name.starts_with('/'))
-    errors.invalid(path, name, "unknown time zone " + std::string(name));
 }
 
 void validate_cron_job_spec(const Json& now, const Json* old, const Gates& gates,
                             FieldErrors& errors) {
   constexpr std::string_view kPolicies[] = {"Allow", "Forbid", "Replace"};
   const Json& spec = part_of(now, "spec");
-  validate_schedule(spec, old == nullptr ? nullptr : &part_of(*old, "spec"), errors);
-  not_negative(spec,
-               {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"},
-               kSpec, errors);
-  validate_time_zone(spec, errors);
+  const Json* before = old == nullptr ? nullptr : &part_of(*old, "spec");
+  validate_schedule(spec, before, errors);
+  not_negative(spec, {"startingDeadlineSeconds"}, kSpec, errors);
+  if (before == nullptr || !same_meaning(find(spec, "timeZone"), find(*before, "timeZone")))
+    validate_time_zone(spec, errors);
   validate_required_word(spec, "concurrencyPolicy", kPolicies, kSpec, errors);
   const FieldPath job_path("spec.jobTemplate.spec");
   const Json& job = template_spec(now);
-  validate_job_spec(job, "", job_path, errors);
+  validate_job_spec(job, job_path, errors);
   if (find_set(job, "selector") != nullptr)
     errors.invalid(job_path.child("selector"), part_of(job, "selector"),
                    "`selector` will be auto-generated");
@@ -302,6 +355,7 @@ void validate_cron_job_spec(const Json& now, const Json* old, const Gates& gates
     constexpr std::string_view kUnset[] = {"nil", "false"};
     errors.not_supported(job_path.child("manualSelector"), Json(true), kUnset);
   }
+  not_negative(spec, {"successfulJobsHistoryLimit", "failedJobsHistoryLimit"}, kSpec, errors);
   validate_job_scheduling(job, old == nullptr ? nullptr : &template_spec(*old), JobForm::Template,
                           gates, job_path, errors);
 }
@@ -367,9 +421,11 @@ void select_pods_of_job(Json& job) {
 FieldErrors validate_job(const Json& job, const Gates& gates) {
   FieldErrors errors;
   validate_object_meta(job, {}, errors);
-  validate_selector(job, errors);
+  validate_generated_selector(job, errors);
   const Json& spec = part_of(job, "spec");
-  validate_job_spec(spec, find_string(part_of(job, "metadata"), "name"), kSpec, errors);
+  validate_job_spec(spec, kSpec, errors);
+  validate_selector(spec, errors);
+  validate_host_names(job, errors);
   validate_job_scheduling(spec, nullptr, JobForm::Job, gates, kSpec, errors);
   return errors;
 }
@@ -379,7 +435,8 @@ FieldErrors validate_job_update(const Json& now, const Json& old, const Gates& g
   validate_object_meta_update(now, old, errors);
   const Json& spec = part_of(now, "spec");
   const Json& before = part_of(old, "spec");
-  validate_job_spec(spec, find_string(part_of(now, "metadata"), "name"), kSpec, errors);
+  validate_job_spec(spec, kSpec, errors);
+  validate_selector(spec, errors);
   keep_completions(spec, before, errors);
   keep_members(spec, before, {"selector"}, kSpec, errors);
   keep_template(now, old, errors);
@@ -405,11 +462,10 @@ FieldErrors validate_job_status_update(const Json& now, const Json& old) {
   };
   const Json& before = part_of(old, "status");
   if (is_true(status, "Complete") && is_true(status, "Failed"))
-    errors.invalid(path.child("conditions"), part_of(status, "conditions"),
-                   "cannot set Complete=True and Failed=true conditions");
-  for (const std::string_view end : {"Complete", "Failed"})
+    errors.invalid(path.child("conditions"), "cannot set Complete=True and Failed=true conditions");
+  for (const std::string_view end : {"Failed", "Complete", "FailureTarget"})
     if (is_true(before, end) && !is_true(status, end))
-      errors.invalid(path.child("conditions"), part_of(status, "conditions"),
+      errors.invalid(path.child("conditions"),
                      fmt::format("cannot disable the terminal {}=True condition", end));
   if (find_integer(status, "failed").value_or(0) < find_integer(before, "failed").value_or(0))
     errors.invalid(path.child("failed"), find_integer(status, "failed").value_or(0),

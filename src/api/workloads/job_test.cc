@@ -70,7 +70,10 @@ TEST(Job, SelectsItsPodsByUid) {
   EXPECT_TRUE(validate_job(made, {}).empty()) << validate_job(made, {}).text();
   const Json manual = job(R"("manualSelector":true)");
   EXPECT_EQ(find_path(manual, "spec.selector"), nullptr);
-  EXPECT_EQ(told(validate_job(manual, {})), Texts{"spec.selector: Required value"});
+  EXPECT_EQ(told(validate_job(manual, {})),
+            (Texts{"spec.selector: Required value",
+                   "spec.template.metadata.labels: Invalid value: null: `selector` does not match "
+                   "template `labels`"}));
 }
 
 TEST(Job, IsJudgedAsUpstreamDoes) {
@@ -117,10 +120,64 @@ TEST(Job, IsJudgedAsUpstreamDoes) {
       {job(R"("completionMode":"Indexed","completions":10)", R"("restartPolicy":"Never")",
            std::string(62, 'a')),
        {"metadata.name: Invalid value: \"" + std::string(62, 'a') +
-        "\": will not able to create pod with invalid DNS hostname: " + std::string(62, 'a') +
-        "-9"}},
+        "\": will not able to create pod with invalid DNS label: " + std::string(62, 'a') + "-9"}},
+      {job(R"("completionMode":"Often")"),
+       {"spec.completionMode: Unsupported value: \"Often\": supported values: \"NonIndexed\", "
+        "\"Indexed\""}},
+      {job(R"("maxFailedIndexes":1)"),
+       {"spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified",
+        "spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode"}},
+      {job(R"("selector":{"matchLabels":{"app":"web"}})"),
+       {"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\","
+        "\"batch.kubernetes.io/controller-uid\":\"u1\"}}: `selector` not auto-generated",
+        "spec.template.metadata.labels: Invalid value: {\"batch.kubernetes.io/controller-uid\":"
+        "\"u1\",\"batch.kubernetes.io/job-name\":\"j\",\"controller-uid\":\"u1\","
+        "\"job-name\":\"j\"}: `selector` does not match template `labels`"}},
+      {job(R"("podFailurePolicy":{"rules":[{"action":"FailJob"},{"onExitCodes":{"values":[2,1,2]}}]})"),
+       {"spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and "
+        "OnPodConditions is required",
+        "spec.podFailurePolicy.rules[1].action: Required value: valid values: [\"Count\" "
+        "\"FailIndex\" \"FailJob\" \"Ignore\"]",
+        "spec.podFailurePolicy.rules[1].onExitCodes.operator: Required value: valid values: "
+        "[\"In\" "
+        "\"NotIn\"]",
+        "spec.podFailurePolicy.rules[1].onExitCodes.values[2]: Duplicate value: 2",
+        "spec.podFailurePolicy.rules[1].onExitCodes.values: Invalid value: [2,1,2]: must be "
+        "ordered"}},
   };
   for (const Case& c : cases) EXPECT_EQ(told(validate_job(c.job, {})), c.want) << to_text(c.job);
+}
+
+TEST(Job, SucceededIndexesAreReadAsUpstreamDoes) {
+  struct Case {
+    std::string_view indexes;
+    std::string_view error;  // empty: none
+  };
+  const Case cases[] = {
+      {"0,2-3", ""},
+      {"", ""},
+      {"0,9", R"(too large index: "9")"},
+      {"1-x", R"(cannot convert string to integer for index: "x")"},
+      {"1,", R"(cannot convert string to integer for index: "")"},
+      {"2,1", "non-increasing order, previous: 2, current: 1"},
+      {"3-1", "non-increasing order, previous: 3, current: 1"},
+      {"0-1-2",
+       "the fragment \"0-1-2\" violates the requirement that an index interval can have at most "
+       "two "
+       "parts separated by '-'"},
+  };
+  for (const Case& c : cases) {
+    const Json made = job(fmt::format(
+        R"("completionMode":"Indexed","completions":4,"successPolicy":{{"rules":[{{"succeededIndexes":"{}"}}]}})",
+        c.indexes));
+    Texts want;
+    if (!c.error.empty())
+      want.push_back(
+          fmt::format("spec.successPolicy.rules[0].succeededIndexes: Invalid value: "
+                      "\"{}\": error parsing succeededIndexes: {}",
+                      c.indexes, c.error));
+    EXPECT_EQ(told(validate_job(made, {})), want) << c.indexes;
+  }
 }
 
 TEST(Job, MostOfItStaysAsItWas) {
@@ -132,11 +189,10 @@ TEST(Job, MostOfItStaysAsItWas) {
   EXPECT_TRUE(validate_job_update(
                   job(R"("completionMode":"Indexed","parallelism":6,"completions":6)"), indexed, {})
                   .empty());
-  EXPECT_EQ(
-      told(validate_job_update(job(R"("completionMode":"Indexed","parallelism":4,"completions":6)"),
-                               indexed, {})),
-      Texts{"spec.completions: Invalid value: 6: can only be modified in tandem with parallelism "
-            "(completions==parallelism)"});
+  EXPECT_EQ(told(validate_job_update(
+                job(R"("completionMode":"Indexed","parallelism":4,"completions":6)"), indexed, {})),
+            Texts{"spec.completions: Invalid value: 6: can only be modified in tandem with "
+                  "spec.parallelism"});
 }
 
 TEST(Job, ASuspendedTemplateMayMove) {
@@ -227,8 +283,8 @@ TEST(JobStatus, ATerminalStateStays) {
   Json back = job();
   back.get_object()["status"] = parse_json(R"({"failed":1})")->value;
   EXPECT_EQ(told(validate_job_status_update(back, done)),
-            (Texts{"status.conditions: Invalid value: null: cannot disable the terminal "
-                   "Complete=True condition",
+            (Texts{"status.conditions: Invalid value: cannot disable the terminal Complete=True "
+                   "condition",
                    "status.failed: Invalid value: 1: cannot decrease the failed counter"}));
 }
 
@@ -247,6 +303,19 @@ TEST(CronJob, IsJudgedAsUpstreamDoes) {
       {cron_job(R"("schedule":"@daily","timeZone":"Local")"),
        {"spec.timeZone: Invalid value: \"Local\": timeZone must be an explicit time zone as "
         "defined in https://www.iana.org/time-zones"}},
+      {cron_job(R"("schedule":"@daily","timeZone":"LOCAL")"),
+       {"spec.timeZone: Invalid value: \"LOCAL\": timeZone must be an explicit time zone as "
+        "defined "
+        "in https://www.iana.org/time-zones"}},
+      {cron_job(R"("schedule":"@daily","timeZone":"Europe//Berlin")"),
+       {"spec.timeZone: Invalid value: \"Europe//Berlin\": unknown time zone Europe//Berlin"}},
+      {cron_job(R"("schedule":"@daily","timeZone":"")"),
+       {"spec.timeZone: Invalid value: \"\": timeZone must be nil or non-empty string"}},
+      {cron_job(R"("schedule":"","successfulJobsHistoryLimit":-1,"concurrencyPolicy":"Maybe")"),
+       {"spec.schedule: Required value",
+        "spec.concurrencyPolicy: Unsupported value: \"Maybe\": supported values: \"Allow\", "
+        "\"Forbid\", \"Replace\"",
+        "spec.successfulJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0"}},
       {cron_job(R"("schedule":"@daily","concurrencyPolicy":"Maybe")"),
        {"spec.concurrencyPolicy: Unsupported value: \"Maybe\": supported values: \"Allow\", "
         "\"Forbid\", \"Replace\""}},
@@ -256,6 +325,20 @@ TEST(CronJob, IsJudgedAsUpstreamDoes) {
   };
   for (const Case& c : cases)
     EXPECT_EQ(told(validate_cron_job(c.job, {})), c.want) << to_text(c.job);
+}
+
+TEST(CronJob, AnOldScheduleKeepsItsZone) {
+  const Json old = cron_job(R"("schedule":"CRON_TZ=UTC 0 * * * *")");
+  EXPECT_TRUE(
+      validate_cron_job_update(cron_job(R"("schedule":"TZ=UTC 5 * * * *")"), old, {}).empty());
+  EXPECT_EQ(told(validate_cron_job_update(
+                cron_job(R"("schedule":"TZ=UTC 5 * * * *","timeZone":"Etc/UTC")"), old, {})),
+            Texts{"spec.schedule: Invalid value: \"TZ=UTC 5 * * * *\": cannot use both timeZone "
+                  "field and TZ or CRON_TZ in schedule"});
+  EXPECT_EQ(told(validate_cron_job_update(cron_job(R"("schedule":"TZ=UTC 5 * * * *")"),
+                                          cron_job(R"("schedule":"@daily")"), {})),
+            Texts{"spec.schedule: Invalid value: \"TZ=UTC 5 * * * *\": cannot use TZ or CRON_TZ in "
+                  "schedule, use timeZone field instead"});
 }
 
 }  // namespace
