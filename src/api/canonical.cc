@@ -154,15 +154,19 @@ class Writer {
 
   void write_value(const Field& field, const Json* value) {
     if (field.repeat == Repeat::List) {
-      if (value != nullptr && value->is_array())
-        write_items(field, value->get_array());
+      // Go writes null for a list that is always written, even for one that was sent empty.
+      const JsonArray* items = value == nullptr ? nullptr : value->if_array();
+      if (items != nullptr && !(field.always && items->empty()))
+        write_items(field, *items);
       else
-        out_.put("[]");
+        out_.put(field.always ? "null" : "[]");
     } else if (field.repeat == Repeat::Map) {
       if (value != nullptr && value->is_object())
         write_map(field, value->get_object());
       else
         out_.put("{}");
+    } else if (value == nullptr && field.optional) {
+      out_.put("null");
     } else {
       write_one(field, value);
     }

@@ -340,7 +340,7 @@ void default_object(const Message& message, JsonObject& object) {
     const bool missing = value == nullptr || (field->optional ? value->is_null() : is_zero(*value));
     if (missing && !field->default_text.empty()) {
       value = &(object[field->name] = default_value(*field));
-    } else if (missing && field->always && field->repeat == Repeat::One) {
+    } else if (missing && field->always && !field->optional && field->repeat == Repeat::One) {
       // In Go this message is part of its parent, so it exists and its own defaults apply.
       JsonObject made;
       default_object(*field->message, made);

@@ -36,6 +36,8 @@ class ProtobufWriter {
         continue;
       }
       const Json* member = find(value, field.name);
+      // Members that are always written are null where nothing is set.
+      if (member != nullptr && member->is_null() && field.shape != Shape::Any) member = nullptr;
       if (member == nullptr && (field.optional || field.repeat != Repeat::One)) continue;
       if (field.repeat == Repeat::List) {
         for (const Json& item : member->as_array()) one(field, field.number, &item, out);

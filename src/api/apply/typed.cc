@@ -65,11 +65,10 @@ enum class Extent : std::uint8_t { Written, Whole };
 
 const Json* member_of(const JsonObject& object, const Field& field, Extent extent) {
   static const Json kNoMembers = JsonObject();
-  static const Json kNoItems = JsonArray();
   const Json* const found = object.if_contains(field.name);
   if (found != nullptr && !found->is_null()) return found;
   if (extent == Extent::Written || !field.always) return nullptr;
-  if (field.repeat == Repeat::List) return &kNoItems;
+  if (field.repeat == Repeat::List || field.optional) return nullptr;  // written as null
   return field.repeat == Repeat::Map || field.shape == Shape::Message ? &kNoMembers : nullptr;
 }
 

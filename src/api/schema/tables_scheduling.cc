@@ -112,7 +112,7 @@ PodGroupStatus
 PodGroupTemplate -- How a PodGroup of the workload is made.
   1  name                   string                          required always
   2  schedulingPolicy       PodGroupSchedulingPolicy        required always
-  3  schedulingConstraints  *PodGroupSchedulingConstraints
+  3  schedulingConstraints  *PodGroupSchedulingConstraints  always
   4  resourceClaims         []PodGroupResourceClaim         merge=name retainKeys list=name
   5  disruptionMode         *DisruptionMode
   6  priorityClassName      string
@@ -147,7 +147,7 @@ WorkloadReference
 WorkloadSpec
   1  controllerRef               *TypedLocalObjectReference
      -- The object that the workload was made for.
-  2  podGroupTemplates           []PodGroupTemplate           list=name
+  2  podGroupTemplates           []PodGroupTemplate           always list=name
      -- Groups of a flat workload.
   3  compositePodGroupTemplates  []CompositePodGroupTemplate  list=name
      -- Roots of a workload with nested groups.
@@ -266,7 +266,7 @@ PodGroupStatus
 PodGroupTemplate -- How a PodGroup of the workload is made.
   1  name                   string                          required always
   2  schedulingPolicy       PodGroupSchedulingPolicy        required always
-  3  schedulingConstraints  *PodGroupSchedulingConstraints
+  3  schedulingConstraints  *PodGroupSchedulingConstraints  always
   4  resourceClaims         []PodGroupResourceClaim         merge=name retainKeys list=name
   5  disruptionMode         *DisruptionMode
   6  priorityClassName      string
@@ -346,7 +346,7 @@ WorkloadReference
 WorkloadSpec
   1  controllerRef               *TypedLocalObjectReference
      -- The object that the workload was made for.
-  2  podGroupTemplates           []PodGroupTemplate           list=name
+  2  podGroupTemplates           []PodGroupTemplate           always list=name
      -- Groups of a flat workload.
   3  compositePodGroupTemplates  []CompositePodGroupTemplate  list=name
      -- Roots of a workload with nested groups.

@@ -22,9 +22,9 @@ bool is_zero(const Json& value) {
   return false;
 }
 
-// Does not say "omitempty", so Go prints null where it is unset. The tables cannot say so.
-bool is_null_when_unset(const schema::Message& message, const Field& field) {
-  return message.name == "PodGroupTemplate" && field.name == "schedulingConstraints";
+// Does not say "omitempty", so Go prints null where it is unset.
+bool is_null_when_unset(const Field& field) {
+  return field.always && (field.optional || field.repeat == Repeat::List);
 }
 
 Json zero_of(const Field& field) {
@@ -68,7 +68,7 @@ Json printed_by_go(const schema::Message& message, const Json& value) {
   for (const Field* field : message.members) {
     const Json* member = find(meaning, field->name);
     if (member == nullptr) {
-      if (is_null_when_unset(message, *field))
+      if (is_null_when_unset(*field))
         out[field->name] = nullptr;
       else if (field->always)
         out[field->name] = zero_of(*field);

@@ -142,5 +142,23 @@ TEST_F(KindsTest, AFreshServerHasWhatClientsLookFor) {
   EXPECT_EQ(names(list(services(), "default")), "kubernetes");
 }
 
+// As Go prints them: the two members have no "omitempty" upstream.
+TEST_F(KindsTest, WorkloadsSayWhereNothingIsSet) {
+  const api::Kind& workloads = api::kinds::workload();
+  const auto flat = create(
+      workloads, "default",
+      R"({"metadata":{"name":"flat"},"spec":{"podGroupTemplates":[{"name":"a","schedulingPolicy":{"basic":{}}}]}})");
+  EXPECT_EQ(
+      at(flat, "spec"),
+      R"({"podGroupTemplates":[{"name":"a","schedulingPolicy":{"basic":{}},"schedulingConstraints":null}]})");
+  const auto tree = create(
+      workloads, "default",
+      R"({"metadata":{"name":"tree"},"spec":{"compositePodGroupTemplates":[{"name":"a","schedulingPolicy":{"basic":{}},
+          "podGroupTemplates":[{"name":"b","schedulingPolicy":{"basic":{}}}]}]}})");
+  EXPECT_TRUE(at(tree, "spec").starts_with(R"({"podGroupTemplates":null,)")) << at(tree, "spec");
+  const auto again = update(workloads, "default", "tree", seen(tree));
+  EXPECT_EQ(version(again), version(tree)) << "what was read may be written back";
+}
+
 }  // namespace
 }  // namespace muster::server
