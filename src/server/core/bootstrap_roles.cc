@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ using api::JsonArray;
 using api::JsonObject;
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
+constexpr std::string_view kAutoUpdate = "rbac.authorization.kubernetes.io/autoupdate";
 
 // One rule, its lists separated by blanks. The group of core is written "core".
 struct Rule {
@@ -195,7 +197,7 @@ Json rule_json(const Rule& rule) {
 JsonObject metadata(std::string_view name) {
   return {{"name", name},
           {"labels", JsonObject{{"kubernetes.io/bootstrapping", "rbac-defaults"}}},
-          {"annotations", JsonObject{{"rbac.authorization.kubernetes.io/autoupdate", "true"}}}};
+          {"annotations", JsonObject{{kAutoUpdate, "true"}}}};
 }
 
 std::string aggregation_label(std::string_view to) {
@@ -250,6 +252,33 @@ Json grant_json(const Grant& grant) {
       {"subjects", std::move(subjects)}};
 }
 
+// Components that serve themselves may read whose certificates to believe (client_authority.h).
+std::vector<BootstrapObject> authority_readers() {
+  const api::Kind* const roles = api::find_kind(kRbac, "Role");
+  const api::Kind* const bindings = api::find_kind(kRbac, "RoleBinding");
+  CHECK(roles != nullptr);
+  CHECK(bindings != nullptr);
+  constexpr std::string_view kReader = "extension-apiserver-authentication-reader";
+  const auto at_home = [](std::string_view name) {
+    JsonObject out = metadata(name);
+    out.emplace("namespace", "kube-system");
+    return out;
+  };
+  JsonObject rule{{"verbs", list(kRead)},
+                  {"apiGroups", list("core")},
+                  {"resources", list("configmaps")},
+                  {"resourceNames", list("extension-apiserver-authentication")}};
+  return {{.kind = roles,
+           .document =
+               JsonObject{{"metadata", at_home(kReader)}, {"rules", JsonArray{std::move(rule)}}}},
+          {.kind = bindings,
+           .document = JsonObject{
+               {"metadata", at_home("system::extension-apiserver-authentication-reader")},
+               {"roleRef", JsonObject{{"apiGroup", kRbac}, {"kind", "Role"}, {"name", kReader}}},
+               {"subjects", JsonArray{subject("User", "system:kube-controller-manager"),
+                                      subject("User", "system:kube-scheduler")}}}}};
+}
+
 }  // namespace
 
 std::vector<BootstrapObject> bootstrap_roles() {
@@ -262,7 +291,41 @@ std::vector<BootstrapObject> bootstrap_roles() {
   for (const Role& role : all) out.push_back({.kind = roles, .document = role_json(role, all)});
   for (const Grant& grant : all_grants())
     out.push_back({.kind = bindings, .document = grant_json(grant)});
+  std::ranges::move(authority_readers(), std::back_inserter(out));
   return out;
+}
+
+std::optional<Json> lost_parts(const Json& wanted, const Json& standing) {
+  static const Json kNothing;
+  const auto member = [](const Json& of, std::string_view name) -> const Json& {
+    const Json* const found = api::find(of, name);
+    return found == nullptr ? kNothing : *found;
+  };
+  const Json& meta = member(standing, "metadata");
+  if (api::find_string(member(meta, "annotations"), kAutoUpdate) == "false") return std::nullopt;
+  JsonObject patch;
+  for (const std::string_view map : {"labels", "annotations"})
+    if (const JsonObject* pairs = api::find_object(member(wanted, "metadata"), map))
+      for (const auto& pair : *pairs)
+        if (api::find(member(meta, map), pair.key()) == nullptr)
+          api::ensure_object(api::ensure_object(patch, "metadata"), map)
+              .emplace(pair.key(), pair.value());
+  // The rules of an aggregated role are its controller's business.
+  const bool gathers = api::find(wanted, "aggregationRule") != nullptr;
+  if (gathers && api::find(standing, "aggregationRule") == nullptr)
+    patch.emplace("aggregationRule", member(wanted, "aggregationRule"));
+  for (const std::string_view name : {"rules", "subjects"}) {
+    const JsonArray* const items = api::find_array(wanted, name);
+    if (items == nullptr || gathers) continue;
+    const JsonArray* const there = api::find_array(standing, name);
+    JsonArray all = there == nullptr ? JsonArray() : *there;
+    const std::size_t size = all.size();
+    for (const Json& item : *items)
+      if (std::ranges::find(all, item) == all.end()) all.push_back(item);
+    if (all.size() > size) patch.emplace(name, std::move(all));
+  }
+  if (patch.empty()) return std::nullopt;
+  return patch;
 }
 
 api::User role_aggregator() {

@@ -222,7 +222,21 @@ void Registry::bootstrap(Time now) {
            "Used for system critical pods that must not be moved from their current node."}});
   for (BootstrapObject& object : bootstrap_roles()) {
     const std::string name(api::find_string(object.document.at("metadata"), "name"));
-    ensure(*object.kind, name, std::move(object.document.as_object()));
+    const std::string home(api::find_string(object.document.at("metadata"), "namespace"));
+    const api::ObjectPtr standing = staging_->get(store::make_key(*object.kind, home, name));
+    if (standing == nullptr) {
+      ensure_in(*object.kind, home, name, std::move(object.document.as_object()));
+    } else if (auto patch = lost_parts(object.document, standing->document())) {
+      api::Request request = create_of(*object.kind, {});
+      request.verb = Verb::Patch;
+      request.patch_type = api::PatchType::Merge;
+      request.name_space = home;
+      request.name = name;
+      request.body = *std::move(patch);
+      decide(std::move(request), now, [](const Result<api::Answer>& answer) {
+        if (!answer) log(LogLevel::Error, "bootstrap: {}", answer.error().message);
+      });
+    }
   }
   ensure_in(*api::find_kind("", "Service"), "default", "kubernetes", own_service());
   flush();
