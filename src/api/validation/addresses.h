@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "api/values/names.h"
+
 namespace muster::api {
 
 enum class IpFamily : unsigned char { None, V4, V6 };
@@ -10,6 +12,9 @@ enum class IpFamily : unsigned char { None, V4, V6 };
 IpFamily ip_family(std::string_view address);
 // The same for "10.9.8.0/24".
 IpFamily cidr_family(std::string_view cidr);
+
+// What is wrong with an address that others shall reach: it may not be the host's own.
+Messages check_common_ip(std::string_view address);
 
 inline constexpr std::string_view kBadIp =
     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";

@@ -64,39 +64,6 @@ TEST(Secret, TypesHaveTheirKeys) {
           R"({"type":"b"})"});
 }
 
-TEST(Service, PortsAreNamedNumberedAndUnique) {
-  expect({"", "Service", R"({"spec":{"ports":[{"port":80}]}})", {}});
-  expect({"", "Service", R"({"spec":{"clusterIP":"None"}})", {}});
-  expect({"", "Service", R"({"spec":{}})", {"spec.ports: Required value"}});
-  expect({"",
-          "Service",
-          R"({"spec":{"ports":[{"port":80},{"port":70000,"name":"b"}]}})",
-          {"spec.ports[0].name: Required value",
-           "spec.ports[1].port: Invalid value: 70000: must be between 1 and 65535, inclusive",
-           "spec.ports[1].targetPort: Invalid value: 70000: must be between 1 and 65535, "
-           "inclusive"}});
-  expect({"",
-          "Service",
-          R"({"spec":{"type":"ExternalName"}})",
-          {"spec.externalName: Required value"}});
-  expect({"",
-          "Service",
-          R"({"spec":{"clusterIP":"10.0.0.2","ports":[{"port":80}]}})",
-          {"spec.clusterIPs[0]: Invalid value: [\"10.0.0.2\"]: may not change once set"},
-          R"({"spec":{"clusterIP":"10.0.0.1","ports":[{"port":80}]}})"});
-}
-
-TEST(Service, DefaultsFollowTheType) {
-  const Json service = prepared(*find_kind("", "Service"),
-                                R"({"spec":{"type":"LoadBalancer","ports":[{"port":80}]}})");
-  const Json& spec = *find(service, "spec");
-  EXPECT_EQ(find_string(spec, "externalTrafficPolicy"), "Cluster");
-  EXPECT_EQ(find_string(spec, "internalTrafficPolicy"), "Cluster");
-  EXPECT_EQ(find_string(spec, "sessionAffinity"), "None");
-  EXPECT_EQ(to_text(find_array(spec, "ports")->at(0)),
-            R"({"port":80,"protocol":"TCP","targetPort":80})");
-}
-
 TEST(DisruptionBudget, SaysOneOfTwoThings) {
   expect({"policy", "PodDisruptionBudget", R"({"spec":{"minAvailable":"50%"}})", {}});
   expect({"policy",
@@ -165,19 +132,6 @@ TEST(Devices, RequestsAreNamedAndOfOneForm) {
           R"({"spec":{"devices":{"requests":[{"name":"g"}]}}})",
           {"spec.devices.requests[0]: Required value: exactly one of `exactly` or "
            "`firstAvailable` is required"}});
-}
-
-TEST(EndpointSlice, AddressesAreOfTheSaidType) {
-  expect({"discovery.k8s.io",
-          "EndpointSlice",
-          R"({"addressType":"IPv4","endpoints":[{"addresses":["10.0.0.1"]}]})",
-          {}});
-  expect({"discovery.k8s.io",
-          "EndpointSlice",
-          R"({"addressType":"IPv6","endpoints":[{"addresses":["10.0.0.1"]},{"addresses":[]}]})",
-          {"endpoints[0].addresses[0]: Invalid value: \"10.0.0.1\": must be a valid IP address, "
-           "(e.g. 10.9.8.7 or 2001:db8::ffff)",
-           "endpoints[1].addresses: Required value: must contain at least 1 address"}});
 }
 
 // A JobSet with replicated jobs "a" and "b".

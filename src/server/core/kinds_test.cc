@@ -61,6 +61,31 @@ TEST_F(KindsTest, ServicesGetAddressesAndNodePorts) {
   EXPECT_EQ(at(headless, "spec.clusterIPs"), R"(["None"])") << message(headless);
 }
 
+TEST_F(KindsTest, AServiceOfAnotherTypeLosesWhatTheOldOneNeeded) {
+  const auto made =
+      create(services(), "default",
+             R"({"metadata":{"name":"s"},"spec":{"type":"NodePort","ports":[{"port":80}]}})");
+  const std::string address = at(made, "spec.clusterIP");
+  const auto plain = update(services(), "default", "s",
+                            R"({"metadata":{"name":"s"},"spec":{"type":"ClusterIP",
+      "externalTrafficPolicy":"Cluster","ports":[{"port":80,"nodePort":30000}]}})");
+  EXPECT_EQ(at(plain, "spec.ports").find("nodePort"), std::string::npos) << message(plain);
+  EXPECT_EQ(at(plain, "spec.clusterIP"), address);
+  // Another node port is a wish, not what is left of the old type.
+  EXPECT_EQ(
+      message(update(services(), "default", "s",
+                     R"({"metadata":{"name":"s"},"spec":{"type":"ClusterIP",
+      "ports":[{"port":80,"nodePort":30001}]}})")),
+      "Service \"s\" is invalid: spec.ports[0].nodePort: Forbidden: may not be used when `type` "
+      "is 'ClusterIP'");
+  const auto outside =
+      update(services(), "default", "s",
+             fmt::format(R"({{"metadata":{{"name":"s"}},"spec":{{"clusterIP":"{}",)"
+                         R"("type":"ExternalName","externalName":"a.example"}}}})",
+                         address));
+  EXPECT_TRUE(outside) << message(outside);
+}
+
 TEST_F(KindsTest, JobsSelectTheirPods) {
   const auto job = create(kind("batch", "Job"), "default", R"({"metadata":{"generateName":"j-"},
       "spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -95,12 +96,49 @@ Result<void> assign_node_ports(JsonObject& spec, const Json* old, Taken& taken) 
   return {};
 }
 
+std::string_view type_of(const Json& service) {
+  const Json* spec = api::find(service, "spec");
+  return spec == nullptr ? std::string_view() : api::find_string(*spec, "type");
+}
+
+bool has_node_ports(std::string_view type) { return type == "NodePort" || type == "LoadBalancer"; }
+
+// Takes away members that are as they were: nobody asked for them again.
+void drop_unchanged(JsonObject& now, const Json& old,
+                    std::initializer_list<std::string_view> members) {
+  for (const std::string_view member : members) {
+    const Json* value = now.if_contains(member);
+    const Json* before = api::find(old, member);
+    if (value != nullptr && before != nullptr && *value == *before) now.erase(member);
+  }
+}
+
+// A service of another type has no use for what the old one needed, and may not have it.
+void drop_what_the_old_type_needed(JsonObject& spec, std::string_view type, const Json& old) {
+  const std::string_view before = type_of(old);
+  if (type == before) return;
+  const Json& old_spec = *api::find(old, "spec");
+  if (type == "ExternalName")
+    drop_unchanged(spec, old_spec, {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"});
+  if (before == "LoadBalancer")
+    drop_unchanged(spec, old_spec,
+                   {"allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"});
+  if (!has_node_ports(before) || has_node_ports(type)) return;
+  drop_unchanged(spec, old_spec, {"externalTrafficPolicy"});
+  Json* ports = spec.if_contains("ports");
+  if (ports == nullptr || !ports->is_array()) return;
+  for (Json& port : ports->get_array())
+    if (port.is_object() && number_at(port, "nodePort") == old_node_port(port, &old))
+      port.get_object().erase("nodePort");
+}
+
 }  // namespace
 
 Result<void> assign_service_addresses(Context& context, const api::Request& request, Json& service,
                                       const Json* old) {
   JsonObject& spec = api::ensure_object(service.get_object(), "spec");
-  const std::string type(api::find_string(*api::find(service, "spec"), "type"));
+  const std::string type(type_of(service));
+  if (old != nullptr) drop_what_the_old_type_needed(spec, type, *old);
   if (type == "ExternalName") return {};
   const std::string name(meta_text(service, "name"));
   Taken taken = find_taken(context, request, name);
