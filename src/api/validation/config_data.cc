@@ -90,14 +90,15 @@ void validate_secret_type(const Json& secret, FieldErrors& errors) {
 }  // namespace
 
 void validate_config_map(const Json& now, const Json* old, FieldErrors& errors) {
-  const std::size_t bytes = validate_entries(now, "data", Form::Text, errors) +
-                            validate_entries(now, "binaryData", Form::Base64, errors);
-  const FieldPath binary("binaryData");
-  for (const auto& entry : members(now, "binaryData"))
-    if (members(now, "data").contains(entry.key()))
-      errors.invalid(binary.key(key_of(entry)), key_of(entry), "duplicate of key present in data");
-  validate_size(bytes, "", errors);
   if (old != nullptr) keep_if_immutable(now, *old, {"data", "binaryData"}, errors);
+  const FieldPath path("data");
+  std::size_t bytes = validate_entries(now, "data", Form::Text, errors);
+  for (const auto& entry : members(now, "data"))
+    if (members(now, "binaryData").contains(entry.key()))
+      errors.invalid(path.key(key_of(entry)), key_of(entry),
+                     "duplicate of key present in binaryData");
+  bytes += validate_entries(now, "binaryData", Form::Base64, errors);
+  validate_size(bytes, "", errors);
 }
 
 // What is written as plain text is stored, and read, like all other data.
@@ -113,12 +114,13 @@ void default_secret(JsonObject& secret) {
 }
 
 void validate_secret(const Json& now, const Json* old, FieldErrors& errors) {
+  if (old != nullptr) {
+    const std::string_view type = find_string(now, "type");
+    if (type != find_string(*old, "type")) errors.invalid(FieldPath("type"), type, kImmutableField);
+    keep_if_immutable(now, *old, {"data"}, errors);
+  }
   validate_size(validate_entries(now, "data", Form::Base64, errors), "data", errors);
   validate_secret_type(now, errors);
-  if (old == nullptr) return;
-  const std::string_view type = find_string(now, "type");
-  if (type != find_string(*old, "type")) errors.invalid(FieldPath("type"), type, kImmutableField);
-  keep_if_immutable(now, *old, {"data"}, errors);
 }
 
 }  // namespace muster::api::rules

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -16,6 +18,11 @@ namespace {
 
 const FieldPath kSpec("spec");
 constexpr std::int64_t kRestartJobReplicasMax = 1024;
+constexpr std::int64_t kPodsMax = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kRuleNameMax = 128;
+constexpr std::string_view kFailureReasons[] = {"BackoffLimitExceeded", "DeadlineExceeded",
+                                                "FailedIndexes", "MaxFailedIndexesExceeded",
+                                                "PodFailurePolicy"};
 
 void default_member(JsonObject& object, std::string_view member, Json value) {
   const Json* found = object.if_contains(member);
@@ -35,8 +42,9 @@ std::set<std::string_view> job_names(const Json& spec) {
   return names;
 }
 
-void validate_targets(const Json& holder, const Json& spec, const FieldPath& path,
-                      FieldErrors& errors) {
+// `where` is what the message says of the list: nothing, or " in failure policy".
+void validate_targets(const Json& holder, const Json& spec, std::string_view where,
+                      const FieldPath& path, FieldErrors& errors) {
   const std::set<std::string_view> names = job_names(spec);
   const FieldPath here = path.child("targetReplicatedJobs");
   std::size_t at = 0;
@@ -44,30 +52,42 @@ void validate_targets(const Json& holder, const Json& spec, const FieldPath& pat
     const FieldPath target_path = here.index(at++);
     if (!names.contains(text_of(target)))
       errors.invalid(target_path, text_of(target),
-                     fmt::format("invalid replicatedJob name '{}' does not appear in "
+                     fmt::format("invalid replicatedJob name '{}'{} does not appear in "
                                  ".spec.ReplicatedJobs",
-                                 text_of(target)));
+                                 text_of(target), where));
   }
 }
 
-// The longest name of a pod: set, job, index of the job, index of the pod, and a suffix.
+// A name that will be made of others, as the host name of a pod; `too_long` is said of its length.
+void validate_made_name(std::string_view made, std::string_view too_long, std::string_view name,
+                        const FieldPath& path, FieldErrors& errors) {
+  for (const std::string& message : check_dns_1035_label(made))
+    errors.invalid(
+        path, name,
+        message.starts_with("must be no more than") ? too_long : std::string_view(message));
+}
+
+// The longest names that a replicated job leads to: set, job, index of the job, index of the pod,
+// and a suffix.
 void validate_names(const Json& set, const Json& job, const FieldPath& path, FieldErrors& errors) {
+  const FieldPath here = path.child("name");
   const std::string_view name = find_string(job, "name");
-  errors.invalid_each(path.child("name"), name, check_dns_1035_label(name));
+  if (name.empty()) return errors.required(here);
   const std::int64_t last_job =
       std::max<std::int64_t>(0, find_integer(job, "replicas").value_or(1) - 1);
   const std::string made =
       fmt::format("{}-{}-{}", find_string(part_of(set, "metadata"), "name"), name, last_job);
-  if (!check_dns_1035_label(made).empty())
-    errors.invalid(path.child("name"), name,
-                   fmt::format("job name {} must be a DNS-1035 label", made));
+  validate_made_name(made,
+                     "JobSet name is too long, job names generated for this JobSet will exceed 63 "
+                     "characters",
+                     name, here, errors);
   const Json& job_spec = part_of(part_of(job, "template"), "spec");
-  const std::int64_t last_pod =
-      std::max<std::int64_t>(0, find_integer(job_spec, "completions").value_or(1) - 1);
-  if (find_string(job_spec, "completionMode") == "Indexed" &&
-      !check_dns_1035_label(fmt::format("{}-{}-abcde", made, last_pod)).empty())
-    errors.invalid(path.child("name"), name,
-                   fmt::format("pod name {}-{}-<random> must be a DNS-1035 label", made, last_pod));
+  const auto completions = find_integer(job_spec, "completions");
+  if (find_string(job_spec, "completionMode") != "Indexed" || !completions) return;
+  validate_made_name(
+      fmt::format("{}-{}-abcde", made, std::max<std::int64_t>(0, *completions - 1)),
+      "JobSet name is too long, pod names generated for this JobSet will exceed 63 characters",
+      name, here, errors);
 }
 
 void validate_dependencies(const Json& spec, FieldErrors& errors) {
@@ -86,9 +106,47 @@ void validate_dependencies(const Json& spec, FieldErrors& errors) {
       const std::string_view name = find_string(dependency, "name");
       if (at > 1 && !before.contains(name))
         errors.invalid(dependency_path.child("name"), name,
-                       "must be the name of a previous replicatedJob");
+                       fmt::format("replicatedJob: {} cannot depend on replicatedJob: {}",
+                                   find_string(job, "name"), name));
     }
     before.insert(find_string(job, "name"));
+  }
+}
+
+// A letter, then letters, digits and "_,:"; it does not end with one of ",:".
+bool is_rule_name(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  const auto fits = [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == ',' || c == ':';
+  };
+  return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, fits) &&
+         !name.ends_with(',') && !name.ends_with(':');
+}
+
+void validate_rule_name(std::string_view name, const FieldPath& path, FieldErrors& errors) {
+  if (name.empty() || name.size() > kRuleNameMax)
+    errors.invalid(path, name,
+                   fmt::format("invalid failure policy rule name of length {}, the rule name must "
+                               "be at least 1 characters long and at most {} characters long",
+                               name.size(), kRuleNameMax));
+  if (!is_rule_name(name))
+    errors.invalid(path, name,
+                   fmt::format("invalid failure policy rule name '{}', a failure policy rule name "
+                               "must start with an alphabetic character, optionally followed by a "
+                               "string of alphanumeric characters or '_,:', and must end with an "
+                               "alphanumeric character or '_'",
+                               name));
+}
+
+void validate_failure_reasons(const Json& rule, const FieldPath& path, FieldErrors& errors) {
+  std::size_t at = 0;
+  for (const Json& reason : elements(rule, "onJobFailureReasons")) {
+    const FieldPath here = path.index(at++);
+    if (std::ranges::find(kFailureReasons, text_of(reason)) == std::end(kFailureReasons))
+      errors.invalid(here, text_of(reason),
+                     fmt::format("invalid job failure reason '{}' in failure policy is not a "
+                                 "recognized job failure reason",
+                                 text_of(reason)));
   }
 }
 
@@ -103,8 +161,10 @@ void validate_failure_policy(const Json& spec, FieldErrors& errors) {
   for (const Json& rule : elements(*policy, "rules")) {
     const FieldPath here = rules_path.index(at++);
     const std::string_view name = find_string(rule, "name");
+    validate_rule_name(name, here.child("name"), errors);
     if (!names.insert(name).second) errors.duplicate(here.child("name"), name);
-    validate_targets(rule, spec, here, errors);
+    validate_targets(rule, spec, " in failure policy", here, errors);
+    validate_failure_reasons(rule, here.child("onJobFailureReasons"), errors);
     if (!find_string(rule, "action").starts_with("RestartJob") ||
         find_string(rule, "action").starts_with("RestartJobSet"))
       continue;
@@ -126,6 +186,13 @@ void validate_jobs(const Json& set, FieldErrors& errors) {
     const std::string_view name = find_string(job, "name");
     if (!names.insert(name).second) errors.duplicate(here.child("name"), name);
     not_negative(job, {"replicas"}, here, errors);
+    const Json& pods = part_of(part_of(part_of(job, "template"), "spec"), "parallelism");
+    const std::int64_t replicas = find_integer(job, "replicas").value_or(1);
+    if (replicas > 0 && integer_of(pods).value_or(1) > kPodsMax / replicas)
+      errors.invalid(here.child("replicas"), replicas,
+                     fmt::format("the product of replicas and parallelism must not exceed {} for "
+                                 "replicatedJob '{}'",
+                                 kPodsMax, name));
     validate_names(set, job, here, errors);
     if (const auto group = find_string(job, "groupName"); !group.empty())
       errors.invalid_each(here.child("groupName"), group, check_dns_1035_label(group));
@@ -135,6 +202,46 @@ void validate_jobs(const Json& set, FieldErrors& errors) {
     not_negative(job_spec, {"parallelism", "completions", "backoffLimit"}, job_path, errors);
     validate_pod_template(part_of(job_spec, "template"), job_path.child("template"), errors);
   }
+}
+
+// The pod that all others can find must be one that there will be.
+void validate_coordinator(const Json& spec, FieldErrors& errors) {
+  const Json* coordinator = find_set(spec, "coordinator");
+  if (coordinator == nullptr) return;
+  const FieldPath path = kSpec.child("coordinator");
+  const std::string_view name = find_string(*coordinator, "replicatedJob");
+  const Json* job = nullptr;
+  for (const Json& each : elements(spec, "replicatedJobs"))
+    if (find_string(each, "name") == name) job = &each;
+  if (job == nullptr)
+    return errors.invalid(path.child("replicatedJob"), name,
+                          fmt::format("coordinator replicatedJob {} does not exist", name));
+  const std::int64_t job_index = find_integer(*coordinator, "jobIndex").value_or(0);
+  if (job_index < 0 || job_index >= find_integer(*job, "replicas").value_or(1))
+    return errors.invalid(
+        path.child("jobIndex"), job_index,
+        fmt::format("coordinator job index {} is invalid for replicatedJob {}", job_index, name));
+  const Json& job_spec = part_of(part_of(*job, "template"), "spec");
+  if (find_string(job_spec, "completionMode") != "Indexed")
+    return errors.invalid(path, *coordinator,
+                          "job for coordinator pod must be indexed completion mode");
+  const std::int64_t pod_index = find_integer(*coordinator, "podIndex").value_or(0);
+  if (pod_index < 0 || pod_index >= find_integer(job_spec, "completions").value_or(1))
+    errors.invalid(path.child("podIndex"), pod_index,
+                   fmt::format("coordinator pod index {} is invalid for replicatedJob {} job index "
+                               "{}",
+                               pod_index, name, job_index));
+}
+
+void validate_network(const Json& spec, FieldErrors& errors) {
+  const FieldPath network = kSpec.child("network");
+  const FieldPath path = network.child("subdomain");
+  const std::string_view subdomain = find_string(part_of(spec, "network"), "subdomain");
+  if (subdomain.empty()) return;
+  errors.invalid_each(path, subdomain, check_dns_subdomain(subdomain));
+  validate_made_name(subdomain,
+                     ".spec.network.subdomain is too long, must be less than 63 characters",
+                     subdomain, path, errors);
 }
 
 // What a suspended JobSet may still change of its pods.
@@ -159,7 +266,7 @@ void keep_jobs(const Json& now, const Json& old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
   const Json& before = part_of(old, "spec");
   if (same_meaning(find(spec, "replicatedJobs"), find(before, "replicatedJobs"))) return;
-  if (find_true(before, "suspend")) {
+  if (find_true(before, "suspend") || find_true(spec, "suspend")) {
     const Json after = fixed_jobs(spec);
     const Json stood = fixed_jobs(before);
     if (same_meaning(&after, &stood)) return;
@@ -201,6 +308,7 @@ void default_job_set(JsonObject& set) {
 
 void validate_job_set(const Json& now, const Json* old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
+  if (old == nullptr) validate_network(spec, errors);
   validate_jobs(now, errors);
   validate_dependencies(spec, errors);
   validate_failure_policy(spec, errors);
@@ -209,13 +317,8 @@ void validate_job_set(const Json& now, const Json* old, FieldErrors& errors) {
       validate_by_schema(*schema::message("jobset/v1alpha2", "JobSetSpec").find(member)->message,
                          *part, kSpec.child(member), errors);
   if (const Json* policy = find_set(spec, "successPolicy"))
-    validate_targets(*policy, spec, kSpec.child("successPolicy"), errors);
-  if (const Json* coordinator = find_set(spec, "coordinator")) {
-    const std::string_view job = find_string(*coordinator, "replicatedJob");
-    const FieldPath path = kSpec.child("coordinator");
-    if (!job_names(spec).contains(job))
-      errors.invalid(path.child("replicatedJob"), job, "coordinator replicatedJob does not exist");
-  }
+    validate_targets(*policy, spec, "", kSpec.child("successPolicy"), errors);
+  validate_coordinator(spec, errors);
   const bool ordered =
       find_string(part_of(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder";
   for (const Json& job : elements(spec, "replicatedJobs"))
@@ -226,10 +329,12 @@ void validate_job_set(const Json& now, const Json* old, FieldErrors& errors) {
   not_negative(spec, {"ttlSecondsAfterFinished"}, kSpec, errors);
   if (old == nullptr) return;
   keep_jobs(now, *old, errors);
-  keep_members(spec, part_of(*old, "spec"),
-               {"network", "successPolicy", "failurePolicy", "startupPolicy", "managedBy",
-                "volumeClaimPolicies"},
-               kSpec, errors);
+  const Json& before = part_of(*old, "spec");
+  for (const std::string_view member :
+       {"network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies"})
+    if (!same_meaning(find(spec, member), find(before, member)))
+      errors.invalid(kSpec.child(member), "Value is immutable");
+  keep_members(spec, before, {"managedBy"}, kSpec, errors);
 }
 
 }  // namespace muster::api::rules

@@ -20,7 +20,7 @@ TEST(ConfigMap, KeysAndImmutability) {
   expect({"",
           "ConfigMap",
           R"({"data":{"a":"1"},"binaryData":{"a":"AAAA"}})",
-          {"binaryData[a]: Invalid value: \"a\": duplicate of key present in data"}});
+          {"data[a]: Invalid value: \"a\": duplicate of key present in binaryData"}});
   FieldErrors errors;
   rules::validate_config_map(document(R"({"data":{"a b":""}})"), nullptr, errors);
   EXPECT_EQ(errors.size(), 1U);
@@ -114,8 +114,8 @@ TEST(Rbac, RulesAndSubjectsAreWellFormed) {
   expect({kRbac,
           "RoleBinding",
           R"({"roleRef":{"kind":"Role","name":"s"}})",
-          {"roleRef: Invalid value: {\"kind\":\"Role\",\"name\":\"s\",\"apiGroup\":"
-           "\"rbac.authorization.k8s.io\"}: cannot change roleRef"},
+          {"roleRef: Invalid value: {\"APIGroup\":\"rbac.authorization.k8s.io\",\"Kind\":\"Role\","
+           "\"Name\":\"s\"}: cannot change roleRef"},
           R"({"roleRef":{"kind":"Role","name":"r"}})"});
 }
 
@@ -165,11 +165,12 @@ TEST(JobSet, NamesMustExistAndFit) {
           job_set(R"(,"successPolicy":{"operator":"All","targetReplicatedJobs":["c"]})"),
           {"spec.successPolicy.targetReplicatedJobs[0]: Invalid value: \"c\": invalid "
            "replicatedJob name 'c' does not appear in .spec.ReplicatedJobs"}});
-  expect({kGroup,
-          "JobSet",
-          job_set("", R"(,"dependsOn":[{"name":"b","status":"Ready"}])"),
-          {"spec.replicatedJobs[1].dependsOn[0].name: Invalid value: \"b\": must be the name of a "
-           "previous replicatedJob"}});
+  expect(
+      {kGroup,
+       "JobSet",
+       job_set("", R"(,"dependsOn":[{"name":"b","status":"Ready"}])"),
+       {"spec.replicatedJobs[1].dependsOn[0].name: Invalid value: \"b\": replicatedJob: b cannot "
+        "depend on replicatedJob: b"}});
   expect({kGroup,
           "JobSet",
           job_set(R"(,"startupPolicy":{"startupPolicyOrder":"InOrder"})",
@@ -178,9 +179,60 @@ TEST(JobSet, NamesMustExistAndFit) {
   expect({kGroup,
           "JobSet",
           job_set(R"(,"suspend":true,"network":{"subdomain":"s"})"),
-          {"spec.network: Invalid value: {\"subdomain\":\"s\",\"enableDNSHostnames\":true,"
-           "\"publishNotReadyAddresses\":true}: field is immutable"},
+          {"spec.network: Invalid value: Value is immutable"},
           job_set()});
+}
+
+TEST(JobSet, IsJudgedAsItsWebhookDoes) {
+  constexpr std::string_view kGroup = "jobset.x-k8s.io";
+  const std::string long_name(60, 'b');
+  std::string many_pods = job_set("", R"(,"replicas":2147483647)");
+  many_pods.replace(many_pods.rfind(R"("spec":{"template")"), 8, R"("spec":{"parallelism":2,)");
+  const RuleCase cases[] = {
+      {kGroup,
+       "JobSet",
+       job_set(R"(,"coordinator":{"replicatedJob":"c"})"),
+       {"spec.coordinator.replicatedJob: Invalid value: \"c\": coordinator replicatedJob c does "
+        "not "
+        "exist"}},
+      {kGroup,
+       "JobSet",
+       job_set(R"(,"coordinator":{"replicatedJob":"a","jobIndex":1})"),
+       {"spec.coordinator.jobIndex: Invalid value: 1: coordinator job index 1 is invalid for "
+        "replicatedJob a"}},
+      {kGroup,
+       "JobSet",
+       job_set(R"(,"coordinator":{"replicatedJob":"a","podIndex":1})"),
+       {"spec.coordinator.podIndex: Invalid value: 1: coordinator pod index 1 is invalid for "
+        "replicatedJob a job index 0"}},
+      {kGroup,
+       "JobSet",
+       job_set(
+           R"(,"failurePolicy":{"rules":[{"name":"1x","action":"FailJobSet","targetReplicatedJobs":["c"],"onJobFailureReasons":["Rain"]}]})"),
+       {"spec.failurePolicy.rules[0].name: Invalid value: \"1x\": invalid failure policy rule name "
+        "'1x', a failure policy rule name must start with an alphabetic character, optionally "
+        "followed by a string of alphanumeric characters or '_,:', and must end with an "
+        "alphanumeric "
+        "character or '_'",
+        "spec.failurePolicy.rules[0].targetReplicatedJobs[0]: Invalid value: \"c\": invalid "
+        "replicatedJob name 'c' in failure policy does not appear in .spec.ReplicatedJobs",
+        "spec.failurePolicy.rules[0].onJobFailureReasons[0]: Invalid value: \"Rain\": invalid job "
+        "failure reason 'Rain' in failure policy is not a recognized job failure reason"}},
+      {kGroup,
+       "JobSet",
+       many_pods,
+       {"spec.replicatedJobs[1].replicas: Invalid value: 2147483647: the product of replicas and "
+        "parallelism must not exceed 2147483647 for replicatedJob 'b'"}},
+      {kGroup,
+       "JobSet",
+       fmt::format(
+           R"({{"metadata":{{"name":"js"}},"spec":{{"replicatedJobs":[{{"name":"{}","template":{{"spec":{{{}}}}}}}]}}}})",
+           long_name, pod_template()),
+       {"spec.replicatedJobs[0].name: Invalid value: \"" + long_name +
+        "\": JobSet name is too long, job names generated for this JobSet will exceed 63 "
+        "characters"}},
+  };
+  for (const RuleCase& c : cases) expect(c);
 }
 
 std::string leader_worker_set(std::string_view members) {
@@ -200,13 +252,51 @@ TEST(LeaderWorkerSet, SizesDivide) {
       {kGroup,
        "LeaderWorkerSet",
        leader_worker_set(R"(,"size":6,"subGroupPolicy":{"subGroupSize":4})"),
-       {"spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize: Invalid value: 4: size or size - "
+       {"spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize: Invalid value: 4: size or size - "
         "1 must be divisible by subGroupSize"}});
+  expect(
+      {kGroup,
+       "LeaderWorkerSet",
+       leader_worker_set(
+           R"(,"size":2,"subGroupPolicy":{"subGroupSize":3,"subGroupPolicyType":"LeaderExcluded"})"),
+       {"spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize: Invalid value: 3: size or size - 1 "
+        "must be divisible by subGroupSize",
+        "spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize: Invalid value: 3: subGroupSize "
+        "cannot "
+        "be larger than size",
+        "spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize: Invalid value: 3: size-1 must be "
+        "divisible by subGroupSize when using LeaderExcluded"}});
+  const std::string halves = leader_worker_set(R"(,"size":4,"subGroupPolicy":{"subGroupSize":2})");
+  const std::string quarters =
+      leader_worker_set(R"(,"size":4,"subGroupPolicy":{"subGroupSize":1})");
+  const std::string whole = leader_worker_set(R"(,"size":4)");
+  const std::string at = "spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize: Invalid value: ";
+  expect({kGroup, "LeaderWorkerSet", quarters, {at + "1: field is immutable"}, halves});
+  expect({kGroup,
+          "LeaderWorkerSet",
+          halves,
+          {at + "2: cannot enable subGroupSize after the lws is already created"},
+          whole});
+  expect({kGroup,
+          "LeaderWorkerSet",
+          whole,
+          {at + "2: cannot remove subGroupSize after enabled"},
+          halves});
   expect({kGroup,
           "LeaderWorkerSet",
           leader_worker_set(R"(,"size":0)"),
           {"spec.leaderWorkerTemplate.size: Invalid value: 0: size must be equal or greater than "
            "1"}});
+  std::string rollout = leader_worker_set("");
+  rollout.replace(
+      rollout.find(R"("spec":{)"), 8,
+      R"("spec":{"replicas":3,"rolloutStrategy":{"rollingUpdateConfiguration":{"maxUnavailable":"10%"}},)");
+  expect(
+      {kGroup,
+       "LeaderWorkerSet",
+       rollout,
+       {"spec.rolloutStrategy.rollingUpdateConfiguration.maxUnavailable: Invalid value: \"10%\": "
+        "must not be 0 when `maxSurge` is 0"}});
   const Json set = prepared(*find_kind(kGroup, "LeaderWorkerSet"),
                             leader_worker_set(R"(,"restartPolicy":"Default")"));
   EXPECT_EQ(find_path(set, "spec.leaderWorkerTemplate.restartPolicy")->get_string(), "None");

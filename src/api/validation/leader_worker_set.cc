@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "api/validation/common_rules.h"
@@ -10,47 +14,81 @@ namespace muster::api::rules {
 namespace {
 
 const FieldPath kSpec("spec");
+// As the webhook spells it.
+constexpr std::string_view kSubGroupSize = "spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize";
+constexpr std::string_view kSubGroupTopology =
+    "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
 
-bool is_zero(const Json& holder, std::string_view member) {
-  const Json* amount = find_set(holder, member);
-  return amount == nullptr || amount_value(*amount) == 0;
+// An amount of a rollout in groups; percentages are rounded down, or up.
+enum class Round : std::uint8_t { Down, Up };
+std::int64_t groups_of(const Json& rolling, std::string_view member, std::int64_t replicas,
+                       Round round) {
+  const Json* amount = find_set(rolling, member);
+  if (amount == nullptr) return 0;
+  if (const auto number = integer_of(*amount)) return *number;
+  const std::int64_t hundredfold = amount_value(*amount) * replicas;
+  return (hundredfold + (round == Round::Up ? 99 : 0)) / 100;
 }
 
 void validate_rollout(const Json& spec, FieldErrors& errors) {
   const FieldPath strategy = kSpec.child("rolloutStrategy");
   const FieldPath path = strategy.child("rollingUpdateConfiguration");
   const Json& rolling = part_of(part_of(spec, "rolloutStrategy"), "rollingUpdateConfiguration");
-  not_negative(rolling, {"partition"}, path, errors);
   for (const std::string_view member : {"maxUnavailable", "maxSurge"})
     if (const Json* amount = find_set(rolling, member)) {
       const FieldPath here = path.child(member);
       validate_amount(*amount, here, errors);
       validate_at_most_all(*amount, here, errors);
     }
-  if (is_zero(rolling, "maxUnavailable") && is_zero(rolling, "maxSurge"))
+  not_negative(rolling, {"partition"}, path, errors);
+  const std::int64_t replicas = find_integer(spec, "replicas").value_or(1);
+  if (replicas != 0 && groups_of(rolling, "maxUnavailable", replicas, Round::Down) == 0 &&
+      groups_of(rolling, "maxSurge", replicas, Round::Up) == 0)
     errors.invalid(path.child("maxUnavailable"), part_of(rolling, "maxUnavailable"),
                    "must not be 0 when `maxSurge` is 0");
 }
 
-void validate_subgroups(const Json& group, const FieldPath& path, FieldErrors& errors) {
+void validate_subgroups(const Json& set, FieldErrors& errors) {
+  const Json& group = part_of(part_of(set, "spec"), "leaderWorkerTemplate");
   const Json* policy = find_set(group, "subGroupPolicy");
-  if (policy == nullptr) return;
-  const FieldPath here = path.child("subGroupPolicy");
-  const FieldPath size_path = here.child("subGroupSize");
-  const std::int64_t size = find_integer(group, "size").value_or(1);
-  const std::int64_t part = find_integer(*policy, "subGroupSize").value_or(0);
-  if (part < 1) {
-    errors.invalid(size_path, part, "subGroupSize must be equal or greater than 1");
+  if (policy == nullptr) {
+    const Json& annotations = part_of(part_of(set, "metadata"), "annotations");
+    const FieldPath path("metadata.annotations");
+    if (const Json* topology = find_set(annotations, kSubGroupTopology))
+      errors.invalid(path.child(kSubGroupTopology), text_of(*topology),
+                     "cannot have subgroup-exclusive-topology without subGroupSize set");
     return;
   }
-  if (size < part)
-    errors.invalid(size_path, part, "subGroupSize cannot be larger than size");
-  else if (size % part != 0 && (size - 1) % part != 0)
-    errors.invalid(size_path, part, "size or size - 1 must be divisible by subGroupSize");
-  else if (find_string(*policy, "subGroupPolicyType") == "LeaderExcluded" && (size - 1) % part != 0)
-    errors.invalid(size_path, part,
-                   "size-1 must be divisible by subGroupSize when using "
-                   "LeaderExcluded");
+  const FieldPath path(kSubGroupSize);
+  const std::int64_t size = find_integer(group, "size").value_or(1);
+  const std::int64_t part = find_integer(*policy, "subGroupSize").value_or(0);
+  if (part < 1) return errors.invalid(path, part, "subGroupSize must be equal or greater than 1");
+  if (size % part != 0 && (size - 1) % part != 0)
+    errors.invalid(path, part, "size or size - 1 must be divisible by subGroupSize");
+  if (size < part) errors.invalid(path, part, "subGroupSize cannot be larger than size");
+  if (find_string(*policy, "subGroupPolicyType") == "LeaderExcluded" && (size - 1) % part != 0)
+    errors.invalid(path, part,
+                   "size-1 must be divisible by subGroupSize when using LeaderExcluded");
+}
+
+void keep_subgroups(const Json& now, const Json& old, FieldErrors& errors) {
+  const Json* policy = find_set(now, "subGroupPolicy");
+  const Json* before = find_set(old, "subGroupPolicy");
+  const auto size_of = [](const Json& each) {
+    return find_integer(each, "subGroupSize").value_or(0);
+  };
+  const FieldPath path(kSubGroupSize);
+  if (policy == nullptr && before == nullptr) return;
+  if (before == nullptr)
+    errors.invalid(path, size_of(*policy),
+                   "cannot enable subGroupSize after the lws is already created");
+  else if (policy == nullptr)
+    errors.invalid(path, size_of(*before), "cannot remove subGroupSize after enabled");
+  else if (size_of(*policy) != size_of(*before))
+    errors.invalid(path, size_of(*policy), kImmutableField);
+  else
+    keep_members(*policy, *before, {"subGroupPolicyType"},
+                 FieldPath("spec.leaderWorkerTemplate.SubGroupPolicy"), errors);
 }
 
 }  // namespace
@@ -74,23 +112,29 @@ void default_leader_worker_set(JsonObject& set) {
 }
 
 void validate_leader_worker_set(const Json& now, const Json* old, FieldErrors& errors) {
+  constexpr std::int64_t kPodsMax = std::numeric_limits<std::int32_t>::max();
   const FieldPath name_path("metadata.name");
   const std::string_view name = find_string(part_of(now, "metadata"), "name");
   errors.invalid_each(name_path, name, check_dns_1035_label(name));
   const Json& spec = part_of(now, "spec");
-  not_negative(spec, {"replicas"}, kSpec, errors);
+  const std::int64_t replicas = find_integer(spec, "replicas").value_or(1);
+  if (replicas < 0)
+    errors.invalid(kSpec.child("replicas"), replicas, "replicas must be equal or greater than 0");
   const FieldPath path = kSpec.child("leaderWorkerTemplate");
   const Json& group = part_of(spec, "leaderWorkerTemplate");
-  if (const auto size = find_integer(group, "size"); size && *size < 1)
-    errors.invalid(path.child("size"), *size, "size must be equal or greater than 1");
+  const std::int64_t size = find_integer(group, "size").value_or(1);
+  if (size < 1) errors.invalid(path.child("size"), size, "size must be equal or greater than 1");
+  if (replicas > 0 && size > kPodsMax / replicas)
+    errors.invalid(
+        kSpec.child("replicas"), replicas,
+        fmt::format("the product of replicas and worker replicas must not exceed {}", kPodsMax));
   for (const std::string_view member : {"leaderTemplate", "workerTemplate"})
     if (const Json* pod_template = find_set(group, member))
       validate_pod_template(*pod_template, path.child(member), errors);
-  validate_subgroups(group, path, errors);
   validate_rollout(spec, errors);
-  if (old == nullptr) return;
-  keep_members(group, part_of(part_of(*old, "spec"), "leaderWorkerTemplate"), {"subGroupPolicy"},
-               path, errors);
+  validate_subgroups(now, errors);
+  if (old != nullptr)
+    keep_subgroups(group, part_of(part_of(*old, "spec"), "leaderWorkerTemplate"), errors);
 }
 
 }  // namespace muster::api::rules

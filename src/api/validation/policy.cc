@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/placement_rules.h"
@@ -21,8 +23,9 @@ void validate_disruption_budget(const Json& now, const Json*, FieldErrors& error
   }
   validate_label_selector(find_set(spec, "selector"), path.child("selector"), errors);
   constexpr std::string_view kPolicies[] = {"AlwaysAllow", "IfHealthyBudget"};
-  if (find_set(spec, "unhealthyPodEvictionPolicy") != nullptr)
-    validate_required_word(spec, "unhealthyPodEvictionPolicy", kPolicies, path, errors);
+  const Json* policy = find_set(spec, "unhealthyPodEvictionPolicy");
+  if (policy != nullptr && std::ranges::find(kPolicies, text_of(*policy)) == std::end(kPolicies))
+    errors.not_supported(path.child("unhealthyPodEvictionPolicy"), text_of(*policy), kPolicies);
 }
 
 }  // namespace muster::api::rules

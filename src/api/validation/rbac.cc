@@ -79,6 +79,13 @@ void validate_subject(const Json& subject, Scope scope, const FieldPath& path,
   }
 }
 
+// As upstream's message shows it: by the names that its members have in memory.
+Json shown_role_ref(const Json& reference) {
+  return JsonObject{{"APIGroup", find_string(reference, "apiGroup")},
+                    {"Kind", find_string(reference, "kind")},
+                    {"Name", find_string(reference, "name")}};
+}
+
 void validate_binding_of(const Json& now, const Json* old, Scope scope,
                          std::span<const std::string_view> kinds, FieldErrors& errors) {
   validate_role_ref(now, kinds, errors);
@@ -87,7 +94,8 @@ void validate_binding_of(const Json& now, const Json* old, Scope scope,
   for (const Json& subject : elements(now, "subjects"))
     validate_subject(subject, scope, path.index(at++), errors);
   if (old != nullptr && !same_meaning(find(now, "roleRef"), find(*old, "roleRef")))
-    errors.invalid(FieldPath("roleRef"), part_of(now, "roleRef"), "cannot change roleRef");
+    errors.invalid(FieldPath("roleRef"), shown_role_ref(part_of(now, "roleRef")),
+                   "cannot change roleRef");
 }
 
 }  // namespace
