@@ -115,6 +115,11 @@ Result<api::Gates> parse_gates(const std::vector<std::string>& flags) {
 }
 
 Result<UpOptions> understand(const UpFlags& flags) {
+  if (flags.in_memory && !flags.data_dir.empty())
+    return fail(Reason::Invalid,
+                "--in-memory keeps nothing and --data-dir {} says where to keep it: give one of "
+                "the two",
+                flags.data_dir);
   UpOptions options;
   options.gates = TRY(parse_gates(flags.feature_gates));
   TRY(parse_listen(flags.listen, options));

@@ -26,6 +26,7 @@
 #include "server/access/access.h"
 #include "server/access/escalation.h"
 #include "server/core/bootstrap_roles.h"
+#include "server/core/client_authority.h"
 #include "server/core/registry.h"
 #include "server/core/server.h"
 #include "server/http/certificates.h"
@@ -142,7 +143,7 @@ Result<void> run_up(UpOptions options) {
   const Signals signals;
   const SystemClock clock;
   std::unique_ptr<DataDir> data_dir;
-  if (!options.in_memory || !options.data_dir.empty())
+  if (!options.in_memory)
     data_dir = TRY(DataDir::open(options.data_dir.empty() ? default_data_dir() : options.data_dir));
 
   const server::Credential ca = TRY(authority(data_dir.get(), clock.now()));
@@ -151,7 +152,7 @@ Result<void> run_up(UpOptions options) {
       ca, {.user = "kubernetes-admin", .groups = {"system:masters"}}, clock.now()));
 
   const std::unique_ptr<store::Store> store =
-      TRY(open_store(options.in_memory ? nullptr : data_dir.get()));
+      TRY(open_store(data_dir.get()));
   watch::Window window;
   window.start(store->compacted());
   store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
@@ -164,6 +165,7 @@ Result<void> run_up(UpOptions options) {
     return server::check_escalation(access.authorizer(), request, document, old);
   });
   registry.bootstrap(clock.now());
+  server::publish_client_authority(registry, ca.certificate, clock.now());
 
   RegistryThread registry_thread(registry, *store, clock);
   const server::Server server(registry, *store, window, registry_thread.post());

@@ -86,6 +86,7 @@ refused "a missing cluster file" "cannot read the cluster file" up --in-memory -
 mkdir "$WORK/foreign" && echo hello >"$WORK/foreign/file"
 refused "a foreign data directory" "not Muster's" up --data-dir "$WORK/foreign"
 refused "a data directory that cannot be made" "data directory" up --data-dir /proc/nope
+refused "a place for what is not kept" "--in-memory keeps nothing and --data-dir" up --in-memory --data-dir "$WORK/x"
 refused "an unknown verb" "fly" fly
 expect "help on every verb" "--listen" "$MUSTER" up --help
 expect "the version" "muster 0" "$MUSTER" version
