@@ -20,6 +20,7 @@
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/namespace_defaults.h"
+#include "controllers/pod_garbage.h"
 #include "controllers/podgroup_protection.h"
 #include "controllers/role_aggregation.h"
 #include "scheduler/scheduler.h"
@@ -212,6 +213,9 @@ Result<void> run_up(UpOptions options) {
   ComponentThread<controllers::Disruption> disruption(
       controllers_client, clock,
       [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
+  ComponentThread<controllers::PodGarbage> pod_garbage(
+      controllers_client, clock,
+      [](client::Send send) { return std::make_unique<controllers::PodGarbage>(std::move(send)); });
   server::LoopbackClient aggregation_client(server, server::role_aggregator());
   ComponentThread<controllers::RoleAggregation> role_aggregation(
       aggregation_client, clock, [](client::Send send) {

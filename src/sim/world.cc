@@ -58,6 +58,9 @@ World::World(Options options)
   disruption_ = std::make_unique<Stepper<controllers::Disruption>>(
       *controllers_client_,
       [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
+  pod_garbage_ = std::make_unique<Stepper<controllers::PodGarbage>>(
+      *controllers_client_,
+      [](client::Send send) { return std::make_unique<controllers::PodGarbage>(std::move(send)); });
   aggregation_client_ =
       std::make_unique<server::LoopbackClient>(*server_, server::role_aggregator());
   role_aggregation_ = std::make_unique<Stepper<controllers::RoleAggregation>>(
@@ -90,6 +93,7 @@ void World::settle() {
     moved |= garbage_collector_->step(now_);
     moved |= namespace_defaults_->step(now_);
     moved |= disruption_->step(now_);
+    moved |= pod_garbage_->step(now_);
     moved |= role_aggregation_->step(now_);
   }
 }
@@ -115,7 +119,7 @@ std::optional<Time> World::next_deadline() const {
         composite_protection_->component().next_deadline(),
         garbage_collector_->component().next_deadline(),
         namespace_defaults_->component().next_deadline(), disruption_->component().next_deadline(),
-        role_aggregation_->component().next_deadline()})
+        pod_garbage_->component().next_deadline(), role_aggregation_->component().next_deadline()})
     if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
   return earliest;
 }

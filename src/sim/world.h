@@ -14,6 +14,7 @@
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/namespace_defaults.h"
+#include "controllers/pod_garbage.h"
 #include "controllers/podgroup_protection.h"
 #include "controllers/role_aggregation.h"
 #include "scheduler/scheduler.h"
@@ -155,6 +156,7 @@ class World {
   std::unique_ptr<Stepper<controllers::GarbageCollector>> garbage_collector_;
   std::unique_ptr<Stepper<controllers::NamespaceDefaults>> namespace_defaults_;
   std::unique_ptr<Stepper<controllers::Disruption>> disruption_;
+  std::unique_ptr<Stepper<controllers::PodGarbage>> pod_garbage_;
   std::unique_ptr<server::LoopbackClient> aggregation_client_;
   std::unique_ptr<Stepper<controllers::RoleAggregation>> role_aggregation_;
   bool submitted_ = false;

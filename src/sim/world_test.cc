@@ -180,6 +180,26 @@ TEST(World, ARestartedSchedulerKnowsWhatTheApiSays) {
   EXPECT_EQ(world.scheduler().numbers().unschedulable_now, 1U);
 }
 
+TEST(World, PodsOfALostNodeAreCollected) {
+  World world(four_nodes());
+  ASSERT_TRUE(world.ask(client::create_request(
+      api::kinds::node(), "", api::parse_json(R"({"metadata":{"name":"lost"}})").value().value)));
+  create(world, [] {
+    api::Json document = pod("orphan", "1");
+    document.at("spec").as_object().emplace("nodeName", "lost");
+    return document;
+  }());
+  world.advance(seconds(100));
+  const auto orphan = [&] { return world.get(api::kinds::pod(), "default", "orphan"); };
+  ASSERT_NE(orphan(), nullptr);
+  ASSERT_TRUE(
+      world.ask(client::delete_request(*world.get(api::kinds::node(), "", "lost"), std::nullopt)));
+  world.advance(seconds(39));
+  EXPECT_NE(orphan(), nullptr);
+  world.advance(seconds(2));
+  EXPECT_EQ(orphan(), nullptr);
+}
+
 TEST(World, AggregatedRolesFollowTheirParts) {
   World world(four_nodes());
   const api::Kind& roles = *api::find_kind("rbac.authorization.k8s.io", "ClusterRole");
