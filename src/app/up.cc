@@ -152,8 +152,7 @@ Result<void> run_up(UpOptions options) {
   const server::Credential admin = TRY(server::make_client_certificate(
       ca, {.user = "kubernetes-admin", .groups = {"system:masters"}}, clock.now()));
 
-  const std::unique_ptr<store::Store> store =
-      TRY(open_store(data_dir.get()));
+  const std::unique_ptr<store::Store> store = TRY(open_store(data_dir.get()));
   watch::Window window;
   window.start(store->compacted());
   store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
