@@ -256,7 +256,7 @@ class Loader {
       if (key.is_structured() || key.is_null())
         return fail(Reason::BadRequest, "error converting YAML to JSON: a key must be a scalar");
       const std::string name = key_text(key);
-      const std::string here = path.empty() ? name : path + "." + name;
+      const std::string here = path.empty() ? name : fmt::format("{}.{}", path, name);
       Event value_event;
       if (auto done = next(value_event); !done) return fail(std::move(done).error());
       Json value = TRY(load_node(value_event, here));

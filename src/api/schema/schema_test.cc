@@ -46,7 +46,7 @@ TEST(Schema, StatesDefaultsThatAreJsonAndAllowed) {
       ASSERT_TRUE(value.has_value());
       if (field.allowed.empty()) continue;
       const std::string text(value->value.as_string());
-      EXPECT_NE(std::find(field.allowed.begin(), field.allowed.end(), text), field.allowed.end());
+      EXPECT_NE(std::ranges::find(field.allowed, text), field.allowed.end());
     }
   }
 }

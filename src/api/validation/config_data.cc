@@ -12,7 +12,7 @@
 namespace muster::api::rules {
 namespace {
 
-constexpr std::size_t kBytesMax = 1024 * 1024;
+constexpr std::size_t kBytesMax = std::size_t{1024} * 1024;
 constexpr std::string_view kAccountAnnotation = "kubernetes.io/service-account.name";
 
 enum class Form : std::uint8_t { Text, Base64 };

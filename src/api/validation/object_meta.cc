@@ -10,7 +10,7 @@
 namespace muster::api {
 namespace {
 
-constexpr std::size_t kAnnotationBytesMax = 256 * 1024;
+constexpr std::size_t kAnnotationBytesMax = std::size_t{256} * 1024;
 constexpr std::size_t kManagerBytesMax = 128;
 constexpr std::size_t kSubresourceBytesMax = 256;
 constexpr std::string_view kImmutable = "field is immutable";
@@ -132,7 +132,7 @@ void validate_no_new_finalizers(const Json& now, const Json& old, const FieldPat
       added.push_back(fmt::format("\"{}\"", text_of(finalizer)));
   if (added.empty()) return;
   std::ranges::sort(added);
-  added.erase(std::unique(added.begin(), added.end()), added.end());
+  added.erase(std::ranges::unique(added).begin(), added.end());
   errors.forbidden(path,
                    fmt::format("no new finalizers can be added if the object is being deleted, "
                                "found new finalizers []string{{{}}}",

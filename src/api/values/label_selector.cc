@@ -224,7 +224,7 @@ std::optional<LabelOperator> label_operator_named(std::string_view name) {
 Result<LabelRequirement> LabelRequirement::make(std::string key, LabelOperator op,
                                                 std::vector<std::string> values) {
   std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  values.erase(std::ranges::unique(values).begin(), values.end());
   const std::vector<std::string> found = problems(key, op, values);
   if (found.size() == 1) return fail(Reason::BadRequest, "{}", found.front());
   if (!found.empty()) return fail(Reason::BadRequest, "[{}]", fmt::join(found, ", "));

@@ -13,9 +13,8 @@ using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
 // The value of `key`, or null.
 inline const std::string* lookup(const StringPairs& pairs, std::string_view key) {
-  const auto at =
-      std::lower_bound(pairs.begin(), pairs.end(), key,
-                       [](const auto& pair, std::string_view k) { return pair.first < k; });
+  const auto at = std::ranges::lower_bound(
+      pairs, key, {}, [](const auto& pair) -> std::string_view { return pair.first; });
   return at != pairs.end() && at->first == key ? &at->second : nullptr;
 }
 

@@ -13,7 +13,7 @@ std::unique_ptr<PodView> view_of(std::string_view json) {
   return PodView::of(parsed->value);
 }
 
-constexpr std::int64_t kMi = 1024 * 1024;
+constexpr std::int64_t kMi = std::int64_t{1024} * 1024;
 
 struct Case {
   const char* name;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kRulesMax = 20;
 constexpr std::size_t kExitCodesMax = 255;
 constexpr std::size_t kPatternsMax = 20;
-constexpr std::size_t kIndexesTextMax = 64 * 1024;
+constexpr std::size_t kIndexesTextMax = std::size_t{64} * 1024;
 constexpr std::string_view kActions[] = {"Count", "FailIndex", "FailJob", "Ignore"};
 constexpr std::string_view kOperators[] = {"In", "NotIn"};
 constexpr std::string_view kStatuses[] = {"False", "True", "Unknown"};
