@@ -151,7 +151,7 @@ class Fields {
   // A path, from the folder of the kubeconfig if it is relative.
   Result<std::string> path(std::string_view field) const {
     const std::string written = TRY(text(field));
-    if (written.empty()) return written;
+    if (written.empty()) return std::string();
     return (fs::path(entry_.file).parent_path() / written).lexically_normal().string();
   }
 
@@ -164,7 +164,7 @@ class Fields {
       return *std::move(decoded);
     }
     const std::string from = TRY(path(field));
-    if (from.empty()) return from;
+    if (from.empty()) return std::string();
     Result<std::string> read = read_text(from);
     if (!read) return refuse(field, "names a file that cannot be read: {}", read.error().message);
     return read;
