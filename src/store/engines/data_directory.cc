@@ -66,11 +66,9 @@ int write_durably(const std::string& file, std::string_view text) {
   if (fd < 0) return errno;
   int code = 0;
   const ssize_t written = ::write(fd, text.data(), text.size());
-  if (written < 0)
-    code = errno;
-  else if (static_cast<std::size_t>(written) < text.size())
+  if (written >= 0 && static_cast<std::size_t>(written) < text.size())
     code = ENOSPC;
-  else if (::fsync(fd) != 0)
+  else if (written < 0 || ::fsync(fd) != 0)
     code = errno;
   ::close(fd);
   return code;
