@@ -62,18 +62,18 @@ void GroupTally::catch_up() const {
 
 void GroupTally::add(const api::Object& object, std::int64_t sign) const {
   if (&object.kind() == &api::kinds::pod()) {
-    const api::PodView& pod = object.view<api::PodView>();
+    const auto& pod = object.view<api::PodView>();
     if (!pod.scheduling_group.empty())
       add_to({'P', path(object, pod.scheduling_group)}, !pod.node_name.empty(), sign);
     return;
   }
-  const api::GroupView& group = object.view<api::GroupView>();
+  const auto& group = object.view<api::GroupView>();
   const bool is_leaf = &object.kind() == &api::kinds::pod_group();
   if (!group.parent.empty())
     add_to({'C', path(object, group.parent)}, was_scheduled(group, is_leaf), sign);
 }
 
-void GroupTally::add_to(Key key, bool scheduled, std::int64_t sign) const {
+void GroupTally::add_to(const Key& key, bool scheduled, std::int64_t sign) const {
   api::GroupCounts& counts = counts_[key];
   counts.members += sign;
   if (scheduled) counts.scheduled += sign;

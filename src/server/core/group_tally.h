@@ -33,7 +33,7 @@ class GroupTally final : public api::GroupCounter {
   void hear(std::span<const store::Change> changes) const;
   void catch_up() const;
   void add(const api::Object& object, std::int64_t sign) const;
-  void add_to(Key key, bool scheduled, std::int64_t sign) const;
+  void add_to(const Key& key, bool scheduled, std::int64_t sign) const;
 
   struct Aside {
     api::ObjectPtr before, after;

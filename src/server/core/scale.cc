@@ -56,8 +56,8 @@ Json scale_document(const api::Object& object, api::Revision revision) {
   if (const std::int64_t replicas = replicas_of(part(document, "spec")); replicas != 0)
     spec["replicas"] = replicas;
   JsonObject status{{"replicas", replicas_of(part(document, "status"))}};
-  if (std::string selector = selector_text(object.kind(), document); !selector.empty())
-    status["selector"] = std::move(selector);
+  if (const std::string selector = selector_text(object.kind(), document); !selector.empty())
+    status["selector"] = selector;
   return JsonObject{{"kind", "Scale"},
                     {"apiVersion", "autoscaling/v1"},
                     {"metadata", std::move(metadata)},
@@ -95,7 +95,7 @@ Result<Decision> rescale(Context& context, const api::Request& request,
   Json document = old;
   std::string said(meta_text(scale, "resourceVersion"));
   if (said.empty()) said = to_resource_version(existing->revision());
-  metadata(document)["resourceVersion"] = std::move(said);
+  metadata(document)["resourceVersion"] = said;
   api::ensure_object(document.get_object(), "spec")["replicas"] = replicas_of(part(scale, "spec"));
   api::Request whole = request;
   whole.subresource.clear();
