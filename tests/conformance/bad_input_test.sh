@@ -58,6 +58,22 @@ if command -v curl >/dev/null; then
   expect "a bad selector is a bad request" '"code":400' raw GET '/api/v1/pods?labelSelector=%3D%3D'
   expect "anonymous may ask for health" 'ok' curl -sS -A conformance --cacert "$WORK/ca.crt" "$url/healthz"
   expect "and nothing else" '"code":40' curl -sS -A conformance --cacert "$WORK/ca.crt" "$url/api/v1/pods"
+  expect "a user agent that is no text becomes a field manager" '"manager":"agent' \
+    raw POST /api/v1/namespaces/default/configmaps -A $'agent\xff' -H 'Content-Type: application/json' \
+    --data-binary '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"agent"},"data":{"b":"2"}}'
+  expect "and the object can be patched" '"a":"1"' \
+    raw PATCH /api/v1/namespaces/default/configmaps/agent -H 'Content-Type: application/merge-patch+json' \
+    --data-binary '{"data":{"a":"1"}}'
+  # Each copy goes to the bottom of the document and doubles its depth.
+  operations="" path=""
+  for ((i = 0; i < 18; ++i)); do
+    operations+="${operations:+,}{\"op\":\"copy\",\"from\":\"/data\",\"path\":\"/data$path/a\"}"
+    path+="/a$path"
+  done
+  echo "[{\"op\":\"replace\",\"path\":\"/data\",\"value\":{}},$operations]" >"$WORK/nested"
+  expect "a patch that nests a document without end is refused" '"reason":"Invalid"' \
+    raw PATCH /api/v1/namespaces/default/configmaps/agent -H 'Content-Type: application/json-patch+json' \
+    --data-binary "@$WORK/nested"
   expect "after all that it still answers" 'PodList' raw GET /api/v1/pods
 else
   echo "skipped: no curl, so only kubectl's own checks were tried"
