@@ -170,13 +170,14 @@ class Parser {
     return expected("found '{}', expected: in, notin, =, ==, !=, gt, lt");
   }
 
-  // "(a,b)"; a missing element is the empty value, as in "(,a)".
+  // "(a,b)"; a missing element is the empty value, as in "(,a)" and in "()".
   Result<std::vector<std::string>> parse_set() {
     if (!next_.is("(")) return expected("found '{}' expected: '('");
     advance();
     std::vector<std::string> values;
     if (next_.is(")")) {
       advance();
+      values.emplace_back();
       return values;
     }
     if (!next_.is_word() && !next_.is(","))

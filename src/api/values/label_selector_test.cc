@@ -38,6 +38,9 @@ TEST(LabelSelector, MatchesAndPrints) {
       {"empty=", "empty=", true},
       {"empty=,app", "app,empty=", true},
       {"empty in (,x)", "empty in (,x)", true},
+      {"empty in ()", "empty in ()", true},
+      {"empty in (,)", "empty in ()", true},
+      {"empty notin ()", "empty notin ()", false},
       {"empty in (x,)", "empty in (,x)", true},
       {"empty in (x,,y)", "empty in (,x,y)", true},
       {"in in (in,notin)", "in in (in,notin)", false},
@@ -76,9 +79,6 @@ TEST(LabelSelector, SaysWhatIsWrongAsUpstreamDoes) {
       {"a in b", kPrefix + "found 'b' expected: '('"},
       {"a in (b", kPrefix + "found '', expected: ',' or ')'"},
       {"a in (=)", kPrefix + "found '=', expected: ',', ')' or identifier"},
-      {"a in ()", kPrefix +
-                      "values: Invalid value: []: for 'in', 'notin' operators, values set can't be "
-                      "empty"},
       {"a>b", kPrefix +
                   "values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an "
                   "integer"},
