@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/mailbox.h"
+#include "base/thread_name.h"
 #include "base/time.h"
 #include "client/component.h"
 
@@ -20,9 +21,9 @@ namespace muster::app {
 template <client::Component T>
 class ComponentThread {
  public:
-  // `make` builds the component around the Send it is given. `client` and `clock` must outlive
-  // this.
-  ComponentThread(client::Client& client, const Clock& clock,
+  // `name` is the thread's. `make` builds the component around the Send it is given. `client` and
+  // `clock` must outlive this.
+  ComponentThread(const char* name, client::Client& client, const Clock& clock,
                   const std::function<std::unique_ptr<T>(client::Send)>& make)
       : clock_(clock), mailbox_(kMailboxCapacity) {
     component_ = make([this, &client](api::Request request, std::uint64_t ticket) {
@@ -32,7 +33,10 @@ class ComponentThread {
     });
     for (const api::Kind* kind : T::watched_kinds())
       feeds_.push_back(client.watch(*kind, [this] { wake(); }));
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this, name] {
+      name_this_thread(name);
+      run();
+    });
   }
 
   // No call of the component may come back after this: stop the server's threads first, or wait for

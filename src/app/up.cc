@@ -188,44 +188,46 @@ Result<void> run_up(UpOptions options) {
   server::LoopbackClient nodes_client(
       server, {"system:node:pretend", {"system:nodes", "system:authenticated"}});
   const std::size_t node_count = options.shape.node_count();
-  ComponentThread<sim::PretendNodes> nodes(nodes_client, clock, [&](client::Send send) {
-    return std::make_unique<sim::PretendNodes>(std::move(options.shape), std::move(send));
-  });
+  ComponentThread<sim::PretendNodes> nodes(
+      "pretend-nodes", nodes_client, clock, [&](client::Send send) {
+        return std::make_unique<sim::PretendNodes>(std::move(options.shape), std::move(send));
+      });
   server::LoopbackClient controllers_client(
       server, {"system:kube-controller-manager", {"system:authenticated"}});
   ComponentThread<controllers::PodGroupProtection> pod_group_protection(
-      controllers_client, clock, [](client::Send send) {
+      "podgroups", controllers_client, clock, [](client::Send send) {
         return std::make_unique<controllers::PodGroupProtection>(std::move(send));
       });
   ComponentThread<controllers::CompositeProtection> composite_protection(
-      controllers_client, clock, [](client::Send send) {
+      "composites", controllers_client, clock, [](client::Send send) {
         return std::make_unique<controllers::CompositeProtection>(std::move(send));
       });
   ComponentThread<controllers::GarbageCollector> garbage_collector(
-      controllers_client, clock, [](client::Send send) {
+      "garbage", controllers_client, clock, [](client::Send send) {
         return std::make_unique<controllers::GarbageCollector>(std::move(send));
       });
   ComponentThread<controllers::NamespaceDefaults> namespace_defaults(
-      controllers_client, clock, [&](client::Send send) {
+      "namespaces", controllers_client, clock, [&](client::Send send) {
         return std::make_unique<controllers::NamespaceDefaults>(ca.certificate, std::move(send));
       });
   ComponentThread<controllers::Disruption> disruption(
-      controllers_client, clock,
+      "disruption", controllers_client, clock,
       [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
   ComponentThread<controllers::PodGarbage> pod_garbage(
-      controllers_client, clock,
+      "pod-garbage", controllers_client, clock,
       [](client::Send send) { return std::make_unique<controllers::PodGarbage>(std::move(send)); });
   server::LoopbackClient aggregation_client(server, server::role_aggregator());
   ComponentThread<controllers::RoleAggregation> role_aggregation(
-      aggregation_client, clock, [](client::Send send) {
+      "roles", aggregation_client, clock, [](client::Send send) {
         return std::make_unique<controllers::RoleAggregation>(std::move(send));
       });
   scheduler::SchedulerOptions scheduler_options;
   scheduler_options.group_bindings = true;
   scheduler_options.gates = options.gates;
-  ComponentThread<scheduler::Scheduler> scheduler(scheduler_client, clock, [&](client::Send send) {
-    return std::make_unique<scheduler::Scheduler>(scheduler_options, std::move(send));
-  });
+  ComponentThread<scheduler::Scheduler> scheduler(
+      "scheduler", scheduler_client, clock, [&](client::Send send) {
+        return std::make_unique<scheduler::Scheduler>(scheduler_options, std::move(send));
+      });
 
   greet(url, kubeconfig, node_count, options.in_memory);
   signals.wait();

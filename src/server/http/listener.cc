@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/thread_name.h"
 #include "server/http/connection.h"
 #include "server/http/front.h"
 #include "server/http/loop.h"
@@ -98,6 +99,7 @@ class HttpsListener final : public Listener {
     accept();
     for (const auto& loop : loops_) {
       threads_.emplace_back([&io = loop->io()] {
+        name_this_thread("io");
         const auto work = asio::make_work_guard(io);
         io.run();
       });
