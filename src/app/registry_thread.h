@@ -40,7 +40,7 @@ class RegistryThread {
       Message message = Write{std::move(request), std::move(reply)};
       if (mailbox_.push(std::move(message))) return true;
       // A refused message is untouched; its parts go back to whoever has to answer now.
-      request = std::move(message->request);
+      request = std::move(message->request);  // NOLINT(bugprone-use-after-move)
       reply = std::move(message->reply);
       return false;
     };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT: sigaction is POSIX, not C++
 
 #include <filesystem>
 #include <memory>

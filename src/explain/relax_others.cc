@@ -33,7 +33,7 @@ std::vector<Job> jobs_that_run(Trial& trial, const std::set<std::string>* on_nod
       trial.target().group ? forest.root_of(*trial.target().group) : nullptr;
   std::map<std::string, Job> jobs;
   for (const ObjectPtr& pod : trial.situation().running()) {
-    const api::PodView& view = pod->view<api::PodView>();
+    const auto& view = pod->view<api::PodView>();
     if (view.priority > trial.priority()) continue;
     if (on_nodes != nullptr && !on_nodes->contains(view.node_name)) continue;
     const std::optional<GroupKey> leaf = leaf_of(*pod);

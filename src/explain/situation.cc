@@ -203,7 +203,7 @@ std::vector<GroupKey> Situation::roots() const {
   for (const auto& [leaf, members] : members_)
     if (const scheduler::GroupSpec* root = forest_.root_of(leaf)) roots.push_back(root->key);
   std::ranges::sort(roots);
-  roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+  roots.erase(std::ranges::unique(roots).begin(), roots.end());
   return roots;
 }
 

@@ -36,8 +36,7 @@ bool term_matches(const api::NodeSelectorTerm& term, const api::Object& node) {
   if (term.expressions.empty() && term.fields.empty()) return false;
   for (const api::NodeRequirement& r : term.expressions) {
     const std::string* value = api::lookup(node.meta().labels, r.key);
-    const bool listed =
-        value != nullptr && std::count(r.values.begin(), r.values.end(), *value) > 0;
+    const bool listed = value != nullptr && std::ranges::count(r.values, *value) > 0;
     bool ok = false;
     switch (r.op) {
       case api::SelectorOperator::In: ok = listed; break;
@@ -139,8 +138,8 @@ std::vector<NaiveScheduler::Verdict> NaiveScheduler::filters(const api::Object& 
     selected &= have != nullptr && *have == value;
   }
   if (needs.has_required)
-    selected &= std::any_of(needs.required.begin(), needs.required.end(),
-                            [&](const auto& term) { return term_matches(term, node); });
+    selected &= std::ranges::any_of(needs.required,
+                                    [&](const auto& term) { return term_matches(term, node); });
   say("NodeAffinity", !selected, "node(s) didn't match Pod's node affinity/selector", true);
 
   say("NodePorts", ports_clash(pod, name),

@@ -258,7 +258,7 @@ void Cluster::sort_names() const {
   if (!std::ranges::is_sorted(unranked_, by_name)) std::ranges::sort(unranked_, by_name);
   const auto middle = static_cast<std::ptrdiff_t>(by_rank_.size());
   by_rank_.insert(by_rank_.end(), unranked_.begin(), unranked_.end());
-  std::inplace_merge(by_rank_.begin(), by_rank_.begin() + middle, by_rank_.end(), by_name);
+  std::ranges::inplace_merge(by_rank_, by_rank_.begin() + middle, by_name);
   unranked_.clear();
   order_stale_ = false;
   for (std::uint32_t rank = 0; rank < by_rank_.size(); ++rank) ranks_[by_rank_[rank]] = rank;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -46,7 +47,7 @@ class Column {
   T* data() { return values_.data(); }
   const T* data() const { return values_.data(); }
   std::size_t padded() const { return values_.size(); }
-  void fill(T value) { std::fill(values_.begin(), values_.end(), value); }
+  void fill(T value) { std::ranges::fill(values_, value); }
   std::size_t bytes() const { return values_.capacity() * sizeof(T); }
 
   friend bool operator==(const Column&, const Column&) = default;

@@ -9,7 +9,7 @@
 namespace muster::scheduler {
 namespace {
 
-constexpr std::int64_t kMi = 1024 * 1024;
+constexpr std::int64_t kMi = std::int64_t{1024} * 1024;
 constexpr std::int64_t kGi = 1024 * kMi;
 
 struct TwoResources {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -20,7 +21,7 @@ class NodeSet {
   void insert(NodeId node) { words_[index_of(node) / 64] |= bit(node); }
   void remove(NodeId node) { words_[index_of(node) / 64] &= ~bit(node); }
   void set(NodeId node, bool member) { member ? insert(node) : remove(node); }
-  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+  void clear() { std::ranges::fill(words_, 0); }
 
   bool empty() const {
     for (const std::uint64_t word : words_)

@@ -18,7 +18,7 @@ api::ObjectPtr object_of(const api::Kind& kind, std::string_view json) {
 std::string members(const std::map<std::string, std::string>& pairs) {
   std::string text;
   for (const auto& [key, value] : pairs)
-    text += fmt::format("{}\"{}\":\"{}\"", text.empty() ? "" : ",", key, value);
+    text += fmt::format(R"({}"{}":"{}")", text.empty() ? "" : ",", key, value);
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace {
 // The node the pod was promised earlier, if it is feasible now: taken without looking further.
 std::optional<NodeId> nominated_node(const PendingPod& pending, Standings& standings,
                                      const Cluster& cluster) {
-  const api::PodView& pod = pending.pod->view<api::PodView>();
+  const auto& pod = pending.pod->view<api::PodView>();
   NodeId node{};
   if (pod.nominated_node.empty() || !cluster.find_node(pod.nominated_node, node))
     return std::nullopt;

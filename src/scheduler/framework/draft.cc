@@ -1,5 +1,7 @@
 #include "scheduler/framework/draft.h"
 
+#include <ranges>
+
 namespace muster::scheduler {
 
 void Draft::place(const PodClass& pods, NodeId node, std::uint32_t tag) {
@@ -13,8 +15,8 @@ void Draft::undo_to(std::size_t size) {
     const Move move = moves_.back();
     moves_.pop_back();
     cluster_.unplace(*move.pods, move.node);
-    for (auto listener = listeners_.rbegin(); listener != listeners_.rend(); ++listener)
-      (*listener)->removed(*move.pods, move.node);
+    for (const auto& listener : std::views::reverse(listeners_))
+      listener->removed(*move.pods, move.node);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <ranges>
 
 #include "base/check.h"
 #include "scheduler/cache/column_math.h"
@@ -355,10 +356,8 @@ void Standing::placed(const PodClass& pods, NodeId node) {
 }
 
 void Standing::removed(const PodClass& pods, NodeId node) {
-  for (auto filter = filters_.rbegin(); filter != filters_.rend(); ++filter)
-    filter->pass->removed(pods, node);
-  for (auto score = scores_.rbegin(); score != scores_.rend(); ++score)
-    score->pass->removed(pods, node);
+  for (const auto& filter : std::views::reverse(filters_)) filter.pass->removed(pods, node);
+  for (const auto& score : std::views::reverse(scores_)) score.pass->removed(pods, node);
 }
 
 std::size_t Standing::bytes() const {

@@ -37,7 +37,7 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
     std::uint32_t last_shape = 0;
     for (const PendingPod& pending : group.pods) {
       if (pending.pod->meta().deletion_time) continue;
-      const api::PodView& view = pending.pod->view<api::PodView>();
+      const auto& view = pending.pod->view<api::PodView>();
       if (last_needs == nullptr || !(*last_needs == view.needs)) {
         Standing* standing = &standings.of_pod(pending.pod);
         const auto known = std::ranges::find(shapes, standing);

@@ -1,6 +1,7 @@
 #include "scheduler/placement/workspace.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/check.h"
 
@@ -89,8 +90,8 @@ void Workspace::placed(const PodClass& pods, NodeId node) {
 void Workspace::removed(const PodClass& pods, NodeId node) {
   --scratch_.touched[node];
   count(pods, node, -1);
-  for (auto shape = shapes_.rbegin(); shape != shapes_.rend(); ++shape)
-    if ((*shape)->follows_moves()) (*shape)->removed(pods, node);
+  for (const auto& shape : std::views::reverse(shapes_))
+    if (shape->follows_moves()) shape->removed(pods, node);
   if (caps_synced_ > draft_.moves().size()) {
     caps_synced_ = draft_.moves().size();
     update_caps(node);

@@ -62,7 +62,7 @@ bool NodePorts::could_help(const api::Object& pod, const ClusterEvent& event) co
   if (event.resource != Resource::AssignedPod || event.action != Action::Delete ||
       event.before == nullptr)
     return false;
-  const api::PodView& gone = event.before->view<api::PodView>();
+  const auto& gone = event.before->view<api::PodView>();
   return (!gone.node_name.empty() || !gone.nominated_node.empty()) &&
          conflict(pod.view<api::PodView>().needs.host_ports, gone.needs.host_ports);
 }

@@ -150,7 +150,7 @@ std::int64_t shape_at(std::span<const ShapePoint> shape, std::int64_t utilizatio
 }
 
 bool held_a_node(const api::Object& pod) {
-  const api::PodView& view = pod.view<api::PodView>();
+  const auto& view = pod.view<api::PodView>();
   return !view.node_name.empty() || !view.nominated_node.empty();
 }
 
@@ -165,14 +165,14 @@ bool any_requested(const api::Amounts& requests, auto&& test) {
 }
 
 bool node_could_help(const api::Amounts& requests, const ClusterEvent& event) {
-  const api::NodeView& after = event.after->view<api::NodeView>();
+  const auto& after = event.after->view<api::NodeView>();
   const bool fits_empty =
       after.allocatable_pods >= 1 && !any_requested(requests, [&](std::string_view name) {
         return requests.of(name) > after.allocatable.of(name);
       });
   if (!fits_empty) return false;
   if (event.before == nullptr) return true;
-  const api::NodeView& before = event.before->view<api::NodeView>();
+  const auto& before = event.before->view<api::NodeView>();
   return after.allocatable_pods > before.allocatable_pods ||
          any_requested(requests, [&](std::string_view name) {
            return after.allocatable.of(name) > before.allocatable.of(name);

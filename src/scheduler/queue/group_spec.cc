@@ -25,7 +25,7 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
   if (!is_leaf && object->kind().kind != "CompositePodGroup") return std::nullopt;
   if (!gates.on(is_leaf ? Gate::GenericWorkload : Gate::CompositePodGroup)) return std::nullopt;
   const api::ObjectMeta& meta = object->meta();
-  const api::GroupView& view = object->view<api::GroupView>();
+  const auto& view = object->view<api::GroupView>();
   GroupSpec group;
   group.key = {is_leaf ? GroupKind::PodGroup : GroupKind::CompositePodGroup, meta.name_space,
                meta.name};

@@ -13,7 +13,7 @@ void TraitsBook::change(const api::Object* before, const api::Object* after) {
 }
 
 void TraitsBook::count(const api::Object& pod, std::int64_t change) {
-  const api::PodView& view = pod.view<api::PodView>();
+  const auto& view = pod.view<api::PodView>();
   if (view.scheduling_group.empty() || view.is_terminal()) return;
   const GroupKey key{GroupKind::PodGroup, pod.meta().name_space, view.scheduling_group};
   Counts& counts = groups_[key];

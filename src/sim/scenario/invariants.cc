@@ -101,7 +101,7 @@ void Invariants::remember(const Stage& stage) {
 
 void Invariants::check_nodes(const Stage& stage) {
   for (const ObjectPtr& node : stage.nodes()) {
-    const api::NodeView& view = node->view<api::NodeView>();
+    const auto& view = node->view<api::NodeView>();
     std::map<std::string, std::int64_t> used{{"cpu", 0}, {"memory", 0}, {"ephemeral-storage", 0}};
     for (const auto& [name, amount] : view.allocatable.scalars) used.emplace(name, 0);
     std::int64_t pods = 0;

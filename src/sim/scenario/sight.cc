@@ -46,7 +46,7 @@ void add(api::Amounts& sum, const api::Amounts& more) {
 }
 
 std::string node_line(const ObjectPtr& node, const std::vector<ObjectPtr>& pods) {
-  const api::NodeView& view = node->view<api::NodeView>();
+  const auto& view = node->view<api::NodeView>();
   api::Amounts used;
   std::vector<std::string> names;
   for (const ObjectPtr& pod : pods)
