@@ -65,9 +65,9 @@ bool matches(const api::NodeRequirement& requirement, const std::string* value) 
     case api::SelectorOperator::DoesNotExist: return value == nullptr;
     case api::SelectorOperator::Gt:
     case api::SelectorOperator::Lt: {
-      const auto have = value == nullptr ? std::nullopt : parse_int(*value);
-      const auto bound =
-          requirement.values.empty() ? std::nullopt : parse_int(requirement.values.front());
+      if (value == nullptr || requirement.values.empty()) return false;
+      const auto have = parse_int(*value);
+      const auto bound = parse_int(requirement.values.front());
       if (!have || !bound) return false;
       return requirement.op == api::SelectorOperator::Gt ? *have > *bound : *have < *bound;
     }
