@@ -82,7 +82,7 @@ JsonObject condition(bool allowed, std::int64_t generation, const Json& before, 
 
 }  // namespace
 
-Disruption::Disruption(client::Send send) : send_(std::move(send)) {}
+Disruption::Disruption(client::Send send) : calls_(std::move(send)) {}
 
 std::vector<const api::Kind*> Disruption::watched_kinds() {
   return {&budget_kind(),
@@ -220,8 +220,6 @@ void Disruption::decide(const std::string& key, Time now) {
       number_at(budget, "status.disruptionsAllowed") == counts.allowed)
     return;
   at->second.asked = true;
-  const std::uint64_t ticket = next_ticket_++;
-  calls_.emplace(ticket, key);
   // The revision makes sure that no eviction was counted in between.
   JsonArray patch{
       JsonObject{{"op", "test"},
@@ -238,16 +236,15 @@ void Disruption::decide(const std::string& key, Time now) {
                                       {"conditions", JsonArray{condition(counts.allowed > 0,
                                                                          object.meta().generation,
                                                                          budget, now)}}}}}};
-  send_(client::patch_request(object.kind(), object.meta().name_space, object.meta().name, "status",
-                              api::PatchType::JsonPatch, std::move(patch)),
-        ticket);
+  calls_.send(client::patch_request(object.kind(), object.meta().name_space, object.meta().name,
+                                    "status", api::PatchType::JsonPatch, std::move(patch)),
+              key);
 }
 
 void Disruption::take_in_outcome(const client::Called& called, Time now) {
-  const auto found = calls_.find(called.ticket);
-  if (found == calls_.end()) return;
-  const std::string key = std::move(found->second);
-  calls_.erase(found);
+  const std::optional<std::string> about = calls_.take(called);
+  if (!about) return;
+  const std::string& key = *about;
   const auto at = budgets_.find(key);
   if (at == budgets_.end()) return;
   Budget& budget = at->second;

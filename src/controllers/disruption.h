@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/component.h"
+#include "controllers/calls.h"
 #include "controllers/work_queue.h"
 
 namespace muster::controllers {
@@ -51,14 +52,12 @@ class Disruption {
   api::JsonObject still_disrupted(const api::Json& budget, const std::string& name_space, Time now,
                                   std::optional<Time>& next) const;
 
-  client::Send send_;
+  Calls<std::string> calls_;  // about a budget
   bool started_ = false;
   std::map<std::string, Objects> pods_;           // by namespace
   std::map<std::string, Budget> budgets_;         // by namespace/name
   std::map<std::string, api::ObjectPtr> owners_;  // what has replicas, by uid
   WorkQueue work_;
-  std::uint64_t next_ticket_ = 1;
-  std::map<std::uint64_t, std::string> calls_;  // budget by ticket
 };
 
 }  // namespace muster::controllers

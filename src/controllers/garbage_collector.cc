@@ -93,7 +93,7 @@ api::Request remove(const api::Object& object, std::string_view policy) {
 
 }  // namespace
 
-GarbageCollector::GarbageCollector(client::Send send) : send_(std::move(send)) {}
+GarbageCollector::GarbageCollector(client::Send send) : calls_(std::move(send)) {}
 
 std::vector<const api::Kind*> GarbageCollector::watched_kinds() {
   std::vector<const api::Kind*> kinds;
@@ -281,16 +281,13 @@ void GarbageCollector::ask_for_owner(Node& node, const api::OwnerReference& refe
 
 void GarbageCollector::call(Node& node, api::Request request, Call what) {
   node.asked = true;
-  const std::uint64_t ticket = next_ticket_++;
-  calls_.emplace(ticket, std::move(what));
-  send_(std::move(request), ticket);
+  calls_.send(std::move(request), std::move(what));
 }
 
 void GarbageCollector::take_in_outcome(const client::Called& called, Time now) {
-  const auto found = calls_.find(called.ticket);
-  if (found == calls_.end()) return;
-  const Call done = std::move(found->second);
-  calls_.erase(found);
+  const std::optional<Call> about = calls_.take(called);
+  if (!about) return;
+  const Call& done = *about;
   const auto at = nodes_.find(done.uid);
   if (at != nodes_.end()) at->second.asked = false;
   if (!done.owner.empty()) return take_in_owner(done, called.outcome, now);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/component.h"
+#include "controllers/calls.h"
 #include "controllers/work_queue.h"
 
 namespace muster::controllers {
@@ -65,15 +66,13 @@ class GarbageCollector {
   void call(Node& node, api::Request request, Call what);
   void retry_later(const std::string& uid, Time now);
 
-  client::Send send_;
+  Calls<Call> calls_;
   bool started_ = false;
   boost::unordered_flat_map<std::string, Node> nodes_;  // by uid; only looked up, never iterated
   // Dependents whose owner has not been told of, by the owner's uid.
   std::map<std::string, std::set<std::string>> waiting_for_;
   std::set<std::string> absent_;  // owners that are known to be gone; those somebody names
   WorkQueue work_;
-  std::uint64_t next_ticket_ = 1;
-  std::map<std::uint64_t, Call> calls_;  // by ticket
 };
 
 }  // namespace muster::controllers

@@ -52,7 +52,7 @@ api::Request create_map(const std::string& name_space, const std::string& certif
 }  // namespace
 
 NamespaceDefaults::NamespaceDefaults(std::string ca_certificate, client::Send send)
-    : ca_certificate_(std::move(ca_certificate)), send_(std::move(send)) {}
+    : ca_certificate_(std::move(ca_certificate)), calls_(std::move(send)) {}
 
 std::vector<const api::Kind*> NamespaceDefaults::watched_kinds() {
   return {&api::kinds::name_space(), &accounts(), &config_maps()};
@@ -119,16 +119,13 @@ void NamespaceDefaults::decide(const std::string& name) {
 
 void NamespaceDefaults::call(const std::string& name, api::Request request) {
   homes_.at(name).asked = true;
-  const std::uint64_t ticket = next_ticket_++;
-  calls_.emplace(ticket, name);
-  send_(std::move(request), ticket);
+  calls_.send(std::move(request), name);
 }
 
 void NamespaceDefaults::take_in_outcome(const client::Called& called, Time now) {
-  const auto found = calls_.find(called.ticket);
-  if (found == calls_.end()) return;
-  const std::string name = std::move(found->second);
-  calls_.erase(found);
+  const std::optional<std::string> about = calls_.take(called);
+  if (!about) return;
+  const std::string& name = *about;
   const auto at = homes_.find(name);
   if (at == homes_.end()) return;
   Home& home = at->second;

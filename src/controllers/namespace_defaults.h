@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/component.h"
+#include "controllers/calls.h"
 #include "controllers/work_queue.h"
 
 namespace muster::controllers {
@@ -44,12 +45,10 @@ class NamespaceDefaults {
   void call(const std::string& name, api::Request request);
 
   std::string ca_certificate_;
-  client::Send send_;
+  Calls<std::string> calls_;  // about a namespace
   bool started_ = false;
   std::map<std::string, Home> homes_;  // by namespace
   WorkQueue work_;
-  std::uint64_t next_ticket_ = 1;
-  std::map<std::uint64_t, std::string> calls_;  // namespace by ticket
 };
 
 }  // namespace muster::controllers

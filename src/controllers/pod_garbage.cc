@@ -1,7 +1,5 @@
 #include "controllers/pod_garbage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -20,10 +18,6 @@ using api::JsonObject;
 // A node that is replaced under its name keeps its pods.
 constexpr std::chrono::seconds kMissingMax{40};
 constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
-
-std::string key_of(const api::ObjectMeta& meta) {
-  return fmt::format("{}/{}", meta.name_space, meta.name);
-}
 
 bool is_out_of_service(const api::NodeView& node) {
   const bool ready = std::ranges::any_of(node.conditions, [](const api::Condition& condition) {
@@ -51,7 +45,7 @@ api::Request mark(const api::Object& pod, std::string_view why, Time now) {
 
 }  // namespace
 
-PodGarbage::PodGarbage(client::Send send) : send_(std::move(send)) {}
+PodGarbage::PodGarbage(client::Send send) : calls_(std::move(send)) {}
 
 std::vector<const api::Kind*> PodGarbage::watched_kinds() {
   return {&api::kinds::node(), &api::kinds::pod()};
@@ -81,7 +75,7 @@ void PodGarbage::see_node(const client::Event& event, Time now) {
 }
 
 void PodGarbage::see_pod(const client::Event& event) {
-  const std::string key = key_of(event.object->meta());
+  const std::string key = api::key_text(event.object->meta());
   if (event.type == client::Event::Type::Deleted) return forget(key);
   const auto& said = event.object->view<api::PodView>();
   if (said.node_name.empty()) return;
@@ -129,16 +123,13 @@ void PodGarbage::decide(const std::string& key, Time now) {
 
 void PodGarbage::call(const std::string& key, Pod& pod, api::Request request) {
   pod.asked = true;
-  const std::uint64_t ticket = next_ticket_++;
-  calls_.emplace(ticket, key);
-  send_(std::move(request), ticket);
+  calls_.send(std::move(request), key);
 }
 
 void PodGarbage::take_in_outcome(const client::Called& called, Time now) {
-  const auto found = calls_.find(called.ticket);
-  if (found == calls_.end()) return;
-  const std::string key = std::move(found->second);
-  calls_.erase(found);
+  const std::optional<std::string> about = calls_.take(called);
+  if (!about) return;
+  const std::string& key = *about;
   const auto at = pods_.find(key);
   if (at == pods_.end()) return;
   Pod& pod = at->second;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/component.h"
+#include "controllers/calls.h"
 #include "controllers/work_queue.h"
 
 namespace muster::controllers {
@@ -47,13 +48,11 @@ class PodGarbage {
   void call(const std::string& key, Pod& pod, api::Request request);
   void take_in_outcome(const client::Called& called, Time now);
 
-  client::Send send_;
+  Calls<std::string> calls_;  // about a pod
   bool started_ = false;
   std::map<std::string, Pod> pods_;    // bound ones, by namespace/name
   std::map<std::string, Node> nodes_;  // by name; also those that only pods speak of
   WorkQueue work_;
-  std::uint64_t next_ticket_ = 1;
-  std::map<std::uint64_t, std::string> calls_;  // key by ticket
 };
 
 }  // namespace muster::controllers

@@ -24,7 +24,7 @@ api::Request remove_finalizer(const api::Object& object, const std::string& fina
 }  // namespace
 
 Protection::Protection(std::string_view finalizer, client::Send send, Holds holds)
-    : finalizer_(finalizer), send_(std::move(send)), holds_(std::move(holds)) {}
+    : finalizer_(finalizer), calls_(std::move(send)), holds_(std::move(holds)) {}
 
 void Protection::see(const client::Event& event) {
   const api::ObjectMeta& meta = event.object->meta();
@@ -61,10 +61,9 @@ void Protection::look_again() {
 }
 
 void Protection::take_in_outcome(const client::Called& called, Time now) {
-  const auto call = calls_.find(called.ticket);
-  if (call == calls_.end()) return;
-  const std::string key = std::move(call->second);
-  calls_.erase(call);
+  const std::optional<std::string> about = calls_.take(called);
+  if (!about) return;
+  const std::string& key = *about;
   const auto at = deleting_.find(key);
   if (called.outcome || at == deleting_.end()) return;
   const Error& error = called.outcome.error();
@@ -97,9 +96,7 @@ void Protection::decide(const std::string& object) {
   const auto at = deleting_.find(object);
   if (at == deleting_.end() || at->second.asked || used(object)) return;
   at->second.asked = true;
-  const std::uint64_t ticket = next_ticket_++;
-  calls_.emplace(ticket, object);
-  send_(remove_finalizer(*at->second.object, finalizer_), ticket);
+  calls_.send(remove_finalizer(*at->second.object, finalizer_), object);
 }
 
 }  // namespace muster::controllers

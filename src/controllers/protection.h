@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "client/component.h"
+#include "controllers/calls.h"
 #include "controllers/work_queue.h"
 
 namespace muster::controllers {
@@ -51,15 +52,13 @@ class Protection {
   void decide(const std::string& object);
 
   std::string finalizer_;
-  client::Send send_;
+  Calls<std::string> calls_;  // about an object
   Holds holds_;
   bool started_ = false;
   std::map<std::string, std::string> uses_;             // object by user
   std::map<std::string, std::set<std::string>> users_;  // by object
   std::map<std::string, Deleting> deleting_;            // by object; all have the finalizer
   WorkQueue work_;
-  std::uint64_t next_ticket_ = 1;
-  std::map<std::uint64_t, std::string> calls_;  // object by ticket
 };
 
 }  // namespace muster::controllers

@@ -59,7 +59,7 @@ api::Request apply_rules(const std::string& name, JsonArray rules) {
 
 }  // namespace
 
-RoleAggregation::RoleAggregation(client::Send send) : send_(std::move(send)) {}
+RoleAggregation::RoleAggregation(client::Send send) : writes_(std::move(send)) {}
 
 std::vector<const api::Kind*> RoleAggregation::watched_kinds() { return {&cluster_roles()}; }
 
@@ -108,16 +108,13 @@ void RoleAggregation::decide(const std::string& name) {
   JsonArray rules = gathered(name, at->second);
   if (rules == rules_of(*at->second.object)) return;
   call.asked = true;
-  const std::uint64_t ticket = next_ticket_++;
-  tickets_.emplace(ticket, name);
-  send_(apply_rules(name, std::move(rules)), ticket);
+  writes_.send(apply_rules(name, std::move(rules)), name);
 }
 
 void RoleAggregation::take_in_outcome(const client::Called& called, Time now) {
-  const auto found = tickets_.find(called.ticket);
-  if (found == tickets_.end()) return;
-  const std::string name = std::move(found->second);
-  tickets_.erase(found);
+  const std::optional<std::string> about = writes_.take(called);
+  if (!about) return;
+  const std::string& name = *about;
   Call& call = calls_[name];
   call.asked = false;
   if (std::exchange(call.waiting, false)) work_.add(name);

@@ -8,6 +8,7 @@
 
 #include "api/values/label_selector.h"
 #include "client/component.h"
+#include "controllers/calls.h"
 #include "controllers/work_queue.h"
 
 namespace muster::controllers {
@@ -41,13 +42,11 @@ class RoleAggregation {
   void decide(const std::string& name);
   void take_in_outcome(const client::Called& called, Time now);
 
-  client::Send send_;
+  Calls<std::string> writes_;  // about an aggregated role
   bool started_ = false;
   std::map<std::string, Role> roles_;  // by name
   std::map<std::string, Call> calls_;  // by name of the aggregated role
   WorkQueue work_;
-  std::uint64_t next_ticket_ = 1;
-  std::map<std::uint64_t, std::string> tickets_;  // name by ticket
 };
 
 }  // namespace muster::controllers
