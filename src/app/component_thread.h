@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -21,16 +21,18 @@ namespace muster::app {
 template <client::Component T>
 class ComponentThread {
  public:
-  // `name` is the thread's. `make` builds the component around the Send it is given. `client` and
-  // `clock` must outlive this.
+  // `name` is the thread's. The component is built from `arguments` and, last, the Send it is
+  // given. `client` and `clock` must outlive this.
+  template <typename... Arguments>
   ComponentThread(const char* name, client::Client& client, const Clock& clock,
-                  const std::function<std::unique_ptr<T>(client::Send)>& make)
+                  Arguments&&... arguments)
       : clock_(clock), mailbox_(kMailboxCapacity) {
-    component_ = make([this, &client](api::Request request, std::uint64_t ticket) {
+    client::Send send = [this, &client](api::Request request, std::uint64_t ticket) {
       client.send(std::move(request), [this, ticket](client::Outcome outcome) {
         deliver(client::Called{ticket, std::move(outcome)});
       });
-    });
+    };
+    component_ = std::make_unique<T>(std::forward<Arguments>(arguments)..., std::move(send));
     for (const api::Kind* kind : T::watched_kinds())
       feeds_.push_back(client.watch(*kind, [this] { wake(); }));
     thread_ = std::thread([this, name] {

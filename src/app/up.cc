@@ -188,46 +188,28 @@ Result<void> run_up(UpOptions options) {
   server::LoopbackClient nodes_client(
       server, {"system:node:pretend", {"system:nodes", "system:authenticated"}});
   const std::size_t node_count = options.shape.node_count();
-  ComponentThread<sim::PretendNodes> nodes(
-      "pretend-nodes", nodes_client, clock, [&](client::Send send) {
-        return std::make_unique<sim::PretendNodes>(std::move(options.shape), std::move(send));
-      });
+  ComponentThread<sim::PretendNodes> nodes("pretend-nodes", nodes_client, clock,
+                                           std::move(options.shape));
   server::LoopbackClient controllers_client(
       server, {"system:kube-controller-manager", {"system:authenticated"}});
-  ComponentThread<controllers::PodGroupProtection> pod_group_protection(
-      "podgroups", controllers_client, clock, [](client::Send send) {
-        return std::make_unique<controllers::PodGroupProtection>(std::move(send));
-      });
-  ComponentThread<controllers::CompositeProtection> composite_protection(
-      "composites", controllers_client, clock, [](client::Send send) {
-        return std::make_unique<controllers::CompositeProtection>(std::move(send));
-      });
-  ComponentThread<controllers::GarbageCollector> garbage_collector(
-      "garbage", controllers_client, clock, [](client::Send send) {
-        return std::make_unique<controllers::GarbageCollector>(std::move(send));
-      });
+  ComponentThread<controllers::PodGroupProtection> pod_group_protection("podgroups",
+                                                                        controllers_client, clock);
+  ComponentThread<controllers::CompositeProtection> composite_protection("composites",
+                                                                         controllers_client, clock);
+  ComponentThread<controllers::GarbageCollector> garbage_collector("garbage", controllers_client,
+                                                                   clock);
   ComponentThread<controllers::NamespaceDefaults> namespace_defaults(
-      "namespaces", controllers_client, clock, [&](client::Send send) {
-        return std::make_unique<controllers::NamespaceDefaults>(ca.certificate, std::move(send));
-      });
-  ComponentThread<controllers::Disruption> disruption(
-      "disruption", controllers_client, clock,
-      [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
-  ComponentThread<controllers::PodGarbage> pod_garbage(
-      "pod-garbage", controllers_client, clock,
-      [](client::Send send) { return std::make_unique<controllers::PodGarbage>(std::move(send)); });
+      "namespaces", controllers_client, clock, ca.certificate);
+  ComponentThread<controllers::Disruption> disruption("disruption", controllers_client, clock);
+  ComponentThread<controllers::PodGarbage> pod_garbage("pod-garbage", controllers_client, clock);
   server::LoopbackClient aggregation_client(server, server::role_aggregator());
-  ComponentThread<controllers::RoleAggregation> role_aggregation(
-      "roles", aggregation_client, clock, [](client::Send send) {
-        return std::make_unique<controllers::RoleAggregation>(std::move(send));
-      });
+  ComponentThread<controllers::RoleAggregation> role_aggregation("roles", aggregation_client,
+                                                                 clock);
   scheduler::SchedulerOptions scheduler_options;
   scheduler_options.group_bindings = true;
   scheduler_options.gates = options.gates;
-  ComponentThread<scheduler::Scheduler> scheduler(
-      "scheduler", scheduler_client, clock, [&](client::Send send) {
-        return std::make_unique<scheduler::Scheduler>(scheduler_options, std::move(send));
-      });
+  ComponentThread<scheduler::Scheduler> scheduler("scheduler", scheduler_client, clock,
+                                                  scheduler_options);
 
   greet(url, kubeconfig, node_count, options.in_memory);
   signals.wait();
