@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "client/component.h"
+#include "client/kit/work_queue.h"
 #include "controllers/calls.h"
-#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -57,7 +57,7 @@ class Disruption {
   std::map<std::string, Objects> pods_;           // by namespace
   std::map<std::string, Budget> budgets_;         // by namespace/name
   std::map<std::string, api::ObjectPtr> owners_;  // what has replicas, by uid
-  WorkQueue work_;
+  client::WorkQueue work_;
 };
 
 }  // namespace muster::controllers

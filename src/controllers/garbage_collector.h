@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "client/component.h"
+#include "client/kit/work_queue.h"
 #include "controllers/calls.h"
-#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -72,7 +72,7 @@ class GarbageCollector {
   // Dependents whose owner has not been told of, by the owner's uid.
   std::map<std::string, std::set<std::string>> waiting_for_;
   std::set<std::string> absent_;  // owners that are known to be gone; those somebody names
-  WorkQueue work_;
+  client::WorkQueue work_;
 };
 
 }  // namespace muster::controllers

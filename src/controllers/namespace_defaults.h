@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "client/component.h"
+#include "client/kit/work_queue.h"
 #include "controllers/calls.h"
-#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -48,7 +48,7 @@ class NamespaceDefaults {
   Calls<std::string> calls_;  // about a namespace
   bool started_ = false;
   std::map<std::string, Home> homes_;  // by namespace
-  WorkQueue work_;
+  client::WorkQueue work_;
 };
 
 }  // namespace muster::controllers

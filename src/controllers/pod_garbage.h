@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "client/component.h"
+#include "client/kit/work_queue.h"
 #include "controllers/calls.h"
-#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -52,7 +52,7 @@ class PodGarbage {
   bool started_ = false;
   std::map<std::string, Pod> pods_;    // bound ones, by namespace/name
   std::map<std::string, Node> nodes_;  // by name; also those that only pods speak of
-  WorkQueue work_;
+  client::WorkQueue work_;
 };
 
 }  // namespace muster::controllers

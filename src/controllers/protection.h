@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "client/component.h"
+#include "client/kit/work_queue.h"
 #include "controllers/calls.h"
-#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -58,7 +58,7 @@ class Protection {
   std::map<std::string, std::string> uses_;             // object by user
   std::map<std::string, std::set<std::string>> users_;  // by object
   std::map<std::string, Deleting> deleting_;            // by object; all have the finalizer
-  WorkQueue work_;
+  client::WorkQueue work_;
 };
 
 }  // namespace muster::controllers

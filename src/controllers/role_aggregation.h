@@ -8,8 +8,8 @@
 
 #include "api/values/label_selector.h"
 #include "client/component.h"
+#include "client/kit/work_queue.h"
 #include "controllers/calls.h"
-#include "controllers/work_queue.h"
 
 namespace muster::controllers {
 
@@ -46,7 +46,7 @@ class RoleAggregation {
   bool started_ = false;
   std::map<std::string, Role> roles_;  // by name
   std::map<std::string, Call> calls_;  // by name of the aggregated role
-  WorkQueue work_;
+  client::WorkQueue work_;
 };
 
 }  // namespace muster::controllers

@@ -10,9 +10,11 @@
 #include "api/views/pod_view.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "client/kit/calls.h"
+#include "client/kit/event_recorder.h"
+#include "client/kit/mirror.h"
+#include "client/kit/status_writer.h"
 #include "scheduler/bind/binder.h"
-#include "scheduler/bind/event_recorder.h"
-#include "scheduler/bind/status_writer.h"
 #include "scheduler/bind/tree_binder.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cycle/attempt.h"
@@ -20,7 +22,6 @@
 #include "scheduler/queue/changes.h"
 #include "scheduler/queue/group_spec.h"
 #include "scheduler/queue/member_traits.h"
-#include "scheduler/queue/mirror.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/queue/template_rules.h"
 #include "scheduler/tree_reports.h"
@@ -91,15 +92,15 @@ struct Scheduler::State {
               [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
                 return profile.could_help(plugin, pod, event);
               }),
-        outbox(std::move(send)),
-        binder({.in_flight_max = options.binds_in_flight_max}, outbox,
+        calls(std::move(send)),
+        binder({.in_flight_max = options.binds_in_flight_max}, calls,
                [this](const Assignment& assignment, const std::optional<Error>& error, Time now) {
                  if (error)
                    bind_failed(assignment, *error, now);
                  else
                    bound(assignment, now);
                }),
-        trees({}, outbox,
+        trees({}, calls,
               [this](const TreeBinding& tree, const std::optional<Error>& error, Time now) {
                 if (error)
                   tree_refused(tree, *error, now);
@@ -107,10 +108,10 @@ struct Scheduler::State {
                   tree_bound(tree, now);
               }),
         offers_group_bindings(options.group_bindings),
-        statuses({}, outbox),
+        statuses({}, calls),
         recorder({.component = options.scheduler_name,
                   .instance = options.scheduler_name + "-" + options.instance},
-                 outbox),
+                 calls),
         reports(queue, statuses, recorder) {}
 
   // --- what the watch says ---
@@ -135,7 +136,7 @@ struct Scheduler::State {
   void take_pod(const client::Event& event, Time now) {
     const ObjectPtr& pod = event.object;
     if (event.type == client::Event::Type::Deleted) {
-      traits.change(pods.take(*pod).get(), nullptr);
+      traits.change(pods.remove(*pod).get(), nullptr);
       return pod_gone(pod, now);
     }
     ObjectPtr before = pods.put(pod);
@@ -274,7 +275,7 @@ struct Scheduler::State {
   void take_node(const client::Event& event, Time now) {
     const ObjectPtr& node = event.object;
     if (event.type == client::Event::Type::Deleted) {
-      nodes.take(*node);
+      nodes.remove(*node);
       queue.wake({Resource::Node, Action::Delete, node, nullptr}, now);
       cluster.remove_node(node->meta().name);
       binder.node_vanished(node->meta().name, now);
@@ -552,17 +553,17 @@ struct Scheduler::State {
   // By uid: the nodes of pods that the cluster counts and the watch has not confirmed. Never
   // iterated.
   boost::unordered_flat_map<std::string, std::string> assumed;
-  Mirror pods;
-  Mirror nodes;
+  client::Mirror pods;
+  client::Mirror nodes;
   TraitsBook traits;
   SchedulingQueue queue;
-  Outbox outbox;
+  client::Calls calls;
   Binder binder;
   TreeBinder trees;
   bool offers_group_bindings;             // as far as we know
   std::map<GroupKey, int> refused_trees;  // by root: how often in a row
-  StatusWriter statuses;
-  EventRecorder recorder;
+  client::StatusWriter statuses;
+  client::EventRecorder recorder;
   TreeReports reports;
   bool synced = false;
   bool busy = false;  // inside apply or run_once
@@ -602,7 +603,7 @@ void Scheduler::apply(Input input, Time now) {
   if (const auto* event = std::get_if<client::Event>(&input))
     state_->take(*event, now);
   else if (const auto* called = std::get_if<Called>(&input))
-    state_->outbox.complete(called->ticket, called->outcome, now);
+    state_->calls.complete(called->ticket, called->outcome, now);
   else
     state_->synced = true;
   state_->send_due(now);

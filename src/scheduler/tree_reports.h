@@ -1,7 +1,7 @@
 #pragma once
 
-#include "scheduler/bind/event_recorder.h"
-#include "scheduler/bind/status_writer.h"
+#include "client/kit/event_recorder.h"
+#include "client/kit/status_writer.h"
 #include "scheduler/queue/scheduling_queue.h"
 
 namespace muster::scheduler {
@@ -12,7 +12,8 @@ namespace muster::scheduler {
 // would be disrupted by itself below one that is disrupted as a whole is right, but told so.
 class TreeReports {
  public:
-  TreeReports(SchedulingQueue& queue, StatusWriter& statuses, EventRecorder& recorder)
+  TreeReports(SchedulingQueue& queue, client::StatusWriter& statuses,
+              client::EventRecorder& recorder)
       : queue_(queue), statuses_(statuses), recorder_(recorder) {}
 
   // Says what there is to say since the last call.
@@ -25,8 +26,8 @@ class TreeReports {
             Time now);
 
   SchedulingQueue& queue_;
-  StatusWriter& statuses_;
-  EventRecorder& recorder_;
+  client::StatusWriter& statuses_;
+  client::EventRecorder& recorder_;
 };
 
 // The type of the condition that says whether such a group was scheduled.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "client/client.h"
 
 namespace muster::scheduler {
 
@@ -37,8 +38,8 @@ void Binder::send(Id id, Binding& binding) {
   ++binding.tries;
   ++in_flight_;
   binding.in_flight = true;
-  outbox_.send(client::bind_request(*binding.assignment.pod, binding.assignment.node),
-               [this, id](const client::Outcome& outcome, Time now) { finish(id, outcome, now); });
+  calls_.send(client::bind_request(*binding.assignment.pod, binding.assignment.node),
+              [this, id](const client::Outcome& outcome, Time now) { finish(id, outcome, now); });
 }
 
 void Binder::finish(Id id, const client::Outcome& outcome, Time now) {
@@ -50,7 +51,7 @@ void Binder::finish(Id id, const client::Outcome& outcome, Time now) {
     binding.in_flight = false;
     if (outcome || binding.confirmed) {
       end(id, std::nullopt, now);
-    } else if (const auto delay = retry_delay(outcome.error(), binding.tries, {})) {
+    } else if (const auto delay = client::retry_delay(outcome.error(), binding.tries, {})) {
       binding.retry_at = now + *delay;
       retries_.emplace(*binding.retry_at, id);
     } else {
@@ -63,7 +64,7 @@ void Binder::finish(Id id, const client::Outcome& outcome, Time now) {
 void Binder::end(Id id, const std::optional<Error>& error, Time now) {
   const Assignment assignment = bindings_.at(id).assignment;
   erase(id);
-  told_(assignment, error, now);
+  on_done_(assignment, error, now);
 }
 
 void Binder::erase(Id id) {

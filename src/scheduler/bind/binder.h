@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "scheduler/bind/outbox.h"
+#include "client/kit/calls.h"
 #include "scheduler/framework/plan.h"
 
 namespace muster::scheduler {
@@ -26,11 +26,11 @@ class Binder {
     std::size_t in_flight_max = 1000;
   };
   // How a binding ended: without an error the server has accepted it.
-  using Told = std::function<void(const Assignment& assignment, const std::optional<Error>& error,
-                                  Time now)>;
+  using OnDone = std::function<void(const Assignment& assignment, const std::optional<Error>& error,
+                                    Time now)>;
 
-  Binder(Options options, Outbox& outbox, Told told)
-      : options_(options), outbox_(outbox), told_(std::move(told)) {}
+  Binder(Options options, client::Calls& calls, OnDone on_done)
+      : options_(options), calls_(calls), on_done_(std::move(on_done)) {}
 
   void commit(std::span<const Assignment> assignments, Time now);
   // The watch says that the pod has a node. If it is ours the binding has succeeded, whatever the
@@ -64,8 +64,8 @@ class Binder {
   void erase(Id id);
 
   const Options options_;
-  Outbox& outbox_;
-  const Told told_;
+  client::Calls& calls_;
+  const OnDone on_done_;
   Id last_id_ = 0;
   std::size_t in_flight_ = 0;
 

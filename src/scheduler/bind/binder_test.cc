@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/bind/fake_api_test.h"
+#include "client/kit/fake_api_testing.h"
 
 namespace muster::scheduler {
 namespace {
 
+using client::FakeApi;
+using client::make_pod;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -24,7 +26,7 @@ class BinderTest : public ::testing::Test {
   FakeApi api;
   std::vector<std::string> told;
   Binder binder{{.in_flight_max = 2},
-                api.outbox,
+                api.calls,
                 [this](const Assignment& assignment, const std::optional<Error>& error, Time) {
                   told.push_back(assignment.pod->meta().name + "->" + assignment.node +
                                  (error ? ": " + error->message : ""));
@@ -33,8 +35,8 @@ class BinderTest : public ::testing::Test {
 
 TEST_F(BinderTest, PostsABindingWithTheUid) {
   commit("p", "n1");
-  ASSERT_EQ(api.calls.size(), 1U);
-  const api::Request& request = api.calls[0].request;
+  ASSERT_EQ(api.sent.size(), 1U);
+  const api::Request& request = api.sent[0].request;
   EXPECT_EQ(request.verb, api::Verb::Create);
   EXPECT_EQ(request.subresource, "binding");
   EXPECT_EQ(request.name_space, "ns");
@@ -48,10 +50,10 @@ TEST_F(BinderTest, PostsABindingWithTheUid) {
 
 TEST_F(BinderTest, KeepsABoundedNumberUnderWay) {
   for (const char* pod : {"a", "b", "c"}) commit(pod, "n");
-  EXPECT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(api.sent.size(), 2U);
   EXPECT_TRUE(binder.full());
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 3U);
+  EXPECT_EQ(api.sent.size(), 3U);
 }
 
 TEST_F(BinderTest, ReportsAConflictAtOnce) {
@@ -66,10 +68,10 @@ TEST_F(BinderTest, AsksABusyServerAgain) {
   api.refuse(0, Reason::ServiceUnavailable, now);
   EXPECT_EQ(binder.next_deadline(), now + milliseconds{10});
   binder.run(now);
-  EXPECT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.sent.size(), 1U);
   now += milliseconds{10};
   binder.run(now);
-  ASSERT_EQ(api.calls.size(), 2U);
+  ASSERT_EQ(api.sent.size(), 2U);
   api.refuse(1, Reason::TooManyRequests, now, 7);
   EXPECT_EQ(binder.next_deadline(), now + seconds{7}) << "Retry-After";
   now += seconds{7};
@@ -85,7 +87,7 @@ TEST_F(BinderTest, GivesUpOnAServerThatKeepsFailing) {
     now += seconds{10};
     binder.run(now);
   }
-  EXPECT_EQ(api.calls.size(), 4U);
+  EXPECT_EQ(api.sent.size(), 4U);
   EXPECT_EQ(told, std::vector<std::string>{"p->n1: no: InternalError"});
 }
 
@@ -111,7 +113,7 @@ TEST_F(BinderTest, FailsWhatWasNotSentWhenTheNodeVanishes) {
   EXPECT_EQ(told, std::vector<std::string>{
                       "unsent->n: node \"n\" was deleted before the pod was bound to it"});
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(api.sent.size(), 2U);
   EXPECT_EQ(told.back(), "sent->n");
 }
 
@@ -139,7 +141,7 @@ TEST(RetryDelay, GrowsFivefoldUpToTenSeconds) {
   const Error busy = make_error(Reason::TooManyRequests, "busy");
   std::vector<Duration> delays;
   for (int tries = 1; tries <= 10; ++tries)
-    if (const auto delay = retry_delay(busy, tries, {})) delays.push_back(*delay);
+    if (const auto delay = client::retry_delay(busy, tries, {})) delays.push_back(*delay);
   ASSERT_EQ(delays.size(), 9U);
   EXPECT_EQ(delays[0], milliseconds{10});
   EXPECT_EQ(delays[1], milliseconds{50});

@@ -56,7 +56,7 @@ void TreeBinder::commit(TreeBinding tree, Time now) {
   std::deque<Id>& same_root = by_root_[tree.root];
   same_root.push_back(id);
   if (same_root.size() == 1) waiting_.push_back(id);
-  Call& call = calls_[id];
+  Call& call = trees_[id];
   call.open = tree.assignments.size();
   call.states.assign(call.open, State::Open);
   call.tree = std::move(tree);
@@ -67,13 +67,13 @@ void TreeBinder::run(Time now) {
   while (!retries_.empty() && retries_.begin()->first <= now) {
     const Id id = retries_.begin()->second;
     retries_.erase(retries_.begin());
-    calls_.at(id).retry_at.reset();
+    trees_.at(id).retry_at.reset();
     waiting_.push_back(id);
   }
   while (!waiting_.empty() && pods_in_flight_ < options_.pods_in_flight_max) {
     const Id id = waiting_.front();
     waiting_.pop_front();
-    if (const auto at = calls_.find(id); at != calls_.end()) send(id, at->second);
+    if (const auto at = trees_.find(id); at != trees_.end()) send(id, at->second);
   }
 }
 
@@ -82,24 +82,24 @@ void TreeBinder::send(Id id, Call& call) {
   call.in_flight = true;
   const std::size_t pods = call.tree.assignments.size();
   pods_in_flight_ += pods;
-  outbox_.send(tree_binding_request(call.tree),
-               [this, id, pods](const client::Outcome& outcome, Time now) {
-                 CHECK(pods_in_flight_ >= pods);
-                 pods_in_flight_ -= pods;
-                 finish(id, outcome, now);
-                 run(now);
-               });
+  calls_.send(tree_binding_request(call.tree),
+              [this, id, pods](const client::Outcome& outcome, Time now) {
+                CHECK(pods_in_flight_ >= pods);
+                pods_in_flight_ -= pods;
+                finish(id, outcome, now);
+                run(now);
+              });
 }
 
 void TreeBinder::finish(Id id, const client::Outcome& outcome, Time now) {
-  const auto at = calls_.find(id);
-  if (at == calls_.end()) return;
+  const auto at = trees_.find(id);
+  if (at == trees_.end()) return;
   Call& call = at->second;
   call.in_flight = false;
   // The watch is believed more than an answer that may have been lost on its way.
   if (outcome || (call.open == 0 && call.confirmed > 0)) return end(id, std::nullopt, now);
   if (!call.doom) {
-    if (const auto delay = retry_delay(outcome.error(), call.tries, {})) {
+    if (const auto delay = client::retry_delay(outcome.error(), call.tries, {})) {
       call.retry_at = now + *delay;
       retries_.emplace(*call.retry_at, id);
       return;
@@ -110,16 +110,16 @@ void TreeBinder::finish(Id id, const client::Outcome& outcome, Time now) {
 
 // Something the call needs is gone. If it is under way the server says what became of it.
 void TreeBinder::doom(Id id, Error error, Time now) {
-  Call& call = calls_.at(id);
+  Call& call = trees_.at(id);
   if (!call.doom) call.doom = std::move(error);
   const std::optional<Error> why = call.doom;  // the call does not outlive end()
   if (!call.in_flight) end(id, why, now);
 }
 
 TreeBinder::Call TreeBinder::take(Id id) {
-  const auto at = calls_.find(id);
+  const auto at = trees_.find(id);
   Call call = std::move(at->second);
-  calls_.erase(at);
+  trees_.erase(at);
   for (const Assignment& assignment : call.tree.assignments) {
     by_node_.erase({assignment.node, id});
     const auto pod = pods_.find(assignment.pod->meta().uid);
@@ -150,7 +150,7 @@ void TreeBinder::end(Id id, const std::optional<Error>& error, Time now) {
     else
       waiting_.push_back(same_root.front());
     tree.assignments = pick(call, State::Open, State::Confirmed);
-    return told_(tree, std::nullopt, now);
+    return on_done_(tree, std::nullopt, now);
   }
   // What was decided later falls with it.
   const auto first = std::ranges::find(same_root, id);
@@ -166,20 +166,20 @@ void TreeBinder::end(Id id, const std::optional<Error>& error, Time now) {
                       std::back_inserter(tree.assignments));
     std::ranges::move(fallen.tree.statements, std::back_inserter(tree.statements));
   }
-  if (!held.assignments.empty()) told_(held, std::nullopt, now);
-  told_(tree, error, now);
+  if (!held.assignments.empty()) on_done_(held, std::nullopt, now);
+  on_done_(tree, error, now);
 }
 
 std::optional<TreeBinder::Place> TreeBinder::find_open(std::string_view uid) const {
   const auto at = pods_.find(std::string(uid));
   if (at == pods_.end()) return std::nullopt;
   const Place place = at->second;
-  if (calls_.at(place.id).states[place.index] != State::Open) return std::nullopt;
+  if (trees_.at(place.id).states[place.index] != State::Open) return std::nullopt;
   return place;
 }
 
 void TreeBinder::settle(const Place& place, State state) {
-  Call& call = calls_.at(place.id);
+  Call& call = trees_.at(place.id);
   call.states[place.index] = state;
   --call.open;
   if (state == State::Confirmed)
@@ -191,7 +191,7 @@ void TreeBinder::settle(const Place& place, State state) {
 void TreeBinder::confirm(std::string_view uid, std::string_view node, Time now) {
   const std::optional<Place> place = find_open(uid);
   if (!place) return;
-  const Call& call = calls_.at(place->id);
+  const Call& call = trees_.at(place->id);
   const Assignment& planned = call.tree.assignments[place->index];
   if (planned.node != node) {
     Error error = make_error(Reason::Conflict, R"(pod {} is already assigned to node "{}")",
@@ -206,7 +206,7 @@ void TreeBinder::confirm(std::string_view uid, std::string_view node, Time now) 
 void TreeBinder::cancel(std::string_view uid, Time now) {
   const std::optional<Place> place = find_open(uid);
   if (!place) return;
-  const std::string name = calls_.at(place->id).tree.assignments[place->index].pod->meta().name;
+  const std::string name = trees_.at(place->id).tree.assignments[place->index].pod->meta().name;
   settle(*place, State::Withdrawn);
   doom(place->id, make_error(Reason::Conflict, "pod {} does not exist any more", name), now);
 }
@@ -215,9 +215,9 @@ void TreeBinder::node_vanished(std::string_view node, Time now) {
   std::vector<Id> unsent;
   for (auto at = by_node_.lower_bound({std::string(node), 0});
        at != by_node_.end() && at->first == node; ++at)
-    if (!calls_.at(at->second).in_flight) unsent.push_back(at->second);
+    if (!trees_.at(at->second).in_flight) unsent.push_back(at->second);
   for (const Id id : unsent)
-    if (calls_.contains(id))  // it may have fallen with an earlier one
+    if (trees_.contains(id))  // it may have fallen with an earlier one
       doom(id, make_error(Reason::Conflict, R"(node "{}" does not exist any more)", node), now);
 }
 

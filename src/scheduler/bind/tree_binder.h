@@ -15,7 +15,7 @@
 
 #include "api/request.h"
 #include "api/views/condition.h"
-#include "scheduler/bind/outbox.h"
+#include "client/kit/calls.h"
 #include "scheduler/framework/plan.h"
 
 namespace muster::scheduler {
@@ -51,11 +51,11 @@ class TreeBinder {
   };
   // How it ended: without an error the server has accepted it. `tree` holds what is still ours to
   // tell about; after an error also what waited behind it.
-  using Told =
+  using OnDone =
       std::function<void(const TreeBinding& tree, const std::optional<Error>& error, Time now)>;
 
-  TreeBinder(Options options, Outbox& outbox, Told told)
-      : options_(options), outbox_(outbox), told_(std::move(told)) {}
+  TreeBinder(Options options, client::Calls& calls, OnDone on_done)
+      : options_(options), calls_(calls), on_done_(std::move(on_done)) {}
 
   void commit(TreeBinding tree, Time now);
   // The watch says that the pod has a node. If it is ours the call has succeeded, whatever it may
@@ -103,11 +103,11 @@ class TreeBinder {
   void settle(const Place& place, State state);
 
   const Options options_;
-  Outbox& outbox_;
-  const Told told_;
+  client::Calls& calls_;
+  const OnDone on_done_;
   Id last_id_ = 0;
 
-  boost::unordered_flat_map<Id, Call> calls_;           // never iterated
+  boost::unordered_flat_map<Id, Call> trees_;           // never iterated
   boost::unordered_flat_map<std::string, Place> pods_;  // by uid; never iterated
   std::map<GroupKey, std::deque<Id>> by_root_;          // in order; the first may be sent
   std::set<std::pair<std::string, Id>> by_node_;        // node, id

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/bind/fake_api_test.h"
+#include "client/kit/fake_api_testing.h"
 
 namespace muster::scheduler {
 namespace {
 
+using client::FakeApi;
+using client::make_pod;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -28,13 +30,13 @@ class TreeBinderTest : public ::testing::Test {
     for (const auto& [pod, node] : pods) tree.assignments.push_back({make_pod(pod), node});
     binder.commit(std::move(tree), now);
   }
-  std::size_t in_flight() const { return api.calls.size(); }
+  std::size_t in_flight() const { return api.sent.size(); }
 
   Time now{seconds{100}};
   FakeApi api;
   std::vector<std::string> told;
   TreeBinder binder{{.pods_in_flight_max = 4},
-                    api.outbox,
+                    api.calls,
                     [this](const TreeBinding& tree, const std::optional<Error>& error, Time) {
                       std::string line = tree.root.name + ":";
                       for (const Assignment& pod : tree.assignments)
@@ -55,10 +57,10 @@ TEST_F(TreeBinderTest, PostsOneGroupBindingForTheWholeTree) {
                               .reason = "Scheduled",
                               .message = ""}});
   binder.commit(std::move(tree), now);
-  ASSERT_EQ(api.calls.size(), 1U);
-  EXPECT_EQ(api.calls[0].request.kind, &api::kinds::group_binding());
-  EXPECT_EQ(api.calls[0].request.verb, api::Verb::Create);
-  EXPECT_EQ(api.calls[0].request.name_space, "ns");
+  ASSERT_EQ(api.sent.size(), 1U);
+  EXPECT_EQ(api.sent[0].request.kind, &api::kinds::group_binding());
+  EXPECT_EQ(api.sent[0].request.verb, api::Verb::Create);
+  EXPECT_EQ(api.sent[0].request.name_space, "ns");
   EXPECT_EQ(
       api.body(0),
       R"({"metadata":{"name":"train"},"spec":{"root":{"kind":"PodGroup","name":"train","uid":"uid-train"},)"
@@ -85,7 +87,7 @@ TEST_F(TreeBinderTest, AsksABusyServerAgain) {
   EXPECT_EQ(binder.next_deadline(), now + milliseconds{10});
   now += milliseconds{10};
   binder.run(now);
-  ASSERT_EQ(api.calls.size(), 2U);
+  ASSERT_EQ(api.sent.size(), 2U);
   EXPECT_EQ(api.body(1), api.body(0));
   api.accept(1, now);
   EXPECT_EQ(told, Lines{"train: a->n1"});
@@ -95,10 +97,10 @@ TEST_F(TreeBinderTest, KeepsABoundedNumberOfPodsUnderWay) {
   commit("one", {{"a", "n1"}, {"b", "n1"}, {"c", "n1"}});
   commit("two", {{"d", "n1"}, {"e", "n1"}});
   commit("three", {{"f", "n1"}});
-  EXPECT_EQ(api.calls.size(), 2U) << "the second still had room to begin";
+  EXPECT_EQ(api.sent.size(), 2U) << "the second still had room to begin";
   EXPECT_TRUE(binder.full());
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 3U);
+  EXPECT_EQ(api.sent.size(), 3U);
   EXPECT_FALSE(binder.full());
 }
 
@@ -106,9 +108,9 @@ TEST_F(TreeBinderTest, KeepsABoundedNumberOfPodsUnderWay) {
 TEST_F(TreeBinderTest, WhatComesLaterForARootWaitsForWhatCameBefore) {
   commit("train", {{"a", "n1"}});
   commit("train", {{"b", "n1"}});
-  EXPECT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.sent.size(), 1U);
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(api.sent.size(), 2U);
   api.accept(1, now);
   EXPECT_EQ(told, (Lines{"train: a->n1", "train: b->n1"}));
 }
@@ -119,9 +121,9 @@ TEST_F(TreeBinderTest, WhatComesLaterForARootFallsWithWhatCameBefore) {
   commit("other", {{"c", "n1"}});
   api.refuse(0, Reason::Conflict, now);
   EXPECT_EQ(told, Lines{"train: a->n1 b->n1 failed: no: Conflict"});
-  EXPECT_EQ(api.calls.size(), 2U) << "only the other tree";
+  EXPECT_EQ(api.sent.size(), 2U) << "only the other tree";
   commit("train", {{"a", "n2"}});
-  EXPECT_EQ(api.calls.size(), 3U) << "nothing is left to wait for";
+  EXPECT_EQ(api.sent.size(), 3U) << "nothing is left to wait for";
 }
 
 TEST_F(TreeBinderTest, APodThatGoesTakesAnUnsentTreeWithIt) {
@@ -130,7 +132,7 @@ TEST_F(TreeBinderTest, APodThatGoesTakesAnUnsentTreeWithIt) {
   binder.cancel("uid-a", now);
   EXPECT_EQ(told, Lines{"train: b->n1 failed: pod a does not exist any more"});
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.sent.size(), 1U);
 }
 
 TEST_F(TreeBinderTest, APodThatGoesWhileTheCallIsUnderWayLeavesTheDecisionToTheServer) {
@@ -154,7 +156,7 @@ TEST_F(TreeBinderTest, ANodeThatVanishesFailsWhatIsNotSent) {
   binder.node_vanished("n", now);
   EXPECT_EQ(told, Lines{"unsent: a->m b->n failed: node \"n\" does not exist any more"});
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(api.sent.size(), 2U);
   EXPECT_EQ(told.back(), "sent: x->n y->n z->n w->n");
 }
 

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "api/views/condition.h"
-#include "scheduler/bind/outbox.h"
+#include "client/kit/calls.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 
 // Writes conditions into the status of objects, one condition per object: at most one call per
 // object is under way and at most one waits behind it, the newest. What the object says already is
@@ -24,7 +24,7 @@ class StatusWriter {
     std::size_t in_flight_max = 100;
   };
 
-  StatusWriter(Options options, Outbox& outbox) : options_(options), outbox_(outbox) {}
+  StatusWriter(Options options, Calls& calls) : options_(options), calls_(calls) {}
 
   // `current` is what `object` says of this condition, null if nothing. observedGeneration is the
   // object's generation; lastTransitionTime changes with the status only.
@@ -60,10 +60,10 @@ class StatusWriter {
   void replace(const std::string& uid, Record& record, const api::ObjectPtr& object,
                api::Condition wanted);
   void send(const std::string& uid, Record& record);
-  void finish(const std::string& uid, const client::Outcome& outcome, Time now);
+  void finish(const std::string& uid, const Outcome& outcome, Time now);
 
   const Options options_;
-  Outbox& outbox_;
+  Calls& calls_;
   std::size_t in_flight_ = 0;
   boost::unordered_flat_map<std::string, Record> records_;  // by uid; never iterated
   std::deque<std::string> waiting_;  // in order; may name records that are gone
@@ -75,4 +75,4 @@ class StatusWriter {
 api::Json condition_patch(const api::Object& object, const api::Condition& condition,
                           std::optional<Time> transition);
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

@@ -10,22 +10,22 @@
 #include "base/time.h"
 #include "client/component.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 
 // The calls under way: gives each a ticket and finds who asked for it when the outcome comes.
-class Outbox {
+class Calls {
  public:
-  using Done = std::function<void(const client::Outcome& outcome, Time now)>;
+  using Done = std::function<void(const Outcome& outcome, Time now)>;
 
-  explicit Outbox(client::Send send) : send_(std::move(send)) {}
+  explicit Calls(Send send) : send_(std::move(send)) {}
 
   void send(api::Request request, Done done);
   // Hands an outcome to whoever asked. Unknown tickets are ignored: a recording may be cut
   // anywhere.
-  void complete(std::uint64_t ticket, const client::Outcome& outcome, Time now);
+  void complete(std::uint64_t ticket, const Outcome& outcome, Time now);
 
  private:
-  client::Send send_;
+  Send send_;
   std::uint64_t last_ticket_ = 0;
   boost::unordered_flat_map<std::uint64_t, Done> calls_;  // never iterated
 };
@@ -39,4 +39,4 @@ struct RetryOptions {
 };
 std::optional<Duration> retry_delay(const Error& error, int tries, RetryOptions options);
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "scheduler/bind/outbox.h"
-#include "scheduler/bind/recently_used.h"
+#include "client/kit/calls.h"
+#include "client/kit/recently_used.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 
 // What to tell about an object, in upstream's words.
 struct EventNote {
@@ -38,7 +38,7 @@ class EventRecorder {
     Duration refill = std::chrono::seconds{300};
   };
 
-  EventRecorder(Options options, Outbox& outbox);
+  EventRecorder(Options options, Calls& calls);
 
   void record(const api::Object& about, EventNote note, Time now);
   void run(Time now);
@@ -63,13 +63,12 @@ class EventRecorder {
 
   bool may_speak(const api::Object& about, Time now);
   void send(const SightingPtr& sighting);
-  void finish(const SightingPtr& sighting, std::int64_t sent, const client::Outcome& outcome,
-              Time now);
+  void finish(const SightingPtr& sighting, std::int64_t sent, const Outcome& outcome, Time now);
   std::string name_for(std::string_view object, Time now);
   api::Json body(const Sighting& sighting) const;
 
   const Options options_;
-  Outbox& outbox_;
+  Calls& calls_;
   std::uint64_t counter_ = 0;  // makes names unique
   std::uint64_t dropped_ = 0;
   std::size_t in_flight_ = 0;
@@ -82,4 +81,4 @@ class EventRecorder {
 // At most 1024 bytes: longer ones end in " ..." after whole characters.
 std::string cut_message(std::string message);
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

@@ -1,10 +1,10 @@
-#include "controllers/work_queue.h"
+#include "client/kit/work_queue.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace muster::controllers {
+namespace muster::client {
 namespace {
 
 using std::chrono::milliseconds;
@@ -54,4 +54,4 @@ TEST(WorkQueueTest, WaitsLongerAfterEveryFailure) {
 }
 
 }  // namespace
-}  // namespace muster::controllers
+}  // namespace muster::client

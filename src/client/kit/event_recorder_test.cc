@@ -1,12 +1,12 @@
-#include "scheduler/bind/event_recorder.h"
+#include "client/kit/event_recorder.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "scheduler/bind/fake_api_test.h"
+#include "client/kit/fake_api_testing.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 namespace {
 
 using std::chrono::seconds;
@@ -27,15 +27,15 @@ class EventRecorderTest : public ::testing::Test {
   FakeApi api;
   api::ObjectPtr pod = make_pod("p");
   EventRecorder recorder{{.instance = "default-scheduler-host", .in_flight_max = 2, .queue_max = 3},
-                         api.outbox};
+                         api.calls};
 };
 
 TEST_F(EventRecorderTest, SpeaksUpstreamsWords) {
   record("0/1 nodes are available: 1 Insufficient cpu.");
-  ASSERT_EQ(api.calls.size(), 1U);
-  EXPECT_EQ(api.calls[0].request.verb, api::Verb::Create);
-  EXPECT_EQ(api.calls[0].request.kind, &api::kinds::event());
-  EXPECT_EQ(api.calls[0].request.name_space, "ns");
+  ASSERT_EQ(api.sent.size(), 1U);
+  EXPECT_EQ(api.sent[0].request.verb, api::Verb::Create);
+  EXPECT_EQ(api.sent[0].request.kind, &api::kinds::event());
+  EXPECT_EQ(api.sent[0].request.name_space, "ns");
   EXPECT_EQ(
       api.body(0),
       R"({"metadata":{"name":"p.de0b6b3a7640000","namespace":"ns"},)"
@@ -51,46 +51,46 @@ TEST_F(EventRecorderTest, CountsRepeatsInOneEvent) {
   now += seconds{1};
   record("m");
   record("m");
-  EXPECT_EQ(api.calls.size(), 1U) << "while a call is under way, repeats are only counted";
+  EXPECT_EQ(api.sent.size(), 1U) << "while a call is under way, repeats are only counted";
   api.accept(0, now);
-  ASSERT_EQ(api.calls.size(), 2U);
-  EXPECT_EQ(api.calls[1].request.verb, api::Verb::Patch);
-  EXPECT_EQ(api.calls[1].request.name, "p.de0b6b3a7640000");
+  ASSERT_EQ(api.sent.size(), 2U);
+  EXPECT_EQ(api.sent[1].request.verb, api::Verb::Patch);
+  EXPECT_EQ(api.sent[1].request.name, "p.de0b6b3a7640000");
   EXPECT_EQ(api.body(1), R"({"count":3,"lastTimestamp":"2001-09-09T01:46:41Z"})");
   record("m");
   api.refuse(1, Reason::NotFound, now);
-  ASSERT_EQ(api.calls.size(), 3U);
-  EXPECT_EQ(api.calls[2].request.verb, api::Verb::Create) << "it had expired on the server";
+  ASSERT_EQ(api.sent.size(), 3U);
+  EXPECT_EQ(api.sent[2].request.verb, api::Verb::Create) << "it had expired on the server";
 }
 
 TEST_F(EventRecorderTest, SilencesAnObjectThatTalksTooMuch) {
   for (int i = 0; i < 40; ++i) {
     record(std::to_string(i));
-    api.accept(api.calls.size() - 1, now);
+    api.accept(api.sent.size() - 1, now);
   }
-  EXPECT_EQ(api.calls.size(), 25U);
+  EXPECT_EQ(api.sent.size(), 25U);
   EXPECT_EQ(recorder.dropped(), 15U);
   now += seconds{300};
   record("one more");
   record("but not two");
-  EXPECT_EQ(api.calls.size(), 26U);
+  EXPECT_EQ(api.sent.size(), 26U);
 }
 
 TEST_F(EventRecorderTest, DropsWhatDoesNotFitTheQueue) {
   for (int i = 0; i < 8; ++i) record(std::to_string(i));
-  EXPECT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(api.sent.size(), 2U);
   EXPECT_EQ(recorder.dropped(), 3U);
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 3U);
+  EXPECT_EQ(api.sent.size(), 3U);
 }
 
 TEST_F(EventRecorderTest, TakesAnotherNameIfTheFirstIsTaken) {
   record("m");
   api.refuse(0, Reason::AlreadyExists, now);
-  ASSERT_EQ(api.calls.size(), 2U);
+  ASSERT_EQ(api.sent.size(), 2U);
   EXPECT_NE(api.body(1).find("p.de0b6b3a7640001"), std::string::npos);
   api.refuse(1, Reason::Forbidden, now);
-  EXPECT_EQ(api.calls.size(), 2U) << "a namespace that is going away takes no events";
+  EXPECT_EQ(api.sent.size(), 2U) << "a namespace that is going away takes no events";
 }
 
 TEST(CutMessage, KeepsWholeCharactersWithin1024Bytes) {
@@ -101,4 +101,4 @@ TEST(CutMessage, KeepsWholeCharactersWithin1024Bytes) {
 }
 
 }  // namespace
-}  // namespace muster::scheduler
+}  // namespace muster::client

@@ -1,9 +1,9 @@
-#include "scheduler/bind/outbox.h"
+#include "client/kit/calls.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace muster::scheduler {
+namespace muster::client {
 
 namespace {
 
@@ -14,13 +14,13 @@ constexpr Duration kDelayMax = std::chrono::seconds{10};
 
 }  // namespace
 
-void Outbox::send(api::Request request, Done done) {
+void Calls::send(api::Request request, Done done) {
   const std::uint64_t ticket = ++last_ticket_;
   calls_.emplace(ticket, std::move(done));
   send_(std::move(request), ticket);
 }
 
-void Outbox::complete(std::uint64_t ticket, const client::Outcome& outcome, Time now) {
+void Calls::complete(std::uint64_t ticket, const Outcome& outcome, Time now) {
   const auto at = calls_.find(ticket);
   if (at == calls_.end()) return;
   const Done done = std::move(at->second);
@@ -46,4 +46,4 @@ std::optional<Duration> retry_delay(const Error& error, int tries, RetryOptions 
   return std::max<Duration>(delay, std::chrono::seconds{error.retry_after_s});
 }
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

@@ -1,4 +1,4 @@
-#include "scheduler/bind/event_recorder.h"
+#include "client/kit/event_recorder.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "api/kind.h"
 #include "base/check.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 
 namespace {
 
@@ -43,9 +43,9 @@ std::string cut_message(std::string message) {
   return message + " ...";
 }
 
-EventRecorder::EventRecorder(Options options, Outbox& outbox)
+EventRecorder::EventRecorder(Options options, Calls& calls)
     : options_(std::move(options)),
-      outbox_(outbox),
+      calls_(calls),
       seen_(options_.remembered_max),
       silence_(options_.remembered_max) {}
 
@@ -126,22 +126,22 @@ void EventRecorder::send(const SightingPtr& sighting) {
   ++sighting->tries;
   api::Request request;
   if (sighting->written == 0) {
-    request = client::create_request(api::kinds::event(), sighting->name_space, body(*sighting));
+    request = create_request(api::kinds::event(), sighting->name_space, body(*sighting));
   } else {
     api::JsonObject patch;
     patch["count"] = sighting->count;
     patch["lastTimestamp"] = format_time(sighting->last);
-    request = client::patch_request(api::kinds::event(), sighting->name_space, sighting->name, "",
-                                    api::PatchType::StrategicMerge, std::move(patch));
+    request = patch_request(api::kinds::event(), sighting->name_space, sighting->name, "",
+                            api::PatchType::StrategicMerge, std::move(patch));
   }
-  outbox_.send(std::move(request),
-               [this, sighting, sent = sighting->count](const client::Outcome& outcome, Time now) {
-                 finish(sighting, sent, outcome, now);
-               });
+  calls_.send(std::move(request),
+              [this, sighting, sent = sighting->count](const Outcome& outcome, Time now) {
+                finish(sighting, sent, outcome, now);
+              });
 }
 
-void EventRecorder::finish(const SightingPtr& sighting, std::int64_t sent,
-                           const client::Outcome& outcome, Time now) {
+void EventRecorder::finish(const SightingPtr& sighting, std::int64_t sent, const Outcome& outcome,
+                           Time now) {
   CHECK(in_flight_ > 0 && sighting->busy);
   --in_flight_;
   sighting->busy = false;
@@ -173,4 +173,4 @@ std::optional<Time> EventRecorder::next_deadline() const {
   return retries_.empty() ? std::nullopt : std::optional(retries_.begin()->first.first);
 }
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

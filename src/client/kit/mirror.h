@@ -9,7 +9,7 @@
 
 #include "api/object.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 
 // The newest version we were told of every object of one kind, so that a change can be compared
 // with what it replaced. Keyed by namespace and name as they stand inside the objects; never
@@ -23,11 +23,11 @@ class Mirror {
   }
   // Both return what was known before, or null.
   api::ObjectPtr put(const api::ObjectPtr& object) {
-    api::ObjectPtr before = take(*object);
+    api::ObjectPtr before = remove(*object);
     objects_.emplace(key_of(*object), object);
     return before;
   }
-  api::ObjectPtr take(const api::Object& object) {
+  api::ObjectPtr remove(const api::Object& object) {
     const auto at = objects_.find(key_of(object));
     if (at == objects_.end()) return nullptr;
     // Moved out first: the key lies inside the object.
@@ -56,4 +56,4 @@ class Mirror {
   boost::unordered_flat_map<Key, api::ObjectPtr, Hash> objects_;
 };
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

@@ -1,11 +1,11 @@
-#include "scheduler/bind/status_writer.h"
+#include "client/kit/status_writer.h"
 
 #include <utility>
 
 #include "base/check.h"
 #include "base/log.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 
 namespace {
 
@@ -114,14 +114,13 @@ void StatusWriter::send(const std::string& uid, Record& record) {
   record.in_flight = true;
   record.echoed = false;
   record.sent = record.version;
-  outbox_.send(
-      client::patch_request(object.kind(), object.meta().name_space, object.meta().name, "status",
+  calls_.send(patch_request(object.kind(), object.meta().name_space, object.meta().name, "status",
                             api::PatchType::StrategicMerge,
                             condition_patch(object, record.wanted, record.transition)),
-      [this, uid](const client::Outcome& outcome, Time now) { finish(uid, outcome, now); });
+              [this, uid](const Outcome& outcome, Time now) { finish(uid, outcome, now); });
 }
 
-void StatusWriter::finish(const std::string& uid, const client::Outcome& outcome, Time now) {
+void StatusWriter::finish(const std::string& uid, const Outcome& outcome, Time now) {
   CHECK(in_flight_ > 0);
   --in_flight_;
   const auto at = records_.find(uid);
@@ -174,4 +173,4 @@ std::optional<Time> StatusWriter::next_deadline() const {
   return retries_.empty() ? std::nullopt : std::optional(retries_.begin()->first);
 }
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

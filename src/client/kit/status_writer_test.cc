@@ -1,12 +1,12 @@
-#include "scheduler/bind/status_writer.h"
+#include "client/kit/status_writer.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "scheduler/bind/fake_api_test.h"
+#include "client/kit/fake_api_testing.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 namespace {
 
 using std::chrono::seconds;
@@ -24,14 +24,14 @@ class StatusWriterTest : public ::testing::Test {
 
   Time now{seconds{1'000'000'000}};
   FakeApi api;
-  StatusWriter writer{{.in_flight_max = 2}, api.outbox};
+  StatusWriter writer{{.in_flight_max = 2}, api.calls};
   api::ObjectPtr pod = make_pod("p");
 };
 
 TEST_F(StatusWriterTest, PatchesTheStatusStrategically) {
   write(pod, "0/5 nodes are available: 5 Insufficient cpu.");
-  ASSERT_EQ(api.calls.size(), 1U);
-  const api::Request& request = api.calls[0].request;
+  ASSERT_EQ(api.sent.size(), 1U);
+  const api::Request& request = api.sent[0].request;
   EXPECT_EQ(request.verb, api::Verb::Patch);
   EXPECT_EQ(request.subresource, "status");
   EXPECT_EQ(request.patch_type, api::PatchType::StrategicMerge);
@@ -49,9 +49,9 @@ TEST_F(StatusWriterTest, WritesNothingThatTheObjectSaysAlready) {
                                .message = "same",
                                .observed_generation = 3};
   write(pod, "same", &current);
-  EXPECT_TRUE(api.calls.empty());
+  EXPECT_TRUE(api.sent.empty());
   write(pod, "other", &current);
-  ASSERT_EQ(api.calls.size(), 1U);
+  ASSERT_EQ(api.sent.size(), 1U);
   EXPECT_EQ(api.body(0).find("lastTransitionTime"), std::string::npos)
       << "the status did not change";
 }
@@ -63,7 +63,7 @@ TEST_F(StatusWriterTest, SaysThatItSawANewerGeneration) {
                                .message = "same",
                                .observed_generation = 2};
   write(pod, "same", &current);
-  ASSERT_EQ(api.calls.size(), 1U);
+  ASSERT_EQ(api.sent.size(), 1U);
   EXPECT_NE(api.body(0).find("\"observedGeneration\":3"), std::string::npos);
 }
 
@@ -73,10 +73,10 @@ TEST_F(StatusWriterTest, WithdrawsWhatGivesThatReasonAndNothingElse) {
   writer.withdraw(pod, &current, "Invalid");
   writer.withdraw(pod, nullptr, "Unschedulable");
   writer.run(now);
-  EXPECT_TRUE(api.calls.empty());
+  EXPECT_TRUE(api.sent.empty());
   writer.withdraw(pod, &current, "Unschedulable");
   writer.run(now);
-  ASSERT_EQ(api.calls.size(), 1U);
+  ASSERT_EQ(api.sent.size(), 1U);
   EXPECT_EQ(api.body(0), R"({"metadata":{"uid":"uid-p"},"status":{"conditions":[)"
                          R"({"$patch":"delete","type":"PodScheduled"}]}})");
 }
@@ -85,9 +85,9 @@ TEST_F(StatusWriterTest, WithdrawsWhatIsStillOnItsWay) {
   write(pod, "1");
   writer.withdraw(pod, nullptr, "Unschedulable");
   writer.run(now);
-  ASSERT_EQ(api.calls.size(), 1U) << "one call per object";
+  ASSERT_EQ(api.sent.size(), 1U) << "one call per object";
   api.accept(0, now);
-  ASSERT_EQ(api.calls.size(), 2U);
+  ASSERT_EQ(api.sent.size(), 2U);
   EXPECT_NE(api.body(1).find("\"$patch\":\"delete\""), std::string::npos);
 }
 
@@ -95,15 +95,15 @@ TEST_F(StatusWriterTest, KeepsOneCallPerObjectAndTheNewestBehindIt) {
   write(pod, "1");
   write(pod, "2");
   write(pod, "3");
-  EXPECT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.sent.size(), 1U);
   api.accept(0, now);
-  ASSERT_EQ(api.calls.size(), 2U);
+  ASSERT_EQ(api.sent.size(), 2U);
   EXPECT_NE(api.body(1).find(R"("message":"3")"), std::string::npos);
   EXPECT_EQ(api.body(1).find("lastTransitionTime"), std::string::npos);
   write(pod, "3");
   api.accept(1, now);
   write(pod, "3");
-  EXPECT_EQ(api.calls.size(), 2U) << "written, although the watch has not shown it yet";
+  EXPECT_EQ(api.sent.size(), 2U) << "written, although the watch has not shown it yet";
 }
 
 TEST_F(StatusWriterTest, BelievesTheWatchAgainAfterTheEcho) {
@@ -124,7 +124,7 @@ TEST_F(StatusWriterTest, RetriesConflictsAndGivesUpOnTheGone) {
   ASSERT_TRUE(writer.next_deadline());
   now = *writer.next_deadline();
   writer.run(now);
-  ASSERT_EQ(api.calls.size(), 2U);
+  ASSERT_EQ(api.sent.size(), 2U);
   EXPECT_NE(api.body(1).find(R"("message":"2")"), std::string::npos);
   EXPECT_NE(api.body(1).find("lastTransitionTime"), std::string::npos)
       << "the first was never written";
@@ -137,16 +137,16 @@ TEST_F(StatusWriterTest, DropsWhatWaitsForAPodThatIsPlaced) {
   write(pod, "2");
   writer.forget("uid-p");
   api.accept(0, now);
-  EXPECT_EQ(api.calls.size(), 1U);
+  EXPECT_EQ(api.sent.size(), 1U);
   EXPECT_EQ(writer.pending(), 0U);
 }
 
 TEST_F(StatusWriterTest, KeepsABoundedNumberUnderWay) {
   for (const char* name : {"a", "b", "c"}) write(make_pod(name), "m");
-  EXPECT_EQ(api.calls.size(), 2U);
+  EXPECT_EQ(api.sent.size(), 2U);
   api.accept(1, now);
-  EXPECT_EQ(api.calls.size(), 3U);
+  EXPECT_EQ(api.sent.size(), 3U);
 }
 
 }  // namespace
-}  // namespace muster::scheduler
+}  // namespace muster::client

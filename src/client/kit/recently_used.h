@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace muster::scheduler {
+namespace muster::client {
 
 // A bounded map from text that forgets what was not asked for the longest.
 template <typename T>
@@ -45,4 +45,4 @@ class RecentlyUsed {
   boost::unordered_flat_map<std::string_view, typename Entries::iterator> index_;
 };
 
-}  // namespace muster::scheduler
+}  // namespace muster::client

@@ -11,7 +11,7 @@
 
 #include "base/time.h"
 
-namespace muster::controllers {
+namespace muster::client {
 
 // What a controller has to look at, by key: now, or at a later time. A key that is due stands in it
 // once, however often it was added; keys come out in their order.
@@ -57,4 +57,4 @@ class WorkQueue {
   std::multimap<Time, std::string> later_;
 };
 
-}  // namespace muster::controllers
+}  // namespace muster::client

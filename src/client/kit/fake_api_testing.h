@@ -8,9 +8,9 @@
 
 #include "api/kind.h"
 #include "api/object.h"
-#include "scheduler/bind/outbox.h"
+#include "client/kit/calls.h"
 
-namespace muster::scheduler {
+namespace muster::client {
 
 inline api::ObjectPtr make_pod(const std::string& name, const std::string& status = "{}") {
   const auto document =
@@ -26,20 +26,20 @@ struct FakeApi {
     api::Request request;
     std::uint64_t ticket;
   };
-  std::vector<Call> calls;
-  Outbox outbox{[this](api::Request request, std::uint64_t ticket) {
-    calls.push_back({std::move(request), ticket});
+  std::vector<Call> sent;
+  Calls calls{[this](api::Request request, std::uint64_t ticket) {
+    sent.push_back({std::move(request), ticket});
   }};
 
   void accept(std::size_t call, Time now) {
-    outbox.complete(calls.at(call).ticket, api::Answer{}, now);
+    calls.complete(sent.at(call).ticket, api::Answer{}, now);
   }
   void refuse(std::size_t call, Reason reason, Time now, int retry_after_s = 0) {
     Error error = make_error(reason, "no: {}", reason_name(reason));
     error.retry_after_s = retry_after_s;
-    outbox.complete(calls.at(call).ticket, fail(std::move(error)), now);
+    calls.complete(sent.at(call).ticket, fail(std::move(error)), now);
   }
-  std::string body(std::size_t call) const { return api::to_text(calls.at(call).request.body); }
+  std::string body(std::size_t call) const { return api::to_text(sent.at(call).request.body); }
 };
 
-}  // namespace muster::scheduler
+}  // namespace muster::client
