@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 
@@ -242,28 +243,64 @@ TEST(Subscription, MayBeMadeInsideAWake) {
   EXPECT_EQ(late, 1);
 }
 
-// Each round's receiver dies right after its handle; a wake that came later would touch freed
-// memory.
+// Handles come and go on three threads while changes arrive. What a wake captured says whether its
+// handle is gone: none may run, or still be running, after that.
 TEST(Subscription, IsNeverWokenAfterItWasDropped) {
+  struct Receiver {
+    std::atomic<bool> dropped = false;
+    std::atomic<bool> running = false;
+  };
   Window window;
   std::atomic<bool> done = false;
   std::atomic<int> woken = 0;
+  std::atomic<int> woken_late = 0;
+  std::atomic<int> dropped_early = 0;
   std::vector<std::thread> watchers;
   for (int i = 0; i < 3; ++i)
     watchers.emplace_back([&] {
       while (!done) {
-        const auto receiver = std::make_unique<std::atomic<int>>(0);
-        const auto subscription = window.subscribe("pods", [&woken, to = receiver.get()] {
-          ++*to;
+        const auto receiver = std::make_shared<Receiver>();
+        auto subscription = window.subscribe("pods", [&, receiver] {
+          receiver->running = true;
+          if (receiver->dropped) ++woken_late;
           ++woken;
+          std::this_thread::yield();
+          receiver->running = false;
         });
         std::this_thread::yield();
+        subscription.reset();
+        receiver->dropped = true;
+        if (receiver->running) ++dropped_early;
       }
     });
   for (std::int64_t revision = 1; revision <= 3000 || woken == 0; ++revision)
     append(window, {pod_change(revision)});
   done = true;
   for (std::thread& watcher : watchers) watcher.join();
+  EXPECT_GT(woken, 0);
+  EXPECT_EQ(woken_late, 0);
+  EXPECT_EQ(dropped_early, 0);
+}
+
+// The wake waits until the other thread is about to drop the handle, and then takes its time.
+TEST(Subscription, ADropWaitsForTheWakeThatRuns) {
+  Window window;
+  std::atomic<bool> woken = false;
+  std::atomic<bool> dropping = false;
+  std::atomic<bool> running = false;
+  auto subscription = window.subscribe("pods", [&] {
+    running = true;
+    woken = true;
+    while (!dropping) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    running = false;
+  });
+  std::thread writer([&] { append(window, {pod_change(1)}); });
+  while (!woken) std::this_thread::yield();
+  dropping = true;
+  subscription.reset();
+  EXPECT_FALSE(running);
+  writer.join();
 }
 
 // What a server does: many cursors, woken by subscriptions, while one writer appends blocks.
