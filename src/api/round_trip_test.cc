@@ -3,6 +3,7 @@
 #include <bit>
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -234,19 +235,55 @@ TEST(Protobuf, ReportsUnknownNumbersUnlessTheyAreZero) {
   EXPECT_EQ(to_text(decoded->document), R"({"metadata":{"name":"m"}})");
 }
 
+// What a reader makes of `body`, with bytes behind it that do not belong to it.
+std::string read_before(const Message& message, std::string_view body, char behind) {
+  const std::string memory = std::string(body) + std::string(64, behind);
+  const auto read = parse_protobuf(message, std::string_view(memory).substr(0, body.size()));
+  if (!read) return read.error().message;
+  const auto decoded = decode(message, *read);
+  return decoded ? to_text(decoded->document) : decoded.error().message;
+}
+
+// Where a message may be cut so that what is left is a message: after each of its fields. All of
+// them are messages here, each with a length before it.
+std::set<std::size_t> ends_of_fields(std::string_view body) {
+  std::set<std::size_t> ends{0};
+  std::size_t at = 0;
+  while (at < body.size()) {
+    EXPECT_EQ(body[at] & 7, 2);
+    std::size_t size = 0;
+    ++at;
+    for (unsigned shift = 0;; shift += 7) {
+      const auto byte = static_cast<unsigned char>(body[at++]);
+      size |= std::size_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) break;
+    }
+    ends.insert(at += size);
+  }
+  return ends;
+}
+
 TEST(Protobuf, NeverReadsOutOfRange) {
   const auto& pod = schema::message("core/v1", "Pod");
   SeededEntropy entropy(4);
   const std::string sound =
       ProtobufWriter::message(pod, decode(pod, {schema::sample(pod, entropy), {}})->document);
-  for (std::size_t size = 0; size < std::min<std::size_t>(sound.size(), 2000); ++size)
-    static_cast<void>(parse_protobuf(pod, std::string(sound, 0, size)));
+  const std::set<std::size_t> ends = ends_of_fields(sound);
+  ASSERT_EQ(ends.size(), 4U) << "metadata, spec and status";
+  for (std::size_t size = 0; size < sound.size(); size += size < 2000 ? 1 : 97)
+    EXPECT_EQ(parse_protobuf(pod, std::string(sound, 0, size)).has_value(), ends.contains(size));
+  for (const std::size_t end : ends)
+    EXPECT_TRUE(parse_protobuf(pod, std::string(sound, 0, end)).has_value());
+  int understood = 0;
   for (int i = 0; i < 5000; ++i) {
     std::string broken(sound, 0, 1 + entropy.below(400));
     for (int flips = 0; flips < 3; ++flips)
       broken[entropy.below(broken.size())] = static_cast<char>(entropy.next());
-    if (const auto read = parse_protobuf(pod, broken)) static_cast<void>(decode(pod, *read));
+    const std::string answer = read_before(pod, broken, '\0');
+    EXPECT_EQ(answer, read_before(pod, broken, '\x7f')) << "it looked behind the body";
+    if (answer.starts_with('{')) ++understood;
   }
+  EXPECT_GT(understood, 0);
 }
 
 TEST(Protobuf, ReplacesBytesThatAreNoText) {
