@@ -17,7 +17,7 @@
 #include "explain/tree.h"
 #include "explain/trial.h"
 #include "explain/words.h"
-#include "scheduler/queue/group_spec.h"
+#include "scheduler/groups/group_spec.h"
 
 namespace muster::explain {
 namespace {

@@ -9,7 +9,7 @@
 #include "api/views/pod_view.h"
 #include "base/check.h"
 #include "scheduler/cycle/attempt.h"
-#include "scheduler/queue/group_spec.h"
+#include "scheduler/groups/group_spec.h"
 #include "scheduler/queue/scheduling_queue.h"
 
 namespace muster::explain {

@@ -9,8 +9,8 @@
 #include "scheduler/cache/cluster.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/framework/profile.h"
-#include "scheduler/queue/tree_faults.h"
-#include "scheduler/queue/workload_forest.h"
+#include "scheduler/groups/tree_faults.h"
+#include "scheduler/groups/workload_forest.h"
 
 namespace muster::explain {
 

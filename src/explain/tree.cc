@@ -8,7 +8,7 @@
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
-#include "scheduler/queue/group_spec.h"
+#include "scheduler/groups/group_spec.h"
 
 namespace muster::explain {
 namespace {

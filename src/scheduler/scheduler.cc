@@ -19,11 +19,11 @@
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/groups/group_spec.h"
+#include "scheduler/groups/member_traits.h"
+#include "scheduler/groups/template_rules.h"
 #include "scheduler/queue/changes.h"
-#include "scheduler/queue/group_spec.h"
-#include "scheduler/queue/member_traits.h"
 #include "scheduler/queue/scheduling_queue.h"
-#include "scheduler/queue/template_rules.h"
 #include "scheduler/tree_reports.h"
 
 namespace muster::scheduler {

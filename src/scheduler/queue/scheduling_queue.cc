@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "scheduler/queue/group_spec.h"
+#include "scheduler/groups/group_spec.h"
 #include "scheduler/queue/queue_records.h"
 
 namespace muster::scheduler {

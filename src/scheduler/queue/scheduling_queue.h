@@ -17,9 +17,9 @@
 
 #include "scheduler/framework/cluster_event.h"
 #include "scheduler/framework/entity.h"
+#include "scheduler/groups/tree_faults.h"
+#include "scheduler/groups/workload_forest.h"
 #include "scheduler/queue/backoff.h"
-#include "scheduler/queue/tree_faults.h"
-#include "scheduler/queue/workload_forest.h"
 
 namespace muster::scheduler {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "scheduler/queue/group_spec.h"
+#include "scheduler/groups/group_spec.h"
 #include "sim/pretend_nodes.h"
 
 namespace muster::sim {

@@ -1,4 +1,4 @@
-#include "scheduler/queue/workload_forest.h"
+#include "scheduler/groups/workload_forest.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "api/object.h"
-#include "scheduler/queue/workload_forest.h"
+#include "scheduler/groups/workload_forest.h"
 
 namespace muster::scheduler {
 

@@ -5,7 +5,7 @@
 
 #include "api/gates/gates.h"
 #include "api/views/condition.h"
-#include "scheduler/queue/workload_forest.h"
+#include "scheduler/groups/workload_forest.h"
 
 namespace muster::scheduler {
 

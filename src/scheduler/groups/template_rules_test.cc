@@ -1,4 +1,4 @@
-#include "scheduler/queue/template_rules.h"
+#include "scheduler/groups/template_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/queue/template_rules.h"
-#include "scheduler/queue/workload_forest.h"
+#include "scheduler/groups/template_rules.h"
+#include "scheduler/groups/workload_forest.h"
 
 namespace muster::scheduler {
 

@@ -1,4 +1,4 @@
-#include "scheduler/queue/member_traits.h"
+#include "scheduler/groups/member_traits.h"
 
 #include <gtest/gtest.h>
 

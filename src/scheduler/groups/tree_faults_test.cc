@@ -1,4 +1,4 @@
-#include "scheduler/queue/tree_faults.h"
+#include "scheduler/groups/tree_faults.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "scheduler/queue/group_spec.h"
+#include "scheduler/groups/group_spec.h"
 
 #include <gtest/gtest.h>
 

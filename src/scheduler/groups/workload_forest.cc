@@ -1,4 +1,4 @@
-#include "scheduler/queue/workload_forest.h"
+#include "scheduler/groups/workload_forest.h"
 
 #include <algorithm>
 #include <iterator>
