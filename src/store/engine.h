@@ -18,7 +18,7 @@ using api::Object;
 using api::ObjectPtr;
 using api::Revision;
 
-// Where an object stands in the store: "pods/default/web", "nodes/n1". Keys sort as lists are
+// Where an object is in the store: "pods/default/web", "nodes/n1". Keys sort as lists are
 // listed. The namespace is left out for cluster-scoped kinds. Prefixes of lists end in '/':
 // "pods/default/".
 std::string make_key(const api::Kind& kind, std::string_view name_space, std::string_view name);
@@ -58,7 +58,7 @@ struct Contents {
   Revision compacted;                                      // changes up to here are gone
   std::vector<std::pair<std::string, ObjectPtr>> objects;  // current, by key
   // Every change after `compacted`, oldest first, for watchers that resume. Bounded: where history
-  // is longer, `compacted` is raised to what is told here, and the first block may be cut.
+  // is longer, `compacted` is raised to where these begin, and the first block may be cut.
   std::vector<Change> recent;
 };
 
@@ -81,11 +81,11 @@ class Engine {
   // engine is broken (disk full, I/O error): nothing of the batch may be taken as committed.
   virtual Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) = 0;
 
-  // Where committed changes are told, in revision order, whole blocks at a time: by commit() before
+  // Who is handed committed changes, in revision order, whole blocks at a time: by commit() before
   // it returns, and by engines shared with others whenever they write. Set once, before the first
   // commit.
   using Sink = std::function<void(std::span<const Change>)>;
-  virtual void tell(Sink sink) = 0;
+  virtual void set_sink(Sink sink) = 0;
 
   // Forgets changes up to and including `revision`; current objects stay. Takes time in proportion
   // to the changes forgotten since the last call: compact often, in small steps. BadRequest beyond

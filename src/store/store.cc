@@ -31,8 +31,8 @@ Result<std::unique_ptr<Store>> Store::open(std::unique_ptr<Engine> engine) {
     store->by_key_.emplace(key, object);
     store->in_order_.emplace_hint(store->in_order_.end(), std::move(key), std::move(object));
   }
-  store->engine_->tell(
-      [self = store.get()](std::span<const Change> changes) { self->take_in(changes); });
+  store->engine_->set_sink(
+      [self = store.get()](std::span<const Change> changes) { self->apply(changes); });
   return store;
 }
 
@@ -84,7 +84,7 @@ void Store::listen(Listener listener) {
   listeners_.push_back(std::move(listener));
 }
 
-void Store::take_in(std::span<const Change> changes) {
+void Store::apply(std::span<const Change> changes) {
   if (changes.empty()) return;
   {
     // One lock for all of them: readers see whole transactions. What is replaced lives on in

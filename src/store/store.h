@@ -42,17 +42,17 @@ class Store {
   Result<void> compact(Revision revision);
 
   // Listeners hear every block of changes after the objects are updated, on the writer's thread, in
-  // order. Add them before the first commit. The recent changes found at open() are told at once.
+  // order. Add them before the first commit. The recent changes found at open() are handed over at once.
   using Listener = std::function<void(std::span<const Change>)>;
   void listen(Listener listener);
 
  private:
   explicit Store(std::unique_ptr<Engine> engine);
-  void take_in(std::span<const Change> changes);
+  void apply(std::span<const Change> changes);
 
   std::unique_ptr<Engine> engine_;
   std::vector<Listener> listeners_;
-  std::vector<Change> recent_;  // from open(), told to listeners as they come
+  std::vector<Change> recent_;  // from open(), handed to listeners as they are added
   bool committing_ = false;     // the first commit was asked for; recent_ is gone
 
   // The current objects twice, since the two questions have different best answers: among 100,000

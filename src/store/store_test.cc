@@ -121,7 +121,7 @@ class BrokenEngine final : public Engine {
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction>) override {
     return fail(Reason::InternalError, "disk full");
   }
-  void tell(Sink) override {}
+  void set_sink(Sink) override {}
   Result<void> compact(Revision) override { return fail(Reason::InternalError, "disk full"); }
 };
 

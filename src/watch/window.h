@@ -78,7 +78,7 @@ class Window {
   // post, don't work.
   // Dropping the handle ends it; after that `wake` is not called again, nor is it still running,
   // unless the handle was dropped inside it. A `wake` may drop its own handle and any other,
-  // subscribe, and read. The one rule: whoever drops a handle must not hold a lock that its `wake`
+  // subscribe, and read. The one rule: who drops a handle must not hold a lock that its `wake`
   // takes, since the drop waits for it. To miss nothing, subscribe first and read after. Handles go
   // before the window does.
   using Wake = std::function<void()>;

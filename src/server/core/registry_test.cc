@@ -225,7 +225,7 @@ class FailingEngine final : public store::Engine {
     if (fails_) return fail(Reason::InternalError, "no space left on device");
     return inner_->commit(batch);
   }
-  void tell(Sink sink) override { inner_->tell(std::move(sink)); }
+  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
   Result<void> compact(api::Revision revision) override { return inner_->compact(revision); }
 
  private:

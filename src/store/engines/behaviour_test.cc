@@ -95,7 +95,7 @@ struct Told {
  private:
   Contents start() {
     Contents contents = engine().load().value();
-    engine().tell([this](std::span<const Change> told) {
+    engine().set_sink([this](std::span<const Change> told) {
       changes.insert(changes.end(), told.begin(), told.end());
     });
     return contents;
@@ -239,7 +239,7 @@ TYPED_TEST(EngineBehaviour, TellsWhatStoodThereBefore) {
 
 TYPED_TEST(EngineBehaviour, TellsTheSinkWholeBlocksBeforeCommitReturns) {
   std::vector<std::size_t> calls;
-  this->engine().tell([&](std::span<const Change> told) {
+  this->engine().set_sink([&](std::span<const Change> told) {
     calls.push_back(told.size());
     EXPECT_EQ(told.back().revision, told.back().block_end);
     EXPECT_EQ(told.back().object->revision(), told.back().revision);

@@ -11,7 +11,7 @@ namespace muster::store {
 // this one) for as long as this lives.
 //
 //   FORMAT      a sentence and the layout's number; written last, so that it vouches for the rest
-//   FORMAT.new  the same while the store is being made; such a directory may be made anew
+//   FORMAT.new  the same while the store is being made; such a directory may be rebuilt
 //   db/         the database
 //
 // Whatever is not ours is refused untouched: a newer format, somebody else's files, a directory

@@ -35,7 +35,7 @@ class Ledger {
   Decision decide(std::span<const Transaction> batch) const;
   void accept(const Decision& decision);
 
-  // Starts again from what was found on disk. A null object stands for one whose kind we do not
+  // Restarts from what was found on disk. A null object stands for one whose kind we do not
   // know: its key is taken, and every write to it is refused.
   void restart(Revision newest);
   void restore(std::string_view key, Revision revision, ObjectPtr object);

@@ -34,7 +34,7 @@ class MemoryEngine final : public Engine {
     return std::move(decision.outcomes);
   }
 
-  void tell(Sink sink) override { sink_ = std::move(sink); }
+  void set_sink(Sink sink) override { sink_ = std::move(sink); }
 
   Result<void> compact(Revision revision) override {
     if (revision > ledger_.revision())

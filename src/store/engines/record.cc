@@ -22,12 +22,12 @@ void put_text(std::string_view text, std::string& out) {
   out.append(text);
 }
 
-// Takes values off the front of a text; once something is missing, `good` is false for ever.
+// Pops values off the front of a text; once something is missing, `good` stays false.
 struct Reader {
   std::string_view rest;
   bool good = true;
 
-  std::string_view take(std::size_t size) {
+  std::string_view pop(std::size_t size) {
     good = good && rest.size() >= size;
     if (!good) return {};
     const std::string_view taken = rest.substr(0, size);
@@ -36,14 +36,14 @@ struct Reader {
   }
   template <typename T>
   T number() {
-    const std::string_view bytes = take(sizeof(T));
+    const std::string_view bytes = pop(sizeof(T));
     if (!good) return 0;
     return boost::endian::endian_load<T, sizeof(T), boost::endian::order::big>(
         reinterpret_cast<const unsigned char*>(bytes.data()));
   }
   std::string_view text() {
     const auto size = number<std::uint32_t>();
-    return take(size);
+    return pop(size);
   }
 };
 

@@ -87,7 +87,7 @@ class RocksdbEngine final : public Engine {
 
   Result<Contents> load() override;
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) override;
-  void tell(Sink sink) override { sink_ = std::move(sink); }
+  void set_sink(Sink sink) override { sink_ = std::move(sink); }
   Result<void> compact(Revision revision) override;
   Result<Revision> skip_to(Revision revision);
 
@@ -122,7 +122,7 @@ class RocksdbEngine final : public Engine {
   Result<void> open_database(Access access);
   IteratorPtr iterate(rocksdb::ColumnFamilyHandle& family) const;
   Result<void> write(rocksdb::WriteBatch& batch, bool sync);
-  Result<void> settle();
+  Result<void> recover();
   tl::unexpected<Error> damaged(std::string_view what) const;
 
   DataDirectory directory_;
@@ -138,7 +138,7 @@ class RocksdbEngine final : public Engine {
   Sink sink_;
   bool writable_ = false;
   bool loaded_ = false;
-  bool doubtful_ = false;  // the last write failed; settle() must find out where we stand
+  bool doubtful_ = false;  // the last write failed; recover() must find out where we stand
 };
 
 tl::unexpected<Error> RocksdbEngine::damaged(std::string_view what) const {
@@ -366,7 +366,7 @@ Result<ObjectPtr> RocksdbEngine::read_previous(Revision revision, Loading& loadi
 
 Result<std::vector<Result<Revision>>> RocksdbEngine::commit(std::span<Transaction> batch) {
   CHECK_THAT(loaded_, "commit before load");
-  if (auto settled = settle(); !settled) return fail(std::move(settled).error());
+  if (auto recovered = recover(); !recovered) return fail(std::move(recovered).error());
   Ledger::Decision decision = ledger_.decide(batch);
   if (decision.changes.empty()) return std::move(decision.outcomes);
 
@@ -411,7 +411,7 @@ Result<void> RocksdbEngine::compact(Revision revision) {
   if (revision > ledger_.revision())
     return fail(Reason::BadRequest, "cannot compact to revision {}: the newest is {}",
                 revision.value, ledger_.revision().value);
-  if (auto settled = settle(); !settled) return settled;
+  if (auto recovered = recover(); !recovered) return recovered;
   while (compacted_ < revision) {
     // The position moves with each step, so that a crash leaves a smaller compaction, not half of
     // one.
@@ -446,7 +446,7 @@ Result<void> RocksdbEngine::write(rocksdb::WriteBatch& batch, bool sync) {
 
 // After a failed write: lets the database recover, which drops what failed, and makes sure that it
 // did.
-Result<void> RocksdbEngine::settle() {
+Result<void> RocksdbEngine::recover() {
   if (!doubtful_) return {};
   const rocksdb::Status status = db_->Resume();
   if (status.IsBusy())  // at it by itself, as it is once a full disk has room again

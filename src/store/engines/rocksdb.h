@@ -19,7 +19,7 @@ Result<std::unique_ptr<Engine>> open_rocksdb_engine(const std::string& directory
 
 // Leaves out the next `count` revisions and forgets the history before them; returns the newest
 // now. For a store restored from a backup: revisions that were handed out after the backup was made
-// must not come again with another meaning, and whoever watches must list anew.
+// must not come again with another meaning, and every watcher must list again.
 Result<Revision> skip_revisions(const std::string& directory, std::int64_t count);
 
 }  // namespace muster::store

@@ -371,7 +371,7 @@ TEST(RocksdbEngine, ReportsAFullDiskAndLosesNothing) {
   {
     const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
     ASSERT_TRUE(engine->load());
-    engine->tell([&](std::span<const Change> changes) { told += changes.size(); });
+    engine->set_sink([&](std::span<const Change> changes) { told += changes.size(); });
     std::vector<Transaction> before{together(create("before"))};
     ASSERT_TRUE(engine->commit(before));
     std::vector<Transaction> refused{together(create("refused", std::string(100'000, 'x')))};
