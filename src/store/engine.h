@@ -91,6 +91,10 @@ class Engine {
   // to the changes forgotten since the last call: compact often, in small steps. BadRequest beyond
   // the newest.
   virtual Result<void> compact(Revision revision) = 0;
+
+  // Whether a commit would succeed now, found out by a small write that changes nothing. After a
+  // failed write this is also what lets the engine recover.
+  virtual Result<void> probe() = 0;
 };
 
 }  // namespace muster::store

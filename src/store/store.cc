@@ -68,11 +68,23 @@ Result<std::vector<Result<Revision>>> Store::commit(std::span<Transaction> batch
     committing_ = true;
     recent_ = {};
   }
-  return engine_->commit(batch);
+  return observe(engine_->commit(batch));
 }
 
+// Every write to the engine passes through here, so that health_ is what the last one showed.
+template <typename Outcome>
+Outcome Store::observe(Outcome outcome) {
+  if (outcome)
+    health_.set_writable();
+  else if (outcome.error().reason != Reason::BadRequest)  // that is the caller's fault
+    health_.set_failed(outcome.error().message);
+  return outcome;
+}
+
+Result<void> Store::probe() { return observe(engine_->probe()); }
+
 Result<void> Store::compact(Revision revision) {
-  if (Result<void> done = engine_->compact(revision); !done) return done;
+  if (Result<void> done = observe(engine_->compact(revision)); !done) return done;
   const std::unique_lock lock(mutex_);
   compacted_ = std::max(compacted_, revision);
   return {};

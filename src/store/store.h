@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/engine.h"
+#include "store/health.h"
 #include "store/key_map.h"
 #include "store/writer_first_mutex.h"
 
@@ -35,22 +36,31 @@ class Store {
   // Everything whose key begins with `prefix`: "pods/", "pods/default/". Copies pointers only;
   // writers wait for it (50,000 objects: about 3 ms).
   Listing list(std::string_view prefix) const;
+  // Whether the last write succeeded; a failed one is forgotten once a commit or a probe succeeds.
+  const Health& health() const { return health_; }
 
   // --- the one writer ---
   // As Engine::commit. When it returns, readers see the batch and listeners have heard of it.
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch);
   Result<void> compact(Revision revision);
+  // Finds out whether a store that could not be written can be written again. Call it now and then
+  // while health() reports a failure: clients that wait for it to pass send no writes.
+  Result<void> probe();
 
   // Listeners hear every block of changes after the objects are updated, on the writer's thread, in
-  // order. Add them before the first commit. The recent changes found at open() are handed over at once.
+  // order. Add them before the first commit. The recent changes found at open() are handed over at
+  // once.
   using Listener = std::function<void(std::span<const Change>)>;
   void listen(Listener listener);
 
  private:
   explicit Store(std::unique_ptr<Engine> engine);
   void apply(std::span<const Change> changes);
+  template <typename Outcome>
+  Outcome observe(Outcome outcome);
 
   std::unique_ptr<Engine> engine_;
+  Health health_;
   std::vector<Listener> listeners_;
   std::vector<Change> recent_;  // from open(), handed to listeners as they are added
   bool committing_ = false;     // the first commit was asked for; recent_ is gone

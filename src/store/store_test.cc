@@ -114,19 +114,57 @@ TEST(Store, CompactsItsEngine) {
   EXPECT_NE(store->get(pod_key("a")), nullptr);
 }
 
-// An engine whose disk is full.
-class BrokenEngine final : public Engine {
+// An engine whose disk is full while `full` says so.
+class FillingEngine final : public Engine {
  public:
+  explicit FillingEngine(const bool& full) : full_(full) {}
   Result<Contents> load() override { return Contents{}; }
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction>) override {
-    return fail(Reason::InternalError, "disk full");
+    TRY(probe());
+    return std::vector<Result<Revision>>{};
   }
   void set_sink(Sink) override {}
-  Result<void> compact(Revision) override { return fail(Reason::InternalError, "disk full"); }
+  Result<void> compact(Revision revision) override {
+    if (revision.value > 0) return fail(Reason::BadRequest, "the newest is 0");
+    return probe();
+  }
+  Result<void> probe() override {
+    if (full_) return fail(Reason::InternalError, "disk full");
+    return {};
+  }
+
+ private:
+  const bool& full_;
 };
 
+// S-M5: what readyz asks.
+TEST(Store, KnowsWhetherItCanBeWritten) {
+  bool full = false;
+  const auto store = Store::open(std::make_unique<FillingEngine>(full)).value();
+  const auto why_not = [&] { return store->health().why_not_writable().value_or(""); };
+  EXPECT_EQ(why_not(), "");
+  full = true;
+  EXPECT_EQ(why_not(), "") << "nobody has tried";
+  EXPECT_FALSE(store->commit({}));
+  EXPECT_EQ(why_not(), "disk full");
+  EXPECT_FALSE(store->probe());
+  EXPECT_EQ(why_not(), "disk full");
+  full = false;
+  EXPECT_TRUE(store->probe());
+  EXPECT_EQ(why_not(), "") << "it recovers without a write of a client";
+  full = true;
+  EXPECT_FALSE(store->compact({0}));
+  EXPECT_EQ(why_not(), "disk full");
+  full = false;
+  EXPECT_TRUE(store->commit({}));
+  EXPECT_EQ(why_not(), "");
+  EXPECT_FALSE(store->compact({1}));
+  EXPECT_EQ(why_not(), "") << "a caller's mistake is not the disk's";
+}
+
 TEST(Store, PassesAnEnginesFailureOn) {
-  const auto store = Store::open(std::make_unique<BrokenEngine>()).value();
+  const bool full = true;
+  const auto store = Store::open(std::make_unique<FillingEngine>(full)).value();
   std::vector<Transaction> batch{together(create("a"))};
   EXPECT_EQ(store->commit(batch).error().message, "disk full");
   EXPECT_EQ(store->compact({0}).error().message, "disk full");

@@ -227,6 +227,7 @@ class FailingEngine final : public store::Engine {
   }
   void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
   Result<void> compact(api::Revision revision) override { return inner_->compact(revision); }
+  Result<void> probe() override { return inner_->probe(); }
 
  private:
   bool& fails_;

@@ -45,6 +45,8 @@ class MemoryEngine final : public Engine {
     return {};
   }
 
+  Result<void> probe() override { return {}; }
+
  private:
   void forget_oldest() {
     compacted_ = history_.front().revision;

@@ -89,6 +89,7 @@ class RocksdbEngine final : public Engine {
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) override;
   void set_sink(Sink sink) override { sink_ = std::move(sink); }
   Result<void> compact(Revision revision) override;
+  Result<void> probe() override;
   Result<Revision> skip_to(Revision revision);
 
  private:
@@ -429,6 +430,15 @@ Result<void> RocksdbEngine::compact(Revision revision) {
     history_.erase(history_.begin(), history_.begin() + static_cast<std::ptrdiff_t>(forgotten));
   }
   return {};
+}
+
+// Writes the position that is there already, as durably as a commit.
+Result<void> RocksdbEngine::probe() {
+  CHECK_THAT(loaded_, "probe before load");
+  if (auto recovered = recover(); !recovered) return recovered;
+  rocksdb::WriteBatch writes;
+  writes.Put(positions_.get(), slice(kCompacted), encode_revision(compacted_));
+  return write(writes, true);
 }
 
 Result<void> RocksdbEngine::write(rocksdb::WriteBatch& batch, bool sync) {
