@@ -153,12 +153,12 @@ class Connection final : public Recipient, public std::enable_shared_from_this<C
         socket_(std::move(socket)),
         timer_(loop.io()),
         tls_(std::make_unique<TlsSession>(shared.tls, socket_.native_handle())) {
-    shared_.front.meter().connections.fetch_add(1);
+    shared_.pipeline.meter().connections.fetch_add(1);
     begin_request();
   }
   ~Connection() override {
-    if (stream_) shared_.front.meter().watches.fetch_sub(1);
-    shared_.front.meter().connections.fetch_sub(1);
+    if (stream_) shared_.pipeline.meter().watches.fetch_sub(1);
+    shared_.pipeline.meter().connections.fetch_sub(1);
   }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -170,12 +170,12 @@ class Connection final : public Recipient, public std::enable_shared_from_this<C
 
   void take_answer(Result<api::Answer> answer) override {
     if (state_ != State::Wait) return;
-    send(shared_.front.respond(exchange_, answer), After::Next);
+    send(shared_.pipeline.respond(exchange_, answer), After::Next);
     advance();
   }
   void take_wake() override {
     if (state_ == State::Wait) {
-      auto response = shared_.front.resume(exchange_, SteadyClock::now());
+      auto response = shared_.pipeline.resume(exchange_, SteadyClock::now());
       if (!response) return;
       send(*std::move(response), After::Next);
       advance();
@@ -352,7 +352,7 @@ bool Connection::parse_input() {
 // be sent.
 bool Connection::judge_head() {
   head_judged_ = true;
-  if (auto refusal = shared_.front.admit(request_, peer_, SteadyClock::now(), exchange_)) {
+  if (auto refusal = shared_.pipeline.admit(request_, peer_, SteadyClock::now(), exchange_)) {
     send(*std::move(refusal), After::Close);
     return false;
   }
@@ -365,29 +365,29 @@ bool Connection::judge_head() {
 
 void Connection::begin_exchange() {
   if (!head_judged_) {
-    if (auto refusal = shared_.front.admit(request_, peer_, SteadyClock::now(), exchange_)) {
+    if (auto refusal = shared_.pipeline.admit(request_, peer_, SteadyClock::now(), exchange_)) {
       send(*std::move(refusal), After::Next);
       return;
     }
   }
-  auto outcome = shared_.front.run(request_, exchange_, {loop_.inbox(), weak_from_this()});
+  auto outcome = shared_.pipeline.run(request_, exchange_, {loop_.inbox(), weak_from_this()});
   if (auto* response = std::get_if<HttpResponse>(&outcome)) {
     send(std::move(*response), After::Next);
   } else if (auto* stream = std::get_if<std::unique_ptr<WatchStream>>(&outcome)) {
     begin_watch(std::move(*stream));
   } else {
     state_ = State::Wait;
-    set_deadline(
-        std::get<Front::Waiting>(outcome).until.value_or(SteadyClock::now() + kAnswerTime));
+    set_deadline(std::get<RequestPipeline::Waiting>(outcome).until.value_or(SteadyClock::now() +
+                                                                            kAnswerTime));
   }
 }
 
 void Connection::refuse_broken(error_code error) {
   if (error == http::error::body_limit) {
     // Whoever may not send anything hears that first.
-    auto refusal = shared_.front.admit(request_, peer_, SteadyClock::now(), exchange_);
+    auto refusal = shared_.pipeline.admit(request_, peer_, SteadyClock::now(), exchange_);
     if (!refusal)
-      refusal = shared_.front.refuse(
+      refusal = shared_.pipeline.refuse(
           exchange_, make_error(Reason::RequestEntityTooLarge,
                                 "Request entity too large: limit is {}", shared_.body_bytes_max));
     send(*std::move(refusal), After::Close);
@@ -412,7 +412,7 @@ void Connection::send(HttpResponse response, After after) {
              {.keep_alive = keep_alive,
               .http_1_0 = parser_->is_http_1_0(),
               .streams = false,
-              .date = loop_.date(shared_.front.clock().now())},
+              .date = loop_.date(shared_.pipeline.clock().now())},
              out_);
   if (request_.method == Method::Head)
     response.body.clear();
@@ -423,7 +423,7 @@ void Connection::send(HttpResponse response, After after) {
   after_ = keep_alive ? After::Next : After::Close;
   state_ = State::Send;
   set_deadline(now + kSendStallTime);
-  shared_.front.finished(exchange_, response.code, now);
+  shared_.pipeline.finished(exchange_, response.code, now);
 }
 
 bool Connection::step_send() {
@@ -498,14 +498,14 @@ void Connection::begin_watch(std::unique_ptr<WatchStream> stream) {
   stream_ = std::move(stream);
   stream_ended_ = false;
   pull_due_ = true;
-  shared_.front.meter().watches.fetch_add(1);
+  shared_.pipeline.meter().watches.fetch_add(1);
   const bool streams_on = !parser_->is_http_1_0() && parser_->keep_alive();
   after_ = streams_on ? After::Next : After::Close;
-  write_head(shared_.front.watch_response(exchange_),
+  write_head(shared_.pipeline.watch_response(exchange_),
              {.keep_alive = streams_on,
               .http_1_0 = parser_->is_http_1_0(),
               .streams = true,
-              .date = loop_.date(shared_.front.clock().now())},
+              .date = loop_.date(shared_.pipeline.clock().now())},
              out_);
   // Most of a watch's life is waiting; let it wait lean.
   in_.erase(0, std::exchange(in_at_, 0));
@@ -539,8 +539,8 @@ bool Connection::step_watch() {
 void Connection::end_watch() {
   if (!stream_) return;
   stream_.reset();
-  shared_.front.meter().watches.fetch_sub(1);
-  shared_.front.finished(exchange_, 200, SteadyClock::now());
+  shared_.pipeline.meter().watches.fetch_sub(1);
+  shared_.pipeline.finished(exchange_, 200, SteadyClock::now());
 }
 
 // During a watch the client has nothing to say; reading tells when it leaves. False if it has.
@@ -618,7 +618,7 @@ void Connection::deadline_passed() {
   if (state_ == State::Wait) {
     // The answer to a write may still come, and must not meet the next request.
     const After after = exchange_.parked ? After::Next : After::Close;
-    send(shared_.front.give_up(exchange_, SteadyClock::now()), after);
+    send(shared_.pipeline.give_up(exchange_, SteadyClock::now()), after);
     advance();
   } else if (state_ == State::Watch && !awaits_write_) {
     pull_due_ = true;

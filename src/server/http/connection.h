@@ -4,15 +4,15 @@
 
 #include <cstddef>
 
-#include "server/http/front.h"
 #include "server/http/loop.h"
+#include "server/http/request_pipeline.h"
 #include "server/http/tls.h"
 
 namespace muster::server {
 
 // What all connections of a listener share. Outlives them.
 struct ConnectionShared {
-  const Front& front;
+  const RequestPipeline& pipeline;
   const TlsContext& tls;
   std::size_t body_bytes_max;
 };

@@ -194,13 +194,13 @@ class Session final : public std::enable_shared_from_this<Session> {
  public:
   Session(Loop& loop, asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls,
           const ConnectionShared& shared);
-  ~Session() { front().meter().connections.fetch_sub(1); }
+  ~Session() { pipeline().meter().connections.fetch_sub(1); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   void advance();
 
-  const Front& front() const { return shared_.front; }
+  const RequestPipeline& pipeline() const { return shared_.pipeline; }
   const PeerCertificate& peer() const { return peer_; }
   std::size_t body_bytes_max() const { return shared_.body_bytes_max; }
   ReturnAddress address_of(Stream& stream) { return {loop_.inbox(), stream.weak_from_this()}; }
@@ -252,8 +252,8 @@ class Session final : public std::enable_shared_from_this<Session> {
 
 Stream::~Stream() {
   if (!watch_) return;
-  session_.front().meter().watches.fetch_sub(1);
-  session_.front().finished(exchange_, 200, SteadyClock::now());
+  session_.pipeline().meter().watches.fetch_sub(1);
+  session_.pipeline().finished(exchange_, 200, SteadyClock::now());
 }
 
 bool Stream::take_header(std::string_view name, std::string_view value) {
@@ -267,7 +267,7 @@ bool Stream::take_header(std::string_view name, std::string_view value) {
 void Stream::take_head() {
   deadline_ = SteadyClock::now() + kReceiveTime;
   if (auto refusal =
-          session_.front().admit(request_, session_.peer(), SteadyClock::now(), exchange_))
+          session_.pipeline().admit(request_, session_.peer(), SteadyClock::now(), exchange_))
     send(*std::move(refusal));
   else
     judged_ = true;
@@ -281,7 +281,7 @@ void Stream::take_body(std::string_view bytes) {
     return;
   }
   if (request_.body.size() + bytes.size() > session_.body_bytes_max()) {
-    send(session_.front().refuse(
+    send(session_.pipeline().refuse(
         exchange_, make_error(Reason::RequestEntityTooLarge,
                               "Request entity too large: limit is {}", session_.body_bytes_max())));
     return;
@@ -294,27 +294,28 @@ void Stream::take_end() {
 }
 
 void Stream::begin_exchange() {
-  auto outcome = session_.front().run(request_, exchange_, session_.address_of(*this));
+  auto outcome = session_.pipeline().run(request_, exchange_, session_.address_of(*this));
   if (auto* response = std::get_if<HttpResponse>(&outcome)) {
     send(std::move(*response));
   } else if (auto* stream = std::get_if<std::unique_ptr<WatchStream>>(&outcome)) {
     begin_watch(std::move(*stream));
   } else {
     state_ = State::Wait;
-    deadline_ = std::get<Front::Waiting>(outcome).until.value_or(SteadyClock::now() + kAnswerTime);
+    deadline_ = std::get<RequestPipeline::Waiting>(outcome).until.value_or(SteadyClock::now() +
+                                                                           kAnswerTime);
   }
   request_.body = {};
 }
 
 void Stream::take_answer(Result<api::Answer> answer) {
   if (state_ != State::Wait) return;
-  send(session_.front().respond(exchange_, answer));
+  send(session_.pipeline().respond(exchange_, answer));
   session_.advance();
 }
 
 void Stream::take_wake() {
   if (state_ == State::Wait) {
-    auto response = session_.front().resume(exchange_, SteadyClock::now());
+    auto response = session_.pipeline().resume(exchange_, SteadyClock::now());
     if (!response) return;
     send(*std::move(response));
     session_.advance();
@@ -334,7 +335,7 @@ void Stream::send(HttpResponse response) {
   out_at_ = 0;
   state_ = State::Send;
   deadline_ = now + kSendStallTime;
-  session_.front().finished(exchange_, response.code, now);
+  session_.pipeline().finished(exchange_, response.code, now);
 }
 
 void Stream::begin_watch(std::unique_ptr<WatchStream> stream) {
@@ -342,8 +343,8 @@ void Stream::begin_watch(std::unique_ptr<WatchStream> stream) {
   pull_due_ = true;
   state_ = State::Watch;
   deadline_ = watch_->next_deadline();
-  session_.front().meter().watches.fetch_add(1);
-  session_.submit(id_, session_.front().watch_response(exchange_), /*has_body=*/true,
+  session_.pipeline().meter().watches.fetch_add(1);
+  session_.submit(id_, session_.pipeline().watch_response(exchange_), /*has_body=*/true,
                   /*streams=*/true);
 }
 
@@ -377,7 +378,7 @@ std::size_t Stream::give_body(std::span<std::uint8_t> into, bool& ended) {
 bool Stream::deadline_passed(SteadyTime now) {
   if (now < deadline_) return true;
   switch (state_) {
-    case State::Wait: send(session_.front().give_up(exchange_, now)); return true;
+    case State::Wait: send(session_.pipeline().give_up(exchange_, now)); return true;
     case State::Watch:
       if (out_at_ < out_.size()) return false;  // the client takes nothing
       pull_due_ = true;
@@ -450,7 +451,7 @@ Stream* Session::find(std::int32_t id) {
 }
 
 void Session::submit(std::int32_t id, const HttpResponse& response, bool has_body, bool streams) {
-  HeaderBlock block(response, loop_.date(front().clock().now()), streams);
+  HeaderBlock block(response, loop_.date(pipeline().clock().now()), streams);
   const std::vector<nghttp2_nv> pairs = block.pairs();
   nghttp2_data_provider body{};
   body.read_callback = [](nghttp2_session*, std::int32_t stream_id, std::uint8_t* into,
@@ -478,7 +479,7 @@ Session::Session(Loop& loop, asio::ip::tcp::socket socket, std::unique_ptr<TlsSe
       timer_(loop.io()),
       tls_(std::move(tls)),
       peer_(tls_->peer()) {
-  front().meter().connections.fetch_add(1);
+  pipeline().meter().connections.fetch_add(1);
   nghttp2_option* limits = nullptr;
   CHECK(nghttp2_option_new(&limits) == 0);
   nghttp2_option_set_max_outbound_ack(limits, kAcksMax);

@@ -15,8 +15,8 @@
 #include "base/log.h"
 #include "base/thread_name.h"
 #include "server/http/connection.h"
-#include "server/http/front.h"
 #include "server/http/loop.h"
+#include "server/http/request_pipeline.h"
 #include "server/http/tls.h"
 
 namespace muster::server {
@@ -49,11 +49,11 @@ class HttpsListener final : public Listener {
   HttpsListener(const ListenOptions& options, const Server& server, const Access& access,
                 const Clock& clock, TlsContext tls)
       : tls_(std::move(tls)),
-        front_(server, access, options.audit, clock,
-               {.requests_in_flight_max = options.requests_in_flight_max,
-                .watches_max = options.watches_max,
-                .unreached_max = options.unreached_max}),
-        shared_{.front = front_, .tls = tls_, .body_bytes_max = options.body_bytes_max},
+        pipeline_(server, access, options.audit, clock,
+                  {.requests_in_flight_max = options.requests_in_flight_max,
+                   .watches_max = options.watches_max,
+                   .unreached_max = options.unreached_max}),
+        shared_{.pipeline = pipeline_, .tls = tls_, .body_bytes_max = options.body_bytes_max},
         connections_max_(options.connections_max) {
     for (unsigned i = 0; i < std::max(options.threads, 1U); ++i)
       loops_.push_back(std::make_unique<Loop>());
@@ -130,7 +130,7 @@ class HttpsListener final : public Listener {
 
   void take(Loop& loop, tcp::socket socket) {
     const auto open =
-        static_cast<std::size_t>(std::max<std::int64_t>(front_.meter().connections.load(), 0));
+        static_cast<std::size_t>(std::max<std::int64_t>(pipeline_.meter().connections.load(), 0));
     if (open >= connections_max_) {
       log(LogLevel::Warning, "refused a connection: {} are open already", open);
       return;  // closes it
@@ -142,7 +142,7 @@ class HttpsListener final : public Listener {
   }
 
   const TlsContext tls_;
-  const Front front_;
+  const RequestPipeline pipeline_;
   const ConnectionShared shared_;
   const std::size_t connections_max_;
   std::string address_;

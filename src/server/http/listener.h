@@ -31,7 +31,7 @@ struct ListenOptions {
   AuditLog* audit = nullptr;  // outlives the listener
 };
 
-// The HTTPS front of the server: TLS, HTTP/1.1 and HTTP/2, authentication, routes, content
+// The HTTPS side of the server: TLS, HTTP/1.1 and HTTP/2, authentication, routes, content
 // negotiation, watch streams. Owns its I/O threads.
 class Listener {
  public:

@@ -56,7 +56,7 @@ struct ReturnAddress {
 //                                   → Waiting: the answer comes to the return address, then
 //                                     respond(); or, for a read, wakes do, then resume()
 //                                   → a watch to be streamed
-class Front {
+class RequestPipeline {
  public:
   struct Options {
     std::size_t requests_in_flight_max = 600;
@@ -64,9 +64,9 @@ class Front {
     // How long a read or a WatchList waits for a revision that the store has not reached.
     std::chrono::milliseconds unreached_max{3000};
   };
-  // `audit` may be null. All outlive the front.
-  Front(const Server& server, const Access& access, AuditLog* audit, const Clock& clock,
-        Options options)
+  // `audit` may be null. All outlive the pipeline.
+  RequestPipeline(const Server& server, const Access& access, AuditLog* audit, const Clock& clock,
+                  Options options)
       : server_(server),
         access_(access),
         audit_(audit),

@@ -1,4 +1,4 @@
-#include "server/http/front.h"
+#include "server/http/request_pipeline.h"
 
 #include <algorithm>
 #include <array>
@@ -155,8 +155,9 @@ HttpResponse status_response(const Error& error, std::string_view continue_token
   return response;
 }
 
-std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerCertificate& peer,
-                                         SteadyTime now, Exchange& exchange) const {
+std::optional<HttpResponse> RequestPipeline::admit(const HttpRequest& request,
+                                                   const PeerCertificate& peer, SteadyTime now,
+                                                   Exchange& exchange) const {
   exchange = Exchange{};
   exchange.started = now;
   exchange.audit_id = random_uuid(entropy());
@@ -205,7 +206,7 @@ std::optional<HttpResponse> Front::admit(const HttpRequest& request, const PeerC
 }
 
 // A list or watch of one object by its name is judged as if it named the object.
-Result<void> Front::authorize(const Exchange& exchange) const {
+Result<void> RequestPipeline::authorize(const Exchange& exchange) const {
   const Attributes& asked = exchange.route.attributes;
   const bool lists = asked.verb == "list" || asked.verb == "watch";
   if (!lists || !asked.name.empty() || is_master(exchange.who.user))
@@ -215,14 +216,15 @@ Result<void> Front::authorize(const Exchange& exchange) const {
   return access_.authorizer().authorize(exchange.who.user, named);
 }
 
-Front::Outcome Front::run(const HttpRequest& request, Exchange& exchange,
-                          const ReturnAddress& from) const {
+RequestPipeline::Outcome RequestPipeline::run(const HttpRequest& request, Exchange& exchange,
+                                              const ReturnAddress& from) const {
   if (exchange.route.endpoint == Endpoint::Resource) return run_resource(request, exchange, from);
   return finish(exchange, answer_other(request, exchange));
 }
 
-Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchange,
-                                   const ReturnAddress& from) const {
+RequestPipeline::Outcome RequestPipeline::run_resource(const HttpRequest& request,
+                                                       Exchange& exchange,
+                                                       const ReturnAddress& from) const {
   if (const auto read = read_request(request, exchange); !read)
     return refuse(exchange, read.error());
   api::Request& asked = exchange.route.request;
@@ -251,7 +253,8 @@ Front::Outcome Front::run_resource(const HttpRequest& request, Exchange& exchang
   return Waiting{};
 }
 
-Front::Outcome Front::run_read(Exchange& exchange, const ReturnAddress& from) const {
+RequestPipeline::Outcome RequestPipeline::run_read(Exchange& exchange,
+                                                   const ReturnAddress& from) const {
   const Result<api::Answer> answer = server_.read(exchange.route.request);
   if (!is_unreached(answer)) return respond_to_read(exchange, answer);
   exchange.parked = ParkedRead{.any_change = server_.listen(wake_of(from)),
@@ -261,7 +264,7 @@ Front::Outcome Front::run_read(Exchange& exchange, const ReturnAddress& from) co
   return Waiting{.until = exchange.parked->until};
 }
 
-std::optional<HttpResponse> Front::resume(Exchange& exchange, SteadyTime now) const {
+std::optional<HttpResponse> RequestPipeline::resume(Exchange& exchange, SteadyTime now) const {
   if (!exchange.parked) return std::nullopt;
   const Result<api::Answer> answer = server_.read(exchange.route.request);
   if (is_unreached(answer) && now < exchange.parked->until) return std::nullopt;
@@ -269,7 +272,7 @@ std::optional<HttpResponse> Front::resume(Exchange& exchange, SteadyTime now) co
   return respond_to_read(exchange, answer);
 }
 
-HttpResponse Front::give_up(Exchange& exchange, SteadyTime now) const {
+HttpResponse RequestPipeline::give_up(Exchange& exchange, SteadyTime now) const {
   if (auto response = resume(exchange, now)) return *std::move(response);
   return refuse(
       exchange,
@@ -277,15 +280,15 @@ HttpResponse Front::give_up(Exchange& exchange, SteadyTime now) const {
 }
 
 // An expired page says how to go on.
-HttpResponse Front::respond_to_read(const Exchange& exchange,
-                                    const Result<api::Answer>& answer) const {
+HttpResponse RequestPipeline::respond_to_read(const Exchange& exchange,
+                                              const Result<api::Answer>& answer) const {
   const std::string& token = exchange.route.request.list.continue_token;
   if (!answer && answer.error().reason == Reason::Expired && !token.empty())
     return finish(exchange, status_response(answer.error(), renewed_token(token)));
   return respond(exchange, answer);
 }
 
-Result<void> Front::read_request(const HttpRequest& request, Exchange& exchange) const {
+Result<void> RequestPipeline::read_request(const HttpRequest& request, Exchange& exchange) const {
   const Query& query = exchange.route.query;
   api::Request& asked = exchange.route.request;
   asked.user = exchange.who.user;
@@ -302,8 +305,8 @@ Result<void> Front::read_request(const HttpRequest& request, Exchange& exchange)
   return {};
 }
 
-Result<std::unique_ptr<WatchStream>> Front::open_watch(Exchange& exchange,
-                                                       const ReturnAddress& from) const {
+Result<std::unique_ptr<WatchStream>> RequestPipeline::open_watch(Exchange& exchange,
+                                                                 const ReturnAddress& from) const {
   const api::Request& asked = exchange.route.request;
   if (meter_->watches.load() >= static_cast<std::int64_t>(options_.watches_max))
     return fail(too_many_requests());
@@ -323,7 +326,8 @@ Result<std::unique_ptr<WatchStream>> Front::open_watch(Exchange& exchange,
       clock_);
 }
 
-HttpResponse Front::answer_other(const HttpRequest& request, const Exchange& exchange) const {
+HttpResponse RequestPipeline::answer_other(const HttpRequest& request,
+                                           const Exchange& exchange) const {
   const Route& found = exchange.route;
   if (found.endpoint == Endpoint::Health) {
     // Serving at all means that the store is open and the registry runs.
@@ -342,7 +346,8 @@ HttpResponse Front::answer_other(const HttpRequest& request, const Exchange& exc
   return answer ? *std::move(answer) : status_response(answer.error());
 }
 
-HttpResponse Front::respond(const Exchange& exchange, const Result<api::Answer>& answer) const {
+HttpResponse RequestPipeline::respond(const Exchange& exchange,
+                                      const Result<api::Answer>& answer) const {
   if (!answer) return refuse(exchange, answer.error());
   HttpResponse response;
   const Rendering& how = exchange.rendering;
@@ -374,17 +379,17 @@ HttpResponse Front::respond(const Exchange& exchange, const Result<api::Answer>&
   return finish(exchange, std::move(response));
 }
 
-HttpResponse Front::refuse(const Exchange& exchange, const Error& error) const {
+HttpResponse RequestPipeline::refuse(const Exchange& exchange, const Error& error) const {
   return finish(exchange, status_response(error));
 }
 
-HttpResponse Front::watch_response(const Exchange& exchange) const {
+HttpResponse RequestPipeline::watch_response(const Exchange& exchange) const {
   HttpResponse response;
   response.headers.emplace_back("Audit-Id", exchange.audit_id);
   return response;
 }
 
-HttpResponse Front::finish(const Exchange& exchange, HttpResponse response) const {
+HttpResponse RequestPipeline::finish(const Exchange& exchange, HttpResponse response) const {
   if (exchange.pretty && response.content_type == "application/json" && !response.body.empty())
     response.body = indent_json(response.body) + "\n";
   if (exchange.gzip && response.body.size() > kGzipBytesMin) {
@@ -398,7 +403,7 @@ HttpResponse Front::finish(const Exchange& exchange, HttpResponse response) cons
   return response;
 }
 
-void Front::finished(const Exchange& exchange, int code, SteadyTime now) const {
+void RequestPipeline::finished(const Exchange& exchange, int code, SteadyTime now) const {
   meter_->count(exchange.labels, code,
                 std::chrono::duration_cast<Duration>(now - exchange.started));
   if (!exchange.audit) return;
