@@ -3,7 +3,7 @@
 #include <string>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/object.h"
 
 // Kinds that are another view of stored objects. There is one: an events.k8s.io Event is a core

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/decode.h"
-#include "api/schema/sample.h"
+#include "api/sample.h"
 #include "base/entropy.h"
 
 namespace muster::api {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/values/string_pairs.h"
 #include "base/check.h"
 #include "base/result.h"

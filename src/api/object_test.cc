@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/schema/sample.h"
+#include "api/sample.h"
 #include "base/entropy.h"
 
 namespace muster::api {

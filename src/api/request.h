@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/object.h"
 
 // The vocabulary of requests, shared by both ends of the wire: server/http fills a Request from an

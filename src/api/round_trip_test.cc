@@ -10,11 +10,11 @@
 #include "api/base64.h"
 #include "api/decode.h"
 #include "api/json_bounds.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/object.h"
 #include "api/patch/patch.h"
 #include "api/protobuf.h"
-#include "api/schema/sample.h"
+#include "api/sample.h"
 
 // The guard against lost members: whatever a document of any message says survives every way
 // through the API room.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/thread_name.h"
-#include "server/core/batch.h"
+#include "server/core/write/batch.h"
 #include "store/store.h"
 
 namespace muster::app {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "app/version.h"
 #include "base/time.h"
 #include "client/https/https_client.h"

@@ -11,9 +11,9 @@
 #include "base/mailbox.h"
 #include "base/thread_name.h"
 #include "base/time.h"
-#include "server/core/batch.h"
-#include "server/core/registry.h"
 #include "server/core/server.h"
+#include "server/core/write/batch.h"
+#include "server/core/write/registry.h"
 #include "store/store.h"
 
 namespace muster::app {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "server/core/server.h"
 #include "store/engines/memory.h"
 

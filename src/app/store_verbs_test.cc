@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "app/data_dir.h"
 #include "store/engines/rocksdb.h"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "api/workloads/group_view.h"
-#include "api/workloads/well_known.h"
+#include "api/values/well_known.h"
+#include "api/views/group_view.h"
 #include "base/check.h"
 
 namespace muster::controllers {

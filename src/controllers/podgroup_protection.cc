@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "api/values/well_known.h"
 #include "api/views/pod_view.h"
-#include "api/workloads/well_known.h"
 #include "base/check.h"
 
 namespace muster::controllers {

@@ -1,7 +1,7 @@
 #include "explain/edits.h"
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 
 namespace muster::explain {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/views/pod_view.h"
 #include "explain/ahead.h"
 #include "explain/near_names.h"

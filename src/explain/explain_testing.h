@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "explain/explain.h"
 #include "scheduler/cache/sample_objects.h"
 

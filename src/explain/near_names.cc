@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "explain/words.h"
 
 namespace muster::explain {

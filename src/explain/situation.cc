@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/views/pod_view.h"
 #include "base/check.h"
 #include "scheduler/cycle/attempt.h"

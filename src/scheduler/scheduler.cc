@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/views/pod_view.h"
 #include "base/check.h"
 #include "base/log.h"

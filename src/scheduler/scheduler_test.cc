@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 
 namespace muster::scheduler {
 namespace {

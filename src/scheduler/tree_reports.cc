@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "api/values/well_known.h"
+#include "api/views/group_view.h"
 #include "api/views/pod_view.h"
-#include "api/workloads/group_view.h"
-#include "api/workloads/well_known.h"
 
 namespace muster::scheduler {
 namespace {

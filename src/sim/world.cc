@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "server/core/bootstrap_roles.h"
+#include "server/core/bootstrap/bootstrap_roles.h"
 #include "store/engines/memory.h"
 
 namespace muster::sim {

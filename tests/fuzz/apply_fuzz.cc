@@ -1,7 +1,7 @@
 #include "api/apply/apply.h"
 #include "api/decode.h"
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "fuzzing.h"
 
 namespace {

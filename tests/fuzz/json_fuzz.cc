@@ -1,6 +1,6 @@
 #include "api/decode.h"
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/object.h"
 #include "fuzzing.h"
 

@@ -1,5 +1,5 @@
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/patch/patch.h"
 #include "fuzzing.h"
 

@@ -1,6 +1,6 @@
 #include "api/decode.h"
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/protobuf.h"
 #include "fuzzing.h"
 

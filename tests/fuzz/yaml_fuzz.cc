@@ -2,7 +2,7 @@
 
 #include "api/decode.h"
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/yaml.h"
 #include "fuzzing.h"
 

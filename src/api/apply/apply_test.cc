@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/apply/managers.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 
 namespace muster::api {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 
 namespace muster::api {
 namespace {

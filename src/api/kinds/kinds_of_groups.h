@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 
 // The kinds of each API group, one file per group (wire.md 1.5, 2.1, 2.6, 2.11 and 2.13 say what
 // distinguishes them). kinds.cc joins and sorts them.

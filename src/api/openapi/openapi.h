@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "base/result.h"
 
 // What clients ask about the shape of the API: kubectl explain, validation before a request is

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/object.h"
 #include "base/time.h"
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
 #include "api/validation/pod_template.h"
-#include "api/validation/reading.h"
 #include "api/validation/storage.h"
 
 // The kinds of apps/v1, and their ancestors in core.

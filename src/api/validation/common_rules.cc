@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "api/validation/reading.h"
+#include "api/reading.h"
 
 namespace muster::api {
 namespace {

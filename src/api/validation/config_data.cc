@@ -3,10 +3,10 @@
 #include <string>
 
 #include "api/base64.h"
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
-#include "api/validation/reading.h"
 
 // ConfigMaps and Secrets: keys, sizes, and what may not change any more.
 namespace muster::api::rules {

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "api/validation/reading.h"
+#include "api/reading.h"
 #include "api/validation/resources.h"
 
 namespace muster::api {

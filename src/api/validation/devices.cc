@@ -1,9 +1,9 @@
 #include <set>
 #include <string>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
-#include "api/validation/reading.h"
 #include "api/validation/schema_rules.h"
 
 // Claims on devices (resource.k8s.io/v1). Nothing allocates them yet; the scheduler's feeds must

@@ -5,10 +5,10 @@
 #include <set>
 #include <string_view>
 
+#include "api/reading.h"
 #include "api/validation/addresses.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
-#include "api/validation/reading.h"
 
 // EndpointSlices: well-formed, though nothing here routes a packet.
 namespace muster::api::rules {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/values/names.h"
 #include "api/values/quantity.h"
 #include "base/error.h"

@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/pod_template.h"
-#include "api/validation/reading.h"
 #include "api/validation/schema_rules.h"
 
 // JobSets, as their own webhooks judge them (controllers.md 5.1).

@@ -4,10 +4,10 @@
 #include <limits>
 #include <string>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/pod_template.h"
-#include "api/validation/reading.h"
 
 // LeaderWorkerSets, as their own webhooks judge them (controllers.md 5.2).
 namespace muster::api::rules {

@@ -1,7 +1,7 @@
 #include "api/validation/lease.h"
 
+#include "api/reading.h"
 #include "api/validation/object_meta.h"
-#include "api/validation/reading.h"
 
 namespace muster::api {
 namespace {

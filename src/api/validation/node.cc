@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "api/reading.h"
 #include "api/validation/addresses.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
-#include "api/validation/reading.h"
 #include "api/validation/resources.h"
 
 namespace muster::api {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "api/validation/reading.h"
+#include "api/reading.h"
 
 namespace muster::api {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/validation/field_errors.h"
 
 namespace muster::api {

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "api/reading.h"
 #include "api/validation/object_meta.h"
-#include "api/validation/reading.h"
 
 namespace muster::api {
 namespace {

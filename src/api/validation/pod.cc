@@ -8,11 +8,11 @@
 #include <set>
 #include <string>
 
+#include "api/reading.h"
 #include "api/validation/addresses.h"
 #include "api/validation/containers.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
-#include "api/validation/reading.h"
 #include "api/validation/resources.h"
 
 namespace muster::api {

@@ -1,7 +1,7 @@
 #include <cstdint>
 
+#include "api/reading.h"
 #include "api/validation/pod.h"
-#include "api/validation/reading.h"
 
 namespace muster::api {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "api/decode.h"
+#include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/pod.h"
-#include "api/validation/reading.h"
 
 namespace muster::api {
 namespace {

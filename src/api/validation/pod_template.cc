@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "api/reading.h"
 #include "api/selectors.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
 #include "api/validation/pod.h"
-#include "api/validation/reading.h"
 
 namespace muster::api {
 namespace {

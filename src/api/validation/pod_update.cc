@@ -6,12 +6,12 @@
 #include <string>
 
 #include "api/decode.h"
+#include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/addresses.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
 #include "api/validation/pod.h"
-#include "api/validation/reading.h"
 
 namespace muster::api {
 namespace {

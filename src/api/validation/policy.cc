@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/placement_rules.h"
-#include "api/validation/reading.h"
 
 namespace muster::api::rules {
 

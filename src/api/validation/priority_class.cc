@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/reading.h"
 #include "api/validation/object_meta.h"
-#include "api/validation/reading.h"
 
 namespace muster::api {
 namespace {

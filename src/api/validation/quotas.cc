@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
-#include "api/validation/reading.h"
 #include "api/validation/resources.h"
 #include "api/values/quantity.h"
 

@@ -1,10 +1,10 @@
 #include <cstdint>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
-#include "api/validation/reading.h"
 
 // Roles and bindings: whether they are well-formed, not what they allow.
 namespace muster::api::rules {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/validation/reading.h"
+#include "api/reading.h"
 
 namespace muster::api {
 namespace {

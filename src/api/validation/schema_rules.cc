@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/validation/reading.h"
+#include "api/reading.h"
 
 namespace muster::api {
 namespace {

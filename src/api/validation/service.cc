@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "api/reading.h"
 #include "api/validation/addresses.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
-#include "api/validation/reading.h"
 
 // Services: well-formed, though nothing here routes a packet.
 namespace muster::api::rules {

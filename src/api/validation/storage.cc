@@ -4,11 +4,11 @@
 #include <set>
 #include <string>
 
+#include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
-#include "api/validation/reading.h"
 #include "api/validation/resources.h"
 #include "api/validation/schema_rules.h"
 #include "api/values/quantity.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "base/check.h"
 
 namespace muster::client {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "api/object.h"
 #include "client/kit/calls.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "base/check.h"
 
 namespace muster::scheduler {

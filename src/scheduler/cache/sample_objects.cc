@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "base/check.h"
 
 namespace muster::scheduler {

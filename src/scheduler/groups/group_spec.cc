@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "api/workloads/group_view.h"
-#include "api/workloads/well_known.h"
+#include "api/values/well_known.h"
+#include "api/views/group_view.h"
 
 namespace muster::scheduler {
 namespace {

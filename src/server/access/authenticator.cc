@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 
 namespace muster::server {
 namespace {

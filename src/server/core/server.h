@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "api/request.h"
-#include "server/core/registry.h"
-#include "server/core/watcher.h"
+#include "server/core/read/watcher.h"
+#include "server/core/write/registry.h"
 #include "store/store.h"
 #include "watch/window.h"
 

@@ -12,8 +12,8 @@
 #include "api/json.h"
 #include "api/protobuf.h"
 #include "api/yaml.h"
-#include "server/core/decode_body.h"
-#include "server/core/errors.h"
+#include "server/core/request/decode_body.h"
+#include "server/core/request/errors.h"
 #include "server/http/negotiate.h"
 
 namespace muster::server {

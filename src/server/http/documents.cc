@@ -8,10 +8,10 @@
 #include <set>
 
 #include "api/json.h"
-#include "api/kind.h"
+#include "api/kinds/kind.h"
 #include "base/check.h"
-#include "server/core/discovery.h"
-#include "server/core/version.h"
+#include "server/core/read/discovery.h"
+#include "server/core/request/version.h"
 #include "server/http/http1.h"
 #include "server/http/negotiate.h"
 

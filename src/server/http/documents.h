@@ -9,7 +9,7 @@
 #include "api/openapi/openapi.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "server/core/served.h"
+#include "server/core/request/served.h"
 #include "server/http/message.h"
 #include "server/http/router.h"
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "api/json.h"
-#include "server/core/paging.h"
+#include "server/core/read/paging.h"
 #include "server/http/testing.h"
 
 namespace muster::server {

@@ -7,7 +7,7 @@
 #include "api/request.h"
 #include "base/result.h"
 #include "server/access/attributes.h"
-#include "server/core/served.h"
+#include "server/core/request/served.h"
 #include "server/http/message.h"
 #include "server/http/query.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "server/core/status.h"
+#include "server/core/request/status.h"
 
 namespace muster::server {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "server/core/decode_body.h"
+#include "server/core/request/decode_body.h"
 
 namespace muster::server {
 namespace {

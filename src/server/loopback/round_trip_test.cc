@@ -2,7 +2,7 @@
 
 #include "api/conversion.h"
 #include "api/decode.h"
-#include "api/schema/sample.h"
+#include "api/sample.h"
 #include "server/core/testing.h"
 #include "server/loopback/loopback.h"
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "api/views/group_view.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_view.h"
-#include "api/workloads/group_view.h"
 
 namespace muster::sim {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "api/views/group_view.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_view.h"
-#include "api/workloads/group_view.h"
 
 namespace muster::sim {
 namespace {

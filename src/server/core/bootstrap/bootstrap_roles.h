@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "api/json.h"
+#include "api/kinds/kind.h"
+#include "api/request.h"
+
+namespace muster::server {
+
+// The roles and bindings every cluster starts with, under upstream's names.
+struct BootstrapObject {
+  const api::Kind* kind;
+  api::Json document;
+};
+std::vector<BootstrapObject> bootstrap_roles();
+
+// What one of them that stands has lost since: labels, rules or subjects, as a merge patch. What an
+// administrator has added stays; none if nothing is missing, or if the annotation
+// rbac.authorization.kubernetes.io/autoupdate says "false".
+std::optional<api::Json> lost_parts(const api::Json& wanted, const api::Json& standing);
+
+// As whom the controller of aggregated roles asks: one of those roles lets it write what it does
+// not hold.
+api::User role_aggregator();
+
+}  // namespace muster::server

@@ -1,0 +1,143 @@
+#include "server/core/read/reads.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/core/request/errors.h"
+#include "server/core/request/resource_version.h"
+#include "server/core/request/selection.h"
+#include "server/core/write/scale.h"
+
+namespace muster::server {
+namespace {
+
+using Listing = PinnedListings::Listing;
+
+Error list_expired() {
+  return make_error(Reason::Expired, "The resourceVersion for the provided list is too old.");
+}
+
+Error page_expired() {
+  return make_error(
+      Reason::Expired,
+      "The provided continue parameter is too old to display a consistent list result. You can "
+      "start a new list without the continue parameter, or use the continue token in this response "
+      "to retrieve the remainder of the results. Continuing with the provided token results in an "
+      "inconsistent list - objects that were created, modified, or deleted between the time the "
+      "first chunk was returned and now may show up in the list.");
+}
+
+Result<api::Revision> known_revision(const store::Store& store, std::string_view text) {
+  const api::Revision asked = TRY(parse_resource_version(text));
+  const api::Revision current = store.revision();
+  if (asked > current) return fail(too_large_resource_version(asked.value, current.value));
+  return asked;
+}
+
+Listing newest(const ListSources& from, const Selection& selection) {
+  if (selection.only_key().empty())
+    return std::make_shared<store::Store::Listing>(from.store.list(selection.prefix()));
+  // The revision first: a watch that goes on from it may see a change twice, but cannot miss one.
+  store::Store::Listing one{.objects = {}, .revision = from.store.revision()};
+  if (api::ObjectPtr object = from.store.get(selection.only_key()))
+    one.objects.push_back(std::move(object));
+  return std::make_shared<store::Store::Listing>(std::move(one));
+}
+
+// The state at exactly this revision; null if it is gone.
+Listing exactly(const ListSources& from, const api::Request& request, const Selection& selection,
+                api::Revision revision) {
+  if (Listing pinned = from.pins.find(selection.prefix(), revision)) return pinned;
+  auto listing = std::make_shared<store::Store::Listing>(from.store.list(selection.prefix()));
+  if (listing->revision == revision) return listing;
+  // Other kinds may have changed since; this one is still as it was.
+  if (from.window.newest() < listing->revision) return nullptr;
+  const auto since = from.window.read(request.kind->store_prefix, revision, 1);
+  if (!since || !since->entries.empty()) return nullptr;
+  listing->revision = revision;
+  return listing;
+}
+
+struct Start {
+  Listing listing;
+  std::string after;  // the relative key to start at; empty = the first
+};
+
+Result<Start> find_page(const ListSources& from, const api::Request& request,
+                        const Selection& selection) {
+  if (!request.list.resource_version.empty() && request.list.resource_version != "0")
+    return fail(Reason::BadRequest,
+                "specifying resource version is not allowed when using continue");
+  ContinueToken token = TRY(ContinueToken::parse(request.list.continue_token));
+  Listing listing = token.revision.value < 0 ? newest(from, selection)
+                                             : exactly(from, request, selection, token.revision);
+  if (!listing) return fail(page_expired());
+  return Start{.listing = std::move(listing), .after = std::move(token.start)};
+}
+
+Result<Start> find_listing(const ListSources& from, const api::Request& request,
+                           const Selection& selection) {
+  const api::ListOptions& options = request.list;
+  if (!options.continue_token.empty()) return find_page(from, request, selection);
+  const api::Revision asked = TRY(known_revision(from.store, options.resource_version));
+  // A limit with a revision but no match means exactly that revision, for historical reasons.
+  const bool exact =
+      options.resource_version_match == "Exact" ||
+      (options.limit > 0 && asked.value > 0 && options.resource_version_match.empty());
+  Listing listing = exact ? exactly(from, request, selection, asked) : newest(from, selection);
+  if (!listing) return fail(list_expired());
+  return Start{.listing = std::move(listing), .after = {}};
+}
+
+// How tokens call an object: its key without the prefix of the listing.
+std::string relative_key(const Selection& selection, const api::Object& object) {
+  const api::ObjectMeta& meta = object.meta();
+  return store::make_key(object.kind(), meta.name_space, meta.name)
+      .substr(selection.prefix().size());
+}
+
+}  // namespace
+
+Result<api::Answer> read_object(const store::Store& store, const api::Request& request) {
+  TRY(known_revision(store, request.list.resource_version));
+  api::ObjectPtr object =
+      store.get(store::make_key(*request.kind, request.name_space, request.name));
+  if (!object) return fail(not_found(*request.kind, request.name));
+  const api::Revision revision = object->revision();
+  if (request.subresource == kScale)
+    return api::Answer{.what = scale_of(*object, revision), .warnings = {}};
+  return api::Answer{
+      .what =
+          api::ObjectAnswer{.object = std::move(object), .revision = revision, .created = false},
+      .warnings = {}};
+}
+
+Result<api::Answer> read_list(const ListSources& from, const api::Request& request) {
+  TRY(check_list_options(request.list));
+  const Selection selection = TRY(Selection::of(request));
+  const Start start = TRY(find_listing(from, request, selection));
+  const auto& objects = start.listing->objects;
+
+  api::ListAnswer list;
+  list.revision = start.listing->revision;
+  auto at = std::ranges::partition_point(objects, [&](const api::ObjectPtr& object) {
+    return !start.after.empty() && relative_key(selection, *object) < start.after;
+  });
+  const auto limit =
+      request.list.limit > 0 ? static_cast<std::size_t>(request.list.limit) : objects.size();
+  for (; at != objects.end() && list.items.size() < limit; ++at)
+    if (selection.takes_all() || selection.matches(**at)) list.items.push_back(*at);
+
+  at = std::find_if(at, objects.end(), [&](const auto& rest) { return selection.matches(*rest); });
+  if (at != objects.end() && !list.items.empty()) {
+    list.continue_token = ContinueToken{.revision = list.revision,
+                                        .start = relative_key(selection, *list.items.back()) + '\0'}
+                              .text();
+    if (selection.takes_all()) list.remaining = objects.end() - at;
+    if (!from.pins.find(selection.prefix(), list.revision))
+      from.pins.pin(selection.prefix(), start.listing);
+  }
+  return api::Answer{.what = std::move(list), .warnings = {}};
+}
+
+}  // namespace muster::server

@@ -1,0 +1,170 @@
+#include "server/core/read/reads.h"
+
+#include "server/core/read/paging.h"
+#include "server/core/testing.h"
+
+namespace muster::server {
+namespace {
+
+class ReadsTest : public CoreTest {
+ protected:
+  void make_pods(std::initializer_list<std::string_view> pod_names) {
+    for (const std::string_view name : pod_names) ASSERT_TRUE(create_pod(name));
+  }
+  static Asking page(std::int64_t limit, std::string token = {}) {
+    Asking options;
+    options.limit = limit;
+    options.token = std::move(token);
+    return options;
+  }
+  std::string field_error(const api::Kind& kind, std::string_view selector) {
+    Asking options;
+    options.fields = selector;
+    return message(list(kind, "", options));
+  }
+  std::string selected(std::string_view labels, std::string_view fields = {}) {
+    Asking options;
+    options.labels = labels;
+    options.fields = fields;
+    return names(list(pods(), "default", options));
+  }
+};
+
+TEST_F(ReadsTest, ListsAreSortedAndCarryTheStoresRevision) {
+  make_pods({"c", "a", "b"});
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+  const auto pods_now = list(pods(), "default");
+  EXPECT_EQ(names(pods_now), "a b c");
+  EXPECT_EQ(revision(pods_now), store_->revision());
+  EXPECT_EQ(names(list(pods(), "elsewhere")), "");
+  EXPECT_EQ(names(list(pods(), "")), "a b c");
+}
+
+TEST_F(ReadsTest, SelectorsNarrow) {
+  ASSERT_TRUE(create_pod("a", "", R"("labels":{"app":"web"})"));
+  ASSERT_TRUE(create_pod("b", R"("hostNetwork":true)", R"("labels":{"app":"db"})"));
+  ASSERT_TRUE(create_pod("c"));
+  ASSERT_TRUE(bind("c", "n1"));
+  EXPECT_EQ(selected("app=web"), "a");
+  EXPECT_EQ(selected("app!=web"), "b c");
+  EXPECT_EQ(selected("", "spec.nodeName=n1"), "c");
+  EXPECT_EQ(selected("", "spec.nodeName="), "a b");
+  EXPECT_EQ(selected("", "metadata.name=b"), "b");
+  EXPECT_EQ(selected("app", "metadata.name=c"), "");
+  EXPECT_EQ(selected("", "status.phase!=Pending"), "");
+  EXPECT_EQ(selected("", "spec.hostNetwork=false"), "a c");
+}
+
+TEST_F(ReadsTest, UnknownFieldsCannotBeSelectedBy) {
+  EXPECT_EQ(field_error(pods(), "spec.foo=1"), "field label not supported: spec.foo");
+  EXPECT_EQ(
+      field_error(api::kinds::lease(), "spec.foo=1"),
+      R"("spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace")");
+  EXPECT_EQ(reason(list(pods(), "", {.labels = "a=b=c"})), Reason::BadRequest);
+}
+
+TEST_F(ReadsTest, PagesShowOneState) {
+  make_pods({"a", "b", "c", "d", "e"});
+  const auto first = list(pods(), "default", page(2));
+  EXPECT_EQ(names(first), "a b");
+  EXPECT_EQ(items(first).remaining, 3);
+  make_pods({"aa", "ca"});
+  ASSERT_TRUE(remove(pods(), "default", "d"));
+
+  const auto second = list(pods(), "default", page(2, items(first).continue_token));
+  EXPECT_EQ(names(second), "c d");
+  EXPECT_EQ(revision(second), revision(first));
+  const auto third = list(pods(), "default", page(2, items(second).continue_token));
+  EXPECT_EQ(names(third), "e");
+  EXPECT_EQ(items(third).continue_token, "");
+  EXPECT_EQ(items(third).remaining, std::nullopt);
+}
+
+TEST_F(ReadsTest, APageThatIsGoneSaysWhereToGoOn) {
+  make_pods({"a", "b", "c", "d"});
+  const auto first = list(pods(), "default", page(1));
+  make_pods({"e"});
+  for (int i = 0; i < 100; ++i) {  // more listings than are pinned
+    ASSERT_TRUE(merge(pods(), "default", "a",
+                      R"({"metadata":{"labels":{"i":")" + std::to_string(i) + "\"}}}"));
+    ASSERT_EQ(names(list(pods(), "default", page(1))), "a");
+  }
+  const std::string token = items(first).continue_token;
+  const auto gone = list(pods(), "default", page(2, token));
+  EXPECT_EQ(reason(gone), Reason::Expired);
+  EXPECT_TRUE(message(gone).starts_with(
+      "The provided continue parameter is too old to display a consistent list result."));
+  EXPECT_EQ(names(list(pods(), "default", page(2, renewed_token(token)))), "b c");
+}
+
+TEST_F(ReadsTest, PagesWithSelectorsAreFull) {
+  for (const std::string_view name : {"a", "b", "c", "d", "e"})
+    ASSERT_TRUE(create_pod(name, "", name == "b" ? "" : R"("labels":{"app":"web"})"));
+  Asking options = page(2);
+  options.labels = "app=web";
+  const auto first = list(pods(), "default", options);
+  EXPECT_EQ(names(first), "a c");
+  EXPECT_EQ(items(first).remaining, std::nullopt);
+  options.token = items(first).continue_token;
+  const auto second = list(pods(), "default", options);
+  EXPECT_EQ(names(second), "d e");
+  EXPECT_EQ(items(second).continue_token, "");
+}
+
+TEST_F(ReadsTest, BadTokensAreRefused) {
+  EXPECT_TRUE(message(list(pods(), "default", page(1, "nonsense")))
+                  .starts_with("invalid continue token: "));
+  for (const ContinueToken& token :
+       {ContinueToken{.revision = {0}, .start = "a"}, ContinueToken{.revision = {5}, .start = ""}})
+    EXPECT_EQ(reason(list(pods(), "default", page(1, token.text()))), Reason::BadRequest);
+  make_pods({"a", "b"});
+  Asking options = page(1, items(list(pods(), "default", page(1))).continue_token);
+  options.version = "1";
+  EXPECT_EQ(message(list(pods(), "default", options)),
+            "specifying resource version is not allowed when using continue");
+}
+
+TEST_F(ReadsTest, RevisionsAheadOfTheStoreTimeOut) {
+  const auto ahead = list(pods(), "", {.version = "999999"});
+  EXPECT_EQ(reason(ahead), Reason::Timeout);
+  EXPECT_EQ(message(ahead), "Timeout: Too large resource version: 999999, current: " +
+                                std::to_string(store_->revision().value));
+  ASSERT_EQ(ahead.error().causes.size(), 1U);
+  EXPECT_EQ(ahead.error().causes[0].type, "ResourceVersionTooLarge");
+  EXPECT_EQ(ahead.error().retry_after_s, 1);
+  EXPECT_EQ(reason(list(pods(), "", {.version = "abc"})), Reason::BadRequest);
+}
+
+TEST_F(ReadsTest, ExactRevisionsAreServedWhileTheyStand) {
+  make_pods({"a"});
+  const std::string then = std::to_string(store_->revision().value);
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+  const Asking exact{.version = then, .match = "Exact"};
+  const auto unchanged = list(pods(), "", exact);
+  EXPECT_EQ(names(unchanged), "a");
+  EXPECT_EQ(version(unchanged), then);
+  make_pods({"b"});
+  EXPECT_EQ(message(list(pods(), "", exact)),
+            "The resourceVersion for the provided list is too old.");
+}
+
+TEST_F(ReadsTest, MatchRulesAreChecked) {
+  EXPECT_EQ(message(list(pods(), "", {.match = "Exact"})),
+            R"(ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: )"
+            "resourceVersionMatch is forbidden unless resourceVersion is provided");
+  EXPECT_EQ(reason(list(pods(), "", {.version = "0", .match = "Exact"})), Reason::Invalid);
+  EXPECT_EQ(reason(list(pods(), "", {.version = "1", .match = "Odd"})), Reason::Invalid);
+  EXPECT_EQ(reason(list(pods(), "", {.initial = true})), Reason::Invalid);
+  EXPECT_TRUE(list(pods(), "", {.version = "0", .match = "NotOlderThan"}));
+}
+
+TEST_F(ReadsTest, MissingObjectsAreNotFound) {
+  const auto node = get(nodes(), "", "n1");
+  EXPECT_EQ(reason(node), Reason::NotFound);
+  EXPECT_EQ(message(node), R"(nodes "n1" not found)");
+  EXPECT_EQ(message(get(api::kinds::lease(), "default", "l")),
+            R"(leases.coordination.k8s.io "l" not found)");
+}
+
+}  // namespace
+}  // namespace muster::server

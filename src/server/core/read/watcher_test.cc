@@ -1,0 +1,163 @@
+#include "server/core/read/watcher.h"
+
+#include "server/core/testing.h"
+
+namespace muster::server {
+namespace {
+
+class WatcherTest : public CoreTest {
+ protected:
+  explicit WatcherTest(watch::Limits limits = {}) : CoreTest(store::make_memory_engine(), limits) {}
+  void label(std::string_view pod, std::string_view value) {
+    ASSERT_TRUE(
+        merge(pods(), "default", pod,
+              std::string(R"({"metadata":{"labels":{"app":")").append(value).append("\"}}}")));
+  }
+  std::string refused(const Asking& asking) {
+    Request out = request(Verb::Watch, pods(), "");
+    out.list = asking.options();
+    const auto opened = Watcher::open(out, *store_, window_);
+    return opened ? "no error" : opened.error().message;
+  }
+};
+
+TEST_F(WatcherTest, StartsWithWhatIsThereThenTellsChanges) {
+  ASSERT_TRUE(create_pod("a"));
+  auto watcher = watch(pods());
+  ASSERT_TRUE(create_pod("b"));
+  EXPECT_EQ(told(*watcher), "+a +b");
+  label("a", "web");
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+  ASSERT_TRUE(remove(pods(), "default", "b"));
+  EXPECT_EQ(told(*watcher), "~a -b");
+  EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(watcher->position(), store_->revision());
+}
+
+TEST_F(WatcherTest, FromARevisionOnlyLaterChangesAreTold) {
+  ASSERT_TRUE(create_pod("a"));
+  auto watcher = watch(pods(), {.version = std::to_string(store_->revision().value)});
+  ASSERT_TRUE(create_pod("b"));
+  EXPECT_EQ(told(*watcher), "+b");
+}
+
+TEST_F(WatcherTest, AFutureRevisionIsWaitedFor) {
+  const std::int64_t now = store_->revision().value;
+  auto watcher = watch(pods(), {.version = std::to_string(now + 1)});
+  ASSERT_TRUE(create_pod("a"));
+  EXPECT_EQ(told(*watcher), "");
+  ASSERT_TRUE(create_pod("b"));
+  EXPECT_EQ(told(*watcher), "+b");
+}
+
+TEST_F(WatcherTest, SelectorsTurnChangesIntoArrivalsAndDepartures) {
+  ASSERT_TRUE(create_pod("a"));
+  auto watcher = watch(pods(), {.labels = "app=web"});
+  EXPECT_EQ(told(*watcher), "");
+  label("a", "web");
+  EXPECT_EQ(told(*watcher), "+a");
+  label("a", "db");
+  const auto next = watcher->next(10);
+  ASSERT_EQ(next.messages.size(), 1U);
+  const auto& item = std::get<Watcher::Item>(next.messages[0]);
+  EXPECT_EQ(item.type, store::Change::Type::Deleted);
+  EXPECT_EQ(*api::lookup(item.object->meta().labels, "app"), "web")
+      << "the last state that matched";
+  EXPECT_EQ(item.revision, store_->revision());
+  EXPECT_EQ(item.entry, nullptr);
+  ASSERT_TRUE(remove(pods(), "default", "a"));
+  EXPECT_EQ(told(*watcher), "");
+}
+
+TEST_F(WatcherTest, FieldSelectorsFollowBindings) {
+  ASSERT_TRUE(create_pod("a"));
+  auto watcher = watch(pods(), {.fields = "spec.nodeName=n1"});
+  ASSERT_TRUE(bind("a", "n1"));
+  EXPECT_EQ(told(*watcher), "+a");
+}
+
+TEST_F(WatcherTest, UnchangedTypesShareTheirBytes) {
+  auto watcher = watch(pods());
+  ASSERT_TRUE(create_pod("a"));
+  const auto next = watcher->next(10);
+  ASSERT_EQ(next.messages.size(), 1U);
+  EXPECT_NE(std::get<Watcher::Item>(next.messages[0]).entry, nullptr);
+}
+
+TEST_F(WatcherTest, TheInitialBlockEndsWithABookmark) {
+  ASSERT_TRUE(create_pod("a"));
+  auto watcher = watch(pods(), {.match = "NotOlderThan", .bookmarks = true, .initial = true});
+  ASSERT_TRUE(create_pod("b"));
+  EXPECT_EQ(watcher->position().value, 0) << "no periodic bookmark may overtake the initial block";
+  EXPECT_EQ(told(*watcher), "+a | +b");
+  auto quiet = watch(pods(), {.match = "NotOlderThan", .initial = true});
+  EXPECT_EQ(told(*quiet), "+a +b");
+  auto plain = watch(pods(), {.bookmarks = true});
+  EXPECT_EQ(told(*plain), "+a +b |");
+}
+
+TEST_F(WatcherTest, WithoutInitialEventsOnlyNewsIsTold) {
+  ASSERT_TRUE(create_pod("a"));
+  auto watcher = watch(pods(), {.match = "NotOlderThan", .initial = false});
+  ASSERT_TRUE(create_pod("b"));
+  EXPECT_EQ(told(*watcher), "+b");
+}
+
+TEST_F(WatcherTest, AListWaitsUntilTheStoreIsThatNew) {
+  ASSERT_TRUE(create_pod("a"));
+  const std::int64_t now = store_->revision().value;
+  auto watcher = watch(pods(), {.version = std::to_string(now + 2),
+                                .match = "NotOlderThan",
+                                .bookmarks = true,
+                                .initial = true});
+  ASSERT_TRUE(create_pod("b"));
+  EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(watcher->position().value, 0) << "no bookmark may skip the list";
+  ASSERT_TRUE(watcher->unreached());
+  EXPECT_EQ(watcher->unreached()->message,
+            "Timeout: Too large resource version: " + std::to_string(now + 2) +
+                ", current: " + std::to_string(now + 1));
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+  EXPECT_FALSE(watcher->unreached()) << "a change of another kind counts too";
+  EXPECT_EQ(told(*watcher), "+a +b |");
+}
+
+TEST_F(WatcherTest, RulesAreCheckedBeforeTheStreamStarts) {
+  EXPECT_EQ(refused({.initial = true}),
+            R"(ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: )"
+            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  EXPECT_EQ(refused({.match = "NotOlderThan"}),
+            R"(ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: )"
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  EXPECT_EQ(refused({.fields = "spec.foo=1"}), "field label not supported: spec.foo");
+  EXPECT_TRUE(refused({.version = "x"}).starts_with("invalid resource version: "));
+}
+
+TEST_F(WatcherTest, ALittleAtATime) {
+  for (const std::string_view name : {"a", "b", "c"}) ASSERT_TRUE(create_pod(name));
+  auto watcher = watch(pods(), {.bookmarks = true});
+  ASSERT_TRUE(create_pod("d"));
+  ASSERT_TRUE(create_pod("e"));
+  EXPECT_EQ(told(*watcher, 2), "+a +b");
+  EXPECT_EQ(told(*watcher, 2), "+c |");
+  const auto next = watcher->next(1);
+  EXPECT_EQ(next.messages.size(), 1U);
+  EXPECT_TRUE(next.more);
+  EXPECT_EQ(told(*watcher, 1), "+e");
+  EXPECT_EQ(told(*watcher, 1), "");
+}
+
+class SmallWindowTest : public WatcherTest {
+ protected:
+  SmallWindowTest() : WatcherTest({.changes_max = 2, .bytes_max = 1U << 20U}) {}
+};
+
+TEST_F(SmallWindowTest, WhoFallsBehindIsToldSo) {
+  auto watcher = watch(pods());
+  for (const std::string_view name : {"a", "b", "c", "d"}) ASSERT_TRUE(create_pod(name));
+  EXPECT_TRUE(told(*watcher).starts_with("!too old resource version: "));
+  EXPECT_EQ(told(*watcher), "");
+}
+
+}  // namespace
+}  // namespace muster::server

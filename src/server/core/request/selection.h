@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/kinds/kind.h"
+#include "api/object.h"
+#include "api/request.h"
+#include "api/values/field_selector.h"
+#include "api/values/label_selector.h"
+#include "base/result.h"
+
+namespace muster::server {
+
+// Which objects of a kind a list, watch or deletecollection is about: a namespace, labels, fields.
+class Selection {
+ public:
+  // BadRequest for bad syntax and for fields the kind cannot be selected by, in upstream's words
+  // (wire.md 2.13).
+  static Result<Selection> of(const api::Request& request);
+
+  bool matches(const api::Object& object) const;
+  // True if only the namespace narrows it: every object under prefix() matches.
+  bool takes_all() const { return labels_.selects_everything() && fields_.selects_everything(); }
+  // What the keys of all selected objects begin with.
+  const std::string& prefix() const { return prefix_; }
+  // The only key an object can have that matches, if the selection names it; else empty.
+  const std::string& only_key() const { return only_key_; }
+
+ private:
+  std::string name_space_;  // empty = all
+  std::string prefix_;
+  std::string only_key_;
+  api::LabelSelector labels_;
+  api::FieldSelector fields_;
+};
+
+// A selectable field as text; "" if unset.
+std::string field_text(const api::Object& object, std::string_view field);
+
+// The scalar at a dotted path of canonical JSON text, without building a document: watches with
+// field selectors ask this of every change. "" if there is none; numbers and booleans as they are
+// written.
+std::string skim(std::string_view bytes, std::string_view dotted_path);
+
+}  // namespace muster::server

@@ -1,0 +1,107 @@
+#include "server/core/strategies/document.h"
+
+#include "api/decode.h"
+#include "api/views/pod_view.h"
+
+namespace muster::server {
+namespace {
+
+const Json kNull;
+
+const Json& meta_of(const Json& document) {
+  const Json* meta = api::find(document, "metadata");
+  return meta == nullptr ? kNull : *meta;
+}
+
+}  // namespace
+
+JsonObject& metadata(Json& document) {
+  if (!document.is_object()) document.emplace_object();
+  return api::ensure_object(document.get_object(), "metadata");
+}
+
+std::string_view meta_text(const Json& document, std::string_view member) {
+  return api::find_string(meta_of(document), member);
+}
+
+std::optional<std::int64_t> meta_number(const Json& document, std::string_view member) {
+  const Json* value = api::find(meta_of(document), member);
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  boost::system::error_code error;
+  const auto number = value->to_number<std::int64_t>(error);
+  if (error) return std::nullopt;
+  return number;
+}
+
+std::optional<Time> meta_time(const Json& document, std::string_view member) {
+  return parse_time(meta_text(document, member));
+}
+
+std::vector<std::string> text_list(const Json& document, std::string_view dotted_path) {
+  std::vector<std::string> out;
+  const Json* list = api::find_path(document, dotted_path);
+  if (list == nullptr || !list->is_array()) return out;
+  for (const Json& item : list->get_array())
+    if (const auto* text = item.if_string()) out.emplace_back(text->data(), text->size());
+  return out;
+}
+
+void copy_member(JsonObject& to, const Json& from, std::string_view member) {
+  if (const Json* value = api::find(from, member))
+    to[member] = *value;
+  else
+    to.erase(member);
+}
+
+void copy_meta(Json& to, const Json& from, std::string_view member) {
+  copy_member(metadata(to), meta_of(from), member);
+}
+
+bool same_member(const api::Kind& kind, const Json& a, const Json& b, std::string_view member) {
+  const api::schema::Field* field = kind.message->find(member);
+  const Json* left = api::find(a, member);
+  const Json* right = api::find(b, member);
+  if (field == nullptr || field->message == nullptr || field->repeat != api::schema::Repeat::One) {
+    if (left == nullptr || right == nullptr) return left == right;
+    return *left == *right;
+  }
+  const Json empty = JsonObject();
+  return api::canonical_text(*field->message, left == nullptr ? empty : *left) ==
+         api::canonical_text(*field->message, right == nullptr ? empty : *right);
+}
+
+void mark_deleted(Json& document, Time at, std::int64_t grace_s) {
+  JsonObject& meta = metadata(document);
+  meta["deletionTimestamp"] = format_time(at);
+  meta["deletionGracePeriodSeconds"] = grace_s;
+}
+
+void bump_generation(Json& document) {
+  if (const auto generation = meta_number(document, "generation"); generation.value_or(0) > 0)
+    metadata(document)["generation"] = *generation + 1;
+}
+
+namespace {
+
+std::shared_ptr<api::Object> with_view(std::shared_ptr<api::Object> object, const Json& document) {
+  if (&object->kind() == &api::kinds::pod()) object->give_view(api::PodView::of(document));
+  return object;
+}
+
+}  // namespace
+
+std::shared_ptr<api::Object> make_object(const api::Kind& kind, const Json& document) {
+  return with_view(api::Object::make(kind, document), document);
+}
+
+std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& rest) {
+  return with_view(api::Object::make_keeping_metadata(old, rest), rest);
+}
+
+std::string_view spoken_name(const Json& document) {
+  if (const auto name = meta_text(document, "name"); !name.empty()) return name;
+  if (const auto prefix = meta_text(document, "generateName"); !prefix.empty()) return prefix;
+  return "Unknown";
+}
+
+}  // namespace muster::server

@@ -1,0 +1,44 @@
+#include "server/core/strategies/inert.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace muster::server {
+namespace {
+
+struct Inert {
+  std::string_view group;
+  std::string_view kind;
+  std::string_view consequence;
+};
+constexpr Inert kInert[] = {
+    {"", "LimitRange", "its limits are not enforced"},
+    {"", "PersistentVolumeClaim", "no volume is provisioned or bound for it"},
+    {"", "ReplicationController", "no pods are created for it"},
+    {"", "ResourceQuota", "its limits are not enforced"},
+    {"", "Service", "no traffic is routed by it"},
+    {"apps", "DaemonSet", "no pods are created for it"},
+    {"apps", "Deployment", "no pods are created for it"},
+    {"apps", "ReplicaSet", "no pods are created for it"},
+    {"apps", "StatefulSet", "no pods are created for it"},
+    {"batch", "CronJob", "no jobs are created for it"},
+    {"batch", "Job", "no pods are created for it"},
+    {"jobset.x-k8s.io", "JobSet", "no jobs are created for it"},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "no pods are created for it"},
+    {"resource.k8s.io", "ResourceClaim", "no devices are allocated to it"},
+    {"resource.k8s.io", "ResourceClaimTemplate", "no claims are made from it"},
+    {"storage.k8s.io", "VolumeAttachment", "no volume is attached by it"},
+};
+
+}  // namespace
+
+std::string inert_warning(const api::Kind& kind) {
+  for (const Inert& inert : kInert)
+    if (inert.kind == kind.kind && inert.group == kind.group)
+      return fmt::format("{} is stored, but nothing in this control plane acts on it yet: {}",
+                         kind.kind, inert.consequence);
+  return {};
+}
+
+}  // namespace muster::server

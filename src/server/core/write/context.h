@@ -1,0 +1,22 @@
+#pragma once
+
+#include "api/gates/gates.h"
+#include "base/entropy.h"
+#include "base/time.h"
+#include "server/core/write/role_guard.h"
+#include "server/core/write/staging.h"
+
+namespace muster::server {
+
+// What deciding a request may look at: the state left by all requests before it, the time it came,
+// and where random names and UIDs come from.
+struct Context {
+  Staging& staging;
+  Entropy& entropy;
+  Time now;
+  const api::Gates& gates;
+  const RoleGuard& role_guard;  // may be empty
+  bool validates = true;        // see Registry::Validation
+};
+
+}  // namespace muster::server

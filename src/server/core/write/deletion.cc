@@ -1,0 +1,270 @@
+#include "server/core/write/deletion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "api/conversion.h"
+#include "api/scratch.h"
+#include "server/core/request/errors.h"
+#include "server/core/request/resource_version.h"
+#include "server/core/request/selection.h"
+#include "server/core/strategies/document.h"
+#include "server/core/strategies/strategy.h"
+#include "server/core/write/admission.h"
+
+namespace muster::server {
+namespace {
+
+constexpr std::string_view kOrphan = "orphan";
+constexpr std::string_view kForeground = "foregroundDeletion";
+
+// One object's way out.
+struct Removal {
+  api::ObjectPtr object;                  // what the client is shown
+  std::shared_ptr<api::Object> modified;  // null: the object is gone, or nothing changed
+  bool gone = false;
+};
+
+Removal unchanged(const api::ObjectPtr& existing) {
+  return {.object = existing, .modified = nullptr, .gone = false};
+}
+
+Removal changed(const api::ObjectPtr& existing, const Json& document) {
+  auto object = make_object(existing->kind(), document);
+  if (object->bytes() == existing->bytes()) return unchanged(existing);
+  return {.object = object, .modified = object, .gone = false};
+}
+
+// The events MODIFIED (grace period 0) and DELETED that upstream sends here are one DELETED.
+Removal gone(api::ObjectPtr last) {
+  return {.object = std::move(last), .modified = nullptr, .gone = true};
+}
+
+Result<void> check_options(const api::DeleteOptions& options) {
+  const std::string& policy = options.propagation_policy;
+  if (policy.empty() || policy == "Orphan" || policy == "Background" || policy == "Foreground")
+    return {};
+  return fail(invalid(
+      Subject{.group = "meta.k8s.io", .kind = "DeleteOptions"},
+      {{.type = "FieldValueNotSupported",
+        .field = "propagationPolicy",
+        .message = fmt::format(R"(Unsupported value: "{}": supported values: "Foreground", )"
+                               R"("Background", "Orphan", "nil")",
+                               policy)}}));
+}
+
+Error precondition_failed(const api::Object& object, std::string_view why) {
+  Error error = conflict(object.kind(), object.meta().name, why);
+  // Upstream names the Kind here, not the resource.
+  error.message = fmt::format(R"(Operation cannot be fulfilled on {} "{}": {})",
+                              object.kind().qualified_kind(), object.meta().name, why);
+  error.kind = object.kind().kind;
+  return error;
+}
+
+Result<void> check_preconditions(const api::Object& object, const api::Preconditions& wanted) {
+  if (wanted.uid && *wanted.uid != object.meta().uid)
+    return fail(precondition_failed(
+        object, fmt::format("the UID in the precondition ({}) does not match the UID in record "
+                            "({}). The object might have been deleted and then recreated",
+                            *wanted.uid, object.meta().uid)));
+  const std::string version = to_resource_version(object.revision());
+  if (wanted.resource_version && *wanted.resource_version != version)
+    return fail(precondition_failed(
+        object, fmt::format("the ResourceVersion in the precondition ({}) does not match the "
+                            "ResourceVersion in record ({}). The object might have been modified",
+                            *wanted.resource_version, version)));
+  return {};
+}
+
+bool contains(const std::vector<std::string>& list, std::string_view text) {
+  return std::ranges::find(list, text) != list.end();
+}
+
+// Whether anything names the object as its owner. Looks at every object of its namespace (at all,
+// if it has none), so it is asked only by the two policies that care.
+bool has_dependents(Context& context, const api::Object& owner) {
+  const std::string& name_space = owner.meta().name_space;
+  for (const api::Kind* kind : api::all_kinds()) {
+    if (!kind->stored || &api::stored_kind(*kind) != kind) continue;
+    std::string prefix = kind->store_prefix + "/";
+    if (!name_space.empty()) {
+      if (!kind->namespaced) continue;
+      prefix += name_space + "/";
+    }
+    for (const api::ObjectPtr& object : context.staging.list(prefix))
+      for (const api::OwnerReference& reference : object->meta().owners)
+        if (reference.uid == owner.meta().uid) return true;
+  }
+  return false;
+}
+
+// The finalizers an object has once the propagation policy is written into them. Who acts on the
+// two special ones is the garbage collector; without dependents there is nothing for it to do.
+std::vector<std::string> finalizers_after(Context& context, const api::Object& object,
+                                          std::string_view policy) {
+  const std::vector<std::string>& finalizers = object.meta().finalizers;
+  if (object.kind().kind == "Event") return finalizers;
+  bool orphan = contains(finalizers, kOrphan);
+  bool foreground = contains(finalizers, kForeground);
+  if (!policy.empty()) {
+    orphan = policy == "Orphan";
+    foreground = policy == "Foreground";
+  } else if (!orphan && !foreground) {
+    orphan = strategy_of(object.kind()).orphans_dependents();
+  }
+  if ((orphan || foreground) && !has_dependents(context, object)) orphan = foreground = false;
+  std::vector<std::string> out;
+  for (const std::string& finalizer : finalizers)
+    if (finalizer != kOrphan && finalizer != kForeground) out.push_back(finalizer);
+  if (orphan) out.emplace_back(kOrphan);
+  if (foreground) out.emplace_back(kForeground);
+  const bool same = out.size() == finalizers.size() && std::ranges::all_of(out, [&](const auto& f) {
+                      return contains(finalizers, f);
+                    });
+  return same ? finalizers : out;
+}
+
+void set_finalizers(Json& document, const std::vector<std::string>& finalizers) {
+  JsonArray list;
+  for (const std::string& finalizer : finalizers) list.emplace_back(finalizer);
+  if (list.empty())
+    metadata(document).erase("finalizers");
+  else
+    metadata(document)["finalizers"] = std::move(list);
+}
+
+// What a grace period asks for: nothing new, or the document marked accordingly.
+struct Grace {
+  bool pending = false;                  // a deletion that is at least as soon is on its way
+  std::optional<std::int64_t> period_s;  // set if the kind is deleted gracefully
+};
+
+Grace begin_grace(const api::Object& object, const api::DeleteOptions& options, Time now,
+                  Json& document) {
+  std::optional<std::int64_t> asked = options.grace_period_s;
+  if (asked && *asked < 0) asked = 1;
+  const api::ObjectMeta& meta = object.meta();
+  if (meta.deletion_time) {
+    if (!strategy_of(object.kind()).deletes_gracefully() || !meta.deletion_grace_s) return {};
+    if (!asked || *asked >= *meta.deletion_grace_s) return {.pending = true, .period_s = {}};
+    const auto earlier = std::chrono::seconds(*meta.deletion_grace_s - *asked);
+    mark_deleted(document, *meta.deletion_time - earlier, *asked);
+    return {.pending = false, .period_s = asked};
+  }
+  const auto period = strategy_of(object.kind()).grace_period(document, asked);
+  if (!period) return {};
+  mark_deleted(document, now + std::chrono::seconds(*period), *period);
+  bump_generation(document);
+  return {.pending = false, .period_s = period};
+}
+
+// Namespaces are emptied first (namespace_cleaner.h); spec.finalizers says who still has to.
+Removal begin_termination(const api::ObjectPtr& existing, Time now, Json document) {
+  if (!existing->meta().deletion_time) {
+    metadata(document)["deletionTimestamp"] = format_time(now);
+    api::ensure_object(document.get_object(), "status")["phase"] = "Terminating";
+  }
+  return changed(existing, document);
+}
+
+Result<Removal> remove(Context& context, const api::ObjectPtr& existing,
+                       const api::DeleteOptions& options, const Mark& mark = nullptr) {
+  const Time now = context.now;
+  TRY(check_preconditions(*existing, options.preconditions));
+  TRY(admit_delete(*existing));
+  api::Scratch scratch;
+  Json document = api::document_in(scratch, *existing);
+  if (mark) mark(document);
+  if (&existing->kind() == &api::kinds::name_space() &&
+      (!existing->meta().deletion_time || !text_list(document, "spec.finalizers").empty()))
+    return begin_termination(existing, now, std::move(document));
+
+  const Grace grace = begin_grace(*existing, options, now, document);
+  if (grace.pending) return unchanged(existing);
+  const std::vector<std::string> finalizers =
+      finalizers_after(context, *existing, options.propagation_policy);
+  set_finalizers(document, finalizers);
+  if (finalizers.empty() && grace.period_s.value_or(0) == 0)
+    return gone(grace.period_s ? make_object(existing->kind(), document) : existing);
+  if (!grace.period_s) {
+    const bool first = !existing->meta().deletion_time;
+    mark_deleted(document, existing->meta().deletion_time.value_or(now), 0);
+    if (first) bump_generation(document);
+  }
+  return changed(existing, document);
+}
+
+void add_write(store::Transaction& transaction, const api::ObjectPtr& existing,
+               const Removal& removal) {
+  if (!removal.gone && !removal.modified) return;
+  const api::ObjectMeta& meta = existing->meta();
+  transaction.writes.push_back(
+      {.key = store::make_key(existing->kind(), meta.name_space, meta.name),
+       .object = removal.modified,
+       .expected = existing->revision()});
+}
+
+}  // namespace
+
+Result<Decision> decide_delete(Context& context, const api::Request& request) {
+  const api::Kind& kind = *request.kind;
+  if (!request.subresource.empty()) return fail(method_not_allowed());
+  TRY(check_options(request.remove));
+  const api::ObjectPtr existing =
+      context.staging.get(store::make_key(kind, request.name_space, request.name));
+  if (!existing) return fail(not_found(kind, request.name));
+  return decide_removal(context, existing, request.remove);
+}
+
+Result<Decision> decide_removal(Context& context, const api::ObjectPtr& existing,
+                                const api::DeleteOptions& options, const Mark& mark) {
+  const api::Kind& kind = existing->kind();
+  const Removal removal = TRY(remove(context, existing, options, mark));
+  Decision decision;
+  add_write(decision.transaction, existing, removal);
+  decision.deleted = removal.gone;
+  if (removal.gone && !kind.answers_delete_with_object)
+    decision.answer.what = api::StatusAnswer{.code = 200,
+                                             .name = existing->meta().name,
+                                             .group = kind.group,
+                                             .kind = kind.plural,
+                                             .uid = existing->meta().uid};
+  else
+    decision.answer.what = api::ObjectAnswer{
+        .object = removal.object, .revision = existing->revision(), .created = false};
+  return decision;
+}
+
+Result<Decision> decide_delete_collection(Context& context, const api::Request& request) {
+  if (!request.kind->deletes_collections) return fail(method_not_allowed());
+  TRY(check_options(request.remove));
+  const Selection selection = TRY(Selection::of(request));
+  Decision decision;
+  api::ListAnswer list;
+  const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(request.list.limit, 0));
+  for (const api::ObjectPtr& existing : context.staging.list(selection.prefix())) {
+    if (limit > 0 && list.items.size() >= limit) break;
+    if (!selection.matches(*existing)) continue;
+    const Removal removal = TRY(remove(context, existing, request.remove));
+    add_write(decision.transaction, existing, removal);
+    // A list shows stored objects: those that are gone as they were last.
+    list.items.push_back(removal.gone ? existing : removal.object);
+    list.revision = std::max(list.revision, existing->revision());
+  }
+  decision.answer.what = std::move(list);
+  return decision;
+}
+
+bool goes_with_update(const api::Object& existing, const Json& updated) {
+  if (!existing.meta().deletion_time || existing.meta().deletion_grace_s.value_or(0) != 0)
+    return false;
+  if (!text_list(updated, "metadata.finalizers").empty()) return false;
+  return &existing.kind() != &api::kinds::name_space() ||
+         text_list(updated, "spec.finalizers").empty();
+}
+
+}  // namespace muster::server

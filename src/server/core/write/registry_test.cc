@@ -1,0 +1,260 @@
+#include "server/core/write/registry.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "server/core/testing.h"
+#include "server/core/write/batch.h"
+
+namespace muster::server {
+namespace {
+
+class RegistryTest : public CoreTest {
+ protected:
+  using CoreTest::CoreTest;
+
+  // Submits without a flush; the answer lands in answers_ when it comes.
+  void submit(Request request) {
+    const std::size_t slot = answers_.size();
+    answers_.emplace_back();
+    registry_.submit(std::move(request), now_,
+                     [this, slot](Result<Answer> answer) { answers_[slot] = std::move(answer); });
+  }
+  Request creation(const api::Kind& kind, std::string_view name_space, std::string_view json) {
+    Request out = request(Verb::Create, kind, name_space);
+    EXPECT_TRUE(decode_into(out, json));
+    return out;
+  }
+  Request labelling(std::string_view pod, std::string_view value) {
+    Request out = request(Verb::Patch, pods(), "default", pod);
+    out.body =
+        api::JsonObject{{"metadata", api::JsonObject{{"labels", api::JsonObject{{"a", value}}}}}};
+    return out;
+  }
+  Result<Answer> answer(std::size_t i) {
+    EXPECT_TRUE(answers_.at(i).has_value()) << i;
+    return answers_.at(i).value_or(fail(Reason::InternalError, "no answer"));
+  }
+
+  std::vector<std::optional<Result<Answer>>> answers_;
+};
+
+TEST_F(RegistryTest, NothingIsVisibleOrAnsweredBeforeTheFlush) {
+  submit(creation(pods(), "default", pod_json("a")));
+  submit(creation(pods(), "default", pod_json("b")));
+  EXPECT_FALSE(answers_[0].has_value());
+  EXPECT_EQ(store_->get("pods/default/a"), nullptr);
+  registry_.flush();
+  EXPECT_EQ(at(answer(0), "metadata.name"), "a");
+  EXPECT_EQ(at(answer(1), "metadata.name"), "b");
+  EXPECT_EQ(revision(answer(1)).value, revision(answer(0)).value + 1);
+}
+
+TEST_F(RegistryTest, EachRequestOfABatchSeesThoseBeforeIt) {
+  submit(creation(namespaces(), "", R"({"metadata":{"name":"team"}})"));
+  submit(creation(pods(), "team", pod_json("web")));
+  submit(creation(pods(), "team", pod_json("web")));
+  Request patch = request(Verb::Patch, pods(), "team", "web");
+  patch.body = api::parse_json(R"({"metadata":{"labels":{"a":"1"}}})")->value;
+  submit(patch);
+  submit(request(Verb::Delete, pods(), "team", "web"));
+  submit(request(Verb::Delete, pods(), "team", "web"));
+  registry_.flush();
+  EXPECT_EQ(message(answer(0)), "no error");
+  EXPECT_EQ(message(answer(1)), "no error");
+  EXPECT_EQ(message(answer(2)), R"(pods "web" already exists)");
+  EXPECT_EQ(at(answer(3), "metadata.labels.a"), "1");
+  EXPECT_EQ(message(answer(4)), "no error");
+  EXPECT_EQ(message(answer(5)), R"(pods "web" not found)");
+}
+
+TEST_F(RegistryTest, OneBadRequestDoesNotHurtTheOthers) {
+  submit(creation(pods(), "default", pod_json("a")));
+  submit(creation(pods(), "default", pod_json("UPPER")));
+  submit(labelling("missing", "1"));
+  submit(creation(pods(), "default", pod_json("b")));
+  registry_.flush();
+  EXPECT_TRUE(answer(0));
+  EXPECT_EQ(reason(answer(1)), Reason::Invalid);
+  EXPECT_EQ(reason(answer(2)), Reason::NotFound);
+  EXPECT_TRUE(answer(3));
+}
+
+TEST_F(RegistryTest, AnExceptionIsAnInternalError) {
+  submit(creation(pods(), "default", pod_json("a")));
+  Request broken = request(Verb::Create, pods(), "default");
+  broken.body = "not even an object, though the decoder promised one";
+  submit(broken);
+  registry_.flush();
+  EXPECT_TRUE(answer(0));
+  EXPECT_FALSE(answer(1));
+}
+
+TEST_F(RegistryTest, RepliesMaySubmitAgain) {
+  std::string order;
+  registry_.submit(creation(pods(), "default", pod_json("a")), now_, [&](const Result<Answer>&) {
+    order += "a";
+    registry_.submit(labelling("a", "1"), now_,
+                     [&](const Result<Answer>& second) { order += second ? "b" : "?"; });
+  });
+  registry_.flush();
+  registry_.flush();
+  EXPECT_EQ(order, "ab");
+}
+
+TEST_F(RegistryTest, BootstrapIsIdempotent) {
+  const api::Revision before = store_->revision();
+  registry_.bootstrap(now_);
+  EXPECT_EQ(store_->revision(), before);
+  EXPECT_EQ(names(list(namespaces(), "")), "default kube-node-lease kube-public kube-system");
+  const auto node_critical = get(api::kinds::priority_class(), "", "system-node-critical");
+  EXPECT_EQ(at(node_critical, "value"), "2000001000");
+  EXPECT_EQ(at(node_critical, "metadata.generation"), "1");
+}
+
+TEST_F(RegistryTest, EventsExpireAfterAnHourOfSilence) {
+  const auto event = [&](std::string_view name, std::string_view last) {
+    return create(
+        api::kinds::event(), "default",
+        std::string(R"({"metadata":{"name":")")
+            .append(name)
+            .append(
+                R"("},"involvedObject":{"kind":"Pod","namespace":"default","name":"web"},"lastTimestamp":")")
+            .append(last)
+            .append("\"}"));
+  };
+  ASSERT_TRUE(event("old", "2026-05-01T10:00:00Z"));
+  ASSERT_TRUE(event("renewed", "2026-05-01T10:30:00Z"));
+  now_ += std::chrono::minutes(61);
+  registry_.expire(now_);
+  EXPECT_EQ(names(list(api::kinds::event(), "default")), "renewed");
+}
+
+// An engine whose disk fails on demand.
+// A driver that commits elsewhere: the test plays the other thread.
+class PipelinedRegistryTest : public RegistryTest {
+ protected:
+  PipelinedRegistryTest() {
+    registry_.set_await([this] {
+      ++awaited_;
+      commit();
+    });
+  }
+  ~PipelinedRegistryTest() override { finish(); }
+
+  void take() {
+    batch_ = registry_.take_batch();
+    ASSERT_NE(batch_, nullptr);
+  }
+  void commit() {
+    if (batch_) batch_->commit(*store_);
+  }
+  void finish() {
+    if (const auto batch = std::exchange(batch_, nullptr)) {
+      registry_.committed();
+      batch->answer();
+    }
+  }
+
+  std::shared_ptr<Batch> batch_;
+  int awaited_ = 0;
+};
+
+TEST_F(PipelinedRegistryTest, TheNextBatchIsDecidedWhileOneIsCommitted) {
+  submit(creation(pods(), "default", pod_json("a")));
+  take();
+  submit(creation(pods(), "default", pod_json("b")));
+  EXPECT_EQ(store_->get("pods/default/a"), nullptr);
+  EXPECT_FALSE(answers_[0].has_value());
+  commit();
+  EXPECT_NE(store_->get("pods/default/a"), nullptr);
+  finish();
+  EXPECT_TRUE(answer(0));
+  EXPECT_FALSE(answers_[1].has_value());
+  take();
+  commit();
+  finish();
+  EXPECT_TRUE(answer(1));
+  EXPECT_EQ(awaited_, 0);
+  EXPECT_EQ(registry_.take_batch(), nullptr);
+}
+
+TEST_F(PipelinedRegistryTest, WhoReadsWhatIsBeingCommittedWaitsForIt) {
+  submit(creation(pods(), "default", pod_json("a")));
+  take();
+  submit(creation(pods(), "default", pod_json("b")));
+  EXPECT_EQ(awaited_, 0);
+  submit(labelling("a", "1"));
+  EXPECT_EQ(awaited_, 1);
+  finish();
+  EXPECT_TRUE(answer(0));
+  EXPECT_FALSE(answers_[2].has_value());
+  registry_.flush();
+  EXPECT_EQ(at(answer(2), "metadata.labels.a"), "1");
+}
+
+TEST_F(PipelinedRegistryTest, ASecondCreationOfTheSameNameIsRefused) {
+  submit(creation(pods(), "default", pod_json("a")));
+  take();
+  submit(creation(pods(), "default", pod_json("a")));
+  EXPECT_EQ(message(answer(1)), R"(pods "a" already exists)");
+  finish();
+  EXPECT_TRUE(answer(0));
+}
+
+TEST_F(PipelinedRegistryTest, NamespacesAreEmptiedBatchByBatch) {
+  ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"team"}})"));
+  ASSERT_TRUE(create(pods(), "team", pod_json("web")));
+  submit(request(Verb::Delete, namespaces(), "", "team"));
+  int batches = 0;
+  for (batch_ = registry_.take_batch(); batch_; batch_ = registry_.take_batch()) {
+    ASSERT_LT(++batches, 10);
+    commit();
+    finish();
+  }
+  EXPECT_EQ(message(get(namespaces(), "", "team")), R"(namespaces "team" not found)");
+}
+
+class FailingEngine final : public store::Engine {
+ public:
+  explicit FailingEngine(bool& fails) : fails_(fails) {}
+  Result<store::Contents> load() override { return inner_->load(); }
+  Result<std::vector<Result<api::Revision>>> commit(std::span<store::Transaction> batch) override {
+    if (fails_) return fail(Reason::InternalError, "no space left on device");
+    return inner_->commit(batch);
+  }
+  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
+  Result<void> compact(api::Revision revision) override { return inner_->compact(revision); }
+  Result<void> probe() override { return inner_->probe(); }
+
+ private:
+  bool& fails_;
+  std::unique_ptr<store::Engine> inner_ = store::make_memory_engine();
+};
+
+bool disk_fails = false;
+
+class FailingRegistryTest : public RegistryTest {
+ protected:
+  FailingRegistryTest() : RegistryTest(std::make_unique<FailingEngine>(disk_fails)) {}
+  ~FailingRegistryTest() override { disk_fails = false; }
+};
+
+TEST_F(FailingRegistryTest, ABrokenEngineAnswersTheWholeBatch) {
+  disk_fails = true;
+  submit(creation(pods(), "default", pod_json("a")));
+  submit(creation(pods(), "default", pod_json("b")));
+  submit(creation(pods(), "default", pod_json("UPPER")));
+  registry_.flush();
+  EXPECT_EQ(reason(answer(0)), Reason::ServiceUnavailable);
+  EXPECT_EQ(message(answer(1)), "the store failed: no space left on device");
+  EXPECT_EQ(reason(answer(2)), Reason::Invalid);
+  EXPECT_EQ(message(get(pods(), "default", "a")), R"(pods "a" not found)");
+  disk_fails = false;
+  EXPECT_TRUE(create_pod("a"));
+}
+
+}  // namespace
+}  // namespace muster::server

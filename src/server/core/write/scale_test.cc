@@ -1,0 +1,69 @@
+#include "server/core/write/scale.h"
+
+#include "server/core/testing.h"
+
+namespace muster::server {
+namespace {
+
+class ScaleTest : public CoreTest {
+ protected:
+  static const api::Kind& deployments() { return *api::find_kind("apps", "Deployment"); }
+
+  ScaleTest() {
+    EXPECT_TRUE(create(deployments(), "default", R"({"metadata":{"name":"web"},"spec":{"replicas":2,
+        "selector":{"matchLabels":{"app":"web"}},
+        "template":{"metadata":{"labels":{"app":"web"}},
+                    "spec":{"containers":[{"name":"c","image":"i"}]}}}})"));
+  }
+  Result<Answer> get_scale() {
+    Request out = request(Verb::Get, deployments(), "default", "web");
+    out.subresource = kScale;
+    return send(std::move(out));
+  }
+  static std::string text(const Result<Answer>& answer) {
+    if (!answer) return message(answer);
+    return api::to_text(std::get<api::DocumentAnswer>(answer->what).document);
+  }
+  std::string replicas() { return at(get(deployments(), "default", "web"), "spec.replicas"); }
+};
+
+TEST_F(ScaleTest, ShowsReplicasAndSelector) {
+  const auto stored = store_->get("deployments/default/web");
+  EXPECT_EQ(text(get_scale()),
+            R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"web",)"
+            R"("namespace":"default","uid":")" +
+                stored->meta().uid + R"(","resourceVersion":")" +
+                std::to_string(stored->revision().value) +
+                R"(","creationTimestamp":"2026-05-01T10:00:00Z"},"spec":{"replicas":2},)"
+                R"("status":{"replicas":0,"selector":"app=web"}})");
+}
+
+TEST_F(ScaleTest, PatchAndPutChangeTheNumberAndNothingElse) {
+  const auto patched = merge(deployments(), "default", "web", R"({"spec":{"replicas":5}})", kScale);
+  EXPECT_NE(text(patched).find(R"("spec":{"replicas":5})"), std::string::npos) << text(patched);
+  EXPECT_NE(
+      text(patched).find(fmt::format(R"("resourceVersion":"{}")",
+                                     store_->get("deployments/default/web")->revision().value)),
+      std::string::npos);
+  EXPECT_EQ(replicas(), "5");
+  EXPECT_EQ(at(get(deployments(), "default", "web"), "metadata.generation"), "2");
+
+  ASSERT_TRUE(
+      update(deployments(), "default", "web", R"({"metadata":{"name":"web"},"spec":{}})", kScale));
+  EXPECT_EQ(replicas(), "0");
+}
+
+TEST_F(ScaleTest, ForeignVersionsAndNegativeNumbersAreRefused) {
+  EXPECT_EQ(message(merge(deployments(), "default", "web", R"({"spec":{"replicas":-1}})", kScale)),
+            R"(Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be )"
+            R"(greater than or equal to 0)");
+  EXPECT_EQ(
+      reason(update(deployments(), "default", "web",
+                    R"({"metadata":{"name":"web","resourceVersion":"1"},"spec":{}})", kScale)),
+      Reason::Conflict);
+  EXPECT_EQ(reason(merge(deployments(), "default", "no", "{}", kScale)), Reason::NotFound);
+  EXPECT_EQ(replicas(), "2");
+}
+
+}  // namespace
+}  // namespace muster::server
