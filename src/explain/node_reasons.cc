@@ -36,7 +36,7 @@ NodeReasons ask_for(Situation& situation, const std::vector<api::ObjectPtr>& ali
     std::ranges::stable_sort(reasons.refusals, std::greater<>{},
                              [](const auto& refusal) { return refusal.second; });
   }
-  standings.settle();
+  standings.evict_cold();
   return reasons;
 }
 

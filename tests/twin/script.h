@@ -58,7 +58,7 @@ std::vector<Script> simpler(const Script& from);
 NodeSample random_node(Dice& dice);
 PodSample random_pod(Dice& dice, const std::string& name);
 
-// The product's cluster and the twin's, told the same.
+// The product's cluster and the twin's, fed the same changes.
 struct World {
   Cluster cluster;
   NaiveScheduler naive;

@@ -122,7 +122,8 @@ std::optional<std::pair<std::string, std::int64_t>> best_of(
   return best;
 }
 
-// What all passes say together, node by node, against the twin and against a standing made anew.
+// What all passes say together, node by node, against the twin and against a freshly built
+// standing.
 std::string compare_nodes(World& world, const Standing& standing, Standing& fresh,
                           const api::Object& pod) {
   for (const auto& [name, object] : world.naive.nodes) {
@@ -139,8 +140,8 @@ std::string compare_nodes(World& world, const Standing& standing, Standing& fres
     EXPECT_SAME(standing.key_now(node) != 0, want.reasons.empty(), "feasible is {}", name);
     EXPECT_SAME(std::int64_t{standing.cap_now(node)}, world.naive.cap(pod, name), "cap of {}",
                 name);
-    EXPECT_SAME(standing.key_now(node), fresh.key_kept(node), "key of {}, and made anew", name);
-    EXPECT_SAME(standing.cap_now(node), fresh.caps()[node], "cap of {}, and made anew", name);
+    EXPECT_SAME(standing.key_now(node), fresh.key_kept(node), "key of {}, and rebuilt", name);
+    EXPECT_SAME(standing.cap_now(node), fresh.caps()[node], "cap of {}, and rebuilt", name);
   }
   return "";
 }
@@ -168,7 +169,7 @@ std::string compare(World& world, const api::ObjectPtr& pod) {
   if (got) {
     EXPECT_SAME(world.cluster.node_name(got->node), want->first, "pick");
     EXPECT_SAME(got->total, want->second, "total of {}", want->first);
-    EXPECT_SAME(fresh.pick()->node == got->node, true, "pick made anew");
+    EXPECT_SAME(fresh.pick()->node == got->node, true, "pick rebuilt");
   } else if (!world.naive.nodes.empty() && standing.narrowing().empty() && !everywhere) {
     const Plan plan = attempt_pod({pod, 0, {}}, world.cluster, world.profile);
     EXPECT_SAME(plan.refusals.at(0).message, world.naive.fit_error(*pod), "fit error");
@@ -239,7 +240,7 @@ class Play {
   std::string run() {
     if (world_.naive.nodes.empty() || script_.pods.empty()) return "";
     const GroupTree tree(group_, world_.cluster, Standings::of(world_.cluster, world_.profile));
-    Workspace workspace(world_.cluster, *tree.topology, tree.shapes);
+    Workspace workspace(world_.cluster, *tree.topology, tree.standings);
     std::vector<std::unique_ptr<Draft::Checkpoint>> marks;
     std::string wrong = compare_all(tree, workspace);
     for (const Move& move : script_.moves) {
@@ -261,7 +262,7 @@ class Play {
   // The best node of the zone by the product must be the twin's.
   std::string place(const Move& move, const GroupTree& tree, Workspace& workspace) {
     const std::size_t member = move.shape % tree.members.size();
-    const std::uint32_t shape = tree.members[member].shape;
+    const std::uint32_t class_index = tree.members[member].class_index;
     const api::ObjectPtr& pod = tree.members[member].pending->pod;
     Domain domain = tree.topology->everywhere();
     NaiveScheduler zone{world_.naive};
@@ -277,16 +278,17 @@ class Play {
     }
     const auto want = best_of(zone.totals(*pod));
     Arena arena(workspace, domain);
-    const std::optional<NodeId> got = arena.pick(shape);
+    const std::optional<NodeId> got = arena.pick(class_index);
     EXPECT_SAME(got.has_value(), want.has_value(), "{} finds a node in \"{}\"", pod->meta().name,
                 move.zone);
     if (!got) return "";
     EXPECT_SAME(world_.cluster.node_name(*got), want->first, "pick for {} in \"{}\"",
                 pod->meta().name, move.zone);
     for (const NodeId node : arena.nodes())
-      EXPECT_SAME(arena.is_feasible(shape, node), tree.shapes[shape]->key_now(node) != 0,
-                  "{} feasible in the arena", world_.cluster.node_name(node));
-    workspace.place(shape, *got, static_cast<std::uint32_t>(placed_.size()));
+      EXPECT_SAME(arena.is_feasible(class_index, node),
+                  tree.standings[class_index]->key_now(node) != 0, "{} feasible in the arena",
+                  world_.cluster.node_name(node));
+    workspace.place(class_index, *got, static_cast<std::uint32_t>(placed_.size()));
     // The twin counts copies under names of their own.
     placed_.push_back(fmt::format("copy-{}", placed_.size()));
     world_.naive.pods[placed_.back()] = {pod, want->first};
@@ -301,8 +303,8 @@ class Play {
   }
 
   std::string compare_all(const GroupTree& tree, Workspace& workspace) {
-    for (std::size_t s = 0; s < tree.shapes.size(); ++s) {
-      const Standing& standing = *tree.shapes[s];
+    for (std::size_t s = 0; s < tree.standings.size(); ++s) {
+      const Standing& standing = *tree.standings[s];
       if (standing.refused_everywhere()) continue;
       const api::Object& pod = *standing.pods().sample;
       Standing fresh(standing.pods(), world_.profile, world_.cluster);
@@ -327,7 +329,7 @@ class Play {
     const Workspace::Totals totals = workspace.totals(domain);
     std::int64_t slots = 0;
     std::vector<Workspace::Amount> amounts(workspace.tracked().size());
-    std::vector<std::int64_t> caps(tree.shapes.size(), 0);
+    std::vector<std::int64_t> caps(tree.standings.size(), 0);
     for (const CellId cell : domain.cells)
       for (const NodeId node : tree.topology->nodes(cell)) {
         slots += std::max<std::int64_t>(0, cluster.pod_slots()[node] - cluster.pods_on()[node]);
@@ -341,8 +343,8 @@ class Play {
                                       : columns.requested[node];
         }
         for (std::size_t s = 0; s < caps.size(); ++s) {
-          caps[s] += tree.shapes[s]->cap_now(node);
-          EXPECT_SAME(workspace.cap(s, node), tree.shapes[s]->cap_now(node), "cap of {}",
+          caps[s] += tree.standings[s]->cap_now(node);
+          EXPECT_SAME(workspace.cap(s, node), tree.standings[s]->cap_now(node), "cap of {}",
                       cluster.node_name(node));
         }
       }

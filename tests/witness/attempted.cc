@@ -8,7 +8,7 @@ namespace muster::scheduler::witness {
 Attempted attempt(const Objects& objects, Cluster& cluster, const Profile& profile,
                   Placer::Options options, const Look& look) {
   const GroupTree tree(objects.root, cluster, Standings::of(cluster, profile));
-  Workspace workspace(cluster, *tree.topology, tree.shapes);
+  Workspace workspace(cluster, *tree.topology, tree.standings);
   Placer placer(tree, workspace, options);
   Attempted attempted{
       .answer = placer.run(), .placed = {}, .ready = {}, .steps = placer.steps(), .unresolved = {}};
@@ -17,7 +17,7 @@ Attempted attempt(const Objects& objects, Cluster& cluster, const Profile& profi
         cluster.node_name(move.node);
   for (std::uint32_t id = 0; id < tree.items.size(); ++id) {
     const GroupTree::Item& item = tree.items[id];
-    if (attempted.answer == Answer::Feasible && placer.is_placed(id))
+    if (attempted.answer == SearchResult::Feasible && placer.is_placed(id))
       attempted.ready[item.group->key.name] = item.key ? placer.domain(id).name : "";
     if (placer.is_unresolved(id)) attempted.unresolved.insert(item.group->key.name);
   }

@@ -13,7 +13,7 @@ namespace muster::scheduler::witness {
 
 // What the product made of a case.
 struct Attempted {
-  Answer answer = Answer::Unresolved;
+  SearchResult answer = SearchResult::Unresolved;
   std::map<std::string, std::string> placed;  // pods by name, with their nodes
   std::map<std::string, std::string> ready;   // groups that met their minimum, with their domains
   std::uint64_t steps = 0;

@@ -403,11 +403,11 @@ Objects::Objects(const Case& from) {
 }
 
 void Objects::fill(Cluster& cluster, std::uint64_t order) const {
-  std::vector<std::function<void()>> told;
-  for (const api::ObjectPtr& node : nodes) told.emplace_back([&] { cluster.set_node(node); });
-  for (const api::ObjectPtr& pod : running) told.emplace_back([&] { cluster.set_pod(pod); });
-  if (order != 0) std::shuffle(told.begin(), told.end(), std::mt19937_64(order));
-  for (const auto& tell : told) tell();
+  std::vector<std::function<void()>> steps;
+  for (const api::ObjectPtr& node : nodes) steps.emplace_back([&] { cluster.set_node(node); });
+  for (const api::ObjectPtr& pod : running) steps.emplace_back([&] { cluster.set_pod(pod); });
+  if (order != 0) std::shuffle(steps.begin(), steps.end(), std::mt19937_64(order));
+  for (const auto& step : steps) step();
 }
 
 }  // namespace muster::scheduler::witness

@@ -69,7 +69,7 @@ struct Objects {
   std::vector<api::ObjectPtr> running;
   scheduler::Group root;
 
-  // With the nodes and pods told in an order that the seed shuffles; 0: as they stand.
+  // Adds nodes and pods in an order that the seed shuffles; 0: in their own order.
   void fill(Cluster& cluster, std::uint64_t order = 0) const;
 };
 

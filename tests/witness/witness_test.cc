@@ -54,10 +54,10 @@ std::string text_of(const std::map<std::string, std::string>& placed) {
   return text.empty() ? " nothing" : text;
 }
 
-const char* word(Answer answer) {
-  return answer == Answer::Feasible     ? "feasible"
-         : answer == Answer::Infeasible ? "infeasible"
-                                        : "unresolved";
+const char* word(SearchResult answer) {
+  return answer == SearchResult::Feasible     ? "feasible"
+         : answer == SearchResult::Infeasible ? "infeasible"
+                                              : "unresolved";
 }
 
 Attempted attempt_fresh(const Objects& objects, Placer::Options options = {}, const Look& look = {},
@@ -182,8 +182,8 @@ TEST(Witness, ANoIsANoAndWhatFitsIsFound) {
   for_cases({.first = 1, .count = 1500}, [](const Case& drawn) -> std::string {
     const Attempted attempted = attempt_fresh(Objects(drawn));
     const bool fits = Exact(drawn).fits();
-    if (fits == (attempted.answer == Answer::Feasible)) return "";
-    if (!fits && attempted.answer == Answer::Unresolved) return "";
+    if (fits == (attempted.answer == SearchResult::Feasible)) return "";
+    if (!fits && attempted.answer == SearchResult::Unresolved) return "";
     return fmt::format("it {}, the answer is {} after {} steps", fits ? "fits" : "does not fit",
                        word(attempted.answer), attempted.steps);
   });
@@ -192,7 +192,7 @@ TEST(Witness, ANoIsANoAndWhatFitsIsFound) {
 TEST(Witness, PlansAreValid) {
   for_cases({.first = 100'001, .count = 1000}, [](const Case& drawn) -> std::string {
     const Attempted attempted = attempt_fresh(Objects(drawn));
-    if (attempted.answer != Answer::Feasible)
+    if (attempted.answer != SearchResult::Feasible)
       return attempted.placed.empty() ? "" : "a refusal left pods on the draft";
     const std::string wrong = PlanChecker(drawn, attempted).check();
     return wrong.empty() ? "" : wrong + "\nplan:" + text_of(attempted.placed);
@@ -243,12 +243,12 @@ TEST(Witness, UpstreamsPlanIsThePlanIfItMeetsEveryMinimum) {
     UpstreamOrder upstream(objects);
     const bool succeeds = upstream.run() && !upstream.placed().empty();
     const Attempted order = attempt_fresh(objects, {.searches = false});
-    if (succeeds != (order.answer == Answer::Feasible) || order.placed != upstream.placed())
+    if (succeeds != (order.answer == SearchResult::Feasible) || order.placed != upstream.placed())
       return fmt::format("upstream's order: {}\nmode upstream: {},{}", text_of(upstream.placed()),
                          word(order.answer), text_of(order.placed));
     if (!succeeds) return "";
     const Attempted attempted = attempt_fresh(objects);
-    // Whoever found a place keeps it; groups that upstream leaves out may join.
+    // A pod that found a place keeps it; groups that upstream leaves out may join.
     for (const auto& [pod, node] : upstream.placed())
       if (const auto at = attempted.placed.find(pod);
           at == attempted.placed.end() || at->second != node)
@@ -289,8 +289,8 @@ TEST(Witness, AttemptsSayWhatWasFound) {
       placed[assignment.pod->meta().name] = assignment.node;
     if (placed != attempted.placed) return "the plan is not what the placer found";
     const Outcome outcome = plan.groups.at(0).outcome;
-    if ((outcome == Outcome::Placed) != (attempted.answer == Answer::Feasible) ||
-        (outcome == Outcome::Unresolved && attempted.answer != Answer::Unresolved))
+    if ((outcome == Outcome::Placed) != (attempted.answer == SearchResult::Feasible) ||
+        (outcome == Outcome::Unresolved && attempted.answer != SearchResult::Unresolved))
       return "the root's outcome is not the placer's answer: " + plan.groups[0].message;
     if (outcome != Outcome::Unresolvable) return "";
     Case empty = drawn;
@@ -318,8 +318,8 @@ TEST(Witness, SearchFindsMoreThanUpstreamsOrder) {
     (Exact(drawn).fits() ? fitting : hopeless) += 1;
     for (Way& way : ways) {
       const Attempted attempted = attempt_fresh(objects, way.options);
-      way.found += attempted.answer == Answer::Feasible ? 1 : 0;
-      way.refuted += attempted.answer == Answer::Infeasible ? 1 : 0;
+      way.found += attempted.answer == SearchResult::Feasible ? 1 : 0;
+      way.refuted += attempted.answer == SearchResult::Infeasible ? 1 : 0;
       way.steps += attempted.steps;
     }
     return "";

@@ -124,8 +124,6 @@ class Cluster {
   const LabelColumn& label(std::string_view key) const;
 
   const RowLog& log() const { return log_; }
-  // Rises whenever a node comes or goes or changes its labels or taints.
-  std::uint64_t shape_epoch() const { return shape_epoch_; }
   // Rises whenever a node comes or goes or changes its labels.
   std::uint64_t label_epoch() const { return label_epoch_; }
 
@@ -170,11 +168,11 @@ class Cluster {
     bool used = false;
   };
   // A pod that holds a node, or a finished member of a group. Keyed by the UID inside `pod`.
-  enum class Standing : std::uint8_t { Holds, Succeeded };
+  enum class PodPhase : std::uint8_t { HoldsNode, Succeeded };
   struct PodRecord {
     api::ObjectPtr pod;
     NodeId node{};
-    Standing standing = Standing::Holds;
+    PodPhase phase = PodPhase::HoldsNode;
     bool assumed = false;
   };
 
@@ -185,7 +183,6 @@ class Cluster {
   void set_allocatable(NodeId node, const api::NodeView& view);
   void clear_allocatable(NodeId node);
   TaintSetId intern_taints(const std::vector<api::Taint>& taints);
-  void log_shape(NodeId node);
   void set_label(LabelColumn& column, NodeId node);
   void fill_label(LabelColumn& column, NodeId node, const std::string* value);
 
@@ -223,7 +220,6 @@ class Cluster {
   std::map<std::vector<api::Taint>, TaintSetId> taint_set_ids_;
   std::map<std::string, std::unique_ptr<LabelColumn>, std::less<>> labels_;
   RowLog log_;
-  std::uint64_t shape_epoch_ = 1;
   std::uint64_t label_epoch_ = 1;
 
   // Name order, brought up to date when somebody asks.

@@ -35,9 +35,9 @@ std::map<std::string, std::string> Cluster::describe_pods() const {
   std::map<std::string, std::string> texts;
   for (const auto& [uid, record] : pods_)
     texts.emplace(api::key_text(record.pod->meta()),
-                  record.standing == Standing::Succeeded ? std::string("succeeded")
-                  : record.assumed                       ? "assumed on " + node_name(record.node)
-                                                         : "on " + node_name(record.node));
+                  record.phase == PodPhase::Succeeded ? std::string("succeeded")
+                  : record.assumed                    ? "assumed on " + node_name(record.node)
+                                                      : "on " + node_name(record.node));
   for (const auto& [key, group] : members_) {
     std::map<std::string, std::int32_t> running;
     for (const auto& [node, count] : group.running) running.emplace(node_name(node), count);

@@ -12,8 +12,8 @@ namespace muster::scheduler {
 // behind starts over.
 class RowLog {
  public:
-  // Usage: what is free changed. Shape: labels, taints, cordon, or the node came or went.
-  enum class What : std::uint8_t { Usage, Shape };
+  // Usage: what is free changed. Node: its labels, taints, cordon, or the node came or went.
+  enum class What : std::uint8_t { Usage, Node };
   struct Entry {
     NodeId node;
     What what;

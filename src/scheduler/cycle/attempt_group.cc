@@ -109,7 +109,7 @@ void fail_all(const Group& group, const Wrong& wrong, Plan& plan) {
 // Turns what the placer left on the draft into a plan.
 class PlanWriter {
  public:
-  PlanWriter(const GroupTree& tree, Workspace& workspace, Placer& placer, Answer answer)
+  PlanWriter(const GroupTree& tree, Workspace& workspace, Placer& placer, SearchResult answer)
       : tree_(tree),
         workspace_(workspace),
         placer_(placer),
@@ -138,7 +138,7 @@ class PlanWriter {
 
  private:
   bool is_placed(std::uint32_t id) const {
-    return answer_ == Answer::Feasible && placer_.is_placed(id);
+    return answer_ == SearchResult::Feasible && placer_.is_placed(id);
   }
 
   void write_placed(std::uint32_t id, Plan& plan) {
@@ -146,7 +146,7 @@ class PlanWriter {
     const Domain& domain = placer_.domain(id);
     plan.groups.push_back({item.group->key, item.group->object, Outcome::Placed, "",
                            std::string(item.key ? domain.name : std::string_view())});
-    std::map<std::uint32_t, Refusal> refusals;  // of members that did not fit, one text per shape
+    std::map<std::uint32_t, Refusal> refusals;  // of members that did not fit, one text per class
     for (const std::uint32_t member : item.members) {
       const GroupTree::Member& pod = tree_.members[member];
       if (nodes_[member]) {
@@ -154,9 +154,9 @@ class PlanWriter {
             {pod.pending->pod, workspace_.cluster().node_name(*nodes_[member])});
         continue;
       }
-      auto known = refusals.find(pod.shape);
+      auto known = refusals.find(pod.class_index);
       if (known == refusals.end())
-        known = refusals.emplace(pod.shape, refuse_in(pod, domain)).first;
+        known = refusals.emplace(pod.class_index, refuse_in(pod, domain)).first;
       Refusal refusal = known->second;
       refusal.pod = pod.pending->pod;
       plan.refusals.push_back(std::move(refusal));
@@ -168,7 +168,7 @@ class PlanWriter {
     for (const CellId cell : domain.cells)
       nodes.insert(nodes.end(), workspace_.topology().nodes(cell).begin(),
                    workspace_.topology().nodes(cell).end());
-    return refuse(pod.pending->pod, workspace_.shape(pod.shape), nodes);
+    return refuse(pod.pending->pod, workspace_.standing(pod.class_index), nodes);
   }
 
   void write_refused(std::uint32_t id, const Domain& within, bool under_failed, Plan& plan) {
@@ -188,14 +188,14 @@ class PlanWriter {
     }
     for (const std::uint32_t member : item.members)
       plan.refusals.push_back({tree_.members[member].pending->pod, verdict.outcome, verdict.message,
-                               report_->plugins(tree_.members[member].shape)});
+                               report_->plugins(tree_.members[member].class_index)});
     plan.groups.push_back(std::move(verdict));
   }
 
   const GroupTree& tree_;
   Workspace& workspace_;
   Placer& placer_;
-  Answer answer_;
+  SearchResult answer_;
   std::vector<std::optional<NodeId>> nodes_;  // by member
   std::optional<GroupReport> report_;
 };
@@ -216,13 +216,13 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile) 
   const std::uint64_t rows_read = standings.rows_read();
   {
     const GroupTree tree(root, cluster, standings);
-    Workspace workspace(cluster, *tree.topology, tree.shapes);
+    Workspace workspace(cluster, *tree.topology, tree.standings);
     Placer placer(tree, workspace, {});
-    const Answer answer = placer.run();
+    const SearchResult answer = placer.run();
     plan = PlanWriter(tree, workspace, placer, answer).write();
     plan.rows_read = workspace.rows_read() + standings.rows_read() - rows_read;
   }
-  standings.settle();
+  standings.evict_cold();
   for_each_pod(root, [&](const PendingPod& pending) {
     if (pending.pod->meta().deletion_time)
       plan.refusals.push_back({pending.pod,

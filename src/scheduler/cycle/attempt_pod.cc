@@ -44,7 +44,7 @@ Plan attempt_pod(const PendingPod& pending, Cluster& cluster, const Profile& pro
   else
     plan.refusals.push_back(refuse(pending.pod, standings.of_pod(pending.pod), cluster));
   plan.rows_read = standings.rows_read() - rows_read;
-  standings.settle();
+  standings.evict_cold();
   return plan;
 }
 

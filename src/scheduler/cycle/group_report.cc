@@ -28,17 +28,18 @@ std::string amount_text(const std::string& resource, std::int64_t amount) {
 
 }  // namespace
 
-GroupReport::GroupReport(const GroupTree& tree, Workspace& workspace, Placer& placer, Answer answer)
+GroupReport::GroupReport(const GroupTree& tree, Workspace& workspace, Placer& placer,
+                         SearchResult answer)
     : tree_(tree), workspace_(workspace), placer_(placer), answer_(answer) {
   ask_all_nodes();
 }
 
 void GroupReport::ask_all_nodes() {
   const Topology& topology = workspace_.topology();
-  plugins_.resize(tree_.shapes.size());
-  open_.assign(tree_.shapes.size(), std::vector<char>(topology.cell_count(), 0));
-  for (std::size_t s = 0; s < tree_.shapes.size(); ++s) {
-    const Standing& standing = workspace_.shape(s);
+  plugins_.resize(tree_.standings.size());
+  open_.assign(tree_.standings.size(), std::vector<char>(topology.cell_count(), 0));
+  for (std::size_t s = 0; s < tree_.standings.size(); ++s) {
+    const Standing& standing = workspace_.standing(s);
     if (const auto& everywhere = standing.refused_everywhere()) {
       if (!everywhere->plugin.empty()) plugins_[s].emplace_back(everywhere->plugin);
       for (const std::string_view plugin : standing.narrowing()) plugins_[s].emplace_back(plugin);
@@ -118,32 +119,32 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
                      shortage(id, *closest, needed));
 }
 
-// What the pods that find no room there lack, told by the shape that lacks the most.
+// What the pods that find no room there lack, told by the class that lacks the most.
 std::string GroupReport::shortage(std::uint32_t id, const Domain& domain, std::int64_t needed) {
   const GroupTree::Item& item = tree_.items[id];
   std::uint32_t worst = 0;
   std::int64_t most = -1;
-  for (std::uint32_t s = 0; s < tree_.shapes.size(); ++s) {
-    if (item.shapes_below[s] == 0) continue;
-    const std::int64_t wanted = std::min<std::int64_t>(item.shapes_below[s], needed);
+  for (std::uint32_t s = 0; s < tree_.standings.size(); ++s) {
+    if (item.classes_below[s] == 0) continue;
+    const std::int64_t wanted = std::min<std::int64_t>(item.classes_below[s], needed);
     if (const std::int64_t lacking = wanted - workspace_.cap_sum(s, domain); lacking > most) {
       worst = s;
       most = lacking;
     }
   }
   if (most <= 0) return short_in_total(id, domain, needed);
-  return scarcest(worst, domain, std::min<std::int64_t>(item.shapes_below[worst], needed));
+  return scarcest(worst, domain, std::min<std::int64_t>(item.classes_below[worst], needed));
 }
 
-// Each shape alone would fit; all of them together ask for more than there is of something.
+// Each class alone would fit; all of them together ask for more than there is of something.
 std::string GroupReport::short_in_total(std::uint32_t id, const Domain& domain,
                                         std::int64_t needed) {
   const GroupTree::Item& item = tree_.items[id];
   const Workspace::Totals totals = workspace_.totals(domain);
   for (std::size_t t = 0; t < totals.amounts.size(); ++t) {
     std::int64_t wanted = 0;
-    for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
-      wanted += item.shapes_below[s] * workspace_.wanted(s, t);
+    for (std::size_t s = 0; s < tree_.standings.size(); ++s)
+      wanted += item.classes_below[s] * workspace_.wanted(s, t);
     if (wanted > totals.amounts[t].free)
       return "short of " + amount_text(workspace_.cluster().resource(workspace_.tracked()[t]).name,
                                        wanted - totals.amounts[t].free);
@@ -151,9 +152,10 @@ std::string GroupReport::short_in_total(std::uint32_t id, const Domain& domain,
   return fmt::format("short of {} pod slots", needed - totals.slots);
 }
 
-std::string GroupReport::scarcest(std::uint32_t shape, const Domain& domain, std::int64_t needed) {
+std::string GroupReport::scarcest(std::uint32_t class_index, const Domain& domain,
+                                  std::int64_t needed) {
   const Cluster& cluster = workspace_.cluster();
-  const PodClass& pods = workspace_.shape(shape).pods();
+  const PodClass& pods = workspace_.standing(class_index).pods();
   std::vector<NodeId> nodes;
   for (const CellId cell : domain.cells)
     nodes.insert(nodes.end(), workspace_.topology().nodes(cell).begin(),
@@ -173,14 +175,15 @@ std::string GroupReport::scarcest(std::uint32_t shape, const Domain& domain, std
   }
   // Room alone would do: the nodes refuse for another reason, or several resources are short on
   // different nodes.
-  if (scarce == nullptr || workspace_.cap_sum(shape, domain) == 0)
-    if (Histogram reasons = why_not(workspace_.shape(shape), nodes); !reasons.reasons.empty()) {
+  if (scarce == nullptr || workspace_.cap_sum(class_index, domain) == 0)
+    if (Histogram reasons = why_not(workspace_.standing(class_index), nodes);
+        !reasons.reasons.empty()) {
       std::string text = reasons.text(nodes.size());
       if (text.ends_with('.')) text.pop_back();
-      if (workspace_.cap_sum(shape, domain) == 0) return text;
+      if (workspace_.cap_sum(class_index, domain) == 0) return text;
       return "on the rest of its nodes" + text.substr(text.find(':'));
     }
-  const std::int64_t lacking = needed - workspace_.cap_sum(shape, domain);
+  const std::int64_t lacking = needed - workspace_.cap_sum(class_index, domain);
   if (scarce == nullptr) return fmt::format("short of room for {}", lacking);
   return fmt::format("short of {} × {}", lacking,
                      amount_text(cluster.resource(scarce->resource).name, scarce->amount));
@@ -252,10 +255,10 @@ bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
              }) < item.minimum;
     if (item.missing() == 0) return false;
     std::int64_t possible = 0;
-    for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
+    for (std::size_t s = 0; s < tree_.standings.size(); ++s)
       if (std::ranges::any_of(domain.cells,
                               [&](CellId cell) { return open_[s][index_of(cell)] != 0; }))
-        possible += item.shapes_below[s];
+        possible += item.classes_below[s];
     return possible < item.missing();
   });
 }

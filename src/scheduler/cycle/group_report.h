@@ -18,7 +18,7 @@ namespace muster::scheduler {
 // by the same bounds and filters that decided.
 class GroupReport {
  public:
-  GroupReport(const GroupTree& tree, Workspace& workspace, Placer& placer, Answer answer);
+  GroupReport(const GroupTree& tree, Workspace& workspace, Placer& placer, SearchResult answer);
 
   // The sentence for a group that found no place inside `within`, and whether evictions could
   // change that.
@@ -26,8 +26,10 @@ class GroupReport {
   Outcome outcome(std::uint32_t item, const Domain& within);
   // What each candidate domain could hold at most, best first.
   std::vector<DomainBound> bounds(std::uint32_t item, const Domain& within);
-  // The plugins that keep pods of the shape from some node: what could wake the group.
-  const std::vector<std::string>& plugins(std::uint32_t shape) const { return plugins_[shape]; }
+  // The plugins that keep pods of the class from some node: what could wake the group.
+  const std::vector<std::string>& plugins(std::uint32_t class_index) const {
+    return plugins_[class_index];
+  }
 
  private:
   void ask_all_nodes();
@@ -36,20 +38,20 @@ class GroupReport {
   bool runs_already(std::uint32_t item) const;
   std::string shortage(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string short_in_total(std::uint32_t item, const Domain& domain, std::int64_t needed);
-  std::string scarcest(std::uint32_t shape, const Domain& domain, std::int64_t needed);
+  std::string scarcest(std::uint32_t class_index, const Domain& domain, std::int64_t needed);
   std::string describe(std::uint32_t item, const Domain& domain) const;
   bool is_hopeless(std::uint32_t item, const Domain& within);
   // The search stopped before it could say no, for the whole tree or for this group alone.
   bool is_unresolved(std::uint32_t item) const {
-    return answer_ == Answer::Unresolved || placer_.is_unresolved(item);
+    return answer_ == SearchResult::Unresolved || placer_.is_unresolved(item);
   }
 
   const GroupTree& tree_;
   Workspace& workspace_;
   Placer& placer_;
-  Answer answer_;
-  std::vector<std::vector<std::string>> plugins_;  // by shape
-  std::vector<std::vector<char>> open_;  // [shape][cell]: some node accepts or could be freed
+  SearchResult answer_;
+  std::vector<std::vector<std::string>> plugins_;  // by class
+  std::vector<std::vector<char>> open_;  // [class][cell]: some node accepts or could be freed
 };
 
 }  // namespace muster::scheduler

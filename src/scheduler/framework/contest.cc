@@ -19,8 +19,8 @@ void Contest::reset(std::size_t contestants, std::span<const std::uint16_t> grou
   for (std::size_t g = 0; g < group_count; ++g) tournaments_[g].reset(sizes[g]);
 }
 
-void Contest::settle() {
-  for (Tournament& tournament : tournaments_) tournament.settle();
+void Contest::rebuild() {
+  for (Tournament& tournament : tournaments_) tournament.rebuild();
 }
 
 std::uint64_t& Contest::seat(std::size_t contestant) {

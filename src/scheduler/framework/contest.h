@@ -29,11 +29,11 @@ class Contest {
   // Starts over. `groups` gives the group of each contestant; empty: all are in group 0.
   void reset(std::size_t contestants, std::span<const std::uint16_t> groups,
              std::size_t group_count);
-  // Between reset and settle: keys may be written in any order.
+  // Between reset and rebuild: keys may be written in any order.
   void enter(std::size_t contestant, std::uint64_t key) { seat(contestant) = key; }
   // Only for a single group: the keys by contestant.
   std::span<std::uint64_t> keys() { return tournaments_.front().keys(); }
-  void settle();
+  void rebuild();
 
   std::uint64_t key(std::size_t contestant) const;
   void set(std::size_t contestant, std::uint64_t key);

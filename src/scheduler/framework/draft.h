@@ -34,7 +34,7 @@ class Draft {
 
   // Listeners are told in the order they came, and in reverse of an undoing. They must outlive
   // their moves.
-  void tell(Listener& listener) { listeners_.push_back(&listener); }
+  void add_listener(Listener& listener) { listeners_.push_back(&listener); }
 
   void place(const PodClass& pods, NodeId node, std::uint32_t tag);
   std::span<const Move> moves() const { return moves_; }

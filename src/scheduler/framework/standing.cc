@@ -102,9 +102,9 @@ void Standing::catch_up(Scratch& scratch) {
   }
 }
 
-// False if the node changed its group, and all groups must be made anew.
+// False if the node changed its group, and all groups must be rebuilt.
 bool Standing::update_row(NodeId node, RowLog::What what) {
-  if (what == RowLog::What::Shape) {
+  if (what == RowLog::What::Node) {
     if (scores_.size() > local_count_ && group_for(node) != group_of(node)) return false;
   }
   contest_.set(index_of(node), key_now(node));
@@ -113,7 +113,7 @@ bool Standing::update_row(NodeId node, RowLog::What what) {
 }
 
 // The feasible nodes and the local total of every row, over whole columns.
-void Standing::weigh(Scratch& scratch) {
+void Standing::evaluate_columns(Scratch& scratch) {
   for (const NamedFilter& filter : filters_) filter.pass->refresh();
   for (const NamedScore& score : scores_) score.pass->refresh();
   rows_read_ += cluster_.rows();
@@ -127,7 +127,7 @@ void Standing::weigh(Scratch& scratch) {
 }
 
 void Standing::rebuild(Scratch& scratch) {
-  weigh(scratch);
+  evaluate_columns(scratch);
   built_ = true;
   seen_ = cluster_.log().end();
   order_seen_ = cluster_.order_epoch();
@@ -143,17 +143,17 @@ void Standing::rebuild(Scratch& scratch) {
       contest_.enter(index_of(node), ContestKey::of(scratch.totals[node], ranks[node]));
     });
   }
-  contest_.settle();
+  contest_.rebuild();
   if (has_caps_) build_caps();
 }
 
 std::optional<Standing::Pick> Standing::pick_once(Scratch& scratch) {
-  if (built_ || is_glimpsed_) {
+  if (built_ || was_picked_once_) {
     catch_up(scratch);
     return pick();
   }
-  is_glimpsed_ = true;
-  weigh(scratch);
+  was_picked_once_ = true;
+  evaluate_columns(scratch);
   if (!all_are_one_group()) {
     rebuild(scratch);
     return pick();
@@ -380,14 +380,14 @@ Standing& Standings::of_pod(const api::ObjectPtr& pod) { return of_class(cluster
 Standing& Standings::of_class(const PodClass& pods) {
   Kept& kept = use(pods);
   kept.standing.catch_up(scratch_);
-  weigh(kept);
+  count_bytes(kept);
   return kept.standing;
 }
 
 std::optional<Standing::Pick> Standings::pick(const api::ObjectPtr& pod) {
   Kept& kept = use(cluster_.class_of(pod));
   const std::optional<Standing::Pick> best = kept.standing.pick_once(scratch_);
-  weigh(kept);
+  count_bytes(kept);
   return best;
 }
 
@@ -404,14 +404,14 @@ Standings::Kept& Standings::use(const PodClass& pods) {
   return live_.front();
 }
 
-void Standings::weigh(Kept& kept) {
+void Standings::count_bytes(Kept& kept) {
   const std::size_t bytes = kept.standing.bytes();
   bytes_ += bytes - kept.bytes;
   kept.bytes = bytes;
-  rows_read_ += kept.standing.take_rows_read();
+  rows_read_ += kept.standing.pop_rows_read();
 }
 
-void Standings::settle() {
+void Standings::evict_cold() {
   while (bytes_ > bytes_max_ && live_.size() > 1) {
     const ClassId id = live_.back().id;
     bytes_ -= live_.back().bytes;

@@ -110,12 +110,12 @@ class Standing {
 
   std::size_t bytes() const;
   // Rows of the table looked at since this was last asked: a measure of work that no clock blurs.
-  std::uint64_t take_rows_read() { return std::exchange(rows_read_, 0); }
+  std::uint64_t pop_rows_read() { return std::exchange(rows_read_, 0); }
 
  private:
   void prepare(const Profile& profile);
   void narrow_by_name();
-  void weigh(Scratch& scratch);
+  void evaluate_columns(Scratch& scratch);
   void rebuild(Scratch& scratch);
   bool all_are_one_group() const;
   std::vector<std::int64_t> raws_of(NodeId node) const;
@@ -143,7 +143,7 @@ class Standing {
   std::uint64_t order_seen_ = 0;
   std::size_t rows_seen_ = 0;
   bool built_ = false;
-  bool is_glimpsed_ = false;  // one pod was decided without building anything
+  bool was_picked_once_ = false;  // one pod was decided without building anything
   std::uint64_t rows_read_ = 0;
   Contest contest_;
   // Groups of equal raw scores: raw scores of group g at [g * raw passes]. `groups_` is empty while
@@ -174,13 +174,13 @@ class Standings final : public Cluster::Derived {
   // The one that belongs to this cluster and profile.
   static Standings& of(Cluster& cluster, const Profile& profile);
 
-  // The standing of the pod's class, caught up. Valid until the next call to settle().
+  // The standing of the pod's class, caught up. Valid until the next call to evict_cold().
   Standing& of_pod(const api::ObjectPtr& pod);
   Standing& of_class(const PodClass& pods);
   // The best node for one pod, see Standing::pick_once. The standing may not be built afterwards.
   std::optional<Standing::Pick> pick(const api::ObjectPtr& pod);
   // Lets go of what exceeds the budget. To be called between attempts.
-  void settle();
+  void evict_cold();
   void set_bytes_max(std::size_t bytes) { bytes_max_ = bytes; }
   std::size_t bytes() const { return bytes_; }
   std::size_t size() const { return live_.size(); }
@@ -196,7 +196,7 @@ class Standings final : public Cluster::Derived {
     Standing standing;
   };
   Kept& use(const PodClass& pods);
-  void weigh(Kept& kept);
+  void count_bytes(Kept& kept);
 
   Cluster& cluster_;
   Profile profile_;

@@ -13,7 +13,7 @@ void Tournament::reset(std::size_t size) {
   tree_.assign(2 * leaves_, 0);
 }
 
-void Tournament::settle() {
+void Tournament::rebuild() {
   for (std::size_t block = 0; block * kBlock < keys_.size(); ++block)
     tree_[leaves_ + block] = block_best(block);
   for (std::size_t at = leaves_ - 1; at >= 1; --at)

@@ -11,10 +11,10 @@ namespace muster::scheduler {
 // stands for "does not take part". A tournament over n keys takes about 9 n bytes.
 class Tournament {
  public:
-  // Starts over with `size` contestants; fill keys(), then call settle().
+  // Starts over with `size` contestants; fill keys(), then call rebuild().
   void reset(std::size_t size);
   std::span<std::uint64_t> keys() { return {keys_.data(), size_}; }
-  void settle();
+  void rebuild();
 
   std::size_t size() const { return size_; }
   std::uint64_t key(std::size_t contestant) const { return keys_[contestant]; }

@@ -17,7 +17,7 @@ TEST(Tournament, KnowsTheBestThroughAnyChanges) {
     tournament.reset(size);
     std::vector<std::uint64_t> keys(size, 0);
     for (std::size_t i = 0; i < size; ++i) keys[i] = tournament.keys()[i] = random() % 50;
-    tournament.settle();
+    tournament.rebuild();
     for (int round = 0; round < 2000; ++round) {
       ASSERT_EQ(tournament.best(), std::ranges::max(keys)) << size;
       const std::size_t at = random() % size;
@@ -31,7 +31,7 @@ TEST(Tournament, AnEmptyOneHasNoBest) {
   Tournament tournament;
   EXPECT_EQ(tournament.best(), 0u);
   tournament.reset(0);
-  tournament.settle();
+  tournament.rebuild();
   EXPECT_EQ(tournament.best(), 0u);
 }
 
@@ -50,7 +50,7 @@ TEST(Contest, KeepsGroupsApart) {
   contest.enter(0, 5);
   contest.enter(1, 9);
   contest.enter(2, 7);
-  contest.settle();
+  contest.rebuild();
   EXPECT_EQ(contest.best_of(0), 5u);
   EXPECT_EQ(contest.best_of(1), 9u);
   EXPECT_EQ(contest.best_of(2), 0u);

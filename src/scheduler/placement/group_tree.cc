@@ -6,15 +6,15 @@
 
 namespace muster::scheduler {
 
-GroupTree::GroupTree(const Group& root, Cluster& cluster, Standings& standings) {
-  add(root, 0, cluster, standings);
+GroupTree::GroupTree(const Group& root, Cluster& cluster, Standings& cache) {
+  add(root, 0, cluster, cache);
   sum_below();
   topology = &Topology::of(cluster, keys);
   pin(cluster);
 }
 
 std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& cluster,
-                             Standings& standings) {
+                             Standings& cache) {
   const auto id = static_cast<std::uint32_t>(items.size());
   items.emplace_back();
   held_on_.emplace_back();
@@ -32,25 +32,24 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
       item.held = known->running_total + known->succeeded;
       for (const auto& [node, count] : known->running) held_on_[id].push_back(node);
     }
-    // Pods of one template come in a row: the last one's shape is the best guess.
+    // Pods of one template come in a row: the last one's class is the best guess.
     const api::PodNeeds* last_needs = nullptr;
-    std::uint32_t last_shape = 0;
+    std::uint32_t last_class = 0;
     for (const PendingPod& pending : group.pods) {
       if (pending.pod->meta().deletion_time) continue;
       const auto& view = pending.pod->view<api::PodView>();
       if (last_needs == nullptr || !(*last_needs == view.needs)) {
-        Standing* standing = &standings.of_pod(pending.pod);
-        const auto known = std::ranges::find(shapes, standing);
-        last_shape = static_cast<std::uint32_t>(known - shapes.begin());
-        if (known == shapes.end()) shapes.push_back(standing);
+        Standing* standing = &cache.of_pod(pending.pod);
+        const auto known = std::ranges::find(standings, standing);
+        last_class = static_cast<std::uint32_t>(known - standings.begin());
+        if (known == standings.end()) standings.push_back(standing);
         last_needs = &view.needs;
       }
       item.members.push_back(static_cast<std::uint32_t>(members.size()));
-      members.push_back({&pending, id, last_shape});
+      members.push_back({&pending, id, last_class});
     }
   }
-  for (const Group& child : group.children)
-    item.children.push_back(add(child, id, cluster, standings));
+  for (const Group& child : group.children) item.children.push_back(add(child, id, cluster, cache));
   items[id] = std::move(item);
   return id;
 }
@@ -58,16 +57,18 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
 void GroupTree::sum_below() {
   for (std::size_t id = items.size(); id-- > 0;) {
     Item& item = items[id];
-    item.shapes_below.resize(shapes.size(), 0);
+    item.classes_below.resize(standings.size(), 0);
     item.queued_below += static_cast<std::int64_t>(item.members.size());
     item.held_below += item.held;
-    for (const std::uint32_t member : item.members) ++item.shapes_below[members[member].shape];
+    for (const std::uint32_t member : item.members)
+      ++item.classes_below[members[member].class_index];
     if (id == 0) break;
     Item& parent = items[item.parent];
-    parent.shapes_below.resize(shapes.size(), 0);
+    parent.classes_below.resize(standings.size(), 0);
     parent.queued_below += item.queued_below;
     parent.held_below += item.held_below;
-    for (std::size_t s = 0; s < shapes.size(); ++s) parent.shapes_below[s] += item.shapes_below[s];
+    for (std::size_t s = 0; s < standings.size(); ++s)
+      parent.classes_below[s] += item.classes_below[s];
   }
 }
 

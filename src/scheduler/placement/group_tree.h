@@ -13,13 +13,13 @@
 
 namespace muster::scheduler {
 
-// A tree of groups laid out for one attempt: groups and pods by number, pods by shape, and what
+// A tree of groups laid out for one attempt: groups and pods by number, pods by class, and what
 // already runs. Group 0 is the root; parents come before their children.
 struct GroupTree {
   struct Member {
     const PendingPod* pending;
     std::uint32_t group;
-    std::uint32_t shape;
+    std::uint32_t class_index;
   };
   struct Item {
     const Group* group = nullptr;
@@ -33,7 +33,7 @@ struct GroupTree {
     // Over the subtree.
     std::int64_t queued_below = 0;
     std::int64_t held_below = 0;
-    std::vector<std::int32_t> shapes_below;  // queued pods by shape
+    std::vector<std::int32_t> classes_below;  // queued pods by class
 
     // With a key: the domains the subtree's running members are in, by name, and whether one is in
     // none.
@@ -45,17 +45,16 @@ struct GroupTree {
     std::int64_t missing() const { return minimum > held ? minimum - held : 0; }
   };
 
-  GroupTree(const Group& root, Cluster& cluster, Standings& standings);
+  GroupTree(const Group& root, Cluster& cluster, Standings& cache);
 
   std::vector<Item> items;
   std::vector<Member> members;
-  std::vector<Standing*> shapes;
+  std::vector<Standing*> standings;  // by class index: one for each class of pods that is queued
   std::vector<std::string> keys;
   Topology* topology = nullptr;
 
  private:
-  std::uint32_t add(const Group& group, std::uint32_t parent, Cluster& cluster,
-                    Standings& standings);
+  std::uint32_t add(const Group& group, std::uint32_t parent, Cluster& cluster, Standings& cache);
   void sum_below();
   void pin(const Cluster& cluster);
 

@@ -52,12 +52,12 @@ TEST_F(GroupTreeTest, PodsThatNobodyCanTellApartAreOneShape) {
       "root", 1,
       {sample_leaf("g", 1, {{.name = "a", .cpu = "1"}, {.name = "b", .cpu = "2"}}),
        sample_leaf("h", 1, {{.name = "c", .cpu = "1"}, {.name = "d", .cpu = "1"}})}));
-  ASSERT_EQ(tree.shapes.size(), 2u);
-  EXPECT_EQ(tree.members[0].shape, tree.members[2].shape);
-  EXPECT_EQ(tree.members[2].shape, tree.members[3].shape);
-  EXPECT_NE(tree.members[0].shape, tree.members[1].shape);
-  EXPECT_EQ(tree.items[0].shapes_below, (std::vector<std::int32_t>{3, 1}));
-  EXPECT_EQ(tree.items[2].shapes_below, (std::vector<std::int32_t>{2, 0}));
+  ASSERT_EQ(tree.standings.size(), 2u);
+  EXPECT_EQ(tree.members[0].class_index, tree.members[2].class_index);
+  EXPECT_EQ(tree.members[2].class_index, tree.members[3].class_index);
+  EXPECT_NE(tree.members[0].class_index, tree.members[1].class_index);
+  EXPECT_EQ(tree.items[0].classes_below, (std::vector<std::int32_t>{3, 1}));
+  EXPECT_EQ(tree.items[2].classes_below, (std::vector<std::int32_t>{2, 0}));
 }
 
 TEST_F(GroupTreeTest, RunningAndSucceededMembersCountForTheMinimum) {

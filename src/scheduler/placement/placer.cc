@@ -7,23 +7,23 @@
 
 namespace muster::scheduler {
 
-Answer Placer::run() {
+SearchResult Placer::run() {
   const Domain everywhere = workspace_.topology().everywhere();
-  if (!can_meet_minimum(0, everywhere)) return Answer::Infeasible;
+  if (!can_meet_minimum(0, everywhere)) return SearchResult::Infeasible;
   {
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
     if (evaluate(0, everywhere) && undo.placed_since() > 0) {
       undo.keep();
       if (options_.searches &&
-          std::ranges::any_of(fates_, [](Fate fate) { return !fate.placed; })) {
+          std::ranges::any_of(placements_, [](Placement placement) { return !placement.placed; })) {
         budget_.allow(options_.steps_max, options_.work_max);
         Search search(tree_, workspace_, *this, budget_);
         for (const std::uint32_t item : add_left_out(search)) place_extras(item);
       }
-      return Answer::Feasible;
+      return SearchResult::Feasible;
     }
   }
-  return options_.searches ? search(everywhere) : Answer::Unresolved;
+  return options_.searches ? search(everywhere) : SearchResult::Unresolved;
 }
 
 std::span<const Domain> Placer::candidates(std::uint32_t id, const Domain& within) const {
@@ -40,7 +40,7 @@ std::span<const Domain> Placer::candidates(std::uint32_t id, const Domain& withi
 // --- upstream's way ---
 
 bool Placer::evaluate(std::uint32_t id, const Domain& within) {
-  forget_fates(id);
+  clear_placements(id);
   const GroupTree::Item& item = tree_.items[id];
   const std::span<const Domain> domains = candidates(id, within);
   if (domains.size() == 1) return meets_in(id, domains[0]) && simulate(id, domains[0]);
@@ -50,7 +50,7 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
     const std::int64_t at_most = fits_in(id, domains[i]);
     if (item.is_leaf() && !meets_with(id, domains[i], at_most)) continue;
     const bool holds_all = at_most == item.queued_below;
-    outlooks.push_back({i, at_most, holds_all ? fullness(id, domains[i], item.shapes_below) : 0,
+    outlooks.push_back({i, at_most, holds_all ? fullness(id, domains[i], item.classes_below) : 0,
                         holds_all, has_room_to_grow(id, domains[i])});
   }
   if (outlooks.empty()) return false;
@@ -79,9 +79,9 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
   for (const Outlook& outlook : outlooks) {
     const Domain& domain = domains[outlook.candidate];
     if (!outlook.holds_all && counts_alone(id)) {
-      // Counting tells the outcome: pods of one shape fill the room there is.
-      std::vector<std::int32_t> further(tree_.shapes.size(), 0);
-      further[tree_.members[item.members.front()].shape] =
+      // Counting tells the outcome: pods of one class fill the room there is.
+      std::vector<std::int32_t> further(tree_.standings.size(), 0);
+      further[tree_.members[item.members.front()].class_index] =
           static_cast<std::int32_t>(outlook.at_most);
       tried.push_back(
           {outlook.candidate, item.held_below + outlook.at_most, fullness(id, domain, further)});
@@ -95,10 +95,10 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
       return true;
     }
     tried.push_back({outlook.candidate, item.held_below + placed,
-                     fullness(id, domain, std::vector<std::int32_t>(tree_.shapes.size(), 0))});
+                     fullness(id, domain, std::vector<std::int32_t>(tree_.standings.size(), 0))});
   }
   if (tried.empty()) {
-    forget_fates(id);
+    clear_placements(id);
     return false;
   }
   std::int64_t most = 1;
@@ -116,9 +116,9 @@ bool Placer::simulate(std::uint32_t id, const Domain& domain) {
       tree_.items[id].is_leaf() ? simulate_leaf(id, domain) : simulate_composite(id, domain);
   if (placed) {
     domains_[id] = domain;
-    fates_[id].placed = true;
+    placements_[id].placed = true;
   } else {
-    forget_fates(id);
+    clear_placements(id);
   }
   return placed;
 }
@@ -130,26 +130,26 @@ bool Placer::simulate_leaf(std::uint32_t id, const Domain& domain) {
   Arena arena(workspace_, domain);
   std::int64_t placed = 0;
   auto remaining = static_cast<std::int64_t>(item.members.size());
-  std::vector<char> is_full(tree_.shapes.size(), 0);
+  std::vector<char> is_full(tree_.standings.size(), 0);
   for (const std::uint32_t member : item.members) {
     ++budget_.steps;
     --remaining;
-    const std::uint32_t shape = tree_.members[member].shape;
-    if (!is_full[shape]) {
+    const std::uint32_t class_index = tree_.members[member].class_index;
+    if (!is_full[class_index]) {
       std::optional<NodeId> node;
       const std::string& nominated =
           tree_.members[member].pending->pod->view<api::PodView>().nominated_node;
       if (NodeId promised{}; !nominated.empty() &&
                              workspace_.cluster().find_node(nominated, promised) &&
-                             arena.is_feasible(shape, promised))
+                             arena.is_feasible(class_index, promised))
         node = promised;
       else
-        node = arena.pick(shape);
+        node = arena.pick(class_index);
       if (node) {
-        workspace_.place(shape, *node, member);
+        workspace_.place(class_index, *node, member);
         ++placed;
       } else {
-        is_full[shape] = workspace_.counts_exactly(shape);
+        is_full[class_index] = workspace_.counts_exactly(class_index);
       }
     }
     if (item.held + placed + remaining < item.minimum) return false;
@@ -176,8 +176,9 @@ bool Placer::simulate_composite(std::uint32_t id, const Domain& domain) {
 bool Placer::counts_alone(std::uint32_t id) const {
   const GroupTree::Item& item = tree_.items[id];
   if (!item.is_leaf() || item.members.empty()) return false;
-  const std::uint32_t shape = tree_.members[item.members.front()].shape;
-  return workspace_.counts_exactly(shape) && item.shapes_below[shape] == item.queued_below;
+  const std::uint32_t class_index = tree_.members[item.members.front()].class_index;
+  return workspace_.counts_exactly(class_index) &&
+         item.classes_below[class_index] == item.queued_below;
 }
 
 bool Placer::has_room_to_grow(std::uint32_t id, const Domain& domain) {
@@ -185,51 +186,51 @@ bool Placer::has_room_to_grow(std::uint32_t id, const Domain& domain) {
   if (!item.is_leaf() || item.members.empty()) return true;
   const std::int64_t wanted = item.group->declared_size - item.held;
   if (wanted <= static_cast<std::int64_t>(item.members.size())) return true;
-  return workspace_.cap_sum(tree_.members[item.members.front()].shape, domain) >= wanted;
+  return workspace_.cap_sum(tree_.members[item.members.front()].class_index, domain) >= wanted;
 }
 
-void Placer::forget_fates(std::uint32_t id) {
-  fates_[id] = {};
-  for (const std::uint32_t child : tree_.items[id].children) forget_fates(child);
+void Placer::clear_placements(std::uint32_t id) {
+  placements_[id] = {};
+  for (const std::uint32_t child : tree_.items[id].children) clear_placements(child);
 }
 
 // --- where upstream's way fails ---
 
 // Minimums first, everywhere; extras only when every minimum that can has its place (L1-L3).
-Answer Placer::search(const Domain& everywhere) {
-  forget_fates(0);
+SearchResult Placer::search(const Domain& everywhere) {
+  clear_placements(0);
   budget_.allow(options_.steps_max, options_.work_max);
   Search search(tree_, workspace_, *this, budget_);
   Draft::Checkpoint undo = workspace_.draft().checkpoint();
-  Answer answer = search.place_minimum(0, everywhere);
-  if (answer == Answer::Feasible && undo.placed_since() == 0)
+  SearchResult answer = search.place_minimum(0, everywhere);
+  if (answer == SearchResult::Feasible && undo.placed_since() == 0)
     answer = search_for_new_pod(search, everywhere);
-  if (answer != Answer::Feasible) return answer;
-  take_over(search);
+  if (answer != SearchResult::Feasible) return answer;
+  adopt(search);
   add_left_out(search);
   for (std::uint32_t id = 0; id < tree_.items.size(); ++id)
-    if (fates_[id].placed) place_extras(id);
+    if (placements_[id].placed) place_extras(id);
   undo.keep();
   return answer;
 }
 
 // Every minimum is met as things stand, but an attempt succeeds only by a new pod: each leaf in
 // turn must get one.
-Answer Placer::search_for_new_pod(Search& search, const Domain& everywhere) {
-  Answer answer = Answer::Infeasible;
+SearchResult Placer::search_for_new_pod(Search& search, const Domain& everywhere) {
+  SearchResult answer = SearchResult::Infeasible;
   for (std::uint32_t id = 0; id < tree_.items.size(); ++id) {
     if (tree_.items[id].members.empty() || fits_at_most(id, everywhere) == 0) continue;
-    const Answer here = search.place_minimum(0, everywhere, id);
-    if (here == Answer::Feasible) return here;
-    if (here == Answer::Unresolved) answer = here;
+    const SearchResult here = search.place_minimum(0, everywhere, id);
+    if (here == SearchResult::Feasible) return here;
+    if (here == SearchResult::Unresolved) answer = here;
   }
   return answer;
 }
 
-void Placer::take_over(const Search& search) {
+void Placer::adopt(const Search& search) {
   for (const auto& [id, domain] : search.found()) {
     domains_[id] = domain;
-    fates_[id] = {.placed = true};
+    placements_[id] = {.placed = true};
   }
 }
 
@@ -240,20 +241,20 @@ std::vector<std::uint32_t> Placer::add_left_out(Search& search) {
   std::optional<std::uint32_t> failed;  // the last that found no place, and nothing came after it
   for (std::uint32_t id = 1; id < tree_.items.size(); ++id) {
     const std::uint32_t parent = tree_.items[id].parent;
-    if (fates_[id].placed || !fates_[parent].placed) continue;
+    if (placements_[id].placed || !placements_[parent].placed) continue;
     if (!can_meet_minimum(id, domains_[parent])) continue;
     if (failed && tree_.items[*failed].parent == parent && search.are_alike(*failed, id)) {
-      fates_[id].unresolved = fates_[*failed].unresolved;
+      placements_[id].unresolved = placements_[*failed].unresolved;
       continue;
     }
-    const Answer answer = search.place_minimum(id, domains_[parent]);
-    fates_[id].unresolved = answer == Answer::Unresolved;
-    if (answer != Answer::Feasible) {
+    const SearchResult answer = search.place_minimum(id, domains_[parent]);
+    placements_[id].unresolved = answer == SearchResult::Unresolved;
+    if (answer != SearchResult::Feasible) {
       failed = id;
       continue;
     }
     failed.reset();
-    take_over(search);
+    adopt(search);
     for (const auto& [found, domain] : search.found()) added.push_back(found);
   }
   std::ranges::sort(added);
@@ -273,8 +274,8 @@ void Placer::place_extras(std::uint32_t id) {
   Arena arena(workspace_, domains_[id]);
   for (const std::uint32_t member : item.members) {
     if (is_placed[member - first]) continue;
-    const std::uint32_t shape = tree_.members[member].shape;
-    if (const auto node = arena.pick(shape)) workspace_.place(shape, *node, member);
+    const std::uint32_t class_index = tree_.members[member].class_index;
+    if (const auto node = arena.pick(class_index)) workspace_.place(class_index, *node, member);
   }
 }
 
@@ -293,9 +294,9 @@ std::int64_t Placer::fullness(std::uint32_t id, const Domain& domain,
     if (amount.allocatable <= 0 || tracked[t] == ResourceId::EphemeralStorage) continue;
     std::int64_t used = amount.used;
     bool is_asked_for = t < 2;
-    for (std::size_t s = 0; s < tree_.shapes.size(); ++s) {
+    for (std::size_t s = 0; s < tree_.standings.size(); ++s) {
       used += further[s] * workspace_.scored(s, t);
-      is_asked_for |= tree_.items[id].shapes_below[s] > 0 && workspace_.wanted(s, t) > 0;
+      is_asked_for |= tree_.items[id].classes_below[s] > 0 && workspace_.wanted(s, t) > 0;
     }
     if (!is_asked_for) continue;
     sum += static_cast<std::int64_t>(Wide{100} * std::min(used, amount.allocatable) /
@@ -316,11 +317,11 @@ std::int64_t Placer::fits_at_most(std::uint32_t id, const Domain& within) {
 std::int64_t Placer::fits_in(std::uint32_t id, const Domain& domain) {
   const GroupTree::Item& item = tree_.items[id];
   budget_.work += 1 + domain.cells.size() / 8;
-  std::int64_t by_shape = 0;
-  for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
-    if (item.shapes_below[s] > 0)
-      by_shape += std::min<std::int64_t>(item.shapes_below[s], workspace_.cap_sum(s, domain));
-  std::int64_t most = std::min(by_shape, fits_by_totals(item, domain));
+  std::int64_t by_class = 0;
+  for (std::size_t s = 0; s < tree_.standings.size(); ++s)
+    if (item.classes_below[s] > 0)
+      by_class += std::min<std::int64_t>(item.classes_below[s], workspace_.cap_sum(s, domain));
+  std::int64_t most = std::min(by_class, fits_by_totals(item, domain));
   if (item.children.empty()) return most;
   std::int64_t by_child = 0;
   for (const std::uint32_t child : item.children) by_child += fits_at_most(child, domain);
@@ -335,9 +336,9 @@ std::int64_t Placer::fits_by_totals(const GroupTree::Item& item, const Domain& d
       amounts;  // of one pod; pods
   for (std::size_t t = 0; t < totals.amounts.size(); ++t) {
     amounts.clear();
-    for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
-      if (item.shapes_below[s] > 0)
-        amounts.emplace_back(workspace_.wanted(s, t), item.shapes_below[s]);
+    for (std::size_t s = 0; s < tree_.standings.size(); ++s)
+      if (item.classes_below[s] > 0)
+        amounts.emplace_back(workspace_.wanted(s, t), item.classes_below[s]);
     std::ranges::sort(amounts);
     std::int64_t left = totals.amounts[t].free;
     std::int64_t fits = 0;
@@ -407,9 +408,9 @@ std::vector<std::int64_t> Placer::least_demand(std::uint32_t id) const {
   for (std::size_t t = 0; t < resources; ++t) {
     std::vector<std::pair<std::int64_t, std::int64_t>>
         amounts;  // of one pod, and how many ask for it
-    for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
-      if (item.shapes_below[s] > 0)
-        amounts.emplace_back(workspace_.wanted(s, t), item.shapes_below[s]);
+    for (std::size_t s = 0; s < tree_.standings.size(); ++s)
+      if (item.classes_below[s] > 0)
+        amounts.emplace_back(workspace_.wanted(s, t), item.classes_below[s]);
     std::ranges::sort(amounts);
     std::int64_t left = item.missing();
     for (const auto& [amount, count] : amounts) {

@@ -31,18 +31,18 @@ class Placer {
         workspace_(workspace),
         options_(options),
         domains_(tree.items.size()),
-        fates_(tree.items.size()) {}
+        placements_(tree.items.size()) {}
 
-  Answer run();
+  SearchResult run();
 
   // How each group fared in the plan on the draft.
-  struct Fate {
+  struct Placement {
     bool placed = false;
     bool unresolved = false;
   };
-  bool is_placed(std::uint32_t item) const { return fates_[item].placed; }
+  bool is_placed(std::uint32_t item) const { return placements_[item].placed; }
   // It has no place beside the others, but the search cannot say that there is none.
-  bool is_unresolved(std::uint32_t item) const { return fates_[item].unresolved; }
+  bool is_unresolved(std::uint32_t item) const { return placements_[item].unresolved; }
   // The domain the group was placed in; for one without a key, its parent's.
   const Domain& domain(std::uint32_t item) const { return domains_[item]; }
   std::uint64_t steps() const { return budget_.steps; }
@@ -91,18 +91,18 @@ class Placer {
   bool demand_fits(std::uint32_t item, const Domain& domain);
 
   // Where upstream's way fails.
-  Answer search(const Domain& everywhere);
-  Answer search_for_new_pod(Search& search, const Domain& everywhere);
-  void take_over(const Search& search);
+  SearchResult search(const Domain& everywhere);
+  SearchResult search_for_new_pod(Search& search, const Domain& everywhere);
+  void adopt(const Search& search);
   std::vector<std::uint32_t> add_left_out(Search& search);
   void place_extras(std::uint32_t leaf);
-  void forget_fates(std::uint32_t item);
+  void clear_placements(std::uint32_t item);
 
   const GroupTree& tree_;
   Workspace& workspace_;
   Options options_;
   std::vector<Domain> domains_;
-  std::vector<Fate> fates_;
+  std::vector<Placement> placements_;
   std::vector<std::vector<std::int64_t>> demands_;
   Budget budget_;
 };

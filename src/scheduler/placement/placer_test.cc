@@ -33,11 +33,11 @@ class PlacerTest : public ::testing::Test {
         PodSample{.name = name, .cpu = cpu, .node_name = node, .group = group, .status = status}
             .make());
   }
-  Answer place(const Group& root, Placer::Options options = {}) {
+  SearchResult place(const Group& root, Placer::Options options = {}) {
     const GroupTree tree(root, cluster, Standings::of(cluster, profile));
-    Workspace workspace(cluster, *tree.topology, tree.shapes);
+    Workspace workspace(cluster, *tree.topology, tree.standings);
     Placer placer(tree, workspace, options);
-    const Answer answer = placer.run();
+    const SearchResult answer = placer.run();
     steps = placer.steps();
     nodes.clear();
     ready.clear();
@@ -77,9 +77,9 @@ TEST_F(PlacerTest, L1PodOrderDoesNotDecide) {
   cluster.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
   const Group gang = sample_leaf(
       "g", 3, {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}});
-  EXPECT_EQ(place(gang, kUpstream), Answer::Unresolved);
+  EXPECT_EQ(place(gang, kUpstream), SearchResult::Unresolved);
   EXPECT_TRUE(nodes.empty());
-  ASSERT_EQ(place(gang), Answer::Feasible);
+  ASSERT_EQ(place(gang), SearchResult::Feasible);
   EXPECT_EQ(nodes, (std::map<std::string, std::string>{{"b", "n1"}, {"s1", "n2"}, {"s2", "n2"}}));
 }
 
@@ -89,8 +89,8 @@ TEST_F(PlacerTest, L2SiblingsMakeRoomForEachOther) {
   const Group root = sample_composite("c", 2,
                                       {sample_leaf("g1", 3, sample_pods("x", 3, "1"), "rack"),
                                        sample_leaf("g2", 5, sample_pods("y", 5, "1"), "rack")});
-  EXPECT_EQ(place(root, kUpstream), Answer::Unresolved);
-  ASSERT_EQ(place(root), Answer::Feasible);
+  EXPECT_EQ(place(root, kUpstream), SearchResult::Unresolved);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(racks_of("x"), Names{"r2"});
   EXPECT_EQ(racks_of("y"), Names{"r1"});
 }
@@ -100,8 +100,8 @@ TEST_F(PlacerTest, L3MinimumsComeBeforeExtras) {
   const Group root = sample_composite("c", 2,
                                       {sample_leaf("g1", 2, sample_pods("x", 6, "1")),
                                        sample_leaf("g2", 4, sample_pods("y", 4, "1"))});
-  EXPECT_EQ(place(root, kUpstream), Answer::Unresolved);
-  ASSERT_EQ(place(root), Answer::Feasible);
+  EXPECT_EQ(place(root, kUpstream), SearchResult::Unresolved);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(count_of("x"), 4u);
   EXPECT_EQ(count_of("y"), 4u);
 }
@@ -115,8 +115,8 @@ TEST_F(PlacerTest, L3HoldsAcrossNestedComposites) {
        sample_composite("right", 2,
                         {sample_leaf("g2", 3, sample_pods("y", 3, "1")),
                          sample_leaf("g3", 3, sample_pods("z", 4, "1"))})});
-  EXPECT_EQ(place(root, kUpstream), Answer::Unresolved);
-  ASSERT_EQ(place(root), Answer::Feasible);
+  EXPECT_EQ(place(root, kUpstream), SearchResult::Unresolved);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(count_of("y"), 3u);
   EXPECT_GE(count_of("z"), 3u);
   EXPECT_GE(count_of("x"), 2u);
@@ -130,12 +130,12 @@ TEST_F(PlacerTest, GroupsNobodyNeedsComeBeforeExtrasToo) {
                                       {sample_leaf("g1", 1, sample_pods("x", 4, "1")),
                                        sample_leaf("g2", 5, sample_pods("y", 5, "1")),
                                        sample_leaf("g3", 2, sample_pods("z", 2, "1"))});
-  ASSERT_EQ(place(root), Answer::Feasible);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   // Upstream's order meets the root's minimum by g1 and g3: that is the plan, and g2 is proven out.
   EXPECT_EQ(ready, (Names{"c", "g1", "g3"}));
   EXPECT_TRUE(unresolved.empty());
   const Group all = sample_composite("c", 3, root.children);
-  ASSERT_EQ(place(all), Answer::Feasible);
+  ASSERT_EQ(place(all), SearchResult::Feasible);
   EXPECT_EQ(ready, (Names{"c", "g1", "g2", "g3"}));
 }
 
@@ -147,7 +147,7 @@ TEST_F(PlacerTest, L4DoomedSubtreesCostNothing) {
            "c1", 2,
            {sample_leaf("p11", 100, sample_pods("x", 100, "1")), sample_leaf("p12", 10, {})}),
        sample_leaf("c2", 1, sample_pods("y", 1, "1"))});
-  ASSERT_EQ(place(root), Answer::Feasible);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(nodes.size(), 1u);
   EXPECT_LT(steps, 5u);
 }
@@ -155,14 +155,14 @@ TEST_F(PlacerTest, L4DoomedSubtreesCostNothing) {
 TEST_F(PlacerTest, L5TheRackThatHoldsAllBeatsAFullerOne) {
   rack("a", 1, 100, 30);
   rack("b", 1, 20, 14);
-  ASSERT_EQ(place(sample_leaf("g", 6, sample_pods("p", 10, "1"), "rack")), Answer::Feasible);
+  ASSERT_EQ(place(sample_leaf("g", 6, sample_pods("p", 10, "1"), "rack")), SearchResult::Feasible);
   EXPECT_EQ(racks_of("p"), Names{"a"});
   EXPECT_EQ(nodes.size(), 10u);
 }
 
 TEST_F(PlacerTest, L36TheFirstRackThatHoldsAllEndsTheSearch) {
   for (int i = 0; i < 50; ++i) rack("r" + std::to_string(i), 2, 4, i % 3);
-  ASSERT_EQ(place(sample_leaf("g", 4, sample_pods("p", 4, "1"), "rack")), Answer::Feasible);
+  ASSERT_EQ(place(sample_leaf("g", 4, sample_pods("p", 4, "1"), "rack")), SearchResult::Feasible);
   EXPECT_EQ(steps, 4u) << "one step for each pod";
 }
 
@@ -171,7 +171,7 @@ TEST_F(PlacerTest, L36TheFirstRackThatHoldsAllEndsTheSearch) {
 TEST_F(PlacerTest, ANoByCountingTakesNoStep) {
   rack("a", 2, 4);
   rack("b", 2, 4);
-  EXPECT_EQ(place(sample_leaf("g", 9, sample_pods("p", 9, "1"), "rack")), Answer::Infeasible);
+  EXPECT_EQ(place(sample_leaf("g", 9, sample_pods("p", 9, "1"), "rack")), SearchResult::Infeasible);
   EXPECT_EQ(steps, 0u);
 }
 
@@ -182,12 +182,12 @@ TEST_F(PlacerTest, ANoBySearchHasLookedEverywhere) {
   cluster.set_node(NodeSample{.name = "n3", .cpu = "3"}.make());
   std::vector<PodSample> pods = sample_pods("b", 3, "3");
   pods.push_back({.name = "c", .cpu = "2"});
-  EXPECT_EQ(place(sample_leaf("g", 4, pods)), Answer::Feasible);
+  EXPECT_EQ(place(sample_leaf("g", 4, pods)), SearchResult::Feasible);
   pods.push_back({.name = "d", .cpu = "2", .memory = "1Gi"});
-  EXPECT_EQ(place(sample_leaf("g", 5, pods)), Answer::Feasible);
+  EXPECT_EQ(place(sample_leaf("g", 5, pods)), SearchResult::Feasible);
   pods[3].cpu = "1";
   pods[4].cpu = "3";
-  EXPECT_EQ(place(sample_leaf("g", 5, pods)), Answer::Infeasible);
+  EXPECT_EQ(place(sample_leaf("g", 5, pods)), SearchResult::Infeasible);
 }
 
 TEST_F(PlacerTest, AStopAtTheBudgetIsNotANo) {
@@ -197,9 +197,9 @@ TEST_F(PlacerTest, AStopAtTheBudgetIsNotANo) {
   std::vector<PodSample> pods = sample_pods("s", 12, "2");
   for (const PodSample& pod : sample_pods("b", 3, "9")) pods.push_back(pod);
   const Group gang = sample_leaf("g", 15, pods);
-  EXPECT_EQ(place(gang, {.steps_max = 3}), Answer::Unresolved);
+  EXPECT_EQ(place(gang, {.steps_max = 3}), SearchResult::Unresolved);
   EXPECT_TRUE(nodes.empty());
-  EXPECT_EQ(place(gang), Answer::Feasible);
+  EXPECT_EQ(place(gang), SearchResult::Feasible);
 }
 
 TEST_F(PlacerTest, ManyAlikeAreRefutedQuickly) {
@@ -210,9 +210,9 @@ TEST_F(PlacerTest, ManyAlikeAreRefutedQuickly) {
   for (int i = 0; i < 10; ++i)
     children.push_back(sample_leaf("g" + std::to_string(i), 3,
                                    sample_pods("p" + std::to_string(i) + "-", 3, "1"), "rack"));
-  EXPECT_EQ(place(sample_composite("c", 10, children)), Answer::Infeasible);
+  EXPECT_EQ(place(sample_composite("c", 10, children)), SearchResult::Infeasible);
   EXPECT_LT(steps, 200u);
-  EXPECT_EQ(place(sample_composite("c", 9, children)), Answer::Feasible);
+  EXPECT_EQ(place(sample_composite("c", 9, children)), SearchResult::Feasible);
 }
 
 // Equal rooms are not equal domains if another group can tell them apart.
@@ -224,7 +224,7 @@ TEST_F(PlacerTest, RacksInDifferentZonesAreNotInterchangeable) {
   const Group root = sample_composite("c", 2,
                                       {sample_leaf("g1", 2, sample_pods("x", 2, "1"), "rack"),
                                        sample_leaf("g2", 4, sample_pods("y", 4, "1"), "zone")});
-  ASSERT_EQ(place(root), Answer::Feasible);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(racks_of("x"), Names{"b1"});
 }
 
@@ -235,7 +235,7 @@ TEST_F(PlacerTest, RacksThatRunningMembersAreInAreNotInterchangeable) {
   const Group root = sample_composite("c", 2,
                                       {sample_leaf("g1", 2, sample_pods("x", 2, "1"), "rack"),
                                        sample_leaf("g2", 2, sample_pods("y", 1, "2"), "rack")});
-  ASSERT_EQ(place(root), Answer::Feasible);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(racks_of("x"), Names{"r2"});
   EXPECT_EQ(racks_of("y"), Names{"r1"});
 }
@@ -254,15 +254,15 @@ TEST_F(PlacerTest, ANewPodIsLookedForWhereverItMayBe) {
        sample_leaf(
            "g", 3,
            {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}})});
-  EXPECT_EQ(place(root, kUpstream), Answer::Unresolved);
-  EXPECT_EQ(place(root), Answer::Feasible);
+  EXPECT_EQ(place(root, kUpstream), SearchResult::Unresolved);
+  EXPECT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(nodes.size(), 3u);
 }
 
 TEST_F(PlacerTest, NoNewPodNoSuccess) {
   rack("a", 1, 4, 4);
   run("m", "a-0", "0", "g");
-  EXPECT_EQ(place(sample_leaf("g", 1, sample_pods("p", 2, "1"))), Answer::Infeasible);
+  EXPECT_EQ(place(sample_leaf("g", 1, sample_pods("p", 2, "1"))), SearchResult::Infeasible);
 }
 
 TEST_F(PlacerTest, AFullRackDoesNotWinByBeingFull) {
@@ -270,7 +270,7 @@ TEST_F(PlacerTest, AFullRackDoesNotWinByBeingFull) {
   rack("b", 1, 4, 3);
   run("done", "a-0", "1", "g", R"("phase":"Succeeded")");
   // The minimum is met; rack a scores higher but takes no pod.
-  ASSERT_EQ(place(sample_leaf("g", 1, sample_pods("p", 2, "1"), "rack")), Answer::Feasible);
+  ASSERT_EQ(place(sample_leaf("g", 1, sample_pods("p", 2, "1"), "rack")), SearchResult::Feasible);
   EXPECT_EQ(racks_of("p"), Names{"b"});
 }
 
@@ -286,11 +286,11 @@ TEST_F(PlacerTest, WhoWasLeftOutMayJoin) {
            "big", 3,
            {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}},
            "rack")});
-  ASSERT_EQ(place(root, kUpstream), Answer::Feasible);
+  ASSERT_EQ(place(root, kUpstream), SearchResult::Feasible);
   EXPECT_EQ(ready, (Names{"c", "small"}));
-  ASSERT_EQ(place(root), Answer::Feasible);
+  ASSERT_EQ(place(root), SearchResult::Feasible);
   EXPECT_EQ(ready, (Names{"c", "small", "big"}));
-  ASSERT_EQ(place(root, {.steps_max = 1}), Answer::Feasible);
+  ASSERT_EQ(place(root, {.steps_max = 1}), SearchResult::Feasible);
   EXPECT_EQ(unresolved, Names{"big"}) << "not found is not impossible";
 }
 

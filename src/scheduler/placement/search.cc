@@ -25,9 +25,9 @@ Search::Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budg
       symmetry_(tree, workspace),
       kin_(tree.items.size()),
       forced_(tree.items.size(), 0) {
-  for (std::size_t s = 0; s < tree.shapes.size(); ++s)
+  for (std::size_t s = 0; s < tree.standings.size(); ++s)
     counts_exactly_ &= workspace.counts_exactly(s);
-  is_one_shape_ = counts_exactly_ && tree.shapes.size() == 1;
+  is_one_class_ = counts_exactly_ && tree.standings.size() == 1;
 
   std::map<std::vector<std::int64_t>, std::uint32_t> known;
   for (std::size_t id = tree.items.size(); id-- > 0;) {
@@ -36,7 +36,7 @@ Search::Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budg
                                     item.key ? static_cast<std::int64_t>(*item.key) : -1};
     if (item.has_unlabelled || !item.pinned_to.empty())
       looks.push_back(-1 - static_cast<std::int64_t>(id));  // like no other
-    looks.insert(looks.end(), item.shapes_below.begin(), item.shapes_below.end());
+    looks.insert(looks.end(), item.classes_below.begin(), item.classes_below.end());
     std::vector<std::uint32_t> children;
     for (const std::uint32_t child : item.children) children.push_back(kin_[child]);
     std::ranges::sort(children);
@@ -46,15 +46,15 @@ Search::Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budg
   }
 }
 
-Answer Search::place_minimum(std::uint32_t item, const Domain& within,
-                             std::optional<std::uint32_t> forced) {
+SearchResult Search::place_minimum(std::uint32_t item, const Domain& within,
+                                   std::optional<std::uint32_t> forced) {
   std::ranges::fill(forced_, 0);
   if (forced)
     for (std::uint32_t up = *forced;; up = tree_.items[up].parent) {
       forced_[up] = 1;
       if (up == item || up == 0) break;
     }
-  if (group_count(item) > kGroupsMax) return Answer::Unresolved;
+  if (group_count(item) > kGroupsMax) return SearchResult::Unresolved;
   // Half of what is left goes to either width; a quick search that comes to its end leaves more.
   const Budget whole = budget_;
   budget_.steps_max =
@@ -64,12 +64,12 @@ Answer Search::place_minimum(std::uint32_t item, const Domain& within,
   const bool was_spent = budget_.is_spent();
   budget_.steps_max = whole.steps_max;
   budget_.work_max = whole.work_max;
-  if (found) return Answer::Feasible;
-  if (!was_spent && is_exhaustive_ && counts_exactly_) return Answer::Infeasible;
-  if (tree_.items[item].queued_below > kPodsMaxForEveryWay) return Answer::Unresolved;
-  if (run(item, within, Width::Full)) return Answer::Feasible;
-  return budget_.is_spent() || !is_exhaustive_ || !counts_exactly_ ? Answer::Unresolved
-                                                                   : Answer::Infeasible;
+  if (found) return SearchResult::Feasible;
+  if (!was_spent && is_exhaustive_ && counts_exactly_) return SearchResult::Infeasible;
+  if (tree_.items[item].queued_below > kPodsMaxForEveryWay) return SearchResult::Unresolved;
+  if (run(item, within, Width::Full)) return SearchResult::Feasible;
+  return budget_.is_spent() || !is_exhaustive_ || !counts_exactly_ ? SearchResult::Unresolved
+                                                                   : SearchResult::Infeasible;
 }
 
 std::size_t Search::group_count(std::uint32_t item) const {
@@ -82,7 +82,7 @@ bool Search::run(std::uint32_t item, const Domain& within, Width width) {
   width_ = width;
   is_exhaustive_ = true;
   moves_before_ = workspace_.draft().moves().size();
-  symmetry_.forget_kinds();
+  symmetry_.clear_kinds();
   failed_.clear();
   found_.clear();
   const Task task{.item = item, .within = &within};
@@ -120,7 +120,7 @@ bool Search::is_hopeless(const Task* todo) {
     if (sum.back() > totals.slots) return true;
     for (std::size_t t = 0; t < totals.amounts.size(); ++t)
       if (sum[t] > totals.amounts[t].free) return true;
-    if (is_one_shape_ && sum.back() > workspace_.cap_sum(0, *task->within)) return true;
+    if (is_one_class_ && sum.back() > workspace_.cap_sum(0, *task->within)) return true;
   }
   return false;
 }
@@ -245,9 +245,9 @@ std::int64_t Search::needed(std::uint32_t item) const {
   return std::max<std::int64_t>(tree_.items[item].missing(), forced_[item] ? 1 : 0);
 }
 
-void Search::put(std::uint32_t shape, NodeId node, std::uint32_t member) {
-  if (!is_one_shape_) symmetry_.kind_of(node);  // as it is before the first pod
-  workspace_.place(shape, node, member);
+void Search::put(std::uint32_t class_index, NodeId node, std::uint32_t member) {
+  if (!is_one_class_) symmetry_.kind_of(node);  // as it is before the first pod
+  workspace_.place(class_index, node, member);
 }
 
 Search::State Search::state_of(const Task& todo) const {
@@ -264,7 +264,7 @@ Search::State Search::state_of(const Task& todo) const {
   std::map<CellId, std::uint32_t> in_cell;
   const auto moves = workspace_.draft().moves();
   for (std::size_t m = moves_before_; m < moves.size(); ++m) {
-    if (is_one_shape_)
+    if (is_one_class_)
       ++in_cell[workspace_.topology().cell_of(moves[m].node)];
     else
       ++on_node[moves[m].node][moves[m].pods->id];

@@ -17,7 +17,7 @@ namespace muster::scheduler {
 class Placer;
 
 // What a search can say in the end. Unresolved: the budget was used up.
-enum class Answer : std::uint8_t { Feasible, Infeasible, Unresolved };
+enum class SearchResult : std::uint8_t { Feasible, Infeasible, Unresolved };
 
 // Looks for places for the minimum of a group and of every group below that it needs, depth first
 // with backtracking. It goes twice over the choices: quickly, with two ways to pack each leaf, and
@@ -36,8 +36,8 @@ class Search {
 
   // Places the minimum of the group inside `within`, or leaves the draft as it was. `forced`: a
   // leaf below that must get a pod even if its minimum is met without.
-  Answer place_minimum(std::uint32_t item, const Domain& within,
-                       std::optional<std::uint32_t> forced = std::nullopt);
+  SearchResult place_minimum(std::uint32_t item, const Domain& within,
+                             std::optional<std::uint32_t> forced = std::nullopt);
 
   // Whether two groups differ in name only.
   bool are_alike(std::uint32_t a, std::uint32_t b) const { return kin_[a] == kin_[b]; }
@@ -78,35 +78,35 @@ class Search {
   bool pack(const Task& task, const Domain& domain);
   bool pack_quickly(const std::vector<std::uint32_t>& chosen, const Domain& domain, bool tightly);
   std::vector<std::uint32_t> lightest(std::uint32_t item, const Domain& domain);
-  double weight_of(std::uint32_t shape, const Domain& domain) const;
-  std::optional<NodeId> tightest(std::uint32_t shape, Arena& arena);
-  bool packing_is_all_one(const Task& task, const Domain& domain) const;
+  double weight_of(std::uint32_t class_index, const Domain& domain) const;
+  std::optional<NodeId> tightest(std::uint32_t class_index, Arena& arena);
+  bool packing_makes_no_difference(const Task& task, const Domain& domain) const;
 
   // Leaves: every way. A bin is a node, or, if all pods of the tree are alike, a cell: then only
   // how many stand in it matters.
   struct Packing {
     const Task* task = nullptr;
-    std::vector<std::uint32_t> shapes = {};                // the heaviest first
-    std::vector<std::vector<std::uint32_t>> members = {};  // by position in `shapes`
+    std::vector<std::uint32_t> classes = {};               // the heaviest first
+    std::vector<std::vector<std::uint32_t>> members = {};  // by position in `classes`
     std::vector<std::vector<NodeId>> bins = {};
   };
-  // One shape's turn: bins in an order in which equal ones are neighbours.
+  // One class's turn: bins in an order in which equal ones are neighbours.
   struct Turn {
-    std::size_t shape = 0;
+    std::size_t class_index = 0;
     std::vector<std::size_t> order = {};
     std::vector<char> equals_previous = {};
     std::vector<std::int64_t> counts = {};
     std::size_t used = 0;
   };
   bool pack_every_way(const Task& task, const Domain& domain);
-  bool start_turn(Packing& packing, std::size_t shape, std::int64_t left);
+  bool start_turn(Packing& packing, std::size_t class_index, std::int64_t left);
   bool fill_bins(Packing& packing, Turn& turn, std::size_t from, std::int64_t left);
-  std::int64_t room_in(std::uint32_t shape, const std::vector<NodeId>& bin);
+  std::int64_t room_in(std::uint32_t class_index, const std::vector<NodeId>& bin);
   std::int64_t room_left(const Packing& packing, const Turn& turn, std::size_t from);
   bool put_into(Packing& packing, const Turn& turn, const std::vector<NodeId>& bin,
                 std::int64_t count);
 
-  void put(std::uint32_t shape, NodeId node, std::uint32_t member);
+  void put(std::uint32_t class_index, NodeId node, std::uint32_t member);
   std::int64_t needed(std::uint32_t item) const;
 
   // All that a state's future depends on: what is to do, and what stands where since the search
@@ -122,7 +122,7 @@ class Search {
   std::vector<std::uint32_t> kin_;  // by item: equal for groups that differ in name only
   std::vector<char> forced_;
   bool counts_exactly_ = true;  // no filter looks beyond its node
-  bool is_one_shape_ = false;
+  bool is_one_class_ = false;
 
   Width width_ = Width::Quick;
   bool is_exhaustive_ = true;  // every branch that was cut was cut for a reason that proves it

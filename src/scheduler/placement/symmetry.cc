@@ -92,7 +92,7 @@ Symmetry::Signature Symmetry::of_nodes(std::span<const CellId> cells) {
   for (const CellId cell : cells)
     for (const NodeId node : workspace_.topology().nodes(cell)) {
       Signature signature = of_node(node);
-      const auto caps = signature.end() - static_cast<std::ptrdiff_t>(tree_.shapes.size());
+      const auto caps = signature.end() - static_cast<std::ptrdiff_t>(tree_.standings.size());
       if (std::any_of(caps, signature.end(), [](std::int64_t cap) { return cap > 0; }))
         signatures.push_back(std::move(signature));
     }
@@ -110,7 +110,7 @@ Symmetry::Signature Symmetry::of_node(NodeId node) {
     const ResourceColumns& columns = cluster.resource(resource);
     signature.push_back(columns.allocatable[node] - columns.requested[node]);
   }
-  for (std::size_t s = 0; s < tree_.shapes.size(); ++s)
+  for (std::size_t s = 0; s < tree_.standings.size(); ++s)
     signature.push_back(workspace_.cap(s, node));
   return signature;
 }
@@ -126,7 +126,7 @@ std::uint32_t Symmetry::kind_of(NodeId node) {
   return at->second;
 }
 
-void Symmetry::forget_kinds() {
+void Symmetry::clear_kinds() {
   kinds_.clear();
   kind_of_.clear();
 }

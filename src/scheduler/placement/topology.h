@@ -27,7 +27,7 @@ struct Domain {
 // rack names in two blocks stay apart. Cells are numbered, and their nodes listed, by node name.
 class Topology {
  public:
-  // The topology over these keys; kept beside the cluster and made anew when labels or nodes have
+  // The topology over these keys; kept beside the cluster and rebuilt when labels or nodes have
   // changed.
   static Topology& of(Cluster& cluster, const std::vector<std::string>& keys);
 

@@ -17,14 +17,14 @@ namespace muster::scheduler {
 
 class Arena;
 
-// One attempt's view of the cluster: the classes of the pods at hand ("shapes"), how many more of
+// One attempt's view of the cluster: the classes of the pods at hand, how many more of
 // each every cell takes, and what every cell has and uses of the resources that matter. Listens to
 // the draft, so all of it is true after every move and every undoing. The numbers themselves are
 // the standings' and the topology's, kept across attempts: moves are counted in where they stand,
 // and out again before the attempt ends.
 class Workspace final : public Draft::Listener {
  public:
-  Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*> shapes);
+  Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*> standings);
   ~Workspace() override;
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
@@ -33,17 +33,17 @@ class Workspace final : public Draft::Listener {
   const Topology& topology() const { return topology_; }
   Draft& draft() { return draft_; }
   const Draft& draft() const { return draft_; }
-  std::size_t shape_count() const { return shapes_.size(); }
-  Standing& shape(std::size_t shape) const { return *shapes_[shape]; }
-  // Whether caps count exactly: no filter of the shape looks beyond its node.
-  bool counts_exactly(std::size_t shape) const { return exact_[shape]; }
+  std::size_t class_count() const { return standings_.size(); }
+  Standing& standing(std::size_t class_index) const { return *standings_[class_index]; }
+  // Whether caps count exactly: no filter of the class looks beyond its node.
+  bool counts_exactly(std::size_t class_index) const { return exact_[class_index]; }
 
-  // How many more pods of the shape fit, by node and by domain.
-  std::int32_t cap(std::size_t shape, NodeId node);
-  std::int64_t cap_sum(std::size_t shape, const Domain& domain);
+  // How many more pods of the class fit, by node and by domain.
+  std::int32_t cap(std::size_t class_index, NodeId node);
+  std::int64_t cap_sum(std::size_t class_index, const Domain& domain);
 
   // What a domain has: free pod slots, and per tracked resource what is free, allocatable, and used
-  // the way scores count it. Resources: cpu, memory, then every other one that some shape asks for.
+  // the way scores count it. Resources: cpu, memory, then every other one that some class asks for.
   using Amount = CellTable::Amount;
   struct Totals {
     std::int64_t slots = 0;
@@ -51,16 +51,16 @@ class Workspace final : public Draft::Listener {
   };
   std::span<const ResourceId> tracked() const { return tracked_; }
   Totals totals(const Domain& domain) const;
-  // What one pod of the shape asks for of the tracked resource, and what it adds to `used`.
-  std::int64_t wanted(std::size_t shape, std::size_t tracked) const {
-    return wants_[shape * tracked_.size() + tracked];
+  // What one pod of the class asks for of the tracked resource, and what it adds to `used`.
+  std::int64_t wanted(std::size_t class_index, std::size_t tracked) const {
+    return wants_[class_index * tracked_.size() + tracked];
   }
-  std::int64_t scored(std::size_t shape, std::size_t tracked) const {
-    return scored_[shape * tracked_.size() + tracked];
+  std::int64_t scored(std::size_t class_index, std::size_t tracked) const {
+    return scored_[class_index * tracked_.size() + tracked];
   }
 
-  void place(std::size_t shape, NodeId node, std::uint32_t tag) {
-    draft_.place(shapes_[shape]->pods(), node, tag);
+  void place(std::size_t class_index, NodeId node, std::uint32_t tag) {
+    draft_.place(standings_[class_index]->pods(), node, tag);
   }
   bool is_touched(NodeId node) const { return scratch_.touched[node] != 0; }
 
@@ -83,7 +83,7 @@ class Workspace final : public Draft::Listener {
   Cluster& cluster_;
   Topology& topology_;
   CellTable::Scratch& scratch_;
-  std::vector<Standing*> shapes_;
+  std::vector<Standing*> standings_;
   std::vector<char> exact_;
   std::vector<ResourceId> tracked_;
   std::vector<std::int64_t> wants_;
@@ -91,9 +91,9 @@ class Workspace final : public Draft::Listener {
   std::vector<std::size_t> tracked_of_;  // by ResourceId: index in tracked_ + 1
 
   std::vector<std::vector<Amount>*> amounts_;                // by tracked resource, then by cell
-  std::vector<const std::vector<std::int64_t>*> cell_caps_;  // by shape, then by cell
+  std::vector<const std::vector<std::int64_t>*> cell_caps_;  // by class, then by cell
   std::size_t caps_synced_ = 0;                              // caps are true for so many moves
-  bool caps_look_around_ = false;  // some shape's caps depend on moves on other nodes
+  bool caps_look_around_ = false;  // some class's caps depend on moves on other nodes
   std::vector<NodeId> recapped_;   // where caps were taken during the draft, if so
   std::uint64_t rows_read_ = 0;
   std::uint64_t table_rows_read_ = 0;  // by earlier attempts
@@ -113,16 +113,16 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   std::span<const NodeId> nodes();
-  std::optional<NodeId> pick(std::size_t shape);
-  bool is_feasible(std::size_t shape, NodeId node);
+  std::optional<NodeId> pick(std::size_t class_index);
+  bool is_feasible(std::size_t class_index, NodeId node);
   bool contains(NodeId node) const;
   void update(NodeId node);
 
  private:
-  Contest& contest(std::size_t shape);
+  Contest& contest(std::size_t class_index);
   void seat_nodes();
-  void enter_nodes(std::size_t shape, Contest& contest);
-  void enter_all(std::size_t shape, Contest& contest);
+  void enter_nodes(std::size_t class_index, Contest& contest);
+  void enter_all(std::size_t class_index, Contest& contest);
   std::size_t seat_of(NodeId node) const {
     return is_whole_ ? index_of(node) : workspace_.scratch_.seats[index_of(node)];
   }
@@ -135,7 +135,7 @@ class Arena {
     bool built = false;
     Contest contest;
   };
-  std::vector<Side> sides_;  // by shape
+  std::vector<Side> sides_;  // by class
 };
 
 }  // namespace muster::scheduler

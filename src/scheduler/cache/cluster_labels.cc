@@ -1,0 +1,78 @@
+// The nodes by label value and by name: label columns and the order of nodes.
+#include <algorithm>
+
+#include "base/check.h"
+#include "scheduler/cache/cluster.h"
+
+namespace muster::scheduler {
+
+// --- labels ---
+
+const LabelColumn& Cluster::watch_label(std::string_view key) {
+  if (const auto at = labels_.find(key); at != labels_.end()) return *at->second;
+  auto column = std::make_unique<LabelColumn>();
+  column->key = key;
+  column->names.emplace_back();
+  column->values.resize(rows_.size());
+  LabelColumn& kept = *labels_.emplace(std::string(key), std::move(column)).first->second;
+  alive_.for_each([&](NodeId node) { set_label(kept, node); });
+  return kept;
+}
+
+const LabelColumn& Cluster::label(std::string_view key) const {
+  const auto at = labels_.find(key);
+  CHECK_THAT(at != labels_.end(), "label {} is not watched", key);
+  return *at->second;
+}
+
+void Cluster::set_label(LabelColumn& column, NodeId node) {
+  fill_label(column, node, api::lookup(node_object(node)->meta().labels, column.key));
+}
+
+void Cluster::fill_label(LabelColumn& column, NodeId node, const std::string* value) {
+  if (value == nullptr) {
+    column.values[node] = LabelValueId::Absent;
+    return;
+  }
+  auto at = column.ids.find(*value);
+  if (at == column.ids.end()) {
+    at = column.ids.emplace(*value, static_cast<LabelValueId>(column.names.size())).first;
+    column.names.push_back(*value);
+  }
+  column.values[node] = at->second;
+}
+
+// --- order ---
+
+const Column<std::uint32_t>& Cluster::ranks() const {
+  if (order_stale_ || !unranked_.empty()) sort_names();
+  return ranks_;
+}
+
+NodeId Cluster::node_at(std::uint32_t rank) const {
+  if (order_stale_ || !unranked_.empty()) sort_names();
+  return by_rank_[rank];
+}
+
+void Cluster::sort_names() const {
+  const auto by_name = [this](NodeId a, NodeId b) { return node_name(a) < node_name(b); };
+  // A row may have been freed and taken by another node since: those are in `unranked_` too. Their
+  // old place in the order is found by the rank they had, which no longer counts.
+  std::ranges::sort(unranked_);
+  const auto gone = std::ranges::unique(unranked_);
+  unranked_.erase(gone.begin(), gone.end());
+  std::erase_if(unranked_, [this](NodeId node) { return !alive_.contains(node); });
+  std::erase_if(by_rank_, [this](NodeId node) {
+    return !alive_.contains(node) || std::ranges::binary_search(unranked_, node);
+  });
+  // A list of nodes comes in the order of names, and comparing them is what sorting costs.
+  if (!std::ranges::is_sorted(unranked_, by_name)) std::ranges::sort(unranked_, by_name);
+  const auto middle = static_cast<std::ptrdiff_t>(by_rank_.size());
+  by_rank_.insert(by_rank_.end(), unranked_.begin(), unranked_.end());
+  std::ranges::inplace_merge(by_rank_, by_rank_.begin() + middle, by_name);
+  unranked_.clear();
+  order_stale_ = false;
+  for (std::uint32_t rank = 0; rank < by_rank_.size(); ++rank) ranks_[by_rank_[rank]] = rank;
+}
+
+}  // namespace muster::scheduler

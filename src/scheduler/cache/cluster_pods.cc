@@ -1,0 +1,164 @@
+// Pods on nodes, the host ports they hold, and the members of groups.
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "scheduler/cache/cluster.h"
+
+namespace muster::scheduler {
+namespace {
+
+std::string group_key(std::string_view name_space, std::string_view group) {
+  std::string key;
+  key.reserve(name_space.size() + 1 + group.size());
+  key.append(name_space).append(1, '/').append(group);
+  return key;
+}
+
+const api::PodView& pod_view(const api::Object& pod) { return pod.view<api::PodView>(); }
+
+}  // namespace
+
+void Cluster::set_pod(const api::ObjectPtr& pod) {
+  const api::PodView& view = pod_view(*pod);
+  const std::string_view uid = pod->meta().uid;
+  if (view.is_terminal()) {
+    erase_pod(uid);
+    if (view.phase == "Succeeded" && !view.scheduling_group.empty())
+      insert_pod({.pod = pod, .node = NodeId{}, .phase = PodPhase::Succeeded, .assumed = false});
+    return;
+  }
+  if (view.node_name.empty()) return;
+  const NodeId node = row_of(view.node_name);
+  if (const auto known = pods_.find(uid);
+      known != pods_.end() && counts_alike(known->second, *pod, node)) {
+    // Nothing that is counted changed: only the object is replaced, and with it the key's memory.
+    PodRecord record = std::move(known->second);
+    pods_.erase(known);
+    record.pod = pod;
+    record.assumed = false;
+    pods_.emplace(pod->meta().uid, std::move(record));
+    return;
+  }
+  erase_pod(uid);
+  insert_pod(
+      {.pod = pod, .node = row_of(view.node_name), .phase = PodPhase::HoldsNode, .assumed = false});
+}
+
+bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeId node) const {
+  if (known.phase != PodPhase::HoldsNode || known.node != node) return false;
+  const api::PodView& before = pod_view(*known.pod);
+  const api::PodView& after = pod_view(pod);
+  return before.needs.usage == after.needs.usage &&
+         before.needs.nonzero_cpu_milli == after.needs.nonzero_cpu_milli &&
+         before.needs.nonzero_memory == after.needs.nonzero_memory &&
+         before.needs.host_ports == after.needs.host_ports &&
+         before.scheduling_group == after.scheduling_group &&
+         known.pod->meta().deletion_time.has_value() == pod.meta().deletion_time.has_value();
+}
+
+void Cluster::remove_pod(std::string_view uid) { erase_pod(uid); }
+
+void Cluster::assume(const api::ObjectPtr& pod, std::string_view node) {
+  insert_pod({.pod = pod, .node = row_of(node), .phase = PodPhase::HoldsNode, .assumed = true});
+}
+
+void Cluster::forget(std::string_view uid) {
+  if (is_assumed(uid)) erase_pod(uid);
+}
+
+bool Cluster::is_assumed(std::string_view uid) const {
+  const auto at = pods_.find(uid);
+  return at != pods_.end() && at->second.assumed;
+}
+
+void Cluster::insert_pod(PodRecord record) {
+  const api::ObjectMeta& meta = record.pod->meta();
+  const auto [at, is_new] = pods_.try_emplace(meta.uid, std::move(record));
+  CHECK_THAT(is_new, "pod {} holds a node already", api::key_text(meta));
+  count_pod(at->second, 1);
+  count_member(at->second, 1);
+}
+
+void Cluster::erase_pod(std::string_view uid) {
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) return;
+  const PodRecord record = std::move(at->second);  // keeps the memory of the key until the end
+  pods_.erase(at);
+  count_pod(record, -1);
+  count_member(record, -1);
+  if (record.phase == PodPhase::HoldsNode) release_row_if_unused(record.node);
+}
+
+void Cluster::count_pod(const PodRecord& record, std::int64_t sign) {
+  if (record.phase != PodPhase::HoldsNode) return;
+  const NodeId node = record.node;
+  const api::PodNeeds& needs = pod_view(*record.pod).needs;
+  resources_[index_of(ResourceId::Cpu)]->requested[node] += sign * needs.usage.cpu_milli;
+  resources_[index_of(ResourceId::Memory)]->requested[node] += sign * needs.usage.memory;
+  resources_[index_of(ResourceId::EphemeralStorage)]->requested[node] +=
+      sign * needs.usage.ephemeral_storage;
+  for (const auto& [name, amount] : needs.usage.scalars)
+    resources_[index_of(resource_id(name))]->requested[node] += sign * amount;
+  nonzero_cpu_[node] += sign * needs.nonzero_cpu_milli;
+  nonzero_memory_[node] += sign * needs.nonzero_memory;
+  if (!needs.host_ports.empty()) count_ports(needs.host_ports, node, sign);
+  pods_on_[node] += sign;
+  rows_[index_of(node)].pods += static_cast<std::int32_t>(sign);
+  CHECK(pods_on_[node] >= 0);
+  log_.add(node, RowLog::What::Usage);
+}
+
+void Cluster::count_class(const PodClass& pods, NodeId node, std::int64_t sign) {
+  for (const PodClass::Want& taken : pods.usage)
+    resources_[index_of(taken.resource)]->requested[node] += sign * taken.amount;
+  nonzero_cpu_[node] += sign * pods.needs->nonzero_cpu_milli;
+  nonzero_memory_[node] += sign * pods.needs->nonzero_memory;
+  if (!pods.needs->host_ports.empty()) count_ports(pods.needs->host_ports, node, sign);
+  pods_on_[node] += sign;
+}
+
+std::span<const api::HostPort> Cluster::ports_on(NodeId node) const {
+  const auto at = ports_.find(static_cast<std::uint32_t>(node));
+  return at == ports_.end() ? std::span<const api::HostPort>()
+                            : std::span<const api::HostPort>(at->second);
+}
+
+void Cluster::count_ports(const std::vector<api::HostPort>& ports, NodeId node, std::int64_t sign) {
+  const auto row = static_cast<std::uint32_t>(node);
+  std::vector<api::HostPort>& held = ports_[row];
+  for (const api::HostPort& port : ports) {
+    if (sign > 0) {
+      held.push_back(port);
+      continue;
+    }
+    const auto at = std::ranges::find(held, port);
+    CHECK(at != held.end());
+    held.erase(at);
+  }
+  if (held.empty()) ports_.erase(row);
+}
+
+void Cluster::count_member(const PodRecord& record, std::int32_t sign) {
+  const api::PodView& view = pod_view(*record.pod);
+  if (view.scheduling_group.empty()) return;
+  const api::ObjectMeta& meta = record.pod->meta();
+  const std::string key = group_key(meta.name_space, view.scheduling_group);
+  GroupMembers& group = members_[key];
+  if (record.phase == PodPhase::Succeeded) {
+    group.succeeded += sign;
+  } else if (!meta.deletion_time) {
+    group.running_total += sign;
+    std::int32_t& here = group.running[record.node];
+    here += sign;
+    if (here == 0) group.running.erase(record.node);
+  }
+  if (group.running_total == 0 && group.succeeded == 0) members_.erase(key);
+}
+
+const GroupMembers* Cluster::members(std::string_view name_space, std::string_view group) const {
+  const auto at = members_.find(group_key(name_space, group));
+  return at == members_.end() ? nullptr : &at->second;
+}
+
+}  // namespace muster::scheduler
