@@ -78,7 +78,7 @@ void Cluster::grow(std::size_t rows) {
 ResourceId Cluster::resource_id(std::string_view name) {
   if (const auto at = resource_ids_.find(name); at != resource_ids_.end()) return at->second;
   const auto id = static_cast<ResourceId>(resources_.size());
-  auto columns = std::make_unique<ResourceColumns>();
+  Boxed<ResourceColumns> columns;
   columns->name = name;
   columns->insufficient = "Insufficient " + columns->name;
   columns->allocatable.resize(rows_.size());

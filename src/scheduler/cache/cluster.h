@@ -16,6 +16,7 @@
 #include "api/views/node_view.h"
 #include "api/views/pod_view.h"
 #include "scheduler/cache/column.h"
+#include "scheduler/cache/copying.h"
 #include "scheduler/cache/ids.h"
 #include "scheduler/cache/node_set.h"
 #include "scheduler/cache/pod_class.h"
@@ -62,14 +63,22 @@ struct GroupMembers {
 // one to change it.
 //
 // Nodes are ordered by name wherever an order matters (ties between equally good nodes, reports):
-// the rule is the same after a restart, whatever the order in which the watch told of them. NodeIds
-// are not: they name rows.
+// the rule is the same after a restart, whatever the order in which the watch delivered them.
+// NodeIds are not ordered: they name rows.
 class Cluster {
  public:
   Cluster();
   ~Cluster();
-  Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
+
+  // A copy that lives on its own: same nodes, pods, groups and row numbers; API objects are shared.
+  // What others derived from this cluster (standings, topologies) and its pod classes stay here;
+  // the copy derives its own on demand. Copies of a 5,000 node, 50,000 pod cluster take a few
+  // milliseconds. Not while a draft is open: its moves would be copied too.
+  //
+  //   Cluster copy = cluster.fork();                         // no move needed: elided
+  //   Model::Model(const Model& from) : cluster_(from.cluster_.fork()) {}
+  Cluster fork() const { return *this; }
 
   // --- from the watch ---
   void set_node(const api::ObjectPtr& node);  // added or changed
@@ -135,10 +144,10 @@ class Cluster {
   std::uint64_t order_epoch() const { return order_epoch_; }
 
   // --- classes ---
-  // The class of a pod; made on first sight, gone when the last user lets go of it.
+  // The class of a pod; made when first seen, freed when its last user releases it.
   const PodClass& class_of(const api::ObjectPtr& pod);
-  const PodClass& pod_class(ClassId id) const { return *classes_[index_of(id)]; }
-  void retain_class(ClassId id) { ++classes_[index_of(id)]->users; }
+  const PodClass& pod_class(ClassId id) const { return *classes_->by_id[index_of(id)]; }
+  void retain_class(ClassId id) { ++classes_->by_id[index_of(id)]->users; }
   void release_class(ClassId id);
 
   // --- groups ---
@@ -150,17 +159,19 @@ class Cluster {
   void unplace(const PodClass& pods, NodeId node) { count_class(pods, node, -1); }
 
   // --- for tests and simulations ---
-  // The first thing of which the two tell differently, in a sentence; empty if they agree. Row
-  // numbers and what others derived are no part of it.
+  // The first difference between the two, in a sentence; empty if there is none. Row numbers and
+  // what others derived are not compared.
   std::string difference(const Cluster& other) const;
 
   // Whatever others derive from this cluster and want to keep beside it, under a key of theirs.
   struct Derived {
     virtual ~Derived() = default;
   };
-  std::unique_ptr<Derived>& derived(const void* key) { return derived_[key]; }
+  std::unique_ptr<Derived>& derived(const void* key) { return (*derived_)[key]; }
 
  private:
+  Cluster(const Cluster&) = default;  // see fork()
+
   struct Row {
     std::string name;
     api::ObjectPtr node;    // null: placeholder or free
@@ -206,7 +217,7 @@ class Cluster {
   NodeSet alive_;
 
   // Columns.
-  std::vector<std::unique_ptr<ResourceColumns>> resources_;
+  std::vector<Boxed<ResourceColumns>> resources_;
   std::map<std::string, ResourceId, std::less<>> resource_ids_;
   Column<std::int64_t> nonzero_cpu_;
   Column<std::int64_t> nonzero_memory_;
@@ -218,7 +229,7 @@ class Cluster {
   Column<TaintSetId> taint_set_;
   std::vector<std::vector<api::Taint>> taint_sets_;
   std::map<std::vector<api::Taint>, TaintSetId> taint_set_ids_;
-  std::map<std::string, std::unique_ptr<LabelColumn>, std::less<>> labels_;
+  std::map<std::string, Boxed<LabelColumn>, std::less<>> labels_;
   RowLog log_;
   std::uint64_t label_epoch_ = 1;
 
@@ -234,11 +245,14 @@ class Cluster {
   boost::unordered_flat_map<std::string, GroupMembers, TextHash, std::equal_to<>> members_;
 
   // Classes.
-  std::vector<std::unique_ptr<PodClass>> classes_;
-  std::vector<ClassId> free_classes_;
-  boost::unordered_flat_map<std::uint64_t, std::vector<ClassId>> classes_by_hash_;
+  struct Classes {
+    std::vector<std::unique_ptr<PodClass>> by_id;  // null: free
+    std::vector<ClassId> free;
+    boost::unordered_flat_map<std::uint64_t, std::vector<ClassId>> by_hash;
+  };
+  NotCopied<Classes> classes_;
 
-  std::map<const void*, std::unique_ptr<Derived>> derived_;
+  NotCopied<std::map<const void*, std::unique_ptr<Derived>>> derived_;
 };
 
 }  // namespace muster::scheduler

@@ -7,9 +7,9 @@ namespace muster::scheduler {
 
 const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
   const api::PodView& view = pod->view<api::PodView>();
-  std::vector<ClassId>& candidates = classes_by_hash_[view.needs_hash];
+  std::vector<ClassId>& candidates = classes_->by_hash[view.needs_hash];
   for (const ClassId id : candidates)
-    if (*classes_[index_of(id)]->needs == view.needs) return *classes_[index_of(id)];
+    if (*classes_->by_id[index_of(id)]->needs == view.needs) return *classes_->by_id[index_of(id)];
 
   auto made = std::make_unique<PodClass>();
   made->sample = pod;
@@ -27,27 +27,27 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
   for (const api::NodeSelectorTerm& term : view.needs.required) watch_term(term);
   for (const api::PreferredNodeTerm& preferred : view.needs.preferred) watch_term(preferred.term);
 
-  if (free_classes_.empty()) {
-    made->id = static_cast<ClassId>(classes_.size());
-    classes_.emplace_back();
+  if (classes_->free.empty()) {
+    made->id = static_cast<ClassId>(classes_->by_id.size());
+    classes_->by_id.emplace_back();
   } else {
-    made->id = free_classes_.back();
-    free_classes_.pop_back();
+    made->id = classes_->free.back();
+    classes_->free.pop_back();
   }
   candidates.push_back(made->id);
-  std::unique_ptr<PodClass>& slot = classes_[index_of(made->id)];
+  std::unique_ptr<PodClass>& slot = classes_->by_id[index_of(made->id)];
   slot = std::move(made);
   return *slot;
 }
 
 void Cluster::release_class(ClassId id) {
-  CHECK(classes_[index_of(id)]->users > 0);
-  if (--classes_[index_of(id)]->users > 0) return;
-  const std::unique_ptr<PodClass> gone = std::move(classes_[index_of(id)]);
-  const auto at = classes_by_hash_.find(gone->sample->view<api::PodView>().needs_hash);
+  CHECK(classes_->by_id[index_of(id)]->users > 0);
+  if (--classes_->by_id[index_of(id)]->users > 0) return;
+  const std::unique_ptr<PodClass> gone = std::move(classes_->by_id[index_of(id)]);
+  const auto at = classes_->by_hash.find(gone->sample->view<api::PodView>().needs_hash);
   std::erase(at->second, id);
-  if (at->second.empty()) classes_by_hash_.erase(at);
-  free_classes_.push_back(id);
+  if (at->second.empty()) classes_->by_hash.erase(at);
+  classes_->free.push_back(id);
 }
 
 }  // namespace muster::scheduler

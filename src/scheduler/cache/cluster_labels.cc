@@ -10,7 +10,7 @@ namespace muster::scheduler {
 
 const LabelColumn& Cluster::watch_label(std::string_view key) {
   if (const auto at = labels_.find(key); at != labels_.end()) return *at->second;
-  auto column = std::make_unique<LabelColumn>();
+  Boxed<LabelColumn> column;
   column->key = key;
   column->names.emplace_back();
   column->values.resize(rows_.size());

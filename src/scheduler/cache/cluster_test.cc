@@ -187,5 +187,35 @@ TEST(Cluster, TellsWhereTwoOfThemDiffer) {
   EXPECT_NE(one.difference(other).find("node n1: cordoned, cpu 1000 of 4000"), std::string::npos);
 }
 
+TEST(Cluster, AForkIsEqualAndLivesOnItsOwn) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1", .labels = {{"zone", "a"}}}.make());
+  cluster.set_node(NodeSample{.name = "n2", .labels = {{"zone", "b"}}}.make());
+  cluster.set_pod(PodSample{.name = "a", .cpu = "1", .node_name = "n1", .group = "g"}.make());
+  cluster.assume(PodSample{.name = "b", .cpu = "2"}.make(), "n2");
+  cluster.watch_label("zone");
+  const PodClass& pods = cluster.class_of(PodSample{.name = "c", .cpu = "3"}.make());
+  cluster.retain_class(pods.id);
+
+  Cluster fork = cluster.fork();
+  EXPECT_EQ(cluster.difference(fork), "");
+  EXPECT_TRUE(fork.is_assumed("default-b"));
+  EXPECT_EQ(fork.members("default", "g")->running_total, 1);
+
+  fork.remove_pod("default-a");
+  fork.set_node(NodeSample{.name = "n0", .labels = {{"zone", "c"}}}.make());
+  EXPECT_EQ(requested_cpu(fork, "n1"), 0);
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 1000);
+  EXPECT_FALSE(cluster.has_node("n0"));
+  EXPECT_EQ(cluster.label("zone").names.size(), 3U);  // absent, a, b
+  EXPECT_EQ(fork.label("zone").names.size(), 4U);
+  EXPECT_EQ(fork.node_name(fork.node_at(0)), "n0");
+  EXPECT_EQ(cluster.node_name(cluster.node_at(0)), "n1");
+  cluster.forget("default-b");
+  EXPECT_TRUE(fork.is_assumed("default-b"));
+  // Classes are interned again, with users of their own.
+  EXPECT_EQ(fork.class_of(PodSample{.name = "c", .cpu = "3"}.make()).users, 0U);
+}
+
 }  // namespace
 }  // namespace muster::scheduler
