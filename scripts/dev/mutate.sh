@@ -158,7 +158,7 @@ try_mutation() {
   if ! build_in_tree "${targets[@]}"; then
     cp "$path" "$MUTATE_TREE/$path"
     printf 'DOES NOT BUILD  %s\n' "$id"
-    grep -m 3 'error' build/mutate/build.log || tail -5 build/mutate/build.log
+    grep -m 3 ' error:' build/mutate/build.log || tail -5 build/mutate/build.log
     return 2
   fi
   while read -r target filter; do

@@ -81,6 +81,10 @@ TEST(PolicyRuleTest, Covers) {
        {.verbs = {"get"}, .non_resource_urls = {"/api/*"}},
        path("get", "/apis"),
        false},
+      {"not what only begins like a path",
+       {.verbs = {"get"}, .non_resource_urls = {"/livez"}},
+       path("get", "/livez/ping"),
+       false},
       {"a rule about resources says nothing of paths", pods, path("get", "/pods"), false},
   };
   for (const Case& c : cases) EXPECT_EQ(covers(c.rule, c.asked), c.covered) << c.name;
@@ -143,6 +147,27 @@ TEST_F(RolesTest, ABindingInANamespaceHoldsThereOnly) {
   EXPECT_EQ(all.held_by(kJane, "ns").rules.size(), 1U);
   EXPECT_EQ(all.held_by(kRobot, "ns").rules.size(), 2U);
   EXPECT_TRUE(all.held_by(kRobot, "other").rules.empty());
+}
+
+// A subject's kind says what its name means, and a ServiceAccount without a namespace is one of
+// the binding's.
+TEST_F(RolesTest, SubjectsAreWhoTheyAreSaidToBe) {
+  const auto bind = [&](std::string_view subject) {
+    bindings_ = {
+        object("RoleBinding", fmt::format(R"({{"metadata":{{"name":"a","namespace":"ns"}},)"
+                                          R"("roleRef":{{"kind":"Role","name":"writer"}},)"
+                                          R"("subjects":[{}]}})",
+                                          subject))};
+    return roles();
+  };
+  const Attributes create = ask("create", "pods", "ns");
+  EXPECT_TRUE(bind(R"({"kind":"Group","name":"dev"})").judge(kJane, create).allowed);
+  EXPECT_FALSE(bind(R"({"kind":"User","name":"dev"})").judge(kJane, create).allowed);
+  EXPECT_FALSE(bind(R"({"kind":"Group","name":"jane"})").judge(kJane, create).allowed);
+  EXPECT_TRUE(bind(R"({"kind":"ServiceAccount","name":"robot"})").judge(kRobot, create).allowed);
+  EXPECT_FALSE(bind(R"({"kind":"ServiceAccount","name":"robot","namespace":"other"})")
+                   .judge(kRobot, create)
+                   .allowed);
 }
 
 TEST_F(RolesTest, AMissingRoleIsNamed) {
