@@ -79,17 +79,21 @@ mutated() {
 # check_mutations ID ...: fails, with a sentence for each, unless every mutation applies and its tests exist.
 check_mutations() {
   local id target filter part bad=0
+  local -a parts
   local -A tests
   while read -r part; do tests[$part]=1 tests[${part%%.*}.]=1; done < <(every_test_name)
   for id in "$@"; do
     mutated "$id" "${mutation_file[$id]}" >/dev/null || bad=1
     while read -r target filter; do
-      for part in ${filter//:/ }; do
+      IFS=: read -ra parts <<<"$filter"
+      for part in "${parts[@]}"; do
         if [[ $target == scenario ]]; then
           [[ -f tests/scenarios/$part.txt ]] && continue
         else
-          [[ $part == *'*'* ]] && part=${part%%.*}.
-          [[ ${tests[$part]:-} ]] && continue
+          part=${part#'*/'}  # instances of a parameterized test
+          part=${part%'/*'}
+          [[ $part == *'*' ]] && part=${part%%.*}.
+          [[ $part == '*.' || ${tests[$part]:-} ]] && continue
         fi
         complain "$id: there is no test $part"
         bad=1
@@ -151,12 +155,13 @@ tests_of() {
 
 # try_mutation ID: prints and returns what became of it: 0 noticed, 1 survived, 2 it does not build.
 try_mutation() {
-  local id=$1 path=${mutation_file[$1]} target filter noticed=''
+  local id=$1 path=$MUTATE_TREE/${mutation_file[$1]} original=build/mutate/original target filter noticed=''
   local -a targets
   mapfile -t targets < <(tests_of "$id" | cut -d' ' -f1 | sort -u)
-  mutated "$id" "$path" >"$MUTATE_TREE/$path"
+  cp "$path" "$original"
+  mutated "$id" "$original" >"$path"
   if ! build_in_tree "${targets[@]}"; then
-    cp "$path" "$MUTATE_TREE/$path"
+    cp "$original" "$path"
     printf 'DOES NOT BUILD  %s\n' "$id"
     grep -m 3 ' error:' build/mutate/build.log || tail -5 build/mutate/build.log
     return 2
@@ -164,7 +169,7 @@ try_mutation() {
   while read -r target filter; do
     test_in_tree "$target" "$filter" || { noticed=$target; break; }
   done <<<"${mutation_tests[$id]%$'\n'}"
-  cp "$path" "$MUTATE_TREE/$path"
+  cp "$original" "$path"
   if [[ $noticed ]]; then
     printf 'noticed   %s (%s)\n' "$id" "$noticed"
   else
