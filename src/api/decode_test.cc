@@ -87,6 +87,17 @@ TEST(Decode, TakesNullForUnset) {
   EXPECT_EQ(to_text(decoded->document), R"({"metadata":{"name":"p"},"spec":{}})");
 }
 
+// In a map or a list, where something stands in any case, it is the zero value of its type.
+TEST(Decode, TakesNullForZeroInMapsAndLists) {
+  const auto decoded = decode_text(
+      "Pod", R"({"metadata":{"labels":{"a":null}},"spec":{"containers":[null],"nodeSelector":)"
+             R"({"b":null,"c":"d"}}})");
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(to_text(decoded->document),
+            R"({"metadata":{"labels":{"a":""}},"spec":{"containers":[{}],"nodeSelector":)"
+            R"({"b":"","c":"d"}}})");
+}
+
 TEST(Decode, CutsTimesToTheirPrecision) {
   EXPECT_EQ(canonical("ContainerStateRunning", R"({"startedAt":"2026-01-02T03:04:05.678+01:00"})"),
             R"({"startedAt":"2026-01-02T02:04:05Z"})");
