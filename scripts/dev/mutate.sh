@@ -135,7 +135,7 @@ build_in_tree() {
 # test_in_tree TARGET FILTER: a gtest binary with its filter, or the player with names of scenarios.
 test_in_tree() (
   local target=$1 filter=$2 name
-  cd "$MUTATE_TREE"
+  cd "$MUTATE_TREE" || exit
   exec >../test.log 2>&1
   export ASAN_OPTIONS=strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
   if [[ $target == scenario ]]; then

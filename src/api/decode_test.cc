@@ -41,6 +41,9 @@ TEST(Decode, RefusesWrongTypesTheWayGoDoes) {
            {R"({"spec":{"priority":3000000000}})",
             "json: cannot unmarshal number 3000000000 into Go struct field "
             "PodSpec.spec.priority of type int32"},
+           {R"({"spec":{"priority":2147483648}})",
+            "json: cannot unmarshal number 2147483648 into Go struct field "
+            "PodSpec.spec.priority of type int32"},
            {R"({"spec":{"containers":{}}})",
             "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type "
             "[]v1.Container"},

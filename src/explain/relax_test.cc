@@ -121,5 +121,88 @@ TEST(Relaxations, ABudgetThatEndsIsTold) {
   EXPECT_LE(told->relaxations.size(), 1U);
 }
 
+// --- what is advised, and what is not ---
+
+std::vector<std::string> advice(const Yard& yard, const std::string& group) {
+  const Result<Explanation> told = yard.ask(group);
+  EXPECT_TRUE(told) << told.error().message;
+  std::vector<std::string> sentences;
+  for (const Relaxation& relaxation : told->relaxations) sentences.push_back(relaxation.sentence);
+  return sentences;
+}
+bool advises(const Yard& yard, const std::string& group, std::string_view words) {
+  return std::ranges::any_of(advice(yard, group), [&](const std::string& sentence) {
+    return sentence.find(words) != std::string::npos;
+  });
+}
+
+TEST(Relaxations, AMinimumOfTwoMayBecomeOne) {
+  const Yard yard = Yard().rack("r1", 1, 8).gang({.name = "duo", .minimum = 2}, 2, "8");
+  EXPECT_TRUE(advises(yard, "duo", "lower minCount of podgroup default/duo from 2 to 1"));
+}
+
+TEST(Relaxations, NobodyWaitsForThoseWorthMore) {
+  Yard yard = Yard().rack("r1", 1, 8);
+  yard.add_pod({.name = "better", .cpu = "8", .node_name = "r1-0", .priority = 9});
+  yard.gang({.name = "solo", .minimum = 1}, 1, "8");
+  EXPECT_FALSE(advises(yard, "solo", "wait until"));
+}
+
+TEST(Relaxations, NobodyWaitsForItself) {
+  Yard yard = Yard().rack("r1", 1, 8).gang({.name = "grow", .minimum = 1}, 1, "8", "r1-0");
+  yard.add_pod({.name = "more", .cpu = "8", .group = "grow"});
+  EXPECT_FALSE(advises(yard, "grow", "wait until"));
+}
+
+TEST(Relaxations, TheSmallestThatMakesRoomIsNamed) {
+  Yard yard = Yard().rack("r1", 2, 8).gang({.name = "big", .minimum = 2}, 2, "4", "r1-0");
+  yard.add_pod({.name = "small", .cpu = "8", .node_name = "r1-1"});
+  yard.gang({.name = "solo", .minimum = 1}, 1, "8");
+  EXPECT_TRUE(advises(yard, "solo", "wait until pod default/small has finished"));
+}
+
+TEST(Relaxations, MoreNodesAreLikeThoseThatWouldTakeThePods) {
+  Yard yard;
+  yard.add_node(
+      {.name = "a-tainted", .cpu = "8", .taints = R"([{"key":"pool","effect":"NoSchedule"}])"});
+  for (const char* name : {"b", "c"}) yard.add_node({.name = name, .cpu = "8"});
+  yard.gang({.name = "trio", .minimum = 3}, 3, "8");
+  EXPECT_TRUE(advises(yard, "trio", "add 1 node like b "));
+}
+
+// Rack r1 stands in both zones, so a zone is not wider than a rack.
+TEST(Relaxations, AKeyThatCutsThroughDomainsIsNotWider) {
+  Yard yard;
+  const auto add = [&](const char* name, const char* rack, const char* zone) {
+    yard.add_node({.name = name, .cpu = "8", .labels = {{"rack", rack}, {"zone", zone}}});
+  };
+  add("n1", "r1", "za");
+  add("n2", "r1", "zb");
+  add("n3", "r2", "za");
+  add("n4", "r3", "za");
+  yard.gang({.name = "trio", .minimum = 3, .key = "rack"}, 3, "8");
+  EXPECT_FALSE(advises(yard, "trio", "spread over one zone"));
+  EXPECT_TRUE(advises(yard, "trio", "spread over several racks"));
+}
+
+// By the letters that differ, not only by those in another place.
+TEST(Relaxations, NamesWithTwoWrongLettersAreOffered) {
+  const Yard yard = Yard().rack("r1", 1, 8).gang({.name = "train", .minimum = 1}, 1, "1");
+  EXPECT_EQ(yard.ask("troon").error().message,
+            "there is no podgroup troon in namespace default; did you mean train?");
+}
+
+TEST(Relaxations, OfEqualPriorityTheOlderIsAhead) {
+  Yard yard = Yard().rack("r1", 1, 8);
+  for (const auto& [name, created] :
+       {std::pair("old-z", "2026-01-01T00:00:00Z"), {"new-a", "2026-01-02T00:00:00Z"}})
+    yard.objects.pods.push_back(scheduler::pod_of(fmt::format(
+        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"{0}","creationTimestamp":"{1}"}},)"
+        R"("spec":{{"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"8"}}}}}}]}}}})",
+        name, created)));
+  EXPECT_EQ(yard.ask_pod("old-z")->state, State::FitsNow);
+  EXPECT_EQ(yard.ask_pod("new-a")->state, State::BehindOthers);
+}
+
 }  // namespace
 }  // namespace muster::explain

@@ -62,6 +62,12 @@ TEST(Store, ListsAPrefixInKeyOrderAndNothingBesideIt) {
   EXPECT_EQ(store->list("nodes/").revision, Revision{7}) << "of the store, not of the items";
 }
 
+TEST(Store, AListEndsBeforeTheTextThatFollowsItsPrefix) {
+  const auto store = Store::open(make_memory_engine()).value();
+  commit(*store, {together(write_at("pods/z", "z"), write_at("pods0", "beside"))});
+  EXPECT_EQ(names(store->list("pods/")), Names{"z"});
+}
+
 TEST(Store, ChangesNothingForARefusedTransaction) {
   const auto store = Store::open(make_memory_engine()).value();
   commit(*store, {together(create("a"))});

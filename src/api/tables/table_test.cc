@@ -184,6 +184,8 @@ TEST(PodCells, SayWhatThePodIsDoing) {
        R"("0/2","Unknown","0")", kDeleting},
       {"finished before it was deleted", kSpec + R"("status":{"phase":"Succeeded"})",
        R"("0/2","Succeeded","0")", kDeleting},
+      {"failed before it was deleted", kSpec + R"("status":{"phase":"Failed"})",
+       R"("0/2","Failed","0")", kDeleting},
   };
   for (const Case& c : cases)
     EXPECT_EQ(cells(*object(kinds::pod(), c.members, c.metadata)),

@@ -73,6 +73,7 @@ TEST(PodGroup, EveryRuleHasItsSentence) {
         "1000000000",
         "NotSupported spec.preemptionPolicy: Unsupported value: \"\": supported values: \"Never\", "
         "\"PreemptLowerPriority\""}},
+      {"P6 highest", "{schedulingPolicy: {basic: {}}, priority: 1000000000}", {}},
       {"P7, P8 missing",
        "{workloadRef: {}, schedulingPolicy: {basic: {}}}",
        {"Required spec.workloadRef.workloadName: Required value",

@@ -148,5 +148,11 @@ TEST(RetryDelay, GrowsFivefoldUpToTenSeconds) {
   EXPECT_EQ(delays[8], seconds{10});
 }
 
+TEST(RetryDelay, IsNotShorterThanTheServerAsksFor) {
+  Error busy = make_error(Reason::TooManyRequests, "busy");
+  busy.retry_after_s = 3;
+  EXPECT_EQ(client::retry_delay(busy, 1, {}), seconds{3});
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace muster::server {
 namespace {
 
@@ -101,6 +103,16 @@ TEST(Router, TellsWhatIsMissingFromWhatIsForbiddenByMethod) {
   };
   for (const Case& c : cases)
     EXPECT_EQ(told(c.method, c.target), c.want) << c.method << " " << c.target;
+}
+
+TEST(Router, FindsOnlyWhatIsServed) {
+  const std::vector<const api::Kind*> served{&api::kinds::pod()};
+  EXPECT_FALSE(route(request("GET", "/api/v1/pods"), served)->error);
+  const Route hidden = route(request("GET", "/api/v1/nodes"), served).value();
+  ASSERT_TRUE(hidden.error);
+  EXPECT_EQ(hidden.error->reason, Reason::NotFound);
+  EXPECT_EQ(hidden.request.kind, nullptr);
+  EXPECT_EQ(route(request("GET", "/apis/batch/v1/jobs"), served)->endpoint, Endpoint::Unknown);
 }
 
 TEST(Router, FindsOtherEndpoints) {

@@ -143,9 +143,15 @@ TEST_F(ReadsTest, ExactRevisionsAreServedWhileTheyStand) {
   const auto unchanged = list(pods(), "", exact);
   EXPECT_EQ(names(unchanged), "a");
   EXPECT_EQ(version(unchanged), then);
+  // A limit with a revision means the same, for historical reasons.
+  Asking limited = page(5);
+  limited.version = then;
+  EXPECT_EQ(version(list(pods(), "", limited)), then);
   make_pods({"b"});
   EXPECT_EQ(message(list(pods(), "", exact)),
             "The resourceVersion for the provided list is too old.");
+  EXPECT_EQ(reason(list(pods(), "", limited)), Reason::Expired);
+  EXPECT_EQ(names(list(pods(), "", {.version = then})), "a b") << "not older than that";
 }
 
 TEST_F(ReadsTest, MatchRulesAreChecked) {

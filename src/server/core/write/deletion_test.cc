@@ -122,6 +122,24 @@ TEST_F(DeletionTest, ForegroundDeletionWaitsForTheCollector) {
       R"(supported values: "Foreground", "Background", "Orphan", "nil")");
 }
 
+TEST_F(DeletionTest, ALaterPolicyReplacesAnEarlierOne) {
+  const auto owner = create(nodes(), "", R"({"metadata":{"name":"n1"}})");
+  ASSERT_TRUE(
+      create_pod("dependent", "",
+                 R"("ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n1","uid":")" +
+                     at(owner, "metadata.uid") + "\"}]"));
+  const auto finalizers_after = [&](std::string policy) {
+    api::DeleteOptions options;
+    options.propagation_policy = std::move(policy);
+    return at(remove(nodes(), "", "n1", options), "metadata.finalizers");
+  };
+  EXPECT_EQ(finalizers_after("Foreground"), R"(["foregroundDeletion"])");
+  EXPECT_EQ(finalizers_after("Orphan"), R"(["orphan"])");
+  EXPECT_EQ(finalizers_after(""), R"(["orphan"])") << "who says nothing changes nothing";
+  EXPECT_EQ(finalizers_after("Background"), "");
+  EXPECT_EQ(reason(get(nodes(), "", "n1")), Reason::NotFound);
+}
+
 TEST_F(DeletionTest, DryRunDeletesNothing) {
   ASSERT_TRUE(create_pod("web"));
   Request dry = request(Verb::Delete, pods(), "default", "web");

@@ -166,6 +166,16 @@ TEST_F(UpdateTest, PatchesThatBreakTheObjectAreInvalid) {
   EXPECT_EQ(reason(merge(pods(), "default", "web", "[]")), Reason::BadRequest);
 }
 
+TEST_F(UpdateTest, APatchCannotMoveAnObjectToAnotherKindOrVersion) {
+  ASSERT_TRUE(create_pod("web"));
+  EXPECT_EQ(message(merge(pods(), "default", "web", R"({"kind":"Node"})")),
+            "the API version in the data (v1, Kind=Node) does not match the expected API version "
+            "(v1, Kind=Pod)");
+  EXPECT_EQ(message(merge(pods(), "default", "web", R"({"apiVersion":"v2"})")),
+            "the API version in the data (v2, Kind=Pod) does not match the expected API version "
+            "(v1, Kind=Pod)");
+}
+
 TEST_F(UpdateTest, UnknownFieldsInPatchesWarnOrFail) {
   ASSERT_TRUE(create_pod("web"));
   const auto pod = merge(pods(), "default", "web", R"({"spec":{"foo":1}})");
