@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "api/base64.h"
+#include "api/json_edit.h"
+#include "api/place.h"
 #include "api/values/quantity.h"
 #include "base/check.h"
 #include "base/time.h"
@@ -21,35 +23,6 @@ using schema::Field;
 using schema::Message;
 using schema::Repeat;
 using schema::Shape;
-
-// Where in the document we are; lives on the stack, written out only when there is something to
-// say.
-struct Place {
-  const Place* up = nullptr;
-  std::string_view field;           // of a message
-  std::string_view key;             // of a map
-  std::optional<std::size_t> item;  // of a list
-
-  // "spec.containers[0].image"
-  void write(std::string& out) const {
-    if (up == nullptr) return;
-    up->write(out);
-    if (item) {
-      fmt::format_to(std::back_inserter(out), "[{}]", *item);
-      return;
-    }
-    if (!out.empty()) out += '.';
-    out += field.empty() ? key : field;
-  }
-  // "spec.containers.image", the way Go names a struct field
-  void write_fields(std::string& out) const {
-    if (up == nullptr) return;
-    up->write_fields(out);
-    if (field.empty()) return;
-    if (!out.empty()) out += '.';
-    out += field;
-  }
-};
 
 std::string go_name(const Message& message) {
   const std::size_t slash = message.package.find('/');
@@ -100,7 +73,7 @@ std::optional<std::int64_t> integer_in(const Json& value, std::int64_t min, std:
 
 class Decoder {
  public:
-  explicit Decoder(std::vector<std::string>& unknown) : unknown_(unknown) {}
+  explicit Decoder(Reports& unknown) : unknown_(unknown) {}
 
   Result<void> decode_root(const Message& message, Json& value) {
     if (!value.is_object())
@@ -111,10 +84,12 @@ class Decoder {
 
  private:
   Result<void> decode_message(const Message& message, JsonObject& object, const Place& place) {
-    std::vector<std::string> gone;  // unknown and null members
+    std::vector<std::size_t> gone;  // places of unknown and null members
+    std::size_t at = 0;
     for (auto& member : object) {
+      const std::size_t here_at = at++;
       const std::string_view name = member.key();
-      const Place here{&place, name, {}, {}};
+      const Place here{.up = &place, .field = name};
       const Field* field = message.find(name);
       if (field == nullptr) {
         if (message.object && (name == "kind" || name == "apiVersion")) {
@@ -124,14 +99,14 @@ class Decoder {
         } else {
           report_unknown(here);
         }
-        gone.emplace_back(name);
+        gone.push_back(here_at);
       } else if (member.value().is_null()) {
-        gone.emplace_back(name);
+        gone.push_back(here_at);
       } else {
         if (auto done = decode_field(message, *field, member.value(), here); !done) return done;
       }
     }
-    for (const std::string& name : gone) object.stable_erase(object.find(name));
+    erase_members_at(object, gone);
     return {};
   }
 
@@ -146,7 +121,7 @@ class Decoder {
       return mismatch(owner, value, "map[string]" + go_type(field), false, place);
     for (auto& member : value.get_object()) {
       if (member.value().is_null()) member.value() = zero(field);
-      const Place here{&place, {}, member.key(), {}};
+      const Place here{.up = &place, .key = member.key()};
       if (auto done = decode_one(owner, field, member.value(), here); !done) return done;
     }
     return {};
@@ -156,7 +131,7 @@ class Decoder {
                             const Place& place) {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].is_null()) items[i] = zero(field);
-      const Place here{&place, {}, {}, i};
+      const Place here{.up = &place, .item = i};
       if (auto done = decode_one(owner, field, items[i], here); !done) return done;
     }
     return {};
@@ -212,7 +187,7 @@ class Decoder {
   static Result<void> decode_bytes(const Message& owner, Json& value, const Place& place) {
     if (!value.is_string()) return mismatch(owner, value, "[]uint8", false, place);
     const std::optional<std::string> bytes = base64_decode(value.get_string());
-    if (!bytes) return fail(Reason::BadRequest, "illegal base64 data in {}", path_of(place));
+    if (!bytes) return fail(Reason::BadRequest, "illegal base64 data in {}", place.path());
     value = base64_encode(*bytes);
     return {};
   }
@@ -236,7 +211,7 @@ class Decoder {
       return fail(
           Reason::BadRequest,
           "parsing time {0} as \"2006-01-02T15:04:05{1}Z07:00\": cannot parse {0} as \"2006\"",
-          to_text(value), micro ? ".000000" : "");
+          shortened(to_text(value)), micro ? ".000000" : "");
     if (const std::string canonical = micro ? format_micro_time(*time) : format_time(*time);
         canonical != text)
       value = canonical;
@@ -265,27 +240,19 @@ class Decoder {
     return "";
   }
 
-  static std::string path_of(const Place& place) {
-    std::string path;
-    place.write(path);
-    return path;
-  }
-
   static tl::unexpected<Error> mismatch(const Message& owner, const Json& value,
                                         std::string_view type, bool wants_number,
                                         const Place& place) {
-    std::string path;
-    place.write_fields(path);
     return fail(Reason::BadRequest,
                 "json: cannot unmarshal {} into Go struct field {}.{} of type {}",
-                go_value(value, wants_number), owner.name, path, type);
+                go_value(value, wants_number), owner.name, place.field_path(), type);
   }
 
   void report_unknown(const Place& place) {
-    unknown_.push_back(fmt::format("unknown field \"{}\"", path_of(place)));
+    unknown_.add([&] { return fmt::format("unknown field \"{}\"", place.path()); });
   }
 
-  std::vector<std::string>& unknown_;
+  Reports& unknown_;
 };
 
 }  // namespace
@@ -293,10 +260,13 @@ class Decoder {
 Result<Decoded> decode(const Message& message, ParsedJson parsed) {
   // Constructed, not assigned: an assignment would copy a document out of scratch memory.
   Decoded decoded{.document = std::move(parsed.value), .unknown = {}};
-  if (auto done = Decoder(decoded.unknown).decode_root(message, decoded.document); !done)
+  Reports reports;
+  if (auto done = Decoder(reports).decode_root(message, decoded.document); !done)
     return fail(std::move(done).error());
   for (const std::string& path : parsed.duplicates)
-    decoded.unknown.push_back(fmt::format("duplicate field \"{}\"", path));
+    reports.add([&] { return fmt::format("duplicate field \"{}\"", path); });
+  reports.add_left_out(parsed.duplicates_left_out);
+  decoded.unknown = std::move(reports).finish();
   return decoded;
 }
 

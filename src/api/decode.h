@@ -14,8 +14,9 @@ namespace muster::api {
 
 struct Decoded {
   Json document;  // typed and pruned: only known members, of the right types
-  std::vector<std::string>
-      unknown;  // `unknown field "spec.foo"`, `duplicate field "spec.bar"`, in order
+  // `unknown field "spec.foo"`, `duplicate field "spec.bar"`, in order; beyond a hundred the last
+  // one says how many more there are.
+  std::vector<std::string> unknown;
 };
 
 // Checks every member of `parsed` against the schema: quantities and times must parse (times are

@@ -209,5 +209,19 @@ TEST(Defaults, FillInMessages) {
   EXPECT_EQ(to_text(*find_path(document, "spec.disruptionMode")), R"({"single":{}})");
 }
 
+// S-H6: unknown members were erased one by one, each shifting all that followed.
+TEST(Decode, DropsManyUnknownMembersAndNamesAHundred) {
+  constexpr std::size_t kTimes = 20'000;
+  std::string text = "{";
+  for (std::size_t i = 0; i < kTimes; ++i) text += fmt::format(R"("u{}":1,)", i);
+  text += R"("metadata":{"name":"x"}})";
+  auto decoded = decode(schema::message("core/v1", "Pod"), parse_json(text).value());
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(to_text(decoded->document), R"({"metadata":{"name":"x"}})");
+  ASSERT_EQ(decoded->unknown.size(), kLimits.reports + 1);
+  EXPECT_EQ(decoded->unknown.front(), R"(unknown field "u0")");
+  EXPECT_EQ(decoded->unknown.back(), fmt::format("and {} more", kTimes - kLimits.reports));
+}
+
 }  // namespace
 }  // namespace muster::api

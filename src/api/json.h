@@ -4,10 +4,12 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/budget.h"
 #include "base/result.h"
 
 namespace muster::api {
@@ -23,16 +25,21 @@ struct ParsedJson {
   // Paths of keys that stood twice in one object ("spec.containers[0].name"); the last one won, as
   // in Go.
   std::vector<std::string> duplicates;
+  std::size_t duplicates_left_out = 0;  // beyond the first hundred
 };
 
-// Reads JSON text. Integers are exact up to 64 bits; nesting is limited; the error is a BadRequest
-// whose message says what is wrong in words a user of kubectl knows.
-Result<ParsedJson> parse_json(std::string_view text);
+// Reads JSON text. Integers are exact up to 64 bits; nesting and the number of values are limited;
+// the error is a BadRequest whose message says what is wrong in words a user of kubectl knows, or
+// RequestEntityTooLarge.
+Result<ParsedJson> parse_json(std::string_view text, const Limits& limits = kLimits);
 
 // Appends JSON text: integers as integers, doubles so that they read back the same, members in the
 // order they stand, no white space.
 void write_json(const Json& value, std::string& out);
 std::string to_text(const Json& value);
+// The beginning of that text, a little more than `bytes_max` if there is more; takes no longer than
+// that is long.
+std::string beginning_of_text(const Json& value, std::size_t bytes_max);
 // Appends a quoted, escaped JSON string.
 void write_string(std::string_view text, std::string& out);
 

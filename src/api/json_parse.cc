@@ -11,6 +11,7 @@
 #include "api/json.h"
 #include "api/json_bounds.h"
 #include "api/json_error.h"
+#include "api/place.h"
 #include "api/scratch.h"
 #include "base/check.h"
 
@@ -20,30 +21,20 @@ namespace {
 // A parser keeps the memory of its largest document; one that grew beyond this is not kept.
 constexpr std::size_t kParserBytesKept = std::size_t{1} << 20U;
 
-// Where in the document we are; lives on the stack, written out only when a key stands twice.
-struct Place {
-  const Place* up = nullptr;
-  std::string_view key;
-  std::size_t index = 0;
-
-  void write(std::string& out) const {
-    if (up == nullptr) return;
-    up->write(out);
-    if (key.data() == nullptr) {
-      fmt::format_to(std::back_inserter(out), "[{}]", index);
-      return;
-    }
-    if (!out.empty()) out += '.';
-    out += key;
-  }
-};
-
 class Converter {
  public:
-  explicit Converter(std::vector<std::string>& duplicates, boost::json::storage_ptr storage = {})
-      : duplicates_(duplicates), storage_(std::move(storage)) {}
+  Converter(std::size_t values_max, boost::json::storage_ptr storage = {})
+      : values_(values_max), storage_(std::move(storage)) {}
+
+  // Whether there were more values than allowed; then the document is not whole.
+  bool is_too_large() const { return is_too_large_; }
+  Reports take_duplicates() { return std::move(duplicates_); }
 
   Json convert(simdjson::dom::element element, const Place& place) {
+    if (!values_.spend(1)) {
+      is_too_large_ = true;
+      return Json(nullptr, storage_);
+    }
     using simdjson::dom::element_type;
     switch (element.type()) {
       case element_type::ARRAY: return convert_array(element.get_array().value_unsafe(), place);
@@ -77,28 +68,33 @@ class Converter {
 
   Json convert_array(simdjson::dom::array array, const Place& place) {
     JsonArray out(storage_);
-    out.reserve(array.size());
-    for (const simdjson::dom::element element : array)
-      out.push_back(convert(element, {&place, {}, out.size()}));
+    out.reserve(std::min(array.size(), values_.left()));
+    for (const simdjson::dom::element element : array) {
+      if (is_too_large_) break;
+      out.push_back(convert(element, {.up = &place, .item = out.size()}));
+    }
     return out;
   }
 
   Json convert_object(simdjson::dom::object object, const Place& place) {
     JsonObject out(storage_);
-    out.reserve(object.size());
+    // Boost takes hashes modulo this. An odd number makes every bit of a hash count, and with them
+    // the address that the table is salted with, which nobody outside knows: keys that all meet in
+    // one bucket cannot be prepared.
+    out.reserve(std::min(object.size(), values_.left()) | 1U);
     for (const auto [key, element] : object) {
-      const Place here{&place, key, 0};
+      if (is_too_large_) break;
+      const Place here{.up = &place, .field = key};
       const auto [member, added] = out.emplace(to_boost(key), nullptr);
       member->value() = convert(element, here);
-      if (added) continue;
-      std::string path;
-      here.write(path);
-      duplicates_.push_back(std::move(path));
+      if (!added) duplicates_.add([&] { return here.path(); });
     }
     return out;
   }
 
-  std::vector<std::string>& duplicates_;
+  Budget values_;
+  bool is_too_large_ = false;
+  Reports duplicates_;
   const boost::json::storage_ptr storage_;
 };
 
@@ -140,29 +136,36 @@ void with_bytes(const Object& object, Use&& use) {
 
 }  // namespace
 
-Result<ParsedJson> parse_json(std::string_view text) {
+Result<ParsedJson> parse_json(std::string_view text, const Limits& limits) {
   ParsedJson parsed;
-  TRY(with_parsed(text, [&](simdjson::dom::element root) {
-    parsed.value = Converter(parsed.duplicates).convert(root, {});
-  }));
+  Converter converter(limits.values);
+  TRY(with_parsed(
+      text, [&](simdjson::dom::element root) { parsed.value = converter.convert(root, {}); }));
+  if (converter.is_too_large())
+    return fail(Reason::RequestEntityTooLarge, "the JSON text holds more than {} values",
+                limits.values);
+  Reports duplicates = converter.take_duplicates();
+  parsed.duplicates_left_out = duplicates.left_out();
+  parsed.duplicates = std::move(duplicates).kept();
   return parsed;
 }
 
+// What is stored has been accepted once, so it is read whatever its size.
+
 Json document_in(Scratch& scratch, const Object& object) {
-  std::vector<std::string> none;
   Json document(scratch.storage());
   with_bytes(object, [&](simdjson::dom::element root) {
-    document = Converter(none, scratch.storage()).convert(root, {});
+    document = Converter(Limits::of_answers().values, scratch.storage()).convert(root, {});
   });
   return document;
 }
 
 Json members_in(Scratch& scratch, const Object& object,
                 std::initializer_list<std::string_view> members) {
-  std::vector<std::string> none;
   Json document(scratch.storage());
   with_bytes(object, [&](simdjson::dom::element root) {
-    document = Converter(none, scratch.storage()).convert_members(root, members);
+    document =
+        Converter(Limits::of_answers().values, scratch.storage()).convert_members(root, members);
   });
   return document;
 }

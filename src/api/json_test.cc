@@ -159,5 +159,42 @@ TEST(Json, EnsuresContainersInPlaceOfOtherTypes) {
   EXPECT_EQ(to_text(value), R"({"a":{"x":1},"b":{"list":["y"]}})");
 }
 
+// S-C2: each duplicate key copied the whole path to it; 125 kB of them took 1 GB.
+TEST(Json, ReportsAHundredDuplicatesAndCountsTheRest) {
+  constexpr std::size_t kTimes = 5'000;
+  std::string text = R"({")" + std::string(50'000, 'k') + R"(":{"a":0)";
+  for (std::size_t i = 0; i < kTimes; ++i) text += R"(,"a":1)";
+  text += "}}";
+  const auto parsed = parse_json(text);
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->duplicates.size(), kLimits.reports);
+  EXPECT_EQ(parsed->duplicates_left_out, kTimes - kLimits.reports);
+  for (const std::string& path : parsed->duplicates) {
+    EXPECT_TRUE(path.starts_with("kkk"));
+    EXPECT_LE(path.size(), kLimits.path_bytes + 8);
+  }
+}
+
+TEST(Json, RefusesMoreValuesThanADocumentMayHold) {
+  std::string text = "[0";
+  for (std::size_t i = 2; i < kLimits.values; ++i) text += ",0";
+  EXPECT_TRUE(parse_json(text + "]").has_value());
+  const auto parsed = parse_json(text + ",0]");
+  ASSERT_FALSE(parsed.has_value());
+  EXPECT_EQ(parsed.error().reason, Reason::RequestEntityTooLarge);
+  // Answers of other servers are lists of any length.
+  EXPECT_TRUE(parse_json(text + ",0]", Limits::of_answers()).has_value());
+}
+
+TEST(Json, WritesTheBeginningOfALongText) {
+  const Json value = parse_json(R"({"a":["x",1,true],"b":"long enough"})")->value;
+  EXPECT_EQ(beginning_of_text(value, 100), to_text(value));
+  for (std::size_t bytes = 0; bytes < to_text(value).size(); ++bytes) {
+    const std::string text = beginning_of_text(value, bytes);
+    EXPECT_GT(text.size(), bytes);
+    EXPECT_LE(text.size(), bytes + 16);
+  }
+}
+
 }  // namespace
 }  // namespace muster::api

@@ -104,6 +104,46 @@ std::string to_text(const Json& value) {
 
 namespace {
 
+// As write_json(), but nothing is begun once the text is `end` bytes long.
+void write_beginning(const Json& value, std::size_t end, TextBuffer& out) {
+  if (out.size() >= end) return;
+  if (const JsonArray* items = value.if_array()) {
+    out.put('[');
+    bool first = true;
+    for (const Json& item : *items) {
+      if (out.size() >= end) return;
+      if (!std::exchange(first, false)) out.put(',');
+      write_beginning(item, end, out);
+    }
+    out.put(']');
+  } else if (const JsonObject* object = value.if_object()) {
+    out.put('{');
+    bool first = true;
+    for (const auto& member : *object) {
+      if (out.size() >= end) return;
+      if (!std::exchange(first, false)) out.put(',');
+      write_string(cut_utf8(member.key(), end - out.size()), out);
+      out.put(':');
+      write_beginning(member.value(), end, out);
+    }
+    out.put('}');
+  } else if (const auto* text = value.if_string()) {
+    write_string(cut_utf8(*text, end - out.size()), out);
+  } else {
+    write_json(value, out);
+  }
+}
+
+}  // namespace
+
+std::string beginning_of_text(const Json& value, std::size_t bytes_max) {
+  std::string out;
+  through_buffer(out, [&](TextBuffer& buffer) { write_beginning(value, bytes_max + 1, buffer); });
+  return out;
+}
+
+namespace {
+
 // Where the next character stands that JSON cannot hold as it is; text.size() if there is none.
 // Looks at eight at a time: nearly all texts have none at all.
 std::size_t next_escape(std::string_view text, std::size_t from) {

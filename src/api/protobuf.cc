@@ -33,6 +33,10 @@ tl::unexpected<Error> malformed() {
   return fail(Reason::BadRequest, "the body is no valid protobuf message");
 }
 
+tl::unexpected<Error> too_large() {
+  return fail(Reason::RequestEntityTooLarge, "the body holds more than {} values", kLimits.values);
+}
+
 tl::unexpected<Error> too_deep() {
   return fail(Reason::BadRequest, "the body is nested too deeply");
 }
@@ -179,6 +183,7 @@ class MessageReader {
     for (Reader reader(bytes); !reader.done();) {
       const auto token = reader.next();
       if (!token) return malformed();
+      if (!values_.spend(1)) return too_large();
       const Field* field = field_of(message, token->number);
       if (field == nullptr) {
         report_unknown(*token, object);
@@ -191,7 +196,7 @@ class MessageReader {
   }
 
  private:
-  // decode() tells of members that the schema does not know. Go writes fields out even when they
+  // decode() reports members that the schema does not know. Go writes fields out even when they
   // are zero, so a newer client's unset ones are no news.
   static void report_unknown(const Token& token, JsonObject& object) {
     if (token.wire == Wire::Bytes ? !token.bytes.empty() : token.integer != 0)
@@ -238,11 +243,12 @@ class MessageReader {
   }
 
   // Go does not write packed lists, but a reader of protobuf must take them.
-  static Result<void> read_packed(const Field& field, std::string_view bytes, JsonArray& items) {
+  Result<void> read_packed(const Field& field, std::string_view bytes, JsonArray& items) {
     if (field.shape == Shape::Double) return malformed();
     for (Reader reader(bytes); !reader.done();) {
       const auto value = reader.varint();
       if (!value) return malformed();
+      if (!values_.spend(1)) return too_large();
       items.push_back(integer_value(field.shape, *value));
     }
     return {};
@@ -296,6 +302,7 @@ class MessageReader {
   }
 
   std::size_t depth_ = 0;
+  Budget values_{kLimits.values};
 };
 
 }  // namespace

@@ -28,14 +28,15 @@ Result<LabelRequirement> read_expression(const Json& expression) {
 
 Result<LabelSelector> read_label_selector(const Json* selector) {
   if (selector == nullptr || !selector->is_object()) return LabelSelector::nothing();
-  LabelSelector out;
+  std::vector<LabelRequirement> requirements;
   if (const JsonObject* labels = find_object(*selector, "matchLabels"))
     for (const auto& label : *labels)
-      out.add(TRY(LabelRequirement::make(std::string(label.key()), LabelOperator::Equals,
-                                         {text_or_empty(label.value())})));
+      requirements.push_back(TRY(LabelRequirement::make(
+          std::string(label.key()), LabelOperator::Equals, {text_or_empty(label.value())})));
   if (const JsonArray* expressions = find_array(*selector, "matchExpressions"))
-    for (const Json& expression : *expressions) out.add(TRY(read_expression(expression)));
-  return out;
+    for (const Json& expression : *expressions)
+      requirements.push_back(TRY(read_expression(expression)));
+  return LabelSelector(std::move(requirements));
 }
 
 StringPairs read_labels(const Json* metadata) {

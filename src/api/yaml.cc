@@ -15,13 +15,24 @@
 #include <utility>
 
 #include "api/json_bounds.h"
+#include "api/place.h"
 #include "base/check.h"
 
 namespace muster::api {
 namespace {
 
-// Aliases make small texts into large documents; this bounds the document.
-constexpr std::size_t kNodesMax = 300'000;
+// What a value costs in memory beyond its text, about.
+constexpr std::size_t kNodeBytes = 48;
+// libyaml compares each tag directive with all before it.
+constexpr std::size_t kTagDirectivesMax = 100;
+
+std::size_t tag_directives(std::string_view text) {
+  std::size_t count = text.starts_with("%TAG") ? 1 : 0;
+  for (std::size_t at = text.find("\n%TAG"); at != std::string_view::npos;
+       at = text.find("\n%TAG", at + 1))
+    ++count;
+  return count;
+}
 
 class Event {
  public:
@@ -43,6 +54,14 @@ class Event {
       case YAML_MAPPING_START_EVENT: return text(event_.data.mapping_start.anchor);
       case YAML_ALIAS_EVENT: return text(event_.data.alias.anchor);
       default: return {};
+    }
+  }
+  bool has_anchor() const {
+    switch (event_.type) {
+      case YAML_SCALAR_EVENT: return event_.data.scalar.anchor != nullptr;
+      case YAML_SEQUENCE_START_EVENT: return event_.data.sequence_start.anchor != nullptr;
+      case YAML_MAPPING_START_EVENT: return event_.data.mapping_start.anchor != nullptr;
+      default: return false;
     }
   }
   std::string tag() const {
@@ -146,7 +165,8 @@ Result<Json> resolve_scalar(const Event& event) {
   if (tag.empty() || tag == YAML_INT_TAG || tag == YAML_FLOAT_TAG || tag == YAML_BOOL_TAG ||
       tag == YAML_NULL_TAG)
     return resolve_plain(event.scalar());
-  return fail(Reason::BadRequest, "error converting YAML to JSON: unsupported tag {}", tag);
+  return fail(Reason::BadRequest, "error converting YAML to JSON: unsupported tag {}",
+              shortened(tag));
 }
 
 std::string key_text(const Json& key) {
@@ -176,17 +196,23 @@ class Loader {
         return fail(Reason::BadRequest, "a body holds one YAML document, this one holds several");
       Event root;
       if (auto done = next(root); !done) return fail(std::move(done).error());
-      parsed.value = TRY(load_node(root, ""));
+      parsed.value = TRY(load_node(root, {}));
     }
-    parsed.duplicates = std::move(duplicates_);
+    parsed.duplicates_left_out = duplicates_.left_out();
+    parsed.duplicates = std::move(duplicates_).kept();
     return parsed;
   }
 
  private:
+  // How much has been made of the text.
+  struct Made {
+    std::size_t values = 0;
+    std::size_t bytes = 0;
+  };
   struct Anchored {
     Json value;
-    std::size_t nodes;
-    std::size_t depth;
+    Made made;
+    std::size_t depth = 0;
   };
 
   Result<void> next(Event& event) {
@@ -196,11 +222,25 @@ class Loader {
                 parser_.problem == nullptr ? "cannot be read" : parser_.problem);
   }
 
-  Result<void> count(std::size_t nodes) {
-    nodes_ += nodes;
-    if (nodes_ <= kNodesMax) return {};
-    return fail(Reason::BadRequest,
-                "error converting YAML to JSON: yaml: document contains excessive aliasing");
+  static tl::unexpected<Error> too_large() {
+    return fail(Reason::RequestEntityTooLarge,
+                "error converting YAML to JSON: yaml: document contains more than {} values",
+                kLimits.values);
+  }
+
+  // A value that the text itself holds.
+  Result<void> count(std::size_t bytes) {
+    made_.bytes += kNodeBytes + bytes;
+    if (++made_.values > kLimits.values) return too_large();
+    return {};
+  }
+
+  // A copy of what the text holds once: small texts may not grow into large documents.
+  Result<void> count_copy(const Made& made) {
+    if (!copies_.spend(made.bytes))
+      return fail(Reason::BadRequest,
+                  "error converting YAML to JSON: yaml: document contains excessive aliasing");
+    return {};
   }
 
   static tl::unexpected<Error> too_deep() {
@@ -208,42 +248,58 @@ class Loader {
                 kJsonDepthMax);
   }
 
-  Result<Json> load_node(const Event& event, const std::string& path) {
+  Result<Json> load_node(const Event& event, const Place& place) {
     if (event.type() == YAML_ALIAS_EVENT) return expand(event.anchor());
-    if (auto done = count(1); !done) return fail(std::move(done).error());
+    const Made before = made_;
+    const bool is_scalar = event.type() == YAML_SCALAR_EVENT;
+    if (auto done = count(is_scalar ? event.scalar().size() : 0); !done)
+      return fail(std::move(done).error());
     if (depth_ == kJsonDepthMax) return too_deep();
-    const std::size_t nodes_before = nodes_;
     ++depth_;
-    Result<Json> value = event.type() == YAML_MAPPING_START_EVENT    ? load_mapping(path)
-                         : event.type() == YAML_SEQUENCE_START_EVENT ? load_sequence(path)
+    Result<Json> value = event.type() == YAML_MAPPING_START_EVENT    ? load_mapping(place)
+                         : event.type() == YAML_SEQUENCE_START_EVENT ? load_sequence(place)
                                                                      : resolve_scalar(event);
     --depth_;
-    if (value && !event.anchor().empty())
-      anchors_[event.anchor()] = {*value, 1 + nodes_ - nodes_before, depth_of(*value)};
+    if (value && event.has_anchor())
+      if (auto done = keep(event.anchor(), *value, before); !done)
+        return fail(std::move(done).error());
     return value;
+  }
+
+  // Anchors keep a copy each, and may stand inside one another.
+  Result<void> keep(std::string anchor, const Json& value, const Made& before) {
+    const Made made{.values = made_.values - before.values, .bytes = made_.bytes - before.bytes};
+    if (auto done = count_copy(made); !done) return done;
+    anchors_[std::move(anchor)] = {.value = value, .made = made, .depth = depth_of(value)};
+    return {};
   }
 
   Result<Json> expand(const std::string& anchor) {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end())
       return fail(Reason::BadRequest,
-                  "error converting YAML to JSON: yaml: unknown anchor '{}' referenced", anchor);
-    if (auto done = count(found->second.nodes); !done) return fail(std::move(done).error());
-    if (depth_ + found->second.depth > kJsonDepthMax) return too_deep();
-    return found->second.value;
+                  "error converting YAML to JSON: yaml: unknown anchor '{}' referenced",
+                  shortened(anchor));
+    const Anchored& anchored = found->second;
+    if (auto done = count_copy(anchored.made); !done) return fail(std::move(done).error());
+    made_.bytes += anchored.made.bytes;
+    made_.values += anchored.made.values;
+    if (made_.values > kLimits.values) return too_large();
+    if (depth_ + anchored.depth > kJsonDepthMax) return too_deep();
+    return anchored.value;
   }
 
-  Result<Json> load_sequence(const std::string& path) {
+  Result<Json> load_sequence(const Place& place) {
     JsonArray items;
     while (true) {
       Event event;
       if (auto done = next(event); !done) return fail(std::move(done).error());
       if (event.type() == YAML_SEQUENCE_END_EVENT) return Json(std::move(items));
-      items.push_back(TRY(load_node(event, fmt::format("{}[{}]", path, items.size()))));
+      items.push_back(TRY(load_node(event, {.up = &place, .item = items.size()})));
     }
   }
 
-  Result<Json> load_mapping(const std::string& path) {
+  Result<Json> load_mapping(const Place& place) {
     JsonObject object;
     std::vector<Json> merged;  // of `<<`, whose members give way to the mapping's own
     while (true) {
@@ -252,18 +308,18 @@ class Loader {
       if (key_event.type() == YAML_MAPPING_END_EVENT) break;
       const bool is_merge = key_event.type() == YAML_SCALAR_EVENT && key_event.is_plain() &&
                             key_event.scalar() == "<<";
-      const Json key = TRY(load_node(key_event, path));
+      const Json key = TRY(load_node(key_event, place));
       if (key.is_structured() || key.is_null())
         return fail(Reason::BadRequest, "error converting YAML to JSON: a key must be a scalar");
       const std::string name = key_text(key);
-      const std::string here = path.empty() ? name : fmt::format("{}.{}", path, name);
+      const Place here{.up = &place, .field = name};
       Event value_event;
       if (auto done = next(value_event); !done) return fail(std::move(done).error());
       Json value = TRY(load_node(value_event, here));
       if (is_merge)
         merged.push_back(std::move(value));
       else if (!object.insert_or_assign(name, std::move(value)).second)
-        duplicates_.push_back(here);
+        duplicates_.add([&] { return here.path(); });
     }
     for (const Json& source : merged)
       if (auto done = merge_into(object, source); !done) return fail(std::move(done).error());
@@ -287,9 +343,10 @@ class Loader {
 
   yaml_parser_t parser_{};
   std::size_t depth_ = 0;
-  std::size_t nodes_ = 0;
+  Made made_;
+  Budget copies_{kLimits.alias_bytes};
   std::map<std::string, Anchored> anchors_;
-  std::vector<std::string> duplicates_;
+  Reports duplicates_;
 };
 
 bool is_blank(std::string_view document) {
@@ -309,7 +366,13 @@ Result<ParsedJson> parse_yaml(std::string_view text) {
   // Most bodies that claim to be YAML are JSON, which is read much faster.
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{')
-    if (auto parsed = parse_json(text)) return parsed;
+    if (auto parsed = parse_json(text);
+        parsed || parsed.error().reason == Reason::RequestEntityTooLarge)
+      return parsed;
+  if (tag_directives(text) > kTagDirectivesMax)
+    return fail(Reason::BadRequest,
+                "error converting YAML to JSON: yaml: more than {} tag directives",
+                kTagDirectivesMax);
   return Loader(text).load();
 }
 

@@ -116,5 +116,35 @@ TEST(Yaml, SplitsFilesIntoDocuments) {
   EXPECT_EQ(split_yaml_documents("---\n"), Documents{});
 }
 
+// S-C3: aliases were counted in values, so that one long text could be repeated without end.
+TEST(Yaml, CountsTheBytesThatAliasesMake) {
+  const auto with_aliases = [](std::size_t bytes, int times) {
+    std::string text = "a: &a " + std::string(bytes, 'x') + "\nb:\n";
+    for (int i = 0; i < times; ++i) text += "- *a\n";
+    return parse_yaml(text);
+  };
+  EXPECT_TRUE(with_aliases(10'000, 500).has_value());
+  const auto refused = with_aliases(100'000, 500);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().reason, Reason::BadRequest);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("excessive aliasing"));
+}
+
+TEST(Yaml, CountsWhatAnchorsKeep) {
+  std::string text;
+  for (int i = 0; i < 90; ++i) text += fmt::format("&a{} [", i);
+  text += "\"" + std::string(200'000, 'x') + "\"";
+  text += std::string(90, ']');
+  const auto refused = parse_yaml(text);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("excessive aliasing"));
+}
+
+TEST(Yaml, RefusesManyTagDirectives) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += fmt::format("%TAG !t{}! tag:example.com,2026:\n", i);
+  EXPECT_FALSE(parse_yaml(text + "---\na: 1\n").has_value());
+}
+
 }  // namespace
 }  // namespace muster::api

@@ -12,9 +12,9 @@
 namespace muster::api {
 namespace {
 
-constexpr std::size_t kOperationsMax = 10'000;
-// A copy may double a document; this bounds what all copies of a patch may add.
-constexpr std::size_t kCopiedBytesMax = std::size_t{3} << 20U;
+// Objects up to this size keep the order of their members when one goes; it costs a shift of all
+// that follow. Larger ones fill the gap with their last member, as Go's maps have no order at all.
+constexpr std::size_t kOrderedMembersMax = 64;
 
 // Upstream says nothing more than this about an operation that fails.
 tl::unexpected<Error> refused() {
@@ -23,13 +23,14 @@ tl::unexpected<Error> refused() {
 
 using Pointer = std::vector<std::string>;
 
-// RFC 6901; nullopt if the text is no pointer.
+// RFC 6901; nullopt if the text is no pointer, or one that is longer than any document is deep.
 std::optional<Pointer> parse_pointer(std::string_view text) {
   Pointer pointer;
   if (text.empty()) return pointer;
   if (text.front() != '/') return std::nullopt;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '/') {
+      if (pointer.size() == kJsonDepthMax) return std::nullopt;
       pointer.emplace_back();
     } else if (text[i] != '~') {
       pointer.back() += text[i];
@@ -100,43 +101,57 @@ class Patcher {
   explicit Patcher(Json document) : document_(std::move(document)) {}
 
   Result<void> apply(const Json& operation) {
+    if (apply_one(operation)) return {};
+    // What ran out says more than that the operation failed.
+    if (copied_ > kLimits.copied_bytes)
+      return fail(Reason::RequestEntityTooLarge,
+                  "unable to complete the copy, the accumulated size increase of copy is {}, "
+                  "exceeding the limit {}",
+                  copied_, kLimits.copied_bytes);
+    if (moves_.left() == 0)
+      return fail(Reason::RequestEntityTooLarge,
+                  "The JSON patch is too expensive: its operations move more than {} bytes",
+                  kLimits.moved_bytes);
+    return refused();
+  }
+
+  Json finish() { return std::move(document_); }
+
+ private:
+  bool apply_one(const Json& operation) {
     const std::string_view op = find_string(operation, "op");
     const std::optional<Pointer> path = pointer_of(operation, "path");
-    if (!path) return refused();
-    if (op == "remove") return remove(*path) ? Result<void>() : refused();
+    if (!path) return false;
+    if (op == "remove") return remove(*path);
     if (op == "move" || op == "copy") {
       const std::optional<Pointer> from = pointer_of(operation, "from");
-      if (!from) return refused();
+      if (!from) return false;
       return op == "move" ? move(*from, *path) : copy(*from, *path);
     }
     const Json* value = find(operation, "value");
-    if (value == nullptr) return refused();
-    bool done = false;
-    if (op == "add")
-      done = add(*path, *value);
-    else if (op == "replace")
-      done = replace(*path, *value);
-    else if (op == "test")
-      done = test(*path, *value);
-    return done ? Result<void>() : refused();
+    if (value == nullptr) return false;
+    if (op == "add") return add(*path, Json(*value, document_.storage()));
+    if (op == "replace") return replace(*path, *value);
+    return op == "test" && test(*path, *value);
   }
 
-  Json take() { return std::move(document_); }
-
- private:
   static std::optional<Pointer> pointer_of(const Json& operation, std::string_view member) {
     const Json* text = find(operation, member);
     if (text == nullptr || !text->is_string()) return std::nullopt;
     return parse_pointer(text->get_string());
   }
 
-  // Without this bound a small patch could nest a document deeper than any stack reaches.
+  // Without this bound a small patch could nest a document deeper than any stack reaches. A value
+  // from the patch is walked once per time it was sent; one that is moved is charged.
   static bool fits(const Pointer& path, const Json& value) {
     return path.size() + depth_of(value) <= kJsonDepthMax;
   }
 
   bool add(const Pointer& path, Json value) {
-    if (!fits(path, value)) return false;
+    return fits(path, value) && insert(path, std::move(value));
+  }
+
+  bool insert(const Pointer& path, Json value) {
     if (path.empty()) {
       document_ = std::move(value);
       return true;
@@ -144,28 +159,36 @@ class Patcher {
     Json* parent = resolve(document_, path, path.size() - 1);
     if (parent == nullptr) return false;
     if (JsonObject* object = parent->if_object()) {
-      (*object)[path.back()] = std::move(value);
+      object->insert_or_assign(path.back(), std::move(value));
       return true;
     }
     JsonArray* array = parent->if_array();
     if (array == nullptr) return false;
     const auto index = path.back() == "-" ? std::optional(array->size())
                                           : parse_index(path.back(), array->size() + 1);
-    if (!index) return false;
+    if (!index || !charge_shift(array->size() - *index)) return false;
     array->insert(array->begin() + *index, std::move(value));
     return true;
   }
+
+  // What follows an item shifts with it.
+  bool charge_shift(std::size_t items) { return moves_.spend(items * sizeof(Json)); }
 
   bool remove(const Pointer& path) {
     if (path.empty()) return false;
     Json* parent = resolve(document_, path, path.size() - 1);
     if (parent == nullptr || child_of(*parent, path.back()) == nullptr) return false;
     if (JsonObject* object = parent->if_object()) {
-      object->stable_erase(object->find(path.back()));
-    } else {
-      JsonArray& array = parent->get_array();
-      array.erase(array.begin() + *parse_index(path.back(), array.size()));
+      if (object->size() <= kOrderedMembersMax)
+        object->stable_erase(object->find(path.back()));
+      else
+        object->erase(object->find(path.back()));
+      return true;
     }
+    JsonArray& array = parent->get_array();
+    const std::size_t index = *parse_index(path.back(), array.size());
+    if (!charge_shift(array.size() - index)) return false;
+    array.erase(array.begin() + index);
     return true;
   }
 
@@ -176,39 +199,49 @@ class Patcher {
     return true;
   }
 
-  // As upstream's library has it, null is also what a missing member equals.
+  // As upstream's library has it, null is also what a missing member equals. Looks at no more than
+  // the value that was sent holds: lists and objects of another size differ at once.
   bool test(const Pointer& path, const Json& value) {
     if (const Json* target = resolve(document_, path, path.size())) return same(*target, value);
-    const Json* parent = resolve(document_, path, path.size() - 1);
+    const Json* parent = path.empty() ? nullptr : resolve(document_, path, path.size() - 1);
     return value.is_null() && parent != nullptr && parent->is_object();
   }
 
-  Result<void> move(const Pointer& from, const Pointer& path) {
+  // The value itself moves, nothing is copied. Its parts are counted, for how deep it is decides
+  // where it may go.
+  bool move(const Pointer& from, const Pointer& path) {
     const bool into_itself =
         from.size() < path.size() && std::equal(from.begin(), from.end(), path.begin());
-    const Json* source = resolve(document_, from, from.size());
-    if (into_itself || source == nullptr) return refused();
-    if (from == path) return {};
-    Json value = *source;
-    if (!remove(from) || !add(path, std::move(value))) return refused();
-    return {};
+    Json* source = resolve(document_, from, from.size());
+    if (into_itself || source == nullptr) return false;
+    if (from == path) return true;
+    if (from.empty() || !charge_values(*source) || !fits(path, *source)) return false;
+    Json value = std::move(*source);
+    return remove(from) && insert(path, std::move(value));
   }
 
-  Result<void> copy(const Pointer& from, const Pointer& path) {
+  bool charge_values(const Json& value) {
+    if (!moves_.spend(sizeof(Json))) return false;
+    if (const JsonArray* items = value.if_array()) {
+      for (const Json& item : *items)
+        if (!charge_values(item)) return false;
+    } else if (const JsonObject* object = value.if_object()) {
+      for (const auto& member : *object)
+        if (!charge_values(member.value())) return false;
+    }
+    return true;
+  }
+
+  bool copy(const Pointer& from, const Pointer& path) {
     const Json* source = resolve(document_, from, from.size());
-    if (source == nullptr) return refused();
-    copied_bytes_ += to_text(*source).size();
-    if (copied_bytes_ > kCopiedBytesMax)
-      return fail(Reason::RequestEntityTooLarge,
-                  "unable to complete the copy, the accumulated size increase of copy is {}, "
-                  "exceeding the limit {}",
-                  copied_bytes_, kCopiedBytesMax);
-    if (!add(path, Json(*source))) return refused();
-    return {};
+    if (source == nullptr) return false;
+    copied_ += to_text(*source).size();
+    return copied_ <= kLimits.copied_bytes && add(path, Json(*source, document_.storage()));
   }
 
   Json document_;
-  std::size_t copied_bytes_ = 0;
+  std::size_t copied_ = 0;
+  Budget moves_{kLimits.moved_bytes};
 };
 
 }  // namespace
@@ -217,9 +250,9 @@ Result<Json> json_patch(Json target, const Json& patch) {
   const JsonArray* operations = patch.if_array();
   if (operations == nullptr)
     return fail(Reason::BadRequest, "error decoding patch: a JSON patch is a list of operations");
-  if (operations->size() > kOperationsMax)
+  if (operations->size() > kLimits.operations)
     return fail(Reason::RequestEntityTooLarge,
-                "The allowed maximum operations in a JSON patch is {}, got {}", kOperationsMax,
+                "The allowed maximum operations in a JSON patch is {}, got {}", kLimits.operations,
                 operations->size());
   for (const Json& operation : *operations)
     if (!operation.is_object())
@@ -227,7 +260,7 @@ Result<Json> json_patch(Json target, const Json& patch) {
   Patcher patcher(std::move(target));
   for (const Json& operation : *operations)
     if (auto done = patcher.apply(operation); !done) return fail(std::move(done).error());
-  return patcher.take();
+  return patcher.finish();
 }
 
 }  // namespace muster::api

@@ -158,6 +158,9 @@ TEST(JsonPatch, CarriesOutEveryOperation) {
            {R"({"a":[1]})", R"([{"op":"add","path":"/a/2","value":1}])", "Invalid"},
            {R"({"a":[1]})", R"([{"op":"add","path":"/a/00","value":1}])", "Invalid"},
            {R"({"a":{}})", R"([{"op":"move","from":"/a","path":"/a/b"}])", "Invalid"},
+           // T3l: the item that follows takes the place of the moved one, and is not its parent.
+           {R"({"list":[{},{}]})", R"([{"op":"move","from":"/list/0","path":"/list/0/x"}])",
+            "Invalid"},
            {R"({"a":1})", R"([{"op":"frob","path":"/a","value":1}])", "Invalid"},
            {R"({"a":1})", R"([{"op":"add","path":"a","value":1}])", "Invalid"},
            {R"({"a":1})", R"([{"op":"add","path":"/a"}])", "Invalid"},
@@ -198,6 +201,46 @@ TEST(JsonPatch, BoundsNesting) {
                                                   deepest.substr(0, 126),
                                                   std::string(38, '[') + std::string(38, ']'))))
                    .has_value());
+}
+
+// S-C4: a move copied what it moved, and memory for documents is only freed as a whole.
+TEST(JsonPatch, MovesWithoutACopy) {
+  Json target = json(R"({"a":[1,2,3],"b":{}})");
+  const Json* const items = target.at("a").get_array().data();
+  const auto moved =
+      json_patch(std::move(target), json(R"([{"op":"move","from":"/a","path":"/b/c"}])"));
+  ASSERT_TRUE(moved.has_value());
+  EXPECT_EQ(moved->at("b").at("c").get_array().data(), items);
+}
+
+TEST(JsonPatch, BoundsWhatItMoves) {
+  JsonObject large{{"a", JsonArray(100'000, 1)}, {"b", JsonObject()}};
+  JsonArray back_and_forth;
+  for (int i = 0; i < 2'500; ++i) {
+    back_and_forth.push_back(json(R"({"op":"move","from":"/a","path":"/b/a"})"));
+    back_and_forth.push_back(json(R"({"op":"move","from":"/b/a","path":"/a"})"));
+  }
+  JsonArray shifting(5'000, json(R"({"op":"add","path":"/a/0","value":1})"));
+  for (const JsonArray& patch : {back_and_forth, shifting}) {
+    const auto refused = json_patch(large, patch);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().reason, Reason::RequestEntityTooLarge);
+  }
+}
+
+TEST(JsonPatch, RemovesFromLargeObjects) {
+  JsonObject large;
+  JsonArray removals;
+  for (int i = 0; i < 1'000; ++i) {
+    large[std::to_string(i)] = i;
+    if (i % 2 == 0)
+      removals.push_back(JsonObject{{"op", "remove"}, {"path", "/" + std::to_string(i)}});
+  }
+  const auto left = json_patch(large, removals);
+  ASSERT_TRUE(left.has_value());
+  EXPECT_EQ(left->get_object().size(), 500U);
+  EXPECT_EQ(left->at("501"), 501);
+  EXPECT_EQ(left->get_object().if_contains("500"), nullptr);
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/json_edit.h"
+#include "api/patch/go_text.h"
+#include "api/patch/merge_identity.h"
 #include "api/patch/patch.h"
 
 // Follows apimachinery's strategicpatch, MergeParallelList and IgnoreUnmatchedNulls set, which is
@@ -25,47 +26,6 @@ constexpr std::string_view kRetainKeys = "$retainKeys";
 constexpr std::string_view kSetElementOrder = "$setElementOrder/";
 constexpr std::string_view kDeleteFromList = "$deleteFromPrimitiveList/";
 
-// A value as fmt.Sprint prints it in Go: map[a:1 b:[x y]].
-void write_go(const Json& value, std::string& out) {
-  if (const JsonObject* object = value.if_object()) {
-    std::vector<std::string_view> keys;
-    for (const auto& member : *object) keys.push_back(member.key());
-    std::ranges::sort(keys);
-    out += "map[";
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (i != 0) out += ' ';
-      out += keys[i];
-      out += ':';
-      write_go(object->at(keys[i]), out);
-    }
-    out += ']';
-  } else if (const JsonArray* array = value.if_array()) {
-    out += '[';
-    for (std::size_t i = 0; i < array->size(); ++i) {
-      if (i != 0) out += ' ';
-      write_go((*array)[i], out);
-    }
-    out += ']';
-  } else if (value.is_string()) {
-    out += std::string_view(value.get_string());
-  } else if (value.is_null()) {
-    out += "<nil>";
-  } else {
-    write_json(value, out);
-  }
-}
-
-std::string go_text(const Json& value) {
-  std::string out;
-  write_go(value, out);
-  return out;
-}
-
-tl::unexpected<Error> no_merge_key(const Json& item, std::string_view key) {
-  return fail(Reason::InternalError, "map: {} does not contain declared merge key: {}",
-              go_text(item), key);
-}
-
 tl::unexpected<Error> unknown_directive(const Json& directive, const Json& where) {
   return fail(Reason::InternalError, "unknown patch type: {} in map: {}", go_text(directive),
               go_text(where));
@@ -76,18 +36,14 @@ tl::unexpected<Error> unknown_directive(const Json& directive, const Json& where
 bool strip(Json& value) {
   if (JsonObject* object = value.if_object()) {
     if (object->contains(kDirective)) return false;
-    std::vector<std::string> gone;
-    for (auto& member : *object) {
+    erase_members(*object, [](auto& member) {
       const std::string_view name = member.key();
       const bool is_directive = name == kRetainKeys || name.starts_with(kSetElementOrder) ||
                                 name.starts_with(kDeleteFromList);
-      if (is_directive || member.value().is_null() || !strip(member.value()))
-        gone.emplace_back(name);
-    }
-    for (const std::string& name : gone) object->stable_erase(object->find(name));
+      return is_directive || member.value().is_null() || !strip(member.value());
+    });
   } else if (JsonArray* array = value.if_array()) {
-    for (auto item = array->begin(); item != array->end();)
-      item = strip(*item) ? std::next(item) : array->erase(item);
+    erase_items(*array, [](Json& item) { return !strip(item); });
   }
   return true;
 }
@@ -111,116 +67,33 @@ struct Members {
   }
 };
 
-// How the items of a merging list are told apart: by a key, or by themselves if it is empty.
-class Identity {
- public:
-  explicit Identity(const Field& field)
-      : key_(field.merge_keys.empty() ? std::string_view() : field.merge_keys[0]) {}
-
-  std::string_view key() const { return key_; }
-  bool by_key() const { return !key_.empty(); }
-
-  // Null if the item lacks the key.
-  const Json* of(const Json& item) const { return by_key() ? find(item, key_) : &item; }
-
-  std::optional<std::size_t> index(const JsonArray& items, const Json& item) const {
-    const Json* wanted = of(item);
-    if (wanted == nullptr) return std::nullopt;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const Json* candidate = of(items[i]);
-      if (candidate != nullptr && *candidate == *wanted) return i;
-    }
-    return std::nullopt;
-  }
-
-  // What tells the items apart, in their order: all that ordering needs to remember of a list
-  // whose items move elsewhere. Items without the key have none.
-  using Names = std::vector<std::optional<Json>>;
-  Names names(const JsonArray& items) const {
-    Names out;
-    out.reserve(items.size());
-    for (const Json& item : items) {
-      const Json* name = of(item);
-      out.push_back(name == nullptr ? std::nullopt : std::optional<Json>(*name));
-    }
-    return out;
-  }
-  std::optional<std::size_t> index(const Names& names, const Json& item) const {
-    const Json* wanted = of(item);
-    if (wanted == nullptr) return std::nullopt;
-    const auto found = std::ranges::find_if(
-        names, [&](const std::optional<Json>& name) { return name && *name == *wanted; });
-    if (found == names.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - names.begin());
-  }
-
-  // Every item must be a map that has the key, or no map at all.
-  Result<void> check(const JsonArray& items) const {
-    for (const Json& item : items) {
-      if (item.is_array()) return fail(Reason::Invalid, "lists of lists are not supported");
-      if (item.is_object() != by_key())
-        return fail(Reason::InternalError, "list element types are not identical: {}",
-                    go_text(items));
-      if (of(item) == nullptr) return no_merge_key(item, key_);
-    }
-    return {};
-  }
-
- private:
-  std::string_view key_;
-};
-
 bool is_delete(const Json& item) { return find_string(item, kDirective) == "delete"; }
 
-// Puts the items into the order of a merge: those named by `patch_order` in that order, the others
-// as in `server_order`, and each of the others before the first named item that followed it on the
-// server. An item that the server did not have follows nothing, so new items come first.
-JsonArray in_order(const Identity& identity, JsonArray items, const Identity::Names& patch_order,
-                   const Identity::Names& server_order) {
-  struct Ranked {
-    std::pair<std::size_t, std::size_t> rank;  // in its order, then as it stood among `items`
-    std::optional<std::size_t> on_server;
-    Json item;
-  };
-  std::vector<Ranked> named;
-  std::vector<Ranked> others;
-  for (Json& item : items) {
-    const auto on_server = identity.index(server_order, item);
-    if (const auto rank = identity.index(patch_order, item))
-      named.push_back({{*rank, named.size()}, on_server, std::move(item)});
-    else
-      others.push_back(
-          {{on_server.value_or(server_order.size()), others.size()}, on_server, std::move(item)});
-  }
-  std::ranges::sort(named, {}, &Ranked::rank);
-  std::ranges::sort(others, {}, &Ranked::rank);
+// Entries of stored lists and maps that may still be looked at.
+using Visits = Budget;
 
-  JsonArray ordered(items.storage());
-  ordered.reserve(named.size() + others.size());
-  auto other = others.begin();
-  for (Ranked& next : named) {
-    while (other != others.end() && other->on_server && next.on_server &&
-           *other->on_server < *next.on_server)
-      ordered.push_back(std::move((other++)->item));
-    ordered.push_back(std::move(next.item));
-  }
-  for (; other != others.end(); ++other) ordered.push_back(std::move(other->item));
-  return ordered;
+tl::unexpected<Error> too_expensive() {
+  return fail(Reason::RequestEntityTooLarge,
+              "The strategic merge patch is too expensive: it merges into more than {} entries",
+              kLimits.merged_entries);
 }
 
-Result<void> merge_object(const Members& members, JsonObject& target, JsonObject patch);
+Result<void> merge_object(const Members& members, JsonObject& target, JsonObject patch,
+                          Visits& visits);
 
 // Carries out and removes the items of `patch` that are directives.
-Result<void> take_special_items(const Identity& identity, JsonArray& target, JsonArray& patch) {
+Result<void> apply_item_directives(const Identity& identity, JsonArray& target, JsonArray& patch) {
   JsonArray plain(patch.storage());
+  ItemIndex deleted;
   bool replace = false;
   for (Json& item : patch) {
     const Json* directive = find(item, kDirective);
     if (directive == nullptr) {
       plain.push_back(std::move(item));
     } else if (*directive == "delete") {
-      if (identity.of(item) == nullptr) return no_merge_key(item, identity.key());
-      while (const auto index = identity.index(target, item)) target.erase(target.begin() + *index);
+      auto name = identity.name(item);
+      if (!name) return no_merge_key(item, identity.key());
+      deleted.add(*std::move(name), 0);
     } else if (*directive == "replace") {
       replace = true;
     } else if (*directive == "merge") {
@@ -230,32 +103,44 @@ Result<void> take_special_items(const Identity& identity, JsonArray& target, Jso
     }
   }
   patch = std::move(plain);
-  if (!replace) return {};
-  target.clear();
-  for (Json& item : std::exchange(patch, JsonArray()))
-    if (strip(item)) target.push_back(std::move(item));
+  if (replace) {
+    target.clear();
+    for (Json& item : std::exchange(patch, JsonArray()))
+      if (strip(item)) target.push_back(std::move(item));
+  } else if (!deleted.empty()) {
+    erase_items(target, [&](const Json& item) {
+      const auto name = identity.name(item);
+      return name && deleted.contains(*name);
+    });
+  }
   return {};
 }
 
-Result<JsonArray> merge_list(const Field& field, JsonArray target, JsonArray patch) {
+Result<JsonArray> merge_list(const Field& field, JsonArray target, JsonArray patch,
+                             Visits& visits) {
+  if (!visits.spend(target.size())) return too_expensive();
   const Identity identity(field);
   if (identity.by_key())
-    if (auto done = take_special_items(identity, target, patch); !done)
+    if (auto done = apply_item_directives(identity, target, patch); !done)
       return fail(std::move(done).error());
   if (auto sound = identity.check(patch); !sound) return fail(std::move(sound).error());
-  const Identity::Names patch_order = identity.names(patch);
-  const Identity::Names server_order = identity.names(target);
+  const ItemIndex patch_order(identity, patch);
+  const ItemIndex server_order(identity, target);
+  ItemIndex places = server_order;  // and what the patch adds
   for (Json& item : patch) {
-    const auto index = identity.index(target, item);
-    if (!index) {
-      if (strip(item)) target.push_back(std::move(item));
+    std::string name = *identity.name(item);
+    const auto place = places.find(name);
+    if (!place) {
+      if (!strip(item)) continue;
+      places.add(std::move(name), target.size());
+      target.push_back(std::move(item));
     } else if (identity.by_key()) {
-      auto done = merge_object({field.message, nullptr}, target[*index].as_object(),
-                               std::move(item.as_object()));
+      auto done = merge_object({field.message, nullptr}, target[*place].as_object(),
+                               std::move(item.as_object()), visits);
       if (!done) return fail(std::move(done).error());
     }
   }
-  return in_order(identity, std::move(target), patch_order, server_order);
+  return in_merged_order(identity, std::move(target), patch_order, server_order);
 }
 
 // The order list must name every item of the patch that stays, and in the same order.
@@ -282,30 +167,32 @@ Result<void> check_order(const Identity& identity, const JsonArray& patch, const
 // One $setElementOrder directive: merges the list it names, if the patch has it, and orders the
 // result.
 Result<void> apply_order(const Members& members, std::string_view name, const Json& order_value,
-                         JsonObject& target, JsonObject& patch) {
+                         JsonObject& target, JsonObject& patch, Visits& visits) {
   const JsonArray* order = order_value.if_array();
-  const Json* stored = target.if_contains(name);
-  const Json* change = patch.if_contains(name);
+  Json* stored = target.if_contains(name);
+  Json* change = patch.if_contains(name);
   if (order == nullptr || (stored != nullptr && !stored->is_array()) ||
       (change != nullptr && !change->is_array()))
     return fail(Reason::BadRequest, "invalid patch format of setElementOrder list");
   const Field* field = members.field(name);
   if (field == nullptr || !field->merges || (stored == nullptr && change == nullptr)) return {};
+  if (stored != nullptr && !visits.spend(stored->get_array().size())) return too_expensive();
   const Identity identity(*field);
-  JsonArray merged = stored != nullptr ? stored->get_array() : JsonArray();
-  const Identity::Names server_order = identity.names(merged);
+  // Moved out, not copied: a patch that fails further down leaves no document behind.
+  JsonArray merged = stored != nullptr ? std::move(stored->get_array()) : JsonArray();
+  const ItemIndex server_order(identity, merged);
   if (auto sound = identity.check(*order); !sound) return sound;
   if (change != nullptr) {
     if (auto sound = check_order(identity, change->get_array(), *order); !sound) return sound;
     if (stored != nullptr) {
-      merged = TRY(merge_list(*field, std::move(merged), change->get_array()));
+      merged = TRY(merge_list(*field, std::move(merged), std::move(change->get_array()), visits));
     } else {
-      Json taken = *change;
-      strip(taken);
-      merged = std::move(taken.get_array());
+      strip(*change);
+      merged = std::move(change->get_array());
     }
   }
-  target[name] = in_order(identity, std::move(merged), identity.names(*order), server_order);
+  target[name] =
+      in_merged_order(identity, std::move(merged), ItemIndex(identity, *order), server_order);
   patch.erase(name);
   return {};
 }
@@ -321,73 +208,60 @@ Result<void> apply_retain_keys(JsonObject& target, JsonObject& patch) {
   };
   const JsonArray* retained = directive.if_array();
   if (retained == nullptr) return bad_format();
-  const auto is_retained = [&](std::string_view name) {
-    return std::ranges::any_of(*retained, [&](const Json& key) {
-      return key.is_string() && std::string_view(key.get_string()) == name;
-    });
-  };
+  std::set<std::string_view> names;
+  for (const Json& key : *retained)
+    if (key.is_string()) names.insert(key.get_string());
   for (const auto& member : patch) {
     const std::string_view name = member.key();
     if (member.value().is_null() || name.starts_with(kSetElementOrder) ||
         name.starts_with(kDeleteFromList))
       continue;
-    if (!is_retained(name)) return bad_format();
+    if (!names.contains(name)) return bad_format();
   }
-  std::vector<std::string> gone;
-  for (const auto& member : target)
-    if (!is_retained(member.key())) gone.emplace_back(member.key());
-  for (const std::string& name : gone) target.stable_erase(target.find(name));
+  erase_members(target, [&](const auto& member) { return !names.contains(member.key()); });
   return {};
 }
 
-Result<void> apply_deletions(std::string_view name, const Json& deletions, JsonObject& target) {
+Result<void> apply_deletions(std::string_view name, const Json& deletions, JsonObject& target,
+                             Visits& visits) {
   const JsonArray* values = deletions.if_array();
   if (values == nullptr) return fail(Reason::BadRequest, "invalid patch format of primitive list");
   Json* stored = target.if_contains(name);
   JsonArray* items = stored == nullptr ? nullptr : stored->if_array();
   if (items == nullptr) return {};
-  const auto is_deleted = [&](const Json& item) {
-    return std::ranges::find(*values, item) != values->end();
-  };
-  JsonArray kept(items->storage());
-  for (Json& item : *items)
-    if (!is_deleted(item)) kept.push_back(std::move(item));
-  *items = std::move(kept);
+  if (!visits.spend(items->size())) return too_expensive();
+  const Identity itself;
+  const ItemIndex deleted(itself, *values);
+  erase_items(*items, [&](const Json& item) { return deleted.contains(*itself.name(item)); });
   return {};
 }
 
-void replace_member(JsonObject& target, std::string_view name, Json value) {
-  const auto member = target.find(name);
-  if (!strip(value)) {
-    if (member != target.end()) target.stable_erase(member);
-  } else {
-    target[name] = std::move(value);
-  }
-}
+// Members of a target that go once all others are merged: one by one they would shift the rest.
+using Gone = std::set<std::string_view>;
 
 Result<void> merge_member(const Members& members, JsonObject& target, std::string_view name,
-                          Json value) {
+                          Json value, Gone& gone, Visits& visits) {
   const auto member = target.find(name);
-  if (value.is_null()) {
-    if (member != target.end()) target.stable_erase(member);
-    return {};
-  }
   const Field* field = members.field(name);
   if (member != target.end() && member->value().is_object() && value.is_object() &&
       (field == nullptr || !field->replaces))
     return merge_object(members.below(name), member->value().get_object(),
-                        std::move(value.get_object()));
+                        std::move(value.get_object()), visits);
   if (member != target.end() && member->value().is_array() && value.is_array() &&
       field != nullptr && field->merges) {
-    member->value() = TRY(
-        merge_list(*field, std::move(member->value().get_array()), std::move(value.get_array())));
+    member->value() = TRY(merge_list(*field, std::move(member->value().get_array()),
+                                     std::move(value.get_array()), visits));
     return {};
   }
-  replace_member(target, name, std::move(value));
+  if (strip(value))
+    target[name] = std::move(value);
+  else
+    gone.insert(name);
   return {};
 }
 
-Result<void> merge_object(const Members& members, JsonObject& target, JsonObject patch) {
+Result<void> merge_object(const Members& members, JsonObject& target, JsonObject patch,
+                          Visits& visits) {
   if (const auto found = patch.find(kDirective); found != patch.end()) {
     if (found->value() != "replace" && found->value() != "delete")
       return unknown_directive(found->value(), patch);
@@ -400,28 +274,36 @@ Result<void> merge_object(const Members& members, JsonObject& target, JsonObject
   }
   if (auto done = apply_retain_keys(target, patch); !done) return done;
 
-  std::vector<std::string> orders;
-  for (const auto& member : patch)
-    if (std::string_view(member.key()).starts_with(kSetElementOrder))
-      orders.emplace_back(member.key());
-  for (const std::string& directive : orders) {
-    const Json order = std::move(patch.at(directive));
-    patch.stable_erase(patch.find(directive));
-    const std::string_view name = std::string_view(directive).substr(kSetElementOrder.size());
-    if (auto done = apply_order(members, name, order, target, patch); !done) return done;
-  }
+  std::vector<std::pair<std::string, Json>> orders;  // by the name of the list
+  erase_members(patch, [&](auto& member) {
+    const std::string_view name = member.key();
+    if (!name.starts_with(kSetElementOrder)) return false;
+    orders.emplace_back(name.substr(kSetElementOrder.size()), std::move(member.value()));
+    return true;
+  });
+  for (const auto& [name, order] : orders)
+    if (auto done = apply_order(members, name, order, target, patch, visits); !done) return done;
 
+  Gone gone;
   for (auto& member : patch) {
     const std::string_view name = member.key();
     if (name.starts_with(kDeleteFromList)) continue;
-    if (auto done = merge_member(members, target, name, std::move(member.value())); !done)
-      return done;
+    if (member.value().is_null()) {
+      gone.insert(name);
+      continue;
+    }
+    auto done = merge_member(members, target, name, std::move(member.value()), gone, visits);
+    if (!done) return done;
   }
+  if (!gone.empty() && !visits.spend(target.size())) return too_expensive();
+  if (!gone.empty())
+    erase_members(target, [&](const auto& member) { return gone.contains(member.key()); });
   // Deletions come last: a list that the same patch extends has been merged by then.
   for (auto& member : patch) {
     const std::string_view name = member.key();
     if (!name.starts_with(kDeleteFromList)) continue;
-    auto done = apply_deletions(name.substr(kDeleteFromList.size()), member.value(), target);
+    auto done =
+        apply_deletions(name.substr(kDeleteFromList.size()), member.value(), target, visits);
     if (!done) return done;
   }
   return {};
@@ -433,7 +315,8 @@ Result<Json> strategic_merge_patch(const Message& message, Json target, const Js
   if (!patch.is_object())
     return fail(Reason::BadRequest, "error decoding patch: a strategic merge patch is an object");
   if (!target.is_object()) target.emplace_object();
-  auto done = merge_object({&message, nullptr}, target.get_object(), patch.get_object());
+  Visits visits(kLimits.merged_entries);
+  auto done = merge_object({&message, nullptr}, target.get_object(), patch.get_object(), visits);
   if (!done) return fail(std::move(done).error());
   return target;
 }

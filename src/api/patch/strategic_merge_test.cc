@@ -198,5 +198,23 @@ TEST(StrategicMerge, RefusesAPatchThatIsNoObject) {
   EXPECT_EQ(result.error().reason, Reason::BadRequest);
 }
 
+// S-H7: a patch that names one item again and again merges into its lists each time.
+TEST(StrategicMerge, BoundsWhatItMergesInto) {
+  JsonArray variables;
+  for (int i = 0; i < 3'000; ++i) variables.push_back(JsonObject{{"name", std::to_string(i)}});
+  const Json target = JsonObject{
+      {"spec",
+       JsonObject{{"containers", JsonArray{JsonObject{{"name", "c"}, {"env", variables}}}}}}};
+  const auto patch_of = [](std::size_t times) {
+    const Json item = JsonObject{{"name", "c"}, {"env", JsonArray{JsonObject{{"name", "7"}}}}};
+    return Json(JsonObject{{"spec", JsonObject{{"containers", JsonArray(times, item)}}}});
+  };
+  const schema::Message& pod = schema::message("core/v1", "Pod");
+  EXPECT_TRUE(strategic_merge_patch(pod, target, patch_of(3)).has_value());
+  const auto refused = strategic_merge_patch(pod, target, patch_of(300));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().reason, Reason::RequestEntityTooLarge);
+}
+
 }  // namespace
 }  // namespace muster::api

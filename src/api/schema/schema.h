@@ -86,7 +86,7 @@ struct Message {
 };
 
 // All tables, parsed once at first use; a broken table is a CHECK failure (a test parses them all).
-// Lives for ever, so pointers into it do too.
+// Lives forever, so pointers into it do too.
 const Message& message(std::string_view package, std::string_view name);
 std::span<const Message* const> all_messages();
 

@@ -90,7 +90,7 @@ class Parser {
   explicit Parser(std::string_view text) : rest_(text) { advance(); }
 
   Result<LabelSelector> parse() {
-    LabelSelector selector;
+    std::vector<LabelRequirement> requirements;
     while (next_.kind != TokenKind::End) {
       if (!next_.is_word() && !next_.is("!"))
         return expected("found '{}', expected: !, identifier, or 'end of string'");
@@ -98,14 +98,14 @@ class Parser {
       if (!requirement)
         return fail(Reason::BadRequest, "unable to parse requirement: {}",
                     requirement.error().message);
-      selector.add(*std::move(requirement));
+      requirements.push_back(*std::move(requirement));
       if (next_.kind == TokenKind::End) break;
       if (!next_.is(",")) return expected("found '{}', expected: ',' or 'end of string'");
       advance();
       if (!next_.is_word() && !next_.is("!"))
         return expected("found '{}', expected: identifier after ','");
     }
-    return selector;
+    return LabelSelector(std::move(requirements));
   }
 
  private:
@@ -284,10 +284,9 @@ LabelSelector LabelSelector::nothing() {
 
 Result<LabelSelector> LabelSelector::parse(std::string_view text) { return Parser(text).parse(); }
 
-void LabelSelector::add(LabelRequirement requirement) {
-  const auto at =
-      std::ranges::upper_bound(requirements_, requirement.key(), {}, &LabelRequirement::key);
-  requirements_.insert(at, std::move(requirement));
+LabelSelector::LabelSelector(std::vector<LabelRequirement> requirements)
+    : requirements_(std::move(requirements)) {
+  std::ranges::stable_sort(requirements_, {}, &LabelRequirement::key);
 }
 
 bool LabelSelector::matches(const StringPairs& labels) const {

@@ -56,13 +56,12 @@ class LabelRequirement {
 class LabelSelector {
  public:
   LabelSelector() = default;
+  // Kept in the order of keys, as upstream prints them.
+  explicit LabelSelector(std::vector<LabelRequirement> requirements);
   // What a missing metav1.LabelSelector means.
   static LabelSelector nothing();
   // The syntax of a query: "app=web,tier in (a,b),!old". BadRequest on bad syntax.
   static Result<LabelSelector> parse(std::string_view text);
-
-  // Kept in the order of keys, as upstream prints them.
-  void add(LabelRequirement requirement);
 
   bool matches(const StringPairs& labels) const;
   bool selects_everything() const { return !nothing_ && requirements_.empty(); }

@@ -281,7 +281,7 @@ HttpCall encode_call(const api::Request& request) {
 }
 
 Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply) {
-  Result<api::ParsedJson> parsed = api::parse_json(reply.body);
+  Result<api::ParsedJson> parsed = api::parse_json(reply.body, api::Limits::of_answers());
   if (!parsed || !parsed->value.is_object()) return fail(unexpected(reply));
   const bool is_status = api::find_string(parsed->value, "kind") == "Status";
   if (reply.code < 400) return read_success(request, reply, std::move(parsed->value));

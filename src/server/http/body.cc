@@ -51,10 +51,13 @@ Result<void> read_object(std::string_view content_type, std::string_view body,
 }
 
 // Keys that stand twice in a patch: an error, a warning each, or nothing, as the client asked.
-Result<void> judge_duplicates(std::string_view body, std::vector<std::string> duplicates,
+Result<void> judge_duplicates(std::string_view body, api::ParsedJson parsed,
                               api::Request& request) {
+  std::vector<std::string> duplicates = std::move(parsed.duplicates);
   if (duplicates.empty() || request.field_validation == api::FieldValidation::Ignore) return {};
   for (std::string& path : duplicates) path = fmt::format(R"(duplicate field "{}")", path);
+  if (parsed.duplicates_left_out > 0)
+    duplicates.push_back(fmt::format("and {} more", parsed.duplicates_left_out));
   if (request.field_validation == api::FieldValidation::Warn) {
     std::ranges::move(duplicates, std::back_inserter(request.warnings));
     return {};
@@ -63,7 +66,7 @@ Result<void> judge_duplicates(std::string_view body, std::vector<std::string> du
   if (request.patch_type == api::PatchType::Apply)
     return fail(Reason::BadRequest, "error strict decoding YAML: {}", list);
   std::string quoted;
-  api::write_string(body, quoted);
+  api::write_string(api::shortened(body), quoted);
   return fail(invalid(
       Subject{.group = "", .kind = ""},
       {{.type = "FieldValueInvalid",
@@ -80,7 +83,7 @@ Result<void> read_patch(std::string_view body, api::Request& request) {
   }
   if (!parsed) return fail(std::move(parsed).error());
   request.body = std::move(parsed->value);
-  return judge_duplicates(body, std::move(parsed->duplicates), request);
+  return judge_duplicates(body, *std::move(parsed), request);
 }
 
 }  // namespace
