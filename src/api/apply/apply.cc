@@ -9,6 +9,7 @@
 
 #include "api/apply/managers.h"
 #include "api/apply/typed.h"
+#include "api/budget.h"
 #include "api/decode.h"
 
 namespace muster::api {
@@ -89,20 +90,30 @@ Error conflict_error(const Conflicts& conflicts) {
   Error error;
   error.reason = Reason::Conflict;
   std::string list;
+  std::size_t count = 0;
+  Budget bytes(kLimits.cause_bytes);
   for (const auto& [manager, set] : conflicts) {
-    list += fmt::format("{}conflicts with {}:", list.empty() ? "" : "\n", spoken(manager));
-    for (const std::string& path : printed_paths(set)) {
+    const std::string who = spoken(manager);
+    const PrintedPaths paths = printed_paths(set, kLimits.causes - error.causes.size());
+    count += paths.count;
+    if (bytes.left() > 0)
+      list += fmt::format("{}conflicts with {}:", list.empty() ? "" : "\n", who);
+    for (const std::string& path : paths.first) {
+      if (!bytes.spend(path.size() + who.size())) break;
       list += "\n- " + path;
-      error.causes.push_back({.type = "FieldManagerConflict",
-                              .field = path,
-                              .message = "conflict with " + spoken(manager)});
+      error.causes.push_back(
+          {.type = "FieldManagerConflict", .field = path, .message = "conflict with " + who});
     }
   }
-  error.message =
-      error.causes.size() == 1
-          ? fmt::format("Apply failed with 1 conflict: {}: {}", error.causes.front().message,
-                        error.causes.front().field)
-          : fmt::format("Apply failed with {} conflicts: {}", error.causes.size(), list);
+  if (const std::size_t left_out = count - error.causes.size(); left_out > 0) {
+    list += fmt::format("\n- and {} more", left_out);
+    error.causes.push_back({.type = "FieldManagerConflict",
+                            .field = "",
+                            .message = fmt::format("and {} more conflicts", left_out)});
+  }
+  error.message = count == 1 ? fmt::format("Apply failed with 1 conflict: {}: {}",
+                                           error.causes.front().message, error.causes.front().field)
+                             : fmt::format("Apply failed with {} conflicts: {}", count, list);
   return error;
 }
 

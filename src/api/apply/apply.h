@@ -7,7 +7,7 @@
 #include "api/schema/schema.h"
 #include "base/result.h"
 
-// Server-side apply and the record of who owns which field (wire.md 3.6). Pure functions over
+// Server-side apply and the record of who owns which field. Pure functions over
 // documents that may carry metadata.managedFields.
 namespace muster::api {
 

@@ -27,20 +27,16 @@ std::string printed_keys(std::string_view keys_json) {
   return out + "]";
 }
 
-std::string printed(std::string_view element) {
-  const std::string_view rest = element.substr(2);
-  switch (element.front()) {
-    case 'f': return "." + std::string(rest);
-    case 'k': return printed_keys(rest);
-    case 'v': return "[=" + std::string(rest) + "]";
-    default: return "[" + std::string(rest) + "]";
+// `path` grows and shrinks with the walk: it is copied only for paths that are wanted.
+void print_paths(const FieldSet& set, std::size_t paths_max, std::string& path, PrintedPaths& out) {
+  if (set.member && ++out.count <= paths_max)
+    out.first.push_back(shortened(path, kLimits.path_bytes));
+  for (const auto& [element, below] : set.children) {
+    const std::size_t length = path.size();
+    if (out.count < paths_max) path += printed_element(element);
+    print_paths(below, paths_max, path, out);
+    path.resize(length);
   }
-}
-
-void print_paths(const FieldSet& set, const std::string& path, std::vector<std::string>& out) {
-  if (set.member) out.push_back(path);
-  for (const auto& [element, below] : set.children)
-    print_paths(below, path + printed(element), out);
 }
 
 bool is_path_element(std::string_view text) {
@@ -110,9 +106,20 @@ FieldSet without_subtrees(FieldSet a, const FieldSet& b) {
   return a;
 }
 
-std::vector<std::string> printed_paths(const FieldSet& set) {
-  std::vector<std::string> out;
-  print_paths(set, "", out);
+std::string printed_element(std::string_view element) {
+  const std::string_view rest = element.substr(2);
+  switch (element.front()) {
+    case 'f': return "." + std::string(rest);
+    case 'k': return printed_keys(rest);
+    case 'v': return "[=" + std::string(rest) + "]";
+    default: return "[" + std::string(rest) + "]";
+  }
+}
+
+PrintedPaths printed_paths(const FieldSet& set, std::size_t paths_max) {
+  PrintedPaths out;
+  std::string path;
+  print_paths(set, paths_max, path, out);
   return out;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "api/budget.h"
 #include "api/json.h"
 #include "base/result.h"
 
@@ -31,8 +34,16 @@ FieldSet without(FieldSet a, const FieldSet& b);
 // The paths of `a` that are neither in `b` nor below a path of `b`.
 FieldSet without_subtrees(FieldSet a, const FieldSet& b);
 
-// Each path as messages print it: `.spec.containers[name="c"].image`, in the order of the set.
-std::vector<std::string> printed_paths(const FieldSet& set);
+// A path element as messages print it: `.image`, `[name="c"]`.
+std::string printed_element(std::string_view element);
+
+// Each path as messages print it: `.spec.containers[name="c"].image`, in the order of the set; the
+// first ones, and how many there are in all.
+struct PrintedPaths {
+  std::vector<std::string> first;
+  std::size_t count = 0;
+};
+PrintedPaths printed_paths(const FieldSet& set, std::size_t paths_max = kLimits.causes);
 
 Json to_fields_v1(const FieldSet& set);
 // BadRequest if it is no tree of path elements.

@@ -29,7 +29,7 @@ TEST(FieldSetTest, PrintsPathsAsMessagesDo) {
       set(R"({"f:metadata":{"f:finalizers":{"v:\"x\"":{}}},)"
           R"("f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:ports":{)"
           R"("k:{\"containerPort\":80,\"protocol\":\"TCP\"}":{}}}}}})");
-  EXPECT_EQ(printed_paths(fields),
+  EXPECT_EQ(printed_paths(fields).first,
             (std::vector<std::string>{
                 R"(.metadata.finalizers[="x"])", R"(.spec.containers[name="c"])",
                 R"(.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"])"}));

@@ -33,7 +33,7 @@ using Managers = std::map<Manager, Owned>;
 // Entries that cannot be read are left out: they must not stand in the way of a write.
 Managers read_managers(const Json& document);
 // Replaces managedFields, in upstream's order: applies before updates, then by time and name.
-// Beyond ten updaters the oldest are told as one, "ancient-changes".
+// Beyond ten updaters the oldest are listed as one, "ancient-changes".
 void write_managers(Json& document, Managers managers);
 
 FieldSet owned_by_all(const Managers& managers);

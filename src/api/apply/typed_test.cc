@@ -116,7 +116,7 @@ TEST(TypedTest, PruningTakesOutOnlyWhatNobodyOwns) {
         fields_of(pod(), json(R"({"metadata":{"labels":{"mine":"","shared":""},)"
                               R"("annotations":{"gone":""}}})")),
         fields_of(pod(), json(R"({"metadata":{"labels":{"shared":""}}})")));
-  EXPECT_EQ(to_text(document), R"({"metadata":{"labels":{"free":"3","shared":"2"}}})");
+  EXPECT_EQ(to_text(document), R"({"metadata":{"labels":{"shared":"2","free":"3"}}})");
 }
 
 TEST(TypedTest, ListItemsNeedTheirKeysAndStandOnce) {
