@@ -13,7 +13,7 @@ IpFamily ip_family(std::string_view address);
 // The same for "10.9.8.0/24".
 IpFamily cidr_family(std::string_view cidr);
 
-// What is wrong with an address that others shall reach: it may not be the host's own.
+// What is wrong with an address that others must be able to reach: it may not be the host's own.
 Messages check_common_ip(std::string_view address);
 
 inline constexpr std::string_view kBadIp =

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
@@ -33,7 +36,7 @@ std::string_view type_of(const JsonObject& strategy) {
   return type == nullptr ? std::string_view() : text_of(*type);
 }
 
-// An old object's selector stands for ever: pods were made by it.
+// The selector never changes: there are pods that were made by it.
 void keep_selector(const Json& now, const Json* old, FieldErrors& errors) {
   if (old != nullptr)
     keep_members(part_of(now, "spec"), part_of(*old, "spec"), {"selector"}, kSpec, errors);
@@ -162,16 +165,17 @@ Json with_claimed_volumes(const Json& spec) {
   Json* found = pod.if_contains("volumes");
   if (found == nullptr || !found->is_array()) found = &(pod["volumes"] = JsonArray());
   JsonArray& volumes = found->get_array();
+  std::map<std::string, std::size_t, std::less<>> places;  // by name
+  for (std::size_t i = 0; i < volumes.size(); ++i)
+    places.emplace(find_string(volumes[i], "name"), i);
   for (const Json& claim : elements(spec, "volumeClaimTemplates")) {
     const std::string_view name = find_string(part_of(claim, "metadata"), "name");
-    const auto same = std::ranges::find_if(
-        volumes, [&](const Json& volume) { return find_string(volume, "name") == name; });
     const JsonObject volume{{"name", name},
                             {"persistentVolumeClaim", JsonObject{{"claimName", name}}}};
-    if (same != volumes.end())
-      *same = volume;
-    else
+    if (const auto [place, is_new] = places.emplace(name, volumes.size()); is_new)
       volumes.push_back(volume);
+    else
+      volumes[place->second] = volume;
   }
   return out;
 }

@@ -429,8 +429,7 @@ PodScope validate_volumes_and_claims(const Json& spec, const FieldPath& path, Fi
   for (const Json& claim : elements(spec, "resourceClaims")) {
     const FieldPath here = claims.index(at++);
     const std::string_view name = find_string(claim, "name");
-    if (validate_unique_label(name, names, here.child("name"), errors))
-      scope.claim_names.push_back(name);
+    if (validate_unique_label(name, names, here.child("name"), errors)) scope.claim_names.add(name);
     validate_claim(claim, here, errors);
   }
   return scope;

@@ -2,10 +2,10 @@
 
 #include <map>
 #include <string_view>
-#include <vector>
 
 #include "api/json.h"
 #include "api/validation/field_errors.h"
+#include "api/validation/resources.h"
 
 // The rules for what runs inside a pod and what it can see: containers and volumes.
 namespace muster::api {
@@ -13,7 +13,7 @@ namespace muster::api {
 // What the containers of a pod may refer to; views into its spec.
 struct PodScope {
   std::map<std::string_view, const Json*> volumes;
-  std::vector<std::string_view> claim_names;
+  ClaimNames claim_names;
 };
 
 // Judges volumes and resource claims, and collects their names.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace muster::api {
@@ -36,49 +36,79 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
+// Quoted, or its beginning if it is too long.
+std::string shown_text(std::string_view text) {
+  if (text.size() <= kLimits.text_bytes) return quoted(text);
+  return fmt::format("{}... ({} bytes)", quoted(cut_utf8(text, kLimits.text_bytes)), text.size());
+}
+
+std::string shown_json(const Json& value) {
+  if (const auto* text = value.if_string()) return shown_text(*text);
+  std::string out = beginning_of_text(value, kLimits.text_bytes);
+  if (out.size() <= kLimits.text_bytes) return out;
+  out.resize(cut_utf8(out, kLimits.text_bytes).size());
+  return out + "...";
+}
+
 }  // namespace
 
 std::string FieldPath::text() const {
   std::string out = parent_ == nullptr ? std::string() : parent_->text();
+  if (out.size() > kLimits.path_bytes) return out;
   switch (step_) {
     case Step::Child:
       if (!out.empty()) out += '.';
-      out += name_;
+      out += shortened(name_, kLimits.path_bytes);
       break;
-    case Step::Key: out += fmt::format("[{}]", name_); break;
+    case Step::Key: out += fmt::format("[{}]", shortened(name_, kLimits.path_bytes)); break;
     case Step::Index: out += fmt::format("[{}]", at_); break;
   }
   return out;
 }
 
-ShownValue::ShownValue(std::string_view value) : text_(quoted(value)) {}
+ShownValue ShownValue::null() {
+  static const Json kNull;
+  return ShownValue(kNull);
+}
 
-ShownValue::ShownValue(const Json& value) {
-  if (const auto* text = value.if_string())
-    text_ = quoted({text->data(), text->size()});
-  else
-    text_ = to_text(value);
+std::string ShownValue::text() const {
+  if (const auto* text = std::get_if<std::string_view>(&value_)) return shown_text(*text);
+  if (const auto* number = std::get_if<std::int64_t>(&value_)) return std::to_string(*number);
+  if (const auto* quantity = std::get_if<const Quantity*>(&value_))
+    return shown_text((*quantity)->text());
+  return shown_json(*std::get<const Json*>(value_));
+}
+
+bool FieldErrors::counts() {
+  ++size_;
+  return causes_.size() < kLimits.causes && bytes_.left() > 0;
+}
+
+void FieldErrors::keep(Cause cause) {
+  // The one that exceeds the budget is kept too: there is always one, and none is empty.
+  (void)bytes_.spend(cause.field.size() + cause.message.size());
+  causes_.push_back(std::move(cause));
 }
 
 void FieldErrors::add(std::string_view type, const FieldPath& path, std::string message,
                       std::string_view detail) {
   if (!detail.empty()) {
     message += ": ";
-    message += detail;
+    message += shortened(detail);
   }
-  causes_.push_back({std::string(type), path.text(), std::move(message)});
+  keep({std::string(type), path.text(), std::move(message)});
 }
 
 void FieldErrors::required(const FieldPath& path, std::string_view detail) {
-  add("FieldValueRequired", path, "Required value", detail);
+  if (counts()) add("FieldValueRequired", path, "Required value", detail);
 }
 
 void FieldErrors::invalid(const FieldPath& path, const ShownValue& value, std::string_view detail) {
-  add("FieldValueInvalid", path, "Invalid value: " + value.text(), detail);
+  if (counts()) add("FieldValueInvalid", path, "Invalid value: " + value.text(), detail);
 }
 
 void FieldErrors::invalid(const FieldPath& path, std::string_view detail) {
-  add("FieldValueInvalid", path, "Invalid value", detail);
+  if (counts()) add("FieldValueInvalid", path, "Invalid value", detail);
 }
 
 void FieldErrors::invalid_each(const FieldPath& path, std::string_view value,
@@ -88,6 +118,7 @@ void FieldErrors::invalid_each(const FieldPath& path, std::string_view value,
 
 void FieldErrors::not_supported(const FieldPath& path, const ShownValue& value,
                                 std::span<const std::string_view> supported) {
+  if (!counts()) return;
   std::vector<std::string> choices;
   for (const std::string_view choice : supported) choices.push_back(quoted(choice));
   add("FieldValueNotSupported", path, "Unsupported value: " + value.text(),
@@ -96,39 +127,62 @@ void FieldErrors::not_supported(const FieldPath& path, const ShownValue& value,
 
 void FieldErrors::not_found(const FieldPath& path, const ShownValue& value,
                             std::string_view detail) {
-  add("FieldValueNotFound", path, "Not found: " + value.text(), detail);
+  if (counts()) add("FieldValueNotFound", path, "Not found: " + value.text(), detail);
 }
 
 void FieldErrors::duplicate(const FieldPath& path, const ShownValue& value,
                             std::string_view detail) {
-  add("FieldValueDuplicate", path, "Duplicate value: " + value.text(), detail);
+  if (counts()) add("FieldValueDuplicate", path, "Duplicate value: " + value.text(), detail);
 }
 
 void FieldErrors::forbidden(const FieldPath& path, std::string_view detail) {
-  add("FieldValueForbidden", path, "Forbidden", detail);
+  if (counts()) add("FieldValueForbidden", path, "Forbidden", detail);
 }
 
 void FieldErrors::too_long(const FieldPath& path, std::size_t bytes_max) {
-  add("FieldValueTooLong", path, "Too long",
-      fmt::format("may not be more than {} bytes", bytes_max));
+  if (counts())
+    add("FieldValueTooLong", path, "Too long",
+        fmt::format("may not be more than {} bytes", bytes_max));
 }
 
 void FieldErrors::too_many(const FieldPath& path, std::size_t count, std::size_t items_max) {
-  add("FieldValueTooMany", path, fmt::format("Too many: {}", count),
-      fmt::format("must have at most {} {}", items_max, items_max == 1 ? "item" : "items"));
+  if (counts())
+    add("FieldValueTooMany", path, fmt::format("Too many: {}", count),
+        fmt::format("must have at most {} {}", items_max, items_max == 1 ? "item" : "items"));
+}
+
+void FieldErrors::repeat_last(std::size_t times) {
+  if (causes_.size() != size_) {  // the last one was not kept, so nor are these
+    size_ += times;
+    return;
+  }
+  for (; times > 0 && counts(); --times) keep(Cause(causes_.back()));
+  if (times > 1) size_ += times - 1;
 }
 
 void FieldErrors::append(FieldErrors other) {
-  std::ranges::move(other.causes_, std::back_inserter(causes_));
+  const std::size_t left_out = other.size_ - other.causes_.size();
+  for (Cause& cause : other.causes_)
+    if (counts()) keep(std::move(cause));
+  size_ += left_out;
+}
+
+std::vector<Cause> FieldErrors::causes() const {
+  std::vector<Cause> out = causes_;
+  if (size_ > causes_.size())
+    out.push_back({.type = "FieldValueTooMany",
+                   .field = "",
+                   .message = fmt::format("and {} more errors", size_ - causes_.size())});
+  return out;
 }
 
 std::string FieldErrors::text() const {
   // Upstream says each sentence once here, though it keeps every cause.
   std::vector<std::string> sentences;
-  for (const Cause& cause : causes_) {
-    std::string sentence = cause.field + ": " + cause.message;
-    if (std::ranges::find(sentences, sentence) == sentences.end())
-      sentences.push_back(std::move(sentence));
+  std::set<std::string> said;
+  for (const Cause& cause : causes()) {
+    std::string sentence = cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
+    if (said.insert(sentence).second) sentences.push_back(std::move(sentence));
   }
   if (sentences.size() == 1) return sentences.front();
   return fmt::format("[{}]", fmt::join(sentences, ", "));

@@ -4,8 +4,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "api/budget.h"
 #include "api/json.h"
 #include "api/kinds/kind.h"
 #include "api/values/names.h"
@@ -41,26 +43,29 @@ class FieldPath {
   Step step_ = Step::Child;
 };
 
-// A value as it stands in a message: strings quoted as Go does, numbers and booleans bare,
-// structures as JSON.
+// A value to be shown in a message: strings quoted as Go does, numbers and booleans bare,
+// structures as JSON. Refers to the value, so it lives no longer than the call it is an argument
+// of; the text is made only for an error that is kept, and no longer than a message may be.
 class ShownValue {
  public:
-  ShownValue(std::string_view value);
+  ShownValue(std::string_view value) : value_(value) {}
   ShownValue(const char* value) : ShownValue(std::string_view(value)) {}
   ShownValue(const std::string& value) : ShownValue(std::string_view(value)) {}
-  ShownValue(std::int64_t value) : text_(std::to_string(value)) {}
-  ShownValue(const Quantity& value) : ShownValue(value.text()) {}
-  ShownValue(const Json& value);
+  ShownValue(std::int64_t value) : value_(value) {}
+  ShownValue(const Quantity& value) : value_(&value) {}
+  ShownValue(const Json& value) : value_(&value) {}
   ShownValue(bool value) = delete;  // would otherwise be a number
-  static ShownValue null() { return ShownValue(Json(nullptr)); }
+  static ShownValue null();
 
-  const std::string& text() const { return text_; }
+  std::string text() const;
 
  private:
-  std::string text_;
+  std::variant<std::string_view, std::int64_t, const Quantity*, const Json*> value_;
 };
 
-// Everything that is wrong with an object, in the order found.
+// Everything that is wrong with an object, in the order found. All errors are counted; the texts
+// are kept of the first ones only (see Limits), so that no object makes an answer much larger than
+// itself.
 class FieldErrors {
  public:
   void required(const FieldPath& path, std::string_view detail = {});
@@ -78,17 +83,26 @@ class FieldErrors {
   void too_many(const FieldPath& path, std::size_t count, std::size_t items_max);
   void append(FieldErrors other);
 
-  bool empty() const { return causes_.empty(); }
-  std::size_t size() const { return causes_.size(); }
-  const std::vector<Cause>& causes() const { return causes_; }
+  // The same error again, so many times: for rules that would otherwise compare all with all.
+  void repeat_last(std::size_t times);
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  // The last one says how many more there were, if they were too many.
+  std::vector<Cause> causes() const;
   // "field: message" for one error, "[a, b]" for several.
   std::string text() const;
 
  private:
+  // Whether the text of one more error is wanted. Counts the error in any case.
+  bool counts();
   void add(std::string_view type, const FieldPath& path, std::string message,
            std::string_view detail);
+  void keep(Cause cause);
 
   std::vector<Cause> causes_;
+  std::size_t size_ = 0;
+  Budget bytes_{kLimits.cause_bytes};
 };
 
 // The 422 a client gets: `Pod "x" is invalid: spec.containers: Required value`.

@@ -77,5 +77,62 @@ TEST(FieldErrors, BecomeA422ThatNamesEveryField) {
   EXPECT_EQ(invalid_object(group, "g", two).causes.size(), 3U);
 }
 
+// S-C5: each error quoted the whole list; 53 kB made an answer of 354 MB.
+TEST(FieldErrors, CutsLongValues) {
+  FieldErrors errors;
+  const JsonArray list(100'000, "long");
+  errors.invalid(FieldPath("spec.scopes"), Json(list), "unsupported scope");
+  errors.invalid(FieldPath("spec.name"), std::string(100'000, 'x'), "too long");
+  const std::vector<Cause> causes = errors.causes();
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_TRUE(causes[0].message.starts_with(R"(Invalid value: ["long","long")"));
+  EXPECT_TRUE(causes[0].message.ends_with("...: unsupported scope"));
+  EXPECT_TRUE(causes[1].message.ends_with("... (100000 bytes): too long"));
+  for (const Cause& cause : causes) EXPECT_LE(cause.message.size(), kLimits.text_bytes + 100);
+}
+
+TEST(FieldErrors, CountsThoseThatAreTooMany) {
+  FieldErrors errors;
+  const FieldPath path("spec.list");
+  for (std::size_t i = 0; i < kLimits.causes + 20; ++i) errors.required(path.index(i));
+  EXPECT_EQ(errors.size(), kLimits.causes + 20);
+  const std::vector<Cause> causes = errors.causes();
+  ASSERT_EQ(causes.size(), kLimits.causes + 1);
+  EXPECT_EQ(causes.back().message, "and 20 more errors");
+  EXPECT_TRUE(errors.text().ends_with(", and 20 more errors]"));
+}
+
+TEST(FieldErrors, BoundsTheirBytes) {
+  FieldErrors errors;
+  const std::string value(10'000, 'x');
+  for (int i = 0; i < 400; ++i) errors.invalid(FieldPath("a"), value, "no");
+  std::size_t bytes = 0;
+  for (const Cause& cause : errors.causes()) bytes += cause.message.size();
+  EXPECT_LE(bytes, kLimits.cause_bytes + kLimits.text_bytes);
+  EXPECT_EQ(errors.size(), 400U);
+}
+
+TEST(FieldErrors, RepeatsTheLast) {
+  FieldErrors errors;
+  errors.required(FieldPath("a"));
+  errors.repeat_last(2);
+  EXPECT_EQ(errors.size(), 3U);
+  EXPECT_EQ(errors.causes()[2].field, "a");
+  errors.repeat_last(1'000'000'000'000);
+  EXPECT_EQ(errors.size(), 1'000'000'000'003U);
+  EXPECT_EQ(errors.causes().back().message,
+            fmt::format("and {} more errors", 1'000'000'000'003U - kLimits.causes));
+}
+
+TEST(FieldErrors, AppendsWhatWasLeftOut) {
+  FieldErrors many;
+  for (std::size_t i = 0; i < kLimits.causes + 5; ++i) many.required(FieldPath("a"));
+  FieldErrors errors;
+  errors.required(FieldPath("b"));
+  errors.append(std::move(many));
+  EXPECT_EQ(errors.size(), kLimits.causes + 6);
+  EXPECT_EQ(errors.causes().back().message, "and 6 more errors");
+}
+
 }  // namespace
 }  // namespace muster::api

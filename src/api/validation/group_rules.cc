@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/reading.h"
@@ -85,8 +87,9 @@ const Json* find_named(const JsonArray* items, std::string_view name) {
 
 void refuse_same_names(const JsonArray& items, const schema::Message& message,
                        const FieldPath& path, FieldErrors& errors) {
-  for (std::size_t i = 1; i < items.size(); ++i)
-    if (find_named(&items, find_string(items[i], "name")) != &items[i])
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!names.insert(find_string(items[i], "name")).second)
       errors.duplicate(path.index(i), printed_by_go(message, items[i]));
 }
 
@@ -288,11 +291,19 @@ void GroupRules::templates(const Edit& list, const FieldPath& path, const Entry&
 void GroupRules::fixed_set(const Edit& list, const FieldPath& path) {
   const JsonArray* now = as_list(list.now);
   const JsonArray* old = as_list(list.old);
+  const auto names_of = [](const JsonArray* items) {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; items != nullptr && i < items->size(); ++i)
+      names.insert(find_string((*items)[i], "name"));
+    return names;
+  };
+  const std::set<std::string_view> old_names = names_of(old);
+  const std::set<std::string_view> new_names = names_of(now);
   for (std::size_t i = 0; now != nullptr && i < now->size(); ++i)
-    if (find_named(old, find_string((*now)[i], "name")) == nullptr)
+    if (!old_names.contains(find_string((*now)[i], "name")))
       errors_.forbidden(path.index(i), "item may not be added");
   for (std::size_t i = 0; old != nullptr && i < old->size(); ++i)
-    if (find_named(now, find_string((*old)[i], "name")) == nullptr)
+    if (!new_names.contains(find_string((*old)[i], "name")))
       errors_.forbidden(path, "item may not be removed");
 }
 

@@ -16,6 +16,7 @@
 #include "api/validation/placement_rules.h"
 #include "api/validation/pod_template.h"
 #include "api/values/cron_schedule.h"
+#include "api/values/time_zones.h"
 
 namespace muster::api {
 namespace {
@@ -261,7 +262,7 @@ void keep_template(const Json& now, const Json& old, FieldErrors& errors) {
 void keep_completions(const Json& now, const Json& old, FieldErrors& errors) {
   const auto after = find_integer(now, "completions");
   if (after == find_integer(old, "completions")) return;
-  // An Indexed Job without any has been told so.
+  // An Indexed Job without any has its error already.
   if (is_indexed(now) && (!after || after == find_integer(now, "parallelism"))) return;
   errors.invalid(
       kSpec.child("completions"), after ? ShownValue(*after) : ShownValue::null(),
@@ -293,26 +294,6 @@ void validate_schedule(const Json& spec, const Json* old_spec, FieldErrors& erro
     errors.invalid(path, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
 }
 
-// One part of a zone's name, between slashes.
-bool is_zone_part(std::string_view part) {
-  constexpr std::size_t kPartMax = 14;
-  const auto fits = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-' || c == '_' || c == '+';
-  };
-  return !part.empty() && part.size() <= kPartMax && part != "." && part != ".." &&
-         !part.starts_with('-') && std::ranges::all_of(part, fits);
-}
-
-bool is_zone_name(std::string_view name) {
-  while (true) {
-    const std::size_t slash = name.find('/');
-    if (!is_zone_part(name.substr(0, slash))) return false;
-    if (slash == std::string_view::npos) return true;
-    name.remove_prefix(slash + 1);
-  }
-}
-
 bool is_local(std::string_view name) {
   constexpr std::string_view kLocal = "local";
   return std::ranges::equal(name, kLocal, [](char a, char b) {
@@ -327,12 +308,12 @@ void validate_time_zone(const Json& spec, FieldErrors& errors) {
   const std::string_view name = text_of(*zone);
   if (name.empty())
     errors.invalid(path, name, "timeZone must be nil or non-empty string");
-  else if (!is_zone_name(name))
-    errors.invalid(path, name, fmt::format("unknown time zone {}", name));
   else if (is_local(name))
     errors.invalid(path, name,
                    "timeZone must be an explicit time zone as defined in "
                    "https://www.iana.org/time-zones");
+  else if (!is_time_zone(name))
+    errors.invalid(path, name, fmt::format("unknown time zone {}", name));
 }
 
 void validate_cron_job_spec(const Json& now, const Json* old, const Gates& gates,

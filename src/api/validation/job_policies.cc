@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
@@ -25,7 +26,7 @@ constexpr std::string_view kActions[] = {"Count", "FailIndex", "FailJob", "Ignor
 constexpr std::string_view kOperators[] = {"In", "NotIn"};
 constexpr std::string_view kStatuses[] = {"False", "True", "Unknown"};
 
-// A word of a closed set; one that is missing is told what there is.
+// A word of a closed set; if it is missing, the error lists what there is.
 void validate_listed_word(const Json& holder, std::string_view member,
                           std::span<const std::string_view> allowed, const FieldPath& path,
                           FieldErrors& errors) {
@@ -37,17 +38,21 @@ void validate_listed_word(const Json& holder, std::string_view member,
     errors.not_supported(path.child(member), word, allowed);
 }
 
-void validate_exit_codes(const Json& rule, const Json& spec, const FieldPath& path,
-                         FieldErrors& errors) {
+// The names of the containers that a Job's pods have.
+std::set<std::string_view> container_names(const Json& spec) {
+  const Json& pod = part_of(part_of(spec, "template"), "spec");
+  std::set<std::string_view> names;
+  for (const std::string_view list : {"containers", "initContainers"})
+    for (const Json& container : elements(pod, list)) names.insert(find_string(container, "name"));
+  return names;
+}
+
+void validate_exit_codes(const Json& rule, const std::set<std::string_view>& containers,
+                         const FieldPath& path, FieldErrors& errors) {
   validate_listed_word(rule, "operator", kOperators, path, errors);
   if (const Json* container_name = find_set(rule, "containerName")) {
     const std::string_view name = text_of(*container_name);
-    const Json& pod = part_of(part_of(spec, "template"), "spec");
-    bool found = false;
-    for (const std::string_view list : {"containers", "initContainers"})
-      for (const Json& container : elements(pod, list))
-        found |= find_string(container, "name") == name;
-    if (!found)
+    if (!containers.contains(name))
       errors.invalid(path.child("containerName"), name,
                      "must be one of the container or initContainer names in the pod template");
   }
@@ -80,7 +85,8 @@ void validate_patterns(const JsonArray& patterns, const FieldPath& path, FieldEr
   }
 }
 
-void validate_failure_rule(const Json& rule, const Json& spec, const FieldPath& path,
+void validate_failure_rule(const Json& rule, const Json& spec,
+                           const std::set<std::string_view>& containers, const FieldPath& path,
                            FieldErrors& errors) {
   const std::string_view action = find_string(rule, "action");
   validate_listed_word(rule, "action", kActions, path, errors);
@@ -88,7 +94,7 @@ void validate_failure_rule(const Json& rule, const Json& spec, const FieldPath& 
     errors.invalid(path.child("action"), action, "requires the backoffLimitPerIndex to be set");
   const Json* codes = find_set(rule, "onExitCodes");
   const JsonArray& patterns = elements(rule, "onPodConditions");
-  if (codes != nullptr) validate_exit_codes(*codes, spec, path.child("onExitCodes"), errors);
+  if (codes != nullptr) validate_exit_codes(*codes, containers, path.child("onExitCodes"), errors);
   validate_patterns(patterns, path.child("onPodConditions"), errors);
   if (codes != nullptr && !patterns.empty())
     errors.invalid(path, "specifying both OnExitCodes and OnPodConditions is not supported");
@@ -182,8 +188,9 @@ void validate_pod_failure_policy(const Json& spec, const FieldPath& path, FieldE
   const FieldPath rules_path = here.child("rules");
   const JsonArray& rules = elements(*policy, "rules");
   if (rules.size() > kRulesMax) errors.too_many(rules_path, rules.size(), kRulesMax);
+  const std::set<std::string_view> containers = container_names(spec);
   for (std::size_t i = 0; i < rules.size(); ++i)
-    validate_failure_rule(rules[i], spec, rules_path.index(i), errors);
+    validate_failure_rule(rules[i], spec, containers, rules_path.index(i), errors);
 }
 
 void validate_success_policy(const Json& spec, const FieldPath& path, FieldErrors& errors) {

@@ -7,7 +7,7 @@
 #include "api/validation/job_rules.h"
 #include "api/validation/meaning.h"
 
-// What a Job asks of a scheduler that places whole workloads (api.md 4.9).
+// What a Job asks of a scheduler that places whole workloads.
 namespace muster::api {
 namespace {
 

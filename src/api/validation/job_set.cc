@@ -12,7 +12,7 @@
 #include "api/validation/pod_template.h"
 #include "api/validation/schema_rules.h"
 
-// JobSets, as their own webhooks judge them (controllers.md 5.1).
+// JobSets, as their own webhooks judge them.
 namespace muster::api::rules {
 namespace {
 
@@ -43,9 +43,8 @@ std::set<std::string_view> job_names(const Json& spec) {
 }
 
 // `where` is what the message says of the list: nothing, or " in failure policy".
-void validate_targets(const Json& holder, const Json& spec, std::string_view where,
-                      const FieldPath& path, FieldErrors& errors) {
-  const std::set<std::string_view> names = job_names(spec);
+void validate_targets(const Json& holder, const std::set<std::string_view>& names,
+                      std::string_view where, const FieldPath& path, FieldErrors& errors) {
   const FieldPath here = path.child("targetReplicatedJobs");
   std::size_t at = 0;
   for (const Json& target : elements(holder, "targetReplicatedJobs")) {
@@ -107,7 +106,7 @@ void validate_dependencies(const Json& spec, FieldErrors& errors) {
       if (at > 1 && !before.contains(name))
         errors.invalid(dependency_path.child("name"), name,
                        fmt::format("replicatedJob: {} cannot depend on replicatedJob: {}",
-                                   find_string(job, "name"), name));
+                                   cut_utf8(find_string(job, "name"), kLimits.path_bytes), name));
     }
     before.insert(find_string(job, "name"));
   }
@@ -156,6 +155,11 @@ void validate_failure_policy(const Json& spec, FieldErrors& errors) {
   const FieldPath path = kSpec.child("failurePolicy");
   not_negative(*policy, {"maxRestarts"}, path, errors);
   const FieldPath rules_path = path.child("rules");
+  const std::set<std::string_view> jobs = job_names(spec);
+  const auto too_large = static_cast<std::size_t>(
+      std::ranges::count_if(elements(spec, "replicatedJobs"), [](const Json& job) {
+        return find_integer(job, "replicas").value_or(1) > kRestartJobReplicasMax;
+      }));
   std::set<std::string_view> names;
   std::size_t at = 0;
   for (const Json& rule : elements(*policy, "rules")) {
@@ -163,16 +167,16 @@ void validate_failure_policy(const Json& spec, FieldErrors& errors) {
     const std::string_view name = find_string(rule, "name");
     validate_rule_name(name, here.child("name"), errors);
     if (!names.insert(name).second) errors.duplicate(here.child("name"), name);
-    validate_targets(rule, spec, " in failure policy", here, errors);
+    validate_targets(rule, jobs, " in failure policy", here, errors);
     validate_failure_reasons(rule, here.child("onJobFailureReasons"), errors);
     if (!find_string(rule, "action").starts_with("RestartJob") ||
         find_string(rule, "action").starts_with("RestartJobSet"))
       continue;
-    for (const Json& job : elements(spec, "replicatedJobs"))
-      if (find_integer(job, "replicas").value_or(1) > kRestartJobReplicasMax)
-        errors.invalid(here.child("action"), find_string(rule, "action"),
-                       fmt::format("needs at most {} replicas of every replicatedJob",
-                                   kRestartJobReplicasMax));
+    if (too_large == 0) continue;
+    errors.invalid(
+        here.child("action"), find_string(rule, "action"),
+        fmt::format("needs at most {} replicas of every replicatedJob", kRestartJobReplicasMax));
+    errors.repeat_last(too_large - 1);
   }
 }
 
@@ -317,7 +321,7 @@ void validate_job_set(const Json& now, const Json* old, FieldErrors& errors) {
       validate_by_schema(*schema::message("jobset/v1alpha2", "JobSetSpec").find(member)->message,
                          *part, kSpec.child(member), errors);
   if (const Json* policy = find_set(spec, "successPolicy"))
-    validate_targets(*policy, spec, "", kSpec.child("successPolicy"), errors);
+    validate_targets(*policy, job_names(spec), "", kSpec.child("successPolicy"), errors);
   validate_coordinator(spec, errors);
   const bool ordered =
       find_string(part_of(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder";

@@ -300,6 +300,8 @@ TEST(CronJob, IsJudgedAsUpstreamDoes) {
       {cron_job(R"("schedule":"TZ=UTC * * * * *")"),
        {"spec.schedule: Invalid value: \"TZ=UTC * * * * *\": cannot use TZ or CRON_TZ in schedule, "
         "use timeZone field instead"}},
+      {cron_job(R"("schedule":"@daily","timeZone":"Europe/Berln")"),
+       {"spec.timeZone: Invalid value: \"Europe/Berln\": unknown time zone Europe/Berln"}},
       {cron_job(R"("schedule":"@daily","timeZone":"Local")"),
        {"spec.timeZone: Invalid value: \"Local\": timeZone must be an explicit time zone as "
         "defined in https://www.iana.org/time-zones"}},

@@ -9,7 +9,7 @@
 #include "api/validation/kind_rules.h"
 #include "api/validation/pod_template.h"
 
-// LeaderWorkerSets, as their own webhooks judge them (controllers.md 5.2).
+// LeaderWorkerSets, as their own webhooks judge them.
 namespace muster::api::rules {
 namespace {
 

@@ -1,7 +1,9 @@
 #include "api/validation/node.h"
 
-#include <algorithm>
 #include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "api/reading.h"
 #include "api/validation/addresses.h"
@@ -58,11 +60,11 @@ void validate_node_resources(const Json& document, FieldErrors& errors) {
 void validate_addresses(const Json& document, FieldErrors& errors) {
   const JsonArray& addresses = elements(part_of(document, "status"), "addresses");
   const FieldPath path("status.addresses");
-  for (std::size_t i = 1; i < addresses.size(); ++i) {
-    const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(addresses.begin(), end, addresses[i]) != end)
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    if (!seen.emplace(find_string(addresses[i], "type"), find_string(addresses[i], "address"))
+             .second)
       errors.duplicate(path.index(i), addresses[i]);
-  }
 }
 
 }  // namespace

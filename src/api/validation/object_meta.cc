@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "api/reading.h"
 
@@ -48,8 +49,10 @@ void validate_owners(const Json& metadata, const FieldPath& path, FieldErrors& e
   for (const Json& owner : elements(metadata, "ownerReferences")) {
     validate_owner(owner, path, errors);
     if (!find_true(owner, "controller")) continue;
+    // Cut, because the first one stands in the message of every other.
     std::string controller =
-        fmt::format("{}/{}", find_string(owner, "kind"), find_string(owner, "name"));
+        shortened(fmt::format("{}/{}", find_string(owner, "kind"), find_string(owner, "name")),
+                  kLimits.path_bytes);
     if (first_controller.empty())
       first_controller = std::move(controller);
     else
@@ -125,10 +128,11 @@ void validate_name(const Json& metadata, NameRule rule, const FieldPath& path,
 
 void validate_no_new_finalizers(const Json& now, const Json& old, const FieldPath& path,
                                 FieldErrors& errors) {
-  const JsonArray& before = elements(old, "finalizers");
+  std::set<std::string_view> before;
+  for (const Json& finalizer : elements(old, "finalizers")) before.insert(text_of(finalizer));
   std::vector<std::string> added;
   for (const Json& finalizer : elements(now, "finalizers"))
-    if (std::ranges::find(before, finalizer) == before.end())
+    if (!before.contains(text_of(finalizer)))
       added.push_back(fmt::format("\"{}\"", text_of(finalizer)));
   if (added.empty()) return;
   std::ranges::sort(added);

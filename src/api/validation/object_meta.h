@@ -22,7 +22,7 @@ Messages check_name(NameRule rule, std::string_view name);
 
 // The metadata of a document on create: after a name was generated, uid and timestamps were set.
 void validate_object_meta(const Json& document, const MetaRules& rules, FieldErrors& errors);
-// What an update may not change, and what it says anew. `old` is what is stored.
+// What an update may not change, and what it sets. `old` is what is stored.
 void validate_object_meta_update(const Json& now, const Json& old, FieldErrors& errors);
 
 // Also used by pod templates and selectors.

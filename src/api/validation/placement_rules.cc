@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "api/reading.h"
@@ -143,10 +145,11 @@ void validate_match_keys(const Json& term, const FieldPath& path, FieldErrors& e
   validate_key_list(term, "matchLabelKeys", path, errors);
   validate_key_list(term, "mismatchLabelKeys", path, errors);
   const FieldPath here = path.child("matchLabelKeys");
-  const JsonArray& mismatch = elements(term, "mismatchLabelKeys");
+  std::set<std::string_view> mismatch;
+  for (const Json& key : elements(term, "mismatchLabelKeys")) mismatch.insert(text_of(key));
   std::size_t at = 0;
   for (const Json& key : elements(term, "matchLabelKeys")) {
-    if (std::ranges::find(mismatch, key) != mismatch.end())
+    if (mismatch.contains(text_of(key)))
       errors.invalid(here.index(at), text_of(key),
                      "exists in both matchLabelKeys and mismatchLabelKeys");
     ++at;
@@ -251,9 +254,10 @@ void validate_spread_constraint(const Json& constraint, const FieldPath& path,
     errors.not_supported(path.child("whenUnsatisfiable"), action, kUnsatisfiableActions);
 }
 
-bool same_spread(const Json& a, const Json& b) {
-  return find_string(a, "topologyKey") == find_string(b, "topologyKey") &&
-         find_string(a, "whenUnsatisfiable") == find_string(b, "whenUnsatisfiable");
+// What two constraints may not both have.
+using SpreadKey = std::pair<std::string_view, std::string_view>;
+SpreadKey spread_key(const Json& constraint) {
+  return {find_string(constraint, "topologyKey"), find_string(constraint, "whenUnsatisfiable")};
 }
 
 }  // namespace
@@ -297,15 +301,14 @@ void validate_tolerations(const JsonArray& tolerations, const FieldPath& path,
 
 void validate_topology_spread(const JsonArray& constraints, const FieldPath& path,
                               FieldErrors& errors) {
+  std::map<SpreadKey, std::size_t> left;  // from here to the end of the list
+  for (const Json& constraint : constraints) ++left[spread_key(constraint)];
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const Json& constraint = constraints[i];
     const FieldPath here = path.index(i);
     const std::string_view action = find_string(constraint, "whenUnsatisfiable");
     validate_spread_constraint(constraint, here, errors);
-    const bool repeats =
-        std::any_of(constraints.begin() + static_cast<std::ptrdiff_t>(i) + 1, constraints.end(),
-                    [&](const Json& other) { return same_spread(constraint, other); });
-    if (repeats)
+    if (--left[spread_key(constraint)] > 0)
       errors.duplicate(here.child("{topologyKey, whenUnsatisfiable}"),
                        fmt::format("{{{}, {}}}", find_string(constraint, "topologyKey"), action));
     validate_min_domains(constraint, action, here.child("minDomains"), errors);

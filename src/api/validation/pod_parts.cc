@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "api/decode.h"
 #include "api/reading.h"
@@ -157,14 +159,16 @@ FieldErrors validate_ephemeral_containers_update(const Json& now, const Json& ol
   const FieldPath path("spec.ephemeralContainers");
   const JsonArray& after = elements(part_of(now, "spec"), "ephemeralContainers");
   // Patches do not keep the order, so they are matched by name.
+  std::map<std::string_view, const Json*> by_name;
+  for (const Json& container : after) by_name.emplace(find_string(container, "name"), &container);
   for (const Json& container : elements(part_of(old, "spec"), "ephemeralContainers")) {
     const std::string_view name = find_string(container, "name");
-    const auto kept = std::ranges::find_if(
-        after, [&](const Json& other) { return find_string(other, "name") == name; });
-    if (kept == after.end())
+    const auto kept = by_name.find(name);
+    if (kept == by_name.end())
       errors.forbidden(
           path, fmt::format("existing ephemeral containers \"{}\" may not be removed\n", name));
-    else if (normalized("EphemeralContainer", *kept) != normalized("EphemeralContainer", container))
+    else if (normalized("EphemeralContainer", *kept->second) !=
+             normalized("EphemeralContainer", container))
       errors.forbidden(
           path, fmt::format("existing ephemeral containers \"{}\" may not be changed\n", name));
   }

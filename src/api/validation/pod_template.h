@@ -14,12 +14,12 @@ void default_pod_template(JsonObject& holder, std::string_view member = "templat
 // Labels, annotations and pod spec.
 void validate_pod_template(const Json& pod_template, const FieldPath& path, FieldErrors& errors);
 
-// What controllers that keep pods running for ever ask of selector and template. `noun` is how
+// What controllers that keep pods running forever ask of selector and template. `noun` is how
 // upstream calls the owner: "deployment".
 struct ReplicaRules {
   std::string_view noun;   // in `empty selector is invalid for deployment`
   std::string_view owner;  // in `activeDeadlineSeconds in ReplicaSet is not Supported`
-  // A DaemonSet without a selector is told only that its labels do not match.
+  // For a DaemonSet without a selector the only error is that its labels do not match.
   bool selector_required = true;
 };
 void validate_selector_and_template(const Json& spec, const ReplicaRules& rules,

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 
 #include "api/decode.h"
 #include "api/reading.h"
@@ -71,20 +74,21 @@ bool validate_deadline_update(const Json& now, const Json& old, FieldErrors& err
   return true;
 }
 
-Json without_seconds(const Json& toleration) {
-  Json copy = toleration;
-  if (copy.is_object()) copy.get_object().erase("tolerationSeconds");
-  return copy;
+// What of a toleration may not change: all but its seconds.
+using FixedToleration =
+    std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+FixedToleration fixed_part(const Json& toleration) {
+  return {find_string(toleration, "key"), find_string(toleration, "operator"),
+          find_string(toleration, "value"), find_string(toleration, "effect")};
 }
 
 void validate_only_added_tolerations(const Json& now, const Json& old, FieldErrors& errors) {
   const JsonArray& after = elements(now, "tolerations");
   const FieldPath path("spec.tolerations");
+  std::set<FixedToleration> kept;
+  for (const Json& toleration : after) kept.insert(fixed_part(toleration));
   for (const Json& toleration : elements(old, "tolerations")) {
-    const Json before = without_seconds(toleration);
-    const bool kept = std::ranges::any_of(
-        after, [&](const Json& other) { return without_seconds(other) == before; });
-    if (kept) continue;
+    if (kept.contains(fixed_part(toleration))) continue;
     errors.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
     return;
   }
@@ -258,6 +262,9 @@ void validate_transitions(const Json& now, const Json& old, std::string_view lis
   if (restart_policy == "Always") return;
   const FieldPath base("status");
   const FieldPath path = base.child(list);
+  std::map<std::string_view, std::size_t> alive;  // how many by that name
+  for (const Json& after : elements(now, list))
+    if (!is_terminated(after)) ++alive[find_string(after, "name")];
   std::size_t at = 0;
   for (const Json& before : elements(old, list)) {
     const FieldPath here = path.index(at++);
@@ -267,9 +274,10 @@ void validate_transitions(const Json& now, const Json& old, std::string_view lis
     if (failed && restart_policy == "OnFailure") continue;
     const std::string_view name = find_string(before, "name");
     if (sidecars.contains(name)) continue;
-    for (const Json& after : elements(now, list))
-      if (find_string(after, "name") == name && !is_terminated(after))
-        errors.forbidden(here.child("state"), "may not be transitioned to non-terminated state");
+    const auto count = alive.find(name);
+    if (count == alive.end()) continue;
+    errors.forbidden(here.child("state"), "may not be transitioned to non-terminated state");
+    errors.repeat_last(count->second - 1);
   }
 }
 

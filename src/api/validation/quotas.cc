@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -145,13 +146,25 @@ bool counts_in(std::string_view scope, std::string_view resource) {
   return resource == "pods" || contains(kPodAmounts, resource);
 }
 
-// The names of what a quota limits, in order.
-Names limited(const Json& spec) {
-  Names names;
-  for (const auto& entry : members(spec, "hard"))
-    if (is_quota_resource(key_of(entry))) names.insert(key_of(entry));
-  return names;
-}
+// How many of the resources that a quota limits cannot be counted within a scope. Asked for each
+// scope of a list, so each of the few names is looked at once.
+class Uncounted {
+ public:
+  explicit Uncounted(const Json& spec) : spec_(spec) {}
+
+  std::size_t in(std::string_view scope) {
+    if (!contains(kScopes, scope)) return 0;
+    const auto [known, is_new] = known_.try_emplace(scope, 0);
+    if (is_new)
+      for (const auto& entry : members(spec_, "hard"))
+        if (is_quota_resource(key_of(entry)) && !counts_in(scope, key_of(entry))) ++known->second;
+    return known->second;
+  }
+
+ private:
+  const Json& spec_;
+  std::map<std::string_view, std::size_t> known_;
+};
 
 bool in_conflict(const Names& scopes) {
   return (scopes.contains("BestEffort") && scopes.contains("NotBestEffort")) ||
@@ -162,11 +175,13 @@ void validate_scopes(const Json& spec, FieldErrors& errors) {
   const FieldPath path("spec.scopes");
   const Json& list = part_of(spec, "scopes");
   Names seen;
+  Uncounted uncounted(spec);
   for (const Json& scope : elements(spec, "scopes")) {
     if (!contains(kScopes, text_of(scope))) errors.invalid(path, list, "unsupported scope");
-    for (const std::string_view resource : limited(spec))
-      if (!counts_in(text_of(scope), resource))
-        errors.invalid(path, list, "unsupported scope applied to resource");
+    if (const std::size_t count = uncounted.in(text_of(scope)); count > 0) {
+      errors.invalid(path, list, "unsupported scope applied to resource");
+      errors.repeat_last(count - 1);
+    }
     seen.insert(text_of(scope));
   }
   if (in_conflict(seen)) errors.invalid(path, list, "conflicting scopes");
@@ -203,13 +218,15 @@ void validate_scope_selector(const Json& spec, FieldErrors& errors) {
   const FieldPath path("spec.scopeSelector.matchExpressions");
   const Json& selector = part_of(spec, "scopeSelector");
   Names seen;
+  Uncounted uncounted(spec);
   for (const Json& requirement : elements(selector, "matchExpressions")) {
     const std::string_view scope = find_string(requirement, "scopeName");
     if (!contains(kScopes, scope))
       errors.invalid(path.child("scopeName"), scope, "unsupported scope");
-    for (const std::string_view resource : limited(spec))
-      if (!counts_in(scope, resource))
-        errors.invalid(path, selector, "unsupported scope applied to resource");
+    if (const std::size_t count = uncounted.in(scope); count > 0) {
+      errors.invalid(path, selector, "unsupported scope applied to resource");
+      errors.repeat_last(count - 1);
+    }
     validate_scope_operator(requirement, path, errors);
     seen.insert(scope);
   }

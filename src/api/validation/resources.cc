@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <span>
 
 #include "api/reading.h"
 
@@ -117,9 +119,9 @@ void validate_requirements(const Json& requirements, NameCheck check_name, const
   if (has_huge_pages && !computes) errors.forbidden(path, "HugePages require cpu or memory");
 }
 
-void validate_claims(const Json& requirements, std::span<const std::string_view> claim_names,
-                     const FieldPath& path, FieldErrors& errors) {
-  std::vector<std::string> seen;
+void validate_claims(const Json& requirements, const ClaimNames& claim_names, const FieldPath& path,
+                     FieldErrors& errors) {
+  std::set<std::string, std::less<>> seen;
   std::size_t at = 0;
   for (const Json& claim : elements(requirements, "claims")) {
     const FieldPath here = path.index(at++);
@@ -134,16 +136,9 @@ void validate_claims(const Json& requirements, std::span<const std::string_view>
       errors.invalid_each(here.child("request"), request, check_dns_label(request));
       key = fmt::format("{}/{}", name, request);
     }
-    if (std::ranges::find(seen, key) != seen.end() || std::ranges::find(seen, name) != seen.end())
-      errors.duplicate(here, key);
-    seen.push_back(std::move(key));
-    if (!contains(claim_names, name))
-      errors.not_found(
-          here, name,
-          claim_names.empty()
-              ? std::string("must be one of the names in pod.spec.resourceClaims which is empty")
-              : fmt::format("must be one of the names in pod.spec.resourceClaims: {}",
-                            fmt::join(claim_names, ", ")));
+    if (seen.contains(key) || seen.contains(name)) errors.duplicate(here, key);
+    seen.insert(std::move(key));
+    if (!claim_names.contains(name)) errors.not_found(here, name, claim_names.demand());
   }
 }
 
@@ -211,8 +206,21 @@ void validate_resource_amount(std::string_view name, const Json& amount, const F
   if (counted && !quantity->is_whole()) errors.invalid(path, *quantity, "must be an integer");
 }
 
-void validate_container_resources(const Json& requirements,
-                                  std::span<const std::string_view> claim_names,
+void ClaimNames::add(std::string_view name) {
+  in_order_.push_back(name);
+  names_.insert(name);
+}
+
+std::string_view ClaimNames::demand() const {
+  if (in_order_.empty())
+    return "must be one of the names in pod.spec.resourceClaims which is empty";
+  if (demand_.empty())
+    demand_ = shortened(fmt::format("must be one of the names in pod.spec.resourceClaims: {}",
+                                    fmt::join(in_order_, ", ")));
+  return demand_;
+}
+
+void validate_container_resources(const Json& requirements, const ClaimNames& claim_names,
                                   const FieldPath& path, FieldErrors& errors) {
   validate_requirements(requirements, validate_container_resource_name, path, errors);
   validate_claims(requirements, claim_names, path.child("claims"), errors);

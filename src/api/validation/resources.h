@@ -1,8 +1,9 @@
 #pragma once
 
-#include <span>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/json.h"
 #include "api/validation/field_errors.h"
@@ -32,9 +33,22 @@ void validate_quota_resource_name(std::string_view name, const FieldPath& path,
 void validate_resource_amount(std::string_view name, const Json& amount, const FieldPath& path,
                               FieldErrors& errors);
 
-// The `resources` of a container. `claim_names` are those the pod declares.
-void validate_container_resources(const Json& requirements,
-                                  std::span<const std::string_view> claim_names,
+// The names of the resource claims that a pod declares; views into its spec.
+class ClaimNames {
+ public:
+  void add(std::string_view name);
+  bool contains(std::string_view name) const { return names_.contains(name); }
+  // That a name must be one of these, for a message.
+  std::string_view demand() const;
+
+ private:
+  std::vector<std::string_view> in_order_;
+  std::set<std::string_view> names_;
+  mutable std::string demand_;  // made when it is first asked for
+};
+
+// The `resources` of a container.
+void validate_container_resources(const Json& requirements, const ClaimNames& claim_names,
                                   const FieldPath& path, FieldErrors& errors);
 // The `resources` of a pod as a whole: cpu, memory and huge pages only.
 void validate_pod_resources(const Json& requirements, const FieldPath& path, FieldErrors& errors);

@@ -1,8 +1,10 @@
 #include "api/validation/storage.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
@@ -237,14 +239,19 @@ void keep_drivers(const Json& now, const Json& old, FieldErrors& errors) {
     if (driver.is_object()) driver.get_object().erase("allocatable");
     return driver;
   };
-  for (const Json& before : elements(part_of(old, "spec"), "drivers"))
-    for (const Json& after : elements(part_of(now, "spec"), "drivers")) {
-      if (find_string(before, "name") != find_string(after, "name")) continue;
-      const Json fixed_before = fixed(before);
-      const Json fixed_after = fixed(after);
+  std::multimap<std::string_view, const Json*> by_name;  // equal names in the order of the list
+  for (const Json& after : elements(part_of(now, "spec"), "drivers"))
+    by_name.emplace(find_string(after, "name"), &after);
+  // What is stored has no name twice.
+  for (const Json& before : elements(part_of(old, "spec"), "drivers")) {
+    const Json fixed_before = fixed(before);
+    const auto [first, last] = by_name.equal_range(find_string(before, "name"));
+    for (auto after = first; after != last; ++after) {
+      const Json fixed_after = fixed(*after->second);
       if (!same_meaning(&fixed_before, &fixed_after))
-        errors.invalid(FieldPath("CSINodeDriver"), after, kImmutableField);
+        errors.invalid(FieldPath("CSINodeDriver"), *after->second, kImmutableField);
     }
+  }
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ void validate_disruption_nesting(const Json& spec, const FieldPath& path, FieldE
                      errors.invalid(item_path.child("disruptionMode"), *mode,
                                     fmt::format("must not be `single` below template \"{}\", whose "
                                                 "disruptionMode is `all`",
-                                                all));
+                                                cut_utf8(all, kLimits.path_bytes)));
                  });
 }
 
