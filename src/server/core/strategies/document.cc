@@ -98,6 +98,12 @@ std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& res
   return with_view(api::Object::make_keeping_metadata(old, rest), rest);
 }
 
+Result<void> check_size(const api::Object& object) {
+  constexpr std::size_t kBytesMax = 1'572'864;  // etcd's default for a request
+  if (object.bytes().size() <= kBytesMax) return {};
+  return fail(Reason::RequestEntityTooLarge, "etcdserver: request is too large");
+}
+
 std::string_view spoken_name(const Json& document) {
   if (const auto name = meta_text(document, "name"); !name.empty()) return name;
   if (const auto prefix = meta_text(document, "generateName"); !prefix.empty()) return prefix;

@@ -10,6 +10,7 @@
 #include "api/json.h"
 #include "api/kinds/kind.h"
 #include "api/object.h"
+#include "base/result.h"
 #include "base/time.h"
 
 // Reading and writing the parts of a document that the server itself looks at while it decides.
@@ -44,6 +45,9 @@ void bump_generation(Json& document);
 std::shared_ptr<api::Object> make_object(const api::Kind& kind, const Json& document);
 // The same where metadata stays as it was; `rest` holds the other members.
 std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& rest);
+
+// RequestEntityTooLarge, in etcd's words, if no etcd would store an object of this size.
+Result<void> check_size(const api::Object& object);
 
 // How errors call an object that may not have got its name yet.
 std::string_view spoken_name(const Json& document);

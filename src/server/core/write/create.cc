@@ -110,6 +110,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   if (const api::ObjectPtr standing = context.staging.get(key))
     return fail(exists_already(*standing));
   auto object = make_object(stored, document);
+  TRY(check_size(*object));
   answer.what = api::ObjectAnswer{.object = object, .revision = {}, .created = true};
   Decision decision{.transaction = {}, .answer = std::move(answer), .deleted = false};
   decision.transaction.writes.push_back(

@@ -188,5 +188,16 @@ TEST_F(CreateTest, BodiesMustBeOfTheEndpointsKind) {
   EXPECT_TRUE(said("{").starts_with("the object provided is unrecognized (must be of type Pod): "));
 }
 
+TEST_F(CreateTest, ObjectsAboveEtcdsLimitAreRefused) {
+  const auto with_text_of = [&](std::size_t bytes) {
+    return create_pod(fmt::format("p{}", bytes),
+                      fmt::format(R"("dnsConfig":{{"searches":["{}"]}})", std::string(bytes, 'x')));
+  };
+  EXPECT_TRUE(with_text_of(1'500'000).has_value());
+  const auto refused = with_text_of(1'573'000);
+  EXPECT_EQ(reason(refused), Reason::RequestEntityTooLarge);
+  EXPECT_EQ(message(refused), "etcdserver: request is too large");
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -141,6 +141,8 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
   Decision decision;
   decision.answer.warnings = std::move(warnings);
   auto object = make_object(existing->kind(), document);
+  // What is stored already may be made smaller, however large it is.
+  if (object->bytes().size() > existing->bytes().size()) TRY(check_size(*object));
   decision.deleted = goes_with_update(*existing, document);
   if (!decision.deleted && object->bytes() == existing->bytes()) {
     decision.answer.what =
@@ -211,7 +213,7 @@ namespace {
 // A patch that leaves no well-formed object is itself invalid; the whole patch is quoted.
 Error broken_patch(const api::Request& request, std::string_view why) {
   std::string quoted;
-  api::write_string(api::to_text(request.body), quoted);
+  api::write_string(api::shortened(api::to_text(request.body)), quoted);
   return invalid(Subject{.group = "", .kind = ""},
                  {{.type = "FieldValueInvalid",
                    .field = "patch",
