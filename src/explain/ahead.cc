@@ -5,12 +5,15 @@
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
+#include "scheduler/cycle/attempt.h"
 
 namespace muster::explain {
 namespace {
 
 using api::ObjectPtr;
+using scheduler::ClusterModel;
 using scheduler::GroupKey;
+using scheduler::PodRole;
 
 constexpr std::size_t kAheadMax = 200;
 
@@ -28,18 +31,18 @@ struct Waiting {
   }
 };
 
-Time oldest_pod(const Situation& situation, const GroupKey& key) {
+Time oldest_pod(const ClusterModel& model, const GroupKey& key) {
   Time oldest = Time::max();
-  situation.forest().each_leaf(key, [&](const GroupKey& leaf) {
-    for (const ObjectPtr& pod : situation.members(leaf).waiting)
+  model.forest().each_leaf(key, [&](const GroupKey& leaf) {
+    for (const ObjectPtr& pod : model.members(leaf, PodRole::Waiting))
       oldest = std::min(oldest, pod->meta().creation_time.value_or(Time{}));
   });
   return oldest;
 }
 
-Waiting waiting_tree(const Situation& situation, const GroupKey& root) {
-  return {.priority = situation.forest().find(root)->priority,
-          .since = oldest_pod(situation, root),
+Waiting waiting_tree(const ClusterModel& model, const GroupKey& root) {
+  return {.priority = model.forest().find(root)->priority,
+          .since = oldest_pod(model, root),
           .name = name_of(root),
           .root = root,
           .pod = nullptr};
@@ -53,13 +56,13 @@ Waiting waiting_pod(const ObjectPtr& pod) {
           .pod = pod};
 }
 
-std::vector<Waiting> those_before(const Situation& situation, const Waiting& mine) {
+std::vector<Waiting> those_before(const ClusterModel& model, const Waiting& mine) {
   std::vector<Waiting> before;
-  for (const GroupKey& root : situation.roots())
-    if (situation.runnable(root))
-      if (Waiting other = waiting_tree(situation, root); other < mine)
+  for (const GroupKey& root : model.roots())
+    if (model.runnable(root))
+      if (Waiting other = waiting_tree(model, root); other < mine)
         before.push_back(std::move(other));
-  for (const ObjectPtr& pod : situation.lone_waiting())
+  for (const ObjectPtr& pod : model.lone(PodRole::Waiting))
     if (Waiting other = waiting_pod(pod); other < mine) before.push_back(std::move(other));
   std::ranges::sort(before, [](const Waiting& a, const Waiting& b) { return a < b; });
   if (before.size() > kAheadMax) before.resize(kAheadMax);
@@ -69,24 +72,24 @@ std::vector<Waiting> those_before(const Situation& situation, const Waiting& min
 }  // namespace
 
 std::vector<std::string> in_the_way(Trial& trial) {
-  Situation& situation = trial.situation();
+  ClusterModel& model = trial.model();
   const Target& target = trial.target();
   const Waiting mine = target.group
-                           ? waiting_tree(situation, situation.forest().root_of(*target.group)->key)
+                           ? waiting_tree(model, model.forest().root_of(*target.group)->key)
                            : waiting_pod(target.lone_pod);
   std::vector<std::string> names;
-  std::vector<std::string> assumed;
-  for (const Waiting& other : those_before(situation, mine)) {
+  std::vector<ObjectPtr> assumed;
+  for (const Waiting& other : those_before(model, mine)) {
     const scheduler::Plan plan =
-        other.root ? situation.attempt(*other.root) : situation.attempt(other.pod);
+        other.root ? attempt(model, *other.root) : attempt(model, other.pod);
     if (!plan.assignments.empty()) names.push_back(other.name);
     for (const scheduler::Assignment& assignment : plan.assignments) {
-      situation.cluster().assume(assignment.pod, assignment.node);
-      assumed.push_back(assignment.pod->meta().uid);
+      model.assume(assignment.pod, assignment.node);
+      assumed.push_back(assignment.pod);
     }
   }
   const bool still_fits = names.empty() || trial.fits({}).has_value();
-  for (const std::string& uid : assumed) situation.cluster().forget(uid);
+  for (const ObjectPtr& pod : assumed) model.forget(*pod);
   if (still_fits) names.clear();
   return names;
 }

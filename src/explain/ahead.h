@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/situation.h"
+#include "explain/objects.h"
 #include "explain/trial.h"
 
 namespace muster::explain {

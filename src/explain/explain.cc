@@ -9,7 +9,7 @@
 #include <set>
 
 #include "api/kinds/kind.h"
-#include "api/views/pod_view.h"
+#include "api/views/pod_facts.h"
 #include "explain/ahead.h"
 #include "explain/near_names.h"
 #include "explain/node_reasons.h"
@@ -17,44 +17,47 @@
 #include "explain/tree.h"
 #include "explain/trial.h"
 #include "explain/words.h"
+#include "scheduler/cycle/attempt.h"
 #include "scheduler/groups/group_spec.h"
 
 namespace muster::explain {
 namespace {
 
 using api::ObjectPtr;
+using api::view_of;
+using scheduler::ClusterModel;
 using scheduler::GroupKey;
 using scheduler::GroupKind;
 using scheduler::GroupVerdict;
 using scheduler::Outcome;
 using scheduler::Plan;
-
-const api::PodView& view_of(const ObjectPtr& pod) { return pod->view<api::PodView>(); }
+using scheduler::PodRole;
 
 void add_placements(const std::map<std::string, std::int64_t>& by_node, Explanation& out) {
   for (const auto& [node, pods] : by_node) out.placements.push_back({node, pods});
 }
 
 // Where the members of the leaves below `key` are, or would be.
-void place_members(const Situation& situation, const GroupKey& key, const Plan* plan,
+void place_members(const ClusterModel& model, const GroupKey& key, const Plan* plan,
                    Explanation& out) {
   std::set<GroupKey> leaves;
-  situation.forest().each_leaf(key, [&](const GroupKey& leaf) { leaves.insert(leaf); });
+  model.forest().each_leaf(key, [&](const GroupKey& leaf) { leaves.insert(leaf); });
   std::map<std::string, std::int64_t> by_node;
   for (const GroupKey& leaf : leaves)
-    for (const ObjectPtr& pod : situation.members(leaf).running) ++by_node[view_of(pod).node_name];
+    for (const ObjectPtr& pod : model.members(leaf, PodRole::Running))
+      ++by_node[view_of(pod).node_name];
   if (plan != nullptr)
     for (const scheduler::Assignment& assignment : plan->assignments)
-      if (const auto leaf = leaf_of(*assignment.pod); leaf && leaves.contains(*leaf))
+      if (const auto leaf = model.leaf_of(*assignment.pod); leaf && leaves.contains(*leaf))
         ++by_node[assignment.node];
   add_placements(by_node, out);
 }
 
 // The nearest group above that is not just held by another.
-const Level* culprit_above(const Situation& situation, const Tree& tree, const Level& level) {
+const Level* culprit_above(const ClusterModel& model, const Tree& tree, const Level& level) {
   for (const Level* at = &level; at != nullptr;) {
     if (at->state != State::Held) return at;
-    const scheduler::GroupSpec* spec = situation.forest().find(at->key);
+    const scheduler::GroupSpec* spec = model.forest().find(at->key);
     if (spec == nullptr || spec->parent.empty()) return at;
     at = tree.find({GroupKind::CompositePodGroup, at->key.name_space, spec->parent});
   }
@@ -96,17 +99,17 @@ std::string who_places(const std::vector<ObjectPtr>& waiting) {
 }
 
 // The waiting pods of all leaves below a group.
-std::vector<ObjectPtr> waiting_below(const Situation& situation, const GroupKey& key) {
+std::vector<ObjectPtr> waiting_below(const ClusterModel& model, const GroupKey& key) {
   std::vector<ObjectPtr> pods;
-  situation.forest().each_leaf(key, [&](const GroupKey& leaf) {
-    const std::vector<ObjectPtr>& waiting = situation.members(leaf).waiting;
+  model.forest().each_leaf(key, [&](const GroupKey& leaf) {
+    const std::vector<ObjectPtr> waiting = model.members(leaf, PodRole::Waiting);
     pods.insert(pods.end(), waiting.begin(), waiting.end());
   });
   return pods;
 }
 
 // What the subject is or does, to stand after its name.
-std::string predicate(const Situation& situation, const Tree& tree, const Explanation& about) {
+std::string predicate(const ClusterModel& model, const Tree& tree, const Explanation& about) {
   const Level& level = tree.subject();
   switch (about.state) {
     case State::Scheduled:
@@ -115,7 +118,7 @@ std::string predicate(const Situation& situation, const Tree& tree, const Explan
                                           : "; nothing more of its tree is tried: " + tree.fault);
     case State::FitsNow:
       return fmt::format("fits now{}: {}", where_text(level),
-                         who_places(waiting_below(situation, level.key)));
+                         who_places(waiting_below(model, level.key)));
     case State::BehindOthers:
       return fmt::format("would fit{}, but {} the room", where_text(level),
                          ahead_text(about.ahead));
@@ -128,7 +131,7 @@ std::string predicate(const Situation& situation, const Tree& tree, const Explan
     case State::Held: break;
   }
   if (!tree.no_root.empty()) return "waits: " + tree.no_root;
-  const Level* culprit = culprit_above(situation, tree, level);
+  const Level* culprit = culprit_above(model, tree, level);
   if (culprit == &level) return "waits: " + level.why;
   return fmt::format("waits for {}, which is {}: {}", name_of(culprit->key),
                      state_word(culprit->state), culprit->why);
@@ -177,27 +180,46 @@ std::string proof_of(const Tree& tree, const Level& level) {
 }
 
 // The waiting pods of the groups that are in the way, or have pods left over.
-std::vector<ObjectPtr> pods_without_node(const Situation& situation, const Tree& tree) {
+std::vector<ObjectPtr> pods_without_node(const ClusterModel& model, const Tree& tree) {
   std::vector<ObjectPtr> pods;
   std::set<std::string> placed;
   if (tree.plan)
     for (const scheduler::Assignment& assignment : tree.plan->assignments)
       placed.insert(assignment.pod->meta().uid);
   for (const Level& level : tree.levels)
-    for (const ObjectPtr& pod : situation.members(level.key).waiting)
+    for (const ObjectPtr& pod : model.members(level.key, PodRole::Waiting))
       if (!placed.contains(pod->meta().uid)) pods.push_back(pod);
   return pods;
 }
 
+// The scheduler whose attempt is to be explained: the one that the pods of the subject ask for.
+// With several in one tree the default one speaks, if it is among them.
+std::string scheduler_of(const Objects& objects, const ClusterModel& model,
+                         const Subject& subject) {
+  std::set<std::string> asked_for;
+  if (const auto* key = std::get_if<PodKey>(&subject)) {
+    for (const ObjectPtr& pod : objects.pods)
+      if (pod->meta().name_space == key->name_space && pod->meta().name == key->name)
+        asked_for.insert(view_of(pod).scheduler_name);
+  } else {
+    model.forest().each_leaf(std::get<GroupKey>(subject), [&](const GroupKey& leaf) {
+      for (const PodRole role : {PodRole::Waiting, PodRole::Gated, PodRole::Foreign})
+        for (const ObjectPtr& pod : model.members(leaf, role))
+          asked_for.insert(view_of(pod).scheduler_name);
+    });
+  }
+  const std::string& own = model.options().scheduler_name;
+  return asked_for.empty() || asked_for.contains(own) ? own : *asked_for.begin();
+}
+
 class Explainer {
  public:
-  Explainer(const Objects& objects, const scheduler::Profile& profile,
-            const ExplainOptions& options)
-      : objects_(objects), situation_(objects, profile), options_(options) {}
+  Explainer(const Objects& objects, ClusterModel& model, const ExplainOptions& options)
+      : objects_(objects), model_(model), options_(options) {}
 
   Result<Explanation> group(const GroupKey& key) {
-    if (situation_.forest().find(key) == nullptr && situation_.members(key).waiting.empty() &&
-        situation_.children(key).empty())
+    if (model_.forest().find(key) == nullptr && model_.count(key, PodRole::Waiting) == 0 &&
+        model_.forest().children(key).empty())
       return fail(unknown_group(objects_, key));
     return about_group(key);
   }
@@ -212,7 +234,7 @@ class Explainer {
 
  private:
   Explanation about_group(const GroupKey& key) {
-    const Tree tree = read_tree(situation_, key);
+    const Tree tree = read_tree(model_, key);
     const Level& level = tree.subject();
     Explanation out;
     out.kind = kind_word(key.kind);
@@ -222,21 +244,20 @@ class Explainer {
     out.steps = tree.plan ? tree.plan->steps : 0;
     if (!tree.no_root.empty() && out.state != State::Scheduled && out.state != State::Missing)
       out.state = State::Held;
-    Trial trial(situation_, {key, nullptr}, &tree, budget());
+    Trial trial(model_, {key, nullptr}, &tree, budget());
     if (out.state == State::FitsNow) {
       out.ahead = in_the_way(trial);
       if (!out.ahead.empty()) out.state = State::BehindOthers;
     }
     out.tree = tree.levels;
     out.sentence = fmt::format("{} {}/{} {}.", out.kind, out.name_space, out.name,
-                               predicate(situation_, tree, out));
+                               predicate(model_, tree, out));
     out.note = note_of(tree);
     const bool has_place = out.state == State::Scheduled || out.state == State::FitsNow ||
                            out.state == State::BehindOthers;
-    if (has_place) place_members(situation_, key, tree.plan ? &*tree.plan : nullptr, out);
-    if (!has_place) out.proof = proof_of(tree, *culprit_above(situation_, tree, level));
-    if (tree.fault.empty())
-      out.reasons = ask_nodes(situation_, pods_without_node(situation_, tree));
+    if (has_place) place_members(model_, key, tree.plan ? &*tree.plan : nullptr, out);
+    if (!has_place) out.proof = proof_of(tree, *culprit_above(model_, tree, level));
+    if (tree.fault.empty()) out.reasons = ask_nodes(model_, pods_without_node(model_, tree));
     const bool is_relaxable =
         !has_place && tree.root && out.state != State::Missing && out.state != State::Invalid;
     if (is_relaxable) relax(trial, out);
@@ -245,7 +266,7 @@ class Explainer {
 
   Explanation about_pod(const ObjectPtr& pod) {
     const api::PodView& view = view_of(pod);
-    const std::optional<GroupKey> leaf = leaf_of(*pod);
+    const std::optional<GroupKey> leaf = model_.leaf_of(*pod);
     const std::string subject = fmt::format("Pod {}", api::key_text(pod->meta()));
     std::string sentence;
     std::optional<State> state;
@@ -258,7 +279,7 @@ class Explainer {
     } else if (pod->meta().deletion_time) {
       sentence = fmt::format("{} is being deleted and will get no node.", subject);
       state = State::Invalid;
-    } else if (const auto gate = situation_.profile().pre_enqueue(*pod)) {
+    } else if (const auto gate = model_.profile().pre_enqueue(*pod)) {
       sentence = fmt::format("{} is held by scheduling gates: {}.", subject,
                              fmt::join(view.scheduling_gates, ", "));
       state = State::Gated;
@@ -280,7 +301,7 @@ class Explainer {
 
   std::string note_of(const Tree& tree) const {
     if (objects_.workloads_unread.empty() || !tree.root) return "";
-    const scheduler::GroupSpec& root = *situation_.forest().find(*tree.root);
+    const scheduler::GroupSpec& root = *model_.forest().find(*tree.root);
     if (root.workload.empty() || scheduler::was_scheduled(root)) return "";
     return fmt::format("Workload {}/{} could not be read, its templates were not compared: {}.",
                        root.key.name_space, root.workload,
@@ -292,19 +313,19 @@ class Explainer {
     Explanation out = about_group(leaf);
     if (!view_of(pod).node_name.empty()) return out;
     if (out.state != State::Scheduled) {
-      if (!situation_.profile().pre_enqueue(*pod))
+      if (!model_.profile().pre_enqueue(*pod))
         out.sentence = fmt::format("{} waits with its group. {}", subject, out.sentence);
       return out;
     }
     // Its group has what it needs; the pod is one more.
-    if (situation_.fault(leaf) != nullptr) {
+    if (model_.fault(leaf) != nullptr) {
       out.state = State::Invalid;
       out.sentence = fmt::format("{} is held back with its tree. {}", subject, out.sentence);
       return out;
     }
-    const scheduler::GroupSpec* root = situation_.forest().root_of(leaf);
-    if (root == nullptr || !situation_.forest().runnable(root->key)) return out;
-    const Plan plan = situation_.attempt(root->key);
+    const scheduler::GroupSpec* root = model_.forest().root_of(leaf);
+    if (root == nullptr || !model_.runnable(root->key)) return out;
+    const Plan plan = attempt(model_, root->key);
     const auto refusal =
         std::ranges::find_if(plan.refusals, [&](const scheduler::Refusal& refused) {
           return refused.pod->meta().uid == pod->meta().uid;
@@ -321,9 +342,9 @@ class Explainer {
 
   Explanation lone(const ObjectPtr& pod, const std::string& subject) {
     Explanation out;
-    const Plan plan = situation_.attempt(pod);
+    const Plan plan = attempt(model_, pod);
     out.steps = plan.steps;
-    Trial trial(situation_, {std::nullopt, pod}, nullptr, budget());
+    Trial trial(model_, {std::nullopt, pod}, nullptr, budget());
     if (!plan.assignments.empty()) {
       out.state = State::FitsNow;
       out.placements.push_back({plan.assignments.front().node, 1});
@@ -343,7 +364,7 @@ class Explainer {
         fmt::format("{} is unschedulable: {}", subject,
                     plan.refusals.empty() ? "no node takes it." : plan.refusals.front().message);
     if (!out.sentence.ends_with('.')) out.sentence += '.';
-    out.reasons = ask_nodes(situation_, {pod});
+    out.reasons = ask_nodes(model_, {pod});
     relax(trial, out);
     return out;
   }
@@ -358,7 +379,7 @@ class Explainer {
   Budget budget() const { return {.attempts = options_.attempts_max, .steps = options_.steps_max}; }
 
   const Objects& objects_;
-  Situation situation_;
+  ClusterModel& model_;
   const ExplainOptions options_;
 };
 
@@ -366,7 +387,13 @@ class Explainer {
 
 Result<Explanation> explain(const Objects& objects, const Subject& subject,
                             const scheduler::Profile& profile, const ExplainOptions& options) {
-  Explainer explainer(objects, profile, options);
+  scheduler::ModelOptions as{.gates = options.gates};
+  std::unique_ptr<ClusterModel> model = model_of(objects, profile, as);
+  if (std::string asked = scheduler_of(objects, *model, subject); asked != as.scheduler_name) {
+    as.scheduler_name = std::move(asked);
+    model = model_of(objects, profile, as);
+  }
+  Explainer explainer(objects, *model, options);
   if (const auto* group = std::get_if<GroupKey>(&subject)) return explainer.group(*group);
   return explainer.pod(std::get<PodKey>(subject));
 }

@@ -5,9 +5,10 @@
 #include <string_view>
 #include <variant>
 
+#include "api/gates/gates.h"
 #include "base/result.h"
 #include "explain/explanation.h"
-#include "explain/situation.h"
+#include "explain/objects.h"
 
 namespace muster::explain {
 
@@ -22,6 +23,7 @@ struct ExplainOptions {
   // All attempts at relaxations together may take this many steps of the search.
   std::uint64_t steps_max = 2'000'000;
   std::uint64_t attempts_max = 1'000;
+  api::Gates gates = {};  // as the scheduler has them
 };
 
 // Explains how a group or a pod stands, by making the attempt the scheduler would make and then

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "explain/situation.h"
+#include "explain/objects.h"
 #include "scheduler/framework/entity.h"
 
 namespace muster::explain {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "explain/situation.h"
+#include "explain/objects.h"
 
 namespace muster::explain {
 

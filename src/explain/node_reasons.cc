@@ -6,6 +6,7 @@
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
+#include "scheduler/cache/cluster.h"
 #include "scheduler/cycle/fit_error.h"
 #include "scheduler/framework/standing.h"
 
@@ -14,10 +15,10 @@ namespace {
 
 constexpr std::size_t kKindsMax = 5;
 
-NodeReasons ask_for(Situation& situation, const std::vector<api::ObjectPtr>& alike) {
+NodeReasons ask_for(scheduler::ClusterModel& model, const std::vector<api::ObjectPtr>& alike) {
   const api::ObjectPtr& sample = alike.front();
-  scheduler::Cluster& cluster = situation.cluster();
-  scheduler::Standings& standings = scheduler::Standings::of(cluster, situation.profile());
+  scheduler::Cluster& cluster = model.cluster();
+  scheduler::Standings& standings = scheduler::Standings::of(cluster, model.profile());
   NodeReasons reasons;
   reasons.sample = api::key_text(sample->meta());
   reasons.asks_for = asks_for(sample->view<api::PodView>().needs);
@@ -42,7 +43,8 @@ NodeReasons ask_for(Situation& situation, const std::vector<api::ObjectPtr>& ali
 
 }  // namespace
 
-std::vector<NodeReasons> ask_nodes(Situation& situation, const std::vector<api::ObjectPtr>& pods) {
+std::vector<NodeReasons> ask_nodes(scheduler::ClusterModel& model,
+                                   const std::vector<api::ObjectPtr>& pods) {
   using Kind = std::tuple<std::uint64_t, std::string>;  // what they ask for, whom they may meet
   std::map<Kind, std::size_t> known;
   std::vector<std::vector<api::ObjectPtr>> kinds;
@@ -55,7 +57,7 @@ std::vector<NodeReasons> ask_nodes(Situation& situation, const std::vector<api::
   std::ranges::stable_sort(kinds, std::greater<>{}, [](const auto& alike) { return alike.size(); });
   if (kinds.size() > kKindsMax) kinds.resize(kKindsMax);
   std::vector<NodeReasons> reasons;
-  for (const auto& alike : kinds) reasons.push_back(ask_for(situation, alike));
+  for (const auto& alike : kinds) reasons.push_back(ask_for(model, alike));
   return reasons;
 }
 

@@ -3,12 +3,13 @@
 #include <vector>
 
 #include "explain/explanation.h"
-#include "explain/situation.h"
+#include "explain/objects.h"
 
 namespace muster::explain {
 
 // What every node says to these waiting pods, once per kind of pod; the kinds with the most pods
 // first, a handful of them.
-std::vector<NodeReasons> ask_nodes(Situation& situation, const std::vector<api::ObjectPtr>& pods);
+std::vector<NodeReasons> ask_nodes(scheduler::ClusterModel& model,
+                                   const std::vector<api::ObjectPtr>& pods);
 
 }  // namespace muster::explain

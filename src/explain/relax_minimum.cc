@@ -22,7 +22,7 @@ std::string patch_command(const scheduler::GroupKey& key, std::int64_t minimum) 
 // The largest minimum below the present one that fits: it was tried, and the next larger one was
 // tried or is what fails now.
 void lower_minimum(Trial& trial, const Level& level, std::vector<Relaxation>& out) {
-  const scheduler::GroupSpec* spec = trial.situation().forest().find(level.key);
+  const scheduler::GroupSpec* spec = trial.model().forest().find(level.key);
   if (spec == nullptr) return;
   const api::ObjectPtr before = spec->object;
   const auto with = [&](std::int64_t minimum) {

@@ -101,7 +101,7 @@ std::string text_of(const api::Taint& taint) {
 
 void uncordon_nodes(Trial& trial, std::vector<Relaxation>& out) {
   std::vector<Edits> parts;
-  for (const ObjectPtr& node : trial.situation().nodes())
+  for (const ObjectPtr& node : trial.model().nodes())
     if (view_of(node).unschedulable) parts.push_back({{node, uncordoned(*node)}});
   if (parts.empty() || !trial.fits(joined(parts))) return;
   parts = trial.essential(std::move(parts));
@@ -121,7 +121,7 @@ void uncordon_nodes(Trial& trial, std::vector<Relaxation>& out) {
 void untaint_nodes(Trial& trial, const api::Taint& taint, std::vector<Relaxation>& out) {
   Edits edits;
   std::vector<std::string> names;
-  for (const ObjectPtr& node : trial.situation().nodes())
+  for (const ObjectPtr& node : trial.model().nodes())
     if (std::ranges::find(view_of(node).taints, taint) != view_of(node).taints.end()) {
       edits.push_back({node, untainted(*node, taint)});
       names.push_back(node->meta().name);
@@ -171,7 +171,7 @@ void add_nodes(Trial& trial, std::vector<Relaxation>& out) {
 void open_nodes(Trial& trial, std::vector<Relaxation>& out) {
   uncordon_nodes(trial, out);
   std::set<api::Taint> taints;
-  for (const ObjectPtr& node : trial.situation().nodes())
+  for (const ObjectPtr& node : trial.model().nodes())
     for (const api::Taint& taint : view_of(node).taints)
       if ((taint.effect == api::TaintEffect::NoSchedule ||
            taint.effect == api::TaintEffect::NoExecute) &&

@@ -28,15 +28,15 @@ struct Job {
 // The pods that run now and are worth no more than the target, by who they belong to; small ones
 // first.
 std::vector<Job> jobs_that_run(Trial& trial, const std::set<std::string>* on_nodes) {
-  const scheduler::WorkloadForest& forest = trial.situation().forest();
+  const scheduler::WorkloadForest& forest = trial.model().forest();
   const scheduler::GroupSpec* own =
       trial.target().group ? forest.root_of(*trial.target().group) : nullptr;
   std::map<std::string, Job> jobs;
-  for (const ObjectPtr& pod : trial.situation().running()) {
+  for (const ObjectPtr& pod : trial.model().running()) {
     const auto& view = pod->view<api::PodView>();
     if (view.priority > trial.priority()) continue;
     if (on_nodes != nullptr && !on_nodes->contains(view.node_name)) continue;
-    const std::optional<GroupKey> leaf = leaf_of(*pod);
+    const std::optional<GroupKey> leaf = trial.model().leaf_of(*pod);
     const scheduler::GroupSpec* root = leaf ? forest.root_of(*leaf) : nullptr;
     if (root != nullptr && root == own) continue;
     std::string name = root != nullptr ? name_of(root->key) : "pod " + api::key_text(pod->meta());

@@ -96,12 +96,13 @@ RC_GTEST_PROP(Relaxations, WhatIsSaidToHelpHelps, ()) {
 RC_GTEST_PROP(Relaxations, TryingThemLeavesNoTrace, ()) {
   const Yard yard = any_yard();
   const Subject subject = any_subject(yard);
-  Situation situation(yard.objects, scheduler::default_profile());
+  const auto made = model_of(yard.objects, scheduler::default_profile(), {});
+  scheduler::ClusterModel& model = *made;
   const auto* group = std::get_if<GroupKey>(&subject);
-  const Tree before = read_tree(situation, *group);
-  Trial trial(situation, {*group, nullptr}, &before, {.attempts = 1000, .steps = 1'000'000});
+  const Tree before = read_tree(model, *group);
+  Trial trial(model, {*group, nullptr}, &before, {.attempts = 1000, .steps = 1'000'000});
   relaxations(trial);
-  const Tree after = read_tree(situation, *group);
+  const Tree after = read_tree(model, *group);
   RC_ASSERT(before.levels.size() == after.levels.size());
   for (std::size_t i = 0; i < before.levels.size(); ++i) {
     RC_ASSERT(before.levels[i].state == after.levels[i].state);

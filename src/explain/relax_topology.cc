@@ -88,10 +88,10 @@ bool widen(Trial& trial, const Level& level, const ObjectPtr& before, const std:
 }
 
 void widen_level(Trial& trial, const Level& level, std::vector<Relaxation>& out) {
-  const scheduler::GroupSpec* spec = trial.situation().forest().find(level.key);
+  const scheduler::GroupSpec* spec = trial.model().forest().find(level.key);
   if (spec == nullptr) return;
   const ObjectPtr before = spec->object;
-  for (const std::string& key : wider_keys(trial.situation().nodes(), level.topology_key))
+  for (const std::string& key : wider_keys(trial.model().nodes(), level.topology_key))
     if (widen(trial, level, before, key, out)) return;
   Edits edits{{before, with_topology(*before, "")}};
   if (!trial.fits(edits)) return;

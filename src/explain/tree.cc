@@ -8,25 +8,28 @@
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
+#include "scheduler/cycle/attempt.h"
 #include "scheduler/groups/group_spec.h"
 
 namespace muster::explain {
 namespace {
 
+using scheduler::ClusterModel;
 using scheduler::GroupKey;
 using scheduler::GroupKind;
 using scheduler::GroupSpec;
 using scheduler::GroupVerdict;
 using scheduler::Outcome;
 using scheduler::Plan;
+using scheduler::PodRole;
 
 constexpr std::size_t kClosestMax = 5;
 
 // The highest group above that somebody names: the root, or the one that is missing.
-GroupKey top_of(const Situation& situation, GroupKey key) {
+GroupKey top_of(const ClusterModel& model, GroupKey key) {
   std::set<GroupKey> seen;
-  for (const GroupSpec* spec = situation.forest().find(key); spec != nullptr;
-       spec = situation.forest().find(key)) {
+  for (const GroupSpec* spec = model.forest().find(key); spec != nullptr;
+       spec = model.forest().find(key)) {
     if (spec->parent.empty() || !seen.insert(key).second) break;
     key = {GroupKind::CompositePodGroup, key.name_space, spec->parent};
   }
@@ -55,8 +58,8 @@ void be_invalid(Level& level, std::string why) {
 
 // What the scheduler last wrote of a group that an attempt here finds in order: it may know a
 // Workload that could not be read, or have failed by itself. Empty if there is nothing like that.
-std::string told_of(const Situation& situation, const Level& level) {
-  const GroupSpec* spec = situation.forest().find(level.key);
+std::string told_of(const ClusterModel& model, const Level& level) {
+  const GroupSpec* spec = model.forest().find(level.key);
   const api::Condition* said = spec == nullptr ? nullptr : scheduler::scheduled_condition_of(*spec);
   if (said == nullptr || said->status != "False") return "";
   const bool fits = level.state == State::FitsNow;
@@ -69,12 +72,12 @@ std::string told_of(const Situation& situation, const Level& level) {
 }
 
 // What runs stays scheduled, whatever is wrong with its tree.
-void mark_faults(const Situation& situation, Tree& tree) {
+void mark_faults(const ClusterModel& model, Tree& tree) {
   for (Level& level : tree.levels) {
     if (!tree.fault.empty()) {
       if (level.state != State::Scheduled) be_invalid(level, tree.fault);
     } else if (tree.plan) {
-      if (std::string told = told_of(situation, level); !told.empty())
+      if (std::string told = told_of(model, level); !told.empty())
         be_invalid(level, std::move(told));
     }
   }
@@ -83,8 +86,8 @@ void mark_faults(const Situation& situation, Tree& tree) {
 // Fills the levels of a tree, children before what their parents say of them.
 class Reader {
  public:
-  Reader(Situation& situation, const GroupKey& subject, Tree& tree)
-      : situation_(situation), subject_(subject), tree_(tree) {}
+  Reader(ClusterModel& model, const GroupKey& subject, Tree& tree)
+      : model_(model), subject_(subject), tree_(tree) {}
 
   void read(const GroupKey& key, int depth) {
     if (!seen_.insert(key).second) return;  // a cycle
@@ -96,7 +99,7 @@ class Reader {
       return;
     }
     std::vector<std::size_t> children;
-    for (const GroupKey& child : situation_.children(key)) {
+    for (const GroupKey& child : model_.forest().children(key)) {
       const std::size_t next = tree_.levels.size();
       read(child, depth + 1);
       if (tree_.levels.size() > next) children.push_back(next);
@@ -109,7 +112,7 @@ class Reader {
     level.key = key;
     level.depth = depth;
     level.is_subject = key == subject_;
-    if (const GroupSpec* spec = situation_.forest().find(key)) {
+    if (const GroupSpec* spec = model_.forest().find(key)) {
       level.gang = spec->gang;
       level.minimum = spec->minimum;
       level.topology_key = spec->topology_key;
@@ -119,16 +122,16 @@ class Reader {
   }
 
   void read_leaf(Level& level) {
-    const Members& members = situation_.members(level.key);
-    level.waiting = static_cast<std::int64_t>(members.waiting.size());
-    level.gated = static_cast<std::int64_t>(members.gated.size());
-    level.scheduled = static_cast<std::int64_t>(members.present());
-    level.lost = static_cast<std::int64_t>(members.lost.size());
+    level.waiting = count(level, PodRole::Waiting);
+    level.gated = count(level, PodRole::Gated);
+    level.scheduled = count(level, PodRole::Running) + count(level, PodRole::Succeeded);
+    level.lost = count(level, PodRole::Lost);
+    const std::int64_t foreign = count(level, PodRole::Foreign);
     level.total = level.waiting + level.gated + level.scheduled;
     if (level.state == State::Missing) {
-      level.why =
-          fmt::format("{} does not exist, though {} it", name_of(level.key),
-                      count_of(level.total, "pod") + (level.total == 1 ? " names" : " name"));
+      level.why = fmt::format("{} does not exist, though {} it", name_of(level.key),
+                              count_of(level.total + foreign, "pod") +
+                                  (level.total + foreign == 1 ? " names" : " name"));
       return;
     }
     if (level.scheduled >= level.minimum) return be_scheduled(level);
@@ -137,13 +140,14 @@ class Reader {
     if (usable + level.gated < level.minimum) {
       level.state = State::BelowMinimum;
       level.why = fmt::format(
-          "only {} of at least {} pods exist{}", usable + level.gated, level.minimum,
-          level.lost == 0 ? "" : fmt::format(" ({} failed or are terminating)", level.lost));
+          "only {} of at least {} pods exist{}{}", usable + level.gated, level.minimum,
+          level.lost == 0 ? "" : fmt::format(" ({} failed or are terminating)", level.lost),
+          foreign == 0 ? "" : fmt::format(" ({} ask for another scheduler)", foreign));
     } else if (all_wanted || usable < level.minimum) {
       level.state = State::Gated;
       level.why = fmt::format(
           "{} of {} pods carry scheduling gates ({}){}", level.gated, level.total,
-          gates_of(members.gated),
+          gates_of(model_.members(level.key, PodRole::Gated)),
           usable < level.minimum
               ? fmt::format("; without them {} of at least {} can be tried", usable, level.minimum)
               : "; a group that must share one " + std::string(word_of(level.topology_key)) +
@@ -153,6 +157,10 @@ class Reader {
     }
   }
 
+  std::int64_t count(const Level& level, PodRole role) const {
+    return static_cast<std::int64_t>(model_.count(level.key, role));
+  }
+
   void read_composite(Level& level, const std::vector<std::size_t>& children) {
     level.total = static_cast<std::int64_t>(children.size());
     std::int64_t ready = 0;
@@ -160,7 +168,7 @@ class Reader {
     for (const std::size_t at : children) {
       const Level& child = tree_.levels[at];
       level.scheduled += child.state == State::Scheduled ? 1 : 0;
-      const bool child_ready = situation_.forest().ready(child.key);
+      const bool child_ready = model_.forest().ready(child.key);
       ready += child_ready ? 1 : 0;
       if (!child_ready && blocking == nullptr) blocking = &child;
     }
@@ -186,7 +194,7 @@ class Reader {
     level.state = State::Scheduled;
     if (level.topology_key.empty()) return;
     level.domain =
-        fmt::format("{}", fmt::join(domains_of(situation_, level.key, level.topology_key), ", "));
+        fmt::format("{}", fmt::join(domains_of(model_, level.key, level.topology_key), ", "));
   }
 
   // What the attempt says of a group that is ready.
@@ -225,7 +233,7 @@ class Reader {
   // The attempt repeats a parent's words for children that are not at fault themselves.
   bool is_refused_with_parent(const GroupVerdict& verdict) const {
     if (verdict.outcome == Outcome::Placed || !verdict.bounds.empty()) return false;
-    const GroupSpec* spec = situation_.forest().find(verdict.key);
+    const GroupSpec* spec = model_.forest().find(verdict.key);
     if (spec == nullptr || spec->parent.empty()) return false;
     const GroupVerdict* parent = verdict_of(
         *tree_.plan, {GroupKind::CompositePodGroup, verdict.key.name_space, spec->parent});
@@ -233,23 +241,23 @@ class Reader {
            parent->outcome != Outcome::Invalid && parent->outcome != Outcome::Error;
   }
 
-  Situation& situation_;
+  ClusterModel& model_;
   const GroupKey& subject_;
   Tree& tree_;
   std::set<GroupKey> seen_;
 };
 
-void collect_domains(const Situation& situation, const GroupKey& key, std::string_view topology_key,
+void collect_domains(const ClusterModel& model, const GroupKey& key, std::string_view topology_key,
                      std::set<GroupKey>& seen, std::set<std::string>& domains) {
   if (!seen.insert(key).second) return;  // a cycle
-  for (const api::ObjectPtr& pod : situation.members(key).running) {
-    const api::Object* node = situation.node(pod->view<api::PodView>().node_name);
+  for (const api::ObjectPtr& pod : model.members(key, PodRole::Running)) {
+    const api::ObjectPtr node = model.node(pod->view<api::PodView>().node_name);
     const std::string* value =
         node == nullptr ? nullptr : api::lookup(node->meta().labels, topology_key);
     if (value != nullptr) domains.insert(*value);
   }
-  for (const GroupKey& child : situation.children(key))
-    collect_domains(situation, child, topology_key, seen, domains);
+  for (const GroupKey& child : model.forest().children(key))
+    collect_domains(model, child, topology_key, seen, domains);
 }
 
 }  // namespace
@@ -264,26 +272,26 @@ const Level* Tree::find(const GroupKey& key) const {
   return at == levels.end() ? nullptr : &*at;
 }
 
-Tree read_tree(Situation& situation, const GroupKey& subject) {
+Tree read_tree(ClusterModel& model, const GroupKey& subject) {
   Tree tree;
-  if (const std::string* fault = situation.fault(subject)) {
+  if (const std::string* fault = model.fault(subject)) {
     tree.fault = *fault;
-  } else if (const GroupSpec* root = situation.forest().root_of(subject)) {
+  } else if (const GroupSpec* root = model.forest().root_of(subject)) {
     tree.root = root->key;
-    if (situation.runnable(*tree.root)) tree.plan = situation.attempt(*tree.root);
+    if (model.runnable(*tree.root)) tree.plan = attempt(model, *tree.root);
   } else {
-    tree.no_root = situation.forest().why_no_root(subject);
+    tree.no_root = model.forest().why_no_root(subject);
   }
-  Reader(situation, subject, tree).read(top_of(situation, subject), 0);
-  mark_faults(situation, tree);
+  Reader(model, subject, tree).read(top_of(model, subject), 0);
+  mark_faults(model, tree);
   return tree;
 }
 
-std::vector<std::string> domains_of(const Situation& situation, const GroupKey& key,
+std::vector<std::string> domains_of(const ClusterModel& model, const GroupKey& key,
                                     std::string_view topology_key) {
   std::set<GroupKey> seen;
   std::set<std::string> domains;
-  collect_domains(situation, key, topology_key, seen, domains);
+  collect_domains(model, key, topology_key, seen, domains);
   return {domains.begin(), domains.end()};
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "explain/explanation.h"
-#include "explain/situation.h"
+#include "explain/objects.h"
 #include "scheduler/framework/plan.h"
 
 namespace muster::explain {
@@ -25,11 +25,11 @@ struct Tree {
 
 // Reads the tree above and below `subject`, which must exist or be named by pods, and makes the
 // attempt if the tree is runnable.
-Tree read_tree(Situation& situation, const scheduler::GroupKey& subject);
+Tree read_tree(scheduler::ClusterModel& model, const scheduler::GroupKey& subject);
 
 // Where the pods stand that are in the tree below `key`: the domains of a label key, by name.
-std::vector<std::string> domains_of(const Situation& situation, const scheduler::GroupKey& key,
-                                    std::string_view topology_key);
+std::vector<std::string> domains_of(const scheduler::ClusterModel& model,
+                                    const scheduler::GroupKey& key, std::string_view topology_key);
 
 // The verdict's message without the words every such message begins with.
 std::string_view bare_message(std::string_view message);

@@ -2,7 +2,6 @@
 
 #include "explain/explain_testing.h"
 #include "explain/render.h"
-#include "scheduler/queue/scheduling_queue.h"
 
 // Trees that are wrong in themselves: what the scheduler says of them is what is explained.
 namespace muster::explain {
@@ -120,7 +119,7 @@ Yard mismatched() {
 constexpr std::string_view kMismatch =
     "PodGroup \"train\" names template \"lost\", which Workload \"w\" does not have";
 const Time kNoon = *parse_time("2030-01-01T12:00:00Z");
-const Duration kPatience = scheduler::QueueOptions{}.compare_patience;
+const Duration kPatience = scheduler::ModelOptions{}.compare_patience;
 
 TEST(TreeFault, ATemplateMismatchCountsOnceTheTreeHasWaitedForLong) {
   Yard yard = mismatched();

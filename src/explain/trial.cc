@@ -7,6 +7,7 @@
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
+#include "scheduler/cycle/attempt.h"
 
 namespace muster::explain {
 namespace {
@@ -44,35 +45,35 @@ Edits joined(const std::vector<Edits>& parts) {
 
 std::int32_t Trial::priority() const {
   if (!target_.group) return target_.lone_pod->view<api::PodView>().priority;
-  const GroupSpec* spec = situation_.forest().find(*target_.group);
+  const GroupSpec* spec = model_.forest().find(*target_.group);
   return spec == nullptr ? 0 : spec->priority;
 }
 
 std::optional<std::string> Trial::fits(const Edits& edits) {
   if (is_spent()) return std::nullopt;
-  situation_.apply(edits);
+  apply(model_, edits);
   std::optional<std::string> domain = attempt();
-  situation_.revert(edits);
+  revert(model_, edits);
   return domain;
 }
 
 std::optional<std::string> Trial::attempt() {
   if (!target_.group) {
-    const scheduler::Plan plan = situation_.attempt(target_.lone_pod);
+    const scheduler::Plan plan = scheduler::attempt(model_, target_.lone_pod);
     budget_.charge(plan);
     return plan.assignments.empty() ? std::nullopt : std::optional<std::string>("");
   }
-  const scheduler::WorkloadForest& forest = situation_.forest();
+  const scheduler::WorkloadForest& forest = model_.forest();
   const GroupSpec* root = forest.root_of(*target_.group);
   if (root == nullptr) return std::nullopt;
-  if (!forest.runnable(root->key)) {
+  if (!model_.runnable(root->key)) {
     // Nothing is left to place: it fits if what is there is enough.
     const bool enough = target_.group->kind == GroupKind::PodGroup &&
                         forest.ready(*target_.group) &&
-                        situation_.members(*target_.group).waiting.empty();
+                        model_.count(*target_.group, scheduler::PodRole::Waiting) == 0;
     return enough ? std::optional<std::string>("") : std::nullopt;
   }
-  const scheduler::Plan plan = situation_.attempt(root->key);
+  const scheduler::Plan plan = scheduler::attempt(model_, root->key);
   budget_.charge(plan);
   const auto verdict = std::ranges::find(plan.groups, *target_.group, &GroupVerdict::key);
   if (verdict == plan.groups.end() || verdict->outcome != Outcome::Placed) return std::nullopt;
@@ -100,12 +101,12 @@ const Level* Trial::tightest_leaf() const {
 }
 
 std::vector<Trial::Place> Trial::places(std::size_t max) {
-  std::vector<ObjectPtr> nodes = situation_.nodes();
+  std::vector<ObjectPtr> nodes = model_.nodes();
   const Level* leaf = tightest_leaf();
   if (leaf == nullptr) return {{"", std::move(nodes)}};
   // Inside the best domain of every group above that has one.
-  for (const GroupSpec* spec = situation_.forest().find(leaf->key); spec != nullptr;
-       spec = situation_.forest().find(
+  for (const GroupSpec* spec = model_.forest().find(leaf->key); spec != nullptr;
+       spec = model_.forest().find(
            {GroupKind::CompositePodGroup, spec->key.name_space, spec->parent})) {
     const Level* above = tree_->find(spec->key);
     if (above == nullptr || above == leaf || above->topology_key.empty()) continue;

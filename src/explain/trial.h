@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "explain/explanation.h"
-#include "explain/situation.h"
+#include "explain/objects.h"
 #include "explain/tree.h"
 
 namespace muster::explain {
@@ -33,10 +33,10 @@ struct Target {
 // Asks whether the target would fit if this or that were different. Every answer is an attempt.
 class Trial {
  public:
-  Trial(Situation& situation, Target target, const Tree* tree, Budget budget)
-      : situation_(situation), target_(std::move(target)), tree_(tree), budget_(budget) {}
+  Trial(scheduler::ClusterModel& model, Target target, const Tree* tree, Budget budget)
+      : model_(model), target_(std::move(target)), tree_(tree), budget_(budget) {}
 
-  Situation& situation() { return situation_; }
+  scheduler::ClusterModel& model() { return model_; }
   const Target& target() const { return target_; }
   std::int32_t priority() const;
   // The budget is used up: nothing fits any more, whatever the truth.
@@ -67,7 +67,7 @@ class Trial {
                                           const std::vector<api::ObjectPtr>& nodes,
                                           std::size_t max) const;
 
-  Situation& situation_;
+  scheduler::ClusterModel& model_;
   Target target_;
   const Tree* tree_;
   Budget budget_;

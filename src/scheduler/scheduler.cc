@@ -303,8 +303,8 @@ struct Scheduler::State {
   // Only to tell whether a group that waits for long is what its template says.
   void take_workload(const client::Event& event, Time now) {
     if (!options.gates.on(api::Gate::GenericWorkload)) return;
-    std::optional<WorkloadShape> shape;
-    if (event.type != client::Event::Type::Deleted) shape = WorkloadShape::read(*event.object);
+    std::optional<WorkloadTemplates> shape;
+    if (event.type != client::Event::Type::Deleted) shape = WorkloadTemplates::read(*event.object);
     const api::ObjectMeta& meta = event.object->meta();
     queue.set_workload(meta.name_space, meta.name, std::move(shape), now);
   }
@@ -484,7 +484,7 @@ struct Scheduler::State {
     const GroupSpec* group = queue.forest().find(verdict.key);
     if (group == nullptr || group->object == nullptr) return std::nullopt;
     const bool placed = verdict.outcome == Outcome::Placed;
-    api::Condition wanted{.type = scheduled_condition(verdict.key.kind),
+    api::Condition wanted{.type = std::string(scheduled_condition(verdict.key.kind)),
                           .status = placed ? "True" : "False",
                           .reason = placed ? "Scheduled" : std::string(reason_of(verdict.outcome)),
                           .message = verdict.message};

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "api/values/well_known.h"
 #include "api/views/group_view.h"
 #include "api/views/pod_view.h"
+#include "scheduler/groups/group_spec.h"
 
 namespace muster::scheduler {
 namespace {
@@ -13,11 +13,6 @@ constexpr std::string_view kInvalid = "Invalid";
 constexpr std::string_view kFailed = "FailedScheduling";
 
 }  // namespace
-
-std::string scheduled_condition(GroupKind kind) {
-  return std::string(kind == GroupKind::PodGroup ? api::kPodGroupScheduled
-                                                 : api::kCompositePodGroupScheduled);
-}
 
 void TreeReports::run(Time now) {
   const SchedulingQueue::Judged judged = queue_.take_judged(now);
@@ -32,7 +27,7 @@ void TreeReports::run(Time now) {
 
 void TreeReports::report(const GroupSpec& group, Time now) {
   if (group.object == nullptr) return;
-  const std::string type = scheduled_condition(group.key.kind);
+  const std::string type(scheduled_condition(group.key.kind));
   const api::GroupCondition* current = group.object->view<api::GroupView>().condition(type);
   const std::string* fault = queue_.faults().of_group(group.key);
   if (fault == nullptr) {

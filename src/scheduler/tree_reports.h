@@ -30,7 +30,4 @@ class TreeReports {
   client::EventRecorder& recorder_;
 };
 
-// The type of the condition that says whether such a group was scheduled.
-std::string scheduled_condition(GroupKind kind);
-
 }  // namespace muster::scheduler

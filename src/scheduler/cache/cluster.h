@@ -94,6 +94,8 @@ class Cluster {
   void assume(const api::ObjectPtr& pod, std::string_view node);
   void forget(std::string_view uid);
   bool is_assumed(std::string_view uid) const;
+  // The node a pod is assumed on; empty if it is not assumed.
+  std::string assumed_node(std::string_view uid) const;
 
   std::size_t node_count() const { return node_count_; }
   bool has_node(std::string_view name) const;

@@ -72,6 +72,11 @@ bool Cluster::is_assumed(std::string_view uid) const {
   return at != pods_.end() && at->second.assumed;
 }
 
+std::string Cluster::assumed_node(std::string_view uid) const {
+  const auto at = pods_.find(uid);
+  return at != pods_.end() && at->second.assumed ? node_name(at->second.node) : std::string();
+}
+
 void Cluster::insert_pod(PodRecord record) {
   const api::ObjectMeta& meta = record.pod->meta();
   const auto [at, is_new] = pods_.try_emplace(meta.uid, std::move(record));

@@ -51,6 +51,8 @@ api::ObjectPtr PodSample::make() const {
   if (!node_name.empty()) spec_members += fmt::format(R"(,"nodeName":"{}")", node_name);
   if (!group.empty())
     spec_members += fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})", group);
+  if (spec.find("schedulerName") == std::string::npos)
+    spec_members += R"(,"schedulerName":"default-scheduler")";
   if (!spec.empty()) spec_members += "," + spec;
   std::string status_members = status;
   if (!nominated_node.empty())

@@ -7,6 +7,7 @@
 #include "scheduler/framework/entity.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/groups/cluster_model.h"
 
 namespace muster::scheduler {
 
@@ -14,5 +15,10 @@ namespace muster::scheduler {
 // made on a draft and undone. Deterministic: same cluster history, same entity, same plan.
 Plan attempt_pod(const PendingPod& pod, Cluster& cluster, const Profile& profile);
 Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile);
+
+// The same for what waits in a model: the attempt its scheduler would make, if it had tried nothing
+// before. `root` must be runnable.
+Plan attempt(ClusterModel& model, const GroupKey& root);
+Plan attempt(ClusterModel& model, const api::ObjectPtr& lone_pod);
 
 }  // namespace muster::scheduler

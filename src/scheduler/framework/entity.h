@@ -35,25 +35,31 @@ struct MemberTraits {
   friend auto operator<=>(const MemberTraits&, const MemberTraits&) = default;
 };
 
-// One group of a tree: PodGroup and CompositePodGroup are the same type. A leaf has pods, a
-// composite children; `minimum` counts pods of a leaf, direct children of a composite, and is 1 for
-// Basic.
-struct Group {
+// What a PodGroup or CompositePodGroup asks for, without what belongs to gates that are off.
+struct GroupSpec {
   GroupKey key;
   api::ObjectPtr object;
+  std::string parent;  // name of the composite it belongs to, in its namespace; empty: it is a root
   bool gang = false;
-  std::int32_t minimum = 1;
+  std::int32_t minimum = 1;  // pods of a leaf, direct children of a composite; 1 for Basic
   std::string topology_key;  // empty: anywhere in the parent's domain
   std::int32_t priority = 0;
   bool disrupted_together = false;  // disruptionMode all
-  Time created;
-  std::vector<PendingPod> pods;  // queued members, in the order upstream tries them
-  std::vector<Group> children;   // by creation time, then name
   // How many pods a leaf will have in the end, if somebody said so; 0: unknown. A Basic group with
   // a topology key prefers a domain with room for that many.
   std::int32_t declared_size = 0;
   // What the group says of preemption; nullopt: nothing, its pods decide.
   std::optional<bool> never_preempts = {};
+  std::string workload = {};  // whose template it was made from; empty: stands alone
+  std::string template_name = {};
+  Time created;
+};
+
+// One group of a tree as an attempt gets it: what it asks for, and who waits in it. A leaf has
+// pods, a composite children.
+struct Group : GroupSpec {
+  std::vector<PendingPod> pods;  // queued members, in the order upstream tries them
+  std::vector<Group> children;   // by creation time, then name
   // Of a leaf: the traits of all its members, queued or not, each combination once.
   std::vector<MemberTraits> traits = {};
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
+#include <utility>
 
 #include "api/values/well_known.h"
 #include "api/views/group_view.h"
@@ -19,16 +21,23 @@ std::int32_t expected_pods(const api::ObjectMeta& meta) {
 
 }  // namespace
 
+std::optional<GroupKey> group_key(const api::Object& object) {
+  const bool is_leaf = object.kind().kind == "PodGroup";
+  if (!is_leaf && object.kind().kind != "CompositePodGroup") return std::nullopt;
+  return GroupKey{is_leaf ? GroupKind::PodGroup : GroupKind::CompositePodGroup,
+                  object.meta().name_space, object.meta().name};
+}
+
 std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gates& gates) {
   using api::Gate;
-  const bool is_leaf = object->kind().kind == "PodGroup";
-  if (!is_leaf && object->kind().kind != "CompositePodGroup") return std::nullopt;
+  std::optional<GroupKey> key = group_key(*object);
+  if (!key) return std::nullopt;
+  const bool is_leaf = key->kind == GroupKind::PodGroup;
   if (!gates.on(is_leaf ? Gate::GenericWorkload : Gate::CompositePodGroup)) return std::nullopt;
   const api::ObjectMeta& meta = object->meta();
   const auto& view = object->view<api::GroupView>();
   GroupSpec group;
-  group.key = {is_leaf ? GroupKind::PodGroup : GroupKind::CompositePodGroup, meta.name_space,
-               meta.name};
+  group.key = std::move(*key);
   group.object = object;
   if (gates.on(Gate::CompositePodGroup)) group.parent = view.parent;
   group.workload = view.workload;
@@ -45,11 +54,22 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
   return group;
 }
 
+bool schedules_alike(const GroupSpec& a, const GroupSpec& b) {
+  const auto facts = [](const GroupSpec& group) {
+    return std::tie(group.key, group.parent, group.gang, group.minimum, group.topology_key,
+                    group.priority, group.disrupted_together, group.declared_size,
+                    group.never_preempts, group.workload, group.template_name, group.created);
+  };
+  return facts(a) == facts(b);
+}
+
+std::string_view scheduled_condition(GroupKind kind) {
+  return kind == GroupKind::PodGroup ? api::kPodGroupScheduled : api::kCompositePodGroupScheduled;
+}
+
 const api::Condition* scheduled_condition_of(const GroupSpec& group) {
   if (group.object == nullptr) return nullptr;
-  const bool is_leaf = group.key.kind == GroupKind::PodGroup;
-  return group.object->view<api::GroupView>().condition(is_leaf ? api::kPodGroupScheduled
-                                                                : api::kCompositePodGroupScheduled);
+  return group.object->view<api::GroupView>().condition(scheduled_condition(group.key.kind));
 }
 
 bool was_scheduled(const GroupSpec& group) {

@@ -11,15 +11,15 @@ std::string_view kind_name(GroupKind kind) {
   return kind == GroupKind::PodGroup ? "PodGroup" : "CompositePodGroup";
 }
 
-void read_templates(const api::Json& holder, const std::string& parent, WorkloadShape& shape) {
+void read_templates(const api::Json& holder, const std::string& parent, WorkloadTemplates& found) {
   if (const api::JsonArray* leaves = api::find_array(holder, "podGroupTemplates"))
     for (const api::Json& leaf : *leaves)
-      shape.templates[std::string(api::find_string(leaf, "name"))] = {GroupKind::PodGroup, parent};
+      found.templates[std::string(api::find_string(leaf, "name"))] = {GroupKind::PodGroup, parent};
   if (const api::JsonArray* composites = api::find_array(holder, "compositePodGroupTemplates"))
     for (const api::Json& composite : *composites) {
       const std::string name(api::find_string(composite, "name"));
-      shape.templates[name] = {GroupKind::CompositePodGroup, parent};
-      read_templates(composite, name, shape);
+      found.templates[name] = {GroupKind::CompositePodGroup, parent};
+      read_templates(composite, name, found);
     }
 }
 
@@ -29,15 +29,15 @@ std::string place_of(std::string_view parent_template) {
 
 }  // namespace
 
-WorkloadShape WorkloadShape::read(const api::Object& workload) {
-  WorkloadShape shape;
+WorkloadTemplates WorkloadTemplates::read(const api::Object& workload) {
+  WorkloadTemplates found;
   const api::Json document = workload.document();
-  if (const api::Json* spec = api::find(document, "spec")) read_templates(*spec, "", shape);
-  return shape;
+  if (const api::Json* spec = api::find(document, "spec")) read_templates(*spec, "", found);
+  return found;
 }
 
 std::string template_fault(const GroupSpec& group, const GroupSpec* parent,
-                           const WorkloadShape& workload) {
+                           const WorkloadTemplates& workload) {
   const auto at = workload.templates.find(group.template_name);
   if (at == workload.templates.end())
     return fmt::format("{} \"{}\" names template \"{}\", which Workload \"{}\" does not have",

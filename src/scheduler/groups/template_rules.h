@@ -9,20 +9,20 @@
 namespace muster::scheduler {
 
 // The templates of a Workload as a tree: what groups made from them must look like.
-struct WorkloadShape {
+struct WorkloadTemplates {
   struct Template {
     GroupKind kind = GroupKind::PodGroup;
     std::string parent;  // name of the template it stands in; empty: a root
   };
   std::map<std::string, Template> templates;
 
-  static WorkloadShape read(const api::Object& workload);
+  static WorkloadTemplates read(const api::Object& workload);
 };
 
 // How the group differs from the template it names, naming the group; empty if it does not. Only
 // kind and nesting are compared: what a group says of scheduling is its own. `parent` is the group
 // above, null for a root.
 std::string template_fault(const GroupSpec& group, const GroupSpec* parent,
-                           const WorkloadShape& workload);
+                           const WorkloadTemplates& workload);
 
 }  // namespace muster::scheduler

@@ -7,14 +7,14 @@
 namespace muster::scheduler {
 namespace {
 
-WorkloadShape shape() {
+WorkloadTemplates shape() {
   const auto document = api::parse_json(R"({
       "metadata": {"name": "w", "namespace": "ns"},
       "spec": {"compositePodGroupTemplates": [
         {"name": "root", "podGroupTemplates": [{"name": "side"}],
          "compositePodGroupTemplates": [
            {"name": "replica", "podGroupTemplates": [{"name": "prefill"}, {"name": "decode"}]}]}]}})");
-  return WorkloadShape::read(*api::Object::make(api::kinds::workload(), document->value));
+  return WorkloadTemplates::read(*api::Object::make(api::kinds::workload(), document->value));
 }
 
 GroupSpec made_from(GroupKind kind, const std::string& name, const std::string& from) {

@@ -2,6 +2,16 @@
 
 namespace muster::scheduler {
 
+TreeFaults::TreeFaults(const TreeFaults& other, const WorkloadForest& forest)
+    : forest_(forest),
+      trees_(other.trees_),
+      anchors_(other.anchors_),
+      published_(other.published_),
+      compared_(other.compared_),
+      compared_by_workload_(other.compared_by_workload_),
+      workloads_(other.workloads_),
+      changed_(other.changed_) {}
+
 std::string TreeFaults::judge(const GroupSpec& group, const GroupKey& anchor) const {
   std::string fault = forest_.layout_fault(group.key);
   if (!fault.empty() || !compared_.contains(anchor)) return fault;
@@ -41,25 +51,26 @@ TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
     anchors_.emplace(group.key, *anchor);
     touched.insert(*anchor);
   });
-  return settle(touched);
+  return publish(touched);
 }
 
-// The culprit that was named stays named while it is one: a tree with many faults must not be told
-// anew with each.
-TreeFaults::Anchors TreeFaults::settle(const std::set<GroupKey>& touched) {
+// The culprit that was named stays named while it is one: a tree with many faults must not be
+// reported again with each of them.
+TreeFaults::Anchors TreeFaults::publish(const std::set<GroupKey>& touched) {
   Anchors changed;
   for (const GroupKey& anchor : touched) {
     const auto at = trees_.find(anchor);
     if (at != trees_.end() && !at->second.faults.contains(at->second.culprit))
       at->second.culprit = at->second.faults.begin()->first;
     const std::string* now = of_tree(anchor);
-    const auto before = told_.find(anchor);
-    if (now == nullptr ? before == told_.end() : before != told_.end() && before->second == *now)
+    const auto before = published_.find(anchor);
+    if (now == nullptr ? before == published_.end()
+                       : before != published_.end() && before->second == *now)
       continue;
     if (now == nullptr)
-      told_.erase(before);
+      published_.erase(before);
     else
-      told_[anchor] = *now;
+      published_[anchor] = *now;
     forest_.each_group(anchor, [&](const GroupSpec& group) { changed_.insert(group.key); });
     changed.push_back(anchor);
   }
@@ -74,10 +85,10 @@ TreeFaults::Anchors TreeFaults::compare(const GroupKey& root) {
 }
 
 TreeFaults::Anchors TreeFaults::set_workload(std::string_view name_space, std::string_view name,
-                                             std::optional<WorkloadShape> shape) {
+                                             std::optional<WorkloadTemplates> templates) {
   const WorkloadKey key{name_space, name};
-  if (shape)
-    workloads_[key] = std::move(*shape);
+  if (templates)
+    workloads_[key] = std::move(*templates);
   else
     workloads_.erase(key);
   Anchors changed;
@@ -101,7 +112,7 @@ const std::string* TreeFaults::of_group(const GroupKey& key) const {
   return anchor ? of_tree(*anchor) : nullptr;
 }
 
-std::vector<GroupKey> TreeFaults::take_changed() {
+std::vector<GroupKey> TreeFaults::drain_changed() {
   std::vector<GroupKey> out(changed_.begin(), changed_.end());
   changed_.clear();
   return out;

@@ -18,11 +18,13 @@ namespace muster::scheduler {
 // for long, groups that are not what their Workload's templates say. A Workload that does not exist
 // is no fault: groups carry their own policy.
 //
-// Kept up to date group by group: a change costs as much as there is below it. A tree goes by its
-// anchor (WorkloadForest::anchor_of).
+// Kept up to date group by group: a change costs as much as there is below it. A tree is identified
+// by its anchor (WorkloadForest::anchor_of).
 class TreeFaults {
  public:
   explicit TreeFaults(const WorkloadForest& forest) : forest_(forest) {}
+  // A copy that reads another forest, itself a copy of the one `other` reads.
+  TreeFaults(const TreeFaults& other, const WorkloadForest& forest);
 
   // The group came, changed its place or went, and the forest knows. Says which trees are wrong,
   // right again, or wrong otherwise because of it.
@@ -31,7 +33,7 @@ class TreeFaults {
   // From now on the tree is compared with its Workload.
   Anchors compare(const GroupKey& root);
   Anchors set_workload(std::string_view name_space, std::string_view name,
-                       std::optional<WorkloadShape> shape);
+                       std::optional<WorkloadTemplates> templates);
 
   // What is wrong with the tree of that anchor, naming the culprit; null if nothing is.
   const std::string* of_tree(const GroupKey& anchor) const;
@@ -40,7 +42,7 @@ class TreeFaults {
 
   // Groups that are new or moved, and all of trees whose fault changed, since the last call; each
   // once.
-  std::vector<GroupKey> take_changed();
+  std::vector<GroupKey> drain_changed();
 
  private:
   struct Tree {
@@ -51,15 +53,15 @@ class TreeFaults {
 
   std::string judge(const GroupSpec& group, const GroupKey& anchor) const;
   void forget(const GroupKey& key, std::set<GroupKey>& touched);
-  Anchors settle(const std::set<GroupKey>& touched);
+  Anchors publish(const std::set<GroupKey>& touched);
 
   const WorkloadForest& forest_;
-  std::map<GroupKey, Tree> trees_;        // wrong ones, by anchor
-  std::map<GroupKey, GroupKey> anchors_;  // of the groups at fault
-  std::map<GroupKey, std::string> told_;  // by anchor: the fault when it was last settled
-  std::set<GroupKey> compared_;           // roots
+  std::map<GroupKey, Tree> trees_;             // wrong ones, by anchor
+  std::map<GroupKey, GroupKey> anchors_;       // of the groups at fault
+  std::map<GroupKey, std::string> published_;  // by anchor: the fault as callers know it
+  std::set<GroupKey> compared_;                // roots
   std::map<WorkloadKey, std::set<GroupKey>> compared_by_workload_;
-  std::map<WorkloadKey, WorkloadShape> workloads_;
+  std::map<WorkloadKey, WorkloadTemplates> workloads_;
   std::set<GroupKey> changed_;
 };
 

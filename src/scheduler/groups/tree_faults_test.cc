@@ -43,7 +43,7 @@ class TreeFaultsTest : public ::testing::Test {
   }
   std::string changed() {
     std::string out;
-    for (const GroupKey& key : faults.take_changed()) out += (out.empty() ? "" : " ") + key.name;
+    for (const GroupKey& key : faults.drain_changed()) out += (out.empty() ? "" : " ") + key.name;
     return out;
   }
 
@@ -118,23 +118,23 @@ TEST_F(TreeFaultsTest, OneWorkloadAndOnePriorityPerTree) {
 }
 
 TEST_F(TreeFaultsTest, ATreeIsComparedWithItsWorkloadOnlyWhenAsked) {
-  WorkloadShape shape;
-  shape.templates["root"] = {GroupKind::CompositePodGroup, ""};
-  shape.templates["leaf"] = {GroupKind::PodGroup, "root"};
+  WorkloadTemplates templates;
+  templates.templates["root"] = {GroupKind::CompositePodGroup, ""};
+  templates.templates["leaf"] = {GroupKind::PodGroup, "root"};
   put(composite("r"), {.from = "root"});
   put(leaf("a"), {.parent = "r", .from = "leaf"});
   put(leaf("b"), {.parent = "r", .from = "lost"});
-  faults.set_workload("ns", "w", shape);
+  faults.set_workload("ns", "w", templates);
   EXPECT_EQ(fault(leaf("a")), "");
   EXPECT_EQ(faults.compare(composite("r")).size(), 1U);
   EXPECT_EQ(fault(leaf("a")),
             "PodGroup \"b\" names template \"lost\", which Workload \"w\" does not have");
   faults.set_workload("ns", "w", std::nullopt);
   EXPECT_EQ(fault(leaf("a")), "") << "a Workload that does not exist holds nobody";
-  faults.set_workload("ns", "w", shape);
+  faults.set_workload("ns", "w", templates);
   EXPECT_NE(fault(leaf("a")), "");
-  shape.templates["lost"] = {GroupKind::PodGroup, "root"};
-  faults.set_workload("ns", "w", shape);
+  templates.templates["lost"] = {GroupKind::PodGroup, "root"};
+  faults.set_workload("ns", "w", templates);
   EXPECT_EQ(fault(leaf("a")), "");
 }
 

@@ -21,18 +21,30 @@ std::string words_for(const GroupKey& key) {
 
 }  // namespace
 
-bool GroupSpec::schedules_like(const GroupSpec& other) const {
-  return key == other.key && parent == other.parent && gang == other.gang &&
-         minimum == other.minimum && topology_key == other.topology_key &&
-         priority == other.priority && disrupted_together == other.disrupted_together &&
-         declared_size == other.declared_size && created == other.created &&
-         never_preempts == other.never_preempts && workload == other.workload &&
-         template_name == other.template_name;
+WorkloadForest::WorkloadForest(const WorkloadForest& other) {
+  for (const auto& [key, from] : other.nodes_) {
+    Node& to = nodes_.emplace_hint(nodes_.end(), key, Node{})->second;
+    to.key = key;
+    to.spec = from.spec;
+    to.in_children = from.in_children;
+    to.waiting = from.waiting;
+    to.gated = from.gated;
+    to.present = from.present;
+    to.flags = from.flags;
+  }
+  // Links are pointers: they must lead into this forest. Children come in the order of their keys,
+  // which is the order of every set of children, so each goes to the end.
+  for (const auto& [key, from] : other.nodes_) {
+    if (from.parent == nullptr) continue;
+    Node& child = nodes_.at(key);
+    child.parent = &nodes_.at(from.parent->key);
+    child.parent->children.insert(child.parent->children.end(), &child);
+  }
 }
 
 WorkloadForest::Node& WorkloadForest::node(const GroupKey& key) {
   const auto [at, is_new] = nodes_.try_emplace(key);
-  if (is_new) at->second.spec.key = key;
+  if (is_new) at->second.key = key;
   return at->second;
 }
 
@@ -42,17 +54,18 @@ const WorkloadForest::Node* WorkloadForest::look(const GroupKey& key) const {
 }
 
 WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
-  if (node.spec.key.kind == GroupKind::CompositePodGroup) {
-    const bool ready = node.known && node.in_children.ready >= node.spec.minimum;
+  if (node.key.kind == GroupKind::CompositePodGroup) {
+    const bool ready = node.is_known() && node.in_children.ready >= node.spec->minimum;
     return {.ready = ready,
             .runnable = ready && node.in_children.runnable > 0,
             .pending = node.in_children.pending > 0};
   }
-  const bool held = node.gated > 0 && !node.spec.topology_key.empty();
-  const bool ready = node.known && !held && node.waiting + node.present >= node.spec.minimum;
-  return {.ready = ready,
-          .runnable = ready && node.waiting > 0,
-          .pending = node.waiting + node.gated > 0};
+  const bool pending = node.waiting + node.gated > 0;
+  if (!node.is_known()) return {.ready = false, .runnable = false, .pending = pending};
+  // A group that must share one domain is placed with all its pods in view, or not yet.
+  const bool held = node.gated > 0 && !node.spec->topology_key.empty();
+  const bool ready = !held && node.waiting + node.present >= node.spec->minimum;
+  return {.ready = ready, .runnable = ready && node.waiting > 0, .pending = pending};
 }
 
 void WorkloadForest::add_to_parent(const Node& node, std::int32_t sign) {
@@ -63,7 +76,10 @@ void WorkloadForest::add_to_parent(const Node& node, std::int32_t sign) {
   if (node.flags.pending) counts.pending += sign;
 }
 
-void WorkloadForest::settle(Node* node) {
+// Stops at the first node whose flags stay: nothing above it can change then. On a cycle each round
+// must change a flag of every node, all in one direction (judge is monotone in the counts), so at
+// most three rounds are made.
+void WorkloadForest::climb(Node* node) {
   for (; node != nullptr; node = node->parent) {
     const Flags flags = judge(*node);
     if (flags == node->flags) return;
@@ -79,32 +95,31 @@ void WorkloadForest::unlink(Node& node) {
   add_to_parent(node, -1);
   parent->children.erase(&node);
   node.parent = nullptr;
-  settle(parent);
+  climb(parent);
   drop_if_idle(parent);
 }
 
 void WorkloadForest::drop_if_idle(Node* node) {
-  if (node->known || !node->children.empty()) return;
+  if (node->is_known() || !node->children.empty()) return;
   if (node->waiting + node->gated + node->present > 0) return;
   CHECK(node->parent == nullptr);
-  nodes_.erase(GroupKey(node->spec.key));
+  nodes_.erase(GroupKey(node->key));
 }
 
 void WorkloadForest::set(GroupSpec group) {
   CHECK(group.minimum >= 0);
   Node& at = node(group.key);
-  const bool moves = at.known && at.spec.parent != group.parent;
+  const bool moves = at.is_known() && at.spec->parent != group.parent;
   if (moves) unlink(at);
-  at.known = true;
-  at.spec = std::move(group);
-  if (at.parent == nullptr && !at.spec.parent.empty()) {
-    Node& parent = node({GroupKind::CompositePodGroup, at.spec.key.name_space, at.spec.parent});
+  at.spec = std::make_shared<const GroupSpec>(std::move(group));
+  if (at.parent == nullptr && !at.spec->parent.empty()) {
+    Node& parent = node({GroupKind::CompositePodGroup, at.key.name_space, at.spec->parent});
     at.parent = &parent;
     parent.children.insert(&at);
     add_to_parent(at, +1);
-    settle(&parent);
+    climb(&parent);
   }
-  settle(&at);
+  climb(&at);
 }
 
 void WorkloadForest::erase(const GroupKey& key) {
@@ -112,11 +127,8 @@ void WorkloadForest::erase(const GroupKey& key) {
   if (found == nodes_.end()) return;
   Node& at = found->second;
   unlink(at);
-  at.known = false;
-  GroupSpec unknown;
-  unknown.key = key;
-  at.spec = std::move(unknown);
-  settle(&at);
+  at.spec = nullptr;
+  climb(&at);
   drop_if_idle(&at);
 }
 
@@ -129,20 +141,20 @@ void WorkloadForest::count_member(const GroupKey& leaf, Membership membership,
                                                           : at.present;
   count += change;
   CHECK_THAT(count >= 0, "{}/{} has {} members of a kind", leaf.name_space, leaf.name, count);
-  settle(&at);
+  climb(&at);
   drop_if_idle(&at);
 }
 
 const GroupSpec* WorkloadForest::find(const GroupKey& key) const {
   const Node* at = look(key);
-  return at != nullptr && at->known ? &at->spec : nullptr;
+  return at != nullptr ? at->spec.get() : nullptr;
 }
 
 const WorkloadForest::Node* WorkloadForest::root_node(const Node* from) const {
   // `trail` follows at half the speed and is met again on a cycle.
   const Node* trail = from;
   bool trail_moves = false;
-  for (const Node* at = from; at != nullptr && at->known;) {
+  for (const Node* at = from; at != nullptr && at->is_known();) {
     if (at->parent == nullptr) return at;
     at = at->parent;
     if (at == trail) return nullptr;
@@ -154,27 +166,26 @@ const WorkloadForest::Node* WorkloadForest::root_node(const Node* from) const {
 
 const GroupSpec* WorkloadForest::root_of(const GroupKey& key) const {
   const Node* root = root_node(look(key));
-  return root == nullptr ? nullptr : &root->spec;
+  return root == nullptr ? nullptr : root->spec.get();
 }
 
 std::string WorkloadForest::why_no_root(const GroupKey& key) const {
   std::set<const Node*> seen;
   const Node* at = look(key);
   if (at == nullptr) return fmt::format("{} \"{}\" does not exist", kind_words(key.kind), key.name);
-  for (; at->known; at = at->parent) {
+  for (; at->is_known(); at = at->parent) {
     CHECK(at->parent != nullptr);
     if (!seen.insert(at).second)
-      return fmt::format("cycle detected in composite pod group hierarchy at \"{}\"",
-                         at->spec.key.name);
+      return fmt::format("cycle detected in composite pod group hierarchy at \"{}\"", at->key.name);
   }
-  return fmt::format("{} \"{}\" does not exist", kind_words(at->spec.key.kind), at->spec.key.name);
+  return fmt::format("{} \"{}\" does not exist", kind_words(at->key.kind), at->key.name);
 }
 
 std::vector<const WorkloadForest::Node*> WorkloadForest::cycle_above(const Node* from) {
   std::set<const Node*> seen;
   const Node* at = from;
-  while (at != nullptr && at->known && seen.insert(at).second) at = at->parent;
-  if (at == nullptr || !at->known) return {};
+  while (at != nullptr && at->is_known() && seen.insert(at).second) at = at->parent;
+  if (at == nullptr || !at->is_known()) return {};
   std::vector<const Node*> cycle;
   const Node* const first = at;
   do {
@@ -186,10 +197,10 @@ std::vector<const WorkloadForest::Node*> WorkloadForest::cycle_above(const Node*
 
 std::optional<GroupKey> WorkloadForest::anchor_of(const GroupKey& key) const {
   const Node* at = look(key);
-  if (const Node* root = root_node(at)) return root->spec.key;
+  if (const Node* root = root_node(at)) return root->key;
   const std::vector<const Node*> cycle = cycle_above(at);
   if (cycle.empty()) return std::nullopt;
-  return (*std::ranges::min_element(cycle, ByKey{}))->spec.key;
+  return (*std::ranges::min_element(cycle, ByKey{}))->key;
 }
 
 std::string WorkloadForest::layout_fault(const GroupKey& key) const {
@@ -203,7 +214,7 @@ std::string WorkloadForest::layout_fault(const GroupKey& key) const {
     auto first = std::ranges::min_element(cycle, ByKey{}) - cycle.begin();
     for (std::size_t i = 0; i <= cycle.size(); ++i)
       fmt::format_to(std::back_inserter(path), "{}\"{}\"", i == 0 ? "" : " -> ",
-                     cycle[(static_cast<std::size_t>(first) + i) % cycle.size()]->spec.key.name);
+                     cycle[(static_cast<std::size_t>(first) + i) % cycle.size()]->key.name);
     return "cycle detected in composite pod group hierarchy: " + path;
   }
   std::size_t level = 1;
@@ -212,17 +223,17 @@ std::string WorkloadForest::layout_fault(const GroupKey& key) const {
     return fmt::format(
         "exceeded maximum hierarchy depth at {}: it is at level {} below \"{}\", {} "
         "are allowed",
-        words_for(key), level, root->spec.key.name, kTreeDepthMax);
-  if (at->spec.workload != root->spec.workload)
+        words_for(key), level, root->key.name, kTreeDepthMax);
+  if (at->spec->workload != root->spec->workload)
     return fmt::format(
         "all groups of a tree should belong to the same Workload, {} belongs to "
         "\"{}\" and its root \"{}\" to \"{}\"",
-        words_for(key), at->spec.workload, root->spec.key.name, root->spec.workload);
-  if (at->spec.priority != root->spec.priority)
+        words_for(key), at->spec->workload, root->key.name, root->spec->workload);
+  if (at->spec->priority != root->spec->priority)
     return fmt::format(
         "all groups of a tree should have the same priority, {} has {} and its root "
         "\"{}\" has {}",
-        words_for(key), at->spec.priority, root->spec.key.name, root->spec.priority);
+        words_for(key), at->spec->priority, root->key.name, root->spec->priority);
   return {};
 }
 
@@ -244,18 +255,18 @@ bool WorkloadForest::has_pending(const GroupKey& root) const {
 std::vector<const WorkloadForest::Node*> WorkloadForest::children_in_order(const Node& node) {
   std::vector<const Node*> children(node.children.begin(), node.children.end());
   std::ranges::sort(children, [](const Node* a, const Node* b) {
-    return std::tie(a->spec.created, a->spec.key.name, a->spec.key.kind) <
-           std::tie(b->spec.created, b->spec.key.name, b->spec.key.kind);
+    return std::tie(a->spec->created, a->key.name, a->key.kind) <
+           std::tie(b->spec->created, b->key.name, b->key.kind);
   });
   return children;
 }
 
 void WorkloadForest::each_leaf(const GroupKey& key,
                                const std::function<void(const GroupKey&)>& call) const {
-  std::set<const Node*> seen;  // a cycle must not keep us for ever
+  std::set<const Node*> seen;  // a cycle must not keep us forever
   const auto visit = [&](const auto& self, const Node* at) -> void {
     if (at == nullptr || !seen.insert(at).second) return;
-    if (at->spec.key.kind == GroupKind::PodGroup) return call(at->spec.key);
+    if (at->key.kind == GroupKind::PodGroup) return call(at->key);
     for (const Node* child : children_in_order(*at)) self(self, child);
   };
   visit(visit, look(key));
@@ -263,35 +274,29 @@ void WorkloadForest::each_leaf(const GroupKey& key,
 
 void WorkloadForest::each_group(const GroupKey& key,
                                 const std::function<void(const GroupSpec&)>& call) const {
-  std::set<const Node*> seen;  // a cycle must not keep us for ever
+  std::set<const Node*> seen;  // a cycle must not keep us forever
   std::vector<const Node*> left{look(key)};
   while (!left.empty()) {
     const Node* at = left.back();
     left.pop_back();
     if (at == nullptr || !seen.insert(at).second) continue;
-    if (at->known) call(at->spec);
+    if (at->is_known()) call(*at->spec);
     left.insert(left.end(), at->children.begin(), at->children.end());
   }
 }
 
+std::vector<GroupKey> WorkloadForest::children(const GroupKey& composite) const {
+  std::vector<GroupKey> keys;
+  if (const Node* at = look(composite))
+    for (const Node* child : children_in_order(*at)) keys.push_back(child->key);
+  return keys;
+}
+
 Group WorkloadForest::build(const Node& node, const Fill& fill, bool held) {
-  const GroupSpec& spec = node.spec;
-  Group group{.key = spec.key,
-              .object = spec.object,
-              .gang = spec.gang,
-              .minimum = spec.minimum,
-              .topology_key = spec.topology_key,
-              .priority = spec.priority,
-              .disrupted_together = spec.disrupted_together,
-              .created = spec.created,
-              .pods = {},
-              .children = {},
-              .declared_size = spec.declared_size,
-              .never_preempts = spec.never_preempts,
-              .traits = {}};
+  Group group{{*node.spec}, {}, {}, {}};
   held = held || !node.flags.ready;
-  if (spec.key.kind == GroupKind::PodGroup) {
-    if (!held) fill(spec.key, group.pods);
+  if (node.key.kind == GroupKind::PodGroup) {
+    if (!held) fill(node.key, group.pods);
     return group;
   }
   for (const Node* child : children_in_order(node))
@@ -302,7 +307,7 @@ Group WorkloadForest::build(const Node& node, const Fill& fill, bool held) {
 Group WorkloadForest::build(const GroupKey& root, const Fill& fill) const {
   const Node* at = look(root);
   // Nothing below a root can be part of a cycle: every node has one parent, and a root has none.
-  CHECK(at != nullptr && at->known && at->parent == nullptr);
+  CHECK(at != nullptr && at->is_known() && at->parent == nullptr);
   return build(*at, fill, false);
 }
 

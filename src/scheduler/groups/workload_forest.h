@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,27 +13,6 @@
 #include "scheduler/framework/entity.h"
 
 namespace muster::scheduler {
-
-// What the forest knows of a PodGroup or CompositePodGroup object.
-struct GroupSpec {
-  GroupKey key;
-  api::ObjectPtr object;
-  std::string parent;  // name of the composite it belongs to, in its namespace; empty: it is a root
-  bool gang = false;
-  std::int32_t minimum = 1;  // pods of a leaf, direct children of a composite; 1 for Basic
-  std::string topology_key;
-  std::int32_t priority = 0;
-  bool disrupted_together = false;
-  std::int32_t declared_size = 0;      // of a leaf, in the end; 0: unknown
-  std::optional<bool> never_preempts;  // nullopt: its pods decide
-  std::string workload;                // whose template it was made from; empty: stands alone
-  std::string template_name;
-  Time created;
-
-  // True if an attempt could not tell the two apart: only the object differs, as after a status
-  // write.
-  bool schedules_like(const GroupSpec& other) const;
-};
 
 // The part a member pod plays for the quorum of its leaf. Failed and terminating members play none.
 enum class Membership : std::uint8_t {
@@ -54,7 +34,8 @@ inline constexpr std::size_t kTreeDepthMax = 4;
 class WorkloadForest {
  public:
   WorkloadForest() = default;
-  WorkloadForest(const WorkloadForest&) = delete;
+  // A copy shares the specs, which never change; it costs as much as there are groups.
+  WorkloadForest(const WorkloadForest& other);
   WorkloadForest& operator=(const WorkloadForest&) = delete;
 
   void set(GroupSpec group);
@@ -69,8 +50,8 @@ class WorkloadForest {
   const GroupSpec* root_of(const GroupKey& key) const;
   // Why there is no root: "pod group \"a\" does not exist". Only asked when root_of found none.
   std::string why_no_root(const GroupKey& key) const;
-  // By what the tree of a group goes: its root, or the first by key of the cycle above it; nullopt
-  // if the group or an ancestor is unknown.
+  // The key that identifies a group's tree: its root, or the first by key of the cycle above it;
+  // nullopt if the group or an ancestor is unknown.
   std::optional<GroupKey> anchor_of(const GroupKey& key) const;
   // What is wrong with the place of a group in its tree, naming the group; empty if nothing is.
   std::string layout_fault(const GroupKey& key) const;
@@ -79,22 +60,25 @@ class WorkloadForest {
   bool runnable(const GroupKey& root) const;
   bool has_pending(const GroupKey& root) const;
 
+  // The groups below a composite by creation time, then name; none if it is unknown to everybody.
+  std::vector<GroupKey> children(const GroupKey& composite) const;
+
   // Calls for every leaf at or below `key`, in the order of children; groups need not be known.
   void each_leaf(const GroupKey& key, const std::function<void(const GroupKey&)>& call) const;
 
   // Calls for every known group at or below `key`, in no order that matters.
   void each_group(const GroupKey& key, const std::function<void(const GroupSpec&)>& call) const;
 
-  // The tree as an attempt takes it. `fill` gives the waiting pods of a leaf and is not called for
-  // leaves that are held back: those stay in the tree, empty.
+  // The tree as an attempt wants it, without member traits. `fill` gives the waiting pods of a leaf
+  // and is not called for leaves that are held back: those stay in the tree, empty.
   using Fill = std::function<void(const GroupKey& leaf, std::vector<PendingPod>& pods)>;
   Group build(const GroupKey& root, const Fill& fill) const;
 
   std::size_t size() const { return nodes_.size(); }
 
  private:
-  // The three things a node tells its parent; each only ever depends on those of its children and
-  // grows with them, so that settle() ends even on a cycle.
+  // The three things a node contributes to its parent's counts. Each depends only on the same three
+  // of its children and grows with them, so that climb() ends even on a cycle.
   struct Flags {
     bool ready = false;
     bool runnable = false;
@@ -106,16 +90,18 @@ class WorkloadForest {
   };
   struct Node;
   struct ByKey {
-    bool operator()(const Node* a, const Node* b) const { return a->spec.key < b->spec.key; }
+    bool operator()(const Node* a, const Node* b) const { return a->key < b->key; }
   };
   struct Node {
-    bool known = false;  // false: only pods or children spoke of it
-    GroupSpec spec;
+    GroupKey key;
+    std::shared_ptr<const GroupSpec> spec;  // null: only pods or children name the group
     Node* parent = nullptr;
     std::set<Node*, ByKey> children;
     Counts in_children;
     std::int32_t waiting = 0, gated = 0, present = 0;  // leaf
     Flags flags;
+
+    bool is_known() const { return spec != nullptr; }
   };
 
   Node& node(const GroupKey& key);
@@ -125,8 +111,8 @@ class WorkloadForest {
   // none.
   static std::vector<const Node*> cycle_above(const Node* from);
   static Flags judge(const Node& node);
-  // Restores what a node and its ancestors promise each other after the node changed.
-  static void settle(Node* node);
+  // Brings the flags of a changed node up to date, and with them the counts of its ancestors.
+  static void climb(Node* node);
   static void add_to_parent(const Node& node, std::int32_t sign);
   void unlink(Node& node);
   void drop_if_idle(Node* node);

@@ -215,7 +215,7 @@ void SchedulingQueue::remove_pod(std::string_view uid, Time now) {
 void SchedulingQueue::set_group(GroupSpec group, Time now) {
   const GroupKey key = group.key;
   const GroupSpec* known = forest_.find(key);
-  const bool same = known != nullptr && known->schedules_like(group);
+  const bool same = known != nullptr && schedules_alike(*known, group);
   const bool relinked = known == nullptr || known->parent != group.parent;
   const bool judged = relinked || known->priority != group.priority ||
                       known->workload != group.workload ||
@@ -251,8 +251,8 @@ void SchedulingQueue::remove_group(const GroupKey& key, Time now) {
 }
 
 void SchedulingQueue::set_workload(std::string_view name_space, std::string_view name,
-                                   std::optional<WorkloadShape> shape, Time now) {
-  settle_judged(faults_.set_workload(name_space, name, std::move(shape)), now);
+                                   std::optional<WorkloadTemplates> templates, Time now) {
+  settle_judged(faults_.set_workload(name_space, name, std::move(templates)), now);
 }
 
 // A tree that was found wrong is held back, one that is right again is tried at once.
@@ -284,7 +284,7 @@ void SchedulingQueue::compare_overdue(Time now) {
 
 SchedulingQueue::Judged SchedulingQueue::take_judged(Time now) {
   compare_overdue(now);
-  return {.groups = faults_.take_changed(), .pods = std::exchange(joined_wrong_, {})};
+  return {.groups = faults_.drain_changed(), .pods = std::exchange(joined_wrong_, {})};
 }
 
 std::vector<api::ObjectPtr> SchedulingQueue::pending_pods(const GroupKey& leaf) const {

@@ -87,7 +87,7 @@ class SchedulingQueue {
   void remove_group(const GroupKey& key, Time now);
   // The templates that groups name; nullopt: the Workload is gone.
   void set_workload(std::string_view name_space, std::string_view name,
-                    std::optional<WorkloadShape> shape, Time now);
+                    std::optional<WorkloadTemplates> templates, Time now);
   // Something else happened: wakes what it could help. With `priority_max`, only entities up to
   // that priority.
   void wake(const ClusterEvent& event, Time now, std::optional<std::int32_t> priority_max = {});

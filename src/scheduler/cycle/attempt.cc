@@ -1,0 +1,18 @@
+#include "scheduler/cycle/attempt.h"
+
+#include "base/check.h"
+
+namespace muster::scheduler {
+
+Plan attempt(ClusterModel& model, const GroupKey& root) {
+  CHECK(model.runnable(root));
+  return attempt_group(model.build(root), model.cluster(), model.profile());
+}
+
+Plan attempt(ClusterModel& model, const api::ObjectPtr& lone_pod) {
+  const Time created = lone_pod->meta().creation_time.value_or(Time{});
+  return attempt_pod({.pod = lone_pod, .attempts = 0, .queued_at = created}, model.cluster(),
+                     model.profile());
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,421 @@
+#include "scheduler/groups/cluster_model.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "api/kinds/kind.h"
+#include "api/views/pod_facts.h"
+#include "base/check.h"
+#include "scheduler/groups/group_spec.h"
+
+namespace muster::scheduler {
+namespace {
+
+using api::holds_node;
+using api::is_terminating;
+using api::ObjectPtr;
+using api::view_of;
+
+// What a role counts for in the quorum of a leaf; nullopt: nothing.
+std::optional<Membership> membership_of(PodRole role) {
+  switch (role) {
+    case PodRole::Waiting: return Membership::Waiting;
+    case PodRole::Gated: return Membership::Gated;
+    case PodRole::Running:
+    case PodRole::Succeeded: return Membership::Present;
+    case PodRole::Foreign:
+    case PodRole::Lost: break;
+  }
+  return std::nullopt;
+}
+
+bool comes_first(const ObjectPtr& a, const ObjectPtr& b) {
+  if (view_of(a).priority != view_of(b).priority) return view_of(a).priority > view_of(b).priority;
+  return std::tie(a->meta().creation_time, a->meta().name_space, a->meta().name) <
+         std::tie(b->meta().creation_time, b->meta().name_space, b->meta().name);
+}
+
+}  // namespace
+
+ClusterModel::ClusterModel(Profile profile, ModelOptions options)
+    : profile_(std::move(profile)), options_(std::move(options)) {}
+
+ClusterModel::ClusterModel(const ClusterModel& other)
+    : profile_(other.profile_),
+      options_(other.options_),
+      cluster_(other.cluster_.fork()),
+      forest_(other.forest_),
+      faults_(other.faults_, forest_),
+      traits_(other.traits_),
+      slots_(other.slots_),
+      free_slots_(other.free_slots_),
+      slot_by_name_(other.slot_by_name_),  // its keys are views into objects, which are shared
+      leaves_(other.leaves_),
+      lone_(other.lone_) {}
+
+std::unique_ptr<ClusterModel> ClusterModel::fork() const {
+  return std::unique_ptr<ClusterModel>(new ClusterModel(*this));
+}
+
+void ClusterModel::put(const ObjectPtr& object) {
+  const api::Kind& kind = object->kind();
+  if (&kind == &api::kinds::pod())
+    put_pod(object);
+  else if (&kind == &api::kinds::node())
+    put_node(object);
+  else if (&kind == &api::kinds::workload())
+    set_workload(*object, false);
+  else
+    put_group(object);
+}
+
+void ClusterModel::remove(const api::Object& object) {
+  const api::Kind& kind = object.kind();
+  if (&kind == &api::kinds::pod())
+    remove_pod(object);
+  else if (&kind == &api::kinds::node())
+    remove_node(object);
+  else if (&kind == &api::kinds::workload())
+    set_workload(object, true);
+  else
+    remove_group(object);
+}
+
+// --- nodes ---
+
+void ClusterModel::put_node(const ObjectPtr& object) {
+  const NodeChange change{.before = node(object->meta().name), .after = object};
+  cluster_.set_node(object);
+  if (listener_ != nullptr) listener_->on_node(change);
+}
+
+void ClusterModel::remove_node(const api::Object& object) {
+  const NodeChange change{.before = node(object.meta().name), .after = nullptr};
+  if (change.before == nullptr) return;
+  cluster_.remove_node(object.meta().name);
+  if (listener_ != nullptr) listener_->on_node(change);
+}
+
+ObjectPtr ClusterModel::node(std::string_view name) const {
+  NodeId id{};
+  return cluster_.find_node(name, id) ? cluster_.node_object(id) : nullptr;
+}
+
+std::vector<ObjectPtr> ClusterModel::nodes() const {
+  std::vector<ObjectPtr> nodes;
+  nodes.reserve(cluster_.node_count());
+  for (std::uint32_t rank = 0; rank < cluster_.node_count(); ++rank)
+    nodes.push_back(cluster_.node_object(cluster_.node_at(rank)));
+  return nodes;
+}
+
+// --- pods ---
+
+std::optional<GroupKey> ClusterModel::leaf_of(const api::Object& pod) const {
+  const std::string& group = pod.view<api::PodView>().scheduling_group;
+  if (group.empty() || !options_.gates.on(api::Gate::GenericWorkload)) return std::nullopt;
+  return GroupKey{GroupKind::PodGroup, pod.meta().name_space, group};
+}
+
+PodRole ClusterModel::role_of(const ObjectPtr& pod) const {
+  const api::PodView& view = view_of(pod);
+  if (is_terminating(pod) || view.phase == "Failed") return PodRole::Lost;
+  if (view.phase == "Succeeded") return PodRole::Succeeded;
+  if (!view.node_name.empty() || cluster_.is_assumed(pod->meta().uid)) return PodRole::Running;
+  if (view.scheduler_name != options_.scheduler_name) return PodRole::Foreign;
+  return profile_.pre_enqueue(*pod) ? PodRole::Gated : PodRole::Waiting;
+}
+
+// The name has changed hands, behind a gap in the watch, or the pod its group, which no API server
+// allows.
+bool ClusterModel::is_same_member(const api::Object& known, const api::Object& pod) const {
+  return known.meta().uid == pod.meta().uid && leaf_of(known) == leaf_of(pod);
+}
+
+void ClusterModel::put_pod(const ObjectPtr& pod) {
+  const api::ObjectMeta& meta = pod->meta();
+  auto at = slot_by_name_.find(Name{meta.name_space, meta.name});
+  if (at != slot_by_name_.end() && !is_same_member(*slots_[at->second].pod, *pod)) {
+    const ObjectPtr replaced = slots_[at->second].pod;
+    remove_pod(*replaced);
+    at = slot_by_name_.end();
+  }
+  PodChange change{.before = nullptr,
+                   .after = pod,
+                   .leaf = leaf_of(*pod),
+                   .role_before = std::nullopt,
+                   .role_after = std::nullopt,
+                   .assumed_on = cluster_.assumed_node(meta.uid)};
+  SlotId id = 0;
+  if (at == slot_by_name_.end()) {
+    id = new_slot();
+  } else {
+    id = at->second;
+    change.before = slots_[id].pod;
+    change.role_before = slots_[id].role;
+    slot_by_name_.erase(at);  // its key lies in the object that is replaced
+  }
+  slots_[id].pod = pod;
+  slot_by_name_.emplace(Name{meta.name_space, meta.name}, id);
+  traits_.change(change.before.get(), pod.get());
+  count_on_node(change.before, pod);
+  const PodRole role = role_of(pod);
+  if (change.role_before)
+    set_role(id, role);
+  else
+    enter_role(id, role);
+  change.role_after = role;
+  if (listener_ != nullptr) listener_->on_pod(change);
+}
+
+// What the cluster counts: pods that hold a node, and finished members. An assumed pod stays
+// counted until the API names its node, and gives it back when it terminates unbound.
+void ClusterModel::count_on_node(const ObjectPtr& before, const ObjectPtr& pod) {
+  const std::string& uid = pod->meta().uid;
+  if (holds_node(pod) || view_of(pod).is_terminal())
+    cluster_.set_pod(pod);
+  else if (is_terminating(pod))
+    cluster_.remove_pod(uid);
+  else if (before != nullptr && (holds_node(before) || view_of(before).is_terminal()))
+    cluster_.remove_pod(uid);
+}
+
+void ClusterModel::remove_pod(const api::Object& pod) {
+  const auto at = slot_by_name_.find(Name{pod.meta().name_space, pod.meta().name});
+  if (at == slot_by_name_.end()) return;
+  const SlotId id = at->second;
+  slot_by_name_.erase(at);
+  const ObjectPtr known = slots_[id].pod;
+  const std::string& uid = known->meta().uid;
+  const PodChange change{.before = known,
+                         .after = nullptr,
+                         .leaf = leaf_of(*known),
+                         .role_before = slots_[id].role,
+                         .role_after = std::nullopt,
+                         .assumed_on = cluster_.assumed_node(uid)};
+  traits_.change(known.get(), nullptr);
+  cluster_.remove_pod(uid);
+  leave_role(id);
+  slots_[id].pod = nullptr;
+  free_slots_.push_back(id);
+  if (listener_ != nullptr) listener_->on_pod(change);
+}
+
+void ClusterModel::assume(const ObjectPtr& pod, std::string_view node) {
+  const auto at = slot_by_name_.find(Name{pod->meta().name_space, pod->meta().name});
+  CHECK(at != slot_by_name_.end() && slots_[at->second].pod->meta().uid == pod->meta().uid);
+  cluster_.assume(pod, node);
+  set_role(at->second, PodRole::Running);
+}
+
+ObjectPtr ClusterModel::forget(const api::Object& pod) {
+  cluster_.forget(pod.meta().uid);
+  const auto at = slot_by_name_.find(Name{pod.meta().name_space, pod.meta().name});
+  if (at == slot_by_name_.end()) return nullptr;
+  const ObjectPtr newest = slots_[at->second].pod;
+  if (newest->meta().uid != pod.meta().uid) return nullptr;
+  const PodRole role = role_of(newest);
+  set_role(at->second, role);
+  return role == PodRole::Waiting || role == PodRole::Gated ? newest : nullptr;
+}
+
+const ClusterModel::Slot* ClusterModel::find(std::string_view name_space,
+                                             std::string_view name) const {
+  const auto at = slot_by_name_.find(Name{name_space, name});
+  return at == slot_by_name_.end() ? nullptr : &slots_[at->second];
+}
+
+ObjectPtr ClusterModel::pod(std::string_view name_space, std::string_view name) const {
+  const Slot* slot = find(name_space, name);
+  return slot == nullptr ? nullptr : slot->pod;
+}
+
+std::vector<ObjectPtr> ClusterModel::running() const {
+  std::vector<ObjectPtr> pods;
+  for (const Slot& slot : slots_)
+    if (slot.pod != nullptr && holds_node(slot.pod)) pods.push_back(slot.pod);
+  // Slots are in the order of arrival, which must not show.
+  std::ranges::sort(pods, [](const ObjectPtr& a, const ObjectPtr& b) {
+    return std::tie(a->meta().name_space, a->meta().name) <
+           std::tie(b->meta().name_space, b->meta().name);
+  });
+  return pods;
+}
+
+// --- roles ---
+
+ClusterModel::SlotId ClusterModel::new_slot() {
+  if (free_slots_.empty()) {
+    slots_.emplace_back();
+    return static_cast<SlotId>(slots_.size() - 1);
+  }
+  const SlotId id = free_slots_.back();
+  free_slots_.pop_back();
+  return id;
+}
+
+ClusterModel::Roles& ClusterModel::roles_of(const std::optional<GroupKey>& leaf) {
+  return leaf ? leaves_[*leaf] : lone_;
+}
+
+void ClusterModel::set_role(SlotId id, PodRole role) {
+  if (slots_[id].role == role) return;
+  // Counted in the new role first: a leaf that only this member names must not go and come back.
+  const std::optional<GroupKey> leaf = leaf_of(*slots_[id].pod);
+  const std::optional<Membership> after = membership_of(role);
+  const std::optional<Membership> before = membership_of(slots_[id].role);
+  Roles& roles = roles_of(leaf);
+  std::vector<SlotId>& from = roles[static_cast<std::size_t>(slots_[id].role)];
+  const std::uint32_t hole = slots_[id].position;
+  from[hole] = from.back();
+  slots_[from[hole]].position = hole;
+  from.pop_back();
+  std::vector<SlotId>& to = roles[static_cast<std::size_t>(role)];
+  slots_[id].role = role;
+  slots_[id].position = static_cast<std::uint32_t>(to.size());
+  to.push_back(id);
+  if (!leaf || before == after) return;
+  if (after) forest_.count_member(*leaf, *after, +1);
+  if (before) forest_.count_member(*leaf, *before, -1);
+}
+
+void ClusterModel::enter_role(SlotId id, PodRole role) {
+  const std::optional<GroupKey> leaf = leaf_of(*slots_[id].pod);
+  std::vector<SlotId>& list = roles_of(leaf)[static_cast<std::size_t>(role)];
+  slots_[id].role = role;
+  slots_[id].position = static_cast<std::uint32_t>(list.size());
+  list.push_back(id);
+  if (const auto counted = membership_of(role); leaf && counted)
+    forest_.count_member(*leaf, *counted, +1);
+}
+
+void ClusterModel::leave_role(SlotId id) {
+  const std::optional<GroupKey> leaf = leaf_of(*slots_[id].pod);
+  Roles& roles = roles_of(leaf);
+  std::vector<SlotId>& list = roles[static_cast<std::size_t>(slots_[id].role)];
+  const std::uint32_t hole = slots_[id].position;
+  list[hole] = list.back();
+  slots_[list[hole]].position = hole;
+  list.pop_back();
+  if (const auto counted = membership_of(slots_[id].role); leaf && counted)
+    forest_.count_member(*leaf, *counted, -1);
+  if (leaf && std::ranges::all_of(roles, [](const auto& slots) { return slots.empty(); }))
+    leaves_.erase(*leaf);
+}
+
+std::vector<ObjectPtr> ClusterModel::in_order(const std::vector<SlotId>& slots) const {
+  std::vector<ObjectPtr> pods;
+  pods.reserve(slots.size());
+  for (const SlotId id : slots) pods.push_back(slots_[id].pod);
+  std::ranges::sort(pods, comes_first);
+  return pods;
+}
+
+std::vector<ObjectPtr> ClusterModel::members(const GroupKey& leaf, PodRole role) const {
+  const auto at = leaves_.find(leaf);
+  if (at == leaves_.end()) return {};
+  return in_order(at->second[static_cast<std::size_t>(role)]);
+}
+
+std::size_t ClusterModel::count(const GroupKey& leaf, PodRole role) const {
+  const auto at = leaves_.find(leaf);
+  return at == leaves_.end() ? 0 : at->second[static_cast<std::size_t>(role)].size();
+}
+
+std::vector<ObjectPtr> ClusterModel::lone(PodRole role) const {
+  return in_order(lone_[static_cast<std::size_t>(role)]);
+}
+
+// --- groups ---
+
+void ClusterModel::put_group(const ObjectPtr& object) {
+  std::optional<GroupSpec> group = read_group(object, options_.gates);
+  if (!group) return;
+  GroupChange change;
+  change.object = object;
+  change.key = group->key;
+  const GroupSpec* known = forest_.find(group->key);
+  change.schedules_alike = known != nullptr && schedules_alike(*known, *group);
+  change.is_relinked = known == nullptr || known->parent != group->parent;
+  const bool is_judged = change.is_relinked || known->priority != group->priority ||
+                         known->workload != group->workload ||
+                         known->template_name != group->template_name;
+  if (const GroupSpec* root = forest_.root_of(group->key)) change.root_then = root->key;
+  forest_.set(std::move(*group));
+  if (is_judged) change.judged = faults_.look_again(change.key);
+  if (listener_ != nullptr) listener_->on_group(change);
+}
+
+void ClusterModel::remove_group(const api::Object& object) {
+  const std::optional<GroupKey> key = group_key(object);
+  if (!key || forest_.find(*key) == nullptr) return;
+  GroupChange change;
+  change.object = forest_.find(*key)->object;
+  change.key = *key;
+  change.is_gone = true;
+  change.is_relinked = true;
+  if (const GroupSpec* root = forest_.root_of(*key)) change.root_then = root->key;
+  forest_.erase(*key);
+  change.judged = faults_.look_again(*key);
+  if (listener_ != nullptr) listener_->on_group(change);
+}
+
+void ClusterModel::set_workload(const api::Object& object, bool is_gone) {
+  if (!options_.gates.on(api::Gate::GenericWorkload)) return;
+  std::optional<WorkloadTemplates> templates;
+  if (!is_gone) templates = WorkloadTemplates::read(object);
+  const TreeFaults::Anchors judged =
+      faults_.set_workload(object.meta().name_space, object.meta().name, std::move(templates));
+  if (listener_ != nullptr) listener_->on_workload(judged);
+}
+
+std::vector<GroupKey> ClusterModel::roots() const {
+  std::vector<GroupKey> roots;
+  for (const auto& [leaf, members] : leaves_)
+    if (const GroupSpec* root = forest_.root_of(leaf)) roots.push_back(root->key);
+  std::ranges::sort(roots);
+  const auto repeated = std::ranges::unique(roots);
+  roots.erase(repeated.begin(), repeated.end());
+  return roots;
+}
+
+// The age of its pods decides, so that a restart does not start the wait again.
+std::optional<Time> ClusterModel::comparison_due(const GroupKey& root, Time now) const {
+  const GroupSpec* group = forest_.find(root);
+  if (group == nullptr || group->workload.empty() || was_scheduled(*group)) return std::nullopt;
+  std::optional<Time> since;
+  forest_.each_leaf(root, [&](const GroupKey& leaf) {
+    const auto at = leaves_.find(leaf);
+    if (at == leaves_.end()) return;
+    for (const PodRole role : {PodRole::Waiting, PodRole::Gated})
+      for (const SlotId id : at->second[static_cast<std::size_t>(role)]) {
+        const Time created = slots_[id].pod->meta().creation_time.value_or(now);
+        since = since ? std::min(*since, created) : created;
+      }
+  });
+  if (!since) return std::nullopt;
+  return *since + options_.compare_patience;
+}
+
+void ClusterModel::add_traits(Group& group) const {
+  if (group.key.kind == GroupKind::PodGroup)
+    group.traits = traits_.of(group.key.name_space, group.key.name);
+  for (Group& child : group.children) add_traits(child);
+}
+
+Group ClusterModel::build(const GroupKey& root, const WorkloadForest::Fill& fill) const {
+  Group tree = forest_.build(root, fill);
+  add_traits(tree);
+  return tree;
+}
+
+Group ClusterModel::build(const GroupKey& root) const {
+  return build(root, [this](const GroupKey& leaf, std::vector<PendingPod>& pods) {
+    for (const ObjectPtr& pod : members(leaf, PodRole::Waiting))
+      pods.push_back(
+          {.pod = pod, .attempts = 0, .queued_at = pod->meta().creation_time.value_or(Time{})});
+  });
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,225 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/gates/gates.h"
+#include "scheduler/cache/cluster.h"
+#include "scheduler/framework/profile.h"
+#include "scheduler/groups/member_traits.h"
+#include "scheduler/groups/tree_faults.h"
+#include "scheduler/groups/workload_forest.h"
+
+namespace muster::scheduler {
+
+// The part a pod plays, for its group or alone.
+enum class PodRole : std::uint8_t {
+  Waiting,    // for a node, and may be tried
+  Gated,      // waits, and may not be tried yet
+  Foreign,    // waits for another scheduler
+  Running,    // has a node, by the API or assumed, and is not terminating
+  Succeeded,  // has finished well
+  Lost,       // failed or terminating: counts for nothing
+};
+inline constexpr std::size_t kPodRoles = 6;
+
+// A pod came, changed or went. A pod that is replaced under its name goes and comes: two changes.
+struct PodChange {
+  api::ObjectPtr before;  // null: it is new
+  api::ObjectPtr after;   // null: it is gone
+  std::optional<GroupKey> leaf;
+  std::optional<PodRole> role_before;
+  std::optional<PodRole> role_after;
+  std::string assumed_on;  // the node it was assumed on until now; mostly empty
+};
+
+struct NodeChange {
+  api::ObjectPtr before;  // null: it is new
+  api::ObjectPtr after;   // null: it is gone
+};
+
+// A PodGroup or CompositePodGroup came, changed or went.
+struct GroupChange {
+  api::ObjectPtr object;
+  GroupKey key;
+  bool is_gone = false;
+  bool is_relinked = false;           // new, gone, or below another parent
+  bool schedules_alike = false;       // only the object differs, as after a status write
+  std::optional<GroupKey> root_then;  // the root above it before
+  TreeFaults::Anchors judged;         // trees whose fault changed because of it
+};
+
+// Learns of every change to a model, after it has happened. It must not change the model.
+class ModelListener {
+ public:
+  virtual ~ModelListener() = default;
+  virtual void on_pod(const PodChange& change) = 0;
+  virtual void on_node(const NodeChange& change) = 0;
+  virtual void on_group(const GroupChange& change) = 0;
+  // Trees whose fault changed because of a Workload.
+  virtual void on_workload(const TreeFaults::Anchors& judged) = 0;
+};
+
+struct ModelOptions {
+  std::string scheduler_name = "default-scheduler";  // whose pods wait for us
+  api::Gates gates = {};
+  // A tree whose first pending pod is older than this and that never was scheduled is compared with
+  // its Workload.
+  Duration compare_patience = std::chrono::minutes{1};
+};
+
+// The cluster and its groups as a scheduler believes them: the one place where objects become
+// columns, trees, roles and faults. The scheduler feeds one from its watches; explanations and
+// other questions are asked of a fork, or of a model built from lists, which is the same: what a
+// model answers depends on the objects it holds and what is assumed, never on the order in which
+// they came (tests/model holds that).
+//
+//   object ──put/remove──▶ ClusterModel ──▶ Cluster        columns of nodes, pods on them
+//                               │      ──▶ WorkloadForest  trees, who is ready
+//                               │      ──▶ TreeFaults      which trees are invalid
+//                               │      ──▶ TraitsBook      what members say of themselves
+//                               ▼
+//                         ModelListener                    the scheduler's queue, binder, reports
+//
+// attempt() in cycle/attempt.h plans what to do with a root or a pod. Deterministic; one owner.
+class ClusterModel {
+ public:
+  ClusterModel(Profile profile, ModelOptions options);
+  ClusterModel& operator=(const ClusterModel&) = delete;
+
+  // A model of its own with the same content and no listener. Objects and specs are shared; what it
+  // costs is copying the columns and one slot per pod.
+  std::unique_ptr<ClusterModel> fork() const;
+
+  void set_listener(ModelListener* listener) { listener_ = listener; }
+
+  // --- objects ---
+  // Added or changed: a Node, Pod, PodGroup, CompositePodGroup or Workload. Others are ignored, as
+  // are kinds whose gate is off.
+  void put(const api::ObjectPtr& object);
+  // Deleted. Unknown ones are ignored.
+  void remove(const api::Object& object);
+
+  // --- our own decisions ---
+  // Counts a waiting pod as running on the node until the API says so or it is forgotten.
+  void assume(const api::ObjectPtr& pod, std::string_view node);
+  // The node a pod is assumed on; empty if it is not.
+  std::string assumed_node(std::string_view uid) const { return cluster_.assumed_node(uid); }
+  // The pod gives back the node it is assumed on, if it is. Returns the pod as it is now if it
+  // waits (again); null if it is gone, replaced, terminating or bound by others meanwhile.
+  api::ObjectPtr forget(const api::Object& pod);
+
+  // --- the cluster ---
+  Cluster& cluster() { return cluster_; }
+  const Cluster& cluster() const { return cluster_; }
+  const Profile& profile() const { return profile_; }
+  const ModelOptions& options() const { return options_; }
+  // Null if there is none of the name.
+  api::ObjectPtr node(std::string_view name) const;
+  api::ObjectPtr pod(std::string_view name_space, std::string_view name) const;
+  // All nodes, and all pods that hold one by the API, by name.
+  std::vector<api::ObjectPtr> nodes() const;
+  std::vector<api::ObjectPtr> running() const;
+
+  // --- groups ---
+  const WorkloadForest& forest() const { return forest_; }
+  const TreeFaults& faults() const { return faults_; }
+  // What is wrong with the tree of a group, so that nothing of it is tried; null if nothing is.
+  const std::string* fault(const GroupKey& key) const { return faults_.of_group(key); }
+  // An attempt at the root may be made.
+  bool runnable(const GroupKey& root) const {
+    return forest_.runnable(root) && faults_.of_tree(root) == nullptr;
+  }
+  // The roots of all trees that have members, runnable or not, by key.
+  std::vector<GroupKey> roots() const;
+  // The PodGroup of a pod; nullopt for lone pods, and for all if groups are not in use.
+  std::optional<GroupKey> leaf_of(const api::Object& pod) const;
+  // The members of a PodGroup in that role, in the order of the queue for pods never tried:
+  // priority, age, name.
+  std::vector<api::ObjectPtr> members(const GroupKey& leaf, PodRole role) const;
+  std::size_t count(const GroupKey& leaf, PodRole role) const;
+  std::vector<api::ObjectPtr> lone(PodRole role) const;
+
+  // When the tree of a root is to be compared with its Workload; nullopt: not at all as it stands.
+  // Pods without a creation time count from `now`.
+  std::optional<Time> comparison_due(const GroupKey& root, Time now) const;
+  // Compares it from now on; returns the trees whose fault changed because of it.
+  TreeFaults::Anchors compare(const GroupKey& root) { return faults_.compare(root); }
+  // Groups whose fault, or lack of one, has to be reported since the last call.
+  std::vector<GroupKey> drain_judged() { return faults_.drain_changed(); }
+
+  // The tree of a root as an attempt wants it, member traits included. Without `fill` the waiting
+  // pods come in the order of members().
+  Group build(const GroupKey& root) const;
+  Group build(const GroupKey& root, const WorkloadForest::Fill& fill) const;
+
+ private:
+  // A pod's place in the books. Slots are reused; `position` is where the slot stands in the list
+  // of its role, so that leaving the list costs one swap.
+  struct Slot {
+    api::ObjectPtr pod;  // null: free
+    PodRole role = PodRole::Lost;
+    std::uint32_t position = 0;
+  };
+  using SlotId = std::uint32_t;
+  // Slots by role, in no particular order.
+  using Roles = std::array<std::vector<SlotId>, kPodRoles>;
+  struct Name {  // views into the object of the slot
+    std::string_view name_space;
+    std::string_view name;
+    friend bool operator==(const Name&, const Name&) = default;
+  };
+  struct NameHash {
+    std::size_t operator()(const Name& name) const {
+      const std::hash<std::string_view> hash;
+      return hash(name.name) * 31 + hash(name.name_space);
+    }
+  };
+
+  ClusterModel(const ClusterModel& other);
+
+  void put_pod(const api::ObjectPtr& pod);
+  void put_node(const api::ObjectPtr& node);
+  void put_group(const api::ObjectPtr& object);
+  void set_workload(const api::Object& object, bool is_gone);
+  void remove_pod(const api::Object& pod);
+  void remove_node(const api::Object& node);
+  void remove_group(const api::Object& object);
+
+  const Slot* find(std::string_view name_space, std::string_view name) const;
+  bool is_same_member(const api::Object& known, const api::Object& pod) const;
+  SlotId new_slot();
+  PodRole role_of(const api::ObjectPtr& pod) const;
+  void count_on_node(const api::ObjectPtr& before, const api::ObjectPtr& pod);
+  void set_role(SlotId id, PodRole role);
+  void enter_role(SlotId id, PodRole role);
+  void leave_role(SlotId id);
+  Roles& roles_of(const std::optional<GroupKey>& leaf);
+  std::vector<api::ObjectPtr> in_order(const std::vector<SlotId>& slots) const;
+  void add_traits(Group& group) const;
+
+  Profile profile_;
+  ModelOptions options_;
+  ModelListener* listener_ = nullptr;
+
+  Cluster cluster_;
+  WorkloadForest forest_;
+  TreeFaults faults_{forest_};
+  TraitsBook traits_;
+
+  std::vector<Slot> slots_;
+  std::vector<SlotId> free_slots_;
+  boost::unordered_flat_map<Name, SlotId, NameHash> slot_by_name_;
+  std::map<GroupKey, Roles> leaves_;
+  Roles lone_;
+};
+
+}  // namespace muster::scheduler
