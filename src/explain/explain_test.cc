@@ -101,6 +101,45 @@ TEST(Explain, AnotherSchedulerIsNamed) {
             "place it.");
 }
 
+// H1: the scheduler tries only its own pods of a group, and so does the explanation.
+TEST(Explain, PodsOfAnotherSchedulerDoNotCount) {
+  Yard yard = crowded().group({.name = "duo", .minimum = 2});
+  yard.add_pod({.name = "duo-0", .cpu = "1", .group = "duo"});
+  yard.add_pod(
+      {.name = "duo-1", .cpu = "1", .group = "duo", .spec = R"("schedulerName":"by-hand")"});
+  EXPECT_EQ(sentence_of(yard.ask("duo")),
+            "PodGroup default/duo waits: only 1 of at least 2 pods exist (1 ask for another "
+            "scheduler).");
+}
+
+// H1: members that run have a say in whether the group may be tried, as the scheduler asks them.
+TEST(Explain, MembersThatRunMustAgreeWithThoseThatWait) {
+  Yard yard = crowded().group({.name = "duo", .minimum = 1});
+  yard.add_pod({.name = "duo-0", .cpu = "1", .group = "duo"});
+  yard.add_pod({.name = "duo-1", .cpu = "1", .node_name = "r1-1", .group = "duo", .priority = 3});
+  const Result<Explanation> told = yard.ask_pod("duo-0");
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->state, State::Unschedulable);
+  EXPECT_NE(told->sentence.find("should have the same priority as the pod group's priority"),
+            std::string::npos)
+      << told->sentence;
+}
+
+// H1: what a gate switches off in the scheduler is switched off here.
+TEST(Explain, FollowsTheGatesOfTheScheduler) {
+  const Yard yard = Yard()
+                        .rack("r1", 2, 4)
+                        .rack("r2", 2, 4)
+                        .gang({.name = "wide", .minimum = 4, .key = "rack"}, 4, "4");
+  const auto ask = [&](const api::Gates& gates) {
+    return explain(yard.objects, GroupKey{GroupKind::PodGroup, "default", "wide"},
+                   scheduler::default_profile(), {.tries_relaxations = false, .gates = gates});
+  };
+  EXPECT_EQ(ask({})->state, State::Unschedulable);
+  EXPECT_EQ(ask(api::Gates().without(api::Gate::TopologyAwareWorkloadScheduling))->state,
+            State::FitsNow);
+}
+
 TEST(Explain, AScheduledGroupSaysWhereItIs) {
   Yard yard = crowded();
   yard.gang({.name = "train", .minimum = 2, .key = "rack"}, 2, "4", "r3-1");

@@ -58,7 +58,7 @@ void be_invalid(Level& level, std::string why) {
 
 // What the scheduler last wrote of a group that an attempt here finds in order: it may know a
 // Workload that could not be read, or have failed by itself. Empty if there is nothing like that.
-std::string told_of(const ClusterModel& model, const Level& level) {
+std::string last_said_of(const ClusterModel& model, const Level& level) {
   const GroupSpec* spec = model.forest().find(level.key);
   const api::Condition* said = spec == nullptr ? nullptr : scheduler::scheduled_condition_of(*spec);
   if (said == nullptr || said->status != "False") return "";
@@ -77,8 +77,8 @@ void mark_faults(const ClusterModel& model, Tree& tree) {
     if (!tree.fault.empty()) {
       if (level.state != State::Scheduled) be_invalid(level, tree.fault);
     } else if (tree.plan) {
-      if (std::string told = told_of(model, level); !told.empty())
-        be_invalid(level, std::move(told));
+      if (std::string said = last_said_of(model, level); !said.empty())
+        be_invalid(level, std::move(said));
     }
   }
 }
@@ -212,8 +212,7 @@ class Reader {
       case Outcome::Unschedulable:
       case Outcome::Unresolvable: level.state = State::Unschedulable; break;
       case Outcome::Unresolved: level.state = State::Unresolved; break;
-      case Outcome::Error:
-      case Outcome::Invalid: level.state = State::Invalid; break;
+      case Outcome::Error: level.state = State::Invalid; break;
     }
     if (is_refused_with_parent(*verdict)) {
       level.state = State::Held;
@@ -238,7 +237,7 @@ class Reader {
     const GroupVerdict* parent = verdict_of(
         *tree_.plan, {GroupKind::CompositePodGroup, verdict.key.name_space, spec->parent});
     return parent != nullptr && parent->message == verdict.message &&
-           parent->outcome != Outcome::Invalid && parent->outcome != Outcome::Error;
+           parent->outcome != Outcome::Error;
   }
 
   ClusterModel& model_;

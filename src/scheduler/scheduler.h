@@ -30,13 +30,13 @@ struct SchedulerOptions {
   std::function<void(const Plan& plan, Time now)> observe = {};
 };
 
-// The scheduler as a deterministic component: what it is told comes in through apply(), what it
-// decides goes out through the client. It owns no thread and reads no clock; app/ gives it a
-// thread, sim/ steps it.
+// The scheduler as a deterministic component: events come in through apply(), what it decides goes
+// out through the client. It owns no thread and reads no clock; app/ gives it a thread, sim/ steps
+// it.
 //
-//   watch ──apply──▶ cluster, queue ──run_once──▶ attempt ──▶ plan ──▶ binder ──send──▶ API
-//                       ▲                            │
-//                       └── refused: rests, backs off ┘──▶ condition, event
+//   watch ──▶ intake ──▶ model, queue ──run_once──▶ attempt ──▶ plan ──▶ commit ──▶ API
+//                           ▲                                            │    │
+//                           └────────── refused: rests, backs off ───────┘    └──▶ report
 class Scheduler {
  public:
   using Called = client::Called;
@@ -48,7 +48,7 @@ class Scheduler {
   Scheduler(SchedulerOptions options, Send send);
   ~Scheduler();
 
-  // Something to take in: an event of a watched kind, or the outcome of a call it made.
+  // An event of a watched kind, or the outcome of a call it made.
   void apply(Input input, Time now);
   // Makes at most `attempts_max` attempts and returns how many it made; 0 means nothing is
   // runnable.

@@ -1,33 +1,39 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "client/kit/event_recorder.h"
 #include "client/kit/status_writer.h"
-#include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/groups/cluster_model.h"
 
 namespace muster::scheduler {
 
-// Tells users of trees that are wrong in themselves: every group gets a condition that names the
-// culprit, pods that wait get an event. A group that was scheduled once keeps its condition and
-// gets an event instead. When the tree is right again the condition goes, at once. A group that
-// would be disrupted by itself below one that is disrupted as a whole is right, but told so.
+// Reports trees that are invalid: every group gets a condition that names the culprit, pods that
+// wait get an event. A group that was scheduled once keeps its condition and gets an event instead.
+// When the tree is valid again the condition goes, at once. A group that would be disrupted by
+// itself below one that is disrupted as a whole is valid, but gets a warning.
 class TreeReports {
  public:
-  TreeReports(SchedulingQueue& queue, client::StatusWriter& statuses,
-              client::EventRecorder& recorder)
-      : queue_(queue), statuses_(statuses), recorder_(recorder) {}
+  TreeReports(ClusterModel& model, client::StatusWriter& statuses, client::EventRecorder& recorder)
+      : model_(model), statuses_(statuses), recorder_(recorder) {}
 
-  // Says what there is to say since the last call.
+  // A pod joined a tree that is invalid.
+  void joined_invalid(const api::ObjectPtr& pod) { joined_invalid_.push_back(pod); }
+  // Reports what changed since the last call.
   void run(Time now);
 
  private:
   void report(const GroupSpec& group, Time now);
   void warn_of_nesting(const GroupSpec& group, Time now);
-  void tell(const api::Object& about, std::string_view reason, const std::string& message,
+  void warn(const api::Object& about, std::string_view reason, const std::string& message,
             Time now);
 
-  SchedulingQueue& queue_;
+  ClusterModel& model_;
   client::StatusWriter& statuses_;
   client::EventRecorder& recorder_;
+  std::vector<api::ObjectPtr> joined_invalid_;
 };
 
 }  // namespace muster::scheduler

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "api/views/pod_view.h"
+#include "api/views/pod_facts.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/cycle/fit_error.h"
 #include "scheduler/cycle/group_report.h"
@@ -15,10 +15,7 @@
 namespace muster::scheduler {
 namespace {
 
-constexpr int kDepthMax = 4;
 constexpr std::string_view kUnschedulable = "pod group is unschedulable";
-
-const api::PodView& view_of(const PendingPod& pending) { return pending.pod->view<api::PodView>(); }
 
 template <typename Visit>
 void for_each_pod(const Group& group, Visit&& visit) {
@@ -31,30 +28,12 @@ struct Wrong {
   std::string message;
 };
 
-// What is wrong with the layout of the tree; no retry mends it.
-std::optional<Wrong> wrong_layout(const Group& group, const Group& root, int depth) {
-  const auto name = [&] {
-    return fmt::format("{}/{}/{}",
-                       group.key.kind == GroupKind::PodGroup ? "podgroup" : "compositepodgroup",
-                       group.key.name_space, group.key.name);
-  };
-  if (depth > kDepthMax)
-    return Wrong{Outcome::Invalid, "exceeded maximum hierarchy depth at " + name()};
-  if (group.priority != root.priority)
-    return Wrong{Outcome::Invalid,
-                 fmt::format("all groups of a tree should have the same priority, {} has {} and "
-                             "its root {}",
-                             name(), group.priority, root.priority)};
-  for (const Group& child : group.children)
-    if (auto wrong = wrong_layout(child, root, depth + 1)) return wrong;
-  return std::nullopt;
-}
-
 std::string_view policy_words(bool never_preempts) {
   return never_preempts ? "Never" : "PreemptLowerPriority";
 }
 
-// reference/scheduling.md 3.3, with upstream's texts. `first` is what the first queued pod says.
+// What the members of a tree must agree on, in upstream's words. `first` is what the first queued
+// pod says.
 std::string disagreement(const MemberTraits& pod, const MemberTraits& first, const Group& root) {
   if (pod.scheduler_name != first.scheduler_name)
     return fmt::format(
@@ -83,7 +62,7 @@ std::optional<Wrong> wrong_pods(const Group& root) {
   std::string wrong;
   std::optional<MemberTraits> first;
   for_each_pod(root, [&](const PendingPod& pending) {
-    const api::PodView& pod = view_of(pending);
+    const api::PodView& pod = api::view_of(pending.pod);
     if (!wrong.empty()) return;
     const MemberTraits traits{pod.scheduler_name, pod.priority, pod.never_preempts};
     if (!first) first = traits;
@@ -204,8 +183,7 @@ class PlanWriter {
 
 Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile) {
   Plan plan;
-  auto wrong = wrong_layout(root, root, 1);
-  if (!wrong) wrong = wrong_pods(root);
+  auto wrong = wrong_pods(root);
   if (!wrong && cluster.node_count() == 0)
     wrong = {Outcome::Unresolvable, "no nodes available to schedule pods"};
   if (wrong) {

@@ -28,7 +28,7 @@ struct Histogram {
 Histogram why_not(const Standing& standing, const Cluster& cluster);
 Histogram why_not(const Standing& standing, std::span<const NodeId> nodes);
 
-// Upstream's fit error for a pod that fits nowhere (reference/plugins.md 2.12).
+// Upstream's fit error for a pod that fits nowhere.
 Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, const Cluster& cluster);
 Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, std::span<const NodeId> nodes);
 

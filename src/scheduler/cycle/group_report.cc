@@ -119,7 +119,7 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
                      shortage(id, *closest, needed));
 }
 
-// What the pods that find no room there lack, told by the class that lacks the most.
+// What the pods that find no room there lack, by the class that lacks the most.
 std::string GroupReport::shortage(std::uint32_t id, const Domain& domain, std::int64_t needed) {
   const GroupTree::Item& item = tree_.items[id];
   std::uint32_t worst = 0;

@@ -11,18 +11,17 @@
 namespace muster::scheduler {
 
 // How an attempt ended, for a pod or a group. Unresolvable: evicting others cannot help either.
-// Unresolved: the search stopped at its budget; it is not a "no". Invalid: the tree itself is wrong
-// (too deep, differing priorities), which no retry mends.
+// Unresolved: the search stopped at its budget; it is not a "no". Trees that are invalid in
+// themselves are never tried (TreeFaults).
 enum class Outcome : std::uint8_t {
   Placed,
   Unschedulable,
   Unresolvable,
   Unresolved,
   Error,
-  Invalid
 };
 
-// A pod and the node it shall run on.
+// A pod and the node it is to run on.
 struct Assignment {
   api::ObjectPtr pod;
   std::string node;

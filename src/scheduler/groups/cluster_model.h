@@ -57,7 +57,8 @@ struct GroupChange {
   TreeFaults::Anchors judged;         // trees whose fault changed because of it
 };
 
-// Learns of every change to a model, after it has happened. It must not change the model.
+// Learns of every change to a model, after it has happened. It may assume and forget pods, but not
+// put or remove objects.
 class ModelListener {
  public:
   virtual ~ModelListener() = default;
@@ -80,7 +81,7 @@ struct ModelOptions {
 // columns, trees, roles and faults. The scheduler feeds one from its watches; explanations and
 // other questions are asked of a fork, or of a model built from lists, which is the same: what a
 // model answers depends on the objects it holds and what is assumed, never on the order in which
-// they came (tests/model holds that).
+// they came (cycle/model_attempt_test.cc holds that).
 //
 //   object ──put/remove──▶ ClusterModel ──▶ Cluster        columns of nodes, pods on them
 //                               │      ──▶ WorkloadForest  trees, who is ready

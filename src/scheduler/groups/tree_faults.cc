@@ -12,6 +12,8 @@ TreeFaults::TreeFaults(const TreeFaults& other, const WorkloadForest& forest)
       workloads_(other.workloads_),
       changed_(other.changed_) {}
 
+// The layout first: templates are compared only in a tree that is one. A Workload that nobody knows
+// is no fault.
 std::string TreeFaults::judge(const GroupSpec& group, const GroupKey& anchor) const {
   std::string fault = forest_.layout_fault(group.key);
   if (!fault.empty() || !compared_.contains(anchor)) return fault;
@@ -23,6 +25,8 @@ std::string TreeFaults::judge(const GroupSpec& group, const GroupKey& anchor) co
   return template_fault(group, parent, workload->second);
 }
 
+// Takes back what was said of a group. Its tree stays listed while another of its groups is at
+// fault; `touched` is whom publish() has to look at.
 void TreeFaults::forget(const GroupKey& key, std::set<GroupKey>& touched) {
   const auto at = anchors_.find(key);
   if (at == anchors_.end()) return;
@@ -33,6 +37,9 @@ void TreeFaults::forget(const GroupKey& key, std::set<GroupKey>& touched) {
   anchors_.erase(at);
 }
 
+// A fault depends on the group, its path to the root and the root: what is not below the changed
+// group keeps its fault. The tree that the group has left is found by the anchor it was filed
+// under.
 TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
   std::set<GroupKey> touched;
   forget(key, touched);
@@ -77,6 +84,7 @@ TreeFaults::Anchors TreeFaults::publish(const std::set<GroupKey>& touched) {
   return changed;
 }
 
+// Once compared, a root stays compared until it goes: each later change is judged with templates.
 TreeFaults::Anchors TreeFaults::compare(const GroupKey& root) {
   const GroupSpec* group = forest_.find(root);
   if (group == nullptr || group->workload.empty() || !compared_.insert(root).second) return {};

@@ -68,6 +68,8 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
   return {.ready = ready, .runnable = ready && node.waiting > 0, .pending = pending};
 }
 
+// A parent's counts are the sums of its children's flags. Who changes a flag, or a link, takes the
+// child's share out before and puts it in after: then the sums hold without being made again.
 void WorkloadForest::add_to_parent(const Node& node, std::int32_t sign) {
   if (node.parent == nullptr) return;
   Counts& counts = node.parent->in_children;
@@ -99,6 +101,8 @@ void WorkloadForest::unlink(Node& node) {
   drop_if_idle(parent);
 }
 
+// Nothing speaks of the node any more. It cannot have a parent: only a spec names one, and erase()
+// has cut that link.
 void WorkloadForest::drop_if_idle(Node* node) {
   if (node->is_known() || !node->children.empty()) return;
   if (node->waiting + node->gated + node->present > 0) return;
@@ -112,6 +116,7 @@ void WorkloadForest::set(GroupSpec group) {
   const bool moves = at.is_known() && at.spec->parent != group.parent;
   if (moves) unlink(at);
   at.spec = std::make_shared<const GroupSpec>(std::move(group));
+  // The parent need not be known: the link waits for its object, whichever comes first.
   if (at.parent == nullptr && !at.spec->parent.empty()) {
     Node& parent = node({GroupKind::CompositePodGroup, at.key.name_space, at.spec->parent});
     at.parent = &parent;
@@ -151,7 +156,9 @@ const GroupSpec* WorkloadForest::find(const GroupKey& key) const {
 }
 
 const WorkloadForest::Node* WorkloadForest::root_node(const Node* from) const {
-  // `trail` follows at half the speed and is met again on a cycle.
+  // `trail` follows at half the speed. On a cycle the lead grows by one every two steps, so that it
+  // is a multiple of the cycle's length, and the two meet, within two rounds; without a cycle `at`
+  // is always ahead. No memory is needed for the common case, a path of one to four groups.
   const Node* trail = from;
   bool trail_moves = false;
   for (const Node* at = from; at != nullptr && at->is_known();) {
@@ -181,6 +188,8 @@ std::string WorkloadForest::why_no_root(const GroupKey& key) const {
   return fmt::format("{} \"{}\" does not exist", kind_words(at->key.kind), at->key.name);
 }
 
+// A group has one parent, so a path upwards ends or runs into exactly one cycle; the first group it
+// meets twice is on that cycle, which one more round collects.
 std::vector<const WorkloadForest::Node*> WorkloadForest::cycle_above(const Node* from) {
   std::set<const Node*> seen;
   const Node* at = from;
@@ -203,6 +212,9 @@ std::optional<GroupKey> WorkloadForest::anchor_of(const GroupKey& key) const {
   return (*std::ranges::min_element(cycle, ByKey{}))->key;
 }
 
+// The rules for the shape of a tree, in the order upstream checks them; the only place that has
+// them. Each compares a group with its path to the root and with the root itself, so a change of
+// one group can only touch the faults of groups at or below it (TreeFaults relies on that).
 std::string WorkloadForest::layout_fault(const GroupKey& key) const {
   const Node* at = look(key);
   const Node* root = root_node(at);
@@ -252,6 +264,8 @@ bool WorkloadForest::has_pending(const GroupKey& root) const {
   return at != nullptr && at->flags.pending;
 }
 
+// Upstream's order of siblings. They are kept by key instead: creation times may change under the
+// links, keys cannot.
 std::vector<const WorkloadForest::Node*> WorkloadForest::children_in_order(const Node& node) {
   std::vector<const Node*> children(node.children.begin(), node.children.end());
   std::ranges::sort(children, [](const Node* a, const Node* b) {
@@ -292,6 +306,8 @@ std::vector<GroupKey> WorkloadForest::children(const GroupKey& composite) const 
   return keys;
 }
 
+// What is not ready holds back all below it: its leaves come without pods, but they come, since
+// running members below still count and pin.
 Group WorkloadForest::build(const Node& node, const Fill& fill, bool held) {
   Group group{{*node.spec}, {}, {}, {}};
   held = held || !node.flags.ready;

@@ -19,12 +19,12 @@ std::vector<std::int64_t> seconds_after(int failures, std::size_t pods,
   return out;
 }
 
-// reference/plugins.md N6.
+// As upstream counts.
 TEST(Backoff, DoublesUpToTheMaximum) {
   EXPECT_EQ(seconds_after(6, 1), (std::vector<std::int64_t>{1, 2, 4, 8, 10, 10}));
 }
 
-// reference/scheduling.md 2.7: the ceiling of 100 pods is 100 s, reached at the 8th rejection.
+// The ceiling of 100 pods is 100 s, reached at the 8th rejection.
 TEST(Backoff, ScalesTheMaximumWithTheSquareRootOfTheGroup) {
   EXPECT_EQ(seconds_after(9, 100), (std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 64, 100, 100}));
   EXPECT_EQ(backoff_duration({}, 20, 2), Duration{14'142'135});

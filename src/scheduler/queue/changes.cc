@@ -33,33 +33,32 @@ std::map<std::string_view, std::string_view> statuses(
 
 std::vector<ClusterEvent> node_changes(const api::ObjectPtr& before, const api::ObjectPtr& after) {
   std::vector<ClusterEvent> out;
-  const auto tell = [&](Action action) { out.push_back({Resource::Node, action, before, after}); };
+  const auto add = [&](Action action) { out.push_back({Resource::Node, action, before, after}); };
   const auto& was = before->view<api::NodeView>();
   const auto& is = after->view<api::NodeView>();
   const bool uncordoned = was.unschedulable && !is.unschedulable;
-  if (uncordoned) tell(Action::UpdateNodeTaint);
+  if (uncordoned) add(Action::UpdateNodeTaint);
   if (was.allocatable != is.allocatable || was.allocatable_pods != is.allocatable_pods)
-    tell(Action::UpdateNodeAllocatable);
-  if (before->meta().labels != after->meta().labels) tell(Action::UpdateNodeLabel);
-  if (was.taints != is.taints && !uncordoned) tell(Action::UpdateNodeTaint);
-  if (statuses(was.conditions) != statuses(is.conditions)) tell(Action::UpdateNodeCondition);
-  if (before->meta().annotations != after->meta().annotations) tell(Action::UpdateNodeAnnotation);
+    add(Action::UpdateNodeAllocatable);
+  if (before->meta().labels != after->meta().labels) add(Action::UpdateNodeLabel);
+  if (was.taints != is.taints && !uncordoned) add(Action::UpdateNodeTaint);
+  if (statuses(was.conditions) != statuses(is.conditions)) add(Action::UpdateNodeCondition);
+  if (before->meta().annotations != after->meta().annotations) add(Action::UpdateNodeAnnotation);
   return out;
 }
 
 std::vector<ClusterEvent> pod_changes(const api::ObjectPtr& before, const api::ObjectPtr& after,
                                       Resource resource) {
   std::vector<ClusterEvent> out;
-  const auto tell = [&](Action action) { out.push_back({resource, action, before, after}); };
+  const auto add = [&](Action action) { out.push_back({resource, action, before, after}); };
   const auto& was = before->view<api::PodView>();
   const auto& is = after->view<api::PodView>();
-  if (before->meta().labels != after->meta().labels) tell(Action::UpdatePodLabel);
-  if (asks_less(was.needs.usage, is.needs.usage)) tell(Action::UpdatePodScaleDown);
-  if (asks_less(is.needs.usage, was.needs.usage)) tell(Action::UpdatePodScaleUp);
+  if (before->meta().labels != after->meta().labels) add(Action::UpdatePodLabel);
+  if (asks_less(was.needs.usage, is.needs.usage)) add(Action::UpdatePodScaleDown);
+  if (asks_less(is.needs.usage, was.needs.usage)) add(Action::UpdatePodScaleUp);
   if (!was.scheduling_gates.empty() && is.scheduling_gates.empty())
-    tell(Action::UpdatePodSchedulingGatesEliminated);
-  if (was.needs.tolerations.size() != is.needs.tolerations.size())
-    tell(Action::UpdatePodToleration);
+    add(Action::UpdatePodSchedulingGatesEliminated);
+  if (was.needs.tolerations.size() != is.needs.tolerations.size()) add(Action::UpdatePodToleration);
   return out;
 }
 

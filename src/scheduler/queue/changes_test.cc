@@ -54,6 +54,13 @@ TEST(NodeChanges, NameEachChangeOnceInUpstreamsOrder) {
                    Action::UpdateNodeCondition, Action::UpdateNodeAnnotation}));
 }
 
+// T3e: room for more pods is room.
+TEST(NodeChanges, MoreAllocatablePodsAreAChange) {
+  const auto before = node("", "", R"("allocatable":{"cpu":"1","pods":"10"})");
+  const auto after = node("", "", R"("allocatable":{"cpu":"1","pods":"20"})");
+  EXPECT_EQ(actions(node_changes(before, after)), (std::vector{Action::UpdateNodeAllocatable}));
+}
+
 TEST(NodeChanges, CordonHelpsNobodyUncordonDoes) {
   const auto open = node("", "", "");
   const auto cordoned = node("", R"("unschedulable":true)", "");

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "scheduler/queue/queue_records.h"
+#include "scheduler/queue/queue_entity.h"
 #include "scheduler/queue/scheduling_queue.h"
 
 namespace muster::scheduler {
@@ -10,7 +10,7 @@ std::string SchedulingQueue::misplaced(const Entity& entity) const {
   const std::size_t active = active_.count(key);
   const std::size_t backoff = backoff_.count(key);
   const std::size_t error_backoff = error_backoff_.count(key);
-  const std::size_t resting = resting_.count(key);
+  const std::size_t resting = (resting_.contains(entity) ? 1U : 0U);
   const bool right = active == (entity.place == Place::Active ? 1U : 0U) &&
                      backoff == (entity.place == Place::Backoff ? 1U : 0U) &&
                      error_backoff == (entity.place == Place::ErrorBackoff ? 1U : 0U) &&
@@ -32,7 +32,7 @@ std::string SchedulingQueue::misplaced(const Pod& pod) const {
   const auto pending = pending_.find(leaf);
   const bool is_listed =
       pending != pending_.end() && pending->second.contains(const_cast<Pod*>(&pod));
-  const bool is_pending = membership(pod.state) != Membership::Present;
+  const bool is_pending = pod.is_pending();
   if (is_listed != is_pending)
     return fmt::format("pod {} is {} among the pending members of {}", name,
                        is_listed ? "wrongly" : "not", leaf.name);

@@ -6,14 +6,14 @@
 
 #include "api/views/group_view.h"
 #include "api/views/node_view.h"
-#include "api/views/pod_view.h"
+#include "api/views/pod_facts.h"
 
 namespace muster::sim {
 namespace {
 
 using api::ObjectPtr;
+using api::view_of;
 
-const api::PodView& view_of(const ObjectPtr& pod) { return pod->view<api::PodView>(); }
 const api::GroupView& group_view(const ObjectPtr& group) { return group->view<api::GroupView>(); }
 
 bool is_leaf(const ObjectPtr& group) { return &group->kind() == &api::kinds::pod_group(); }

@@ -8,14 +8,13 @@
 
 #include "api/views/group_view.h"
 #include "api/views/node_view.h"
-#include "api/views/pod_view.h"
+#include "api/views/pod_facts.h"
 
 namespace muster::sim {
 namespace {
 
 using api::ObjectPtr;
-
-const api::PodView& view_of(const ObjectPtr& pod) { return pod->view<api::PodView>(); }
+using api::view_of;
 
 std::string amounts_text(const api::Amounts& used, const api::Amounts& all) {
   std::vector<std::string> parts;

@@ -1,0 +1,178 @@
+#include "scheduler/commit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/json.h"
+#include "base/log.h"
+
+namespace muster::scheduler {
+namespace {
+
+using api::ObjectPtr;
+
+// Larger trees are beyond what one GroupBinding takes.
+constexpr std::size_t kTreePodsMax = 10'000;
+
+}  // namespace
+
+ObjectPtr pod_on(const ObjectPtr& pod, std::string_view node) {
+  api::Json document = pod->document();
+  api::ensure_object(document.as_object(), "spec")["nodeName"] = node;
+  return api::Object::make(pod->kind(), document);
+}
+
+ClusterEvent room_made(const ObjectPtr& pod) {
+  return {Resource::AssignedPod, Action::Delete, pod, nullptr};
+}
+
+Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQueue& queue,
+               Report& report, client::Calls& calls)
+    : model_(model),
+      queue_(queue),
+      report_(report),
+      binder_({.in_flight_max = options.binds_in_flight_max}, calls,
+              [this](const Assignment& assignment, const std::optional<Error>& error, Time now) {
+                if (error)
+                  bind_failed(assignment, *error, now);
+                else
+                  bound(assignment, now);
+              }),
+      trees_({}, calls,
+             [this](const TreeBinding& tree, const std::optional<Error>& error, Time now) {
+               if (error)
+                 tree_refused(tree, *error, now);
+               else
+                 tree_bound(tree, now);
+             }),
+      offers_group_bindings_(options.group_bindings) {}
+
+void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now) {
+  for (const Assignment& assignment : plan.assignments) {
+    model_.assume(assignment.pod, assignment.node);
+    // What an earlier attempt wanted to say must not overtake the binding.
+    report_.forget(assignment.pod->meta().uid);
+  }
+  queue_.finish(entity, plan, now);
+  const bool together = goes_together(plan);
+  if (together)
+    trees_.commit(tree_of(plan), now);
+  else
+    binder_.commit(plan.assignments, now);
+  report_.planned(plan, {.writes_groups = !together}, now);
+}
+
+// Whether the plan's pods are bound by one GroupBinding.
+bool Commit::goes_together(const Plan& plan) const {
+  return offers_group_bindings_ && !plan.groups.empty() && !plan.assignments.empty() &&
+         plan.assignments.size() <= kTreePodsMax && plan.groups.size() <= kTreePodsMax;
+}
+
+TreeBinding Commit::tree_of(const Plan& plan) {
+  const GroupVerdict& root = plan.groups.front();
+  TreeBinding tree{root.key, root.object, plan.assignments, {}};
+  for (const GroupVerdict& verdict : plan.groups) {
+    std::optional<GroupStatement> statement = report_.statement_of(verdict);
+    if (!statement) continue;
+    report_.forget(statement->group->meta().uid);  // it must not overtake the binding either
+    tree.statements.push_back(std::move(*statement));
+  }
+  return tree;
+}
+
+void Commit::confirm(std::string_view uid, std::string_view node, Time now) {
+  binder_.confirm(uid, node, now);
+  trees_.confirm(uid, node, now);
+}
+
+void Commit::cancel(std::string_view uid, Time now) {
+  binder_.cancel(uid);
+  trees_.cancel(uid, now);
+}
+
+void Commit::node_vanished(std::string_view node, Time now) {
+  binder_.node_vanished(node, now);
+  trees_.node_vanished(node, now);
+}
+
+void Commit::bound(const Assignment& assignment, Time now) {
+  ++scheduled_;
+  if (const std::optional<GroupKey> leaf = model_.leaf_of(*assignment.pod)) queue_.bound(*leaf);
+  report_.bound(assignment, now);
+}
+
+void Commit::bind_failed(const Assignment& assignment, const Error& error, Time now) {
+  const std::string& uid = assignment.pod->meta().uid;
+  const std::string node = model_.assumed_node(uid);
+  if (const ObjectPtr newest = model_.forget(*assignment.pod)) {
+    queue_.bind_failed(uid, now);
+    report_.refused(newest, Outcome::Error,
+                    fmt::format("running Bind plugin \"DefaultBinder\": {}", error.message), now);
+  }
+  if (!node.empty()) queue_.wake(room_made(pod_on(assignment.pod, node)), now);
+}
+
+void Commit::tree_bound(const TreeBinding& tree, Time now) {
+  refused_trees_.erase(tree.root);
+  report_.tree_bound(tree, now);
+  for (const Assignment& assignment : tree.assignments) bound(assignment, now);
+}
+
+// The server took nothing of it. All pods give their nodes back and the tree is tried again after
+// backoff. A pod or node that changed while the request was on its way is nobody's fault, and the
+// watch will say so soon; what is refused again, or for another reason, is worth reporting.
+void Commit::tree_refused(const TreeBinding& tree, const Error& error, Time now) {
+  const bool unknown = error.reason == Reason::NotFound || error.reason == Reason::MethodNotAllowed;
+  if (unknown && offers_group_bindings_) return bind_one_by_one(tree, error, now);
+  std::vector<std::string> waiting;
+  std::vector<ObjectPtr> left;
+  for (const Assignment& assignment : tree.assignments) {
+    const std::string& uid = assignment.pod->meta().uid;
+    if (const std::string node = model_.assumed_node(uid); !node.empty())
+      left.push_back(pod_on(assignment.pod, node));
+    if (model_.forget(*assignment.pod) != nullptr) waiting.push_back(uid);
+  }
+  queue_.tree_bind_failed(tree.root, waiting, now);
+  const int times = ++refused_trees_[tree.root];
+  log(LogLevel::Info, "binding {}/{} was refused: {}", tree.root.name_space, tree.root.name,
+      error.message);
+  if (error.reason != Reason::Conflict || times > 1) report_refused_tree(tree, error, now);
+  for (const ObjectPtr& pod : left) queue_.wake(room_made(pod), now);
+}
+
+void Commit::report_refused_tree(const TreeBinding& tree, const Error& error, Time now) {
+  const std::string message = "binding all pods together failed: " + error.message;
+  report_.tree_refused(tree, message, now);
+  for (const Assignment& assignment : tree.assignments) {
+    const api::ObjectMeta& meta = assignment.pod->meta();
+    if (queue_.knows(meta.uid))
+      report_.refused(model_.pod(meta.name_space, meta.name), Outcome::Error, message, now);
+  }
+}
+
+// The server does not know GroupBindings, and will not learn.
+void Commit::bind_one_by_one(const TreeBinding& tree, const Error& error, Time now) {
+  log(LogLevel::Warning, "the server takes no GroupBindings, pods are bound one by one: {}",
+      error.message);
+  offers_group_bindings_ = false;
+  binder_.commit(tree.assignments, now);
+  for (const GroupStatement& statement : tree.statements) report_.write(statement, now);
+}
+
+void Commit::run(Time now) {
+  binder_.run(now);
+  trees_.run(now);
+}
+
+std::optional<Time> Commit::next_deadline() const {
+  const std::optional<Time> pods = binder_.next_deadline();
+  const std::optional<Time> trees = trees_.next_deadline();
+  if (!pods || !trees) return pods ? pods : trees;
+  return std::min(*pods, *trees);
+}
+
+}  // namespace muster::scheduler

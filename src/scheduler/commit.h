@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "client/kit/calls.h"
+#include "scheduler/bind/binder.h"
+#include "scheduler/bind/tree_binder.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/groups/cluster_model.h"
+#include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/report.h"
+#include "scheduler/scheduler.h"
+
+namespace muster::scheduler {
+
+// Carries plans out: assumes what was placed, has it bound, and takes back what the server refuses.
+//
+//   plan ──carry_out──▶ assumed in the model ──▶ Binder or TreeBinder ──▶ API
+//                            ▲                          │ accepted: event, the watch confirms
+//                            └── forgotten, requeued ◀──┘ refused
+class Commit {
+ public:
+  Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQueue& queue,
+         Report& report, client::Calls& calls);
+
+  // Commits what was placed, sends back what was not, and reports both.
+  void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
+
+  // --- from the watch ---
+  void confirm(std::string_view uid, std::string_view node, Time now);
+  // The pod needs no node any more.
+  void cancel(std::string_view uid, Time now);
+  void node_vanished(std::string_view node, Time now);
+  void group_vanished(const GroupKey& key) { refused_trees_.erase(key); }
+
+  // Sends what is due.
+  void run(Time now);
+  std::optional<Time> next_deadline() const;
+  // No point in deciding more: the server is behind.
+  bool full() const { return binder_.full() || trees_.full(); }
+  // Pods that are assumed and not accepted by the server yet.
+  std::size_t pending() const { return binder_.pending() + trees_.pending(); }
+  // Bindings that the server accepted.
+  std::uint64_t scheduled() const { return scheduled_; }
+
+ private:
+  bool goes_together(const Plan& plan) const;
+  TreeBinding tree_of(const Plan& plan);
+  void bound(const Assignment& assignment, Time now);
+  void bind_failed(const Assignment& assignment, const Error& error, Time now);
+  void tree_bound(const TreeBinding& tree, Time now);
+  void tree_refused(const TreeBinding& tree, const Error& error, Time now);
+  void bind_one_by_one(const TreeBinding& tree, const Error& error, Time now);
+  void report_refused_tree(const TreeBinding& tree, const Error& error, Time now);
+
+  ClusterModel& model_;
+  SchedulingQueue& queue_;
+  Report& report_;
+  Binder binder_;
+  TreeBinder trees_;
+  bool offers_group_bindings_;             // the server, as far as we know
+  std::map<GroupKey, int> refused_trees_;  // by root: how often in a row
+  std::uint64_t scheduled_ = 0;
+};
+
+// The pod as if its spec named the node. Hints believe only such pods, and an assumed one that
+// loses its node is none.
+api::ObjectPtr pod_on(const api::ObjectPtr& pod, std::string_view node);
+
+// The event that a pod left its node.
+ClusterEvent room_made(const api::ObjectPtr& pod);
+
+}  // namespace muster::scheduler

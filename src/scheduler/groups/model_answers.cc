@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <tuple>
+
+#include "api/views/pod_facts.h"
+#include "scheduler/groups/cluster_model.h"
+#include "scheduler/groups/group_spec.h"
+
+// What a ClusterModel answers. Slots are in the order of arrival, which must not show: lists are
+// sorted when they are asked for, which is rare, instead of being kept sorted, which every event
+// would pay for.
+namespace muster::scheduler {
+namespace {
+
+using api::holds_node;
+using api::ObjectPtr;
+using api::view_of;
+
+// The order of the queue for pods that were never tried.
+bool comes_first(const ObjectPtr& a, const ObjectPtr& b) {
+  if (view_of(a).priority != view_of(b).priority) return view_of(a).priority > view_of(b).priority;
+  return std::tie(a->meta().creation_time, a->meta().name_space, a->meta().name) <
+         std::tie(b->meta().creation_time, b->meta().name_space, b->meta().name);
+}
+
+}  // namespace
+
+// --- the cluster ---
+
+ObjectPtr ClusterModel::node(std::string_view name) const {
+  NodeId id{};
+  return cluster_.find_node(name, id) ? cluster_.node_object(id) : nullptr;
+}
+
+std::vector<ObjectPtr> ClusterModel::nodes() const {
+  std::vector<ObjectPtr> nodes;
+  nodes.reserve(cluster_.node_count());
+  for (std::uint32_t rank = 0; rank < cluster_.node_count(); ++rank)
+    nodes.push_back(cluster_.node_object(cluster_.node_at(rank)));
+  return nodes;
+}
+
+const ClusterModel::Slot* ClusterModel::find(std::string_view name_space,
+                                             std::string_view name) const {
+  const auto at = slot_by_name_.find(Name{name_space, name});
+  return at == slot_by_name_.end() ? nullptr : &slots_[at->second];
+}
+
+ObjectPtr ClusterModel::pod(std::string_view name_space, std::string_view name) const {
+  const Slot* slot = find(name_space, name);
+  return slot == nullptr ? nullptr : slot->pod;
+}
+
+std::vector<ObjectPtr> ClusterModel::running() const {
+  std::vector<ObjectPtr> pods;
+  for (const Slot& slot : slots_)
+    if (slot.pod != nullptr && holds_node(slot.pod)) pods.push_back(slot.pod);
+  std::ranges::sort(pods, [](const ObjectPtr& a, const ObjectPtr& b) {
+    return std::tie(a->meta().name_space, a->meta().name) <
+           std::tie(b->meta().name_space, b->meta().name);
+  });
+  return pods;
+}
+
+// --- roles ---
+
+std::vector<ObjectPtr> ClusterModel::in_order(const std::vector<SlotId>& slots) const {
+  std::vector<ObjectPtr> pods;
+  pods.reserve(slots.size());
+  for (const SlotId id : slots) pods.push_back(slots_[id].pod);
+  std::ranges::sort(pods, comes_first);
+  return pods;
+}
+
+std::vector<ObjectPtr> ClusterModel::members(const GroupKey& leaf, PodRole role) const {
+  const auto at = leaves_.find(leaf);
+  if (at == leaves_.end()) return {};
+  return in_order(at->second[static_cast<std::size_t>(role)]);
+}
+
+std::size_t ClusterModel::count(const GroupKey& leaf, PodRole role) const {
+  const auto at = leaves_.find(leaf);
+  return at == leaves_.end() ? 0 : at->second[static_cast<std::size_t>(role)].size();
+}
+
+std::vector<ObjectPtr> ClusterModel::lone(PodRole role) const {
+  return in_order(lone_[static_cast<std::size_t>(role)]);
+}
+
+// --- groups ---
+
+std::vector<GroupKey> ClusterModel::roots() const {
+  std::vector<GroupKey> roots;
+  for (const auto& [leaf, members] : leaves_)
+    if (const GroupSpec* root = forest_.root_of(leaf)) roots.push_back(root->key);
+  std::ranges::sort(roots);
+  const auto repeated = std::ranges::unique(roots);
+  roots.erase(repeated.begin(), repeated.end());
+  return roots;
+}
+
+// The age of its pods decides, so that a restart does not start the wait again.
+std::optional<Time> ClusterModel::comparison_due(const GroupKey& root, Time now) const {
+  const GroupSpec* group = forest_.find(root);
+  if (group == nullptr || group->workload.empty() || was_scheduled(*group)) return std::nullopt;
+  std::optional<Time> since;
+  forest_.each_leaf(root, [&](const GroupKey& leaf) {
+    const auto at = leaves_.find(leaf);
+    if (at == leaves_.end()) return;
+    for (const PodRole role : {PodRole::Waiting, PodRole::Gated})
+      for (const SlotId id : at->second[static_cast<std::size_t>(role)]) {
+        const Time created = slots_[id].pod->meta().creation_time.value_or(now);
+        since = since ? std::min(*since, created) : created;
+      }
+  });
+  if (!since) return std::nullopt;
+  return *since + options_.compare_patience;
+}
+
+void ClusterModel::add_traits(Group& group) const {
+  if (group.key.kind == GroupKind::PodGroup)
+    group.traits = traits_.of(group.key.name_space, group.key.name);
+  for (Group& child : group.children) add_traits(child);
+}
+
+Group ClusterModel::build(const GroupKey& root, const WorkloadForest::Fill& fill) const {
+  Group tree = forest_.build(root, fill);
+  add_traits(tree);
+  return tree;
+}
+
+Group ClusterModel::build(const GroupKey& root) const {
+  return build(root, [this](const GroupKey& leaf, std::vector<PendingPod>& pods) {
+    for (const ObjectPtr& pod : members(leaf, PodRole::Waiting))
+      pods.push_back(
+          {.pod = pod, .attempts = 0, .queued_at = pod->meta().creation_time.value_or(Time{})});
+  });
+}
+
+}  // namespace muster::scheduler

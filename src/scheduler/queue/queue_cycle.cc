@@ -1,0 +1,314 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/queue/topology_refusal.h"
+
+namespace muster::scheduler {
+namespace {
+
+bool is_constrained(const Group& group) {
+  return !group.topology_key.empty() || std::ranges::any_of(group.children, is_constrained);
+}
+
+// Whether the refusal itself says what could help; otherwise time alone decides.
+bool waits_for_events(Outcome outcome) {
+  return outcome == Outcome::Unschedulable || outcome == Outcome::Unresolvable;
+}
+
+// How the root of a group's plan was refused; nullopt if it got what it needs.
+std::optional<Outcome> refusal_of_root(const Plan& plan) {
+  if (plan.groups.empty())
+    return plan.assignments.empty() ? std::optional(Outcome::Unschedulable) : std::nullopt;
+  const Outcome outcome = plan.groups.front().outcome;
+  return outcome == Outcome::Placed ? std::nullopt : std::optional(outcome);
+}
+
+}  // namespace
+
+// --- Pop ---
+
+void SchedulingQueue::move_expired(Time now) {
+  for (auto* heap : {&backoff_, &error_backoff_})
+    while (!heap->empty() && !backing_off((*heap->begin())->expires, now))
+      move(**heap->begin(), Place::Active);
+  while (!resting_.empty() && resting_.first().rest_since + options_.rest_max <= now)
+    wake_entity(resting_.first(), now);
+}
+
+PendingPod SchedulingQueue::start_attempt(Pod& pod) {
+  pod.state = State::InFlight;
+  ++pod.attempts;
+  return {.pod = pod.facts.pod, .attempts = pod.attempts, .queued_at = pod.queued_at};
+}
+
+// The first of the active ones. With none the first in backoff is popped early: waiting would only
+// leave the scheduler idle. After an error it is not, time alone may help there.
+std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
+  move_expired(now);
+  if (!has_runnable()) return std::nullopt;
+  Entity& entity = active_.empty() ? **backoff_.begin() : **active_.begin();
+  move(entity, Place::InFlight);
+  entity.flight_start = flight_.start();
+  entity.changed_in_flight = false;
+  if (!entity.root) return start_attempt(*entity.pod);
+
+  CHECK(entity.popped.empty());
+  Group root = model_.build(*entity.root, [&](const GroupKey& leaf, std::vector<PendingPod>& out) {
+    fill_leaf(entity, leaf, out);
+  });
+  entity.constrained = is_constrained(root);
+  return root;
+}
+
+// The waiting pods of a leaf in upstream's order: those that were tried more often go first, so
+// that a leaf with too many pods does not start over with others each time.
+void SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
+                                std::vector<PendingPod>& out) {
+  const auto at = pending_.find(leaf);
+  if (at == pending_.end()) return;
+  std::vector<Pod*> pods;
+  for (Pod* pod : at->second)
+    if (pod->state == State::Waiting) pods.push_back(pod);
+  std::ranges::sort(pods, [](const Pod* a, const Pod* b) {
+    if (a->facts.priority != b->facts.priority) return a->facts.priority > b->facts.priority;
+    if (a->attempts != b->attempts) return a->attempts > b->attempts;
+    if (a->queued_at != b->queued_at) return a->queued_at < b->queued_at;
+    return a->facts.pod->meta().name < b->facts.pod->meta().name;
+  });
+  out.reserve(pods.size());
+  for (Pod* pod : pods) {
+    out.push_back(start_attempt(*pod));
+    entity.popped.push_back(pod->uid);
+  }
+}
+
+// --- Finish ---
+
+void SchedulingQueue::finish(const Popped& entity, const Plan& plan, Time now) {
+  for (const Assignment& assignment : plan.assignments) placed(assignment.pod->meta().uid, now);
+  for (const Refusal& refusal : plan.refusals) refused(refusal, now);
+  if (const auto* root = std::get_if<Group>(&entity))
+    finish_group(root->key, refusal_of_root(plan), now);
+}
+
+void SchedulingQueue::end_flight(Entity& entity) {
+  CHECK(entity.place == Place::InFlight);
+  move(entity, Place::Nowhere);
+  flight_.end();
+}
+
+void SchedulingQueue::placed(std::string_view uid, Time now) {
+  Pod* pod = find(uid);
+  if (pod == nullptr || pod->state != State::InFlight)
+    return;  // deleted or bound by others meanwhile
+  set_state(*pod, State::Committing);
+  if (pod->is_member()) return;
+  end_flight(*pod->lone);
+  end_release(*pod->lone, true, now);
+}
+
+void SchedulingQueue::refused(const Refusal& refusal, Time now) {
+  Pod* pod = find(refusal.pod->meta().uid);
+  if (pod == nullptr || pod->state != State::InFlight) return;
+  const bool is_answer =
+      waits_for_events(refusal.outcome) || refusal.outcome == Outcome::Unresolved;
+  pod->refused_by = resting_.intern(is_answer ? refusal.plugins : std::vector<std::string>{});
+  pod->queued_at = now;
+  set_state(*pod, pod->facts.gated ? State::Gated : State::Waiting);
+  if (!pod->is_member()) refused_lone(*pod, refusal.outcome, now);
+}
+
+// Counts a failure and starts its backoff. A rejection ends a row of errors: the server answers
+// again.
+void SchedulingQueue::fail(Entity& entity, bool is_error, std::size_t pods, Time now) {
+  if (is_error) {
+    ++entity.failures.errors;
+  } else {
+    ++entity.failures.rejections;
+    entity.failures.errors = 0;
+  }
+  entity.timestamp = now;
+  entity.expires =
+      backoff_expiry(now, backoff_duration(options_.backoff, entity.failures.count(), pods));
+  if (options_.backoff.max <= Duration::zero()) entity.expires = Time::min();
+}
+
+void SchedulingQueue::enter_after_error(Entity& entity, Time now) {
+  move(entity, backing_off(entity.expires, now) ? Place::ErrorBackoff : Place::Active);
+}
+
+void SchedulingQueue::refused_lone(Pod& pod, Outcome outcome, Time now) {
+  Entity& entity = *pod.lone;
+  const bool waits = waits_for_events(outcome);
+  const bool helped = waits && helped_in_flight(entity, pod, entity.priority);
+  end_flight(entity);
+  fail(entity, outcome == Outcome::Error, 1, now);
+  if (pod.state == State::Gated) {
+    end_release(entity, true, now);
+    return move(entity, Place::Gated);
+  }
+  if (!waits) {
+    end_release(entity, true, now);
+    return enter_after_error(entity, now);
+  }
+  if (helped) {
+    end_release(entity, true, now);
+    return enter(entity, now);
+  }
+  rest(entity, now);
+  resting_.join(entity, resting_.key_of(pod, entity.priority), pod.facts.pod);
+  const WaitClass* stood_for = entity.released_from;
+  if (stood_for != nullptr && stood_for != entity.classes.front()) {
+    // It stood for the whole class, and now others refuse it than before. They would refuse its
+    // peers too, which therefore move to its class without an attempt.
+    const std::vector<Entity*> peers(stood_for->lone.begin(), stood_for->lone.end());
+    for (Entity* peer : peers) {
+      resting_.leave_classes(*peer);
+      peer->pod->refused_by = pod.refused_by;
+      resting_.join(*peer, resting_.key_of(*peer->pod, peer->priority), peer->pod->facts.pod);
+    }
+  }
+  end_release(entity, false, now);
+}
+
+// What came back of a group's pods.
+struct SchedulingQueue::Returned {
+  std::size_t pods = 0;
+  std::vector<const Pod*> kinds;  // one per kind of refusal
+};
+
+// Pods of one class that the same plugins refused are one kind: one wait class holds the group for
+// all of them, however many they are.
+SchedulingQueue::Returned SchedulingQueue::collect_returned(Entity& entity) {
+  Returned returned;
+  const Pod* unexplained = nullptr;
+  for (const std::string& uid : std::exchange(entity.popped, {})) {
+    Pod* pod = find(uid);
+    if (pod == nullptr) continue;
+    if (pod->state == State::InFlight)  // the plan did not mention it
+      set_state(*pod, pod->facts.gated ? State::Gated : State::Waiting);
+    if (pod->state != State::Waiting) continue;
+    ++returned.pods;
+    if (pod->refused_by == nullptr || pod->refused_by->empty()) {
+      pod->refused_by = resting_.intern({});
+      if (unexplained == nullptr) unexplained = pod;
+      continue;
+    }
+    const bool is_known = std::ranges::any_of(returned.kinds, [&](const Pod* kind) {
+      return kind->refused_by == pod->refused_by &&
+             kind->facts.class_hash == pod->facts.class_hash && pod->facts.class_hash != 0;
+    });
+    if (!is_known) returned.kinds.push_back(pod);
+  }
+  // Pods that fit while the group did not know no reason; those that did not fit speak for them.
+  if (returned.kinds.empty() && unexplained != nullptr) returned.kinds.push_back(unexplained);
+  return returned;
+}
+
+void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> refusal, Time now) {
+  const auto at = groups_.find(root);
+  CHECK(at != groups_.end() && at->second->place == Place::InFlight);
+  Entity& entity = *at->second;
+  const Returned returned = collect_returned(entity);
+  // Asked before the flight ends: that may clear the log.
+  const bool helped =
+      entity.changed_in_flight || std::ranges::any_of(returned.kinds, [&](const Pod* pod) {
+        return helped_in_flight(entity, *pod, entity.priority);
+      });
+  end_flight(entity);
+  const GroupSpec* still = forest_.root_of(root);
+  if (still == nullptr || still->key != root) {
+    groups_.erase(at);
+    return;
+  }
+  entity.priority = still->priority;
+  if (refusal) {
+    fail(entity, *refusal == Outcome::Error, returned.pods, now);
+  } else {
+    // What is left over starts to count again, and keeps its turn. Errors are forgiven when a
+    // member is bound.
+    entity.failures.rejections = returned.pods > 0 ? 1 : 0;
+    entity.expires = Time::min();
+  }
+  if (!model_.runnable(root)) {
+    const bool pending = forest_.has_pending(root);
+    return move(entity, pending ? Place::Gated : Place::Nowhere);
+  }
+  if (returned.pods == 0) return enter(entity, now);  // only pods that joined in flight
+  if (refusal == Outcome::Error) return enter_after_error(entity, now);
+  rest_group(entity, returned, now);
+  if (helped) wake_entity(entity, now);
+}
+
+// A group rests in one wait class per kind of refusal: what could help any of its pods could help
+// it. One that must share a domain also waits for new domains, which no plugin asks for.
+void SchedulingQueue::rest_group(Entity& entity, const Returned& returned, Time now) {
+  rest(entity, now);
+  for (const Pod* pod : returned.kinds)
+    resting_.join(entity, resting_.key_of(*pod, entity.priority), pod->facts.pod);
+  const PluginSet* topology = resting_.intern({std::string(kTopologyPlugin)});
+  const bool is_joined = std::ranges::any_of(
+      returned.kinds, [&](const Pod* pod) { return pod->refused_by == topology; });
+  if (entity.constrained && !is_joined)
+    resting_.join(entity, resting_.key_of(topology, entity.priority),
+                  returned.kinds.front()->facts.pod);
+}
+
+// --- Bindings ---
+
+void SchedulingQueue::bound(const GroupKey& leaf) {
+  const GroupSpec* root = forest_.root_of(leaf);
+  if (root == nullptr) return;
+  if (const auto at = groups_.find(root->key); at != groups_.end()) at->second->failures = {};
+}
+
+// A pod whose binding failed waits again; false if it is not ours to bind any more.
+bool SchedulingQueue::take_back(std::string_view uid, Time now) {
+  Pod* pod = find(uid);
+  if (pod == nullptr || pod->state != State::Committing) return false;
+  pod->queued_at = now;
+  pod->refused_by = nullptr;
+  set_state(*pod, pod->facts.gated ? State::Gated : State::Waiting);
+  if (pod->is_member()) update_stranded(*pod->facts.group, now);
+  return true;
+}
+
+void SchedulingQueue::bind_failed(std::string_view uid, Time now) {
+  if (!take_back(uid, now)) return;
+  Pod& pod = *find(uid);
+  if (!pod.is_member()) {
+    fail(*pod.lone, true, 1, now);
+    return set_lone(pod, {}, now);
+  }
+  const GroupKey& leaf = *pod.facts.group;
+  const GroupSpec* root = forest_.root_of(leaf);
+  if (root == nullptr) return;
+  const auto at = groups_.find(root->key);
+  if (at == groups_.end() || at->second->place == Place::InFlight) return touch(leaf, true, now);
+  Entity& entity = *at->second;
+  // It comes back into a tree that rests, waits or is empty: the error's backoff holds for all of
+  // it. A tree that is active is tried anyway.
+  if (entity.place == Place::Active) return;
+  move(entity, Place::Nowhere);
+  fail(entity, true, 1, now);
+  requeue_group(entity, true, now);
+}
+
+// The members come back together and the tree fails once, with a backoff for all of them, also if
+// it was active: trying the rest of it at once would split what belongs together.
+void SchedulingQueue::tree_bind_failed(const GroupKey& root, std::span<const std::string> uids,
+                                       Time now) {
+  std::size_t returned = 0;
+  for (const std::string& uid : uids) returned += take_back(uid, now) ? 1U : 0U;
+  const auto at = groups_.find(root);
+  if (returned == 0 || at == groups_.end()) return touch(root, true, now);
+  Entity& entity = *at->second;
+  if (entity.place == Place::InFlight) return touch(root, true, now);
+  move(entity, Place::Nowhere);
+  fail(entity, true, returned, now);
+  requeue_group(entity, true, now);
+}
+
+}  // namespace muster::scheduler

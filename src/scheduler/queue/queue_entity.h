@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scheduler/framework/entity.h"
+#include "scheduler/queue/backoff.h"
+
+// What the queue keeps of pods and entities. For the files of the queue only.
+namespace muster::scheduler {
+
+struct QueuedPod;
+struct WaitClass;
+
+// Names of plugins, sorted, each once. Interned by RestingSet: equal sets are one object.
+using PluginSet = std::vector<std::string>;
+
+// A pod without a node, as the queue needs to know it.
+struct QueuePod {
+  api::ObjectPtr pod;
+  std::int32_t priority = 0;
+  std::optional<GroupKey> group;  // its PodGroup
+  bool gated = false;
+  // Equal hashes: no plugin can tell the pods apart. 0: like no other.
+  std::uint64_t class_hash = 0;
+};
+
+// Where an entity is.
+enum class Place : std::uint8_t {
+  Nowhere,
+  Gated,
+  Active,
+  Backoff,
+  ErrorBackoff,
+  Resting,
+  InFlight,
+};
+
+// What is queued, tried and sent back as one: a lone pod, or the root of a tree with its waiting
+// pods.
+struct QueueEntity {
+  std::uint64_t sequence = 0;    // of arrival
+  std::optional<GroupKey> root;  // none: a lone pod
+  QueuedPod* pod = nullptr;      // the lone pod
+
+  std::int32_t priority = 0;
+  Time timestamp;  // when it entered the queue, last
+  Failures failures;
+  Time expires = Time::min();  // of the backoff
+  Place place = Place::Nowhere;
+
+  Time rest_since;
+  std::vector<WaitClass*> classes;     // while resting
+  WaitClass* released_from = nullptr;  // while it is that class's `released`
+
+  std::size_t flight_start = 0;     // first entry of the flight log that came after the pop
+  std::vector<std::string> popped;  // uids, in flight
+  bool changed_in_flight = false;   // the tree changed since the pop, in a way that could help it
+  bool constrained = false;         // some group of the tree has a topology key
+};
+
+struct QueuedPod {
+  enum class State : std::uint8_t {
+    Waiting,
+    Gated,
+    InFlight,
+    Committing,  // placed by us; the API has not confirmed it
+  };
+
+  std::string uid;  // the queue's map is keyed by a view of it
+  std::uint64_t sequence = 0;
+  QueuePod facts;
+  State state = State::Waiting;
+  std::int32_t attempts = 0;
+  Time queued_at;
+  const PluginSet* refused_by = nullptr;  // in its last attempt; null: nobody, or not tried yet
+  std::unique_ptr<QueueEntity> lone;      // null for members
+
+  bool is_member() const { return facts.group.has_value(); }
+  bool is_pending() const { return state != State::Committing; }
+};
+
+// Entities in the order they are tried: priority, then time, then arrival.
+struct QueueOrder {
+  bool operator()(const QueueEntity* a, const QueueEntity* b) const {
+    if (a->priority != b->priority) return a->priority > b->priority;
+    return std::tie(a->timestamp, a->sequence) < std::tie(b->timestamp, b->sequence);
+  }
+};
+// Who has the backoff behind it first.
+struct BackoffOrder {
+  bool operator()(const QueueEntity* a, const QueueEntity* b) const {
+    if (a->expires != b->expires) return a->expires < b->expires;
+    return QueueOrder{}(a, b);
+  }
+};
+struct RestOrder {
+  bool operator()(const QueueEntity* a, const QueueEntity* b) const {
+    return std::tie(a->rest_since, a->sequence) < std::tie(b->rest_since, b->sequence);
+  }
+};
+struct Arrival {
+  template <typename T>
+  bool operator()(const T* a, const T* b) const {
+    return a->sequence < b->sequence;
+  }
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "base/check.h"
+#include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/queue/topology_refusal.h"
+
+namespace muster::scheduler {
+
+// The one place that changes where an entity is. What the sets are ordered by (priority, timestamp,
+// expiry, time of rest) may change only while the entity is Nowhere or InFlight, in none of them.
+void SchedulingQueue::move(Entity& entity, Place place) {
+  const auto remove = [&entity](auto& from) { CHECK(from.erase(&entity) == 1); };
+  const auto insert = [&entity](auto& into) { CHECK(into.insert(&entity).second); };
+  if (entity.place == place) return;
+  switch (entity.place) {
+    case Place::Nowhere:
+    case Place::InFlight: break;
+    case Place::Gated: --gated_; break;
+    case Place::Active: remove(active_); break;
+    case Place::Backoff: remove(backoff_); break;
+    case Place::ErrorBackoff: remove(error_backoff_); break;
+    case Place::Resting: resting_.erase(entity); break;
+  }
+  entity.place = place;
+  switch (place) {
+    case Place::Nowhere:
+    case Place::InFlight: break;
+    case Place::Gated: ++gated_; break;
+    case Place::Active: insert(active_); break;
+    case Place::Backoff: insert(backoff_); break;
+    case Place::ErrorBackoff: insert(error_backoff_); break;
+    case Place::Resting: resting_.insert(entity); break;
+  }
+}
+
+// Makes it runnable, now or after its backoff.
+void SchedulingQueue::enter(Entity& entity, Time now) {
+  if (!backing_off(entity.expires, now)) return move(entity, Place::Active);
+  move(entity, entity.failures.errors > 0 ? Place::ErrorBackoff : Place::Backoff);
+}
+
+// Begins to rest, in no wait class yet: nothing but time and its own changes wake it.
+void SchedulingQueue::rest(Entity& entity, Time now) {
+  CHECK(entity.place != Place::Resting);
+  entity.rest_since = now;
+  move(entity, Place::Resting);
+}
+
+// An event could help it: it leaves its rest. A group need not wait out a backoff that grew with
+// its size.
+void SchedulingQueue::wake_entity(Entity& entity, Time now) {
+  CHECK(entity.place == Place::Resting);
+  move(entity, Place::Nowhere);
+  if (entity.root)
+    entity.expires = std::min(
+        entity.expires, backoff_expiry(entity.timestamp, backoff_duration(options_.backoff, 1, 1)));
+  move(entity, backing_off(entity.expires, now) ? Place::Backoff : Place::Active);
+}
+
+void SchedulingQueue::release_next(WaitClass& wait_class, Time now) {
+  if (Entity* first = resting_.release_first(wait_class)) wake_entity(*first, now);
+}
+
+// The entity no longer stands for those in its wait class; another may.
+void SchedulingQueue::end_release(Entity& entity, bool release_another, Time now) {
+  WaitClass* wait_class = resting_.end_release(entity);
+  if (wait_class == nullptr) return;
+  if (release_another)
+    release_next(*wait_class, now);
+  else
+    resting_.drop_if_empty(*wait_class);
+}
+
+bool SchedulingQueue::helps(const PluginSet& plugins, const api::Object& pod,
+                            const ClusterEvent& event) const {
+  if (plugins.empty()) {
+    // Nobody said why, as when there was no node to ask: whatever makes room could help.
+    if (event.resource == Resource::Node) return event.action != Action::Delete;
+    return event.resource == Resource::AssignedPod &&
+           (event.action == Action::Delete || event.action == Action::UpdatePodScaleDown);
+  }
+  return std::ranges::any_of(plugins, [&](const std::string& plugin) {
+    if (plugin == kTopologyPlugin)
+      return event.resource == Resource::Node &&
+             (event.action == Action::Add || event.action == Action::UpdateNodeLabel);
+    return could_help_(plugin, pod, event);
+  });
+}
+
+void SchedulingQueue::wake(const ClusterEvent& event, Time now,
+                           std::optional<std::int32_t> priority_max) {
+  flight_.record(event, priority_max, {});
+  // Waking empties classes and may drop them, so the ones to wake are chosen first. A class that is
+  // chosen lives on until its own turn: its lone pods leave only by release_first below, and its
+  // groups only by the last loop.
+  const std::vector<WaitClass*> helped = resting_.classes_if([&](const WaitClass& wait_class) {
+    const WaitClassKey& key = wait_class.key;
+    if (priority_max && key.priority > *priority_max) return false;
+    return helps(*key.plugins, *wait_class.example, event);
+  });
+  // A group may be in several classes, and is woken once.
+  std::set<Entity*, Arrival> groups;
+  for (const WaitClass* wait_class : helped)
+    groups.insert(wait_class->groups.begin(), wait_class->groups.end());
+  for (WaitClass* wait_class : helped)
+    if (!wait_class->lone.empty() && wait_class->released == nullptr)
+      release_next(*wait_class, now);
+  for (Entity* group : groups) wake_entity(*group, now);
+}
+
+// Must be asked before the flight ends, since the last landing clears the log.
+bool SchedulingQueue::helped_in_flight(const Entity& entity, const Pod& pod,
+                                       std::int32_t priority) const {
+  return flight_.any_since(entity.flight_start, pod.uid, priority, [&](const ClusterEvent& event) {
+    return helps(*pod.refused_by, *pod.facts.pod, event);
+  });
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,157 @@
+#include "scheduler/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/views/group_view.h"
+#include "api/views/pod_facts.h"
+#include "scheduler/groups/group_spec.h"
+
+namespace muster::scheduler {
+namespace {
+
+using api::ObjectPtr;
+using api::view_of;
+
+constexpr std::string_view kPodScheduled = "PodScheduled";
+
+std::string_view reason_of(Outcome outcome) {
+  return outcome == Outcome::Error ? "SchedulerError" : "Unschedulable";
+}
+
+client::EventNote failed_scheduling(std::string message) {
+  return {.type = "Warning",
+          .reason = "FailedScheduling",
+          .action = "Scheduling",
+          .message = std::move(message)};
+}
+
+client::EventNote scheduled(std::string message) {
+  return {
+      .type = "Normal", .reason = "Scheduled", .action = "Binding", .message = std::move(message)};
+}
+
+}  // namespace
+
+Report::Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls)
+    : model_(model),
+      statuses_({}, calls),
+      recorder_({.component = options.scheduler_name,
+                 .instance = options.scheduler_name + "-" + options.instance},
+                calls),
+      trees_(model, statuses_, recorder_) {}
+
+void Report::record(const api::Object& about, client::EventNote note, Time now) {
+  recorder_.record(about, std::move(note), now);
+}
+
+void Report::deleted_in_queue(const ObjectPtr& pod, Time now) {
+  record(*pod, failed_scheduling("skip schedule deleting pod: " + api::key_text(pod->meta())), now);
+}
+
+void Report::planned(const Plan& plan, PlanOptions options, Time now) {
+  for (const Refusal& refusal : plan.refusals)
+    refused(refusal.pod, refusal.outcome, refusal.message, now);
+  for (const GroupVerdict& verdict : plan.groups) {
+    record_refusal(verdict, plan, now);
+    if (options.writes_groups) write_group(verdict, now);
+  }
+}
+
+void Report::refused(const ObjectPtr& pod, Outcome outcome, const std::string& message, Time now) {
+  ++(outcome == Outcome::Error ? errors_ : unschedulable_);
+  const api::ObjectMeta& meta = pod->meta();
+  const ObjectPtr known = model_.pod(meta.name_space, meta.name);
+  const ObjectPtr& newest = known != nullptr && known->meta().uid == meta.uid ? known : pod;
+  record(*newest, failed_scheduling(message), now);
+  statuses_.write(newest, view_of(newest).condition(kPodScheduled),
+                  {.type = std::string(kPodScheduled),
+                   .status = "False",
+                   .reason = std::string(reason_of(outcome)),
+                   .message = message},
+                  now);
+}
+
+// A group that fails for a reason of its own has an event about it; one that only fails with its
+// parent has not.
+void Report::record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now) {
+  if (verdict.outcome == Outcome::Placed || verdict.object == nullptr) return;
+  const GroupVerdict& root = plan.groups.front();
+  if (&verdict != &root && verdict.message == root.message) return;
+  record(*verdict.object, failed_scheduling(verdict.message), now);
+}
+
+std::optional<GroupStatement> Report::statement_of(const GroupVerdict& verdict) const {
+  const GroupSpec* group = model_.forest().find(verdict.key);
+  if (group == nullptr || group->object == nullptr) return std::nullopt;
+  const bool placed = verdict.outcome == Outcome::Placed;
+  api::Condition wanted{.type = std::string(scheduled_condition(verdict.key.kind)),
+                        .status = placed ? "True" : "False",
+                        .reason = placed ? "Scheduled" : std::string(reason_of(verdict.outcome)),
+                        .message = verdict.message};
+  const api::Condition* current = scheduled_condition_of(*group);
+  if (current != nullptr && current->status == "True" &&
+      (!placed || (current->reason == wanted.reason && current->message == wanted.message)))
+    return std::nullopt;
+  return GroupStatement{verdict.key, group->object, std::move(wanted)};
+}
+
+void Report::write_group(const GroupVerdict& verdict, Time now) {
+  if (const std::optional<GroupStatement> statement = statement_of(verdict)) write(*statement, now);
+}
+
+void Report::write(const GroupStatement& statement, Time now) {
+  const auto& view = statement.group->view<api::GroupView>();
+  statuses_.write(statement.group, view.condition(statement.condition.type), statement.condition,
+                  now);
+}
+
+void Report::bound(const Assignment& assignment, Time now) {
+  record(*assignment.pod,
+         scheduled(fmt::format("Successfully assigned {} to {}",
+                               api::key_text(assignment.pod->meta()), assignment.node)),
+         now);
+}
+
+void Report::tree_bound(const TreeBinding& tree, Time now) {
+  for (const GroupStatement& statement : tree.statements)
+    if (statement.condition.status == "True")
+      record(*statement.group,
+             scheduled(statement.key.kind == GroupKind::CompositePodGroup
+                           ? "Successfully placed the groups that it needs"
+                           : "Successfully placed the pods that it needs"),
+             now);
+}
+
+void Report::tree_refused(const TreeBinding& tree, const std::string& message, Time now) {
+  record(*tree.object,
+         {.type = "Warning", .reason = "FailedScheduling", .action = "Binding", .message = message},
+         now);
+  for (const GroupStatement& statement : tree.statements)
+    write_group({statement.key, statement.group, Outcome::Error, message, "", {}}, now);
+}
+
+void Report::stranded(const SchedulingQueue::Stranded& stranded, Time now) {
+  const GroupSpec* group = model_.forest().find(stranded.leaf);
+  const bool on_group = group != nullptr && group->object != nullptr;
+  record(on_group ? *group->object : *stranded.pod,
+         failed_scheduling(
+             fmt::format("pods of pod group \"{}\" wait: {}", stranded.leaf.name, stranded.why)),
+         now);
+}
+
+void Report::run(Time now) {
+  statuses_.run(now);
+  recorder_.run(now);
+}
+
+std::optional<Time> Report::next_deadline() const {
+  const std::optional<Time> statuses = statuses_.next_deadline();
+  const std::optional<Time> events = recorder_.next_deadline();
+  if (!statuses || !events) return statuses ? statuses : events;
+  return std::min(*statuses, *events);
+}
+
+}  // namespace muster::scheduler

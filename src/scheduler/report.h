@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "client/kit/calls.h"
+#include "client/kit/event_recorder.h"
+#include "client/kit/status_writer.h"
+#include "scheduler/bind/tree_binder.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/groups/cluster_model.h"
+#include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/tree_reports.h"
+
+namespace muster::scheduler {
+
+// What users read of the scheduler: events, the PodScheduled condition of pods, the condition of
+// groups that says whether they were scheduled. It decides nothing and changes no books.
+class Report {
+ public:
+  Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls);
+
+  // --- from the watch ---
+  // A newer version of an object has come: what it says of itself is to be believed again.
+  void observed(std::string_view uid) { statuses_.observed(uid); }
+  // The object is gone, or others have the last word on it: what waits to be written is dropped.
+  void forget(std::string_view uid) { statuses_.forget(uid); }
+  // A pod joined a tree that is invalid.
+  void joined_invalid(const api::ObjectPtr& pod) { trees_.joined_invalid(pod); }
+  void deleted_in_queue(const api::ObjectPtr& pod, Time now);
+
+  // --- attempts ---
+  // Everything there is to say of a plan, except the conditions that a GroupBinding carries.
+  struct PlanOptions {
+    bool writes_groups = true;
+  };
+  void planned(const Plan& plan, PlanOptions options, Time now);
+  // Why a pod has no node.
+  void refused(const api::ObjectPtr& pod, Outcome outcome, const std::string& message, Time now);
+  // What a group has to say of itself; nullopt if it says so already. Once a group was scheduled
+  // its condition stays True, whatever happens to pods that come later.
+  std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const;
+  void write(const GroupStatement& statement, Time now);
+
+  // --- bindings ---
+  void bound(const Assignment& assignment, Time now);
+  void tree_bound(const TreeBinding& tree, Time now);
+  void tree_refused(const TreeBinding& tree, const std::string& message, Time now);
+
+  // --- by time ---
+  void stranded(const SchedulingQueue::Stranded& stranded, Time now);
+  // Trees that became invalid or valid again.
+  void report_trees(Time now) { trees_.run(now); }
+  void run(Time now);
+  std::optional<Time> next_deadline() const;
+
+  std::uint64_t unschedulable() const { return unschedulable_; }
+  std::uint64_t errors() const { return errors_; }
+
+ private:
+  void write_group(const GroupVerdict& verdict, Time now);
+  void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
+  void record(const api::Object& about, client::EventNote note, Time now);
+
+  const ClusterModel& model_;
+  client::StatusWriter statuses_;
+  client::EventRecorder recorder_;
+  TreeReports trees_;
+  std::uint64_t unschedulable_ = 0;
+  std::uint64_t errors_ = 0;
+};
+
+}  // namespace muster::scheduler
