@@ -15,8 +15,6 @@
 #include "api/validation/object_meta.h"
 #include "api/validation/placement_rules.h"
 #include "api/validation/pod_template.h"
-#include "api/values/cron_schedule.h"
-#include "api/values/time_zones.h"
 
 namespace muster::api {
 namespace {
@@ -26,7 +24,6 @@ constexpr std::int64_t kFailedIndexesMax = 100'000;
 constexpr std::int64_t kManyCompletions = 100'000;  // above it, per-index limits get stricter
 constexpr std::int64_t kStrictMax = 10'000;
 constexpr std::size_t kManagerBytesMax = 63;
-constexpr std::size_t kCronJobNameMax = 52;  // leaves room for the minute in a Job's name
 constexpr std::string_view kUidLabel = "batch.kubernetes.io/controller-uid";
 constexpr std::string_view kNameLabel = "batch.kubernetes.io/job-name";
 constexpr std::string_view kOldUidLabel = "controller-uid";
@@ -40,21 +37,6 @@ Json* member_of(JsonObject& object, std::string_view member) {
 
 void default_member(JsonObject& object, std::string_view member, Json value) {
   if (member_of(object, member) == nullptr) object[member] = std::move(value);
-}
-
-// The defaults of a JobSpec, wherever it stands.
-void default_job_spec(JsonObject& spec) {
-  if (member_of(spec, "parallelism") == nullptr && member_of(spec, "completions") == nullptr)
-    spec["completions"] = std::int64_t{1};
-  default_member(spec, "parallelism", std::int64_t{1});
-  const bool per_index = member_of(spec, "backoffLimitPerIndex") != nullptr;
-  default_member(
-      spec, "backoffLimit",
-      per_index ? std::int64_t{std::numeric_limits<std::int32_t>::max()} : std::int64_t{6});
-  const bool judges_failures = member_of(spec, "podFailurePolicy") != nullptr;
-  default_member(spec, "podReplacementPolicy", judges_failures ? "Failed" : "TerminatingOrFailed");
-  default_member(spec, "manualSelector", false);
-  default_pod_template(spec);
 }
 
 bool is_indexed(const Json& spec) { return find_string(spec, "completionMode") == "Indexed"; }
@@ -159,24 +141,6 @@ void validate_manager(const Json& spec, const FieldPath& path, FieldErrors& erro
   if (name.size() > kManagerBytesMax) errors.too_long(path.child("managedBy"), kManagerBytesMax);
 }
 
-// What holds of the spec of a Job and of the one in a CronJob's template.
-void validate_job_spec(const Json& spec, const FieldPath& path, FieldErrors& errors) {
-  not_negative(spec,
-               {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
-                "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"},
-               path, errors);
-  if (find_set(spec, "maxFailedIndexes") != nullptr &&
-      find_set(spec, "backoffLimitPerIndex") == nullptr)
-    errors.required(path.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
-  validate_manager(spec, path, errors);
-  validate_completion_mode(spec, path, errors);
-  validate_pod_failure_policy(spec, path, errors);
-  validate_success_policy(spec, path, errors);
-  validate_replacement_policy(spec, path, errors);
-  validate_pod_template(part_of(spec, "template"), path.child("template"), errors);
-  validate_restart_policy(spec, path, errors);
-}
-
 // Generated labels that a user has set to something else, or a selector of the user's own.
 void validate_generated_selector(const Json& job, FieldErrors& errors) {
   const Json& spec = part_of(job, "spec");
@@ -269,79 +233,38 @@ void keep_completions(const Json& now, const Json& old, FieldErrors& errors) {
       is_indexed(now) ? "can only be modified in tandem with spec.parallelism" : kImmutableField);
 }
 
-const Json& template_spec(const Json& cron_job) {
-  return part_of(part_of(part_of(cron_job, "spec"), "jobTemplate"), "spec");
-}
-
-// A schedule that named its zone before there was a field for that may go on doing so.
-void validate_schedule(const Json& spec, const Json* old_spec, FieldErrors& errors) {
-  const auto names_zone = [](std::string_view schedule) {
-    return schedule.find("TZ") != std::string_view::npos;
-  };
-  const FieldPath path = kSpec.child("schedule");
-  const std::string_view schedule = find_string(spec, "schedule");
-  if (schedule.empty()) return errors.required(path);
-  const bool zoned = schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=");
-  const std::string_view times =
-      zoned ? schedule.substr(std::min(schedule.find(' ') + 1, schedule.size())) : schedule;
-  if (const auto parsed = CronSchedule::parse(times); !parsed)
-    errors.invalid(path, schedule, parsed.error().message);
-  if (!names_zone(schedule)) return;
-  if (old_spec == nullptr || !names_zone(find_string(*old_spec, "schedule")))
-    errors.invalid(path, schedule,
-                   "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-  else if (find_set(spec, "timeZone") != nullptr)
-    errors.invalid(path, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
-}
-
-bool is_local(std::string_view name) {
-  constexpr std::string_view kLocal = "local";
-  return std::ranges::equal(name, kLocal, [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-  });
-}
-
-void validate_time_zone(const Json& spec, FieldErrors& errors) {
-  const Json* zone = find_set(spec, "timeZone");
-  if (zone == nullptr) return;
-  const FieldPath path = kSpec.child("timeZone");
-  const std::string_view name = text_of(*zone);
-  if (name.empty())
-    errors.invalid(path, name, "timeZone must be nil or non-empty string");
-  else if (is_local(name))
-    errors.invalid(path, name,
-                   "timeZone must be an explicit time zone as defined in "
-                   "https://www.iana.org/time-zones");
-  else if (!is_time_zone(name))
-    errors.invalid(path, name, fmt::format("unknown time zone {}", name));
-}
-
-void validate_cron_job_spec(const Json& now, const Json* old, const Gates& gates,
-                            FieldErrors& errors) {
-  constexpr std::string_view kPolicies[] = {"Allow", "Forbid", "Replace"};
-  const Json& spec = part_of(now, "spec");
-  const Json* before = old == nullptr ? nullptr : &part_of(*old, "spec");
-  validate_schedule(spec, before, errors);
-  not_negative(spec, {"startingDeadlineSeconds"}, kSpec, errors);
-  if (before == nullptr || !same_meaning(find(spec, "timeZone"), find(*before, "timeZone")))
-    validate_time_zone(spec, errors);
-  validate_required_word(spec, "concurrencyPolicy", kPolicies, kSpec, errors);
-  const FieldPath job_path("spec.jobTemplate.spec");
-  const Json& job = template_spec(now);
-  validate_job_spec(job, job_path, errors);
-  if (find_set(job, "selector") != nullptr)
-    errors.invalid(job_path.child("selector"), part_of(job, "selector"),
-                   "`selector` will be auto-generated");
-  if (find_true(job, "manualSelector")) {
-    constexpr std::string_view kUnset[] = {"nil", "false"};
-    errors.not_supported(job_path.child("manualSelector"), Json(true), kUnset);
-  }
-  not_negative(spec, {"successfulJobsHistoryLimit", "failedJobsHistoryLimit"}, kSpec, errors);
-  validate_job_scheduling(job, old == nullptr ? nullptr : &template_spec(*old), JobForm::Template,
-                          gates, job_path, errors);
-}
-
 }  // namespace
+
+void default_job_spec(JsonObject& spec) {
+  if (member_of(spec, "parallelism") == nullptr && member_of(spec, "completions") == nullptr)
+    spec["completions"] = std::int64_t{1};
+  default_member(spec, "parallelism", std::int64_t{1});
+  const bool per_index = member_of(spec, "backoffLimitPerIndex") != nullptr;
+  default_member(
+      spec, "backoffLimit",
+      per_index ? std::int64_t{std::numeric_limits<std::int32_t>::max()} : std::int64_t{6});
+  const bool judges_failures = member_of(spec, "podFailurePolicy") != nullptr;
+  default_member(spec, "podReplacementPolicy", judges_failures ? "Failed" : "TerminatingOrFailed");
+  default_member(spec, "manualSelector", false);
+  default_pod_template(spec);
+}
+
+void validate_job_spec(const Json& spec, const FieldPath& path, FieldErrors& errors) {
+  not_negative(spec,
+               {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
+                "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"},
+               path, errors);
+  if (find_set(spec, "maxFailedIndexes") != nullptr &&
+      find_set(spec, "backoffLimitPerIndex") == nullptr)
+    errors.required(path.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
+  validate_manager(spec, path, errors);
+  validate_completion_mode(spec, path, errors);
+  validate_pod_failure_policy(spec, path, errors);
+  validate_success_policy(spec, path, errors);
+  validate_replacement_policy(spec, path, errors);
+  validate_pod_template(part_of(spec, "template"), path.child("template"), errors);
+  validate_restart_policy(spec, path, errors);
+}
 
 void default_job(JsonObject& document) {
   JsonObject& spec = ensure_object(document, "spec");
@@ -356,12 +279,6 @@ void default_job(JsonObject& document) {
   if (own == nullptr || (own->is_object() && own->get_object().empty())) metadata["labels"] = copy;
 }
 
-void default_cron_job(JsonObject& document) {
-  JsonObject& spec = ensure_object(document, "spec");
-  JsonObject& job_template = ensure_object(spec, "jobTemplate");
-  default_job_spec(ensure_object(job_template, "spec"));
-}
-
 void drop_disabled_job_fields(Json& now, const Json* old, const Gates& gates) {
   JsonObject& spec = ensure_object(now.get_object(), "spec");
   const Json* old_spec = old == nullptr ? nullptr : find(*old, "spec");
@@ -371,14 +288,6 @@ void drop_disabled_job_fields(Json& now, const Json* old, const Gates& gates) {
   if (Json* pod_template = member_of(spec, "template"))
     drop_disabled_pod_fields(*pod_template,
                              old_spec == nullptr ? nullptr : find(*old_spec, "template"), gates);
-}
-
-void drop_disabled_cron_job_fields(Json& now, const Json* old, const Gates& gates) {
-  Json* job_template = member_of(ensure_object(now.get_object(), "spec"), "jobTemplate");
-  if (job_template == nullptr || !job_template->is_object()) return;
-  drop_disabled_job_fields(
-      *job_template, old == nullptr ? nullptr : &part_of(part_of(*old, "spec"), "jobTemplate"),
-      gates);
 }
 
 void select_pods_of_job(Json& job) {
@@ -451,24 +360,6 @@ FieldErrors validate_job_status_update(const Json& now, const Json& old) {
   if (find_integer(status, "failed").value_or(0) < find_integer(before, "failed").value_or(0))
     errors.invalid(path.child("failed"), find_integer(status, "failed").value_or(0),
                    "cannot decrease the failed counter");
-  return errors;
-}
-
-FieldErrors validate_cron_job(const Json& cron_job, const Gates& gates) {
-  FieldErrors errors;
-  validate_object_meta(cron_job, {}, errors);
-  validate_cron_job_spec(cron_job, nullptr, gates, errors);
-  const std::string_view name = find_string(part_of(cron_job, "metadata"), "name");
-  if (name.size() > kCronJobNameMax)
-    errors.invalid(FieldPath("metadata.name"), name,
-                   fmt::format("must be no more than {} characters", kCronJobNameMax));
-  return errors;
-}
-
-FieldErrors validate_cron_job_update(const Json& now, const Json& old, const Gates& gates) {
-  FieldErrors errors;
-  validate_object_meta_update(now, old, errors);
-  validate_cron_job_spec(now, &old, gates, errors);
   return errors;
 }
 

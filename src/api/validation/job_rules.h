@@ -7,8 +7,13 @@
 #include "api/json.h"
 #include "api/validation/field_errors.h"
 
-// The rules of a Job's spec, by topic; job.cc puts them together. `spec` is a JobSpec at `path`.
+// The rules of a Job's spec, by topic; job.cc and cron_job.cc put them together. `spec` is a JobSpec at `path`.
 namespace muster::api {
+
+// The defaults of a JobSpec, wherever it stands.
+void default_job_spec(JsonObject& spec);
+// What holds of the spec of a Job and of the one in a CronJob's template.
+void validate_job_spec(const Json& spec, const FieldPath& path, FieldErrors& errors);
 
 void validate_pod_failure_policy(const Json& spec, const FieldPath& path, FieldErrors& errors);
 void validate_success_policy(const Json& spec, const FieldPath& path, FieldErrors& errors);
