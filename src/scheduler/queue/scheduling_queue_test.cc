@@ -225,6 +225,33 @@ TEST_F(LonePods, WaitOutTheBackoffAfterAnError) {
   }
 }
 
+TEST_F(LonePods, OfThoseInBackoffTheFirstToExpireIsTakenFirst) {
+  put("a");
+  EXPECT_EQ(pop(), "a");
+  refuse("a");
+  node_added();
+  EXPECT_EQ(pop(), "a");
+  refuse("a");
+  put("b");
+  EXPECT_EQ(pop(), "b");
+  refuse("b");
+  node_added();
+  EXPECT_EQ(queue.counts().backoff, 2U);
+  EXPECT_EQ(pop(), "b") << "refused once, it waits for a second; a waits for two";
+  EXPECT_EQ(pop(), "a");
+}
+
+TEST_F(LonePods, ARejectionEndsARowOfErrors) {
+  put("a");
+  EXPECT_EQ(pop(), "a");
+  finish("a", {.refused = {"a"}, .outcome = Outcome::Error});
+  now += seconds{2};
+  EXPECT_EQ(pop(), "a");
+  node_added();
+  refuse("a");
+  EXPECT_EQ(pop(), "a") << "in the backoff of a rejection, from which an idle scheduler takes it";
+}
+
 TEST_F(LonePods, RefusedByNobodyWaitForANode) {
   put("a");
   EXPECT_EQ(pop(), "a");
