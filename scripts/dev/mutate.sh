@@ -80,11 +80,13 @@ mutated() {
 check_mutations() {
   local id target filter part bad=0
   local -a parts
-  local -A tests
+  local -A tests targets
   while read -r part; do tests[$part]=1 tests[${part%%.*}.]=1; done < <(every_test_name)
+  while read -r part; do targets[$part]=1; done < <(every_target)
   for id in "$@"; do
     mutated "$id" "${mutation_file[$id]}" >/dev/null || bad=1
     while read -r target filter; do
+      [[ ${targets[$target]:-} ]] || { complain "$id: there is no program $target"; bad=1; }
       IFS=: read -ra parts <<<"$filter"
       for part in "${parts[@]}"; do
         if [[ $target == scenario ]]; then
@@ -107,6 +109,12 @@ check_mutations() {
 every_test_name() {
   grep -rhoPz --include='*_test.cc' --include='*_tests.cc' '\n(TEST|TEST_F|TEST_P|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\(\s*\w+,\s*\w+' src tests |
     tr -d '\n' | tr '\0' '\n' | sed -E 's/^[A-Z_]+\( *//; s/, */./'
+}
+
+# The programs that hold tests: one per room, and those of tests/.
+every_target() {
+  grep -rhoP --include=CMakeLists.txt 'muster_module\(\s*\K\w+' src | sed 's/$/_test/'
+  grep -rhoP --include=CMakeLists.txt 'add_executable\(\s*\K\w+' src tests
 }
 
 # copy_tree: makes MUTATE_TREE equal to the checkout, uncommitted changes included. Only files that differ are

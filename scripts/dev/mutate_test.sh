@@ -25,11 +25,18 @@ apply() (
   printf '%s\n' "$1" >tests/mutations/m.txt
   { read_mutations && mutated m src/a.cc; } 2>&1
 )
+# check TEXT: what ./dev mutate --check finds wrong with it.
+check() (
+  shopt -s extglob
+  printf '%s\n' "$1" >tests/mutations/m.txt
+  { read_mutations && check_mutations m; } 2>&1
+)
 # says SENTENCE GOT: whether GOT is that complaint.
 says() { expect "a complaint" "error: $1" "$2"; }
 
 printf '  if (a < b) {\n    one();\n    two();\n  }\n  one();\n' >src/a.cc
 printf 'TEST_F(Suite, Name) {\n' >src/a_test.cc
+printf 'muster_module(a SOURCES a.cc)\n' >src/CMakeLists.txt
 head='mutation m
   why  For the test.
   file src/a.cc
@@ -53,6 +60,13 @@ says "tests/mutations/m.txt: m lacks a file, a why, a test or its lines" "$(appl
 says "tests/mutations/m.txt:5: cannot read 'wy  Misspelt.'" "$(apply "$head
 wy  Misspelt.
   - two();" | head -1)"
+
+expect "nothing is wrong" '' "$(check "$head
+  - two();")"
+says "m: there is no test Suite.Other" "$(check "${head/Name/Other}
+  - two();" || true)"
+says "m: there is no program b_test" "$(check "${head/a_test/b_test}
+  - two();" || true)"
 
 cd "$ROOT"
 ./dev mutate --check || failed=1
