@@ -35,7 +35,7 @@ check() (
 says() { expect "a complaint" "error: $1" "$2"; }
 
 printf '  if (a < b) {\n    one();\n    two();\n  }\n  one();\n' >src/a.cc
-printf 'TEST_F(Suite, Name) {\n' >src/a_test.cc
+printf '\nTEST_F(Suite, Name) {\n' >src/a_test.cc
 printf 'muster_module(a SOURCES a.cc)\n' >src/CMakeLists.txt
 head='mutation m
   why  For the test.
