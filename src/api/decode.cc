@@ -196,8 +196,8 @@ class Decoder {
     const std::string written =
         value.is_string() ? std::string(value.get_string()) : to_text(value);
     const Quantity quantity = TRY(Quantity::parse(written));
-    if (std::string text = quantity.text(); !value.is_string() || text != written)
-      value = std::move(text);
+    if (const std::string text = quantity.text(); !value.is_string() || text != written)
+      value = text;
     return {};
   }
 
@@ -210,7 +210,7 @@ class Decoder {
     if (!time)
       return fail(
           Reason::BadRequest,
-          "parsing time {0} as \"2006-01-02T15:04:05{1}Z07:00\": cannot parse {0} as \"2006\"",
+          R"(parsing time {0} as "2006-01-02T15:04:05{1}Z07:00": cannot parse {0} as "2006")",
           shortened(to_text(value)), micro ? ".000000" : "");
     if (const std::string canonical = micro ? format_micro_time(*time) : format_time(*time);
         canonical != text)

@@ -1,5 +1,7 @@
 #include "api/json_edit.h"
 
+#include <ranges>
+
 namespace muster::api {
 namespace {
 
@@ -10,8 +12,8 @@ constexpr std::size_t kShiftsMax = 2;
 
 void erase_members_at(JsonObject& object, const std::vector<std::size_t>& places) {
   if (places.size() <= kShiftsMax) {
-    for (auto place = places.rbegin(); place != places.rend(); ++place)
-      object.stable_erase(object.begin() + *place);
+    for (const std::size_t place : std::views::reverse(places))
+      object.stable_erase(object.begin() + place);
     return;
   }
   if (places.size() == object.size()) {

@@ -195,7 +195,7 @@ Result<Json> apply(const schema::Message& message, const Write& write, Json live
   said = ownable(std::move(said), write);
   const bool changed = said != mine.fields || !changes.added.empty() || !changes.modified.empty() ||
                        !changes.removed.empty();
-  managers[self] = {.fields = std::move(said), .time = changed ? write.now : std::move(mine.time)};
+  managers[self] = {.fields = std::move(said), .time = changed ? write.now : mine.time};
   renew_last_applied(write, config, out);
   write_managers(out, std::move(managers));
   return out;

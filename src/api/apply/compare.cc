@@ -94,7 +94,7 @@ Comparison compare_items(const Type& type, const JsonArray& before, const JsonAr
     const std::string element = item_element(type, item);
     const auto old = old_items.find(element);
     compare_part(out, item_type(type), old == old_items.end() ? nullptr : old->second, &item,
-                 [&] { return element; });
+                 [&] { return std::string(element); });
     if (old != old_items.end()) old_items.erase(old);
   }
   for (const auto& [element, item] : old_items)
