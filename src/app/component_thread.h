@@ -60,16 +60,16 @@ class ComponentThread {
 
   void deliver(client::Called called) {
     // After close() an outcome has nobody left to hear it.
-    static_cast<void>(mailbox_.push(std::move(called)));
+    static_cast<void>(mailbox_.try_push(std::move(called)));
   }
   void wake() {
-    if (!woken_.exchange(true)) static_cast<void>(mailbox_.push(Message{}));
+    if (!woken_.exchange(true)) static_cast<void>(mailbox_.try_push(Message{}));
   }
 
   void run() {
     std::vector<Message> messages;
     bool busy = true;
-    while (mailbox_.take(messages, busy ? Duration{0} : patience())) {
+    while (mailbox_.pop_all(messages, busy ? Duration{0} : patience())) {
       const Time now = clock_.now();
       for (Message& message : messages)
         if (message) component_->apply(std::move(*message), now);

@@ -36,13 +36,8 @@ class RegistryThread {
 
   // How requests come in, from any thread.
   server::Server::Post post() {
-    return [this](api::Request&& request, server::Reply&& reply) {
-      Message message = Write{std::move(request), std::move(reply)};
-      if (mailbox_.push(std::move(message))) return true;
-      // A refused message is untouched; its parts go back to whoever has to answer now.
-      request = std::move(message->request);  // NOLINT(bugprone-use-after-move)
-      reply = std::move(message->reply);
-      return false;
+    return [this](api::Request& request, server::Reply& reply) {
+      return mailbox_.try_push(std::in_place, std::move(request), std::move(reply));
     };
   }
 
@@ -67,7 +62,7 @@ class RegistryThread {
   static constexpr Duration kCompactEvery = std::chrono::minutes{5};
 
   // A full mailbox wakes by itself.
-  void wake() { static_cast<void>(mailbox_.push(Message{})); }
+  void wake() { static_cast<void>(mailbox_.try_push()); }
 
   void run() {
     name_this_thread("registry");
@@ -75,7 +70,7 @@ class RegistryThread {
     expire_at_ = clock_.now() + kExpireEvery;
     compact_at_ = clock_.now() + kCompactEvery;
     compact_to_ = store_.revision();
-    while (mailbox_.take(messages, std::chrono::seconds{1})) {
+    while (mailbox_.pop_all(messages, std::chrono::seconds{1})) {
       const Time now = clock_.now();
       for (Message& message : messages)
         if (message) registry_.submit(std::move(message->request), now, std::move(message->reply));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "server/core/bootstrap/bootstrap.h"
 #include "server/core/server.h"
 #include "store/engines/memory.h"
 
@@ -22,10 +23,11 @@ class RegistryThreadTest : public ::testing::Test {
   RegistryThreadTest() : store_(store::Store::open(store::make_memory_engine()).value()) {
     window_.start(store_->compacted());
     store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
-    registry_.emplace(*store_, window_, entropy_);
-    registry_->bootstrap(clock_.now());
+    reader_.emplace(*store_, window_);
+    registry_.emplace(*store_, entropy_);
+    server::bootstrap(*registry_, *store_, clock_.now());
     thread_.emplace(*registry_, *store_, clock_);
-    server_.emplace(*registry_, *store_, window_, thread_->post());
+    server_.emplace(*reader_, thread_->post());
   }
 
   static api::Request about_node(api::Verb verb, const std::string& name) {
@@ -42,6 +44,7 @@ class RegistryThreadTest : public ::testing::Test {
   SystemEntropy entropy_;
   const std::unique_ptr<store::Store> store_;
   watch::Window window_;
+  std::optional<server::Reader> reader_;
   std::optional<server::Registry> registry_;
   std::optional<RegistryThread> thread_;
   std::optional<server::Server> server_;

@@ -26,8 +26,10 @@
 #include "scheduler/scheduler.h"
 #include "server/access/access.h"
 #include "server/access/escalation.h"
+#include "server/core/bootstrap/bootstrap.h"
 #include "server/core/bootstrap/bootstrap_roles.h"
 #include "server/core/bootstrap/client_authority.h"
+#include "server/core/read/reader.h"
 #include "server/core/server.h"
 #include "server/core/write/registry.h"
 #include "server/http/certificates.h"
@@ -159,16 +161,16 @@ Result<void> run_up(UpOptions options) {
   const server::Access access(*store, TRY(token_key(data_dir.get())));
   const std::unique_ptr<server::AuditLog> audit = TRY(audit_log(options.audit_log));
   SystemEntropy entropy;
-  server::Registry registry(*store, window, entropy, server::Registry::Validation::On,
-                            options.gates);
+  const server::Reader reader(*store, window, options.gates);
+  server::Registry registry(*store, entropy, server::Registry::Validation::On, options.gates);
   registry.guard_roles([&access](const auto& request, const auto& document, const auto* old) {
     return server::check_escalation(access.authorizer(), request, document, old);
   });
-  registry.bootstrap(clock.now());
-  server::publish_client_authority(registry, ca.certificate, clock.now());
+  server::bootstrap(registry, *store, clock.now());
+  server::publish_client_authority(registry, *store, ca.certificate, clock.now());
 
   RegistryThread registry_thread(registry, *store, clock);
-  const server::Server server(registry, *store, window, registry_thread.post());
+  const server::Server server(reader, registry_thread.post());
   const std::unique_ptr<server::Listener> listener =
       TRY(server::Listener::start({.address = options.listen_address,
                                    .port = options.listen_port,

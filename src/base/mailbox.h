@@ -11,25 +11,27 @@
 
 namespace muster {
 
-// The bounded way into a thread's work: many push, the owner takes everything at once. A full
-// mailbox refuses, and the sender says so to whoever asked.
+// The bounded way into a thread's work: many push, the owner pops everything at once. A full
+// mailbox refuses, and the sender passes the refusal on.
 template <typename T>
 class Mailbox {
  public:
   explicit Mailbox(std::size_t capacity) : capacity_(capacity) {}
 
-  // False if the mailbox is full or closed; the message is then untouched.
-  [[nodiscard]] bool push(T&& message) {
+  // Makes a message of the arguments and puts it in. False if the mailbox is full or closed; the
+  // arguments are then untouched, also those given by std::move.
+  template <typename... Args>
+  [[nodiscard]] bool try_push(Args&&... args) {
     const std::lock_guard lock(mutex_);
     if (closed_ || messages_.size() >= capacity_) return false;
-    messages_.push_back(std::move(message));
+    messages_.emplace_back(std::forward<Args>(args)...);
     if (messages_.size() == 1) filled_.notify_one();
     return true;
   }
 
-  // Moves all messages into `out` (emptied first). Waits for one up to `patience`, for ever
-  // without. False once the mailbox is closed and empty.
-  bool take(std::vector<T>& out, std::optional<Duration> patience = std::nullopt) {
+  // Moves all messages into `out` (emptied first). Waits for one up to `patience`, or without limit
+  // if there is none. False once the mailbox is closed and empty.
+  bool pop_all(std::vector<T>& out, std::optional<Duration> patience = std::nullopt) {
     out.clear();
     std::unique_lock lock(mutex_);
     const auto ready = [this] { return closed_ || !messages_.empty(); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "server/core/bootstrap/bootstrap.h"
 #include "server/core/bootstrap/bootstrap_roles.h"
 #include "store/engines/memory.h"
 
@@ -15,11 +16,12 @@ World::World(Options options)
   store_ = std::move(*store);
   window_.start(store_->compacted());
   store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
+  reader_ = std::make_unique<server::Reader>(*store_, window_, options.scheduler.gates);
   registry_ = std::make_unique<server::Registry>(
-      *store_, window_, entropy_, server::Registry::Validation::On, options.scheduler.gates);
-  registry_->bootstrap(now_);
+      *store_, entropy_, server::Registry::Validation::On, options.scheduler.gates);
+  server::bootstrap(*registry_, *store_, now_);
   server_ = std::make_unique<server::Server>(
-      *registry_, *store_, window_, [this](api::Request&& request, server::Reply&& reply) {
+      *reader_, [this](api::Request& request, server::Reply& reply) {
         submitted_ = true;
         if (std::optional<Error> error = fault_ ? fault_(request) : std::nullopt)
           reply(fail(std::move(*error)));

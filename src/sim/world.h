@@ -18,6 +18,7 @@
 #include "controllers/podgroup_protection.h"
 #include "controllers/role_aggregation.h"
 #include "scheduler/scheduler.h"
+#include "server/core/read/reader.h"
 #include "server/core/server.h"
 #include "server/core/write/registry.h"
 #include "server/loopback/loopback.h"
@@ -143,6 +144,7 @@ class World {
   SeededEntropy entropy_;
   std::unique_ptr<store::Store> store_;
   watch::Window window_;
+  std::unique_ptr<server::Reader> reader_;
   std::unique_ptr<server::Registry> registry_;
   std::unique_ptr<server::Server> server_;
   std::unique_ptr<server::LoopbackClient> scheduler_client_;

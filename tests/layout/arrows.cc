@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,9 +12,43 @@
 namespace muster::layout {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kAlias = "muster::";
+
+using Names = std::set<std::string, std::less<>>;
+using Graph = std::map<std::string, Names, std::less<>>;
+
+// Finds circles: walks every path once; an arrow back onto the path in progress closes one.
+class CycleFinder {
+ public:
+  explicit CycleFinder(const Graph& graph) : graph_(graph) {
+    for (const auto& [name, targets] : graph) walk(name);
+  }
+  // Each as "a -> b -> a".
+  std::vector<std::string> found() && { return std::move(found_); }
+
+ private:
+  void walk(const std::string& name) {
+    if (const auto at = std::ranges::find(path_, name); at != path_.end()) {
+      found_.push_back(fmt::format("{} -> {}", fmt::join(at, path_.end(), " -> "), name));
+      return;
+    }
+    const auto targets = graph_.find(name);
+    if (targets == graph_.end() || done_.contains(name)) return;
+    path_.push_back(name);
+    for (const std::string& to : targets->second) walk(to);
+    path_.pop_back();
+    done_.insert(name);
+  }
+
+  const Graph& graph_;
+  Names done_;
+  std::vector<std::string> path_;
+  std::vector<std::string> found_;
+};
+
+std::string folder_of(std::string_view file) {
+  return std::string(file.substr(0, file.rfind('/')));
+}
 
 bool is_below(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
@@ -24,27 +56,6 @@ bool is_below(std::string_view path, std::string_view folder) {
 
 bool is_test(std::string_view file) {
   return file.ends_with("_test.cc") || file.ends_with("_test.h") || file.ends_with("testing.h");
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> parts = split(text, ' ');
-  std::erase(parts, "");
-  return parts;
-}
-
-std::string_view skip_blanks(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t");
-  return start == std::string_view::npos ? std::string_view() : text.substr(start);
 }
 
 // The declared arrows as a graph over room names, and what has been seen of their use.
@@ -75,7 +86,10 @@ class Layout {
       }
       return;
     }
-    if (from != to) check_arrow(include, *from, *to);
+    if (from != to)
+      check_arrow(include, *from, *to);
+    else
+      note_folders(include);
   }
 
   std::vector<std::string> finish() {
@@ -90,11 +104,14 @@ class Layout {
               name, kAlias, to, room->folder);
       }
     }
+    for (const auto& [name, room] : rooms_) check_links(*room);
+    for (const std::string& cycle : CycleFinder(folder_arrows_).found())
+      complain("folders of one room include each other in a circle: {}. Cut one of these arrows.",
+               cycle);
     return std::move(complaints_);
   }
 
  private:
-  using Names = std::set<std::string, std::less<>>;
   using Arrow = std::pair<std::string, std::string>;
 
   template <typename... Args>
@@ -114,6 +131,43 @@ class Layout {
       if (const auto to = target(room, "DEPENDS", arrow)) arrows_[room.name].insert(*to);
     for (const std::string& arrow : room.test_arrows)
       if (const auto to = target(room, "TEST_DEPENDS", arrow)) test_arrows_[room.name].insert(*to);
+    for (const std::string& arrow : room.link_only)
+      if (const auto to = target(room, "LINK_ONLY", arrow)) link_only_[room.name].insert(*to);
+    for (const std::string& arrow : room.test_link_only)
+      static_cast<void>(target(room, "TEST_LINK_ONLY", arrow));
+    if (room.because.empty() && !(room.link_only.empty() && room.test_link_only.empty()))
+      complain(
+          "room {} links rooms that it never includes and does not say why: add BECAUSE in "
+          "src/{}/CMakeLists.txt.",
+          room.name, room.folder);
+  }
+
+  // What CMake links is what the room declares, whichever command linked it.
+  void check_links(const Room& room) {
+    const auto declared = [](const std::vector<std::string>& list, const std::string& arrow) {
+      return std::ranges::find(list, arrow) != list.end();
+    };
+    for (const std::string& arrow : room.linked)
+      if (!declared(room.arrows, arrow) && !declared(room.link_only, arrow))
+        complain(
+            "room {} links {} without declaring it: name it in DEPENDS, or in LINK_ONLY if no "
+            "include leads there, in src/{}/CMakeLists.txt.",
+            room.name, arrow, room.folder);
+    for (const std::string& arrow : room.test_linked)
+      if (arrow != std::string(kAlias) + room.name && !declared(room.test_arrows, arrow) &&
+          !declared(room.test_link_only, arrow))
+        complain(
+            "the tests of room {} link {} without declaring it: name it in TEST_DEPENDS, or in "
+            "TEST_LINK_ONLY if no include leads there, in src/{}/CMakeLists.txt.",
+            room.name, arrow, room.folder);
+  }
+
+  // Folders of one room; what tests reach for is their own business.
+  void note_folders(const Include& include) {
+    if (is_test(include.file)) return;
+    std::string from = folder_of(include.file);
+    std::string to = folder_of(include.header);
+    if (from != to) folder_arrows_[std::move(from)].insert(std::move(to));
   }
 
   std::optional<std::string> target(const Room& room, std::string_view list,
@@ -132,23 +186,12 @@ class Layout {
     return std::nullopt;
   }
 
-  // Walks every path of arrows once; an arrow back onto the path in progress closes a cycle.
   void find_cycles() {
-    Names done;
-    std::vector<std::string> path;
-    for (const auto& [name, room] : rooms_) find_cycles_from(name, done, path);
-  }
-  void find_cycles_from(const std::string& name, Names& done, std::vector<std::string>& path) {
-    if (const auto at = std::ranges::find(path, name); at != path.end()) {
-      complain("rooms depend on each other in a circle: {} -> {}. Cut one of these arrows.",
-               fmt::join(at, path.end(), " -> "), name);
-      return;
-    }
-    if (done.contains(name)) return;
-    path.push_back(name);
-    for (const std::string& to : arrows_[name]) find_cycles_from(to, done, path);
-    path.pop_back();
-    done.insert(name);
+    Graph linked = arrows_;
+    for (const auto& [name, targets] : link_only_)
+      linked[name].insert(targets.begin(), targets.end());
+    for (const std::string& cycle : CycleFinder(linked).found())
+      complain("rooms depend on each other in a circle: {}. Cut one of these arrows.", cycle);
   }
 
   const Room* room_of(std::string_view path) const {
@@ -166,6 +209,13 @@ class Layout {
 
   void check_arrow(const Include& include, const Room& from, const Room& to) {
     const bool test = is_test(include.file);
+    if (!test && link_only_[from.name].contains(to.name)) {
+      complain(
+          "src/{}:{} includes \"{}\", so {}{} is no link-only arrow: move it to DEPENDS in "
+          "src/{}/CMakeLists.txt.",
+          include.file, include.line, include.header, kAlias, to.name, from.folder);
+      return;
+    }
     (test ? used_by_tests_ : used_).emplace(from.name, to.name);
     if (arrows_[from.name].contains(to.name)) return;
     if (test && test_arrows_[from.name].contains(to.name)) return;
@@ -224,8 +274,10 @@ class Layout {
 
   std::map<std::string, const Room*, std::less<>> rooms_;    // by name
   std::map<std::string, const Room*, std::less<>> folders_;  // by folder
-  std::map<std::string, Names> arrows_;                      // by name, resolved
-  std::map<std::string, Names> test_arrows_;
+  Graph arrows_;                                             // by name, resolved
+  Graph test_arrows_;
+  Graph link_only_;
+  Graph folder_arrows_;  // between folders of one room
   Names with_code_;
   std::set<Arrow> used_;
   std::set<Arrow> used_by_tests_;
@@ -254,59 +306,6 @@ std::span<const Door> doors() {
       {"mimalloc", {"app"}},
   };
   return kDoors;
-}
-
-std::vector<Room> parse_rooms(std::string_view text) {
-  std::vector<Room> rooms;
-  for (const std::string& line : split(text, '\n')) {
-    std::vector<std::string> fields = split(line, '|');
-    if (fields.size() != 4) continue;
-    rooms.push_back({.name = fields[0],
-                     .folder = fields[1],
-                     .arrows = words(fields[2]),
-                     .test_arrows = words(fields[3])});
-  }
-  return rooms;
-}
-
-std::vector<Include> parse_includes(std::string_view file, std::string_view text) {
-  std::vector<Include> includes;
-  int number = 0;
-  for (const std::string& line : split(text, '\n')) {
-    ++number;
-    std::string_view rest = skip_blanks(line);
-    if (!rest.starts_with('#')) continue;
-    rest = skip_blanks(rest.substr(1));
-    if (!rest.starts_with("include")) continue;
-    rest = skip_blanks(rest.substr(std::string_view("include").size()));
-    if (!rest.starts_with('"') && !rest.starts_with('<')) continue;
-    const bool quoted = rest.front() == '"';
-    rest.remove_prefix(1);
-    includes.push_back({.file = std::string(file),
-                        .line = number,
-                        .header = std::string(rest.substr(0, rest.find(quoted ? '"' : '>'))),
-                        .quoted = quoted});
-  }
-  return includes;
-}
-
-std::vector<Include> read_includes(const fs::path& src) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(src)) {
-    const fs::path& path = entry.path();
-    if (entry.is_regular_file() && (path.extension() == ".h" || path.extension() == ".cc"))
-      files.push_back(path);
-  }
-  std::ranges::sort(files);
-
-  std::vector<Include> includes;
-  for (const fs::path& path : files) {
-    std::ifstream in(path);
-    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    std::ranges::move(parse_includes(path.lexically_relative(src).generic_string(), text),
-                      std::back_inserter(includes));
-  }
-  return includes;
 }
 
 std::vector<std::string> complaints(std::span<const Room> rooms,

@@ -22,6 +22,8 @@
 #include "base/mailbox.h"
 #include "base/time.h"
 #include "server/access/escalation.h"
+#include "server/core/bootstrap/bootstrap.h"
+#include "server/core/read/reader.h"
 #include "server/core/server.h"
 #include "server/core/write/registry.h"
 #include "server/http/certificates.h"
@@ -44,17 +46,16 @@ class Core {
     store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
     access_ =
         std::make_unique<Access>(*store_, TokenKey::read(TokenKey::make_pem().value()).value());
-    registry_ =
-        std::make_unique<Registry>(*store_, window_, entropy_, Registry::Validation::On, gates);
+    reader_ = std::make_unique<Reader>(*store_, window_, gates);
+    registry_ = std::make_unique<Registry>(*store_, entropy_, Registry::Validation::On, gates);
     registry_->guard_roles([this](const auto& request, const auto& document, const auto* old) {
       return check_escalation(access_->authorizer(), request, document, old);
     });
-    registry_->bootstrap(clock_.now());
+    bootstrap(*registry_, *store_, clock_.now());
     thread_ = std::thread([this] { run(); });
-    server_ = std::make_unique<Server>(
-        *registry_, *store_, window_, [this](api::Request&& request, Reply&& reply) {
-          return mailbox_.push({std::move(request), std::move(reply)});
-        });
+    server_ = std::make_unique<Server>(*reader_, [this](api::Request& request, Reply& reply) {
+      return mailbox_.try_push(std::move(request), std::move(reply));
+    });
   }
   ~Core() {
     mailbox_.close();
@@ -74,7 +75,7 @@ class Core {
   };
   void run() {
     std::vector<Message> messages;
-    while (mailbox_.take(messages)) {
+    while (mailbox_.pop_all(messages)) {
       for (Message& message : messages)
         registry_->submit(std::move(message.request), clock_.now(), std::move(message.reply));
       registry_->flush();
@@ -86,6 +87,7 @@ class Core {
   std::unique_ptr<store::Store> store_;
   watch::Window window_;
   std::unique_ptr<Access> access_;
+  std::unique_ptr<Reader> reader_;
   std::unique_ptr<Registry> registry_;
   Mailbox<Message> mailbox_{10'000};
   std::thread thread_;

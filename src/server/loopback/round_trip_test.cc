@@ -3,7 +3,7 @@
 #include "api/conversion.h"
 #include "api/decode.h"
 #include "api/sample.h"
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 #include "server/loopback/loopback.h"
 
 // The guard of D10: every member of every kind goes through every way a document can take, and none

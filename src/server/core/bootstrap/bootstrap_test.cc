@@ -1,5 +1,7 @@
+#include "server/core/bootstrap/bootstrap.h"
+
 #include "server/core/bootstrap/client_authority.h"
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {
@@ -19,12 +21,12 @@ TEST_F(BootstrapTest, OthersLearnWhoseCertificatesToBelieve) {
     return get(maps(), "kube-system", "extension-apiserver-authentication");
   };
   EXPECT_FALSE(read().has_value());
-  publish_client_authority(registry_, "PEM", now_);
+  publish_client_authority(registry_, *store_, "PEM", now_);
   EXPECT_EQ(at(read(), "data"), R"({"client-ca-file":"PEM"})");
   const api::Revision written = store_->revision();
-  publish_client_authority(registry_, "PEM", now_);
+  publish_client_authority(registry_, *store_, "PEM", now_);
   EXPECT_EQ(store_->revision(), written) << "nothing to say twice";
-  publish_client_authority(registry_, "OTHER", now_);
+  publish_client_authority(registry_, *store_, "OTHER", now_);
   EXPECT_EQ(at(read(), "data"), R"({"client-ca-file":"OTHER"})");
 
   EXPECT_EQ(at(get(kind(kRbac, "Role"), "kube-system", "extension-apiserver-authentication-reader"),
@@ -68,14 +70,14 @@ TEST_F(BootstrapTest, WhatARoleHasLostComesBackAtTheNextStart) {
                     R"({"metadata":{"annotations":)"
                     R"({"rbac.authorization.kubernetes.io/autoupdate":"false"}},"rules":[]})"));
   ASSERT_TRUE(merge(bindings, "", "system:basic-user", R"({"subjects":null})"));
-  registry_.bootstrap(now_);
+  bootstrap(registry_, *store_, now_);
   EXPECT_EQ(at(get(roles, "", "system:basic-user"), "rules"), "[" + own + "," + whole.substr(1))
       << "and what was added stays";
   EXPECT_EQ(at(get(roles, "", "system:discovery"), "rules").find("/api"), std::string::npos);
   EXPECT_NE(at(get(bindings, "", "system:basic-user"), "subjects").find("system:authenticated"),
             std::string::npos);
   const api::Revision settled = store_->revision();
-  registry_.bootstrap(now_);
+  bootstrap(registry_, *store_, now_);
   EXPECT_EQ(store_->revision(), settled);
 }
 

@@ -18,13 +18,17 @@ constexpr std::string_view kNamespace = "kube-system";
 constexpr std::string_view kName = "extension-apiserver-authentication";
 constexpr std::string_view kKey = "client-ca-file";
 
-api::Request about_map(api::Verb verb) {
+const api::Kind& config_maps() {
   const api::Kind* const kind = api::find_kind("", "ConfigMap");
   CHECK(kind != nullptr);
+  return *kind;
+}
+
+api::Request about_map(api::Verb verb) {
   api::Request request;
   request.verb = verb;
-  request.kind = kind;
-  request.version = kind->stored_version;
+  request.kind = &config_maps();
+  request.version = request.kind->stored_version;
   request.name_space = kNamespace;
   request.name = kName;
   request.user = {.name = "system:apiserver", .groups = {"system:masters"}};
@@ -33,8 +37,9 @@ api::Request about_map(api::Verb verb) {
 
 }  // namespace
 
-void publish_client_authority(Registry& registry, const std::string& certificate, Time now) {
-  const auto standing = registry.read(about_map(api::Verb::Get));
+void publish_client_authority(Registry& registry, const store::Store& store,
+                              const std::string& certificate, Time now) {
+  const api::ObjectPtr standing = store.get(store::make_key(config_maps(), kNamespace, kName));
   JsonObject data{{kKey, certificate}};
   api::Request request = about_map(standing ? api::Verb::Patch : api::Verb::Create);
   request.body = JsonObject{{"data", std::move(data)}};

@@ -1,6 +1,6 @@
 #include "server/core/read/group_tally.h"
 
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {
@@ -21,7 +21,7 @@ class GroupTallyTest : public CoreTest {
   // "members/scheduled"
   std::string tally(const api::Kind& kind, const std::string& name) {
     const auto object = store_->get(store::make_key(kind, "default", name));
-    const api::GroupCounts counts = registry_.tally().count(*object);
+    const api::GroupCounts counts = reader_.tally().count(*object);
     return std::to_string(counts.members) + "/" + std::to_string(counts.scheduled);
   }
   const api::Kind& groups = api::kinds::pod_group();

@@ -1,4 +1,4 @@
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 // What the server does for kinds beyond their rules: warnings, generated parts, two views of
 // events.
@@ -163,7 +163,7 @@ TEST_F(KindsTest, AFreshServerHasWhatClientsLookFor) {
   EXPECT_EQ(at(get(services(), "default", "kubernetes"), "spec.clusterIP"), "10.96.0.1");
   EXPECT_EQ(at(get(services(), "default", "kubernetes"), "metadata.labels"),
             R"({"component":"apiserver","provider":"kubernetes"})");
-  registry_.bootstrap(now_);
+  bootstrap(registry_, *store_, now_);
   EXPECT_EQ(names(list(services(), "default")), "kubernetes");
 }
 

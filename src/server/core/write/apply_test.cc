@@ -1,5 +1,5 @@
 #include "api/json.h"
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {

@@ -9,11 +9,10 @@
 
 #include "api/request.h"
 #include "base/result.h"
+#include "server/core/request/reply.h"
 #include "store/store.h"
 
 namespace muster::server {
-
-using Reply = std::function<void(Result<api::Answer>)>;
 
 // What a write request leads to: writes that happen together, and the answer once they are durable.
 struct Decision {

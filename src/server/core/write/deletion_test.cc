@@ -1,4 +1,4 @@
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {

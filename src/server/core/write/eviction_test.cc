@@ -1,6 +1,6 @@
 #include "server/core/write/eviction.h"
 
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {

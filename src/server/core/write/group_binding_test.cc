@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {

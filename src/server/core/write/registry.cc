@@ -6,9 +6,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "server/core/bootstrap/bootstrap_roles.h"
-#include "server/core/read/paging.h"
-#include "server/core/read/reads.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/selection.h"
 #include "server/core/write/binding.h"
@@ -24,9 +21,6 @@
 namespace muster::server {
 namespace {
 
-using api::Json;
-using api::JsonArray;
-using api::JsonObject;
 using api::Verb;
 
 constexpr std::chrono::hours kEventLife{1};
@@ -72,29 +66,6 @@ Result<Decision> decide_safely(Context& context, api::Request& request) {
   }
 }
 
-api::Request create_of(const api::Kind& kind, JsonObject document) {
-  api::Request request;
-  request.verb = Verb::Create;
-  request.kind = &kind;
-  request.version = kind.stored_version;
-  request.user = {.name = "system:apiserver", .groups = {"system:masters"}};
-  request.body = std::move(document);
-  return request;
-}
-
-// How pods, and tools that look for one, find this server.
-JsonObject own_service() {
-  return {
-      {"metadata",
-       JsonObject{{"labels", JsonObject{{"component", "apiserver"}, {"provider", "kubernetes"}}}}},
-      {"spec", JsonObject{{"type", "ClusterIP"},
-                          {"clusterIP", "10.96.0.1"},
-                          {"ports", JsonArray{JsonObject{{"name", "https"},
-                                                         {"port", std::int64_t{443}},
-                                                         {"protocol", "TCP"},
-                                                         {"targetPort", std::int64_t{6443}}}}}}}};
-}
-
 // When something last happened to an event.
 Time last_seen(const api::Object& event) {
   Time seen = event.meta().creation_time.value_or(Time());
@@ -105,18 +76,13 @@ Time last_seen(const api::Object& event) {
 
 }  // namespace
 
-Registry::Registry(store::Store& store, watch::Window& window, Entropy& entropy,
-                   Validation validation, const api::Gates& gates)
-    : store_(store),
-      window_(window),
-      entropy_(entropy),
+Registry::Registry(store::Store& store, Entropy& entropy, Validation validation,
+                   const api::Gates& gates)
+    : entropy_(entropy),
       validation_(validation),
       gates_(gates),
-      served_(served_kinds(gates)),
-      tally_(store),
       staging_(std::make_unique<Staging>(store)),
-      cleaner_(std::make_unique<NamespaceCleaner>(store)),
-      pins_(std::make_unique<PinnedListings>()) {}
+      cleaner_(std::make_unique<NamespaceCleaner>(store)) {}
 
 Registry::~Registry() = default;
 
@@ -168,13 +134,6 @@ bool Registry::clean_up() {
   });
 }
 
-Result<api::Answer> Registry::read(const api::Request& request) const {
-  if (request.verb == Verb::Get) return read_object(store_, request);
-  if (request.verb == Verb::List)
-    return read_list({.store = store_, .window = window_, .pins = *pins_}, request);
-  return fail(internal_error("a write was sent to the reader"));
-}
-
 void Registry::expire(Time now) {
   now_ = std::max(now_, now);
   const api::Kind& kind = api::kinds::event();
@@ -190,55 +149,6 @@ void Registry::expire(Time now) {
     decide(std::move(request), now, nullptr);
     if (++count == kExpiredMax) break;
   }
-  flush();
-}
-
-void Registry::bootstrap(Time now) {
-  const auto ensure_in = [&](const api::Kind& kind, std::string_view name_space,
-                             std::string_view name, JsonObject document) {
-    if (staging_->get(store::make_key(kind, name_space, name))) return;
-    api::ensure_object(document, "metadata").insert_or_assign("name", std::string(name));
-    api::Request request = create_of(kind, std::move(document));
-    request.name_space = name_space;
-    decide(std::move(request), now, [](const Result<api::Answer>& answer) {
-      if (!answer) log(LogLevel::Error, "bootstrap: {}", answer.error().message);
-    });
-  };
-  const auto ensure = [&](const api::Kind& kind, std::string_view name, JsonObject document) {
-    ensure_in(kind, "", name, std::move(document));
-  };
-  now_ = std::max(now_, now);
-  for (const std::string_view name : {"default", "kube-system", "kube-public", "kube-node-lease"})
-    ensure(api::kinds::name_space(), name, {});
-  ensure(
-      api::kinds::priority_class(), "system-cluster-critical",
-      {{"value", 2'000'000'000},
-       {"description",
-        "Used for system critical pods that must run in the cluster, but can be moved to another "
-        "node if necessary."}});
-  ensure(api::kinds::priority_class(), "system-node-critical",
-         {{"value", 2'000'001'000},
-          {"description",
-           "Used for system critical pods that must not be moved from their current node."}});
-  for (BootstrapObject& object : bootstrap_roles()) {
-    const std::string name(api::find_string(object.document.at("metadata"), "name"));
-    const std::string home(api::find_string(object.document.at("metadata"), "namespace"));
-    const api::ObjectPtr standing = staging_->get(store::make_key(*object.kind, home, name));
-    if (standing == nullptr) {
-      ensure_in(*object.kind, home, name, std::move(object.document.as_object()));
-    } else if (auto patch = lost_parts(object.document, standing->document())) {
-      api::Request request = create_of(*object.kind, {});
-      request.verb = Verb::Patch;
-      request.patch_type = api::PatchType::Merge;
-      request.name_space = home;
-      request.name = name;
-      request.body = *std::move(patch);
-      decide(std::move(request), now, [](const Result<api::Answer>& answer) {
-        if (!answer) log(LogLevel::Error, "bootstrap: {}", answer.error().message);
-      });
-    }
-  }
-  ensure_in(*api::find_kind("", "Service"), "default", "kubernetes", own_service());
   flush();
 }
 

@@ -3,33 +3,24 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "api/gates/gates.h"
 #include "api/request.h"
 #include "base/entropy.h"
-#include "base/result.h"
 #include "base/time.h"
-#include "server/core/read/group_tally.h"
-#include "server/core/request/served.h"
+#include "server/core/request/reply.h"
 #include "server/core/write/role_guard.h"
 #include "store/store.h"
-#include "watch/window.h"
 
-// Requests in, objects out; pure: no sockets, no threads, no clock.
 namespace muster::server {
 
 class Batch;
 class NamespaceCleaner;
-class PinnedListings;
 class Staging;
 
-using Reply = std::function<void(Result<api::Answer>)>;
-
 // Turns requests into transactions: admission, strategies, patches, preconditions, in one order.
-// Writes belong to one thread, the registry's; reads may come from any.
+// It belongs to one thread, the registry's.
 //
 //   submit()* → flush(): everything submitted since the last flush is decided one after the other,
 //   each seeing the results of those before it, then committed with one sync, then answered.
@@ -41,15 +32,14 @@ class Registry {
   // Off only where a test sends random documents through, to see that nothing gets lost on the way.
   enum class Validation : std::uint8_t { On, Off };
 
-  Registry(store::Store& store, watch::Window& window, Entropy& entropy,
-           Validation validation = Validation::On, const api::Gates& gates = {});
+  Registry(store::Store& store, Entropy& entropy, Validation validation = Validation::On,
+           const api::Gates& gates = {});
   ~Registry();
 
-  // Before the first submit(). Without a guard whoever may write roles and bindings may grant
+  // Before the first submit(). Without a guard, who may write roles and bindings may grant
   // anything.
   void guard_roles(RoleGuard guard) { role_guard_ = std::move(guard); }
 
-  // --- the registry's thread ---
   // Decides a write (Create, Update, Patch, Delete, DeleteCollection). An error that needs no
   // commit may be answered at once; everything else is answered by flush().
   void submit(api::Request request, Time now, Reply reply);
@@ -69,33 +59,18 @@ class Registry {
   // to call every minute or so.
   void expire(Time now);
 
-  // What must exist on a fresh server: namespaces, priority classes. Idempotent.
-  void bootstrap(Time now);
-
-  // --- any thread ---
-  // Get and List. Sees only what is durable.
-  Result<api::Answer> read(const api::Request& request) const;
-  // The kinds that clients may speak of, by the gates.
-  Kinds served() const { return served_; }
-  const GroupTally& tally() const { return tally_; }
-
  private:
   void decide(api::Request request, Time now, Reply reply);
   // True if terminating namespaces gave something to do, which has been decided.
   bool clean_up();
 
-  store::Store& store_;
-  watch::Window& window_;
   Entropy& entropy_;
   const Validation validation_;
   const api::Gates gates_;
-  const std::vector<const api::Kind*> served_;
-  const GroupTally tally_;
   RoleGuard role_guard_;  // may be empty
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<NamespaceCleaner> cleaner_;
-  std::unique_ptr<PinnedListings> pins_;  // the only part that reads change; has its own lock
-  Time now_;                              // of the newest request
+  Time now_;  // of the newest request
 };
 
 }  // namespace muster::server

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 #include "server/core/write/batch.h"
 
 namespace muster::server {
@@ -106,7 +106,7 @@ TEST_F(RegistryTest, RepliesMaySubmitAgain) {
 
 TEST_F(RegistryTest, BootstrapIsIdempotent) {
   const api::Revision before = store_->revision();
-  registry_.bootstrap(now_);
+  bootstrap(registry_, *store_, now_);
   EXPECT_EQ(store_->revision(), before);
   EXPECT_EQ(names(list(namespaces(), "")), "default kube-node-lease kube-public kube-system");
   const auto node_critical = get(api::kinds::priority_class(), "", "system-node-critical");

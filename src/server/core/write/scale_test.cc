@@ -1,6 +1,7 @@
 #include "server/core/write/scale.h"
 
-#include "server/core/testing.h"
+#include "server/core/request/scale_view.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {

@@ -14,6 +14,7 @@
 #include "server/core/request/decode_body.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/resource_version.h"
+#include "server/core/request/scale_view.h"
 #include "server/core/strategies/document.h"
 #include "server/core/strategies/strategy.h"
 #include "server/core/write/admission.h"

@@ -13,6 +13,8 @@
 #include "api/request.h"
 #include "base/entropy.h"
 #include "base/time.h"
+#include "server/core/bootstrap/bootstrap.h"
+#include "server/core/read/reader.h"
 #include "server/core/read/watcher.h"
 #include "server/core/request/decode_body.h"
 #include "server/core/server.h"
@@ -63,14 +65,15 @@ class CoreTest : public ::testing::Test {
                     const api::Gates& gates = {})
       : store_(store::Store::open(std::move(engine)).value()),
         window_(limits),
-        registry_(*store_, window_, entropy_, validation, gates),
-        server_(registry_, *store_, window_, [this](Request&& request, Reply&& reply) {
+        reader_(*store_, window_, gates),
+        registry_(*store_, entropy_, validation, gates),
+        server_(reader_, [this](Request& request, Reply& reply) {
           registry_.submit(std::move(request), now_, std::move(reply));
           return true;
         }) {
     window_.start(store_->compacted());
     store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
-    registry_.bootstrap(now_);
+    bootstrap(registry_, *store_, now_);
   }
 
   static const api::Kind& pods() { return api::kinds::pod(); }
@@ -236,6 +239,7 @@ class CoreTest : public ::testing::Test {
   SeededEntropy entropy_{1};
   std::unique_ptr<store::Store> store_;
   watch::Window window_;
+  Reader reader_;
   Registry registry_;
   Server server_;
 };

@@ -1,7 +1,7 @@
-#include "server/core/read/reads.h"
+#include "server/core/read/reader.h"
 
 #include "server/core/read/paging.h"
-#include "server/core/testing.h"
+#include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
 namespace {

@@ -1,17 +1,23 @@
-#include "server/core/read/reads.h"
+#include "server/core/read/reader.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "server/core/request/errors.h"
 #include "server/core/request/resource_version.h"
+#include "server/core/request/scale_view.h"
 #include "server/core/request/selection.h"
-#include "server/core/write/scale.h"
 
 namespace muster::server {
 namespace {
 
 using Listing = PinnedListings::Listing;
+
+struct ListSources {
+  const store::Store& store;
+  const watch::Window& window;
+  PinnedListings& pins;
+};
 
 Error list_expired() {
   return make_error(Reason::Expired, "The resourceVersion for the provided list is too old.");
@@ -96,8 +102,6 @@ std::string relative_key(const Selection& selection, const api::Object& object) 
       .substr(selection.prefix().size());
 }
 
-}  // namespace
-
 Result<api::Answer> read_object(const store::Store& store, const api::Request& request) {
   TRY(known_revision(store, request.list.resource_version));
   api::ObjectPtr object =
@@ -138,6 +142,32 @@ Result<api::Answer> read_list(const ListSources& from, const api::Request& reque
       from.pins.pin(selection.prefix(), start.listing);
   }
   return api::Answer{.what = std::move(list), .warnings = {}};
+}
+
+}  // namespace
+
+Reader::Reader(store::Store& store, watch::Window& window, const api::Gates& gates)
+    : store_(store), window_(window), served_(served_kinds(gates)), tally_(store) {}
+
+Result<api::Answer> Reader::read(const api::Request& request) const {
+  if (request.verb == api::Verb::Get) return read_object(store_, request);
+  if (request.verb == api::Verb::List)
+    return read_list({.store = store_, .window = window_, .pins = pins_}, request);
+  return fail(internal_error("a write was sent to the reader"));
+}
+
+Result<Reader::OpenWatch> Reader::watch(const api::Request& request,
+                                        watch::Window::Wake wake) const {
+  // Subscribe first: a change between the two is then a wake too many, never one too few.
+  OpenWatch out;
+  out.subscription = window_.subscribe(request.kind->store_prefix, wake);
+  out.watcher = TRY(Watcher::open(request, store_, window_));
+  if (out.watcher->unreached()) out.any_change = listen(std::move(wake));
+  return out;
+}
+
+std::unique_ptr<watch::Window::Subscription> Reader::listen(watch::Window::Wake wake) const {
+  return window_.subscribe("", std::move(wake));
 }
 
 }  // namespace muster::server
