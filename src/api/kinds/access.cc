@@ -2,7 +2,7 @@
 
 namespace muster::api::kinds {
 
-// Questions in the shape of objects: answered, never kept (wire.md 6.4).
+// Questions in the shape of objects: answered, never kept.
 std::vector<Kind> access_kinds() {
   constexpr GroupVersion kAuthentication{
       .group = "authentication.k8s.io", .version = "v1", .package = "authentication/v1"};

@@ -5,6 +5,13 @@ namespace {
 
 constexpr GroupVersion kCoreV1{.group = "", .version = "v1", .package = "core/v1"};
 
+// The old form of pods/binding: the body names the pod.
+Kind binding_kind() {
+  Kind kind = plain_kind(kCoreV1, "Binding", "bindings");
+  kind.stored = false;
+  return kind;
+}
+
 Kind config_map() {
   Kind kind = plain_kind(kCoreV1, "ConfigMap", "configmaps");
   kind.short_names = {"cm"};
@@ -18,10 +25,53 @@ Kind endpoints() {
   return kind;
 }
 
+Kind event_kind() {
+  Kind kind = plain_kind(kCoreV1, "Event", "events");
+  kind.short_names = {"ev"};
+  kind.create_on_update = true;
+  kind.selectable_fields = {"involvedObject.kind",
+                            "involvedObject.namespace",
+                            "involvedObject.name",
+                            "involvedObject.uid",
+                            "involvedObject.apiVersion",
+                            "involvedObject.resourceVersion",
+                            "involvedObject.fieldPath",
+                            "reason",
+                            "reportingComponent",
+                            "source",
+                            "type"};
+  return kind;
+}
+
 Kind limit_range() {
   Kind kind = plain_kind(kCoreV1, "LimitRange", "limitranges");
   kind.short_names = {"limits"};
   kind.create_on_update = true;
+  return kind;
+}
+
+Kind name_space_kind() {
+  Kind kind = plain_kind(kCoreV1, "Namespace", "namespaces");
+  kind.short_names = {"ns"};
+  kind.namespaced = false;
+  kind.subresources = {{.name = "finalize",
+                        .kind = "Namespace",
+                        .body_group = {},
+                        .body_version = {},
+                        .verbs = {"update"}},
+                       status_part(kind)};
+  kind.answers_delete_with_object = true;
+  kind.deletes_collections = false;
+  kind.selectable_fields = {"status.phase"};
+  return kind;
+}
+
+Kind node_kind() {
+  Kind kind = plain_kind(kCoreV1, "Node", "nodes");
+  kind.short_names = {"no"};
+  kind.namespaced = false;
+  kind.subresources = {status_part(kind)};
+  kind.selectable_fields = {"spec.unschedulable"};
   return kind;
 }
 
@@ -39,6 +89,38 @@ Kind persistent_volume_claim() {
   kind.short_names = {"pvc"};
   kind.subresources = {status_part(kind)};
   kind.answers_delete_with_object = true;
+  return kind;
+}
+
+Kind pod_kind() {
+  Kind kind = plain_kind(kCoreV1, "Pod", "pods");
+  kind.short_names = {"po"};
+  kind.categories = {"all"};
+  kind.subresources = {{.name = "binding",
+                        .kind = "Binding",
+                        .body_group = {},
+                        .body_version = {},
+                        .verbs = {"create"}},
+                       whole_part(kind, "ephemeralcontainers"),
+                       {.name = "eviction",
+                        .kind = "Eviction",
+                        .body_group = "policy",
+                        .body_version = "v1",
+                        .verbs = {"create"}},
+                       whole_part(kind, "resize"),
+                       status_part(kind)};
+  kind.keeps_generation = true;
+  kind.answers_delete_with_object = true;
+  kind.selectable_fields = {"spec.nodeName",
+                            "spec.host",
+                            "spec.restartPolicy",
+                            "spec.schedulerName",
+                            "spec.serviceAccountName",
+                            "spec.hostNetwork",
+                            "status.phase",
+                            "status.podIP",
+                            "status.podIPs",
+                            "status.nominatedNodeName"};
   return kind;
 }
 
@@ -99,11 +181,16 @@ Kind service_account() {
 }  // namespace
 
 std::vector<Kind> core_kinds() {
-  return {config_map(),
+  return {binding_kind(),
+          config_map(),
           endpoints(),
+          event_kind(),
           limit_range(),
+          name_space_kind(),
+          node_kind(),
           persistent_volume(),
           persistent_volume_claim(),
+          pod_kind(),
           pod_template(),
           replication_controller(),
           resource_quota(),

@@ -18,8 +18,8 @@ struct Subresource {
   std::vector<std::string> verbs;  // sorted
 };
 
-// What the API knows of a kind of object, written once in kinds.cc. All versions of a kind share
-// one Kind: conversion between them is a swap of apiVersion.
+// What the API knows of a kind of object, written once beside its group. All versions of a kind
+// share one Kind: conversion between them is a swap of apiVersion.
 struct Kind {
   std::string group;                  // "" is core
   std::vector<std::string> versions;  // served, most preferred first
@@ -55,7 +55,7 @@ struct Kind {
   bool serves(std::string_view version) const;
 };
 
-// Every kind, in discovery order. Lives for ever.
+// Every kind, in discovery order. Lives forever.
 std::span<const Kind* const> all_kinds();
 // By group, version and plural, as a URL names it; null if not served.
 const Kind* find_resource(std::string_view group, std::string_view version,

@@ -14,13 +14,15 @@ Kind plain_kind(const GroupVersion& in, std::string_view name, std::string_view 
   return kind;
 }
 
-Subresource status_part(const Kind& kind) {
-  return {.name = "status",
+Subresource whole_part(const Kind& kind, std::string_view name) {
+  return {.name = std::string(name),
           .kind = kind.kind,
           .body_group = {},
           .body_version = {},
           .verbs = {"get", "patch", "update"}};
 }
+
+Subresource status_part(const Kind& kind) { return whole_part(kind, "status"); }
 
 Subresource scale_part() {
   return {.name = "scale",

@@ -6,19 +6,20 @@
 
 #include "api/kinds/kind.h"
 
-// The kinds of each API group, one file per group (wire.md 1.5, 2.1, 2.6, 2.11 and 2.13 say what
-// distinguishes them). kinds.cc joins and sorts them.
+// The kinds of each API group, one file per group. all_kinds.cc joins and sorts them.
 namespace muster::api::kinds {
 
 std::vector<Kind> access_kinds();
 std::vector<Kind> core_kinds();
 std::vector<Kind> apps_kinds();
 std::vector<Kind> batch_kinds();
+std::vector<Kind> coordination_kinds();
 std::vector<Kind> discovery_kinds();
 std::vector<Kind> events_kinds();
 std::vector<Kind> policy_kinds();
 std::vector<Kind> rbac_kinds();
 std::vector<Kind> resource_kinds();
+std::vector<Kind> scheduling_kinds();
 std::vector<Kind> storage_kinds();
 std::vector<Kind> third_party_kinds();
 
@@ -31,6 +32,8 @@ struct GroupVersion {
 // A namespaced kind with nothing special about it.
 Kind plain_kind(const GroupVersion& in, std::string_view name, std::string_view plural);
 
+// An endpoint that gets the whole object but changes only a part of it.
+Subresource whole_part(const Kind& kind, std::string_view name);
 // status: read and written apart from the rest.
 Subresource status_part(const Kind& kind);
 // scale: the number of replicas, as an autoscaling/v1 Scale.

@@ -84,6 +84,7 @@ class Catalog {
                                &kSchedulingV1,
                                &kSchedulingV1beta1,
                                &kSchedulingV1alpha3,
+                               &kSchedulingV1alpha3Only,
                                &kBatch,
                                &kAppsV1,
                                &kAutoscalingV1,

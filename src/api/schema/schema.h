@@ -43,7 +43,7 @@ struct Field {
   Repeat repeat = Repeat::One;
   const Message* message = nullptr;  // of Shape::Message
   bool optional = false;             // presence matters even for zero values (a pointer in Go)
-  bool always = false;               // written even when empty ("status": {}), see wire.md 2.3
+  bool always = false;               // written even when empty: "status": {}
   bool inlined = false;              // members stand in the parent (Volume.volumeSource …)
 
   std::vector<std::string> merge_keys;  // strategic merge: exactly one, or none

@@ -14,8 +14,7 @@
 // fields.
 //
 //   type         string bool int32 int64 double bytes Quantity IntOrString Time MicroTime Duration
-//   Any,
-//                or a message: of the same package, meta.X, core.X, scheduling.v1alpha3.X
+//                Any, or a message: of the same package, meta.X, core.X, scheduling.v1alpha3.X
 //   []T {}T *T   a list; a map from string; presence counts even for zero values
 //   always       written even when empty
 //   inline       the members of the message stand in the parent
@@ -42,6 +41,7 @@ extern const Table kCore;
 extern const Table kSchedulingV1;
 extern const Table kSchedulingV1beta1;
 extern const Table kSchedulingV1alpha3;
+extern const Table kSchedulingV1alpha3Only;
 extern const Table kBatch;
 extern const Table kAppsV1;
 extern const Table kAutoscalingV1;
