@@ -154,7 +154,7 @@ echo "libboost1.74-dev" >"$M/installed"
 ensure build
 expect "stops" ended 2
 expect "says why" said "Debian allows only one"
-expect "gives the line" said "apt-get install --no-install-recommends libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev"
+expect "gives the line" said "apt-get install --no-install-recommends libboost1.81-dev libboost-json1.81-dev"
 expect "without apt" no_apt
 
 new_machine little_space

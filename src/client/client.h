@@ -10,13 +10,13 @@
 #include "base/result.h"
 
 // The only way a component talks to the API. Behind it stands the server core in this process
-// (server/loopback) or a Kubernetes API server (http, later).
+// (server/loopback) or a Kubernetes API server (client/https).
 namespace muster::client {
 
 using Outcome = Result<api::Answer>;
 using Done = std::function<void(Outcome)>;
 
-// One thing that happened to an object, as a watch tells it.
+// One thing that happened to an object, as a watch reports it.
 struct Event {
   enum class Type : std::uint8_t { Added, Modified, Deleted };
   Type type = Type::Added;
@@ -24,7 +24,7 @@ struct Event {
 };
 
 // The life of all objects of a kind: first an Added for each that exists, then every change in
-// order. It heals itself: after a gap it tells the differences. Belongs to one component; poll()
+// order. It heals itself: after a gap it reports the differences. Belongs to one component; poll()
 // never blocks.
 class Feed {
  public:
@@ -32,7 +32,7 @@ class Feed {
   // Moves up to `max` events that have arrived into `out`. True while the initial block is not yet
   // complete.
   struct Poll {
-    bool synced = false;  // everything that existed at the start has been told
+    bool synced = false;  // everything that existed at the start has been reported
     bool more = false;    // call again, there is more right now
   };
   virtual Poll poll(std::vector<Event>& out, std::size_t max) = 0;

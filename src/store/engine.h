@@ -63,7 +63,7 @@ struct Contents {
 };
 
 // Every object at every revision. The engine decides revisions and durability; the Store above it
-// keeps the current objects in memory. Used by one thread (the registry's).
+// keeps the current objects in memory. Used by one thread at a time, the one that commits.
 //
 // Implementations: engines/memory.h, engines/rocksdb.h; both pass the behaviour suite in
 // engines/behaviour_test.cc.
