@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -18,9 +21,10 @@
 
 namespace muster::app {
 
-// The one thread that decides about writes: it takes the requests that have arrived and decides
-// them in order. A second thread commits what was decided with one sync and answers; meanwhile the
-// next batch gathers and is decided.
+// The one thread that decides about writes: it pops the requests that have arrived and decides them
+// in order. A second thread commits what was decided with one sync and answers; meanwhile the next
+// batch is decided. A request about many objects is decided in slices, one between any two looks
+// into the mailbox, so nobody waits for more than a few milliseconds of somebody else's work.
 class RegistryThread {
  public:
   RegistryThread(server::Registry& registry, store::Store& store, const Clock& clock)
@@ -41,8 +45,10 @@ class RegistryThread {
     };
   }
 
-  // Answers what has arrived, then ends the threads; later requests are refused.
+  // Answers what has arrived, then ends the threads; later requests are refused, and so is what
+  // cannot be decided within kStopPatience.
   void stop() {
+    stop_by_.store((clock_.now() + kStopPatience).time_since_epoch().count());
     mailbox_.close();
     if (thread_.joinable()) thread_.join();
     commits_.stop();
@@ -60,6 +66,9 @@ class RegistryThread {
   static constexpr std::size_t kMailboxCapacity = 20'000;
   static constexpr Duration kExpireEvery = std::chrono::minutes{1};
   static constexpr Duration kCompactEvery = std::chrono::minutes{5};
+  static constexpr Duration kStopPatience = std::chrono::seconds{2};
+  // How many requests are decided before the commit thread is offered what there is.
+  static constexpr std::size_t kDecideAtOnce = 64;
 
   // A full mailbox wakes by itself.
   void wake() { static_cast<void>(mailbox_.try_push()); }
@@ -70,34 +79,65 @@ class RegistryThread {
     expire_at_ = clock_.now() + kExpireEvery;
     compact_at_ = clock_.now() + kCompactEvery;
     compact_to_ = store_.revision();
-    while (mailbox_.pop_all(messages, std::chrono::seconds{1})) {
+    while (mailbox_.pop_all(messages, patience())) {
       const Time now = clock_.now();
-      for (Message& message : messages)
-        if (message) registry_.submit(std::move(message->request), now, std::move(message->reply));
+      decide(messages, now);
+      if (is_late())
+        registry_.refuse_unfinished();
+      else
+        registry_.work();
       if (!commits_.busy()) begin_commit();
-      if (now >= expire_at_ || now >= compact_at_) keep_house(now);
+      if (now >= expire_at_ || now >= compact_at_) run_maintenance(now);
     }
+    while (registry_.unfinished() && !is_late()) registry_.work();
+    registry_.refuse_unfinished();
+    // Not flush(): that would also empty every namespace that is being deleted, to the end.
+    begin_commit();
     finish_commit();
-    registry_.flush();
+  }
+
+  // Without patience there is work to go on with.
+  Duration patience() const {
+    return registry_.unfinished() ? Duration{0} : Duration{std::chrono::seconds{1}};
+  }
+
+  // The time to stop has passed.
+  bool is_late() const {
+    const auto stop_by = stop_by_.load();
+    return stop_by != 0 && clock_.now().time_since_epoch().count() >= stop_by;
+  }
+
+  void decide(std::vector<Message>& messages, Time now) {
+    std::size_t decided = 0;
+    for (Message& message : messages) {
+      if (!message) continue;
+      if (is_late()) {
+        if (message->reply)
+          message->reply(fail(Reason::ServiceUnavailable, "the server is stopping"));
+        continue;
+      }
+      registry_.submit(std::move(message->request), now, std::move(message->reply));
+      if (++decided % kDecideAtOnce == 0 && !commits_.busy()) begin_commit();
+    }
   }
 
   void begin_commit() {
     finish_commit();
-    std::shared_ptr<server::Batch> batch = registry_.take_batch();
+    std::shared_ptr<server::Batch> batch = registry_.begin_commit();
     if (batch) commits_.begin(std::move(batch));
   }
   void finish_commit() {
     commits_.await();
-    registry_.committed();
+    registry_.end_commit();
   }
 
-  void keep_house(Time now) {
-    finish_commit();
+  void run_maintenance(Time now) {
     if (now >= expire_at_) {
       registry_.expire(now);
       expire_at_ = now + kExpireEvery;
     }
     if (now < compact_at_) return;
+    finish_commit();
     // Watchers have five minutes to come back to where they were.
     if (const Result<void> compacted = store_.compact(compact_to_); !compacted)
       log(LogLevel::Warning, "cannot compact the store: {}", compacted.error().message);
@@ -109,6 +149,7 @@ class RegistryThread {
   store::Store& store_;
   const Clock& clock_;
   Mailbox<Message> mailbox_;
+  std::atomic<Time::rep> stop_by_ = 0;  // 0: not asked to stop
   Time expire_at_;
   Time compact_at_;
   api::Revision compact_to_;

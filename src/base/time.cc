@@ -19,7 +19,7 @@ char* write_digits(char* at, Number number, int width) {
   return at + width;
 }
 
-// By hand, not by fmt: every object has a time or two, and decoding writes each anew.
+// By hand, not by fmt: every object has a time or two, and decoding writes each again.
 std::string format_seconds(Time time) {
   const auto day = floor<days>(time);
   const std::chrono::year_month_day date{day};

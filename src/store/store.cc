@@ -63,6 +63,12 @@ Store::Listing Store::list(std::string_view prefix) const {
   return listing;
 }
 
+bool Store::has_any(std::string_view prefix) const {
+  const std::shared_lock lock(mutex_);
+  const auto at = in_order_.lower_bound(prefix);
+  return at != in_order_.end() && at->first.starts_with(prefix);
+}
+
 Result<std::vector<Result<Revision>>> Store::commit(std::span<Transaction> batch) {
   if (!committing_) {
     committing_ = true;

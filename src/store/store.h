@@ -36,6 +36,8 @@ class Store {
   // Everything whose key begins with `prefix`: "pods/", "pods/default/". Copies pointers only;
   // writers wait for it (50,000 objects: about 3 ms).
   Listing list(std::string_view prefix) const;
+  // Whether there is any object below `prefix`.
+  bool has_any(std::string_view prefix) const;
   // Whether the last write succeeded; a failed one is forgotten once a commit or a probe succeeds.
   const Health& health() const { return health_; }
 

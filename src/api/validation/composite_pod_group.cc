@@ -3,7 +3,7 @@
 #include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/group_rules.h"
-#include "api/validation/meaning.h"
+#include "api/validation/normalize.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/status_rules.h"
 
@@ -41,7 +41,7 @@ void validate_spec(const Edit& spec, bool update, GroupRules& rules, const Gates
 }
 
 Json spec_meaning(const Json& document) {
-  return meaning_of(schema::message("scheduling/v1alpha3", "CompositePodGroupSpec"),
+  return normalized(schema::message("scheduling/v1alpha3", "CompositePodGroupSpec"),
                     part_or_empty(document, "spec"));
 }
 

@@ -26,8 +26,8 @@ Result<PriorityClassFacts> class_of(std::string_view name,
 
 }  // namespace
 
-Result<void> settle_group_priority(Json& group, std::span<const PriorityClassFacts> classes,
-                                   std::string_view noun, const Gates& gates) {
+Result<void> resolve_group_priority(Json& group, std::span<const PriorityClassFacts> classes,
+                                    std::string_view noun, const Gates& gates) {
   JsonObject& spec = ensure_object(group.as_object(), "spec");
   const Json& said = part_of(group, "spec");
   const PriorityClassFacts facts = TRY(class_of(find_string(said, "priorityClassName"), classes));

@@ -30,8 +30,8 @@ inline constexpr std::string_view kCompositePodGroupNoun = "composite pod group"
 // says nothing of preemption takes the policy of its class; upstream defaults it first and then
 // refuses every class that is not PreemptLowerPriority. `classes` need hold only the named class
 // and the defaults. The error is Forbidden; its message is the bare sentence, without the object.
-Result<void> settle_group_priority(Json& group, std::span<const PriorityClassFacts> classes,
-                                   std::string_view noun, const Gates& gates);
+Result<void> resolve_group_priority(Json& group, std::span<const PriorityClassFacts> classes,
+                                    std::string_view noun, const Gates& gates);
 
 // On update: a group that is put without its preemption policy keeps it, as a pod does. It may
 // never have said it, but had it from its class.

@@ -41,7 +41,7 @@ TEST(GroupAdmission, SettlesPriorityClassAndPolicy) {
   };
   for (const Case& c : kCases) {
     Json group(JsonObject{{"spec", yaml(c.spec)}});
-    const Result<void> settled = settle_group_priority(group, kClasses, kPodGroupNoun, Gates());
+    const Result<void> settled = resolve_group_priority(group, kClasses, kPodGroupNoun, Gates());
     ASSERT_TRUE(settled) << settled.error().message;
     EXPECT_EQ(*find(group, "spec"), yaml(c.want)) << c.spec;
   }
@@ -67,13 +67,13 @@ TEST(GroupAdmission, RefusesWhatContradictsTheClass) {
   };
   for (const Case& c : kCases) {
     Json group(JsonObject{{"spec", yaml(c.spec)}});
-    const Result<void> settled = settle_group_priority(group, kClasses, kPodGroupNoun, Gates());
+    const Result<void> settled = resolve_group_priority(group, kClasses, kPodGroupNoun, Gates());
     ASSERT_FALSE(settled) << c.spec;
     EXPECT_EQ(settled.error().reason, Reason::Forbidden);
     EXPECT_EQ(settled.error().message, c.want);
   }
   Json composite = yaml("{spec: {priority: 7, preemptionPolicy: Never}}");
-  EXPECT_EQ(settle_group_priority(composite, {}, kCompositePodGroupNoun, Gates()).error().message,
+  EXPECT_EQ(resolve_group_priority(composite, {}, kCompositePodGroupNoun, Gates()).error().message,
             "priority set in the composite pod group (7) must match the priority computed (0) "
             "based on the priority class set in the spec");
 }
@@ -84,14 +84,14 @@ TEST(GroupAdmission, TheLowestGlobalDefaultIsTaken) {
       {.name = "a", .value = 3, .preemption_policy = "Never", .global_default = true},
       {.name = "c", .value = 1, .preemption_policy = ""}};
   Json group = yaml("{spec: {}}");
-  ASSERT_TRUE(settle_group_priority(group, classes, kPodGroupNoun, Gates()));
+  ASSERT_TRUE(resolve_group_priority(group, classes, kPodGroupNoun, Gates()));
   EXPECT_EQ(group, yaml("{spec: {priorityClassName: a, priority: 3, preemptionPolicy: Never}}"));
 }
 
 TEST(GroupAdmission, WithoutTheGateNothingIsSaidOfPreemption) {
   Json group = yaml("{spec: {priorityClassName: polite, preemptionPolicy: Maybe}}");
-  ASSERT_TRUE(settle_group_priority(group, kClasses, kPodGroupNoun,
-                                    Gates().without(Gate::PodGroupPreemptionPolicy)));
+  ASSERT_TRUE(resolve_group_priority(group, kClasses, kPodGroupNoun,
+                                     Gates().without(Gate::PodGroupPreemptionPolicy)));
   EXPECT_EQ(group, yaml("{spec: {priorityClassName: polite, priority: 10, preemptionPolicy: "
                         "Maybe}}"));
 }

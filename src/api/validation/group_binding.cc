@@ -43,7 +43,8 @@ bool is_number(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Pods are told apart by name over both lists: one cannot be bound twice, nor bound and nominated.
+// Pods are distinguished by name over both lists: one cannot be bound twice, nor bound and
+// nominated.
 void validate_assignments(const Json& spec, std::string_view member,
                           std::set<std::string_view>& names, FieldErrors& errors) {
   const FieldPath spec_path("spec");

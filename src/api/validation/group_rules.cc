@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "api/reading.h"
-#include "api/validation/meaning.h"
+#include "api/validation/normalize.h"
 #include "api/values/names.h"
 #include "api/values/well_known.h"
 

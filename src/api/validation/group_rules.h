@@ -32,7 +32,7 @@ struct Edit {
 //   format, bounds, what is inside
 //
 // Each function takes the holder of a field and looks at that field alone. On update both sides
-// must have gone through meaning_of().
+// must have gone through normalized().
 class GroupRules {
  public:
   enum class Write : std::uint8_t { Create, Update };

@@ -5,7 +5,7 @@
 #include "api/reading.h"
 #include "api/validation/group_rules.h"
 #include "api/validation/job_rules.h"
-#include "api/validation/meaning.h"
+#include "api/validation/normalize.h"
 
 // What a Job asks of a scheduler that places whole workloads.
 namespace muster::api {
@@ -53,8 +53,8 @@ void validate_policy(const Edit& scheduling, bool update, JobForm form, std::int
 void validate_job_scheduling(const Json& spec, const Json* old, JobForm form, const Gates& gates,
                              const FieldPath& path, FieldErrors& errors) {
   const schema::Message& message = schema::message("batch/v1", "JobSpec");
-  const Json now_meaning = meaning_of(message, spec);
-  const Json old_meaning = old == nullptr ? Json(nullptr) : meaning_of(message, *old);
+  const Json now_meaning = normalized(message, spec);
+  const Json old_meaning = old == nullptr ? Json(nullptr) : normalized(message, *old);
   const bool update = old != nullptr;
   const Edit whole{.now = &now_meaning, .old = update ? &old_meaning : nullptr};
   const FieldPath here = path.child("scheduling");

@@ -3,7 +3,7 @@
 #include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/group_rules.h"
-#include "api/validation/meaning.h"
+#include "api/validation/normalize.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/status_rules.h"
 #include "api/values/names.h"
@@ -46,8 +46,8 @@ void validate_claim_statuses(const Json& now, const Json& old, FieldErrors& erro
   }
 }
 
-Json meaning_of_part(const Json& document, std::string_view member, std::string_view message) {
-  return meaning_of(schema::message("scheduling/v1beta1", message),
+Json normalized_part(const Json& document, std::string_view member, std::string_view message) {
+  return normalized(schema::message("scheduling/v1beta1", message),
                     part_or_empty(document, member));
 }
 
@@ -70,8 +70,8 @@ FieldErrors validate_pod_group(const Json& document, const Gates& gates) {
 FieldErrors validate_pod_group_update(const Json& now, const Json& old, const Gates& gates) {
   FieldErrors errors;
   validate_object_meta_update(now, old, errors);
-  const Json now_spec = meaning_of_part(now, "spec", "PodGroupSpec");
-  const Json old_spec = meaning_of_part(old, "spec", "PodGroupSpec");
+  const Json now_spec = normalized_part(now, "spec", "PodGroupSpec");
+  const Json old_spec = normalized_part(old, "spec", "PodGroupSpec");
   GroupRules rules(GroupRules::Write::Update, gates, errors);
   validate_spec({.now = &now_spec, .old = &old_spec}, rules, gates);
   return errors;
@@ -92,8 +92,8 @@ FieldErrors validate_pod_group_status_update(const Json& now, const Json& old) {
       errors.invalid(item.child("name"), name,
                      "must match the name of an entry in `spec.resourceClaims`");
   }
-  validate_claim_statuses(meaning_of_part(now, "status", "PodGroupStatus"),
-                          meaning_of_part(old, "status", "PodGroupStatus"), errors);
+  validate_claim_statuses(normalized_part(now, "status", "PodGroupStatus"),
+                          normalized_part(old, "status", "PodGroupStatus"), errors);
   return errors;
 }
 

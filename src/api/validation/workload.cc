@@ -11,7 +11,7 @@
 #include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/group_rules.h"
-#include "api/validation/meaning.h"
+#include "api/validation/normalize.h"
 #include "api/validation/object_meta.h"
 #include "api/values/well_known.h"
 
@@ -184,8 +184,8 @@ FieldErrors validate_workload_update(const Json& now, const Json& old, const Gat
   validate_object_meta_update(now, old, errors);
   validate_tree(part_or_empty(now, "spec"), errors);
   const schema::Message& message = schema::message("scheduling/v1beta1", "WorkloadSpec");
-  const Json now_spec = meaning_of(message, part_or_empty(now, "spec"));
-  const Json old_spec = meaning_of(message, part_or_empty(old, "spec"));
+  const Json now_spec = normalized(message, part_or_empty(now, "spec"));
+  const Json old_spec = normalized(message, part_or_empty(old, "spec"));
   GroupRules rules(GroupRules::Write::Update, gates, errors);
   validate_fields({.now = &now_spec, .old = &old_spec}, rules, gates);
   return errors;

@@ -257,7 +257,7 @@ Causes created(Manifest& manifest) {
         std::string(prefix->as_string()) + "x7k2p";
   if (manifest.kind == "Workload") return causes(validate_workload(document, kAll));
   const bool leaf = manifest.kind == "PodGroup";
-  const Result<void> settled = settle_group_priority(
+  const Result<void> settled = resolve_group_priority(
       document, kClasses, leaf ? kPodGroupNoun : kCompositePodGroupNoun, kAll);
   if (!settled) return {settled.error().message};
   return causes(leaf ? validate_pod_group(document, kAll)

@@ -9,9 +9,10 @@
 #include "api/decode.h"
 #include "api/schema/schema.h"
 #include "api/validation/field_errors.h"
+#include "api/validation/validation_testing.h"
 #include "api/yaml.h"
 
-// Shorthands of this room's tests.
+// Shorthands of the tests of workloads, groups and Jobs.
 namespace muster::api {
 
 // A document of the message as a request would bring it: parsed from YAML, decoded, pruned.
@@ -35,19 +36,5 @@ inline std::vector<std::string> causes(const FieldErrors& errors) {
   return out;
 }
 using Causes = std::vector<std::string>;
-
-inline const std::string kBadSubdomain =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-    "for "
-    "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-inline const std::string kBadLabel =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-inline const std::string kBadNamePart =
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
-    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 }  // namespace muster::api

@@ -17,10 +17,10 @@ namespace {
 
 using client::Event;
 
-// A watch that heals itself. It knows what it has told, so that after a gap it can tell the
+// A watch that heals itself. It knows what it has reported, so that after a gap it can report the
 // differences.
 //
-//   watching ──(Expired)──▶ comparing: a fresh listing against `told_` ──▶ watching
+//   watching ──(Expired)──▶ comparing: a fresh listing against `reported_` ──▶ watching
 class LoopbackFeed final : public client::Feed {
  public:
   LoopbackFeed(const Server& server, api::Request request, std::function<void()> wake)
@@ -29,22 +29,22 @@ class LoopbackFeed final : public client::Feed {
   }
 
   Poll poll(std::vector<Event>& out, std::size_t max) override {
-    for (std::size_t told = 0; told < max;) {
+    for (std::size_t count = 0; count < max;) {
       if (!pending_.empty()) {
         out.push_back(std::move(pending_.front()));
         pending_.pop_front();
-        ++told;
+        ++count;
         continue;
       }
-      Watcher::Next next = open_.watcher->next(max - told);
+      Watcher::Next next = open_.watcher->next(max - count);
       if (next.messages.empty() && !next.more) return {.synced = synced_, .more = false};
-      for (Watcher::Message& message : next.messages) take(std::move(message));
+      for (Watcher::Message& message : next.messages) on_message(std::move(message));
     }
     return {.synced = synced_ && pending_.empty(), .more = true};
   }
 
  private:
-  struct Told {
+  struct Reported {
     api::ObjectPtr object;
     std::uint64_t round = 0;  // of the listing that last showed it
   };
@@ -58,9 +58,9 @@ class LoopbackFeed final : public client::Feed {
     open_ = std::move(*opened);
   }
 
-  void take(Watcher::Message message) {
+  void on_message(Watcher::Message message) {
     if (auto* item = std::get_if<Watcher::Item>(&message)) {
-      take_item(std::move(*item));
+      on_item(std::move(*item));
     } else if (const auto* bookmark = std::get_if<Watcher::Bookmark>(&message)) {
       if (bookmark->initial_events_end) end_listing();
     } else {
@@ -70,37 +70,37 @@ class LoopbackFeed final : public client::Feed {
     }
   }
 
-  void take_item(Watcher::Item item) {
+  void on_item(Watcher::Item item) {
     const std::string key = api::key_text(item.object->meta());
     if (item.type == store::Change::Type::Deleted) {
-      if (told_.erase(key) > 0) tell(Event::Type::Deleted, std::move(item.object));
+      if (reported_.erase(key) > 0) report(Event::Type::Deleted, std::move(item.object));
       return;
     }
-    Told& told = told_[key];
-    const api::ObjectPtr before = std::exchange(told.object, item.object);
-    told.round = round_;
+    Reported& reported = reported_[key];
+    const api::ObjectPtr before = std::exchange(reported.object, item.object);
+    reported.round = round_;
     if (before && before->revision() == item.object->revision()) return;
-    // Deleted and made anew while we were not looking: two lives, not one.
+    // Deleted and made again while we were not looking: two lives, not one.
     const bool reborn = before && before->meta().uid != item.object->meta().uid;
-    if (reborn) tell(Event::Type::Deleted, before);
-    tell(before && !reborn ? Event::Type::Modified : Event::Type::Added, std::move(item.object));
+    if (reborn) report(Event::Type::Deleted, before);
+    report(before && !reborn ? Event::Type::Modified : Event::Type::Added, std::move(item.object));
   }
 
-  // A listing is complete: what it did not show is gone, and told so in the order of its keys.
+  // A listing is complete: what it did not show is gone, and reported so in the order of the keys.
   void end_listing() {
     synced_ = true;
     std::vector<std::string> gone;
-    for (const auto& [key, told] : told_)
-      if (told.round != round_) gone.push_back(key);
+    for (const auto& [key, reported] : reported_)
+      if (reported.round != round_) gone.push_back(key);
     std::ranges::sort(gone);
     for (const std::string& key : gone) {
-      const auto at = told_.find(key);
-      tell(Event::Type::Deleted, std::move(at->second.object));
-      told_.erase(at);
+      const auto at = reported_.find(key);
+      report(Event::Type::Deleted, std::move(at->second.object));
+      reported_.erase(at);
     }
   }
 
-  void tell(Event::Type type, api::ObjectPtr object) {
+  void report(Event::Type type, api::ObjectPtr object) {
     pending_.push_back({.type = type, .object = std::move(object)});
   }
 
@@ -108,10 +108,10 @@ class LoopbackFeed final : public client::Feed {
   const api::Request request_;
   const std::function<void()> wake_;
   Server::OpenWatch open_;
-  boost::unordered_flat_map<std::string, Told> told_;  // by namespace/name
-  std::deque<Event> pending_;                          // found, not yet told
-  std::uint64_t round_ = 0;                            // counts listings
-  bool synced_ = false;                                // the first listing is complete
+  boost::unordered_flat_map<std::string, Reported> reported_;  // by namespace/name
+  std::deque<Event> pending_;                                  // found, not yet polled
+  std::uint64_t round_ = 0;                                    // counts listings
+  bool synced_ = false;                                        // the first listing is complete
 };
 
 }  // namespace

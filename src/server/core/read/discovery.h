@@ -6,7 +6,7 @@
 
 #include "server/core/request/served.h"
 
-// What the API serves, told to clients (wire.md 1.3 and 1.4). Pure functions of the served kinds;
+// What the API serves, as clients ask for it. Pure functions of the served kinds;
 // ETags and content negotiation belong to server/http.
 namespace muster::server {
 

@@ -41,7 +41,7 @@ class GroupTally final : public api::GroupCounter {
   const store::Store& store_;
   mutable std::mutex mutex_;  // guards all below
   mutable bool counted_ = false;
-  // Up to which revision each kind was counted from the start: what is told later may be older.
+  // Up to which revision each kind was counted from the start: what is heard later may be older.
   mutable std::map<const api::Kind*, api::Revision> counted_up_to_;
   mutable std::vector<Aside> aside_;
   mutable std::map<Key, api::GroupCounts> counts_;

@@ -14,10 +14,9 @@
 
 namespace muster::server {
 
-// Where a listing goes on: at a snapshot, after a key. Clients carry it as an opaque token
-// (wire.md 2.8).
+// Where a listing goes on: at a snapshot, after a key. Clients carry it as an opaque token.
 struct ContinueToken {
-  api::Revision revision;  // -1: whatever is newest
+  api::Revision revision;  // -1: the newest
   std::string start;       // the first key that has not been listed, relative to the prefix
 
   std::string text() const;

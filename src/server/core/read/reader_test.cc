@@ -154,6 +154,47 @@ TEST_F(ReadsTest, ExactRevisionsAreServedWhileTheyStand) {
   EXPECT_EQ(names(list(pods(), "", {.version = then})), "a b") << "not older than that";
 }
 
+// T3m: between the moment the store shows a change and the moment the window has it, nobody can say
+// that a kind has not changed since.
+TEST(LaggingWindow, AnExactListIsNotServedFromANewerState) {
+  const auto store = store::Store::open(store::make_memory_engine()).value();
+  watch::Window window;
+  window.start(store->compacted());
+  std::function<void()> before_the_window_hears;
+  store->listen([&](std::span<const store::Change>) {
+    if (before_the_window_hears) std::exchange(before_the_window_hears, nullptr)();
+  });
+  store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
+  const Reader reader(*store, window);
+  SeededEntropy entropy{1};
+  Registry registry(*store, entropy);
+  const Time now = *parse_time("2026-05-01T10:00:00Z");
+  const auto create_node = [&](std::string_view name) {
+    Request out;
+    out.verb = Verb::Create;
+    out.kind = &api::kinds::node();
+    out.version = "v1";
+    out.body = api::JsonObject{{"metadata", api::JsonObject{{"name", name}}}};
+    registry.submit(std::move(out), now, nullptr);
+    registry.flush();
+  };
+  create_node("a");
+
+  Request exact;
+  exact.verb = Verb::List;
+  exact.kind = &api::kinds::node();
+  exact.version = "v1";
+  exact.list.resource_version = std::to_string(store->revision().value);
+  exact.list.resource_version_match = "Exact";
+  ASSERT_TRUE(reader.read(exact));
+  std::optional<Result<Answer>> answer;
+  before_the_window_hears = [&] { answer = reader.read(exact); };
+  create_node("b");
+  ASSERT_TRUE(answer.has_value());
+  ASSERT_FALSE(answer->has_value()) << "the store has node b, the window has not heard of it";
+  EXPECT_EQ(answer->error().reason, Reason::Expired);
+}
+
 TEST_F(ReadsTest, MatchRulesAreChecked) {
   EXPECT_EQ(message(list(pods(), "", {.match = "Exact"})),
             R"(ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: )"

@@ -33,8 +33,7 @@ class Watcher {
   };
   using Message = std::variant<Item, Bookmark, Error>;  // an Error ends the watch
 
-  // Checks the request (selectors, resourceVersion, sendInitialEvents rules of wire.md 2.7
-  // and 2.9).
+  // Checks the request (selectors, resourceVersion, sendInitialEvents).
   static Result<std::unique_ptr<Watcher>> open(const api::Request& request,
                                                const store::Store& store,
                                                const watch::Window& window);
@@ -46,8 +45,8 @@ class Watcher {
     bool more = false;
   };
   Next next(std::size_t max);
-  // What a watch is to be told that asked for a revision the store has not reached; null once it
-  // has. Meanwhile next() gives nothing, and whoever owns the clock decides how long that is borne.
+  // The error for a watch that asked for a revision the store has not reached; null once it has.
+  // Meanwhile next() gives nothing; how long to wait is up to the caller.
   std::optional<Error> unreached() const;
   // The revision up to which everything has been sent: for periodic bookmarks.
   api::Revision position() const;

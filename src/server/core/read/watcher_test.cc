@@ -25,12 +25,12 @@ TEST_F(WatcherTest, StartsWithWhatIsThereThenTellsChanges) {
   ASSERT_TRUE(create_pod("a"));
   auto watcher = watch(pods());
   ASSERT_TRUE(create_pod("b"));
-  EXPECT_EQ(told(*watcher), "+a +b");
+  EXPECT_EQ(seen_by(*watcher), "+a +b");
   label("a", "web");
   ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
   ASSERT_TRUE(remove(pods(), "default", "b"));
-  EXPECT_EQ(told(*watcher), "~a -b");
-  EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(seen_by(*watcher), "~a -b");
+  EXPECT_EQ(seen_by(*watcher), "");
   EXPECT_EQ(watcher->position(), store_->revision());
 }
 
@@ -38,24 +38,24 @@ TEST_F(WatcherTest, FromARevisionOnlyLaterChangesAreTold) {
   ASSERT_TRUE(create_pod("a"));
   auto watcher = watch(pods(), {.version = std::to_string(store_->revision().value)});
   ASSERT_TRUE(create_pod("b"));
-  EXPECT_EQ(told(*watcher), "+b");
+  EXPECT_EQ(seen_by(*watcher), "+b");
 }
 
 TEST_F(WatcherTest, AFutureRevisionIsWaitedFor) {
   const std::int64_t now = store_->revision().value;
   auto watcher = watch(pods(), {.version = std::to_string(now + 1)});
   ASSERT_TRUE(create_pod("a"));
-  EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(seen_by(*watcher), "");
   ASSERT_TRUE(create_pod("b"));
-  EXPECT_EQ(told(*watcher), "+b");
+  EXPECT_EQ(seen_by(*watcher), "+b");
 }
 
 TEST_F(WatcherTest, SelectorsTurnChangesIntoArrivalsAndDepartures) {
   ASSERT_TRUE(create_pod("a"));
   auto watcher = watch(pods(), {.labels = "app=web"});
-  EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(seen_by(*watcher), "");
   label("a", "web");
-  EXPECT_EQ(told(*watcher), "+a");
+  EXPECT_EQ(seen_by(*watcher), "+a");
   label("a", "db");
   const auto next = watcher->next(10);
   ASSERT_EQ(next.messages.size(), 1U);
@@ -66,14 +66,14 @@ TEST_F(WatcherTest, SelectorsTurnChangesIntoArrivalsAndDepartures) {
   EXPECT_EQ(item.revision, store_->revision());
   EXPECT_EQ(item.entry, nullptr);
   ASSERT_TRUE(remove(pods(), "default", "a"));
-  EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(seen_by(*watcher), "");
 }
 
 TEST_F(WatcherTest, FieldSelectorsFollowBindings) {
   ASSERT_TRUE(create_pod("a"));
   auto watcher = watch(pods(), {.fields = "spec.nodeName=n1"});
   ASSERT_TRUE(bind("a", "n1"));
-  EXPECT_EQ(told(*watcher), "+a");
+  EXPECT_EQ(seen_by(*watcher), "+a");
 }
 
 TEST_F(WatcherTest, UnchangedTypesShareTheirBytes) {
@@ -89,18 +89,18 @@ TEST_F(WatcherTest, TheInitialBlockEndsWithABookmark) {
   auto watcher = watch(pods(), {.match = "NotOlderThan", .bookmarks = true, .initial = true});
   ASSERT_TRUE(create_pod("b"));
   EXPECT_EQ(watcher->position().value, 0) << "no periodic bookmark may overtake the initial block";
-  EXPECT_EQ(told(*watcher), "+a | +b");
+  EXPECT_EQ(seen_by(*watcher), "+a | +b");
   auto quiet = watch(pods(), {.match = "NotOlderThan", .initial = true});
-  EXPECT_EQ(told(*quiet), "+a +b");
+  EXPECT_EQ(seen_by(*quiet), "+a +b");
   auto plain = watch(pods(), {.bookmarks = true});
-  EXPECT_EQ(told(*plain), "+a +b |");
+  EXPECT_EQ(seen_by(*plain), "+a +b |");
 }
 
 TEST_F(WatcherTest, WithoutInitialEventsOnlyNewsIsTold) {
   ASSERT_TRUE(create_pod("a"));
   auto watcher = watch(pods(), {.match = "NotOlderThan", .initial = false});
   ASSERT_TRUE(create_pod("b"));
-  EXPECT_EQ(told(*watcher), "+b");
+  EXPECT_EQ(seen_by(*watcher), "+b");
 }
 
 TEST_F(WatcherTest, AListWaitsUntilTheStoreIsThatNew) {
@@ -111,7 +111,7 @@ TEST_F(WatcherTest, AListWaitsUntilTheStoreIsThatNew) {
                                 .bookmarks = true,
                                 .initial = true});
   ASSERT_TRUE(create_pod("b"));
-  EXPECT_EQ(told(*watcher), "");
+  EXPECT_EQ(seen_by(*watcher), "");
   EXPECT_EQ(watcher->position().value, 0) << "no bookmark may skip the list";
   ASSERT_TRUE(watcher->unreached());
   EXPECT_EQ(watcher->unreached()->message,
@@ -119,7 +119,7 @@ TEST_F(WatcherTest, AListWaitsUntilTheStoreIsThatNew) {
                 ", current: " + std::to_string(now + 1));
   ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
   EXPECT_FALSE(watcher->unreached()) << "a change of another kind counts too";
-  EXPECT_EQ(told(*watcher), "+a +b |");
+  EXPECT_EQ(seen_by(*watcher), "+a +b |");
 }
 
 TEST_F(WatcherTest, RulesAreCheckedBeforeTheStreamStarts) {
@@ -138,13 +138,13 @@ TEST_F(WatcherTest, ALittleAtATime) {
   auto watcher = watch(pods(), {.bookmarks = true});
   ASSERT_TRUE(create_pod("d"));
   ASSERT_TRUE(create_pod("e"));
-  EXPECT_EQ(told(*watcher, 2), "+a +b");
-  EXPECT_EQ(told(*watcher, 2), "+c |");
+  EXPECT_EQ(seen_by(*watcher, 2), "+a +b");
+  EXPECT_EQ(seen_by(*watcher, 2), "+c |");
   const auto next = watcher->next(1);
   EXPECT_EQ(next.messages.size(), 1U);
   EXPECT_TRUE(next.more);
-  EXPECT_EQ(told(*watcher, 1), "+e");
-  EXPECT_EQ(told(*watcher, 1), "");
+  EXPECT_EQ(seen_by(*watcher, 1), "+e");
+  EXPECT_EQ(seen_by(*watcher, 1), "");
 }
 
 class SmallWindowTest : public WatcherTest {
@@ -155,8 +155,8 @@ class SmallWindowTest : public WatcherTest {
 TEST_F(SmallWindowTest, WhoFallsBehindIsToldSo) {
   auto watcher = watch(pods());
   for (const std::string_view name : {"a", "b", "c", "d"}) ASSERT_TRUE(create_pod(name));
-  EXPECT_TRUE(told(*watcher).starts_with("!too old resource version: "));
-  EXPECT_EQ(told(*watcher), "");
+  EXPECT_TRUE(seen_by(*watcher).starts_with("!too old resource version: "));
+  EXPECT_EQ(seen_by(*watcher), "");
 }
 
 }  // namespace

@@ -10,8 +10,7 @@
 #include "api/schema/schema.h"
 #include "base/result.h"
 
-// The one way a body becomes a document: for HTTP, loopback and patched objects alike (wire.md 2.4
-// step 3).
+// The one way a body becomes a document: for HTTP, loopback and patched objects alike.
 namespace muster::server {
 
 // What a body must be: the endpoint's kind, or that of its subresource (Binding).

@@ -6,7 +6,7 @@
 #include "api/kinds/kind.h"
 #include "base/error.h"
 
-// The errors requests end in, with the texts and details upstream gives them (wire.md 2.5).
+// The errors requests end in, with the texts and details upstream gives them.
 namespace muster::server {
 
 // pods "x" not found

@@ -8,7 +8,7 @@
 #include "api/request.h"
 #include "base/result.h"
 
-// What clients may say about revisions (wire.md 2.7). On the wire a revision is a resourceVersion:
+// What clients may say about revisions. On the wire a revision is a resourceVersion:
 // decimal text, opaque to clients.
 namespace muster::server {
 

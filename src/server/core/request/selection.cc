@@ -12,9 +12,9 @@ namespace muster::server {
 namespace {
 
 // Reads on over JSON text that we wrote ourselves: no white space, no errors.
-class Skimmer {
+class ScalarFinder {
  public:
-  explicit Skimmer(std::string_view text) : text_(text) {}
+  explicit ScalarFinder(std::string_view text) : text_(text) {}
 
   // Enters the object that stands here and stops at the value of `member`; false if there is none.
   bool enter(std::string_view member) {
@@ -99,27 +99,27 @@ bool supported(const api::Kind& kind, std::string_view field) {
 
 // A number that is left out where it is zero.
 std::string number_text(const api::Object& object, std::string_view path) {
-  std::string text = skim(object.bytes(), path);
+  std::string text = scalar_at(object.bytes(), path);
   return text.empty() ? "0" : text;
 }
 
 }  // namespace
 
-std::string skim(std::string_view bytes, std::string_view dotted_path) {
-  Skimmer skimmer(bytes);
+std::string scalar_at(std::string_view bytes, std::string_view dotted_path) {
+  ScalarFinder finder(bytes);
   while (!dotted_path.empty()) {
     const std::size_t dot = std::min(dotted_path.find('.'), dotted_path.size());
-    if (!skimmer.enter(dotted_path.substr(0, dot))) return {};
+    if (!finder.enter(dotted_path.substr(0, dot))) return {};
     dotted_path.remove_prefix(std::min(dot + 1, dotted_path.size()));
   }
-  return plain(skimmer.take_value());
+  return plain(finder.take_value());
 }
 
 std::string field_text(const api::Object& object, std::string_view field) {
   if (field == "metadata.name") return object.meta().name;
   if (field == "metadata.namespace") return object.meta().name_space;
   if (&object.kind() == &api::kinds::pod()) {
-    // What the view knows need not be looked for in the bytes; whoever watches pods by these is
+    // What the view knows need not be looked for in the bytes; who watches pods by these is
     // asked at every change of every pod.
     const auto& pod = object.view<api::PodView>();
     if (field == "spec.nodeName" || field == "spec.host") return pod.node_name;
@@ -129,14 +129,15 @@ std::string field_text(const api::Object& object, std::string_view field) {
   }
   if (field == "status.successful") return number_text(object, "status.succeeded");
   if (field == "status.replicas") return number_text(object, field);
-  if (field == "reportingController") return skim(object.bytes(), "reportingComponent");
+  if (field == "reportingController") return scalar_at(object.bytes(), "reportingComponent");
   if (constexpr std::string_view kRegarding = "regarding."; field.starts_with(kRegarding))
-    return skim(object.bytes(), fmt::format("involvedObject.{}", field.substr(kRegarding.size())));
+    return scalar_at(object.bytes(),
+                     fmt::format("involvedObject.{}", field.substr(kRegarding.size())));
   if (field == "source") {
-    std::string component = skim(object.bytes(), "source.component");
-    return component.empty() ? skim(object.bytes(), "reportingComponent") : component;
+    std::string component = scalar_at(object.bytes(), "source.component");
+    return component.empty() ? scalar_at(object.bytes(), "reportingComponent") : component;
   }
-  std::string text = skim(object.bytes(), field);
+  std::string text = scalar_at(object.bytes(), field);
   if (text.empty() && is_boolean(field)) return "false";
   return text;
 }

@@ -15,8 +15,7 @@ namespace muster::server {
 // Which objects of a kind a list, watch or deletecollection is about: a namespace, labels, fields.
 class Selection {
  public:
-  // BadRequest for bad syntax and for fields the kind cannot be selected by, in upstream's words
-  // (wire.md 2.13).
+  // BadRequest for bad syntax and for fields the kind cannot be selected by, in upstream's words.
   static Result<Selection> of(const api::Request& request);
 
   bool matches(const api::Object& object) const;
@@ -41,6 +40,6 @@ std::string field_text(const api::Object& object, std::string_view field);
 // The scalar at a dotted path of canonical JSON text, without building a document: watches with
 // field selectors ask this of every change. "" if there is none; numbers and booleans as they are
 // written.
-std::string skim(std::string_view bytes, std::string_view dotted_path);
+std::string scalar_at(std::string_view bytes, std::string_view dotted_path);
 
 }  // namespace muster::server

@@ -5,11 +5,11 @@
 #include "api/request.h"
 #include "base/error.h"
 
-// Status objects: how the API tells failure, and success without an object (wire.md 2.5).
+// Status objects: how the API reports failure, and success without an object.
 namespace muster::server {
 
 // {"kind":"Status",…,"status":"Failure",…}, without a line end. `continue_token`, if not empty,
-// stands in metadata.continue: where a listing that expired may go on (wire.md 2.8).
+// stands in metadata.continue: where a listing that expired may go on.
 std::string status_json(const Error& error, std::string_view continue_token = {});
 
 // {"kind":"Status",…,"status":"Success",…}, without a line end.

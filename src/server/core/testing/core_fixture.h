@@ -219,7 +219,7 @@ class CoreTest : public ::testing::Test {
     return opened ? std::move(*opened) : nullptr;
   }
   // "+a ~b -c |" for added, modified, deleted, bookmark; "!text" for an error.
-  static std::string told(Watcher& watcher, std::size_t max = 1000) {
+  static std::string seen_by(Watcher& watcher, std::size_t max = 1000) {
     std::string out;
     const auto say = [&](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
     for (const Watcher::Message& message : watcher.next(max).messages) {

@@ -71,7 +71,7 @@ Priority read_class(const api::Object& object) {
 }
 
 bool is_global_default(const api::Object& object) {
-  return skim(object.bytes(), "globalDefault") == "true";
+  return scalar_at(object.bytes(), "globalDefault") == "true";
 }
 
 std::vector<api::ObjectPtr> priority_classes(Context& context) {
@@ -160,7 +160,7 @@ Result<void> admit_group(Context& context, const api::Request& request, Json& gr
                        .preemption_policy = priority.policy,
                        .global_default = is_global_default(*object)});
   }
-  if (const auto settled = api::settle_group_priority(group, classes, noun, context.gates);
+  if (const auto settled = api::resolve_group_priority(group, classes, noun, context.gates);
       !settled)
     return fail(forbidden(*request.kind, spoken_name(group), settled.error().message));
   api::add_finalizer(group, finalizer);

@@ -71,6 +71,23 @@ TEST_F(AdmissionTest, ThereIsOnlyOneGlobalDefault) {
   EXPECT_TRUE(merge(api::kinds::priority_class(), "", "usual", R"({"description":"still"})"));
 }
 
+// T3d: what is decided and not yet committed counts.
+TEST_F(AdmissionTest, OnlyOneOfTwoDefaultsInOneBatchIsAdmitted) {
+  std::vector<Result<Answer>> answers;
+  for (const std::string_view name : {"first", "second"}) {
+    Request out = request(Verb::Create, api::kinds::priority_class(), "");
+    ASSERT_TRUE(decode_into(out, std::string(R"({"metadata":{"name":")")
+                                     .append(name)
+                                     .append(R"("},"value":5,"globalDefault":true})")));
+    registry_.submit(std::move(out), now_,
+                     [&](Result<Answer> answer) { answers.push_back(std::move(answer)); });
+  }
+  registry_.flush();
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_TRUE(answers[0]) << message(answers[0]);
+  EXPECT_EQ(reason(answers[1]), Reason::Forbidden);
+}
+
 TEST_F(AdmissionTest, SystemThingsStay) {
   EXPECT_EQ(message(remove(namespaces(), "", "default")),
             R"(namespaces "default" is forbidden: this namespace may not be deleted)");

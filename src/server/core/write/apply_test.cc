@@ -4,7 +4,7 @@
 namespace muster::server {
 namespace {
 
-// Server-side apply and managedFields through the registry, as wire.md 3.6 tells it.
+// Server-side apply and managedFields through the registry.
 class ApplyTest : public CoreTest {
  protected:
   static Request apply_request(std::string_view manager, std::string_view json) {

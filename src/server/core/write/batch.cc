@@ -29,7 +29,8 @@ void Batch::add(const api::Request& request, Decision decision, Reply reply) {
     const bool fresh = keys_.insert(write.key).second;
     CHECK_THAT(fresh, "{} is written twice in one batch", write.key);
   }
-  const bool creates = decision.transaction.writes.front().expected.value == 0;
+  const std::vector<store::Write>& writes = decision.transaction.writes;
+  const bool creates = !writes.empty() && writes.front().expected.value == 0;
   transactions_.push_back(std::move(decision.transaction));
   waiting_.push_back({.kind = request.kind,
                       .name = request.name,
@@ -41,6 +42,10 @@ void Batch::add(const api::Request& request, Decision decision, Reply reply) {
 bool Batch::writes_below(std::string_view prefix) const {
   const auto at = keys_.lower_bound(prefix);
   return at != keys_.end() && at->starts_with(prefix);
+}
+
+void Batch::note_owners(const api::Object& object) {
+  for (const api::OwnerReference& owner : object.meta().owners) owners_.insert(owner.uid);
 }
 
 void Batch::commit(store::Store& store) { outcomes_ = store.commit(transactions_); }

@@ -39,6 +39,10 @@ class Batch {
   bool writes(std::string_view key) const { return keys_.contains(key); }
   bool writes_below(std::string_view prefix) const;
 
+  // The owners that this object names may gain or lose a dependent by this batch.
+  void note_owners(const api::Object& object);
+  bool touches_dependents(std::string_view owner_uid) const { return owners_.contains(owner_uid); }
+
   void commit(store::Store& store);
   // Calls the replies, in the order of the requests. Once, after commit().
   void answer();
@@ -55,7 +59,8 @@ class Batch {
 
   std::vector<store::Transaction> transactions_;  // one per waiting_, in the same order
   std::vector<Waiting> waiting_;
-  std::set<std::string, std::less<>> keys_;  // of all transactions
+  std::set<std::string, std::less<>> keys_;    // of all transactions
+  std::set<std::string, std::less<>> owners_;  // UIDs
   Result<std::vector<Result<api::Revision>>> outcomes_;
 };
 

@@ -65,7 +65,7 @@ Error exists_already(const api::Object& standing) {
 
 }  // namespace
 
-Result<void> settle_namespace(const api::Request& request, Json& document) {
+Result<void> set_namespace(const api::Request& request, Json& document) {
   JsonObject& meta = metadata(document);
   if (!request.kind->namespaced) {
     meta.erase("namespace");
@@ -85,7 +85,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   const api::Kind& stored = api::stored_kind(kind);
   Json document = std::exchange(request.body, nullptr);
   api::to_stored(kind, document);
-  TRY(settle_namespace(request, document));
+  TRY(set_namespace(request, document));
   if (!meta_text(document, "resourceVersion").empty())
     return fail(Reason::BadRequest, "resourceVersion should not be set on objects to be created");
   api::Answer answer;

@@ -6,11 +6,9 @@
 #include <chrono>
 #include <utility>
 
-#include "api/conversion.h"
 #include "api/scratch.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/resource_version.h"
-#include "server/core/request/selection.h"
 #include "server/core/strategies/document.h"
 #include "server/core/strategies/strategy.h"
 #include "server/core/write/admission.h"
@@ -20,13 +18,6 @@ namespace {
 
 constexpr std::string_view kOrphan = "orphan";
 constexpr std::string_view kForeground = "foregroundDeletion";
-
-// One object's way out.
-struct Removal {
-  api::ObjectPtr object;                  // what the client is shown
-  std::shared_ptr<api::Object> modified;  // null: the object is gone, or nothing changed
-  bool gone = false;
-};
 
 Removal unchanged(const api::ObjectPtr& existing) {
   return {.object = existing, .modified = nullptr, .gone = false};
@@ -41,19 +32,6 @@ Removal changed(const api::ObjectPtr& existing, const Json& document) {
 // The events MODIFIED (grace period 0) and DELETED that upstream sends here are one DELETED.
 Removal gone(api::ObjectPtr last) {
   return {.object = std::move(last), .modified = nullptr, .gone = true};
-}
-
-Result<void> check_options(const api::DeleteOptions& options) {
-  const std::string& policy = options.propagation_policy;
-  if (policy.empty() || policy == "Orphan" || policy == "Background" || policy == "Foreground")
-    return {};
-  return fail(invalid(
-      Subject{.group = "meta.k8s.io", .kind = "DeleteOptions"},
-      {{.type = "FieldValueNotSupported",
-        .field = "propagationPolicy",
-        .message = fmt::format(R"(Unsupported value: "{}": supported values: "Foreground", )"
-                               R"("Background", "Orphan", "nil")",
-                               policy)}}));
 }
 
 Error precondition_failed(const api::Object& object, std::string_view why) {
@@ -84,24 +62,6 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
   return std::ranges::find(list, text) != list.end();
 }
 
-// Whether anything names the object as its owner. Looks at every object of its namespace (at all,
-// if it has none), so it is asked only by the two policies that care.
-bool has_dependents(Context& context, const api::Object& owner) {
-  const std::string& name_space = owner.meta().name_space;
-  for (const api::Kind* kind : api::all_kinds()) {
-    if (!kind->stored || &api::stored_kind(*kind) != kind) continue;
-    std::string prefix = kind->store_prefix + "/";
-    if (!name_space.empty()) {
-      if (!kind->namespaced) continue;
-      prefix += name_space + "/";
-    }
-    for (const api::ObjectPtr& object : context.staging.list(prefix))
-      for (const api::OwnerReference& reference : object->meta().owners)
-        if (reference.uid == owner.meta().uid) return true;
-  }
-  return false;
-}
-
 // The finalizers an object has once the propagation policy is written into them. Who acts on the
 // two special ones is the garbage collector; without dependents there is nothing for it to do.
 std::vector<std::string> finalizers_after(Context& context, const api::Object& object,
@@ -116,7 +76,8 @@ std::vector<std::string> finalizers_after(Context& context, const api::Object& o
   } else if (!orphan && !foreground) {
     orphan = strategy_of(object.kind()).orphans_dependents();
   }
-  if ((orphan || foreground) && !has_dependents(context, object)) orphan = foreground = false;
+  if ((orphan || foreground) && !context.staging.has_dependents(object))
+    orphan = foreground = false;
   std::vector<std::string> out;
   for (const std::string& finalizer : finalizers)
     if (finalizer != kOrphan && finalizer != kForeground) out.push_back(finalizer);
@@ -171,8 +132,23 @@ Removal begin_termination(const api::ObjectPtr& existing, Time now, Json documen
   return changed(existing, document);
 }
 
-Result<Removal> remove(Context& context, const api::ObjectPtr& existing,
-                       const api::DeleteOptions& options, const Mark& mark = nullptr) {
+}  // namespace
+
+Result<void> check_delete_options(const api::DeleteOptions& options) {
+  const std::string& policy = options.propagation_policy;
+  if (policy.empty() || policy == "Orphan" || policy == "Background" || policy == "Foreground")
+    return {};
+  return fail(invalid(
+      Subject{.group = "meta.k8s.io", .kind = "DeleteOptions"},
+      {{.type = "FieldValueNotSupported",
+        .field = "propagationPolicy",
+        .message = fmt::format(R"(Unsupported value: "{}": supported values: "Foreground", )"
+                               R"("Background", "Orphan", "nil")",
+                               policy)}}));
+}
+
+Result<Removal> remove_object(Context& context, const api::ObjectPtr& existing,
+                              const api::DeleteOptions& options, const Mark& mark) {
   const Time now = context.now;
   TRY(check_preconditions(*existing, options.preconditions));
   TRY(admit_delete(*existing));
@@ -198,8 +174,8 @@ Result<Removal> remove(Context& context, const api::ObjectPtr& existing,
   return changed(existing, document);
 }
 
-void add_write(store::Transaction& transaction, const api::ObjectPtr& existing,
-               const Removal& removal) {
+void add_removal(store::Transaction& transaction, const api::ObjectPtr& existing,
+                 const Removal& removal) {
   if (!removal.gone && !removal.modified) return;
   const api::ObjectMeta& meta = existing->meta();
   transaction.writes.push_back(
@@ -208,12 +184,10 @@ void add_write(store::Transaction& transaction, const api::ObjectPtr& existing,
        .expected = existing->revision()});
 }
 
-}  // namespace
-
 Result<Decision> decide_delete(Context& context, const api::Request& request) {
   const api::Kind& kind = *request.kind;
   if (!request.subresource.empty()) return fail(method_not_allowed());
-  TRY(check_options(request.remove));
+  TRY(check_delete_options(request.remove));
   const api::ObjectPtr existing =
       context.staging.get(store::make_key(kind, request.name_space, request.name));
   if (!existing) return fail(not_found(kind, request.name));
@@ -223,9 +197,9 @@ Result<Decision> decide_delete(Context& context, const api::Request& request) {
 Result<Decision> decide_removal(Context& context, const api::ObjectPtr& existing,
                                 const api::DeleteOptions& options, const Mark& mark) {
   const api::Kind& kind = existing->kind();
-  const Removal removal = TRY(remove(context, existing, options, mark));
+  const Removal removal = TRY(remove_object(context, existing, options, mark));
   Decision decision;
-  add_write(decision.transaction, existing, removal);
+  add_removal(decision.transaction, existing, removal);
   decision.deleted = removal.gone;
   if (removal.gone && !kind.answers_delete_with_object)
     decision.answer.what = api::StatusAnswer{.code = 200,
@@ -236,26 +210,6 @@ Result<Decision> decide_removal(Context& context, const api::ObjectPtr& existing
   else
     decision.answer.what = api::ObjectAnswer{
         .object = removal.object, .revision = existing->revision(), .created = false};
-  return decision;
-}
-
-Result<Decision> decide_delete_collection(Context& context, const api::Request& request) {
-  if (!request.kind->deletes_collections) return fail(method_not_allowed());
-  TRY(check_options(request.remove));
-  const Selection selection = TRY(Selection::of(request));
-  Decision decision;
-  api::ListAnswer list;
-  const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(request.list.limit, 0));
-  for (const api::ObjectPtr& existing : context.staging.list(selection.prefix())) {
-    if (limit > 0 && list.items.size() >= limit) break;
-    if (!selection.matches(*existing)) continue;
-    const Removal removal = TRY(remove(context, existing, request.remove));
-    add_write(decision.transaction, existing, removal);
-    // A list shows stored objects: those that are gone as they were last.
-    list.items.push_back(removal.gone ? existing : removal.object);
-    list.revision = std::max(list.revision, existing->revision());
-  }
-  decision.answer.what = std::move(list);
   return decision;
 }
 

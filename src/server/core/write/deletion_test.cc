@@ -43,6 +43,18 @@ TEST_F(DeletionTest, ARunningPodGetsItsGracePeriod) {
   EXPECT_EQ(reason(get(pods(), "default", "web")), Reason::NotFound);
 }
 
+// T3a: a kubelet that reports the status of a pod on its way out does not end it early.
+TEST_F(DeletionTest, AnUpdateDoesNotEndTheGracePeriod) {
+  run_pod("web");
+  ASSERT_TRUE(remove(pods(), "default", "web"));
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"status":{"message":"stopping"}})", "status"));
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"metadata":{"labels":{"a":"b"}}})"));
+  const auto pod = get(pods(), "default", "web");
+  ASSERT_TRUE(pod) << message(pod);
+  EXPECT_EQ(at(pod, "status.message"), "stopping");
+  EXPECT_EQ(at(pod, "metadata.deletionGracePeriodSeconds"), "30");
+}
+
 TEST_F(DeletionTest, AFinishedPodNeedsNoGrace) {
   run_pod("web");
   ASSERT_TRUE(merge(pods(), "default", "web", R"({"status":{"phase":"Succeeded"}})", "status"));

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/selectors.h"
+#include "api/views/budget_view.h"
 #include "base/check.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/selection.h"
@@ -16,7 +16,7 @@
 namespace muster::server {
 namespace {
 
-// More than these, and whoever confirms evictions has stopped doing so.
+// With more than these, nobody confirms evictions any more.
 constexpr std::size_t kUnconfirmedMax = 2000;
 constexpr int kUnobservedRetrySeconds = 10;
 
@@ -33,7 +33,7 @@ std::int64_t number_at(const Json& document, std::string_view path) {
 
 // Pods that no budget counts: they have ended, are about to, or never began.
 bool is_beyond_budgets(const api::Object& pod) {
-  const std::string phase = skim(pod.bytes(), "status.phase");
+  const std::string phase = scalar_at(pod.bytes(), "status.phase");
   return pod.meta().deletion_time || phase == "Succeeded" || phase == "Failed" ||
          phase == "Pending";
 }
@@ -51,12 +51,8 @@ bool is_ready(const api::Object& pod) {
 std::vector<api::ObjectPtr> budgets_of(Context& context, const api::Object& pod) {
   std::vector<api::ObjectPtr> out;
   for (const api::ObjectPtr& budget :
-       context.staging.list(budgets().store_prefix + "/" + pod.meta().name_space + "/")) {
-    const Json document = budget->document();
-    const auto selector = api::read_label_selector(api::find_path(document, "spec.selector"));
-    if (selector && !selector->selects_nothing() && selector->matches(pod.meta().labels))
-      out.push_back(budget);
-  }
+       context.staging.list(budgets().store_prefix + "/" + pod.meta().name_space + "/"))
+    if (budget->view<api::BudgetView>().selects(pod.meta().labels)) out.push_back(budget);
   return out;
 }
 

@@ -7,7 +7,7 @@
 namespace muster::server {
 
 // POST pods/NAME/eviction: deletes a pod and says why in its DisruptionTarget condition
-// (wire.md 2.14), if its disruption budget allows. A dry run may be asked for in the body, and is
+// if its disruption budget allows. A dry run may be asked for in the body, and is
 // then noted in the request.
 Result<Decision> decide_eviction(Context& context, api::Request& request);
 

@@ -127,7 +127,7 @@ TEST_F(GroupBindingTest, BindsNominatesAndSaysSoInOneBlock) {
   EXPECT_EQ(
       at(get(api::kinds::composite_pod_group(), "default", "root"), "status.conditions"),
       R"([{"type":"CompositePodGroupInitiallyScheduled","status":"True","lastTransitionTime":"2026-05-01T10:00:00Z","reason":"Scheduled","message":""}])");
-  EXPECT_EQ(told(*watcher), "~a ~b ~c");
+  EXPECT_EQ(seen_by(*watcher), "~a ~b ~c");
 }
 
 TEST_F(GroupBindingTest, IsNoObjectAfterwards) {

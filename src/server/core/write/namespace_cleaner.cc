@@ -35,27 +35,32 @@ api::Request finalize_request(const api::Object& name_space) {
 
 void NamespaceCleaner::find_terminating() {
   stale_ = false;
-  std::map<std::string, Stage> found;
+  std::map<std::string, Terminating> found;
   for (const api::ObjectPtr& object :
        store_.list(api::kinds::name_space().store_prefix + "/").objects) {
     if (!object->meta().deletion_time) continue;
     const auto known = terminating_.find(object->meta().name);
-    found.emplace(object->meta().name, known == terminating_.end() ? Stage::Found : known->second);
+    found.emplace(object->meta().name,
+                  known == terminating_.end() ? Terminating{} : std::move(known->second));
   }
   terminating_ = std::move(found);
 }
 
-bool NamespaceCleaner::has_content(const std::string& name_space) const {
-  return std::ranges::any_of(api::all_kinds(), [&](const api::Kind* kind) {
-    return kind->namespaced && kind->stored &&
-           !store_.list(kind->store_prefix + "/" + name_space + "/").objects.empty();
-  });
+bool NamespaceCleaner::has_content(const std::string& name_space, std::string& found) {
+  if (!found.empty() && store_.has_any(found)) return true;
+  for (const api::Kind* kind : api::all_kinds()) {
+    if (!kind->namespaced || !kind->stored) continue;
+    found = kind->store_prefix + "/" + name_space + "/";
+    if (store_.has_any(found)) return true;
+  }
+  return false;
 }
 
 bool NamespaceCleaner::run(const Submit& submit) {
   if (stale_) find_terminating();
   bool busy = false;
-  for (auto& [name, stage] : terminating_) {
+  for (auto& [name, terminating] : terminating_) {
+    Stage& stage = terminating.stage;
     if (stage == Stage::Found) {
       stage = Stage::Emptying;
       for (const api::Kind* kind : api::all_kinds()) {
@@ -66,7 +71,7 @@ bool NamespaceCleaner::run(const Submit& submit) {
         submit(std::move(request));
       }
       busy = true;
-    } else if (stage == Stage::Emptying && !has_content(name)) {
+    } else if (stage == Stage::Emptying && !has_content(name, terminating.content)) {
       stage = Stage::Finalizing;
       const auto object = store_.get(store::make_key(api::kinds::name_space(), "", name));
       if (object) submit(finalize_request(*object));

@@ -15,7 +15,7 @@ namespace muster::server {
 // its time (pods with a grace period, objects with finalizers) holds the namespace until somebody
 // removes it.
 //
-// It stands in for the namespace controller until there is one; whatever it does, such a controller
+// It stands in for the namespace controller until there is one; all it does, such a controller
 // could do from outside.
 class NamespaceCleaner {
  public:
@@ -31,12 +31,17 @@ class NamespaceCleaner {
 
  private:
   void find_terminating();
-  bool has_content(const std::string& name_space) const;
+  bool has_content(const std::string& name_space, std::string& found);
 
   const store::Store& store_;
   bool stale_ = true;
   enum class Stage { Found, Emptying, Finalizing };
-  std::map<std::string, Stage> terminating_;  // by name
+  struct Terminating {
+    Stage stage = Stage::Found;
+    // Where content was seen last: while it is there, nobody need look elsewhere.
+    std::string content = {};
+  };
+  std::map<std::string, Terminating> terminating_;  // by name
 };
 
 }  // namespace muster::server

@@ -1,20 +1,21 @@
 #include "server/core/write/registry.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
 
 #include "base/log.h"
 #include "server/core/request/errors.h"
-#include "server/core/request/selection.h"
 #include "server/core/write/binding.h"
+#include "server/core/write/collection_deletion.h"
 #include "server/core/write/context.h"
 #include "server/core/write/create.h"
 #include "server/core/write/deletion.h"
+#include "server/core/write/event_expiry.h"
 #include "server/core/write/eviction.h"
 #include "server/core/write/group_binding.h"
 #include "server/core/write/namespace_cleaner.h"
+#include "server/core/write/sliced_request.h"
 #include "server/core/write/staging.h"
 #include "server/core/write/update.h"
 
@@ -23,13 +24,9 @@ namespace {
 
 using api::Verb;
 
-constexpr std::chrono::hours kEventLife{1};
-constexpr std::size_t kExpiredMax = 1'000;  // per call: each is a write
-
 // Kinds that are requests, not objects.
 Result<Decision> decide_unstored(Context& context, api::Request& request) {
   if (request.verb != Verb::Create) return fail(method_not_allowed());
-  if (request.kind == &api::kinds::group_binding()) return decide_group_binding(context, request);
   if (request.kind->kind == "Binding") return decide_named_binding(context, request);
   return fail(method_not_allowed());
 }
@@ -47,12 +44,27 @@ Result<Decision> decide_verb(Context& context, api::Request& request) {
     case Verb::Update: return decide_update(context, request);
     case Verb::Patch: return decide_patch(context, request);
     case Verb::Delete: return decide_delete(context, request);
-    case Verb::DeleteCollection: return decide_delete_collection(context, request);
+    case Verb::DeleteCollection:
     case Verb::Get:
     case Verb::List:
     case Verb::Watch: break;
   }
-  return fail(internal_error("a read was sent to the writer"));
+  return fail(internal_error("no write to be decided at once"));
+}
+
+// Requests about any number of objects; null for all others.
+std::unique_ptr<SlicedRequest> make_sliced(api::Request& request, Reply& reply) {
+  if (request.verb == Verb::DeleteCollection && request.kind->stored)
+    return make_collection_deletion(std::move(request), std::move(reply));
+  if (request.verb == Verb::Create && request.kind == &api::kinds::group_binding())
+    return make_group_binding(std::move(request), std::move(reply));
+  return nullptr;
+}
+
+Error thrown(const api::Request& request, const std::exception& exception) {
+  log(LogLevel::Error, "deciding a request about {} \"{}\" threw: {}", request.kind->plural,
+      request.name, exception.what());
+  return internal_error(exception.what());
 }
 
 // A request is decided completely or not at all, whatever goes wrong in the middle.
@@ -60,18 +72,17 @@ Result<Decision> decide_safely(Context& context, api::Request& request) {
   try {
     return decide_verb(context, request);
   } catch (const std::exception& exception) {
-    log(LogLevel::Error, "deciding a request about {} \"{}\" threw: {}", request.kind->plural,
-        request.name, exception.what());
-    return fail(internal_error(exception.what()));
+    return fail(thrown(request, exception));
   }
 }
 
-// When something last happened to an event.
-Time last_seen(const api::Object& event) {
-  Time seen = event.meta().creation_time.value_or(Time());
-  for (const std::string_view field : {"lastTimestamp", "eventTime", "series.lastObservedTime"})
-    if (const auto time = parse_time(skim(event.bytes(), field))) seen = std::max(seen, *time);
-  return seen;
+bool step_safely(Context& context, SlicedRequest& request) {
+  try {
+    return request.step(context);
+  } catch (const std::exception& exception) {
+    request.refuse(context.staging, thrown(request.request(), exception));
+    return true;
+  }
 }
 
 }  // namespace
@@ -86,18 +97,32 @@ Registry::Registry(store::Store& store, Entropy& entropy, Validation validation,
 
 Registry::~Registry() = default;
 
+Context Registry::context(Time now) {
+  return {.staging = *staging_,
+          .entropy = entropy_,
+          .now = now,
+          .gates = gates_,
+          .role_guard = role_guard_,
+          .validates = validation_ == Validation::On};
+}
+
 void Registry::decide(api::Request request, Time now, Reply reply) {
-  Context context{.staging = *staging_,
-                  .entropy = entropy_,
-                  .now = now,
-                  .gates = gates_,
-                  .role_guard = role_guard_,
-                  .validates = validation_ == Validation::On};
-  Result<Decision> decision = decide_safely(context, request);
+  if (auto sliced = make_sliced(request, reply)) {
+    begin(std::move(sliced), now);
+    return;
+  }
+  Context here = context(now);
+  Result<Decision> decision = decide_safely(here, request);
   if (decision)
     staging_->stage(request, *std::move(decision), std::move(reply));
   else
     staging_->answer(std::move(reply), fail(std::move(decision).error()));
+}
+
+void Registry::begin(std::unique_ptr<SlicedRequest> request, Time now) {
+  Context here = context(now);
+  if (!step_safely(here, *request))
+    unfinished_.push_back({.request = std::move(request), .now = now});
 }
 
 void Registry::submit(api::Request request, Time now, Reply reply) {
@@ -106,23 +131,40 @@ void Registry::submit(api::Request request, Time now, Reply reply) {
   staging_->deliver();
 }
 
-void Registry::flush() {
-  do {
-    staging_->settle();
-    if (staging_->take_namespaces_touched()) cleaner_->look_again();
-  } while (clean_up());
+void Registry::work() {
+  if (unfinished_.empty()) return;
+  Unfinished next = std::move(unfinished_.front());
+  unfinished_.pop_front();
+  Context here = context(next.now);
+  if (!step_safely(here, *next.request)) unfinished_.push_back(std::move(next));
   staging_->deliver();
 }
 
-std::shared_ptr<Batch> Registry::take_batch() {
-  if (staging_->take_namespaces_touched()) cleaner_->look_again();
+void Registry::refuse_unfinished() {
+  for (const Unfinished& each : std::exchange(unfinished_, {}))
+    each.request->refuse(*staging_, make_error(Reason::ServiceUnavailable,
+                                               "the server is stopping, please try again later"));
+  staging_->deliver();
+}
+
+void Registry::flush() {
+  do {
+    while (!unfinished_.empty()) work();
+    staging_->commit_now();
+    if (staging_->pop_namespaces_touched()) cleaner_->look_again();
+  } while (clean_up() || !unfinished_.empty());
+  staging_->deliver();
+}
+
+std::shared_ptr<Batch> Registry::begin_commit() {
+  if (staging_->pop_namespaces_touched()) cleaner_->look_again();
   while (clean_up() && staging_->empty()) {
   }
   staging_->deliver();
-  return staging_->take_batch();
+  return staging_->begin_commit();
 }
 
-void Registry::committed() { staging_->committed(); }
+void Registry::end_commit() { staging_->end_commit(); }
 
 void Registry::set_await(std::function<void()> await) { staging_->set_await(std::move(await)); }
 
@@ -136,20 +178,8 @@ bool Registry::clean_up() {
 
 void Registry::expire(Time now) {
   now_ = std::max(now_, now);
-  const api::Kind& kind = api::kinds::event();
-  std::size_t count = 0;
-  for (const api::ObjectPtr& event : staging_->list(kind.store_prefix + "/")) {
-    if (now - last_seen(*event) < kEventLife) continue;
-    api::Request request;
-    request.verb = Verb::Delete;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    request.name_space = event->meta().name_space;
-    request.name = event->meta().name;
-    decide(std::move(request), now, nullptr);
-    if (++count == kExpiredMax) break;
-  }
-  flush();
+  begin(make_event_expiry(), now);
+  staging_->deliver();
 }
 
 }  // namespace muster::server

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -17,7 +18,9 @@ namespace muster::server {
 
 class Batch;
 class NamespaceCleaner;
+class SlicedRequest;
 class Staging;
+struct Context;
 
 // Turns requests into transactions: admission, strategies, patches, preconditions, in one order.
 // It belongs to one thread, the registry's.
@@ -45,22 +48,38 @@ class Registry {
   void submit(api::Request request, Time now, Reply reply);
   void flush();
 
+  // A request about many objects is decided in slices (sliced_request.h), by flush() or, where
+  // others must not wait for its end, by calls of work() between them: each does one slice of the
+  // request whose turn it is.
+  bool unfinished() const { return !unfinished_.empty(); }
+  void work();
+  // Answers ServiceUnavailable to all of them.
+  void refuse_unfinished();
+
   // Instead of flush(), a driver with a second thread has it commit while this one decides on:
   //
-  //   take_batch() → there: Batch::commit(), Batch::answer() → committed() → take_batch() → ...
+  //   begin_commit() → there: Batch::commit(), Batch::answer() → end_commit() → begin_commit() →
+  //   ...
   //
-  // One batch at a time; null if there is nothing to commit. committed() without a batch does
+  // One batch at a time; null if there is nothing to commit. end_commit() without a batch does
   // nothing. A decision that reads what is being committed calls `await`, which returns when it is.
-  std::shared_ptr<Batch> take_batch();
-  void committed();
+  std::shared_ptr<Batch> begin_commit();
+  void end_commit();
   void set_await(std::function<void()> await);
 
-  // Removes Events that nothing has renewed for an hour, a bounded number at a time. For a driver
-  // to call every minute or so.
+  // Begins to delete the Events that nothing has renewed for an hour, in slices as above. For a
+  // driver to call every minute or so.
   void expire(Time now);
 
  private:
+  struct Unfinished {
+    std::unique_ptr<SlicedRequest> request;
+    Time now;
+  };
+
+  Context context(Time now);
   void decide(api::Request request, Time now, Reply reply);
+  void begin(std::unique_ptr<SlicedRequest> request, Time now);
   // True if terminating namespaces gave something to do, which has been decided.
   bool clean_up();
 
@@ -70,7 +89,8 @@ class Registry {
   RoleGuard role_guard_;  // may be empty
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<NamespaceCleaner> cleaner_;
-  Time now_;  // of the newest request
+  std::deque<Unfinished> unfinished_;  // whose turn it is first
+  Time now_;                           // of the newest request
 };
 
 }  // namespace muster::server

@@ -129,6 +129,7 @@ TEST_F(RegistryTest, EventsExpireAfterAnHourOfSilence) {
   ASSERT_TRUE(event("renewed", "2026-05-01T10:30:00Z"));
   now_ += std::chrono::minutes(61);
   registry_.expire(now_);
+  registry_.flush();
   EXPECT_EQ(names(list(api::kinds::event(), "default")), "renewed");
 }
 
@@ -145,7 +146,7 @@ class PipelinedRegistryTest : public RegistryTest {
   ~PipelinedRegistryTest() override { finish(); }
 
   void take() {
-    batch_ = registry_.take_batch();
+    batch_ = registry_.begin_commit();
     ASSERT_NE(batch_, nullptr);
   }
   void commit() {
@@ -153,7 +154,7 @@ class PipelinedRegistryTest : public RegistryTest {
   }
   void finish() {
     if (const auto batch = std::exchange(batch_, nullptr)) {
-      registry_.committed();
+      registry_.end_commit();
       batch->answer();
     }
   }
@@ -178,7 +179,7 @@ TEST_F(PipelinedRegistryTest, TheNextBatchIsDecidedWhileOneIsCommitted) {
   finish();
   EXPECT_TRUE(answer(1));
   EXPECT_EQ(awaited_, 0);
-  EXPECT_EQ(registry_.take_batch(), nullptr);
+  EXPECT_EQ(registry_.begin_commit(), nullptr);
 }
 
 TEST_F(PipelinedRegistryTest, WhoReadsWhatIsBeingCommittedWaitsForIt) {
@@ -209,7 +210,7 @@ TEST_F(PipelinedRegistryTest, NamespacesAreEmptiedBatchByBatch) {
   ASSERT_TRUE(create(pods(), "team", pod_json("web")));
   submit(request(Verb::Delete, namespaces(), "", "team"));
   int batches = 0;
-  for (batch_ = registry_.take_batch(); batch_; batch_ = registry_.take_batch()) {
+  for (batch_ = registry_.begin_commit(); batch_; batch_ = registry_.begin_commit()) {
     ASSERT_LT(++batches, 10);
     commit();
     finish();

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "api/views/service_view.h"
 #include "server/core/request/errors.h"
 
 namespace muster::server {
@@ -20,10 +23,11 @@ constexpr std::uint32_t kHostMax = 65534;
 constexpr std::int64_t kNodePortMin = 30000;
 constexpr std::int64_t kNodePortMax = 32767;
 
-// What services of all namespaces have; but not the one that is being written.
+// What services of all namespaces have, without the one that is being written.
 struct Taken {
   std::set<std::string, std::less<>> addresses;
   std::set<std::int64_t> ports;
+  std::int64_t next_port = kNodePortMin;  // all below are taken
 };
 
 std::int64_t number_at(const Json& value, std::string_view member) {
@@ -42,11 +46,9 @@ Taken find_taken(Context& context, const api::Request& request, std::string_view
   for (const api::ObjectPtr& object : context.staging.list(request.kind->store_prefix + "/")) {
     if (object->meta().name_space == request.name_space && object->meta().name == own_name)
       continue;
-    const Json other = object->document();
-    if (const Json* address = api::find_path(other, "spec.clusterIP");
-        address != nullptr && address->is_string())
-      taken.addresses.emplace(address->get_string());
-    for (const Json& port : ports_of(other)) taken.ports.insert(number_at(port, "nodePort"));
+    const auto& given = object->view<api::ServiceView>();
+    if (!given.cluster_ip.empty()) taken.addresses.insert(given.cluster_ip);
+    taken.ports.insert(given.node_ports.begin(), given.node_ports.end());
   }
   return taken;
 }
@@ -69,27 +71,41 @@ Result<std::string> free_address(const Taken& taken) {
 }
 
 Result<std::int64_t> free_port(Taken& taken) {
-  for (std::int64_t port = kNodePortMin; port <= kNodePortMax; ++port)
-    if (taken.ports.insert(port).second) return port;
+  while (taken.next_port <= kNodePortMax)
+    if (const std::int64_t port = taken.next_port++; taken.ports.insert(port).second) return port;
   return fail(internal_error("failed to allocate a nodePort: range is full"));
 }
 
-// The node port that the same port had before; 0 if it had none.
-std::int64_t old_node_port(const Json& port, const Json* old) {
-  if (old == nullptr) return 0;
-  for (const Json& before : ports_of(*old))
-    if (number_at(before, "port") == number_at(port, "port") &&
-        api::find_string(before, "protocol") == api::find_string(port, "protocol"))
-      return number_at(before, "nodePort");
-  return 0;
-}
+// The node ports that the ports of a service had before.
+class OldNodePorts {
+ public:
+  // `old` may be null, and outlives this.
+  explicit OldNodePorts(const Json* old) {
+    if (old == nullptr) return;
+    for (const Json& port : ports_of(*old))
+      by_port_.emplace(key_of(port), number_at(port, "nodePort"));
+  }
+  // 0 if it had none.
+  std::int64_t find(const Json& port) const {
+    const auto found = by_port_.find(key_of(port));
+    return found == by_port_.end() ? 0 : found->second;
+  }
+
+ private:
+  using Key = std::pair<std::int64_t, std::string>;
+  static Key key_of(const Json& port) {
+    return {number_at(port, "port"), std::string(api::find_string(port, "protocol"))};
+  }
+  std::map<Key, std::int64_t> by_port_;
+};
 
 Result<void> assign_node_ports(JsonObject& spec, const Json* old, Taken& taken) {
   Json* ports = spec.if_contains("ports");
   if (ports == nullptr || !ports->is_array()) return {};
+  const OldNodePorts before(old);
   for (Json& port : ports->get_array()) {
     if (!port.is_object() || number_at(port, "nodePort") != 0) continue;
-    std::int64_t number = old_node_port(port, old);
+    std::int64_t number = before.find(port);
     if (number == 0) number = TRY(free_port(taken));
     port.get_object()["nodePort"] = number;
   }
@@ -103,7 +119,7 @@ std::string_view type_of(const Json& service) {
 
 bool has_node_ports(std::string_view type) { return type == "NodePort" || type == "LoadBalancer"; }
 
-// Takes away members that are as they were: nobody asked for them again.
+// Erases members that are as they were: nobody asked for them again.
 void drop_unchanged(JsonObject& now, const Json& old,
                     std::initializer_list<std::string_view> members) {
   for (const std::string_view member : members) {
@@ -127,8 +143,9 @@ void drop_what_the_old_type_needed(JsonObject& spec, std::string_view type, cons
   drop_unchanged(spec, old_spec, {"externalTrafficPolicy"});
   Json* ports = spec.if_contains("ports");
   if (ports == nullptr || !ports->is_array()) return;
+  const OldNodePorts had(&old);
   for (Json& port : ports->get_array())
-    if (port.is_object() && number_at(port, "nodePort") == old_node_port(port, &old))
+    if (port.is_object() && number_at(port, "nodePort") == had.find(port))
       port.get_object().erase("nodePort");
 }
 

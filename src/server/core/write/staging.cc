@@ -5,64 +5,88 @@
 namespace muster::server {
 
 api::ObjectPtr Staging::get(const std::string& key) {
-  if (away_ && away_->writes(key)) land();
-  if (open_->writes(key)) settle();
+  if (committing_ && committing_->writes(key)) await_commit();
+  if (open_->writes(key)) commit_now();
   return store_.get(key);
 }
 
 std::vector<api::ObjectPtr> Staging::list(const std::string& prefix) {
-  if (away_ && away_->writes_below(prefix)) land();
-  if (open_->writes_below(prefix)) settle();
+  if (committing_ && committing_->writes_below(prefix)) await_commit();
+  if (open_->writes_below(prefix)) commit_now();
   return store_.list(prefix).objects;
+}
+
+bool Staging::has_dependents(const api::Object& owner) {
+  const std::string& uid = owner.meta().uid;
+  if (committing_ && committing_->touches_dependents(uid)) await_commit();
+  if (open_->touches_dependents(uid)) commit_now();
+  return owners_.has_dependents(owner);
 }
 
 void Staging::stage(const api::Request& request, Decision decision, Reply reply) {
   if (decision.transaction.writes.empty() || request.dry_run)
     answer(std::move(reply), answer_of(std::move(decision)));
   else
-    open_->add(request, std::move(decision), std::move(reply));
+    add(request, std::move(decision), std::move(reply));
+}
+
+void Staging::stage_in_order(const api::Request& request, Decision decision, Reply reply) {
+  if (request.dry_run)
+    answer(std::move(reply), answer_of(std::move(decision)));
+  else
+    add(request, std::move(decision), std::move(reply));
+}
+
+void Staging::add(const api::Request& request, Decision decision, Reply reply) {
+  // Who is named as owner may change with what is written, and with what it replaces.
+  for (const store::Write& write : decision.transaction.writes) {
+    if (write.object != nullptr) open_->note_owners(*write.object);
+    if (write.expected.value == 0) continue;
+    if (const api::ObjectPtr before = store_.get(write.key)) open_->note_owners(*before);
+  }
+  open_->add(request, std::move(decision), std::move(reply));
 }
 
 void Staging::answer(Reply reply, Result<api::Answer> answer) {
   due_.emplace_back(std::move(reply), std::move(answer));
 }
 
-void Staging::settle() {
-  land();
-  const std::shared_ptr<Batch> batch = take_batch();
+void Staging::commit_now() {
+  await_commit();
+  const std::shared_ptr<Batch> batch = begin_commit();
   if (!batch) return;
   batch->commit(store_);
-  committed();
-  settled_.push_back(batch);
+  end_commit();
+  committed_.push_back(batch);
 }
 
 void Staging::deliver() {
-  while (!settled_.empty() || !due_.empty()) {
-    const auto settled = std::exchange(settled_, {});
+  while (!committed_.empty() || !due_.empty()) {
+    const auto committed = std::exchange(committed_, {});
     auto due = std::exchange(due_, {});
-    for (const std::shared_ptr<Batch>& batch : settled) batch->answer();
+    for (const std::shared_ptr<Batch>& batch : committed) batch->answer();
     for (auto& [reply, answer] : due)
       if (reply) reply(std::move(answer));
   }
 }
 
-std::shared_ptr<Batch> Staging::take_batch() {
-  CHECK_THAT(!away_, "a batch is taken while another is being committed");
+std::shared_ptr<Batch> Staging::begin_commit() {
+  CHECK_THAT(!committing_, "a batch is handed over while another is being committed");
   if (open_->empty()) return nullptr;
-  away_ = std::exchange(open_, std::make_shared<Batch>());
-  return away_;
+  committing_ = std::exchange(open_, std::make_shared<Batch>());
+  return committing_;
 }
 
-void Staging::committed() {
-  if (!away_) return;
-  namespaces_touched_ |= away_->writes_below(api::kinds::name_space().store_prefix + "/");
-  away_ = nullptr;
+void Staging::end_commit() {
+  if (!committing_) return;
+  namespaces_touched_ |= committing_->writes_below(api::kinds::name_space().store_prefix + "/");
+  committing_ = nullptr;
 }
 
-void Staging::land() {
-  if (!away_) return;
+void Staging::await_commit() {
+  if (!committing_) return;
   await_();
-  committed();
+  end_commit();
 }
 
 }  // namespace muster::server

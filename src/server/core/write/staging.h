@@ -9,6 +9,7 @@
 #include "api/request.h"
 #include "base/result.h"
 #include "server/core/write/batch.h"
+#include "server/core/write/owner_index.h"
 #include "store/store.h"
 
 namespace muster::server {
@@ -21,40 +22,47 @@ namespace muster::server {
 class Staging {
  public:
   explicit Staging(store::Store& store)
-      : store_(store), open_(std::make_shared<Batch>()), await_([] {}) {}
+      : store_(store), owners_(store), open_(std::make_shared<Batch>()), await_([] {}) {}
 
   // Null if there is none.
   api::ObjectPtr get(const std::string& key);
   std::vector<api::ObjectPtr> list(const std::string& prefix);
+  // Whether anything names the object as its owner: in its namespace, or anywhere if it has none.
+  bool has_dependents(const api::Object& owner);
 
+  // A decision without writes, or of a dry run, is answered by the next deliver().
   void stage(const api::Request& request, Decision decision, Reply reply);
+  // The same, but the answer always comes after everything staged so far is durable.
+  void stage_in_order(const api::Request& request, Decision decision, Reply reply);
   // Hands over an answer that needs no commit.
   void answer(Reply reply, Result<api::Answer> answer);
   // Commits what is staged, here and now. Answers wait until deliver(), so that no reply runs
   // inside a decision.
-  void settle();
-  // Calls the replies that are due. They may stage and settle again.
+  void commit_now();
+  // Calls the replies that are due. They may stage and commit again.
   void deliver();
   bool empty() const { return open_->empty(); }
 
-  // Hands the open batch to whoever commits it elsewhere; null if it is empty. One at a time.
-  std::shared_ptr<Batch> take_batch();
-  // The batch taken, if any, has been committed.
-  void committed();
+  // Hands the open batch over, to be committed elsewhere; null if it is empty. One at a time.
+  std::shared_ptr<Batch> begin_commit();
+  // The batch that was handed over, if any, has been committed.
+  void end_commit();
   // How to wait until that is so.
   void set_await(std::function<void()> await) { await_ = std::move(await); }
 
   // True once after namespaces were written, or tried to.
-  bool take_namespaces_touched() { return std::exchange(namespaces_touched_, false); }
+  bool pop_namespaces_touched() { return std::exchange(namespaces_touched_, false); }
 
  private:
-  void land();
+  void add(const api::Request& request, Decision decision, Reply reply);
+  void await_commit();
 
   store::Store& store_;
+  OwnerIndex owners_;
   std::shared_ptr<Batch> open_;
-  std::shared_ptr<Batch> away_;  // being committed elsewhere; null if none is
+  std::shared_ptr<Batch> committing_;  // elsewhere; null if none is
   std::function<void()> await_;
-  std::vector<std::shared_ptr<Batch>> settled_;  // answers due, before those of due_
+  std::vector<std::shared_ptr<Batch>> committed_;  // answers due, before those of due_
   std::vector<std::pair<Reply, Result<api::Answer>>> due_;
   bool namespaces_touched_ = false;
 };

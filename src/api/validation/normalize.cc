@@ -1,4 +1,4 @@
-#include "api/validation/meaning.h"
+#include "api/validation/normalize.h"
 
 #include <utility>
 
@@ -36,12 +36,12 @@ Json zero_of(const Field& field) {
   }
 }
 
-Json field_meaning(const Field& field, const Json& value) {
+Json normalized_field(const Field& field, const Json& value) {
   if (field.message == nullptr) return value;
-  if (field.repeat == Repeat::One) return meaning_of(*field.message, value);
+  if (field.repeat == Repeat::One) return normalized(*field.message, value);
   if (field.repeat == Repeat::List && value.is_array()) {
     JsonArray items;
-    for (const Json& item : value.get_array()) items.push_back(meaning_of(*field.message, item));
+    for (const Json& item : value.get_array()) items.push_back(normalized(*field.message, item));
     return items;
   }
   return value;
@@ -49,24 +49,24 @@ Json field_meaning(const Field& field, const Json& value) {
 
 }  // namespace
 
-Json meaning_of(const schema::Message& message, const Json& value) {
+Json normalized(const schema::Message& message, const Json& value) {
   if (!value.is_object()) return value;
   JsonObject out;
   for (const Field* field : message.members) {
     const Json* member = value.get_object().if_contains(field->name);
     if (member == nullptr || member->is_null()) continue;
-    Json meaning = field_meaning(*field, *member);
+    Json kept = normalized_field(*field, *member);
     const bool presence_matters = field->optional && field->repeat == Repeat::One;
-    if (presence_matters || !is_zero(meaning)) out[field->name] = std::move(meaning);
+    if (presence_matters || !is_zero(kept)) out[field->name] = std::move(kept);
   }
   return out;
 }
 
 Json printed_by_go(const schema::Message& message, const Json& value) {
-  const Json meaning = meaning_of(message, value);
+  const Json kept = normalized(message, value);
   JsonObject out;
   for (const Field* field : message.members) {
-    const Json* member = find(meaning, field->name);
+    const Json* member = find(kept, field->name);
     if (member == nullptr) {
       if (is_null_when_unset(*field))
         out[field->name] = nullptr;

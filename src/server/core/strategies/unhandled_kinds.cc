@@ -1,4 +1,4 @@
-#include "server/core/strategies/inert.h"
+#include "server/core/strategies/unhandled_kinds.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 namespace muster::server {
 namespace {
 
-struct Inert {
+struct Unhandled {
   std::string_view group;
   std::string_view kind;
   std::string_view consequence;
 };
-constexpr Inert kInert[] = {
+constexpr Unhandled kUnhandled[] = {
     {"", "LimitRange", "its limits are not enforced"},
     {"", "PersistentVolumeClaim", "no volume is provisioned or bound for it"},
     {"", "ReplicationController", "no pods are created for it"},
@@ -33,11 +33,11 @@ constexpr Inert kInert[] = {
 
 }  // namespace
 
-std::string inert_warning(const api::Kind& kind) {
-  for (const Inert& inert : kInert)
-    if (inert.kind == kind.kind && inert.group == kind.group)
+std::string unhandled_kind_warning(const api::Kind& kind) {
+  for (const Unhandled& unhandled : kUnhandled)
+    if (unhandled.kind == kind.kind && unhandled.group == kind.group)
       return fmt::format("{} is stored, but nothing in this control plane acts on it yet: {}",
-                         kind.kind, inert.consequence);
+                         kind.kind, unhandled.consequence);
   return {};
 }
 

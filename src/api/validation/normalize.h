@@ -7,9 +7,9 @@
 
 namespace muster::api {
 
-// A copy without the members that say nothing: nulls, and zeros that the schema does not tell from
-// missing ones. Two documents mean the same exactly if what is left of them is equal.
-Json meaning_of(const schema::Message& message, const Json& value);
+// A copy without nulls, and without zeros that the schema does not distinguish from missing
+// members. Two documents mean the same exactly if their normalized forms are equal.
+Json normalized(const schema::Message& message, const Json& value);
 
 // The value with members as Go prints them in a message: in order, zeros only where they are always
 // written.

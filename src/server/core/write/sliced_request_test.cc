@@ -1,0 +1,233 @@
+#include "server/core/write/sliced_request.h"
+
+#include <fmt/format.h>
+
+#include "server/core/testing/core_fixture.h"
+#include "server/core/write/batch.h"
+
+namespace muster::server {
+namespace {
+
+// Requests about more objects than fit into a slice.
+class SlicedRequestTest : public CoreTest {
+ protected:
+  static constexpr std::size_t kMany = 2 * kSliceChanges + 50;
+
+  static std::string pod_name(std::size_t i) { return fmt::format("p{:04}", i); }
+
+  void create_many_pods(std::string_view spec_members = {}) {
+    for (std::size_t i = 0; i < kMany; ++i) ASSERT_TRUE(create_pod(pod_name(i), spec_members));
+  }
+  void create_gang() {
+    ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n1"}})"));
+    ASSERT_TRUE(create(api::kinds::pod_group(), "default",
+                       R"({"metadata":{"name":"g"},"spec":{"schedulingPolicy":{"gang":)"
+                       R"({"minCount":1}}}})"));
+    create_many_pods(R"("schedulingGroup":{"podGroupName":"g"})");
+  }
+  Request binding() {
+    std::string items;
+    for (std::size_t i = 0; i < kMany; ++i)
+      items += fmt::format(R"({}{{"name":"{}","uid":"{}","nodeName":"n1"}})",
+                           items.empty() ? "" : ",", pod_name(i), find_pod(i)->meta().uid);
+    Request out = request(Verb::Create, api::kinds::group_binding(), "default");
+    EXPECT_TRUE(decode_into(
+        out, R"({"spec":{"root":{"kind":"PodGroup","name":"g"},"pods":[)" + items + "]}}"));
+    return out;
+  }
+  api::ObjectPtr find_pod(std::size_t i) { return store_->get("pods/default/" + pod_name(i)); }
+  static bool is_bound(const api::Object& pod) {
+    return pod.bytes().find(R"("nodeName":"n1")") != std::string_view::npos;
+  }
+  std::size_t bound() {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < kMany; ++i) count += is_bound(*find_pod(i)) ? 1 : 0;
+    return count;
+  }
+
+  // Submits without going on.
+  void begin(Request out) {
+    registry_.submit(std::move(out), now_, [this](Result<Answer> a) { answer_ = std::move(a); });
+  }
+  // Submits, and commits what is decided, without ending what is unfinished.
+  Result<Answer> meanwhile(Request out) {
+    std::optional<Result<Answer>> answer;
+    registry_.submit(std::move(out), now_, [&](Result<Answer> a) { answer = std::move(a); });
+    if (const auto batch = registry_.begin_commit()) {
+      batch->commit(*store_);
+      registry_.end_commit();
+      batch->answer();
+    }
+    EXPECT_TRUE(answer.has_value());
+    return std::move(answer).value_or(fail(Reason::InternalError, "no answer"));
+  }
+  Request labelling(std::size_t i) {
+    Request out = request(Verb::Patch, pods(), "default", pod_name(i));
+    out.body = api::parse_json(R"({"metadata":{"labels":{"kept":"yes"}}})")->value;
+    return out;
+  }
+
+  std::optional<Result<Answer>> answer_;
+};
+
+TEST_F(SlicedRequestTest, OthersAreAnsweredBeforeAGroupBindingIsDecided) {
+  create_gang();
+  begin(binding());
+  ASSERT_TRUE(registry_.unfinished());
+  EXPECT_TRUE(meanwhile(labelling(0)));
+  EXPECT_TRUE(registry_.unfinished());
+  EXPECT_FALSE(answer_.has_value());
+  EXPECT_EQ(bound(), 0U);
+
+  registry_.flush();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_TRUE(*answer_) << message(*answer_);
+  EXPECT_EQ(bound(), kMany);
+}
+
+TEST_F(SlicedRequestTest, AGroupIsBoundInOneBlock) {
+  create_gang();
+  begin(binding());
+  const api::Revision before = store_->revision();
+  registry_.flush();
+  EXPECT_EQ(store_->revision().value, before.value + static_cast<std::int64_t>(kMany));
+  EXPECT_EQ(find_pod(0)->revision().value, before.value + 1);
+  const std::string version = std::to_string(store_->revision().value);
+  const api::Json& document = std::get<api::DocumentAnswer>((*answer_)->what).document;
+  EXPECT_EQ(api::find_string(*api::find(document, "status"), "resourceVersion"), version);
+}
+
+// A pod that changes after its slice is prepared again: what others wrote meanwhile stays.
+TEST_F(SlicedRequestTest, WhatChangesBetweenSlicesIsNotOverwritten) {
+  create_gang();
+  begin(binding());
+  EXPECT_TRUE(meanwhile(labelling(3)));
+  registry_.flush();
+  ASSERT_TRUE(*answer_) << message(*answer_);
+  EXPECT_EQ(bound(), kMany);
+  EXPECT_EQ(at(get(pods(), "default", pod_name(3)), "metadata.labels.kept"), "yes");
+}
+
+TEST_F(SlicedRequestTest, ManyChangesBetweenSlicesTakeMoreSlices) {
+  create_gang();
+  begin(binding());
+  for (std::size_t i = 0; i < kSliceChanges + 10 && i < kMany; ++i)
+    ASSERT_TRUE(meanwhile(labelling(i)));
+  registry_.flush();
+  ASSERT_TRUE(*answer_) << message(*answer_);
+  EXPECT_EQ(bound(), kMany);
+}
+
+TEST_F(SlicedRequestTest, ANodeThatGoesMeanwhileRefusesTheWholeGroup) {
+  create_gang();
+  begin(binding());
+  EXPECT_TRUE(meanwhile(request(Verb::Delete, nodes(), "", "n1")));
+  registry_.flush();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(reason(*answer_), Reason::Conflict);
+  ASSERT_FALSE(answer_->error().causes.empty());
+  EXPECT_EQ(answer_->error().causes.front().type, "NodeNotFound");
+  EXPECT_EQ(bound(), 0U);
+}
+
+TEST_F(SlicedRequestTest, APodThatGoesMeanwhileRefusesTheWholeGroup) {
+  create_gang();
+  begin(binding());
+  EXPECT_TRUE(meanwhile(request(Verb::Delete, pods(), "default", pod_name(1))));
+  registry_.flush();
+  EXPECT_EQ(reason(*answer_), Reason::Conflict);
+  EXPECT_EQ(answer_->error().causes.front().type, "NotFound");
+  EXPECT_EQ(answer_->error().causes.front().field, "spec.pods[1]");
+}
+
+TEST_F(SlicedRequestTest, AServerThatStopsRefusesWhatIsUnfinished) {
+  create_gang();
+  begin(binding());
+  registry_.refuse_unfinished();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(reason(*answer_), Reason::ServiceUnavailable);
+  EXPECT_FALSE(registry_.unfinished());
+  registry_.flush();
+  EXPECT_EQ(bound(), 0U);
+}
+
+TEST_F(SlicedRequestTest, ACollectionIsDeletedInSlices) {
+  create_many_pods();
+  begin(request(Verb::DeleteCollection, pods(), "default"));
+  ASSERT_TRUE(registry_.unfinished());
+  EXPECT_TRUE(meanwhile(labelling(kMany - 1))) << "not its turn yet";
+  EXPECT_EQ(find_pod(0), nullptr);
+  EXPECT_NE(find_pod(kMany - 1), nullptr);
+  EXPECT_FALSE(answer_.has_value());
+
+  registry_.flush();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(items(*answer_).items.size(), kMany);
+  EXPECT_EQ(items(list(pods(), "default")).items.size(), 0U);
+}
+
+// Somebody else deletes an object before its turn, and makes another of that name.
+TEST_F(SlicedRequestTest, ANewObjectOfTheSameNameIsLeftAlone) {
+  create_many_pods();
+  begin(request(Verb::DeleteCollection, pods(), "default"));
+  EXPECT_TRUE(meanwhile(request(Verb::Delete, pods(), "default", pod_name(kMany - 1))));
+  Request again = request(Verb::Create, pods(), "default");
+  ASSERT_TRUE(decode_into(again, pod_json(pod_name(kMany - 1))));
+  EXPECT_TRUE(meanwhile(std::move(again)));
+  registry_.flush();
+  EXPECT_EQ(names(list(pods(), "default")), pod_name(kMany - 1));
+  EXPECT_EQ(items(*answer_).items.size(), kMany - 1);
+}
+
+// The answer comes when the last slice is durable, also if that one had nothing to write.
+TEST_F(SlicedRequestTest, TheAnswerWaitsForEarlierSlices) {
+  create_many_pods();
+  // The last ones are on their way out already and stay as they are.
+  for (std::size_t i = 2 * kSliceChanges; i < kMany; ++i) {
+    ASSERT_TRUE(merge(pods(), "default", pod_name(i), R"({"metadata":{"finalizers":["a.b/c"]}})"));
+    ASSERT_TRUE(remove(pods(), "default", pod_name(i)));
+  }
+  begin(request(Verb::DeleteCollection, pods(), "default"));
+  while (registry_.unfinished()) registry_.work();
+  EXPECT_FALSE(answer_.has_value()) << "nothing is durable yet";
+  registry_.flush();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(items(*answer_).items.size(), kMany);
+  EXPECT_EQ(items(list(pods(), "default")).items.size(), kMany - 2 * kSliceChanges);
+}
+
+TEST_F(SlicedRequestTest, ALimitEndsADeletion) {
+  create_many_pods();
+  Request out = request(Verb::DeleteCollection, pods(), "default");
+  out.list.limit = static_cast<std::int64_t>(kSliceChanges) + 5;
+  EXPECT_EQ(items(send(std::move(out))).items.size(), kSliceChanges + 5);
+  EXPECT_EQ(items(list(pods(), "default")).items.size(), kMany - kSliceChanges - 5);
+}
+
+TEST_F(SlicedRequestTest, ADryRunDeletesNothing) {
+  create_many_pods();
+  Request out = request(Verb::DeleteCollection, pods(), "default");
+  out.dry_run = true;
+  EXPECT_EQ(items(send(std::move(out))).items.size(), kMany);
+  EXPECT_EQ(items(list(pods(), "default")).items.size(), kMany);
+}
+
+// S-M3: as many Events expire as are due, however many that is.
+TEST_F(SlicedRequestTest, AllEventsThatAreDueExpire) {
+  const api::Kind& events = api::kinds::event();
+  for (std::size_t i = 0; i < kMany; ++i)
+    ASSERT_TRUE(
+        create(events, "default",
+               fmt::format(R"({{"metadata":{{"name":"e{}"}},"involvedObject":{{"kind":"Pod",)"
+                           R"("namespace":"default","name":"web"}},)"
+                           R"("lastTimestamp":"2026-05-01T10:00:00Z"}})",
+                           i)));
+  now_ += std::chrono::minutes(61);
+  registry_.expire(now_);
+  EXPECT_TRUE(registry_.unfinished());
+  registry_.flush();
+  EXPECT_EQ(items(list(events, "default")).items.size(), 0U);
+}
+
+}  // namespace
+}  // namespace muster::server
