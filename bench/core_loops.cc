@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/fleet.h"
+#include "bench/scheduler_loop.h"
 
 // A plain name for --toggle-collect to find.
 extern "C" [[gnu::noinline]] void muster_measured(const std::function<void()>& work) { work(); }
@@ -56,6 +57,8 @@ const std::map<std::string, std::function<int()>>& loops() {
       {"gang of 3", [] { return groups({.pods = 3}, 52, 0); }},
       {"rack gang of 4", [] { return groups({.pods = 4, .key = "rack"}, 102, 0); }},
       {"rack gang of 1000", [] { return groups({.pods = 1000, .key = "rack"}, 4, 0); }},
+      {"pod through the scheduler", [] { return scheduler_loop(0, 2000, muster_measured); }},
+      {"gang of 8 through the scheduler", [] { return scheduler_loop(8, 300, muster_measured); }},
       {"infeasible rack gang of 2000", [] { return groups({.pods = 2000, .key = "rack"}, 4, 80); }},
   };
   return all;

@@ -10,6 +10,7 @@
 #include "api/views/pod_facts.h"
 #include "base/check.h"
 #include "client/kit/calls.h"
+#include "scheduler/cache/cluster.h"
 #include "scheduler/commit.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/framework/profile.h"

@@ -78,6 +78,7 @@ std::optional<Wrong> wrong_pods(const Group& root) {
   return Wrong{Outcome::Error, std::move(wrong)};
 }
 
+// Something is wrong with all of the tree at once: every group and pod gets the same answer.
 void fail_all(const Group& group, const Wrong& wrong, Plan& plan) {
   plan.groups.push_back({group.key, group.object, wrong.outcome, wrong.message, ""});
   for (const PendingPod& pending : group.pods)

@@ -34,6 +34,9 @@ GroupReport::GroupReport(const GroupTree& tree, Workspace& workspace, Placer& pl
   ask_all_nodes();
 }
 
+// Every node is asked once per class, and what is kept of the answers is what the sentences need:
+// who refuses at all (that is what could wake the group), and in which cells an eviction could make
+// room.
 void GroupReport::ask_all_nodes() {
   const Topology& topology = workspace_.topology();
   plugins_.resize(tree_.standings.size());
@@ -73,6 +76,8 @@ std::string GroupReport::describe(std::uint32_t id, const Domain& domain) const 
                   : std::string();
 }
 
+// The first of these that holds is the dominant reason: running members that contradict each other,
+// then pods that do not exist, then room. Each rules out every placement, whatever comes after it.
 std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
   if (item.key && item.pinned_to.size() > 1)
@@ -93,6 +98,7 @@ std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   return text;
 }
 
+// The closest domain speaks for all: no other could hold more.
 std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> domains) {
   const GroupTree::Item& item = tree_.items[id];
   const std::int64_t needed =
@@ -152,6 +158,8 @@ std::string GroupReport::short_in_total(std::uint32_t id, const Domain& domain,
   return fmt::format("short of {} pod slots", needed - totals.slots);
 }
 
+// The resource of which the fewest pods find room in the domain, each resource looked at alone. A
+// lower bound of what is missing: pods may also be short of two resources on different nodes.
 std::string GroupReport::scarcest(std::uint32_t class_index, const Domain& domain,
                                   std::int64_t needed) {
   const Cluster& cluster = workspace_.cluster();
@@ -263,6 +271,8 @@ bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
   });
 }
 
+// Bounds are what makes a refusal a proof: none of them reaches what is needed, or the search was
+// exhausted.
 std::vector<DomainBound> GroupReport::bounds(std::uint32_t id, const Domain& within) {
   std::vector<DomainBound> bounds;
   for (const Domain& domain : placer_.candidates(id, within)) {

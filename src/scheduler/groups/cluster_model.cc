@@ -152,13 +152,13 @@ void ClusterModel::put_pod(const ObjectPtr& pod) {
 // What the cluster counts: pods that hold a node, and finished members. An assumed pod stays
 // counted until the API names its node, and gives it back when it terminates unbound.
 void ClusterModel::count_on_node(const ObjectPtr& before, const ObjectPtr& pod) {
-  const std::string& uid = pod->meta().uid;
-  if (holds_node(pod) || view_of(pod).is_terminal())
+  const auto counts = [](const ObjectPtr& one) {
+    return holds_node(one) || view_of(one).is_terminal();
+  };
+  if (counts(pod))
     cluster_.set_pod(pod);
-  else if (is_terminating(pod))
-    cluster_.remove_pod(uid);
-  else if (before != nullptr && (holds_node(before) || view_of(before).is_terminal()))
-    cluster_.remove_pod(uid);
+  else if (is_terminating(pod) || (before != nullptr && counts(before)))
+    cluster_.remove_pod(pod->meta().uid);
 }
 
 void ClusterModel::remove_pod(const api::Object& pod) {

@@ -265,7 +265,7 @@ void SchedulingQueue::bound(const GroupKey& leaf) {
 }
 
 // A pod whose binding failed waits again; false if it is not ours to bind any more.
-bool SchedulingQueue::take_back(std::string_view uid, Time now) {
+bool SchedulingQueue::return_to_waiting(std::string_view uid, Time now) {
   Pod* pod = find(uid);
   if (pod == nullptr || pod->state != State::Committing) return false;
   pod->queued_at = now;
@@ -276,7 +276,7 @@ bool SchedulingQueue::take_back(std::string_view uid, Time now) {
 }
 
 void SchedulingQueue::bind_failed(std::string_view uid, Time now) {
-  if (!take_back(uid, now)) return;
+  if (!return_to_waiting(uid, now)) return;
   Pod& pod = *find(uid);
   if (!pod.is_member()) {
     fail(*pod.lone, true, 1, now);
@@ -301,7 +301,7 @@ void SchedulingQueue::bind_failed(std::string_view uid, Time now) {
 void SchedulingQueue::tree_bind_failed(const GroupKey& root, std::span<const std::string> uids,
                                        Time now) {
   std::size_t returned = 0;
-  for (const std::string& uid : uids) returned += take_back(uid, now) ? 1U : 0U;
+  for (const std::string& uid : uids) returned += return_to_waiting(uid, now) ? 1U : 0U;
   const auto at = groups_.find(root);
   if (returned == 0 || at == groups_.end()) return touch(root, true, now);
   Entity& entity = *at->second;

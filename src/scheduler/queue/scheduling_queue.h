@@ -167,7 +167,7 @@ class SchedulingQueue {
   void end_flight(Entity& entity);
   void fail(Entity& entity, bool is_error, std::size_t pods, Time now);
   void enter_after_error(Entity& entity, Time now);
-  bool take_back(std::string_view uid, Time now);
+  bool return_to_waiting(std::string_view uid, Time now);
 
   // queue_audit.cc
   std::string misplaced(const Entity& entity) const;
