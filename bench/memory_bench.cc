@@ -13,7 +13,7 @@
 #include "bench/fleet.h"
 #include "bench/harness.h"
 #include "scheduler/cache/sample_objects.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/framework/standings.h"
 
 namespace muster::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include "explain/words.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cycle/fit_error.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/framework/standings.h"
 
 namespace muster::explain {
 namespace {

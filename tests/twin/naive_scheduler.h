@@ -9,8 +9,8 @@
 
 namespace muster::scheduler::twin {
 
-// The pod-level scheduler written straight from reference/plugins.md: one object at a time, slow
-// and obvious. It shares nothing with the product but the typed views.
+// The pod-level scheduler written straight from what upstream's plugins do: one object at a time,
+// slow and obvious. It shares nothing with the product but the typed views.
 class NaiveScheduler {
  public:
   std::map<std::string, api::ObjectPtr> nodes;                         // by name

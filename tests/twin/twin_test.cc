@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "scheduler/cycle/attempt.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/framework/standings.h"
 #include "scheduler/placement/group_tree.h"
 #include "scheduler/placement/placer.h"
 #include "scheduler/placement/workspace.h"

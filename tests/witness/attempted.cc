@@ -1,6 +1,6 @@
 #include "witness/attempted.h"
 
-#include "scheduler/framework/standing.h"
+#include "scheduler/framework/standings.h"
 #include "scheduler/placement/workspace.h"
 
 namespace muster::scheduler::witness {

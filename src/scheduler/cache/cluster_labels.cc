@@ -30,16 +30,51 @@ void Cluster::set_label(LabelColumn& column, NodeId node) {
 }
 
 void Cluster::fill_label(LabelColumn& column, NodeId node, const std::string* value) {
-  if (value == nullptr) {
-    column.values[node] = LabelValueId::Absent;
-    return;
+  const LabelValueId before = column.values[node];
+  LabelValueId after = LabelValueId::Absent;
+  if (value != nullptr) {
+    auto at = column.ids.find(*value);
+    if (at == column.ids.end()) {
+      at = column.ids.emplace(*value, static_cast<LabelValueId>(column.names.size())).first;
+      column.names.push_back(*value);
+    }
+    after = at->second;
   }
-  auto at = column.ids.find(*value);
-  if (at == column.ids.end()) {
-    at = column.ids.emplace(*value, static_cast<LabelValueId>(column.names.size())).first;
-    column.names.push_back(*value);
+  column.values[node] = after;
+  if (*column.index && before != after) index_value(**column.index, node, before, after);
+}
+
+// A row without a node has no value: it leaves its list when the node is removed.
+void Cluster::index_value(LabelColumn::Index& index, NodeId node, LabelValueId before,
+                          LabelValueId after) {
+  if (before != LabelValueId::Absent) {
+    std::vector<NodeId>& list = index.nodes[index_of(before)];
+    const NodeId last = list.back();
+    list[index.position[node]] = last;
+    index.position[last] = index.position[node];
+    list.pop_back();
   }
-  column.values[node] = at->second;
+  if (after == LabelValueId::Absent) return;
+  if (index.nodes.size() <= index_of(after)) index.nodes.resize(index_of(after) + 1);
+  std::vector<NodeId>& list = index.nodes[index_of(after)];
+  index.position.resize(std::max(index.position.padded(), index_of(node) + 1));
+  index.position[node] = static_cast<std::uint32_t>(list.size());
+  list.push_back(node);
+}
+
+std::span<const NodeId> Cluster::nodes_with(const LabelColumn& column, LabelValueId value) {
+  LabelColumn& mine = *labels_.find(column.key)->second;
+  CHECK(&mine == &column);
+  if (!*mine.index) {
+    LabelColumn::Index& made = mine.index->emplace();
+    made.nodes.resize(mine.names.size());
+    made.position.resize(rows_.size());
+    alive_.for_each(
+        [&](NodeId node) { index_value(made, node, LabelValueId::Absent, mine.values[node]); });
+  }
+  const LabelColumn::Index& index = **mine.index;
+  if (value == LabelValueId::Absent || index.nodes.size() <= index_of(value)) return {};
+  return index.nodes[index_of(value)];
 }
 
 // --- order ---

@@ -54,7 +54,8 @@ bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeI
          before.needs.nonzero_memory == after.needs.nonzero_memory &&
          before.needs.host_ports == after.needs.host_ports &&
          before.scheduling_group == after.scheduling_group &&
-         known.pod->meta().deletion_time.has_value() == pod.meta().deletion_time.has_value();
+         known.pod->meta().deletion_time.has_value() == pod.meta().deletion_time.has_value() &&
+         (!followed_->on || before.needs == after.needs);
 }
 
 void Cluster::remove_pod(std::string_view uid) { erase_pod(uid); }
@@ -83,6 +84,11 @@ void Cluster::insert_pod(PodRecord record) {
   CHECK_THAT(is_new, "pod {} holds a node already", api::key_text(meta));
   count_pod(at->second, 1);
   count_member(at->second, 1);
+  if (followed_->on) {
+    follow(at->second);
+    if (at->second.phase == PodPhase::HoldsNode)
+      log_pod({.pods = at->second.pods, .node = at->second.node, .came = true});
+  }
 }
 
 void Cluster::erase_pod(std::string_view uid) {
@@ -92,7 +98,58 @@ void Cluster::erase_pod(std::string_view uid) {
   pods_.erase(at);
   count_pod(record, -1);
   count_member(record, -1);
-  if (record.phase == PodPhase::HoldsNode) release_row_if_unused(record.node);
+  if (record.phase != PodPhase::HoldsNode) return;
+  if (followed_->on) {
+    log_pod({.pods = record.pods, .node = record.node, .came = false});
+    unfollow(record);
+  }
+  release_row_if_unused(record.node);
+}
+
+// --- pods by class ---
+
+void Cluster::follow_pods() {
+  if (followed_->on) return;
+  followed_->on = true;
+  // In the order of UIDs, so that the numbers of classes do not depend on a hash.
+  std::vector<PodRecord*> records;
+  for (auto& [uid, record] : pods_) records.push_back(&record);
+  std::ranges::sort(records, {},
+                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
+  for (PodRecord* record : records) follow(*record);
+}
+
+void Cluster::follow(PodRecord& record) {
+  if (record.phase != PodPhase::HoldsNode) return;
+  record.pods = class_of(record.pod).id;
+  retain_class(record.pods);
+  if (followed_->on_row.size() < rows_.size()) followed_->on_row.resize(rows_.size());
+  std::vector<ClassCount>& here = followed_->on_row[index_of(record.node)];
+  const auto known = std::ranges::find(here, record.pods, &ClassCount::pods);
+  if (known == here.end())
+    here.push_back({.pods = record.pods, .count = 1});
+  else
+    ++known->count;
+}
+
+void Cluster::unfollow(const PodRecord& record) {
+  std::vector<ClassCount>& here = followed_->on_row[index_of(record.node)];
+  const auto known = std::ranges::find(here, record.pods, &ClassCount::pods);
+  CHECK(known != here.end());
+  if (--known->count == 0) here.erase(known);
+  release_class(record.pods);
+}
+
+// The log keeps the classes of its entries: a reader may come long after the last pod has left.
+void Cluster::log_pod(const PodLog::Entry& entry) {
+  retain_class(entry.pods);
+  if (followed_->log.is_full()) {
+    const ClassId gone = followed_->log.oldest().pods;
+    followed_->log.add(entry);
+    release_class(gone);
+  } else {
+    followed_->log.add(entry);
+  }
 }
 
 void Cluster::count_pod(const PodRecord& record, std::int64_t sign) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "scheduler/cache/sample_objects.h"
 
 namespace muster::scheduler {
@@ -215,6 +218,77 @@ TEST(Cluster, AForkIsEqualAndLivesOnItsOwn) {
   EXPECT_TRUE(fork.is_assumed("default-b"));
   // Classes are interned again, with users of their own.
   EXPECT_EQ(fork.class_of(PodSample{.name = "c", .cpu = "3"}.make()).users, 0U);
+}
+
+TEST(Cluster, ListsNodesByLabelValue) {
+  Cluster cluster;
+  const auto node = [&](const std::string& name, const std::string& zone) {
+    NodeSample sample{.name = name};
+    if (!zone.empty()) sample.labels["zone"] = zone;
+    cluster.set_node(sample.make());
+  };
+  const auto in = [&](const std::string& zone) {
+    const LabelColumn& column = cluster.watch_label("zone");
+    const auto value = column.ids.find(zone);
+    std::vector<std::string> names;
+    if (value == column.ids.end()) return names;
+    for (const NodeId id : cluster.nodes_with(column, value->second))
+      names.push_back(cluster.node_name(id));
+    std::ranges::sort(names);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  node("n1", "a");
+  node("n2", "b");
+  node("n3", "");
+  EXPECT_EQ(in("a"), Names{"n1"});
+  node("n4", "a");
+  node("n2", "a");
+  node("n5", "c");
+  EXPECT_EQ(in("a"), (Names{"n1", "n2", "n4"}));
+  EXPECT_EQ(in("b"), Names{});
+  EXPECT_EQ(in("c"), Names{"n5"});
+  cluster.remove_node("n1");
+  node("n4", "");
+  EXPECT_EQ(in("a"), Names{"n2"});
+  node("n1", "a");
+  EXPECT_EQ(in("a"), (Names{"n1", "n2"}));
+  EXPECT_TRUE(cluster.nodes_with(cluster.label("zone"), LabelValueId::Absent).empty());
+}
+
+TEST(Cluster, FollowsPodsByClass) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  cluster.set_pod(PodSample{.name = "a", .cpu = "1", .node_name = "n1"}.make());
+  cluster.set_pod(PodSample{.name = "b", .cpu = "1", .node_name = "n1"}.make());
+  cluster.follow_pods();
+  EXPECT_EQ(cluster.pod_log().end(), 0U) << "who was there is counted, not logged";
+  cluster.assume(PodSample{.name = "c", .cpu = "2"}.make(), "n1");
+  cluster.remove_pod("default-a");
+  const auto running = [&] {
+    std::map<std::int64_t, std::uint32_t> counts;  // by CPU
+    cluster.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t count) {
+      counts[pods.needs->requests.cpu_milli] += count;
+    });
+    return counts;
+  };
+  EXPECT_EQ(running(), (std::map<std::int64_t, std::uint32_t>{{1000, 1}, {2000, 1}}));
+  // A change that counts nothing else may still change the class.
+  cluster.set_pod(PodSample{.name = "b",
+                            .cpu = "1",
+                            .node_name = "n1",
+                            .spec = R"("tolerations":[{"operator":"Exists"}])"}
+                      .make());
+  ASSERT_EQ(cluster.pod_log().end(), 4U);
+  EXPECT_TRUE(cluster.pod_log().at(0).came);
+  EXPECT_FALSE(cluster.pod_log().at(1).came);
+  EXPECT_NE(cluster.pod_log().at(2).pods, cluster.pod_log().at(3).pods);
+  // The log keeps the classes of pods that are long gone.
+  cluster.remove_pod("default-b");
+  cluster.forget("default-c");
+  EXPECT_TRUE(running().empty());
+  for (std::uint64_t i = 0; i < cluster.pod_log().end(); ++i)
+    EXPECT_GT(cluster.pod_class(cluster.pod_log().at(i).pods).users, 0U);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct TwoResources {
   }
 };
 
-// reference/plugins.md, section 10, D1, D3, D4, D6, D7.
+// Worked examples of upstream's integer and floating-point arithmetic.
 TEST(LeastAllocated, GivesUpstreamsNumbers) {
   const auto score = [](const TwoResources& node, const std::vector<Share>& shares) {
     Column<std::int32_t> totals;

@@ -23,7 +23,7 @@ struct PodClass {
   const api::PodNeeds* needs = nullptr;
   std::vector<Want> wants;  // requests above 0, by column: what must be free
   std::vector<Want> usage;  // what a pod of the class takes on a node, above 0
-  std::uint32_t users = 0;  // who keeps it
+  std::uint32_t users = 0;  // how many hold on to it
 };
 
 }  // namespace muster::scheduler

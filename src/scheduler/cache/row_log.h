@@ -53,7 +53,7 @@ class RowLog {
   std::vector<Entry> ring_ = std::vector<Entry>(1024);
   std::vector<std::uint64_t> latest_;  // by row: its last change
   std::uint64_t end_ = 0;
-  std::uint64_t floor_ = 0;  // changes before this one are gone for good
+  std::uint64_t floor_ = 0;  // changes before this one are gone
 };
 
 }  // namespace muster::scheduler

@@ -4,7 +4,7 @@
 #include "api/views/pod_view.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/cycle/fit_error.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/framework/standings.h"
 
 namespace muster::scheduler {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/cycle/attempt.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/framework/standings.h"
 
 namespace muster::scheduler {
 namespace {

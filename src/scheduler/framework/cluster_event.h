@@ -7,8 +7,7 @@
 
 namespace muster::scheduler {
 
-// What happened to the cluster, in the terms plugins register interest in
-// (reference/plugins.md 7.1).
+// What happened to the cluster, in the terms plugins register interest in.
 enum class Action : std::uint32_t {
   Add = 1,
   Delete = 2,

@@ -26,17 +26,22 @@ struct ContestKey {
 // is the same for a whole group, so only the groups' winners need to be compared.
 class Contest {
  public:
-  // Starts over. `groups` gives the group of each contestant; empty: all are in group 0.
+  // Starts over. `groups` gives the group of each contestant; empty: there is one group, and nobody
+  // will change it.
   void reset(std::size_t contestants, std::span<const std::uint16_t> groups,
              std::size_t group_count);
   // Between reset and rebuild: keys may be written in any order.
   void enter(std::size_t contestant, std::uint64_t key) { seat(contestant) = key; }
-  // Only for a single group: the keys by contestant.
+  // Only without groups: the keys by contestant.
   std::span<std::uint64_t> keys() { return tournaments_.front().keys(); }
+  std::span<const std::uint64_t> keys() const { return tournaments_.front().keys(); }
   void rebuild();
 
   std::uint64_t key(std::size_t contestant) const;
   void set(std::size_t contestant, std::uint64_t key);
+  // The same, for a contestant that may have changed its group; only with groups. New group numbers
+  // are welcome.
+  void set(std::size_t contestant, std::uint16_t group, std::uint64_t key);
 
   std::size_t group_count() const { return tournaments_.size(); }
   std::uint64_t best_of(std::size_t group) const { return tournaments_[group].best(); }
@@ -46,8 +51,9 @@ class Contest {
   std::uint64_t& seat(std::size_t contestant);
 
   std::vector<Tournament> tournaments_;
-  std::vector<std::uint16_t> groups_;     // both empty for a single group
-  std::vector<std::uint32_t> positions_;  // within its group
+  std::vector<std::uint16_t> groups_;               // both empty without groups
+  std::vector<std::uint32_t> positions_;            // within its group
+  std::vector<std::vector<std::uint32_t>> vacant_;  // by group: positions that were left
 };
 
 }  // namespace muster::scheduler

@@ -9,22 +9,25 @@
 
 namespace muster::scheduler {
 
-// Tentative moves on the cluster's own columns. Everything derived hears of each move and of its
-// undoing, last in first out; what is still there when the draft ends is undone, so no path can
-// forget to roll back.
+// Tentative moves on the cluster's own columns: pods placed, and running pods removed. Everything
+// derived hears of each move and of its undoing, last in first out; what is still there when the
+// draft ends is undone, so no path can forget to roll back.
 class Draft {
  public:
   struct Move {
+    enum class Kind : std::uint8_t { Place, Remove };
     const PodClass* pods;
     NodeId node;
     std::uint32_t tag;  // the caller's: which pod it was
+    Kind kind = Kind::Place;
   };
 
+  // Hears of a move after the cluster's columns have changed.
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual void placed(const PodClass& pods, NodeId node) = 0;
-    virtual void removed(const PodClass& pods, NodeId node) = 0;
+    virtual void applied(const Move& move) = 0;
+    virtual void undone(const Move& move) = 0;
   };
 
   explicit Draft(Cluster& cluster) : cluster_(cluster) {}
@@ -32,12 +35,17 @@ class Draft {
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
-  // Listeners are told in the order they came, and in reverse of an undoing. They must outlive
-  // their moves.
+  // Listeners hear in the order they were added, and in reverse order when a move is undone. They
+  // must outlive their moves.
   void add_listener(Listener& listener) { listeners_.push_back(&listener); }
 
   void place(const PodClass& pods, NodeId node, std::uint32_t tag);
+  // Frees what a pod of the class holds on the node. One must run there: what it held is undone by
+  // placing it again, whether or not the node has room by the cluster's numbers.
+  void remove(const PodClass& pods, NodeId node, std::uint32_t tag);
   std::span<const Move> moves() const { return moves_; }
+  // How many of the moves are removals, the one being undone included.
+  std::size_t removals() const { return removals_; }
   void undo_all() { undo_to(0); }
 
   // Undoes, when it goes, every move made since, unless they are kept.
@@ -52,7 +60,7 @@ class Draft {
     void keep() { kept_ = true; }
     // Undoes now; the checkpoint stays in force.
     void undo() { draft_.undo_to(size_); }
-    std::size_t placed_since() const { return draft_.moves_.size() - size_; }
+    std::size_t moves_since() const { return draft_.moves_.size() - size_; }
 
    private:
     Draft& draft_;
@@ -62,10 +70,12 @@ class Draft {
   Checkpoint checkpoint() { return Checkpoint(*this); }
 
  private:
+  void apply(const Move& move);
   void undo_to(std::size_t size);
 
   Cluster& cluster_;
   std::vector<Move> moves_;
+  std::size_t removals_ = 0;
   std::vector<Listener*> listeners_;
 };
 

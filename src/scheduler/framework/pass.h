@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,29 +12,52 @@
 #include "scheduler/cache/column.h"
 #include "scheduler/cache/node_set.h"
 #include "scheduler/cache/pod_class.h"
+#include "scheduler/framework/touched.h"
 #include "scheduler/framework/verdict.h"
 
 namespace muster::scheduler {
 
+// A pass is one plugin's answer for one class of pods. It reads the cluster's columns as they are
+// now, so a draft that moves pods needs no copy.
+//
+// Most passes depend on the node alone. One that looks beyond it (who runs in the same zone, how
+// evenly pods are spread) says so by follows_moves() and keeps counts:
+//   - It is made empty, as if no pod ran anywhere, and then hears of every pod that runs by
+//     placed(); from then on, of every pod that comes or goes, on a draft or for real. Pods whose
+//     node is gone, or not there yet, are not mentioned.
+//   - placed() and removed() name the rows whose answers may have changed. The row of the node
+//     itself is always refreshed and need not be named.
+//   - Its state is integers, and removed() is the exact inverse of placed(), whatever the order: a
+//     draft undoes its moves last in first out, but pods that run end in any order.
+//   - If nodes come, go or change their labels, or the table grows, it is prepared again: counts by
+//     label value or by row need not follow that.
+class Pass {
+ public:
+  virtual ~Pass() = default;
+
+  // Reads what the cluster has interned since: taint sets, label values. Called before rows are
+  // caught up.
+  virtual void refresh() {}
+
+  virtual bool follows_moves() const { return false; }
+  virtual void placed(const PodClass& /*pods*/, NodeId /*node*/, Touched& /*touched*/) {}
+  virtual void removed(const PodClass& /*pods*/, NodeId /*node*/, Touched& /*touched*/) {}
+};
+
 // How far a cap can be trusted: PerNode is exact and independent of other nodes (fit, ports,
-// anything static); UpperBound may shrink as pods are placed elsewhere (spread, affinity).
+// anything static). UpperBound is more than fits, or may shrink as pods are placed elsewhere
+// (spread, affinity): a search may refuse by it, but never conclude from it that something fits.
 enum class Exactness : std::uint8_t { PerNode, UpperBound };
 
-// One filter's answer for one class of pods. It reads the cluster's columns as they are now, so a
-// draft that moves pods needs no copy; state of its own is integers, and `removed` is the exact
-// inverse of `placed`.
+// May pods of the class run there, and how many more of them?
 //
 // narrow and cap answer for whole columns; admits, cap_at and ask for one row. They must agree:
 //   admits(n)  ==  n survives narrow()  ==  ask(n).accepted(),   and a refusing node has a cap of
 //   0.
-class FilterPass {
+// The exception is a node that refuses now, but may accept after other moves (affinity to a pod
+// that is not placed yet): its cap must be an upper bound of what it takes then. See cap().
+class FilterPass : public Pass {
  public:
-  virtual ~FilterPass() = default;
-
-  // Takes in what the cluster has interned since: taint sets, label values. Called before rows are
-  // caught up.
-  virtual void refresh() {}
-
   virtual void narrow(NodeSet& candidates) const = 0;
   virtual bool admits(NodeId node) const = 0;
   // Lowers `at_most` to how many more of the class each node takes by this filter. Static filters
@@ -42,42 +66,49 @@ class FilterPass {
   virtual std::int32_t cap_at(NodeId node) const;
   virtual Verdict ask(NodeId node) const = 0;
 
+  // A limit on several nodes together: at most domain_cap(v) more of the class on all the nodes
+  // with value v of this label, whatever else is placed where. Null: none. A filter that has one is
+  // an UpperBound. Limits of single nodes belong into cap().
+  virtual const LabelColumn* domain_column() const { return nullptr; }
+  virtual std::int32_t domain_cap(LabelValueId /*value*/) const { return kNoCap; }
+
   // Upstream's PreFilter: a reason to refuse the class on every node at once (always without
   // remedy), or the names of the only nodes that are looked at.
   virtual std::optional<std::string> refuses_everywhere() const { return std::nullopt; }
   virtual const std::vector<std::string>* only_on() const { return nullptr; }
-
-  // Whether it keeps state of its own about where pods are, and must hear of a draft's moves.
-  virtual bool follows_moves() const { return false; }
-  virtual void placed(const PodClass& /*pods*/, NodeId /*node*/) {}
-  virtual void removed(const PodClass& /*pods*/, NodeId /*node*/) {}
 };
 
 // One score for one class of pods, in one of two forms. A local score is final (0..100) and depends
 // on its node alone. A raw score is normalized over the nodes that are feasible at the moment;
 // nodes with equal raw scores form a group and are normalized together, so the cost of a pick is in
-// groups, not in nodes.
-class ScorePass {
+// groups, not in nodes (ScoreGroups; with too many of them, in nodes after all).
+class ScorePass : public Pass {
  public:
   enum class Form : std::uint8_t { Local, Raw };
 
-  virtual ~ScorePass() = default;
   virtual Form form() const = 0;
-  virtual void refresh() {}
 
   // Local: adds weight times the score to every row, and the score of one row.
   virtual void add_local(std::int64_t /*weight*/, Column<std::int32_t>& /*totals*/) const {}
   virtual std::int64_t local(NodeId /*node*/) const { return 0; }
 
   // Raw: the score of one row; whether all rows have the same one; and the normalization of the
-  // distinct raw scores of feasible nodes, in place, to 0..100.
+  // raw scores of feasible nodes, in place, to 0..100. A score may occur once or as often as there
+  // are nodes that have it: only which scores there are may matter, not how often.
   virtual std::int64_t raw(NodeId /*node*/) const { return 0; }
   virtual bool is_uniform() const { return false; }
   virtual void normalize(std::span<std::int64_t> /*scores*/) const {}
+};
 
-  virtual bool follows_moves() const { return false; }
-  virtual void placed(const PodClass& /*pods*/, NodeId /*node*/) {}
-  virtual void removed(const PodClass& /*pods*/, NodeId /*node*/) {}
+// Passes under the names of their plugins.
+struct NamedFilter {
+  std::string_view name;
+  std::unique_ptr<FilterPass> pass;
+};
+struct NamedScore {
+  std::string_view name;
+  std::unique_ptr<ScorePass> pass;
+  std::int64_t weight;
 };
 
 // Upstream's DefaultNormalizeScore with a maximum of 100: scores as shares of the greatest, or what

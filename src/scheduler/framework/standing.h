@@ -1,34 +1,41 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cache/division.h"
+#include "scheduler/cache/row_set.h"
+#include "scheduler/framework/cap_table.h"
 #include "scheduler/framework/contest.h"
 #include "scheduler/framework/pass.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/framework/score_groups.h"
+#include "scheduler/framework/touched.h"
 
 namespace muster::scheduler {
 
 // Where pods of one class stand with every node, by the plugins of one profile: who is feasible,
-// how many more fit, who is best. Kept across attempts; catch_up() reads the cluster's row log, so
+// how many more fit, who is best. Kept across attempts; catch_up() reads the cluster's logs, so
 // that an attempt costs the rows that changed, not the rows there are.
+//
+// What is kept is as of the last catch_up(). A draft's moves are added by the workspace: for most
+// classes it asks again about the node of the move. If a pass looks beyond its node
+// (follows_moves), it tells this standing of each move, and everything kept here is true at any
+// moment, on the draft and after it is undone.
 class Standing {
  public:
+  // Both must outlive it.
   Standing(const PodClass& pods, const Profile& profile, Cluster& cluster);
 
   const PodClass& pods() const { return pods_; }
 
-  // Memory for whole-column work, lent by whoever prepares many standings.
+  // Memory for whole-column work, lent by the caller that prepares many standings.
   struct Scratch {
     NodeSet feasible;
     Column<std::int32_t> totals;
@@ -50,28 +57,38 @@ class Standing {
   // class is decided by one look at the columns: only a second one shows that what makes further
   // picks cheap is worth building.
   std::optional<Pick> pick_once(Scratch& scratch);
-  // The best of a contest among some nodes, which this standing's keys were entered into.
+  // The best of a contest among some nodes, which this standing's keys and groups were entered
+  // into.
   std::optional<Pick> pick(const Contest& contest) const;
 
   // The key of one node as the table is now, a draft's moves included.
   std::uint64_t key_now(NodeId node) const;
   std::uint64_t key_kept(NodeId node) const { return contest_.key(index_of(node)); }
-  // The contest of all nodes, by row, as of the last catch_up().
+  // The contest of all nodes, by row.
   const Contest& contest() const { return contest_; }
-  std::uint16_t group_of(NodeId node) const {
-    return groups_.empty() ? std::uint16_t{0} : groups_[index_of(node)];
-  }
-  std::size_t group_count() const { return group_count_; }
+  // Score groups of nodes: without them a contest has a single tournament. Numbers change their
+  // meaning with layout_epoch(); a contest made under another one must be made again.
+  bool has_groups() const { return !group_of_.empty(); }
+  std::uint16_t group_of(NodeId node) const { return group_of_[index_of(node)]; }
+  std::size_t group_count() const { return groups_.end(); }
+  std::uint64_t layout_epoch() const { return layout_epoch_; }
 
-  // How many more pods fit on each node, as of the last catch_up(); computed on first demand.
+  // How many more pods fit on each node, and summed by cell; computed on first demand.
   const CapColumn& caps();
   std::int32_t cap_now(NodeId node) const;
   Exactness cap_exactness();
-  // The caps summed by cell. Kept with the caps from then on, and true whenever they are.
+  // The caps summed by cell. Kept with the caps from then on, and true after each sync_caps().
   const std::vector<std::int64_t>& cap_sums(const std::shared_ptr<const Division>& division);
-  // Takes one row's cap and its sums from the table as it is, a draft's moves included. Whoever
-  // does this in a draft does it again when the moves are undone.
-  void refresh_cap(NodeId node);
+  // The sum over some cells, with no more on the nodes that share a label value than some filter
+  // allows there (FilterPass::domain_column).
+  std::int64_t cap_sum(const std::shared_ptr<const Division>& division,
+                       std::span<const CellId> cells);
+  bool has_domain_caps() const { return caps_.has_domain_caps(); }
+  // Takes one row's cap and its sums from the table as it is, a draft's moves included. A caller
+  // that does this in a draft does it again when the moves are undone.
+  void refresh_cap(NodeId node) { caps_.set(node, cap_now(node)); }
+  // Refreshes the caps that moves have touched; nothing to do unless it follows moves.
+  void sync_caps();
 
   // The first filter that refuses the node, or an accepting verdict.
   struct Answer {
@@ -91,121 +108,87 @@ class Standing {
   bool is_looked_at(NodeId node) const;
 
   // One pass of each kind, for tests and explanations.
-  struct NamedFilter {
-    std::string_view name;
-    std::unique_ptr<FilterPass> pass;
-  };
-  struct NamedScore {
-    std::string_view name;
-    std::unique_ptr<ScorePass> pass;
-    std::int64_t weight;
-  };
+  using NamedFilter = scheduler::NamedFilter;
+  using NamedScore = scheduler::NamedScore;
   std::span<const NamedFilter> filters() const { return filters_; }
   std::span<const NamedScore> scores() const { return scores_; }
 
-  // What the draft tells: to every pass, if any of them keeps state about it.
-  bool follows_moves() const { return follows_moves_; }
+  // A draft's moves, for a standing that follows them. Refreshes the rows that its passes name;
+  // they are in touched() until the next move.
+  bool follows_moves() const { return !followers_.empty(); }
   void placed(const PodClass& pods, NodeId node);
   void removed(const PodClass& pods, NodeId node);
+  const Touched& touched() const { return touched_; }
 
   std::size_t bytes() const;
-  // Rows of the table looked at since this was last asked: a measure of work that no clock blurs.
-  std::uint64_t pop_rows_read() { return std::exchange(rows_read_, 0); }
+  // Rows of the table looked at so far: a measure of work that no clock blurs.
+  std::uint64_t rows_read() const { return rows_read_; }
 
  private:
-  void prepare(const Profile& profile);
+  // standing.cc: the passes, and keeping up with the cluster.
+  void prepare();
+  void count_running();
   void narrow_by_name();
+  bool must_rebuild() const;
+  void catch_up_following(Scratch& scratch);
+  bool read_pod_log();
+  void refresh_passes();
   void evaluate_columns(Scratch& scratch);
   void rebuild(Scratch& scratch);
+  bool update_row(NodeId node, bool may_change_group);
+  struct Refresh {
+    bool may_change_groups;
+  };
+  void refresh_touched(Refresh refresh);
+  bool admits(NodeId node) const;
+  std::int64_t local_total(NodeId node) const;
+
+  // standing_pick.cc: score groups, and the best node.
+  std::size_t raw_count() const { return scores_.size() - local_count_; }
   bool all_are_one_group() const;
   std::vector<std::int64_t> raws_of(NodeId node) const;
   std::int64_t group_total(std::span<const std::int64_t> raws) const;
   void assign_groups();
-  bool update_row(NodeId node, RowLog::What what);
-  std::uint16_t group_for(NodeId node);
-  bool admits(NodeId node) const;
-  std::int64_t local_total(NodeId node) const;
+  bool change_group(NodeId node, std::uint64_t key);
+  std::optional<Pick> pick_among_groups(const Contest& contest) const;
+  std::optional<Pick> pick_by_full_pass(const Contest& contest) const;
+
   void build_caps();
-  void sum_caps(const Division& division, std::vector<std::int64_t>& sums) const;
 
   const PodClass& pods_;
+  const Profile& profile_;
   Cluster& cluster_;
   std::vector<NamedFilter> filters_;
   std::vector<NamedScore> scores_;  // local ones first, then raw ones
   std::size_t local_count_ = 0;
-  bool follows_moves_ = false;
+  std::vector<Pass*> followers_;    // the passes that look beyond their node
+  bool raws_follow_moves_ = false;  // and some raw score is among them
 
   std::optional<Everywhere> refused_everywhere_;
   std::vector<std::string_view> narrowing_;
   std::vector<std::string> only_on_;  // sorted; meaningful if narrowing_ is not empty
 
-  std::uint64_t seen_ = 0;  // the log up to here is taken in
+  std::uint64_t seen_ = 0;  // the row log was read up to here
   std::uint64_t order_seen_ = 0;
   std::size_t rows_seen_ = 0;
+  std::uint64_t pods_seen_ = 0;  // the pod log up to here; like the next two, if it follows moves
+  std::uint64_t labels_seen_ = 0;
+  std::size_t rows_prepared_ = 0;
   bool built_ = false;
   bool was_picked_once_ = false;  // one pod was decided without building anything
   std::uint64_t rows_read_ = 0;
+  Touched touched_;
+
+  // Every node's key. With groups, nodes of equal raw scores in one tournament; if there are too
+  // many groups, in a single one again, and each pick is a full pass.
   Contest contest_;
-  // Groups of equal raw scores: raw scores of group g at [g * raw passes]. `groups_` is empty while
-  // one group holds every node.
-  std::vector<std::uint16_t> groups_;
-  std::vector<std::int64_t> group_raws_;
-  std::map<std::vector<std::int64_t>, std::uint16_t> group_ids_;
-  std::size_t group_count_ = 1;
+  ScoreGroups groups_;
+  std::vector<std::uint16_t> group_of_;  // by row; empty without groups
+  bool too_many_groups_ = false;
+  std::uint64_t layout_epoch_ = 0;
 
-  CapColumn caps_;
-  bool has_caps_ = false;
-  struct CellSums {
-    std::shared_ptr<const Division> division;
-    std::vector<std::int64_t> sums;
-  };
-  static constexpr std::size_t kSumsMax = 4;  // divisions in use at once; the oldest goes first
-  std::vector<std::unique_ptr<CellSums>> cell_sums_;
-  Exactness cap_exactness_ = Exactness::PerNode;
-};
-
-// The standings of all classes seen lately under one profile; least recently used ones go when they
-// take more than the budget. Kept beside the cluster it describes.
-class Standings final : public Cluster::Derived {
- public:
-  static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
-
-  Standings(Cluster& cluster, const Profile& profile) : cluster_(cluster), profile_(profile) {}
-  // The one that belongs to this cluster and profile.
-  static Standings& of(Cluster& cluster, const Profile& profile);
-
-  // The standing of the pod's class, caught up. Valid until the next call to evict_cold().
-  Standing& of_pod(const api::ObjectPtr& pod);
-  Standing& of_class(const PodClass& pods);
-  // The best node for one pod, see Standing::pick_once. The standing may not be built afterwards.
-  std::optional<Standing::Pick> pick(const api::ObjectPtr& pod);
-  // Lets go of what exceeds the budget. To be called between attempts.
-  void evict_cold();
-  void set_bytes_max(std::size_t bytes) { bytes_max_ = bytes; }
-  std::size_t bytes() const { return bytes_; }
-  std::size_t size() const { return live_.size(); }
-  // Rows of the table that all of them have looked at so far.
-  std::uint64_t rows_read() const { return rows_read_; }
-
- private:
-  struct Kept {
-    Kept(const PodClass& pods, const Profile& profile, Cluster& cluster)
-        : id(pods.id), standing(pods, profile, cluster) {}
-    ClassId id;
-    std::size_t bytes = 0;
-    Standing standing;
-  };
-  Kept& use(const PodClass& pods);
-  void count_bytes(Kept& kept);
-
-  Cluster& cluster_;
-  Profile profile_;
-  std::size_t bytes_max_ = kBytesMax;
-  std::size_t bytes_ = 0;
-  std::uint64_t rows_read_ = 0;
-  Standing::Scratch scratch_;
-  std::list<Kept> live_;                          // the last used first
-  std::vector<std::list<Kept>::iterator> place_;  // by ClassId; live_.end(): none
+  CapTable caps_;
+  RowSet stale_caps_;  // rows whose kept cap may not be true, if it follows moves
 };
 
 }  // namespace muster::scheduler

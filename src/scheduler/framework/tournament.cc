@@ -20,6 +20,16 @@ void Tournament::rebuild() {
     tree_[at] = std::max(tree_[2 * at], tree_[2 * at + 1]);
 }
 
+std::size_t Tournament::append() {
+  if (size_ == keys_.size()) {
+    keys_.resize(2 * keys_.size(), 0);
+    leaves_ = std::bit_ceil(keys_.size() / kBlock);
+    tree_.assign(2 * leaves_, 0);
+    rebuild();
+  }
+  return size_++;
+}
+
 std::uint64_t Tournament::block_best(std::size_t block) const {
   const std::uint64_t* keys = keys_.data() + block * kBlock;
   std::uint64_t best = keys[0];

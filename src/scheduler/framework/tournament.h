@@ -14,7 +14,11 @@ class Tournament {
   // Starts over with `size` contestants; fill keys(), then call rebuild().
   void reset(std::size_t size);
   std::span<std::uint64_t> keys() { return {keys_.data(), size_}; }
+  std::span<const std::uint64_t> keys() const { return {keys_.data(), size_}; }
   void rebuild();
+
+  // One more contestant, with key 0; its number.
+  std::size_t append();
 
   std::size_t size() const { return size_; }
   std::uint64_t key(std::size_t contestant) const { return keys_[contestant]; }

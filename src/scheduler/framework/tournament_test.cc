@@ -6,6 +6,7 @@
 #include <random>
 
 #include "scheduler/framework/contest.h"
+#include "scheduler/framework/score_groups.h"
 
 namespace muster::scheduler {
 namespace {
@@ -24,6 +25,21 @@ TEST(Tournament, KnowsTheBestThroughAnyChanges) {
       keys[at] = random() % 4 == 0 ? 0 : random() % 50;
       tournament.set(at, keys[at]);
     }
+  }
+}
+
+TEST(Tournament, GrowsByOneContestantAtATime) {
+  Tournament tournament;
+  tournament.reset(0);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    ASSERT_EQ(tournament.append(), i);
+    ASSERT_EQ(tournament.best(), i) << "a new one has no key yet";
+    tournament.set(i, i + 1);
+    ASSERT_EQ(tournament.best(), i + 1);
+  }
+  for (std::uint64_t i = 100; i > 0; --i) {
+    ASSERT_EQ(tournament.best(), i);
+    tournament.set(i - 1, 0);
   }
 }
 
@@ -58,6 +74,60 @@ TEST(Contest, KeepsGroupsApart) {
   contest.set(3, 1);
   EXPECT_EQ(contest.best_of(1), 7u);
   EXPECT_EQ(contest.best_of(2), 1u);
+}
+
+// Contestants change groups in any order, also to new ones; every group knows its best.
+TEST(Contest, FollowsContestantsFromGroupToGroup) {
+  constexpr std::size_t kContestants = 60;
+  std::mt19937_64 random(7);
+  std::vector<std::uint16_t> groups(kContestants, 0);
+  std::vector<std::uint64_t> keys(kContestants, 0);
+  Contest contest;
+  contest.reset(kContestants, groups, 1);
+  contest.rebuild();
+  for (int round = 0; round < 5000; ++round) {
+    const std::size_t who = random() % kContestants;
+    groups[who] = static_cast<std::uint16_t>(random() % 9);
+    keys[who] = random() % 5 == 0 ? 0 : random() % 100;
+    contest.set(who, groups[who], keys[who]);
+    ASSERT_EQ(contest.key(who), keys[who]);
+    for (std::size_t group = 0; group < contest.group_count(); ++group) {
+      std::uint64_t best = 0;
+      for (std::size_t i = 0; i < kContestants; ++i)
+        if (groups[i] == group) best = std::max(best, keys[i]);
+      ASSERT_EQ(contest.best_of(group), best) << "group " << group << " in round " << round;
+    }
+  }
+  EXPECT_LT(contest.bytes(), 40'000U) << "seats that were left are taken again";
+}
+
+TEST(ScoreGroups, GiveTheirNumbersBack) {
+  ScoreGroups groups;
+  groups.reset(2);
+  const ScoreGroups::Id a = groups.of({1, 2}).value();
+  groups.enter(a);
+  groups.enter(a);
+  const ScoreGroups::Id b = groups.of({1, 3}).value();
+  groups.enter(b);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(groups.of({1, 2}), a);
+  groups.leave(a);
+  EXPECT_EQ(groups.size(), 2U);
+  groups.leave(a);
+  EXPECT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups.of({7, 7}), a) << "the number of the group that nobody is in";
+  EXPECT_EQ(groups.raw(a, 0), 7);
+  EXPECT_EQ(groups.raw(b, 1), 3);
+  EXPECT_EQ(groups.end(), 2U);
+}
+
+TEST(ScoreGroups, AreNeverMoreThanTheirMaximum) {
+  ScoreGroups groups;
+  groups.reset(1);
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(ScoreGroups::kMax); ++i)
+    ASSERT_TRUE(groups.of({i}).has_value());
+  EXPECT_FALSE(groups.of({-1}).has_value());
+  EXPECT_TRUE(groups.of({0}).has_value());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "scheduler/cache/cluster.h"
 #include "scheduler/framework/entity.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/framework/standings.h"
 #include "scheduler/placement/topology.h"
 
 namespace muster::scheduler {

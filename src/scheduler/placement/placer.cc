@@ -12,7 +12,7 @@ SearchResult Placer::run() {
   if (!can_meet_minimum(0, everywhere)) return SearchResult::Infeasible;
   {
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    if (evaluate(0, everywhere) && undo.placed_since() > 0) {
+    if (evaluate(0, everywhere) && undo.moves_since() > 0) {
       undo.keep();
       if (options_.searches &&
           std::ranges::any_of(placements_, [](Placement placement) { return !placement.placed; })) {
@@ -89,7 +89,7 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
     }
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
     if (!simulate(id, domain)) continue;
-    const auto placed = static_cast<std::int64_t>(undo.placed_since());
+    const auto placed = static_cast<std::int64_t>(undo.moves_since());
     if (placed == item.queued_below) {
       undo.keep();
       return true;
@@ -203,7 +203,7 @@ SearchResult Placer::search(const Domain& everywhere) {
   Search search(tree_, workspace_, *this, budget_);
   Draft::Checkpoint undo = workspace_.draft().checkpoint();
   SearchResult answer = search.place_minimum(0, everywhere);
-  if (answer == SearchResult::Feasible && undo.placed_since() == 0)
+  if (answer == SearchResult::Feasible && undo.moves_since() == 0)
     answer = search_for_new_pod(search, everywhere);
   if (answer != SearchResult::Feasible) return answer;
   adopt(search);

@@ -36,27 +36,29 @@ Workspace::Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*
   CellTable& table = topology.table();
   table_rows_read_ = table.rows_read();
   table.catch_up();
-  caps_look_around_ = std::ranges::any_of(standings_, &Standing::follows_moves);
+  for (std::size_t s = 0; s < standings_.size(); ++s)
+    if (standings_[s]->follows_moves()) following_.push_back(s);
+  // Of what no class at hand asks for nothing needs to be summed.
   for (const ResourceId resource : tracked_) amounts_.push_back(&table.amounts(resource));
   for (Standing* standing : standings_)
     cell_caps_.push_back(&standing->cap_sums(topology.division()));
   draft_.add_listener(*this);
 }
 
-// A cap that depends on moves elsewhere was taken back while some of them still stood.
-Workspace::~Workspace() {
-  draft_.undo_all();
-  for (const NodeId node : recapped_)
-    for (Standing* standing : standings_) standing->refresh_cap(node);
-}
+// Undone while everything that listens is still there.
+Workspace::~Workspace() { draft_.undo_all(); }
 
 std::int32_t Workspace::cap(std::size_t class_index, NodeId node) {
   sync_caps();
   return standings_[class_index]->caps()[node];
 }
 
+// Sums are kept by cell and not by domain: a move touches one cell, but a domain of every key above
+// it. Domains have few cells; one of a hostname key is a single cell.
 std::int64_t Workspace::cap_sum(std::size_t class_index, const Domain& domain) {
   sync_caps();
+  if (standings_[class_index]->has_domain_caps())
+    return standings_[class_index]->cap_sum(topology_.division(), domain.cells);
   const std::vector<std::int64_t>& caps = *cell_caps_[class_index];
   std::int64_t sum = 0;
   for (const CellId cell : domain.cells) sum += caps[index_of(cell)];
@@ -80,28 +82,37 @@ Workspace::Totals Workspace::totals(const Domain& domain) const {
   return totals;
 }
 
-void Workspace::placed(const PodClass& pods, NodeId node) {
-  ++scratch_.touched[node];
-  count(pods, node, 1);
-  for (Standing* standing : standings_)
-    if (standing->follows_moves()) standing->placed(pods, node);
-  if (arena_ != nullptr) arena_->update(node);
+void Workspace::applied(const Draft::Move& move) {
+  ++scratch_.touched[move.node];
+  hear(move, move.kind == Draft::Move::Kind::Place ? Change::Placed : Change::Removed);
 }
 
-void Workspace::removed(const PodClass& pods, NodeId node) {
-  --scratch_.touched[node];
-  count(pods, node, -1);
-  for (const auto& standing : std::views::reverse(standings_))
-    if (standing->follows_moves()) standing->removed(pods, node);
+void Workspace::undone(const Draft::Move& move) {
+  --scratch_.touched[move.node];
+  hear(move, move.kind == Draft::Move::Kind::Place ? Change::Removed : Change::Placed);
   if (caps_synced_ > draft_.moves().size()) {
     caps_synced_ = draft_.moves().size();
-    update_caps(node);
+    update_caps(move.node);
   }
-  if (arena_ != nullptr) arena_->update(node);
 }
 
-// Sums move by exactly what the pod takes: it was placed where it fits, so nothing that is free
-// went below 0.
+void Workspace::hear(const Draft::Move& move, Change change) {
+  if (draft_.removals() == 0)
+    count(*move.pods, move.node, static_cast<std::int64_t>(change));
+  else
+    recount(*move.pods, move.node, static_cast<std::int64_t>(change));
+  if (arena_ != nullptr) arena_->update(move.node);
+  for (const std::size_t follower : following_) {
+    if (change == Change::Placed)
+      standings_[follower]->placed(*move.pods, move.node);
+    else
+      standings_[follower]->removed(*move.pods, move.node);
+    if (arena_ != nullptr) arena_->update_touched(follower);
+  }
+}
+
+// Without removals, sums move by exactly what the pod takes: it was placed where it fits, so
+// nothing that is free went below 0.
 void Workspace::count(const PodClass& pods, NodeId node, std::int64_t sign) {
   const std::size_t cell = index_of(topology_.cell_of(node));
   topology_.table().slots()[cell] -= sign;
@@ -116,14 +127,40 @@ void Workspace::count(const PodClass& pods, NodeId node, std::int64_t sign) {
   (*amounts_[1])[cell].used += sign * pods.needs->nonzero_memory;
 }
 
-void Workspace::update_caps(NodeId node) {
-  for (Standing* standing : standings_) standing->refresh_cap(node);
-  if (caps_look_around_) recapped_.push_back(node);
+// With removals: a pod may leave a node that had more than it can hold. Free amounts count from 0,
+// so what leaves beyond that frees nothing; before and after are compared as the sums were made.
+void Workspace::recount(const PodClass& pods, NodeId node, std::int64_t sign) {
+  const std::size_t cell = index_of(topology_.cell_of(node));
+  const auto change = [sign](std::int64_t free_now, std::int64_t taken) {
+    const std::int64_t free_before = free_now + sign * taken;
+    return std::max<std::int64_t>(0, free_now) - std::max<std::int64_t>(0, free_before);
+  };
+  topology_.table().slots()[cell] +=
+      change(cluster_.pod_slots()[node] - cluster_.pods_on()[node], 1);
+  for (const PodClass::Want& taken : pods.usage) {
+    // A removed pod may use what no class at hand asks for, also what was unknown before.
+    const std::size_t resource = index_of(taken.resource);
+    const std::size_t t = resource < tracked_of_.size() ? tracked_of_[resource] : 0;
+    if (t == 0) continue;
+    const ResourceColumns& columns = cluster_.resource(taken.resource);
+    Amount& amount = (*amounts_[t - 1])[cell];
+    amount.free += change(columns.allocatable[node] - columns.requested[node], taken.amount);
+    if (t > 2) amount.used += sign * taken.amount;
+  }
+  (*amounts_[0])[cell].used += sign * pods.needs->nonzero_cpu_milli;
+  (*amounts_[1])[cell].used += sign * pods.needs->nonzero_memory;
 }
 
+void Workspace::update_caps(NodeId node) {
+  for (Standing* standing : standings_)
+    if (!standing->follows_moves()) standing->refresh_cap(node);
+}
+
+// Caps are asked for far less often than pods are moved: they are brought up to date on demand.
 void Workspace::sync_caps() {
   const auto moves = draft_.moves();
   for (; caps_synced_ < moves.size(); ++caps_synced_) update_caps(moves[caps_synced_].node);
+  for (const std::size_t follower : following_) standings_[follower]->sync_caps();
 }
 
 // --- the arena ---
@@ -138,6 +175,7 @@ Arena::Arena(Workspace& workspace, const Domain& domain)
   if (!is_whole_) seat_nodes();
 }
 
+// Seats of an earlier arena may still be there for other nodes: contains() compares both ways.
 void Arena::seat_nodes() {
   nodes_.reserve(workspace_.topology_.node_count(domain_));
   workspace_.rows_read_ += nodes_.capacity();
@@ -161,8 +199,10 @@ bool Arena::contains(NodeId node) const {
 
 Contest& Arena::contest(std::size_t class_index) {
   Side& side = sides_[class_index];
-  if (side.built) return side.contest;
+  const std::uint64_t layout = workspace_.standing(class_index).layout_epoch();
+  if (side.built && side.layout == layout) return side.contest;
   side.built = true;
+  side.layout = layout;
   if (is_whole_)
     enter_all(class_index, side.contest);
   else
@@ -170,16 +210,12 @@ Contest& Arena::contest(std::size_t class_index) {
   return side.contest;
 }
 
+// The standing's keys are as of the start of the attempt; only nodes of moves can have others.
 void Arena::enter_all(std::size_t class_index, Contest& contest) {
   const Standing& standing = workspace_.standing(class_index);
   workspace_.rows_read_ += workspace_.cluster_.rows();
   contest = standing.contest();
-  if (standing.follows_moves()) {
-    workspace_.cluster_.nodes().for_each(
-        [&](NodeId node) { contest.enter(index_of(node), standing.key_now(node)); });
-    contest.rebuild();
-    return;
-  }
+  if (standing.follows_moves()) return;  // true at any moment
   for (const Draft::Move& move : workspace_.draft_.moves())
     contest.set(index_of(move.node), standing.key_now(move.node));
 }
@@ -187,14 +223,14 @@ void Arena::enter_all(std::size_t class_index, Contest& contest) {
 void Arena::enter_nodes(std::size_t class_index, Contest& contest) {
   const Standing& standing = workspace_.standing(class_index);
   std::vector<std::uint16_t> groups;
-  if (standing.group_count() > 1)
+  if (standing.has_groups())
     for (const NodeId node : nodes_) groups.push_back(standing.group_of(node));
   contest.reset(nodes_.size(), groups, standing.group_count());
-  const bool follows = standing.follows_moves();
+  const bool is_live = standing.follows_moves();
   for (std::size_t seat = 0; seat < nodes_.size(); ++seat) {
     const NodeId node = nodes_[seat];
-    contest.enter(seat, follows || workspace_.is_touched(node) ? standing.key_now(node)
-                                                               : standing.key_kept(node));
+    contest.enter(seat, !is_live && workspace_.is_touched(node) ? standing.key_now(node)
+                                                                : standing.key_kept(node));
   }
   contest.rebuild();
 }
@@ -212,7 +248,22 @@ void Arena::update(NodeId node) {
   if (!contains(node)) return;
   const std::size_t seat = seat_of(node);
   for (std::size_t s = 0; s < sides_.size(); ++s)
-    if (sides_[s].built) sides_[s].contest.set(seat, workspace_.standing(s).key_now(node));
+    if (sides_[s].built && !workspace_.standing(s).follows_moves())
+      sides_[s].contest.set(seat, workspace_.standing(s).key_now(node));
+}
+
+// A side of another layout is left alone: it is built again when it is asked for.
+void Arena::update_touched(std::size_t class_index) {
+  Side& side = sides_[class_index];
+  const Standing& standing = workspace_.standing(class_index);
+  if (!side.built || side.layout != standing.layout_epoch()) return;
+  for (const NodeId node : standing.touched().rows()) {
+    if (!contains(node)) continue;
+    if (standing.has_groups())
+      side.contest.set(seat_of(node), standing.group_of(node), standing.key_kept(node));
+    else
+      side.contest.set(seat_of(node), standing.key_kept(node));
+  }
 }
 
 }  // namespace muster::scheduler

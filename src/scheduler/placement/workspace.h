@@ -17,11 +17,11 @@ namespace muster::scheduler {
 
 class Arena;
 
-// One attempt's view of the cluster: the classes of the pods at hand, how many more of
-// each every cell takes, and what every cell has and uses of the resources that matter. Listens to
-// the draft, so all of it is true after every move and every undoing. The numbers themselves are
-// the standings' and the topology's, kept across attempts: moves are counted in where they stand,
-// and out again before the attempt ends.
+// One attempt's view of the cluster: the classes of the pods at hand, how many more of each every
+// cell takes, and what every cell has and uses of the resources that matter. Listens to the draft,
+// so all of it is true after every move and every undoing. The numbers themselves are the
+// standings' and the topology's, kept across attempts: moves are counted in where they stand, and
+// out again before the attempt ends.
 class Workspace final : public Draft::Listener {
  public:
   Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*> standings);
@@ -70,13 +70,16 @@ class Workspace final : public Draft::Listener {
   }
 
   // From the draft.
-  void placed(const PodClass& pods, NodeId node) override;
-  void removed(const PodClass& pods, NodeId node) override;
+  void applied(const Draft::Move& move) override;
+  void undone(const Draft::Move& move) override;
 
  private:
   friend class Arena;
 
+  enum class Change : std::int8_t { Placed = 1, Removed = -1 };
+  void hear(const Draft::Move& move, Change change);
   void count(const PodClass& pods, NodeId node, std::int64_t sign);
+  void recount(const PodClass& pods, NodeId node, std::int64_t sign);
   void update_caps(NodeId node);
   void sync_caps();
 
@@ -93,13 +96,14 @@ class Workspace final : public Draft::Listener {
   std::vector<std::vector<Amount>*> amounts_;                // by tracked resource, then by cell
   std::vector<const std::vector<std::int64_t>*> cell_caps_;  // by class, then by cell
   std::size_t caps_synced_ = 0;                              // caps are true for so many moves
-  bool caps_look_around_ = false;  // some class's caps depend on moves on other nodes
-  std::vector<NodeId> recapped_;   // where caps were taken during the draft, if so
+  // Classes that hear of every move, because a pass of theirs looks beyond its node. They keep
+  // themselves true; all others are asked again about the nodes of moves.
+  std::vector<std::size_t> following_;
   std::uint64_t rows_read_ = 0;
   std::uint64_t table_rows_read_ = 0;  // by earlier attempts
 
   Arena* arena_ = nullptr;
-  Draft draft_;  // last: its undoing still tells the rest
+  Draft draft_;  // last: when it goes, it undoes its moves, and the members above hear of it
 };
 
 // The nodes of one domain, ready to answer which is best for the next pod. At most one at a time.
@@ -116,9 +120,13 @@ class Arena {
   std::optional<NodeId> pick(std::size_t class_index);
   bool is_feasible(std::size_t class_index, NodeId node);
   bool contains(NodeId node) const;
-  void update(NodeId node);
 
  private:
+  friend class Workspace;
+
+  // Moves: of a node for the classes that do not follow moves, or of what one class was touched by.
+  void update(NodeId node);
+  void update_touched(std::size_t class_index);
   Contest& contest(std::size_t class_index);
   void seat_nodes();
   void enter_nodes(std::size_t class_index, Contest& contest);
@@ -133,6 +141,7 @@ class Arena {
   std::vector<NodeId> nodes_;  // of the whole cluster: listed when somebody asks
   struct Side {
     bool built = false;
+    std::uint64_t layout = 0;  // Standing::layout_epoch when it was built
     Contest contest;
   };
   std::vector<Side> sides_;  // by class

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/cache/ids.h"
+
+namespace muster::scheduler {
+
+// The pods that came to a node or left one lately, by class, in order. The row log says which rows
+// changed; this one says by whom, for those who count pods of other classes on other nodes. A
+// reader that fell behind counts from the beginning.
+class PodLog {
+ public:
+  struct Entry {
+    ClassId pods{};
+    NodeId node{};
+    bool came = true;  // else it left
+  };
+
+  std::uint64_t end() const { return end_; }
+  // Whether every change from `sequence` on is still here.
+  bool reaches(std::uint64_t sequence) const { return end_ - sequence <= ring_.size(); }
+  const Entry& at(std::uint64_t sequence) const { return ring_[sequence & (ring_.size() - 1)]; }
+
+  // True if an old entry must go before the next one is added: the caller keeps the classes of all
+  // entries alive, and releases that of `oldest()` now.
+  bool is_full() const { return end_ >= ring_.size(); }
+  const Entry& oldest() const { return at(end_); }
+  void add(const Entry& entry) { ring_[end_++ & (ring_.size() - 1)] = entry; }
+
+ private:
+  static constexpr std::size_t kSize = 4096;  // a power of two
+  std::vector<Entry> ring_ = std::vector<Entry>(kSize);
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,58 @@
+#include "scheduler/framework/standings.h"
+
+namespace muster::scheduler {
+
+Standings& Standings::of(Cluster& cluster, const Profile& profile) {
+  std::unique_ptr<Cluster::Derived>& slot = cluster.derived(profile.identity());
+  if (slot == nullptr) slot = std::make_unique<Standings>(cluster, profile);
+  return static_cast<Standings&>(*slot);
+}
+
+Standing& Standings::of_pod(const api::ObjectPtr& pod) { return of_class(cluster_.class_of(pod)); }
+
+Standing& Standings::of_class(const PodClass& pods) {
+  Kept& kept = use(pods);
+  kept.standing.catch_up(scratch_);
+  count_bytes(kept);
+  return kept.standing;
+}
+
+std::optional<Standing::Pick> Standings::pick(const api::ObjectPtr& pod) {
+  Kept& kept = use(cluster_.class_of(pod));
+  const std::optional<Standing::Pick> best = kept.standing.pick_once(scratch_);
+  count_bytes(kept);
+  return best;
+}
+
+Standings::Kept& Standings::use(const PodClass& pods) {
+  const std::size_t id = index_of(pods.id);
+  if (place_.size() <= id) place_.resize(id + 1, live_.end());
+  if (place_[id] == live_.end()) {
+    live_.emplace_front(pods, profile_, cluster_);
+    place_[id] = live_.begin();
+    cluster_.retain_class(pods.id);
+  } else {
+    live_.splice(live_.begin(), live_, place_[id]);
+  }
+  return live_.front();
+}
+
+void Standings::count_bytes(Kept& kept) {
+  const std::size_t bytes = kept.standing.bytes();
+  bytes_ += bytes - kept.bytes;
+  kept.bytes = bytes;
+  rows_read_ += kept.standing.rows_read() - kept.rows_read;
+  kept.rows_read = kept.standing.rows_read();
+}
+
+void Standings::evict_cold() {
+  while (bytes_ > bytes_max_ && live_.size() > 1) {
+    const ClassId id = live_.back().id;
+    bytes_ -= live_.back().bytes;
+    place_[index_of(id)] = live_.end();
+    live_.pop_back();
+    cluster_.release_class(id);
+  }
+}
+
+}  // namespace muster::scheduler
