@@ -6,12 +6,14 @@
 namespace muster::scheduler::witness {
 
 Attempted attempt(const Objects& objects, Cluster& cluster, const Profile& profile,
-                  Placer::Options options, const Look& look) {
+                  PlacementOptions options, const Look& look) {
   const GroupTree tree(objects.root, cluster, Standings::of(cluster, profile));
   Workspace workspace(cluster, *tree.topology, tree.standings);
   Placer placer(tree, workspace, options);
-  Attempted attempted{
-      .answer = placer.run(), .placed = {}, .ready = {}, .steps = placer.steps(), .unresolved = {}};
+  Attempted attempted;
+  attempted.answer = placer.run();
+  attempted.steps = placer.steps();
+  attempted.is_budget_spent = placer.is_budget_spent();
   for (const Draft::Move& move : workspace.draft().moves())
     attempted.placed[tree.members[move.tag].pending->pod->meta().name] =
         cluster.node_name(move.node);

@@ -60,8 +60,8 @@ const char* word(SearchResult answer) {
                                               : "unresolved";
 }
 
-Attempted attempt_fresh(const Objects& objects, Placer::Options options = {}, const Look& look = {},
-                        std::uint64_t order = 0) {
+Attempted attempt_fresh(const Objects& objects, PlacementOptions options = {},
+                        const Look& look = {}, std::uint64_t order = 0) {
   static const Profile profile = default_profile();
   Cluster cluster;
   objects.fill(cluster, order);
@@ -214,10 +214,10 @@ TEST(Witness, BoundsAreUpperBounds) {
         const Case::Group& group = *groups.at(tree.items[id].group->key.name);
         if (!attempted.placed.empty() && !group.pods.empty()) continue;  // some are placed already
         const auto domains = exact.domains(group, exact.everywhere());
-        for (const Domain& domain : placer.candidates(id, everywhere)) {
+        for (const Domain& domain : placer.bounds().candidates(id, everywhere)) {
           const Nodes& nodes =
               domains.at(tree.items[id].key ? std::string(domain.name) : std::string());
-          const DomainBound bound = placer.bound(id, domain);
+          const DomainBound bound = placer.bounds().bound(id, domain);
           if (attempted.placed.empty())
             if (const std::int64_t most = exact.most_pods(group, nodes, room);
                 most > bound.fits_at_most)
@@ -242,7 +242,7 @@ TEST(Witness, UpstreamsPlanIsThePlanIfItMeetsEveryMinimum) {
     const Objects objects(drawn);
     UpstreamOrder upstream(objects);
     const bool succeeds = upstream.run() && !upstream.placed().empty();
-    const Attempted order = attempt_fresh(objects, {.searches = false});
+    const Attempted order = attempt_fresh(objects, {.mode = PlacementOptions::Mode::UpstreamOrder});
     if (succeeds != (order.answer == SearchResult::Feasible) || order.placed != upstream.placed())
       return fmt::format("upstream's order: {}\nmode upstream: {},{}", text_of(upstream.placed()),
                          word(order.answer), text_of(order.placed));
@@ -303,14 +303,17 @@ TEST(Witness, AttemptsSayWhatWasFound) {
 TEST(Witness, SearchFindsMoreThanUpstreamsOrder) {
   struct Way {
     std::string name;
-    Placer::Options options;
+    PlacementOptions options;
     int found = 0;
     int refuted = 0;
     std::uint64_t steps = 0;
   };
-  std::vector<Way> ways{{"mode upstream", {.searches = false}}, {"10 steps", {.steps_max = 10}},
-                        {"30 steps", {.steps_max = 30}},        {"100 steps", {.steps_max = 100}},
-                        {"1000 steps", {.steps_max = 1000}},    {"default", {}}};
+  std::vector<Way> ways{{"mode upstream", {.mode = PlacementOptions::Mode::UpstreamOrder}},
+                        {"10 steps", {.steps_max = 10}},
+                        {"30 steps", {.steps_max = 30}},
+                        {"100 steps", {.steps_max = 100}},
+                        {"1000 steps", {.steps_max = 1000}},
+                        {"default", {}}};
   int fitting = 0;
   int hopeless = 0;
   for_cases({.first = 600'001, .count = 800}, [&](const Case& drawn) -> std::string {

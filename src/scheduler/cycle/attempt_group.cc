@@ -157,7 +157,7 @@ class PlanWriter {
     GroupVerdict verdict{item.group->key, item.group->object, Outcome::Unschedulable, "", ""};
     // A group that could have found a place by itself fails because its parent does, with the
     // parent's words.
-    if (under_failed && placer_.can_meet_minimum(id, within)) {
+    if (under_failed && placer_.bounds().can_meet_minimum(id, within)) {
       const GroupVerdict& parent = plan.groups[item.parent];
       verdict.outcome = parent.outcome;
       verdict.message = parent.message;
@@ -182,7 +182,8 @@ class PlanWriter {
 
 }  // namespace
 
-Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile) {
+Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
+                   const PlacementOptions& options) {
   Plan plan;
   auto wrong = wrong_pods(root);
   if (!wrong && cluster.node_count() == 0)
@@ -196,7 +197,7 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile) 
   {
     const GroupTree tree(root, cluster, standings);
     Workspace workspace(cluster, *tree.topology, tree.standings);
-    Placer placer(tree, workspace, {});
+    Placer placer(tree, workspace, options);
     const SearchResult answer = placer.run();
     plan = PlanWriter(tree, workspace, placer, answer).write();
     plan.rows_read = workspace.rows_read() + standings.rows_read() - rows_read;

@@ -91,7 +91,7 @@ std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   if (held + queued < item.minimum)
     return fmt::format("minCount ({}) cannot be satisfied: {} scheduled, {} remaining",
                        item.minimum, held, queued);
-  const std::span<const Domain> domains = placer_.candidates(id, within);
+  const std::span<const Domain> domains = placer_.bounds().candidates(id, within);
   if (domains.empty()) return "no feasible placements found";
   std::string text = item.is_leaf() ? why_leaf(id, domains) : why_composite(id, domains);
   if (item.key) text = fmt::format("0/{} placements are available, {}", domains.size(), text);
@@ -106,7 +106,7 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
   const Domain* closest = nullptr;
   std::int64_t fits = 0;
   for (const Domain& domain : domains)
-    if (const std::int64_t here = placer_.bound(id, domain).fits_at_most;
+    if (const std::int64_t here = placer_.bounds().bound(id, domain).fits_at_most;
         closest == nullptr || here > fits) {
       closest = &domain;
       fits = here;
@@ -211,7 +211,7 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
   const Domain* closest = nullptr;
   DomainBound best;
   for (const Domain& domain : domains)
-    if (const DomainBound here = placer_.bound(id, domain);
+    if (const DomainBound here = placer_.bounds().bound(id, domain);
         closest == nullptr || here.ready > best.ready ||
         (here.ready == best.ready && here.fits_at_most > best.fits_at_most)) {
       closest = &domain;
@@ -238,7 +238,7 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
   }
   text += fmt::format("{} of {} groups fit", best.ready, item.minimum);
   for (const std::uint32_t child : item.children)
-    if (!placer_.can_meet_minimum(child, *closest)) {
+    if (!placer_.bounds().can_meet_minimum(child, *closest)) {
       text += fmt::format("; {}: {}", tree_.items[child].group->key.name, why(child, *closest));
       break;
     }
@@ -247,15 +247,16 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
 
 Outcome GroupReport::outcome(std::uint32_t id, const Domain& within) {
   if (is_hopeless(id, within)) return Outcome::Unresolvable;
-  return is_unresolved(id) && placer_.can_meet_minimum(id, within) ? Outcome::Unresolved
-                                                                   : Outcome::Unschedulable;
+  return is_unresolved(id) && placer_.bounds().can_meet_minimum(id, within)
+             ? Outcome::Unresolved
+             : Outcome::Unschedulable;
 }
 
 // KEP-6012's arithmetic: unresolvable if even with everything evictable gone, in no placement, the
 // minimum could be met. Pods that are not there, and static refusals, are beyond eviction.
 bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
-  const std::span<const Domain> domains = placer_.candidates(id, within);
+  const std::span<const Domain> domains = placer_.bounds().candidates(id, within);
   return std::ranges::all_of(domains, [&](const Domain& domain) {
     if (!item.is_leaf())
       return std::ranges::count_if(item.children, [&](std::uint32_t child) {
@@ -275,8 +276,8 @@ bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
 // exhausted.
 std::vector<DomainBound> GroupReport::bounds(std::uint32_t id, const Domain& within) {
   std::vector<DomainBound> bounds;
-  for (const Domain& domain : placer_.candidates(id, within)) {
-    bounds.push_back(placer_.bound(id, domain));
+  for (const Domain& domain : placer_.bounds().candidates(id, within)) {
+    bounds.push_back(placer_.bounds().bound(id, domain));
     if (!tree_.items[id].key) bounds.back().domain.clear();
   }
   std::ranges::stable_sort(bounds, [](const DomainBound& a, const DomainBound& b) {

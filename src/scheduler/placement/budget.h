@@ -13,7 +13,7 @@ struct Budget {
   std::uint64_t work_max = 0;
 
   bool is_spent() const { return steps > steps_max || work > work_max; }
-  // Takes a step; false if it was one too many.
+  // Counts a step; false if it was one too many.
   bool step() {
     ++steps;
     return !is_spent();

@@ -4,6 +4,9 @@
 
 namespace muster::scheduler {
 
+// Rows are read again and compared with what they last added, so it does not matter how often or in
+// which way a row changed. A division holds for one set of nodes and labels (a new one is made with
+// the topology), hence a row never moves between cells here.
 void CellTable::catch_up() {
   const RowLog& log = cluster_.log();
   const std::uint64_t behind = log.end() - seen_;
@@ -60,7 +63,8 @@ void CellTable::sum(Track& track) {
   });
 }
 
-// The division stands for the nodes there are, so a row that lives belongs to its cell for good.
+// A row without a node belongs to no cell: its node came or went, and this table goes with the
+// topology that was made before.
 void CellTable::update_row(NodeId node) {
   if (!cluster_.nodes().contains(node)) return;
   const std::size_t at = index_of(division_->cell_of[node]);

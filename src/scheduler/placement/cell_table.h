@@ -24,7 +24,7 @@ class CellTable {
     friend bool operator==(const Amount&, const Amount&) = default;
   };
 
-  // Takes in what has changed. Not while a draft is open.
+  // Reads what has changed. Not while a draft is open.
   void catch_up();
   // One amount per cell; the resource is counted from then on. Stays where it is.
   std::vector<Amount>& amounts(ResourceId resource);
@@ -54,7 +54,7 @@ class CellTable {
 
   const Cluster& cluster_;
   std::shared_ptr<const Division> division_;
-  std::uint64_t seen_ = 0;  // the log up to here is taken in
+  std::uint64_t seen_ = 0;  // the row log was read up to here
   std::uint64_t rows_read_ = 0;
   bool built_ = false;
   std::vector<std::int64_t> slots_;

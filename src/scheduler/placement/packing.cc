@@ -1,81 +1,79 @@
-// How the search puts the pods of one leaf on nodes.
-#include <algorithm>
-#include <functional>
+#include "scheduler/placement/packing.h"
 
-#include "scheduler/placement/placer.h"
-#include "scheduler/placement/search.h"
+#include <algorithm>
 
 namespace muster::scheduler {
 
-bool Search::pack(const Task& task, const Domain& domain) {
-  const std::vector<std::uint32_t> chosen = lightest(task.item, domain);
-  if (static_cast<std::int64_t>(chosen.size()) < needed(task.item)) return false;
-  const bool is_indifferent = packing_makes_no_difference(task, domain);
+// --- quickly ---
+
+Packing::Quick Packing::quickly() {
+  const std::vector<std::uint32_t> chosen = lightest();
+  // A pod whose class no node of the domain takes cannot help, so fewer than needed is a proof.
+  if (static_cast<std::int64_t>(chosen.size()) < needed_) return Quick::NoOtherWay;
+  const bool is_indifferent = makes_no_difference();
   for (const bool tightly : {false, true}) {
-    if (budget_.is_spent()) return false;
-    Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    if (!pack_quickly(chosen, domain, tightly)) {
-      if (is_indifferent) return false;
-      continue;
-    }
-    if (solve(task.next)) {
+    if (context_.budget.is_spent()) return Quick::NoOtherWay;
+    Draft::Checkpoint undo = context_.workspace.draft().checkpoint();
+    if (pack(chosen, tightly) && place_rest()) {
       undo.keep();
-      return true;
+      return Quick::Placed;
     }
-    if (is_indifferent) return false;
+    if (is_indifferent) return Quick::NoOtherWay;
   }
-  if (width_ == Width::Full) return pack_every_way(task, domain);
-  is_exhaustive_ = false;
-  return false;
+  return Quick::Failed;
 }
 
-// Whether it makes no difference, to the group and to the others, which pods stand on which nodes:
-// all pods of the tree are alike, and every group has all of the domain or nothing of it; or
-// nothing comes after, and pods of one class fill what room there is.
-bool Search::packing_makes_no_difference(const Task& task, const Domain& domain) const {
-  if (is_one_class_ && domain.cells.size() == 1) return true;
-  const GroupTree::Item& item = tree_.items[task.item];
-  const std::uint32_t class_index = tree_.members[item.members.front()].class_index;
-  return task.next == nullptr && workspace_.counts_exactly(class_index) &&
+// Whether it makes no difference, to the group and to the others, which pods stand on which nodes.
+// Either all pods of the tree are of one class and the domain is one cell: every later group may
+// use all of the cell or nothing of it, and how many more pods fit in it is its sum, wherever those
+// before stand. Or nothing comes after, and the pods of the leaf are of one class: caps that do not
+// depend on other nodes are filled by any order of placing, so the first failure is final.
+bool Packing::makes_no_difference() const {
+  if (context_.is_one_class && domain_.cells.size() == 1) return true;
+  const GroupTree::Item& item = context_.tree.items[leaf_];
+  const std::uint32_t class_index = context_.tree.members[item.members.front()].class_index;
+  return !rest_ && context_.workspace.counts_exactly(class_index) &&
          item.classes_below[class_index] == item.queued_below;
 }
 
 // The members that take the least, the heaviest of them first.
-std::vector<std::uint32_t> Search::lightest(std::uint32_t id, const Domain& domain) {
-  const GroupTree::Item& item = tree_.items[id];
-  std::vector<double> weights(tree_.standings.size(), 0);
-  for (std::uint32_t s = 0; s < weights.size(); ++s)
-    if (item.classes_below[s] > 0) weights[s] = weight_of(s, domain);
+std::vector<std::uint32_t> Packing::lightest() {
+  const GroupTree& tree = context_.tree;
+  const GroupTree::Item& item = tree.items[leaf_];
+  std::vector<double> weights(tree.standings.size(), 0);
+  for (std::uint32_t c = 0; c < weights.size(); ++c)
+    if (item.classes_below[c] > 0) weights[c] = weight_of(c);
   const auto weight = [&](std::uint32_t member) {
-    return weights[tree_.members[member].class_index];
+    return weights[tree.members[member].class_index];
   };
   std::vector<std::uint32_t> chosen;
   // A class that no node takes is no choice at all.
   for (const std::uint32_t member : item.members)
-    if (workspace_.cap_sum(tree_.members[member].class_index, domain) > 0) chosen.push_back(member);
+    if (context_.workspace.cap_sum(tree.members[member].class_index, domain_) > 0)
+      chosen.push_back(member);
   std::ranges::stable_sort(chosen, {}, weight);
-  chosen.resize(std::min(chosen.size(), static_cast<std::size_t>(needed(id))));
+  chosen.resize(std::min(chosen.size(), static_cast<std::size_t>(needed_)));
   std::ranges::stable_sort(chosen, std::greater<>{}, weight);
   return chosen;
 }
 
-double Search::weight_of(std::uint32_t class_index, const Domain& domain) const {
-  const Workspace::Totals totals = workspace_.totals(domain);
+// The share a pod takes of what the domain has of its scarcest resource.
+double Packing::weight_of(std::uint32_t class_index) const {
+  const Workspace::Totals totals = context_.workspace.totals(domain_);
   double heaviest = 0;
   for (std::size_t t = 0; t < totals.amounts.size(); ++t)
     if (totals.amounts[t].allocatable > 0)
-      heaviest = std::max(heaviest, static_cast<double>(workspace_.wanted(class_index, t)) /
+      heaviest = std::max(heaviest, static_cast<double>(context_.workspace.wanted(class_index, t)) /
                                         static_cast<double>(totals.amounts[t].allocatable));
   return heaviest;
 }
 
-bool Search::pack_quickly(const std::vector<std::uint32_t>& chosen, const Domain& domain,
-                          bool tightly) {
-  Draft::Checkpoint undo = workspace_.draft().checkpoint();
-  Arena arena(workspace_, domain);
+bool Packing::pack(const std::vector<std::uint32_t>& chosen, bool tightly) {
+  Draft::Checkpoint undo = context_.workspace.draft().checkpoint();
+  Arena arena(context_.workspace, domain_);
   for (const std::uint32_t member : chosen) {
-    if (!budget_.step()) return false;
-    const std::uint32_t class_index = tree_.members[member].class_index;
+    if (!context_.budget.step()) return false;
+    const std::uint32_t class_index = context_.tree.members[member].class_index;
     const std::optional<NodeId> node =
         tightly ? tightest(class_index, arena) : arena.pick(class_index);
     if (!node) return false;
@@ -87,15 +85,15 @@ bool Search::pack_quickly(const std::vector<std::uint32_t>& chosen, const Domain
 
 // The feasible node with the least room to spare, summed over resources in thousandths of what it
 // has.
-std::optional<NodeId> Search::tightest(std::uint32_t class_index, Arena& arena) {
+std::optional<NodeId> Packing::tightest(std::uint32_t class_index, Arena& arena) {
   std::optional<NodeId> best;
   std::int64_t best_room = 0;
-  budget_.work += arena.nodes().size() / 8;
-  const Cluster& cluster = workspace_.cluster();
+  context_.budget.work += arena.nodes().size() / 8;
+  const Cluster& cluster = context_.workspace.cluster();
   for (const NodeId node : arena.nodes()) {
     if (!arena.is_feasible(class_index, node)) continue;
     std::int64_t room = 0;
-    for (const ResourceId resource : workspace_.tracked()) {
+    for (const ResourceId resource : context_.workspace.tracked()) {
       const ResourceColumns& columns = cluster.resource(resource);
       if (columns.allocatable[node] > 0)
         room += static_cast<std::int64_t>(
@@ -112,72 +110,79 @@ std::optional<NodeId> Search::tightest(std::uint32_t class_index, Arena& arena) 
 
 // --- every way ---
 
-bool Search::pack_every_way(const Task& task, const Domain& domain) {
-  const GroupTree::Item& item = tree_.items[task.item];
-  Packing packing{.task = &task};
-  for (std::uint32_t s = 0; s < tree_.standings.size(); ++s)
-    if (item.classes_below[s] > 0) packing.classes.push_back(s);
-  std::ranges::stable_sort(packing.classes, std::greater<>{}, [&](std::uint32_t class_index) {
-    return weight_of(class_index, domain);
-  });
-  for (const std::uint32_t class_index : packing.classes) {
-    packing.members.emplace_back();
+bool Packing::every_way() {
+  const GroupTree::Item& item = context_.tree.items[leaf_];
+  for (std::uint32_t c = 0; c < context_.tree.standings.size(); ++c)
+    if (item.classes_below[c] > 0) classes_.push_back(c);
+  std::ranges::stable_sort(classes_, std::greater<>{},
+                           [&](std::uint32_t class_index) { return weight_of(class_index); });
+  for (const std::uint32_t class_index : classes_) {
+    members_.emplace_back();
     for (const std::uint32_t member : item.members)
-      if (tree_.members[member].class_index == class_index)
-        packing.members.back().push_back(member);
+      if (context_.tree.members[member].class_index == class_index)
+        members_.back().push_back(member);
   }
-  for (const CellId cell : domain.cells) {
-    const auto nodes = workspace_.topology().nodes(cell);
-    if (is_one_class_)
-      packing.bins.emplace_back(nodes.begin(), nodes.end());
-    else
-      for (const NodeId node : nodes) packing.bins.push_back({node});
-  }
-  return start_turn(packing, 0, needed(task.item));
+  fill_bins_with_nodes();
+  return start_turn(0, needed_);
 }
 
-bool Search::start_turn(Packing& packing, std::size_t class_index, std::int64_t left) {
-  if (left == 0) return solve(packing.task->next);
-  if (class_index == packing.classes.size()) return false;
-  Turn turn{.class_index = class_index};
-  std::vector<std::pair<Symmetry::Signature, std::size_t>> looks;
-  for (std::size_t bin = 0; bin < packing.bins.size(); ++bin) {
-    const NodeId first = packing.bins[bin].front();
-    if (room_in(packing.classes[class_index], packing.bins[bin]) == 0) continue;
-    Symmetry::Signature look;
-    if (!is_one_class_) look = symmetry_.of_node(first);
-    look.push_back(static_cast<std::int64_t>(index_of(workspace_.topology().cell_of(first))));
-    if (!counts_exactly_) look.push_back(static_cast<std::int64_t>(index_of(first)));
-    looks.emplace_back(std::move(look), bin);
+void Packing::fill_bins_with_nodes() {
+  for (const CellId cell : domain_.cells) {
+    const auto nodes = context_.workspace.topology().nodes(cell);
+    if (context_.is_one_class)
+      bins_.emplace_back(nodes.begin(), nodes.end());
+    else
+      for (const NodeId node : nodes) bins_.push_back({node});
   }
-  budget_.work += 1 + packing.bins.size();
-  std::ranges::sort(looks);
-  for (std::size_t i = 0; i < looks.size(); ++i) {
-    turn.order.push_back(looks[i].second);
-    turn.equals_previous.push_back(i > 0 && looks[i].first == looks[i - 1].first);
+}
+
+// Bins that are alike, and in one cell, come next to each other: filling two of them with 3 and 1
+// pods or with 1 and 3 leads to the same rest, so only falling counts are tried (see fill). Without
+// exact caps nodes that look alike may differ by what is around them, and no two bins are equal.
+bool Packing::start_turn(std::size_t at, std::int64_t left) {
+  if (left == 0) return place_rest();
+  if (at == classes_.size()) return false;
+  Turn turn{.at = at};
+  std::vector<std::pair<Symmetry::Signature, std::size_t>> signatures;
+  for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
+    const NodeId first = bins_[bin].front();
+    if (room_in(classes_[at], bins_[bin]) == 0) continue;
+    Symmetry::Signature signature;
+    if (!context_.is_one_class) signature = context_.symmetry.of_node(first);
+    const CellId cell = context_.workspace.topology().cell_of(first);
+    signature.push_back(static_cast<std::int64_t>(index_of(cell)));
+    if (!context_.counts_exactly) signature.push_back(static_cast<std::int64_t>(index_of(first)));
+    signatures.emplace_back(std::move(signature), bin);
   }
-  turn.counts.resize(looks.size(), 0);
-  return fill_bins(packing, turn, 0, left);
+  context_.budget.work += 1 + bins_.size();
+  std::ranges::sort(signatures);
+  for (std::size_t i = 0; i < signatures.size(); ++i) {
+    turn.order.push_back(signatures[i].second);
+    turn.equals_previous.push_back(i > 0 && signatures[i].first == signatures[i - 1].first);
+  }
+  turn.counts.resize(signatures.size(), 0);
+  return fill(turn, 0, left);
 }
 
 // Puts pods of the turn's class into bins from `from` on, in every way that does not only swap
-// equal bins; then the next class has its turn.
-bool Search::fill_bins(Packing& packing, Turn& turn, std::size_t from, std::int64_t left) {
-  if (budget_.is_spent() || room_left(packing, turn, from) < left) return false;
-  const std::uint32_t class_index = packing.classes[turn.class_index];
-  const auto members =
-      static_cast<std::int64_t>(packing.members[turn.class_index].size() - turn.used);
+// equal bins; then the next class has its turn with what is still needed. That covers every way:
+// each is a count per class and bin, and the loops run over all counts from the most that fit down
+// to none (none is what skipping a bin means).
+bool Packing::fill(Turn& turn, std::size_t from, std::int64_t left) {
+  if (context_.budget.is_spent() || room_left(turn, from) < left) return false;
+  const std::uint32_t class_index = classes_[turn.at];
+  const auto members = static_cast<std::int64_t>(members_[turn.at].size() - turn.used);
   for (std::size_t at = from; left > 0 && members > 0 && at < turn.order.size(); ++at) {
-    const std::vector<NodeId>& bin = packing.bins[turn.order[at]];
+    const std::vector<NodeId>& bin = bins_[turn.order[at]];
     std::int64_t most = std::min({room_in(class_index, bin), members, left});
     if (turn.equals_previous[at]) most = std::min(most, turn.counts[at - 1]);
     for (std::int64_t count = most; count > 0; --count) {
-      if (budget_.is_spent()) return false;
-      Draft::Checkpoint undo = workspace_.draft().checkpoint();
-      if (!put_into(packing, turn, bin, count)) continue;
+      if (context_.budget.is_spent()) return false;
+      Draft::Checkpoint undo = context_.workspace.draft().checkpoint();
+      if (!put_into(turn, bin, count)) continue;
       turn.counts[at] = count;
       turn.used += static_cast<std::size_t>(count);
-      const bool placed = fill_bins(packing, turn, at + 1, left - count);
+      const bool placed = fill(turn, at + 1, left - count);
       turn.used -= static_cast<std::size_t>(count);
       turn.counts[at] = 0;
       if (placed) {
@@ -186,43 +191,50 @@ bool Search::fill_bins(Packing& packing, Turn& turn, std::size_t from, std::int6
       }
     }
   }
-  return start_turn(packing, turn.class_index + 1, left);
+  return start_turn(turn.at + 1, left);
 }
 
-std::int64_t Search::room_in(std::uint32_t class_index, const std::vector<NodeId>& bin) {
+std::int64_t Packing::room_in(std::uint32_t class_index, const std::vector<NodeId>& bin) {
   std::int64_t room = 0;
-  for (const NodeId node : bin) room += workspace_.cap(class_index, node);
+  for (const NodeId node : bin) room += context_.workspace.cap(class_index, node);
   return room;
 }
 
-// How many pods the bins from `from` on take of this class, and all bins of the later ones.
-std::int64_t Search::room_left(const Packing& packing, const Turn& turn, std::size_t from) {
-  budget_.work += 1 + packing.bins.size() / 4;
+// At most so many pods can still be placed: the bins from `from` on for this class, all bins for
+// the later ones, as if classes did not take room from each other.
+std::int64_t Packing::room_left(const Turn& turn, std::size_t from) {
+  context_.budget.work += 1 + bins_.size() / 4;
   std::int64_t here = 0;
   for (std::size_t at = from; at < turn.order.size(); ++at)
-    here += room_in(packing.classes[turn.class_index], packing.bins[turn.order[at]]);
-  std::int64_t sum = std::min(
-      here, static_cast<std::int64_t>(packing.members[turn.class_index].size() - turn.used));
-  for (std::size_t later = turn.class_index + 1; later < packing.classes.size(); ++later) {
+    here += room_in(classes_[turn.at], bins_[turn.order[at]]);
+  std::int64_t sum =
+      std::min(here, static_cast<std::int64_t>(members_[turn.at].size() - turn.used));
+  for (std::size_t later = turn.at + 1; later < classes_.size(); ++later) {
     std::int64_t room = 0;
-    for (const auto& bin : packing.bins) room += room_in(packing.classes[later], bin);
-    sum += std::min(room, static_cast<std::int64_t>(packing.members[later].size()));
+    for (const auto& bin : bins_) room += room_in(classes_[later], bin);
+    sum += std::min(room, static_cast<std::int64_t>(members_[later].size()));
   }
   return sum;
 }
 
-bool Search::put_into(Packing& packing, const Turn& turn, const std::vector<NodeId>& bin,
-                      std::int64_t count) {
-  const std::uint32_t class_index = packing.classes[turn.class_index];
+bool Packing::put_into(const Turn& turn, const std::vector<NodeId>& bin, std::int64_t count) {
+  const std::uint32_t class_index = classes_[turn.at];
   std::size_t member = turn.used;
   for (const NodeId node : bin)
-    while (count > 0 && workspace_.cap(class_index, node) > 0 &&
-           workspace_.standing(class_index).key_now(node) != 0) {
-      if (!budget_.step()) return false;
-      put(class_index, node, packing.members[turn.class_index][member++]);
+    while (count > 0 && context_.workspace.cap(class_index, node) > 0 &&
+           context_.workspace.standing(class_index).key_now(node) != 0) {
+      if (!context_.budget.step()) return false;
+      put(class_index, node, members_[turn.at][member++]);
       --count;
     }
   return count == 0;
+}
+
+// The kind of a node is what it was before its first pod: the search's memory of failed states
+// counts pods by kind (Search::state_of).
+void Packing::put(std::uint32_t class_index, NodeId node, std::uint32_t member) {
+  if (!context_.is_one_class) context_.symmetry.kind_of(node);
+  context_.workspace.place(class_index, node, member);
 }
 
 }  // namespace muster::scheduler

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "scheduler/framework/plan.h"
+#include "scheduler/placement/bounds.h"
 #include "scheduler/placement/budget.h"
 #include "scheduler/placement/group_tree.h"
+#include "scheduler/placement/options.h"
 #include "scheduler/placement/search.h"
 #include "scheduler/placement/workspace.h"
 
@@ -19,17 +22,11 @@ namespace muster::scheduler {
 // the number of its member.
 class Placer {
  public:
-  struct Options {
-    // What the search may spend; see Budget.
-    std::uint64_t steps_max = 50'000;
-    std::uint64_t work_max = 400'000;
-    bool searches = true;  // false: only upstream's order ("mode upstream")
-  };
-
-  Placer(const GroupTree& tree, Workspace& workspace, Options options)
+  Placer(const GroupTree& tree, Workspace& workspace, const PlacementOptions& options)
       : tree_(tree),
         workspace_(workspace),
         options_(options),
+        bounds_(tree, workspace, budget_),
         domains_(tree.items.size()),
         placements_(tree.items.size()) {}
 
@@ -46,25 +43,9 @@ class Placer {
   // The domain the group was placed in; for one without a key, its parent's.
   const Domain& domain(std::uint32_t item) const { return domains_[item]; }
   std::uint64_t steps() const { return budget_.steps; }
-
-  // The domains a group may choose from inside another: one if it has no key.
-  // Valid while `within` is.
-  std::span<const Domain> candidates(std::uint32_t item, const Domain& within) const;
-
-  // Upper bounds, valid for any way to place the subtree: somewhere inside `within`, and in a
-  // domain of the group's own.
-  std::int64_t fits_at_most(std::uint32_t item, const Domain& within);
-  std::int64_t fits_in(std::uint32_t item, const Domain& domain);
-  bool can_meet_minimum(std::uint32_t item, const Domain& within);
-  bool meets_in(std::uint32_t item, const Domain& domain);
-  DomainBound bound(std::uint32_t item, const Domain& domain);
-  // Per tracked resource, then slots: the least that meeting the minimum takes.
-  const std::vector<std::int64_t>& demand(std::uint32_t item);
-
-  // The placement score of upstream's NodeResourcesFit (5.4), with requested extended resources
-  // joining in, if these further pods were placed there.
-  std::int64_t fullness(std::uint32_t item, const Domain& domain,
-                        const std::vector<std::int32_t>& further) const;
+  // Whether the search stopped because it may spend no more.
+  bool is_budget_spent() const { return budget_.steps_max > 0 && budget_.is_spent(); }
+  Bounds& bounds() { return bounds_; }
 
  private:
   // Upstream's way.
@@ -72,6 +53,9 @@ class Placer {
   bool simulate(std::uint32_t item, const Domain& domain);
   bool simulate_leaf(std::uint32_t item, const Domain& domain);
   bool simulate_composite(std::uint32_t item, const Domain& domain);
+  std::optional<NodeId> node_for(std::uint32_t member, Arena& arena);
+
+  // Choosing among domains.
   struct Outlook {
     std::size_t candidate;
     std::int64_t at_most;
@@ -83,12 +67,10 @@ class Placer {
               std::vector<Outlook>& outlooks);
   bool counts_alone(std::uint32_t item) const;
   bool has_room_to_grow(std::uint32_t item, const Domain& domain);
-
-  // Bounds.
-  std::int64_t fits_by_totals(const GroupTree::Item& item, const Domain& domain);
-  bool meets_with(std::uint32_t item, const Domain& domain, std::int64_t fits);
-  std::vector<std::int64_t> least_demand(std::uint32_t item) const;
-  bool demand_fits(std::uint32_t item, const Domain& domain);
+  // The placement score of upstream's NodeResourcesFit, with requested extended resources joining
+  // in, if these further pods were placed there.
+  std::int64_t fullness(std::uint32_t item, const Domain& domain,
+                        const std::vector<std::int32_t>& further) const;
 
   // Where upstream's way fails.
   SearchResult search(const Domain& everywhere);
@@ -100,11 +82,11 @@ class Placer {
 
   const GroupTree& tree_;
   Workspace& workspace_;
-  Options options_;
+  PlacementOptions options_;
+  Budget budget_;
+  Bounds bounds_;
   std::vector<Domain> domains_;
   std::vector<Placement> placements_;
-  std::vector<std::vector<std::int64_t>> demands_;
-  Budget budget_;
 };
 
 }  // namespace muster::scheduler

@@ -33,7 +33,7 @@ class PlacerTest : public ::testing::Test {
         PodSample{.name = name, .cpu = cpu, .node_name = node, .group = group, .status = status}
             .make());
   }
-  SearchResult place(const Group& root, Placer::Options options = {}) {
+  SearchResult place(const Group& root, PlacementOptions options = {}) {
     const GroupTree tree(root, cluster, Standings::of(cluster, profile));
     Workspace workspace(cluster, *tree.topology, tree.standings);
     Placer placer(tree, workspace, options);
@@ -61,7 +61,7 @@ class PlacerTest : public ::testing::Test {
         nodes, [&](const auto& pod) { return pod.first.starts_with(prefix); }));
   }
 
-  static constexpr Placer::Options kUpstream{.searches = false};
+  static constexpr PlacementOptions kUpstream{.mode = PlacementOptions::Mode::UpstreamOrder};
   Cluster cluster;
   Profile profile = default_profile();
   std::map<std::string, std::string> nodes;  // of the pods that were placed
@@ -70,7 +70,8 @@ class PlacerTest : public ::testing::Test {
   std::uint64_t steps = 0;
 };
 
-// reference/scheduling.md, section 11. Each shows what upstream's order does, and what we do.
+// The limitations L1-L6 and L36 of docs/kubernetes-behaviour.md: what upstream's order does, and
+// what we do.
 
 TEST_F(PlacerTest, L1PodOrderDoesNotDecide) {
   cluster.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
@@ -292,6 +293,40 @@ TEST_F(PlacerTest, WhoWasLeftOutMayJoin) {
   EXPECT_EQ(ready, (Names{"c", "small", "big"}));
   ASSERT_EQ(place(root, {.steps_max = 1}), SearchResult::Feasible);
   EXPECT_EQ(unresolved, Names{"big"}) << "not found is not impossible";
+}
+
+// T3i: a member that was promised a node takes it if it is feasible, however good the others are.
+TEST_F(PlacerTest, AMemberTakesItsNominatedNode) {
+  rack("a", 3, 8);
+  run("busy", "a-2", "6", "");
+  const auto gang = [](const std::string& nominated) {
+    return sample_leaf(
+        "g", 2,
+        {{.name = "p0", .cpu = "1", .nominated_node = nominated}, {.name = "p1", .cpu = "1"}});
+  };
+  ASSERT_EQ(place(gang("")), SearchResult::Feasible);
+  EXPECT_EQ(nodes["p0"], "a-0") << "the emptiest, then the first by name";
+  ASSERT_EQ(place(gang("a-2")), SearchResult::Feasible);
+  EXPECT_EQ(nodes["p0"], "a-2");
+  EXPECT_EQ(nodes["p1"], "a-0");
+  run("busier", "a-2", "2", "");
+  ASSERT_EQ(place(gang("a-2")), SearchResult::Feasible);
+  EXPECT_EQ(nodes["p0"], "a-0") << "it is full";
+}
+
+// T3i: a search for a new pod that stopped at the budget has not said no.
+TEST_F(PlacerTest, AStopInTheSearchForANewPodIsNotANo) {
+  rack("a", 1, 4, 4);
+  for (int i = 0; i < 6; ++i)
+    cluster.set_node(NodeSample{.name = "n" + std::to_string(i), .cpu = "10"}.make());
+  run("m", "a-0", "0", "runs");
+  std::vector<PodSample> pods = sample_pods("s", 12, "2");
+  for (const PodSample& pod : sample_pods("b", 3, "9")) pods.push_back(pod);
+  const Group root =
+      sample_composite("c", 1, {sample_leaf("runs", 1, {}), sample_leaf("g", 15, pods)});
+  EXPECT_EQ(place(root, {.steps_max = 12}), SearchResult::Unresolved);
+  EXPECT_TRUE(nodes.empty());
+  EXPECT_EQ(place(root), SearchResult::Feasible);
 }
 
 }  // namespace

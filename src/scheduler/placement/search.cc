@@ -1,23 +1,21 @@
 #include "scheduler/placement/search.h"
 
 #include <algorithm>
-#include <functional>
-
-#include "scheduler/placement/placer.h"
+#include <tuple>
 
 namespace muster::scheduler {
 namespace {
 
-// Beyond so many pods there is no hope of going over every way to place them.
+// With more pods than this, going over every way to place them would not end within any budget.
 constexpr std::int64_t kPodsMaxForEveryWay = 400;
-// Each group to be placed takes a few frames of the stack; with more of them it might not do.
+// Each group to be placed takes a few frames of the stack; with more groups it could overflow.
 constexpr std::size_t kGroupsMax = 500;
-// Looking at everybody who waits is worth it while they are few.
+// Bounding every waiting task is worth it while there are few.
 constexpr int kTasksBoundedMax = 32;
 
 }  // namespace
 
-Search::Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budget& budget)
+Search::Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budget& budget)
     : tree_(tree),
       workspace_(workspace),
       bounds_(bounds),
@@ -25,10 +23,12 @@ Search::Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budg
       symmetry_(tree, workspace),
       kin_(tree.items.size()),
       forced_(tree.items.size(), 0) {
-  for (std::size_t s = 0; s < tree.standings.size(); ++s)
-    counts_exactly_ &= workspace.counts_exactly(s);
+  for (std::size_t c = 0; c < tree.standings.size(); ++c)
+    counts_exactly_ &= workspace.counts_exactly(c);
   is_one_class_ = counts_exactly_ && tree.standings.size() == 1;
 
+  // Children first. Two groups are of one kin if they need as many pods of the same classes under
+  // the same key, and their children are of the same kins. A group with running members is its own.
   std::map<std::vector<std::int64_t>, std::uint32_t> known;
   for (std::size_t id = tree.items.size(); id-- > 0;) {
     const GroupTree::Item& item = tree.items[id];
@@ -92,7 +92,9 @@ bool Search::run(std::uint32_t item, const Domain& within, Width width) {
 bool Search::solve(const Task* todo) {
   if (todo == nullptr) return true;
   if (budget_.is_spent() || is_hopeless(todo)) return false;
-  // A twin that has its place limits the other's choice; such states are not remembered.
+  // A state that failed will fail again: its future depends on nothing but what it holds. But a
+  // twin that has its place limits the other's choice, which the state does not say: such states
+  // are neither looked up nor remembered. Nor is a failure of which the budget may be the cause.
   bool is_limited = false;
   for (const Task* task = todo; task != nullptr; task = task->next)
     is_limited |= task->twin != nullptr && task->twin->ranked != nullptr;
@@ -105,7 +107,9 @@ bool Search::solve(const Task* todo) {
 }
 
 // Whether the minimums to come, each alone or all together, exceed what is left. Tasks further on
-// have the wider domain, so it holds everything up to them.
+// are those of the parents' siblings, whose domain holds that of every task before them: when the
+// domain widens, all that was summed up so far must fit into it together. Demands are lower bounds
+// and totals upper ones, so true is a proof.
 bool Search::is_hopeless(const Task* todo) {
   std::vector<std::int64_t> sum(workspace_.tracked().size() + 1, 0);
   int bounded = 0;
@@ -142,8 +146,8 @@ std::vector<Domain> Search::ranked_domains(const Task& task) {
 
 bool Search::place(const Task& task) {
   const GroupTree::Item& item = tree_.items[task.item];
-  // Twins take their domains in one order, none before the other's: who of them is where does not
-  // matter.
+  // Twins take their domains in one order, none before the other's: exchanging the places of two
+  // groups that differ in name only changes nothing, so one order of them stands for all.
   std::vector<Domain> own;
   if (task.twin == nullptr) own = ranked_domains(task);
   const std::vector<Domain>& ranked = task.twin == nullptr ? own : *task.twin->ranked;
@@ -157,6 +161,7 @@ bool Search::place(const Task& task) {
        ++rank) {
     const Domain& domain = ranked[rank];
     if (!bounds_.meets_in(task.item, domain)) continue;
+    // A domain that is as good as one that failed fails too: exchange the two in any plan.
     if (compares && !failed.empty() && failed.contains(signature(domain))) continue;
     if (!budget_.step()) break;
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
@@ -199,7 +204,8 @@ bool Search::choose_children(const Task& task, const Domain& domain,
     if (budget_.is_spent()) return false;
     const std::uint32_t child = easiest[at];
     if (forced_[child] || !bounds_.can_meet_minimum(child, domain)) continue;
-    if (at > from && are_twins(easiest[at - 1], child)) continue;  // as good as the one left out
+    // As good as its twin, which was just left out: every plan with this one is a plan with that.
+    if (at > from && are_twins(easiest[at - 1], child)) continue;
     chosen.push_back(child);
     const bool placed = choose_children(task, domain, easiest, at + 1, chosen);
     chosen.pop_back();
@@ -241,20 +247,38 @@ double Search::hardness(std::uint32_t id, const Domain& domain) {
   return hardest;
 }
 
+// A quick search that gives up a leaf has not looked everywhere, and can prove nothing by failing.
+bool Search::pack(const Task& task, const Domain& domain) {
+  Packing packing(
+      {.tree = tree_,
+       .workspace = workspace_,
+       .budget = budget_,
+       .symmetry = symmetry_,
+       .counts_exactly = counts_exactly_,
+       .is_one_class = is_one_class_},
+      task.item, needed(task.item), domain,
+      task.next == nullptr ? Packing::Rest() : [&] { return solve(task.next); });
+  const Packing::Quick quick = packing.quickly();
+  if (quick != Packing::Quick::Failed) return quick == Packing::Quick::Placed;
+  if (width_ == Width::Full) return packing.every_way();
+  is_exhaustive_ = false;
+  return false;
+}
+
 std::int64_t Search::needed(std::uint32_t item) const {
   return std::max<std::int64_t>(tree_.items[item].missing(), forced_[item] ? 1 : 0);
 }
 
-void Search::put(std::uint32_t class_index, NodeId node, std::uint32_t member) {
-  if (!is_one_class_) symmetry_.kind_of(node);  // as it is before the first pod
-  workspace_.place(class_index, node, member);
-}
-
+// What the future of a state depends on: the tasks with their domains, and what the moves since the
+// search began have taken, by node. Nodes of one kind were alike then and are in one cell, so pods
+// that are counted by kind may stand on any of them. If all pods of the tree are of one class, only
+// how many are in each cell matters. Without exact caps no node is like another, and the node
+// itself is the kind. The memory compares whole states, never hashes: it is part of a proof.
 Search::State Search::state_of(const Task& todo) const {
   State state;
   for (const Task* task = &todo; task != nullptr; task = task->next) {
     state.push_back(task->item);
-    // The domains a group may be asked to keep to are disjoint: one cell tells which it is.
+    // The domains that a task may be confined to are disjoint, so the first cell identifies one.
     state.push_back(task->within->cells.empty()
                         ? 0
                         : static_cast<std::uint32_t>(index_of(task->within->cells.front())));

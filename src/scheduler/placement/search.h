@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/placement/bounds.h"
 #include "scheduler/placement/budget.h"
 #include "scheduler/placement/group_tree.h"
+#include "scheduler/placement/packing.h"
 #include "scheduler/placement/symmetry.h"
 #include "scheduler/placement/workspace.h"
 
 namespace muster::scheduler {
-
-class Placer;
 
 // What a search can say in the end. Unresolved: the budget was used up.
 enum class SearchResult : std::uint8_t { Feasible, Infeasible, Unresolved };
@@ -32,7 +32,7 @@ enum class SearchResult : std::uint8_t { Feasible, Infeasible, Unresolved };
 // failed before, where a domain is as good as one that failed, and where twins would swap places.
 class Search {
  public:
-  Search(const GroupTree& tree, Workspace& workspace, Placer& bounds, Budget& budget);
+  Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budget& budget);
 
   // Places the minimum of the group inside `within`, or leaves the draft as it was. `forced`: a
   // leaf below that must get a pod even if its minimum is met without.
@@ -74,39 +74,7 @@ class Search {
   bool are_twins(std::uint32_t a, std::uint32_t b) const;
   double hardness(std::uint32_t item, const Domain& domain);
 
-  // Leaves: quickly.
   bool pack(const Task& task, const Domain& domain);
-  bool pack_quickly(const std::vector<std::uint32_t>& chosen, const Domain& domain, bool tightly);
-  std::vector<std::uint32_t> lightest(std::uint32_t item, const Domain& domain);
-  double weight_of(std::uint32_t class_index, const Domain& domain) const;
-  std::optional<NodeId> tightest(std::uint32_t class_index, Arena& arena);
-  bool packing_makes_no_difference(const Task& task, const Domain& domain) const;
-
-  // Leaves: every way. A bin is a node, or, if all pods of the tree are alike, a cell: then only
-  // how many stand in it matters.
-  struct Packing {
-    const Task* task = nullptr;
-    std::vector<std::uint32_t> classes = {};               // the heaviest first
-    std::vector<std::vector<std::uint32_t>> members = {};  // by position in `classes`
-    std::vector<std::vector<NodeId>> bins = {};
-  };
-  // One class's turn: bins in an order in which equal ones are neighbours.
-  struct Turn {
-    std::size_t class_index = 0;
-    std::vector<std::size_t> order = {};
-    std::vector<char> equals_previous = {};
-    std::vector<std::int64_t> counts = {};
-    std::size_t used = 0;
-  };
-  bool pack_every_way(const Task& task, const Domain& domain);
-  bool start_turn(Packing& packing, std::size_t class_index, std::int64_t left);
-  bool fill_bins(Packing& packing, Turn& turn, std::size_t from, std::int64_t left);
-  std::int64_t room_in(std::uint32_t class_index, const std::vector<NodeId>& bin);
-  std::int64_t room_left(const Packing& packing, const Turn& turn, std::size_t from);
-  bool put_into(Packing& packing, const Turn& turn, const std::vector<NodeId>& bin,
-                std::int64_t count);
-
-  void put(std::uint32_t class_index, NodeId node, std::uint32_t member);
   std::int64_t needed(std::uint32_t item) const;
 
   // All that a state's future depends on: what is to do, and what stands where since the search
@@ -116,7 +84,7 @@ class Search {
 
   const GroupTree& tree_;
   Workspace& workspace_;
-  Placer& bounds_;
+  Bounds& bounds_;
   Budget& budget_;
   Symmetry symmetry_;
   std::vector<std::uint32_t> kin_;  // by item: equal for groups that differ in name only

@@ -42,7 +42,8 @@ std::int64_t Symmetry::node_count(std::span<const CellId> cells) const {
 }
 
 // A name may be exchanged for another if all nodes that carry it are here, and no running member
-// depends on it.
+// depends on it. Then renaming the domain maps every plan to a plan: no group can be constrained by
+// the name anywhere else.
 bool Symmetry::is_free_to_swap(std::span<const CellId> cells, std::size_t key,
                                LabelValueId value) const {
   if (value == LabelValueId::Absent) return false;
@@ -50,6 +51,9 @@ bool Symmetry::is_free_to_swap(std::span<const CellId> cells, std::size_t key,
   return !known.is_pinned && known.nodes == node_count(cells);
 }
 
+// Equal signatures mean that there is a one to one map between the nodes of two domains that keeps
+// what is free, what fits, and who shares which value of every other key. Applied to a plan, it
+// gives a plan in the other domain; so if one domain failed, the other fails.
 Symmetry::Signature Symmetry::of_domain(const Domain& domain, std::size_t key) {
   count_values();
   if (domain.cells.empty() ||
@@ -87,6 +91,9 @@ Symmetry::Signature Symmetry::of_cells(std::span<const CellId> cells,
   return joined;
 }
 
+// The nodes of a part as a sorted list: which of them is which does not matter. A node that takes
+// no pod of any class now takes none later either, since a search only adds pods, so it may be left
+// out.
 Symmetry::Signature Symmetry::of_nodes(std::span<const CellId> cells) {
   std::vector<Signature> signatures;
   for (const CellId cell : cells)
@@ -103,6 +110,9 @@ Symmetry::Signature Symmetry::of_nodes(std::span<const CellId> cells) {
   return joined;
 }
 
+// All that decides about pods of these classes here: free amounts decide how many fit in any
+// mixture, caps say what the other filters allow. Valid only if no filter looks beyond its node;
+// the search compares nothing otherwise.
 Symmetry::Signature Symmetry::of_node(NodeId node) {
   const Cluster& cluster = workspace_.cluster();
   Signature signature{cluster.pod_slots()[node] - cluster.pods_on()[node]};

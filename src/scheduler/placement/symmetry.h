@@ -11,7 +11,7 @@
 
 namespace muster::scheduler {
 
-// Tells which domains and nodes are as good as each other for everything a tree may still want:
+// Which domains and nodes are as good as each other for everything a tree may still want:
 // exchanging them would change names only. What it compares are whole values, never hashes, so a
 // search may rely on it for a proof.
 class Symmetry {

@@ -94,6 +94,8 @@ std::span<const Domain> Topology::split(const Domain& within, std::size_t key) c
   return at->second.domains;
 }
 
+// Sorted by value, the cells of one domain are neighbours, and domains are spans of one list. The
+// order among domains is by name: value numbers depend on the order in which labels were seen.
 Topology::Split Topology::make_split(const Domain& within, std::size_t key) const {
   std::vector<std::pair<LabelValueId, CellId>> pairs;
   pairs.reserve(within.cells.size());

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "scheduler/framework/plan.h"
+#include "scheduler/placement/budget.h"
+#include "scheduler/placement/group_tree.h"
+#include "scheduler/placement/workspace.h"
+
+namespace muster::scheduler {
+
+// What a group and the groups below it could get at most, as the draft is now, without placing
+// anything. Every number is an upper bound for any way to place the subtree, so a bound below a
+// minimum is a proof; a bound that reaches it proves nothing. Looking is paid for as work.
+class Bounds {
+ public:
+  Bounds(const GroupTree& tree, Workspace& workspace, Budget& budget)
+      : tree_(tree), workspace_(workspace), budget_(budget) {}
+
+  // The domains a group may choose from inside another: one if it has no key. Members that run
+  // already hold a group to their domain. Valid while `within` is.
+  std::span<const Domain> candidates(std::uint32_t item, const Domain& within) const;
+
+  // How many queued pods of the subtree fit: somewhere inside `within`, and in a domain of the
+  // group's own.
+  std::int64_t fits_at_most(std::uint32_t item, const Domain& within);
+  std::int64_t fits_in(std::uint32_t item, const Domain& domain);
+  // Whether the minimums may be met. False is a proof.
+  bool can_meet_minimum(std::uint32_t item, const Domain& within);
+  bool meets_in(std::uint32_t item, const Domain& domain);
+  // The same for a leaf of which so many fit at most.
+  bool meets_with(std::uint32_t item, const Domain& domain, std::int64_t fits);
+  DomainBound bound(std::uint32_t item, const Domain& domain);
+  // Per tracked resource, then slots: the least that meeting the minimum takes.
+  const std::vector<std::int64_t>& demand(std::uint32_t item);
+
+ private:
+  using Amounts = std::vector<std::pair<std::int64_t, std::int64_t>>;  // of one pod; pods
+
+  void smallest_first(const GroupTree::Item& item, std::size_t tracked, Amounts& amounts) const;
+  std::int64_t fits_by_totals(const GroupTree::Item& item, const Domain& domain);
+  std::vector<std::int64_t> least_demand(std::uint32_t item) const;
+  bool demand_fits(std::uint32_t item, const Domain& domain);
+
+  const GroupTree& tree_;
+  Workspace& workspace_;
+  Budget& budget_;
+  std::vector<std::vector<std::int64_t>> demands_;
+  Amounts amounts_;  // scratch
+};
+
+}  // namespace muster::scheduler
