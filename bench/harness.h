@@ -8,7 +8,7 @@
 
 // A small harness for programs that measure. A case is a name, a setup and a body; the body tells a
 // Meter what it does and how many pods it placed. Time is CPU time of this thread: what the engine
-// costs, whoever else uses the machine.
+// costs, no matter who else uses the machine.
 namespace muster::bench {
 
 double cpu_us();

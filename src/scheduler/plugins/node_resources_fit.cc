@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "scheduler/plugins/allocation_parts.h"
 
 namespace muster::scheduler {
 namespace {
 
 using Demands = boost::container::small_vector<Demand, 8>;
-using Shares = boost::container::small_vector<Share, 4>;
 
 class FitPass final : public FilterPass {
  public:
@@ -73,39 +75,32 @@ class FitPass final : public FilterPass {
 class AllocationPass final : public ScorePass {
  public:
   AllocationPass(const NodeResourcesFitArgs& args, const PodClass& pods, const Cluster& cluster)
-      : args_(args), cluster_(cluster) {
+      : args_(args), cluster_(cluster), parts_(cluster, AllocationParts::Used::NonZero) {
     for (const ResourceWeight& resource : args.resources) {
       const std::int64_t wanted = resource.name == "cpu" ? pods.needs->score_cpu_milli
                                   : resource.name == "memory"
                                       ? pods.needs->score_memory
                                       : pods.needs->requests.of(resource.name);
-      ResourceId id{};
-      if (!cluster.find_resource(resource.name, id)) continue;
-      if (index_of(id) > index_of(ResourceId::EphemeralStorage) && wanted == 0) continue;
-      parts_.push_back({id, wanted, resource.weight == 0 ? 1 : resource.weight});
+      parts_.add(resource.name, wanted, resource.weight == 0 ? 1 : resource.weight);
     }
   }
 
   Form form() const override { return Form::Local; }
   void add_local(std::int64_t weight, Column<std::int32_t>& totals) const override {
-    const Shares shares = this->shares();
+    const AllocationParts::Shares shares = parts_.shares();
     if (args_.strategy == AllocationStrategy::LeastAllocated) {
-      add_least_allocated(shares, weight, amounts_are_small(), totals);
+      add_least_allocated(shares, weight, parts_.are_small(), totals);
       return;
     }
     for (std::size_t row = 0; row < cluster_.rows(); ++row)
       totals.data()[row] += static_cast<std::int32_t>(weight * score_at(shares, row));
   }
-  std::int64_t local(NodeId node) const override { return score_at(shares(), index_of(node)); }
+  std::int64_t local(NodeId node) const override {
+    return score_at(parts_.shares(), index_of(node));
+  }
 
  private:
-  struct Part {
-    ResourceId resource;
-    std::int64_t wanted;
-    std::int64_t weight;
-  };
-
-  std::int64_t score_at(const Shares& shares, std::size_t row) const {
+  std::int64_t score_at(std::span<const Share> shares, std::size_t row) const {
     switch (args_.strategy) {
       case AllocationStrategy::LeastAllocated: return least_allocated_at(shares, row);
       case AllocationStrategy::MostAllocated: return most_allocated_at(shares, row);
@@ -113,28 +108,10 @@ class AllocationPass final : public ScorePass {
     }
     return requested_to_capacity_at(shares, args_.shape, row);
   }
-  Shares shares() const {
-    Shares shares(parts_.size(), boost::container::default_init);
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const Part& part = parts_[i];
-      const ResourceColumns& columns = cluster_.resource(part.resource);
-      const std::int64_t* used = part.resource == ResourceId::Cpu ? cluster_.nonzero_cpu().data()
-                                 : part.resource == ResourceId::Memory
-                                     ? cluster_.nonzero_memory().data()
-                                     : columns.requested.data();
-      shares[i] = {columns.allocatable.data(), used, part.wanted, part.weight};
-    }
-    return shares;
-  }
-  bool amounts_are_small() const {
-    return std::ranges::all_of(parts_, [this](const Part& part) {
-      return cluster_.resource(part.resource).allocatable_max <= kVectorAmountMax;
-    });
-  }
 
   const NodeResourcesFitArgs& args_;
   const Cluster& cluster_;
-  std::vector<Part> parts_;
+  AllocationParts parts_;
 };
 
 std::int64_t shape_at(std::span<const ShapePoint> shape, std::int64_t utilization) {
@@ -213,35 +190,49 @@ bool NodeResourcesFit::could_help(const api::Object& pod, const ClusterEvent& ev
   }
 }
 
-std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row) {
+namespace {
+
+// The shares of a row scored one by one, each as often as its weight says: score(requested,
+// capacity), or nullopt to leave it out.
+struct WeightedSum {
   std::int64_t sum = 0;
   std::int64_t weights = 0;
+};
+template <typename Score>
+WeightedSum sum_shares(std::span<const Share> shares, std::size_t row, Score&& score) {
+  WeightedSum total;
   for (const Share& share : shares) {
     const std::int64_t capacity = share.allocatable[row];
     if (capacity <= 0) continue;
-    sum += std::min(share.used[row] + share.wanted, capacity) * 100 / capacity * share.weight;
-    weights += share.weight;
+    const std::optional<std::int64_t> scored = score(share.used[row] + share.wanted, capacity);
+    if (!scored) continue;
+    total.sum += *scored * share.weight;
+    total.weights += share.weight;
   }
-  return weights == 0 ? 0 : sum / weights;
+  return total;
+}
+
+}  // namespace
+
+std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row) {
+  const WeightedSum total =
+      sum_shares(shares, row, [](std::int64_t requested, std::int64_t capacity) {
+        return std::optional(std::min(requested, capacity) * 100 / capacity);
+      });
+  return total.weights == 0 ? 0 : total.sum / total.weights;
 }
 
 std::int64_t requested_to_capacity_at(std::span<const Share> shares,
                                       std::span<const ShapePoint> shape, std::size_t row) {
-  std::int64_t sum = 0;
-  std::int64_t weights = 0;
-  for (const Share& share : shares) {
-    const std::int64_t capacity = share.allocatable[row];
-    if (capacity <= 0) continue;
-    const std::int64_t requested = share.used[row] + share.wanted;
-    const std::int64_t score =
-        shape_at(shape, requested > capacity ? 100 : requested * 100 / capacity);
-    if (score <= 0) continue;
-    sum += score * share.weight;
-    weights += share.weight;
-  }
-  if (weights == 0) return 0;
+  const WeightedSum total =
+      sum_shares(shares, row, [&](std::int64_t requested, std::int64_t capacity) {
+        const std::int64_t score =
+            shape_at(shape, requested > capacity ? 100 : requested * 100 / capacity);
+        return score > 0 ? std::optional(score) : std::nullopt;
+      });
+  if (total.weights == 0) return 0;
   return static_cast<std::int64_t>(
-      std::round(static_cast<double>(sum) / static_cast<double>(weights)));
+      std::round(static_cast<double>(total.sum) / static_cast<double>(total.weights)));
 }
 
 }  // namespace muster::scheduler

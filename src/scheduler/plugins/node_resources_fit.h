@@ -47,8 +47,7 @@ class NodeResourcesFit final : public Filter, public Score, public Hints {
   NodeResourcesFitArgs args_;
 };
 
-// One row of the other strategies (reference/plugins.md 3.8); LeastAllocated stands in
-// column_math.h.
+// One row of the other strategies; LeastAllocated is in column_math.h.
 std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row);
 std::int64_t requested_to_capacity_at(std::span<const Share> shares,
                                       std::span<const ShapePoint> shape, std::size_t row);

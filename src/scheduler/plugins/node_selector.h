@@ -11,7 +11,7 @@
 
 namespace muster::scheduler {
 
-// reference/plugins.md 5.2, for one node at a time.
+// Upstream's node selectors, for one node at a time.
 bool matches(const api::NodeRequirement& requirement, const std::string* value);
 bool matches(const api::NodeSelectorTerm& term, std::string_view name,
              const api::StringPairs& labels);

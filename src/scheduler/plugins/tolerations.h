@@ -7,7 +7,8 @@
 
 namespace muster::scheduler {
 
-// reference/plugins.md 5.3. The operators Lt and Gt (an alpha gate upstream) tolerate nothing.
+// Upstream's rules of toleration. The operators Lt and Gt (an alpha gate upstream) tolerate
+// nothing.
 bool tolerates(const api::Toleration& toleration, const api::Taint& taint);
 bool tolerates(const std::vector<api::Toleration>& tolerations, const api::Taint& taint);
 

@@ -17,6 +17,7 @@
 #include "api/base64.h"
 #include "api/json.h"
 #include "base/check.h"
+#include "base/free_with.h"
 
 namespace muster::server {
 namespace {
@@ -30,13 +31,6 @@ constexpr std::size_t kTokenBytesMax = 16U << 10U;
 constexpr std::string_view kAlgorithm = "ES256";
 constexpr std::string_view kPrivateClaims = "kubernetes.io";
 
-template <auto function>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* what) const {
-    function(what);
-  }
-};
 using Bio = std::unique_ptr<BIO, FreeWith<BIO_free_all>>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, FreeWith<EVP_MD_CTX_free>>;
 using Signature = std::unique_ptr<ECDSA_SIG, FreeWith<ECDSA_SIG_free>>;

@@ -11,18 +11,12 @@
 #include <memory>
 #include <string>
 
+#include "base/free_with.h"
 #include "base/result.h"
 
 // Owners for OpenSSL's objects, and the few conversions certificates.cc and tls.cc share.
 namespace muster::server {
 
-template <auto Free>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
 using BioHandle = std::unique_ptr<BIO, FreeWith<BIO_free_all>>;
 using KeyHandle = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
 using CertificateHandle = std::unique_ptr<X509, FreeWith<X509_free>>;
