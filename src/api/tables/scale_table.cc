@@ -19,7 +19,9 @@ void append_row_object(const Json& scale, IncludeObject include, std::string& ou
   } else if (include == IncludeObject::Object) {
     write_json(scale, out);
   } else {
-    out += R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)";
+    out.append(R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/)")
+        .append(options.meta_version)
+        .append(R"(","metadata":)");
     write_json(tables::part(scale, "metadata"), out);
     out += '}';
   }
@@ -29,7 +31,9 @@ void append_row_object(const Json& scale, IncludeObject include, std::string& ou
 
 void append_scale_table(const Json& scale, const TableOptions& options, std::string& out) {
   const Json& metadata = tables::part(scale, "metadata");
-  out += R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":)";
+  out.append(R"({"kind":"Table","apiVersion":"meta.k8s.io/)")
+      .append(options.meta_version)
+      .append(R"(","metadata":{"resourceVersion":)");
   write_string(find_string(metadata, "resourceVersion"), out);
   out += R"(},"columnDefinitions":)";
   tables::append_columns(kColumns, out);

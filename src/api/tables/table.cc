@@ -13,10 +13,9 @@ namespace muster::api {
 namespace {
 
 constexpr std::string_view kStoredStart = "{\"metadata\":{";
-constexpr std::string_view kTableStart =
-    R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":)";
+constexpr std::string_view kTableStart = R"({"kind":"Table","apiVersion":"meta.k8s.io/)";
 constexpr std::string_view kPartialStart =
-    R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{)";
+    R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/)";
 
 void print_by_default(const Object& object, const Json&, tables::Cells& cells) {
   cells.text(object.meta().name);
@@ -76,7 +75,9 @@ void append_row_object(const Kind& kind, const TableRow& row, const TableOptions
                        std::string& out) {
   switch (options.include) {
     case IncludeObject::None: out += "null"; break;
-    case IncludeObject::Metadata: append_partial_metadata(*row.object, row.revision, out); break;
+    case IncludeObject::Metadata:
+      append_partial_metadata(*row.object, row.revision, out, options.meta_version);
+      break;
     case IncludeObject::Object:
       encode_as(kind, *row.object, row.revision, {.version = options.version}, out);
       break;
@@ -102,7 +103,7 @@ void append_row(const Kind& kind, const tables::Printer& printer, const TableRow
 
 void append_table_start(const tables::Printer& printer, const ListHead& head,
                         const TableOptions& options, std::string& out) {
-  out += kTableStart;
+  out.append(kTableStart).append(options.meta_version).append(R"(","metadata":)");
   append_head(head, out);
   out += R"(,"columnDefinitions":)";
   if (options.with_columns)
@@ -134,8 +135,9 @@ void append_table(const Kind& kind, std::span<const TableRow> rows, const ListHe
   out += "]}";
 }
 
-void append_partial_metadata(const Object& object, Revision revision, std::string& out) {
-  out += kPartialStart;
+void append_partial_metadata(const Object& object, Revision revision, std::string& out,
+                             std::string_view meta_version) {
+  out.append(kPartialStart).append(meta_version).append(R"(","metadata":{)");
   fmt::format_to(std::back_inserter(out), R"("resourceVersion":"{}",)", revision.value);
   out += metadata_members(object.bytes());
   out += "}}";
@@ -153,8 +155,9 @@ void append_partial_metadata_list(std::span<const TableRow> rows, const ListHead
   out += "]}";
 }
 
-void append_partial_metadata(const Bookmark& bookmark, std::string& out) {
-  out += kPartialStart;
+void append_partial_metadata(const Bookmark& bookmark, std::string& out,
+                             std::string_view meta_version) {
+  out.append(kPartialStart).append(meta_version).append(R"(","metadata":{)");
   fmt::format_to(std::back_inserter(out), R"("resourceVersion":"{}")", bookmark.revision.value);
   if (bookmark.initial_events_end) out += R"(,"annotations":{"k8s.io/initial-events-end":"true"})";
   out += "}}";
@@ -164,7 +167,7 @@ void append_table(const Kind& kind, const Bookmark& bookmark, const TableOptions
                   std::string& out) {
   append_table_start(printer_of(kind), {.revision = bookmark.revision}, options, out);
   out += R"({"cells":[],"object":)";
-  append_partial_metadata(bookmark, out);
+  append_partial_metadata(bookmark, out, options.meta_version);
   out += "}]}";
 }
 

@@ -48,6 +48,7 @@ struct TableOptions {
   IncludeObject include = IncludeObject::Metadata;
   bool with_columns = true;              // false for every event of a watch but the first
   std::string_view version = {};         // of whole objects; empty = the stored one
+  std::string_view meta_version = "v1";  // of meta.k8s.io: of the Table itself and of metadata
   const GroupCounter* groups = nullptr;  // null: nobody knows
 };
 
@@ -69,7 +70,8 @@ void append_table(const Kind& kind, std::span<const TableRow> rows, const ListHe
                   const TableOptions& options, std::string& out);
 
 // PartialObjectMetadata, and a list of them.
-void append_partial_metadata(const Object& object, Revision revision, std::string& out);
+void append_partial_metadata(const Object& object, Revision revision, std::string& out,
+                             std::string_view meta_version = "v1");
 void append_partial_metadata_list(std::span<const TableRow> rows, const ListHead& head,
                                   std::string& out);
 
@@ -78,7 +80,8 @@ struct Bookmark {
   Revision revision;
   bool initial_events_end = false;
 };
-void append_partial_metadata(const Bookmark& bookmark, std::string& out);
+void append_partial_metadata(const Bookmark& bookmark, std::string& out,
+                             std::string_view meta_version = "v1");
 void append_table(const Kind& kind, const Bookmark& bookmark, const TableOptions& options,
                   std::string& out);
 
