@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "server/access/impersonation.h"
+#include "server/access/permission.h"
 #include "store/engines/memory.h"
 
 namespace muster::server {
@@ -368,15 +369,119 @@ TEST_F(AccessTest, UidAndExtraValuesAreImpersonatedByRight) {
   EXPECT_NE(refusal().find(R"("write" is forbidden)"), std::string::npos);
 }
 
+// T3b: both rights are asked for, each by itself.
 TEST_F(AccessTest, BindingAGroupNeedsTheRightToBindItsPods) {
-  const auto rights = needed_rights({.is_resource = true,
-                                     .verb = "create",
-                                     .group = "scheduling.muster.dev",
-                                     .resource = "groupbindings",
-                                     .name_space = "lab"});
-  ASSERT_EQ(rights.size(), 2U);
-  EXPECT_EQ(rights[1].resource + "/" + rights[1].subresource, "pods/binding");
-  EXPECT_EQ(rights[1].group, "");
+  const Attributes binds{.is_resource = true,
+                         .verb = "create",
+                         .group = "scheduling.muster.dev",
+                         .version = "v1alpha1",
+                         .resource = "groupbindings",
+                         .name_space = "lab"};
+  const auto grant = [&](std::string_view rules) {
+    write(
+        "rbac.authorization.k8s.io", "Role",
+        fmt::format(R"({{"metadata":{{"name":"binder","namespace":"lab"}},"rules":[{}]}})", rules));
+  };
+  const std::string groups =
+      R"({"apiGroups":["scheduling.muster.dev"],"resources":["groupbindings"],"verbs":["create"]})";
+  const std::string pods = R"({"apiGroups":[""],"resources":["pods/binding"],"verbs":["create"]})";
+  write(
+      "rbac.authorization.k8s.io", "RoleBinding",
+      R"({"metadata":{"name":"binder","namespace":"lab"},"roleRef":{"kind":"Role","name":"binder"},)"
+      R"("subjects":[{"kind":"User","name":"jane"}]})");
+
+  grant(groups);
+  const auto half = access_.authorizer().authorize(kJane, binds);
+  ASSERT_FALSE(half);
+  EXPECT_EQ(half.error().reason, Reason::Forbidden);
+  EXPECT_NE(half.error().message.find(R"(cannot create resource "pods/binding")"),
+            std::string::npos)
+      << half.error().message;
+  grant(pods);
+  const auto other_half = access_.authorizer().authorize(kJane, binds);
+  ASSERT_FALSE(other_half);
+  EXPECT_NE(other_half.error().message.find(R"(resource "groupbindings")"), std::string::npos);
+  grant(groups + "," + pods);
+  EXPECT_TRUE(access_.authorizer().authorize(kJane, binds));
+}
+
+TEST_F(AccessTest, RolesFollowEveryChange) {
+  const Attributes gets{
+      .is_resource = true, .verb = "get", .version = "v1", .resource = "pods", .name_space = "ns"};
+  const auto may = [&] { return access_.authorizer().authorize(kJane, gets).has_value(); };
+  constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
+  const auto bind = [&](std::string_view name, std::string_view user) {
+    write(kRbac, "RoleBinding",
+          fmt::format(R"({{"metadata":{{"name":"{}","namespace":"ns"}},"roleRef":{{"kind":"Role",)"
+                      R"("name":"r"}},"subjects":[{{"kind":"User","name":"{}"}}]}})",
+                      name, user));
+  };
+  const auto role = [&](std::string_view verb) {
+    write(kRbac, "Role",
+          fmt::format(R"({{"metadata":{{"name":"r","namespace":"ns"}},"rules":[{{"apiGroups":[""],)"
+                      R"("resources":["pods"],"verbs":["{}"]}}]}})",
+                      verb));
+  };
+  EXPECT_FALSE(may());
+  bind("one", "jane");
+  EXPECT_FALSE(may());
+  const std::int64_t before = access_.authorizer().generation();
+  role("get");
+  EXPECT_GT(access_.authorizer().generation(), before);
+  EXPECT_TRUE(may());
+  role("list");
+  EXPECT_FALSE(may());
+  role("get");
+  bind("two", "jane");
+  remove(kRbac, "RoleBinding", "ns", "one");
+  EXPECT_TRUE(may());
+  bind("two", "joe");
+  EXPECT_FALSE(may());
+  bind("two", "jane");
+  EXPECT_TRUE(may());
+  remove(kRbac, "Role", "ns", "r");
+  EXPECT_FALSE(may());
+  // What did not change is shared, not read again.
+  const std::shared_ptr<const Roles> old = access_.authorizer().roles();
+  const auto* const rules = old->find_role("ClusterRole", "", "none");
+  EXPECT_EQ(rules, nullptr);
+  role("get");
+  const auto first = access_.authorizer().roles();
+  bind("three", "joe");
+  const auto second = access_.authorizer().roles();
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first->find_role("Role", "ns", "r"), second->find_role("Role", "ns", "r"));
+}
+
+// Watches outlive the request that opened them; their right must not.
+TEST_F(AccessTest, APermissionEndsWithTheRoleOrTheToken) {
+  const Attributes watches{.is_resource = true,
+                           .verb = "watch",
+                           .version = "v1",
+                           .resource = "pods",
+                           .name_space = "ns"};
+  write(
+      "rbac.authorization.k8s.io", "Role",
+      R"({"metadata":{"name":"r","namespace":"ns"},"rules":[{"apiGroups":[""],"resources":["pods"],)"
+      R"("verbs":["watch"]}]})");
+  write(
+      "rbac.authorization.k8s.io", "RoleBinding",
+      R"({"metadata":{"name":"b","namespace":"ns"},"roleRef":{"kind":"Role","name":"r"},)"
+      R"("subjects":[{"kind":"User","name":"jane"},{"kind":"ServiceAccount","name":"robot","namespace":"ns"}]})");
+  write("", "ServiceAccount", R"({"metadata":{"name":"robot","namespace":"ns","uid":"u-1"}})");
+  const std::string token = at(ask(kAdmin, "", "ServiceAccount", "{}"), "status.token");
+  const Identity robot = access_.authenticator().authenticate({}, "Bearer " + token, kNow).value();
+  ASSERT_NE(robot.token, nullptr);
+
+  Permission janes(access_, Identity{.user = kJane}, watches);
+  Permission robots(access_, robot, watches);
+  EXPECT_TRUE(janes.check(kNow));
+  EXPECT_TRUE(robots.check(kNow));
+  EXPECT_FALSE(robots.check(kNow + std::chrono::hours(24 * 365))) << "expired";
+  remove("", "ServiceAccount", "ns", "robot");
+  EXPECT_EQ(robots.check(kNow).error().reason, Reason::Unauthorized);
+  remove("rbac.authorization.k8s.io", "RoleBinding", "ns", "b");
+  EXPECT_EQ(janes.check(kNow).error().reason, Reason::Forbidden);
 }
 
 }  // namespace

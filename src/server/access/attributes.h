@@ -4,7 +4,7 @@
 
 namespace muster::server {
 
-// What authorization judges (wire.md 6.3). Known before it is known whether the resource exists:
+// What authorization judges. Known before it is known whether the resource exists:
 // who may not ask does not learn what there is.
 struct Attributes {
   bool is_resource = false;

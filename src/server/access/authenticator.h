@@ -12,7 +12,7 @@
 
 namespace muster::server {
 
-// What the TLS handshake told of the client's certificate.
+// What the TLS handshake says of the client's certificate.
 struct PeerCertificate {
   enum class State : std::uint8_t { None, Valid, Invalid };
   State state = State::None;
@@ -42,6 +42,9 @@ class Authenticator {
   };
   Result<Known> who_has_token(std::string_view token, std::vector<std::string> audiences,
                               Time now) const;
+  // Unauthorized once a token that was good has expired, or its account or what it is bound to is
+  // gone.
+  Result<void> check_holds(const TokenClaims& claims, Time now) const;
 
  private:
   const store::Store& store_;

@@ -63,29 +63,45 @@ std::vector<Attributes> needed_rights(const Attributes& asked) {
   return needed;
 }
 
-Authorizer::Authorizer(store::Store& store)
-    : store_(store), changes_(std::make_shared<std::atomic<std::int64_t>>(0)) {
-  store.listen([changes = changes_](std::span<const store::Change> block) {
-    if (std::ranges::any_of(block,
-                            [](const store::Change& change) { return touches_roles(change.key); }))
-      changes->fetch_add(1);
+Authorizer::Authorizer(store::Store& store) : store_(store), news_(std::make_shared<News>()) {
+  store.listen([news = news_](std::span<const store::Change> block) {
+    bool touched = false;
+    for (const store::Change& change : block) {
+      if (!touches_roles(change.key)) continue;
+      const std::lock_guard lock(news->mutex);
+      const bool gone = change.type == store::Change::Type::Deleted;
+      news->changes[std::string(change.key)] = gone ? nullptr : change.object;
+      touched = true;
+    }
+    if (touched) news->generation.fetch_add(1);
   });
 }
 
+Roles::Changes Authorizer::pop_changes() const {
+  const std::lock_guard lock(news_->mutex);
+  return std::exchange(news_->changes, {});
+}
+
 std::shared_ptr<const Roles> Authorizer::roles() const {
-  // Read before the lists: a change that comes between is then seen by the next call.
-  const std::int64_t now = changes_->load();
+  // Read before the changes: one that comes between is then seen by the next call too.
+  const std::int64_t now = news_->generation.load();
   const std::lock_guard lock(mutex_);
   if (roles_ != nullptr && roles_as_of_ >= now) return roles_;
-  const auto cluster_roles = store_.list(kPrefixes[0]);
-  const auto roles = store_.list(kPrefixes[1]);
-  const auto cluster_role_bindings = store_.list(kPrefixes[2]);
-  const auto role_bindings = store_.list(kPrefixes[3]);
-  roles_ = std::make_shared<const Roles>(
-      Roles::Objects{.cluster_roles = cluster_roles.objects,
-                     .roles = roles.objects,
-                     .cluster_role_bindings = cluster_role_bindings.objects,
-                     .role_bindings = role_bindings.objects});
+  Roles::Changes changes = pop_changes();
+  if (roles_ == nullptr) {
+    // The lists hold what the changes say, or something newer.
+    const auto cluster_roles = store_.list(kPrefixes[0]);
+    const auto roles = store_.list(kPrefixes[1]);
+    const auto cluster_role_bindings = store_.list(kPrefixes[2]);
+    const auto role_bindings = store_.list(kPrefixes[3]);
+    roles_ = std::make_shared<const Roles>(
+        Roles::Objects{.cluster_roles = cluster_roles.objects,
+                       .roles = roles.objects,
+                       .cluster_role_bindings = cluster_role_bindings.objects,
+                       .role_bindings = role_bindings.objects});
+  } else {
+    roles_ = std::make_shared<const Roles>(*roles_, changes);
+  }
   roles_as_of_ = now;
   return roles_;
 }

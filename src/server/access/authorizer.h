@@ -13,8 +13,8 @@
 
 namespace muster::server {
 
-// Judges requests by the roles and bindings in the store, as they are now. Any thread; roles change
-// rarely, so they are read again only after a change of one of them.
+// Judges requests by the roles and bindings in the store, as they are now. Any thread. A change of
+// one role or binding costs the reading of that one, however large the others are.
 class Authorizer {
  public:
   // Listens to the store: make it before the first commit. The store outlives it.
@@ -26,14 +26,24 @@ class Authorizer {
   Result<void> authorize(const api::User& user, const Attributes& asked) const;
 
   std::shared_ptr<const Roles> roles() const;
+  // Grows with every change of roles or bindings: as long as it stays, so do all verdicts.
+  std::int64_t generation() const { return news_->generation.load(); }
 
  private:
+  // What has changed in the store and is not yet in roles_. Shared with the store's listener.
+  struct News {
+    std::atomic<std::int64_t> generation{0};
+    std::mutex mutex;
+    Roles::Changes changes;  // under mutex
+  };
+  Roles::Changes pop_changes() const;
+
   const store::Store& store_;
-  std::shared_ptr<std::atomic<std::int64_t>> changes_;  // of roles and bindings so far
+  const std::shared_ptr<News> news_;
 
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Roles> roles_;  // guarded by mutex_
-  mutable std::int64_t roles_as_of_ = -1;       // guarded by mutex_
+  mutable std::shared_ptr<const Roles> roles_;  // under mutex_, as is the next
+  mutable std::int64_t roles_as_of_ = -1;
 };
 
 bool is_master(const api::User& user);

@@ -9,69 +9,14 @@
 #include <string_view>
 #include <utility>
 
+#include "server/access/rule_cover.h"
+
 namespace muster::server {
 namespace {
 
 using api::Json;
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
-
-// --- which rights a rule covers ---
-
-bool has(const std::vector<std::string>& list, std::string_view wanted) {
-  return std::ranges::find(list, wanted) != list.end();
-}
-
-bool has_or_all(const std::vector<std::string>& list, std::string_view wanted) {
-  return has(list, "*") || has(list, wanted);
-}
-
-bool covers_resource(const PolicyRule& rule, const std::string& resource) {
-  if (has_or_all(rule.resources, resource)) return true;
-  const std::size_t slash = resource.find('/');
-  return slash != std::string::npos && has(rule.resources, "*" + resource.substr(slash));
-}
-
-bool covers_url(const PolicyRule& rule, const std::string& url) {
-  return std::ranges::any_of(rule.non_resource_urls, [&](std::string_view pattern) {
-    return pattern == "*" || pattern == url ||
-           (pattern.ends_with('*') && url.starts_with(pattern.substr(0, pattern.size() - 1)));
-  });
-}
-
-// `right` has one verb, and one path or one group, resource and at most one name.
-bool covers_right(const PolicyRule& rule, const PolicyRule& right) {
-  if (!has_or_all(rule.verbs, right.verbs.front())) return false;
-  if (!right.non_resource_urls.empty()) return covers_url(rule, right.non_resource_urls.front());
-  if (!has_or_all(rule.api_groups, right.api_groups.front()) ||
-      !covers_resource(rule, right.resources.front()))
-    return false;
-  if (rule.resource_names.empty()) return true;
-  return !right.resource_names.empty() && has(rule.resource_names, right.resource_names.front());
-}
-
-// Hands each single right of the rule to `visit`.
-template <typename Visit>
-void each_right(const PolicyRule& rule, Visit&& visit) {
-  for (const std::string& group : rule.api_groups)
-    for (const std::string& resource : rule.resources)
-      for (const std::string& verb : rule.verbs) {
-        PolicyRule right{.verbs = {verb}, .api_groups = {group}, .resources = {resource}};
-        if (rule.resource_names.empty()) visit(right);
-        for (const std::string& name : rule.resource_names) {
-          right.resource_names = {name};
-          visit(right);
-        }
-      }
-  for (const std::string& url : rule.non_resource_urls)
-    for (const std::string& verb : rule.verbs)
-      visit(PolicyRule{.verbs = {verb}, .non_resource_urls = {url}});
-}
-
-bool same_object(const PolicyRule& a, const PolicyRule& b) {
-  return !a.resources.empty() && a.api_groups == b.api_groups && a.resources == b.resources &&
-         a.resource_names == b.resource_names;
-}
 
 // --- what a refusal says ---
 
@@ -84,16 +29,16 @@ std::string quoted(const std::vector<std::string>& texts) {
 }
 
 // {APIGroups:[""], Resources:["pods"], Verbs:["get"]}
-std::string told(const PolicyRule& rule) {
+std::string text_of(const PolicyRule& rule) {
   std::vector<std::string> parts;
-  const auto tell = [&](std::string_view name, const std::vector<std::string>& list) {
+  const auto add = [&](std::string_view name, const std::vector<std::string>& list) {
     if (!list.empty()) parts.push_back(fmt::format("{}:{}", name, quoted(list)));
   };
-  tell("APIGroups", rule.api_groups);
-  tell("Resources", rule.resources);
-  tell("NonResourceURLs", rule.non_resource_urls);
-  tell("ResourceNames", rule.resource_names);
-  tell("Verbs", rule.verbs);
+  add("APIGroups", rule.api_groups);
+  add("Resources", rule.resources);
+  add("NonResourceURLs", rule.non_resource_urls);
+  add("ResourceNames", rule.resource_names);
+  add("Verbs", rule.verbs);
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
@@ -112,20 +57,27 @@ Error forbidden(const api::Request& request, const Json& document, std::string_v
 // Whether the user holds all that is granted, where the request writes it.
 Result<void> check_holds(const Authorizer& authorizer, const api::Request& request,
                          const Json& document, std::span<const PolicyRule> granted) {
-  const Roles::Held held = authorizer.roles()->held_by(request.user, request.name_space);
-  std::set<std::string> missing;
-  for (const PolicyRule& right : rights_missing(held.rules, granted)) missing.insert(told(right));
-  if (missing.empty()) return {};
+  const std::shared_ptr<const Roles> roles = authorizer.roles();
+  const Roles::Held held = roles->held_by(request.user, request.name_space);
+  const MissingRights missing = find_missing(held.rules, granted);
+  if (missing.none()) return {};
+  if (missing.unknown && missing.rights.empty())
+    return fail(forbidden(request, document,
+                          "the rules are too many or too different from each other to compare them "
+                          "with what the user holds: split the role"));
+  std::set<std::string> lines;
+  for (const PolicyRule& right : missing.rights) lines.insert(text_of(right));
   std::string why = fmt::format(
       "user {:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}",
-      request.user.name, quoted(request.user.groups), fmt::join(missing, "\n"));
+      request.user.name, quoted(request.user.groups), fmt::join(lines, "\n"));
+  if (missing.more || missing.unknown) why += "\nand others";
   if (!held.errors.empty()) why += fmt::format("; resolution errors: [{}]", held.errors);
   return fail(forbidden(request, document, why));
 }
 
 // --- the four kinds ---
 
-// Lets the collector of garbage, and anybody else, leave or take away what grants nothing.
+// Whether a change grants nothing: finalizers, owners and the like may change by themselves.
 bool only_ends_object(const Json& document, const Json& old) {
   const auto rest = [](Json of) {
     if (Json* meta = of.as_object().if_contains("metadata"); meta != nullptr && meta->is_object())
@@ -154,7 +106,7 @@ Result<void> check_role(const Authorizer& authorizer, const api::Request& reques
                             .name = request.name};
   if (authorizer.judge(request.user, escalate).allowed) return {};
   TRY(check_holds(authorizer, request, document, read_rules(document)));
-  // An aggregated role takes in whatever its selectors find, now and later.
+  // An aggregated role gets what its selectors find, now and later.
   if (!aggregates(document) && (old == nullptr || !aggregates(*old))) return {};
   if (!check_holds(authorizer, request, document, all_rights()))
     return fail(forbidden(request, document,
@@ -189,24 +141,6 @@ Result<void> check_binding(const Authorizer& authorizer, const api::Request& req
 }
 
 }  // namespace
-
-std::vector<PolicyRule> rights_missing(std::span<const PolicyRule> held,
-                                       std::span<const PolicyRule> granted) {
-  std::vector<PolicyRule> missing;
-  for (const PolicyRule& rule : granted)
-    each_right(rule, [&](const PolicyRule& right) {
-      if (std::ranges::any_of(held,
-                              [&](const PolicyRule& mine) { return covers_right(mine, right); }))
-        return;
-      const auto like = std::ranges::find_if(
-          missing, [&](const PolicyRule& other) { return same_object(other, right); });
-      if (like == missing.end())
-        missing.push_back(right);
-      else
-        like->verbs.push_back(right.verbs.front());
-    });
-  return missing;
-}
 
 std::vector<PolicyRule> all_rights() {
   return {{.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},

@@ -10,14 +10,8 @@
 #include "server/access/roles.h"
 
 // Nobody may give away what they do not hold: roles and bindings are written only by those whose
-// own rights cover what is granted, or who were given the verbs `escalate` and `bind` (wire.md
-// 6.3).
+// own rights cover what is granted, or who were given the verbs `escalate` and `bind`.
 namespace muster::server {
-
-// The rights among `granted` that no rule of `held` covers, one verb, group, resource and name
-// each; then those of the same resource put together.
-std::vector<PolicyRule> rights_missing(std::span<const PolicyRule> held,
-                                       std::span<const PolicyRule> granted);
 
 // Everything there is, as two rules.
 std::vector<PolicyRule> all_rights();

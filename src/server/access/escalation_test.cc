@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "server/access/access.h"
+#include "server/access/rule_cover.h"
 #include "store/engines/memory.h"
 
 namespace muster::server {
@@ -12,6 +13,12 @@ namespace {
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 const api::User kAdmin{.name = "admin", .groups = {"system:masters", "system:authenticated"}};
 const api::User kJane{.name = "jane", .groups = {"dev", "system:authenticated"}};
+
+std::vector<const PolicyRule*> pointers(const std::vector<PolicyRule>& rules) {
+  std::vector<const PolicyRule*> out;
+  for (const PolicyRule& rule : rules) out.push_back(&rule);
+  return out;
+}
 
 api::Json json(std::string_view text) { return api::parse_json(text).value().value; }
 
@@ -78,7 +85,8 @@ TEST(RightsMissingTest, EveryVerbGroupResourceAndNameCounts) {
        1},
   };
   for (const Case& each : cases)
-    EXPECT_EQ(rights_missing(each.held, each.granted).size(), each.missing) << each.name;
+    EXPECT_EQ(find_missing(pointers(each.held), each.granted).rights.size(), each.missing)
+        << each.name;
 }
 
 class EscalationTest : public ::testing::Test {

@@ -205,17 +205,18 @@ Result<Json> Reviews::review_rules(const api::Request& request) const {
   const Json* const spec = api::find(request.body, "spec");
   const std::string_view name_space = spec != nullptr ? api::find_string(*spec, "namespace") : "";
   if (name_space.empty()) return fail(Reason::BadRequest, "no namespace on request");
-  Roles::Held held = authorizer_.roles()->held_by(request.user, name_space);
+  const std::shared_ptr<const Roles> roles = authorizer_.roles();
+  Roles::Held held = roles->held_by(request.user, name_space);
   JsonArray resources;
   JsonArray paths;
-  const auto tell = [&](const PolicyRule& rule) {
+  const auto add = [&](const PolicyRule& rule) {
     JsonArray& list = rule.non_resource_urls.empty() ? resources : paths;
-    const Json told = rule_json(rule);
-    if (std::ranges::find(list, told) == list.end()) list.push_back(told);
+    const Json entry = rule_json(rule);
+    if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
   };
   // They may everything even where no binding says so.
-  if (is_master(request.user)) std::ranges::for_each(all_rights(), tell);
-  std::ranges::for_each(held.rules, tell);
+  if (is_master(request.user)) std::ranges::for_each(all_rights(), add);
+  for (const PolicyRule* rule : held.rules) add(*rule);
   JsonObject status{{"incomplete", false},
                     {"nonResourceRules", std::move(paths)},
                     {"resourceRules", std::move(resources)}};
@@ -312,9 +313,9 @@ Result<Json> Reviews::make_token(api::Request& request, Time now, Entropy& entro
       .issued_at = std::chrono::floor<std::chrono::seconds>(now),
       .expires_at = std::chrono::floor<std::chrono::seconds>(now) + std::chrono::seconds(seconds)};
   if (claims.audiences.empty()) claims.audiences = {std::string(kTokenIssuer)};
-  JsonObject& settled = api::ensure_object(request.body.as_object(), "spec");
-  settled["audiences"] = list_of(claims.audiences);
-  settled["expirationSeconds"] = seconds;
+  JsonObject& decided = api::ensure_object(request.body.as_object(), "spec");
+  decided["audiences"] = list_of(claims.audiences);
+  decided["expirationSeconds"] = seconds;
   if (const Json* bound = spec != nullptr ? api::find(*spec, "boundObjectRef") : nullptr)
     claims.bound = TRY(bound_object(request, *bound));
   if (claims.bound && claims.bound->kind == "Pod")

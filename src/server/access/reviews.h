@@ -12,7 +12,7 @@
 
 namespace muster::server {
 
-// The questions about access that clients may ask (wire.md 6.4), and ServiceAccount tokens on
+// The questions about access that clients may ask, and ServiceAccount tokens on
 // request. Created like objects, answered at once, never kept. Any thread.
 class Reviews {
  public:
@@ -22,7 +22,7 @@ class Reviews {
 
   // Whether the request is one of them.
   static bool handles(const api::Request& request);
-  // `who` asks; `entropy` names tokens. Takes the document out of the request.
+  // `who` asks; `entropy` names tokens. Moves the document out of the request.
   Result<api::Answer> answer(api::Request& request, const Identity& who, Time now,
                              Entropy& entropy) const;
 
@@ -31,7 +31,7 @@ class Reviews {
   Result<api::Json> review_rules(const api::Request& request) const;
   Result<api::Json> review_token(const api::Request& request, Time now) const;
   Result<BoundObject> bound_object(const api::Request& request, const api::Json& said) const;
-  // Also writes what it settled on into the spec of the request.
+  // Also writes what it decided into the spec of the request.
   Result<api::Json> make_token(api::Request& request, Time now, Entropy& entropy) const;
 
   const store::Store& store_;

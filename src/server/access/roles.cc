@@ -45,8 +45,8 @@ std::vector<std::string> texts(const Json& value, std::string_view member) {
   return out;
 }
 
-// Several errors as upstream tells them: each once, in brackets if there is more than one.
-std::string all_told(std::vector<std::string> errors) {
+// Several errors as upstream joins them: each once, in brackets if there is more than one.
+std::string joined(std::vector<std::string> errors) {
   std::vector<std::string> once;
   for (std::string& error : errors)
     if (!has(once, error)) once.push_back(std::move(error));
@@ -85,14 +85,57 @@ bool covers(const PolicyRule& rule, const Attributes& asked) {
 }
 
 Roles::Roles(const Objects& objects) {
-  for (const api::ObjectPtr& role : objects.cluster_roles)
-    roles_[{"", role->meta().name}] = read_rules(role->document());
-  for (const api::ObjectPtr& role : objects.roles)
-    roles_[{role->meta().name_space, role->meta().name}] = read_rules(role->document());
-  for (const api::ObjectPtr& binding : objects.cluster_role_bindings)
-    cluster_bindings_.push_back(read_binding(*binding));
-  for (const api::ObjectPtr& binding : objects.role_bindings)
-    bindings_[binding->meta().name_space].push_back(read_binding(*binding));
+  const auto key_of = [](const api::ObjectPtr& object) {
+    return Key(object->meta().name_space, object->meta().name);
+  };
+  for (const auto& list : {objects.cluster_roles, objects.roles})
+    for (const api::ObjectPtr& role : list)
+      roles_[key_of(role)] =
+          std::make_shared<const std::vector<PolicyRule>>(read_rules(role->document()));
+  std::map<std::string, Bindings> bindings;
+  for (const auto& list : {objects.cluster_role_bindings, objects.role_bindings})
+    for (const api::ObjectPtr& binding : list)
+      bindings[binding->meta().name_space][binding->meta().name] =
+          std::make_shared<const Binding>(read_binding(*binding));
+  for (auto& [name_space, all] : bindings)
+    bindings_[name_space] = std::make_shared<const Bindings>(std::move(all));
+}
+
+// Copies pointers: to what each role says, and to the bindings of each namespace.
+Roles::Roles(const Roles& before, const Changes& changes)
+    : roles_(before.roles_), bindings_(before.bindings_) {
+  for (const auto& [store_key, object] : changes) {
+    // rolebindings/NAMESPACE/NAME, clusterroles/NAME
+    const std::string_view text = store_key;
+    const std::size_t first = text.find('/');
+    const std::size_t last = text.rfind('/');
+    const Key key(first == last ? "" : text.substr(first + 1, last - first - 1),
+                  text.substr(last + 1));
+    if (text.substr(0, first).ends_with("bindings"))
+      set_binding(key, object.get());
+    else
+      set_role(key, object.get());
+  }
+}
+
+void Roles::set_role(const Key& key, const api::Object* object) {
+  if (object == nullptr)
+    roles_.erase(key);
+  else
+    roles_[key] = std::make_shared<const std::vector<PolicyRule>>(read_rules(object->document()));
+}
+
+void Roles::set_binding(const Key& key, const api::Object* object) {
+  auto& shared = bindings_[key.first];
+  Bindings all = shared ? *shared : Bindings{};
+  if (object == nullptr)
+    all.erase(key.second);
+  else
+    all[key.second] = std::make_shared<const Binding>(read_binding(*object));
+  if (all.empty())
+    bindings_.erase(key.first);
+  else
+    shared = std::make_shared<const Bindings>(std::move(all));
 }
 
 Roles::Binding Roles::read_binding(const api::Object& object) {
@@ -134,11 +177,11 @@ const std::vector<PolicyRule>* Roles::find_role(std::string_view role_kind,
                                                 std::string_view name) const {
   const std::string_view where = role_kind == "ClusterRole" ? "" : name_space;
   const auto found = roles_.find({std::string(where), std::string(name)});
-  return found == roles_.end() ? nullptr : &found->second;
+  return found == roles_.end() ? nullptr : found->second.get();
 }
 
 // ClusterRoleBinding "x" of ClusterRole "y" to Group "z", as upstream's reasons say it.
-std::string Roles::told(const Binding& binding, const Subject& subject) {
+std::string Roles::reason_of(const Binding& binding, const Subject& subject) {
   const std::string bound = binding.name_space.empty()
                                 ? binding.name
                                 : fmt::format("{}/{}", binding.name, binding.name_space);
@@ -151,15 +194,15 @@ std::string Roles::told(const Binding& binding, const Subject& subject) {
 
 template <typename Visit>
 void Roles::each_binding(const api::User& user, std::string_view name_space, Visit&& visit) const {
-  const auto go_through = [&](const std::vector<Binding>& bindings) {
-    for (const Binding& binding : bindings)
-      if (const Subject* subject = subject_of(binding, user))
-        if (!visit(binding, *subject)) return false;
+  const auto go_through = [&](std::string_view where) {
+    const auto bindings = bindings_.find(where);
+    if (bindings == bindings_.end()) return true;
+    for (const auto& [name, binding] : *bindings->second)
+      if (const Subject* subject = subject_of(*binding, user))
+        if (!visit(*binding, *subject)) return false;
     return true;
   };
-  if (!go_through(cluster_bindings_) || name_space.empty()) return;
-  if (const auto local = bindings_.find(name_space); local != bindings_.end())
-    go_through(local->second);
+  if (go_through("") && !name_space.empty()) go_through(name_space);
 }
 
 Verdict Roles::judge(const api::User& user, const Attributes& asked) const {
@@ -176,11 +219,11 @@ Verdict Roles::judge(const api::User& user, const Attributes& asked) const {
     if (!asked.is_resource && !binding.name_space.empty()) return true;
     out.allowed =
         std::ranges::any_of(*rules, [&](const PolicyRule& rule) { return covers(rule, asked); });
-    if (out.allowed) out.reason = told(binding, subject);
+    if (out.allowed) out.reason = reason_of(binding, subject);
     return !out.allowed;
   });
   if (!out.allowed && !missing.empty())
-    out.reason = fmt::format("RBAC: {}", all_told(std::move(missing)));
+    out.reason = fmt::format("RBAC: {}", joined(std::move(missing)));
   return out;
 }
 
@@ -191,12 +234,12 @@ Roles::Held Roles::held_by(const api::User& user, std::string_view name_space) c
     const std::vector<PolicyRule>* const rules =
         find_role(binding.role_kind, binding.name_space, binding.role);
     if (rules != nullptr)
-      std::ranges::copy(*rules, std::back_inserter(out.rules));
+      for (const PolicyRule& rule : *rules) out.rules.push_back(&rule);
     else
       missing.push_back(role_not_found(binding.role_kind, binding.role));
     return true;
   });
-  out.errors = all_told(std::move(missing));
+  out.errors = joined(std::move(missing));
   return out;
 }
 

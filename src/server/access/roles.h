@@ -12,7 +12,7 @@
 #include "api/request.h"
 #include "server/access/attributes.h"
 
-// Role-based access control: what roles say, whom bindings give them (wire.md 6.3). Purely
+// Role-based access control: what roles say, whom bindings give them. Purely
 // additive; there is no "deny".
 namespace muster::server {
 
@@ -48,11 +48,15 @@ class Roles {
     std::span<const api::ObjectPtr> role_bindings;
   };
   explicit Roles(const Objects& objects);
+  // By key in the store; null: deleted.
+  using Changes = std::map<std::string, api::ObjectPtr>;
+  // `before` with the changes. Shares what did not change.
+  Roles(const Roles& before, const Changes& changes);
 
   Verdict judge(const api::User& user, const Attributes& asked) const;
   // Everything the user may do in the namespace and at the cluster scope.
   struct Held {
-    std::vector<PolicyRule> rules = {};
+    std::vector<const PolicyRule*> rules = {};  // valid as long as the Roles
     // What is wrong with bindings of theirs, in upstream's words; empty: nothing.
     std::string errors = {};
   };
@@ -75,17 +79,21 @@ class Roles {
     std::string role;
     std::vector<Subject> subjects;
   };
-  using RoleKey = std::pair<std::string, std::string>;  // namespace ("" for cluster roles), name
+  using Key = std::pair<std::string, std::string>;  // namespace ("" at the cluster scope), name
+  using Rules = std::shared_ptr<const std::vector<PolicyRule>>;
+  using Bindings = std::map<std::string, std::shared_ptr<const Binding>>;  // by name
 
+  void set_role(const Key& key, const api::Object* object);
+  void set_binding(const Key& key, const api::Object* object);
   static Binding read_binding(const api::Object& object);
   static const Subject* subject_of(const Binding& binding, const api::User& user);
-  static std::string told(const Binding& binding, const Subject& subject);
+  static std::string reason_of(const Binding& binding, const Subject& subject);
   template <typename Visit>
   void each_binding(const api::User& user, std::string_view name_space, Visit&& visit) const;
 
-  std::map<RoleKey, std::vector<PolicyRule>> roles_;
-  std::vector<Binding> cluster_bindings_;
-  std::map<std::string, std::vector<Binding>, std::less<>> bindings_;  // by namespace
+  std::map<Key, Rules> roles_;
+  // By namespace; those at the cluster scope under "".
+  std::map<std::string, std::shared_ptr<const Bindings>, std::less<>> bindings_;
 };
 
 }  // namespace muster::server

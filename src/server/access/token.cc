@@ -94,9 +94,9 @@ Json to_json(const TokenClaims& claims) {
     std::ranges::transform(member, member.begin(), [](char c) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    JsonObject told{{"name", object->name}};
-    if (!object->uid.empty()) told.emplace("uid", object->uid);
-    own.emplace(member, std::move(told));
+    JsonObject entry{{"name", object->name}};
+    if (!object->uid.empty()) entry.emplace("uid", object->uid);
+    own.emplace(member, std::move(entry));
   }
   JsonArray audiences;
   for (const std::string& audience : claims.audiences) audiences.emplace_back(audience);
@@ -107,14 +107,14 @@ Json to_json(const TokenClaims& claims) {
       {"iss", claims.issuer},
       {"jti", claims.id},
       {kPrivateClaims, std::move(own)},
-      {"nbf", seconds(claims.issued_at)},
+      {"nbf", seconds(std::max(claims.issued_at, claims.not_before))},
       {"sub", fmt::format("system:serviceaccount:{}:{}", claims.name_space, claims.account)}};
 }
 
 std::optional<Time> time_of(const Json& claims, std::string_view member) {
   const Json* const value = api::find(claims, member);
   if (value == nullptr || !value->is_int64()) return std::nullopt;
-  // Four centuries from now is for ever, and must not overflow.
+  // The year 9999 is forever, and must not overflow.
   constexpr std::int64_t kSecondsMax = 253'402'300'799;
   const std::int64_t since = value->get_int64();
   if (since < 0 || since > kSecondsMax) return std::nullopt;
@@ -137,7 +137,10 @@ std::optional<TokenClaims> read_claims(const Json& said) {
   const Json* const own = api::find(said, kPrivateClaims);
   const auto issued = time_of(said, "iat");
   const auto expires = time_of(said, "exp");
-  if (own == nullptr || !issued || !expires) return std::nullopt;
+  // Optional, but if it is there it must be a time.
+  const bool limited = api::find(said, "nbf") != nullptr;
+  const auto not_before = limited ? time_of(said, "nbf") : issued;
+  if (own == nullptr || !issued || !expires || !not_before) return std::nullopt;
   const Json* const account = api::find(*own, "serviceaccount");
   if (account == nullptr) return std::nullopt;
   TokenClaims out{.issuer = std::string(api::find_string(said, "iss")),
@@ -149,6 +152,7 @@ std::optional<TokenClaims> read_claims(const Json& said) {
                   .node = std::nullopt,
                   .id = std::string(api::find_string(said, "jti")),
                   .issued_at = *issued,
+                  .not_before = *not_before,
                   .expires_at = *expires};
   std::vector<BoundObject> named = named_objects(*own);
   if (!named.empty()) out.bound = std::move(named.front());
@@ -255,7 +259,8 @@ Result<TokenClaims> TokenKey::check(std::string_view token, Time now) const {
   const auto said = api::parse_json(*claims_text);
   if (!said) return unauthorized();
   auto claims = read_claims(said->value);
-  if (!claims || now < claims->issued_at || now >= claims->expires_at) return unauthorized();
+  if (!claims || now < claims->issued_at || now < claims->not_before || now >= claims->expires_at)
+    return unauthorized();
   return *std::move(claims);
 }
 

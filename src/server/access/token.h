@@ -12,7 +12,7 @@
 
 typedef struct evp_pkey_st EVP_PKEY;
 
-// ServiceAccount tokens: JSON Web Tokens signed with ES256 (wire.md 6.2).
+// ServiceAccount tokens: JSON Web Tokens signed with ES256.
 namespace muster::server {
 
 // What a token may be bound to: it ends with that object.
@@ -29,9 +29,10 @@ struct TokenClaims {
   std::string account;
   std::string account_uid;
   std::optional<BoundObject> bound;
-  std::optional<BoundObject> node = {};  // where the pod it is bound to runs: told, but not held to
+  std::optional<BoundObject> node = {};  // where the pod it is bound to runs: said, but not checked
   std::string id;
   Time issued_at;
+  Time not_before = {};
   Time expires_at;
 };
 

@@ -41,6 +41,15 @@ TEST(TokenTest, HoldsOnlyInItsTime) {
   EXPECT_FALSE(key.check(token, kNow + std::chrono::hours(1)).has_value());
 }
 
+TEST(TokenTest, DoesNotHoldBeforeItsTime) {
+  const TokenKey key = new_key();
+  TokenClaims later = claims();
+  later.not_before = kNow + std::chrono::minutes(10);
+  const std::string token = key.sign(later);
+  EXPECT_FALSE(key.check(token, kNow + std::chrono::minutes(9)).has_value());
+  EXPECT_TRUE(key.check(token, kNow + std::chrono::minutes(10)).has_value());
+}
+
 TEST(TokenTest, AnyChangeOfAByteBreaksIt) {
   const TokenKey key = new_key();
   const std::string token = key.sign(claims());
