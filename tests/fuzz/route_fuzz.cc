@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.accept = fuzz::cut(rest);
   request.content_type = fuzz::cut(rest);
   auto routed = server::route(request);
-  for (const auto shape : {server::Shape::Object, server::Shape::List})
-    (void)server::negotiate_form(request.accept, shape);
+  for (const bool list : {false, true})
+    (void)server::negotiate_form(request.accept, {.list = list});
   (void)server::negotiate_aggregated_discovery(request.accept);
   (void)server::negotiate_openapi_v2(request.accept);
   (void)server::accepts_gzip(request.accept);

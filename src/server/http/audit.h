@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/request.h"
@@ -12,7 +15,7 @@
 
 namespace muster::server {
 
-// What an audit log tells of a request that is over. Never a body: secrets stay out.
+// What an audit log says of a request that is over. Never a body: secrets stay out.
 struct AuditRecord {
   std::string id;
   std::string target;
@@ -27,11 +30,17 @@ struct AuditRecord {
 };
 
 // One line of JSON per request (audit.k8s.io/v1 Event, level Metadata), appended to a file that
-// only its owner may read. Any thread. A line is written in one piece, so a rotated or shared file
-// stays readable; a full disk loses lines, never requests.
+// only its owner may read. Any thread. A line is written in one piece, so a shared file stays
+// readable; a full disk loses lines, never requests. A file that has grown to its limit is renamed
+// (audit-2026-01-01T00-00-00.000.log) and a new one begun, as upstream does.
 class AuditLog {
  public:
-  static Result<std::unique_ptr<AuditLog>> open(const std::string& path);
+  struct Rotation {
+    std::size_t bytes_max = 100U << 20U;
+    std::size_t backups_max = 0;   // renamed files that are kept; 0: all
+    std::chrono::days age_max{0};  // how long; 0: forever
+  };
+  static Result<std::unique_ptr<AuditLog>> open(const std::string& path, Rotation rotation);
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
@@ -39,11 +48,17 @@ class AuditLog {
   void write(const AuditRecord& record);
 
  private:
-  explicit AuditLog(int file) : file_(file) {}
+  AuditLog(std::string path, Rotation rotation, int file, std::size_t bytes)
+      : path_(std::move(path)), rotation_(rotation), file_(file), bytes_(bytes) {}
+  void rotate(Time now);
+  void remove_old(Time now) const;
 
-  const int file_;
+  const std::string path_;
+  const Rotation rotation_;
   std::mutex mutex_;
-  bool failed_ = false;  // under mutex_: said so once
+  int file_;             // under mutex_, as all below
+  std::size_t bytes_;    // in the file
+  bool failed_ = false;  // said so once
 };
 
 // The line, with its end.

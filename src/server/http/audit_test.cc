@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace muster::server {
@@ -28,7 +29,7 @@ AuditRecord record() {
           .pods = {"a", "b"}};
 }
 
-TEST(AuditTest, TellsWhoDidWhatToWhichPods) {
+TEST(AuditTest, SaysWhoDidWhatToWhichPods) {
   EXPECT_EQ(audit_line(record()),
             R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"id-1",)"
             R"("stage":"ResponseComplete","requestURI":)"
@@ -43,7 +44,7 @@ TEST(AuditTest, TellsWhoDidWhatToWhichPods) {
             "\n");
 }
 
-TEST(AuditTest, TellsWhoActedAsWhom) {
+TEST(AuditTest, SaysWhoActedAsWhom) {
   AuditRecord acted = record();
   acted.impersonated = {.name = "jane", .groups = {"dev"}};
   EXPECT_NE(audit_line(acted).find(
@@ -57,7 +58,7 @@ TEST(AuditTest, AppendsToAFileOnlyItsOwnerReads) {
   std::string pattern = (std::filesystem::temp_directory_path() / "muster-audit-XXXXXX").string();
   const std::string folder = ::mkdtemp(pattern.data());
   const std::string path = folder + "/audit.log";
-  for (int i = 0; i < 2; ++i) AuditLog::open(path).value()->write(record());
+  for (int i = 0; i < 2; ++i) AuditLog::open(path, {}).value()->write(record());
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -65,7 +66,48 @@ TEST(AuditTest, AppendsToAFileOnlyItsOwnerReads) {
   struct stat status{};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
-  EXPECT_FALSE(AuditLog::open(folder + "/no/such/folder").has_value());
+  EXPECT_FALSE(AuditLog::open(folder + "/no/such/folder", {}).has_value());
+  std::filesystem::remove_all(folder);
+}
+
+TEST(AuditTest, AFullFileIsRenamedAndOldOnesGo) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "muster-audit-XXXXXX").string();
+  const std::string folder = ::mkdtemp(pattern.data());
+  const std::size_t line = audit_line(record()).size();
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      names.insert(entry.path().filename().string());
+    return names;
+  };
+  const auto log =
+      AuditLog::open(folder + "/audit.log",
+                     {.bytes_max = 2 * line, .backups_max = 2, .age_max = std::chrono::days(30)})
+          .value();
+  AuditRecord each = record();
+  for (int i = 0; i < 3; ++i) log->write(each);
+  EXPECT_EQ(files(), (std::set<std::string>{"audit.log", "audit-2026-01-01T00-00-00.500.log"}));
+  // Two more renamed files: the first of three goes.
+  for (int i = 0; i < 4; ++i) {
+    each.finished += std::chrono::seconds(1);
+    log->write(each);
+  }
+  EXPECT_EQ(files(), (std::set<std::string>{"audit.log", "audit-2026-01-01T00-00-02.500.log",
+                                            "audit-2026-01-01T00-00-04.500.log"}));
+  // Both are too old by then.
+  each.finished += std::chrono::days(40);
+  for (int i = 0; i < 2; ++i) log->write(each);
+  EXPECT_EQ(files(), (std::set<std::string>{"audit.log", "audit-2026-02-10T00-00-04.500.log"}));
+  for (const std::string& name : files())
+    EXPECT_LE(std::filesystem::file_size(folder + "/" + name), 2 * line) << name;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(AuditTest, IsNeverWrittenThroughALink) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "muster-audit-XXXXXX").string();
+  const std::string folder = ::mkdtemp(pattern.data());
+  std::filesystem::create_symlink("elsewhere", folder + "/audit.log");
+  EXPECT_FALSE(AuditLog::open(folder + "/audit.log", {}).has_value());
   std::filesystem::remove_all(folder);
 }
 

@@ -20,7 +20,7 @@ namespace muster::server {
 namespace {
 
 // The document a protobuf body stands for. Bytes of another kind would decode to nonsense, so of
-// those only the type is told: decode_body() then says what is wrong.
+// those only the type is given: decode_body() then says what is wrong.
 Result<api::ParsedJson> parse_protobuf_body(const BodyType& type, std::string_view body) {
   const api::ProtobufEnvelope envelope = TRY(api::read_protobuf_envelope(body));
   api::ParsedJson parsed;

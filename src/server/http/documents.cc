@@ -118,7 +118,7 @@ Result<HttpResponse> Documents::discovery_root(const Route& route,
   return aggregated;
 }
 
-// A document asked for by the hash of its content may be kept for ever; by an old hash, the client
+// A document asked for by the hash of its content may be kept forever; by an old hash, the client
 // is sent on.
 Result<HttpResponse> Documents::openapi_v3(const Route& route, const HttpRequest& request,
                                            Time now) const {

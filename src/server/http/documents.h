@@ -15,7 +15,7 @@
 
 namespace muster::server {
 
-// The endpoints that tell what this server is: /version, discovery, OpenAPI and the index of paths.
+// The endpoints that describe this server: /version, discovery, OpenAPI and the index of paths.
 // Documents that never change are made once and carry an ETag. Any thread.
 class Documents {
  public:

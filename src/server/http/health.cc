@@ -38,6 +38,24 @@ HttpResponse answer_one(std::span<const HealthCheck> checks, std::string_view na
 
 }  // namespace
 
+HealthChecks health_checks(const store::Health* store) {
+  return [store](std::string_view endpoint) {
+    const bool writable = store == nullptr || !store->why_not_writable();
+    // Reads are answered from memory, so the store is always alive; it may not be writable.
+    const bool lives = endpoint == "livez";
+    std::vector<HealthCheck> checks = {{"ping"}, {"log"}, {"etcd", lives || writable}};
+    if (endpoint == "readyz") {
+      checks.push_back({"etcd-readiness", writable});
+      checks.push_back({"informer-sync"});
+    }
+    // Both are done before the first connection is accepted.
+    checks.push_back({"poststarthook/rbac/bootstrap-roles"});
+    checks.push_back({"poststarthook/scheduling/bootstrap-system-priority-classes"});
+    if (endpoint == "readyz") checks.push_back({"shutdown"});
+    return checks;
+  };
+}
+
 HttpResponse answer_health(const HealthQuestion& question, const Query& query,
                            std::span<const HealthCheck> checks) {
   if (!question.check.empty()) return answer_one(checks, question.check);

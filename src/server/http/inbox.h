@@ -1,9 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,8 +19,10 @@ namespace muster::server {
 class Recipient {
  public:
   virtual ~Recipient() = default;
-  virtual void take_answer(Result<api::Answer> answer) = 0;
-  virtual void take_wake() = 0;
+  virtual void on_answer(Result<api::Answer> answer) = 0;
+  virtual void on_wake() = 0;
+  // One of the two threw: its connection ends, and nothing else.
+  virtual void on_exception(std::string_view what) noexcept = 0;
 };
 
 // How other threads reach the recipients of one I/O thread. A whole batch of answers, as a group
@@ -26,7 +30,7 @@ class Recipient {
 // close() is dropped. Its size is bounded by the requests in flight and the watches that are open.
 class Inbox {
  public:
-  // `ring` tells the I/O thread to call deliver(); it is called under the lock, once per batch.
+  // `ring` makes the I/O thread call deliver_…(); it is called under the lock, once per batch.
   explicit Inbox(std::function<void()> ring) : ring_(std::move(ring)) {}
 
   // --- any thread ---
@@ -54,7 +58,7 @@ class Inbox {
     }
     for (auto& [to, answer] : answers)
       if (const std::shared_ptr<Recipient> recipient = to.lock())
-        recipient->take_answer(std::move(answer));
+        guard(*recipient, [&] { recipient->on_answer(std::move(answer)); });
   }
   bool has_wakes() const {
     const std::lock_guard lock(mutex_);
@@ -68,7 +72,8 @@ class Inbox {
     }
     for (const WakeCall& call : wakes) {
       call.on_its_way->store(false);
-      if (const std::shared_ptr<Recipient> recipient = call.to.lock()) recipient->take_wake();
+      if (const std::shared_ptr<Recipient> recipient = call.to.lock())
+        guard(*recipient, [&] { recipient->on_wake(); });
     }
   }
   void close() {
@@ -83,6 +88,14 @@ class Inbox {
     std::weak_ptr<Recipient> to;
     std::shared_ptr<std::atomic<bool>> on_its_way;
   };
+  template <typename Call>
+  static void guard(Recipient& recipient, Call&& call) {
+    try {
+      call();
+    } catch (const std::exception& error) {
+      recipient.on_exception(error.what());
+    }
+  }
   void ring_once() {
     if (std::exchange(rung_, true)) return;
     ring_();

@@ -8,13 +8,16 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "base/thread_name.h"
 #include "server/http/connection.h"
+#include "server/http/health.h"
 #include "server/http/loop.h"
 #include "server/http/request_pipeline.h"
 #include "server/http/tls.h"
@@ -44,17 +47,33 @@ void tune(tcp::socket& socket) {
   std::ignore = socket.non_blocking(true, ignored);
 }
 
+// Connections catch what their own steps throw; this is for the little that runs beside them.
+void run_guarded(asio::io_context& io) {
+  while (!io.stopped()) {
+    try {
+      io.run();
+    } catch (const std::exception& error) {
+      log(LogLevel::Error, "an exception on an I/O thread: {}", error.what());
+    }
+  }
+}
+
 class HttpsListener final : public Listener {
  public:
   HttpsListener(const ListenOptions& options, const Server& server, const Access& access,
                 const Clock& clock, TlsContext tls)
       : tls_(std::move(tls)),
-        pipeline_(server, access, options.audit, clock,
-                  {.requests_in_flight_max = options.requests_in_flight_max,
-                   .watches_max = options.watches_max,
-                   .unreached_max = options.unreached_max}),
-        shared_{.pipeline = pipeline_, .tls = tls_, .body_bytes_max = options.body_bytes_max},
-        connections_max_(options.connections_max) {
+        limits_(options.limits),
+        ledger_(limits_.clients),
+        pipeline_({.server = server,
+                   .access = access,
+                   .ledger = ledger_,
+                   .clock = clock,
+                   .audit = options.audit,
+                   .health = health_checks(options.store_health),
+                   .before_step = options.before_step},
+                  limits_),
+        shared_{.pipeline = pipeline_, .ledger = ledger_, .tls = tls_, .limits = limits_} {
     for (unsigned i = 0; i < std::max(options.threads, 1U); ++i)
       loops_.push_back(std::make_unique<Loop>());
     acceptor_.emplace(loops_[0]->io());
@@ -101,12 +120,13 @@ class HttpsListener final : public Listener {
       threads_.emplace_back([&io = loop->io()] {
         name_this_thread("io");
         const auto work = asio::make_work_guard(io);
-        io.run();
+        run_guarded(io);
       });
     }
   }
 
   std::string address() const override { return address_; }
+  const ClientLedger& ledger() const override { return ledger_; }
 
  private:
   // On the first loop, as is all that touches acceptor_ once threads run.
@@ -123,34 +143,50 @@ class HttpsListener final : public Listener {
         });
         return;
       }
-      take(loop, std::move(socket));
+      begin(loop, std::move(socket));
       accept();
     });
   }
 
-  void take(Loop& loop, tcp::socket socket) {
-    const auto open =
-        static_cast<std::size_t>(std::max<std::int64_t>(pipeline_.meter().connections.load(), 0));
-    if (open >= connections_max_) {
-      log(LogLevel::Warning, "refused a connection: {} are open already", open);
-      return;  // closes it
+  void begin(Loop& loop, tcp::socket socket) {
+    error_code error;
+    const tcp::endpoint peer = socket.remote_endpoint(error);
+    if (error) return;  // gone already
+    TicketPtr ticket = ledger_.accept(peer.address().to_string());
+    if (!ticket) {
+      log_refusal();
+      return;  // closes it, before it has cost a handshake
     }
     tune(socket);
-    asio::post(loop.io(), [this, &loop, moved = std::move(socket)]() mutable {
-      serve_connection(loop, std::move(moved), shared_);
-    });
+    asio::post(loop.io(),
+               [this, &loop, moved = std::move(socket), held = std::move(ticket)]() mutable {
+                 serve_connection(loop, std::move(moved), std::move(held), shared_);
+               });
+  }
+
+  // At most once a second: refusals must not fill the log.
+  void log_refusal() {
+    ++refusals_;
+    const SteadyTime now = SteadyClock::now();
+    if (now < log_again_) return;
+    log_again_ = now + std::chrono::seconds(1);
+    log(LogLevel::Warning, "refused {} connections: {} are open", std::exchange(refusals_, 0),
+        ledger_.total().used(Resource::Connections));
   }
 
   const TlsContext tls_;
+  const HttpLimits limits_;
+  ClientLedger ledger_;
   const RequestPipeline pipeline_;
   const ConnectionShared shared_;
-  const std::size_t connections_max_;
   std::string address_;
   std::vector<std::unique_ptr<Loop>>
       loops_;  // connections die with them, so all they use stands above
   std::optional<tcp::acceptor> acceptor_;
   std::optional<asio::steady_timer> accept_pause_;
   std::size_t next_loop_ = 0;
+  std::size_t refusals_ = 0;  // not logged yet
+  SteadyTime log_again_;
   std::vector<std::thread> threads_;
 };
 

@@ -1,16 +1,20 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "server/access/access.h"
 #include "server/core/server.h"
 #include "server/http/audit.h"
+#include "server/http/client_ledger.h"
+#include "server/http/limits.h"
+#include "store/health.h"
 
 namespace muster::server {
 
@@ -22,13 +26,13 @@ struct ListenOptions {
   std::string certificate;
   std::string private_key;
   unsigned threads = 2;
-  std::size_t connections_max = 10'000;
-  std::size_t body_bytes_max = 3U << 20U;
-  std::size_t requests_in_flight_max = 600;  // writes; reads are answered at once
-  std::size_t watches_max = 50'000;
-  // How long a read or a WatchList waits for a revision that the store has not reached.
-  std::chrono::milliseconds unreached_max{3000};
+  HttpLimits limits;
   AuditLog* audit = nullptr;  // outlives the listener
+  // Whether the store can be written; null: it always can.
+  const store::Health* store_health = nullptr;
+  // For tests: called before each step of a request with its name; what it throws ends the
+  // connection.
+  std::function<void(std::string_view)> before_step = {};
 };
 
 // The HTTPS side of the server: TLS, HTTP/1.1 and HTTP/2, authentication, routes, content
@@ -40,6 +44,8 @@ class Listener {
                                                  const Access& access, const Clock& clock);
   virtual ~Listener() = default;            // stops, drops connections, joins its threads
   virtual std::string address() const = 0;  // "127.0.0.1:6443", with the real port
+  // What all clients hold right now, for tests.
+  virtual const ClientLedger& ledger() const = 0;
 };
 
 }  // namespace muster::server

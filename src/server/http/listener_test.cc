@@ -195,7 +195,10 @@ TEST_F(ListenerTest, TellsWhatItIs) {
   EXPECT_EQ(text_at(wire.get("/apis/scheduling.k8s.io").body, "kind"), "APIGroup");
   EXPECT_NE(wire.get("/").body.find("\"/api/v1\""), std::string::npos);
   EXPECT_EQ(wire.get("/readyz?verbose").body,
-            "[+]ping ok\n[+]log ok\n[+]store ok\nreadyz check passed\n");
+            "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]etcd-readiness ok\n[+]informer-sync ok\n"
+            "[+]poststarthook/rbac/bootstrap-roles ok\n"
+            "[+]poststarthook/scheduling/bootstrap-system-priority-classes ok\n[+]shutdown ok\n"
+            "readyz check passed\n");
   EXPECT_NE(wire.get("/metrics").body.find("apiserver_request_total{code=\"200\""),
             std::string::npos);
 }
@@ -479,6 +482,82 @@ TEST_F(ListenerTest, AWatchOfTablesTellsColumnsOnce) {
   EXPECT_EQ(columns(second), 0U);
 }
 
+// T3h: the same change has different bytes for those who want the object and those who do not.
+TEST_F(ListenerTest, WatchersOfTablesGetTheObjectsTheyAskedFor) {
+  Wire writer(site_, as_admin());
+  const auto watch = [&](Wire& wire, const std::string& include, const std::string& accept) {
+    wire.send({.target = kPods + "?watch=true&includeObject=" + include, .headers = {accept}});
+    EXPECT_EQ(wire.read_head().code, 200);
+  };
+  Wire none(site_, as_admin());
+  Wire whole(site_, as_admin());
+  Wire older(site_, as_admin());
+  watch(none, "None", kTableAccept);
+  watch(whole, "Object", kTableAccept);
+  watch(older, "None", "Accept: application/json;as=Table;v=v1beta1;g=meta.k8s.io");
+  // The second event: the first one carries columns and is never shared.
+  for (const char* name : {"a", "b"}) create_pod(writer, name);
+  const auto second = [](Wire& wire) {
+    wire.read_line();
+    return wire.read_line();
+  };
+  const std::string without = second(none);
+  const std::string with = second(whole);
+  const std::string old = second(older);
+  EXPECT_NE(without.find(R"("object":null)"), std::string::npos) << without;
+  EXPECT_NE(with.find(R"("containers")"), std::string::npos) << with;
+  EXPECT_EQ(without.find(R"("containers")"), std::string::npos);
+  EXPECT_EQ(text_at(without, "object.apiVersion"), "meta.k8s.io/v1");
+  EXPECT_EQ(text_at(old, "object.apiVersion"), "meta.k8s.io/v1beta1");
+}
+
+// T3h: who is cut off by the timeout has just heard how far they are.
+TEST_F(ListenerTest, TheLastBookmarkComesJustBeforeTheTimeout) {
+  Wire wire(site_, as_admin());
+  create_pod(wire, "web");
+  wire.send({.target = kPods +
+                       "?watch=true&resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=3"});
+  EXPECT_EQ(wire.read_head().code, 200);
+  std::string last;
+  for (std::string line = wire.read_line(); !line.empty(); line = wire.read_line()) last = line;
+  EXPECT_EQ(text_at(last, "type"), "BOOKMARK") << last;
+}
+
+TEST_F(ListenerTest, ATableOfTheOldVersion) {
+  Wire wire(site_, as_admin());
+  create_pod(wire, "a");
+  const HttpReply list = wire.ask(
+      {.target = kPods, .headers = {"Accept: application/json;as=Table;v=v1beta1;g=meta.k8s.io"}});
+  EXPECT_EQ(text_at(list.body, "apiVersion"), "meta.k8s.io/v1beta1");
+  EXPECT_EQ(list.body.find("meta.k8s.io/v1\""), std::string::npos);
+}
+
+TEST_F(ListenerTest, WhatIsNeverStoredHasNoTable) {
+  Wire wire(site_, as_admin());
+  const std::string review =
+      R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})";
+  const std::string target = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+  const std::string table = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io";
+  EXPECT_EQ(wire.ask({.method = "POST", .target = target, .headers = {table}, .body = review}).code,
+            406);
+  EXPECT_EQ(
+      wire.ask({.method = "POST", .target = target, .headers = {kTableAccept}, .body = review})
+          .code,
+      201);
+}
+
+TEST_F(ListenerTest, ATimeoutIsADurationOrRefused) {
+  Wire wire(site_, as_admin());
+  for (const char* good : {"30s", "1m30s", "0", "1.5h", "-2ms", ""})
+    EXPECT_EQ(wire.get(kPods + "?timeout=" + good).code, 200) << good;
+  const HttpReply bad = wire.get(kPods + "?timeout=x");
+  EXPECT_EQ(bad.code, 400);
+  EXPECT_EQ(text_at(bad.body, "message"),
+            R"(invalid timeout specified in the request URL - time: invalid duration "x")");
+  EXPECT_EQ(text_at(wire.get(kPods + "?timeout=5").body, "message"),
+            R"(invalid timeout specified in the request URL - time: missing unit in duration "5")");
+}
+
 TEST_F(ListenerTest, MetadataAloneIsEnoughForSome) {
   Wire wire(site_, as_admin());
   create_pod(wire, "a");
@@ -513,7 +592,7 @@ TEST(Listener, AnExpiredWatchSaysSoInTheStream) {
 ListenOptions waiting(std::chrono::milliseconds unreached_max) {
   ListenOptions options;
   options.threads = 1;
-  options.unreached_max = unreached_max;
+  options.limits.unreached = unreached_max;
   return options;
 }
 
@@ -658,7 +737,16 @@ TEST_F(ListenerTest, StopsWithWatchesOpenAndRequestsOnTheirWay) {
   for (int i = 0; i < 20; ++i)
     writer.send({.method = "POST", .target = kPods, .body = pod_json("p" + std::to_string(i))});
   site_.stop();
-  watcher.read_all();
+  // Cut off in the middle: whatever came is whole lines, and the last chunk never does, so no
+  // client takes the stream for complete.
+  const std::string heard = watcher.read_all();
+  EXPECT_FALSE(heard.ends_with("\r\n0\r\n\r\n"));
+  EXPECT_FALSE(Wire(site_, as_admin()).open()) << "nobody listens any more";
+  // What was answered was done, and nothing else was answered but creations.
+  const std::string answers = writer.read_all();
+  for (std::size_t at = answers.find("HTTP/1.1 "); at != std::string::npos;
+       at = answers.find("HTTP/1.1 ", at + 1))
+    EXPECT_EQ(answers.substr(at, 12), "HTTP/1.1 201");
 }
 
 TEST_F(ListenerTest, BigListsArePackedForThoseWhoAsk) {
@@ -696,7 +784,8 @@ TEST_F(ListenerTest, CurlUsersGetIndentedAnswers) {
 
 TEST(Listener, AFullHouseTurnsNewGuestsAway) {
   ListenOptions options;
-  options.connections_max = 2;
+  options.limits.clients.connections = {.total = 2, .each = 2, .reserved = 0};
+  options.limits.clients.connections_per_address = 2;
   const Site site(options);
   Wire first(site, {.client = &site.admin});
   Wire second(site, {.client = &site.admin});
@@ -708,7 +797,7 @@ TEST(Listener, AFullHouseTurnsNewGuestsAway) {
 
 TEST(Listener, TooManyWritesAtOnceAreAskedToComeBack) {
   ListenOptions options;
-  options.requests_in_flight_max = 0;
+  options.limits.clients.writes.total = 0;
   const Site site(options);
   Wire wire(site, {.client = &site.admin});
   const HttpReply reply = wire.ask({.method = "POST", .target = kPods, .body = pod_json("web")});
@@ -719,7 +808,7 @@ TEST(Listener, TooManyWritesAtOnceAreAskedToComeBack) {
 
 TEST(Listener, TooManyWatchesAtOnceAreAskedToComeBack) {
   ListenOptions options;
-  options.watches_max = 1;
+  options.limits.clients.watches.total = 1;
   const Site site(options);
   const std::string watch = std::string(kPods) + "?watch=true&resourceVersion=1";
   {
@@ -739,6 +828,29 @@ TEST(Listener, TooManyWatchesAtOnceAreAskedToComeBack) {
     if (third.read_head().code == 200) break;
     ASSERT_LT(tries, 1000);
   }
+}
+
+// S-M5: a store that cannot be written is alive but not ready, and says so by itself again.
+TEST(Listener, AStoreThatCannotBeWrittenIsNotReady) {
+  store::Health health;
+  ListenOptions options;
+  options.store_health = &health;
+  const Site site(options);
+  Wire wire(site, {.client = &site.admin});
+  EXPECT_EQ(wire.get("/readyz").code, 200);
+  health.set_failed("no space left on device");
+  const HttpReply failed = wire.get("/readyz");
+  EXPECT_EQ(failed.code, 500);
+  EXPECT_NE(failed.body.find("[-]etcd failed: reason withheld\n"), std::string::npos)
+      << failed.body;
+  EXPECT_NE(failed.body.find("readyz check failed"), std::string::npos);
+  EXPECT_EQ(wire.get("/healthz").code, 500);
+  EXPECT_EQ(wire.get("/readyz/etcd").code, 500);
+  EXPECT_EQ(wire.get("/readyz/ping").code, 200);
+  EXPECT_EQ(wire.get("/readyz?exclude=etcd&exclude=etcd-readiness").code, 200);
+  EXPECT_EQ(wire.get("/livez").code, 200) << "a restart would not help";
+  health.set_writable();
+  EXPECT_EQ(wire.get("/readyz").code, 200);
 }
 
 TEST(Listener, SaysWhatIsInTheWay) {

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ class Loop {
 
   boost::asio::io_context& io() { return io_; }
   const std::shared_ptr<Inbox>& inbox() const { return inbox_; }
+
+  // Where bytes are read to before somebody keeps them.
+  std::array<char, 16384>& read_buffer() { return read_buffer_; }
 
   // The Date header's value; made once per second.
   std::string_view date(Time now) {
@@ -71,6 +75,7 @@ class Loop {
   SteadyClock::time_point woke_at_;
   std::chrono::sys_seconds date_second_;
   std::string date_;
+  std::array<char, 16384> read_buffer_;
 };
 
 }  // namespace muster::server

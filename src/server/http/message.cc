@@ -2,7 +2,7 @@
 
 namespace muster::server {
 
-void HttpRequest::take_impersonation(std::string_view name, std::string_view value) {
+void HttpRequest::add_impersonation(std::string_view name, std::string_view value) {
   constexpr std::string_view kExtra = "impersonate-extra-";
   if (name == "impersonate-user")
     impersonate_user = value;

@@ -30,8 +30,8 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> impersonate_extra;
   std::string body;
 
-  // Takes an Impersonate-… header, its name in lower case; leaves any other alone.
-  void take_impersonation(std::string_view name, std::string_view value);
+  // Adds an Impersonate-… header, its name in lower case; leaves any other alone.
+  void add_impersonation(std::string_view name, std::string_view value);
   bool impersonates() const {
     return !impersonate_user.empty() || !impersonate_uid.empty() || !impersonate_groups.empty() ||
            !impersonate_extra.empty();

@@ -24,7 +24,7 @@ std::string lower_case(std::string_view text) {
 }
 
 // Cuts the part before `separator` off the front of `text` and trims it.
-std::string_view take_until(std::string_view& text, char separator) {
+std::string_view cut_until(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
@@ -41,7 +41,7 @@ double read_quality(std::string_view text) {
 }
 
 void read_parameter(std::string_view parameter, MediaRange& range) {
-  const std::string key = lower_case(take_until(parameter, '='));
+  const std::string key = lower_case(cut_until(parameter, '='));
   std::string_view value = trim(parameter);
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
     value = value.substr(1, value.size() - 2);
@@ -71,32 +71,37 @@ Error not_acceptable() {
 std::vector<MediaRange> parse_accept(std::string_view accept) {
   std::vector<MediaRange> ranges;
   while (!accept.empty()) {
-    std::string_view clause = take_until(accept, ',');
+    std::string_view clause = cut_until(accept, ',');
     if (clause.empty()) continue;
     MediaRange range;
-    range.type = lower_case(take_until(clause, ';'));
-    while (!clause.empty()) read_parameter(take_until(clause, ';'), range);
+    range.type = lower_case(cut_until(clause, ';'));
+    while (!clause.empty()) read_parameter(cut_until(clause, ';'), range);
     ranges.push_back(std::move(range));
   }
   std::ranges::stable_sort(ranges, std::greater<>(), &MediaRange::quality);
   return ranges;
 }
 
-Result<Form> negotiate_form(std::string_view accept, Shape shape) {
+Result<NegotiatedForm> negotiate_form(std::string_view accept, Answerable what) {
   // The two headers that nearly every request has, without taking them apart.
-  if (accept.empty() || accept == "application/json") return Form::Full;
+  if (accept.empty() || accept == "application/json") return NegotiatedForm{};
   for (const MediaRange& range : parse_accept(accept)) {
     if (!means_json(range) || range.quality == 0) continue;
-    if (is_plain(range)) return Form::Full;
+    if (is_plain(range)) return NegotiatedForm{};
     // A transform we don't know means the clause is skipped, not an error.
-    if (range.group != kMetaGroup || range.version != "v1") continue;
-    if (range.as == "Table") return Form::Table;
+    if (range.group != kMetaGroup) continue;
+    if (range.as == "Table" && what.table) {
+      if (range.version == "v1") return NegotiatedForm{.form = Form::Table};
+      if (range.version == "v1beta1")
+        return NegotiatedForm{.form = Form::Table, .meta_version = "v1beta1"};
+    }
+    if (range.version != "v1") continue;
     const bool one = range.as == "PartialObjectMetadata";
     if (!one && range.as != "PartialObjectMetadataList") continue;
-    // Upstream settles on the clause first and finds the wrong shape later, so there is no falling
+    // Upstream chooses the clause first and finds the wrong form later, so there is no falling
     // through.
-    if (one != (shape == Shape::Object)) return fail(not_acceptable());
-    return Form::Metadata;
+    if (one == what.list) return fail(not_acceptable());
+    return NegotiatedForm{.form = Form::Metadata};
   }
   return fail(not_acceptable());
 }
@@ -139,7 +144,7 @@ Result<std::string> negotiate_openapi_v2(std::string_view accept) {
 }
 
 Result<BodyFormat> body_format(std::string_view content_type) {
-  const std::string type = lower_case(take_until(content_type, ';'));
+  const std::string type = lower_case(cut_until(content_type, ';'));
   if (type.empty() || type == "application/json") return BodyFormat::Json;
   if (type == "application/yaml") return BodyFormat::Yaml;
   if (type == "application/vnd.kubernetes.protobuf") return BodyFormat::Protobuf;
@@ -149,7 +154,7 @@ Result<BodyFormat> body_format(std::string_view content_type) {
 }
 
 Result<api::PatchType> patch_type(std::string_view content_type) {
-  const std::string type = lower_case(take_until(content_type, ';'));
+  const std::string type = lower_case(cut_until(content_type, ';'));
   if (type == "application/json-patch+json") return api::PatchType::JsonPatch;
   if (type == "application/merge-patch+json") return api::PatchType::Merge;
   if (type == "application/strategic-merge-patch+json") return api::PatchType::StrategicMerge;

@@ -7,7 +7,7 @@
 #include "api/request.h"
 #include "base/result.h"
 
-// Content negotiation (wire.md 2.3): what a client wants to read and what it says it sends.
+// Content negotiation: what a client wants to read and what it says it sends.
 namespace muster::server {
 
 // One clause of an Accept header.
@@ -22,12 +22,20 @@ struct MediaRange {
 // dropped.
 std::vector<MediaRange> parse_accept(std::string_view accept);
 
-// How an object is told: as it is, as rows of a Table, or its metadata only.
+// How an object is written: as it is, as rows of a Table, or its metadata only.
 enum class Form : std::uint8_t { Full, Table, Metadata };
-enum class Shape : std::uint8_t { Object, List };  // a watch tells objects
+struct Answerable {
+  bool list = false;  // a list; else objects, as in a watch
+  bool table = true;  // has a Table
+};
+struct NegotiatedForm {
+  Form form = Form::Full;
+  std::string_view meta_version = "v1";  // of a Table
+  friend bool operator==(const NegotiatedForm&, const NegotiatedForm&) = default;
+};
 
 // NotAcceptable if there is nothing in `accept` that we write.
-Result<Form> negotiate_form(std::string_view accept, Shape shape);
+Result<NegotiatedForm> negotiate_form(std::string_view accept, Answerable what);
 
 // Whether the client prefers aggregated discovery (v2) to the plain documents. NotAcceptable as
 // above.

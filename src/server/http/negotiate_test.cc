@@ -11,10 +11,15 @@ const std::string kMetadataList =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 // The form, or the code of the refusal.
-std::string form(const std::string& accept, Shape shape = Shape::Object) {
-  const auto form = negotiate_form(accept, shape);
+std::string form(const std::string& accept, Answerable what = {}) {
+  const auto form = negotiate_form(accept, what);
   if (!form) return std::to_string(http_code(form.error().reason));
-  return *form == Form::Full ? "full" : *form == Form::Table ? "table" : "metadata";
+  const std::string suffix =
+      form->meta_version == "v1" ? "" : " " + std::string(form->meta_version);
+  return (form->form == Form::Full    ? "full"
+          : form->form == Form::Table ? "table"
+                                      : "metadata") +
+         suffix;
 }
 
 TEST(Negotiate, PicksTheFormOfAnAnswer) {
@@ -32,7 +37,8 @@ TEST(Negotiate, PicksTheFormOfAnAnswer) {
       {"application/vnd.kubernetes.protobuf, */*", "full"},
       {"application/json, */*;q=0.8", "full"},
       {kTable + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "table"},
-      {"application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "full"},
+      {"application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "table v1beta1"},
+      {"application/json;as=Table;v=v2;g=meta.k8s.io,application/json", "full"},
       {"application/json;q=0.9," + kTable, "table"},
       {"application/json;q=0.5," + kTable + ";q=nan,application/json;q=0.7", "table"},
       {kTable + ";q=0.5,application/json", "full"},
@@ -50,13 +56,18 @@ TEST(Negotiate, PicksTheFormOfAnAnswer) {
 }
 
 TEST(Negotiate, MetadataOfAListIsAskedForAsAList) {
-  EXPECT_EQ(form(kMetadataList, Shape::List), "metadata");
-  EXPECT_EQ(form(kMetadata + ",application/json", Shape::List), "406");
-  EXPECT_EQ(form(kMetadataList + ",application/json", Shape::Object), "406");
+  EXPECT_EQ(form(kMetadataList, {.list = true}), "metadata");
+  EXPECT_EQ(form(kMetadata + ",application/json", {.list = true}), "406");
+  EXPECT_EQ(form(kMetadataList + ",application/json"), "406");
+}
+
+TEST(Negotiate, WhatHasNoTableIsNotAcceptableAsOne) {
+  EXPECT_EQ(form(kTable, {.table = false}), "406");
+  EXPECT_EQ(form(kTable + ",application/json", {.table = false}), "full");
 }
 
 TEST(Negotiate, RefusalListsWhatThereIs) {
-  EXPECT_EQ(negotiate_form("text/html", Shape::Object).error().message,
+  EXPECT_EQ(negotiate_form("text/html", {}).error().message,
             "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
             "application/vnd.kubernetes.protobuf");
 }

@@ -9,7 +9,7 @@
 
 namespace muster::server {
 
-// Reads the parameters of wire.md 2.2 that matter to the request's verb, except how to delete.
+// Reads the query's parameters that matter to the request's verb, except how to delete.
 // `user_agent` names the field manager where no parameter does. For a Patch the type must be known.
 // Values that are no value at all are BadRequest or Invalid, with upstream's texts; what needs the
 // store's state (selectors, resource versions) is judged by server/core.

@@ -32,6 +32,7 @@ api::TableOptions table_options(const Rendering& how, Time now, bool with_column
           .include = how.include_object,
           .with_columns = with_columns,
           .version = how.version,
+          .meta_version = how.meta_version,
           .groups = how.groups};
 }
 

@@ -12,11 +12,12 @@
 // between.
 namespace muster::server {
 
-// How to tell objects of one kind to one client.
+// How to write objects of one kind for one client.
 struct Rendering {
   const api::Kind* kind = nullptr;  // of the endpoint: what lists are lists of
   std::string version;              // of the endpoint
   Form form = Form::Full;
+  std::string_view meta_version = "v1";  // of a Table
   // What a Table's rows carry besides their cells.
   api::IncludeObject include_object = api::IncludeObject::Metadata;
   const api::GroupCounter* groups = nullptr;  // for what Tables say of groups

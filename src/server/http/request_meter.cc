@@ -15,12 +15,6 @@ std::string label_text(const RequestMeter::Labels& labels) {
       labels.verb, labels.version);
 }
 
-void write_gauge(std::string_view name, std::string_view help, std::string_view labels,
-                 std::int64_t value, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} gauge\n{0}{2} {3}\n", name,
-                 help, labels, value);
-}
-
 }  // namespace
 
 void RequestMeter::count(const Labels& labels, int code, Duration took) {
@@ -64,11 +58,6 @@ std::string RequestMeter::text() const {
     fmt::format_to(to, "apiserver_request_duration_seconds_sum{{{}}} {}\n", text, series.seconds);
     fmt::format_to(to, "apiserver_request_duration_seconds_count{{{}}} {}\n", text, series.total);
   }
-  write_gauge("apiserver_current_inflight_requests", "Requests being worked on.",
-              "{request_kind=\"mutating\"}", requests_in_flight.load(), out);
-  write_gauge("apiserver_longrunning_requests", "Open watches.", "{verb=\"WATCH\"}", watches.load(),
-              out);
-  write_gauge("muster_http_connections", "Open connections.", "", connections.load(), out);
   return out;
 }
 

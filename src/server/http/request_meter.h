@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -16,7 +15,7 @@ namespace muster::server {
 // Counts requests under upstream's metric names and writes them as Prometheus text. Any thread.
 class RequestMeter {
  public:
-  // Texts must live for ever: names from the kind tables, or literals.
+  // Texts must live forever: names from the kind tables, or literals.
   struct Labels {
     std::string_view verb;  // "LIST"
     std::string_view group;
@@ -29,11 +28,6 @@ class RequestMeter {
   };
 
   void count(const Labels& labels, int code, Duration took);
-
-  // Moved by the connections.
-  std::atomic<std::int64_t> connections{0};
-  std::atomic<std::int64_t> requests_in_flight{0};
-  std::atomic<std::int64_t> watches{0};
 
   std::string text() const;
 

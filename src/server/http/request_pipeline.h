@@ -1,56 +1,26 @@
 #pragma once
 
-#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/time.h"
 #include "server/access/access.h"
 #include "server/core/server.h"
-#include "server/http/audit.h"
+#include "server/http/client_ledger.h"
 #include "server/http/documents.h"
-#include "server/http/inbox.h"
+#include "server/http/exchange.h"
+#include "server/http/health.h"
+#include "server/http/limits.h"
 #include "server/http/message.h"
-#include "server/http/options.h"
-#include "server/http/render.h"
-#include "server/http/request_meter.h"
-#include "server/http/router.h"
 #include "server/http/watch_stream.h"
 
 namespace muster::server {
 
-// A read of a revision that the store has not reached: it is tried again after every change, until
-// somebody's patience ends.
-struct ParkedRead {
-  std::unique_ptr<watch::Window::Subscription> any_change;
-  SteadyTime until;
-};
-
-// One request on its way from head to answer; kept by the connection meanwhile.
-struct Exchange {
-  Route route;
-  Identity who;
-  Rendering rendering;
-  RequestMeter::Labels labels;
-  std::string audit_id;
-  std::unique_ptr<AuditRecord> audit;  // null unless there is an audit log
-  SteadyTime started;
-  std::optional<ParkedRead> parked;
-  DeleteReply delete_reply;
-  bool pretty = false;
-  bool gzip = false;
-};
-
-// Where the core's answers and wakes go.
-struct ReturnAddress {
-  std::shared_ptr<Inbox> inbox;
-  std::weak_ptr<Recipient> recipient;
-};
-
 // What happens to a request between the bytes of a connection and the core: who asks, may they,
-// what do they mean, and how is it told. Knows neither sockets nor HTTP versions. Any thread.
+// what do they mean, and how is it answered. Knows neither sockets nor HTTP versions. Any thread.
 //
 //   admit() → a refusal, or → run() → a response
 //                                   → Waiting: the answer comes to the return address, then
@@ -58,22 +28,18 @@ struct ReturnAddress {
 //                                   → a watch to be streamed
 class RequestPipeline {
  public:
-  struct Options {
-    std::size_t requests_in_flight_max = 600;
-    std::size_t watches_max = 50'000;
-    // How long a read or a WatchList waits for a revision that the store has not reached.
-    std::chrono::milliseconds unreached_max{3000};
+  struct Parts {
+    const Server& server;
+    const Access& access;
+    const ClientLedger& ledger;
+    const Clock& clock;
+    AuditLog* audit = nullptr;  // may be null
+    HealthChecks health = {};
+    // For tests: called before each step with its name; what it throws ends the connection.
+    std::function<void(std::string_view)> before_step = {};
   };
-  // `audit` may be null. All outlive the pipeline.
-  RequestPipeline(const Server& server, const Access& access, AuditLog* audit, const Clock& clock,
-                  Options options)
-      : server_(server),
-        access_(access),
-        audit_(audit),
-        clock_(clock),
-        options_(options),
-        meter_(std::make_shared<RequestMeter>()),
-        documents_(server.served()) {}
+  // All parts outlive the pipeline.
+  RequestPipeline(Parts parts, const HttpLimits& limits);
 
   // Judges a request by its head alone. The refusal, if there is one: 401, 403, 404, 405, 406.
   std::optional<HttpResponse> admit(const HttpRequest& request, const PeerCertificate& peer,
@@ -87,24 +53,35 @@ class RequestPipeline {
 
   // The response to a read that waits, once there is one.
   std::optional<HttpResponse> resume(Exchange& exchange, SteadyTime now) const;
-  // What a request is told whose wait is over.
+  // The answer to a request whose wait is over.
   HttpResponse give_up(Exchange& exchange, SteadyTime now) const;
 
   HttpResponse respond(const Exchange& exchange, const Result<api::Answer>& answer) const;
   HttpResponse refuse(const Exchange& exchange, const Error& error) const;
   // The head of a watch's response.
   HttpResponse watch_response(const Exchange& exchange) const;
+  WatchStream::State pull(WatchStream& stream, SteadyTime now, std::size_t bytes_max,
+                          std::string& out) const {
+    step("pull");
+    return stream.pull(now, bytes_max, out);
+  }
 
   // For the books, once an exchange is over.
   void finished(const Exchange& exchange, int code, SteadyTime now) const;
-  RequestMeter& meter() const { return *meter_; }
-  const Clock& clock() const { return clock_; }
+  const Clock& clock() const { return parts_.clock; }
 
  private:
-  Result<void> authorize(const Exchange& exchange) const;
+  void step(std::string_view name) const {
+    if (parts_.before_step) parts_.before_step(name);
+  }
+  Result<void> identify(const HttpRequest& request, const PeerCertificate& peer,
+                        Exchange& exchange) const;
   Outcome run_resource(const HttpRequest& request, Exchange& exchange,
                        const ReturnAddress& from) const;
+  Outcome run_write(const HttpRequest& request, Exchange& exchange,
+                    const ReturnAddress& from) const;
   Outcome run_read(Exchange& exchange, const ReturnAddress& from) const;
+  bool has_room(const Exchange& exchange, const ReturnAddress& from) const;
   HttpResponse respond_to_read(const Exchange& exchange, const Result<api::Answer>& answer) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
   Result<std::unique_ptr<WatchStream>> open_watch(Exchange& exchange,
@@ -112,16 +89,15 @@ class RequestPipeline {
   HttpResponse answer_other(const HttpRequest& request, const Exchange& exchange) const;
   HttpResponse finish(const Exchange& exchange, HttpResponse response) const;
 
-  const Server& server_;
-  const Access& access_;
-  AuditLog* const audit_;
-  const Clock& clock_;
-  const Options options_;
-  const std::shared_ptr<RequestMeter> meter_;  // shared with answers that may outlive us
+  const Parts parts_;
+  const HttpLimits& limits_;
+  const std::unique_ptr<RequestMeter> meter_;
   Documents documents_;
 };
 
 // The Status of an error as a response, for where there is no exchange (yet).
 HttpResponse status_response(const Error& error, std::string_view continue_token = {});
+// "Too many requests, please try again later."
+Error too_many_requests();
 
 }  // namespace muster::server

@@ -176,6 +176,35 @@ TEST_F(RightsTest, OthersCanCheckOurTokens) {
       << "any service account may";
 }
 
+TEST_F(RightsTest, AViewerOfANamespaceMayGetIt) {
+  give_jane("view");
+  as_jane();
+  EXPECT_EQ(send("GET", "/api/v1/namespaces/default", "").code, 200);
+  EXPECT_EQ(send("GET", "/api/v1/namespaces/kube-system", "").code, 403);
+  EXPECT_EQ(send("GET", "/api/v1/namespaces", "").code, 403);
+  EXPECT_EQ(send("DELETE", "/api/v1/namespaces/default", "").code, 403);
+}
+
+// S-H5: two kilobytes that stand for 1.7 million rights are refused at once, in few words.
+TEST_F(RightsTest, AHugeRoleIsRefusedInFewWords) {
+  give_jane("admin");
+  const auto list = [](const std::string& word) {
+    std::string out;
+    for (int i = 0; i < 120; ++i)
+      out += (out.empty() ? "\"" : ",\"") + word + std::to_string(i) + "\"";
+    return "[" + out + "]";
+  };
+  const std::string role = R"({"metadata":{"name":"huge"},"rules":[{"verbs":)" + list("v") +
+                           R"(,"apiGroups":)" + list("g") + R"(,"resources":)" + list("r") + "}]}";
+  as_jane();
+  const HttpReply refused = send("POST", kRoles, role);
+  EXPECT_EQ(refused.code, 403);
+  EXPECT_NE(refused.body.find("and others"), std::string::npos);
+  EXPECT_LT(refused.body.size(), 200'000U);
+  as_admin();
+  EXPECT_EQ(send("POST", kRoles, role).code, 201);
+}
+
 TEST_F(RightsTest, WhatAUserMayIsToldAsAList) {
   give_jane("view");
   as_jane();

@@ -117,6 +117,7 @@ class Site {
   }
 
   const Core& core() const { return core_; }
+  const ClientLedger& ledger() const { return listener_->ledger(); }
   void stop() { listener_.reset(); }
 
   Credential authority;
@@ -194,7 +195,7 @@ class Wire {
     return true;
   }
   // What has come in, waiting if it is nothing; empty at the end.
-  std::string take_some() {
+  std::string read_available() {
     if (in_.empty()) read_more();
     return std::exchange(in_, {});
   }

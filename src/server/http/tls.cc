@@ -144,7 +144,7 @@ Result<TlsContext> TlsContext::make(const std::string& ca_certificate,
   SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(raw, 1);
-  // Sessions are not resumed: clients keep connections, and who they are is judged afresh on each.
+  // Sessions are not resumed: clients keep connections, and who they are is judged on each.
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(raw, 0);
   if (SSL_CTX_set_cipher_list(raw, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1)

@@ -42,8 +42,8 @@ class TlsSession {
   // Moves at least one byte when Done; `moved` says how many.
   Io read(std::span<char> into, std::size_t& moved);
   Io write(std::string_view from, std::size_t& moved);
-  // True if bytes have been taken off the socket that read() has not given out: the socket will not
-  // tell.
+  // True if bytes were read off the socket that read() has not given out: the socket will not
+  // become readable for them.
   bool has_buffered_input() const { return SSL_has_pending(ssl_.get()) == 1; }
   // Tells the peer that nothing more will be written. Best effort.
   void close_notify();

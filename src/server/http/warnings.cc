@@ -45,11 +45,11 @@ std::vector<std::string> warning_headers(std::span<const std::string> warnings) 
   }
   std::vector<std::string> out;
   const bool cut = total > kTotalMax;
-  std::size_t told = 0;
+  std::size_t written = 0;
   for (const std::string_view full : texts) {
-    if (cut && told >= kTotalMax) break;
+    if (cut && written >= kTotalMax) break;
     const std::string_view text = cut ? shortened(full) : full;
-    told += characters(text);
+    written += characters(text);
     out.push_back(header(text));
   }
   return out;

@@ -6,10 +6,10 @@
 
 namespace muster::server {
 
-// The values of the Warning headers for these texts (wire.md 2.5): `299 - "text"`, quotes and
-// backslashes escaped, what would break a header line left out. Equal texts are told once. Where
+// The values of the Warning headers for these texts: `299 - "text"`, quotes and
+// backslashes escaped, what would break a header line left out. Equal texts appear once. Where
 // all together are more than 4096 characters, each is cut to 256, and those that come after 4096
-// characters of such short ones are not told.
+// characters of such short ones are left out.
 std::vector<std::string> warning_headers(std::span<const std::string> warnings);
 
 }  // namespace muster::server

@@ -1,6 +1,8 @@
 #include "server/http/watch_stream.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <variant>
 
 #include "server/core/request/status.h"
@@ -11,7 +13,7 @@ namespace {
 constexpr std::chrono::seconds kBookmarkEvery{60};
 // A client that is cut off by the timeout resumes from here.
 constexpr std::chrono::seconds kLastBookmarkBefore{2};
-constexpr std::size_t kMessagesPerRead = 64;
+constexpr std::size_t kMessagesPerRead = 16;
 
 std::string_view type_name(store::Change::Type type) {
   switch (type) {
@@ -35,60 +37,85 @@ SteadyTime bookmark_after(SteadyTime now, SteadyTime end) {
 
 }  // namespace
 
-WatchStream::WatchStream(Server::OpenWatch watch, const Options& options, const Clock& clock)
+WatchStream::WatchStream(Server::OpenWatch watch, const Options& options, Hold place,
+                         std::unique_ptr<Permission> permission, const Clock& clock)
     : watcher_(std::move(watch.watcher)),
       subscription_(std::move(watch.subscription)),
       any_change_(std::move(watch.any_change)),
+      place_(std::move(place)),
+      permission_(std::move(permission)),
       rendering_(options.rendering),
       bookmarks_(options.bookmarks),
       clock_(clock),
       form_(form_number()),
       end_(options.started + options.timeout),
+      access_check_(options.access_check),
+      next_check_(options.started + options.access_check),
       next_bookmark_(bookmarks_ ? bookmark_after(options.started, end_) : SteadyTime::max()),
       reach_by_(any_change_ ? options.started + options.unreached_max : SteadyTime::max()) {}
 
+std::optional<Error> WatchStream::refusal(SteadyTime now) {
+  if (now >= next_check_) {
+    next_check_ = now + access_check_;
+    if (const auto allowed = permission_->check(clock_.now()); !allowed) return allowed.error();
+  }
+  if (!any_change_) return std::nullopt;
+  std::optional<Error> unreached = watcher_->unreached();
+  if (unreached && now >= reach_by_) return unreached;
+  if (!unreached) {
+    any_change_.reset();
+    reach_by_ = SteadyTime::max();
+  }
+  return std::nullopt;
+}
+
 WatchStream::State WatchStream::pull(SteadyTime now, std::size_t bytes_max, std::string& out) {
-  if (any_change_) {
-    const std::optional<Error> unreached = watcher_->unreached();
-    if (unreached && now >= reach_by_) {
-      append_error(*unreached, out);
+  if (const std::optional<Error> error = refusal(now)) {
+    append_error(*error, out);
+    return State::Ended;
+  }
+  more_ = true;  // that is why we are asked
+  while (out.size() < bytes_max && (more_ || !read_.empty())) {
+    if (read_.empty()) {
+      Watcher::Next next = watcher_->next(kMessagesPerRead);
+      more_ = next.more;
+      std::ranges::move(next.messages, std::back_inserter(read_));
+    } else if (!append_next(out)) {
       return State::Ended;
     }
-    if (!unreached) {
-      any_change_.reset();
-      reach_by_ = SteadyTime::max();
-    }
   }
-  bool more = true;
-  while (more && out.size() < bytes_max) {
-    Watcher::Next next = watcher_->next(kMessagesPerRead);
-    more = next.more;
-    for (const Watcher::Message& message : next.messages) {
-      if (const auto* error = std::get_if<Error>(&message)) {
-        append_error(*error, out);
-        return State::Ended;
-      }
-      if (const auto* bookmark = std::get_if<Watcher::Bookmark>(&message)) {
-        if (bookmarks_)
-          write_bookmark(rendering_, {bookmark->revision, bookmark->initial_events_end},
-                         {.columns = take_columns()}, out);
-        continue;
-      }
-      append(std::get<Watcher::Item>(message), out);
-    }
-  }
+  const bool more = more_ || !read_.empty();
   if (now >= next_bookmark_ && !more) {
     if (watcher_->position().value > 0)
-      write_bookmark(rendering_, {watcher_->position()}, {.columns = take_columns()}, out);
+      write_bookmark(rendering_, {watcher_->position()}, {.columns = first_event()}, out);
     next_bookmark_ = bookmark_after(now, end_);
   }
   if (now >= end_) return State::Ended;
   return more ? State::More : State::Idle;
 }
 
+// One event at a time: however large objects are, no more than one is encoded beyond the limit.
+bool WatchStream::append_next(std::string& out) {
+  const Watcher::Message message = std::move(read_.front());
+  read_.pop_front();
+  if (const auto* error = std::get_if<Error>(&message)) {
+    append_error(*error, out);
+    return false;
+  }
+  if (const auto* item = std::get_if<Watcher::Item>(&message)) {
+    append(*item, out);
+    return true;
+  }
+  const auto& bookmark = std::get<Watcher::Bookmark>(message);
+  if (bookmarks_)
+    write_bookmark(rendering_, {bookmark.revision, bookmark.initial_events_end},
+                   {.columns = first_event()}, out);
+  return true;
+}
+
 void WatchStream::append(const Watcher::Item& item, std::string& out) {
   const std::string_view type = type_name(item.type);
-  const bool columns = take_columns();
+  const bool columns = first_event();
   if (item.entry == nullptr || columns) {
     write_event(rendering_, type, *item.object, item.revision, clock_.now(), {.columns = columns},
                 out);
@@ -103,8 +130,8 @@ void WatchStream::append(const Watcher::Item& item, std::string& out) {
   out += *item.entry->bytes(form_, encode);
 }
 
-bool WatchStream::take_columns() {
-  return rendering_.form == Form::Table && !std::exchange(columns_told_, true);
+bool WatchStream::first_event() {
+  return rendering_.form == Form::Table && !std::exchange(columns_sent_, true);
 }
 
 // Same number, same bytes: two kinds may be views of one store prefix, so the kind belongs to it.
@@ -116,7 +143,8 @@ std::uint32_t WatchStream::form_number() const {
   const auto version = static_cast<std::uint32_t>(std::ranges::find(versions, rendering_.version) -
                                                   versions.begin());
   const auto form = static_cast<std::uint32_t>(rendering_.form);
-  const auto include = static_cast<std::uint32_t>(rendering_.include_object);
+  const auto include = static_cast<std::uint32_t>(rendering_.include_object) |
+                       (rendering_.meta_version == "v1" ? 0U : 8U);
   return (kind << 12U) | (version << 8U) | (form << 4U) | include;
 }
 

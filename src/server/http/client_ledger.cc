@@ -1,0 +1,163 @@
+#include "server/http/client_ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/access/authorizer.h"
+
+namespace muster::server {
+namespace {
+
+std::int64_t to_signed(std::size_t amount) { return static_cast<std::int64_t>(amount); }
+
+}  // namespace
+
+Hold::Hold(Hold&& other) noexcept
+    : what_(other.what_),
+      accounts_(std::move(other.accounts_)),
+      amount_(std::exchange(other.amount_, 0)) {}
+
+Hold& Hold::operator=(Hold&& other) noexcept {
+  if (this == &other) return *this;
+  resize(0);
+  what_ = other.what_;
+  accounts_ = std::move(other.accounts_);
+  amount_ = std::exchange(other.amount_, 0);
+  return *this;
+}
+
+void Hold::resize(std::size_t amount) noexcept {
+  if (amount == amount_) return;
+  const std::int64_t more = to_signed(amount) - to_signed(std::exchange(amount_, amount));
+  for (const AccountPtr& account : accounts_)
+    if (account) account->used_[Account::index(what_)].fetch_add(more);
+}
+
+AccountPtr ClientLedger::open(const std::string& name, bool privileged) const {
+  const std::lock_guard lock(book_->mutex);
+  std::weak_ptr<Account>& known = book_->accounts[name];
+  if (AccountPtr account = known.lock()) return account;
+  // The last one to let go of the account takes its line out of the book.
+  AccountPtr account(new Account(privileged), [name, book = std::weak_ptr(book_)](Account* gone) {
+    delete gone;
+    const std::shared_ptr<Book> there = book.lock();
+    if (!there) return;
+    const std::lock_guard inner(there->mutex);
+    const auto line = there->accounts.find(name);
+    if (line != there->accounts.end() && line->second.expired()) there->accounts.erase(line);
+  });
+  known = account;
+  return account;
+}
+
+// A name alone does not tell the privileged from others: groups come from the credential.
+AccountPtr ClientLedger::user(const api::User& user) const {
+  const bool privileged = is_master(user);
+  return open((privileged ? "master/" : "user/") + user.name, privileged);
+}
+
+bool ClientLedger::has_room(const Account& who, Resource what) const {
+  const Share& share = what == Resource::Bytes    ? limits_.bytes
+                       : what == Resource::Writes ? limits_.writes
+                                                  : limits_.watches;
+  const std::size_t open =
+      who.privileged() ? share.total : share.total - std::min(share.reserved, share.total);
+  if (total_->used(what) >= to_signed(open)) return false;
+  return who.privileged() || who.used(what) < to_signed(share.each);
+}
+
+std::optional<Hold> ClientLedger::hold_one(const AccountPtr& who, Resource what) const {
+  if (!has_room(*who, what)) return std::nullopt;
+  Hold hold(what, {who, nullptr, total_});
+  hold.resize(1);
+  return hold;
+}
+
+// --- Connections.
+
+ClientLedger::Ticket::Ticket(ClientLedger& ledger, AccountPtr address)
+    : ledger_(ledger),
+      address_(std::move(address)),
+      held_(Resource::Connections, {address_, nullptr, ledger.total_}) {
+  held_.resize(1);
+}
+
+ClientLedger::Ticket::~Ticket() {
+  const std::lock_guard lock(ledger_.mutex_);
+  release();
+}
+
+void ClientLedger::Ticket::release() {
+  if (std::exchange(unproven_, false)) ledger_.unproven_.erase(place_);
+  held_.resize(0);
+  owned_.resize(0);
+}
+
+void ClientLedger::Ticket::set_evict(std::function<void()> evict) {
+  std::function<void()> due;
+  {
+    const std::lock_guard lock(ledger_.mutex_);
+    if (evicted_) due = evict;
+    evict_ = std::move(evict);
+  }
+  if (due) due();
+}
+
+bool ClientLedger::Ticket::prove(const AccountPtr& user) {
+  const std::lock_guard lock(ledger_.mutex_);
+  if (!unproven_) return !evicted_;  // requests of other users on it count for the first
+  const ClientLimits& limits = ledger_.limits_;
+  const auto used = [](const Account& of) { return of.used(Resource::Connections); };
+  const bool crowded = used(*ledger_.total_) > to_signed(limits.connections.total) ||
+                       used(*address_) > to_signed(limits.connections_per_address) ||
+                       used(*user) >= to_signed(limits.connections.each);
+  if (crowded && !user->privileged()) return false;
+  unproven_ = false;
+  ledger_.unproven_.erase(place_);
+  owned_ = Hold(Resource::Connections, {user, nullptr, nullptr});
+  owned_.resize(1);
+  return true;
+}
+
+// Full means beyond the reserve as well: until a request has come, anybody may be an administrator.
+bool ClientLedger::is_full(const Account& address) const {
+  const std::size_t reserved = limits_.connections.reserved;
+  return total_->used(Resource::Connections) >= to_signed(limits_.connections.total + reserved) ||
+         address.used(Resource::Connections) >=
+             to_signed(limits_.connections_per_address + reserved) ||
+         unproven_.size() >= limits_.connections_unproven;
+}
+
+// Under mutex_. The returned function is to be called without it.
+std::function<void()> ClientLedger::evict_oldest(const Account* address) {
+  const auto oldest = std::ranges::find_if(unproven_, [&](const Ticket* ticket) {
+    return address == nullptr || ticket->address_.get() == address;
+  });
+  if (oldest == unproven_.end()) return nullptr;
+  Ticket& gone = **oldest;
+  gone.evicted_ = true;
+  gone.release();
+  return gone.evict_ ? gone.evict_ : [] {};
+}
+
+std::unique_ptr<ClientLedger::Ticket> ClientLedger::accept(std::string_view address) {
+  const AccountPtr account = open("address/" + std::string(address), false);
+  std::unique_ptr<Ticket> ticket;
+  std::function<void()> evict;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_full(*account)) {
+      evict = evict_oldest(account.get());
+      // Room at this address alone does not help if the whole house is full.
+      if (!evict) evict = evict_oldest(nullptr);
+    }
+    if (!is_full(*account)) {
+      ticket.reset(new Ticket(*this, account));
+      ticket->place_ = unproven_.insert(unproven_.end(), ticket.get());
+    }
+  }
+  if (evict) evict();
+  return ticket;
+}
+
+}  // namespace muster::server

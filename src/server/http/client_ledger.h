@@ -1,0 +1,131 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/request.h"
+#include "server/http/limits.h"
+
+namespace muster::server {
+
+enum class Resource : std::uint8_t { Connections, Bytes, Writes, Watches };
+
+// What one client, one connection or all clients together hold right now. Any thread.
+class Account {
+ public:
+  explicit Account(bool privileged = false) : privileged_(privileged) {}
+  std::int64_t used(Resource what) const { return used_[index(what)].load(); }
+  bool privileged() const { return privileged_; }
+
+ private:
+  friend class Hold;
+  static std::size_t index(Resource what) { return static_cast<std::size_t>(what); }
+
+  std::array<std::atomic<std::int64_t>, 4> used_{};
+  const bool privileged_;
+};
+using AccountPtr = std::shared_ptr<Account>;
+
+// An amount of something, held until it is destroyed; counted in every account it was made with.
+class Hold {
+ public:
+  Hold() = default;
+  Hold(Resource what, std::array<AccountPtr, 3> accounts)
+      : what_(what), accounts_(std::move(accounts)) {}
+  ~Hold() { resize(0); }
+  Hold(Hold&& other) noexcept;
+  Hold& operator=(Hold&& other) noexcept;
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  void resize(std::size_t amount) noexcept;
+  std::size_t amount() const { return amount_; }
+
+ private:
+  Resource what_ = Resource::Bytes;
+  std::array<AccountPtr, 3> accounts_;  // some may be null
+  std::size_t amount_ = 0;
+};
+
+// Who holds how much: connections, bytes, writes and watches, by user, by address and in total.
+// Nobody gets more than a share, and part of everything is kept for administrators. Any thread.
+class ClientLedger {
+ public:
+  explicit ClientLedger(const ClientLimits& limits)
+      : limits_(limits), total_(std::make_shared<Account>()), book_(std::make_shared<Book>()) {}
+
+  AccountPtr user(const api::User& user) const;
+  const Account& total() const { return *total_; }
+
+  // Whether `who` may hold more of `what` (not of connections). The limit may be passed by one
+  // amount: who has room gets the whole of it, however large.
+  bool has_room(const Account& who, Resource what) const;
+  // Bytes of one exchange; `connection` may be null.
+  Hold hold_bytes(AccountPtr who, AccountPtr connection) const {
+    return {Resource::Bytes, {std::move(who), std::move(connection), total_}};
+  }
+  // A write or a watch; nullopt if there is no room.
+  std::optional<Hold> hold_one(const AccountPtr& who, Resource what) const;
+  std::size_t bytes_per_connection() const { return limits_.bytes_per_connection; }
+
+  // A place for one connection. It starts unproven: nobody knows whose it is. If there are too many
+  // connections, the oldest unproven one is evicted to make room, so those who only hold
+  // connections open never keep others out.
+  class Ticket {
+   public:
+    ~Ticket();
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+
+    // `evict` is called on any thread when the place is needed; it must only post.
+    void set_evict(std::function<void()> evict);
+    // A known user has sent a request. False if that user, or everybody, has too many connections.
+    bool prove(const AccountPtr& user);
+    const AccountPtr& address() const { return address_; }
+
+   private:
+    friend class ClientLedger;
+    Ticket(ClientLedger& ledger, AccountPtr address);
+    void release();
+
+    ClientLedger& ledger_;
+    const AccountPtr address_;
+    // Under the ledger's mutex, as all below.
+    std::function<void()> evict_;
+    std::list<Ticket*>::iterator place_;
+    bool unproven_ = true;
+    bool evicted_ = false;
+    Hold held_;   // by address and in total
+    Hold owned_;  // by the user
+  };
+  // Null if there is no room, and nobody to evict.
+  std::unique_ptr<Ticket> accept(std::string_view address);
+
+ private:
+  // The accounts in use, by name. Accounts may outlive the ledger.
+  struct Book {
+    std::mutex mutex;
+    std::map<std::string, std::weak_ptr<Account>, std::less<>> accounts;  // under mutex
+  };
+  AccountPtr open(const std::string& name, bool privileged) const;
+  bool is_full(const Account& address) const;
+  std::function<void()> evict_oldest(const Account* address);
+
+  const ClientLimits limits_;
+  const AccountPtr total_;
+  const std::shared_ptr<Book> book_;
+  std::mutex mutex_;
+  std::list<Ticket*> unproven_;  // oldest first; under mutex_
+};
+
+}  // namespace muster::server

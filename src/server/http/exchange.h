@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/access/identity.h"
+#include "server/http/audit.h"
+#include "server/http/channel.h"
+#include "server/http/client_ledger.h"
+#include "server/http/inbox.h"
+#include "server/http/options.h"
+#include "server/http/render.h"
+#include "server/http/request_meter.h"
+#include "server/http/router.h"
+#include "watch/window.h"
+
+namespace muster::server {
+
+// A read of a revision that the store has not reached: it is tried again after every change, until
+// somebody's patience ends.
+struct ParkedRead {
+  std::unique_ptr<watch::Window::Subscription> any_change;
+  SteadyTime until;
+};
+
+// One request on its way from head to answer; kept by the connection meanwhile.
+struct Exchange {
+  Route route;
+  Identity who;
+  AccountPtr account;  // of the real user, not of whom they act as; null until that is known
+  Rendering rendering;
+  RequestMeter::Labels labels;
+  std::string audit_id;
+  std::unique_ptr<AuditRecord> audit;  // null unless there is an audit log
+  SteadyTime started;
+  std::optional<ParkedRead> parked;
+  DeleteReply delete_reply;
+  bool known_user = false;  // authenticated, not anonymous
+  bool pretty = false;
+  bool gzip = false;
+
+  bool anonymous() const { return !known_user; }
+  // Whether anybody reads the request's body.
+  bool wants_body() const;
+};
+
+// Where the core's answers and wakes go.
+struct ReturnAddress {
+  std::shared_ptr<Inbox> inbox;
+  std::weak_ptr<Recipient> recipient;
+  // What all exchanges of an HTTP/2 connection hold together; null for HTTP/1.1.
+  AccountPtr connection = nullptr;
+};
+
+}  // namespace muster::server

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/http/channel.h"
+#include "server/http/connection.h"
+#include "server/http/inbox.h"
+
+namespace muster::server {
+
+class Http2Session;
+
+// One request and its answer. Owned by its session; the core knows it as a recipient.
+//
+//   Head ──▶ Receive ──▶ Send              (a read, a refusal)
+//               ├──▶ Wait ──▶ Send         (a write, until it is answered)
+//               └──▶ Watch                 (until it ends or the client leaves)
+class Http2Stream final : public Recipient, public std::enable_shared_from_this<Http2Stream> {
+ public:
+  enum class State : std::uint8_t { Head, Receive, Wait, Send, Watch };
+
+  Http2Stream(Http2Session& session, std::int32_t id);
+  ~Http2Stream() override;
+  Http2Stream(const Http2Stream&) = delete;
+  Http2Stream& operator=(const Http2Stream&) = delete;
+
+  void on_answer(Result<api::Answer> answer) override;
+  void on_wake() override;
+  void on_exception(std::string_view what) noexcept override;
+
+  // False if the headers are too many.
+  bool on_header(std::string_view name, std::string_view value);
+  void on_head();
+  void on_body(std::string_view bytes);
+  void on_end();
+
+  // Gives out up to `into.size()` bytes of the body. `ended` is set with the last of them; 0
+  // without it: nothing now.
+  std::size_t give_body(std::span<std::uint8_t> into, bool& ended);
+
+  SteadyTime deadline() const { return deadline_; }
+  // What a passed deadline means: go on, end this stream, or, if the head is not complete, the
+  // whole connection, for nothing else can come in before the head ends.
+  enum class Late : std::uint8_t { GoOn, Reset, Close };
+  Late on_deadline(SteadyTime now);
+
+ private:
+  void begin_exchange();
+  void begin_watch(std::unique_ptr<WatchStream> stream);
+  void refuse(const Error& error);
+  void send(HttpResponse response);
+  void pull(SteadyTime now);
+  void count_bytes();
+
+  Http2Session& session_;
+  const std::int32_t id_;
+  State state_ = State::Head;
+  HttpRequest request_;
+  std::size_t header_bytes_ = 0;
+  Exchange exchange_;
+  Hold bytes_;
+  bool admitted_ = false;
+  std::size_t discarded_ = 0;  // of a body that nobody wants
+
+  std::string out_;  // the body from out_at_ on is still to be given out
+  std::size_t out_at_ = 0;
+  std::uint64_t given_ = 0;
+  std::unique_ptr<WatchStream> watch_;
+  StallClock stall_;
+  bool watch_ended_ = false;
+  bool pull_due_ = false;
+  SteadyTime deadline_;
+};
+
+}  // namespace muster::server

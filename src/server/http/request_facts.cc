@@ -1,0 +1,173 @@
+#include "server/http/request_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "api/json.h"
+#include "server/access/authorizer.h"
+#include "server/http/query.h"
+
+namespace muster::server {
+namespace {
+
+std::string_view metric_verb(const Route& route) {
+  switch (route.request.verb) {
+    case api::Verb::Get: return "GET";
+    case api::Verb::List: return "LIST";
+    case api::Verb::Watch: return "WATCH";
+    case api::Verb::Create: return "POST";
+    case api::Verb::Update: return "PUT";
+    case api::Verb::Patch: return "PATCH";
+    case api::Verb::Delete: return "DELETE";
+    case api::Verb::DeleteCollection: return "DELETECOLLECTION";
+  }
+  return "";
+}
+
+}  // namespace
+
+RequestMeter::Labels metric_labels(const Route& route) {
+  RequestMeter::Labels labels;
+  const api::Request& request = route.request;
+  if (route.endpoint != Endpoint::Resource || route.error || request.kind == nullptr) {
+    labels.verb = route.endpoint == Endpoint::Unknown || route.error ? "other" : "GET";
+    if (route.endpoint == Endpoint::Health)
+      labels.subresource = route.key == "healthz" ? "/healthz"
+                           : route.key == "livez" ? "/livez"
+                                                  : "/readyz";
+    if (route.endpoint == Endpoint::Metrics) labels.subresource = "/metrics";
+    return labels;
+  }
+  labels.verb = metric_verb(route);
+  labels.group = request.kind->group;
+  labels.version = *std::ranges::find(request.kind->versions, request.version);
+  labels.resource = request.kind->plural;
+  if (const api::Subresource* sub = request.kind->subresource(request.subresource))
+    labels.subresource = sub->name;
+  labels.scope = !request.name.empty()         ? "resource"
+                 : !request.name_space.empty() ? "namespace"
+                                               : "cluster";
+  return labels;
+}
+
+bool wants_indent(const Query& query, std::string_view user_agent) {
+  if (query.find("pretty") != nullptr) return query.flag("pretty");
+  constexpr std::array<std::string_view, 3> kHumans = {"curl", "Wget", "Mozilla/5.0"};
+  return std::ranges::any_of(kHumans,
+                             [&](std::string_view human) { return user_agent.starts_with(human); });
+}
+
+Result<api::IncludeObject> include_object(const Query& query) {
+  const std::string text = query.text("includeObject");
+  if (text.empty() || text == "Metadata") return api::IncludeObject::Metadata;
+  if (text == "Object") return api::IncludeObject::Object;
+  if (text == "None") return api::IncludeObject::None;
+  return fail(Reason::BadRequest, "unrecognized includeObject value: {:?}", text);
+}
+
+namespace {
+
+// The object that `fieldSelector=metadata.name=x` is about; empty without it.
+std::string name_selected(const Query& query) {
+  constexpr std::string_view kName = "metadata.name=";
+  const std::string selector = query.text("fieldSelector");
+  if (!selector.starts_with(kName) || selector.find(',') != std::string::npos) return "";
+  std::string_view name = std::string_view(selector).substr(kName.size());
+  if (name.starts_with('=')) name.remove_prefix(1);
+  return std::string(name);
+}
+
+}  // namespace
+
+std::vector<std::string> pods_bound(const api::Request& request) {
+  std::vector<std::string> out;
+  if (request.kind == nullptr || request.kind->kind != "GroupBinding") return out;
+  const api::Json* const pods = api::find_path(request.body, "spec.pods");
+  if (pods == nullptr || !pods->is_array()) return out;
+  for (const api::Json& pod : pods->get_array()) out.emplace_back(api::find_string(pod, "name"));
+  return out;
+}
+
+bool is_write(api::Verb verb) {
+  return verb != api::Verb::Get && verb != api::Verb::List && verb != api::Verb::Watch;
+}
+
+Identity identity_wanted(const HttpRequest& request) {
+  Identity out{.user = {.name = request.impersonate_user, .groups = request.impersonate_groups},
+               .uid = request.impersonate_uid};
+  for (const auto& [key, value] : request.impersonate_extra)
+    out.extra[percent_decode(key, false).value_or(key)].push_back(value);
+  return out;
+}
+
+Answerable answerable(const api::Request& request) {
+  const bool creates = request.verb == api::Verb::Create;
+  return {.list = request.verb == api::Verb::List || request.verb == api::Verb::DeleteCollection,
+          .table = !creates || (request.kind->stored && request.subresource.empty())};
+}
+
+namespace {
+
+// What is wrong with a duration, in Go's words; empty: nothing.
+std::string duration_fault(std::string_view text) {
+  const std::string_view whole = text;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::string invalid = fmt::format("time: invalid duration {:?}", whole);
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text == "0") return "";
+  if (text.empty()) return invalid;
+  constexpr std::array<std::string_view, 8> kUnits = {"ns", "us", "µs", "μs", "ms", "s", "m", "h"};
+  while (!text.empty()) {
+    const std::size_t number = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::string_view digits = text.substr(0, number);
+    if (std::ranges::count(digits, '.') > 1 || std::ranges::none_of(digits, is_digit))
+      return invalid;
+    text.remove_prefix(number);
+    const std::size_t end = std::min(text.find_first_of("0123456789."), text.size());
+    const std::string_view unit = text.substr(0, end);
+    if (unit.empty()) return fmt::format("time: missing unit in duration {:?}", whole);
+    if (std::ranges::find(kUnits, unit) == kUnits.end())
+      return fmt::format("time: unknown unit {:?} in duration {:?}", unit, whole);
+    text.remove_prefix(end);
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<void> check_timeout(const Route& route) {
+  if (route.attributes.verb == "watch") return {};
+  const std::string text = route.query.text("timeout");
+  if (text.empty()) return {};
+  if (const std::string fault = duration_fault(text); !fault.empty())
+    return fail(Reason::BadRequest, "invalid timeout specified in the request URL - {}", fault);
+  return {};
+}
+
+Attributes attributes_judged(const Route& route) {
+  const Attributes& asked = route.attributes;
+  Attributes out = asked;
+  if ((asked.verb == "list" || asked.verb == "watch") && asked.name.empty())
+    out.name = name_selected(route.query);
+  // A Namespace is in itself: who may read all in it may read it too.
+  if (asked.is_resource && asked.group.empty() && asked.resource == "namespaces" &&
+      !asked.name.empty())
+    out.name_space = asked.name;
+  return out;
+}
+
+bool Exchange::wants_body() const {
+  return route.endpoint == Endpoint::Resource && !route.error && is_write(route.request.verb);
+}
+
+Entropy& http_entropy() {
+  thread_local SeededEntropy of_this_thread = [] {
+    SystemEntropy system;
+    return SeededEntropy(system.next());
+  }();
+  return of_this_thread;
+}
+
+}  // namespace muster::server
