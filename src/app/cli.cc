@@ -16,6 +16,7 @@
 
 #include "app/data_dir.h"
 #include "app/explain_verb.h"
+#include "app/limit_flags.h"
 #include "app/simulate.h"
 #include "app/store_verbs.h"
 #include "app/up.h"
@@ -34,6 +35,8 @@ struct UpFlags {
   bool in_memory = false;
   std::string kubeconfig;
   std::string audit_log;
+  server::AuditLog::Rotation audit_rotation;
+  server::HttpLimits limits;
   std::string cluster_file;
   int zones = 1;
   int blocks_per_zone = 1;
@@ -127,6 +130,8 @@ Result<UpOptions> understand(const UpFlags& flags) {
   options.data_dir = flags.data_dir;
   options.kubeconfig = flags.kubeconfig;
   options.audit_log = flags.audit_log;
+  options.audit_rotation = flags.audit_rotation;
+  options.limits = flags.limits;
   options.shape = TRY(flags.cluster_file.empty() ? shape_from_flags(flags)
                                                  : read_cluster_file(flags.cluster_file));
   return options;
@@ -154,6 +159,8 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
   verb.add_option(
       "--audit-log", flags.audit_log,
       "Append a line of JSON per request to this file: who asked for what, and the code");
+  add_audit_flags(verb, flags.audit_rotation);
+  add_limit_flags(verb, flags.limits);
   CLI::Option* file = verb.add_option("--cluster", flags.cluster_file,
                                       "Pretend nodes as a file describes them (YAML)");
   const auto count = [&](const char* name, int& value, const char* help) {

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/entropy.h"
+
 namespace muster::app {
 namespace {
 
@@ -59,10 +61,33 @@ Result<std::string> read_file(const std::string& path) {
   return text.str();
 }
 
+namespace {
+
+// A new file beside `path` that nobody else can have opened: under a name that did not exist, never
+// through a link, and 0600 whatever the umask is. -1 if there is none.
+int open_draft(const std::string& path, std::string& draft) {
+  SystemEntropy entropy;
+  for (int tries = 0; tries < 8; ++tries) {
+    draft = fmt::format("{}.{:016x}.new", path, entropy.next());
+    const int file =
+        ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file >= 0 && ::fchmod(file, 0600) != 0) {
+      ::close(file);
+      return -1;
+    }
+    return file;
+  }
+  return -1;
+}
+
+}  // namespace
+
 Result<void> write_private_file(const std::string& path, std::string_view text) {
-  const std::string draft = fmt::format("{}.{}.new", path, getpid());
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  bool written = file >= 0;
+  std::string draft;
+  const int file = open_draft(path, draft);
+  if (file < 0) return fail(Reason::Forbidden, "cannot write {}: {}", path, std::strerror(errno));
+  bool written = true;
   while (written && !text.empty()) {
     const ssize_t count = ::write(file, text.data(), text.size());
     written = count > 0;
@@ -70,7 +95,7 @@ Result<void> write_private_file(const std::string& path, std::string_view text) 
   }
   written = written && ::fsync(file) == 0;
   const int why = errno;
-  if (file >= 0) ::close(file);
+  ::close(file);
   if (written && ::rename(draft.c_str(), path.c_str()) == 0) return {};
   ::unlink(draft.c_str());
   return fail(Reason::Forbidden, "cannot write {}: {}", path, std::strerror(why));

@@ -76,5 +76,28 @@ TEST_F(DataDirTest, WritesFilesOnlyTheOwnerReads) {
   EXPECT_FALSE(write_private_file(root_ / "missing/key", "x"));
 }
 
+// S-M7: what is written is for its owner's eyes from the first byte on, whatever the umask is, and
+// a file or link that somebody has put in the way is not written to.
+TEST_F(DataDirTest, PrivateFilesAreNewFilesOfTheirOwn) {
+  const std::string path = root_ / "kubeconfig";
+  put("elsewhere", "theirs");
+  fs::create_symlink(root_ / "elsewhere", path);
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(write_private_file(path, "secret"));
+  ::umask(0777);
+  EXPECT_TRUE(write_private_file(root_ / "other", "secret"));
+  ::umask(before);
+  EXPECT_EQ(read_file(root_ / "elsewhere").value(), "theirs");
+  EXPECT_FALSE(fs::is_symlink(path)) << "the link is replaced, not followed";
+  for (const char* name : {"kubeconfig", "other"}) {
+    struct stat status{};
+    ASSERT_EQ(::stat((root_ / name).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0600U) << name;
+    EXPECT_EQ(read_file(root_ / name).value(), "secret");
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 3)
+      << "no draft is left";
+}
+
 }  // namespace
 }  // namespace muster::app

@@ -11,6 +11,7 @@
 
 #include "app/component_thread.h"
 #include "app/data_dir.h"
+#include "app/descriptors.h"
 #include "app/registry_thread.h"
 #include "app/version.h"
 #include "base/entropy.h"
@@ -101,9 +102,9 @@ Result<server::TokenKey> token_key(const DataDir* data_dir) {
   return server::TokenKey::read(made);
 }
 
-Result<std::unique_ptr<server::AuditLog>> audit_log(const std::string& path) {
-  if (path.empty()) return nullptr;
-  return server::AuditLog::open(path);
+Result<std::unique_ptr<server::AuditLog>> audit_log(const UpOptions& options) {
+  if (options.audit_log.empty()) return nullptr;
+  return server::AuditLog::open(options.audit_log, options.audit_rotation);
 }
 
 Result<std::unique_ptr<store::Store>> open_store(const DataDir* data_dir) {
@@ -145,6 +146,8 @@ void greet(const std::string& server, const std::string& kubeconfig, std::size_t
 Result<void> run_up(UpOptions options) {
   const Signals signals;
   const SystemClock clock;
+  server::HttpLimits limits = options.limits;
+  limits.clients = within_descriptors(limits.clients, raise_descriptor_limit());
   std::unique_ptr<DataDir> data_dir;
   if (!options.in_memory)
     data_dir = TRY(DataDir::open(options.data_dir.empty() ? default_data_dir() : options.data_dir));
@@ -159,7 +162,7 @@ Result<void> run_up(UpOptions options) {
   window.start(store->compacted());
   store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
   const server::Access access(*store, TRY(token_key(data_dir.get())));
-  const std::unique_ptr<server::AuditLog> audit = TRY(audit_log(options.audit_log));
+  const std::unique_ptr<server::AuditLog> audit = TRY(audit_log(options));
   SystemEntropy entropy;
   const server::Reader reader(*store, window, options.gates);
   server::Registry registry(*store, entropy, server::Registry::Validation::On, options.gates);
@@ -177,7 +180,9 @@ Result<void> run_up(UpOptions options) {
                                    .ca_certificate = ca.certificate,
                                    .certificate = serving.certificate,
                                    .private_key = serving.private_key,
-                                   .audit = audit.get()},
+                                   .limits = limits,
+                                   .audit = audit.get(),
+                                   .store_health = &store->health()},
                                   server, access, clock));
   const std::string url = "https://" + reachable(listener->address());
   const std::string kubeconfig = kubeconfig_path(options, data_dir.get());

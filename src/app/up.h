@@ -5,6 +5,8 @@
 
 #include "api/gates/gates.h"
 #include "base/result.h"
+#include "server/http/audit.h"
+#include "server/http/limits.h"
 #include "sim/cluster_shape.h"
 
 namespace muster::app {
@@ -16,6 +18,8 @@ struct UpOptions {
   std::string data_dir;    // empty: default_data_dir()
   std::string kubeconfig;  // empty: in the data directory, or here
   std::string audit_log;   // a file; empty: none
+  server::AuditLog::Rotation audit_rotation = {};
+  server::HttpLimits limits = {};
   sim::ClusterShape shape;
   api::Gates gates = {};
 };

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "server/http/audit.h"
+#include "server/http/limits.h"
+
+namespace muster::app {
+
+// Adds the flags that set the limits of connections, memory and time, and those of the audit log.
+// docs/threat-model.md says what each is for.
+void add_limit_flags(CLI::App& verb, server::HttpLimits& limits);
+void add_audit_flags(CLI::App& verb, server::AuditLog::Rotation& rotation);
+
+}  // namespace muster::app
