@@ -52,7 +52,7 @@ class Meter {
   std::string note_;
 };
 
-// What the design wants of a case (section 5), in µs of CPU time. 0: nothing.
+// What we build for in a case, in µs of CPU time. 0: nothing.
 struct Goal {
   enum class Of { Attempt, Pod };
   double us = 0;

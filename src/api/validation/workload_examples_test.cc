@@ -6,7 +6,7 @@
 #include "api/validation/workload.h"
 #include "api/validation/workloads_testing.h"
 
-// The manifests of the API reference (section 10), each with what a server says to it.
+// Manifests, good and bad, each with what a server says to it.
 namespace muster::api {
 namespace {
 

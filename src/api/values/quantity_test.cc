@@ -17,7 +17,7 @@ Quantity quantity(std::string_view text) {
   return parsed.value_or(Quantity());
 }
 
-// reference/plugins.md, 10.A, and its neighbours.
+// Numbers computed by upstream's own code, and their neighbours.
 TEST(Quantity, ReadsAndPrintsAsUpstreamDoes) {
   struct Case {
     std::string_view input;

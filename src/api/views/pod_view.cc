@@ -128,7 +128,8 @@ void read_ports(const Json& container, std::vector<HostPort>& ports) {
   });
 }
 
-// The requests of one pod in every form its readers want (reference/plugins.md, section 4.1).
+// The requests of one pod in every form its readers want
+// (docs/kubernetes-behaviour.md#pod-requests).
 class RequestSums {
  public:
   RequestSums(const Json& spec, const Json* status) {

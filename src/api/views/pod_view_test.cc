@@ -22,7 +22,7 @@ struct Case {
   std::int64_t memory;
 };
 
-// reference/plugins.md, section 10, B1-B6.
+// Sums of containers, init containers, sidecars, pod-level requests and overhead.
 TEST(PodView, SumsRequestsAsUpstreamDoes) {
   const Case cases[] = {
       {"B1",

@@ -64,7 +64,7 @@ TEST_F(AttemptPod, SeesWhatWasAssumedBefore) {
   EXPECT_EQ(node_for({.name = "p4", .cpu = "1"}), "n2");
 }
 
-// L2: sorted as byte strings; L1 without preemption.
+// Reasons are sorted as texts: 10 comes before 2.
 TEST_F(AttemptPod, SaysWhyInUpstreamsWords) {
   for (int i = 0; i < 10; ++i)
     cluster.set_node(
@@ -96,7 +96,6 @@ TEST_F(AttemptPod, CountsEveryReasonOfANode) {
             "Insufficient cpu.");
 }
 
-// L4 without preemption.
 TEST_F(AttemptPod, NamesThePluginThatNarrowedTheNodes) {
   for (const char* name : {"a", "b", "c", "d"}) cluster.set_node(NodeSample{.name = name}.make());
   cluster.set_pod(PodSample{.name = "u", .cpu = "4", .node_name = "a"}.make());
@@ -120,7 +119,6 @@ TEST_F(AttemptPod, RefusesConflictingTermsEverywhereAtOnce) {
             "refused: 0/1 nodes are available: pod affinity terms conflict.");
 }
 
-// L7.
 TEST_F(AttemptPod, AnEmptyClusterHasNoNodes) {
   const Plan plan = attempt({.name = "p"});
   ASSERT_EQ(plan.refusals.size(), 1u);
