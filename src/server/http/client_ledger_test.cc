@@ -1,0 +1,110 @@
+#include "server/http/client_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace muster::server {
+namespace {
+
+const api::User kJane{.name = "jane", .groups = {"system:authenticated"}};
+const api::User kJoe{.name = "joe", .groups = {"system:authenticated"}};
+const api::User kAdmin{.name = "admin", .groups = {"system:masters"}};
+
+ClientLimits small() {
+  ClientLimits limits;
+  limits.connections = {.total = 4, .each = 2, .reserved = 1};
+  limits.connections_per_address = 4;
+  limits.connections_unproven = 4;
+  limits.bytes = {.total = 100, .each = 60, .reserved = 20};
+  limits.writes = {.total = 3, .each = 2, .reserved = 1};
+  return limits;
+}
+
+TEST(ClientLedgerTest, HoldsAreCountedForTheUserAndInTotal) {
+  const ClientLedger ledger(small());
+  const AccountPtr jane = ledger.user(kJane);
+  Hold hold = ledger.hold_bytes(jane, nullptr);
+  hold.resize(40);
+  EXPECT_EQ(jane->used(Resource::Bytes), 40);
+  EXPECT_EQ(ledger.user(kJane)->used(Resource::Bytes), 40) << "the same account";
+  Hold moved = std::move(hold);
+  moved.resize(50);
+  EXPECT_EQ(ledger.total().used(Resource::Bytes), 50);
+  moved = Hold();
+  EXPECT_EQ(ledger.total().used(Resource::Bytes), 0);
+  EXPECT_EQ(jane->used(Resource::Bytes), 0);
+}
+
+TEST(ClientLedgerTest, NobodyGetsMoreThanAShareAndPartIsReserved) {
+  const ClientLedger ledger(small());
+  const AccountPtr jane = ledger.user(kJane);
+  const AccountPtr joe = ledger.user(kJoe);
+  const AccountPtr admin = ledger.user(kAdmin);
+  Hold janes = ledger.hold_bytes(jane, nullptr);
+  janes.resize(60);
+  EXPECT_FALSE(ledger.has_room(*jane, Resource::Bytes)) << "her share";
+  EXPECT_TRUE(ledger.has_room(*joe, Resource::Bytes));
+  Hold joes = ledger.hold_bytes(joe, nullptr);
+  joes.resize(20);
+  EXPECT_FALSE(ledger.has_room(*joe, Resource::Bytes)) << "the rest is reserved";
+  EXPECT_TRUE(ledger.has_room(*admin, Resource::Bytes));
+  joes.resize(40);
+  EXPECT_FALSE(ledger.has_room(*admin, Resource::Bytes)) << "all is in use";
+
+  std::vector<Hold> writes;
+  for (int i = 0; i < 2; ++i) writes.push_back(ledger.hold_one(jane, Resource::Writes).value());
+  EXPECT_FALSE(ledger.hold_one(jane, Resource::Writes));
+  EXPECT_FALSE(ledger.hold_one(joe, Resource::Writes));
+  EXPECT_TRUE(ledger.hold_one(admin, Resource::Writes));
+}
+
+TEST(ClientLedgerTest, AUserNamedLikeAnAdministratorIsNone) {
+  const ClientLedger ledger(small());
+  const AccountPtr admin = ledger.user(kAdmin);
+  EXPECT_TRUE(admin->privileged());
+  EXPECT_FALSE(ledger.user({.name = "admin", .groups = {}})->privileged());
+}
+
+TEST(ClientLedgerTest, TheOldestStrangerGivesWay) {
+  ClientLedger ledger(small());
+  std::vector<int> evicted;
+  std::vector<std::unique_ptr<ClientLedger::Ticket>> tickets;
+  for (int i = 0; i < 6; ++i) {
+    tickets.push_back(ledger.accept("10.0.0.1"));
+    ASSERT_NE(tickets.back(), nullptr) << i;
+    tickets.back()->set_evict([&evicted, i] { evicted.push_back(i); });
+  }
+  EXPECT_EQ(evicted, (std::vector<int>{0, 1}));
+  EXPECT_EQ(ledger.total().used(Resource::Connections), 4);
+  EXPECT_FALSE(tickets[0]->prove(ledger.user(kJane))) << "too late";
+  tickets.clear();
+  EXPECT_EQ(ledger.total().used(Resource::Connections), 0);
+}
+
+TEST(ClientLedgerTest, WhoIsKnownStays) {
+  ClientLedger ledger(small());
+  const AccountPtr jane = ledger.user(kJane);
+  const AccountPtr joe = ledger.user(kJoe);
+  const AccountPtr admin = ledger.user(kAdmin);
+  std::vector<std::unique_ptr<ClientLedger::Ticket>> tickets;
+  const auto connect = [&](const AccountPtr& user) {
+    auto ticket = ledger.accept("10.0.0.1");
+    if (!ticket || !ticket->prove(user)) return false;
+    tickets.push_back(std::move(ticket));
+    return true;
+  };
+  EXPECT_TRUE(connect(jane));
+  EXPECT_TRUE(connect(jane));
+  EXPECT_FALSE(connect(jane)) << "each has two";
+  EXPECT_TRUE(connect(joe));
+  EXPECT_TRUE(connect(joe));
+  EXPECT_FALSE(connect(ledger.user({.name = "jim", .groups = {}}))) << "all four are in use";
+  EXPECT_TRUE(connect(admin)) << "one is reserved";
+  EXPECT_EQ(ledger.accept("10.0.0.2"), nullptr) << "nobody to evict";
+  tickets.pop_back();
+  EXPECT_NE(ledger.accept("10.0.0.2"), nullptr);
+}
+
+}  // namespace
+}  // namespace muster::server
