@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that a source, test or document refers to must be in the repository: pages and scenarios by path, and
-# the headings of docs/kubernetes-behaviour.md by anchor. Who reads a comment has nothing else.
+# the headings of docs/kubernetes-behaviour.md by anchor, rooms and their front doors. A reader has nothing else.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly DIGEST=docs/kubernetes-behaviour.md
@@ -48,5 +48,19 @@ while IFS= read -r hit; do
 done < <(grep -rnE --include='*.h' --include='*.cc' --include='*.sh' --include='*.cmake' --include='*.txt' --include=dev \
   '\b[Dd]esign D[0-9]+|\b[Ss]ections? [0-9]|(^|[^a-z_/])reference/[a-z]' "${files[@]}" |
   grep -v -e '^tests/fuzz/' -e '^tests/layout/citations_test.sh' || true)
+
+# ARCHITECTURE.md lists every room, with front doors that exist.
+listed=' '
+while IFS='|' read -r _ room _ doors _; do
+  room=$(tr -d ' `' <<<"$room")
+  listed+="$room "
+  [[ -d src/$room ]] || complain "ARCHITECTURE.md: there is no room $room"
+  for door in $(tr -d '`,' <<<"$doors"); do
+    [[ -f src/$room/$door ]] || complain "ARCHITECTURE.md: $room has no front door $door"
+  done
+done < <(sed -n '/^## Rooms/,/^## /p' ARCHITECTURE.md | grep -E '^\| `')
+while IFS= read -r room; do
+  [[ $room == *testing* || $listed == *" $room "* ]] || complain "ARCHITECTURE.md does not list the room $room"
+done < <(grep -rl --include=CMakeLists.txt 'muster_module(' src | sed 's|^src/||; s|/CMakeLists.txt$||')
 
 exit "$bad"
