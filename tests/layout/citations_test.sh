@@ -37,7 +37,10 @@ done < <({
   grep -oE '\]\(#[a-z0-9-]+\)' "$DIGEST" | tr -d ']()'
 } | sed 's/.*#//' | sort -u)
 
-# Scenarios that the digest names.
+# Tests and scenarios that the digest names.
+while IFS=. read -r suite name; do
+  grep -rqE --include='*_test.cc' "\($suite, *$name\)" src tests || complain "$DIGEST names test $suite.$name, which is not there"
+done < <(grep -oE 'test `[A-Za-z]+\.[A-Za-z0-9]+`' "$DIGEST" | sed 's/test //' | tr -d '`' | sort -u)
 while IFS= read -r name; do
   [[ -f tests/scenarios/$name.txt ]] || complain "$DIGEST names scenario $name, which is not there"
 done < <(grep -oE '`(L[0-9]{2}_|a_gang_)[a-z0-9_]+`' "$DIGEST" | tr -d '`' | sort -u)
