@@ -5,34 +5,16 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/framework/standings.h"
 #include "scheduler/placement/group_tree.h"
 #include "scheduler/placement/placer.h"
 #include "scheduler/placement/workspace.h"
 #include "twin/script.h"
+#include "twin/seeds.h"
 
 namespace muster::scheduler::twin {
 namespace {
-
-struct Seeds {
-  std::uint64_t first;
-  std::uint64_t count;
-};
-
-template <typename Visit>
-void for_seeds(Seeds seeds, Visit&& visit) {
-  if (std::getenv("MUSTER_TEST_LONG") != nullptr) seeds.count *= 20;
-  if (const char* only = std::getenv("MUSTER_TWIN_SEED"))
-    seeds = {.first = std::strtoull(only, nullptr, 10), .count = 1};
-  for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-    SCOPED_TRACE("MUSTER_TWIN_SEED=" + std::to_string(seed));
-    visit(seed);
-    if (::testing::Test::HasFatalFailure()) return;
-  }
-}
 
 // What is wrong with a script; empty: nothing.
 using Property = std::string (*)(const Script&);
@@ -369,113 +351,6 @@ class Play {
 TEST(Twin, PlacingAndUndoingLeavesNoTrace) {
   for_scripts({.first = 200'001, .count = 100},
               [](const Script& script) -> std::string { return Play(script).run(); });
-}
-
-// --- groups of one leaf; trees are compared in tests/witness ---
-
-Group leaf_of(Dice& dice, std::size_t shapes, std::size_t count, std::string key) {
-  Group group;
-  group.key = {GroupKind::PodGroup, "default", "g"};
-  group.gang = true;
-  group.minimum = static_cast<std::int32_t>(1 + dice.below(count));
-  group.topology_key = std::move(key);
-  std::vector<PodSample> samples;
-  for (std::size_t s = 0; s < shapes; ++s) samples.push_back(random_pod(dice, "shape"));
-  for (std::size_t i = 0; i < count; ++i) {
-    PodSample pod = samples[dice.below(shapes)];
-    pod.name = "g-" + std::to_string(i);
-    group.pods.push_back({pod.make(), 0, {}});
-  }
-  return group;
-}
-
-// Whatever a group attempt decides is sound: nothing over-committed, one domain, minimum met,
-// nothing left behind.
-TEST(Twin, GroupPlansAreSound) {
-  for_seeds({.first = 300'001, .count = 200}, [](std::uint64_t seed) {
-    World world;
-    world.apply_all(random_script(seed));
-    Dice dice(seed);
-    Group group =
-        leaf_of(dice, 1 + dice.below(3), 1 + dice.below(8), dice.chance(60) ? "zone" : "");
-    const std::uint64_t log_before = world.cluster.log().end();
-    const Plan plan = attempt_group(group, world.cluster, world.profile);
-    const Plan again = attempt_group(group, world.cluster, world.profile);
-    ASSERT_EQ(world.cluster.log().end(), log_before);
-    ASSERT_EQ(plan.assignments.size(), again.assignments.size());
-    ASSERT_EQ(plan.assignments.size() + plan.refusals.size(), group.pods.size());
-    if (plan.assignments.empty()) {
-      // A "no" for pods of one kind is checked by counting.
-      if (plan.groups[0].outcome != Outcome::Unresolved && !world.naive.nodes.empty()) {
-        std::map<std::string, std::int64_t> room;
-        for (const auto& [name, node] : world.naive.nodes) {
-          const std::string* zone = api::lookup(node->meta().labels, "zone");
-          if (!group.topology_key.empty() && zone == nullptr) continue;
-          // An upper bound: as if every pod were as small as the smallest.
-          std::int64_t most = 0;
-          for (const PendingPod& pod : group.pods)
-            most = std::max(most, world.naive.cap(*pod.pod, name));
-          room[group.topology_key.empty() ? "" : *zone] += most;
-        }
-        bool one_kind = true;
-        for (const PendingPod& pod : group.pods)
-          one_kind &=
-              world.cluster.class_of(pod.pod).id == world.cluster.class_of(group.pods[0].pod).id;
-        if (!one_kind) return;
-        for (const auto& [zone, pods] : room) ASSERT_LT(pods, group.minimum) << zone;
-      }
-      return;
-    }
-    ASSERT_GE(plan.assignments.size(), static_cast<std::size_t>(group.minimum));
-    for (std::size_t i = 0; i < plan.assignments.size(); ++i) {
-      const Assignment& assignment = plan.assignments[i];
-      ASSERT_EQ(assignment.node, again.assignments[i].node);
-      ASSERT_TRUE(world.naive.filter(*assignment.pod, assignment.node).reasons.empty())
-          << assignment.node;
-      if (!group.topology_key.empty()) {
-        ASSERT_EQ(*api::lookup(world.naive.nodes.at(assignment.node)->meta().labels, "zone"),
-                  plan.groups[0].domain);
-      }
-      world.naive.pods[assignment.pod->meta().uid] = {assignment.pod, assignment.node};
-    }
-  });
-}
-
-// Whether `missing` more of the pods from `at` on can be placed, in any way at all.
-bool can_place(NaiveScheduler& naive, const Group& group, std::size_t at, std::int64_t missing,
-               const std::string& zone) {
-  if (missing <= 0) return true;
-  if (static_cast<std::int64_t>(group.pods.size() - at) < missing) return false;
-  const api::ObjectPtr& pod = group.pods[at].pod;
-  for (const auto& [name, node] : naive.nodes) {
-    const std::string* value = api::lookup(node->meta().labels, "zone");
-    if (!zone.empty() && (value == nullptr || *value != zone)) continue;
-    if (!naive.filter(*pod, name).reasons.empty()) continue;
-    naive.pods[pod->meta().uid] = {pod, name};
-    const bool found = can_place(naive, group, at + 1, missing - 1, zone);
-    naive.pods.erase(pod->meta().uid);
-    if (found) return true;
-  }
-  return can_place(naive, group, at + 1, missing, zone);
-}
-
-TEST(Twin, ANoIsANoAndAYesIsFound) {
-  for_seeds({.first = 400'001, .count = 150}, [](std::uint64_t seed) {
-    World world;
-    world.apply_all(random_script(seed));
-    Dice dice(seed);
-    if (world.naive.nodes.empty()) return;
-    const std::string key = dice.chance(60) ? "zone" : "";
-    const Group group = leaf_of(dice, 1 + dice.below(3), 4, key);
-    const Plan plan = attempt_group(group, world.cluster, world.profile);
-    const std::vector<std::string> zones =
-        key.empty() ? std::vector<std::string>{""} : std::vector<std::string>{"z1", "z2", "z3"};
-    bool possible = false;
-    for (const std::string& zone : zones)
-      possible = possible || can_place(world.naive, group, 0, group.minimum, zone);
-    if (plan.groups[0].outcome == Outcome::Unresolved) return;  // it did not say no
-    ASSERT_EQ(!plan.assignments.empty(), possible) << plan.groups[0].message;
-  });
 }
 
 }  // namespace
