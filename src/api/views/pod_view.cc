@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 
 #include "api/scratch.h"
+#include "api/views/request_sums.h"
 
 namespace muster::api {
 namespace {
-
-constexpr std::int64_t kDefaultCpuMilli = 100;
-constexpr std::int64_t kDefaultMemory = std::int64_t{200} * 1024 * 1024;
 
 std::string text(const Json& value, std::string_view member) {
   return std::string(find_string(value, member));
@@ -35,11 +32,6 @@ std::vector<std::string> read_strings(const Json& value, std::string_view member
       strings.emplace_back(entry.get_string().data(), entry.get_string().size());
   });
   return strings;
-}
-
-Quantities quantities_at(const Json& value, std::string_view outer, std::string_view inner) {
-  const Json* object = find(value, outer);
-  return read_quantities(object == nullptr ? nullptr : find_object(*object, inner));
 }
 
 // --- selectors ---
@@ -94,21 +86,6 @@ Toleration read_toleration(const Json& entry) {
 
 // --- containers ---
 
-// A container's requests, as the spec and the status know them.
-struct ContainerAmounts {
-  Quantities spec;
-  std::optional<Quantities> allocated;
-  std::optional<Quantities> actuated;
-  bool init = false;
-  bool sidecar = false;  // init container with restartPolicy Always
-};
-
-enum class Source : std::uint8_t { Spec, Allocated, Actuated };
-
-bool always_restarts(const Json& container) {
-  return find_string(container, "restartPolicy") == "Always";
-}
-
 std::string normalized_image(std::string image) {
   const auto slash = image.rfind('/');
   const auto colon = image.rfind(':');
@@ -127,163 +104,6 @@ void read_ports(const Json& container, std::vector<HostPort>& ports) {
     ports.push_back(std::move(host));
   });
 }
-
-// The requests of one pod in every form its readers want
-// (docs/kubernetes-behaviour.md#pod-requests).
-class RequestSums {
- public:
-  RequestSums(const Json& spec, const Json* status) {
-    overhead_ = read_quantities(find_object(spec, "overhead"));
-    pod_spec_ = quantities_at(spec, "resources", "requests");
-    std::erase_if(pod_spec_, [](const auto& pair) { return !pod_level_name(pair.first); });
-    for_each(spec, "initContainers", [&](const Json& c) { add(c, /*init=*/true); });
-    for_each(spec, "containers", [&](const Json& c) { add(c, /*init=*/false); });
-    if (status != nullptr) read_status(spec, *status);
-  }
-
-  struct Form {
-    bool with_status = false;
-    bool with_pod_level = true;
-    bool default_cpu = false;
-    bool default_memory = false;
-  };
-
-  Quantities total(const Form& form) const {
-    Quantities sum =
-        form.with_status && has_status_ ? status_sum(form) : container_sum(Source::Spec, form);
-    if (form.with_pod_level) replace_pod_level(form, sum);
-    add_to(sum, overhead_);
-    return sum;
-  }
-
-  // cpu and memory with a default for containers that name none. With pod-level requests only a
-  // resource that nobody names is defaulted.
-  Quantities nonzero_total() const {
-    Form form{.with_status = true, .default_cpu = true, .default_memory = true};
-    if (!pod_spec_.empty()) {
-      const Quantities plain = total({.with_status = true});
-      form.default_cpu = lookup(plain, "cpu") == nullptr;
-      form.default_memory = lookup(plain, "memory") == nullptr;
-    }
-    return total(form);
-  }
-
- private:
-  static bool pod_level_name(std::string_view name) {
-    return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
-  }
-
-  void add(const Json& container, bool init) {
-    containers_.push_back({.spec = quantities_at(container, "resources", "requests"),
-                           .allocated = std::nullopt,
-                           .actuated = std::nullopt,
-                           .init = init,
-                           .sidecar = init && always_restarts(container)});
-  }
-
-  void read_status(const Json& spec, const Json& status) {
-    std::size_t index = 0;
-    const auto match = [&](std::string_view containers, std::string_view statuses) {
-      for_each(spec, containers, [&](const Json& container) {
-        read_container_status(find_string(container, "name"), find_array(status, statuses),
-                              containers_[index++]);
-      });
-    };
-    match("initContainers", "initContainerStatuses");
-    match("containers", "containerStatuses");
-    if (const JsonObject* allocated = find_object(status, "allocatedResources"))
-      pod_allocated_ = read_quantities(allocated);
-    if (const Json* resources = find(status, "resources"))
-      if (const JsonObject* requests = find_object(*resources, "requests"))
-        pod_actuated_ = read_quantities(requests);
-    for_each(status, "conditions", [&](const Json& condition) {
-      infeasible_ |= find_string(condition, "type") == "PodResizePending" &&
-                     find_string(condition, "reason") == "Infeasible";
-    });
-    has_status_ |= infeasible_ || pod_allocated_ || pod_actuated_;
-  }
-
-  void read_container_status(std::string_view name, const JsonArray* statuses,
-                             ContainerAmounts& container) {
-    if (statuses == nullptr) return;
-    for (const Json& entry : *statuses) {
-      if (find_string(entry, "name") != name) continue;
-      if (const JsonObject* allocated = find_object(entry, "allocatedResources"))
-        container.allocated = read_quantities(allocated);
-      if (const Json* resources = find(entry, "resources"))
-        if (const JsonObject* requests = find_object(*resources, "requests"))
-          container.actuated = read_quantities(requests);
-      has_status_ |= container.allocated || container.actuated;
-    }
-  }
-
-  Quantities amounts(const ContainerAmounts& container, Source source, const Form& form) const {
-    Quantities result;
-    if (source == Source::Actuated && container.actuated)
-      result = *container.actuated;
-    else if (source != Source::Spec && container.allocated)
-      result = *container.allocated;
-    else if (source == Source::Spec || !infeasible_)
-      result = container.spec;
-    if (form.default_cpu && lookup(result, "cpu") == nullptr)
-      entry(result, "cpu") = Quantity::of_milli(kDefaultCpuMilli);
-    if (form.default_memory && lookup(result, "memory") == nullptr)
-      entry(result, "memory") = Quantity::of_units(kDefaultMemory);
-    return result;
-  }
-
-  Quantities container_sum(Source source, const Form& form) const {
-    Quantities total;
-    Quantities sidecars;
-    Quantities init_most;
-    for (const ContainerAmounts& container : containers_) {
-      const Quantities wanted = amounts(container, source, form);
-      if (!container.init || container.sidecar) add_to(total, wanted);
-      if (!container.init) continue;
-      if (container.sidecar) {
-        add_to(sidecars, wanted);
-        raise_to(init_most, sidecars);
-      } else {
-        Quantities running = sidecars;
-        add_to(running, wanted);
-        raise_to(init_most, running);
-      }
-    }
-    raise_to(total, init_most);
-    return total;
-  }
-
-  Quantities status_sum(const Form& form) const {
-    const bool pod_status = pod_allocated_ && pod_actuated_;
-    Quantities most;
-    if (!infeasible_) raise_to(most, container_sum(Source::Spec, form));
-    raise_to(most, pod_status ? *pod_actuated_ : container_sum(Source::Actuated, form));
-    raise_to(most, pod_status ? *pod_allocated_ : container_sum(Source::Allocated, form));
-    return most;
-  }
-
-  void replace_pod_level(const Form& form, Quantities& sum) const {
-    for (const auto& [name, quantity] : pod_spec_) {
-      Quantity value = quantity;
-      if (form.with_status && has_status_) {
-        if (infeasible_) value = {};
-        for (const auto& known : {pod_actuated_, pod_allocated_})
-          if (const Quantity* other = known ? lookup(*known, name) : nullptr;
-              other != nullptr && value < *other)
-            value = *other;
-      }
-      entry(sum, name) = value;
-    }
-  }
-
-  std::vector<ContainerAmounts> containers_;  // init containers first, in order
-  Quantities overhead_;
-  Quantities pod_spec_;  // spec.resources.requests of the names that may stand there
-  std::optional<Quantities> pod_allocated_;
-  std::optional<Quantities> pod_actuated_;
-  bool infeasible_ = false;
-  bool has_status_ = false;
-};
 
 void read_requests(const Json& spec, const Json* status, PodNeeds& needs) {
   const RequestSums sums(spec, status);

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/views/amounts.h"
+
+namespace muster::api {
+
+// Whether an init container is a sidecar: it keeps running beside the others.
+bool always_restarts(const Json& container);
+
+// The requests of one pod in every form its readers want
+// (docs/kubernetes-behaviour.md#pod-requests).
+class RequestSums {
+ public:
+  // `status` may be null.
+  RequestSums(const Json& spec, const Json* status);
+
+  struct Form {
+    bool with_status = false;
+    bool with_pod_level = true;
+    bool default_cpu = false;
+    bool default_memory = false;
+  };
+  Quantities total(const Form& form) const;
+  // cpu and memory with a default for containers that name none. With pod-level requests only a
+  // resource that nobody names is defaulted.
+  Quantities nonzero_total() const;
+
+ private:
+  // A container's requests, as the spec and the status know them.
+  struct ContainerAmounts {
+    Quantities spec;
+    std::optional<Quantities> allocated;
+    std::optional<Quantities> actuated;
+    bool init = false;
+    bool sidecar = false;  // init container with restartPolicy Always
+  };
+  enum class Source : std::uint8_t { Spec, Allocated, Actuated };
+
+  void add(const Json& container, bool init);
+  void read_status(const Json& spec, const Json& status);
+  void read_container_status(const Json& status, ContainerAmounts& container);
+  Quantities amounts(const ContainerAmounts& container, Source source, const Form& form) const;
+  Quantities container_sum(Source source, const Form& form) const;
+  Quantities status_sum(const Form& form) const;
+  void replace_pod_level(const Form& form, Quantities& sum) const;
+
+  std::vector<ContainerAmounts> containers_;  // init containers first, in order
+  Quantities overhead_;
+  Quantities pod_spec_;  // spec.resources.requests of the names that may stand there
+  std::optional<Quantities> pod_allocated_;
+  std::optional<Quantities> pod_actuated_;
+  bool infeasible_ = false;
+  bool has_status_ = false;
+};
+
+}  // namespace muster::api
