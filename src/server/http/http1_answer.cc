@@ -16,8 +16,8 @@ constexpr std::size_t kHeadBytesMax = 64U << 10U;  // of the next request, sent 
 constexpr std::size_t kPullBytes = 64U << 10U;     // of a watch, per write
 // Bodies up to this are sent in one piece with the head.
 constexpr std::size_t kFlattenBytes = 64U << 10U;
-constexpr std::size_t kKeepBytes = 64U << 10U;  // buffers that grew beyond this are given back
-constexpr std::size_t kTurnBytes = 1U << 20U;   // written before other connections get their turn
+constexpr std::size_t kKeepBytes = 8U << 10U;  // buffers that grew beyond this are given back
+constexpr std::size_t kTurnBytes = 1U << 20U;  // written before other connections get their turn
 // Read and thrown away so that a refusal is seen.
 constexpr std::size_t kLingerBytesMax = 4U << 20U;
 // A watch that the server has no memory for right now asks again after this.

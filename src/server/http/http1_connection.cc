@@ -17,7 +17,7 @@ using boost::asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kReadBytes = 16U << 10U;
-constexpr std::size_t kKeepBytes = 64U << 10U;  // buffers that grew beyond this are given back
+constexpr std::size_t kKeepBytes = 8U << 10U;  // buffers that grew beyond this are given back
 // Read before other connections get their turn: a stream of input must not hold the thread.
 constexpr std::size_t kTurnBytes = 64U << 10U;
 // Input up to this is let in however full the server is, or nobody could say who they are.

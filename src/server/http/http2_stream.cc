@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kHeaderBytesMax = 64U << 10U;
 constexpr std::size_t kPullBytes = 64U << 10U;  // of a watch, before they are sent
-constexpr std::size_t kKeepBytes = 64U << 10U;  // buffers that grew beyond this are given back
+constexpr std::size_t kKeepBytes = 8U << 10U;   // buffers that grew beyond this are given back
 // A watch that the server has no memory for right now asks again after this.
 constexpr std::chrono::milliseconds kPullAgain{100};
 // Bodies up to this are let in however full the server is.
@@ -62,9 +62,13 @@ void Http2Stream::on_body(std::string_view bytes) {
   const HttpLimits& limits = session_.shared().limits;
   if (state_ != State::Receive || !exchange_.wants_body()) {
     // Refused already, or never wanted. The rest passes by, as clients that are cut short may not
-    // read the answer.
+    // read the answer; but not for long.
     discarded_ += bytes.size();
-    if (discarded_ > limits.unwanted_body_bytes) session_.reset(id_, NGHTTP2_NO_ERROR);
+    if (discarded_ <= limits.unwanted_body_bytes) return;
+    if (state_ == State::Receive)
+      begin_exchange();
+    else if (discarded_ > 2 * limits.unwanted_body_bytes)
+      session_.reset(id_, NGHTTP2_NO_ERROR);
     return;
   }
   if (request_.body.size() + bytes.size() > limits.body_bytes) {
