@@ -85,7 +85,11 @@ void bench_history(const std::string& directory, bench::Report& report) {
   const auto engine = open_rocksdb_engine(path).value();
   CHECK(engine->load());
   report.figure("compact 40,000 changes",
-                seconds_of([&] { CHECK(engine->compact({2 * kObjects})); }) * 1e3, "ms");
+                seconds_of([&] {
+                  while (engine->compact({2 * kObjects}).value() < Revision{2 * kObjects}) {
+                  }
+                }) * 1e3,
+                "ms");
 }
 
 void bench_reads(bench::Report& report) {

@@ -17,6 +17,7 @@
 #include "server/core/server.h"
 #include "server/core/write/batch.h"
 #include "server/core/write/registry.h"
+#include "store/compactor.h"
 #include "store/store.h"
 
 namespace muster::app {
@@ -32,6 +33,7 @@ class RegistryThread {
         store_(store),
         clock_(clock),
         mailbox_(kMailboxCapacity),
+        compactor_(store),
         commits_(store, [this] { wake(); }) {
     registry_.set_await([this] { commits_.await(); });
     thread_ = std::thread([this] { run(); });
@@ -65,7 +67,7 @@ class RegistryThread {
   // A full mailbox makes clients wait (429); it holds a few seconds of work.
   static constexpr std::size_t kMailboxCapacity = 20'000;
   static constexpr Duration kExpireEvery = std::chrono::minutes{1};
-  static constexpr Duration kCompactEvery = std::chrono::minutes{5};
+  static constexpr Duration kProbeEvery = std::chrono::seconds{1};
   static constexpr Duration kStopPatience = std::chrono::seconds{2};
   // How many requests are decided before the commit thread is offered what there is.
   static constexpr std::size_t kDecideAtOnce = 64;
@@ -77,8 +79,6 @@ class RegistryThread {
     name_this_thread("registry");
     std::vector<Message> messages;
     expire_at_ = clock_.now() + kExpireEvery;
-    compact_at_ = clock_.now() + kCompactEvery;
-    compact_to_ = store_.revision();
     while (mailbox_.pop_all(messages, patience())) {
       const Time now = clock_.now();
       decide(messages, now);
@@ -87,7 +87,7 @@ class RegistryThread {
       else
         registry_.work();
       if (!commits_.busy()) begin_commit();
-      if (now >= expire_at_ || now >= compact_at_) run_maintenance(now);
+      run_maintenance(now);
     }
     while (registry_.unfinished() && !is_late()) registry_.work();
     registry_.refuse_unfinished();
@@ -98,7 +98,8 @@ class RegistryThread {
 
   // Without patience there is work to go on with.
   Duration patience() const {
-    return registry_.unfinished() ? Duration{0} : Duration{std::chrono::seconds{1}};
+    const bool busy = registry_.unfinished() || compactor_.due(clock_.now());
+    return busy ? Duration{0} : Duration{std::chrono::seconds{1}};
   }
 
   // The time to stop has passed.
@@ -131,18 +132,21 @@ class RegistryThread {
     registry_.end_commit();
   }
 
+  // Each call does a few milliseconds of it at most.
   void run_maintenance(Time now) {
     if (now >= expire_at_) {
       registry_.expire(now);
       expire_at_ = now + kExpireEvery;
     }
-    if (now < compact_at_) return;
+    const bool probes = now >= probe_at_ && store_.health().why_not_writable().has_value();
+    if (!probes && !compactor_.due(now)) return;
     finish_commit();
-    // Watchers have five minutes to come back to where they were.
-    if (const Result<void> compacted = store_.compact(compact_to_); !compacted)
+    if (probes) {
+      probe_at_ = now + kProbeEvery;
+      if (!store_.probe()) return;
+    }
+    if (const Result<void> compacted = compactor_.run_once(now); !compacted)
       log(LogLevel::Warning, "cannot compact the store: {}", compacted.error().message);
-    compact_at_ = now + kCompactEvery;
-    compact_to_ = store_.revision();
   }
 
   server::Registry& registry_;
@@ -151,8 +155,8 @@ class RegistryThread {
   Mailbox<Message> mailbox_;
   std::atomic<Time::rep> stop_by_ = 0;  // 0: not asked to stop
   Time expire_at_;
-  Time compact_at_;
-  api::Revision compact_to_;
+  Time probe_at_ = Time::min();
+  store::Compactor compactor_;
   CommitThread commits_;
   std::thread thread_;
 };

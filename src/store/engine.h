@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "api/object.h"
 #include "base/result.h"
+#include "base/time.h"
 
 namespace muster::store {
 
@@ -52,15 +54,24 @@ struct Change {
   ObjectPtr previous;  // null for Added
 };
 
+// A moment at which a revision was the newest: how compaction knows what is old.
+struct Waypoint {
+  Time at;
+  Revision revision;
+};
+
 // What an engine holds when it is opened.
 struct Contents {
   Revision revision;                                       // of the newest write
   Revision compacted;                                      // changes up to here are gone
+  std::optional<Waypoint> waypoint;                        // the one remembered last
   std::vector<std::pair<std::string, ObjectPtr>> objects;  // current, by key
   // Every change after `compacted`, oldest first, for watchers that resume. Bounded: where history
   // is longer, `compacted` is raised to where these begin, and the first block may be cut.
   std::vector<Change> recent;
 };
+
+inline constexpr std::size_t kCompactionSlice = 1'000;
 
 // Every object at every revision. The engine decides revisions and durability; the Store above it
 // keeps the current objects in memory. Used by one thread at a time, the one that commits.
@@ -71,7 +82,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  // Reads everything. Comes before the first commit.
+  // Reads everything, and proves that nothing acknowledged is missing: a store that lost something
+  // is refused with a sentence, never loaded smaller. Comes before the first commit.
   virtual Result<Contents> load() = 0;
 
   // Commits each transaction on its own, later ones seeing earlier ones, all of them durably before
@@ -87,14 +99,22 @@ class Engine {
   using Sink = std::function<void(std::span<const Change>)>;
   virtual void set_sink(Sink sink) = 0;
 
-  // Forgets changes up to and including `revision`; current objects stay. Takes time in proportion
-  // to the changes forgotten since the last call: compact often, in small steps. BadRequest beyond
-  // the newest.
-  virtual Result<void> compact(Revision revision) = 0;
+  // Forgets changes up to and including `revision`, oldest first; current objects stay. One call
+  // forgets at most kCompactionSlice changes, so that commits between two calls wait a few
+  // milliseconds at most; it returns how far it came. Call again until that is `revision`.
+  // BadRequest beyond the newest. A crash may bring forgotten changes back.
+  virtual Result<Revision> compact(Revision revision) = 0;
+
+  // Kept for the next load(), unless a crash comes too soon: see Compactor.
+  virtual Result<void> remember(Waypoint waypoint) = 0;
 
   // Whether a commit would succeed now, found out by a small write that changes nothing. After a
   // failed write this is also what lets the engine recover.
   virtual Result<void> probe() = 0;
+
+  // Makes a copy of the store, with everything acknowledged so far, in a directory that does not
+  // exist yet. The only call that any thread may make, beside commits.
+  virtual Result<void> copy_to(const std::string& directory) = 0;
 };
 
 }  // namespace muster::store

@@ -25,6 +25,7 @@ Result<std::unique_ptr<Store>> Store::open(std::unique_ptr<Engine> engine) {
   Contents contents = TRY(store->engine_->load());
   store->revision_ = contents.revision;
   store->compacted_ = contents.compacted;
+  store->waypoint_ = contents.waypoint;
   store->recent_ = std::move(contents.recent);
   store->by_key_.reserve(contents.objects.size());
   for (auto& [key, object] : contents.objects) {
@@ -89,12 +90,14 @@ Outcome Store::observe(Outcome outcome) {
 
 Result<void> Store::probe() { return observe(engine_->probe()); }
 
-Result<void> Store::compact(Revision revision) {
-  if (Result<void> done = observe(engine_->compact(revision)); !done) return done;
+Result<Revision> Store::compact(Revision revision) {
+  const Revision reached = TRY(observe(engine_->compact(revision)));
   const std::unique_lock lock(mutex_);
-  compacted_ = std::max(compacted_, revision);
-  return {};
+  compacted_ = std::max(compacted_, reached);
+  return reached;
 }
+
+Result<void> Store::remember(Waypoint waypoint) { return observe(engine_->remember(waypoint)); }
 
 void Store::listen(Listener listener) {
   CHECK_THAT(!committing_, "a listener added after the first commit would miss changes");

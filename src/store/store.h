@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,11 +41,17 @@ class Store {
   bool has_any(std::string_view prefix) const;
   // Whether the last write succeeded; a failed one is forgotten once a commit or a probe succeeds.
   const Health& health() const { return health_; }
+  // As Engine::copy_to: a copy for a backup, made beside commits.
+  Result<void> copy_to(const std::string& directory) const { return engine_->copy_to(directory); }
 
   // --- the one writer ---
   // As Engine::commit. When it returns, readers see the batch and listeners have heard of it.
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch);
-  Result<void> compact(Revision revision);
+  // As the engine's.
+  Result<Revision> compact(Revision revision);
+  Result<void> remember(Waypoint waypoint);
+  // The one found at open(), if any.
+  std::optional<Waypoint> waypoint() const { return waypoint_; }
   // Finds out whether a store that could not be written can be written again. Call it now and then
   // while health() reports a failure: clients that wait for it to pass send no writes.
   Result<void> probe();
@@ -65,7 +72,8 @@ class Store {
   Health health_;
   std::vector<Listener> listeners_;
   std::vector<Change> recent_;  // from open(), handed to listeners as they are added
-  bool committing_ = false;     // the first commit was asked for; recent_ is gone
+  std::optional<Waypoint> waypoint_;
+  bool committing_ = false;  // the first commit was asked for; recent_ is gone
 
   // The current objects twice, since the two questions have different best answers: among 100,000
   // keys the hash finds one five times faster than the tree, and the tree lists 50,000 in order

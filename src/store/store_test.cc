@@ -130,10 +130,13 @@ class FillingEngine final : public Engine {
     return std::vector<Result<Revision>>{};
   }
   void set_sink(Sink) override {}
-  Result<void> compact(Revision revision) override {
+  Result<Revision> compact(Revision revision) override {
     if (revision.value > 0) return fail(Reason::BadRequest, "the newest is 0");
-    return probe();
+    TRY(probe());
+    return revision;
   }
+  Result<void> remember(Waypoint) override { return probe(); }
+  Result<void> copy_to(const std::string&) override { return probe(); }
   Result<void> probe() override {
     if (full_) return fail(Reason::InternalError, "disk full");
     return {};

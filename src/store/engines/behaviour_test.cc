@@ -306,7 +306,7 @@ TYPED_TEST(EngineBehaviour, CompactsAnyNumberOfTimesButNotIntoTheFuture) {
   ASSERT_TRUE(this->engine().compact({2}));
   ASSERT_TRUE(this->engine().compact({1}));
   EXPECT_EQ(this->engine().load().value().compacted, Revision{2});
-  const Result<void> beyond = this->engine().compact({4});
+  const Result<Revision> beyond = this->engine().compact({4});
   ASSERT_FALSE(beyond);
   EXPECT_EQ(beyond.error().reason, Reason::BadRequest);
   ASSERT_TRUE(this->engine().compact({3}));
@@ -316,7 +316,7 @@ TYPED_TEST(EngineBehaviour, CompactsAnyNumberOfTimesButNotIntoTheFuture) {
   EXPECT_EQ(contents.objects.size(), 1U);
 }
 
-TYPED_TEST(EngineBehaviour, CompactsManyChangesInSteps) {
+TYPED_TEST(EngineBehaviour, CompactsManyChangesInSlices) {
   Revision last;
   for (int round = 0; round < 10; ++round) {
     std::vector<Transaction> batch;
@@ -326,11 +326,25 @@ TYPED_TEST(EngineBehaviour, CompactsManyChangesInSteps) {
     last = this->commit(std::move(batch)).back().value();
   }
   ASSERT_EQ(last, Revision{2500});
-  ASSERT_TRUE(this->engine().compact({2400}));
+  EXPECT_EQ(this->engine().compact({2400}).value(), Revision{1000});
+  EXPECT_EQ(this->engine().compact({2400}).value(), Revision{2000});
+  EXPECT_EQ(this->engine().compact({2400}).value(), Revision{2400});
+  EXPECT_EQ(this->engine().compact({2000}).value(), Revision{2400}) << "it never goes back";
   const Contents contents = this->reopened();
   EXPECT_EQ(contents.compacted, Revision{2400});
   EXPECT_EQ(contents.recent.size(), 100U);
   EXPECT_EQ(contents.recent.front().previous->revision(), Revision{2400});
+}
+
+TYPED_TEST(EngineBehaviour, RemembersAWaypoint) {
+  EXPECT_FALSE(this->reopened().waypoint.has_value());
+  this->commit({together(create("a"))});
+  const Time at(Duration(1'700'000'000'123'456));
+  ASSERT_TRUE(this->engine().remember({.at = at, .revision = {1}}));
+  const std::optional<Waypoint> found = this->reopened().waypoint;
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->at, at);
+  EXPECT_EQ(found->revision, Revision{1});
 }
 
 TYPED_TEST(EngineBehaviour, TellsABoundedNumberOfRecentChanges) {

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr std::string_view kSentence =
     "This directory holds a Muster store: objects by revision, in RocksDB. Leave it to Muster.\n";
 constexpr std::string_view kNumber = "format ";
@@ -35,6 +35,15 @@ tl::unexpected<Error> cannot_open(const std::string& path, int code) {
       "the data directory {} cannot be used ({}): make it a directory that user {} may read and "
       "write, or give another one",
       path, error_text(code), ::geteuid());
+}
+
+std::string format_text() { return fmt::format("{}{}{}\n", kSentence, kNumber, kFormat); }
+
+std::string clean(const std::string& path) {
+  // A path may end in a slash; messages and database() then read as if it did not.
+  std::string clean = fs::path(path).lexically_normal().string();
+  while (clean.size() > 1 && clean.back() == '/') clean.pop_back();
+  return clean;
 }
 
 bool allowed(const std::string& path, int modes) {
@@ -78,20 +87,27 @@ int write_durably(const std::string& file, std::string_view text) {
 
 Result<DataDirectory> DataDirectory::open(const std::string& path) {
   std::error_code error;
-  // A path may end in a slash; messages and database() then read as if it did not.
-  std::string clean = fs::path(path).lexically_normal().string();
-  while (clean.size() > 1 && clean.back() == '/') clean.pop_back();
-  DataDirectory directory(std::move(clean));
+  DataDirectory directory(clean(path));
   if (!fs::exists(directory.path_, error)) {
     const fs::path parent = fs::path(directory.path_).parent_path();
     if (!parent.empty()) fs::create_directories(parent, error);
     if (::mkdir(directory.path_.c_str(), 0700) != 0 && errno != EEXIST)
       return cannot_open(directory.path_, errno);
   }
-  if (Result<void> locked = directory.lock(); !locked) return fail(std::move(locked).error());
-  if (Result<void> looked = directory.look(); !looked) return fail(std::move(looked).error());
+  TRY(directory.lock(Use::Write));
+  TRY(directory.look(Use::Write));
+  if (directory.is_new_) TRY(directory.begin());
+  return directory;
+}
+
+Result<DataDirectory> DataDirectory::open_for_reading(const std::string& path) {
+  DataDirectory directory(clean(path));
+  TRY(directory.lock(Use::Read));
+  TRY(directory.look(Use::Read));
   if (directory.is_new_)
-    if (Result<void> begun = directory.begin(); !begun) return fail(std::move(begun).error());
+    return fail(Reason::NotFound,
+                "the directory {} holds no Muster store that was ever finished: give another one",
+                directory.path_);
   return directory;
 }
 
@@ -99,10 +115,11 @@ DataDirectory::~DataDirectory() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-Result<void> DataDirectory::lock() {
+Result<void> DataDirectory::lock(Use use) {
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock_ < 0) return cannot_open(path_, errno);
-  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return {};
+  const int kind = use == Use::Write ? LOCK_EX : LOCK_SH;
+  if (::flock(lock_, kind | LOCK_NB) == 0) return {};
   if (errno == EWOULDBLOCK)
     return fail(
         Reason::ServiceUnavailable,
@@ -113,8 +130,9 @@ Result<void> DataDirectory::lock() {
 }
 
 // Decides whose directory this is; changes nothing.
-Result<void> DataDirectory::look() {
-  if (!allowed(path_, R_OK | W_OK | X_OK)) return cannot_open(path_, errno);
+Result<void> DataDirectory::look(Use use) {
+  if (!allowed(path_, R_OK | X_OK | (use == Use::Write ? W_OK : 0)))
+    return cannot_open(path_, errno);
   const std::string file = path_ + "/FORMAT";
   std::error_code error;
   if (fs::exists(file, error)) {
@@ -132,6 +150,7 @@ Result<void> DataDirectory::look() {
           "the data directory {} has format {}, but this version of Muster knows formats up to "
           "{}: run the newer version that wrote it, or give another directory",
           path_, *format, kFormat);
+    format_ = *format;
     return {};
   }
   is_new_ = true;
@@ -151,8 +170,7 @@ Result<void> DataDirectory::look() {
 
 // Clears away an unfinished attempt and marks this one.
 Result<void> DataDirectory::begin() {
-  const std::string text = fmt::format("{}{}{}\n", kSentence, kNumber, kFormat);
-  if (const int code = write_durably(path_ + "/FORMAT.new", text); code != 0)
+  if (const int code = write_durably(path_ + "/FORMAT.new", format_text()); code != 0)
     return cannot_open(path_, code);
   std::error_code error;
   fs::remove_all(database(), error);
@@ -175,6 +193,23 @@ Result<void> DataDirectory::finish() {
     ::close(above);
   }
   is_new_ = false;
+  format_ = kFormat;
+  return {};
+}
+
+Result<void> DataDirectory::upgrade() {
+  const std::string draft = path_ + "/FORMAT.next";
+  if (const int code = write_durably(draft, format_text()); code != 0)
+    return cannot_open(path_, code);
+  if (::rename(draft.c_str(), (path_ + "/FORMAT").c_str()) != 0 || ::fsync(lock_) != 0)
+    return cannot_open(path_, errno);
+  format_ = kFormat;
+  return {};
+}
+
+Result<void> DataDirectory::seal(const std::string& path) {
+  if (const int code = write_durably(path + "/FORMAT", format_text()); code != 0)
+    return cannot_open(path, code);
   return {};
 }
 

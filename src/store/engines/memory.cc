@@ -17,6 +17,7 @@ class MemoryEngine final : public Engine {
     Contents contents;
     contents.revision = ledger_.revision();
     contents.compacted = compacted_;
+    contents.waypoint = waypoint_;
     contents.objects = ledger_.objects();
     contents.recent.assign(history_.begin(), history_.end());
     return contents;
@@ -36,16 +37,30 @@ class MemoryEngine final : public Engine {
 
   void set_sink(Sink sink) override { sink_ = std::move(sink); }
 
-  Result<void> compact(Revision revision) override {
+  Result<Revision> compact(Revision revision) override {
     if (revision > ledger_.revision())
       return fail(Reason::BadRequest, "cannot compact to revision {}: the newest is {}",
                   revision.value, ledger_.revision().value);
-    while (!history_.empty() && history_.front().revision <= revision) forget_oldest();
+    std::size_t forgotten = 0;
+    while (!history_.empty() && history_.front().revision <= revision) {
+      if (++forgotten > kCompactionSlice) return compacted_;
+      forget_oldest();
+    }
     compacted_ = std::max(compacted_, revision);
+    return compacted_;
+  }
+
+  Result<void> remember(Waypoint waypoint) override {
+    waypoint_ = waypoint;
     return {};
   }
 
   Result<void> probe() override { return {}; }
+
+  Result<void> copy_to(const std::string&) override {
+    return fail(Reason::MethodNotAllowed,
+                "this store keeps nothing on disk: nothing can be copied");
+  }
 
  private:
   void forget_oldest() {
@@ -58,6 +73,7 @@ class MemoryEngine final : public Engine {
   std::deque<Change> history_;  // every change after compacted_
   std::size_t history_bytes_ = 0;
   Revision compacted_;
+  std::optional<Waypoint> waypoint_;
   Sink sink_;
 };
 

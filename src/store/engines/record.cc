@@ -78,16 +78,23 @@ std::optional<Record> decode(std::string_view text) {
   return record;
 }
 
-std::string encode_revision(Revision revision) {
+std::string encode_numbers(std::initializer_list<std::int64_t> numbers) {
   std::string out;
-  put_number(revision.value, out);
+  for (const std::int64_t number : numbers) put_number(number, out);
   return out;
 }
 
-std::optional<Revision> decode_revision(std::string_view text) {
+bool decode_numbers(std::string_view text, std::initializer_list<std::int64_t*> numbers) {
   Reader reader{.rest = text};
-  const Revision revision{reader.number<std::int64_t>()};
-  if (!reader.good || !reader.rest.empty() || revision.value < 0) return std::nullopt;
+  for (std::int64_t* number : numbers) *number = reader.number<std::int64_t>();
+  return reader.good && reader.rest.empty();
+}
+
+std::string encode_revision(Revision revision) { return encode_numbers({revision.value}); }
+
+std::optional<Revision> decode_revision(std::string_view text) {
+  Revision revision;
+  if (!decode_numbers(text, {&revision.value}) || revision.value < 0) return std::nullopt;
   return revision;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ struct Record {
 void encode(const Record& record, std::string& out);
 // nullopt if the text is not what encode() wrote, to the last byte.
 std::optional<Record> decode(std::string_view text);
+
+// Numbers, big-endian, 8 bytes each. decode_numbers() is false if the text is not exactly as many.
+std::string encode_numbers(std::initializer_list<std::int64_t> numbers);
+bool decode_numbers(std::string_view text, std::initializer_list<std::int64_t*> numbers);
 
 // Revisions as keys that sort in their order.
 std::string encode_revision(Revision revision);

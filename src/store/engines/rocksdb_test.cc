@@ -7,14 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include "store/engines/record.h"
 #include "store/engines/testing.h"
+#include "store/engines/totals.h"
 
 // What only the engine on disk promises: which directories it takes, and what it does about a bad
 // disk.
@@ -69,7 +72,7 @@ TEST(RocksdbEngine, MakesItsDirectoryAndSaysWhatItIs) {
   const TemporaryDirectory temporary;
   const std::string directory = temporary.path() + "/deep/down/store/";
   EXPECT_EQ(refusal(directory), "");
-  EXPECT_TRUE(read(directory + "FORMAT").ends_with("\nformat 1\n"));
+  EXPECT_TRUE(read(directory + "FORMAT").ends_with("\nformat 2\n"));
   EXPECT_FALSE(fs::exists(directory + "FORMAT.new"));
   EXPECT_EQ(refusal(directory), "") << "and takes it again";
 }
@@ -90,7 +93,7 @@ TEST(RocksdbEngine, RefusesANewerFormatUntouched) {
       refusal(temporary.store()),
       fmt::format(
           "the data directory {} has format 7, but this version of Muster knows formats up to "
-          "1: run the newer version that wrote it, or give another directory",
+          "2: run the newer version that wrote it, or give another directory",
           temporary.store()));
   EXPECT_EQ(picture(temporary.store()), before);
 }
@@ -163,7 +166,7 @@ TEST(RocksdbEngine, RefusesADirectoryThatIsInUse) {
   EXPECT_EQ(refusal(temporary.store()), "");
 }
 
-TEST(RocksdbEngine, MakesAStoreAnewWhereMakingItWasCutShort) {
+TEST(RocksdbEngine, RebuildsAStoreWhereMakingItWasCutShort) {
   const TemporaryDirectory temporary;
   make_store(temporary.store());
   fs::rename(temporary.store() + "/FORMAT", temporary.store() + "/FORMAT.new");
@@ -208,7 +211,7 @@ TEST(RocksdbEngine, RefusesRecordsAndIndexThatDoNotFitTogether) {
        "revision 2 is missing"},
       {"a lost last record",
        [&](rocksdb::DB& db, auto* rev, auto*) { db.Delete(options, rev, encode_revision({3})); },
-       "the index entry of pods/default/pod-2 is unreadable"},
+       "revision 3 was acknowledged, but the log ends at 2"},
       {"a garbled record",
        [&](rocksdb::DB& db, auto* rev, auto*) { db.Put(options, rev, encode_revision({2}), "?"); },
        "a record is unreadable"},
@@ -221,6 +224,24 @@ TEST(RocksdbEngine, RefusesRecordsAndIndexThatDoNotFitTogether) {
          db.Put(options, idx, pod_key("pod-2"), encode_revision({2}));
        },
        "revision 2 is not the object its index entry names"},
+      // S-D1: nothing compared the newest record of a key with the index.
+      {"a lost index entry",
+       [&](rocksdb::DB& db, auto*, auto* idx) { db.Delete(options, idx, pod_key("pod-1")); },
+       "the index lacks pods/default/pod-1, whose newest record is revision 2"},
+      {"an object that is gone from records and index alike",
+       [&](rocksdb::DB& db, auto* rev, auto* idx) {
+         db.Delete(options, rev, encode_revision({1}));
+         db.Delete(options, idx, pod_key("pod-0"));
+         db.Put(options, "compacted", encode_revision({1}));
+       },
+       "at revision 3 there were 3 objects, 2 are left"},
+      {"totals of another time",
+       [&](rocksdb::DB& db, auto*, auto*) {
+         db.Put(options, "totals", encode(Totals{.revision = {2}, .objects = 2, .sum = 0}));
+       },
+       "the totals are those of revision 2, but the newest is 3"},
+      {"no totals", [&](rocksdb::DB& db, auto*, auto*) { db.Delete(options, "totals"); },
+       "the totals are missing"},
       {"a garbled index entry",
        [&](rocksdb::DB& db, auto*, auto* idx) { db.Put(options, idx, pod_key("pod-1"), "?"); },
        "the index entry of pods/default/pod-1 is unreadable"},
@@ -288,6 +309,79 @@ TEST(RocksdbEngine, RefusesFilesWithFlippedBitsUntouched) {
   EXPECT_EQ(refusal(temporary.store()), "") << "all bits are back";
 }
 
+// A store as the first format left it: neither mark nor totals.
+TEST(RocksdbEngine, UpgradesTheFirstFormat) {
+  const TemporaryDirectory temporary;
+  make_store(temporary.store());
+  edit(temporary.store(), [](rocksdb::DB& db, auto*, auto*) { db.Delete({}, "totals"); });
+  fs::remove(temporary.store() + "/MARK");
+  EXPECT_NE(refusal(temporary.store()).find("MARK cannot be read"), std::string::npos)
+      << "a format that promises a mark must have one";
+  std::string format = read(temporary.store() + "/FORMAT");
+  format.replace(format.find("format 2"), 8, "format 1");
+  write(temporary.store() + "/FORMAT", format);
+
+  EXPECT_FALSE(inspect_rocksdb_store(temporary.store()).value().has_mark);
+  EXPECT_FALSE(fs::exists(temporary.store() + "/MARK")) << "reading changes nothing";
+  EXPECT_EQ(refusal(temporary.store()), "");
+  EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 2\n"));
+  const Inspection inspection = inspect_rocksdb_store(temporary.store()).value();
+  EXPECT_TRUE(inspection.has_mark);
+  EXPECT_EQ(inspection.contents.revision, Revision{3});
+  EXPECT_EQ(inspection.records, 3U);
+  EXPECT_EQ(inspection.index_entries, 3U);
+}
+
+// S-M6: `store check` rewrote the directory.
+TEST(RocksdbEngine, IsInspectedWithoutATrace) {
+  const TemporaryDirectory temporary;
+  const Nobody nobody(temporary.path());
+  make_store(temporary.store());
+  const auto before = picture(temporary.store());
+  for (const auto& entry : fs::recursive_directory_iterator(temporary.store()))
+    fs::permissions(entry.path(), entry.is_directory() ? fs::perms(0500) : fs::perms(0400));
+  fs::permissions(temporary.store(), fs::perms(0500));
+  const Result<Inspection> inspection = inspect_rocksdb_store(temporary.store());
+  ASSERT_TRUE(inspection) << inspection.error().message;
+  EXPECT_EQ(inspection->contents.objects.size(), 3U);
+  EXPECT_EQ(picture(temporary.store()), before);
+  fs::permissions(temporary.store(), fs::perms(0700));
+  fs::permissions(temporary.store() + "/db", fs::perms(0700));
+
+  EXPECT_FALSE(inspect_rocksdb_store(temporary.path() + "/nowhere"));
+  EXPECT_FALSE(fs::exists(temporary.path() + "/nowhere"));
+  fs::create_directory(temporary.path() + "/empty");
+  EXPECT_FALSE(inspect_rocksdb_store(temporary.path() + "/empty"));
+  EXPECT_TRUE(fs::is_empty(temporary.path() + "/empty"));
+}
+
+TEST(RocksdbEngine, CopiesItselfBesideCommits) {
+  const TemporaryDirectory temporary;
+  const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+  ASSERT_TRUE(engine->load());
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (std::int64_t i = 0; !done; ++i) {
+      std::vector<Transaction> batch{
+          together(replace("left", {2 * i > 0 ? 2 * i - 1 : 0}), replace("right", {2 * i}))};
+      ASSERT_TRUE(engine->commit(batch).value().front());
+      if (i % 20 == 19) {
+        ASSERT_TRUE(engine->compact({2 * i}));
+      }
+    }
+  });
+  for (int i = 0; i < 5; ++i) {
+    const std::string copy = fmt::format("{}/copy-{}", temporary.path(), i);
+    const Result<void> copied = engine->copy_to(copy);
+    ASSERT_TRUE(copied) << copied.error().message;
+    const Result<Inspection> inspection = inspect_rocksdb_store(copy);
+    EXPECT_TRUE(inspection) << inspection.error().message;
+    EXPECT_FALSE(engine->copy_to(copy)) << "nothing is written over";
+  }
+  done = true;
+  writer.join();
+}
+
 TEST(RocksdbEngine, KeepsObjectsOfUnknownKindsAsTheyAre) {
   const TemporaryDirectory temporary;
   make_store(temporary.store());
@@ -302,6 +396,12 @@ TEST(RocksdbEngine, KeepsObjectsOfUnknownKindsAsTheyAre) {
   edit(temporary.store(), [&](rocksdb::DB& db, auto* rev, auto* idx) {
     CHECK(db.Put({}, rev, encode_revision({4}), text).ok());
     CHECK(db.Put({}, idx, "widgets/default/w", encode_revision({4})).ok());
+    std::string known;
+    CHECK(db.Get({}, "totals", &known).ok());
+    Totals totals = decode_totals(known).value();
+    totals.add("widgets/default/w", {4});
+    totals.revision = {4};
+    CHECK(db.Put({}, "totals", encode(totals)).ok());
   });
   {
     const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();

@@ -227,7 +227,13 @@ class FailingEngine final : public store::Engine {
     return inner_->commit(batch);
   }
   void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
-  Result<void> compact(api::Revision revision) override { return inner_->compact(revision); }
+  Result<api::Revision> compact(api::Revision revision) override {
+    return inner_->compact(revision);
+  }
+  Result<void> remember(store::Waypoint waypoint) override { return inner_->remember(waypoint); }
+  Result<void> copy_to(const std::string& directory) override {
+    return inner_->copy_to(directory);
+  }
   Result<void> probe() override { return inner_->probe(); }
 
  private:

@@ -1,0 +1,118 @@
+#include "store/engines/database.h"
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+
+namespace muster::store {
+namespace {
+
+// RocksDB's warnings in our log, and no LOG files in the directory.
+class DatabaseLog final : public rocksdb::Logger {
+ public:
+  DatabaseLog() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+  using rocksdb::Logger::Logv;
+  void LogHeader(const char*, va_list) override {}  // NOLINT(readability-identifier-naming)
+  void Logv(const char* format,
+            va_list arguments) override {  // NOLINT(readability-identifier-naming)
+    char line[1024];
+    if (std::vsnprintf(line, sizeof(line), format, arguments) > 0)
+      log(LogLevel::Warning, "rocksdb: {}", static_cast<const char*>(line));
+  }
+};
+
+rocksdb::CompressionType compression() {
+  const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
+  return std::ranges::find(supported, rocksdb::kLZ4Compression) != supported.end()
+             ? rocksdb::kLZ4Compression
+             : rocksdb::kNoCompression;
+}
+
+// Sized for a small machine: the current objects live in our memory, so the database is read only
+// when it is opened, and needs no cache to speak of.
+rocksdb::DBOptions database_options(Database::Access access, rocksdb::Env* env) {
+  rocksdb::DBOptions options;
+  if (env != nullptr) options.env = env;
+  options.create_if_missing = access == Database::Access::Create;
+  options.create_missing_column_families = access == Database::Access::Create;
+  options.max_background_jobs = 2;
+  options.max_open_files = 256;
+  options.max_total_wal_size = 64U << 20U;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.info_log = std::make_shared<DatabaseLog>();
+  // An unfinished record at the end of the log was never acknowledged: it is dropped, so that a
+  // killed process starts unasked. Damage in the middle is refused here; the default would silently
+  // go back to the state before it. Damage that reads like an unfinished end is found by the
+  // high-water mark.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions family_options() {
+  rocksdb::ColumnFamilyOptions options;
+  options.compression = compression();
+  options.write_buffer_size = 16U << 20U;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_size = 16U << 10U;
+  table.block_cache = rocksdb::NewLRUCache(4U << 20U);
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+}  // namespace
+
+tl::unexpected<Error> damaged(const std::string& store, std::string_view what) {
+  return fail(Reason::InternalError,
+              "the data directory {} is damaged ({}): restore it from a backup with `muster store "
+              "restore`, or give another directory",
+              store, what);
+}
+
+Result<Database> Database::open(const std::string& store, Access access, rocksdb::Env* env) {
+  const std::string path = store + "/db";
+  std::error_code error;
+  // RocksDB makes a missing directory even where it is asked only to read.
+  if (access != Access::Create && !std::filesystem::is_directory(path, error))
+    return damaged(store, "its folder db is missing");
+  const rocksdb::ColumnFamilyOptions family = family_options();
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
+      {rocksdb::kDefaultColumnFamilyName, family}, {"rev", family}, {"idx", family}};
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::DBOptions options = database_options(access, env);
+  const rocksdb::Status status =
+      access == Access::Read ? rocksdb::DB::OpenForReadOnly(options, path, families, &handles, &db)
+                             : rocksdb::DB::Open(options, path, families, &handles, &db);
+  if (status.IsIOError() && !status.IsPathNotFound())
+    return fail(Reason::InternalError,
+                "the data directory {} cannot be opened ({}): check the disk and the directory's "
+                "permissions",
+                store, status.ToString());
+  if (!status.ok()) return damaged(store, status.ToString());
+  Database database;
+  database.store_ = store;
+  database.db_.reset(db);
+  database.positions_.reset(handles[0]);
+  database.rev_.reset(handles[1]);
+  database.idx_.reset(handles[2]);
+  return database;
+}
+
+std::unique_ptr<rocksdb::Iterator> Database::iterate(rocksdb::ColumnFamilyHandle* family) const {
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  options.readahead_size = 1U << 20U;
+  return std::unique_ptr<rocksdb::Iterator>(db_->NewIterator(options, family));
+}
+
+}  // namespace muster::store

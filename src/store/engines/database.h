@@ -1,0 +1,64 @@
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/write_batch.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace muster::store {
+
+// The RocksDB database of a store, in three column families:
+//
+//   default  "compacted", "totals", "waypoint": one entry each
+//   rev      revision → record (record.h)
+//   idx      key → the revision that wrote the object that is current
+//
+// A commit writes all three in one batch. They are flushed to files one by one, which is how damage
+// can take from one what it leaves in the others; loader.h finds that out.
+class Database {
+ public:
+  // Read neither writes nor locks anything: it works on read-only media, and leaves a damaged
+  // database as it was. Create makes the database.
+  enum class Access { Read, Write, Create };
+  // `store` is the store's directory, with the database in its folder db/. `env` is where files are
+  // written; null for the real disk.
+  static Result<Database> open(const std::string& store, Access access, rocksdb::Env* env);
+
+  const std::string& store() const { return store_; }
+  rocksdb::DB& operator*() const { return *db_; }
+  rocksdb::DB* operator->() const { return db_.get(); }
+  rocksdb::ColumnFamilyHandle* positions() const { return positions_.get(); }
+  rocksdb::ColumnFamilyHandle* rev() const { return rev_.get(); }
+  rocksdb::ColumnFamilyHandle* idx() const { return idx_.get(); }
+
+  // For one pass over a whole family.
+  std::unique_ptr<rocksdb::Iterator> iterate(rocksdb::ColumnFamilyHandle* family) const;
+
+ private:
+  Database() = default;
+
+  std::string store_;
+  // The handles go before the database, hence stand after it.
+  std::unique_ptr<rocksdb::DB> db_;
+  std::unique_ptr<rocksdb::ColumnFamilyHandle> positions_;
+  std::unique_ptr<rocksdb::ColumnFamilyHandle> rev_;
+  std::unique_ptr<rocksdb::ColumnFamilyHandle> idx_;
+};
+
+inline constexpr std::string_view kCompacted = "compacted";
+inline constexpr std::string_view kTotals = "totals";
+inline constexpr std::string_view kWaypoint = "waypoint";
+
+inline std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+inline rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+
+// For `return`: the one sentence about a store that cannot be trusted. `store` is its
+// directory.
+tl::unexpected<Error> damaged(const std::string& store, std::string_view what);
+
+}  // namespace muster::store

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/engine.h"
+#include "store/engines/database.h"
+#include "store/engines/totals.h"
+
+namespace muster::store {
+
+// What compaction must know of a change, so that it need not read the disk.
+struct Past {
+  Revision revision;
+  Revision supersedes;
+  bool deleted = false;
+};
+
+// Everything a database holds.
+struct Loaded {
+  struct Entry {
+    std::string key;
+    Revision revision;
+    ObjectPtr object;  // null if this version does not know the kind
+  };
+  Contents contents;           // without its objects: those are the entries
+  std::vector<Entry> entries;  // the current objects, by key
+  std::deque<Past> history;    // every change after `compacted`
+  Revision compacted;
+  Totals totals;
+  std::size_t records = 0;  // read, older versions included
+};
+
+// Reads everything once and proves that nothing is missing, or says what is:
+//
+//   1. History after the compacted revision has no gap, and ends with a whole block.
+//   2. It reaches the acknowledged revision (high_water_mark.h).
+//   3. Every index entry names a record of its key, and no record of that key is newer.
+//   4. The current objects, as the records tell them and as the index lists them, have the totals
+//      that the last commit wrote.
+//
+// 1 and 2 prove that no change is missing; 3 and 4 that no object is, compacted ones included,
+// whichever of the three families lost it. Bytes inside a record are under RocksDB's checksums.
+//
+// `acknowledged` is nullopt for a store that was made before there were marks and totals; 2 and the
+// last part of 4 are left out then.
+Result<Loaded> load_database(const Database& database, std::optional<Revision> acknowledged);
+
+}  // namespace muster::store
