@@ -200,11 +200,11 @@ struct StoreFlags {
 void add_store_flags(CLI::App& store, StoreFlags& flags) {
   store.require_subcommand(1);
   CLI::App* check = store.add_subcommand("check", "Read everything and say what is there");
-  CLI::App* backup = store.add_subcommand("backup", "Copy the data directory, after a check");
+  CLI::App* backup =
+      store.add_subcommand("backup", "Copy the data directory, also while Muster runs on it");
   CLI::App* restore = store.add_subcommand("restore", "Make a data directory from a backup");
   for (CLI::App* verb : {check, backup, restore})
-    verb->add_option("--data-dir", flags.data_dir, "The data directory; no Muster may run on it")
-        ->capture_default_str();
+    verb->add_option("--data-dir", flags.data_dir, "The data directory")->capture_default_str();
   backup->add_option("--to", flags.to, "A folder that does not exist yet")->required();
   restore->add_option("--from", flags.from, "A backup")->required();
   restore

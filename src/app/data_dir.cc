@@ -20,35 +20,69 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMarker = "MUSTER";
 constexpr std::string_view kMarkerText = "This directory holds the data of Muster. Format ";
 constexpr int kFormat = 1;
 
-// Checks what stands at `path` without touching it; true if it is ours already, false if it is
-// free.
-Result<bool> inspect(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return false;
-  if (!fs::is_directory(path, error))
-    return fail(Reason::Invalid, "{} is not a directory; name another with --data-dir", path);
-  const bool empty = fs::is_empty(path, error);
-  if (error)
-    return fail(Reason::Forbidden, "cannot read the data directory {}: {}", path, error.message());
-  if (empty) return false;
-  const Result<std::string> marker = read_file(path + "/" + std::string(kMarker));
-  if (!marker || !marker->starts_with(kMarkerText))
-    return fail(
-        Reason::Invalid,
-        "{} holds something that is not Muster's; name an empty or new directory with --data-dir",
-        path);
+std::string marker_text() { return fmt::format("{}{}\n", kMarkerText, kFormat); }
+
+enum class State { Free, Unfinished, Finished };
+
+Result<void> check_marker(const std::string& path, const std::string& marker) {
+  if (!marker.starts_with(kMarkerText))
+    return fail(Reason::InternalError,
+                "{}/MUSTER is damaged: restore the directory from a backup with `muster store "
+                "restore`, or name another with --data-dir",
+                path);
   int format = 0;
-  std::from_chars(marker->data() + kMarkerText.size(), marker->data() + marker->size(), format);
+  std::from_chars(marker.data() + kMarkerText.size(), marker.data() + marker.size(), format);
   if (format != kFormat)
     return fail(Reason::Invalid,
                 "{} was written by another version of Muster (format {}, this one knows {}); "
                 "use that version, or another directory with --data-dir",
                 path, format, kFormat);
-  return true;
+  return {};
+}
+
+// Finds out what is at `path` without touching it.
+Result<State> inspect(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return State::Free;
+  if (!fs::is_directory(path, error))
+    return fail(Reason::Invalid, "{} is not a directory; name another with --data-dir", path);
+  const bool empty = fs::is_empty(path, error);
+  if (error)
+    return fail(Reason::Forbidden, "cannot read the data directory {}: {}", path, error.message());
+  if (empty) return State::Free;
+  if (const Result<std::string> marker = read_file(path + "/MUSTER")) {
+    TRY(check_marker(path, *marker));
+    if (!fs::is_directory(path + "/store", error))
+      return fail(Reason::InternalError,
+                  "the data directory {} has lost its folder store, with every object: restore it "
+                  "from a backup with `muster store restore`; to begin with nothing instead, name "
+                  "another directory with --data-dir",
+                  path);
+    return State::Finished;
+  }
+  // Our own unfinished attempt to make a data directory: nothing was ever acknowledged in it.
+  if (fs::exists(path + "/MUSTER.new", error)) return State::Unfinished;
+  return fail(
+      Reason::Invalid,
+      "{} holds something that is not Muster's; name an empty or new directory with --data-dir",
+      path);
+}
+
+// A locked descriptor of the directory.
+Result<int> lock(const std::string& path, int kind) {
+  const int lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock < 0)
+    return fail(Reason::Forbidden, "cannot open the data directory {}: {}", path,
+                std::strerror(errno));
+  if (::flock(lock, kind | LOCK_NB) == 0) return lock;
+  ::close(lock);
+  return fail(Reason::Conflict,
+              "the data directory {} is in use by another muster; stop that one, or name another "
+              "directory with --data-dir",
+              path);
 }
 
 }  // namespace
@@ -109,34 +143,43 @@ std::string default_data_dir() {
 }
 
 Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
-  const bool ours = TRY(inspect(path));
+  TRY(inspect(path));
   std::error_code error;
   fs::create_directories(path, error);
   if (error)
     return fail(Reason::Forbidden, "cannot make the data directory {}: {}", path, error.message());
-  if (!ours) ::chmod(path.c_str(), 0700);
+  std::unique_ptr<DataDir> data_dir(new DataDir(path, TRY(lock(path, LOCK_EX))));
+  // Once more, since another may have been at it until it was locked.
+  if (TRY(inspect(path)) == State::Free) {
+    ::chmod(path.c_str(), 0700);
+    TRY(write_private_file(path + "/MUSTER.new", marker_text()));
+  }
+  return data_dir;
+}
 
-  const std::string marker = path + "/" + std::string(kMarker);
-  const int lock = ::open(marker.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0)
-    return fail(Reason::Forbidden, "cannot write to the data directory {}: {}", path,
-                std::strerror(errno));
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    ::close(lock);
-    return fail(Reason::Conflict,
-                "the data directory {} is in use by another muster; stop that one, or name another "
-                "directory with --data-dir",
-                path);
-  }
-  const std::string text = fmt::format("{}{}\n", kMarkerText, kFormat);
-  if (!ours && ::pwrite(lock, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
-    ::close(lock);
-    return fail(Reason::Forbidden, "cannot write to the data directory {}: {}", path,
-                std::strerror(errno));
-  }
-  return std::unique_ptr<DataDir>(new DataDir(path, lock));
+Result<std::unique_ptr<DataDir>> DataDir::open_for_reading(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error))
+    return fail(Reason::NotFound, "there is no data directory {}; name one with --data-dir", path);
+  std::unique_ptr<DataDir> data_dir(new DataDir(path, TRY(lock(path, LOCK_SH))));
+  if (TRY(inspect(path)) != State::Finished)
+    return fail(Reason::NotFound, "{} holds no data of Muster: name another directory", path);
+  return data_dir;
 }
 
 DataDir::~DataDir() { ::close(lock_); }
+
+Result<void> DataDir::finish() {
+  std::error_code error;
+  if (!fs::exists(path("MUSTER.new"), error)) return {};
+  if (::rename(path("MUSTER.new").c_str(), path("MUSTER").c_str()) != 0 || ::fsync(lock_) != 0)
+    return fail(Reason::Forbidden, "cannot write to the data directory {}: {}", path_,
+                std::strerror(errno));
+  return {};
+}
+
+Result<void> mark_data_dir(const std::string& path) {
+  return write_private_file(path + "/MUSTER", marker_text());
+}
 
 }  // namespace muster::app

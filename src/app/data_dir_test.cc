@@ -25,14 +25,59 @@ class DataDirTest : public testing::Test {
     std::ofstream(root_ / name) << text;
   }
 
+  // Makes a data directory, with a store as far as it is concerned.
+  static void finish(const std::string& path) {
+    const auto data_dir = DataDir::open(path).value();
+    fs::create_directory(path + "/store");
+    ASSERT_TRUE(data_dir->finish());
+  }
+
   fs::path root_;
 };
 
 TEST_F(DataDirTest, IsMadeMarkedAndFoundAgain) {
   const std::string path = root_ / "a/b";
   ASSERT_TRUE(DataDir::open(path));
-  ASSERT_TRUE(DataDir::open(path));
+  ASSERT_TRUE(DataDir::open(path)) << "one that was killed before it was finished";
+  EXPECT_FALSE(fs::exists(path + "/MUSTER"));
+  finish(path);
   EXPECT_TRUE(fs::exists(path + "/MUSTER"));
+  ASSERT_TRUE(DataDir::open(path).value()->finish()) << "any number of times";
+  struct stat status{};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0700U);
+}
+
+// S-D3: it started empty, without a word.
+TEST_F(DataDirTest, RefusesOneThatHasLostItsStore) {
+  const std::string path = root_ / "data";
+  finish(path);
+  fs::remove(path + "/store");
+  fs::create_directory(path + "/pki");
+  for (const auto& opened : {DataDir::open(path), DataDir::open_for_reading(path)}) {
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().message.find("has lost its folder store"), std::string::npos);
+    EXPECT_NE(opened.error().message.find("muster store restore"), std::string::npos);
+  }
+  EXPECT_FALSE(fs::exists(path + "/store"));
+}
+
+TEST_F(DataDirTest, IsReadWithoutATrace) {
+  const std::string path = root_ / "data";
+  EXPECT_FALSE(DataDir::open_for_reading(path));
+  EXPECT_FALSE(fs::exists(path));
+  fs::create_directory(path);
+  EXPECT_FALSE(DataDir::open_for_reading(path)) << "an empty one";
+  EXPECT_TRUE(fs::is_empty(path));
+  {
+    ASSERT_TRUE(DataDir::open(path));
+  }
+  EXPECT_FALSE(DataDir::open_for_reading(path)) << "one that was never finished";
+  finish(path);
+  const auto one = DataDir::open_for_reading(path);
+  EXPECT_TRUE(one);
+  EXPECT_TRUE(DataDir::open_for_reading(path)) << "several may read";
+  EXPECT_FALSE(DataDir::open(path)) << "and nobody write meanwhile";
 }
 
 TEST_F(DataDirTest, BelongsToOneAtATime) {

@@ -6,9 +6,13 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <system_error>
+#include <utility>
 
+#include "app/backup_socket.h"
 #include "app/data_dir.h"
+#include "app/durable_copy.h"
 #include "store/engines/rocksdb.h"
 
 namespace muster::app {
@@ -16,73 +20,92 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Opens, and so locks, a data directory that must be there already.
-Result<std::unique_ptr<DataDir>> open_existing(const std::string& path) {
+// `muster up` makes these before it serves; without them its clients and tokens are worth nothing.
+Result<void> check_certificates(const std::string& data_dir) {
   std::error_code error;
-  if (!fs::is_directory(path, error))
-    return fail(Reason::NotFound, "there is no data directory {}; name one with --data-dir", path);
-  return DataDir::open(path);
-}
-
-Result<void> must_be_free(const std::string& path) {
-  std::error_code error;
-  if (fs::exists(path, error))
-    return fail(Reason::AlreadyExists, "{} exists already; name a folder that does not", path);
+  for (const char* const file : {"pki/ca.crt", "pki/ca.key", "pki/sa.key"})
+    if (!fs::is_regular_file(fmt::format("{}/{}", data_dir, file), error))
+      return fail(Reason::InternalError,
+                  "the data directory {} is not whole: {} is missing; restore it from a backup",
+                  data_dir, file);
   return {};
 }
 
-Result<store::Contents> read_all(const DataDir& data_dir) {
-  return TRY(store::open_rocksdb_engine(data_dir.path("store")))->load();
-}
-
-std::string summary(const store::Contents& contents) {
+std::string summary(const store::Inspection& inspection) {
+  const store::Contents& contents = inspection.contents;
   std::map<std::string, std::size_t> counts;
   for (const auto& [key, object] : contents.objects) ++counts[object->kind().qualified_plural()];
-  std::string out =
-      fmt::format("revision {}, {} object(s)\n", contents.revision.value, contents.objects.size());
+  std::string out = fmt::format(
+      "revision {}, {} object(s); read {} revision(s) and {} index entries{}\n",
+      contents.revision.value, contents.objects.size(), inspection.records,
+      inspection.index_entries,
+      inspection.has_mark ? "" : " of an older format, which does not say where it ended");
   for (const auto& [kind, count] : counts)
     fmt::format_to(std::back_inserter(out), "  {:>8}  {}\n", count, kind);
   return out;
 }
 
-// Copies a tree; what was copied is taken away again if something goes wrong half way.
-Result<void> copy_tree(const std::string& from, const std::string& to) {
+// Copies the directory without its store, and the store from where it is whole, and reads it all
+// once more from there.
+Result<store::Inspection> copy_data_dir(const std::string& from, const std::string& store,
+                                        const StagedDirectory& to) {
   std::error_code error;
-  fs::create_directories(to, error);
-  if (!error) fs::permissions(to, fs::perms::owner_all, error);
-  if (!error) fs::copy(from, to, fs::copy_options::recursive, error);
-  if (!error) return {};
-  std::error_code ignored;
-  fs::remove_all(to, ignored);
-  return fail(Reason::InternalError, "cannot copy {} to {}: {}", from, to, error.message());
+  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
+    const std::string name = entry.path().filename();
+    const bool plain = !entry.is_symlink() && (entry.is_directory() || entry.is_regular_file());
+    // The mark comes last, so that half a copy is none.
+    if (plain && name != "store" && name != kBackupCopy && !name.starts_with("MUSTER"))
+      TRY(copy_tree(entry.path(), to.path(name)));
+  }
+  if (error) return fail(Reason::InternalError, "cannot read {}: {}", from, error.message());
+  TRY(copy_tree(store, to.path("store")));
+  return store::inspect_rocksdb_store(to.path("store"));
+}
+
+Result<void> finish(StagedDirectory& staged) {
+  TRY(mark_data_dir(staged.path("")));
+  return staged.finish();
 }
 
 }  // namespace
 
 Result<std::string> check_store(const std::string& data_dir) {
-  const std::unique_ptr<DataDir> opened = TRY(open_existing(data_dir));
-  return fmt::format("{} is whole: {}", data_dir, summary(TRY(read_all(*opened))));
+  const std::unique_ptr<DataDir> opened = TRY(DataDir::open_for_reading(data_dir));
+  TRY(check_certificates(data_dir));
+  const store::Inspection inspection = TRY(store::inspect_rocksdb_store(opened->path("store")));
+  return fmt::format("{} is whole: {}", data_dir, summary(inspection));
 }
 
 Result<std::string> backup_store(const std::string& data_dir, const std::string& to) {
-  TRY(must_be_free(to));
-  const std::unique_ptr<DataDir> opened = TRY(open_existing(data_dir));
-  const store::Contents contents = TRY(read_all(*opened));
-  TRY(copy_tree(data_dir, to));
-  return fmt::format("{} is a backup of {}: {}", to, data_dir, summary(contents));
+  StagedDirectory staged = TRY(StagedDirectory::begin(to));
+  std::optional<CopyOfRunningStore> copy;
+  Result<std::unique_ptr<DataDir>> opened = DataDir::open_for_reading(data_dir);
+  if (!opened && opened.error().reason == Reason::Conflict)
+    copy.emplace(TRY(CopyOfRunningStore::request(data_dir)));
+  else if (!opened)
+    return fail(std::move(opened).error());
+  TRY(check_certificates(data_dir));
+  const std::string store = copy ? copy->folder() : data_dir + "/store";
+  TRY(store::inspect_rocksdb_store(store));
+  const store::Inspection inspection = TRY(copy_data_dir(data_dir, store, staged));
+  TRY(finish(staged));
+  return fmt::format("{} is a backup of {}{}: {}", to, data_dir, copy ? ", which is running" : "",
+                     summary(inspection));
 }
 
 Result<std::string> restore_store(const std::string& from, const std::string& data_dir,
                                   std::int64_t skip) {
-  TRY(must_be_free(data_dir));
+  StagedDirectory staged = TRY(StagedDirectory::begin(data_dir));
   {
-    const std::unique_ptr<DataDir> backup = TRY(open_existing(from));
-    TRY(read_all(*backup));
-    TRY(copy_tree(from, data_dir));
+    const std::unique_ptr<DataDir> backup = TRY(DataDir::open_for_reading(from));
+    TRY(check_certificates(from));
+    TRY(store::inspect_rocksdb_store(backup->path("store")));
+    TRY(copy_data_dir(from, backup->path("store"), staged));
   }
-  const std::unique_ptr<DataDir> opened = TRY(DataDir::open(data_dir));
-  TRY(store::skip_revisions(opened->path("store"), skip));
-  return fmt::format("{} is restored from {}: {}", data_dir, from, summary(TRY(read_all(*opened))));
+  TRY(store::skip_revisions(staged.path("store"), skip));
+  const store::Inspection inspection = TRY(store::inspect_rocksdb_store(staged.path("store")));
+  TRY(finish(staged));
+  return fmt::format("{} is restored from {}: {}", data_dir, from, summary(inspection));
 }
 
 }  // namespace muster::app

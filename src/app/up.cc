@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/backup_socket.h"
 #include "app/component_thread.h"
 #include "app/data_dir.h"
 #include "app/descriptors.h"
@@ -152,12 +153,14 @@ Result<void> run_up(UpOptions options) {
   if (!options.in_memory)
     data_dir = TRY(DataDir::open(options.data_dir.empty() ? default_data_dir() : options.data_dir));
 
+  // Before the certificates: a directory that has them and no store has lost it.
+  const std::unique_ptr<store::Store> store = TRY(open_store(data_dir.get()));
+  if (data_dir) TRY(data_dir->finish());
   const server::Credential ca = TRY(authority(data_dir.get(), clock.now()));
   const server::Credential serving = TRY(serving_certificate(ca, options, clock.now()));
   const server::Credential admin = TRY(server::make_client_certificate(
       ca, {.user = "kubernetes-admin", .groups = {"system:masters"}}, clock.now()));
 
-  const std::unique_ptr<store::Store> store = TRY(open_store(data_dir.get()));
   watch::Window window;
   window.start(store->compacted());
   store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
@@ -189,6 +192,11 @@ Result<void> run_up(UpOptions options) {
   TRY(write_private_file(
       kubeconfig,
       server::make_kubeconfig({.server = url, .ca_certificate = ca.certificate, .client = admin})));
+
+  std::unique_ptr<BackupSocket> backups;
+  if (data_dir)
+    backups = TRY(BackupSocket::start(
+        data_dir->path("."), [&](const std::string& folder) { return store->copy_to(folder); }));
 
   server::LoopbackClient scheduler_client(server,
                                           {"system:kube-scheduler", {"system:authenticated"}});

@@ -231,9 +231,7 @@ class FailingEngine final : public store::Engine {
     return inner_->compact(revision);
   }
   Result<void> remember(store::Waypoint waypoint) override { return inner_->remember(waypoint); }
-  Result<void> copy_to(const std::string& directory) override {
-    return inner_->copy_to(directory);
-  }
+  Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
   Result<void> probe() override { return inner_->probe(); }
 
  private:
