@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api/kinds/kind.h"
@@ -60,6 +63,51 @@ TEST_F(RegistryThreadTest, ARefusedRequestIsAnswered) {
   ASSERT_TRUE(answer.has_value());
   ASSERT_FALSE(answer->has_value());
   EXPECT_EQ(answer->error().reason, Reason::TooManyRequests);
+}
+
+// A clock that the test moves on.
+class ManualClock final : public Clock {
+ public:
+  Time now() const override { return Time(Duration(ticks_.load())); }
+  void advance(Duration by) { ticks_ += by.count(); }
+
+ private:
+  std::atomic<Duration::rep> ticks_ = 1'000'000;
+};
+
+// What cannot be decided in time when the server stops is refused, not left without an answer.
+TEST_F(RegistryThreadTest, WhatIsLateAtTheEndIsRefused) {
+  thread_->stop();
+  ManualClock clock;
+  RegistryThread late(*registry_, *store_, clock);
+  const server::Server server(*reader_, late.post());
+
+  // This one is answered on the registry's thread, which it keeps until the time to stop is over.
+  std::promise<void> release;
+  server.handle(about_node(api::Verb::Delete, "missing"),
+                [&](const Result<api::Answer>&) { release.get_future().wait(); });
+  std::atomic<int> sent = 0;
+  std::atomic<int> stopping = 0;
+  std::atomic<bool> closed = false;
+  const auto create = [&] {
+    server.handle(about_node(api::Verb::Create, fmt::format("n{}", ++sent)),
+                  [&](const Result<api::Answer>& answer) {
+                    ASSERT_FALSE(answer);
+                    closed = closed || answer.error().reason == Reason::TooManyRequests;
+                    stopping += answer.error().reason == Reason::ServiceUnavailable ? 1 : 0;
+                  });
+  };
+  create();
+  std::thread stopper([&] { late.stop(); });
+  while (!closed) {
+    create();
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});  // not to fill the mailbox
+  }
+  clock.advance(std::chrono::seconds{10});
+  release.set_value();
+  stopper.join();
+  EXPECT_EQ(stopping, sent - 1) << "all but the one that found the mailbox closed";
+  EXPECT_EQ(store_->get("nodes/n1"), nullptr);
 }
 
 // Everybody writes to everything at once: batches are decided and committed side by side, and no
