@@ -3,10 +3,13 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -69,7 +72,27 @@ rocksdb::ColumnFamilyOptions family_options() {
   return options;
 }
 
+// What the process says if RocksDB ends it; only async-signal-safe calls are allowed then.
+std::array<char, 1024> last_words;
+
+void say_last_words(int) {
+  static_cast<void>(::write(STDERR_FILENO, last_words.data(), ::strlen(last_words.data())));
+  ::_exit(1);
+}
+
 }  // namespace
+
+AbortSentence::AbortSentence(const std::string& store) {
+  const std::string sentence = fmt::format(
+      "muster: {}\n", damaged(store, "RocksDB cannot read one of its files").value().message);
+  last_words = {};
+  sentence.copy(last_words.data(), last_words.size() - 1);
+  struct sigaction action{};
+  action.sa_handler = say_last_words;
+  ::sigaction(SIGABRT, &action, &before_);
+}
+
+AbortSentence::~AbortSentence() { ::sigaction(SIGABRT, &before_, nullptr); }
 
 tl::unexpected<Error> damaged(const std::string& store, std::string_view what) {
   return fail(Reason::InternalError,

@@ -3,6 +3,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/write_batch.h>
+#include <signal.h>  // NOLINT: sigaction is POSIX, not C++
 
 #include <memory>
 #include <string>
@@ -48,6 +49,21 @@ class Database {
   std::unique_ptr<rocksdb::ColumnFamilyHandle> positions_;
   std::unique_ptr<rocksdb::ColumnFamilyHandle> rev_;
   std::unique_ptr<rocksdb::ColumnFamilyHandle> idx_;
+};
+
+// While a store is read for the first time: RocksDB, as Debian builds it, asserts some of what it
+// reads before it has compared checksums (one bit of each table's properties is such a place), and
+// an assertion ends the process. This says the sentence about a damaged store before it does. One
+// at a time.
+class AbortSentence {
+ public:
+  explicit AbortSentence(const std::string& store);
+  ~AbortSentence();
+  AbortSentence(const AbortSentence&) = delete;
+  AbortSentence& operator=(const AbortSentence&) = delete;
+
+ private:
+  struct sigaction before_{};
 };
 
 inline constexpr std::string_view kCompacted = "compacted";

@@ -75,6 +75,7 @@ class RocksdbEngine final : public Engine {
 };
 
 Result<void> RocksdbEngine::open() {
+  const AbortSentence sentence(directory_.path());
   const Database::Access access =
       directory_.is_new() ? Database::Access::Create : Database::Access::Read;
   database_ = TRY(Database::open(directory_.path(), access, env_));
@@ -87,6 +88,7 @@ Result<void> RocksdbEngine::open() {
 
 Result<Contents> RocksdbEngine::load() {
   const std::optional<Revision> acknowledged = TRY(acknowledged_in(directory_));
+  const AbortSentence sentence(directory_.path());
   Loaded loaded = TRY(load_database(*database_, acknowledged));
   if (!mark_) TRY(open_for_writing(loaded));
   ledger_.restart(loaded.contents.revision);
@@ -320,6 +322,7 @@ Result<std::unique_ptr<Engine>> open_rocksdb_engine(const std::string& directory
 Result<Inspection> inspect_rocksdb_store(const std::string& directory) {
   const DataDirectory opened = TRY(DataDirectory::open_for_reading(directory));
   const std::optional<Revision> acknowledged = TRY(acknowledged_in(opened));
+  const AbortSentence sentence(opened.path());
   const Database database =
       TRY(Database::open(opened.path(), Database::Access::Read, /*env=*/nullptr));
   Loaded loaded = TRY(load_database(database, acknowledged));
