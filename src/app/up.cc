@@ -13,6 +13,7 @@
 #include "app/component_thread.h"
 #include "app/data_dir.h"
 #include "app/descriptors.h"
+#include "app/key_check.h"
 #include "app/registry_thread.h"
 #include "app/version.h"
 #include "base/entropy.h"
@@ -156,6 +157,7 @@ Result<void> run_up(UpOptions options) {
   // Before the certificates: a directory that has them and no store has lost it.
   const std::unique_ptr<store::Store> store = TRY(open_store(data_dir.get()));
   if (data_dir) TRY(data_dir->finish());
+  if (data_dir && store->revision().value > 0) TRY(check_keys(*data_dir));
   const server::Credential ca = TRY(authority(data_dir.get(), clock.now()));
   const server::Credential serving = TRY(serving_certificate(ca, options, clock.now()));
   const server::Credential admin = TRY(server::make_client_certificate(

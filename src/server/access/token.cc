@@ -193,9 +193,11 @@ Result<TokenKey> TokenKey::read(const std::string& pem) {
   const Bio in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   Handle key(PEM_read_bio_PrivateKey(in.get(), nullptr, nullptr, nullptr));
   if (key == nullptr || EVP_PKEY_get_id(key.get()) != EVP_PKEY_EC)
-    return fail(Reason::InternalError,
-                "the key for ServiceAccount tokens is damaged; delete it to get a new one (tokens "
-                "signed with the old one end)");
+    return fail(
+        Reason::InternalError,
+        "the key for ServiceAccount tokens is damaged: put it back from a backup, or delete the "
+        "folder pki to get new keys (certificates, kubeconfigs and tokens made with the old "
+        "ones end)");
   return TokenKey(std::move(key));
 }
 
