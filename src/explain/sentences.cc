@@ -1,0 +1,147 @@
+#include "explain/sentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/views/pod_facts.h"
+#include "explain/words.h"
+
+namespace muster::explain {
+namespace {
+
+using api::ObjectPtr;
+using api::view_of;
+using scheduler::ClusterModel;
+using scheduler::GroupKey;
+using scheduler::GroupKind;
+using scheduler::GroupVerdict;
+using scheduler::Outcome;
+using scheduler::PodRole;
+
+std::string where_text(const Level& level) {
+  return level.domain.empty()
+             ? ""
+             : fmt::format(", in {} {}", word_of(level.topology_key), level.domain);
+}
+
+std::string scheduled_text(const Level& level) {
+  if (level.key.kind == GroupKind::CompositePodGroup)
+    return fmt::format("is scheduled: {} of {} child groups{}", level.scheduled, level.total,
+                       where_text(level));
+  std::string text = fmt::format("is scheduled: {} of {} have a node or have finished{}",
+                                 level.scheduled, count_of(level.total, "pod"), where_text(level));
+  if (level.waiting > 0) text += fmt::format("; {} more wait", level.waiting);
+  if (level.gated > 0) text += fmt::format("; {} carry scheduling gates", level.gated);
+  return text;
+}
+
+constexpr std::string_view kDefaultScheduler = "default-scheduler";
+
+// Who has to place pods that fit: the default scheduler speaks for itself, others may not be there.
+std::string who_places(const std::vector<ObjectPtr>& waiting) {
+  for (const ObjectPtr& pod : waiting)
+    if (const std::string& name = view_of(pod).scheduler_name;
+        !name.empty() && name != kDefaultScheduler)
+      return fmt::format("the scheduler {}, which its pods ask for, has to place it", name);
+  return "the scheduler will place it with its next attempt";
+}
+
+// The waiting pods of all leaves below a group.
+std::vector<ObjectPtr> waiting_below(const ClusterModel& model, const GroupKey& key) {
+  std::vector<ObjectPtr> pods;
+  model.forest().each_leaf(key, [&](const GroupKey& leaf) {
+    const std::vector<ObjectPtr> waiting = model.members(leaf, PodRole::Waiting);
+    pods.insert(pods.end(), waiting.begin(), waiting.end());
+  });
+  return pods;
+}
+
+}  // namespace
+
+const Level* culprit_above(const ClusterModel& model, const Tree& tree, const Level& level) {
+  for (const Level* at = &level; at != nullptr;) {
+    if (at->state != State::Held) return at;
+    const scheduler::GroupSpec* spec = model.forest().find(at->key);
+    if (spec == nullptr || spec->parent.empty()) return at;
+    at = tree.find({GroupKind::CompositePodGroup, at->key.name_space, spec->parent});
+  }
+  return &level;
+}
+
+std::string ahead_text(const std::vector<std::string>& ahead) {
+  if (ahead.size() == 1) return ahead.front() + " comes first and takes";
+  return fmt::format("{} and {} come first and take", ahead.front(),
+                     ahead.size() == 2 ? ahead[1] : fmt::format("{} others", ahead.size() - 1));
+}
+
+std::string predicate(const ClusterModel& model, const Tree& tree, const Explanation& about) {
+  const Level& level = tree.subject();
+  switch (about.state) {
+    case State::Scheduled:
+      return scheduled_text(level) + (tree.fault.empty() || level.waiting == 0
+                                          ? ""
+                                          : "; nothing more of its tree is tried: " + tree.fault);
+    case State::FitsNow:
+      return fmt::format("fits now{}: {}", where_text(level),
+                         who_places(waiting_below(model, level.key)));
+    case State::BehindOthers:
+      return fmt::format("would fit{}, but {} the room", where_text(level),
+                         ahead_text(about.ahead));
+    case State::Unschedulable: return "is unschedulable: " + level.why;
+    case State::Unresolved: return "has found no place, though none is ruled out: " + level.why;
+    case State::Missing: return "cannot be tried: " + level.why;
+    case State::BelowMinimum:
+    case State::Gated: return "waits: " + level.why;
+    case State::Invalid: return "is invalid: " + level.why;
+    case State::Held: break;
+  }
+  if (!tree.no_root.empty()) return "waits: " + tree.no_root;
+  const Level* culprit = culprit_above(model, tree, level);
+  if (culprit == &level) return "waits: " + level.why;
+  return fmt::format("waits for {}, which is {}: {}", name_of(culprit->key),
+                     state_word(culprit->state), culprit->why);
+}
+
+std::string proof_of(const Tree& tree, const Level& level) {
+  if (!tree.plan || level.state == State::Invalid) return "";
+  const auto verdict = std::ranges::find(tree.plan->groups, level.key, &GroupVerdict::key);
+  if (verdict == tree.plan->groups.end()) return "";
+  if (verdict->outcome == Outcome::Unresolved)
+    return fmt::format(
+        "Unresolved within the budget of the search ({} steps): this is no proof that it cannot "
+        "fit.",
+        tree.plan->steps);
+  const bool is_leaf = level.key.kind == GroupKind::PodGroup;
+  const auto most = [&](const scheduler::DomainBound& bound) {
+    return is_leaf ? bound.fits_at_most : bound.ready;
+  };
+  const bool by_count =
+      !verdict->bounds.empty() && std::ranges::all_of(verdict->bounds, [&](const auto& bound) {
+        return most(bound) < bound.needed;
+      });
+  std::string text;
+  if (by_count) {
+    const auto& best = *std::ranges::max_element(verdict->bounds, {}, most);
+    const std::string_view noun = is_leaf ? "pods" : "groups";
+    const std::string amount = most(best) == 0 ? "any" : std::to_string(most(best));
+    text = level.topology_key.empty()
+               ? fmt::format(
+                     "Proven by counting: the cluster has room for {} of the {} {} it still "
+                     "needs.",
+                     most(best) == 0 ? "none" : amount, best.needed, noun)
+               : fmt::format(
+                     "Proven by counting: no {} has room for {}{} of the {} {} it still "
+                     "needs.",
+                     word_of(level.topology_key), most(best) == 0 ? "" : "more than ", amount,
+                     best.needed, noun);
+  } else if (!verdict->bounds.empty()) {
+    text = fmt::format("Proven by search: every way to place it was ruled out ({} steps).",
+                       tree.plan->steps);
+  }
+  if (verdict->outcome == Outcome::Unresolvable && !text.empty())
+    text += " Evicting other pods would not help.";
+  return text;
+}
+
+}  // namespace muster::explain

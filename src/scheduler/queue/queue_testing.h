@@ -1,0 +1,176 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "api/kinds/kind.h"
+#include "scheduler/queue/scheduling_queue.h"
+
+// For tests only: a queue over a model, driven in a line each.
+namespace muster::scheduler {
+
+inline GroupKey leaf(std::string name) { return {GroupKind::PodGroup, "ns", std::move(name)}; }
+
+struct PodOptions {
+  std::int32_t priority = 0;
+  std::string group = {};
+  bool gated = false;
+  std::uint64_t class_hash = 0;
+  std::string node = {};
+};
+
+inline api::ObjectPtr make_pod(const std::string& name, const PodOptions& options = {}) {
+  std::string spec =
+      fmt::format(R"("schedulerName":"default-scheduler","priority":{})", options.priority);
+  if (!options.group.empty())
+    spec += fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})", options.group);
+  if (options.gated) spec += R"(,"schedulingGates":[{"name":"wait"}])";
+  if (!options.node.empty()) spec += fmt::format(R"(,"nodeName":"{}")", options.node);
+  const auto document = api::parse_json(fmt::format(
+      R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"{0}"}},"spec":{{{1}}},"status":{{}}}})",
+      name, spec));
+  return api::Object::make(api::kinds::pod(), document->value);
+}
+
+inline api::ObjectPtr make_group(const std::string& name, std::int32_t minimum,
+                                 const std::string& topology) {
+  std::string spec = fmt::format(R"("schedulingPolicy":{{"gang":{{"minCount":{}}}}})", minimum);
+  if (!topology.empty())
+    spec += fmt::format(R"(,"schedulingConstraints":{{"topology":[{{"key":"{}"}}]}})", topology);
+  const auto document = api::parse_json(fmt::format(
+      R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"group-{0}"}},"spec":{{{1}}},"status":{{}}}})",
+      name, spec));
+  return api::Object::make(api::kinds::pod_group(), document->value);
+}
+
+using Names = std::vector<std::string>;
+
+// A queue over a model, whose plugins are helped by what the test says, and that counts how often
+// it asks.
+class QueueTest : public ::testing::Test, private ModelListener {
+ protected:
+  QueueTest() { model.set_listener(this); }
+  void TearDown() override { EXPECT_EQ(queue.inconsistency(), ""); }
+
+  void on_pod(const PodChange&) override {}
+  void on_node(const NodeChange&) override {}
+  void on_group(const GroupChange& change) override { queue.group_changed(change, now); }
+  void on_workload(const TreeFaults::Anchors& judged) override { queue.trees_judged(judged, now); }
+
+  void put(const std::string& name, const PodOptions& options) {
+    QueuePod pod;
+    pod.pod = make_pod(name, options);
+    pod.priority = options.priority;
+    if (!options.group.empty()) pod.group = leaf(options.group);
+    pod.gated = options.gated;
+    pod.class_hash = options.class_hash;
+    model.put(pod.pod);
+    queue.set_pod(std::move(pod), {}, now);
+  }
+  void put(const std::string& name) { put(name, PodOptions{}); }
+  // It waits no more, and is gone.
+  void remove(const std::string& name) {
+    if (const auto pod = model.pod("ns", name)) model.remove(*pod);
+    queue.remove_pod(name, now);
+  }
+  // A member that has a node comes, or goes.
+  void put_running(const std::string& name, const std::string& group) {
+    model.put(make_pod(name, {.group = group, .node = "n1"}));
+    queue.members_changed(leaf(group), true, now);
+  }
+  void remove_running(const std::string& name, const std::string& group) {
+    model.remove(*model.pod("ns", name));
+    queue.members_changed(leaf(group), true, now);
+  }
+
+  void put_group(const std::string& name, std::int32_t minimum, const std::string& topology = {}) {
+    model.put(make_group(name, minimum, topology));
+  }
+  void remove_group(const std::string& name) { model.remove(*make_group(name, 1, "")); }
+
+  // What is popped next: "pod", or "group:pod,pod"; empty if nothing is.
+  std::string pop() {
+    auto next = queue.pop(now);
+    if (!next) return "";
+    std::string name;
+    std::string out;
+    if (const auto* pod = std::get_if<PendingPod>(&*next)) {
+      out = name = pod->pod->meta().name;
+    } else {
+      const Group& group = std::get<Group>(*next);
+      name = group.key.name;
+      out = name + ":";
+      for (const PendingPod& member : group.pods)
+        out += (out.back() == ':' ? "" : ",") + member.pod->meta().name;
+    }
+    popped.insert_or_assign(name, std::move(*next));
+    return out;
+  }
+
+  // How the attempt at what was popped under that name ends.
+  struct Ending {
+    Names placed = {};
+    Names refused = {};
+    Names plugins = {"Fit"};
+    Outcome outcome = Outcome::Unschedulable;  // of those refused
+    Outcome root = Outcome::Placed;            // of the group
+  };
+  void finish(const std::string& name, const Ending& ending) {
+    Plan plan;
+    for (const std::string& pod : ending.placed) {
+      const api::ObjectPtr known = model.pod("ns", pod);
+      if (known != nullptr) model.assume(known, "n1");
+      plan.assignments.push_back({known != nullptr ? known : make_pod(pod), "n1"});
+    }
+    for (const std::string& pod : ending.refused)
+      plan.refusals.push_back({make_pod(pod), ending.outcome, "", ending.plugins});
+    const SchedulingQueue::Popped& entity = popped.at(name);
+    if (std::holds_alternative<Group>(entity))
+      plan.groups.push_back({leaf(name), nullptr, ending.root, "", ""});
+    queue.finish(entity, plan, now);
+  }
+  void refuse(const std::string& pod, const Names& plugins = {"Fit"}) {
+    finish(pod, {.refused = {pod}, .plugins = plugins});
+  }
+  void place(const std::string& pod) { finish(pod, {.placed = {pod}}); }
+  void refuse_group(const std::string& group, const Names& pods, const Names& plugins = {"Fit"}) {
+    finish(group, {.refused = pods, .plugins = plugins, .root = Outcome::Unschedulable});
+  }
+  void place_group(const std::string& group, const Names& pods) { finish(group, {.placed = pods}); }
+  void fail_binding(const std::string& pod) {
+    model.forget(*model.pod("ns", pod));
+    queue.bind_failed(pod, now);
+  }
+  void fail_tree_binding(const std::string& group, const Names& pods) {
+    for (const std::string& pod : pods) model.forget(*model.pod("ns", pod));
+    queue.tree_bind_failed(leaf(group), pods, now);
+  }
+
+  void node_added() { queue.wake({Resource::Node, Action::Add, nullptr, nullptr}, now); }
+  void pod_deleted(std::optional<std::int32_t> priority_max = {}) {
+    queue.wake({Resource::AssignedPod, Action::Delete, nullptr, nullptr}, now, priority_max);
+  }
+
+  Time now{std::chrono::seconds{1000}};
+  std::set<std::pair<std::string, Resource>> helps{
+      {"Fit", Resource::Node}, {"Fit", Resource::AssignedPod}, {"Taint", Resource::Node}};
+  int asked = 0;
+  ClusterModel model{default_profile(), {}};
+  SchedulingQueue queue{
+      {}, model, [this](std::string_view plugin, const api::Object&, const ClusterEvent& event) {
+        ++asked;
+        return helps.contains({std::string(plugin), event.resource});
+      }};
+  std::map<std::string, SchedulingQueue::Popped> popped;
+};
+
+}  // namespace muster::scheduler
