@@ -146,5 +146,61 @@ TEST_F(RegistryThreadTest, NoWriteIsLostBetweenDecidingAndCommitting) {
               kWriters * kRounds);
 }
 
+// An engine whose disk is full while `full` says so.
+class FillingEngine final : public store::Engine {
+ public:
+  explicit FillingEngine(const std::atomic<bool>& full) : full_(full) {}
+  Result<store::Contents> load() override { return inner_->load(); }
+  Result<std::vector<Result<api::Revision>>> commit(std::span<store::Transaction> batch) override {
+    TRY(probe());
+    return inner_->commit(batch);
+  }
+  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
+  Result<api::Revision> compact(api::Revision revision) override {
+    return inner_->compact(revision);
+  }
+  Result<void> remember(store::Waypoint waypoint) override { return inner_->remember(waypoint); }
+  Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
+  Result<void> probe() override {
+    if (full_) return fail(Reason::InternalError, "no space left on device");
+    return {};
+  }
+
+ private:
+  const std::atomic<bool>& full_;
+  std::unique_ptr<store::Engine> inner_ = store::make_memory_engine();
+};
+
+// S-M5: who is not ready gets no writes, so somebody else must find out that the disk has room.
+TEST(RegistryThreadHealth, RecoversWithoutAWrite) {
+  std::atomic<bool> full = false;
+  const auto store = store::Store::open(std::make_unique<FillingEngine>(full)).value();
+  watch::Window window;
+  window.start(store->compacted());
+  store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
+  const SystemClock clock;
+  SystemEntropy entropy;
+  server::Registry registry(*store, entropy);
+  RegistryThread thread(registry, *store, clock);
+  full = true;
+  const auto wait_until = [&](bool writable) {
+    for (int tries = 0; tries < 3'000; ++tries) {
+      if (store->health().why_not_writable().has_value() != writable) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+    return false;
+  };
+  api::Request request;
+  request.verb = api::Verb::Create;
+  request.kind = &api::kinds::node();
+  request.version = "v1";
+  request.body = api::JsonObject{{"metadata", api::JsonObject{{"name", "n"}}}};
+  server::Reply reply = [](const Result<api::Answer>&) {};
+  ASSERT_TRUE(thread.post()(request, reply));
+  EXPECT_TRUE(wait_until(false)) << "the write that failed shows";
+  full = false;
+  EXPECT_TRUE(wait_until(true));
+}
+
 }  // namespace
 }  // namespace muster::app
