@@ -228,15 +228,15 @@ TEST_F(AttackTest, AStreamOfInputHoldsNobodyUp) {
 ListenOptions impatient() {
   ListenOptions options;
   using std::chrono::milliseconds;
-  options.limits.deadlines = {.handshake = milliseconds(100),
-                              .head = milliseconds(100),
-                              .body = milliseconds(100),
-                              .idle = milliseconds(100),
+  options.limits.deadlines = {.handshake = milliseconds(1'000),
+                              .head = milliseconds(1'000),
+                              .body = milliseconds(1'000),
+                              .idle = milliseconds(1'000),
                               .answer = milliseconds(60'000),
-                              .send = milliseconds(100),
+                              .send = milliseconds(1'000),
                               .send_bytes_per_second = 1U << 30U,
-                              .watch_stall = milliseconds(100),
-                              .linger = milliseconds(100),
+                              .watch_stall = milliseconds(1'000),
+                              .linger = milliseconds(1'000),
                               .access_check = milliseconds(20)};
   return options;
 }
@@ -288,13 +288,12 @@ TEST_F(AttackTest, ConnectionsThatDoNothingAreClosed) {
       {"HTTP/2: half a frame",
        after_writing(http2, preface + settings + open_headers.substr(0, 5))},
   };
-  for (const auto& [name, attack] : attacks) {
-    SCOPED_TRACE(name);
-    await([&] { return connections(site) == 0; });
-    const std::unique_ptr<Wire> wire = attack();
-    await([&] { return connections(site) == 0; });
-    await([&] { return bytes_held(site) == 0; });
-  }
+  await([&] { return connections(site) == 0; });
+  std::vector<std::unique_ptr<Wire>> open;
+  for (const auto& [name, attack] : attacks) open.push_back(attack());
+  EXPECT_GT(connections(site), 0);
+  await([&] { return connections(site) == 0; });
+  await([&] { return bytes_held(site) == 0; });
   expect_neighbour_served(site);
 }
 
@@ -333,13 +332,16 @@ TEST_F(AttackTest, OneUserCannotHaveAllConnections) {
     return open.back()->get("/version").code;
   };
   for (int i = 0; i < 3; ++i) EXPECT_EQ(connect(jane), 200);
-  const int fourth = connect(jane);
-  EXPECT_EQ(fourth, 429) << "politely";
-  open.pop_back();
+  const auto hang_up = [&] {
+    open.pop_back();
+    await([&] { return connections(site) == static_cast<std::int64_t>(open.size()); });
+  };
+  EXPECT_EQ(connect(jane), 429) << "politely";
+  hang_up();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(connect(joe), 200);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(connect(jim), 200);
   EXPECT_EQ(connect(jim), 429) << "all eight are in use";
-  open.pop_back();
+  hang_up();
   EXPECT_EQ(connect(site.admin), 200) << "two more are kept for administrators";
   EXPECT_EQ(open.front()->get("/version").code, 200);
 }
@@ -397,9 +399,7 @@ TEST_F(AttackTest, BodiesThatNeverEndAreBoundedByBytes) {
     wires.back()->write(head + part);
     EXPECT_LE(bytes_held(site), (8 << 20) + (4 << 20));
   }
-  int refused = 0;
-  for (const auto& wire : wires)
-    if (!wire->write(part) || !wire->write(part)) ++refused;
+  for (const auto& wire : wires) wire->write(part);
   expect_neighbour_served(site);
   EXPECT_LE(bytes_held(site), (8 << 20) + (4 << 20));
 }

@@ -152,13 +152,14 @@ class Product {
 
   template <typename Missing>
   bool descend(std::size_t d, const RuleSet& rules, Box& box, const Missing& missing) {
-    if (!budget_.spend(1 + rules.size())) return false;
+    if (!budget_.spend(1)) return false;
     if (rules.empty()) return missing(box);
     if (d == dimensions_.size()) return true;
     if (std::ranges::any_of(rules, [&](std::uint32_t rule) { return covers_from_[rule] <= d; }))
       return true;
     for (const Class& one : dimensions_[d]) {
       box[d] = &one;
+      if (!budget_.spend(rules.size() + one.rules.size())) return false;
       if (!descend(d + 1, shared(rules, one.rules), box, missing)) return false;
     }
     box[d] = nullptr;
@@ -283,6 +284,7 @@ class Listing {
 
  private:
   using Place = std::array<std::uint32_t, 3>;
+  static constexpr std::size_t kVerbsMax = 20'000;  // of all rights that are listed
 
   template <typename Visit>
   static bool each(const Class* one, std::size_t all, const Visit& visit) {
@@ -298,7 +300,7 @@ class Listing {
     }
     std::vector<std::uint32_t>& list = verbs_[place];
     return each(verbs, granted_.verbs.size(), [&](std::uint32_t verb) {
-      full_ = full_ || list.size() >= room_;
+      full_ = full_ || ++verbs_listed_ > kVerbsMax;
       if (!full_) list.push_back(verb);
       return !full_;
     });
@@ -313,6 +315,7 @@ class Listing {
   const PolicyRule& granted_;
   const std::size_t room_;
   bool full_ = false;
+  std::size_t verbs_listed_ = 0;
   std::map<Place, std::vector<std::uint32_t>> verbs_;
 };
 
