@@ -6,13 +6,13 @@
 #include <string>
 
 #include "server/access/identity.h"
+#include "server/core/request/request_meter.h"
 #include "server/http/audit.h"
 #include "server/http/channel.h"
 #include "server/http/client_ledger.h"
 #include "server/http/inbox.h"
 #include "server/http/options.h"
 #include "server/http/render.h"
-#include "server/http/request_meter.h"
 #include "server/http/router.h"
 #include "watch/window.h"
 

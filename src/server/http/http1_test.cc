@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "server/core/request/request_meter.h"
 #include "server/http/compress.h"
 #include "server/http/health.h"
 #include "server/http/render.h"
-#include "server/http/request_meter.h"
 
 namespace muster::server {
 namespace {

@@ -71,6 +71,8 @@ class HttpsListener final : public Listener {
                    .clock = clock,
                    .audit = options.audit,
                    .health = health_checks(options.store_health),
+                   .meter = options.meter,
+                   .more_metrics = options.more_metrics,
                    .before_step = options.before_step},
                   limits_),
         shared_{.pipeline = pipeline_, .ledger = ledger_, .tls = tls_, .limits = limits_} {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "server/access/access.h"
+#include "server/core/request/request_meter.h"
 #include "server/core/server.h"
 #include "server/http/audit.h"
 #include "server/http/client_ledger.h"
@@ -30,6 +31,10 @@ struct ListenOptions {
   AuditLog* audit = nullptr;  // outlives the listener
   // Whether the store can be written; null: it always can.
   const store::Health* store_health = nullptr;
+  // Counts the requests; shared with others that answer requests. Null: one of its own.
+  std::shared_ptr<RequestMeter> meter = nullptr;
+  // What /metrics shows beside the meter, in the Prometheus text format; any thread.
+  std::function<std::string()> more_metrics = {};
   // For tests: called before each step of a request with its name; what it throws ends the
   // connection.
   std::function<void(std::string_view)> before_step = {};

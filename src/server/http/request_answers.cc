@@ -75,6 +75,7 @@ HttpResponse RequestPipeline::answer_other(const HttpRequest& request,
     HttpResponse response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.body = meter_->text();
+    if (parts_.more_metrics) response.body += parts_.more_metrics();
     write_held(parts_.ledger.total(), response.body);
     return response;
   }

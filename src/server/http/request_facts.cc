@@ -10,23 +10,6 @@
 #include "server/http/query.h"
 
 namespace muster::server {
-namespace {
-
-std::string_view metric_verb(const Route& route) {
-  switch (route.request.verb) {
-    case api::Verb::Get: return "GET";
-    case api::Verb::List: return "LIST";
-    case api::Verb::Watch: return "WATCH";
-    case api::Verb::Create: return "POST";
-    case api::Verb::Update: return "PUT";
-    case api::Verb::Patch: return "PATCH";
-    case api::Verb::Delete: return "DELETE";
-    case api::Verb::DeleteCollection: return "DELETECOLLECTION";
-  }
-  return "";
-}
-
-}  // namespace
 
 RequestMeter::Labels metric_labels(const Route& route) {
   RequestMeter::Labels labels;
@@ -40,16 +23,7 @@ RequestMeter::Labels metric_labels(const Route& route) {
     if (route.endpoint == Endpoint::Metrics) labels.subresource = "/metrics";
     return labels;
   }
-  labels.verb = metric_verb(route);
-  labels.group = request.kind->group;
-  labels.version = *std::ranges::find(request.kind->versions, request.version);
-  labels.resource = request.kind->plural;
-  if (const api::Subresource* sub = request.kind->subresource(request.subresource))
-    labels.subresource = sub->name;
-  labels.scope = !request.name.empty()         ? "resource"
-                 : !request.name_space.empty() ? "namespace"
-                                               : "cluster";
-  return labels;
+  return RequestMeter::labels_of(request);
 }
 
 bool wants_indent(const Query& query, std::string_view user_agent) {

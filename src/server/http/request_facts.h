@@ -9,10 +9,10 @@
 #include "base/result.h"
 #include "server/access/attributes.h"
 #include "server/access/identity.h"
+#include "server/core/request/request_meter.h"
 #include "server/http/exchange.h"
 #include "server/http/message.h"
 #include "server/http/negotiate.h"
-#include "server/http/request_meter.h"
 #include "server/http/router.h"
 
 // Small facts about a request, each read off its head, its query or its body.

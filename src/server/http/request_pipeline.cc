@@ -37,7 +37,7 @@ watch::Window::Wake wake_of(const ReturnAddress& from) {
 RequestPipeline::RequestPipeline(Parts parts, const HttpLimits& limits)
     : parts_(std::move(parts)),
       limits_(limits),
-      meter_(std::make_unique<RequestMeter>()),
+      meter_(parts_.meter ? parts_.meter : std::make_shared<RequestMeter>()),
       documents_(parts_.server.served()) {}
 
 std::optional<HttpResponse> RequestPipeline::admit(const HttpRequest& request,

@@ -35,6 +35,8 @@ class RequestPipeline {
     const Clock& clock;
     AuditLog* audit = nullptr;  // may be null
     HealthChecks health = {};
+    std::shared_ptr<RequestMeter> meter = nullptr;   // null: one of its own
+    std::function<std::string()> more_metrics = {};  // what /metrics shows beside the meter
     // For tests: called before each step with its name; what it throws ends the connection.
     std::function<void(std::string_view)> before_step = {};
   };
@@ -91,7 +93,7 @@ class RequestPipeline {
 
   const Parts parts_;
   const HttpLimits& limits_;
-  const std::unique_ptr<RequestMeter> meter_;
+  const std::shared_ptr<RequestMeter> meter_;
   Documents documents_;
 };
 

@@ -3,6 +3,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <string>
 #include <utility>
@@ -114,10 +115,30 @@ class LoopbackFeed final : public client::Feed {
   bool synced_ = false;                                        // the first listing is complete
 };
 
+int code_of(const Result<api::Answer>& answer) {
+  if (!answer) return http_code(answer.error().reason);
+  if (const auto* status = std::get_if<api::StatusAnswer>(&answer->what)) return status->code;
+  if (const auto* document = std::get_if<api::DocumentAnswer>(&answer->what)) return document->code;
+  const auto* object = std::get_if<api::ObjectAnswer>(&answer->what);
+  return object != nullptr && object->created ? 201 : 200;
+}
+
+// The time is real, not the world's: it is measured and decides nothing.
+client::Done counted(std::shared_ptr<RequestMeter> meter, const RequestMeter::Labels& labels,
+                     client::Done done) {
+  return [meter = std::move(meter), labels, done = std::move(done),
+          start = std::chrono::steady_clock::now()](Result<api::Answer> answer) {
+    meter->count(labels, code_of(answer),
+                 std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start));
+    done(std::move(answer));
+  };
+}
+
 }  // namespace
 
 void LoopbackClient::send(api::Request request, client::Done done) {
   request.user = user_;
+  if (meter_ != nullptr) done = counted(meter_, RequestMeter::labels_of(request), std::move(done));
   // A body from a component is no better than one from the network: typed and pruned the same way.
   if (request.verb == api::Verb::Create || request.verb == api::Verb::Update) {
     api::ParsedJson parsed{.value = std::exchange(request.body, nullptr), .duplicates = {}};

@@ -6,6 +6,7 @@
 
 #include "api/request.h"
 #include "client/client.h"
+#include "server/core/request/request_meter.h"
 #include "server/core/server.h"
 
 namespace muster::server {
@@ -15,7 +16,10 @@ namespace muster::server {
 class LoopbackClient final : public client::Client {
  public:
   // `user` is who the component is, e.g. system:kube-scheduler.
-  LoopbackClient(const Server& server, api::User user) : server_(server), user_(std::move(user)) {}
+  // `meter` may be null; it counts the requests as those that come over HTTP are counted.
+  LoopbackClient(const Server& server, api::User user,
+                 std::shared_ptr<RequestMeter> meter = nullptr)
+      : server_(server), user_(std::move(user)), meter_(std::move(meter)) {}
 
   void send(api::Request request, client::Done done) override;
   std::unique_ptr<client::Feed> watch(const api::Kind& kind, std::function<void()> wake) override;
@@ -23,6 +27,7 @@ class LoopbackClient final : public client::Client {
  private:
   const Server& server_;
   api::User user_;
+  const std::shared_ptr<RequestMeter> meter_;
 };
 
 }  // namespace muster::server

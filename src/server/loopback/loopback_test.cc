@@ -1,5 +1,7 @@
 #include "server/loopback/loopback.h"
 
+#include <fmt/format.h>
+
 #include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
@@ -97,6 +99,35 @@ TEST_F(LoopbackTest, RequestsGoTheWayOfAllOthers) {
 
   client_.send(client::create_request(pods(), "default", api::JsonObject{{"spec", 7}}), done);
   EXPECT_EQ(reason(*outcome), Reason::BadRequest);
+}
+
+TEST_F(LoopbackTest, RequestsAreCountedAsThoseOverHttpAre) {
+  const auto meter = std::make_shared<RequestMeter>();
+  LoopbackClient counted(server_, {.name = "system:kube-scheduler", .groups = {}}, meter);
+  const auto ignore = [](const client::Outcome&) {};
+  const auto send = [&](api::Request request) {
+    counted.send(std::move(request), ignore);
+    registry_.flush();
+  };
+  send(client::create_request(pods(), "default", api::parse_json(pod_json("a"))->value));
+  const api::ObjectPtr pod = store_->get("pods/default/a");
+  ASSERT_NE(pod, nullptr);
+  send(client::bind_request(*pod, "n1"));
+  send(client::bind_request(*pod, "n2"));
+  send(client::create_request(pods(), "default", api::JsonObject{{"spec", 7}}));
+  const std::string text = meter->text();
+  const auto count = [&](std::string_view code, std::string_view scope, std::string_view sub) {
+    const std::string line = fmt::format(
+        R"(apiserver_request_total{{code="{}",component="apiserver",dry_run="",group="",)"
+        R"(resource="pods",scope="{}",subresource="{}",verb="POST",version="v1"}} )",
+        code, scope, sub);
+    const std::size_t at = text.find(line);
+    return at == std::string::npos ? '-' : text[at + line.size()];
+  };
+  EXPECT_EQ(count("201", "namespace", ""), '1') << text;
+  EXPECT_EQ(count("201", "resource", "binding"), '1') << text;
+  EXPECT_EQ(count("409", "resource", "binding"), '1') << text;
+  EXPECT_EQ(count("400", "namespace", ""), '1') << "one that was never understood counts too";
 }
 
 class SmallWindowLoopbackTest : public LoopbackTest {

@@ -1,9 +1,11 @@
-#include "server/http/request_meter.h"
+#include "server/core/request/request_meter.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+
+#include "api/kinds/kind.h"
 
 namespace muster::server {
 namespace {
@@ -15,7 +17,35 @@ std::string label_text(const RequestMeter::Labels& labels) {
       labels.verb, labels.version);
 }
 
+std::string_view verb_label(api::Verb verb) {
+  switch (verb) {
+    case api::Verb::Get: return "GET";
+    case api::Verb::List: return "LIST";
+    case api::Verb::Watch: return "WATCH";
+    case api::Verb::Create: return "POST";
+    case api::Verb::Update: return "PUT";
+    case api::Verb::Patch: return "PATCH";
+    case api::Verb::Delete: return "DELETE";
+    case api::Verb::DeleteCollection: return "DELETECOLLECTION";
+  }
+  return "";
+}
+
 }  // namespace
+
+RequestMeter::Labels RequestMeter::labels_of(const api::Request& request) {
+  Labels labels;
+  labels.verb = verb_label(request.verb);
+  labels.group = request.kind->group;
+  labels.version = *std::ranges::find(request.kind->versions, request.version);
+  labels.resource = request.kind->plural;
+  if (const api::Subresource* sub = request.kind->subresource(request.subresource))
+    labels.subresource = sub->name;
+  labels.scope = !request.name.empty()         ? "resource"
+                 : !request.name_space.empty() ? "namespace"
+                                               : "cluster";
+  return labels;
+}
 
 void RequestMeter::count(const Labels& labels, int code, Duration took) {
   const double seconds = std::chrono::duration<double>(took).count();

@@ -8,11 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "api/request.h"
 #include "base/time.h"
 
 namespace muster::server {
 
-// Counts requests under upstream's metric names and writes them as Prometheus text. Any thread.
+// Counts requests under upstream's metric names and writes them as Prometheus text: those that come
+// over HTTP and those of components in this process. Any thread.
 class RequestMeter {
  public:
   // Texts must live forever: names from the kind tables, or literals.
@@ -27,6 +29,9 @@ class RequestMeter {
     friend auto operator<=>(const Labels&, const Labels&) = default;
   };
 
+  // Of a request that names a kind, in one of its versions. Only names from our own tables become
+  // labels: a client must not be able to invent series.
+  static Labels labels_of(const api::Request& request);
   void count(const Labels& labels, int code, Duration took);
 
   std::string text() const;
