@@ -141,7 +141,7 @@ int up(const UpFlags& flags) {
   set_log_level(flags.verbose ? LogLevel::Debug : LogLevel::Info);
   Result<UpOptions> options = understand(flags);
   if (!options) return refuse(options.error().message);
-  const Result<void> ran = run_up(std::move(*options));
+  const Result<void> ran = run_up(*options);
   return ran ? kOk : refuse(ran.error().message);
 }
 
@@ -215,12 +215,12 @@ void add_store_flags(CLI::App& store, StoreFlags& flags) {
 }
 
 int store(const CLI::App& verb, const StoreFlags& flags) {
-  const Result<std::string> told = verb.got_subcommand("check") ? check_store(flags.data_dir)
+  const Result<std::string> text = verb.got_subcommand("check") ? check_store(flags.data_dir)
                                    : verb.got_subcommand("backup")
                                        ? backup_store(flags.data_dir, flags.to)
                                        : restore_store(flags.from, flags.data_dir, flags.skip);
-  if (!told) return refuse(told.error().message);
-  fmt::print("{}", *told);
+  if (!text) return refuse(text.error().message);
+  fmt::print("{}", *text);
   return kOk;
 }
 
@@ -236,9 +236,9 @@ void add_explain_flags(CLI::App& verb, ExplainFlags& flags) {
 }
 
 int explain(const ExplainFlags& flags) {
-  const Result<std::string> told = explain_from_cluster(flags);
-  if (!told) return refuse(told.error().message);
-  fmt::print("{}", *told);
+  const Result<std::string> text = explain_from_cluster(flags);
+  if (!text) return refuse(text.error().message);
+  fmt::print("{}", *text);
   return kOk;
 }
 

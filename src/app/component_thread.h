@@ -2,41 +2,49 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/mailbox.h"
+#include "base/metrics.h"
 #include "base/thread_name.h"
 #include "base/time.h"
 #include "client/component.h"
+#include "client/kit/feeds.h"
 
 namespace muster::app {
 
 // Gives a component a thread: what it watches and the outcomes of its calls come in, time passes,
 // work is done. The component is touched by this thread alone.
-template <client::Component T>
 class ComponentThread {
  public:
-  // `name` is the thread's. The component is built from `arguments` and, last, the Send it is
-  // given. `client` and `clock` must outlive this.
-  template <typename... Arguments>
-  ComponentThread(const char* name, client::Client& client, const Clock& clock,
-                  Arguments&&... arguments)
-      : clock_(clock), mailbox_(kMailboxCapacity) {
-    client::Send send = [this, &client](api::Request request, std::uint64_t ticket) {
-      client.send(std::move(request), [this, ticket](client::Outcome outcome) {
-        deliver(client::Called{ticket, std::move(outcome)});
-      });
-    };
-    component_ = std::make_unique<T>(std::forward<Arguments>(arguments)..., std::move(send));
-    for (const api::Kind* kind : T::watched_kinds())
-      feeds_.push_back(client.watch(*kind, [this] { wake(); }));
-    thread_ = std::thread([this, name] {
-      name_this_thread(name);
+  using Make = std::function<std::unique_ptr<client::Component>(client::ComponentContext context)>;
+
+  // What every component of the process shares. All must outlive the threads.
+  struct Surroundings {
+    const Clock& clock;
+    Metrics& metrics;
+  };
+
+  // `name` is the thread's, cut to the 15 characters that Linux keeps. `client` must outlive this.
+  ComponentThread(std::string_view name, client::Client& client, const Surroundings& surroundings,
+                  const Make& make)
+      : clock_(surroundings.clock),
+        mailbox_(kMailboxCapacity),
+        component_(make(
+            {.send = sender(client),
+             .metrics = &surroundings.metrics,
+             .stopwatch = [] { return std::chrono::steady_clock::now().time_since_epoch(); }})),
+        feeds_(client, *component_, [this] { wake(); }) {
+    thread_ = std::thread([this, name = std::string(name.substr(0, 15))] {
+      name_this_thread(name.c_str());
       run();
     });
   }
@@ -58,9 +66,13 @@ class ComponentThread {
   static constexpr std::size_t kWorkPerRound = 100;
   static constexpr Duration kIdle = std::chrono::seconds{1};
 
-  void deliver(client::Called called) {
-    // After close() an outcome has nobody left to hear it.
-    static_cast<void>(mailbox_.try_push(std::move(called)));
+  client::Send sender(client::Client& client) {
+    return [this, &client](api::Request request, std::uint64_t ticket) {
+      client.send(std::move(request), [this, ticket](client::Outcome outcome) {
+        // After close() there is nobody left to receive an outcome.
+        static_cast<void>(mailbox_.try_push(client::Called{ticket, std::move(outcome)}));
+      });
+    };
   }
   void wake() {
     if (!woken_.exchange(true)) static_cast<void>(mailbox_.try_push(Message{}));
@@ -74,27 +86,9 @@ class ComponentThread {
       for (Message& message : messages)
         if (message) component_->apply(std::move(*message), now);
       woken_ = false;
-      busy = take_in_events(now);
+      busy = feeds_.poll(*component_, now, kEventsPerPoll).more;
       busy |= component_->run_once(now, kWorkPerRound) > 0;
     }
-  }
-
-  // True if the feeds have more right now.
-  bool take_in_events(Time now) {
-    bool more = false;
-    bool all_synced = true;
-    for (const auto& feed : feeds_) {
-      events_.clear();
-      const client::Feed::Poll poll = feed->poll(events_, kEventsPerPoll);
-      for (client::Event& event : events_) component_->apply(std::move(event), now);
-      more |= poll.more;
-      all_synced &= poll.synced;
-    }
-    if (all_synced && !synced_) {
-      synced_ = true;
-      component_->apply(client::Synced{}, now);
-    }
-    return more;
   }
 
   Duration patience() const {
@@ -106,10 +100,8 @@ class ComponentThread {
   const Clock& clock_;
   Mailbox<Message> mailbox_;
   std::atomic<bool> woken_{false};
-  std::unique_ptr<T> component_;
-  std::vector<std::unique_ptr<client::Feed>> feeds_;
-  std::vector<client::Event> events_;
-  bool synced_ = false;
+  const std::unique_ptr<client::Component> component_;
+  client::Feeds feeds_;
   std::thread thread_;
 };
 

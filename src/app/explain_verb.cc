@@ -62,7 +62,7 @@ Result<explain::Subject> subject_of(ExplainFlags flags, const std::string& name_
                 "(cpg) and pod (po)",
                 flags.kind);
   if (flags.name.empty())
-    return fail(Reason::BadRequest, "which {} shall be explained? {}", flags.kind, usage);
+    return fail(Reason::BadRequest, "which {} should be explained? {}", flags.kind, usage);
   if (is_pod_group(flags.kind))
     return scheduler::GroupKey{GroupKind::PodGroup, name_space, flags.name};
   if (is_composite(flags.kind))
@@ -70,7 +70,8 @@ Result<explain::Subject> subject_of(ExplainFlags flags, const std::string& name_
   return explain::PodKey{name_space, flags.name};
 }
 
-// Lists one kind after the other and collects every right that is missing, to tell them at once.
+// Lists one kind after the other and collects every right that is missing, to name them all at
+// once.
 class ClusterReader {
  public:
   explicit ClusterReader(client::HttpsClient& client) : client_(client) {}

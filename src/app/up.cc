@@ -6,11 +6,14 @@
 
 #include <filesystem>
 #include <memory>
-#include <thread>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/backup_socket.h"
 #include "app/component_thread.h"
+#include "app/credentials.h"
 #include "app/data_dir.h"
 #include "app/descriptors.h"
 #include "app/key_check.h"
@@ -18,19 +21,12 @@
 #include "app/version.h"
 #include "base/entropy.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/time.h"
-#include "controllers/composite_protection.h"
-#include "controllers/disruption.h"
-#include "controllers/garbage_collector.h"
-#include "controllers/namespace_defaults.h"
-#include "controllers/pod_garbage.h"
-#include "controllers/podgroup_protection.h"
-#include "controllers/role_aggregation.h"
-#include "scheduler/scheduler.h"
+#include "components/components.h"
 #include "server/access/access.h"
 #include "server/access/escalation.h"
 #include "server/core/bootstrap/bootstrap.h"
-#include "server/core/bootstrap/bootstrap_roles.h"
 #include "server/core/bootstrap/client_authority.h"
 #include "server/core/read/reader.h"
 #include "server/core/server.h"
@@ -66,44 +62,6 @@ class Signals {
   sigset_t set_{};
 };
 
-// The authority of this installation: found in the data directory, or made and kept there.
-Result<server::Credential> authority(const DataDir* data_dir, Time now) {
-  if (data_dir == nullptr) return server::make_authority("kubernetes-ca", now);
-  const std::string folder = data_dir->path("pki");
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  Result<std::string> certificate = read_file(folder + "/ca.crt");
-  Result<std::string> key = read_file(folder + "/ca.key");
-  if (certificate && key) return server::Credential{std::move(*certificate), std::move(*key)};
-  server::Credential made = TRY(server::make_authority("kubernetes-ca", now));
-  TRY(write_private_file(folder + "/ca.key", made.private_key));
-  TRY(write_private_file(folder + "/ca.crt", made.certificate));
-  return made;
-}
-
-Result<server::Credential> serving_certificate(const server::Credential& ca,
-                                               const UpOptions& options, Time now) {
-  server::ServingNames names;
-  names.dns = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
-               "kubernetes.default.svc.cluster.local"};
-  names.addresses = {"127.0.0.1", "::1"};
-  if (options.listen_address != "127.0.0.1" && options.listen_address != "::1" &&
-      options.listen_address != "0.0.0.0" && options.listen_address != "::")
-    names.addresses.push_back(options.listen_address);
-  return server::make_serving_certificate(ca, names, now);
-}
-
-// The key that signs ServiceAccount tokens: kept like the authority, so that tokens outlive a
-// restart.
-Result<server::TokenKey> token_key(const DataDir* data_dir) {
-  if (data_dir == nullptr) return server::TokenKey::read(TRY(server::TokenKey::make_pem()));
-  const std::string path = data_dir->path("pki/sa.key");
-  if (const Result<std::string> pem = read_file(path)) return server::TokenKey::read(*pem);
-  const std::string made = TRY(server::TokenKey::make_pem());
-  TRY(write_private_file(path, made));
-  return server::TokenKey::read(made);
-}
-
 Result<std::unique_ptr<server::AuditLog>> audit_log(const UpOptions& options) {
   if (options.audit_log.empty()) return nullptr;
   return server::AuditLog::open(options.audit_log, options.audit_rotation);
@@ -126,8 +84,9 @@ std::string kubeconfig_path(const UpOptions& options, const DataDir* data_dir) {
   return data_dir == nullptr ? "muster.kubeconfig" : data_dir->path("kubeconfig");
 }
 
-void greet(const std::string& server, const std::string& kubeconfig, std::size_t nodes,
-           bool in_memory) {
+void print_banner(const std::string& server, const std::string& kubeconfig,
+                  const UpOptions& options) {
+  const std::size_t nodes = options.shape.node_count();
   fmt::print(
       "Muster {} serves on {}{}\n"
       "kubeconfig: {}\n\n"
@@ -139,15 +98,53 @@ void greet(const std::string& server, const std::string& kubeconfig, std::size_t
       nodes == 0 ? std::string(", without pretend nodes")
                  : fmt::format(", with {} pretend nodes", nodes),
       kubeconfig, std::filesystem::absolute(kubeconfig).string());
-  if (in_memory) fmt::print("\nNothing is kept on disk: stopping loses everything.\n");
+  if (options.in_memory) fmt::print("\nNothing is kept on disk: stopping loses everything.\n");
   std::fflush(stdout);
+}
+
+// A component with its thread and its way into the server.
+struct RunningComponent {
+  RunningComponent(std::string_view name, const server::Server& server, api::User user,
+                   std::shared_ptr<server::RequestMeter> meter,
+                   const ComponentThread::Surroundings& surroundings,
+                   const ComponentThread::Make& make)
+      : client(server, std::move(user), std::move(meter)),
+        thread(name, client, surroundings, make) {}
+
+  server::LoopbackClient client;
+  ComponentThread thread;
+};
+using RunningComponents = std::vector<std::unique_ptr<RunningComponent>>;
+
+RunningComponents start_components(const UpOptions& options, const std::string& ca_certificate,
+                                   const server::Server& server,
+                                   const std::shared_ptr<server::RequestMeter>& meter,
+                                   const ComponentThread::Surroundings& surroundings) {
+  components::Settings settings;
+  settings.ca_certificate = ca_certificate;
+  settings.scheduler.group_bindings = true;
+  settings.scheduler.gates = options.gates;
+  RunningComponents out;
+  out.push_back(std::make_unique<RunningComponent>(
+      "pretend-nodes", server, sim::PretendNodes::user(), meter, surroundings,
+      [&](client::ComponentContext context) {
+        return std::make_unique<sim::PretendNodes>(options.shape, std::move(context));
+      }));
+  for (const components::Entry& entry : components::all())
+    out.push_back(std::make_unique<RunningComponent>(
+        entry.name, server, entry.user, meter, surroundings, [&](client::ComponentContext context) {
+          return entry.make(settings, std::move(context));
+        }));
+  return out;
 }
 
 }  // namespace
 
-Result<void> run_up(UpOptions options) {
+Result<void> run_up(const UpOptions& options) {
   const Signals signals;
   const SystemClock clock;
+  Metrics metrics;
+  const auto meter = std::make_shared<server::RequestMeter>();
   server::HttpLimits limits = options.limits;
   limits.clients = within_descriptors(limits.clients, raise_descriptor_limit());
   std::unique_ptr<DataDir> data_dir;
@@ -159,7 +156,8 @@ Result<void> run_up(UpOptions options) {
   if (data_dir) TRY(data_dir->finish());
   if (data_dir && store->revision().value > 0) TRY(check_keys(*data_dir));
   const server::Credential ca = TRY(authority(data_dir.get(), clock.now()));
-  const server::Credential serving = TRY(serving_certificate(ca, options, clock.now()));
+  const server::Credential serving =
+      TRY(serving_certificate(ca, options.listen_address, clock.now()));
   const server::Credential admin = TRY(server::make_client_certificate(
       ca, {.user = "kubernetes-admin", .groups = {"system:masters"}}, clock.now()));
 
@@ -187,7 +185,9 @@ Result<void> run_up(UpOptions options) {
                                    .private_key = serving.private_key,
                                    .limits = limits,
                                    .audit = audit.get(),
-                                   .store_health = &store->health()},
+                                   .store_health = &store->health(),
+                                   .meter = meter,
+                                   .more_metrics = [&metrics] { return metrics.text(); }},
                                   server, access, clock));
   const std::string url = "https://" + reachable(listener->address());
   const std::string kubeconfig = kubeconfig_path(options, data_dir.get());
@@ -200,35 +200,10 @@ Result<void> run_up(UpOptions options) {
     backups = TRY(BackupSocket::start(
         data_dir->path("."), [&](const std::string& folder) { return store->copy_to(folder); }));
 
-  server::LoopbackClient scheduler_client(server,
-                                          {"system:kube-scheduler", {"system:authenticated"}});
-  server::LoopbackClient nodes_client(
-      server, {"system:node:pretend", {"system:nodes", "system:authenticated"}});
-  const std::size_t node_count = options.shape.node_count();
-  ComponentThread<sim::PretendNodes> nodes("pretend-nodes", nodes_client, clock,
-                                           std::move(options.shape));
-  server::LoopbackClient controllers_client(
-      server, {"system:kube-controller-manager", {"system:authenticated"}});
-  ComponentThread<controllers::PodGroupProtection> pod_group_protection("podgroups",
-                                                                        controllers_client, clock);
-  ComponentThread<controllers::CompositeProtection> composite_protection("composites",
-                                                                         controllers_client, clock);
-  ComponentThread<controllers::GarbageCollector> garbage_collector("garbage", controllers_client,
-                                                                   clock);
-  ComponentThread<controllers::NamespaceDefaults> namespace_defaults(
-      "namespaces", controllers_client, clock, ca.certificate);
-  ComponentThread<controllers::Disruption> disruption("disruption", controllers_client, clock);
-  ComponentThread<controllers::PodGarbage> pod_garbage("pod-garbage", controllers_client, clock);
-  server::LoopbackClient aggregation_client(server, server::role_aggregator());
-  ComponentThread<controllers::RoleAggregation> role_aggregation("roles", aggregation_client,
-                                                                 clock);
-  scheduler::SchedulerOptions scheduler_options;
-  scheduler_options.group_bindings = true;
-  scheduler_options.gates = options.gates;
-  ComponentThread<scheduler::Scheduler> scheduler("scheduler", scheduler_client, clock,
-                                                  scheduler_options);
+  const RunningComponents components = start_components(options, ca.certificate, server, meter,
+                                                        {.clock = clock, .metrics = metrics});
 
-  greet(url, kubeconfig, node_count, options.in_memory);
+  print_banner(url, kubeconfig, options);
   signals.wait();
   fmt::print("\nStopping.\n");
   // No write may come back to a component that is gone: the registry answers what it has, then

@@ -26,6 +26,6 @@ struct UpOptions {
 
 // Runs the whole control plane until SIGINT or SIGTERM. The error is one sentence for the user:
 // what is in the way of starting, and what to do.
-Result<void> run_up(UpOptions options);
+Result<void> run_up(const UpOptions& options);
 
 }  // namespace muster::app

@@ -29,8 +29,7 @@ struct Event {
 class Feed {
  public:
   virtual ~Feed() = default;
-  // Moves up to `max` events that have arrived into `out`. True while the initial block is not yet
-  // complete.
+  // Moves up to `max` events that have arrived into `out`.
   struct Poll {
     bool synced = false;  // everything that existed at the start has been reported
     bool more = false;    // call again, there is more right now

@@ -76,7 +76,7 @@ Result<void> merge_file(const std::string& file, std::string_view text, Merged& 
   if (!parsed)
     return fail(Reason::Invalid, "kubeconfig {} is no YAML: {}", file, parsed.error().message);
   const Json& document = parsed->value;
-  if (document.is_null()) return {};  // kubectl takes an empty file for one without entries
+  if (document.is_null()) return {};  // to kubectl an empty file is one without entries
   if (!document.is_object() ||
       (api::find(document, "kind") != nullptr && api::find_string(document, "kind") != "Config"))
     return fail(Reason::Invalid,
@@ -170,7 +170,7 @@ class Fields {
     return read;
   }
 
-  // PEM, so that a mix-up is told here and not by the TLS library.
+  // PEM, so that a mix-up is reported here and not by the TLS library.
   Result<std::string> pem(const std::string& field) const {
     std::string read = TRY(bytes(field));
     if (!read.empty() && read.find("-----BEGIN ") == std::string::npos)

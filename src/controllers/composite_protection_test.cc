@@ -7,17 +7,14 @@
 namespace muster::controllers {
 namespace {
 
-static_assert(client::Component<CompositeProtection>);
-
 constexpr Time kStart{std::chrono::hours{24}};
 
 class CompositeProtectionTest : public testing::Test {
  protected:
-  const api::Kind composite_kind_ =
-      test_kind("CompositePodGroup", "compositepodgroups", "scheduling/v1alpha3");
-  const api::Kind group_kind_ = test_kind("PodGroup", "podgroups", "scheduling/v1beta1");
+  const api::Kind& composite_kind_ = api::kinds::composite_pod_group();
+  const api::Kind& group_kind_ = api::kinds::pod_group();
   Sent sent_;
-  CompositeProtection controller_{sent_.sink()};
+  CompositeProtection controller_{sent_.context()};
 
   void SetUp() override { tell(client::Synced{}); }
   void tell(client::Input input) { controller_.apply(std::move(input), kStart); }
@@ -26,7 +23,8 @@ class CompositeProtectionTest : public testing::Test {
     while (controller_.run_once(kStart, 1) > 0) {
     }
     Texts names;
-    for (const std::string& text : sent_.take()) names.push_back(text.substr(0, text.find(' ')));
+    for (const std::string& text : sent_.new_texts())
+      names.push_back(text.substr(0, text.find(' ')));
     return names;
   }
   void tell(Type type, const api::Kind& kind, std::string_view name, std::string_view parent,

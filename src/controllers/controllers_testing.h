@@ -15,18 +15,6 @@
 // Shorthands of this room's tests.
 namespace muster::controllers {
 
-// A kind as kinds.cc would have it, as far as controllers care.
-inline api::Kind test_kind(std::string name, std::string plural, std::string_view package) {
-  api::Kind kind;
-  kind.group = "scheduling.k8s.io";
-  kind.versions = {std::string(package.substr(package.find('/') + 1))};
-  kind.stored_version = kind.versions.front();
-  kind.plural = std::move(plural);
-  kind.message = &api::schema::message(package, name);
-  kind.kind = std::move(name);
-  return kind;
-}
-
 inline api::ObjectPtr object(const api::Kind& kind, std::string_view json) {
   Result<api::ParsedJson> parsed = api::parse_json(json);
   EXPECT_TRUE(parsed) << json;
@@ -37,21 +25,21 @@ inline api::ObjectPtr object(const api::Kind& kind, std::string_view json) {
 struct Sent {
   std::vector<std::pair<api::Request, std::uint64_t>> requests;
 
-  client::Send sink() {
-    return [this](api::Request request, std::uint64_t ticket) {
+  client::ComponentContext context() {
+    return {.send = [this](api::Request request, std::uint64_t ticket) {
       requests.emplace_back(std::move(request), ticket);
-    };
+    }};
   }
   // "namespace/name body" of each request since the last call.
-  std::vector<std::string> take() {
+  std::vector<std::string> new_texts() {
     std::vector<std::string> out;
-    for (; told < requests.size(); ++told) {
-      const api::Request& request = requests[told].first;
+    for (; shown < requests.size(); ++shown) {
+      const api::Request& request = requests[shown].first;
       out.push_back(request.name_space + "/" + request.name + " " + api::to_text(request.body));
     }
     return out;
   }
-  std::size_t told = 0;
+  std::size_t shown = 0;
 };
 
 using Type = client::Event::Type;

@@ -1,13 +1,13 @@
 #include "controllers/disruption.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "api/selectors.h"
 #include "base/check.h"
-#include "base/log.h"
 
 namespace muster::controllers {
 namespace {
@@ -80,74 +80,100 @@ JsonObject condition(bool allowed, std::int64_t generation, const Json& before, 
           {"message", ""}};
 }
 
+// The revision makes sure that no eviction was counted in between.
+api::Request write_status(const api::Object& budget, JsonObject status) {
+  return client::patch_request(
+      budget.kind(), budget.meta().name_space, budget.meta().name, "status",
+      api::PatchType::JsonPatch,
+      JsonArray{JsonObject{{"op", "test"},
+                           {"path", "/metadata/resourceVersion"},
+                           {"value", std::to_string(budget.revision().value)}},
+                JsonObject{{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}});
+}
+
+const client::Mirror::Indexes kByUid{
+    .own = [](const api::Object& object, std::vector<std::string>& out) {
+      out.push_back(object.meta().uid);
+    }};
+
 }  // namespace
 
-Disruption::Disruption(client::Send send) : calls_(std::move(send)) {}
+Disruption::Disruption(client::ComponentContext context)
+    : Controller("disruption", std::move(context), watches(*this)),
+      pods_({.labels = true}),
+      owners_{client::Mirror(kByUid), client::Mirror(kByUid), client::Mirror(kByUid),
+              client::Mirror(kByUid)} {}
 
-std::vector<const api::Kind*> Disruption::watched_kinds() {
-  return {&budget_kind(),
-          &api::kinds::pod(),
-          &find_kind("", "ReplicationController"),
-          &find_kind("apps", "Deployment"),
-          &find_kind("apps", "ReplicaSet"),
-          &find_kind("apps", "StatefulSet")};
+std::vector<Disruption::Watch> Disruption::watches(Disruption& self) {
+  std::vector<Watch> out{
+      {.kind = &budget_kind(),
+       .mirror = &self.budgets_,
+       .keys_of = [&self](const Change& change) { return self.on_budget(change); }},
+      {.kind = &api::kinds::pod(), .mirror = &self.pods_, .keys_of = [&self](const Change& change) {
+         return self.budgets_that_select(change);
+       }}};
+  const std::array owner_kinds{&find_kind("", "ReplicationController"),
+                               &find_kind("apps", "Deployment"), &find_kind("apps", "ReplicaSet"),
+                               &find_kind("apps", "StatefulSet")};
+  for (std::size_t i = 0; i < owner_kinds.size(); ++i)
+    out.push_back(
+        {.kind = owner_kinds[i],
+         .mirror = &self.owners_[i],
+         .keys_of = [&self](const Change& change) { return self.budgets_beside(change); }});
+  return out;
 }
 
-void Disruption::apply(client::Input input, Time now) {
-  if (const auto* event = std::get_if<client::Event>(&input))
-    see(*event);
-  else if (const auto* called = std::get_if<client::Called>(&input))
-    take_in_outcome(*called, now);
-  else
-    started_ = true;
-}
-
-void Disruption::see(const client::Event& event) {
-  const api::ObjectMeta& meta = event.object->meta();
-  const bool deleted = event.type == client::Event::Type::Deleted;
-  if (&event.object->kind() == &budget_kind()) {
-    const std::string key = api::key_text(meta);
-    if (deleted) {
-      budgets_.erase(key);
-      return;
-    }
-    budgets_[key].object = event.object;
-    work_.add(key);
-    return;
+Disruption::Keys Disruption::on_budget(const Change& change) {
+  std::string key = api::key_text(change.newest().meta());
+  selectors_.erase(key);
+  if (change.after != nullptr) {
+    const Json budget = change.after->document();
+    if (auto selector = api::read_label_selector(api::find_path(budget, "spec.selector")))
+      selectors_.emplace(key, *std::move(selector));
   }
-  if (&event.object->kind() == &api::kinds::pod()) {
-    if (deleted)
-      pods_[meta.name_space].erase(meta.name);
-    else
-      pods_[meta.name_space][meta.name] = event.object;
-  } else if (deleted) {
-    owners_.erase(meta.uid);
-  } else {
-    owners_[meta.uid] = event.object;
-  }
-  look_again(meta.name_space);
+  return {std::move(key)};
 }
 
-void Disruption::look_again(const std::string& name_space) {
-  const std::string prefix = name_space + "/";
-  for (auto at = budgets_.lower_bound(prefix);
-       at != budgets_.end() && at->first.starts_with(prefix); ++at)
-    work_.add(at->first);
+// Budgets that select the pod, or did before it changed.
+Disruption::Keys Disruption::budgets_that_select(const Change& pod) const {
+  Keys keys;
+  const std::string prefix = pod.newest().meta().name_space + "/";
+  for (auto at = selectors_.lower_bound(prefix);
+       at != selectors_.end() && at->first.starts_with(prefix); ++at)
+    if ((pod.before != nullptr && at->second.matches(pod.before->meta().labels)) ||
+        (pod.after != nullptr && at->second.matches(pod.after->meta().labels)))
+      keys.push_back(at->first);
+  return keys;
+}
+
+// All budgets of the namespace of an owner: which pods are its own is known to the pods alone.
+Disruption::Keys Disruption::budgets_beside(const Change& change) const {
+  Keys keys;
+  const std::string prefix = change.newest().meta().name_space + "/";
+  for (auto at = selectors_.lower_bound(prefix);
+       at != selectors_.end() && at->first.starts_with(prefix); ++at)
+    keys.push_back(at->first);
+  return keys;
+}
+
+api::ObjectPtr Disruption::find_owner(std::string_view uid) const {
+  for (const client::Mirror& mirror : owners_)
+    if (const auto& found = mirror.indexed(uid); !found.empty()) return (*found.begin())->object;
+  return nullptr;
 }
 
 // How many replicas the object of this uid, or the deployment above it, wants; `pods` if it is of a
 // kind that does not say.
 std::int64_t Disruption::replicas_of(const std::string& uid, std::int64_t pods) const {
-  auto at = owners_.find(uid);
-  if (at == owners_.end()) return pods;
-  if (const auto* above = controller_of(*at->second))
-    if (const auto deployment = owners_.find(above->uid); deployment != owners_.end())
-      at = deployment;
-  return number_at(at->second->document(), "spec.replicas", 1);
+  api::ObjectPtr owner = find_owner(uid);
+  if (owner == nullptr) return pods;
+  if (const auto* above = controller_of(*owner))
+    if (api::ObjectPtr deployment = find_owner(above->uid)) owner = std::move(deployment);
+  return number_at(owner->document(), "spec.replicas", 1);
 }
 
 // How many pods there should be, according to those who make them.
-std::int64_t Disruption::scale_of(const std::vector<api::ObjectPtr>& pods) const {
+std::int64_t Disruption::scale_of(const Pods& pods) const {
   std::map<std::string, std::int64_t> makers;  // pods by uid of who made them
   for (const api::ObjectPtr& pod : pods)
     if (const auto* maker = controller_of(*pod)) ++makers[maker->uid];
@@ -156,7 +182,7 @@ std::int64_t Disruption::scale_of(const std::vector<api::ObjectPtr>& pods) const
   return scale;
 }
 
-Disruption::Counts Disruption::count(const Json& budget, const std::vector<api::ObjectPtr>& pods,
+Disruption::Counts Disruption::count(const Json& budget, const Pods& pods,
                                      const JsonObject& disrupted) const {
   Counts out;
   const Json* unavailable = api::find_path(budget, "spec.maxUnavailable");
@@ -179,12 +205,11 @@ JsonObject Disruption::still_disrupted(const Json& budget, const std::string& na
                                        std::optional<Time>& next) const {
   JsonObject out;
   const Json* disrupted = api::find_path(budget, "status.disruptedPods");
-  const auto pods = pods_.find(name_space);
-  if (disrupted == nullptr || !disrupted->is_object() || pods == pods_.end()) return out;
+  if (disrupted == nullptr || !disrupted->is_object()) return out;
   for (const auto& entry : disrupted->get_object()) {
-    const auto pod = pods->second.find(std::string(entry.key()));
+    const api::ObjectPtr pod = pods_.find(name_space, entry.key());
     const auto since = parse_time(api::find_string(*disrupted, entry.key()));
-    if (pod == pods->second.end() || pod->second->meta().deletion_time || !since) continue;
+    if (pod == nullptr || pod->meta().deletion_time || !since) continue;
     const Time end = *since + kEvictionMax;
     if (end <= now) continue;
     if (!next || end < *next) next = end;
@@ -193,79 +218,39 @@ JsonObject Disruption::still_disrupted(const Json& budget, const std::string& na
   return out;
 }
 
-void Disruption::decide(const std::string& key, Time now) {
-  const auto at = budgets_.find(key);
-  if (at == budgets_.end() || at->second.asked) return;
-  const api::Object& object = *at->second.object;
-  const Json budget = object.document();
-  const auto selector = api::read_label_selector(api::find_path(budget, "spec.selector"));
-  std::vector<api::ObjectPtr> pods;
-  if (const auto home = pods_.find(object.meta().name_space); selector && home != pods_.end())
-    for (const auto& [name, pod] : home->second)
-      if (selector->matches(pod->meta().labels)) pods.push_back(pod);
+void Disruption::reconcile(const std::string& key, Time now) {
+  const auto [name_space, name] = client::split_key(key);
+  const api::ObjectPtr object = budgets_.find(name_space, name);
+  if (object == nullptr) return;
+  const api::ObjectMeta& meta = object->meta();
+  const Json budget = object->document();
+  const auto selector = selectors_.find(key);
+  const Pods pods =
+      selector == selectors_.end() ? Pods() : pods_.select(meta.name_space, selector->second);
 
   std::optional<Time> next;
-  const JsonObject disrupted = still_disrupted(budget, object.meta().name_space, now, next);
-  if (next) work_.add_at(*next, key);
+  const JsonObject disrupted = still_disrupted(budget, meta.name_space, now, next);
+  if (next) work().add_at(*next, key);
   const Counts counts = count(budget, pods, disrupted);
   const Json* old_disrupted = api::find_path(budget, "status.disruptedPods");
   const bool same_disrupted = disrupted == (old_disrupted != nullptr && old_disrupted->is_object()
                                                 ? old_disrupted->get_object()
                                                 : JsonObject());
-  if (same_disrupted &&
-      number_at(budget, "status.observedGeneration") == object.meta().generation &&
+  if (same_disrupted && number_at(budget, "status.observedGeneration") == meta.generation &&
       number_at(budget, "status.expectedPods") == counts.expected &&
       number_at(budget, "status.desiredHealthy") == counts.desired &&
       number_at(budget, "status.currentHealthy") == counts.healthy &&
       number_at(budget, "status.disruptionsAllowed") == counts.allowed)
     return;
-  at->second.asked = true;
-  // The revision makes sure that no eviction was counted in between.
-  JsonArray patch{
-      JsonObject{{"op", "test"},
-                 {"path", "/metadata/resourceVersion"},
-                 {"value", std::to_string(object.revision().value)}},
-      JsonObject{{"op", "add"},
-                 {"path", "/status"},
-                 {"value", JsonObject{{"observedGeneration", object.meta().generation},
-                                      {"disruptedPods", disrupted},
-                                      {"disruptionsAllowed", counts.allowed},
-                                      {"currentHealthy", counts.healthy},
-                                      {"desiredHealthy", counts.desired},
-                                      {"expectedPods", counts.expected},
-                                      {"conditions", JsonArray{condition(counts.allowed > 0,
-                                                                         object.meta().generation,
-                                                                         budget, now)}}}}}};
-  calls_.send(client::patch_request(object.kind(), object.meta().name_space, object.meta().name,
-                                    "status", api::PatchType::JsonPatch, std::move(patch)),
-              key);
-}
-
-void Disruption::take_in_outcome(const client::Called& called, Time now) {
-  const std::optional<std::string> about = calls_.take(called);
-  if (!about) return;
-  const std::string& key = *about;
-  const auto at = budgets_.find(key);
-  if (at == budgets_.end()) return;
-  Budget& budget = at->second;
-  budget.asked = false;
-  if (called.outcome) {
-    budget.backoff = {};
-    work_.add(key);
-    return;
-  }
-  log(LogLevel::Debug, "the status of disruption budget {} cannot be written: {}; trying again",
-      key, called.outcome.error().message);
-  work_.retry(key, budget.backoff, now);
-}
-
-std::size_t Disruption::run_once(Time now, std::size_t limit) {
-  if (!started_) return 0;
-  return work_.run(now, limit, [&](const std::string& key) { decide(key, now); });
-}
-
-std::optional<Time> Disruption::next_deadline() const {
-  return started_ ? work_.next_deadline() : std::nullopt;
+  JsonObject status{
+      {"observedGeneration", meta.generation},
+      {"disruptedPods", disrupted},
+      {"disruptionsAllowed", counts.allowed},
+      {"currentHealthy", counts.healthy},
+      {"desiredHealthy", counts.desired},
+      {"expectedPods", counts.expected},
+      {"conditions", JsonArray{condition(counts.allowed > 0, meta.generation, budget, now)}}};
+  call(key, write_status(*object, std::move(status)));
 }
 
 }  // namespace muster::controllers

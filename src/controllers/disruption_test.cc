@@ -61,7 +61,7 @@ class DisruptionTest : public ::testing::Test {
   std::string last_;
   Time now_ = *parse_time("2026-05-01T10:00:00Z");
   Sent sent_;
-  Disruption disruption_{sent_.sink()};
+  Disruption disruption_{sent_.context()};
 };
 
 TEST_F(DisruptionTest, CountsHealthyPodsAgainstAMinimum) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/conversion.h"
-#include "base/log.h"
 
 namespace muster::controllers {
 namespace {
@@ -91,37 +90,38 @@ api::Request remove(const api::Object& object, std::string_view policy) {
   return request;
 }
 
+template <typename More>
+void append(std::vector<std::string>& keys, const More& more) {
+  keys.insert(keys.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
-GarbageCollector::GarbageCollector(client::Send send) : calls_(std::move(send)) {}
+GarbageCollector::GarbageCollector(client::ComponentContext context)
+    : Controller("garbage-collector", std::move(context), watches(*this)) {}
 
-std::vector<const api::Kind*> GarbageCollector::watched_kinds() {
-  std::vector<const api::Kind*> kinds;
+// Every kind that is stored, but events: nothing owns them and they own nothing.
+std::vector<GarbageCollector::Watch> GarbageCollector::watches(GarbageCollector& self) {
+  std::vector<Watch> out;
   for (const api::Kind* kind : api::all_kinds())
     if (kind->stored && &api::stored_kind(*kind) == kind && kind != &api::kinds::event())
-      kinds.push_back(kind);
-  return kinds;
+      out.push_back({.kind = kind, .keys_of = [&self](const Change& change) {
+                       return change.after ? self.on_object(change.after)
+                                           : self.on_gone(*change.before);
+                     }});
+  return out;
 }
 
-void GarbageCollector::apply(client::Input input, Time now) {
-  if (const auto* event = std::get_if<client::Event>(&input))
-    see(*event);
-  else if (const auto* called = std::get_if<client::Called>(&input))
-    take_in_outcome(*called, now);
-  else
-    started_ = true;
-}
-
-void GarbageCollector::see(const client::Event& event) {
-  const api::Object& object = *event.object;
+GarbageCollector::Keys GarbageCollector::on_object(const api::ObjectPtr& shown) {
+  const api::Object& object = *shown;
   const std::string& uid = object.meta().uid;
-  if (event.type == client::Event::Type::Deleted) return forget(object);
+  Keys keys;
   Node& node = nodes_[uid];
-  const api::ObjectPtr before = std::exchange(node.object, event.object);
+  const api::ObjectPtr before = std::exchange(node.object, shown);
   if (before == nullptr) {
     if (const auto at = waiting_for_.find(uid); at != waiting_for_.end()) {
       node.dependents = std::move(at->second);
-      work_.add_all(node.dependents);
+      append(keys, node.dependents);
       waiting_for_.erase(at);
     }
   }
@@ -131,30 +131,32 @@ void GarbageCollector::see(const client::Event& event) {
       before == nullptr ? !object.meta().owners.empty() : !same_owners(*before, object);
   if (new_owners) {
     // Those it no longer names may have waited for it.
-    if (before != nullptr) unlink(*before);
+    if (before != nullptr) append(keys, unlink(*before));
     link(object);
   }
-  if (ends || new_owners) work_.add(uid);
+  if (ends || new_owners) keys.push_back(uid);
   // It may have stopped blocking one that waits for it.
   for (const api::OwnerReference& owner : object.meta().owners)
     if (const auto at = nodes_.find(owner.uid);
         at != nodes_.end() && deletes_in_foreground(*at->second.object))
-      work_.add(owner.uid);
+      keys.push_back(owner.uid);
   // Those below it are deleted, or let go, with it.
-  if (ends && (before == nullptr || !before->meta().deletion_time)) work_.add_all(node.dependents);
+  if (ends && (before == nullptr || !before->meta().deletion_time)) append(keys, node.dependents);
+  return keys;
 }
 
-void GarbageCollector::forget(const api::Object& object) {
+GarbageCollector::Keys GarbageCollector::on_gone(const api::Object& object) {
   const auto at = nodes_.find(object.meta().uid);
-  if (at == nodes_.end()) return;
+  if (at == nodes_.end()) return {};
   const std::set<std::string> dependents = std::move(at->second.dependents);
   const api::ObjectPtr last = std::move(at->second.object);
   nodes_.erase(at);
-  unlink(*last);
-  if (dependents.empty()) return;
+  Keys keys = unlink(*last);
+  if (dependents.empty()) return keys;
   absent_.insert(object.meta().uid);
-  work_.add_all(dependents);
+  append(keys, dependents);
   waiting_for_.emplace(object.meta().uid, dependents);
+  return keys;
 }
 
 // Enters the object with its owners.
@@ -166,11 +168,13 @@ void GarbageCollector::link(const api::Object& object) {
   }
 }
 
-void GarbageCollector::unlink(const api::Object& object) {
+// Returns the owners that may have waited for it.
+GarbageCollector::Keys GarbageCollector::unlink(const api::Object& object) {
+  Keys keys;
   for (const api::OwnerReference& owner : object.meta().owners) {
     if (const auto at = nodes_.find(owner.uid); at != nodes_.end()) {
       at->second.dependents.erase(object.meta().uid);
-      if (at->second.object->meta().deletion_time) work_.add(owner.uid);
+      if (at->second.object->meta().deletion_time) keys.push_back(owner.uid);
       continue;
     }
     const auto waiting = waiting_for_.find(owner.uid);
@@ -180,6 +184,7 @@ void GarbageCollector::unlink(const api::Object& object) {
     waiting_for_.erase(waiting);
     absent_.erase(owner.uid);
   }
+  return keys;
 }
 
 GarbageCollector::Owner GarbageCollector::judge(const api::Object& dependent,
@@ -196,39 +201,43 @@ GarbageCollector::Owner GarbageCollector::judge(const api::Object& dependent,
   return deletes_in_foreground(owner) ? Owner::Waiting : Owner::Solid;
 }
 
-void GarbageCollector::decide(const std::string& uid) {
-  const auto at = nodes_.find(uid);
-  if (at == nodes_.end() || at->second.asked) return;
-  Node& node = at->second;
-  if (deletes_as_orphan(*node.object)) return decide_orphans(node);
+void GarbageCollector::reconcile(const std::string& key, Time now) {
+  const auto at = nodes_.find(key);
+  if (at == nodes_.end()) return;
+  const Node& node = at->second;
+  if (deletes_as_orphan(*node.object)) return decide_orphans(node, now);
   if (deletes_in_foreground(*node.object)) return decide_foreground(node);
   if (node.object->meta().deletion_time) return;
   decide_dependent(node);
 }
 
-void GarbageCollector::decide_foreground(Node& node) {
+void GarbageCollector::decide_foreground(const Node& node) {
   const std::string& uid = node.object->meta().uid;
   const bool blocked = std::ranges::any_of(node.dependents, [&](const std::string& dependent) {
     const auto at = nodes_.find(dependent);
     return at != nodes_.end() && blocks(*at->second.object, uid);
   });
-  if (!blocked) call(node, drop_finalizer(*node.object, kForeground), {.uid = uid});
+  if (!blocked) change(uid, drop_finalizer(*node.object, kForeground));
 }
 
-void GarbageCollector::decide_orphans(Node& node) {
+// It is asked again when a dependent has lost its reference, or could not.
+void GarbageCollector::decide_orphans(const Node& node, Time now) {
   const std::string uid = node.object->meta().uid;
-  if (node.dependents.empty()) {
-    call(node, drop_finalizer(*node.object, kOrphan), {.uid = uid});
-    return;
-  }
+  if (node.dependents.empty()) return change(uid, drop_finalizer(*node.object, kOrphan));
+  bool busy = false;  // a call about a dependent is under way
   for (const std::string& dependent : node.dependents) {
     const auto at = nodes_.find(dependent);
-    if (at != nodes_.end() && !at->second.asked)
-      call(at->second, drop_references(*at->second.object, {uid}), {.uid = dependent});
+    if (at == nodes_.end()) continue;
+    if (work().is_held(dependent))
+      busy = true;
+    else
+      call(dependent, drop_references(*at->second.object, {uid}),
+           [this, uid](const client::Outcome& outcome, Time then) { finish(uid, outcome, then); });
   }
+  if (busy) work().retry(uid, now);
 }
 
-void GarbageCollector::decide_dependent(Node& node) {
+void GarbageCollector::decide_dependent(const Node& node) {
   const api::Object& object = *node.object;
   std::vector<std::string> useless;  // references
   bool solid = false;
@@ -242,16 +251,16 @@ void GarbageCollector::decide_dependent(Node& node) {
     }
   }
   if (useless.empty()) return;
-  const Call about{.uid = object.meta().uid};
-  if (solid) return call(node, drop_references(object, useless), about);
+  const std::string& uid = object.meta().uid;
+  if (solid) return change(uid, drop_references(object, useless));
   if (!waiting || node.dependents.empty()) {
     const std::string_view policy = has_finalizer(object, kOrphan)       ? "Orphan"
                                     : has_finalizer(object, kForeground) ? "Foreground"
                                                                          : "Background";
-    return call(node, remove(object, policy), about);
+    return change(uid, remove(object, policy));
   }
-  if (is_cycle(node)) return call(node, unblock(object), about);
-  call(node, remove(object, "Foreground"), about);
+  if (is_cycle(node)) return change(uid, unblock(object));
+  change(uid, remove(object, "Foreground"));
 }
 
 // Whether one of those below it is itself deleted in the foreground, and so may wait for it, and
@@ -266,9 +275,9 @@ bool GarbageCollector::is_cycle(const Node& node) const {
          });
 }
 
-void GarbageCollector::ask_for_owner(Node& node, const api::OwnerReference& reference) {
+void GarbageCollector::ask_for_owner(const Node& node, const api::OwnerReference& reference) {
   const api::Kind* kind = api::find_kind(group_of(reference.api_version), reference.kind);
-  // What we do not know may well exist: whoever serves it must tell.
+  // An object of a kind we do not know may well exist.
   if (kind == nullptr) return;
   api::Request request;
   request.verb = api::Verb::Get;
@@ -276,59 +285,31 @@ void GarbageCollector::ask_for_owner(Node& node, const api::OwnerReference& refe
   request.version = kind->stored_version;
   if (kind->namespaced) request.name_space = node.object->meta().name_space;
   request.name = reference.name;
-  call(node, std::move(request), {.uid = node.object->meta().uid, .owner = reference.uid});
+  const std::string uid = node.object->meta().uid;
+  call(uid, std::move(request),
+       [this, uid, owner = reference.uid](const client::Outcome& outcome, Time now) {
+         on_owner_answer(uid, owner, outcome, now);
+       });
 }
 
-void GarbageCollector::call(Node& node, api::Request request, Call what) {
-  node.asked = true;
-  calls_.send(std::move(request), std::move(what));
+// Afterwards it is looked at once more: a patch need not change what on_object() compares.
+void GarbageCollector::change(const std::string& uid, api::Request request) {
+  call(uid, std::move(request), [this, uid](const client::Outcome& outcome, Time now) {
+    finish(uid, outcome, now);
+    if (outcome) work().add(uid, now);
+  });
 }
 
-void GarbageCollector::take_in_outcome(const client::Called& called, Time now) {
-  const std::optional<Call> about = calls_.take(called);
-  if (!about) return;
-  const Call& done = *about;
-  const auto at = nodes_.find(done.uid);
-  if (at != nodes_.end()) at->second.asked = false;
-  if (!done.owner.empty()) return take_in_owner(done, called.outcome, now);
-  if (at == nodes_.end()) return;
-  if (called.outcome) {
-    at->second.backoff = {};
-    // The feed tells what became of it; somebody else may have been refused meanwhile.
-    work_.add(done.uid);
-    return;
-  }
-  const Error& error = called.outcome.error();
-  if (error.reason == Reason::NotFound) return;
-  log(LogLevel::Debug, "garbage collection of {} {}: {}; trying again",
-      at->second.object->kind().kind, api::key_text(at->second.object->meta()), error.message);
-  retry_later(done.uid, now);
-}
-
-void GarbageCollector::take_in_owner(const Call& call, const client::Outcome& outcome, Time now) {
+void GarbageCollector::on_owner_answer(const std::string& uid, const std::string& owner,
+                                       const client::Outcome& outcome, Time now) {
   const api::ObjectAnswer* answer =
       outcome ? std::get_if<api::ObjectAnswer>(&outcome->what) : nullptr;
-  const bool gone = outcome ? answer != nullptr && answer->object->meta().uid != call.owner
+  const bool gone = outcome ? answer != nullptr && answer->object->meta().uid != owner
                             : outcome.error().reason == Reason::NotFound;
-  if (!gone) return retry_later(call.uid, now);  // the feed will tell of it
-  if (!waiting_for_.contains(call.owner)) return;
-  absent_.insert(call.owner);
-  work_.add(call.uid);
-}
-
-void GarbageCollector::retry_later(const std::string& uid, Time now) {
-  const auto at = nodes_.find(uid);
-  if (at == nodes_.end()) return;
-  work_.retry(uid, at->second.backoff, now);
-}
-
-std::size_t GarbageCollector::run_once(Time now, std::size_t limit) {
-  if (!started_) return 0;
-  return work_.run(now, limit, [&](const std::string& key) { decide(key); });
-}
-
-std::optional<Time> GarbageCollector::next_deadline() const {
-  return started_ ? work_.next_deadline() : std::nullopt;
+  if (!gone) return work().retry(uid, now);  // the feed will show it
+  if (!waiting_for_.contains(owner)) return;
+  absent_.insert(owner);
+  work().add(uid, now);
 }
 
 }  // namespace muster::controllers

@@ -88,7 +88,7 @@ class GarbageCollectorTest : public ::testing::Test {
   Time now_{};
   Sent sent_;
   std::size_t told_ = 0;
-  GarbageCollector collector_{sent_.sink()};
+  GarbageCollector collector_{sent_.context()};
 };
 
 TEST_F(GarbageCollectorTest, DependentsFollowTheirLastOwner) {
@@ -171,6 +171,19 @@ TEST_F(GarbageCollectorTest, OrphansLoseTheirReferenceFirst) {
   EXPECT_EQ(asked(), Texts{release("orphan", "owner")});
 }
 
+TEST_F(GarbageCollectorTest, AnOrphanThatKeepsItsReferenceIsAskedAgain) {
+  see({.name = "owner"});
+  see({.name = "one", .owners = "owner"});
+  start();
+  change({.name = "owner", .metadata = deleting("orphan")});
+  EXPECT_EQ(asked(), Texts{strip("owner", "one")});
+  answer(fail(Reason::TooManyRequests, "busy"));
+  EXPECT_EQ(asked(), Texts{});
+  ASSERT_TRUE(collector_.next_deadline().has_value());
+  now_ = *collector_.next_deadline();
+  EXPECT_EQ(asked(), Texts{strip("owner", "one")});
+}
+
 TEST_F(GarbageCollectorTest, CirclesAreBroken) {
   see({.name = "a", .owners = "b!"});
   see({.name = "b", .owners = "a!"});
@@ -210,7 +223,7 @@ TEST_F(GarbageCollectorTest, WhatIsRefusedIsTriedAgain) {
 }
 
 TEST_F(GarbageCollectorTest, WatchesEverythingButEvents) {
-  const auto kinds = GarbageCollector::watched_kinds();
+  const auto kinds = collector_.watched_kinds();
   EXPECT_GT(kinds.size(), 35U);
   EXPECT_EQ(std::ranges::find(kinds, &api::kinds::event()), kinds.end());
   EXPECT_NE(std::ranges::find(kinds, &api::kinds::pod()), kinds.end());

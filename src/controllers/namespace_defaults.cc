@@ -1,11 +1,9 @@
 #include "controllers/namespace_defaults.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
-#include "base/log.h"
 
 namespace muster::controllers {
 namespace {
@@ -49,104 +47,47 @@ api::Request create_map(const std::string& name_space, const std::string& certif
                  {"data", map_data(certificate)}});
 }
 
+api::Request correct_map(const std::string& name_space, const std::string& certificate) {
+  return client::patch_request(
+      config_maps(), name_space, kMapName, "", api::PatchType::JsonPatch,
+      api::JsonArray{
+          JsonObject{{"op", "add"}, {"path", "/data"}, {"value", map_data(certificate)}}});
+}
+
 }  // namespace
 
-NamespaceDefaults::NamespaceDefaults(std::string ca_certificate, client::Send send)
-    : ca_certificate_(std::move(ca_certificate)), calls_(std::move(send)) {}
+NamespaceDefaults::NamespaceDefaults(std::string ca_certificate, client::ComponentContext context)
+    : Controller("namespace-defaults", std::move(context),
+                 {{.kind = &api::kinds::name_space(), .mirror = &namespaces_, .keys_of = own_key},
+                  {.kind = &accounts(),
+                   .mirror = &accounts_,
+                   .keys_of = namespace_of,
+                   .only = [](const auto& account) { return account.meta().name == kAccountName; }},
+                  {.kind = &config_maps(),
+                   .mirror = &config_maps_,
+                   .keys_of = namespace_of,
+                   .only = [](const auto& map) { return map.meta().name == kMapName; }}}),
+      ca_certificate_(std::move(ca_certificate)) {}
 
-std::vector<const api::Kind*> NamespaceDefaults::watched_kinds() {
-  return {&api::kinds::name_space(), &accounts(), &config_maps()};
+NamespaceDefaults::Keys NamespaceDefaults::namespace_of(const Change& change) {
+  return {change.newest().meta().name_space};
 }
 
-void NamespaceDefaults::apply(client::Input input, Time now) {
-  if (const auto* event = std::get_if<client::Event>(&input))
-    see(*event);
-  else if (const auto* called = std::get_if<client::Called>(&input))
-    take_in_outcome(*called, now);
-  else
-    started_ = true;
-}
-
-void NamespaceDefaults::see(const client::Event& event) {
-  const api::Object& object = *event.object;
-  const api::ObjectMeta& meta = object.meta();
-  const bool deleted = event.type == client::Event::Type::Deleted;
-  if (&object.kind() == &api::kinds::name_space()) {
-    homes_[meta.name].active = !deleted && !meta.deletion_time;
-    work_.add(meta.name);
-    return;
-  }
-  const bool account = &object.kind() == &accounts() && meta.name == kAccountName;
-  const bool map = &object.kind() == &config_maps() && meta.name == kMapName;
-  if (!account && !map) return;
-  Home& home = homes_[meta.name_space];
-  if (account) home.has_account = !deleted;
-  if (map) see_map(event, home);
-  work_.add(meta.name_space);
-}
-
-void NamespaceDefaults::see_map(const client::Event& event, Home& home) const {
-  home.has_map = home.has_wrong_map = false;
-  if (event.type == client::Event::Type::Deleted) return;
-  const api::Json document = event.object->document();
-  const api::Json* data = api::find(document, "data");
-  home.has_map = data != nullptr && *data == api::Json(map_data(ca_certificate_));
-  home.has_wrong_map = !home.has_map;
-}
-
-void NamespaceDefaults::decide(const std::string& name) {
-  const auto at = homes_.find(name);
-  if (at == homes_.end() || at->second.asked) return;
-  const Home& home = at->second;
-  if (!home.active) {
-    // Its contents go with it; a later namespace of the name starts anew.
-    if (!home.has_account && !home.has_map && !home.has_wrong_map) homes_.erase(at);
-    return;
-  }
-  if (!home.has_account)
+void NamespaceDefaults::reconcile(const std::string& key, Time /*now*/) {
+  const api::ObjectPtr name_space = namespaces_.find("", key);
+  // The contents of a namespace that is being deleted go with it.
+  if (name_space == nullptr || name_space->meta().deletion_time) return;
+  if (accounts_.find(key, kAccountName) == nullptr)
     return call(
-        name, client::create_request(accounts(), name,
-                                     JsonObject{{"metadata", JsonObject{{"name", kAccountName}}}}));
-  if (ca_certificate_.empty() || home.has_map) return;
-  if (home.has_wrong_map)
-    return call(name,
-                client::patch_request(
-                    config_maps(), name, kMapName, "", api::PatchType::JsonPatch,
-                    api::JsonArray{JsonObject{
-                        {"op", "add"}, {"path", "/data"}, {"value", map_data(ca_certificate_)}}}));
-  call(name, create_map(name, ca_certificate_));
-}
-
-void NamespaceDefaults::call(const std::string& name, api::Request request) {
-  homes_.at(name).asked = true;
-  calls_.send(std::move(request), name);
-}
-
-void NamespaceDefaults::take_in_outcome(const client::Called& called, Time now) {
-  const std::optional<std::string> about = calls_.take(called);
-  if (!about) return;
-  const std::string& name = *about;
-  const auto at = homes_.find(name);
-  if (at == homes_.end()) return;
-  Home& home = at->second;
-  home.asked = false;
-  if (called.outcome) {
-    home.backoff = {};
-    work_.add(name);
-    return;
-  }
-  log(LogLevel::Debug, "namespace {}: cannot make its default objects: {}", name,
-      called.outcome.error().message);
-  work_.retry(name, home.backoff, now);
-}
-
-std::size_t NamespaceDefaults::run_once(Time now, std::size_t limit) {
-  if (!started_) return 0;
-  return work_.run(now, limit, [&](const std::string& key) { decide(key); });
-}
-
-std::optional<Time> NamespaceDefaults::next_deadline() const {
-  return started_ ? work_.next_deadline() : std::nullopt;
+        key, client::create_request(accounts(), key,
+                                    JsonObject{{"metadata", JsonObject{{"name", kAccountName}}}}));
+  if (ca_certificate_.empty()) return;
+  const api::ObjectPtr map = config_maps_.find(key, kMapName);
+  if (map == nullptr) return call(key, create_map(key, ca_certificate_));
+  const api::Json document = map->document();
+  const api::Json* data = api::find(document, "data");
+  if (data == nullptr || *data != api::Json(map_data(ca_certificate_)))
+    call(key, correct_map(key, ca_certificate_));
 }
 
 }  // namespace muster::controllers

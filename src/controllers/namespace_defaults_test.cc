@@ -47,7 +47,7 @@ class NamespaceDefaultsTest : public ::testing::Test {
   Time now_{};
   Sent sent_;
   std::size_t told_ = 0;
-  NamespaceDefaults defaults_{"PEM", sent_.sink()};
+  NamespaceDefaults defaults_{"PEM", sent_.context()};
 };
 
 TEST_F(NamespaceDefaultsTest, ANewNamespaceGetsItsAccountAndCertificate) {

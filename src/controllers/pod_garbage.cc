@@ -7,7 +7,6 @@
 
 #include "api/views/node_view.h"
 #include "api/views/pod_view.h"
-#include "base/log.h"
 
 namespace muster::controllers {
 namespace {
@@ -19,7 +18,10 @@ using api::JsonObject;
 constexpr std::chrono::seconds kMissingMax{40};
 constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
 
-bool is_out_of_service(const api::NodeView& node) {
+const std::string& node_of(const api::Object& pod) { return pod.view<api::PodView>().node_name; }
+
+bool is_out_of_service(const api::Object& object) {
+  const auto& node = object.view<api::NodeView>();
   const bool ready = std::ranges::any_of(node.conditions, [](const api::Condition& condition) {
     return condition.type == "Ready" && condition.status == "True";
   });
@@ -45,112 +47,58 @@ api::Request mark(const api::Object& pod, std::string_view why, Time now) {
 
 }  // namespace
 
-PodGarbage::PodGarbage(client::Send send) : calls_(std::move(send)) {}
+PodGarbage::PodGarbage(client::ComponentContext context)
+    : Controller("pod-garbage-collector", std::move(context),
+                 {{.kind = &api::kinds::node(),
+                   .mirror = &nodes_,
+                   .keys_of = [this](const Change& change) { return on_node(change); }},
+                  {.kind = &api::kinds::pod(),
+                   .mirror = &pods_,
+                   .keys_of = [this](const Change& change) { return on_pod(change); },
+                   .only = [](const api::Object& pod) { return !node_of(pod).empty(); }}}),
+      pods_({.own = [](const api::Object& pod, std::vector<std::string>& out) {
+        out.push_back(node_of(pod));
+      }}) {}
 
-std::vector<const api::Kind*> PodGarbage::watched_kinds() {
-  return {&api::kinds::node(), &api::kinds::pod()};
+PodGarbage::Keys PodGarbage::on_node(const Change& change) {
+  const std::string& name = change.newest().meta().name;
+  missing_since_.erase(name);
+  const auto& pods = pods_.indexed(name);
+  if (change.after == nullptr && !pods.empty()) missing_since_.emplace(name, change.at);
+  if (change.after != nullptr && !is_out_of_service(*change.after)) return {};
+  Keys keys;
+  for (const client::Mirror::Entry* pod : pods) keys.push_back(api::key_text(pod->object->meta()));
+  return keys;
 }
 
-void PodGarbage::apply(client::Input input, Time now) {
-  if (const auto* event = std::get_if<client::Event>(&input)) {
-    if (&event->object->kind() == &api::kinds::node())
-      see_node(*event, now);
-    else
-      see_pod(*event);
-  } else if (const auto* called = std::get_if<client::Called>(&input)) {
-    take_in_outcome(*called, now);
-  } else {
-    started_ = true;
+PodGarbage::Keys PodGarbage::on_pod(const Change& change) {
+  const std::string node_name = node_of(change.newest());
+  if (change.after == nullptr) {
+    if (pods_.indexed(node_name).empty()) missing_since_.erase(node_name);
+    return {};
   }
+  const api::ObjectPtr node = nodes_.find("", node_name);
+  return node == nullptr || is_out_of_service(*node) ? own_key(change) : Keys{};
 }
 
-void PodGarbage::see_node(const client::Event& event, Time now) {
-  const std::string& name = event.object->meta().name;
-  Node& node = nodes_[name];
-  node.exists = event.type != client::Event::Type::Deleted;
-  node.missing_since = node.exists ? std::nullopt : std::optional(now);
-  node.out_of_service = node.exists && is_out_of_service(event.object->view<api::NodeView>());
-  if (!node.exists || node.out_of_service) work_.add_all(node.pods);
-  if (!node.exists && node.pods.empty()) nodes_.erase(name);
-}
-
-void PodGarbage::see_pod(const client::Event& event) {
-  const std::string key = api::key_text(event.object->meta());
-  if (event.type == client::Event::Type::Deleted) return forget(key);
-  const auto& said = event.object->view<api::PodView>();
-  if (said.node_name.empty()) return;
-  Pod& pod = pods_[key];
-  pod.object = event.object;
-  pod.ended = said.is_terminal();
-  if (pod.node.empty()) {
-    pod.node = said.node_name;
-    nodes_[pod.node].pods.insert(key);
-  }
-  const Node& home = nodes_.at(pod.node);
-  if (!home.exists || home.out_of_service) work_.add(key);
-}
-
-void PodGarbage::forget(const std::string& key) {
-  const auto at = pods_.find(key);
-  if (at == pods_.end()) return;
-  if (const auto home = nodes_.find(at->second.node); home != nodes_.end()) {
-    home->second.pods.erase(key);
-    if (!home->second.exists && home->second.pods.empty()) nodes_.erase(home);
-  }
-  pods_.erase(at);
-}
-
-void PodGarbage::decide(const std::string& key, Time now) {
-  const auto at = pods_.find(key);
-  if (at == pods_.end() || at->second.asked) return;
-  Pod& pod = at->second;
-  Node& node = nodes_.at(pod.node);
+void PodGarbage::reconcile(const std::string& key, Time now) {
+  const auto [name_space, name] = client::split_key(key);
+  const api::ObjectPtr pod = pods_.find(name_space, name);
+  if (pod == nullptr) return;
+  const std::string node_name = node_of(*pod);
+  const api::ObjectPtr node = nodes_.find("", node_name);
   std::string_view why;
-  if (!node.exists) {
-    if (!node.missing_since) node.missing_since = now;
-    if (now < *node.missing_since + kMissingMax)
-      return work_.add_at(*node.missing_since + kMissingMax, key);
+  if (node == nullptr) {
+    const Time gone_at = missing_since_.try_emplace(node_name, now).first->second + kMissingMax;
+    if (now < gone_at) return work().add_at(gone_at, key);
     why = "PodGC: node no longer exists";
-  } else if (!node.out_of_service || !pod.object->meta().deletion_time) {
+  } else if (!is_out_of_service(*node) || !pod->meta().deletion_time) {
     return;
   }
-  // What only a finalizer holds has been told all there is.
-  const bool told_to_go =
-      pod.object->meta().deletion_time && pod.object->meta().deletion_grace_s == 0;
-  if (told_to_go && pod.ended) return;
-  call(key, pod, pod.ended ? client::delete_request(*pod.object, 0) : mark(*pod.object, why, now));
-}
-
-void PodGarbage::call(const std::string& key, Pod& pod, api::Request request) {
-  pod.asked = true;
-  calls_.send(std::move(request), key);
-}
-
-void PodGarbage::take_in_outcome(const client::Called& called, Time now) {
-  const std::optional<std::string> about = calls_.take(called);
-  if (!about) return;
-  const std::string& key = *about;
-  const auto at = pods_.find(key);
-  if (at == pods_.end()) return;
-  Pod& pod = at->second;
-  pod.asked = false;
-  if (called.outcome) {
-    // The watch tells what has become of it; ask again if it does not come soon.
-    pod.backoff = {};
-    work_.retry(key, pod.backoff, now);
-    return;
-  }
-  log(LogLevel::Debug, "pod {}: cannot be collected: {}", key, called.outcome.error().message);
-  work_.retry(key, pod.backoff, now);
-}
-
-std::size_t PodGarbage::run_once(Time now, std::size_t limit) {
-  if (!started_) return 0;
-  return work_.run(now, limit, [&](const std::string& key) { decide(key, now); });
-}
-
-std::optional<Time> PodGarbage::next_deadline() const {
-  return started_ ? work_.next_deadline() : std::nullopt;
+  const bool ended = pod->view<api::PodView>().is_terminal();
+  // Only a finalizer holds it: everything has been said.
+  if (ended && pod->meta().deletion_time && pod->meta().deletion_grace_s == 0) return;
+  call(key, ended ? client::delete_request(*pod, 0) : mark(*pod, why, now));
 }
 
 }  // namespace muster::controllers

@@ -68,7 +68,7 @@ class PodGarbageTest : public ::testing::Test {
   Time now_{};
   Sent sent_;
   std::size_t told_ = 0;
-  PodGarbage garbage_{sent_.sink()};
+  PodGarbage garbage_{sent_.context()};
 };
 
 const Texts kMarked = {"mark DeletionByPodGC: PodGC: node no longer exists"};

@@ -1,45 +1,37 @@
 #include "controllers/podgroup_protection.h"
 
-#include <string>
 #include <utility>
 
+#include "api/kinds/kind.h"
 #include "api/values/well_known.h"
 #include "api/views/pod_view.h"
-#include "base/check.h"
 
 namespace muster::controllers {
+namespace {
 
-PodGroupProtection::PodGroupProtection(client::Send send)
-    : protection_(api::kPodGroupFinalizer, std::move(send)) {}
-
-std::vector<const api::Kind*> PodGroupProtection::watched_kinds() {
-  const api::Kind* pod_group = api::find_kind(api::kSchedulingGroup, "PodGroup");
-  CHECK(pod_group != nullptr);
-  return {pod_group, &api::kinds::pod()};
+// The key of the group the pod uses; empty if none.
+std::string group_of(const api::Object& object) {
+  const auto& pod = object.view<api::PodView>();
+  if (pod.scheduling_group.empty() || pod.is_terminal()) return {};
+  return object.meta().name_space + "/" + pod.scheduling_group;
 }
 
-void PodGroupProtection::apply(client::Input input, Time now) {
-  if (const auto* event = std::get_if<client::Event>(&input)) {
-    if (event->object->kind().kind == "PodGroup")
-      protection_.see(*event);
-    else
-      take_in_pod(*event);
-  } else if (const auto* called = std::get_if<client::Called>(&input)) {
-    protection_.take_in_outcome(*called, now);
-  } else {
-    protection_.start();
-  }
-}
+}  // namespace
 
-void PodGroupProtection::take_in_pod(const client::Event& event) {
-  const api::ObjectMeta& meta = event.object->meta();
-  std::string group;
-  if (event.type != client::Event::Type::Deleted) {
-    const auto& pod = event.object->view<api::PodView>();
-    if (!pod.scheduling_group.empty() && !pod.is_terminal())
-      group = meta.name_space + "/" + pod.scheduling_group;
-  }
-  protection_.set_use(api::key_text(meta), group);
-}
+PodGroupProtection::PodGroupProtection(client::ComponentContext context)
+    : Protection("podgroup-protection", std::move(context), api::kinds::pod_group(),
+                 api::kPodGroupFinalizer,
+                 {{.kind = &api::kinds::pod(),
+                   .mirror = &pods_,
+                   .keys_of =
+                       [](const Change& change) {
+                         // Only a pod that stops to use a group can set it free.
+                         const std::string before = change.before ? group_of(*change.before) : "";
+                         const std::string after = change.after ? group_of(*change.after) : "";
+                         return before.empty() || before == after ? Keys{} : Keys{before};
+                       }}}),
+      pods_({.own = [](const api::Object& pod, std::vector<std::string>& out) {
+        if (std::string group = group_of(pod); !group.empty()) out.push_back(std::move(group));
+      }}) {}
 
 }  // namespace muster::controllers

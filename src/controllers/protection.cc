@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.h"
-
 namespace muster::controllers {
 namespace {
 
@@ -23,80 +21,46 @@ api::Request remove_finalizer(const api::Object& object, const std::string& fina
 
 }  // namespace
 
-Protection::Protection(std::string_view finalizer, client::Send send, Holds holds)
-    : finalizer_(finalizer), calls_(std::move(send)), holds_(std::move(holds)) {}
+Protection::Protection(std::string_view name, client::ComponentContext context,
+                       const api::Kind& kind, std::string_view finalizer, std::vector<Watch> users)
+    : Controller(name, std::move(context),
+                 [&] {
+                   users.insert(users.begin(),
+                                {.kind = &kind,
+                                 .mirror = &objects_,
+                                 .keys_of = [this](const Change& c) { return keys_of_object(c); }});
+                   return std::move(users);
+                 }()),
+      objects_({.own =
+                    [this](const api::Object& object, std::vector<std::string>& out) {
+                      if (is_leaving(object)) out.emplace_back(kLeaving);
+                      index_object(object, out);
+                    }}),
+      finalizer_(finalizer) {}
 
-void Protection::see(const client::Event& event) {
-  const api::ObjectMeta& meta = event.object->meta();
-  std::string key = api::key_text(meta);
-  const bool has_finalizer =
-      std::ranges::find(meta.finalizers, finalizer_) != meta.finalizers.end();
-  if (event.type == client::Event::Type::Deleted || !meta.deletion_time || !has_finalizer) {
-    deleting_.erase(key);
+Protection::Keys Protection::keys_of_object(const Change& change) { return own_key(change); }
+
+bool Protection::is_leaving(const api::Object& object) const {
+  const auto& finalizers = object.meta().finalizers;
+  return object.meta().deletion_time &&
+         std::ranges::find(finalizers, finalizer_) != finalizers.end();
+}
+
+void Protection::reconcile(const std::string& key, Time /*now*/) {
+  const auto [name_space, name] = client::split_key(key);
+  const api::ObjectPtr object = objects_.find(name_space, name);
+  if (object == nullptr || !is_leaving(*object)) {
+    let_go_.erase(key);
     return;
   }
-  Deleting& entry = deleting_[key];
-  if (entry.object != nullptr && entry.object->meta().uid != meta.uid) entry = {};
-  entry.object = event.object;
-  work_.add(std::move(key));
-}
-
-void Protection::set_use(const std::string& user, const std::string& object) {
-  const auto at = uses_.find(user);
-  if (at != uses_.end()) {
-    if (at->second == object) return;
-    const auto users = users_.find(at->second);
-    users->second.erase(user);
-    if (users->second.empty()) users_.erase(users);
-    work_.add(at->second);
-    uses_.erase(at);
-  }
-  if (object.empty()) return;
-  uses_.emplace(user, object);
-  users_[object].insert(user);
-}
-
-void Protection::look_again() {
-  for (const auto& [key, entry] : deleting_) work_.add(key);
-}
-
-void Protection::take_in_outcome(const client::Called& called, Time now) {
-  const std::optional<std::string> about = calls_.take(called);
-  if (!about) return;
-  const std::string& key = *about;
-  const auto at = deleting_.find(key);
-  if (called.outcome || at == deleting_.end()) return;
-  const Error& error = called.outcome.error();
-  if (error.reason == Reason::NotFound) return;
-  log(LogLevel::Debug, "{} {}: cannot remove finalizer {}: {}; trying again",
-      at->second.object->kind().kind, key, finalizer_, error.message);
-  Deleting& entry = at->second;
-  entry.asked = false;
-  work_.retry(key, entry.backoff, now);
-}
-
-std::size_t Protection::run_once(Time now, std::size_t limit) {
-  if (!started_) return 0;
-  return work_.run(now, limit, [&](const std::string& key) { decide(key); });
-}
-
-std::optional<Time> Protection::next_deadline() const {
-  return started_ ? work_.next_deadline() : std::nullopt;
-}
-
-bool Protection::used(const std::string& object) const {
-  const auto users = users_.find(object);
-  if (users == users_.end()) return false;
-  return !holds_ || std::ranges::any_of(users->second, [&](const std::string& user) {
-    return holds_(user, object);
-  });
-}
-
-void Protection::decide(const std::string& object) {
-  const auto at = deleting_.find(object);
-  if (at == deleting_.end() || at->second.asked || used(object)) return;
-  at->second.asked = true;
-  calls_.send(remove_finalizer(*at->second.object, finalizer_), object);
+  const auto at = let_go_.find(key);
+  if ((at != let_go_.end() && at->second == object->meta().uid) || is_used(key)) return;
+  let_go_[key] = object->meta().uid;
+  call(key, remove_finalizer(*object, finalizer_),
+       [this, key](const client::Outcome& outcome, Time now) {
+         if (!outcome) let_go_.erase(key);
+         finish(key, outcome, now);
+       });
 }
 
 }  // namespace muster::controllers

@@ -6,7 +6,6 @@
 
 #include "api/selectors.h"
 #include "base/check.h"
-#include "base/log.h"
 
 namespace muster::controllers {
 namespace {
@@ -59,81 +58,43 @@ api::Request apply_rules(const std::string& name, JsonArray rules) {
 
 }  // namespace
 
-RoleAggregation::RoleAggregation(client::Send send) : writes_(std::move(send)) {}
-
-std::vector<const api::Kind*> RoleAggregation::watched_kinds() { return {&cluster_roles()}; }
-
-void RoleAggregation::apply(client::Input input, Time now) {
-  if (const auto* event = std::get_if<client::Event>(&input))
-    see(*event);
-  else if (const auto* called = std::get_if<client::Called>(&input))
-    take_in_outcome(*called, now);
-  else
-    started_ = true;
-}
+RoleAggregation::RoleAggregation(client::ComponentContext context)
+    : Controller("clusterrole-aggregation", std::move(context),
+                 {{.kind = &cluster_roles(),
+                   .mirror = &roles_,
+                   .keys_of = [this](const Change& change) { return on_role(change); }}}),
+      roles_({.labels = true}) {}
 
 // Any role may be part of any aggregated one, by labels it has or has lost; there are few of these.
-void RoleAggregation::see(const client::Event& event) {
-  const std::string& name = event.object->meta().name;
-  if (event.type == client::Event::Type::Deleted)
-    roles_.erase(name);
-  else
-    roles_[name] = {.object = event.object, .selectors = selectors_of(*event.object)};
-  for (const auto& [other, role] : roles_)
-    if (!role.selectors.empty()) work_.add(other);
+RoleAggregation::Keys RoleAggregation::on_role(const Change& change) {
+  const std::string& name = change.newest().meta().name;
+  aggregated_.erase(name);
+  if (change.after != nullptr)
+    if (auto selectors = selectors_of(*change.after); !selectors.empty())
+      aggregated_.emplace(name, std::move(selectors));
+  Keys keys;
+  for (const auto& [aggregated, selectors] : aggregated_) keys.push_back(aggregated);
+  return keys;
 }
 
-JsonArray RoleAggregation::gathered(const std::string& name, const Role& role) const {
+JsonArray RoleAggregation::gathered(const std::string& name,
+                                    const std::vector<api::LabelSelector>& selectors) const {
   JsonArray out;
-  for (const api::LabelSelector& selector : role.selectors)
-    for (const auto& [other_name, other] : roles_) {
-      if (other_name == name || !selector.matches(other.object->meta().labels)) continue;
-      for (Json& rule : rules_of(*other.object))
+  for (const api::LabelSelector& selector : selectors)
+    for (const api::ObjectPtr& role : roles_.select("", selector)) {
+      if (role->meta().name == name) continue;
+      for (Json& rule : rules_of(*role))
         if (std::ranges::find(out, rule) == out.end()) out.push_back(std::move(rule));
     }
   return out;
 }
 
-void RoleAggregation::decide(const std::string& name) {
-  const auto at = roles_.find(name);
-  if (at == roles_.end() || at->second.selectors.empty()) {
-    calls_.erase(name);
-    return;
-  }
-  Call& call = calls_[name];
-  if (call.asked) {
-    call.waiting = true;
-    return;
-  }
-  JsonArray rules = gathered(name, at->second);
-  if (rules == rules_of(*at->second.object)) return;
-  call.asked = true;
-  writes_.send(apply_rules(name, std::move(rules)), name);
-}
-
-void RoleAggregation::take_in_outcome(const client::Called& called, Time now) {
-  const std::optional<std::string> about = writes_.take(called);
-  if (!about) return;
-  const std::string& name = *about;
-  Call& call = calls_[name];
-  call.asked = false;
-  if (std::exchange(call.waiting, false)) work_.add(name);
-  if (called.outcome) {
-    call.backoff = {};
-    return;  // the watch tells of what was written
-  }
-  log(LogLevel::Warning, "cluster role {}: cannot write its aggregated rules: {}", name,
-      called.outcome.error().message);
-  work_.retry(name, call.backoff, now);
-}
-
-std::size_t RoleAggregation::run_once(Time now, std::size_t limit) {
-  if (!started_) return 0;
-  return work_.run(now, limit, [&](const std::string& key) { decide(key); });
-}
-
-std::optional<Time> RoleAggregation::next_deadline() const {
-  return started_ ? work_.next_deadline() : std::nullopt;
+void RoleAggregation::reconcile(const std::string& key, Time /*now*/) {
+  const auto selectors = aggregated_.find(key);
+  const api::ObjectPtr role = roles_.find("", key);
+  if (selectors == aggregated_.end() || role == nullptr) return;
+  JsonArray rules = gathered(key, selectors->second);
+  if (rules != rules_of(*role)) call(key, apply_rules(key, std::move(rules)));
 }
 
 }  // namespace muster::controllers

@@ -54,7 +54,7 @@ class RoleAggregationTest : public ::testing::Test {
   Time now_{};
   Sent sent_;
   std::size_t told_ = 0;
-  RoleAggregation aggregation_{sent_.sink()};
+  RoleAggregation aggregation_{sent_.context()};
 };
 
 TEST_F(RoleAggregationTest, GathersTheRulesOfWhatItsSelectorsFind) {

@@ -18,6 +18,7 @@
 #include "scheduler/intake.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
+#include "scheduler/scheduler_metrics.h"
 
 namespace muster::scheduler {
 
@@ -44,7 +45,8 @@ struct Scheduler::State {
               [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
                 return model.profile().could_help(plugin, pod, event);
               }),
-        calls(std::move(send)),
+        calls(std::move(send), options.metrics),
+        metrics(options.metrics, options.scheduler_name, options.stopwatch),
         report(options, model, calls),
         commit(options, model, queue, report, calls),
         intake(model, queue, commit, report) {}
@@ -52,9 +54,12 @@ struct Scheduler::State {
   void attempt(const SchedulingQueue::Popped& entity, Time now) {
     ++attempts;
     const auto* pod = std::get_if<PendingPod>(&entity);
-    const Plan plan =
-        pod != nullptr ? attempt_pod(*pod, model.cluster(), model.profile())
-                       : attempt_group(std::get<Group>(entity), model.cluster(), model.profile());
+    const Plan plan = [&] {
+      const auto measured = metrics.measure_attempt();
+      return pod != nullptr
+                 ? attempt_pod(*pod, model.cluster(), model.profile())
+                 : attempt_group(std::get<Group>(entity), model.cluster(), model.profile());
+    }();
     if (options.observe) options.observe(plan, now);
     commit.carry_out(entity, plan, now);
   }
@@ -80,6 +85,7 @@ struct Scheduler::State {
   ClusterModel model;
   SchedulingQueue queue;
   client::Calls calls;
+  SchedulerMetrics metrics;
   Report report;
   Commit commit;
   Intake intake;
@@ -107,8 +113,6 @@ class Busy {
 };
 
 }  // namespace
-
-static_assert(client::Component<Scheduler>);
 
 Scheduler::Scheduler(SchedulerOptions options, Send send)
     : state_(std::make_unique<State>(std::move(options), std::move(send))) {}
@@ -138,8 +142,21 @@ std::size_t Scheduler::run_once(Time now, std::size_t attempts_max) {
     ++attempts;
   }
   if (state_->synced) state_->report_due(now);
+  if (state_->metrics.is_due(now)) update_metrics(now);
   state_->send_due(now);
   return attempts;
+}
+
+void Scheduler::update_metrics(Time now) {
+  const Numbers seen = numbers();
+  state_->metrics.update({.scheduled = seen.scheduled,
+                          .unschedulable = seen.unschedulable,
+                          .errors = seen.errors,
+                          .active = seen.active,
+                          .backoff = seen.backoff,
+                          .unschedulable_now = seen.unschedulable_now,
+                          .gated = seen.gated},
+                         now);
 }
 
 std::optional<Time> Scheduler::next_deadline() const {
@@ -155,7 +172,7 @@ std::optional<Time> Scheduler::next_deadline() const {
   return next;
 }
 
-std::vector<const api::Kind*> Scheduler::watched_kinds() {
+std::vector<const api::Kind*> Scheduler::watched_kinds() const {
   std::vector<const api::Kind*> kinds{&api::kinds::pod(), &api::kinds::node()};
   for (const std::string_view name : {"Workload", "PodGroup", "CompositePodGroup"})
     if (const api::Kind* kind = api::find_kind(kGroupApi, name)) kinds.push_back(kind);

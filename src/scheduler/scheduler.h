@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "api/gates/gates.h"
+#include "base/metrics.h"
 #include "base/time.h"
 #include "client/component.h"
 #include "scheduler/framework/plan.h"
@@ -28,6 +30,9 @@ struct SchedulerOptions {
   api::Gates gates = {};
   // Called with the plan of every attempt before it is carried out; may be empty. It only looks.
   std::function<void(const Plan& plan, Time now)> observe = {};
+  // Where it counts, and what measures durations; both may be empty, and decide nothing.
+  Metrics* metrics = nullptr;
+  std::function<std::chrono::nanoseconds()> stopwatch = {};
 };
 
 // The scheduler as a deterministic component: events come in through apply(), what it decides goes
@@ -37,7 +42,7 @@ struct SchedulerOptions {
 //   watch ──▶ intake ──▶ model, queue ──run_once──▶ attempt ──▶ plan ──▶ commit ──▶ API
 //                           ▲                                            │    │
 //                           └────────── refused: rests, backs off ───────┘    └──▶ report
-class Scheduler {
+class Scheduler final : public client::Component {
  public:
   using Called = client::Called;
   using Synced = client::Synced;
@@ -46,19 +51,19 @@ class Scheduler {
 
   // `send` must not call back into the scheduler: outcomes come later, through apply().
   Scheduler(SchedulerOptions options, Send send);
-  ~Scheduler();
+  ~Scheduler() override;
 
   // An event of a watched kind, or the outcome of a call it made.
-  void apply(Input input, Time now);
+  void apply(Input input, Time now) override;
   // Makes at most `attempts_max` attempts and returns how many it made; 0 means nothing is
   // runnable.
-  std::size_t run_once(Time now, std::size_t attempts_max);
+  std::size_t run_once(Time now, std::size_t attempts_max) override;
   // When run_once has something to do next if no input comes; nullopt: only on input.
-  std::optional<Time> next_deadline() const;
+  std::optional<Time> next_deadline() const override;
 
   // Kinds whose feeds must be applied: pods, nodes and, where the API has them, groups and
   // Workloads.
-  static std::vector<const api::Kind*> watched_kinds();
+  std::vector<const api::Kind*> watched_kinds() const override;
 
   // Counters, for tests, metrics and the console.
   struct Numbers {
@@ -77,6 +82,8 @@ class Scheduler {
                     std::span<const api::ObjectPtr> pods) const;
 
  private:
+  void update_metrics(Time now);
+
   struct State;
   std::unique_ptr<State> state_;
 };

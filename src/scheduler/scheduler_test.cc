@@ -200,7 +200,8 @@ class World {
 };
 
 TEST(Scheduler, WatchesPodsAndNodes) {
-  const auto kinds = Scheduler::watched_kinds();
+  const World world;
+  const auto kinds = world.scheduler.watched_kinds();
   ASSERT_GE(kinds.size(), 2U);
   EXPECT_EQ(kinds[0], &api::kinds::pod());
   EXPECT_EQ(kinds[1], &api::kinds::node());

@@ -44,7 +44,7 @@ class Groups : public ::testing::Test {
  protected:
   void start(const Rack& rack) {
     world_.emplace(cluster(rack));
-    world_->settle();
+    world_->run_until_idle();
   }
   World& world() { return *world_; }
 

@@ -17,7 +17,7 @@ using std::chrono::seconds;
 
 class TreeRules : public ::testing::Test {
  protected:
-  TreeRules() : world_(options()) { world_.settle(); }
+  TreeRules() : world_(options()) { world_.run_until_idle(); }
 
   static World::Options options() {
     World::Options options;
@@ -33,7 +33,7 @@ class TreeRules : public ::testing::Test {
     const std::string name_space = kind.namespaced ? "default" : "";
     const auto answer = world_.ask(client::create_request(kind, name_space, parsed->value));
     ASSERT_TRUE(answer) << answer.error().message;
-    world_.settle();
+    world_.run_until_idle();
   }
   void composite(const std::string& name, const std::string& parent = "",
                  const std::string& more = "", const std::string& from = "t") {
@@ -61,7 +61,7 @@ class TreeRules : public ::testing::Test {
     const api::ObjectPtr object = world_.get(kind, "default", name);
     ASSERT_NE(object, nullptr) << name;
     ASSERT_TRUE(world_.ask(client::delete_request(*object, 0)));
-    world_.settle();
+    world_.run_until_idle();
   }
 
   // "False/Invalid: …", or "" without the condition.
@@ -119,7 +119,7 @@ TEST_F(TreeRules, ACircleIsInvalidUntilItIsBroken) {
   EXPECT_EQ(of_leaf("p"), "False/Invalid: " + why);
   EXPECT_EQ(warnings("Pod", "p-0"), Texts{why});
   pod("p-1", "p");
-  EXPECT_EQ(warnings("Pod", "p-1"), Texts{why}) << "who joins later is told, too";
+  EXPECT_EQ(warnings("Pod", "p-1"), Texts{why}) << "who joins later gets one, too";
 
   pod("fine-0", "fine");
   EXPECT_NE(node_of("fine-0"), "") << "trees beside it go on";
@@ -224,7 +224,7 @@ TEST_F(TreeRules, PodsThatDisagreeWithTheirGroupAreAnError) {
     world_.advance(seconds{30});
     EXPECT_NE(node_of(c.name + "-1"), "") << c.name;
     EXPECT_EQ(of_leaf(c.name), "True/Scheduled: ");
-    // Once scheduled, a member that disagrees is told of by events alone.
+    // Once scheduled, a member that disagrees shows in events alone.
     pod(c.name + "-2", c.name, c.pod);
     pod(c.name + "-3", c.name);
     EXPECT_EQ(of_leaf(c.name), "True/Scheduled: ");

@@ -4,21 +4,64 @@
 
 #include "base/check.h"
 #include "server/core/bootstrap/bootstrap.h"
-#include "server/core/bootstrap/bootstrap_roles.h"
 #include "store/engines/memory.h"
 
 namespace muster::sim {
 
+namespace {
+
+constexpr std::size_t kEventsPerPoll = 1000;
+constexpr std::size_t kWorkPerStep = 100;
+
+const components::Entry& scheduler_entry() {
+  return *std::ranges::find(components::all(), components::kScheduler, &components::Entry::name);
+}
+
+}  // namespace
+
+Stepper::Stepper(const server::Server& server, api::User user, Metrics& metrics, const Make& make)
+    : client_(server, std::move(user)),
+      component_(make({.send =
+                           [this](api::Request request, std::uint64_t ticket) {
+                             client_.send(std::move(request),
+                                          [this, ticket](client::Outcome outcome) {
+                                            outcomes_.push_back({ticket, std::move(outcome)});
+                                          });
+                           },
+                       .metrics = &metrics})),
+      feeds_(client_, *component_, [] {}) {}
+
+bool Stepper::step(Time now) {
+  const bool moved = deliver(now);
+  return component_->run_once(now, kWorkPerStep) > 0 || moved;
+}
+
+bool Stepper::deliver(Time now) {
+  bool moved = false;
+  client::Feeds::Round round;
+  do {
+    round = feeds_.poll(*component_, now, kEventsPerPoll);
+    moved |= round.applied;
+  } while (round.more);
+  for (; !outcomes_.empty(); moved = true) {
+    component_->apply(std::move(outcomes_.front()), now);
+    outcomes_.pop_front();
+  }
+  return moved;
+}
+
 World::World(Options options)
-    : now_(options.start), scheduler_options_(options.scheduler), entropy_(options.seed) {
+    : now_(options.start),
+      settings_{.ca_certificate = {}, .scheduler = std::move(options.scheduler)},
+      entropy_(options.seed) {
   Result<std::unique_ptr<store::Store>> store = store::Store::open(store::make_memory_engine());
   CHECK(store);
   store_ = std::move(*store);
   window_.start(store_->compacted());
   store_->listen([this](std::span<const store::Change> changes) { window_.append(changes); });
-  reader_ = std::make_unique<server::Reader>(*store_, window_, options.scheduler.gates);
+  reader_ = std::make_unique<server::Reader>(*store_, window_, settings_.scheduler.gates);
   registry_ = std::make_unique<server::Registry>(
-      *store_, entropy_, server::Registry::Validation::On, options.scheduler.gates);
+      *store_, entropy_, server::Registry::Validation::On, settings_.scheduler.gates);
   server::bootstrap(*registry_, *store_, now_);
   server_ = std::make_unique<server::Server>(
       *reader_, [this](api::Request& request, server::Reply& reply) {
@@ -29,100 +72,69 @@ World::World(Options options)
           registry_->submit(std::move(request), now_, std::move(reply));
         return true;
       });
-  const auto client = [this](std::string name, std::vector<std::string> groups) {
-    return std::make_unique<server::LoopbackClient>(*server_,
-                                                    api::User{std::move(name), std::move(groups)});
-  };
-  scheduler_client_ = client("system:kube-scheduler", {"system:authenticated"});
-  nodes_client_ = client("system:node:pretend", {"system:nodes", "system:authenticated"});
-  admin_client_ = client("kubernetes-admin", {"system:masters", "system:authenticated"});
+  admin_client_ = std::make_unique<server::LoopbackClient>(
+      *server_, api::User{"kubernetes-admin", {"system:masters", "system:authenticated"}});
+  nodes_ = std::make_unique<Stepper>(
+      *server_, PretendNodes::user(), metrics_, [&](client::ComponentContext context) {
+        return std::make_unique<PretendNodes>(options.shape, std::move(context));
+      });
   restart_scheduler();
-  nodes_ = std::make_unique<Stepper<PretendNodes>>(*nodes_client_, [&](client::Send send) {
-    return std::make_unique<PretendNodes>(std::move(options.shape), std::move(send));
-  });
-  controllers_client_ = client("system:kube-controller-manager", {"system:authenticated"});
-  pod_group_protection_ = std::make_unique<Stepper<controllers::PodGroupProtection>>(
-      *controllers_client_, [](client::Send send) {
-        return std::make_unique<controllers::PodGroupProtection>(std::move(send));
-      });
-  composite_protection_ = std::make_unique<Stepper<controllers::CompositeProtection>>(
-      *controllers_client_, [](client::Send send) {
-        return std::make_unique<controllers::CompositeProtection>(std::move(send));
-      });
-  garbage_collector_ = std::make_unique<Stepper<controllers::GarbageCollector>>(
-      *controllers_client_, [](client::Send send) {
-        return std::make_unique<controllers::GarbageCollector>(std::move(send));
-      });
-  namespace_defaults_ = std::make_unique<Stepper<controllers::NamespaceDefaults>>(
-      *controllers_client_, [](client::Send send) {
-        return std::make_unique<controllers::NamespaceDefaults>("", std::move(send));
-      });
-  disruption_ = std::make_unique<Stepper<controllers::Disruption>>(
-      *controllers_client_,
-      [](client::Send send) { return std::make_unique<controllers::Disruption>(std::move(send)); });
-  pod_garbage_ = std::make_unique<Stepper<controllers::PodGarbage>>(
-      *controllers_client_,
-      [](client::Send send) { return std::make_unique<controllers::PodGarbage>(std::move(send)); });
-  aggregation_client_ =
-      std::make_unique<server::LoopbackClient>(*server_, server::role_aggregator());
-  role_aggregation_ = std::make_unique<Stepper<controllers::RoleAggregation>>(
-      *aggregation_client_, [](client::Send send) {
-        return std::make_unique<controllers::RoleAggregation>(std::move(send));
-      });
+  for (const components::Entry& entry : components::all())
+    if (entry.name != components::kScheduler) controllers_.push_back(make_stepper(entry));
 }
 
 World::~World() = default;
 
-void World::restart_scheduler() {
-  scheduler_ = nullptr;
-  scheduler_ =
-      std::make_unique<Stepper<scheduler::Scheduler>>(*scheduler_client_, [&](client::Send send) {
-        return std::make_unique<scheduler::Scheduler>(scheduler_options_, std::move(send));
-      });
+std::unique_ptr<Stepper> World::make_stepper(const components::Entry& entry) {
+  return std::make_unique<Stepper>(
+      *server_, entry.user, metrics_,
+      [&](client::ComponentContext context) { return entry.make(settings_, std::move(context)); });
 }
 
-const scheduler::Scheduler& World::scheduler() const { return scheduler_->component(); }
+void World::restart_scheduler() {
+  scheduler_ = nullptr;
+  scheduler_ = make_stepper(scheduler_entry());
+}
 
-void World::settle() {
+const scheduler::Scheduler& World::scheduler() const {
+  return static_cast<const scheduler::Scheduler&>(scheduler_->component());
+}
+
+void World::add_nodes(const ClusterShape& shape) {
+  static_cast<PretendNodes&>(nodes_->component()).add(shape);
+}
+
+void World::run_until_idle() {
   bool moved = true;
   while (moved) {
     moved = std::exchange(submitted_, false);
     registry_->flush();
     moved |= nodes_->step(now_);
-    moved |= held_ ? scheduler_->take_in(now_) : scheduler_->step(now_);
-    moved |= pod_group_protection_->step(now_);
-    moved |= composite_protection_->step(now_);
-    moved |= garbage_collector_->step(now_);
-    moved |= namespace_defaults_->step(now_);
-    moved |= disruption_->step(now_);
-    moved |= pod_garbage_->step(now_);
-    moved |= role_aggregation_->step(now_);
+    moved |= held_ ? scheduler_->deliver(now_) : scheduler_->step(now_);
+    for (const auto& controller : controllers_) moved |= controller->step(now_);
   }
 }
 
 void World::advance(Duration duration) {
   const Time end = now_ + duration;
-  settle();
+  run_until_idle();
   for (std::optional<Time> next = next_deadline(); next && *next <= end; next = next_deadline()) {
     now_ = std::max(now_, *next);
-    settle();
+    run_until_idle();
   }
   now_ = end;
-  settle();
+  run_until_idle();
 }
 
 std::optional<Time> World::next_deadline() const {
   std::optional<Time> earliest;
-  const std::optional<Time> scheduler =
-      held_ ? std::nullopt : scheduler_->component().next_deadline();
-  for (const std::optional<Time>& deadline :
-       {scheduler, nodes_->component().next_deadline(),
-        pod_group_protection_->component().next_deadline(),
-        composite_protection_->component().next_deadline(),
-        garbage_collector_->component().next_deadline(),
-        namespace_defaults_->component().next_deadline(), disruption_->component().next_deadline(),
-        pod_garbage_->component().next_deadline(), role_aggregation_->component().next_deadline()})
+  const auto offer = [&](const Stepper& stepper) {
+    const std::optional<Time> deadline = stepper.component().next_deadline();
     if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
+  };
+  if (!held_) offer(*scheduler_);
+  offer(*nodes_);
+  for (const auto& controller : controllers_) offer(*controller);
   return earliest;
 }
 
@@ -132,7 +144,7 @@ Result<api::Answer> World::ask(api::Request request) {
                       [&](client::Outcome outcome) { answer = std::move(outcome); });
   if (!answer) registry_->flush();
   CHECK(answer.has_value());
-  settle();
+  run_until_idle();
   return std::move(*answer);
 }
 

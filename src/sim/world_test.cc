@@ -41,7 +41,7 @@ void create(World& world, api::Json document) {
 
 TEST(World, BringsALonePodFromCreateToRunning) {
   World world(four_nodes());
-  world.settle();
+  world.run_until_idle();
   create(world, pod("web", "1"));
   const api::ObjectPtr web = world.get(api::kinds::pod(), "default", "web");
   EXPECT_FALSE(text_at(web, "spec.nodeName").empty());
@@ -50,7 +50,7 @@ TEST(World, BringsALonePodFromCreateToRunning) {
 
 TEST(World, PodsThatDoNotFitWaitForRoom) {
   World world(four_nodes());
-  world.settle();
+  world.run_until_idle();
   for (int i = 0; i < 5; ++i) create(world, pod(fmt::format("big-{}", i), "3"));
   const api::ObjectPtr last = world.get(api::kinds::pod(), "default", "big-4");
   EXPECT_EQ(text_at(last, "spec.nodeName"), "");
@@ -82,7 +82,7 @@ TEST(World, ResizedPodsTakeAndGiveRoom) {
                                  .nodes_per_rack = 1,
                                  .resources = parse_resources("cpu=4,memory=8Gi").value()});
   World world(std::move(options));
-  world.settle();
+  world.run_until_idle();
   create(world, pod("web", "1"));
   const auto grown = resize(world, "web", "3");
   ASSERT_TRUE(grown) << grown.error().message;
@@ -101,7 +101,7 @@ TEST(World, ResizedPodsTakeAndGiveRoom) {
 
 TEST(World, PodsEndWhenTheirAnnotationsSay) {
   World world(four_nodes());
-  world.settle();
+  world.run_until_idle();
   create(world, pod("good", "1", R"({"muster.dev/run-time":"30s"})"));
   create(world, pod("bad", "1", R"({"muster.dev/run-time":"1m","muster.dev/exit-code":"3"})"));
   world.advance(seconds{31});
@@ -116,7 +116,7 @@ TEST(World, SameSeedSameHistory) {
     World::Options options = four_nodes();
     options.seed = seed;
     World world(std::move(options));
-    world.settle();
+    world.run_until_idle();
     for (int i = 0; i < 8; ++i)
       create(world, pod(fmt::format("p{}", i), "1500m", R"({"muster.dev/run-time":"20s"})"));
     world.advance(seconds{60});
@@ -142,20 +142,20 @@ TEST(World, NodesSendHeartbeats) {
 
 TEST(World, AHeldSchedulerListensAndDecidesNothing) {
   World world(four_nodes());
-  world.settle();
+  world.run_until_idle();
   world.hold_scheduler(true);
   create(world, pod("web", "1"));
   world.advance(seconds{5});
   EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "web"), "spec.nodeName"), "");
   EXPECT_EQ(world.scheduler().numbers().active, 1U);
   world.hold_scheduler(false);
-  world.settle();
+  world.run_until_idle();
   EXPECT_EQ(text_at(world.get(api::kinds::pod(), "default", "web"), "status.phase"), "Running");
 }
 
 TEST(World, AFaultRefusesRequestsUntilItIsGone) {
   World world(four_nodes());
-  world.settle();
+  world.run_until_idle();
   world.set_fault([](const api::Request& request) -> std::optional<Error> {
     if (request.subresource != "binding") return std::nullopt;
     return make_error(Reason::Forbidden, "not today");
@@ -170,10 +170,10 @@ TEST(World, AFaultRefusesRequestsUntilItIsGone) {
 
 TEST(World, ARestartedSchedulerKnowsWhatTheApiSays) {
   World world(four_nodes());
-  world.settle();
+  world.run_until_idle();
   for (int i = 0; i < 5; ++i) create(world, pod(fmt::format("big-{}", i), "3"));
   world.restart_scheduler();
-  world.settle();
+  world.run_until_idle();
   EXPECT_EQ(world.scheduler().audit(world.store().list("nodes/").objects,
                                     world.store().list("pods/").objects),
             "");
@@ -205,7 +205,7 @@ TEST(World, AggregatedRolesFollowTheirParts) {
   const api::Kind& roles = *api::find_kind("rbac.authorization.k8s.io", "ClusterRole");
   const auto role = [&](std::string_view name) { return world.get(roles, "", name); };
   const api::Revision at_first = role("admin")->revision();
-  world.settle();
+  world.run_until_idle();
   EXPECT_EQ(role("admin")->revision(), at_first) << "what a fresh server has is complete";
   EXPECT_NE(role("admin")->bytes().find("impersonate"), std::string::npos) << "from edit";
   EXPECT_NE(role("admin")->bytes().find("replicationcontrollers"), std::string::npos)

@@ -189,7 +189,7 @@ struct HttpsClient::State {
             Reason::ServiceUnavailable,
             "the certificate of {} is not trusted: {}; certificate-authority-data of "
             "the cluster in context {} must be the authority that signed it (a server "
-            "that was set up anew has a new one)",
+            "that was set up again has a new one)",
             where, why, config.context);
       case CURLE_SSL_CERTPROBLEM:
         return make_error(Reason::ServiceUnavailable,

@@ -1,6 +1,7 @@
 #include "client/kit/calls.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace muster::client {
@@ -12,20 +13,45 @@ constexpr int kTriesBusyMax = 10;
 constexpr Duration kFirstDelay = std::chrono::milliseconds{10};
 constexpr Duration kDelayMax = std::chrono::seconds{10};
 
+std::string_view method_of(api::Verb verb) {
+  switch (verb) {
+    case api::Verb::Create: return "POST";
+    case api::Verb::Update: return "PUT";
+    case api::Verb::Patch: return "PATCH";
+    case api::Verb::Delete:
+    case api::Verb::DeleteCollection: return "DELETE";
+    default: return "GET";
+  }
+}
+
 }  // namespace
 
-void Calls::send(api::Request request, Done done) {
+void Calls::send(api::Request request, OnOutcome on_outcome) {
   const std::uint64_t ticket = ++last_ticket_;
-  calls_.emplace(ticket, std::move(done));
+  calls_.emplace(ticket, Call{std::move(on_outcome), request.verb});
   send_(std::move(request), ticket);
 }
 
 void Calls::complete(std::uint64_t ticket, const Outcome& outcome, Time now) {
   const auto at = calls_.find(ticket);
   if (at == calls_.end()) return;
-  const Done done = std::move(at->second);
+  const Call call = std::move(at->second);
   calls_.erase(at);
-  done(outcome, now);
+  if (metrics_ != nullptr) count(call.verb, outcome);
+  call.on_outcome(outcome, now);
+}
+
+void Calls::count(api::Verb verb, const Outcome& outcome) {
+  const std::string_view method = method_of(verb);
+  const int success = verb == api::Verb::Create ? 201 : 200;
+  const int code = outcome ? success : http_code(outcome.error().reason);
+  const auto [at, fresh] = counters_.try_emplace({method, code});
+  if (fresh)
+    at->second = metrics_->counter(
+        "rest_client_requests_total",
+        "Number of HTTP requests, partitioned by status code, method, and host.",
+        {{"code", std::to_string(code)}, {"host", "loopback"}, {"method", std::string(method)}});
+  at->second.add();
 }
 
 std::optional<Duration> retry_delay(const Error& error, int tries, RetryOptions options) {

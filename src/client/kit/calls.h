@@ -4,30 +4,46 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
+#include "base/metrics.h"
 #include "base/time.h"
 #include "client/component.h"
 
 namespace muster::client {
 
-// The calls under way: gives each a ticket and finds who asked for it when the outcome comes.
+// The calls of a component that are under way: gives each a ticket, and hands the outcome to who
+// made the call.
 class Calls {
  public:
-  using Done = std::function<void(const Outcome& outcome, Time now)>;
+  using OnOutcome = std::function<void(const Outcome& outcome, Time now)>;
 
-  explicit Calls(Send send) : send_(std::move(send)) {}
+  // `metrics` may be null. They count as rest_client_requests_total.
+  explicit Calls(Send send, Metrics* metrics = nullptr)
+      : send_(std::move(send)), metrics_(metrics) {}
 
-  void send(api::Request request, Done done);
-  // Hands an outcome to whoever asked. Unknown tickets are ignored: a recording may be cut
-  // anywhere.
+  void send(api::Request request, OnOutcome on_outcome);
+  // Outcomes of unknown tickets are ignored: a recording may be cut anywhere.
   void complete(std::uint64_t ticket, const Outcome& outcome, Time now);
+  std::size_t under_way() const { return calls_.size(); }
 
  private:
+  struct Call {
+    OnOutcome on_outcome;
+    api::Verb verb;
+  };
+
+  void count(api::Verb verb, const Outcome& outcome);
+
   Send send_;
+  Metrics* const metrics_;
+  std::map<std::pair<std::string_view, int>, Counter> counters_;  // by method and code
   std::uint64_t last_ticket_ = 0;
-  boost::unordered_flat_map<std::uint64_t, Done> calls_;  // never iterated
+  boost::unordered_flat_map<std::uint64_t, Call> calls_;  // by ticket; never iterated
 };
 
 // How long to wait before a call that failed with `error` is made again, if at all; `tries` were

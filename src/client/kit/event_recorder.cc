@@ -154,7 +154,7 @@ void EventRecorder::finish(const SightingPtr& sighting, std::int64_t sent, const
     sighting->tries = 0;
     if (sighting->count > sent) again();
   } else if (outcome.error().reason == Reason::NotFound && sighting->written > 0) {
-    sighting->written = 0;  // expired on the server: begins anew
+    sighting->written = 0;  // expired on the server: create it again
     again();
   } else if (outcome.error().reason == Reason::AlreadyExists && sighting->tries < 4) {
     const std::size_t dot = sighting->name.rfind('.');

@@ -14,7 +14,7 @@
 
 namespace muster::client {
 
-// What to tell about an object, in upstream's words.
+// What happened to an object, in upstream's words.
 struct EventNote {
   std::string type;    // Normal, Warning
   std::string reason;  // FailedScheduling

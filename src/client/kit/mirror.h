@@ -4,38 +4,65 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <unordered_set>
+#include <vector>
 
 #include "api/object.h"
+#include "api/values/label_selector.h"
 
 namespace muster::client {
 
-// The newest version we were told of every object of one kind, so that a change can be compared
-// with what it replaced. Keyed by namespace and name as they stand inside the objects; never
-// iterated.
+// The newest version of every object of one kind that the feed has shown, found by name or by an
+// index. A change costs the index entries it changes: an update that keeps labels and owners
+// touches no index at all.
 class Mirror {
  public:
+  // The texts under which an object is found in the component's own index: appended to `out`.
+  using TermsOf = std::function<void(const api::Object& object, std::vector<std::string>& out)>;
+  struct Indexes {
+    bool namespaces = false;
+    bool owners = false;  // by the uid of each owner
+    bool labels = false;  // by namespace, key and value; brings `namespaces` with it
+    TermsOf own = nullptr;
+  };
+
+  struct Entry {
+    mutable api::ObjectPtr object;  // replaced by others of the same name only
+  };
+  struct ByName {
+    bool operator()(const Entry* a, const Entry* b) const;
+  };
+  // In the order of namespaces and names. Valid until the next put() or remove().
+  using Entries = std::set<const Entry*, ByName>;
+
+  Mirror();  // found by name alone
+  explicit Mirror(Indexes indexes);
+  Mirror(const Mirror&) = delete;
+  Mirror& operator=(const Mirror&) = delete;
+
   // Null if there is none.
-  api::ObjectPtr find(std::string_view name_space, std::string_view name) const {
-    const auto at = objects_.find(Key{name_space, name});
-    return at == objects_.end() ? nullptr : at->second;
-  }
+  api::ObjectPtr find(std::string_view name_space, std::string_view name) const;
   // Both return what was known before, or null.
-  api::ObjectPtr put(const api::ObjectPtr& object) {
-    api::ObjectPtr before = remove(*object);
-    objects_.emplace(key_of(*object), object);
-    return before;
-  }
-  api::ObjectPtr remove(const api::Object& object) {
-    const auto at = objects_.find(key_of(object));
-    if (at == objects_.end()) return nullptr;
-    // Moved out first: the key lies inside the object.
-    api::ObjectPtr known = std::move(at->second);
-    objects_.erase(at);
-    return known;
-  }
-  std::size_t size() const { return objects_.size(); }
+  api::ObjectPtr put(const api::ObjectPtr& object);
+  api::ObjectPtr remove(const api::Object& object);
+
+  // Each needs its index.
+  const Entries& in_namespace(std::string_view name_space) const;
+  const Entries& owned_by(std::string_view uid) const;
+  const Entries& labeled(std::string_view name_space, std::string_view key,
+                         std::string_view value) const;
+  const Entries& indexed(std::string_view term) const;
+  // Those of a namespace that the selector matches, in the order of their names. Looks only at
+  // those with the rarest label it asks for, if it asks for any by value. Needs `labels`.
+  std::vector<api::ObjectPtr> select(std::string_view name_space,
+                                     const api::LabelSelector& selector) const;
+
+  std::size_t size() const { return entries_.size(); }
+  // What it holds beside the objects themselves, in bytes, roughly.
+  std::size_t bytes() const;
 
  private:
   struct Key {
@@ -43,17 +70,47 @@ class Mirror {
     std::string_view name;
     friend bool operator==(const Key&, const Key&) = default;
   };
+  static Key key_of(const Entry& entry) {
+    return {entry.object->meta().name_space, entry.object->meta().name};
+  }
+  static const Key& key_of(const Key& key) { return key; }
   struct Hash {
-    std::size_t operator()(const Key& key) const {
+    using is_transparent = void;
+    template <typename T>
+    std::size_t operator()(const T& named) const {
       const std::hash<std::string_view> hash;
+      const Key key = key_of(named);
       return hash(key.name) * 31 + hash(key.name_space);
     }
   };
-  static Key key_of(const api::Object& object) {
-    return {object.meta().name_space, object.meta().name};
-  }
+  struct Equal {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return key_of(a) == key_of(b);
+    }
+  };
+  // Objects by term. Terms nobody has are not kept.
+  class Index {
+   public:
+    void add(const Entry& entry, std::string term);
+    void remove(const Entry& entry, std::string_view term);
+    const Entries& at(std::string_view term) const;
+    std::size_t bytes() const { return bytes_; }
 
-  boost::unordered_flat_map<Key, api::ObjectPtr, Hash> objects_;
+   private:
+    boost::unordered_flat_map<std::string, Entries> entries_;
+    std::size_t bytes_ = 0;
+  };
+
+  std::vector<std::string> own_terms(const api::Object& object) const;
+  void enter(const Entry& entry);
+  void leave(const Entry& entry);
+  void replace(const Entry& entry, const api::ObjectPtr& object);
+
+  const Indexes indexes_;
+  std::unordered_set<Entry, Hash, Equal> entries_;  // never iterated
+  Index namespaces_, owners_, labels_, own_;
 };
 
 }  // namespace muster::client

@@ -1,5 +1,6 @@
 #include "client/kit/status_writer.h"
 
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -37,77 +38,96 @@ api::Json condition_patch(const api::Object& object, const api::Condition& condi
   return patch;
 }
 
+StatusWriter::Record* StatusWriter::find(const Key& key) {
+  const auto object = records_.find(key.uid);
+  if (object == records_.end()) return nullptr;
+  const auto at = object->second.find(key.type);
+  return at == object->second.end() ? nullptr : &at->second;
+}
+
+StatusWriter::Record& StatusWriter::make(const Key& key) {
+  ++pending_;
+  return records_[key.uid].emplace(key.type, Record{}).first->second;
+}
+
+StatusWriter::Records::iterator StatusWriter::erase(Records& records, Records::iterator at) {
+  --pending_;
+  return records.erase(at);
+}
+
+void StatusWriter::drop(const Key& key) {
+  const auto object = records_.find(key.uid);
+  erase(object->second, object->second.find(key.type));
+  if (object->second.empty()) records_.erase(object);
+}
+
 void StatusWriter::write(const api::ObjectPtr& object, const api::Condition* current,
                          api::Condition wanted, Time now) {
-  const std::string& uid = object->meta().uid;
+  const Key key{object->meta().uid, wanted.type};
   wanted.observed_generation = object->meta().generation;
-  const auto at = records_.find(uid);
-  if (at == records_.end()) {
+  Record* const known = find(key);
+  if (known == nullptr) {
     if (current != nullptr && says_the_same(*current, wanted)) return;
-    Record& record = records_[uid];
+    Record& record = make(key);
     record.object = object;
     if (current == nullptr || current->status != wanted.status) record.transition = now;
     record.wanted = std::move(wanted);
     record.version = 1;
-    return queue(uid, record);
+    return queue(key, record);
   }
-  Record& record = at->second;
-  if (!record.forgotten && says_the_same(record.wanted, wanted)) return;
-  if (record.wanted.status != wanted.status) record.transition = now;
-  replace(uid, record, object, std::move(wanted));
+  if (!known->forgotten && says_the_same(known->wanted, wanted)) return;
+  if (known->wanted.status != wanted.status) known->transition = now;
+  replace(key, *known, object, std::move(wanted));
 }
 
-void StatusWriter::replace(const std::string& uid, Record& record, const api::ObjectPtr& object,
+void StatusWriter::replace(const Key& key, Record& record, const api::ObjectPtr& object,
                            api::Condition wanted) {
   record.object = object;
   record.wanted = std::move(wanted);
   record.forgotten = false;
   const bool waits = record.version != record.sent;
   ++record.version;
-  if (!waits && !record.in_flight) queue(uid, record);
+  if (!waits && !record.in_flight) queue(key, record);
 }
 
-void StatusWriter::withdraw(const api::ObjectPtr& object, const api::Condition* current,
-                            std::string_view reason) {
-  const std::string& uid = object->meta().uid;
-  const auto at = records_.find(uid);
+void StatusWriter::withdraw(const api::ObjectPtr& object, std::string_view type,
+                            const api::Condition* current, std::string_view reason) {
+  const Key key{object->meta().uid, std::string(type)};
   api::Condition none;
-  if (at != records_.end()) {
-    if (at->second.wanted.reason != reason) return;
-    none.type = at->second.wanted.type;
-    return replace(uid, at->second, object, std::move(none));
+  none.type = type;
+  if (Record* const known = find(key)) {
+    if (known->wanted.reason == reason) replace(key, *known, object, std::move(none));
+    return;
   }
   if (current == nullptr || current->reason != reason) return;
-  none.type = current->type;
-  Record& record = records_[uid];
+  Record& record = make(key);
   record.object = object;
   record.wanted = std::move(none);
   record.version = 1;
-  queue(uid, record);
+  queue(key, record);
 }
 
-void StatusWriter::queue(const std::string& uid, Record& record) {
+void StatusWriter::queue(const Key& key, Record& record) {
   record.tries = 0;
-  waiting_.push_back(uid);
+  waiting_.push_back(key);
 }
 
 void StatusWriter::run(Time now) {
   while (!retries_.empty() && retries_.begin()->first <= now) {
-    std::string uid = retries_.begin()->second;
-    retries_.erase(retries_.begin());
-    records_.at(uid).retry_at.reset();
-    waiting_.push_back(std::move(uid));
+    Key key = std::move(retries_.extract(retries_.begin()).value().second);
+    find(key)->retry_at.reset();
+    waiting_.push_back(std::move(key));
   }
   while (!waiting_.empty() && in_flight_ < options_.in_flight_max) {
-    const std::string uid = std::move(waiting_.front());
+    const Key key = std::move(waiting_.front());
     waiting_.pop_front();
-    const auto at = records_.find(uid);
-    if (at != records_.end() && !at->second.in_flight && at->second.version != at->second.sent)
-      send(uid, at->second);
+    Record* const record = find(key);
+    if (record != nullptr && !record->in_flight && record->version != record->sent)
+      send(key, *record);
   }
 }
 
-void StatusWriter::send(const std::string& uid, Record& record) {
+void StatusWriter::send(const Key& key, Record& record) {
   const api::Object& object = *record.object;
   ++record.tries;
   ++in_flight_;
@@ -117,56 +137,60 @@ void StatusWriter::send(const std::string& uid, Record& record) {
   calls_.send(patch_request(object.kind(), object.meta().name_space, object.meta().name, "status",
                             api::PatchType::StrategicMerge,
                             condition_patch(object, record.wanted, record.transition)),
-              [this, uid](const Outcome& outcome, Time now) { finish(uid, outcome, now); });
+              [this, key](const Outcome& outcome, Time now) { finish(key, outcome, now); });
 }
 
-void StatusWriter::finish(const std::string& uid, const Outcome& outcome, Time now) {
+void StatusWriter::finish(const Key& key, const Outcome& outcome, Time now) {
   CHECK(in_flight_ > 0);
   --in_flight_;
-  const auto at = records_.find(uid);
-  CHECK(at != records_.end() && at->second.in_flight);
-  Record& record = at->second;
+  Record* const found = find(key);
+  CHECK(found != nullptr && found->in_flight);
+  Record& record = *found;
   record.in_flight = false;
   const bool newer = record.version != record.sent;
   if (record.forgotten) {
-    records_.erase(at);
+    drop(key);
   } else if (outcome) {
     record.transition.reset();
     if (newer)
-      queue(uid, record);
+      queue(key, record);
     else if (record.echoed)
-      records_.erase(at);
+      drop(key);
   } else if (const auto delay = retry_delay(outcome.error(), record.tries, {.conflicts = true})) {
     record.sent = 0;
     record.retry_at = now + *delay;
-    retries_.emplace(*record.retry_at, uid);
+    retries_.emplace(*record.retry_at, key);
   } else {
     if (outcome.error().reason != Reason::NotFound)
       log(LogLevel::Warning, "cannot write condition {} of {}: {}", record.wanted.type,
           api::key_text(record.object->meta()), outcome.error().message);
-    records_.erase(at);
+    drop(key);
   }
   run(now);
 }
 
 void StatusWriter::observed(std::string_view uid) {
-  const auto at = records_.find(std::string(uid));
-  if (at == records_.end()) return;
-  if (at->second.in_flight)
-    at->second.echoed = true;
-  else if (at->second.version == at->second.sent)
-    records_.erase(at);
+  const auto object = records_.find(std::string(uid));
+  if (object == records_.end()) return;
+  for (auto at = object->second.begin(); at != object->second.end();) {
+    Record& record = at->second;
+    if (record.in_flight) record.echoed = true;
+    at = record.in_flight || record.version != record.sent ? std::next(at)
+                                                           : erase(object->second, at);
+  }
+  if (object->second.empty()) records_.erase(object);
 }
 
 void StatusWriter::forget(std::string_view uid) {
-  const auto at = records_.find(std::string(uid));
-  if (at == records_.end()) return;
-  Record& record = at->second;
-  if (record.retry_at) retries_.erase({*record.retry_at, at->first});
-  if (record.in_flight)
-    record.forgotten = true;
-  else
-    records_.erase(at);
+  const auto object = records_.find(std::string(uid));
+  if (object == records_.end()) return;
+  for (auto at = object->second.begin(); at != object->second.end();) {
+    Record& record = at->second;
+    if (record.retry_at) retries_.erase({*record.retry_at, Key{object->first, at->first}});
+    if (record.in_flight) record.forgotten = true;
+    at = record.in_flight ? std::next(at) : erase(object->second, at);
+  }
+  if (object->second.empty()) records_.erase(object);
 }
 
 std::optional<Time> StatusWriter::next_deadline() const {

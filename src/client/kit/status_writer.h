@@ -2,8 +2,11 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,9 +18,9 @@
 
 namespace muster::client {
 
-// Writes conditions into the status of objects, one condition per object: at most one call per
-// object is under way and at most one waits behind it, the newest. What the object says already is
-// not written again.
+// Writes conditions into the status of objects. Of each condition (object and type) at most one
+// call is under way and at most one version waits behind it, the newest. What the object says
+// already is not written again.
 class StatusWriter {
  public:
   struct Options {
@@ -30,17 +33,18 @@ class StatusWriter {
   // object's generation; lastTransitionTime changes with the status only.
   void write(const api::ObjectPtr& object, const api::Condition* current, api::Condition wanted,
              Time now);
-  // If the condition gives this reason, by what the object says or is about to, it is taken away.
-  void withdraw(const api::ObjectPtr& object, const api::Condition* current,
+  // If the condition gives this reason, by what the object says or is about to, it is removed.
+  void withdraw(const api::ObjectPtr& object, std::string_view type, const api::Condition* current,
                 std::string_view reason);
-  // The watch told a newer version: from now on, `current` is to be believed again.
+  // The watch showed a newer version: from now on, `current` is to be believed again.
   void observed(std::string_view uid);
-  // Gone, or settled by others: what waits is dropped.
+  // The object is gone, or others write its conditions now: what waits is dropped.
   void forget(std::string_view uid);
   void run(Time now);
 
   std::optional<Time> next_deadline() const;
-  std::size_t pending() const { return records_.size(); }
+  // Conditions that are not written yet, or whose writing the watch has not shown.
+  std::size_t pending() const { return pending_; }
 
  private:
   struct Record {
@@ -56,18 +60,30 @@ class StatusWriter {
     std::optional<Time> retry_at;
   };
 
-  void queue(const std::string& uid, Record& record);
-  void replace(const std::string& uid, Record& record, const api::ObjectPtr& object,
-               api::Condition wanted);
-  void send(const std::string& uid, Record& record);
-  void finish(const std::string& uid, const Outcome& outcome, Time now);
+  // Which condition of which object.
+  struct Key {
+    std::string uid;
+    std::string type;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  using Records = std::map<std::string, Record, std::less<>>;  // by type; those of one object
+
+  Record* find(const Key& key);
+  Record& make(const Key& key);
+  void drop(const Key& key);
+  Records::iterator erase(Records& records, Records::iterator at);
+  void queue(const Key& key, Record& record);
+  void replace(const Key& key, Record& record, const api::ObjectPtr& object, api::Condition wanted);
+  void send(const Key& key, Record& record);
+  void finish(const Key& key, const Outcome& outcome, Time now);
 
   const Options options_;
   Calls& calls_;
   std::size_t in_flight_ = 0;
-  boost::unordered_flat_map<std::string, Record> records_;  // by uid; never iterated
-  std::deque<std::string> waiting_;  // in order; may name records that are gone
-  std::set<std::pair<Time, std::string>> retries_;
+  std::size_t pending_ = 0;
+  boost::unordered_flat_map<std::string, Records> records_;  // by uid; never iterated
+  std::deque<Key> waiting_;  // in order; may name records that are gone
+  std::set<std::pair<Time, Key>> retries_;
 };
 
 // {"metadata":{"uid":…},"status":{"conditions":[…]}}, a strategic merge patch. The uid makes it a

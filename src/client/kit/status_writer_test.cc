@@ -1,5 +1,6 @@
 #include "client/kit/status_writer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,6 +11,7 @@ namespace muster::client {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::HasSubstr;
 
 class StatusWriterTest : public ::testing::Test {
  protected:
@@ -70,11 +72,11 @@ TEST_F(StatusWriterTest, SaysThatItSawANewerGeneration) {
 TEST_F(StatusWriterTest, WithdrawsWhatGivesThatReasonAndNothingElse) {
   const api::Condition current{
       .type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "m"};
-  writer.withdraw(pod, &current, "Invalid");
-  writer.withdraw(pod, nullptr, "Unschedulable");
+  writer.withdraw(pod, "PodScheduled", &current, "Invalid");
+  writer.withdraw(pod, "PodScheduled", nullptr, "Unschedulable");
   writer.run(now);
   EXPECT_TRUE(api.sent.empty());
-  writer.withdraw(pod, &current, "Unschedulable");
+  writer.withdraw(pod, "PodScheduled", &current, "Unschedulable");
   writer.run(now);
   ASSERT_EQ(api.sent.size(), 1U);
   EXPECT_EQ(api.body(0), R"({"metadata":{"uid":"uid-p"},"status":{"conditions":[)"
@@ -83,7 +85,7 @@ TEST_F(StatusWriterTest, WithdrawsWhatGivesThatReasonAndNothingElse) {
 
 TEST_F(StatusWriterTest, WithdrawsWhatIsStillOnItsWay) {
   write(pod, "1");
-  writer.withdraw(pod, nullptr, "Unschedulable");
+  writer.withdraw(pod, "PodScheduled", nullptr, "Unschedulable");
   writer.run(now);
   ASSERT_EQ(api.sent.size(), 1U) << "one call per object";
   api.accept(0, now);
@@ -129,6 +131,49 @@ TEST_F(StatusWriterTest, RetriesConflictsAndGivesUpOnTheGone) {
   EXPECT_NE(api.body(1).find("lastTransitionTime"), std::string::npos)
       << "the first was never written";
   api.refuse(1, Reason::NotFound, now);
+  EXPECT_EQ(writer.pending(), 0U);
+}
+
+// T3c: a write that lost a race is sent again although nothing newer was written.
+TEST_F(StatusWriterTest, SendsARefusedWriteAgainAtItsDeadline) {
+  write(pod, "1");
+  api.refuse(0, Reason::Conflict, now);
+  writer.run(now);
+  EXPECT_EQ(api.sent.size(), 1U) << "not before its deadline";
+  ASSERT_TRUE(writer.next_deadline());
+  now = *writer.next_deadline();
+  writer.run(now);
+  ASSERT_EQ(api.sent.size(), 2U);
+  EXPECT_EQ(api.body(1), api.body(0));
+  api.accept(1, now);
+  EXPECT_EQ(writer.next_deadline(), std::nullopt);
+}
+
+TEST_F(StatusWriterTest, ConditionsOfOneObjectDoNotDisplaceEachOther) {
+  const auto write_type = [&](const std::string& type, const std::string& message) {
+    writer.write(pod, nullptr, {.type = type, .status = "True", .reason = "R", .message = message},
+                 now);
+    writer.run(now);
+  };
+  write_type("PodScheduled", "1");
+  write_type("DisruptionTarget", "2");
+  ASSERT_EQ(api.sent.size(), 2U);
+  EXPECT_THAT(api.body(0), HasSubstr(R"("type":"PodScheduled")"));
+  EXPECT_THAT(api.body(1), HasSubstr(R"("type":"DisruptionTarget")"));
+  write_type("PodScheduled", "3");
+  api.refuse(1, Reason::Conflict, now);
+  api.accept(0, now);
+  ASSERT_EQ(api.sent.size(), 3U);
+  EXPECT_THAT(api.body(2), HasSubstr(R"("message":"3")"));
+  api.accept(2, now);
+  writer.observed("uid-p");
+  EXPECT_EQ(writer.pending(), 1U) << "the other one was refused and waits";
+  now = *writer.next_deadline();
+  writer.run(now);
+  ASSERT_EQ(api.sent.size(), 4U);
+  EXPECT_EQ(api.body(3), api.body(1));
+  writer.forget("uid-p");
+  api.accept(3, now);
   EXPECT_EQ(writer.pending(), 0U);
 }
 

@@ -1,60 +1,80 @@
 #pragma once
 
-#include <algorithm>
-#include <chrono>
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <cstddef>
-#include <map>
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/metrics.h"
 #include "base/time.h"
 
 namespace muster::client {
 
-// What a controller has to look at, by key: now, or at a later time. A key that is due stands in it
-// once, however often it was added; keys come out in their order.
+// What a controller has to look at, by key: now, at a later time, or after a pause because it
+// failed.
+//
+//   add ──────────▶ due, first come first served ──pop──▶ the controller looks
+//   add_at, retry ─▶ later ──its time has come──▲              │
+//                                               └─ release ◀── hold: a call is under way
+//
+// A key that is due is in the queue once, however often it was added; one that waits for later
+// waits for the earliest time it was given. A key that is held is not handed out: if it becomes due
+// meanwhile, it is handed out after the release. Memory is proportional to the keys that are due,
+// waiting, held or failing.
 class WorkQueue {
  public:
-  void add(std::string key) { due_.insert(std::move(key)); }
-  template <typename Keys>
-  void add_all(const Keys& keys) {
-    due_.insert(keys.begin(), keys.end());
-  }
-  void add_at(Time when, std::string key) { later_.emplace(when, std::move(key)); }
+  // `name` is the queue's in the metrics; `metrics` may be null.
+  explicit WorkQueue(std::string_view name = {}, Metrics* metrics = nullptr);
 
-  // Again after a pause that doubles with every failure. The pause is kept with what the key stands
-  // for, and set back by its owner when something succeeds.
-  void retry(std::string key, Duration& backoff, Time now) {
-    backoff = std::clamp(backoff * 2, kBackoffMin, kBackoffMax);
-    add_at(now + backoff, std::move(key));
-  }
+  void add(std::string_view key, Time now);
+  void add_at(Time when, std::string_view key);
+  // Again after a pause that doubles with every failure of this key in a row, within bounds.
+  void retry(std::string_view key, Time now);
+  // The next failure of this key is its first.
+  void forget_failures(std::string_view key);
 
-  // Hands up to `limit` keys that are due to `decide`; returns how many. Keys may be added
-  // meanwhile.
-  template <typename Decide>
-  std::size_t run(Time now, std::size_t limit, Decide&& decide) {
-    while (!later_.empty() && later_.begin()->first <= now)
-      due_.insert(std::move(later_.extract(later_.begin()).mapped()));
-    std::size_t done = 0;
-    for (; done < limit && !due_.empty(); ++done) decide(due_.extract(due_.begin()).value());
-    return done;
-  }
+  // Keys are held several times if several calls are about them.
+  void hold(std::string_view key);
+  void release(std::string_view key, Time now);
+  bool is_held(std::string_view key) const;
 
-  // When run() has something to do; in the past if it has right now.
-  std::optional<Time> next_deadline() const {
-    if (!due_.empty()) return Time{};
-    if (later_.empty()) return std::nullopt;
-    return later_.begin()->first;
-  }
+  // The next key that is due and not held.
+  std::optional<std::string> pop(Time now);
+
+  // When pop() has something; in the past if it has right now.
+  std::optional<Time> next_deadline() const;
+  std::size_t size() const { return states_.size(); }  // keys it remembers anything about
 
  private:
-  static constexpr Duration kBackoffMin = std::chrono::milliseconds{50};
-  static constexpr Duration kBackoffMax = std::chrono::seconds{30};
+  struct State {
+    bool due = false;
+    bool due_after_release = false;
+    std::uint32_t holds = 0;
+    Time due_since{};
+    std::optional<Time> later;
+    Duration pause{};  // before the last retry; 0: the last look did not fail
 
-  std::set<std::string> due_;
-  std::multimap<Time, std::string> later_;
+    bool is_idle() const { return !due && holds == 0 && !later && pause == Duration{}; }
+  };
+  using States = boost::unordered_flat_map<std::string, State>;
+
+  void make_due(const std::string& key, State& state, Time since);
+  void make_due_those_whose_time_has_come(Time now);
+  void drop_if_idle(States::iterator at);
+  void report_depth() const { depth_.set(static_cast<double>(due_.size())); }
+
+  States states_;                                 // by key; never iterated
+  std::deque<std::string> due_;                   // in the order they became due
+  std::set<std::pair<Time, std::string>> later_;  // those with State::later
+  Counter adds_, retries_;
+  Gauge depth_;
+  Histogram waited_;
 };
 
 }  // namespace muster::client

@@ -18,7 +18,7 @@
 namespace muster::scheduler {
 
 // Turns the assignments of a plan into bindings, a bounded number at a time. A busy server is asked
-// again; any other failure is final and told once. Whoever hands in assignments has assumed them in
+// again; any other failure is final and reported once. Who hands in assignments has assumed them in
 // the cluster.
 class Binder {
  public:
@@ -34,9 +34,9 @@ class Binder {
 
   void commit(std::span<const Assignment> assignments, Time now);
   // The watch says that the pod has a node. If it is ours the binding has succeeded, whatever the
-  // call that is still under way may answer; it is told then.
+  // call that is still under way may answer; that is reported then.
   void confirm(std::string_view uid, std::string_view node, Time now);
-  // The pod needs no binding any more: deleted or terminating. Nothing will be told about it.
+  // The pod needs no binding any more: deleted or terminating. Nothing will be reported about it.
   void cancel(std::string_view uid);
   // Bindings to this node that are not under way have failed.
   void node_vanished(std::string_view node, Time now);

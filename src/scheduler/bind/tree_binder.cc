@@ -178,7 +178,7 @@ std::optional<TreeBinder::Place> TreeBinder::find_open(std::string_view uid) con
   return place;
 }
 
-void TreeBinder::settle(const Place& place, State state) {
+void TreeBinder::set_state(const Place& place, State state) {
   Call& call = trees_.at(place.id);
   call.states[place.index] = state;
   --call.open;
@@ -196,10 +196,10 @@ void TreeBinder::confirm(std::string_view uid, std::string_view node, Time now) 
   if (planned.node != node) {
     Error error = make_error(Reason::Conflict, R"(pod {} is already assigned to node "{}")",
                              planned.pod->meta().name, node);
-    settle(*place, State::Withdrawn);
+    set_state(*place, State::Withdrawn);
     return doom(place->id, std::move(error), now);
   }
-  settle(*place, State::Confirmed);
+  set_state(*place, State::Confirmed);
   if (call.open == 0 && !call.in_flight) end(place->id, std::nullopt, now);
 }
 
@@ -207,7 +207,7 @@ void TreeBinder::cancel(std::string_view uid, Time now) {
   const std::optional<Place> place = find_open(uid);
   if (!place) return;
   const std::string name = trees_.at(place->id).tree.assignments[place->index].pod->meta().name;
-  settle(*place, State::Withdrawn);
+  set_state(*place, State::Withdrawn);
   doom(place->id, make_error(Reason::Conflict, "pod {} does not exist any more", name), now);
 }
 

@@ -20,7 +20,7 @@
 
 namespace muster::scheduler {
 
-// What a group shall say of itself once its tree is bound.
+// The condition of a group once its tree is bound.
 struct GroupStatement {
   GroupKey key;
   api::ObjectPtr group;
@@ -38,7 +38,7 @@ struct TreeBinding {
 // POST groupbindings, for servers that have them (docs/group-binding.md).
 api::Request tree_binding_request(const TreeBinding& tree);
 
-// Binds whole trees, one call each: the server takes all of it or nothing. A busy server is asked
+// Binds whole trees, one call each: the server accepts all of it or nothing. A busy server is asked
 // again, which is safe since pods that are bound already count as done. Whoever hands in a tree has
 // assumed its pods in the cluster.
 //
@@ -100,7 +100,7 @@ class TreeBinder {
     std::size_t index = 0;
   };
   std::optional<Place> find_open(std::string_view uid) const;
-  void settle(const Place& place, State state);
+  void set_state(const Place& place, State state);
 
   const Options options_;
   client::Calls& calls_;

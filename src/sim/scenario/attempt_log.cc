@@ -9,7 +9,7 @@ using scheduler::GroupKey;
 using scheduler::GroupVerdict;
 using scheduler::Refusal;
 
-void AttemptLog::take(const scheduler::Plan& plan, Time now) {
+void AttemptLog::record(const scheduler::Plan& plan, Time now) {
   ++attempts_;
   search_steps_ += plan.steps;
   placements_ += plan.assignments.size();

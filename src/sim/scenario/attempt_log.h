@@ -10,10 +10,10 @@
 
 namespace muster::sim {
 
-// What the scheduler decided, attempt by attempt, as its plans told.
+// What the scheduler decided, attempt by attempt, as its plans say.
 class AttemptLog {
  public:
-  void take(const scheduler::Plan& plan, Time now);
+  void record(const scheduler::Plan& plan, Time now);
   // From here on, counts are those of the next step.
   void begin_step();
 

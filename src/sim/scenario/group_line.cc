@@ -72,7 +72,7 @@ Result<PodLine> read_shape(const Line& line, PodLine pods) {
   Words words(line, 1);
   pods.name = TRY(words.need("the name of the shape"));
   while (!words.done()) {
-    const std::string word(words.take());
+    const std::string word(words.next());
     if (!TRY(read_pod_word(line, word, pods)))
       return fail_at(line, "unknown word `{}` about pods; there are {}", word, kPodWords);
   }
@@ -146,7 +146,7 @@ Result<LonePods> read_lone_pods(const Line& line, Words words) {
   lone.name = TRY(words.need("the name of the pod"));
   lone.pods.count = 0;  // "web", not "web/0"
   while (!words.done()) {
-    const std::string word(words.take());
+    const std::string word(words.next());
     if (!TRY(read_pod_word(line, word, lone.pods)))
       return fail_at(line, "unknown word `{}` about pods; there are {}", word, kPodWords);
   }
@@ -156,7 +156,7 @@ Result<LonePods> read_lone_pods(const Line& line, Words words) {
 
 Result<GroupLine> read_group(const Line& line, Words words) {
   GroupLine group;
-  const std::string_view role = words.take();
+  const std::string_view role = words.next();
   if (!is_group_word(role))
     return fail_at(line, "`{}` is no group: write gang, basic, workload or composite", role);
   group.role = role == "gang"    ? GroupRole::Gang
@@ -166,7 +166,7 @@ Result<GroupLine> read_group(const Line& line, Words words) {
   PodLine pods;
   const bool is_leaf = group.role != GroupRole::Composite;
   while (!words.done()) {
-    const std::string word(words.take());
+    const std::string word(words.next());
     bool known = TRY(read_group_word(line, word, group));
     if (!known && is_leaf) known = TRY(read_pod_word(line, word, pods));
     if (!known)

@@ -65,7 +65,7 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
 
 Result<std::string> Words::need(std::string_view what) {
   if (done()) return fail_at(line_, "`{}` ends where {} should stand", line_.text, what);
-  return std::string(take());
+  return std::string(next());
 }
 
 Result<int> Words::need_number(std::string_view what) {

@@ -40,9 +40,9 @@ class Words {
   std::string_view peek() const {
     return done() ? std::string_view() : std::string_view(line_.words[at_]);
   }
-  std::string_view take() { return done() ? std::string_view() : line_.words[at_++]; }
-  // Takes the next word if it is this one.
-  bool take_if(std::string_view word) {
+  std::string_view next() { return done() ? std::string_view() : line_.words[at_++]; }
+  // Goes past the next word if it is this one.
+  bool next_if(std::string_view word) {
     if (peek() != word) return false;
     ++at_;
     return true;

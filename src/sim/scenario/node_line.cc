@@ -117,13 +117,13 @@ Result<void> read_nodes(const Line& line, Words words, ClusterShape& shape) {
   NodeFacts facts;
   facts.amounts["pods"] = "110";
   while (!words.done()) {
-    const std::string word(words.take());
+    const std::string word(words.next());
     if (is_level(word)) {
       facts.labels[label_key(word)] = TRY(words.need("a name"));
     } else if (word == "nodes" || word == "node") {
       while (!words.done() && words.peek().find('=') == std::string_view::npos &&
              !is_level(words.peek()) && words.peek() != "cordoned") {
-        const std::vector<std::string> names = TRY(expand_range(line, words.take()));
+        const std::vector<std::string> names = TRY(expand_range(line, words.next()));
         facts.names.insert(facts.names.end(), names.begin(), names.end());
       }
     } else if (word == "cordoned") {

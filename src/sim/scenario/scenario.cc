@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/scenario/invariants.h"
-#include "sim/scenario/sight.h"
+#include "sim/scenario/observation.h"
 
 namespace muster::sim {
 namespace {
@@ -51,15 +51,15 @@ std::string indented(std::string_view text, std::string_view margin) {
 std::string everybody(const Stage& stage) {
   const Cast& cast = stage.cast();
   std::string text;
-  const auto tell = [&](const Cast::Subject& subject) {
+  const auto print = [&](const Cast::Subject& subject) {
     text += fmt::format("    {:<20} {}\n", subject.text, describe(stage, subject));
   };
   for (std::size_t id = 0; id < cast.group_count(); ++id)
     if (const Cast::Group& group = cast.group(id); group.is_leaf() && !group.retired)
-      tell({.text = group.path, .group = id, .pods = cast.members(id)});
+      print({.text = group.path, .group = id, .pods = cast.members(id)});
   for (std::size_t id = 0; id < cast.pod_count(); ++id)
     if (const Cast::Pod& pod = cast.pod(id); !pod.group && pod.sent && !pod.retired)
-      tell({.text = pod.path, .group = {}, .pods = {id}});
+      print({.text = pod.path, .group = {}, .pods = {id}});
   return text;
 }
 

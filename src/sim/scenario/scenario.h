@@ -11,7 +11,7 @@
 
 namespace muster::sim {
 
-// A scenario as a text tells it (docs/scenarios.md): a cluster, what happens, and what must then be
+// A scenario as its text says (docs/scenarios.md): a cluster, what happens, and what must then be
 // the case.
 struct Scenario {
   struct Step {
@@ -30,7 +30,7 @@ Result<Scenario> parse_scenario(std::string_view file, std::string_view text);
 
 struct ScenarioOptions {
   std::uint64_t seed = 1;
-  // Told every step, what came of it and a map of the cluster; may be empty.
+  // RecordedEvent every step, what came of it and a map of the cluster; may be empty.
   std::function<void(std::string_view)> say = {};
 };
 

@@ -110,11 +110,11 @@ TEST(Scenario, TellsEveryStep) {
   const Result<Scenario> scenario =
       parse_scenario("s.txt", with_cluster("submit gang g  pods=2  cpu=4\ncycle\n  g  placed\n"));
   ASSERT_TRUE(scenario);
-  std::string told;
+  std::string text;
   EXPECT_EQ(
-      run_scenario(*scenario, {.seed = 1, .say = [&](std::string_view text) { told += text; }}),
+      run_scenario(*scenario, {.seed = 1, .say = [&](std::string_view more) { text += more; }}),
       "");
-  EXPECT_EQ(told,
+  EXPECT_EQ(text,
             "cluster\n"
             "submit gang g  pods=2  cpu=4\n"
             "cycle\n"

@@ -20,7 +20,7 @@ World::Options options_of(std::uint64_t seed, AttemptLog& log) {
   World::Options options;
   options.seed = seed;
   options.scheduler.observe = [&log](const scheduler::Plan& plan, Time now) {
-    log.take(plan, now);
+    log.record(plan, now);
   };
   return options;
 }
@@ -39,7 +39,7 @@ bool binds(const api::Request& request, const std::set<std::string>& pods) {
 }  // namespace
 
 Stage::Stage(std::uint64_t seed) : world_(options_of(seed, log_)) {
-  world_.settle();
+  world_.run_until_idle();
   world_.hold_scheduler(true);
 }
 
@@ -52,15 +52,15 @@ Result<void> Stage::ask(api::Request request) {
 
 void Stage::add_nodes(const ClusterShape& shape) {
   world_.add_nodes(shape);
-  world_.settle();
+  world_.run_until_idle();
 }
 
 void Stage::cycle() { let_it_run(Duration{0}); }
 
 void Stage::restart_scheduler() {
-  world_.settle();
+  world_.run_until_idle();
   world_.restart_scheduler();
-  world_.settle();
+  world_.run_until_idle();
 }
 
 void Stage::wait(Duration duration) { let_it_run(duration); }
@@ -254,19 +254,19 @@ std::string Stage::domain_of(std::string_view node, std::string_view label) cons
   return value == nullptr ? std::string() : *value;
 }
 
-std::vector<Stage::Told> Stage::events_about(const api::Object& object) const {
-  std::vector<Told> told;
+std::vector<Stage::RecordedEvent> Stage::events_about(const api::Object& object) const {
+  std::vector<RecordedEvent> events;
   for (const ObjectPtr& event :
        world_.store().list(api::kinds::event().store_prefix + "/").objects) {
     const Json document = event->document();
     const Json* about = api::find(document, "involvedObject");
     if (about == nullptr || api::find_string(*about, "uid") != object.meta().uid) continue;
     const Json* count = api::find(document, "count");
-    told.push_back({.reason = std::string(api::find_string(document, "reason")),
-                    .message = std::string(api::find_string(document, "message")),
-                    .count = count != nullptr && count->is_int64() ? count->as_int64() : 1});
+    events.push_back({.reason = std::string(api::find_string(document, "reason")),
+                      .message = std::string(api::find_string(document, "message")),
+                      .count = count != nullptr && count->is_int64() ? count->as_int64() : 1});
   }
-  return told;
+  return events;
 }
 
 std::string Stage::history() const {

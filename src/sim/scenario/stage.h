@@ -15,7 +15,7 @@
 namespace muster::sim {
 
 // A world with its cast: what a scenario's verbs do to it and what its expectations see of it.
-// While the verbs act the scheduler takes in what happens and decides nothing; cycle() and wait()
+// While the verbs act the scheduler learns what happens and decides nothing; cycle() and wait()
 // let it.
 class Stage {
  public:
@@ -64,13 +64,13 @@ class Stage {
   static std::string node_of(const api::ObjectPtr& pod);
   // What the node's label says; "" if it has none, or is gone.
   std::string domain_of(std::string_view node, std::string_view label) const;
-  struct Told {
+  struct RecordedEvent {
     std::string reason;
     std::string message;
     std::int64_t count = 1;
   };
   // The events about an object, oldest first.
-  std::vector<Told> events_about(const api::Object& object) const;
+  std::vector<RecordedEvent> events_about(const api::Object& object) const;
 
   // Everything that happened, in words: equal runs have equal histories, byte for byte.
   std::string history() const;

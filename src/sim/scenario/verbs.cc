@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/scenario/node_line.h"
+#include "sim/scenario/node_verbs.h"
 
 namespace muster::sim {
 namespace {
@@ -24,7 +24,7 @@ struct Named {
 
 Result<Named> read_named(Words& words) {
   Named named;
-  if (role_of(words.peek()) || words.peek() == "pod") named.role = words.take();
+  if (role_of(words.peek()) || words.peek() == "pod") named.role = words.next();
   named.path = TRY(words.need("a name"));
   return named;
 }
@@ -54,74 +54,6 @@ Action to_all(std::vector<Named> all, Do act) {
   };
 }
 
-// --- nodes ---
-
-// Lines of nodes below the verb, or one behind it.
-Result<Action> read_add_nodes(const Line& line) {
-  ClusterShape shape;
-  if (line.words.size() > 1) TRY(read_nodes(line, Words(line, 1), shape));
-  for (const Line& nodes : line.below) TRY(read_nodes(nodes, Words(nodes), shape));
-  if (shape.nodes.empty()) return fail_at(line, "`{}` is followed by no nodes", line.text);
-  return [shape](Stage& stage) -> Result<void> {
-    stage.add_nodes(shape);
-    return {};
-  };
-}
-
-// The names up to the last `keep` words.
-Result<std::vector<std::string>> read_node_names(const Line& line, std::size_t keep) {
-  std::vector<std::string> nodes;
-  for (std::size_t at = 1; at + keep < line.words.size(); ++at) {
-    if (at == 1 && (line.words[at] == "node" || line.words[at] == "nodes")) continue;
-    for (std::string& name : TRY(expand_range(line, line.words[at])))
-      nodes.push_back(std::move(name));
-  }
-  if (nodes.empty()) return fail_at(line, "`{}` names no node", line.text);
-  return nodes;
-}
-
-template <typename Do>
-Result<Action> for_nodes(const Line& line, std::size_t keep, Do act) {
-  return [nodes = TRY(read_node_names(line, keep)), act](Stage& stage) -> Result<void> {
-    for (const std::string& node : nodes) TRY(act(stage, node));
-    return {};
-  };
-}
-
-Result<Action> read_cordon(const Line& line) {
-  const bool cordoned = line.words.front() == "cordon";
-  return for_nodes(line, 0, [cordoned](Stage& stage, const std::string& node) {
-    return stage.patch_node(node, JsonObject{{"spec", JsonObject{{"unschedulable", cordoned}}}});
-  });
-}
-
-Result<Action> read_label(const Line& line) {
-  const bool present = line.words.front() == "label";
-  const Setting setting = read_setting(line.words.back());
-  if (present && setting.name.empty()) return fail_at(line, "write label NODES KEY=VALUE");
-  const std::string key = label_key(present ? setting.name : line.words.back());
-  const api::Json value =
-      present ? api::Json(std::string(setting.value)) : api::Json(nullptr);  // null takes it away
-  return for_nodes(line, 1, [key, value](Stage& stage, const std::string& node) {
-    return stage.patch_node(
-        node, JsonObject{{"metadata", JsonObject{{"labels", JsonObject{{key, value}}}}}});
-  });
-}
-
-Result<Action> read_taint_verb(const Line& line) {
-  const bool present = line.words.front() == "taint";
-  const api::Json taint = present ? TRY(read_taint(line, line.words.back()))
-                                  : api::Json(JsonObject{{"key", line.words.back()}});
-  return for_nodes(line, 1, [taint, present](Stage& stage, const std::string& node) {
-    return stage.set_taint(node, taint, present);
-  });
-}
-
-Result<Action> read_remove(const Line& line) {
-  return for_nodes(line, 0,
-                   [](Stage& stage, const std::string& node) { return stage.remove_node(node); });
-}
-
 // --- who comes ---
 
 struct RunningLine {
@@ -136,7 +68,7 @@ Result<RunningLine> read_running_line(const Line& line) {
   Words words(line);
   running.name = TRY(words.need("a name"));
   while (!words.done()) {
-    const std::string word(words.take());
+    const std::string word(words.next());
     if (word == "on")
       running.node = TRY(words.need("the name of a node"));
     else if (word.starts_with("of="))
@@ -183,7 +115,7 @@ Result<void> send_rest(Stage& stage, const Cast::Subject& subject) {
 Result<Action> read_submit(const Line& line) {
   const bool sends = line.words.front() == "submit";
   Words words(line, 1);
-  if (words.take_if("pod") || words.take_if("pods")) {
+  if (words.next_if("pod") || words.next_if("pods")) {
     const LonePods lone = TRY(read_lone_pods(line, words));
     return [lone, sends](Stage& stage) -> Result<void> {
       stage.retire_gone();
@@ -237,12 +169,12 @@ Result<Action> read_end(const Line& line) {
 
 Result<Action> read_delete(const Line& line) {
   Words words(line, 1);
-  const bool only_pods = words.take_if("pods");
-  const bool only_group = !only_pods && words.take_if("group");
+  const bool only_pods = words.next_if("pods");
+  const bool only_group = !only_pods && words.next_if("group");
   std::vector<Named> all;
   std::optional<std::int64_t> grace;
   do {
-    if (words.take_if("now"))
+    if (words.next_if("now"))
       grace = 0;
     else
       all.push_back(TRY(read_named(words)));
@@ -295,7 +227,7 @@ Result<Action> read_ungate(const Line& line) {
 Result<Action> read_bindings(const Line& line) {
   const bool refuse = line.words.front() == "refuse";
   Words words(line, 1);
-  if (!words.take_if("bindings"))
+  if (!words.next_if("bindings"))
     return fail_at(line, "write refuse bindings of X, or allow bindings");
   if (!refuse) {
     TRY(words.end());
@@ -304,7 +236,7 @@ Result<Action> read_bindings(const Line& line) {
       return {};
     };
   }
-  if (!words.take_if("of")) return fail_at(line, "write refuse bindings of X");
+  if (!words.next_if("of")) return fail_at(line, "write refuse bindings of X");
   const Named named = TRY(read_named(words));
   return [named](Stage& stage) -> Result<void> {
     const Cast::Subject subject = TRY(named.find(stage));
@@ -339,7 +271,7 @@ Result<Action> read_cycle(const Line& line) {
 
 Result<Action> read_restart(const Line& line) {
   Words words(line, 1);
-  if (!words.take_if("scheduler")) return fail_at(line, "write restart scheduler");
+  if (!words.next_if("scheduler")) return fail_at(line, "write restart scheduler");
   TRY(words.end());
   return [](Stage& stage) -> Result<void> {
     stage.restart_scheduler();

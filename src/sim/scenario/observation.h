@@ -9,7 +9,7 @@
 namespace muster::sim {
 
 // What can be seen of somebody at a moment. Pods that do not exist are no part of it.
-struct Sight {
+struct Observation {
   int pods = 0;
   int placed = 0;   // hold a node
   int waiting = 0;  // hold none and have not ended
@@ -19,7 +19,7 @@ struct Sight {
   int terminating = 0;
   std::map<std::string, int> nodes;  // how many of the placed are where
 };
-Sight look_at(const Stage& stage, const Cast::Subject& subject);
+Observation observe(const Stage& stage, const Cast::Subject& subject);
 
 // What a group, or one of its waiting pods, says about its scheduling; null if it says nothing. Of
 // a group it is the condition …InitiallyScheduled, of a pod PodScheduled.

@@ -1,4 +1,4 @@
-#include "sim/scenario/sight.h"
+#include "sim/scenario/observation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,25 +60,25 @@ std::string node_line(const ObjectPtr& node, const std::vector<ObjectPtr>& pods)
 
 }  // namespace
 
-Sight look_at(const Stage& stage, const Cast::Subject& subject) {
-  Sight sight;
+Observation observe(const Stage& stage, const Cast::Subject& subject) {
+  Observation seen;
   for (const std::size_t id : subject.pods) {
     const ObjectPtr pod = stage.pod(id);
     if (pod == nullptr) continue;
-    ++sight.pods;
-    sight.terminating += pod->meta().deletion_time ? 1 : 0;
-    sight.running += view_of(pod).phase == "Running" ? 1 : 0;
+    ++seen.pods;
+    seen.terminating += pod->meta().deletion_time ? 1 : 0;
+    seen.running += view_of(pod).phase == "Running" ? 1 : 0;
     if (view_of(pod).is_terminal()) {
-      ++sight.ended;
+      ++seen.ended;
     } else if (const std::string node = Stage::node_of(pod); node.empty()) {
-      ++sight.waiting;
-      sight.gated += view_of(pod).scheduling_gates.empty() ? 0 : 1;
+      ++seen.waiting;
+      seen.gated += view_of(pod).scheduling_gates.empty() ? 0 : 1;
     } else {
-      ++sight.placed;
-      ++sight.nodes[node];
+      ++seen.placed;
+      ++seen.nodes[node];
     }
   }
-  return sight;
+  return seen;
 }
 
 std::optional<api::Condition> condition_of(const Stage& stage, const Cast::Subject& subject) {
@@ -107,22 +107,22 @@ std::string message_of(const Stage& stage, const Cast::Subject& subject) {
 }
 
 std::string describe(const Stage& stage, const Cast::Subject& subject) {
-  const Sight sight = look_at(stage, subject);
-  if (sight.pods == 0 && !subject.group) return "gone";
+  const Observation seen = observe(stage, subject);
+  if (seen.pods == 0 && !subject.group) return "gone";
   std::vector<std::string> parts;
-  if (sight.placed > 0) {
+  if (seen.placed > 0) {
     std::vector<std::string> nodes;
-    for (const auto& [node, count] : sight.nodes)
+    for (const auto& [node, count] : seen.nodes)
       nodes.push_back(count == 1 ? node : fmt::format("{} ({})", node, count));
     parts.push_back(
-        fmt::format("placed {} of {}: {}", sight.placed, sight.pods, fmt::join(nodes, ", ")));
+        fmt::format("placed {} of {}: {}", seen.placed, seen.pods, fmt::join(nodes, ", ")));
   }
-  if (sight.ended > 0) parts.push_back(fmt::format("{} ended", sight.ended));
-  if (sight.terminating > 0) parts.push_back(fmt::format("{} terminating", sight.terminating));
-  if (sight.gated > 0) parts.push_back(fmt::format("{} gated", sight.gated));
-  if (sight.waiting > 0) {
+  if (seen.ended > 0) parts.push_back(fmt::format("{} ended", seen.ended));
+  if (seen.terminating > 0) parts.push_back(fmt::format("{} terminating", seen.terminating));
+  if (seen.gated > 0) parts.push_back(fmt::format("{} gated", seen.gated));
+  if (seen.waiting > 0) {
     const std::string message = message_of(stage, subject);
-    parts.push_back(fmt::format("{} waiting: {}", sight.waiting,
+    parts.push_back(fmt::format("{} waiting: {}", seen.waiting,
                                 message.empty() ? "(no condition says why)" : message));
   }
   if (parts.empty()) parts.emplace_back("no pods");

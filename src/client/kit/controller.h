@@ -1,0 +1,97 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/component.h"
+#include "client/kit/calls.h"
+#include "client/kit/mirror.h"
+#include "client/kit/work_queue.h"
+
+namespace muster::client {
+
+// The part that all controllers share: feeds fill mirrors, changes make keys due, keys that are due
+// are reconciled one after the other, calls that fail are tried again after a pause. A controller
+// adds which kinds it watches, which keys a change concerns, and what to do about a key:
+//
+//   class Janitor final : public client::Controller {
+//    public:
+//     explicit Janitor(client::ComponentContext context)
+//         : Controller("janitor", std::move(context),
+//                      {{.kind = &api::kinds::pod(), .mirror = &pods_, .keys_of = own_key}}) {}
+//
+//    private:
+//     void reconcile(const std::string& key, Time now) override;
+//     client::Mirror pods_;
+//   };
+//
+// Nothing is reconciled before every watched kind has handed over what exists, nor while a call
+// about the key is under way; what changed meanwhile is looked at afterwards.
+class Controller : public Component {
+ public:
+  void apply(Input input, Time now) final;
+  std::size_t run_once(Time now, std::size_t limit) final;
+  std::optional<Time> next_deadline() const final;
+  std::vector<const api::Kind*> watched_kinds() const final;
+
+ protected:
+  using Keys = std::vector<std::string>;
+  // One object that came, changed or went.
+  struct Change {
+    api::ObjectPtr before;  // null: it came; without a mirror only set if it went
+    api::ObjectPtr after;   // null: it went
+    Time at;
+    const api::Object& newest() const { return after ? *after : *before; }
+  };
+  struct Watch {
+    const api::Kind* kind;
+    Mirror* mirror = nullptr;  // kept up to date before keys_of is asked; may be null
+    // Which keys a change concerns.
+    std::function<Keys(const Change& change)> keys_of;
+    // Objects for which this is false are ignored; empty: none are.
+    std::function<bool(const api::Object& object)> only = nullptr;
+  };
+
+  // `name` is its name in logs and metrics.
+  Controller(std::string_view name, ComponentContext context, std::vector<Watch> watches);
+
+  // Compares what is with what should be, for one key, and makes at most a few calls. It is asked
+  // again when something changes that concerns the key, or after a call has failed.
+  virtual void reconcile(const std::string& key, Time now) = 0;
+
+  // Makes a call about a key. Without a function of its own the outcome is handled by finish().
+  void call(const std::string& key, api::Request request);
+  void call(const std::string& key, api::Request request, Calls::OnOutcome on_outcome);
+  // Forgets the failures of the key after a success, or tries again after a pause. NotFound is no
+  // failure: the feed will show that the object is gone.
+  void finish(const std::string& key, const Outcome& outcome, Time now);
+
+  WorkQueue& work() { return work_; }
+
+  // The key that most controllers use: namespace/name of the object itself.
+  static Keys own_key(const Change& change);
+
+ private:
+  void on_event(const Event& event, Time now);
+  const Watch* watch_of(const api::Kind& kind) const;
+
+  const std::string name_;
+  const std::vector<Watch> watches_;
+  Calls calls_;
+  WorkQueue work_;
+  const std::function<std::chrono::nanoseconds()> stopwatch_;
+  Histogram worked_;
+  bool synced_ = false;
+};
+
+// The two halves of a key "namespace/name"; objects without a namespace have the name alone.
+struct NamespacedName {
+  std::string_view name_space;
+  std::string_view name;
+};
+NamespacedName split_key(std::string_view key);
+
+}  // namespace muster::client

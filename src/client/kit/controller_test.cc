@@ -1,0 +1,167 @@
+#include "client/kit/controller.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/json.h"
+#include "api/kinds/kind.h"
+
+namespace muster::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using Texts = std::vector<std::string>;
+
+// Deletes pods that are labelled so; the least a controller can be.
+class Janitor final : public Controller {
+ public:
+  explicit Janitor(ComponentContext context)
+      : Controller("janitor", std::move(context),
+                   {{.kind = &api::kinds::pod(),
+                     .mirror = &pods_,
+                     .keys_of = own_key,
+                     .only = [](const api::Object& pod) {
+                       return pod.meta().name_space != "kube-system";
+                     }}}) {}
+
+  Texts looked;
+
+ private:
+  void reconcile(const std::string& key, Time) override {
+    looked.push_back(key);
+    const auto [name_space, name] = split_key(key);
+    const api::ObjectPtr pod = pods_.find(name_space, name);
+    if (pod != nullptr && api::lookup(pod->meta().labels, "rubbish") != nullptr)
+      call(key, delete_request(*pod, 0));
+  }
+
+  Mirror pods_;
+};
+
+class ControllerTest : public ::testing::Test {
+ protected:
+  void pod(std::string_view name, bool rubbish = false, Event::Type type = Event::Type::Modified,
+           std::string_view name_space = "ns") {
+    const auto document = api::parse_json(
+        fmt::format(R"({{"metadata":{{"name":"{}","namespace":"{}","labels":{{{}}}}}}})", name,
+                    name_space, rubbish ? R"("rubbish":"")" : ""));
+    janitor.apply(Event{type, api::Object::make(api::kinds::pod(), document->value)}, now);
+  }
+  void sync() { janitor.apply(Synced{}, now); }
+  // The keys that were looked at since.
+  Texts looked() {
+    while (janitor.run_once(now, 10) > 0) {
+    }
+    return std::exchange(janitor.looked, {});
+  }
+  void answer(Outcome outcome = api::Answer{}) {
+    janitor.apply(Called{tickets.back(), std::move(outcome)}, now);
+  }
+
+  Time now{seconds{100}};
+  Metrics metrics;
+  std::vector<std::uint64_t> tickets;  // of the calls it made
+  std::chrono::nanoseconds stopwatch{};
+  Janitor janitor{
+      {.send = [this](const api::Request&, std::uint64_t ticket) { tickets.push_back(ticket); },
+       .metrics = &metrics,
+       .stopwatch = [this] { return stopwatch += milliseconds{500}; }}};
+};
+
+TEST_F(ControllerTest, LooksAtNothingBeforeItKnowsWhatExists) {
+  pod("a");
+  EXPECT_EQ(looked(), Texts{});
+  EXPECT_EQ(janitor.next_deadline(), std::nullopt);
+  sync();
+  EXPECT_EQ(looked(), Texts{"ns/a"});
+}
+
+TEST_F(ControllerTest, LooksAtWhatChangesAndIgnoresWhatIsNotItsBusiness) {
+  sync();
+  pod("a");
+  pod("b");
+  pod("a");
+  pod("kube-proxy", true, Event::Type::Added, "kube-system");
+  EXPECT_EQ(looked(), (Texts{"ns/a", "ns/b"}));
+  pod("b", false, Event::Type::Deleted);
+  EXPECT_EQ(looked(), Texts{"ns/b"});
+  pod("never-seen", false, Event::Type::Deleted);
+  EXPECT_EQ(looked(), Texts{});
+}
+
+TEST_F(ControllerTest, RunOnceDoesNoMoreThanItsLimit) {
+  sync();
+  for (const std::string_view name : {"a", "b", "c"}) pod(name);
+  EXPECT_EQ(janitor.run_once(now, 2), 2U);
+  EXPECT_EQ(janitor.run_once(now, 2), 1U);
+  EXPECT_EQ(janitor.run_once(now, 2), 0U);
+}
+
+TEST_F(ControllerTest, WhatChangesDuringACallIsLookedAtAfterwards) {
+  sync();
+  pod("a", true);
+  EXPECT_EQ(looked(), Texts{"ns/a"});
+  pod("a", true);
+  EXPECT_EQ(looked(), Texts{}) << "a call is under way";
+  answer();
+  EXPECT_EQ(looked(), Texts{"ns/a"});
+  EXPECT_EQ(tickets.size(), 2U);
+  answer();
+  EXPECT_EQ(looked(), Texts{}) << "nothing changed meanwhile";
+}
+
+TEST_F(ControllerTest, FailuresAreTriedAgainLaterAndLater) {
+  sync();
+  pod("a", true);
+  looked();
+  for (const int pause_ms : {50, 100, 200}) {
+    answer(fail(Reason::TooManyRequests, "busy"));
+    EXPECT_EQ(looked(), Texts{});
+    ASSERT_EQ(janitor.next_deadline(), now + milliseconds{pause_ms});
+    now = *janitor.next_deadline();
+    EXPECT_EQ(looked(), Texts{"ns/a"});
+  }
+  answer();
+  pod("a", true);
+  looked();
+  answer(fail(Reason::TooManyRequests, "busy"));
+  EXPECT_EQ(janitor.next_deadline(), now + milliseconds{50}) << "a success makes it short again";
+}
+
+TEST_F(ControllerTest, WhatIsGoneIsNoFailure) {
+  sync();
+  pod("a", true);
+  looked();
+  answer(fail(Reason::NotFound, "gone"));
+  EXPECT_EQ(janitor.next_deadline(), std::nullopt);
+}
+
+TEST_F(ControllerTest, CountsItsWorkAndItsCalls) {
+  sync();
+  pod("a", true);
+  looked();
+  answer();
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("workqueue_adds_total{name=\"janitor\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("workqueue_work_duration_seconds_sum{name=\"janitor\"} 0.5\n"));
+  EXPECT_THAT(text, HasSubstr(R"(rest_client_requests_total{code="200",host="loopback",)"
+                              R"(method="DELETE"} 1)"));
+}
+
+TEST(SplitKeyTest, GivesNamespaceAndName) {
+  EXPECT_EQ(split_key("ns/a").name_space, "ns");
+  EXPECT_EQ(split_key("ns/a").name, "a");
+  EXPECT_EQ(split_key("a").name_space, "");
+  EXPECT_EQ(split_key("a").name, "a");
+}
+
+}  // namespace
+}  // namespace muster::client

@@ -1,0 +1,143 @@
+#include "client/kit/mirror.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "api/json.h"
+#include "api/kinds/kind.h"
+#include "api/views/pod_view.h"
+
+namespace muster::client {
+namespace {
+
+class MirrorTest : public ::testing::Test {
+ protected:
+  struct Pod {
+    std::string_view name;
+    std::string_view labels = {};  // members of metadata.labels
+    std::string_view owner = {};   // uid
+    std::string_view node = {};
+    std::string_view name_space = "ns";
+  };
+  static api::ObjectPtr make(const Pod& pod) {
+    const std::string owner =
+        pod.owner.empty() ? ""
+                          : fmt::format(R"(,"ownerReferences":[{{"apiVersion":"v1","kind":"Job",)"
+                                        R"("name":"o","uid":"{}"}}])",
+                                        pod.owner);
+    return api::Object::make(
+        api::kinds::pod(),
+        api::parse_json(fmt::format(R"({{"metadata":{{"name":"{}","namespace":"{}",)"
+                                    R"("labels":{{{}}}{}}},"spec":{{"nodeName":"{}"}}}})",
+                                    pod.name, pod.name_space, pod.labels, owner, pod.node))
+            ->value);
+  }
+  void put(const Pod& pod) { mirror.put(make(pod)); }
+  void remove(std::string_view name, std::string_view name_space = "ns") {
+    mirror.remove(*make({.name = name, .name_space = name_space}));
+  }
+  // Their names, in the order they come.
+  static std::string names(const Mirror::Entries& entries) {
+    std::string out;
+    for (const Mirror::Entry* entry : entries) out += entry->object->meta().name + " ";
+    return out;
+  }
+  std::string selected(std::string_view selector) const {
+    std::string out;
+    for (const api::ObjectPtr& pod : mirror.select("ns", *api::LabelSelector::parse(selector)))
+      out += pod->meta().name + " ";
+    return out;
+  }
+
+  int terms_asked = 0;  // how often the own index was asked for terms
+  Mirror mirror{{.owners = true,
+                 .labels = true,
+                 .own = [this](const api::Object& pod, std::vector<std::string>& out) {
+                   ++terms_asked;
+                   if (const auto& node = pod.view<api::PodView>().node_name; !node.empty())
+                     out.push_back(node);
+                 }}};
+};
+
+TEST_F(MirrorTest, KeepsTheNewestVersion) {
+  EXPECT_EQ(mirror.find("ns", "a"), nullptr);
+  const api::ObjectPtr first = make({.name = "a"});
+  const api::ObjectPtr second = make({.name = "a"});
+  EXPECT_EQ(mirror.put(first), nullptr);
+  EXPECT_EQ(mirror.put(second), first);
+  EXPECT_EQ(mirror.find("ns", "a"), second);
+  EXPECT_EQ(mirror.find("other", "a"), nullptr);
+  EXPECT_EQ(mirror.remove(*first), second);
+  EXPECT_EQ(mirror.remove(*first), nullptr);
+  EXPECT_EQ(mirror.size(), 0U);
+}
+
+TEST_F(MirrorTest, FindsByNamespaceInTheOrderOfNames) {
+  for (const std::string_view name : {"c", "a", "b"}) put({.name = name});
+  put({.name = "far", .name_space = "elsewhere"});
+  EXPECT_EQ(names(mirror.in_namespace("ns")), "a b c ");
+  remove("b");
+  EXPECT_EQ(names(mirror.in_namespace("ns")), "a c ");
+  EXPECT_EQ(names(mirror.in_namespace("nowhere")), "");
+}
+
+TEST_F(MirrorTest, FollowsOwnersLabelsAndTheOwnIndex) {
+  put({.name = "a", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
+  put({.name = "b", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
+  EXPECT_EQ(names(mirror.owned_by("u1")), "a b ");
+  EXPECT_EQ(names(mirror.labeled("ns", "app", "web")), "a b ");
+  EXPECT_EQ(names(mirror.indexed("n1")), "a b ");
+  put({.name = "a", .labels = R"("app":"db")", .owner = "u2", .node = "n2"});
+  EXPECT_EQ(names(mirror.owned_by("u1")), "b ");
+  EXPECT_EQ(names(mirror.owned_by("u2")), "a ");
+  EXPECT_EQ(names(mirror.labeled("ns", "app", "web")), "b ");
+  EXPECT_EQ(names(mirror.labeled("ns", "app", "db")), "a ");
+  EXPECT_EQ(names(mirror.labeled("elsewhere", "app", "db")), "");
+  EXPECT_EQ(names(mirror.indexed("n1")), "b ");
+  EXPECT_EQ(names(mirror.indexed("n2")), "a ");
+}
+
+TEST_F(MirrorTest, AnUpdateShowsTheNewObjectInEveryIndex) {
+  put({.name = "a", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
+  const api::ObjectPtr newer =
+      make({.name = "a", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
+  mirror.put(newer);
+  EXPECT_EQ((*mirror.owned_by("u1").begin())->object, newer);
+  EXPECT_EQ((*mirror.labeled("ns", "app", "web").begin())->object, newer);
+  EXPECT_EQ((*mirror.indexed("n1").begin())->object, newer);
+}
+
+TEST_F(MirrorTest, SelectsAsTheSelectorSays) {
+  put({.name = "a", .labels = R"("app":"web","tier":"front")"});
+  put({.name = "b", .labels = R"("app":"web","tier":"back")"});
+  put({.name = "c", .labels = R"("app":"db")"});
+  put({.name = "d"});
+  put({.name = "e", .labels = R"("app":"web")", .name_space = "elsewhere"});
+  EXPECT_EQ(selected(""), "a b c d ");
+  EXPECT_EQ(selected("app=web"), "a b ");
+  EXPECT_EQ(selected("app=web,tier=back"), "b ");
+  EXPECT_EQ(selected("app in (web,db)"), "a b c ") << "in the order of names";
+  EXPECT_EQ(selected("app in (web,db),!tier"), "c ");
+  EXPECT_EQ(selected("app!=web"), "c d ");
+  EXPECT_EQ(selected("app=none"), "");
+  EXPECT_TRUE(mirror.select("ns", api::LabelSelector::nothing()).empty());
+}
+
+TEST_F(MirrorTest, CountsItsMemoryAndGivesItBack) {
+  const std::size_t empty = mirror.bytes();
+  for (int i = 0; i < 100; ++i)
+    put({.name = fmt::format("p{:03}", i), .labels = R"("app":"web")", .node = "n1"});
+  const std::size_t full = mirror.bytes();
+  EXPECT_GT(full, empty + 100 * sizeof(api::ObjectPtr));
+  for (int i = 0; i < 100; ++i)
+    put({.name = fmt::format("p{:03}", i), .labels = R"("app":"web")", .node = "n1"});
+  EXPECT_EQ(mirror.bytes(), full) << "updates add nothing";
+  for (int i = 0; i < 100; ++i) remove(fmt::format("p{:03}", i));
+  EXPECT_EQ(mirror.bytes(), empty);
+}
+
+}  // namespace
+}  // namespace muster::client

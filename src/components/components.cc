@@ -1,0 +1,66 @@
+#include "components/components.h"
+
+#include <utility>
+
+#include "controllers/composite_protection.h"
+#include "controllers/disruption.h"
+#include "controllers/garbage_collector.h"
+#include "controllers/namespace_defaults.h"
+#include "controllers/pod_garbage.h"
+#include "controllers/podgroup_protection.h"
+#include "controllers/role_aggregation.h"
+
+namespace muster::components {
+namespace {
+
+using client::ComponentContext;
+
+// A controller that needs nothing but its context.
+template <typename T>
+std::unique_ptr<client::Component> make(const Settings&, ComponentContext context) {
+  return std::make_unique<T>(std::move(context));
+}
+
+std::unique_ptr<client::Component> make_namespace_defaults(const Settings& settings,
+                                                           ComponentContext context) {
+  return std::make_unique<controllers::NamespaceDefaults>(settings.ca_certificate,
+                                                          std::move(context));
+}
+
+std::unique_ptr<client::Component> make_scheduler(const Settings& settings,
+                                                  ComponentContext context) {
+  scheduler::SchedulerOptions options = settings.scheduler;
+  options.metrics = context.metrics;
+  options.stopwatch = std::move(context.stopwatch);
+  return std::make_unique<scheduler::Scheduler>(std::move(options), std::move(context.send));
+}
+
+const api::User kSchedulerUser{.name = "system:kube-scheduler", .groups = {"system:authenticated"}};
+const api::User kControllerManager{.name = "system:kube-controller-manager",
+                                   .groups = {"system:authenticated"}};
+
+// A controller that has rights of its own speaks as its service account.
+api::User service_account(const std::string& name) {
+  return {.name = "system:serviceaccount:kube-system:" + name,
+          .groups = {"system:serviceaccounts", "system:serviceaccounts:kube-system",
+                     "system:authenticated"}};
+}
+
+}  // namespace
+
+const std::vector<Entry>& all() {
+  static const std::vector<Entry> kAll{
+      {kScheduler, kSchedulerUser, make_scheduler},
+      {"podgroup-protection", kControllerManager, make<controllers::PodGroupProtection>},
+      {"compositepodgroup-protection", kControllerManager, make<controllers::CompositeProtection>},
+      {"garbage-collector", kControllerManager, make<controllers::GarbageCollector>},
+      {"namespace-defaults", kControllerManager, make_namespace_defaults},
+      {"disruption", kControllerManager, make<controllers::Disruption>},
+      {"pod-garbage-collector", kControllerManager, make<controllers::PodGarbage>},
+      {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),
+       make<controllers::RoleAggregation>},
+  };
+  return kAll;
+}
+
+}  // namespace muster::components

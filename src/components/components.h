@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/request.h"
+#include "client/component.h"
+#include "scheduler/scheduler.h"
+
+// The one list of components that every driver reads: `muster up` gives each entry a thread, the
+// simulator steps them in this order. A new component is a new line in components.cc.
+namespace muster::components {
+
+// What the components of one process are made with.
+struct Settings {
+  std::string ca_certificate;  // of the server, PEM; empty where nothing is served over TLS
+  scheduler::SchedulerOptions scheduler;
+};
+
+struct Entry {
+  std::string_view name;  // upstream's, without "-controller"; also in metrics
+  api::User user;         // who it is to the server
+  std::function<std::unique_ptr<client::Component>(const Settings& settings,
+                                                   client::ComponentContext context)>
+      make;
+};
+
+const std::vector<Entry>& all();
+
+inline constexpr std::string_view kScheduler = "scheduler";
+
+}  // namespace muster::components
