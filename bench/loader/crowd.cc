@@ -255,7 +255,7 @@ Crowd::Reply Crowd::ask(const Asked& asked) {
 void Crowd::drive(std::size_t connections, const Next& next, const Done& done) {
   Driven run{.next = next, .done = done, .later = {}, .on_answer = {}};
   run.on_answer = [&](Connection& connection, const Answered& answered) {
-    take_answer(run, connection, answered);
+    handle_answer(run, connection, answered);
   };
   while (workers_.size() < connections) workers_.push_back(connect());
   for (std::size_t i = 0; i < connections; ++i) give_work(run, *workers_[i]);
@@ -271,10 +271,12 @@ void Crowd::drive(std::size_t connections, const Next& next, const Done& done) {
   }
 }
 
-// An answer may come inside ask() and lead here again, so a loop instead of recursion takes the
-// next.
+// An answer may come inside ask() and lead here again, so the next is given by a loop, not by
+// recursion.
 void Crowd::give_work(Driven& run, Connection& connection) {
   if (run.exhausted) return;
+  // A connection is used again, a request is not: nothing of the last one may stay in it.
+  connection.asked = {};
   if (!run.next(run.given, connection.asked)) {
     run.exhausted = true;
     return;
@@ -285,7 +287,7 @@ void Crowd::give_work(Driven& run, Connection& connection) {
   connection.ask(connection.asked, &run.on_answer, nullptr);
 }
 
-void Crowd::take_answer(Driven& run, Connection& connection, const Answered& answered) {
+void Crowd::handle_answer(Driven& run, Connection& connection, const Answered& answered) {
   if (!answered.good()) ++errors_[answered.code];
   if (is_overload(answered.code) && ++connection.tries < kTriesMax) {
     run.later.emplace_back(SteadyClock::now() + kRetryAfter, &connection);

@@ -76,8 +76,8 @@ class Crowd {
   // Reads watches until `done` or the deadline; true if done.
   bool wait_until(const std::function<bool()>& done, std::chrono::milliseconds at_most);
 
-  // Answers that were no success, by code, since the last take.
-  std::map<int, std::uint64_t> take_errors() { return std::exchange(errors_, {}); }
+  // Answers that were no success, by code, since the last call.
+  std::map<int, std::uint64_t> pop_errors() { return std::exchange(errors_, {}); }
 
  private:
   class Connection;
@@ -86,7 +86,7 @@ class Crowd {
   std::unique_ptr<Connection> connect();
   void turn(std::chrono::milliseconds at_most);
   void give_work(Driven& run, Connection& connection);
-  void take_answer(Driven& run, Connection& connection, const Answered& answered);
+  void handle_answer(Driven& run, Connection& connection, const Answered& answered);
 
   const Target target_;
   int epoll_ = -1;

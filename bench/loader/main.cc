@@ -1,4 +1,4 @@
-// muster_loader: puts a Kubernetes API server under load over HTTPS and tells what it did.
+// muster_loader: puts a Kubernetes API server under load over HTTPS and reports what it did.
 // bench/loader/README.md says what the modes measure.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -40,7 +40,8 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--namespace", all.name_space, "Where objects go")->capture_default_str();
   app.add_option("--pid", all.pids, "A process of the server on this machine; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--nodes", all.nodes, "Nodes to create first")->capture_default_str();
+  app.add_option("--nodes", all.nodes, "Nodes to create first; without leases, see README.md")
+      ->capture_default_str();
   app.add_option("--nodes-per-rack", all.nodes_per_rack, "Of the nodes created")
       ->capture_default_str();
   app.add_option("--patience", all.patience_s, "Seconds to wait for the last pod or event")
@@ -100,7 +101,7 @@ Report run_mode(Session& session, const std::string& mode, const Flags& flags) {
   return run_watchers(session, flags.watchers);
 }
 
-std::string told(const Report& report, const Flags& flags) {
+std::string formatted(const Report& report, const Flags& flags) {
   if (flags.json) return api::to_text(report.json()) + "\n";
   return flags.markdown ? report.markdown() : report.text();
 }
@@ -116,7 +117,7 @@ Result<bool> run_all(const Flags& flags) {
     Report report = run_mode(session, mode, flags);
     expect_goals(mode, report);
     good &= !report.failed();
-    fmt::print("{}", told(report, flags));
+    fmt::print("{}", formatted(report, flags));
     std::fflush(stdout);
     if (flags.options.clean) session.clean_all();
   }
@@ -124,7 +125,7 @@ Result<bool> run_all(const Flags& flags) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Puts a Kubernetes API server under load and tells what it did"};
+  CLI::App app{"Puts a Kubernetes API server under load and reports what it did"};
   Flags flags;
   add_flags(app, flags);
   CLI11_PARSE(app, argc, argv);

@@ -6,7 +6,7 @@
 #include "report.h"
 #include "session.h"
 
-// What a run can measure. Each leaves its objects behind; Session::clean_objects takes them away.
+// What a run can measure. Each leaves its objects behind; Session::clean_objects removes them.
 namespace muster::loader {
 
 // Lone pods: created, scheduled, bound.

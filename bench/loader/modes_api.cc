@@ -39,7 +39,7 @@ Report run_creates(Session& session, const CreatesMode& mode) {
   create_idle_pods(session, report, mode.pods, latencies);
   report.add("durable creates/s", static_cast<double>(mode.pods) / meter.seconds(), "/s");
   report.add("create answered after", latencies);
-  meter.tell(report, mode.pods, "creates");
+  meter.add_to(report, mode.pods, "creates");
   return report;
 }
 
@@ -67,7 +67,7 @@ Report run_gets(Session& session, const GetsMode& mode) {
   if (refused > 0) report.fail(fmt::format("{} gets were refused", refused));
   report.add("gets/s", static_cast<double>(mode.gets) / meter.seconds(), "/s");
   report.add("get answered after", latencies);
-  meter.tell(report, mode.gets, "gets");
+  meter.add_to(report, mode.gets, "gets");
   return report;
 }
 
@@ -99,7 +99,7 @@ Report run_lists(Session& session, const ListsMode& mode) {
                 static_cast<double>(bytes)) /
                    pods,
                "B");
-  meter.tell(report, static_cast<std::size_t>(mode.times), "lists");
+  meter.add_to(report, static_cast<std::size_t>(mode.times), "lists");
   return report;
 }
 
@@ -174,7 +174,7 @@ Report run_watchers(Session& session, const WatchersMode& mode) {
   if (lost > 0 || disordered > 0) report.fail("watchers must see every event, in order");
   if (session.crowd().broken_watches() > 0)
     report.fail(fmt::format("{} watches broke", session.crowd().broken_watches()));
-  meter.tell(report, total * mode.watchers, "events delivered");
+  meter.add_to(report, total * mode.watchers, "events delivered");
   session.crowd().close_watches();
   return report;
 }

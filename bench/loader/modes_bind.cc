@@ -26,7 +26,7 @@ class BoundPods {
     return session_.crowd().watch(
         fmt::format("{}?watch=true&fieldSelector=spec.nodeName%21%3D&resourceVersion={}",
                     session_.path("pods"), revision_in(list.body)),
-        [this](std::string_view event) { take(event); });
+        [this](std::string_view event) { on_event(event); });
   }
   void sent(std::size_t number, SteadyTime when) { sent_[number] = when; }
   std::string name(std::size_t number) const { return fmt::format("{}{}", prefix_, number); }
@@ -49,7 +49,7 @@ class BoundPods {
   }
 
  private:
-  void take(std::string_view event) {
+  void on_event(std::string_view event) {
     if (!is_added(event)) return;
     const std::size_t number = number_in(event, prefix_);
     if (number >= bound_.size() || bound_[number] != SteadyTime{}) return;
@@ -64,7 +64,7 @@ class BoundPods {
   std::size_t bound_count_ = 0;
 };
 
-// Creates the pods, waits until all are bound, tells what it took; false if they were not.
+// Creates the pods, waits until all are bound, reports what it cost; false if they were not.
 bool create_and_wait(Session& session, BoundPods& pods, std::size_t count,
                      const Session::Body& body, Report& report) {
   if (!pods.watch()) {
@@ -89,7 +89,7 @@ bool create_and_wait(Session& session, BoundPods& pods, std::size_t count,
   }
   report.add("creates/s", static_cast<double>(count) / created_s, "/s");
   report.add("create answered after", answered_after);
-  meter.tell(report, count, "pods");
+  meter.add_to(report, count, "pods");
   session.crowd().close_watches();
   return bound;
 }

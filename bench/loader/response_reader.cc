@@ -54,7 +54,7 @@ ResponseReader::State ResponseReader::feed(std::string_view bytes) {
       case Phase::Length:
       case Phase::Chunk: {
         const std::size_t size = std::min(left_, bytes.size());
-        take_body(bytes.substr(0, size));
+        append_body(bytes.substr(0, size));
         bytes.remove_prefix(size);
         left_ -= size;
         if (left_ == 0) phase_ = phase_ == Phase::Length ? Phase::Done : Phase::ChunkEnd;
@@ -123,7 +123,7 @@ bool ResponseReader::parse_chunk_size(std::string_view line) {
   return true;
 }
 
-void ResponseReader::take_body(std::string_view bytes) {
+void ResponseReader::append_body(std::string_view bytes) {
   body_bytes_ += bytes.size();
   if (line_ == nullptr) {
     body_.append(bytes);

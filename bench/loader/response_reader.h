@@ -29,7 +29,7 @@ class ResponseReader {
  private:
   enum class Phase { Head, Length, ChunkSize, Chunk, ChunkEnd, Trailer, Done };
   bool parse_head(std::string_view head);
-  void take_body(std::string_view bytes);
+  void append_body(std::string_view bytes);
   bool parse_chunk_size(std::string_view line);
 
   const Line* line_ = nullptr;

@@ -73,6 +73,10 @@ Result<void> Session::prepare() {
          [&](std::size_t number) { return node_json(shape, number); });
   if (report.failed())
     return fail(Reason::InternalError, "cannot create nodes:\n{}", report.text());
+  fmt::print(stderr,
+             "note: the {} nodes have no kubelet and no leases; where a node lifecycle controller "
+             "runs they turn NotReady after about 40 s and nothing more is bound to them\n",
+             options_.nodes);
   // Upstream's admission taints new nodes until a kubelet reports; here none ever does.
   crowd_.drive(
       options_.connections,
@@ -96,9 +100,7 @@ void Session::create(Report& report, const std::string& at, std::size_t count, c
       options_.connections,
       [&](std::size_t number, Asked& asked) {
         if (number == count) return false;
-        asked.method = "POST";
-        asked.path = at;
-        asked.body = body(number);
+        asked = {.method = "POST", .path = at, .body = body(number)};
         return true;
       },
       [&](std::size_t number, const Answered& answered) {
@@ -140,14 +142,14 @@ Meter::Meter(Session& session)
       start_(SteadyClock::now()),
       before_(usage_of(session.options().pids)),
       own_before_(own_cpu_s()) {
-  session_.crowd().take_errors();
+  session_.crowd().pop_errors();
 }
 
 double Meter::seconds() const {
   return std::chrono::duration<double>(SteadyClock::now() - start_).count();
 }
 
-void Meter::tell(Report& report, std::size_t count, std::string_view things) {
+void Meter::add_to(Report& report, std::size_t count, std::string_view things) {
   const double thousands = static_cast<double>(count) / 1000;
   if (!session_.options().pids.empty()) {
     const Usage after = usage_of(session_.options().pids);
@@ -157,7 +159,7 @@ void Meter::tell(Report& report, std::size_t count, std::string_view things) {
   }
   report.add(fmt::format("loader CPU per 1,000 {}", things),
              (own_cpu_s() - own_before_) * 1e3 / thousands, "ms");
-  for (const auto& [code, times] : session_.crowd().take_errors())
+  for (const auto& [code, times] : session_.crowd().pop_errors())
     report.add(code == 0 ? "errors: connection" : fmt::format("errors: {}", code),
                static_cast<double>(times), "");
 }

@@ -25,7 +25,7 @@ struct Options {
   bool clean = false;
 };
 
-// One run against one cluster: makes the place where it works, measures, and takes away what it
+// One run against one cluster: makes the place where it works, measures, and removes what it
 // made.
 class Session {
  public:
@@ -61,12 +61,12 @@ class Session {
   bool made_namespace_ = false;
 };
 
-// What the server used between construction and tell().
+// What the server used between construction and add_to().
 class Meter {
  public:
   explicit Meter(Session& session);
   // Per 1,000 of `count` things done, and what failed meanwhile.
-  void tell(Report& report, std::size_t count, std::string_view things);
+  void add_to(Report& report, std::size_t count, std::string_view things);
   double seconds() const;
 
  private:

@@ -7,7 +7,7 @@
 // The objects a run creates, as JSON text: the shapes of upstream's scheduler_perf.
 namespace muster::loader {
 
-// All that a run makes carries this label with the run's name, so that it can be taken away again.
+// All that a run makes carries this label with the run's name, so that it can be removed again.
 inline constexpr std::string_view kRunLabel = "loader.muster.dev/run";
 
 struct PodShape {

@@ -20,7 +20,7 @@ struct Target {
   std::shared_ptr<ssl_ctx_st> tls;
 };
 
-// What the current context of the kubeconfig says; an empty path: the one kubectl would take.
+// What the current context of the kubeconfig says; an empty path: the one kubectl would use.
 Result<Target> read_target(const std::string& kubeconfig_path);
 
 }  // namespace muster::loader
