@@ -13,10 +13,10 @@ constexpr Column kColumns[] = {
     tables::kAge,
 };
 
-void append_row_object(const Json& scale, IncludeObject include, std::string& out) {
-  if (include == IncludeObject::None) {
+void append_row_object(const Json& scale, const TableOptions& options, std::string& out) {
+  if (options.include == IncludeObject::None) {
     out += "null";
-  } else if (include == IncludeObject::Object) {
+  } else if (options.include == IncludeObject::Object) {
     write_json(scale, out);
   } else {
     out.append(R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/)")
@@ -44,7 +44,7 @@ void append_scale_table(const Json& scale, const TableOptions& options, std::str
   cells.number(tables::integer(tables::part(scale, "status"), "replicas"));
   cells.age(tables::time(metadata, "creationTimestamp"));
   out += R"(],"object":)";
-  append_row_object(scale, options.include, out);
+  append_row_object(scale, options, out);
   out += "}]}";
 }
 
