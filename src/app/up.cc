@@ -29,6 +29,7 @@
 #include "server/core/bootstrap/bootstrap.h"
 #include "server/core/bootstrap/client_authority.h"
 #include "server/core/read/reader.h"
+#include "server/core/request/request_meter.h"
 #include "server/core/server.h"
 #include "server/core/write/registry.h"
 #include "server/http/certificates.h"
