@@ -27,13 +27,13 @@ class AsIsPass final : public ScorePass {
  private:
   const Cluster& cluster_;
 };
-// And what is missing to 50, as a local score: all totals are equal.
+// And what is missing to 1000, as a local score: all totals are equal.
 class RemainderPass final : public ScorePass {
  public:
   explicit RemainderPass(const Cluster& cluster) : cluster_(cluster) {}
   Form form() const override { return Form::Local; }
   std::int64_t local(NodeId node) const override {
-    return 50 - static_cast<std::int64_t>(number_of(cluster_, node));
+    return 1000 - static_cast<std::int64_t>(number_of(cluster_, node));
   }
   void add_local(std::int64_t weight, Column<std::int32_t>& totals) const override {
     cluster_.nodes().for_each(
@@ -61,10 +61,33 @@ TEST(PassContract, EqualTotalsOfTwoScoreGroupsGoToTheFirstName) {
     const auto pick = standing.pick();
     ASSERT_TRUE(pick.has_value());
     EXPECT_EQ(cluster.node_name(pick->node), best);
-    EXPECT_EQ(pick->total, 50);
+    EXPECT_EQ(pick->total, 1000);
     cluster.remove_node(best);
     standing.catch_up();
   }
+}
+
+// With a raw score for each of 600 nodes there are no groups, and the best is still the best.
+TEST(PassContract, WithTooManyScoreGroupsTheBestIsStillFound) {
+  Cluster cluster;
+  for (int number = 0; number < 600; ++number)
+    cluster.set_node(NodeSample{.name = fmt::format("n{}", number)}.make());
+  const api::ObjectPtr pod = pod_sample("p", 0).make();
+  Profile by_number;
+  by_number.add<RedScore<AsIsPass>>(1);
+  Standing standing(cluster.class_of(pod), by_number, cluster);
+  standing.catch_up();
+  EXPECT_FALSE(standing.has_groups());
+  ASSERT_TRUE(standing.pick().has_value());
+  EXPECT_EQ(cluster.node_name(standing.pick()->node), "n599");
+  EXPECT_EQ(standing.pick()->total, 599);
+  Profile all_equal = by_number;
+  all_equal.add<RedScore<RemainderPass>>(1);
+  Standing equal(cluster.class_of(pod), all_equal, cluster);
+  equal.catch_up();
+  EXPECT_FALSE(equal.has_groups());
+  EXPECT_EQ(cluster.node_name(equal.pick()->node), "n0");
+  EXPECT_EQ(equal.pick()->total, 1000);
 }
 
 // --- how much is refreshed ---
