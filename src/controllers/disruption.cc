@@ -91,18 +91,19 @@ api::Request write_status(const api::Object& budget, JsonObject status) {
                 JsonObject{{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}});
 }
 
-const client::Mirror::Indexes kByUid{
-    .own = [](const api::Object& object, std::vector<std::string>& out) {
-      out.push_back(object.meta().uid);
-    }};
+client::Mirror::Indexes by_uid() {
+  return {.own = [](const api::Object& object, std::vector<std::string>& out) {
+    out.push_back(object.meta().uid);
+  }};
+}
 
 }  // namespace
 
 Disruption::Disruption(client::ComponentContext context)
     : Controller("disruption", std::move(context), watches(*this)),
       pods_({.labels = true}),
-      owners_{client::Mirror(kByUid), client::Mirror(kByUid), client::Mirror(kByUid),
-              client::Mirror(kByUid)} {}
+      owners_{client::Mirror(by_uid()), client::Mirror(by_uid()), client::Mirror(by_uid()),
+              client::Mirror(by_uid())} {}
 
 std::vector<Disruption::Watch> Disruption::watches(Disruption& self) {
   std::vector<Watch> out{

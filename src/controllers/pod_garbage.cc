@@ -72,7 +72,7 @@ PodGarbage::Keys PodGarbage::on_node(const Change& change) {
 }
 
 PodGarbage::Keys PodGarbage::on_pod(const Change& change) {
-  const std::string node_name = node_of(change.newest());
+  const std::string& node_name = node_of(change.newest());
   if (change.after == nullptr) {
     if (pods_.indexed(node_name).empty()) missing_since_.erase(node_name);
     return {};
@@ -85,7 +85,7 @@ void PodGarbage::reconcile(const std::string& key, Time now) {
   const auto [name_space, name] = client::split_key(key);
   const api::ObjectPtr pod = pods_.find(name_space, name);
   if (pod == nullptr) return;
-  const std::string node_name = node_of(*pod);
+  const std::string& node_name = node_of(*pod);
   const api::ObjectPtr node = nodes_.find("", node_name);
   std::string_view why;
   if (node == nullptr) {

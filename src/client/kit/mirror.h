@@ -73,7 +73,7 @@ class Mirror {
   static Key key_of(const Entry& entry) {
     return {entry.object->meta().name_space, entry.object->meta().name};
   }
-  static const Key& key_of(const Key& key) { return key; }
+  static Key key_of(const Key& key) { return key; }
   struct Hash {
     using is_transparent = void;
     template <typename T>
