@@ -232,7 +232,7 @@ void judge_patches(PatchType type, std::string_view name, const std::vector<Targ
 }
 
 TEST(Cost, OfJsonPatchesGrowsWithThem) {
-  judge_patches(PatchType::JsonPatch, "JSON patch", some_targets(5, 1));
+  judge_patches(PatchType::JsonPatch, "JSON patch", some_targets(15, 1));
 }
 TEST(Cost, OfMergePatchesGrowsWithThem) {
   judge_patches(PatchType::Merge, "merge patch", some_targets(5, 2));

@@ -57,22 +57,22 @@ JsonArray* edited_list(Json& holder, std::string_view member) {
 // Templates meet their stored selves by name. (Upstream goes by position among pod group templates,
 // so that a reordered list can lose or keep the wrong fields.)
 void drop_in_templates(Json& now, const Json* old, const Gates& gates) {
-  if (JsonArray* templates = edited_list(now, "podGroupTemplates"))
+  const auto stored_items = [&](std::string_view list) {
+    return NamedItems(old == nullptr ? nullptr : find_array(*old, list));
+  };
+  if (JsonArray* templates = edited_list(now, "podGroupTemplates")) {
+    const NamedItems stored = stored_items("podGroupTemplates");
     for (Json& child : *templates)
-      drop(&child,
-           old == nullptr
-               ? nullptr
-               : find_named(find_array(*old, "podGroupTemplates"), find_string(child, "name")),
-           kPodGroupTemplateFields, gates);
-  if (JsonArray* templates = edited_list(now, "compositePodGroupTemplates"))
+      drop(&child, stored.find(find_string(child, "name")), kPodGroupTemplateFields, gates);
+  }
+  if (JsonArray* templates = edited_list(now, "compositePodGroupTemplates")) {
+    const NamedItems stored = stored_items("compositePodGroupTemplates");
     for (Json& child : *templates) {
-      const Json* stored = old == nullptr
-                               ? nullptr
-                               : find_named(find_array(*old, "compositePodGroupTemplates"),
-                                            find_string(child, "name"));
-      drop(&child, stored, kCompositeTemplateFields, gates);
-      drop_in_templates(child, stored, gates);
+      const Json* before = stored.find(find_string(child, "name"));
+      drop(&child, before, kCompositeTemplateFields, gates);
+      drop_in_templates(child, before, gates);
     }
+  }
 }
 
 }  // namespace

@@ -78,11 +78,14 @@ Edit Edit::filled_member(std::string_view name) const {
   return {.now = filled(found.now), .old = filled(found.old)};
 }
 
-const Json* find_named(const JsonArray* items, std::string_view name) {
-  if (items == nullptr) return nullptr;
-  for (const Json& item : *items)
-    if (find_string(item, "name") == name) return &item;
-  return nullptr;
+NamedItems::NamedItems(const JsonArray* items) {
+  if (items == nullptr) return;
+  for (const Json& item : *items) by_name_.emplace(find_string(item, "name"), &item);
+}
+
+const Json* NamedItems::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 void refuse_same_names(const JsonArray& items, const schema::Message& message,
@@ -281,9 +284,10 @@ void GroupRules::templates(const Edit& list, const FieldPath& path, const Entry&
   if (update_) fixed_set(list, path);
   if (items == nullptr || errors_.size() != before) return;
   refuse_same_names(*items, kind.message, path, errors_);
+  const NamedItems old_items(as_list(list.old));
   for (std::size_t i = 0; i < items->size(); ++i) {
     const Json& now = (*items)[i];
-    const Edit item{.now = &now, .old = find_named(as_list(list.old), find_string(now, "name"))};
+    const Edit item{.now = &now, .old = old_items.find(find_string(now, "name"))};
     if (!unchanged(item)) (this->*kind.rules)(item, path.index(i));
   }
 }
@@ -291,19 +295,13 @@ void GroupRules::templates(const Edit& list, const FieldPath& path, const Entry&
 void GroupRules::fixed_set(const Edit& list, const FieldPath& path) {
   const JsonArray* now = as_list(list.now);
   const JsonArray* old = as_list(list.old);
-  const auto names_of = [](const JsonArray* items) {
-    std::set<std::string_view> names;
-    for (std::size_t i = 0; items != nullptr && i < items->size(); ++i)
-      names.insert(find_string((*items)[i], "name"));
-    return names;
-  };
-  const std::set<std::string_view> old_names = names_of(old);
-  const std::set<std::string_view> new_names = names_of(now);
+  const NamedItems old_items(old);
+  const NamedItems new_items(now);
   for (std::size_t i = 0; now != nullptr && i < now->size(); ++i)
-    if (!old_names.contains(find_string((*now)[i], "name")))
+    if (old_items.find(find_string((*now)[i], "name")) == nullptr)
       errors_.forbidden(path.index(i), "item may not be added");
   for (std::size_t i = 0; old != nullptr && i < old->size(); ++i)
-    if (!new_names.contains(find_string((*old)[i], "name")))
+    if (new_items.find(find_string((*old)[i], "name")) == nullptr)
       errors_.forbidden(path, "item may not be removed");
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -93,7 +94,16 @@ class GroupRules {
 // The errors of a list in which two items have the same name: one for each that repeats an earlier.
 void refuse_same_names(const JsonArray& items, const schema::Message& message,
                        const FieldPath& path, FieldErrors& errors);
-// The item of that name, or null.
-const Json* find_named(const JsonArray* items, std::string_view name);
+
+// The items of a list by name, the first of equal ones. Refers to the list, which may be null.
+class NamedItems {
+ public:
+  explicit NamedItems(const JsonArray* items);
+  // Null if there is none of that name.
+  const Json* find(std::string_view name) const;
+
+ private:
+  std::map<std::string_view, const Json*> by_name_;
+};
 
 }  // namespace muster::api

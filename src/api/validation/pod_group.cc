@@ -36,8 +36,9 @@ void validate_claim_statuses(const Json& now, const Json& old, FieldErrors& erro
   }
   refuse_same_names(statuses, schema::message("scheduling/v1beta1", "PodGroupResourceClaimStatus"),
                     path, errors);
+  const NamedItems stored_items(&stored);
   for (std::size_t i = 0; i < statuses.size(); ++i) {
-    const Json* before = find_named(&stored, find_string(statuses[i], "name"));
+    const Json* before = stored_items.find(find_string(statuses[i], "name"));
     const Json* name = find_set(statuses[i], "resourceClaimName");
     if (name == nullptr || (before != nullptr && *before == statuses[i])) continue;
     const FieldPath item = path.index(i);
@@ -83,12 +84,12 @@ FieldErrors validate_pod_group_status_update(const Json& now, const Json& old) {
   const Json& status = part_or_empty(now, "status");
   validate_conditions(elements(status, "conditions"), FieldPath("status.conditions"), errors);
   const FieldPath path("status.resourceClaimStatuses");
-  const JsonArray& claims = elements(part_or_empty(now, "spec"), "resourceClaims");
+  const NamedItems claims(&elements(part_or_empty(now, "spec"), "resourceClaims"));
   const JsonArray& statuses = elements(status, "resourceClaimStatuses");
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const FieldPath item = path.index(i);
     const std::string_view name = find_string(statuses[i], "name");
-    if (find_named(&claims, name) == nullptr)
+    if (claims.find(name) == nullptr)
       errors.invalid(item.child("name"), name,
                      "must match the name of an entry in `spec.resourceClaims`");
   }
