@@ -99,7 +99,7 @@ class LeftBehind final : public store::Engine {
     return outcomes;
   }
   void set_sink(Sink sink) override { sink_ = std::move(sink); }
-  Result<void> compact(api::Revision) override { return {}; }
+  Result<api::Revision> compact(api::Revision revision) override { return revision; }
   Result<void> probe() override { return {}; }
 
  private:
