@@ -27,7 +27,7 @@ void TreeReports::report(const GroupSpec& group, Time now) {
   const api::Condition* current = scheduled_condition_of(group);
   const std::string* fault = model_.fault(group.key);
   if (fault == nullptr) {
-    statuses_.withdraw(group.object, type, current, kInvalid);
+    statuses_.withdraw(group.object, scheduled_condition(group.key.kind), current, kInvalid);
     return warn_of_nesting(group, now);
   }
   if (current != nullptr && current->status == "True")

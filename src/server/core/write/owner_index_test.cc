@@ -100,7 +100,9 @@ class LeftBehind final : public store::Engine {
   }
   void set_sink(Sink sink) override { sink_ = std::move(sink); }
   Result<api::Revision> compact(api::Revision revision) override { return revision; }
+  Result<void> remember(store::Waypoint /*waypoint*/) override { return {}; }
   Result<void> probe() override { return {}; }
+  Result<void> copy_to(const std::string& /*directory*/) override { return {}; }
 
  private:
   using ObjectPtr = api::ObjectPtr;
