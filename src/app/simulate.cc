@@ -20,7 +20,7 @@ Result<void> simulate(const std::string& path) {
   const sim::Scenario scenario = TRY(sim::parse_scenario(path, text.str()));
   set_log_level(LogLevel::Error);
   const std::string wrong = sim::run_scenario(
-      scenario, {.seed = 1, .say = [](std::string_view text) { fmt::print("{}", text); }});
+      scenario, {.seed = 1, .say = [](std::string_view line) { fmt::print("{}", line); }});
   if (!wrong.empty()) return fail(Reason::Invalid, "the scenario fails:\n{}", wrong);
   return {};
 }
