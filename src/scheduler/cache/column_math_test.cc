@@ -55,7 +55,7 @@ TEST(LeastAllocated, GivesUpstreamsNumbers) {
   EXPECT_EQ(score(d7, d7.shares(1000, 2)), 68);
 }
 
-// E1-E5.
+// Numbers computed by upstream's own code.
 TEST(Balanced, GivesUpstreamsNumbers) {
   struct Case {
     TwoResources node;

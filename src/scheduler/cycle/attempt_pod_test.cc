@@ -20,7 +20,7 @@ class AttemptPod : public ::testing::Test {
   Profile profile = default_profile();
 };
 
-// K7.
+// A total computed by upstream's own code.
 TEST_F(AttemptPod, PicksTheNodeWithTheHighestTotal) {
   cluster.set_node(NodeSample{.name = "n1"}.make());
   cluster.set_node(NodeSample{.name = "n2"}.make());

@@ -64,6 +64,27 @@ TEST(Hints, CordonsWakeWhenLifted) {
   EXPECT_FALSE(wakes(node_event(Action::Add, {.name = "n", .unschedulable = true})));
 }
 
+TEST(Hints, PortsWakeWhenTheirHolderGoes) {
+  const Profile profile = default_profile();
+  const auto with_port = [](int port, const std::string& node) {
+    const std::string number = std::to_string(port);
+    return PodSample{.name = "p",
+                     .node_name = node,
+                     .ports = R"([{"containerPort":)" + number + R"(,"hostPort":)" + number + "}]"}
+        .make();
+  };
+  const auto pod = with_port(80, "");
+  const auto wakes = [&](const ClusterEvent& event) {
+    return profile.could_help("NodePorts", *pod, event);
+  };
+  EXPECT_TRUE(wakes({Resource::AssignedPod, Action::Delete, with_port(80, "n"), nullptr}));
+  EXPECT_FALSE(wakes({Resource::AssignedPod, Action::Delete, with_port(81, "n"), nullptr}));
+  EXPECT_FALSE(wakes({Resource::AssignedPod, Action::Delete, with_port(80, ""), nullptr}));
+  EXPECT_FALSE(wakes({Resource::AssignedPod, Action::Add, nullptr, with_port(80, "n")}));
+  EXPECT_TRUE(wakes(node_event(Action::Add, {.name = "n"})));
+  EXPECT_FALSE(wakes(node_event(Action::UpdateNodeLabel, {.name = "n"}, {.name = "n"})));
+}
+
 TEST(Hints, AffinityWakesWhenANodeBeginsToMatch) {
   const Profile profile = default_profile();
   const auto pod = PodSample{.name = "p", .spec = R"("nodeSelector":{"disk":"ssd"})"}.make();
