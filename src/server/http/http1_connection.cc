@@ -161,22 +161,17 @@ void Http1Connection::refuse_if_too_much_input() {
 
 // True if the request needs more bytes; false if it is complete, refused or broken.
 bool Http1Connection::parse_input() {
-  while (in_at_ < in_.size()) {
-    error_code error;
-    const std::size_t used = parser_->parse(std::string_view(in_).substr(in_at_), error);
-    in_at_ += used;
-    if (error) {
-      refuse_broken(error);
-      return false;
-    }
-    if (parser_->is_done()) {
-      begin_exchange();
-      return false;
-    }
-    if (parser_->is_header_done() && !head_admitted_ && !admit_head()) return false;
-    if (used == 0) break;
+  error_code error;
+  in_at_ += parser_->parse(std::string_view(in_).substr(in_at_), error);
+  if (error) {
+    refuse_broken(error);
+    return false;
   }
-  return true;
+  if (parser_->is_done()) {
+    begin_exchange();
+    return false;
+  }
+  return !parser_->is_header_done() || head_admitted_ || admit_head();
 }
 
 // Judges the head, and whose connection this is.

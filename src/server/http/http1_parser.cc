@@ -17,6 +17,7 @@ constexpr std::size_t kUnusedBytesMax = 8U << 10U;
 // What chunking may cost beside the data. Go's server allows the same.
 constexpr std::uint64_t kFramingBytes = 16U << 10U;
 constexpr std::uint64_t kFramingBytesPerChunk = 16;
+constexpr std::string_view kChunkedEnd = "0\r\n\r\n";
 constexpr std::size_t kBodyReserveMax = 64U << 10U;
 constexpr boost::beast::string_view kImpersonate = "Impersonate-";
 
@@ -57,11 +58,14 @@ std::size_t Http1Parser::parse(std::string_view bytes, error_code& error) {
     error = http::error::bad_value;
     return 0;
   }
+  // Beast may not be asked again with less than the shortest end of a chunked body.
+  if (head_done_ && chunked() && starved_ && bytes.size() < kChunkedEnd.size()) return 0;
   const bool in_body = head_done_;
   const std::uint64_t body_before = body_bytes_;
   const std::size_t used = put(boost::asio::buffer(bytes.data(), bytes.size()), error);
   looked_at_ -= std::min(looked_at_, used);
-  if (error == http::error::need_more) error = {};
+  starved_ = error == http::error::need_more;
+  if (starved_) error = {};
   if (error || is_done() || !head_done_) return used;
   // Bytes of the head are not told apart from those of the body when both come at once; the head is
   // bounded already.
@@ -77,6 +81,7 @@ void Http1Parser::discard_body(std::size_t bytes_max) {
   discards_ = true;
   discard_max_ = body_bytes_ + bytes_max;
   into_.body.clear();
+  into_.body.shrink_to_fit();
 }
 
 bool Http1Parser::finds_fold(std::string_view bytes) {

@@ -59,6 +59,7 @@ class Http1Parser final : public boost::beast::http::basic_parser<true> {
   bool has_encoding_ = false;
   bool expects_continue_ = false;
   bool discards_ = false;
+  bool starved_ = false;  // the last call could not use what it was given
 
   // The look for folds: bytes of the unused rest that were looked at, and the last of them.
   std::size_t looked_at_ = 0;
