@@ -187,7 +187,6 @@ class CountingPass final : public RowByRow {
  public:
   explicit CountingPass(const Cluster& cluster) : RowByRow(cluster) {}
   bool admits(NodeId /*node*/) const override { return reds_ % 4 != 3; }
-  std::int32_t cap_at(NodeId node) const override { return admits(node) ? kNoCap : 0; }
   void placed(const PodClass& pods, NodeId /*node*/, Touched& touched) override {
     if (!is_red(pods)) return;
     ++reds_;

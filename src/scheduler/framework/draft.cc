@@ -2,6 +2,8 @@
 
 #include <ranges>
 
+#include "base/check.h"
+
 namespace muster::scheduler {
 
 void Draft::place(const PodClass& pods, NodeId node, std::uint32_t tag) {
@@ -10,6 +12,7 @@ void Draft::place(const PodClass& pods, NodeId node, std::uint32_t tag) {
 }
 
 void Draft::remove(const PodClass& pods, NodeId node, std::uint32_t tag) {
+  CHECK(cluster_.nodes().contains(node) && cluster_.pods_on()[node] > 0);
   cluster_.unplace(pods, node);
   ++removals_;
   apply({&pods, node, tag, Move::Kind::Remove});

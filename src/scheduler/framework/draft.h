@@ -40,8 +40,8 @@ class Draft {
   void add_listener(Listener& listener) { listeners_.push_back(&listener); }
 
   void place(const PodClass& pods, NodeId node, std::uint32_t tag);
-  // Frees what a pod of the class holds on the node. One must run there: what it held is undone by
-  // placing it again, whether or not the node has room by the cluster's numbers.
+  // Frees what a pod of the class holds on the node; one must run there. Undoing puts it back,
+  // whether or not the node has room for it by its own numbers.
   void remove(const PodClass& pods, NodeId node, std::uint32_t tag);
   std::span<const Move> moves() const { return moves_; }
   // How many of the moves are removals, the one being undone included.

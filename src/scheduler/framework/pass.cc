@@ -4,9 +4,14 @@
 
 namespace muster::scheduler {
 
-Exactness FilterPass::cap(CapColumn&) const { return Exactness::PerNode; }
+Exactness FilterPass::cap(CapColumn&) const {
+  return follows_moves() ? Exactness::UpperBound : Exactness::PerNode;
+}
 
-std::int32_t FilterPass::cap_at(NodeId node) const { return admits(node) ? kNoCap : 0; }
+// What a filter refuses that looks beyond its node, it may accept after other moves.
+std::int32_t FilterPass::cap_at(NodeId node) const {
+  return admits(node) || follows_moves() ? kNoCap : 0;
+}
 
 void default_normalize(Better better, std::span<std::int64_t> scores) {
   std::int64_t most = 0;

@@ -54,8 +54,9 @@ enum class Exactness : std::uint8_t { PerNode, UpperBound };
 // narrow and cap answer for whole columns; admits, cap_at and ask for one row. They must agree:
 //   admits(n)  ==  n survives narrow()  ==  ask(n).accepted(),   and a refusing node has a cap of
 //   0.
-// The exception is a node that refuses now, but may accept after other moves (affinity to a pod
-// that is not placed yet): its cap must be an upper bound of what it takes then. See cap().
+// The exception is a filter that follows moves: a node that it refuses now may accept after others
+// (affinity to a pod that is not placed yet), so its cap must bound what the node takes then, and
+// is never exact. Such a filter that does not count has no cap.
 class FilterPass : public Pass {
  public:
   virtual void narrow(NodeSet& candidates) const = 0;
