@@ -65,13 +65,14 @@ void Batch::answer() {
   std::vector<Waiting> waiting = std::exchange(waiting_, {});
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     Reply reply = std::exchange(waiting[i].reply, nullptr);
+    if (!reply) continue;  // all slices of a request but the last
     // A store that failed may or may not hold the writes: the client must look before it tries
     // again, so there is no Retry-After.
     Result<api::Answer> answer =
         outcomes_
             ? outcome(std::move(waiting[i]), (*outcomes_)[i])
             : fail(Reason::ServiceUnavailable, "the store failed: {}", outcomes_.error().message);
-    if (reply) reply(std::move(answer));
+    reply(std::move(answer));
   }
 }
 
