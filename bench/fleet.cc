@@ -54,7 +54,7 @@ const std::vector<api::ObjectPtr>& pods_on(int count, int full_percent) {
   return pods;
 }
 
-PendingPod pending(PodSample sample) {
+PendingPod pending(const PodSample& sample) {
   PendingPod pod{sample.make(), 0, {}};
   pod.pod->view<api::PodView>();
   return pod;

@@ -181,7 +181,7 @@ void run_trees(Report& report) {
                       std::make_shared<std::vector<Group>>(make_trees(kTrees, twin.classes));
                   return [fleet, trees](Meter& meter) { place_all(*fleet, *trees, meter); };
                 },
-                .pods_expected = kTrees * 1024});
+                .pods_expected = std::size_t{kTrees} * 1024});
 }
 
 // Attempts that cannot succeed. Between them a pod comes, as in life.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <time.h>
+#include <time.h>  // NOLINT: clock_gettime is POSIX, not C++
 
 #include <algorithm>
 #include <cmath>

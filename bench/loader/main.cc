@@ -2,9 +2,9 @@
 // bench/loader/README.md says what the modes measure.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <functional>
 #include <map>
 #include <string>

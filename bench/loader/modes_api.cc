@@ -91,7 +91,7 @@ Report run_lists(Session& session, const ListsMode& mode) {
   report.add("list best", whole.at(0), "ms");
   report.add("list", whole);
   report.add("list size", static_cast<double>(bytes) / (1U << 20U), "MiB");
-  const double pods = static_cast<double>(mode.pods);
+  const auto pods = static_cast<double>(mode.pods);
   report.add("JSON per pod", static_cast<double>(bytes) / pods, "B");
   if (!session.options().pids.empty())
     report.add("server memory per pod beyond its JSON",

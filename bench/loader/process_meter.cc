@@ -1,7 +1,7 @@
 #include "process_meter.h"
 
 #include <fmt/format.h>
-#include <time.h>
+#include <time.h>  // NOLINT: clock_gettime is POSIX, not C++
 #include <unistd.h>
 
 #include <fstream>

@@ -10,10 +10,10 @@
 
 namespace muster::scheduler::witness {
 
-// The plan that upstream's order gives, one object at a time: groups and pods as they come, the best
-// node for each pod, the best placement for each group, nothing revisited. Where upstream leaves it
-// to chance, the first name wins. One documented exception is built in: a placement that holds all
-// members beats one that holds fewer (L5).
+// The plan that upstream's order gives, one object at a time: groups and pods as they come, the
+// best node for each pod, the best placement for each group, nothing revisited. Where upstream
+// leaves it to chance, the first name wins. One documented exception is built in: a placement that
+// holds all members beats one that holds fewer (L5).
 class UpstreamOrder {
  public:
   explicit UpstreamOrder(const Objects& objects);

@@ -7,7 +7,8 @@
 #include "api/json.h"
 #include "api/validation/field_errors.h"
 
-// The rules of a Job's spec, by topic; job.cc and cron_job.cc put them together. `spec` is a JobSpec at `path`.
+// The rules of a Job's spec, by topic; job.cc and cron_job.cc put them together. `spec` is a
+// JobSpec at `path`.
 namespace muster::api {
 
 // The defaults of a JobSpec, wherever it stands.

@@ -111,8 +111,7 @@ TEST_F(SlicedRequestTest, WhatChangesBetweenSlicesIsNotOverwritten) {
 TEST_F(SlicedRequestTest, ManyChangesBetweenSlicesTakeMoreSlices) {
   create_gang();
   begin(binding());
-  for (std::size_t i = 0; i < kSliceChanges + 10; ++i)
-    ASSERT_TRUE(meanwhile(labelling(i)));
+  for (std::size_t i = 0; i < kSliceChanges + 10; ++i) ASSERT_TRUE(meanwhile(labelling(i)));
   registry_.flush();
   ASSERT_TRUE(*answer_) << message(*answer_);
   EXPECT_EQ(bound(), kMany);
