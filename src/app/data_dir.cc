@@ -148,7 +148,8 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
   fs::create_directories(path, error);
   if (error)
     return fail(Reason::Forbidden, "cannot make the data directory {}: {}", path, error.message());
-  std::unique_ptr<DataDir> data_dir(new DataDir(path, TRY(lock(path, LOCK_EX))));
+  const int locked = TRY(lock(path, LOCK_EX));
+  std::unique_ptr<DataDir> data_dir(new DataDir(path, locked));
   // Once more, since another may have been at it until it was locked.
   if (TRY(inspect(path)) == State::Free) {
     ::chmod(path.c_str(), 0700);
@@ -161,7 +162,8 @@ Result<std::unique_ptr<DataDir>> DataDir::open_for_reading(const std::string& pa
   std::error_code error;
   if (!fs::is_directory(path, error))
     return fail(Reason::NotFound, "there is no data directory {}; name one with --data-dir", path);
-  std::unique_ptr<DataDir> data_dir(new DataDir(path, TRY(lock(path, LOCK_SH))));
+  const int locked = TRY(lock(path, LOCK_SH));
+  std::unique_ptr<DataDir> data_dir(new DataDir(path, locked));
   if (TRY(inspect(path)) != State::Finished)
     return fail(Reason::NotFound, "{} holds no data of Muster: name another directory", path);
   return data_dir;

@@ -157,9 +157,13 @@ class FillingEngine final : public store::Engine {
   }
   void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
   Result<api::Revision> compact(api::Revision revision) override {
+    TRY(probe());
     return inner_->compact(revision);
   }
-  Result<void> remember(store::Waypoint waypoint) override { return inner_->remember(waypoint); }
+  Result<void> remember(store::Waypoint waypoint) override {
+    TRY(probe());
+    return inner_->remember(waypoint);
+  }
   Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
   Result<void> probe() override {
     if (full_) return fail(Reason::InternalError, "no space left on device");
@@ -194,9 +198,14 @@ TEST(RegistryThreadHealth, RecoversWithoutAWrite) {
   request.verb = api::Verb::Create;
   request.kind = &api::kinds::node();
   request.version = "v1";
+  request.name = "n";
   request.body = api::JsonObject{{"metadata", api::JsonObject{{"name", "n"}}}};
-  server::Reply reply = [](const Result<api::Answer>&) {};
+  std::promise<std::string> answer;
+  server::Reply reply = [&](const Result<api::Answer>& got) {
+    answer.set_value(got ? "created" : got.error().message);
+  };
   ASSERT_TRUE(thread.post()(request, reply));
+  EXPECT_NE(answer.get_future().get().find("no space left"), std::string::npos);
   EXPECT_TRUE(wait_until(false)) << "the write that failed shows";
   full = false;
   EXPECT_TRUE(wait_until(true));

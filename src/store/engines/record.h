@@ -10,8 +10,7 @@
 
 namespace muster::store {
 
-// One change as it lies on disk, under its revision. The texts are views of whatever it was read
-// from.
+// One change as it is on disk, under its revision. The texts are views of what it was read from.
 //
 //   format (1) | type (1) | block_end (8) | supersedes (8) | key | group | kind | version | bytes
 //
