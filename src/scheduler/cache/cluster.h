@@ -239,7 +239,7 @@ class Cluster {
   void follow(PodRecord& record);
   void unfollow(const PodRecord& record);
   void log_pod(const PodLog::Entry& entry);
-  void insert_pod(PodRecord record);
+  void insert_pod(PodRecord&& record);
   void erase_pod(std::string_view uid);
   bool counts_alike(const PodRecord& known, const api::Object& pod, NodeId node) const;
   std::string describe_row(NodeId node) const;

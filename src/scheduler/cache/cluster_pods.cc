@@ -78,7 +78,7 @@ std::string Cluster::assumed_node(std::string_view uid) const {
   return at != pods_.end() && at->second.assumed ? node_name(at->second.node) : std::string();
 }
 
-void Cluster::insert_pod(PodRecord record) {
+void Cluster::insert_pod(PodRecord&& record) {
   const api::ObjectMeta& meta = record.pod->meta();
   const auto [at, is_new] = pods_.try_emplace(meta.uid, std::move(record));
   CHECK_THAT(is_new, "pod {} holds a node already", api::key_text(meta));

@@ -50,7 +50,8 @@ void Contest::set(std::size_t contestant, std::uint16_t group, std::uint64_t key
   const std::uint16_t before = groups_[contestant];
   if (before != group) {
     tournaments_[before].set(positions_[contestant], 0);
-    vacant_.resize(std::max<std::size_t>({vacant_.size(), before + 1U, group + 1U}));
+    const std::size_t groups = std::size_t{std::max(before, group)} + 1;
+    if (vacant_.size() < groups) vacant_.resize(groups);
     vacant_[before].push_back(positions_[contestant]);
     while (tournaments_.size() <= group) tournaments_.emplace_back().reset(0);
     if (vacant_[group].empty()) {
@@ -66,7 +67,8 @@ void Contest::set(std::size_t contestant, std::uint16_t group, std::uint64_t key
 
 std::size_t Contest::bytes() const {
   std::size_t sum = groups_.capacity() * 2 + positions_.capacity() * 4;
-  for (const auto& positions : vacant_) sum += positions.capacity() * 4 + sizeof(positions);
+  for (const auto& positions : vacant_)
+    sum += positions.capacity() * 4 + sizeof(std::vector<std::uint32_t>);
   for (const Tournament& tournament : tournaments_) sum += tournament.bytes();
   return sum;
 }
