@@ -23,7 +23,7 @@ std::optional<api::Json> document(std::string_view text) {
 // A live object and a configuration, separated by a zero byte. Whether or not it is forced, the
 // outcome says what the configuration says: applying it again changes nothing.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::fuzz::Costs costs(size, {.steps_per_byte = 2'000, .bytes_per_byte = 2'000});
+  const muster::fuzz::Costs costs(size, {.steps_per_byte = 4'000, .bytes_per_byte = 4'000});
   std::string_view rest = fuzz::text(data, size);
   const auto live = document(fuzz::cut(rest));
   const auto config = document(rest);

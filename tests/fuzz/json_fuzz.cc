@@ -7,7 +7,7 @@
 // JSON that parses writes back to text that parses to the same; what decodes as a Pod has one
 // canonical text, and that text decodes to itself.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::fuzz::Costs costs(size, {.steps_per_byte = 2'000, .bytes_per_byte = 2'000});
+  const muster::fuzz::Costs costs(size, {.steps_per_byte = 4'000, .bytes_per_byte = 4'000});
   using namespace muster;
   auto parsed = api::parse_json(fuzz::text(data, size));
   if (!parsed) return 0;

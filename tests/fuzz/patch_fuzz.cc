@@ -6,7 +6,7 @@
 // A document and a patch, separated by a zero byte: every kind of patch ends in a document that can
 // be written, or in an error; a merge patch applied twice changes nothing the second time.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::fuzz::Costs costs(size, {.steps_per_byte = 2'000, .bytes_per_byte = 2'000});
+  const muster::fuzz::Costs costs(size, {.steps_per_byte = 4'000, .bytes_per_byte = 4'000});
   using namespace muster;
   std::string_view rest = fuzz::text(data, size);
   const auto target = api::parse_json(fuzz::cut(rest));

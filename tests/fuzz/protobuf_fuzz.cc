@@ -7,7 +7,7 @@
 // A body, or a bare message, either stands for a document that can be written, or is refused. What
 // decodes as a Pod has one canonical text, and that text decodes to itself.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::fuzz::Costs costs(size, {.steps_per_byte = 2'000, .bytes_per_byte = 2'000});
+  const muster::fuzz::Costs costs(size, {.steps_per_byte = 4'000, .bytes_per_byte = 4'000});
   using namespace muster;
   const std::string_view bytes = fuzz::text(data, size);
   const auto envelope = api::read_protobuf_envelope(bytes);

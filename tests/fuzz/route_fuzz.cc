@@ -8,7 +8,7 @@
 
 // Any method, target and headers find a route or an error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::fuzz::Costs costs(size, {.steps_per_byte = 2'000, .bytes_per_byte = 2'000});
+  const muster::fuzz::Costs costs(size, {.steps_per_byte = 4'000, .bytes_per_byte = 4'000});
   using namespace muster;
   std::string_view rest = fuzz::text(data, size);
   constexpr std::array kMethods = {server::Method::Get,   server::Method::Head,

@@ -52,7 +52,7 @@ void require_time(std::string_view text) {
 // Small texts with a grammar of their own: selectors, quantities and times that parse print a text
 // that parses to the same; schedules have a bit in every field, or a period.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::fuzz::Costs costs(size, {.steps_per_byte = 2'000, .bytes_per_byte = 2'000});
+  const muster::fuzz::Costs costs(size, {.steps_per_byte = 4'000, .bytes_per_byte = 4'000});
   const std::string_view text = fuzz::text(data, size);
   require_label_selector(text);
   require_field_selector(text);

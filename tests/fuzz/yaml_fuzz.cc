@@ -21,7 +21,7 @@ bool same_in_both(std::string_view text) {
 // Whatever a YAML document means can be said in JSON, and that JSON read as YAML means the same.
 // What it means as a Pod is for decode() to say.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const muster::fuzz::Costs costs(size, {.steps_per_byte = 2'000, .bytes_per_byte = 2'000});
+  const muster::fuzz::Costs costs(size, {.steps_per_byte = 4'000, .bytes_per_byte = 4'000});
   for (const std::string_view document : api::split_yaml_documents(fuzz::text(data, size))) {
     auto parsed = api::parse_yaml(document);
     if (!parsed) continue;
