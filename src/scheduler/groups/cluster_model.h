@@ -80,8 +80,8 @@ struct ModelOptions {
 // The cluster and its groups as a scheduler believes them: the one place where objects become
 // columns, trees, roles and faults. The scheduler feeds one from its watches; explanations and
 // other questions are asked of a fork, or of a model built from lists, which is the same: what a
-// model answers depends on the objects it holds and what is assumed, never on the order in which
-// they came (cycle/model_attempt_test.cc holds that).
+// model answers depends on the objects it holds and what is assumed, not on their order, but for
+// the culprit that an invalid tree names: the first one found (cycle/model_attempt_test.cc).
 //
 //   object ──put/remove──▶ ClusterModel ──▶ Cluster        columns of nodes, pods on them
 //                               │      ──▶ WorkloadForest  trees, who is ready
