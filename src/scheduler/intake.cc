@@ -168,7 +168,7 @@ void Intake::on_group(const GroupChange& change) {
     report_.forget(change.object->meta().uid);
     commit_.group_vanished(change.key);
   } else {
-    report_.observed(change.object->meta().uid);
+    report_.observed_group(change.key, change.object->meta().uid);
   }
   queue_.group_changed(change, now_);
 }

@@ -47,6 +47,21 @@ void Report::record(const api::Object& about, client::EventNote note, Time now) 
   recorder_.record(about, std::move(note), now);
 }
 
+void Report::forget(std::string_view uid) {
+  statuses_.forget(uid);
+  scheduled_unseen_.erase(std::string(uid));
+}
+
+void Report::observed_group(const GroupKey& key, const std::string& uid) {
+  statuses_.observed(uid);
+  const GroupSpec* group = model_.forest().find(key);
+  if (group != nullptr && scheduler::was_scheduled(*group)) scheduled_unseen_.erase(uid);
+}
+
+bool Report::was_scheduled(const GroupSpec& group) const {
+  return scheduler::was_scheduled(group) || scheduled_unseen_.contains(group.object->meta().uid);
+}
+
 void Report::deleted_in_queue(const ObjectPtr& pod, Time now) {
   record(*pod, failed_scheduling("skip schedule deleting pod: " + api::key_text(pod->meta())), now);
 }
@@ -87,13 +102,14 @@ std::optional<GroupStatement> Report::statement_of(const GroupVerdict& verdict) 
   const GroupSpec* group = model_.forest().find(verdict.key);
   if (group == nullptr || group->object == nullptr) return std::nullopt;
   const bool placed = verdict.outcome == Outcome::Placed;
+  if (!placed && was_scheduled(*group)) return std::nullopt;
   api::Condition wanted{.type = std::string(scheduled_condition(verdict.key.kind)),
                         .status = placed ? "True" : "False",
                         .reason = placed ? "Scheduled" : std::string(reason_of(verdict.outcome)),
                         .message = verdict.message};
   const api::Condition* current = scheduled_condition_of(*group);
-  if (current != nullptr && current->status == "True" &&
-      (!placed || (current->reason == wanted.reason && current->message == wanted.message)))
+  if (current != nullptr && current->status == "True" && current->reason == wanted.reason &&
+      current->message == wanted.message)
     return std::nullopt;
   return GroupStatement{verdict.key, group->object, std::move(wanted)};
 }
@@ -103,6 +119,7 @@ void Report::write_group(const GroupVerdict& verdict, Time now) {
 }
 
 void Report::write(const GroupStatement& statement, Time now) {
+  if (statement.condition.status == "True") scheduled_unseen_.insert(statement.group->meta().uid);
   const auto& view = statement.group->view<api::GroupView>();
   statuses_.write(statement.group, view.condition(statement.condition.type), statement.condition,
                   now);
@@ -116,13 +133,18 @@ void Report::bound(const Assignment& assignment, Time now) {
 }
 
 void Report::tree_bound(const TreeBinding& tree, Time now) {
-  for (const GroupStatement& statement : tree.statements)
-    if (statement.condition.status == "True")
-      record(*statement.group,
-             scheduled(statement.key.kind == GroupKind::CompositePodGroup
-                           ? "Successfully placed the groups that it needs"
-                           : "Successfully placed the pods that it needs"),
-             now);
+  for (const GroupStatement& statement : tree.statements) {
+    if (statement.condition.status != "True") continue;
+    record(*statement.group,
+           scheduled(statement.key.kind == GroupKind::CompositePodGroup
+                         ? "Successfully placed the groups that it needs"
+                         : "Successfully placed the pods that it needs"),
+           now);
+    // The watch may have been faster than the answer.
+    const GroupSpec* group = model_.forest().find(statement.key);
+    if (group != nullptr && !scheduler::was_scheduled(*group))
+      scheduled_unseen_.insert(statement.group->meta().uid);
+  }
 }
 
 void Report::tree_refused(const TreeBinding& tree, const std::string& message, Time now) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,7 +29,9 @@ class Report {
   // A newer version of an object has come: what it says of itself is to be believed again.
   void observed(std::string_view uid) { statuses_.observed(uid); }
   // The object is gone, or others have the last word on it: what waits to be written is dropped.
-  void forget(std::string_view uid) { statuses_.forget(uid); }
+  void forget(std::string_view uid);
+  // The same for a group: whether it was scheduled is what it says itself from now on.
+  void observed_group(const GroupKey& key, const std::string& uid);
   // A pod joined a tree that is invalid.
   void joined_invalid(const api::ObjectPtr& pod) { trees_.joined_invalid(pod); }
   void deleted_in_queue(const api::ObjectPtr& pod, Time now);
@@ -61,6 +65,7 @@ class Report {
   std::uint64_t errors() const { return errors_; }
 
  private:
+  bool was_scheduled(const GroupSpec& group) const;
   void write_group(const GroupVerdict& verdict, Time now);
   void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
   void record(const api::Object& about, client::EventNote note, Time now);
@@ -69,6 +74,10 @@ class Report {
   client::StatusWriter statuses_;
   client::EventRecorder recorder_;
   TreeReports trees_;
+  // Uids of groups that were scheduled and whose condition the watch has not shown yet. Between the
+  // answer to a binding and the watch, an attempt at pods that came later must not write False over
+  // it. Never iterated.
+  boost::unordered_flat_set<std::string> scheduled_unseen_;
   std::uint64_t unschedulable_ = 0;
   std::uint64_t errors_ = 0;
 };

@@ -674,6 +674,16 @@ TEST_F(Trees, PodsThatJoinWaitForTheGangTheyCountOn) {
   EXPECT_EQ(bound(), 4);
 }
 
+TEST_F(Trees, ExtrasThatComeBeforeTheWatchShowsTheConditionDoNotTakeItBack) {
+  world.run();
+  world.answer();  // the binding says Scheduled; the watch has shown the pods, not yet the group
+  ASSERT_EQ(bound(), 3);
+  world.pod("d", {.cpu = "16", .group = "train"});
+  world.settle();
+  EXPECT_EQ(world.requests("pods/ns/d/status").size(), 1U) << "the extra pod says why it waits";
+  EXPECT_TRUE(world.requests("podgroups/ns/train/status").empty());
+}
+
 TEST_F(Trees, AServerThatDoesNotKnowThemGetsBindings) {
   world.run();
   const std::uint64_t ticket = world.calls.front().ticket;
