@@ -19,8 +19,8 @@ TEST(SchedulerMetricsTest, CountsAttemptsByResultAndWhoWaits) {
   scheduler.update({.scheduled = 5, .unschedulable = 1, .errors = 1, .active = 1}, Time{});
   const std::string text = metrics.text();
   const auto attempts = [](std::string_view result, int count) {
-    return HasSubstr("scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"" +
-                     std::string(result) + "\"} " + std::to_string(count) + "\n");
+    return HasSubstr(R"(scheduler_schedule_attempts_total{profile="default-scheduler",result=")" +
+                     std::string(result) + R"("} )" + std::to_string(count) + "\n");
   };
   EXPECT_THAT(text, attempts("scheduled", 5));
   EXPECT_THAT(text, attempts("unschedulable", 1));

@@ -53,33 +53,33 @@ class ControllerTest : public ::testing::Test {
     const auto document = api::parse_json(
         fmt::format(R"({{"metadata":{{"name":"{}","namespace":"{}","labels":{{{}}}}}}})", name,
                     name_space, rubbish ? R"("rubbish":"")" : ""));
-    janitor.apply(Event{type, api::Object::make(api::kinds::pod(), document->value)}, now);
+    janitor_.apply(Event{type, api::Object::make(api::kinds::pod(), document->value)}, now_);
   }
-  void sync() { janitor.apply(Synced{}, now); }
+  void sync() { janitor_.apply(Synced{}, now_); }
   // The keys that were looked at since.
   Texts looked() {
-    while (janitor.run_once(now, 10) > 0) {
+    while (janitor_.run_once(now_, 10) > 0) {
     }
-    return std::exchange(janitor.looked, {});
+    return std::exchange(janitor_.looked, {});
   }
   void answer(Outcome outcome = api::Answer{}) {
-    janitor.apply(Called{tickets.back(), std::move(outcome)}, now);
+    janitor_.apply(Called{tickets_.back(), std::move(outcome)}, now_);
   }
 
-  Time now{seconds{100}};
-  Metrics metrics;
-  std::vector<std::uint64_t> tickets;  // of the calls it made
-  std::chrono::nanoseconds stopwatch{};
-  Janitor janitor{
-      {.send = [this](const api::Request&, std::uint64_t ticket) { tickets.push_back(ticket); },
-       .metrics = &metrics,
-       .stopwatch = [this] { return stopwatch += milliseconds{500}; }}};
+  Time now_{seconds{100}};
+  Metrics metrics_;
+  std::vector<std::uint64_t> tickets_;  // of the calls it made
+  std::chrono::nanoseconds stopwatch_{};
+  Janitor janitor_{
+      {.send = [this](const api::Request&, std::uint64_t ticket) { tickets_.push_back(ticket); },
+       .metrics = &metrics_,
+       .stopwatch = [this] { return stopwatch_ += milliseconds{500}; }}};
 };
 
 TEST_F(ControllerTest, LooksAtNothingBeforeItKnowsWhatExists) {
   pod("a");
   EXPECT_EQ(looked(), Texts{});
-  EXPECT_EQ(janitor.next_deadline(), std::nullopt);
+  EXPECT_EQ(janitor_.next_deadline(), std::nullopt);
   sync();
   EXPECT_EQ(looked(), Texts{"ns/a"});
 }
@@ -100,9 +100,9 @@ TEST_F(ControllerTest, LooksAtWhatChangesAndIgnoresWhatIsNotItsBusiness) {
 TEST_F(ControllerTest, RunOnceDoesNoMoreThanItsLimit) {
   sync();
   for (const std::string_view name : {"a", "b", "c"}) pod(name);
-  EXPECT_EQ(janitor.run_once(now, 2), 2U);
-  EXPECT_EQ(janitor.run_once(now, 2), 1U);
-  EXPECT_EQ(janitor.run_once(now, 2), 0U);
+  EXPECT_EQ(janitor_.run_once(now_, 2), 2U);
+  EXPECT_EQ(janitor_.run_once(now_, 2), 1U);
+  EXPECT_EQ(janitor_.run_once(now_, 2), 0U);
 }
 
 TEST_F(ControllerTest, WhatChangesDuringACallIsLookedAtAfterwards) {
@@ -113,7 +113,7 @@ TEST_F(ControllerTest, WhatChangesDuringACallIsLookedAtAfterwards) {
   EXPECT_EQ(looked(), Texts{}) << "a call is under way";
   answer();
   EXPECT_EQ(looked(), Texts{"ns/a"});
-  EXPECT_EQ(tickets.size(), 2U);
+  EXPECT_EQ(tickets_.size(), 2U);
   answer();
   EXPECT_EQ(looked(), Texts{}) << "nothing changed meanwhile";
 }
@@ -125,15 +125,15 @@ TEST_F(ControllerTest, FailuresAreTriedAgainLaterAndLater) {
   for (const int pause_ms : {50, 100, 200}) {
     answer(fail(Reason::TooManyRequests, "busy"));
     EXPECT_EQ(looked(), Texts{});
-    ASSERT_EQ(janitor.next_deadline(), now + milliseconds{pause_ms});
-    now = *janitor.next_deadline();
+    ASSERT_EQ(janitor_.next_deadline(), now_ + milliseconds{pause_ms});
+    now_ = *janitor_.next_deadline();
     EXPECT_EQ(looked(), Texts{"ns/a"});
   }
   answer();
   pod("a", true);
   looked();
   answer(fail(Reason::TooManyRequests, "busy"));
-  EXPECT_EQ(janitor.next_deadline(), now + milliseconds{50}) << "a success makes it short again";
+  EXPECT_EQ(janitor_.next_deadline(), now_ + milliseconds{50}) << "a success makes it short again";
 }
 
 TEST_F(ControllerTest, WhatIsGoneIsNoFailure) {
@@ -141,7 +141,7 @@ TEST_F(ControllerTest, WhatIsGoneIsNoFailure) {
   pod("a", true);
   looked();
   answer(fail(Reason::NotFound, "gone"));
-  EXPECT_EQ(janitor.next_deadline(), std::nullopt);
+  EXPECT_EQ(janitor_.next_deadline(), std::nullopt);
 }
 
 TEST_F(ControllerTest, CountsItsWorkAndItsCalls) {
@@ -149,7 +149,7 @@ TEST_F(ControllerTest, CountsItsWorkAndItsCalls) {
   pod("a", true);
   looked();
   answer();
-  const std::string text = metrics.text();
+  const std::string text = metrics_.text();
   EXPECT_THAT(text, HasSubstr("workqueue_adds_total{name=\"janitor\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("workqueue_work_duration_seconds_sum{name=\"janitor\"} 0.5\n"));
   EXPECT_THAT(text, HasSubstr(R"(rest_client_requests_total{code="200",host="loopback",)"

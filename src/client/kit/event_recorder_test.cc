@@ -14,30 +14,30 @@ using std::chrono::seconds;
 class EventRecorderTest : public ::testing::Test {
  protected:
   void record(const std::string& message) {
-    recorder.record(*pod,
-                    {.type = "Warning",
-                     .reason = "FailedScheduling",
-                     .action = "Scheduling",
-                     .message = message},
-                    now);
-    recorder.run(now);
+    recorder_.record(*pod_,
+                     {.type = "Warning",
+                      .reason = "FailedScheduling",
+                      .action = "Scheduling",
+                      .message = message},
+                     now_);
+    recorder_.run(now_);
   }
 
-  Time now{seconds{1'000'000'000}};
-  FakeApi api;
-  api::ObjectPtr pod = make_pod("p");
-  EventRecorder recorder{{.instance = "default-scheduler-host", .in_flight_max = 2, .queue_max = 3},
-                         api.calls};
+  Time now_{seconds{1'000'000'000}};
+  FakeApi api_;
+  api::ObjectPtr pod_ = make_pod("p");
+  EventRecorder recorder_{
+      {.instance = "default-scheduler-host", .in_flight_max = 2, .queue_max = 3}, api_.calls};
 };
 
 TEST_F(EventRecorderTest, SpeaksUpstreamsWords) {
   record("0/1 nodes are available: 1 Insufficient cpu.");
-  ASSERT_EQ(api.sent.size(), 1U);
-  EXPECT_EQ(api.sent[0].request.verb, api::Verb::Create);
-  EXPECT_EQ(api.sent[0].request.kind, &api::kinds::event());
-  EXPECT_EQ(api.sent[0].request.name_space, "ns");
+  ASSERT_EQ(api_.sent.size(), 1U);
+  EXPECT_EQ(api_.sent[0].request.verb, api::Verb::Create);
+  EXPECT_EQ(api_.sent[0].request.kind, &api::kinds::event());
+  EXPECT_EQ(api_.sent[0].request.name_space, "ns");
   EXPECT_EQ(
-      api.body(0),
+      api_.body(0),
       R"({"metadata":{"name":"p.de0b6b3a7640000","namespace":"ns"},)"
       R"("involvedObject":{"kind":"Pod","namespace":"ns","name":"p","uid":"uid-p","apiVersion":"v1"},)"
       R"("reason":"FailedScheduling","message":"0/1 nodes are available: 1 Insufficient cpu.",)"
@@ -48,49 +48,49 @@ TEST_F(EventRecorderTest, SpeaksUpstreamsWords) {
 
 TEST_F(EventRecorderTest, CountsRepeatsInOneEvent) {
   record("m");
-  now += seconds{1};
+  now_ += seconds{1};
   record("m");
   record("m");
-  EXPECT_EQ(api.sent.size(), 1U) << "while a call is under way, repeats are only counted";
-  api.accept(0, now);
-  ASSERT_EQ(api.sent.size(), 2U);
-  EXPECT_EQ(api.sent[1].request.verb, api::Verb::Patch);
-  EXPECT_EQ(api.sent[1].request.name, "p.de0b6b3a7640000");
-  EXPECT_EQ(api.body(1), R"({"count":3,"lastTimestamp":"2001-09-09T01:46:41Z"})");
+  EXPECT_EQ(api_.sent.size(), 1U) << "while a call is under way, repeats are only counted";
+  api_.accept(0, now_);
+  ASSERT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(api_.sent[1].request.verb, api::Verb::Patch);
+  EXPECT_EQ(api_.sent[1].request.name, "p.de0b6b3a7640000");
+  EXPECT_EQ(api_.body(1), R"({"count":3,"lastTimestamp":"2001-09-09T01:46:41Z"})");
   record("m");
-  api.refuse(1, Reason::NotFound, now);
-  ASSERT_EQ(api.sent.size(), 3U);
-  EXPECT_EQ(api.sent[2].request.verb, api::Verb::Create) << "it had expired on the server";
+  api_.refuse(1, Reason::NotFound, now_);
+  ASSERT_EQ(api_.sent.size(), 3U);
+  EXPECT_EQ(api_.sent[2].request.verb, api::Verb::Create) << "it had expired on the server";
 }
 
 TEST_F(EventRecorderTest, SilencesAnObjectThatTalksTooMuch) {
   for (int i = 0; i < 40; ++i) {
     record(std::to_string(i));
-    api.accept(api.sent.size() - 1, now);
+    api_.accept(api_.sent.size() - 1, now_);
   }
-  EXPECT_EQ(api.sent.size(), 25U);
-  EXPECT_EQ(recorder.dropped(), 15U);
-  now += seconds{300};
+  EXPECT_EQ(api_.sent.size(), 25U);
+  EXPECT_EQ(recorder_.dropped(), 15U);
+  now_ += seconds{300};
   record("one more");
   record("but not two");
-  EXPECT_EQ(api.sent.size(), 26U);
+  EXPECT_EQ(api_.sent.size(), 26U);
 }
 
 TEST_F(EventRecorderTest, DropsWhatDoesNotFitTheQueue) {
   for (int i = 0; i < 8; ++i) record(std::to_string(i));
-  EXPECT_EQ(api.sent.size(), 2U);
-  EXPECT_EQ(recorder.dropped(), 3U);
-  api.accept(0, now);
-  EXPECT_EQ(api.sent.size(), 3U);
+  EXPECT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(recorder_.dropped(), 3U);
+  api_.accept(0, now_);
+  EXPECT_EQ(api_.sent.size(), 3U);
 }
 
 TEST_F(EventRecorderTest, TakesAnotherNameIfTheFirstIsTaken) {
   record("m");
-  api.refuse(0, Reason::AlreadyExists, now);
-  ASSERT_EQ(api.sent.size(), 2U);
-  EXPECT_NE(api.body(1).find("p.de0b6b3a7640001"), std::string::npos);
-  api.refuse(1, Reason::Forbidden, now);
-  EXPECT_EQ(api.sent.size(), 2U) << "a namespace that is going away takes no events";
+  api_.refuse(0, Reason::AlreadyExists, now_);
+  ASSERT_EQ(api_.sent.size(), 2U);
+  EXPECT_NE(api_.body(1).find("p.de0b6b3a7640001"), std::string::npos);
+  api_.refuse(1, Reason::Forbidden, now_);
+  EXPECT_EQ(api_.sent.size(), 2U) << "a namespace that is going away takes no events";
 }
 
 TEST(CutMessage, KeepsWholeCharactersWithin1024Bytes) {

@@ -35,9 +35,9 @@ class MirrorTest : public ::testing::Test {
                                     pod.name, pod.name_space, pod.labels, owner, pod.node))
             ->value);
   }
-  void put(const Pod& pod) { mirror.put(make(pod)); }
+  void put(const Pod& pod) { mirror_.put(make(pod)); }
   void remove(std::string_view name, std::string_view name_space = "ns") {
-    mirror.remove(*make({.name = name, .name_space = name_space}));
+    mirror_.remove(*make({.name = name, .name_space = name_space}));
   }
   // Their names, in the order they come.
   static std::string names(const Mirror::Entries& entries) {
@@ -47,67 +47,67 @@ class MirrorTest : public ::testing::Test {
   }
   std::string selected(std::string_view selector) const {
     std::string out;
-    for (const api::ObjectPtr& pod : mirror.select("ns", *api::LabelSelector::parse(selector)))
+    for (const api::ObjectPtr& pod : mirror_.select("ns", *api::LabelSelector::parse(selector)))
       out += pod->meta().name + " ";
     return out;
   }
 
-  int terms_asked = 0;  // how often the own index was asked for terms
-  Mirror mirror{{.owners = true,
-                 .labels = true,
-                 .own = [this](const api::Object& pod, std::vector<std::string>& out) {
-                   ++terms_asked;
-                   if (const auto& node = pod.view<api::PodView>().node_name; !node.empty())
-                     out.push_back(node);
-                 }}};
+  int terms_asked_ = 0;  // how often the own index was asked for terms
+  Mirror mirror_{{.owners = true,
+                  .labels = true,
+                  .own = [this](const api::Object& pod, std::vector<std::string>& out) {
+                    ++terms_asked_;
+                    if (const auto& node = pod.view<api::PodView>().node_name; !node.empty())
+                      out.push_back(node);
+                  }}};
 };
 
 TEST_F(MirrorTest, KeepsTheNewestVersion) {
-  EXPECT_EQ(mirror.find("ns", "a"), nullptr);
+  EXPECT_EQ(mirror_.find("ns", "a"), nullptr);
   const api::ObjectPtr first = make({.name = "a"});
   const api::ObjectPtr second = make({.name = "a"});
-  EXPECT_EQ(mirror.put(first), nullptr);
-  EXPECT_EQ(mirror.put(second), first);
-  EXPECT_EQ(mirror.find("ns", "a"), second);
-  EXPECT_EQ(mirror.find("other", "a"), nullptr);
-  EXPECT_EQ(mirror.remove(*first), second);
-  EXPECT_EQ(mirror.remove(*first), nullptr);
-  EXPECT_EQ(mirror.size(), 0U);
+  EXPECT_EQ(mirror_.put(first), nullptr);
+  EXPECT_EQ(mirror_.put(second), first);
+  EXPECT_EQ(mirror_.find("ns", "a"), second);
+  EXPECT_EQ(mirror_.find("other", "a"), nullptr);
+  EXPECT_EQ(mirror_.remove(*first), second);
+  EXPECT_EQ(mirror_.remove(*first), nullptr);
+  EXPECT_EQ(mirror_.size(), 0U);
 }
 
 TEST_F(MirrorTest, FindsByNamespaceInTheOrderOfNames) {
   for (const std::string_view name : {"c", "a", "b"}) put({.name = name});
   put({.name = "far", .name_space = "elsewhere"});
-  EXPECT_EQ(names(mirror.in_namespace("ns")), "a b c ");
+  EXPECT_EQ(names(mirror_.in_namespace("ns")), "a b c ");
   remove("b");
-  EXPECT_EQ(names(mirror.in_namespace("ns")), "a c ");
-  EXPECT_EQ(names(mirror.in_namespace("nowhere")), "");
+  EXPECT_EQ(names(mirror_.in_namespace("ns")), "a c ");
+  EXPECT_EQ(names(mirror_.in_namespace("nowhere")), "");
 }
 
 TEST_F(MirrorTest, FollowsOwnersLabelsAndTheOwnIndex) {
   put({.name = "a", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
   put({.name = "b", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
-  EXPECT_EQ(names(mirror.owned_by("u1")), "a b ");
-  EXPECT_EQ(names(mirror.labeled("ns", "app", "web")), "a b ");
-  EXPECT_EQ(names(mirror.indexed("n1")), "a b ");
+  EXPECT_EQ(names(mirror_.owned_by("u1")), "a b ");
+  EXPECT_EQ(names(mirror_.labeled("ns", "app", "web")), "a b ");
+  EXPECT_EQ(names(mirror_.indexed("n1")), "a b ");
   put({.name = "a", .labels = R"("app":"db")", .owner = "u2", .node = "n2"});
-  EXPECT_EQ(names(mirror.owned_by("u1")), "b ");
-  EXPECT_EQ(names(mirror.owned_by("u2")), "a ");
-  EXPECT_EQ(names(mirror.labeled("ns", "app", "web")), "b ");
-  EXPECT_EQ(names(mirror.labeled("ns", "app", "db")), "a ");
-  EXPECT_EQ(names(mirror.labeled("elsewhere", "app", "db")), "");
-  EXPECT_EQ(names(mirror.indexed("n1")), "b ");
-  EXPECT_EQ(names(mirror.indexed("n2")), "a ");
+  EXPECT_EQ(names(mirror_.owned_by("u1")), "b ");
+  EXPECT_EQ(names(mirror_.owned_by("u2")), "a ");
+  EXPECT_EQ(names(mirror_.labeled("ns", "app", "web")), "b ");
+  EXPECT_EQ(names(mirror_.labeled("ns", "app", "db")), "a ");
+  EXPECT_EQ(names(mirror_.labeled("elsewhere", "app", "db")), "");
+  EXPECT_EQ(names(mirror_.indexed("n1")), "b ");
+  EXPECT_EQ(names(mirror_.indexed("n2")), "a ");
 }
 
 TEST_F(MirrorTest, AnUpdateShowsTheNewObjectInEveryIndex) {
   put({.name = "a", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
   const api::ObjectPtr newer =
       make({.name = "a", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
-  mirror.put(newer);
-  EXPECT_EQ((*mirror.owned_by("u1").begin())->object, newer);
-  EXPECT_EQ((*mirror.labeled("ns", "app", "web").begin())->object, newer);
-  EXPECT_EQ((*mirror.indexed("n1").begin())->object, newer);
+  mirror_.put(newer);
+  EXPECT_EQ((*mirror_.owned_by("u1").begin())->object, newer);
+  EXPECT_EQ((*mirror_.labeled("ns", "app", "web").begin())->object, newer);
+  EXPECT_EQ((*mirror_.indexed("n1").begin())->object, newer);
 }
 
 TEST_F(MirrorTest, SelectsAsTheSelectorSays) {
@@ -123,20 +123,20 @@ TEST_F(MirrorTest, SelectsAsTheSelectorSays) {
   EXPECT_EQ(selected("app in (web,db),!tier"), "c ");
   EXPECT_EQ(selected("app!=web"), "c d ");
   EXPECT_EQ(selected("app=none"), "");
-  EXPECT_TRUE(mirror.select("ns", api::LabelSelector::nothing()).empty());
+  EXPECT_TRUE(mirror_.select("ns", api::LabelSelector::nothing()).empty());
 }
 
 TEST_F(MirrorTest, CountsItsMemoryAndGivesItBack) {
-  const std::size_t empty = mirror.bytes();
+  const std::size_t empty = mirror_.bytes();
   for (int i = 0; i < 100; ++i)
     put({.name = fmt::format("p{:03}", i), .labels = R"("app":"web")", .node = "n1"});
-  const std::size_t full = mirror.bytes();
+  const std::size_t full = mirror_.bytes();
   EXPECT_GT(full, empty + 100 * sizeof(api::ObjectPtr));
   for (int i = 0; i < 100; ++i)
     put({.name = fmt::format("p{:03}", i), .labels = R"("app":"web")", .node = "n1"});
-  EXPECT_EQ(mirror.bytes(), full) << "updates add nothing";
+  EXPECT_EQ(mirror_.bytes(), full) << "updates add nothing";
   for (int i = 0; i < 100; ++i) remove(fmt::format("p{:03}", i));
-  EXPECT_EQ(mirror.bytes(), empty);
+  EXPECT_EQ(mirror_.bytes(), empty);
 }
 
 }  // namespace

@@ -18,113 +18,113 @@ using Keys = std::vector<std::string>;
 class WorkQueueTest : public ::testing::Test {
  protected:
   void add(std::initializer_list<const char*> keys) {
-    for (const char* key : keys) work.add(key, now);
+    for (const char* key : keys) work_.add(key, now_);
   }
   // What comes out, at most `limit`, at this moment.
   Keys popped(std::size_t limit = 100) {
     Keys out;
     while (out.size() < limit) {
-      const auto key = work.pop(now);
+      const auto key = work_.pop(now_);
       if (!key) break;
       out.push_back(*key);
     }
     return out;
   }
 
-  Time now{seconds{100}};
-  Metrics metrics;
-  WorkQueue work{"test", &metrics};
+  Time now_{seconds{100}};
+  Metrics metrics_;
+  WorkQueue work_{"test", &metrics_};
 };
 
 TEST_F(WorkQueueTest, HandsOutEachKeyOnceFirstComeFirstServed) {
-  EXPECT_EQ(work.next_deadline(), std::nullopt);
+  EXPECT_EQ(work_.next_deadline(), std::nullopt);
   add({"b", "a", "b", "c"});
-  EXPECT_EQ(work.next_deadline(), Time{});
+  EXPECT_EQ(work_.next_deadline(), Time{});
   EXPECT_EQ(popped(2), (Keys{"b", "a"}));
   add({"a"});
   EXPECT_EQ(popped(), (Keys{"c", "a"})) << "one that comes again goes to the end";
-  EXPECT_EQ(work.next_deadline(), std::nullopt);
-  EXPECT_EQ(work.size(), 0U);
+  EXPECT_EQ(work_.next_deadline(), std::nullopt);
+  EXPECT_EQ(work_.size(), 0U);
 }
 
 TEST_F(WorkQueueTest, KeepsWhatIsForLater) {
-  work.add_at(now + seconds{5}, "late");
-  EXPECT_EQ(work.next_deadline(), now + seconds{5});
-  now += seconds{4};
+  work_.add_at(now_ + seconds{5}, "late");
+  EXPECT_EQ(work_.next_deadline(), now_ + seconds{5});
+  now_ += seconds{4};
   EXPECT_EQ(popped(), Keys{});
-  now += seconds{1};
+  now_ += seconds{1};
   EXPECT_EQ(popped(), Keys{"late"});
 }
 
 TEST_F(WorkQueueTest, WaitsForTheEarliestOfSeveralTimes) {
-  for (const int s : {7, 5, 9}) work.add_at(now + seconds{s}, "key");
-  EXPECT_EQ(work.next_deadline(), now + seconds{5});
-  now += seconds{20};
+  for (const int s : {7, 5, 9}) work_.add_at(now_ + seconds{s}, "key");
+  EXPECT_EQ(work_.next_deadline(), now_ + seconds{5});
+  now_ += seconds{20};
   EXPECT_EQ(popped(), Keys{"key"}) << "once";
-  EXPECT_EQ(work.size(), 0U);
+  EXPECT_EQ(work_.size(), 0U);
 }
 
 TEST_F(WorkQueueTest, PausesLongerAfterEveryFailureOfAKey) {
   for (const Duration pause : {milliseconds{50}, milliseconds{100}, milliseconds{200}}) {
-    work.retry("x", now);
-    EXPECT_EQ(work.next_deadline(), now + pause);
-    now += pause;
+    work_.retry("x", now_);
+    EXPECT_EQ(work_.next_deadline(), now_ + pause);
+    now_ += pause;
     EXPECT_EQ(popped(), Keys{"x"});
   }
-  work.retry("other", now);
-  EXPECT_EQ(work.next_deadline(), now + milliseconds{50}) << "each key has its own pause";
+  work_.retry("other", now_);
+  EXPECT_EQ(work_.next_deadline(), now_ + milliseconds{50}) << "each key has its own pause";
 }
 
 TEST_F(WorkQueueTest, APauseIsBounded) {
   for (int i = 0; i < 20; ++i) {
-    work.retry("x", now);
-    now += seconds{30};
+    work_.retry("x", now_);
+    now_ += seconds{30};
     EXPECT_EQ(popped(), Keys{"x"});
   }
 }
 
 TEST_F(WorkQueueTest, AfterASuccessThePauseIsShortAgain) {
   for (int i = 0; i < 5; ++i) {
-    work.retry("x", now);
-    now += seconds{30};
+    work_.retry("x", now_);
+    now_ += seconds{30};
     popped();
   }
-  EXPECT_EQ(work.size(), 1U) << "its failures are remembered";
-  work.forget_failures("x");
-  EXPECT_EQ(work.size(), 0U);
-  work.retry("x", now);
-  EXPECT_EQ(work.next_deadline(), now + milliseconds{50});
+  EXPECT_EQ(work_.size(), 1U) << "its failures are remembered";
+  work_.forget_failures("x");
+  EXPECT_EQ(work_.size(), 0U);
+  work_.retry("x", now_);
+  EXPECT_EQ(work_.next_deadline(), now_ + milliseconds{50});
 }
 
 TEST_F(WorkQueueTest, AHeldKeyComesAfterItsRelease) {
-  work.hold("x");
+  work_.hold("x");
   add({"x", "y"});
   EXPECT_EQ(popped(), Keys{"y"});
-  work.release("x", now);
+  work_.release("x", now_);
   EXPECT_EQ(popped(), Keys{"x"});
-  work.hold("x");
-  work.release("x", now);
+  work_.hold("x");
+  work_.release("x", now_);
   EXPECT_EQ(popped(), Keys{}) << "nothing happened meanwhile";
-  EXPECT_EQ(work.size(), 0U);
+  EXPECT_EQ(work_.size(), 0U);
 }
 
 TEST_F(WorkQueueTest, AKeyThatIsHeldAfterItBecameDueWaitsToo) {
   add({"x"});
-  work.hold("x");
-  work.hold("x");
+  work_.hold("x");
+  work_.hold("x");
   EXPECT_EQ(popped(), Keys{});
-  work.release("x", now);
+  work_.release("x", now_);
   EXPECT_EQ(popped(), Keys{}) << "held twice";
-  work.release("x", now);
+  work_.release("x", now_);
   EXPECT_EQ(popped(), Keys{"x"});
 }
 
 TEST_F(WorkQueueTest, CountsUnderUpstreamsNames) {
   add({"a", "b", "a"});
-  now += seconds{5};
+  now_ += seconds{5};
   popped(1);
-  work.retry("a", now);
-  const std::string text = metrics.text();
+  work_.retry("a", now_);
+  const std::string text = metrics_.text();
   EXPECT_THAT(text, HasSubstr("workqueue_adds_total{name=\"test\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("workqueue_depth{name=\"test\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("workqueue_retries_total{name=\"test\"} 1\n"));

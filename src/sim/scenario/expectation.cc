@@ -155,7 +155,7 @@ Result<Expectation> read_expectation(const Line& line) {
   const std::string path = has_role ? TRY(words.need("a name")) : first;
   const bool gone = words.peek() == "gone";
   const Check check = gone ? Check(check_gone) : TRY(read_predicate(line, words));
-  made.unmet = [role, path, gone, check](const Stage& stage) -> Unmet {
+  made.unmet = [role, path, check](const Stage& stage) -> Unmet {
     const Result<Cast::Subject> subject = stage.cast().find(role, path);
     if (!subject) return subject.error().message;
     return check(stage, *subject);

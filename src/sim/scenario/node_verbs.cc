@@ -25,7 +25,7 @@ Result<std::vector<std::string>> read_node_names(const Line& line, std::size_t k
 }
 
 template <typename Do>
-Result<Action> for_nodes(const Line& line, std::size_t keep, Do act) {
+Result<Action> for_nodes(const Line& line, std::size_t keep, const Do& act) {
   return [nodes = TRY(read_node_names(line, keep)), act](Stage& stage) -> Result<void> {
     for (const std::string& node : nodes) TRY(act(stage, node));
     return {};

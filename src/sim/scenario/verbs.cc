@@ -44,7 +44,7 @@ Result<std::size_t> group_of(const Stage& stage, const Named& named) {
 
 // Does something to everybody who is named.
 template <typename Do>
-Action to_all(std::vector<Named> all, Do act) {
+Action to_all(std::vector<Named> all, const Do& act) {
   return [all = std::move(all), act](Stage& stage) -> Result<void> {
     for (const Named& named : all) {
       const Cast::Subject subject = TRY(named.find(stage));
