@@ -25,7 +25,7 @@ constexpr int kWaiting = 10'000;
 constexpr int kPerGroup = 8;
 constexpr int kForks = 30;
 // A question may cost this much before it is answered.
-constexpr double kForkGoal_us = 50'000;
+constexpr double kForkGoalUs = 50'000;
 
 api::ObjectPtr group(const std::string& name) {
   const auto document = api::parse_json(fmt::format(
@@ -71,7 +71,7 @@ int run(const Request& request) {
                   for (int i = 0; i < kForks; ++i) meter.attempt([&] { return model->fork(); });
                 };
               },
-              .goal = {.us = kForkGoal_us}});
+              .goal = {.us = kForkGoalUs}});
   report.run({.name = "fork, remove a node, attempt a rack gang of 8",
               .setup = []() -> std::function<void(Meter&)> {
                 return [model = make_model()](Meter& meter) {
@@ -84,7 +84,7 @@ int run(const Request& request) {
                 };
               },
               .pods_expected = std::size_t{kForks} * kPerGroup,
-              .goal = {.us = 2 * kForkGoal_us}});
+              .goal = {.us = 2 * kForkGoalUs}});
   report.run({.name = "a waiting pod of a gang comes and goes, by 1000",
               .setup = []() -> std::function<void(Meter&)> {
                 return [model = make_model()](Meter& meter) {

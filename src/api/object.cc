@@ -8,8 +8,8 @@ namespace muster::api {
 namespace {
 
 // Every stored object begins like this; encode() cuts it here.
-constexpr std::string_view kStart = "{\"metadata\":{\"";
-constexpr std::string_view kMetadata = "\"metadata\":{";
+constexpr std::string_view kStart = R"({"metadata":{")";
+constexpr std::string_view kMetadata = R"("metadata":{)";
 
 // Behind the brace that closes the one at `at`, in JSON that is well-formed.
 std::size_t end_of_object(std::string_view json, std::size_t at) {

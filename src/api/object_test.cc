@@ -122,8 +122,9 @@ TEST(Object, BuildsItsViewOnceForAllThreads) {
   const auto pod = Object::make(kinds::pod(), document_of(kPod));
   std::vector<const NameView*> seen(8);
   std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < seen.size(); ++i)
-    threads.emplace_back([&, i] { seen[i] = &pod->view<NameView>(); });
+  threads.reserve(seen.size());
+  for (const NameView*& view : seen)
+    threads.emplace_back([&pod, &view] { view = &pod->view<NameView>(); });
   threads.clear();
   EXPECT_EQ(std::set<const NameView*>(seen.begin(), seen.end()).size(), 1U);
   EXPECT_EQ(seen[0]->name, "p");

@@ -22,10 +22,7 @@
 namespace muster::api {
 namespace {
 
-using schema::Field;
 using schema::Message;
-using schema::Repeat;
-using schema::Shape;
 
 Json parsed(std::string_view text) { return parse_json(text).value().value; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
@@ -236,7 +237,9 @@ class Catalog {
   static void flatten(Message& message) {
     collect_members(message, message.members);
     message.members_by_name.resize(std::bit_ceil(2 * message.members.size() + 1));
-    for (std::uint16_t i = 0; i < message.members.size(); ++i) {
+    CHECK(message.members.size() < std::numeric_limits<std::uint16_t>::max());
+    const auto count = static_cast<std::uint16_t>(message.members.size());
+    for (std::uint16_t i = 0; i < count; ++i) {
       if (message.members[i]->always) message.members_always.push_back(i);
       const std::string_view name = message.members[i]->name;
       CHECK_THAT(!message.position(name), "{}.{} stands twice", message.name, name);

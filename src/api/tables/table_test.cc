@@ -111,81 +111,81 @@ TEST(PodCells, SayWhatThePodIsDoing) {
     std::string name;
     std::string members;
     std::string want;  // Ready, Status and Restarts
-    std::string metadata = "";
+    std::string metadata = {};
   };
-  const std::string kSpec = R"("spec":{"containers":[{"name":"a"},{"name":"b"}]},)";
-  const std::string kInit =
+  const std::string spec = R"("spec":{"containers":[{"name":"a"},{"name":"b"}]},)";
+  const std::string init =
       R"("spec":{"containers":[{"name":"a"}],"initContainers":[{"name":"i"},{"name":"s","restartPolicy":"Always"}]},)";
-  const std::string kDeleting = R"(,"deletionTimestamp":"2026-01-01T00:59:00Z")";
+  const std::string deleting = R"(,"deletionTimestamp":"2026-01-01T00:59:00Z")";
   const Case cases[] = {
-      {"pending", kSpec + R"("status":{"phase":"Pending"})", R"("0/2","Pending","0")"},
+      {"pending", spec + R"("status":{"phase":"Pending"})", R"("0/2","Pending","0")"},
       {"gated",
-       kSpec +
+       spec +
            R"("status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"SchedulingGated"}]})",
        R"("0/2","SchedulingGated","0")"},
-      {"evicted", kSpec + R"("status":{"phase":"Failed","reason":"Evicted"})",
+      {"evicted", spec + R"("status":{"phase":"Failed","reason":"Evicted"})",
        R"("0/2","Evicted","0")"},
-      {"running", kSpec + R"("status":{"phase":"Running","containerStatuses":[
+      {"running", spec + R"("status":{"phase":"Running","containerStatuses":[
            {"name":"a","ready":true,"restartCount":1,"state":{"running":{}},
             "lastState":{"terminated":{"exitCode":1,"finishedAt":"2026-01-01T00:55:00Z"}}},
            {"name":"b","ready":false,"restartCount":2,"state":{"running":{}},
             "lastState":{"terminated":{"exitCode":1,"finishedAt":"2026-01-01T00:50:00Z"}}}]})",
        R"--("1/2","Running","3 (5m ago)")--"},
       {"restarts without a time",
-       kSpec +
+       spec +
            R"("status":{"phase":"Running","containerStatuses":[{"name":"a","ready":true,"restartCount":1,"state":{"running":{}}}]})",
        R"("1/2","Running","1")"},
-      {"crashing", kSpec + R"("status":{"phase":"Running","containerStatuses":[
+      {"crashing", spec + R"("status":{"phase":"Running","containerStatuses":[
            {"name":"a","restartCount":0,"state":{"waiting":{"reason":"CrashLoopBackOff"}}},
            {"name":"b","restartCount":0,"state":{"terminated":{"exitCode":3,"reason":"Error"}}}]})",
        R"("0/2","CrashLoopBackOff","0")"},
       {"killed by signal",
-       kSpec +
+       spec +
            R"("status":{"phase":"Running","containerStatuses":[{"name":"a","state":{"terminated":{"exitCode":137,"signal":9}}}]})",
        R"("0/2","Signal:9","0")"},
       {"ended without a reason",
-       kSpec +
+       spec +
            R"("status":{"phase":"Failed","containerStatuses":[{"name":"a","state":{"terminated":{"exitCode":7}}}]})",
        R"("0/2","ExitCode:7","0")"},
       {"completed beside running and ready",
-       kSpec +
+       spec +
            R"("status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[
            {"name":"a","state":{"terminated":{"exitCode":0,"reason":"Completed"}}},
            {"name":"b","ready":true,"state":{"running":{}}}]})",
        R"("1/2","Running","0")"},
-      {"completed beside running", kSpec + R"("status":{"phase":"Running","containerStatuses":[
+      {"completed beside running", spec + R"("status":{"phase":"Running","containerStatuses":[
            {"name":"a","state":{"terminated":{"exitCode":0,"reason":"Completed"}}},
            {"name":"b","ready":true,"state":{"running":{}}}]})",
        R"("1/2","NotReady","0")"},
-      {"completed beside failed", kSpec + R"("status":{"phase":"Failed","containerStatuses":[
+      {"completed beside failed", spec + R"("status":{"phase":"Failed","containerStatuses":[
            {"name":"a","state":{"terminated":{"exitCode":0,"reason":"Completed"}}},
            {"name":"b","state":{"terminated":{"exitCode":1,"reason":"Error"}}}]})",
        R"("0/2","Error","0")"},
       {"initializing",
-       kInit +
+       init +
            R"("status":{"phase":"Pending","initContainerStatuses":[{"name":"i","restartCount":2,"state":{"running":{}}}]})",
        R"("0/2","Init:0/2","2")"},
       {"init waits",
-       kInit +
+       init +
            R"("status":{"phase":"Pending","initContainerStatuses":[{"name":"i","state":{"waiting":{"reason":"ErrImagePull"}}}]})",
        R"("0/2","Init:ErrImagePull","0")"},
       {"init failed",
-       kInit +
+       init +
            R"("status":{"phase":"Pending","initContainerStatuses":[{"name":"i","state":{"terminated":{"exitCode":2}}}]})",
        R"("0/2","Init:ExitCode:2","0")"},
-      {"sidecar counts", kInit + R"("status":{"phase":"Running","initContainerStatuses":[
+      {"sidecar counts", init + R"("status":{"phase":"Running","initContainerStatuses":[
            {"name":"i","restartCount":4,"state":{"terminated":{"exitCode":0}}},
            {"name":"s","restartCount":1,"started":true,"ready":true,"state":{"running":{}}}],
            "containerStatuses":[{"name":"a","ready":true,"restartCount":1,"state":{"running":{}}}]})",
        R"("2/2","Running","2")"},
-      {"terminating", kSpec + R"("status":{"phase":"Running"})", R"("0/2","Terminating","0")",
-       kDeleting},
-      {"lost with its node", kSpec + R"("status":{"phase":"Running","reason":"NodeLost"})",
-       R"("0/2","Unknown","0")", kDeleting},
-      {"finished before it was deleted", kSpec + R"("status":{"phase":"Succeeded"})",
-       R"("0/2","Succeeded","0")", kDeleting},
-      {"failed before it was deleted", kSpec + R"("status":{"phase":"Failed"})",
-       R"("0/2","Failed","0")", kDeleting},
+      {"terminating", spec + R"("status":{"phase":"Running"})", R"("0/2","Terminating","0")",
+       deleting},
+      {"lost with its node", spec + R"("status":{"phase":"Running","reason":"NodeLost"})",
+       R"("0/2","Unknown","0")", deleting},
+      {"finished before it was deleted", spec + R"("status":{"phase":"Succeeded"})",
+       R"("0/2","Succeeded","0")", deleting},
+      {"failed before it was deleted", spec + R"("status":{"phase":"Failed"})",
+       R"("0/2","Failed","0")", deleting},
   };
   for (const Case& c : cases)
     EXPECT_EQ(cells(*object(kinds::pod(), c.members, c.metadata)),
@@ -384,23 +384,23 @@ TEST(Cells, OfKindsThatPeopleList) {
     std::string members;
     std::string want;
   };
-  const std::string kTemplate =
+  const std::string pod_template =
       R"("template":{"spec":{"containers":[{"name":"c","image":"i"},{"name":"d","image":"k"}]}})";
   const Case cases[] = {
       {"apps", "Deployment",
-       R"("spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},)" + kTemplate +
+       R"("spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},)" + pod_template +
            R"(},"status":{"readyReplicas":1,"updatedReplicas":2,"availableReplicas":1})",
        R"(["x","1/3",2,1,"60m","c,d","i,k","app=web"])"},
-      {"apps", "StatefulSet", R"("spec":{"replicas":2,)" + kTemplate + "}",
+      {"apps", "StatefulSet", R"("spec":{"replicas":2,)" + pod_template + "}",
        R"(["x","0/2","60m","c,d","i,k"])"},
       {"apps", "DaemonSet",
        R"("spec":{"template":{"spec":{"nodeSelector":{"b":"2","a":"1"}}}},"status":{"desiredNumberScheduled":4,"numberReady":3})",
        R"(["x",4,0,3,0,0,"a=1,b=2","60m","","","<none>"])"},
       {"", "ReplicationController",
-       R"("spec":{"replicas":1,"selector":{"a":"b"},)" + kTemplate + "}",
+       R"("spec":{"replicas":1,"selector":{"a":"b"},)" + pod_template + "}",
        R"(["x",1,0,0,"60m","c,d","i,k","a=b"])"},
       {"batch", "CronJob",
-       R"("spec":{"schedule":"@daily","suspend":false,"jobTemplate":{"spec":{)" + kTemplate +
+       R"("spec":{"schedule":"@daily","suspend":false,"jobTemplate":{"spec":{)" + pod_template +
            R"(}}},"status":{"active":[{}],"lastScheduleTime":"2026-01-01T00:30:00Z"})",
        R"(["x","@daily","<none>","False",1,"30m","60m","c,d","i,k","<none>"])"},
       {"", "Service",
