@@ -1,6 +1,7 @@
 #include "api/yaml.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>

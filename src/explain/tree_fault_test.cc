@@ -32,8 +32,7 @@ TEST(TreeFault, ACycle) {
                         .composite({.name = "a", .minimum = 1, .parent = "b"})
                         .composite({.name = "b", .minimum = 1, .parent = "a"})
                         .gang({.name = "cube", .minimum = 1, .parent = "a"}, 1, "1");
-  const std::string fault =
-      "cycle detected in composite pod group hierarchy: \"a\" -> \"b\" -> \"a\"";
+  const std::string fault = R"(cycle detected in composite pod group hierarchy: "a" -> "b" -> "a")";
   expect_invalid(yard.ask("cube"), fault);
   expect_invalid(yard.ask_composite("b"), fault);
   EXPECT_EQ(
@@ -117,7 +116,7 @@ Yard mismatched() {
   return yard.workload("w", R"({"podGroupTemplates":[{"name":"worker"}]})");
 }
 constexpr std::string_view kMismatch =
-    "PodGroup \"train\" names template \"lost\", which Workload \"w\" does not have";
+    R"(PodGroup "train" names template "lost", which Workload "w" does not have)";
 const Time kNoon = *parse_time("2030-01-01T12:00:00Z");
 const Duration kPatience = scheduler::ModelOptions{}.compare_patience;
 

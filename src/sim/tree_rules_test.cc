@@ -112,8 +112,7 @@ TEST_F(TreeRules, ACircleIsInvalidUntilItIsBroken) {
   pod("p-0", "p");
   EXPECT_EQ(of_composite("a"), "") << "its parent is missing, no more";
   composite("b", "a");
-  const std::string why =
-      "cycle detected in composite pod group hierarchy: \"a\" -> \"b\" -> \"a\"";
+  const std::string why = R"(cycle detected in composite pod group hierarchy: "a" -> "b" -> "a")";
   for (const std::string& name : {std::string("a"), std::string("b")})
     EXPECT_EQ(of_composite(name), "False/Invalid: " + why);
   EXPECT_EQ(of_leaf("p"), "False/Invalid: " + why);
@@ -203,7 +202,7 @@ TEST_F(TreeRules, PodsThatDisagreeWithTheirGroupAreAnError) {
   struct Case {
     std::string name, pod, want;
   };
-  const Case kCases[] = {
+  const Case cases[] = {
       {"priority", R"("priorityClassName":"seven",)",
        "all pods in a single pod group should have the same priority as the pod group's priority, "
        "got 7 and 0"},
@@ -213,7 +212,7 @@ TEST_F(TreeRules, PodsThatDisagreeWithTheirGroupAreAnError) {
       {"scheduler", R"("schedulerName":"other",)",
        "all pods in a single pod group should have the same .spec.schedulerName set, got: "
        "\"default-scheduler\" and \"other\""}};
-  for (const Case& c : kCases) {
+  for (const Case& c : cases) {
     pod(c.name + "-0", c.name, c.pod);
     pod(c.name + "-1", c.name);
     leaf(c.name);
@@ -261,7 +260,7 @@ TEST_F(TreeRules, ATreeThatWaitsForLongIsComparedWithItsWorkload) {
   EXPECT_TRUE(of_leaf("slow").starts_with("False/Unschedulable")) << of_leaf("slow");
   world_.advance(minutes{2});
   const std::string why =
-      "PodGroup \"slow\" names template \"nope\", which Workload \"w\" does not have";
+      R"(PodGroup "slow" names template "nope", which Workload "w" does not have)";
   EXPECT_EQ(of_leaf("slow"), "False/Invalid: " + why);
   EXPECT_EQ(warnings("Pod", "slow-0").back(), why);
   remove(api::kinds::workload(), "w");

@@ -45,7 +45,7 @@ bool is_indexed(const Json& spec) { return find_string(spec, "completionMode") =
 struct Bound {
   std::string_view member;
   std::int64_t most;
-  std::string_view when = "";  // ends the sentence
+  std::string_view when = {};  // ends the sentence
 };
 
 void at_most(const Json& spec, const Bound& bound, const FieldPath& path, FieldErrors& errors) {

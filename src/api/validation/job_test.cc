@@ -134,16 +134,15 @@ TEST(Job, IsJudgedAsUpstreamDoes) {
         "\"u1\",\"batch.kubernetes.io/job-name\":\"j\",\"controller-uid\":\"u1\","
         "\"job-name\":\"j\"}: `selector` does not match template `labels`"}},
       {job(R"("podFailurePolicy":{"rules":[{"action":"FailJob"},{"onExitCodes":{"values":[2,1,2]}}]})"),
-       {"spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and "
-        "OnPodConditions is required",
-        "spec.podFailurePolicy.rules[1].action: Required value: valid values: [\"Count\" "
-        "\"FailIndex\" \"FailJob\" \"Ignore\"]",
-        "spec.podFailurePolicy.rules[1].onExitCodes.operator: Required value: valid values: "
-        "[\"In\" "
-        "\"NotIn\"]",
+       {("spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and "
+         "OnPodConditions is required"),
+        ("spec.podFailurePolicy.rules[1].action: Required value: valid values: [\"Count\" "
+         "\"FailIndex\" \"FailJob\" \"Ignore\"]"),
+        ("spec.podFailurePolicy.rules[1].onExitCodes.operator: Required value: valid values: "
+         "[\"In\" \"NotIn\"]"),
         "spec.podFailurePolicy.rules[1].onExitCodes.values[2]: Duplicate value: 2",
-        "spec.podFailurePolicy.rules[1].onExitCodes.values: Invalid value: [2,1,2]: must be "
-        "ordered"}},
+        ("spec.podFailurePolicy.rules[1].onExitCodes.values: Invalid value: [2,1,2]: must be "
+         "ordered")}},
   };
   for (const Case& c : cases) EXPECT_EQ(told(validate_job(c.job, {})), c.want) << to_text(c.job);
 }

@@ -30,7 +30,7 @@ TEST(ConfigMap, KeysAndImmutability) {
           {"immutable: Forbidden: field is immutable when `immutable` is set",
            "data: Forbidden: field is immutable when `immutable` is set"},
           R"({"data":{"a":"1"},"immutable":true})"});
-  const std::string big(1024 * 1024 + 1, 'a');
+  const std::string big(std::size_t{1024} * 1024 + 1, 'a');
   expect({"",
           "ConfigMap",
           R"({"data":{"a":")" + big + R"("}})",
@@ -106,7 +106,7 @@ TEST(Rbac, RulesAndSubjectsAreWellFormed) {
           "ClusterRoleBinding",
           R"({"roleRef":{"kind":"Role"},"subjects":[{"kind":"Robot","name":"u"},
               {"kind":"ServiceAccount","name":"a"}]})",
-          {"roleRef.kind: Unsupported value: \"Role\": supported values: \"ClusterRole\"",
+          {R"(roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole")",
            "roleRef.name: Required value",
            "subjects[0].kind: Unsupported value: \"Robot\": supported values: \"ServiceAccount\", "
            "\"User\", \"Group\"",

@@ -9,7 +9,7 @@ namespace muster::api {
 namespace {
 
 TEST(PriorityClass, IsJudgedAsUpstreamDoes) {
-  const std::string kReserved =
+  const std::string reserved =
       "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for "
       "system "
       "use only. error: ";
@@ -27,12 +27,12 @@ TEST(PriorityClass, IsJudgedAsUpstreamDoes) {
         "\"PreemptLowerPriority\", "
         "\"Never\""}},
       {R"({"metadata":{"name":"system-mine"},"preemptionPolicy":"Never"})",
-       {kReserved + "system-mine is not a known system priority class"}},
+       {reserved + "system-mine is not a known system priority class"}},
       {R"({"metadata":{"name":"system-node-critical"},"value":1,"preemptionPolicy":"Never"})",
-       {kReserved + "value of system-node-critical PriorityClass must be 2000001000"}},
+       {reserved + "value of system-node-critical PriorityClass must be 2000001000"}},
       {R"({"metadata":{"name":"system-cluster-critical"},"value":2000000000,"globalDefault":true,
            "preemptionPolicy":"Never"})",
-       {kReserved + "globalDefault of system-cluster-critical PriorityClass must be false"}},
+       {reserved + "globalDefault of system-cluster-critical PriorityClass must be false"}},
       {R"({"metadata":{"name":"system-node-critical"},"value":2000001000,"preemptionPolicy":"Never"})",
        {}},
   };
@@ -73,16 +73,16 @@ TEST(Namespace, NameIsALabelAndIsLabelled) {
     std::string name;
     Sentences want;
   };
-  const std::string kLong(64, 'a');
+  const std::string long_name(64, 'a');
   const Case cases[] = {
       {"team-a", {}},
       {"a.b", {"metadata.name: Invalid value: \"a.b\": must not contain dots"}},
       {"-b",
        {"metadata.name: Invalid value: \"-b\": " + kBadLabel,
         "metadata.labels: Invalid value: \"-b\": " + kBadLabelValue}},
-      {kLong,
-       {"metadata.name: Invalid value: \"" + kLong + "\": must be no more than 63 characters",
-        "metadata.labels: Invalid value: \"" + kLong + "\": must be no more than 63 bytes"}},
+      {long_name,
+       {"metadata.name: Invalid value: \"" + long_name + "\": must be no more than 63 characters",
+        "metadata.labels: Invalid value: \"" + long_name + "\": must be no more than 63 bytes"}},
   };
   for (const Case& c : cases) {
     Json name_space = document(fmt::format(R"({{"metadata":{{"name":"{}"}}}})", c.name));
@@ -157,14 +157,14 @@ TEST(Event, TheNewGroupIsStrict) {
 }
 
 TEST(Event, UpdatesThroughTheNewGroupChangeOnlyTheSeries) {
-  const std::string kCommon =
+  const std::string common =
       R"("metadata":{"name":"e","namespace":"default"},"eventTime":"2026-01-01T00:00:00.000000Z",
          "type":"Normal","reason":"R","action":"A","reportingComponent":"c","reportingInstance":"i")";
-  const Json old = document("{" + kCommon + R"(,"message":"old"})");
+  const Json old = document("{" + common + R"(,"message":"old"})");
   const Json series = document(
-      "{" + kCommon +
+      "{" + common +
       R"(,"message":"old","series":{"count":2,"lastObservedTime":"2026-01-01T00:01:00.000000Z"}})");
-  const Json note = document("{" + kCommon + R"(,"message":"X"})");
+  const Json note = document("{" + common + R"(,"message":"X"})");
   EXPECT_TRUE(validate_event_update(series, old, EventGroup::Events).empty());
   EXPECT_EQ(sentences(validate_event_update(note, old, EventGroup::Events)),
             Sentences{"message: Invalid value: \"X\": field is immutable"});
@@ -179,21 +179,19 @@ TEST(Node, TaintsAndAmountsAreJudgedAsUpstreamDoes) {
       "status":{"capacity":{"cpu":"-1"},"allocatable":{"pods":"1500m","example.com/gpu":"500m","cpu":"100m"}}})");
   EXPECT_EQ(
       sentences(validate_node(node)),
-      (Sentences{"metadata.taints[1]: Duplicate value: "
-                 "{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}: "
-                 "taints must be unique by key and effect pair",
+      (Sentences{("metadata.taints[1]: Duplicate value: "
+                  "{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}: taints must be "
+                  "unique by key and effect pair"),
                  "metadata.taints[2].key: Invalid value: \"-k\": " + kBadNamePart,
                  "metadata.taints[2].value: Invalid value: \"-v\": " + kBadLabelValue,
-                 "metadata.taints[2].effect: Unsupported value: \"Never\": supported values: "
-                 "\"NoSchedule\", "
-                 "\"PreferNoSchedule\", \"NoExecute\"",
+                 ("metadata.taints[2].effect: Unsupported value: \"Never\": supported values: "
+                  "\"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\""),
                  "metadata.taints[3].effect: Required value",
                  "status.capacity.cpu: Invalid value: \"-1\": must be greater than or equal to 0",
                  "status.allocatable.pods: Invalid value: \"1500m\": must be an integer",
                  "status.allocatable.example.com/gpu: Invalid value: \"500m\": must be an integer",
-                 "spec.podCIDRs: Invalid value: [\"10.0.0.0/24\",\"10.0.1.0/24\"]: may specify no "
-                 "more than "
-                 "one CIDR for each IP family"}));
+                 ("spec.podCIDRs: Invalid value: [\"10.0.0.0/24\",\"10.0.1.0/24\"]: may specify no "
+                  "more than one CIDR for each IP family")}));
 }
 
 TEST(Node, UpdatesKeepCidrAndProvider) {

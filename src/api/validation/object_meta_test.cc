@@ -50,7 +50,7 @@ TEST(ObjectMeta, CreateIsJudgedAsUpstreamDoes) {
        {"metadata.annotations: Invalid value: \"a b\": " + kBadNamePart}},
       {"annotations too large",
        fmt::format(R"({{"name":"x","namespace":"n","annotations":{{"a":"{}"}}}})",
-                   std::string(256 * 1024, 'x')),
+                   std::string(std::size_t{256} * 1024, 'x')),
        {"metadata.annotations: Too long: may not be more than 262144 bytes"}},
       {"bad finalizer",
        R"({"name":"x","namespace":"n","finalizers":["a/b/c","plain","example.com/f"]})",

@@ -23,38 +23,38 @@ struct Case {
 };
 
 TEST(PodUpdate, OnlyAFewFieldsMayChange) {
-  const std::string kPlain = R"({"containers":[{"name":"c","image":"i"}]})";
-  const std::string kGated =
+  const std::string plain = R"({"containers":[{"name":"c","image":"i"}]})";
+  const std::string gated =
       R"({"containers":[{"name":"c","image":"i"}],"schedulingGates":[{"name":"x/a"},{"name":"x/b"}],
           "nodeSelector":{"a":"1"}})";
-  const std::string kTolerant =
+  const std::string tolerant =
       R"({"containers":[{"name":"c","image":"i"}],"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":5}]})";
   const Case cases[] = {
-      {"nothing", kPlain, "{}", {}},
+      {"nothing", plain, "{}", {}},
       {"empty is absent",
-       kPlain,
+       plain,
        R"({"tolerations":[],"nodeSelector":{},"hostNetwork":false,"hostname":""})",
        {}},
-      {"image", kPlain, R"({"containers":[{"name":"c","image":"j"}]})", {}},
+      {"image", plain, R"({"containers":[{"name":"c","image":"j"}]})", {}},
       {"no image",
-       kPlain,
+       plain,
        R"({"containers":[{"name":"c","image":""}]})",
        {"spec.containers[0].image: Required value"}},
       {"another container",
-       kPlain,
+       plain,
        R"({"containers":[{"name":"c","image":"i"},{"name":"d","image":"i"}]})",
        {"spec.containers: Forbidden: pod updates may not add or remove containers"}},
       {"command",
-       kPlain,
+       plain,
        R"({"containers":[{"name":"c","image":"i","command":["x"]}]})",
        {kRule + "\n- containers: [{\"name\":\"c\",\"image\":\"i\",\"resources\":{}}]" +
         "\n+ containers: [{\"name\":\"c\",\"image\":\"i\",\"command\":[\"x\"],\"resources\":{}}]"}},
-      {"node name", kPlain, R"({"nodeName":"n1"})", {kRule + "\n+ nodeName: \"n1\""}},
+      {"node name", plain, R"({"nodeName":"n1"})", {kRule + "\n+ nodeName: \"n1\""}},
       {"group",
-       kPlain,
+       plain,
        R"({"schedulingGroup":{"podGroupName":"g"}})",
        {kRule + "\n+ schedulingGroup: {\"podGroupName\":\"g\"}"}},
-      {"deadline set", kPlain, R"({"activeDeadlineSeconds":5})", {}},
+      {"deadline set", plain, R"({"activeDeadlineSeconds":5})", {}},
       {"deadline later",
        R"({"containers":[{"name":"c","image":"i"}],"activeDeadlineSeconds":5})",
        R"({"activeDeadlineSeconds":6})",
@@ -74,33 +74,33 @@ TEST(PodUpdate, OnlyAFewFieldsMayChange) {
        R"({"containers":[{"name":"c","image":"i"}],"terminationGracePeriodSeconds":30})",
        R"({"terminationGracePeriodSeconds":1})",
        {kRule + "\n- terminationGracePeriodSeconds: 30\n+ terminationGracePeriodSeconds: 1"}},
-      {"toleration added", kPlain, R"({"tolerations":[{"operator":"Exists"}]})", {}},
+      {"toleration added", plain, R"({"tolerations":[{"operator":"Exists"}]})", {}},
       {"toleration seconds",
-       kTolerant,
+       tolerant,
        R"({"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":9}]})",
        {}},
       {"toleration removed",
-       kTolerant,
+       tolerant,
        R"({"tolerations":[]})",
        {"spec.tolerations: Forbidden: existing toleration can not be modified except its "
         "tolerationSeconds"}},
-      {"gate removed", kGated, R"({"schedulingGates":[{"name":"x/b"}]})", {}},
-      {"gates gone", kGated, R"({"schedulingGates":[]})", {}},
+      {"gate removed", gated, R"({"schedulingGates":[{"name":"x/b"}]})", {}},
+      {"gates gone", gated, R"({"schedulingGates":[]})", {}},
       {"gate added",
-       kPlain,
+       plain,
        R"({"schedulingGates":[{"name":"x/c"}]})",
        {"spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
         "scheduling gate "
         "'x/c'"}},
-      {"gated node selector grows", kGated, R"({"nodeSelector":{"a":"1","b":"2"}})", {}},
+      {"gated node selector grows", gated, R"({"nodeSelector":{"a":"1","b":"2"}})", {}},
       {"gated node selector changes",
-       kGated,
+       gated,
        R"({"nodeSelector":{"a":"2"}})",
        {"spec.nodeSelector: Invalid value: {\"a\":\"2\"}: only additions to spec.nodeSelector are "
         "allowed "
         "(no mutations or deletions)"}},
       {"free node selector grows",
-       kPlain,
+       plain,
        R"({"nodeSelector":{"b":"2"}})",
        {kRule + "\n+ nodeSelector: {\"b\":\"2\"}"}},
   };
@@ -117,24 +117,24 @@ TEST(PodUpdate, AGatedPodMayNarrowItsNodeAffinity) {
             {{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":{}}}}}}}}})",
         terms));
   };
-  const std::string kPath =
+  const std::string path =
       "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
-  const std::string kFirst = R"({"key":"a","operator":"Exists"})";
-  const std::string kSecond = R"({"key":"b","operator":"Exists"})";
+  const std::string first = R"({"key":"a","operator":"Exists"})";
+  const std::string second = R"({"key":"b","operator":"Exists"})";
   const Json bare =
       pod(R"({"containers":[{"name":"c","image":"i"}],"schedulingGates":[{"name":"x/a"}]})");
-  const Json one = with_terms("[{\"matchExpressions\":[" + kFirst + "]}]");
-  const Json narrowed = with_terms("[{\"matchExpressions\":[" + kFirst + "," + kSecond + "]}]");
-  const Json changed = with_terms("[{\"matchExpressions\":[" + kSecond + "]}]");
-  const Json more = with_terms("[{\"matchExpressions\":[" + kFirst + "]},{}]");
+  const Json one = with_terms("[{\"matchExpressions\":[" + first + "]}]");
+  const Json narrowed = with_terms("[{\"matchExpressions\":[" + first + "," + second + "]}]");
+  const Json changed = with_terms("[{\"matchExpressions\":[" + second + "]}]");
+  const Json more = with_terms("[{\"matchExpressions\":[" + first + "]},{}]");
   EXPECT_EQ(sentences(validate_pod_update(one, bare)), Sentences{});
   EXPECT_EQ(sentences(validate_pod_update(narrowed, one)), Sentences{});
   EXPECT_EQ(sentences(validate_pod_update(changed, one)),
-            Sentences{kPath + "[0]: Invalid value: {\"matchExpressions\":[" + kSecond +
+            Sentences{path + "[0]: Invalid value: {\"matchExpressions\":[" + second +
                       "]}: only additions are allowed (no mutations or deletions)"});
   EXPECT_EQ(
       sentences(validate_pod_update(more, one)),
-      Sentences{kPath + ": Invalid value: [{\"matchExpressions\":[" + kFirst +
+      Sentences{path + ": Invalid value: [{\"matchExpressions\":[" + first +
                 "]},{}]: no additions/deletions to non-empty NodeSelectorTerms list are allowed"});
 }
 
@@ -150,20 +150,19 @@ TEST(PodStatusUpdate, IsJudgedAsUpstreamDoes) {
       "containerStatuses":[{"name":"c","state":{"running":{}}}],
       "initContainerStatuses":[{"name":"side","state":{"running":{}}}],
       "resourceClaimStatuses":[{"name":"gone"}]})");
-  EXPECT_EQ(sentences(validate_pod_status_update(now, old)),
-            (Sentences{"metadata.conditions[0].Type: Invalid value: \"a b\": " + kBadNamePart,
-                       "status.nominatedNodeName: Forbidden: may not be set on pods that are "
-                       "already bound to a node",
-                       "status.qosClass: Invalid value: \"Guaranteed\": field is immutable",
-                       "status.containerStatuses[0].state: Forbidden: may not be transitioned to "
-                       "non-terminated state",
-                       "status.resourceClaimStatuses[0].name: Invalid value: \"gone\": must match "
-                       "the name of an entry "
-                       "in `spec.resourceClaims`",
-                       "status.podIPs: Invalid value: "
-                       "[{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]: may specify no "
-                       "more than one IP for each IP family",
-                       "status.podIPs[1]: Duplicate value: {\"ip\":\"10.0.0.1\"}"}));
+  EXPECT_EQ(
+      sentences(validate_pod_status_update(now, old)),
+      (Sentences{"metadata.conditions[0].Type: Invalid value: \"a b\": " + kBadNamePart,
+                 ("status.nominatedNodeName: Forbidden: may not be set on pods that are already "
+                  "bound to a node"),
+                 "status.qosClass: Invalid value: \"Guaranteed\": field is immutable",
+                 ("status.containerStatuses[0].state: Forbidden: may not be transitioned to "
+                  "non-terminated state"),
+                 ("status.resourceClaimStatuses[0].name: Invalid value: \"gone\": must match the "
+                  "name of an entry in `spec.resourceClaims`"),
+                 ("status.podIPs: Invalid value: [{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]: "
+                  "may specify no more than one IP for each IP family"),
+                 "status.podIPs[1]: Duplicate value: {\"ip\":\"10.0.0.1\"}"}));
   EXPECT_EQ(sentences(validate_pod_status_update(edited(old, "spec", R"({"nodeName":"n2"})"), old)),
             Sentences{"status.nodeName: Forbidden: may not be changed directly"});
 }

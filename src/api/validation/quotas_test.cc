@@ -96,7 +96,7 @@ TEST(ResourceQuota, IsJudgedAsUpstreamDoes) {
        R"({"spec":{"hard":{"cpu":"1"},"scopes":["BestEffort","NotBestEffort"]}})",
        {"spec.scopes: Invalid value: [\"BestEffort\",\"NotBestEffort\"]: unsupported scope applied "
         "to resource",
-        "spec.scopes: Invalid value: [\"BestEffort\",\"NotBestEffort\"]: conflicting scopes"}},
+        R"(spec.scopes: Invalid value: ["BestEffort","NotBestEffort"]: conflicting scopes)"}},
       {"",
        "ResourceQuota",
        R"({"spec":{"scopes":["Often"]}})",

@@ -50,8 +50,8 @@ TEST(Service, IsJudgedAsUpstreamDoes) {
         "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
         "spec.ports[1].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
         "spec.ports[1].nodePort: Duplicate value: 30000",
-        "spec.ports[1]: Duplicate value: {\"name\":\"a\",\"port\":80,\"nodePort\":30000,"
-        "\"protocol\":\"TCP\",\"targetPort\":80}"}},
+        ("spec.ports[1]: Duplicate value: {\"name\":\"a\",\"port\":80,\"nodePort\":30000,"
+         "\"protocol\":\"TCP\",\"targetPort\":80}")}},
       {"",
        "Service",
        R"({"spec":{"ports":[{"port":80}],"externalIPs":["127.0.0.1","fe80::1","y"],"sessionAffinityConfig":{}}})",
@@ -66,20 +66,19 @@ TEST(Service, IsJudgedAsUpstreamDoes) {
        "Service",
        R"({"spec":{"ports":[{"port":80}],"loadBalancerSourceRanges":["z"],"loadBalancerClass":"c","externalTrafficPolicy":"Local","allocateLoadBalancerNodePorts":true,"healthCheckNodePort":1,"internalTrafficPolicy":"Far","trafficDistribution":"Far"}})",
        {"spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'",
-        "spec.LoadBalancerSourceRanges[0]: Invalid value: \"z\": must be a valid CIDR value, (e.g. "
-        "10.9.8.0/24 or 2001:db8::/64)",
-        "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is "
-        "'LoadBalancer'",
+        ("spec.LoadBalancerSourceRanges[0]: Invalid value: \"z\": must be a valid CIDR value, "
+         "(e.g. 10.9.8.0/24 or 2001:db8::/64)"),
+        ("spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is "
+         "'LoadBalancer'"),
         "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'",
-        "spec.externalTrafficPolicy: Invalid value: \"Local\": may only be set for "
-        "externally-accessible services",
-        "spec.healthCheckNodePort: Invalid value: 1: may only be set when `type` is 'LoadBalancer' "
-        "and "
-        "`externalTrafficPolicy` is 'Local'",
-        "spec.internalTrafficPolicy: Unsupported value: \"Far\": supported values: \"Cluster\", "
-        "\"Local\"",
-        "spec.trafficDistribution: Unsupported value: \"Far\": supported values: \"PreferClose\", "
-        "\"PreferSameNode\", \"PreferSameZone\""}},
+        ("spec.externalTrafficPolicy: Invalid value: \"Local\": may only be set for "
+         "externally-accessible services"),
+        ("spec.healthCheckNodePort: Invalid value: 1: may only be set when `type` is "
+         "'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+        ("spec.internalTrafficPolicy: Unsupported value: \"Far\": supported values: \"Cluster\", "
+         "\"Local\""),
+        ("spec.trafficDistribution: Unsupported value: \"Far\": supported values: \"PreferClose\", "
+         "\"PreferSameNode\", \"PreferSameZone\"")}},
       {"",
        "Service",
        R"({"spec":{"type":"LoadBalancer","loadBalancerClass":"b/c","ports":[{"port":10250}]}})",
@@ -127,12 +126,12 @@ TEST(EndpointSlice, IsJudgedAsUpstreamDoes) {
        R"({"addressType":"IPv4","endpoints":[{"addresses":["x","127.0.0.1"],"hostname":"-"}],"ports":[{"port":80},{"port":81},{"name":"b","protocol":"ICMP"}]})",
        {"endpoints[0].addresses[0]: Invalid value: \"x\": must be a valid IPv4 address",
         "endpoints[0].addresses[0]: Invalid value: \"x\": must be a valid IP address",
-        "endpoints[0].addresses[1]: Invalid value: \"127.0.0.1\": may not be in the loopback range "
-        "(127.0.0.0/8, ::1/128)",
+        ("endpoints[0].addresses[1]: Invalid value: \"127.0.0.1\": may not be in the loopback "
+         "range (127.0.0.0/8, ::1/128)"),
         "endpoints[0].hostname: Invalid value: \"-\": " + kBadLabel,
         "ports[1].name: Duplicate value: \"\"",
-        "ports[2].protocol: Unsupported value: \"ICMP\": supported values: \"SCTP\", \"TCP\", "
-        "\"UDP\""}},
+        ("ports[2].protocol: Unsupported value: \"ICMP\": supported values: \"SCTP\", \"TCP\", "
+         "\"UDP\"")}},
       {"discovery.k8s.io",
        "EndpointSlice",
        R"({"addressType":"FQDN","endpoints":[{"addresses":["a"],"hints":{"forZones":[{"name":"z"},{"name":"z"}]}}]})",

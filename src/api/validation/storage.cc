@@ -27,7 +27,7 @@ constexpr std::string_view kManyTypes = "may not specify more than 1 volume type
 constexpr std::size_t kDriverBytesMax = 63;
 constexpr std::size_t kNodeIdMax = 256;
 constexpr std::size_t kParametersMax = 512;
-constexpr std::size_t kParameterBytesMax = 256 * 1024;
+constexpr std::size_t kParameterBytesMax = std::size_t{256} * 1024;
 const FieldPath kSpec("spec");
 
 const schema::Message& message_of(std::string_view package, std::string_view name) {

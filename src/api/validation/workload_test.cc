@@ -153,7 +153,7 @@ TEST(Workload, EveryFieldRuleHasItsSentence) {
                        "resourceClaimName: z}}]",
                        kBasic),
            {"Duplicate " + at +
-            "resourceClaims[1]: Duplicate value: {\"name\":\"a\",\"resourceClaimName\":\"z\"}"}),
+            R"(resourceClaims[1]: Duplicate value: {"name":"a","resourceClaimName":"z"})"}),
       leaf("W22 none", fmt::format("{}, resourceClaims: [{{name: a}}]", kBasic),
            {"Invalid " + at +
             "resourceClaims[0]: Invalid value: \"\": must specify one of: `resourceClaimName`, "
@@ -207,22 +207,22 @@ TEST(Workload, FieldRulesHoldInCompositeTemplatesToo) {
              "{}}}]}]}]}"),
       (Causes{
           "Invalid spec.compositePodGroupTemplates[0].name: Invalid value: \"A\": " + kBadLabel,
-          "Required spec.compositePodGroupTemplates[0].schedulingPolicy.gang.minGroupCount: "
-          "Required value",
-          "TooMany spec.compositePodGroupTemplates[0].schedulingConstraints.topology: Too many: 2: "
-          "must have at most 1 item",
-          "Invalid spec.compositePodGroupTemplates[0].disruptionMode: Invalid value: \"\": must "
-          "specify one of: `single`, `all`",
-          "NotSupported spec.compositePodGroupTemplates[0].preemptionPolicy: Unsupported value: "
-          "\"Maybe\": supported values: \"Never\", \"PreemptLowerPriority\"",
-          "Invalid spec.compositePodGroupTemplates[0].podGroupTemplates[0].schedulingPolicy.gang."
-          "minCount: Invalid value: -2: must be greater than or equal to 1",
+          ("Required spec.compositePodGroupTemplates[0].schedulingPolicy.gang.minGroupCount: "
+           "Required value"),
+          ("TooMany spec.compositePodGroupTemplates[0].schedulingConstraints.topology: Too many: "
+           "2: must have at most 1 item"),
+          ("Invalid spec.compositePodGroupTemplates[0].disruptionMode: Invalid value: \"\": must "
+           "specify one of: `single`, `all`"),
+          ("NotSupported spec.compositePodGroupTemplates[0].preemptionPolicy: Unsupported value: "
+           "\"Maybe\": supported values: \"Never\", \"PreemptLowerPriority\""),
+          ("Invalid spec.compositePodGroupTemplates[0].podGroupTemplates[0].schedulingPolicy.gang."
+           "minCount: Invalid value: -2: must be greater than or equal to 1"),
           "Invalid spec.compositePodGroupTemplates[0].compositePodGroupTemplates[0].name: Invalid "
           "value: \"B\": " +
               kBadLabel,
-          "Invalid spec.compositePodGroupTemplates[0].compositePodGroupTemplates[0]."
-          "schedulingPolicy.gang.minGroupCount: Invalid value: -3: must be greater than or equal "
-          "to 1"}));
+          ("Invalid spec.compositePodGroupTemplates[0].compositePodGroupTemplates[0]."
+           "schedulingPolicy.gang.minGroupCount: Invalid value: -3: must be greater than or equal "
+           "to 1")}));
 }
 
 // A composite template of the given name around the given children.

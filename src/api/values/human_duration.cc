@@ -5,6 +5,11 @@
 namespace muster::api {
 namespace {
 
+constexpr std::int64_t kMinute = 60;  // seconds
+constexpr std::int64_t kHour = 60;    // minutes
+constexpr std::int64_t kDay = 24;     // hours
+constexpr std::int64_t kYear = 365;   // days
+
 // "5m30s", or "5m" if there is no rest.
 std::string two_units(std::int64_t large, char large_unit, std::int64_t small, char small_unit) {
   if (small == 0) return fmt::format("{}{}", large, large_unit);
@@ -15,20 +20,20 @@ std::string two_units(std::int64_t large, char large_unit, std::int64_t small, c
 
 std::string human_duration(Duration duration) {
   const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
-  const std::int64_t minutes = seconds / 60;
-  const std::int64_t hours = minutes / 60;
-  const std::int64_t days = hours / 24;
+  const std::int64_t minutes = seconds / kMinute;
+  const std::int64_t hours = minutes / kHour;
+  const std::int64_t days = hours / kDay;
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
-  if (seconds < 2 * 60) return fmt::format("{}s", seconds);
-  if (minutes < 10) return two_units(minutes, 'm', seconds % 60, 's');
-  if (minutes < 3 * 60) return fmt::format("{}m", minutes);
-  if (hours < 8) return two_units(hours, 'h', minutes % 60, 'm');
+  if (seconds < 2 * kMinute) return fmt::format("{}s", seconds);
+  if (minutes < 10) return two_units(minutes, 'm', seconds % kMinute, 's');
+  if (minutes < 3 * kHour) return fmt::format("{}m", minutes);
+  if (hours < 8) return two_units(hours, 'h', minutes % kHour, 'm');
   if (hours < 48) return fmt::format("{}h", hours);
-  if (days < 8) return two_units(days, 'd', hours % 24, 'h');
-  if (days < 2 * 365) return fmt::format("{}d", days);
-  if (days < 8 * 365) return two_units(days / 365, 'y', days % 365, 'd');
-  return fmt::format("{}y", days / 365);
+  if (days < 8) return two_units(days, 'd', hours % kDay, 'h');
+  if (days < 2 * kYear) return fmt::format("{}d", days);
+  if (days < 8 * kYear) return two_units(days / kYear, 'y', days % kYear, 'd');
+  return fmt::format("{}y", days / kYear);
 }
 
 }  // namespace muster::api

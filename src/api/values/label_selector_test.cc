@@ -55,16 +55,16 @@ TEST(LabelSelector, MatchesAndPrints) {
 }
 
 TEST(LabelSelector, SaysWhatIsWrongAsUpstreamDoes) {
-  const std::string kName =
+  const std::string name =
       "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
       "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
       "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-  const std::string kValue =
+  const std::string value =
       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
       "'.', "
       "and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or "
       "'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-  const std::string kPrefix = "unable to parse requirement: ";
+  const std::string prefix = "unable to parse requirement: ";
   struct Case {
     std::string input;
     std::string message;
@@ -74,17 +74,17 @@ TEST(LabelSelector, SaysWhatIsWrongAsUpstreamDoes) {
       {"=a", "found '=', expected: !, identifier, or 'end of string'"},
       {"a,", "found '', expected: identifier after ','"},
       {"a,,b", "found ',', expected: identifier after ','"},
-      {"!", kPrefix + "found '', expected: identifier"},
-      {"a b", kPrefix + "found 'b', expected: in, notin, =, ==, !=, gt, lt"},
-      {"a in b", kPrefix + "found 'b' expected: '('"},
-      {"a in (b", kPrefix + "found '', expected: ',' or ')'"},
-      {"a in (=)", kPrefix + "found '=', expected: ',', ')' or identifier"},
-      {"a>b", kPrefix +
+      {"!", prefix + "found '', expected: identifier"},
+      {"a b", prefix + "found 'b', expected: in, notin, =, ==, !=, gt, lt"},
+      {"a in b", prefix + "found 'b' expected: '('"},
+      {"a in (b", prefix + "found '', expected: ',' or ')'"},
+      {"a in (=)", prefix + "found '=', expected: ',', ')' or identifier"},
+      {"a>b", prefix +
                   "values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an "
                   "integer"},
-      {"a=(", kPrefix + "found '(', expected: identifier"},
-      {"-a=b", kPrefix + "key: Invalid value: \"-a\": " + kName},
-      {"a=-b", kPrefix + "values[0][a]: Invalid value: \"-b\": " + kValue},
+      {"a=(", prefix + "found '(', expected: identifier"},
+      {"-a=b", prefix + "key: Invalid value: \"-a\": " + name},
+      {"a=-b", prefix + "values[0][a]: Invalid value: \"-b\": " + value},
       {"!a=b", "found '=', expected: ',' or 'end of string'"},
   };
   for (const Case& c : cases) {

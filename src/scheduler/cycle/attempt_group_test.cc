@@ -337,25 +337,25 @@ TEST_F(AttemptGroup, WrongTreesAreNamed) {
 TEST_F(AttemptGroup, MembersThatAreNotQueuedMustAgreeToo) {
   rack("a", 1, 4);
   const Group tree = composite("c", 1, {leaf("g", 1, pods("p", 2, "1"))});
-  const std::string kOurs = "default-scheduler";
+  const std::string ours = "default-scheduler";
   struct Case {
     MemberTraits traits;
     std::string want;
   };
-  const Case kCases[] = {
-      {{kOurs, 0, false}, ""},
+  const Case cases[] = {
+      {{ours, 0, false}, ""},
       {{"other", 0, false},
        "all pods in a single pod group should have the same .spec.schedulerName set, got: "
        "\"default-scheduler\" and \"other\""},
-      {{kOurs, 5, false},
+      {{ours, 5, false},
        "all pods in a single pod group should have the same priority as the pod group's priority, "
        "got 5 and 0"},
-      {{kOurs, 0, true},
+      {{ours, 0, true},
        "all pods in a single pod group should have the same preemption policy, got "
        "PreemptLowerPriority and Never"}};
-  for (const Case& c : kCases) {
+  for (const Case& c : cases) {
     Group root = tree;
-    root.children[0].traits = {{kOurs, 0, false}, c.traits};
+    root.children[0].traits = {{ours, 0, false}, c.traits};
     const Plan plan = attempt(root);
     EXPECT_EQ(plan.groups[0].message, c.want);
     EXPECT_EQ(plan.groups[1].outcome, c.want.empty() ? Outcome::Placed : Outcome::Error) << c.want;

@@ -40,16 +40,16 @@ std::string template_fault(const GroupSpec& group, const GroupSpec* parent,
                            const WorkloadTemplates& workload) {
   const auto at = workload.templates.find(group.template_name);
   if (at == workload.templates.end())
-    return fmt::format("{} \"{}\" names template \"{}\", which Workload \"{}\" does not have",
+    return fmt::format(R"({} "{}" names template "{}", which Workload "{}" does not have)",
                        kind_name(group.key.kind), group.key.name, group.template_name,
                        group.workload);
   if (at->second.kind != group.key.kind)
-    return fmt::format("{} \"{}\" names template \"{}\" of Workload \"{}\", which is for a {}",
+    return fmt::format(R"({} "{}" names template "{}" of Workload "{}", which is for a {})",
                        kind_name(group.key.kind), group.key.name, group.template_name,
                        group.workload, kind_name(at->second.kind));
   const std::string_view stands_in = parent == nullptr ? std::string_view() : parent->template_name;
   if (at->second.parent != stands_in)
-    return fmt::format("{} \"{}\" is {}, but template \"{}\" of Workload \"{}\" is {}",
+    return fmt::format(R"({} "{}" is {}, but template "{}" of Workload "{}" is {})",
                        kind_name(group.key.kind), group.key.name, place_of(stands_in),
                        group.template_name, group.workload, place_of(at->second.parent));
   return {};

@@ -34,13 +34,13 @@ TEST(TemplateRules, ComparesKindAndNesting) {
     const GroupSpec* parent;
     std::string want;
   };
-  const Case kCases[] = {
+  const Case cases[] = {
       {root, nullptr, ""},
       {replica, &root, ""},
       {leaf, &replica, ""},
       {made_from(GroupKind::PodGroup, "s", "side"), &root, ""},
       {made_from(GroupKind::PodGroup, "x", "nope"), &replica,
-       "PodGroup \"x\" names template \"nope\", which Workload \"w\" does not have"},
+       R"(PodGroup "x" names template "nope", which Workload "w" does not have)"},
       {made_from(GroupKind::PodGroup, "x", "replica"), &root,
        "PodGroup \"x\" names template \"replica\" of Workload \"w\", which is for a "
        "CompositePodGroup"},
@@ -57,7 +57,7 @@ TEST(TemplateRules, ComparesKindAndNesting) {
        "CompositePodGroup \"r\" is below \"root\", but template \"root\" of Workload \"w\" is a "
        "root"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(template_fault(c.group, c.parent, shape()), c.want);
+  for (const Case& c : cases) EXPECT_EQ(template_fault(c.group, c.parent, shape()), c.want);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_F(TreeFaultsTest, ACircleIsNamedAndHealsWhenAGroupOfItGoes) {
   changed();
   put(composite("c"), {.parent = "b"});
   const std::string circle =
-      "cycle detected in composite pod group hierarchy: \"a\" -> \"c\" -> \"b\" -> \"a\"";
+      R"(cycle detected in composite pod group hierarchy: "a" -> "c" -> "b" -> "a")";
   for (const GroupKey& key : {leaf("p"), composite("a"), composite("b"), composite("c")})
     EXPECT_EQ(fault(key), circle) << key.name;
   EXPECT_EQ(changed(), "p a b c");

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 
-typedef struct evp_pkey_st EVP_PKEY;
+typedef struct evp_pkey_st EVP_PKEY;  // NOLINT: as OpenSSL says it, whose headers stay out
 
 // ServiceAccount tokens: JSON Web Tokens signed with ES256.
 namespace muster::server {

@@ -26,8 +26,8 @@ TEST_F(UpdateTest, WithoutARevisionTheNewestIsReplaced) {
   const auto pod =
       update(pods(), "default", "web",
              with(seen(get(pods(), "default", "web")),
-                  "\"resourceVersion\":\"" + version(get(pods(), "default", "web")) + "\",",
-                  "\"labels\":{\"a\":\"1\"},"));
+                  R"("resourceVersion":")" + version(get(pods(), "default", "web")) + "\",",
+                  R"("labels":{"a":"1"},)"));
   EXPECT_EQ(at(pod, "metadata.labels.a"), "1") << message(pod);
 }
 
