@@ -12,7 +12,6 @@ namespace muster::store {
 namespace {
 
 using testing::create;
-using testing::make_node;
 using testing::pod_key;
 using testing::remove;
 using testing::replace;

@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT: kill is POSIX, not C++
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -18,7 +18,6 @@
 namespace muster::server {
 namespace {
 
-using api::Json;
 using api::JsonArray;
 using api::JsonObject;
 

@@ -12,7 +12,6 @@ namespace {
 using testing::Http2Wire;
 using testing::HttpReply;
 using testing::Site;
-using testing::Wire;
 
 const std::string kPods = "/api/v1/namespaces/default/pods";
 

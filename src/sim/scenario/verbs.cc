@@ -12,8 +12,6 @@
 namespace muster::sim {
 namespace {
 
-using api::JsonObject;
-
 // A name in the text, perhaps with the word that says which of two is meant.
 struct Named {
   std::string role;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT: SIGXFSZ is POSIX, not C++
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

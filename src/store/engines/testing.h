@@ -1,6 +1,6 @@
 #pragma once
 
-#include <stdlib.h>
+#include <stdlib.h>  // NOLINT: mkdtemp is POSIX, not C++
 
 #include <algorithm>
 #include <filesystem>

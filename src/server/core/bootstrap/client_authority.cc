@@ -11,7 +11,6 @@
 namespace muster::server {
 namespace {
 
-using api::Json;
 using api::JsonObject;
 
 constexpr std::string_view kNamespace = "kube-system";
