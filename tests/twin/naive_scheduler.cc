@@ -58,7 +58,7 @@ bool term_matches(const api::NodeSelectorTerm& term, const api::Object& node) {
   return true;
 }
 
-double balance(std::vector<double> fractions) {
+double balance(const std::vector<double>& fractions) {
   double deviation = 0;
   if (fractions.size() == 2) deviation = std::fabs((fractions[0] - fractions[1]) / 2);
   return std::trunc((1 - deviation) * 100);

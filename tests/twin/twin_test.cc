@@ -285,8 +285,8 @@ class Play {
   }
 
   std::string compare_all(const GroupTree& tree, Workspace& workspace) {
-    for (std::size_t s = 0; s < tree.standings.size(); ++s) {
-      const Standing& standing = *tree.standings[s];
+    for (const Standing* each : tree.standings) {
+      const Standing& standing = *each;
       if (standing.refused_everywhere()) continue;
       const api::Object& pod = *standing.pods().sample;
       Standing fresh(standing.pods(), world_.profile, world_.cluster);
