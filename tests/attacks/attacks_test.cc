@@ -129,11 +129,12 @@ TEST_F(AttackTest, ChunksMayComeByteByByte) {
   text += "0\r\nX: y\r\n\r\n";
   for (const char c : text) ASSERT_TRUE(wire.write(std::string(1, c)));
   EXPECT_EQ(wire.read_reply().code, 201);
-  for (const std::string_view part : {"POST /version HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+  // A body that nobody wants, too: it is read over, and the connection goes on.
+  for (const std::string_view part : {"GET /version HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
                                       "chunked\r\n\r\n0\r\n",
                                       "\r", "\n"})
     wire.write(part);
-  EXPECT_EQ(wire.read_reply().code, 405);
+  EXPECT_EQ(wire.read_reply().code, 200);
   EXPECT_EQ(wire.get("/livez").body, "ok");
 }
 
@@ -204,7 +205,8 @@ TEST_F(AttackTest, ABodyThatNobodyWantsIsNotKept) {
         wires.back()->write(request + " HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n" +
                             part.substr(0, 200'000));
       }
-      EXPECT_LE(bytes_held(site), 4 * (40 << 10)) << request;
+      // What is being read now, a piece of at most 64 KiB each; not the 200 kB that were sent.
+      EXPECT_LE(bytes_held(site), 4 * (96 << 10)) << request;
       for (const auto& wire : wires) {
         wire->write(part);
         EXPECT_GE(wire->read_head().code, 200) << request;

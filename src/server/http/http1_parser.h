@@ -29,7 +29,7 @@ class Http1Parser final : public boost::beast::http::basic_parser<true> {
   void discard_body(std::size_t bytes_max);
   bool expects_continue() const { return expects_continue_; }
   bool is_http_1_0() const { return version_ < 11; }
-  // A body or the rest of one may follow the head.
+  // Whether discard_body() was called.
   bool discards() const { return discards_; }
 
  private:
