@@ -95,7 +95,7 @@ Result<void> copy_tree(const std::string& from, const std::string& to) {
     const std::string name = entry->path().filename();
     const fs::file_status status = entry->symlink_status(error);
     if (fs::is_regular_file(status) || fs::is_directory(status))
-      TRY(copy_tree(entry->path(), to + "/" + name));
+      TRY(copy_tree(entry->path(), fmt::format("{}/{}", to, name)));
   }
   if (error) return fail(Reason::InternalError, "cannot read {}: {}", from, error.message());
   return {};

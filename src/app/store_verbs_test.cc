@@ -118,7 +118,7 @@ TEST_F(StoreVerbsTest, HalfADirectoryIsNotWhole) {
   for (const std::string& part : parts) {
     const std::string half = at("half");
     fs::copy(at("backup"), half, fs::copy_options::recursive);
-    ASSERT_GT(fs::remove_all(half + "/" + part), 0U) << part;
+    ASSERT_GT(fs::remove_all(fs::path(half) / part), 0U) << part;
     EXPECT_FALSE(check_store(half)) << part;
     EXPECT_FALSE(restore_store(half, at("again"), 1)) << part;
     EXPECT_FALSE(backup_store(half, at("again"))) << part;

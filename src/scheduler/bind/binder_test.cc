@@ -19,122 +19,122 @@ class BinderTest : public ::testing::Test {
  protected:
   void commit(const std::string& pod, const std::string& node) {
     const Assignment assignment{make_pod(pod), node};
-    binder.commit({&assignment, 1}, now);
+    binder_.commit({&assignment, 1}, now_);
   }
 
-  Time now{seconds{100}};
-  FakeApi api;
-  std::vector<std::string> told;
-  Binder binder{{.in_flight_max = 2},
-                api.calls,
-                [this](const Assignment& assignment, const std::optional<Error>& error, Time) {
-                  told.push_back(assignment.pod->meta().name + "->" + assignment.node +
-                                 (error ? ": " + error->message : ""));
-                }};
+  Time now_{seconds{100}};
+  FakeApi api_;
+  std::vector<std::string> told_;
+  Binder binder_{{.in_flight_max = 2},
+                 api_.calls,
+                 [this](const Assignment& assignment, const std::optional<Error>& error, Time) {
+                   told_.push_back(assignment.pod->meta().name + "->" + assignment.node +
+                                   (error ? ": " + error->message : ""));
+                 }};
 };
 
 TEST_F(BinderTest, PostsABindingWithTheUid) {
   commit("p", "n1");
-  ASSERT_EQ(api.sent.size(), 1U);
-  const api::Request& request = api.sent[0].request;
+  ASSERT_EQ(api_.sent.size(), 1U);
+  const api::Request& request = api_.sent[0].request;
   EXPECT_EQ(request.verb, api::Verb::Create);
   EXPECT_EQ(request.subresource, "binding");
   EXPECT_EQ(request.name_space, "ns");
   EXPECT_EQ(request.name, "p");
   EXPECT_EQ(api::find_string(*api::find(request.body, "metadata"), "uid"), "uid-p");
   EXPECT_EQ(api::find_string(*api::find(request.body, "target"), "name"), "n1");
-  api.accept(0, now);
-  EXPECT_EQ(told, std::vector<std::string>{"p->n1"});
-  EXPECT_EQ(binder.pending(), 0U);
+  api_.accept(0, now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1"});
+  EXPECT_EQ(binder_.pending(), 0U);
 }
 
 TEST_F(BinderTest, KeepsABoundedNumberUnderWay) {
   for (const char* pod : {"a", "b", "c"}) commit(pod, "n");
-  EXPECT_EQ(api.sent.size(), 2U);
-  EXPECT_TRUE(binder.full());
-  api.accept(0, now);
-  EXPECT_EQ(api.sent.size(), 3U);
+  EXPECT_EQ(api_.sent.size(), 2U);
+  EXPECT_TRUE(binder_.full());
+  api_.accept(0, now_);
+  EXPECT_EQ(api_.sent.size(), 3U);
 }
 
 TEST_F(BinderTest, ReportsAConflictAtOnce) {
   commit("p", "n1");
-  api.refuse(0, Reason::Conflict, now);
-  EXPECT_EQ(told, std::vector<std::string>{"p->n1: no: Conflict"});
-  EXPECT_FALSE(binder.next_deadline());
+  api_.refuse(0, Reason::Conflict, now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: Conflict"});
+  EXPECT_FALSE(binder_.next_deadline());
 }
 
 TEST_F(BinderTest, AsksABusyServerAgain) {
   commit("p", "n1");
-  api.refuse(0, Reason::ServiceUnavailable, now);
-  EXPECT_EQ(binder.next_deadline(), now + milliseconds{10});
-  binder.run(now);
-  EXPECT_EQ(api.sent.size(), 1U);
-  now += milliseconds{10};
-  binder.run(now);
-  ASSERT_EQ(api.sent.size(), 2U);
-  api.refuse(1, Reason::TooManyRequests, now, 7);
-  EXPECT_EQ(binder.next_deadline(), now + seconds{7}) << "Retry-After";
-  now += seconds{7};
-  binder.run(now);
-  api.accept(2, now);
-  EXPECT_EQ(told, std::vector<std::string>{"p->n1"});
+  api_.refuse(0, Reason::ServiceUnavailable, now_);
+  EXPECT_EQ(binder_.next_deadline(), now_ + milliseconds{10});
+  binder_.run(now_);
+  EXPECT_EQ(api_.sent.size(), 1U);
+  now_ += milliseconds{10};
+  binder_.run(now_);
+  ASSERT_EQ(api_.sent.size(), 2U);
+  api_.refuse(1, Reason::TooManyRequests, now_, 7);
+  EXPECT_EQ(binder_.next_deadline(), now_ + seconds{7}) << "Retry-After";
+  now_ += seconds{7};
+  binder_.run(now_);
+  api_.accept(2, now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1"});
 }
 
 TEST_F(BinderTest, GivesUpOnAServerThatKeepsFailing) {
   commit("p", "n1");
   for (std::size_t call = 0; call < 4; ++call) {
-    api.refuse(call, Reason::InternalError, now);
-    now += seconds{10};
-    binder.run(now);
+    api_.refuse(call, Reason::InternalError, now_);
+    now_ += seconds{10};
+    binder_.run(now_);
   }
-  EXPECT_EQ(api.sent.size(), 4U);
-  EXPECT_EQ(told, std::vector<std::string>{"p->n1: no: InternalError"});
+  EXPECT_EQ(api_.sent.size(), 4U);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: InternalError"});
 }
 
 TEST_F(BinderTest, IsSilentAboutCancelledPods) {
   commit("sent", "n");
   commit("retried", "n");
   commit("unsent", "n");
-  api.refuse(1, Reason::ServiceUnavailable, now);
-  for (const char* uid : {"uid-sent", "uid-retried", "uid-unsent"}) binder.cancel(uid);
-  api.accept(0, now);
-  now += seconds{1};
-  binder.run(now);
-  EXPECT_TRUE(told.empty());
-  EXPECT_FALSE(binder.next_deadline());
-  EXPECT_FALSE(binder.full());
+  api_.refuse(1, Reason::ServiceUnavailable, now_);
+  for (const char* uid : {"uid-sent", "uid-retried", "uid-unsent"}) binder_.cancel(uid);
+  api_.accept(0, now_);
+  now_ += seconds{1};
+  binder_.run(now_);
+  EXPECT_TRUE(told_.empty());
+  EXPECT_FALSE(binder_.next_deadline());
+  EXPECT_FALSE(binder_.full());
 }
 
 TEST_F(BinderTest, FailsWhatWasNotSentWhenTheNodeVanishes) {
   commit("sent", "n");
   commit("other", "m");
   commit("unsent", "n");
-  binder.node_vanished("n", now);
-  EXPECT_EQ(told, std::vector<std::string>{
-                      "unsent->n: node \"n\" was deleted before the pod was bound to it"});
-  api.accept(0, now);
-  EXPECT_EQ(api.sent.size(), 2U);
-  EXPECT_EQ(told.back(), "sent->n");
+  binder_.node_vanished("n", now_);
+  EXPECT_EQ(told_, std::vector<std::string>{
+                       "unsent->n: node \"n\" was deleted before the pod was bound to it"});
+  api_.accept(0, now_);
+  EXPECT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(told_.back(), "sent->n");
 }
 
 // A binding whose answer was lost: the watch shows it, and the second try conflicts.
 TEST_F(BinderTest, BelievesTheWatchMoreThanTheAnswer) {
   commit("p", "n1");
-  binder.confirm("uid-p", "n1", now);
-  EXPECT_TRUE(told.empty());
-  api.refuse(0, Reason::Conflict, now);
-  EXPECT_EQ(told, std::vector<std::string>{"p->n1"});
+  binder_.confirm("uid-p", "n1", now_);
+  EXPECT_TRUE(told_.empty());
+  api_.refuse(0, Reason::Conflict, now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1"});
 
   commit("q", "n1");
-  api.refuse(1, Reason::Timeout, now);
-  binder.confirm("uid-q", "n1", now);
-  EXPECT_EQ(told.back(), "q->n1");
-  EXPECT_FALSE(binder.next_deadline());
+  api_.refuse(1, Reason::Timeout, now_);
+  binder_.confirm("uid-q", "n1", now_);
+  EXPECT_EQ(told_.back(), "q->n1");
+  EXPECT_FALSE(binder_.next_deadline());
 
   commit("r", "n1");
-  binder.confirm("uid-r", "elsewhere", now);
-  api.refuse(2, Reason::Conflict, now);
-  EXPECT_EQ(told.size(), 2U) << "somebody else bound it; there is nothing to tell";
+  binder_.confirm("uid-r", "elsewhere", now_);
+  api_.refuse(2, Reason::Conflict, now_);
+  EXPECT_EQ(told_.size(), 2U) << "somebody else bound it; there is nothing to tell";
 }
 
 TEST(RetryDelay, GrowsFivefoldUpToTenSeconds) {

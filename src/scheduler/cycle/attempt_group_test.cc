@@ -49,40 +49,40 @@ class AttemptGroup : public ::testing::Test {
             const std::string& zone = "z") {
     for (int i = 0; i < count; ++i) {
       const std::string node = name + "-" + std::to_string(i);
-      cluster.set_node(NodeSample{
+      cluster_.set_node(NodeSample{
           .name = node, .cpu = std::to_string(slots), .labels = {{"rack", name}, {"zone", zone}}}
-                           .make());
+                            .make());
       const int here = std::min(used, slots);
       used -= here;
       if (here > 0)
-        cluster.set_pod(
+        cluster_.set_pod(
             PodSample{.name = "used-" + node, .cpu = std::to_string(here), .node_name = node}
                 .make());
     }
   }
   Plan attempt(const Group& root) {
-    Plan plan = attempt_group(root, cluster, profile);
-    nodes.clear();
+    Plan plan = attempt_group(root, cluster_, profile_);
+    nodes_.clear();
     for (const Assignment& assignment : plan.assignments)
-      nodes[assignment.pod->meta().name] = assignment.node;
+      nodes_[assignment.pod->meta().name] = assignment.node;
     return plan;
   }
   std::set<std::string> racks_of(const std::string& prefix) const {
     std::set<std::string> racks;
-    for (const auto& [pod, node] : nodes)
+    for (const auto& [pod, node] : nodes_)
       if (pod.starts_with(prefix)) racks.insert(node.substr(0, node.find('-')));
     return racks;
   }
   std::int64_t used_cpu() const {
     std::int64_t sum = 0;
-    cluster.nodes().for_each(
-        [&](NodeId node) { sum += cluster.resource(ResourceId::Cpu).requested[node]; });
+    cluster_.nodes().for_each(
+        [&](NodeId node) { sum += cluster_.resource(ResourceId::Cpu).requested[node]; });
     return sum;
   }
 
-  Cluster cluster;
-  Profile profile = default_profile();
-  std::map<std::string, std::string> nodes;
+  Cluster cluster_;
+  Profile profile_ = default_profile();
+  std::map<std::string, std::string> nodes_;
 };
 
 TEST_F(AttemptGroup, AGangLandsWholeInOneRack) {
@@ -156,7 +156,7 @@ TEST_F(AttemptGroup, ExtrasAreLeftOverWithTheirOwnReason) {
 
 TEST_F(AttemptGroup, SuccessNeedsANewPod) {
   rack("a", 1, 2, 2);
-  cluster.set_pod(PodSample{.name = "m", .cpu = "0", .node_name = "a-0", .group = "g"}.make());
+  cluster_.set_pod(PodSample{.name = "m", .cpu = "0", .node_name = "a-0", .group = "g"}.make());
   const Plan plan = attempt(leaf("g", 1, pods("p", 1, "1")));
   EXPECT_TRUE(plan.assignments.empty());
   EXPECT_EQ(plan.groups[0].outcome, Outcome::Unschedulable);
@@ -164,13 +164,13 @@ TEST_F(AttemptGroup, SuccessNeedsANewPod) {
 
 // docs/kubernetes-behaviour.md.
 TEST_F(AttemptGroup, L1PodOrderDoesNotDecide) {
-  cluster.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
-  cluster.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
+  cluster_.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
+  cluster_.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
   const Plan plan = attempt(leaf(
       "g", 3, {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}}));
   EXPECT_EQ(plan.assignments.size(), 3u);
-  EXPECT_EQ(nodes["b"], "n1");
-  EXPECT_EQ(nodes["s1"], "n2");
+  EXPECT_EQ(nodes_["b"], "n1");
+  EXPECT_EQ(nodes_["s1"], "n2");
 }
 
 TEST_F(AttemptGroup, L2SiblingsMakeRoomForEachOther) {
@@ -228,9 +228,9 @@ TEST_F(AttemptGroup, L6ABasicGroupPrefersARackWithRoomToGrow) {
 TEST_F(AttemptGroup, RunningMembersPinTheDomain) {
   rack("a", 2, 4);
   rack("b", 2, 4, 7);
-  cluster.set_pod(PodSample{.name = "m", .cpu = "1", .node_name = "a-0", .group = "g"}.make());
+  cluster_.set_pod(PodSample{.name = "m", .cpu = "1", .node_name = "a-0", .group = "g"}.make());
   EXPECT_EQ(attempt(leaf("g", 3, pods("p", 2, "1"), "rack")).groups[0].domain, "a");
-  cluster.set_pod(PodSample{.name = "m2", .cpu = "1", .node_name = "b-1", .group = "g"}.make());
+  cluster_.set_pod(PodSample{.name = "m2", .cpu = "1", .node_name = "b-1", .group = "g"}.make());
   const Plan plan = attempt(leaf("g", 4, pods("p", 2, "1"), "rack"));
   EXPECT_EQ(plan.groups[0].message,
             "pod group is unschedulable, members already run in more than one rack: a, b");
@@ -240,23 +240,23 @@ TEST_F(AttemptGroup, RunningMembersPinTheDomain) {
 TEST_F(AttemptGroup, L13TerminatingMembersDoNotCount) {
   rack("a", 2, 4);
   for (int i = 0; i < 3; ++i)
-    cluster.set_pod(PodSample{.name = "old" + std::to_string(i),
-                              .cpu = "1",
-                              .node_name = "a-0",
-                              .group = "g",
-                              .terminating = true}
-                        .make());
+    cluster_.set_pod(PodSample{.name = "old" + std::to_string(i),
+                               .cpu = "1",
+                               .node_name = "a-0",
+                               .group = "g",
+                               .terminating = true}
+                         .make());
   EXPECT_TRUE(attempt(leaf("g", 4, pods("p", 3, "1"))).assignments.empty());
 }
 
 TEST_F(AttemptGroup, L12SucceededMembersCount) {
   rack("a", 2, 4);
-  cluster.set_pod(PodSample{.name = "done",
-                            .cpu = "1",
-                            .node_name = "a-0",
-                            .group = "g",
-                            .status = R"("phase":"Succeeded")"}
-                      .make());
+  cluster_.set_pod(PodSample{.name = "done",
+                             .cpu = "1",
+                             .node_name = "a-0",
+                             .group = "g",
+                             .status = R"("phase":"Succeeded")"}
+                       .make());
   EXPECT_EQ(attempt(leaf("g", 4, pods("p", 3, "1"))).assignments.size(), 3u);
 }
 
@@ -282,10 +282,10 @@ TEST_F(AttemptGroup, RacksNestInZones) {
 TEST_F(AttemptGroup, EqualRackNamesInTwoZonesStayApart) {
   for (const char* zone : {"a", "b"})
     for (int i = 0; i < 2; ++i)
-      cluster.set_node(NodeSample{.name = std::string(zone) + std::to_string(i),
-                                  .cpu = "1",
-                                  .labels = {{"zone", zone}, {"rack", "r1"}}}
-                           .make());
+      cluster_.set_node(NodeSample{.name = std::string(zone) + std::to_string(i),
+                                   .cpu = "1",
+                                   .labels = {{"zone", zone}, {"rack", "r1"}}}
+                            .make());
   const Plan plan = attempt(composite("c", 1, {leaf("g", 3, pods("p", 3, "1"), "rack")}, "zone"));
   EXPECT_TRUE(plan.assignments.empty());
 }
@@ -305,7 +305,7 @@ TEST_F(AttemptGroup, AFailedChildOfAPlacedTreeKeepsItsOwnReason) {
 
 TEST_F(AttemptGroup, MixedPodsOfOneLeafFindTheirWayTogether) {
   for (int i = 0; i < 3; ++i)
-    cluster.set_node(
+    cluster_.set_node(
         NodeSample{.name = "n" + std::to_string(i), .cpu = "6", .labels = {{"rack", "a"}}}.make());
   std::vector<PodSample> mixed = pods("s", 6, "1");
   for (const PodSample& pod : pods("b", 3, "4")) mixed.push_back(pod);
@@ -366,10 +366,10 @@ TEST_F(AttemptGroup, SameClusterSamePlan) {
   rack("b", 4, 4, 3);
   rack("a", 4, 4, 3);
   attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
-  const auto first = nodes;
+  const auto first = nodes_;
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"a"}) << "ties go to the first name";
   attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
-  EXPECT_EQ(nodes, first);
+  EXPECT_EQ(nodes_, first);
 }
 
 }  // namespace

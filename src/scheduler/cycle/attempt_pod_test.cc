@@ -9,50 +9,52 @@ namespace {
 
 class AttemptPod : public ::testing::Test {
  protected:
-  Plan attempt(const PodSample& pod) { return attempt_pod({pod.make(), 0, {}}, cluster, profile); }
+  Plan attempt(const PodSample& pod) {
+    return attempt_pod({pod.make(), 0, {}}, cluster_, profile_);
+  }
   std::string node_for(const PodSample& pod) {
     const Plan plan = attempt(pod);
     return plan.assignments.empty() ? "refused: " + plan.refusals.at(0).message
                                     : plan.assignments[0].node;
   }
 
-  Cluster cluster;
-  Profile profile = default_profile();
+  Cluster cluster_;
+  Profile profile_ = default_profile();
 };
 
 // A total computed by upstream's own code.
 TEST_F(AttemptPod, PicksTheNodeWithTheHighestTotal) {
-  cluster.set_node(NodeSample{.name = "n1"}.make());
-  cluster.set_node(NodeSample{.name = "n2"}.make());
-  cluster.set_pod(PodSample{.name = "u", .cpu = "2", .memory = "1Gi", .node_name = "n2"}.make());
+  cluster_.set_node(NodeSample{.name = "n1"}.make());
+  cluster_.set_node(NodeSample{.name = "n2"}.make());
+  cluster_.set_pod(PodSample{.name = "u", .cpu = "2", .memory = "1Gi", .node_name = "n2"}.make());
   const auto pod = PodSample{.name = "p", .cpu = "500m", .memory = "512Mi"}.make();
-  const auto best = Standings::of(cluster, profile).of_pod(pod).pick();
+  const auto best = Standings::of(cluster_, profile_).of_pod(pod).pick();
   ASSERT_TRUE(best.has_value());
-  EXPECT_EQ(cluster.node_name(best->node), "n1");
+  EXPECT_EQ(cluster_.node_name(best->node), "n1");
   EXPECT_EQ(best->total, 463);
-  cluster.remove_node("n1");
-  const auto rest = Standings::of(cluster, profile).of_pod(pod).pick();
+  cluster_.remove_node("n1");
+  const auto rest = Standings::of(cluster_, profile_).of_pod(pod).pick();
   ASSERT_TRUE(rest.has_value());
   EXPECT_EQ(rest->total, 432);
 }
 
 // K3: any of the maxima is upstream's; ours is the first by name.
 TEST_F(AttemptPod, BreaksTiesByName) {
-  for (const char* name : {"c", "b", "a"}) cluster.set_node(NodeSample{.name = name}.make());
+  for (const char* name : {"c", "b", "a"}) cluster_.set_node(NodeSample{.name = name}.make());
   EXPECT_EQ(node_for({.name = "p", .cpu = "1", .memory = "1Gi"}), "a");
-  cluster.assume(PodSample{.name = "x", .cpu = "2", .memory = "1Gi"}.make(), "a");
+  cluster_.assume(PodSample{.name = "x", .cpu = "2", .memory = "1Gi"}.make(), "a");
   EXPECT_EQ(node_for({.name = "p", .cpu = "1", .memory = "1Gi"}), "b");
 }
 
 TEST_F(AttemptPod, SeesWhatWasAssumedBefore) {
   for (const char* name : {"n1", "n2"})
-    cluster.set_node(NodeSample{.name = name, .cpu = "2", .pods = 10}.make());
+    cluster_.set_node(NodeSample{.name = name, .cpu = "2", .pods = 10}.make());
   std::string where;
   for (int i = 0; i < 4; ++i) {
     const Plan plan = attempt({.name = "p" + std::to_string(i), .cpu = "1"});
     ASSERT_EQ(plan.assignments.size(), 1u);
     where += plan.assignments[0].node + " ";
-    cluster.assume(plan.assignments[0].pod, plan.assignments[0].node);
+    cluster_.assume(plan.assignments[0].pod, plan.assignments[0].node);
   }
   EXPECT_EQ(where, "n1 n2 n1 n2 ");
   const Plan full = attempt({.name = "p4", .cpu = "1"});
@@ -60,17 +62,17 @@ TEST_F(AttemptPod, SeesWhatWasAssumedBefore) {
   EXPECT_EQ(full.refusals[0].message, "0/2 nodes are available: 2 Insufficient cpu.");
   EXPECT_EQ(full.refusals[0].outcome, Outcome::Unschedulable);
   EXPECT_EQ(full.refusals[0].plugins, std::vector<std::string>{"NodeResourcesFit"});
-  cluster.forget("default-p1");
+  cluster_.forget("default-p1");
   EXPECT_EQ(node_for({.name = "p4", .cpu = "1"}), "n2");
 }
 
 // Reasons are sorted as texts: 10 comes before 2.
 TEST_F(AttemptPod, SaysWhyInUpstreamsWords) {
   for (int i = 0; i < 10; ++i)
-    cluster.set_node(
+    cluster_.set_node(
         NodeSample{.name = "c" + std::to_string(i), .labels = {{"d", "ssd"}}, .unschedulable = true}
             .make());
-  for (int i = 0; i < 2; ++i) cluster.set_node(NodeSample{.name = "w" + std::to_string(i)}.make());
+  for (int i = 0; i < 2; ++i) cluster_.set_node(NodeSample{.name = "w" + std::to_string(i)}.make());
   const Plan plan = attempt({.name = "p", .spec = R"("nodeSelector":{"d":"ssd"})"});
   ASSERT_EQ(plan.refusals.size(), 1u);
   EXPECT_EQ(
@@ -84,12 +86,12 @@ TEST_F(AttemptPod, SaysWhyInUpstreamsWords) {
 
 TEST_F(AttemptPod, CountsEveryReasonOfANode) {
   for (int i = 0; i < 2; ++i)
-    cluster.set_node(NodeSample{.name = "c" + std::to_string(i), .cpu = "1"}.make());
-  cluster.set_node(NodeSample{.name = "d", .cpu = "1", .memory = "1Gi"}.make());
+    cluster_.set_node(NodeSample{.name = "c" + std::to_string(i), .cpu = "1"}.make());
+  cluster_.set_node(NodeSample{.name = "d", .cpu = "1", .memory = "1Gi"}.make());
   for (int i = 0; i < 2; ++i)
-    cluster.set_node(NodeSample{.name = "t" + std::to_string(i),
-                                .taints = R"([{"key":"k","effect":"NoSchedule"}])"}
-                         .make());
+    cluster_.set_node(NodeSample{.name = "t" + std::to_string(i),
+                                 .taints = R"([{"key":"k","effect":"NoSchedule"}])"}
+                          .make());
   EXPECT_EQ(node_for({.name = "p", .cpu = "2", .memory = "2Gi"}),
             "refused: 0/5 nodes are available: 1 Insufficient memory, 2 node(s) had untolerated "
             "taint(s), 3 "
@@ -97,8 +99,8 @@ TEST_F(AttemptPod, CountsEveryReasonOfANode) {
 }
 
 TEST_F(AttemptPod, NamesThePluginThatNarrowedTheNodes) {
-  for (const char* name : {"a", "b", "c", "d"}) cluster.set_node(NodeSample{.name = name}.make());
-  cluster.set_pod(PodSample{.name = "u", .cpu = "4", .node_name = "a"}.make());
+  for (const char* name : {"a", "b", "c", "d"}) cluster_.set_node(NodeSample{.name = name}.make());
+  cluster_.set_pod(PodSample{.name = "u", .cpu = "4", .node_name = "a"}.make());
   const Plan plan = attempt({.name = "p", .cpu = "1", .spec = R"("affinity":{"nodeAffinity":{
       "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchFields":[
       {"key":"metadata.name","operator":"In","values":["a"]}]}]}}})"});
@@ -111,7 +113,7 @@ TEST_F(AttemptPod, NamesThePluginThatNarrowedTheNodes) {
 }
 
 TEST_F(AttemptPod, RefusesConflictingTermsEverywhereAtOnce) {
-  cluster.set_node(NodeSample{.name = "a"}.make());
+  cluster_.set_node(NodeSample{.name = "a"}.make());
   EXPECT_EQ(node_for({.name = "p", .spec = R"("affinity":{"nodeAffinity":{
       "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchFields":[
       {"key":"metadata.name","operator":"In","values":["a"]},
@@ -127,56 +129,56 @@ TEST_F(AttemptPod, AnEmptyClusterHasNoNodes) {
 }
 
 TEST_F(AttemptPod, TakesTheNominatedNodeWhileItFits) {
-  for (const char* name : {"a", "b"}) cluster.set_node(NodeSample{.name = name}.make());
+  for (const char* name : {"a", "b"}) cluster_.set_node(NodeSample{.name = name}.make());
   EXPECT_EQ(node_for({.name = "p", .cpu = "1", .nominated_node = "b"}), "b");
   EXPECT_EQ(node_for({.name = "p", .cpu = "1", .nominated_node = "gone"}), "a");
-  cluster.set_pod(PodSample{.name = "u", .cpu = "4", .node_name = "b"}.make());
+  cluster_.set_pod(PodSample{.name = "u", .cpu = "4", .node_name = "b"}.make());
   EXPECT_EQ(node_for({.name = "p", .cpu = "1", .nominated_node = "b"}), "a");
 }
 
 TEST_F(AttemptPod, WeighsPreferencesAgainstRoom) {
-  cluster.set_node(NodeSample{.name = "a"}.make());
-  cluster.set_node(NodeSample{.name = "b", .labels = {{"disk", "ssd"}}}.make());
-  cluster.set_node(NodeSample{.name = "c",
-                              .labels = {{"disk", "ssd"}},
-                              .taints = R"([{"key":"k","effect":"PreferNoSchedule"}])"}
-                       .make());
+  cluster_.set_node(NodeSample{.name = "a"}.make());
+  cluster_.set_node(NodeSample{.name = "b", .labels = {{"disk", "ssd"}}}.make());
+  cluster_.set_node(NodeSample{.name = "c",
+                               .labels = {{"disk", "ssd"}},
+                               .taints = R"([{"key":"k","effect":"PreferNoSchedule"}])"}
+                        .make());
   const PodSample pod{.name = "p", .cpu = "1", .spec = R"("affinity":{"nodeAffinity":{
       "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":10,"preference":{"matchExpressions":[
       {"key":"disk","operator":"In","values":["ssd"]}]}}]}})"};
   EXPECT_EQ(node_for(pod), "b");
-  cluster.set_node(
+  cluster_.set_node(
       NodeSample{.name = "b", .labels = {{"disk", "ssd"}}, .unschedulable = true}.make());
   EXPECT_EQ(node_for(pod), "a");  // 300 for no taint beats 200 for the disk
-  cluster.set_node(NodeSample{.name = "a", .unschedulable = true}.make());
+  cluster_.set_node(NodeSample{.name = "a", .unschedulable = true}.make());
   EXPECT_EQ(node_for(pod), "c");
 }
 
 TEST_F(AttemptPod, LabelsAndTaintsMayChangeBetweenAttempts) {
-  cluster.set_node(NodeSample{.name = "a"}.make());
-  cluster.set_node(NodeSample{.name = "b"}.make());
+  cluster_.set_node(NodeSample{.name = "a"}.make());
+  cluster_.set_node(NodeSample{.name = "b"}.make());
   const PodSample pod{.name = "p", .cpu = "1", .spec = R"("nodeSelector":{"zone":"z1"})"};
   EXPECT_EQ(node_for(pod).substr(0, 7), "refused");
-  cluster.set_node(NodeSample{.name = "b", .labels = {{"zone", "z1"}}}.make());
+  cluster_.set_node(NodeSample{.name = "b", .labels = {{"zone", "z1"}}}.make());
   EXPECT_EQ(node_for(pod), "b");
-  cluster.set_node(NodeSample{.name = "a", .labels = {{"zone", "z1"}}}.make());
+  cluster_.set_node(NodeSample{.name = "a", .labels = {{"zone", "z1"}}}.make());
   EXPECT_EQ(node_for(pod), "a");
-  cluster.set_node(NodeSample{
+  cluster_.set_node(NodeSample{
       .name = "a", .labels = {{"zone", "z1"}}, .taints = R"([{"key":"k","effect":"NoExecute"}])"}
-                       .make());
+                        .make());
   EXPECT_EQ(node_for(pod), "b");
 }
 
 TEST_F(AttemptPod, ForgetsClassesBeyondTheBudget) {
   for (int i = 0; i < 200; ++i)
-    cluster.set_node(NodeSample{.name = "n" + std::to_string(i)}.make());
-  Standings& standings = Standings::of(cluster, profile);
+    cluster_.set_node(NodeSample{.name = "n" + std::to_string(i)}.make());
+  Standings& standings = Standings::of(cluster_, profile_);
   standings.set_bytes_max(64 << 10);
   for (int i = 2; i <= 201; ++i) {  // two of each class: only a second one makes it worth keeping
     const Plan plan =
         attempt({.name = "p" + std::to_string(i), .cpu = std::to_string(i / 2) + "m"});
     ASSERT_EQ(plan.assignments.size(), 1u);
-    cluster.assume(plan.assignments[0].pod, plan.assignments[0].node);
+    cluster_.assume(plan.assignments[0].pod, plan.assignments[0].node);
     EXPECT_LE(standings.bytes(), std::size_t{64 << 10});
   }
   EXPECT_LT(standings.size(), 50u);

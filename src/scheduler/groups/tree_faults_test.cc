@@ -30,25 +30,25 @@ class TreeFaultsTest : public ::testing::Test {
     group.priority = options.priority;
     group.workload = options.workload;
     group.template_name = options.from;
-    forest.set(group);
-    faults.look_again(key);
+    forest_.set(group);
+    faults_.look_again(key);
   }
   void drop(const GroupKey& key) {
-    forest.erase(key);
-    faults.look_again(key);
+    forest_.erase(key);
+    faults_.look_again(key);
   }
   std::string fault(const GroupKey& key) const {
-    const std::string* found = faults.of_group(key);
+    const std::string* found = faults_.of_group(key);
     return found == nullptr ? "" : *found;
   }
   std::string changed() {
     std::string out;
-    for (const GroupKey& key : faults.drain_changed()) out += (out.empty() ? "" : " ") + key.name;
+    for (const GroupKey& key : faults_.drain_changed()) out += (out.empty() ? "" : " ") + key.name;
     return out;
   }
 
-  WorkloadForest forest;
-  TreeFaults faults{forest};
+  WorkloadForest forest_;
+  TreeFaults faults_{forest_};
 };
 
 TEST_F(TreeFaultsTest, ACircleIsNamedAndHealsWhenAGroupOfItGoes) {
@@ -124,17 +124,17 @@ TEST_F(TreeFaultsTest, ATreeIsComparedWithItsWorkloadOnlyWhenAsked) {
   put(composite("r"), {.from = "root"});
   put(leaf("a"), {.parent = "r", .from = "leaf"});
   put(leaf("b"), {.parent = "r", .from = "lost"});
-  faults.set_workload("ns", "w", templates);
+  faults_.set_workload("ns", "w", templates);
   EXPECT_EQ(fault(leaf("a")), "");
-  EXPECT_EQ(faults.compare(composite("r")).size(), 1U);
+  EXPECT_EQ(faults_.compare(composite("r")).size(), 1U);
   EXPECT_EQ(fault(leaf("a")),
             "PodGroup \"b\" names template \"lost\", which Workload \"w\" does not have");
-  faults.set_workload("ns", "w", std::nullopt);
+  faults_.set_workload("ns", "w", std::nullopt);
   EXPECT_EQ(fault(leaf("a")), "") << "a Workload that does not exist holds nobody";
-  faults.set_workload("ns", "w", templates);
+  faults_.set_workload("ns", "w", templates);
   EXPECT_NE(fault(leaf("a")), "");
   templates.templates["lost"] = {GroupKind::PodGroup, "root"};
-  faults.set_workload("ns", "w", templates);
+  faults_.set_workload("ns", "w", templates);
   EXPECT_EQ(fault(leaf("a")), "");
 }
 

@@ -11,21 +11,21 @@ class GroupTreeTest : public ::testing::Test {
  protected:
   GroupTreeTest() {
     for (const char* name : {"a0", "a1", "b0"})
-      cluster.set_node(
+      cluster_.set_node(
           NodeSample{.name = name, .labels = {{"rack", std::string(1, *name)}}}.make());
   }
   GroupTree lay_out(const Group& root) {
-    return GroupTree(root, cluster, Standings::of(cluster, profile));
+    return GroupTree(root, cluster_, Standings::of(cluster_, profile_));
   }
   void run(const std::string& name, const std::string& node, const std::string& group,
            const std::string& status = "") {
-    cluster.set_pod(
+    cluster_.set_pod(
         PodSample{.name = name, .cpu = "1", .node_name = node, .group = group, .status = status}
             .make());
   }
 
-  Cluster cluster;
-  Profile profile = default_profile();
+  Cluster cluster_;
+  Profile profile_ = default_profile();
 };
 
 TEST_F(GroupTreeTest, ParentsComeBeforeTheirChildrenAndSumThem) {
@@ -93,10 +93,10 @@ TEST_F(GroupTreeTest, RunningMembersPinEveryGroupAboveThemThatHasAKey) {
 
 TEST_F(GroupTreeTest, AMemberOnANodeWithoutTheLabelIsNoticed) {
   run("m0", "a0", "g");
-  cluster.set_node(NodeSample{.name = "a0"}.make());
+  cluster_.set_node(NodeSample{.name = "a0"}.make());
   EXPECT_TRUE(
       lay_out(sample_leaf("g", 1, sample_pods("p", 1, "1"), "rack")).items[0].has_unlabelled);
-  cluster.remove_node("a0");
+  cluster_.remove_node("a0");
   EXPECT_TRUE(
       lay_out(sample_leaf("g", 1, sample_pods("p", 1, "1"), "rack")).items[0].has_unlabelled);
 }

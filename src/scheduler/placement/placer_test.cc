@@ -19,9 +19,9 @@ class PlacerTest : public ::testing::Test {
             const std::string& zone = "z") {
     for (int i = 0; i < count; ++i) {
       const std::string node = name + "-" + std::to_string(i);
-      cluster.set_node(NodeSample{
+      cluster_.set_node(NodeSample{
           .name = node, .cpu = std::to_string(slots), .labels = {{"rack", name}, {"zone", zone}}}
-                           .make());
+                            .make());
       const int here = std::min(used, slots);
       used -= here;
       if (here > 0) run("used-" + node, node, std::to_string(here), "");
@@ -29,59 +29,59 @@ class PlacerTest : public ::testing::Test {
   }
   void run(const std::string& name, const std::string& node, const std::string& cpu,
            const std::string& group, const std::string& status = "") {
-    cluster.set_pod(
+    cluster_.set_pod(
         PodSample{.name = name, .cpu = cpu, .node_name = node, .group = group, .status = status}
             .make());
   }
   SearchResult place(const Group& root, PlacementOptions options = {}) {
-    const GroupTree tree(root, cluster, Standings::of(cluster, profile));
-    Workspace workspace(cluster, *tree.topology, tree.standings);
+    const GroupTree tree(root, cluster_, Standings::of(cluster_, profile_));
+    Workspace workspace(cluster_, *tree.topology, tree.standings);
     Placer placer(tree, workspace, options);
     const SearchResult answer = placer.run();
-    steps = placer.steps();
-    nodes.clear();
-    ready.clear();
-    unresolved.clear();
+    steps_ = placer.steps();
+    nodes_.clear();
+    ready_.clear();
+    unresolved_.clear();
     for (const Draft::Move& move : workspace.draft().moves())
-      nodes[tree.members[move.tag].pending->pod->meta().name] = cluster.node_name(move.node);
+      nodes_[tree.members[move.tag].pending->pod->meta().name] = cluster_.node_name(move.node);
     for (std::uint32_t id = 0; id < tree.items.size(); ++id) {
-      if (placer.is_placed(id)) ready.insert(tree.items[id].group->key.name);
-      if (placer.is_unresolved(id)) unresolved.insert(tree.items[id].group->key.name);
+      if (placer.is_placed(id)) ready_.insert(tree.items[id].group->key.name);
+      if (placer.is_unresolved(id)) unresolved_.insert(tree.items[id].group->key.name);
     }
     return answer;
   }
   Names racks_of(const std::string& prefix) const {
     Names racks;
-    for (const auto& [pod, node] : nodes)
+    for (const auto& [pod, node] : nodes_)
       if (pod.starts_with(prefix)) racks.insert(node.substr(0, node.find('-')));
     return racks;
   }
   std::size_t count_of(const std::string& prefix) const {
     return static_cast<std::size_t>(std::ranges::count_if(
-        nodes, [&](const auto& pod) { return pod.first.starts_with(prefix); }));
+        nodes_, [&](const auto& pod) { return pod.first.starts_with(prefix); }));
   }
 
   static constexpr PlacementOptions kUpstream{.mode = PlacementOptions::Mode::UpstreamOrder};
-  Cluster cluster;
-  Profile profile = default_profile();
-  std::map<std::string, std::string> nodes;  // of the pods that were placed
-  Names ready;
-  Names unresolved;
-  std::uint64_t steps = 0;
+  Cluster cluster_;
+  Profile profile_ = default_profile();
+  std::map<std::string, std::string> nodes_;  // of the pods that were placed
+  Names ready_;
+  Names unresolved_;
+  std::uint64_t steps_ = 0;
 };
 
 // The limitations L1-L6 and L36 of docs/kubernetes-behaviour.md: what upstream's order does, and
 // what we do.
 
 TEST_F(PlacerTest, L1PodOrderDoesNotDecide) {
-  cluster.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
-  cluster.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
+  cluster_.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
+  cluster_.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
   const Group gang = sample_leaf(
       "g", 3, {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}});
   EXPECT_EQ(place(gang, kUpstream), SearchResult::Unresolved);
-  EXPECT_TRUE(nodes.empty());
+  EXPECT_TRUE(nodes_.empty());
   ASSERT_EQ(place(gang), SearchResult::Feasible);
-  EXPECT_EQ(nodes, (std::map<std::string, std::string>{{"b", "n1"}, {"s1", "n2"}, {"s2", "n2"}}));
+  EXPECT_EQ(nodes_, (std::map<std::string, std::string>{{"b", "n1"}, {"s1", "n2"}, {"s2", "n2"}}));
 }
 
 TEST_F(PlacerTest, L2SiblingsMakeRoomForEachOther) {
@@ -121,7 +121,7 @@ TEST_F(PlacerTest, L3HoldsAcrossNestedComposites) {
   EXPECT_EQ(count_of("y"), 3u);
   EXPECT_GE(count_of("z"), 3u);
   EXPECT_GE(count_of("x"), 2u);
-  EXPECT_EQ(nodes.size(), 9u) << "and extras fill the rest";
+  EXPECT_EQ(nodes_.size(), 9u) << "and extras fill the rest";
 }
 
 TEST_F(PlacerTest, GroupsNobodyNeedsComeBeforeExtrasToo) {
@@ -133,11 +133,11 @@ TEST_F(PlacerTest, GroupsNobodyNeedsComeBeforeExtrasToo) {
                                        sample_leaf("g3", 2, sample_pods("z", 2, "1"))});
   ASSERT_EQ(place(root), SearchResult::Feasible);
   // Upstream's order meets the root's minimum by g1 and g3: that is the plan, and g2 is proven out.
-  EXPECT_EQ(ready, (Names{"c", "g1", "g3"}));
-  EXPECT_TRUE(unresolved.empty());
+  EXPECT_EQ(ready_, (Names{"c", "g1", "g3"}));
+  EXPECT_TRUE(unresolved_.empty());
   const Group all = sample_composite("c", 3, root.children);
   ASSERT_EQ(place(all), SearchResult::Feasible);
-  EXPECT_EQ(ready, (Names{"c", "g1", "g2", "g3"}));
+  EXPECT_EQ(ready_, (Names{"c", "g1", "g2", "g3"}));
 }
 
 TEST_F(PlacerTest, L4DoomedSubtreesCostNothing) {
@@ -149,8 +149,8 @@ TEST_F(PlacerTest, L4DoomedSubtreesCostNothing) {
            {sample_leaf("p11", 100, sample_pods("x", 100, "1")), sample_leaf("p12", 10, {})}),
        sample_leaf("c2", 1, sample_pods("y", 1, "1"))});
   ASSERT_EQ(place(root), SearchResult::Feasible);
-  EXPECT_EQ(nodes.size(), 1u);
-  EXPECT_LT(steps, 5u);
+  EXPECT_EQ(nodes_.size(), 1u);
+  EXPECT_LT(steps_, 5u);
 }
 
 TEST_F(PlacerTest, L5TheRackThatHoldsAllBeatsAFullerOne) {
@@ -158,13 +158,13 @@ TEST_F(PlacerTest, L5TheRackThatHoldsAllBeatsAFullerOne) {
   rack("b", 1, 20, 14);
   ASSERT_EQ(place(sample_leaf("g", 6, sample_pods("p", 10, "1"), "rack")), SearchResult::Feasible);
   EXPECT_EQ(racks_of("p"), Names{"a"});
-  EXPECT_EQ(nodes.size(), 10u);
+  EXPECT_EQ(nodes_.size(), 10u);
 }
 
 TEST_F(PlacerTest, L36TheFirstRackThatHoldsAllEndsTheSearch) {
   for (int i = 0; i < 50; ++i) rack("r" + std::to_string(i), 2, 4, i % 3);
   ASSERT_EQ(place(sample_leaf("g", 4, sample_pods("p", 4, "1"), "rack")), SearchResult::Feasible);
-  EXPECT_EQ(steps, 4u) << "one step for each pod";
+  EXPECT_EQ(steps_, 4u) << "one step for each pod";
 }
 
 // The three answers.
@@ -173,14 +173,14 @@ TEST_F(PlacerTest, ANoByCountingTakesNoStep) {
   rack("a", 2, 4);
   rack("b", 2, 4);
   EXPECT_EQ(place(sample_leaf("g", 9, sample_pods("p", 9, "1"), "rack")), SearchResult::Infeasible);
-  EXPECT_EQ(steps, 0u);
+  EXPECT_EQ(steps_, 0u);
 }
 
 TEST_F(PlacerTest, ANoBySearchHasLookedEverywhere) {
   // 12 of 13 CPUs are asked for, but only in pieces of 3, and a node of 5 leaves 2 over.
   for (const char* name : {"n1", "n2"})
-    cluster.set_node(NodeSample{.name = name, .cpu = "5"}.make());
-  cluster.set_node(NodeSample{.name = "n3", .cpu = "3"}.make());
+    cluster_.set_node(NodeSample{.name = name, .cpu = "5"}.make());
+  cluster_.set_node(NodeSample{.name = "n3", .cpu = "3"}.make());
   std::vector<PodSample> pods = sample_pods("b", 3, "3");
   pods.push_back({.name = "c", .cpu = "2"});
   EXPECT_EQ(place(sample_leaf("g", 4, pods)), SearchResult::Feasible);
@@ -193,13 +193,13 @@ TEST_F(PlacerTest, ANoBySearchHasLookedEverywhere) {
 
 TEST_F(PlacerTest, AStopAtTheBudgetIsNotANo) {
   for (int i = 0; i < 6; ++i)
-    cluster.set_node(NodeSample{.name = "n" + std::to_string(i), .cpu = "10"}.make());
+    cluster_.set_node(NodeSample{.name = "n" + std::to_string(i), .cpu = "10"}.make());
   // Small pods come first; spread by score, they leave no node to a big one.
   std::vector<PodSample> pods = sample_pods("s", 12, "2");
   for (const PodSample& pod : sample_pods("b", 3, "9")) pods.push_back(pod);
   const Group gang = sample_leaf("g", 15, pods);
   EXPECT_EQ(place(gang, {.steps_max = 3}), SearchResult::Unresolved);
-  EXPECT_TRUE(nodes.empty());
+  EXPECT_TRUE(nodes_.empty());
   EXPECT_EQ(place(gang), SearchResult::Feasible);
 }
 
@@ -212,7 +212,7 @@ TEST_F(PlacerTest, ManyAlikeAreRefutedQuickly) {
     children.push_back(sample_leaf("g" + std::to_string(i), 3,
                                    sample_pods("p" + std::to_string(i) + "-", 3, "1"), "rack"));
   EXPECT_EQ(place(sample_composite("c", 10, children)), SearchResult::Infeasible);
-  EXPECT_LT(steps, 200u);
+  EXPECT_LT(steps_, 200u);
   EXPECT_EQ(place(sample_composite("c", 9, children)), SearchResult::Feasible);
 }
 
@@ -245,8 +245,8 @@ TEST_F(PlacerTest, RacksThatRunningMembersAreInAreNotInterchangeable) {
 
 TEST_F(PlacerTest, ANewPodIsLookedForWhereverItMayBe) {
   rack("a", 1, 4, 4);
-  cluster.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
-  cluster.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
+  cluster_.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
+  cluster_.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
   run("m", "a-0", "0", "runs");
   // One of the two is enough and runs; upstream's order does not find the place of the other (L1).
   const Group root = sample_composite(
@@ -257,7 +257,7 @@ TEST_F(PlacerTest, ANewPodIsLookedForWhereverItMayBe) {
            {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}})});
   EXPECT_EQ(place(root, kUpstream), SearchResult::Unresolved);
   EXPECT_EQ(place(root), SearchResult::Feasible);
-  EXPECT_EQ(nodes.size(), 3u);
+  EXPECT_EQ(nodes_.size(), 3u);
 }
 
 TEST_F(PlacerTest, NoNewPodNoSuccess) {
@@ -278,8 +278,8 @@ TEST_F(PlacerTest, AFullRackDoesNotWinByBeingFull) {
 // Groups that upstream's order leaves out of a placed tree are searched for.
 TEST_F(PlacerTest, WhoWasLeftOutMayJoin) {
   rack("a", 1, 3);
-  cluster.set_node(NodeSample{.name = "n1", .cpu = "4", .labels = {{"rack", "b"}}}.make());
-  cluster.set_node(NodeSample{.name = "n2", .cpu = "2", .labels = {{"rack", "b"}}}.make());
+  cluster_.set_node(NodeSample{.name = "n1", .cpu = "4", .labels = {{"rack", "b"}}}.make());
+  cluster_.set_node(NodeSample{.name = "n2", .cpu = "2", .labels = {{"rack", "b"}}}.make());
   const Group root = sample_composite(
       "c", 1,
       {sample_leaf("small", 3, sample_pods("x", 3, "1"), "rack"),
@@ -288,11 +288,11 @@ TEST_F(PlacerTest, WhoWasLeftOutMayJoin) {
            {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}},
            "rack")});
   ASSERT_EQ(place(root, kUpstream), SearchResult::Feasible);
-  EXPECT_EQ(ready, (Names{"c", "small"}));
+  EXPECT_EQ(ready_, (Names{"c", "small"}));
   ASSERT_EQ(place(root), SearchResult::Feasible);
-  EXPECT_EQ(ready, (Names{"c", "small", "big"}));
+  EXPECT_EQ(ready_, (Names{"c", "small", "big"}));
   ASSERT_EQ(place(root, {.steps_max = 1}), SearchResult::Feasible);
-  EXPECT_EQ(unresolved, Names{"big"}) << "not found is not impossible";
+  EXPECT_EQ(unresolved_, Names{"big"}) << "not found is not impossible";
 }
 
 // T3i: a member that was promised a node takes it if it is feasible, however good the others are.
@@ -305,27 +305,27 @@ TEST_F(PlacerTest, AMemberTakesItsNominatedNode) {
         {{.name = "p0", .cpu = "1", .nominated_node = nominated}, {.name = "p1", .cpu = "1"}});
   };
   ASSERT_EQ(place(gang("")), SearchResult::Feasible);
-  EXPECT_EQ(nodes["p0"], "a-0") << "the emptiest, then the first by name";
+  EXPECT_EQ(nodes_["p0"], "a-0") << "the emptiest, then the first by name";
   ASSERT_EQ(place(gang("a-2")), SearchResult::Feasible);
-  EXPECT_EQ(nodes["p0"], "a-2");
-  EXPECT_EQ(nodes["p1"], "a-0");
+  EXPECT_EQ(nodes_["p0"], "a-2");
+  EXPECT_EQ(nodes_["p1"], "a-0");
   run("busier", "a-2", "2", "");
   ASSERT_EQ(place(gang("a-2")), SearchResult::Feasible);
-  EXPECT_EQ(nodes["p0"], "a-0") << "it is full";
+  EXPECT_EQ(nodes_["p0"], "a-0") << "it is full";
 }
 
 // T3i: a search for a new pod that stopped at the budget has not said no.
 TEST_F(PlacerTest, AStopInTheSearchForANewPodIsNotANo) {
   rack("a", 1, 4, 4);
   for (int i = 0; i < 6; ++i)
-    cluster.set_node(NodeSample{.name = "n" + std::to_string(i), .cpu = "10"}.make());
+    cluster_.set_node(NodeSample{.name = "n" + std::to_string(i), .cpu = "10"}.make());
   run("m", "a-0", "0", "runs");
   std::vector<PodSample> pods = sample_pods("s", 12, "2");
   for (const PodSample& pod : sample_pods("b", 3, "9")) pods.push_back(pod);
   const Group root =
       sample_composite("c", 1, {sample_leaf("runs", 1, {}), sample_leaf("g", 15, pods)});
   EXPECT_EQ(place(root, {.steps_max = 12}), SearchResult::Unresolved);
-  EXPECT_TRUE(nodes.empty());
+  EXPECT_TRUE(nodes_.empty());
   EXPECT_EQ(place(root), SearchResult::Feasible);
 }
 

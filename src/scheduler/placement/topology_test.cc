@@ -10,23 +10,23 @@ namespace {
 class TopologyTest : public ::testing::Test {
  protected:
   void node(const std::string& name, std::map<std::string, std::string> labels) {
-    cluster.set_node(NodeSample{.name = name, .labels = std::move(labels)}.make());
+    cluster_.set_node(NodeSample{.name = name, .labels = std::move(labels)}.make());
   }
   std::vector<std::string> names(const Topology& topology, const Domain& domain) const {
     std::vector<std::string> names;
     for (const CellId cell : domain.cells)
-      for (const NodeId id : topology.nodes(cell)) names.push_back(cluster.node_name(id));
+      for (const NodeId id : topology.nodes(cell)) names.push_back(cluster_.node_name(id));
     return names;
   }
 
   using Names = std::vector<std::string>;
-  Cluster cluster;
+  Cluster cluster_;
 };
 
 TEST_F(TopologyTest, WithoutKeysAllNodesAreOneCell) {
   node("b", {});
   node("a", {{"rack", "r1"}});
-  const Topology topology(cluster, {});
+  const Topology topology(cluster_, {});
   EXPECT_EQ(topology.cell_count(), 1u);
   EXPECT_EQ(names(topology, topology.everywhere()), (Names{"a", "b"}));
   EXPECT_EQ(topology.everywhere().name, "");
@@ -36,7 +36,7 @@ TEST_F(TopologyTest, DomainsComeByNameWhateverTheOrderOfNodes) {
   node("n3", {{"rack", "r1"}});
   node("n1", {{"rack", "r2"}});
   node("n2", {{"rack", "r1"}});
-  const Topology topology(cluster, {"rack"});
+  const Topology topology(cluster_, {"rack"});
   const auto racks = topology.split(topology.everywhere(), 0);
   ASSERT_EQ(racks.size(), 2u);
   EXPECT_EQ(racks[0].name, "r1");
@@ -48,7 +48,7 @@ TEST_F(TopologyTest, DomainsComeByNameWhateverTheOrderOfNodes) {
 TEST_F(TopologyTest, NodesWithoutTheLabelAreInNoDomain) {
   node("n1", {{"rack", "r1"}});
   node("n2", {});
-  const Topology topology(cluster, {"rack"});
+  const Topology topology(cluster_, {"rack"});
   const auto racks = topology.split(topology.everywhere(), 0);
   ASSERT_EQ(racks.size(), 1u);
   EXPECT_EQ(names(topology, racks[0]), (Names{"n1"}));
@@ -59,7 +59,7 @@ TEST_F(TopologyTest, EqualRackNamesInTwoBlocksStayApartInsideABlock) {
   node("x1", {{"block", "x"}, {"rack", "r1"}});
   node("x2", {{"block", "x"}, {"rack", "r2"}});
   node("y1", {{"block", "y"}, {"rack", "r1"}});
-  const Topology topology(cluster, {"block", "rack"});
+  const Topology topology(cluster_, {"block", "rack"});
   const auto blocks = topology.split(topology.everywhere(), 0);
   ASSERT_EQ(blocks.size(), 2u);
   const auto in_x = topology.split(blocks[0], 1);
@@ -74,18 +74,18 @@ TEST_F(TopologyTest, EqualRackNamesInTwoBlocksStayApartInsideABlock) {
 
 TEST_F(TopologyTest, IsKeptUntilNodesOrLabelsChange) {
   node("n1", {{"rack", "r1"}});
-  const Topology* first = &Topology::of(cluster, {"rack"});
-  EXPECT_EQ(&Topology::of(cluster, {"rack"}), first);
-  cluster.set_pod(PodSample{.name = "p", .cpu = "1", .node_name = "n1"}.make());
-  EXPECT_EQ(&Topology::of(cluster, {"rack"}), first) << "a pod changes no topology";
+  const Topology* first = &Topology::of(cluster_, {"rack"});
+  EXPECT_EQ(&Topology::of(cluster_, {"rack"}), first);
+  cluster_.set_pod(PodSample{.name = "p", .cpu = "1", .node_name = "n1"}.make());
+  EXPECT_EQ(&Topology::of(cluster_, {"rack"}), first) << "a pod changes no topology";
   node("n1", {{"rack", "r2"}});
-  const Topology& second = Topology::of(cluster, {"rack"});
+  const Topology& second = Topology::of(cluster_, {"rack"});
   EXPECT_EQ(second.split(second.everywhere(), 0)[0].name, "r2");
   node("n2", {{"rack", "r3"}});
-  const Topology& third = Topology::of(cluster, {"rack"});
+  const Topology& third = Topology::of(cluster_, {"rack"});
   EXPECT_EQ(third.split(third.everywhere(), 0).size(), 2u);
-  cluster.remove_node("n1");
-  const Topology& fourth = Topology::of(cluster, {"rack"});
+  cluster_.remove_node("n1");
+  const Topology& fourth = Topology::of(cluster_, {"rack"});
   EXPECT_EQ(fourth.split(fourth.everywhere(), 0).size(), 1u);
 }
 

@@ -14,8 +14,8 @@ TEST_F(Groups, ArePoppedWholeInTheOrderOfTheirPods) {
   put("b", {.group = "g"});
   put("a", {.group = "g"});
   EXPECT_EQ(pop(), "");
-  EXPECT_EQ(queue.counts().gated, 1U);
-  now += seconds{1};
+  EXPECT_EQ(queue_.counts().gated, 1U);
+  now_ += seconds{1};
   put("lone");
   put("c", {.priority = 1, .group = "g"});
   EXPECT_EQ(pop(), "g:c,a,b") << "the group waits since its first pod";
@@ -24,16 +24,16 @@ TEST_F(Groups, ArePoppedWholeInTheOrderOfTheirPods) {
 
 TEST_F(Groups, WaitForTheirObjectAndAreReported) {
   put("a", {.group = "g"});
-  EXPECT_EQ(queue.counts().incomplete, 1U);
+  EXPECT_EQ(queue_.counts().incomplete, 1U);
   EXPECT_EQ(pop(), "");
-  EXPECT_TRUE(queue.drain_stranded(now).empty());
-  now += seconds{3};
-  const auto stranded = queue.drain_stranded(now);
+  EXPECT_TRUE(queue_.drain_stranded(now_).empty());
+  now_ += seconds{3};
+  const auto stranded = queue_.drain_stranded(now_);
   ASSERT_EQ(stranded.size(), 1U);
   EXPECT_EQ(stranded[0].why, "pod group \"g\" does not exist");
-  EXPECT_TRUE(queue.drain_stranded(now).empty()) << "once";
+  EXPECT_TRUE(queue_.drain_stranded(now_).empty()) << "once";
   put_group("g", 1);
-  EXPECT_EQ(queue.counts().incomplete, 0U);
+  EXPECT_EQ(queue_.counts().incomplete, 0U);
   EXPECT_EQ(pop(), "g:a");
 }
 
@@ -47,20 +47,20 @@ TEST_F(Groups, RestUntilAnEventCouldHelpAndAreTriedAtOnce) {
     ASSERT_EQ(pop(), "g:a,b");
     refuse_group("g", {"a", "b"});
     node_added();
-    now += seconds{2};
+    now_ += seconds{2};
   }
   ASSERT_EQ(pop(), "g:a,b");
   refuse_group("g", {"a", "b"});
-  now += minutes{4};
+  now_ += minutes{4};
   EXPECT_EQ(pop(), "") << "nothing happened, so nothing is tried";
-  now += minutes{1};
+  now_ += minutes{1};
   ASSERT_EQ(pop(), "g:a,b");
   refuse_group("g", {"a", "b"});
-  now += seconds{2};
-  asked = 0;
+  now_ += seconds{2};
+  asked_ = 0;
   node_added();
-  EXPECT_EQ(asked, 1);
-  EXPECT_EQ(queue.counts().active, 1U)
+  EXPECT_EQ(asked_, 1);
+  EXPECT_EQ(queue_.counts().active, 1U)
       << "two seconds later, although its backoff has grown to 14 s";
 }
 
@@ -90,7 +90,7 @@ TEST_F(Groups, AGatedPodDoesNotHoldTheOthersUnlessTheyNeedIt) {
   put("b", {.group = "basic", .gated = true});
   EXPECT_EQ(pop(), "basic:a");
   place_group("basic", {"a"});
-  EXPECT_EQ(queue.counts().gated, 1U);
+  EXPECT_EQ(queue_.counts().gated, 1U);
 
   put_group("racked", 1, "rack");
   put("c", {.group = "racked"});
@@ -113,7 +113,7 @@ TEST_F(Groups, MembersThatArePresentCountForTheQuorum) {
   remove_running("a", "g");
   node_added();
   EXPECT_EQ(pop(), "");
-  EXPECT_EQ(queue.counts().gated, 1U);
+  EXPECT_EQ(queue_.counts().gated, 1U);
 }
 
 // L14.
@@ -125,18 +125,18 @@ TEST_F(Groups, KeepTheirBackoffWhenBindingsFail) {
     place_group("g", {"a"});
     EXPECT_EQ(pop(), "");
     fail_binding("a");
-    now += seconds{wait_s};
+    now_ += seconds{wait_s};
     EXPECT_EQ(pop(), "");
-    now += seconds{1};
+    now_ += seconds{1};
   }
   ASSERT_EQ(pop(), "g:a");
   place_group("g", {"a"});
-  queue.bound(leaf("g"));
+  queue_.bound(leaf("g"));
   put("b", {.group = "g"});
   ASSERT_EQ(pop(), "g:b");
   place_group("g", {"b"});
   fail_binding("b");
-  now += seconds{2};
+  now_ += seconds{2};
   EXPECT_EQ(pop(), "g:b") << "a success forgives the failures before it";
 }
 
@@ -146,7 +146,7 @@ TEST_F(Groups, AnUnresolvedGroupRestsUntilAnEventCouldHelp) {
   put("a", {.group = "g", .class_hash = 1});
   ASSERT_EQ(pop(), "g:a");
   finish("g", {.refused = {"a"}, .outcome = Outcome::Unresolved, .root = Outcome::Unresolved});
-  now += minutes{4};
+  now_ += minutes{4};
   EXPECT_EQ(pop(), "");
   node_added();
   EXPECT_EQ(pop(), "g:a");
@@ -161,17 +161,17 @@ TEST_F(Groups, ATreeThatIsRefusedAsAWholeFailsOnce) {
     fail_tree_binding("g", {"a", "b", "c"});
     node_added();
     EXPECT_EQ(pop(), "") << "an event is no reason to hurry after an error";
-    now += seconds{wait_s};
+    now_ += seconds{wait_s};
     EXPECT_EQ(pop(), "");
-    now += seconds{1};
+    now_ += seconds{1};
   }
   ASSERT_EQ(pop(), "g:a,b,c");
   place_group("g", {"a", "b", "c"});
   remove("b");
   fail_tree_binding("g", {"a", "c"});
-  now += minutes{1};
+  now_ += minutes{1};
   EXPECT_EQ(pop(), "") << "two of three";
-  EXPECT_EQ(queue.counts().gated, 1U);
+  EXPECT_EQ(queue_.counts().gated, 1U);
 }
 
 TEST_F(Groups, LeftoversRestAndNewcomersAreTriedAtOnce) {
@@ -180,7 +180,7 @@ TEST_F(Groups, LeftoversRestAndNewcomersAreTriedAtOnce) {
   put("b", {.group = "g"});
   ASSERT_EQ(pop(), "g:a,b");
   finish("g", {.placed = {"a"}, .refused = {"b"}});
-  EXPECT_EQ(queue.counts().resting, 1U);
+  EXPECT_EQ(queue_.counts().resting, 1U);
   EXPECT_EQ(pop(), "");
   node_added();
   ASSERT_EQ(pop(), "g:b");
@@ -194,13 +194,13 @@ TEST_F(Groups, WhoseObjectIsDeletedLeaveTheQueue) {
   put("a", {.group = "g"});
   remove_group("g");
   EXPECT_EQ(pop(), "");
-  EXPECT_EQ(queue.counts().incomplete, 1U);
+  EXPECT_EQ(queue_.counts().incomplete, 1U);
   put_group("g", 1);
   ASSERT_EQ(pop(), "g:a");
   remove_group("g");
   refuse_group("g", {"a"});
-  EXPECT_EQ(queue.counts().incomplete, 1U);
-  EXPECT_EQ(queue.counts().resting, 0U);
+  EXPECT_EQ(queue_.counts().incomplete, 1U);
+  EXPECT_EQ(queue_.counts().resting, 0U);
 }
 
 TEST_F(Groups, AfterAnErrorWaitForTimeAlone) {
@@ -210,12 +210,12 @@ TEST_F(Groups, AfterAnErrorWaitForTimeAlone) {
   finish("g", {.refused = {"a"}, .outcome = Outcome::Error, .root = Outcome::Error});
   node_added();
   EXPECT_EQ(pop(), "");
-  now += seconds{2};
+  now_ += seconds{2};
   EXPECT_EQ(pop(), "g:a");
 }
 
 TEST_F(Groups, ConstrainedOnesAreAlsoWokenByLabels) {
-  helps = {};
+  helps_ = {};
   put_group("racked", 1, "rack");
   put_group("free", 1);
   put("a", {.group = "racked"});
@@ -224,7 +224,7 @@ TEST_F(Groups, ConstrainedOnesAreAlsoWokenByLabels) {
   refuse_group("racked", {"a"});
   ASSERT_EQ(pop(), "free:b");
   refuse_group("free", {"b"});
-  queue.wake({Resource::Node, Action::UpdateNodeLabel, nullptr, nullptr}, now);
+  queue_.wake({Resource::Node, Action::UpdateNodeLabel, nullptr, nullptr}, now_);
   EXPECT_EQ(pop(), "racked:a");
   EXPECT_EQ(pop(), "");
 }
@@ -246,10 +246,10 @@ TEST_F(Groups, AreWokenWhenSomebodyElseBindsAMember) {
   put("b", {.group = "g"});
   ASSERT_EQ(pop(), "g:a,b");
   refuse_group("g", {"a", "b"});
-  now += seconds{30};
+  now_ += seconds{30};
   EXPECT_EQ(pop(), "");
-  model.put(make_pod("a", {.group = "g", .node = "n1"}));
-  queue.remove_pod("a", now);
+  model_.put(make_pod("a", {.group = "g", .node = "n1"}));
+  queue_.remove_pod("a", now_);
   EXPECT_EQ(pop(), "g:b");
 }
 
@@ -260,7 +260,7 @@ TEST_F(Groups, AreWokenWhenARunningMemberLeaves) {
   put("new", {.group = "g"});
   ASSERT_EQ(pop(), "g:new");
   refuse_group("g", {"new"});
-  now += seconds{30};
+  now_ += seconds{30};
   EXPECT_EQ(pop(), "");
   remove_running("old", "g");
   EXPECT_EQ(pop(), "g:new");
@@ -277,12 +277,12 @@ TEST_F(Groups, LeftoversDoNotInheritTheBackoff) {
     refuse_group("g", {"a", "b"});
     node_added();
   }
-  EXPECT_EQ(queue.counts().backoff, 1U);
+  EXPECT_EQ(queue_.counts().backoff, 1U);
   ASSERT_EQ(pop(), "g:a,b") << "nothing else is active";
   finish("g", {.placed = {"a"}, .refused = {"b"}});
   node_added();
-  EXPECT_EQ(queue.counts().active, 1U);
-  EXPECT_EQ(queue.counts().backoff, 0U);
+  EXPECT_EQ(queue_.counts().active, 1U);
+  EXPECT_EQ(queue_.counts().backoff, 0U);
 }
 
 }  // namespace

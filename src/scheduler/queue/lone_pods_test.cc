@@ -13,7 +13,7 @@ using LonePods = QueueTest;
 TEST_F(LonePods, ArePoppedByPriorityThenAgeThenArrival) {
   put("low-1");
   put("low-2");
-  now += seconds{1};
+  now_ += seconds{1};
   put("low-3");
   put("high", {.priority = 10});
   EXPECT_EQ(pop(), "high");
@@ -27,8 +27,8 @@ TEST_F(LonePods, RestUntilAnEventCouldHelp) {
   put("a");
   EXPECT_EQ(pop(), "a");
   refuse("a", {"Taint"});
-  EXPECT_EQ(queue.counts().resting, 1U);
-  now += seconds{30};
+  EXPECT_EQ(queue_.counts().resting, 1U);
+  now_ += seconds{30};
   pod_deleted();
   EXPECT_EQ(pop(), "") << "a freed slot does not lift a taint";
   node_added();
@@ -40,7 +40,7 @@ TEST_F(LonePods, AreTakenFromBackoffWhenNothingElseIsActive) {
   EXPECT_EQ(pop(), "a");
   refuse("a");
   node_added();
-  EXPECT_EQ(queue.counts().backoff, 1U);
+  EXPECT_EQ(queue_.counts().backoff, 1U);
   put("b");
   EXPECT_EQ(pop(), "b");
   EXPECT_EQ(pop(), "a");
@@ -53,10 +53,10 @@ TEST_F(LonePods, WaitOutTheBackoffAfterAnError) {
     finish("a", {.refused = {"a"}, .outcome = Outcome::Error});
     node_added();
     EXPECT_EQ(pop(), "");
-    now += seconds{wait_s} + milliseconds{999};
+    now_ += seconds{wait_s} + milliseconds{999};
     EXPECT_EQ(pop(), "") << "the second of expiry still counts";
-    now += milliseconds{1};
-    EXPECT_EQ(queue.next_deadline(), now);
+    now_ += milliseconds{1};
+    EXPECT_EQ(queue_.next_deadline(), now_);
   }
 }
 
@@ -71,7 +71,7 @@ TEST_F(LonePods, OfThoseInBackoffTheFirstToExpireIsTakenFirst) {
   EXPECT_EQ(pop(), "b");
   refuse("b");
   node_added();
-  EXPECT_EQ(queue.counts().backoff, 2U);
+  EXPECT_EQ(queue_.counts().backoff, 2U);
   EXPECT_EQ(pop(), "b") << "refused once, it waits for a second; a waits for two";
   EXPECT_EQ(pop(), "a");
 }
@@ -80,7 +80,7 @@ TEST_F(LonePods, ARejectionEndsARowOfErrors) {
   put("a");
   EXPECT_EQ(pop(), "a");
   finish("a", {.refused = {"a"}, .outcome = Outcome::Error});
-  now += seconds{2};
+  now_ += seconds{2};
   EXPECT_EQ(pop(), "a");
   node_added();
   refuse("a");
@@ -100,8 +100,8 @@ TEST_F(LonePods, AreTriedAgainAfterFiveMinutesAnyway) {
   put("a");
   EXPECT_EQ(pop(), "a");
   refuse("a", {"Nobody"});
-  EXPECT_EQ(queue.next_deadline(), now + minutes{5});
-  now += minutes{5};
+  EXPECT_EQ(queue_.next_deadline(), now_ + minutes{5});
+  now_ += minutes{5};
   EXPECT_EQ(pop(), "a");
 }
 
@@ -120,10 +120,10 @@ TEST_F(LonePods, OnlyUpToThePriorityOfAReleasedNomination) {
 TEST_F(LonePods, WaitBehindTheirGates) {
   put("a", {.gated = true});
   EXPECT_EQ(pop(), "");
-  EXPECT_EQ(queue.counts().gated, 1U);
+  EXPECT_EQ(queue_.counts().gated, 1U);
   put("b");
   put("a");
-  EXPECT_EQ(queue.counts().gated, 0U);
+  EXPECT_EQ(queue_.counts().gated, 0U);
   EXPECT_EQ(pop(), "a") << "it has been waiting longer";
   EXPECT_EQ(pop(), "b");
 }
@@ -134,10 +134,10 @@ TEST_F(LonePods, ReplayEventsThatCameInFlight) {
   EXPECT_EQ(pop(), "a");
   node_added();
   refuse("a");
-  EXPECT_EQ(queue.counts().backoff, 1U);
+  EXPECT_EQ(queue_.counts().backoff, 1U);
   EXPECT_EQ(pop(), "b");
   refuse("b");
-  EXPECT_EQ(queue.counts().resting, 1U) << "the event came before b was popped";
+  EXPECT_EQ(queue_.counts().resting, 1U) << "the event came before b was popped";
 }
 
 TEST_F(LonePods, OfOneShapeAreWokenOneAtATime) {
@@ -146,18 +146,18 @@ TEST_F(LonePods, OfOneShapeAreWokenOneAtATime) {
     EXPECT_EQ(pop(), name);
     refuse(name);
   }
-  now += seconds{60};
-  asked = 0;
+  now_ += seconds{60};
+  asked_ = 0;
   node_added();
-  EXPECT_EQ(asked, 1) << "one answer is good for all";
-  EXPECT_EQ(queue.counts().active, 1U);
+  EXPECT_EQ(asked_, 1) << "one answer is good for all";
+  EXPECT_EQ(queue_.counts().active, 1U);
   EXPECT_EQ(pop(), "a");
   place("a");
   EXPECT_EQ(pop(), "b");
   refuse("b");
   EXPECT_EQ(pop(), "") << "what b was refused, c would be";
-  EXPECT_EQ(queue.counts().resting, 3U);
-  now += seconds{60};
+  EXPECT_EQ(queue_.counts().resting, 3U);
+  now_ += seconds{60};
   node_added();
   EXPECT_EQ(pop(), "c");
   remove("c");
@@ -170,11 +170,11 @@ TEST_F(LonePods, OfOneShapeFollowTheirSpokesmanToOtherPlugins) {
     EXPECT_EQ(pop(), name);
     refuse(name, {"Fit"});
   }
-  now += seconds{60};
+  now_ += seconds{60};
   pod_deleted();
   EXPECT_EQ(pop(), "a");
   refuse("a", {"Taint"});
-  now += seconds{60};
+  now_ += seconds{60};
   pod_deleted();
   EXPECT_EQ(pop(), "") << "all of them now wait for a taint to go";
   node_added();
@@ -187,7 +187,7 @@ TEST_F(LonePods, OfOneShapeGoOnAfterAnErrorOfTheFirst) {
     EXPECT_EQ(pop(), name);
     refuse(name);
   }
-  now += seconds{60};
+  now_ += seconds{60};
   node_added();
   EXPECT_EQ(pop(), "a");
   finish("a", {.refused = {"a"}, .outcome = Outcome::Error});
@@ -199,11 +199,11 @@ TEST_F(LonePods, KeepTheirBackoffWhenABindingFails) {
   for (const int wait_s : {1, 2, 4}) {
     EXPECT_EQ(pop(), "a");
     place("a");
-    EXPECT_TRUE(queue.is_committing("a"));
+    EXPECT_TRUE(queue_.is_committing("a"));
     EXPECT_EQ(pop(), "");
     fail_binding("a");
     EXPECT_EQ(pop(), "");
-    now += seconds{wait_s + 1};
+    now_ += seconds{wait_s + 1};
   }
 }
 
@@ -213,7 +213,7 @@ TEST_F(LonePods, AreGoneWhenDeletedInFlight) {
   remove("a");
   refuse("a");
   place("a");
-  EXPECT_FALSE(queue.knows("a"));
+  EXPECT_FALSE(queue_.knows("a"));
   node_added();
   EXPECT_EQ(pop(), "");
 }

@@ -58,13 +58,15 @@ using Names = std::vector<std::string>;
 // it asks.
 class QueueTest : public ::testing::Test, private ModelListener {
  protected:
-  QueueTest() { model.set_listener(this); }
-  void TearDown() override { EXPECT_EQ(queue.inconsistency(), ""); }
+  QueueTest() { model_.set_listener(this); }
+  void TearDown() override { EXPECT_EQ(queue_.inconsistency(), ""); }
 
   void on_pod(const PodChange&) override {}
   void on_node(const NodeChange&) override {}
-  void on_group(const GroupChange& change) override { queue.group_changed(change, now); }
-  void on_workload(const TreeFaults::Anchors& judged) override { queue.trees_judged(judged, now); }
+  void on_group(const GroupChange& change) override { queue_.group_changed(change, now_); }
+  void on_workload(const TreeFaults::Anchors& judged) override {
+    queue_.trees_judged(judged, now_);
+  }
 
   void put(const std::string& name, const PodOptions& options) {
     QueuePod pod;
@@ -73,33 +75,33 @@ class QueueTest : public ::testing::Test, private ModelListener {
     if (!options.group.empty()) pod.group = leaf(options.group);
     pod.gated = options.gated;
     pod.class_hash = options.class_hash;
-    model.put(pod.pod);
-    queue.set_pod(std::move(pod), {}, now);
+    model_.put(pod.pod);
+    queue_.set_pod(std::move(pod), {}, now_);
   }
   void put(const std::string& name) { put(name, PodOptions{}); }
   // It waits no more, and is gone.
   void remove(const std::string& name) {
-    if (const auto pod = model.pod("ns", name)) model.remove(*pod);
-    queue.remove_pod(name, now);
+    if (const auto pod = model_.pod("ns", name)) model_.remove(*pod);
+    queue_.remove_pod(name, now_);
   }
   // A member that has a node comes, or goes.
   void put_running(const std::string& name, const std::string& group) {
-    model.put(make_pod(name, {.group = group, .node = "n1"}));
-    queue.members_changed(leaf(group), true, now);
+    model_.put(make_pod(name, {.group = group, .node = "n1"}));
+    queue_.members_changed(leaf(group), true, now_);
   }
   void remove_running(const std::string& name, const std::string& group) {
-    model.remove(*model.pod("ns", name));
-    queue.members_changed(leaf(group), true, now);
+    model_.remove(*model_.pod("ns", name));
+    queue_.members_changed(leaf(group), true, now_);
   }
 
   void put_group(const std::string& name, std::int32_t minimum, const std::string& topology = {}) {
-    model.put(make_group(name, minimum, topology));
+    model_.put(make_group(name, minimum, topology));
   }
-  void remove_group(const std::string& name) { model.remove(*make_group(name, 1, "")); }
+  void remove_group(const std::string& name) { model_.remove(*make_group(name, 1, "")); }
 
   // What is popped next: "pod", or "group:pod,pod"; empty if nothing is.
   std::string pop() {
-    auto next = queue.pop(now);
+    auto next = queue_.pop(now_);
     if (!next) return "";
     std::string name;
     std::string out;
@@ -112,7 +114,7 @@ class QueueTest : public ::testing::Test, private ModelListener {
       for (const PendingPod& member : group.pods)
         out += (out.back() == ':' ? "" : ",") + member.pod->meta().name;
     }
-    popped.insert_or_assign(name, std::move(*next));
+    popped_.insert_or_assign(name, std::move(*next));
     return out;
   }
 
@@ -127,16 +129,16 @@ class QueueTest : public ::testing::Test, private ModelListener {
   void finish(const std::string& name, const Ending& ending) {
     Plan plan;
     for (const std::string& pod : ending.placed) {
-      const api::ObjectPtr known = model.pod("ns", pod);
-      if (known != nullptr) model.assume(known, "n1");
+      const api::ObjectPtr known = model_.pod("ns", pod);
+      if (known != nullptr) model_.assume(known, "n1");
       plan.assignments.push_back({known != nullptr ? known : make_pod(pod), "n1"});
     }
     for (const std::string& pod : ending.refused)
       plan.refusals.push_back({make_pod(pod), ending.outcome, "", ending.plugins});
-    const SchedulingQueue::Popped& entity = popped.at(name);
+    const SchedulingQueue::Popped& entity = popped_.at(name);
     if (std::holds_alternative<Group>(entity))
       plan.groups.push_back({leaf(name), nullptr, ending.root, "", ""});
-    queue.finish(entity, plan, now);
+    queue_.finish(entity, plan, now_);
   }
   void refuse(const std::string& pod, const Names& plugins = {"Fit"}) {
     finish(pod, {.refused = {pod}, .plugins = plugins});
@@ -147,30 +149,30 @@ class QueueTest : public ::testing::Test, private ModelListener {
   }
   void place_group(const std::string& group, const Names& pods) { finish(group, {.placed = pods}); }
   void fail_binding(const std::string& pod) {
-    model.forget(*model.pod("ns", pod));
-    queue.bind_failed(pod, now);
+    model_.forget(*model_.pod("ns", pod));
+    queue_.bind_failed(pod, now_);
   }
   void fail_tree_binding(const std::string& group, const Names& pods) {
-    for (const std::string& pod : pods) model.forget(*model.pod("ns", pod));
-    queue.tree_bind_failed(leaf(group), pods, now);
+    for (const std::string& pod : pods) model_.forget(*model_.pod("ns", pod));
+    queue_.tree_bind_failed(leaf(group), pods, now_);
   }
 
-  void node_added() { queue.wake({Resource::Node, Action::Add, nullptr, nullptr}, now); }
+  void node_added() { queue_.wake({Resource::Node, Action::Add, nullptr, nullptr}, now_); }
   void pod_deleted(std::optional<std::int32_t> priority_max = {}) {
-    queue.wake({Resource::AssignedPod, Action::Delete, nullptr, nullptr}, now, priority_max);
+    queue_.wake({Resource::AssignedPod, Action::Delete, nullptr, nullptr}, now_, priority_max);
   }
 
-  Time now{std::chrono::seconds{1000}};
-  std::set<std::pair<std::string, Resource>> helps{
+  Time now_{std::chrono::seconds{1000}};
+  std::set<std::pair<std::string, Resource>> helps_{
       {"Fit", Resource::Node}, {"Fit", Resource::AssignedPod}, {"Taint", Resource::Node}};
-  int asked = 0;
-  ClusterModel model{default_profile(), {}};
-  SchedulingQueue queue{
-      {}, model, [this](std::string_view plugin, const api::Object&, const ClusterEvent& event) {
-        ++asked;
-        return helps.contains({std::string(plugin), event.resource});
+  int asked_ = 0;
+  ClusterModel model_{default_profile(), {}};
+  SchedulingQueue queue_{
+      {}, model_, [this](std::string_view plugin, const api::Object&, const ClusterEvent& event) {
+        ++asked_;
+        return helps_.contains({std::string(plugin), event.resource});
       }};
-  std::map<std::string, SchedulingQueue::Popped> popped;
+  std::map<std::string, SchedulingQueue::Popped> popped_;
 };
 
 }  // namespace muster::scheduler
