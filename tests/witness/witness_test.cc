@@ -289,7 +289,7 @@ TEST(Witness, TheOrderInWhichObjectsCameDoesNotMatter) {
   for_cases({.first = 400'001, .count = 500}, [](const Case& drawn) -> std::string {
     const Objects objects(drawn);
     const Attempted first = attempt_fresh(objects);
-    for (const std::uint64_t order : {1, 2, 3})
+    for (const std::uint64_t order : {1U, 2U, 3U})
       if (const Attempted other = attempt_fresh(objects, {}, {}, order); !(other == first))
         return fmt::format("plan:{}\nin order {}:{}", text_of(first.placed), order,
                            text_of(other.placed));

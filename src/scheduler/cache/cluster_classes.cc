@@ -6,7 +6,7 @@
 namespace muster::scheduler {
 
 const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
-  const api::PodView& view = pod->view<api::PodView>();
+  const auto& view = pod->view<api::PodView>();
   std::vector<ClassId>& candidates = classes_->by_hash[view.needs_hash];
   for (const ClassId id : candidates)
     if (*classes_->by_id[index_of(id)]->needs == view.needs) return *classes_->by_id[index_of(id)];

@@ -16,8 +16,8 @@ using Amounts64 = hn::ScalableTag<std::int64_t>;
 using Doubles = hn::ScalableTag<double>;
 
 // Rows come in blocks of 64, so every lane count up to 64 divides them.
-void NarrowByFit(std::span<const Demand> demands, const std::int64_t* slots,
-                 const std::int64_t* pods, std::uint64_t* words, std::size_t word_count) {
+void narrow_by_fit_lanes(std::span<const Demand> demands, const std::int64_t* slots,
+                         const std::int64_t* pods, std::uint64_t* words, std::size_t word_count) {
   const Amounts64 d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t w = 0; w < word_count; ++w) {
@@ -42,8 +42,8 @@ void NarrowByFit(std::span<const Demand> demands, const std::int64_t* slots,
   }
 }
 
-void CapByFit(std::span<const Demand> demands, const std::int64_t* slots, const std::int64_t* pods,
-              std::int32_t* caps, std::size_t rows) {
+void cap_by_fit_lanes(std::span<const Demand> demands, const std::int64_t* slots,
+                      const std::int64_t* pods, std::int32_t* caps, std::size_t rows) {
   const Amounts64 d;
   const Doubles f;
   const hn::Rebind<std::int32_t, Doubles> narrow;
@@ -64,8 +64,8 @@ void CapByFit(std::span<const Demand> demands, const std::int64_t* slots, const 
   }
 }
 
-void AddLeastAllocated(std::span<const Share> shares, std::int64_t weight, std::int32_t* totals,
-                       std::size_t rows) {
+void add_least_allocated_lanes(std::span<const Share> shares, std::int64_t weight,
+                               std::int32_t* totals, std::size_t rows) {
   const Amounts64 d;
   const Doubles f;
   const hn::Rebind<std::int32_t, Doubles> narrow;
@@ -101,7 +101,7 @@ void AddLeastAllocated(std::span<const Share> shares, std::int64_t weight, std::
 
 // The balance of two shares, as upstream computes it: trunc((1 - |f0 - f1| / 2) * 100).
 template <class V, class M>
-HWY_INLINE V Balance(const Doubles f, V used0, V used1, V capacity0, V capacity1, M both) {
+HWY_INLINE V balance_lanes(const Doubles f, V used0, V used1, V capacity0, V capacity1, M both) {
   const auto one = hn::Set(f, 1.0);
   const auto f0 = hn::Min(hn::Div(used0, capacity0), one);
   const auto f1 = hn::Min(hn::Div(used1, capacity1), one);
@@ -110,8 +110,8 @@ HWY_INLINE V Balance(const Doubles f, V used0, V used1, V capacity0, V capacity1
   return hn::Trunc(hn::Mul(hn::Sub(one, deviation), hn::Set(f, 100.0)));
 }
 
-void AddBalancedPair(const Share& a, const Share& b, std::int64_t weight, std::int32_t* totals,
-                     std::size_t rows) {
+void add_balanced_pair_lanes(const Share& a, const Share& b, std::int64_t weight,
+                             std::int32_t* totals, std::size_t rows) {
   const Amounts64 d;
   const Doubles f;
   const hn::Rebind<std::int32_t, Doubles> narrow;
@@ -128,11 +128,11 @@ void AddBalancedPair(const Share& a, const Share& b, std::int64_t weight, std::i
     const auto divisor1 = hn::Max(capacity1, one);
     const auto used0 = hn::Load(d, a.used + row);
     const auto used1 = hn::Load(d, b.used + row);
-    const auto without =
-        Balance(f, hn::ConvertTo(f, used0), hn::ConvertTo(f, used1), divisor0, divisor1, both);
-    const auto with =
-        Balance(f, hn::ConvertTo(f, hn::Add(used0, hn::Set(d, a.wanted))),
-                hn::ConvertTo(f, hn::Add(used1, hn::Set(d, b.wanted))), divisor0, divisor1, both);
+    const auto without = balance_lanes(f, hn::ConvertTo(f, used0), hn::ConvertTo(f, used1),
+                                       divisor0, divisor1, both);
+    const auto with = balance_lanes(f, hn::ConvertTo(f, hn::Add(used0, hn::Set(d, a.wanted))),
+                                    hn::ConvertTo(f, hn::Add(used1, hn::Set(d, b.wanted))),
+                                    divisor0, divisor1, both);
     const auto gain = hn::Trunc(hn::Mul(hn::Add(fifty, hn::Sub(with, without)), half));
     const auto score = hn::Mul(hn::Add(fifty, gain), times);
     const auto before = hn::Load(narrow, totals + row);
@@ -141,8 +141,8 @@ void AddBalancedPair(const Share& a, const Share& b, std::int64_t weight, std::i
 }
 
 // The keys of the rows from `row` on; 0 for those whose bit is not set.
-HWY_INLINE hn::Vec<Amounts64> Keys(std::uint64_t bits, const std::int32_t* totals,
-                                   const std::uint32_t* ranks, std::size_t row) {
+HWY_INLINE hn::Vec<Amounts64> key_lanes(std::uint64_t bits, const std::int32_t* totals,
+                                        const std::uint32_t* ranks, std::size_t row) {
   const Amounts64 d;
   const hn::Rebind<std::int32_t, Amounts64> narrow;
   const hn::RebindToUnsigned<decltype(narrow)> narrow_unsigned;
@@ -158,26 +158,26 @@ HWY_INLINE hn::Vec<Amounts64> Keys(std::uint64_t bits, const std::int32_t* total
 }
 
 // Whole words only; `words` says for which rows there is room.
-void PackKeys(const std::uint64_t* words, std::size_t word_count, const std::int32_t* totals,
-              const std::uint32_t* ranks, std::uint64_t* keys) {
+void pack_keys_lanes(const std::uint64_t* words, std::size_t word_count, const std::int32_t* totals,
+                     const std::uint32_t* ranks, std::uint64_t* keys) {
   const Amounts64 d;
   const hn::RebindToUnsigned<Amounts64> u;
   for (std::size_t w = 0; w < word_count; ++w) {
     if (words[w] == 0) continue;
     for (std::size_t at = 0; at < 64; at += hn::Lanes(d))
-      hn::StoreU(hn::BitCast(u, Keys(words[w] >> at, totals, ranks, w * 64 + at)), u,
+      hn::StoreU(hn::BitCast(u, key_lanes(words[w] >> at, totals, ranks, w * 64 + at)), u,
                  keys + w * 64 + at);
   }
 }
 
-std::uint64_t BestKey(const std::uint64_t* words, std::size_t word_count,
-                      const std::int32_t* totals, const std::uint32_t* ranks) {
+std::uint64_t best_key_lanes(const std::uint64_t* words, std::size_t word_count,
+                             const std::int32_t* totals, const std::uint32_t* ranks) {
   const Amounts64 d;
   auto best = hn::Zero(d);
   for (std::size_t w = 0; w < word_count; ++w) {
     if (words[w] == 0) continue;
     for (std::size_t at = 0; at < 64; at += hn::Lanes(d))
-      best = hn::Max(best, Keys(words[w] >> at, totals, ranks, w * 64 + at));
+      best = hn::Max(best, key_lanes(words[w] >> at, totals, ranks, w * 64 + at));
   }
   return static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(d, best)));
 }
@@ -189,12 +189,12 @@ HWY_AFTER_NAMESPACE();
 namespace muster::scheduler {
 namespace {
 
-HWY_EXPORT(NarrowByFit);
-HWY_EXPORT(CapByFit);
-HWY_EXPORT(AddLeastAllocated);
-HWY_EXPORT(AddBalancedPair);
-HWY_EXPORT(PackKeys);
-HWY_EXPORT(BestKey);
+HWY_EXPORT(narrow_by_fit_lanes);
+HWY_EXPORT(cap_by_fit_lanes);
+HWY_EXPORT(add_least_allocated_lanes);
+HWY_EXPORT(add_balanced_pair_lanes);
+HWY_EXPORT(pack_keys_lanes);
+HWY_EXPORT(best_key_lanes);
 
 // trunc((1 - deviation) * 100) over the shares that count; `wanted` is added for the balance with
 // the pod.
@@ -226,13 +226,13 @@ double balance_at(std::span<const Share> shares, std::size_t row, bool with_pod)
 
 void narrow_by_fit(std::span<const Demand> demands, const std::int64_t* slots,
                    const std::int64_t* pods, NodeSet& candidates) {
-  HWY_DYNAMIC_DISPATCH(NarrowByFit)(demands, slots, pods, candidates.words(),
-                                    candidates.word_count());
+  HWY_DYNAMIC_DISPATCH(narrow_by_fit_lanes)(demands, slots, pods, candidates.words(),
+                                            candidates.word_count());
 }
 
 void cap_by_fit(std::span<const Demand> demands, const std::int64_t* slots,
                 const std::int64_t* pods, CapColumn& at_most) {
-  HWY_DYNAMIC_DISPATCH(CapByFit)(demands, slots, pods, at_most.data(), at_most.padded());
+  HWY_DYNAMIC_DISPATCH(cap_by_fit_lanes)(demands, slots, pods, at_most.data(), at_most.padded());
 }
 
 std::int32_t cap_by_fit_at(std::span<const Demand> demands, const std::int64_t* slots,
@@ -249,7 +249,7 @@ std::int32_t cap_by_fit_at(std::span<const Demand> demands, const std::int64_t* 
 void pack_keys(const NodeSet& nodes, const Column<std::int32_t>& totals,
                const Column<std::uint32_t>& ranks, std::span<std::uint64_t> keys) {
   const std::size_t whole = keys.size() / 64;
-  HWY_DYNAMIC_DISPATCH(PackKeys)
+  HWY_DYNAMIC_DISPATCH(pack_keys_lanes)
   (nodes.words(), whole, totals.data(), ranks.data(), keys.data());
   for (std::size_t row = whole * 64; row < keys.size(); ++row) {
     const auto node = static_cast<NodeId>(row);
@@ -261,14 +261,14 @@ void pack_keys(const NodeSet& nodes, const Column<std::int32_t>& totals,
 
 std::uint64_t best_key(const NodeSet& nodes, const Column<std::int32_t>& totals,
                        const Column<std::uint32_t>& ranks) {
-  return HWY_DYNAMIC_DISPATCH(BestKey)(nodes.words(), nodes.word_count(), totals.data(),
-                                       ranks.data());
+  return HWY_DYNAMIC_DISPATCH(best_key_lanes)(nodes.words(), nodes.word_count(), totals.data(),
+                                              ranks.data());
 }
 
 void add_least_allocated(std::span<const Share> shares, std::int64_t weight, bool amounts_are_small,
                          Column<std::int32_t>& totals) {
   if (amounts_are_small) {
-    HWY_DYNAMIC_DISPATCH(AddLeastAllocated)(shares, weight, totals.data(), totals.padded());
+    HWY_DYNAMIC_DISPATCH(add_least_allocated_lanes)(shares, weight, totals.data(), totals.padded());
     return;
   }
   for (std::size_t row = 0; row < totals.padded(); ++row)
@@ -291,8 +291,8 @@ std::int64_t least_allocated_at(std::span<const Share> shares, std::size_t row) 
 void add_balanced(std::span<const Share> shares, std::int64_t weight,
                   Column<std::int32_t>& totals) {
   if (shares.size() == 2) {
-    HWY_DYNAMIC_DISPATCH(AddBalancedPair)(shares[0], shares[1], weight, totals.data(),
-                                          totals.padded());
+    HWY_DYNAMIC_DISPATCH(add_balanced_pair_lanes)(shares[0], shares[1], weight, totals.data(),
+                                                  totals.padded());
     return;
   }
   for (std::size_t row = 0; row < totals.padded(); ++row)

@@ -145,7 +145,7 @@ TEST(ColumnMath, WholeColumnsAgreeWithSingleRows) {
 
 TEST(Keys, AreTheSameForOneRowAndForAll) {
   std::mt19937 random(7);  // NOLINT: the same numbers every time
-  for (const std::size_t rows : {1, 63, 64, 65, 200, 1000}) {
+  for (const std::size_t rows : {1U, 63U, 64U, 65U, 200U, 1000U}) {
     NodeSet nodes(rows);
     Column<std::int32_t> totals;
     Column<std::uint32_t> ranks;

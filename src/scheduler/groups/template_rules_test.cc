@@ -54,8 +54,7 @@ TEST(TemplateRules, ComparesKindAndNesting) {
        "PodGroup \"p-0\" is a root, but template \"prefill\" of Workload \"w\" is below "
        "\"replica\""},
       {root, &root,
-       "CompositePodGroup \"r\" is below \"root\", but template \"root\" of Workload \"w\" is a "
-       "root"},
+       R"(CompositePodGroup "r" is below "root", but template "root" of Workload "w" is a root)"},
   };
   for (const Case& c : cases) EXPECT_EQ(template_fault(c.group, c.parent, shape()), c.want);
 }

@@ -23,7 +23,7 @@ class TreeFaultsTest : public ::testing::Test {
     std::string workload = "w";
     std::string from = "t";
   };
-  void put(const GroupKey& key, Options options) {
+  void put(const GroupKey& key, const Options& options) {
     GroupSpec group;
     group.key = key;
     group.parent = options.parent;
