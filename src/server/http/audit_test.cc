@@ -99,7 +99,7 @@ TEST(AuditTest, AFullFileIsRenamedAndOldOnesGo) {
   for (int i = 0; i < 2; ++i) log->write(each);
   EXPECT_EQ(files(), (std::set<std::string>{"audit.log", "audit-2026-02-10T00-00-04.500.log"}));
   for (const std::string& name : files())
-    EXPECT_LE(std::filesystem::file_size(folder + "/" + name), 2 * line) << name;
+    EXPECT_LE(std::filesystem::file_size(std::filesystem::path(folder) / name), 2 * line) << name;
   std::filesystem::remove_all(folder);
 }
 

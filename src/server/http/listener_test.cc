@@ -87,7 +87,7 @@ TEST_F(ListenerTest, WhoIsNotToOrphanIsToldWhatIsStillThere) {
     ASSERT_EQ(wire.ask({.method = "POST", .target = kPods, .body = pod_json(name, held)}).code,
               201);
     EXPECT_EQ(wire.ask({.method = "DELETE",
-                        .target = kPods + "/" + name,
+                        .target = fmt::format("{}/{}", kPods, name),
                         .body = R"({"orphanDependents":false})"})
                   .code,
               held.empty() ? 200 : 202);
