@@ -17,7 +17,7 @@ api::ObjectPtr object(std::string_view kind, std::string_view json) {
   return api::Object::make(*api::find_kind(kRbac, kind), api::parse_json(json).value().value);
 }
 
-Attributes ask(std::string verb, std::string resource, std::string name_space = "ns",
+Attributes ask(std::string verb, const std::string& resource, std::string name_space = "ns",
                std::string name = "") {
   const std::size_t slash = resource.find('/');
   Attributes out{.is_resource = true, .verb = std::move(verb)};
