@@ -17,7 +17,7 @@ namespace muster::server {
 // at once are refused. Trailers and chunk extensions are bounded and dropped.
 class Http1Parser final : public boost::beast::http::basic_parser<true> {
  public:
-  using error_code = boost::system::error_code;
+  using error_code = boost::system::error_code;  // NOLINT: the name that Boost has
 
   Http1Parser(HttpRequest& into, std::size_t body_bytes_max);
 
