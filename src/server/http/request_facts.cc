@@ -88,7 +88,7 @@ namespace {
 std::string duration_fault(std::string_view text) {
   const std::string_view whole = text;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const std::string invalid = fmt::format("time: invalid duration {:?}", whole);
+  std::string invalid = fmt::format("time: invalid duration {:?}", whole);
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   if (text == "0") return "";
   if (text.empty()) return invalid;
