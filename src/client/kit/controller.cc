@@ -13,6 +13,7 @@ Controller::Controller(std::string_view name, ComponentContext context, std::vec
     : name_(name),
       watches_(std::move(watches)),
       calls_(std::move(context.send), context.metrics),
+      events_({.component = name_ + "-controller", .instance = name_ + "-controller"}, calls_),
       work_(name, context.metrics),
       stopwatch_(std::move(context.stopwatch)) {
   if (context.metrics == nullptr || !stopwatch_) return;
@@ -73,11 +74,15 @@ std::size_t Controller::run_once(Time now, std::size_t limit) {
     // It made no call, so there was nothing to do.
     if (!work_.is_held(*key)) work_.forget_failures(*key);
   }
+  events_.run(now);
   return done;
 }
 
 std::optional<Time> Controller::next_deadline() const {
-  return synced_ ? work_.next_deadline() : std::nullopt;
+  if (!synced_) return std::nullopt;
+  const std::optional<Time> work = work_.next_deadline();
+  const std::optional<Time> events = events_.next_deadline();
+  return work && events ? std::min(*work, *events) : work ? work : events;
 }
 
 void Controller::call(const std::string& key, api::Request request) {

@@ -4,10 +4,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/component.h"
 #include "client/kit/calls.h"
+#include "client/kit/event_recorder.h"
 #include "client/kit/mirror.h"
 #include "client/kit/work_queue.h"
 
@@ -55,7 +57,7 @@ class Controller : public Component {
     std::function<bool(const api::Object& object)> only = nullptr;
   };
 
-  // `name` is its name in logs and metrics.
+  // `name` is its name in logs and metrics; its events come from "<name>-controller".
   Controller(std::string_view name, ComponentContext context, std::vector<Watch> watches);
 
   // Compares what is with what should be, for one key, and makes at most a few calls. It is asked
@@ -69,6 +71,11 @@ class Controller : public Component {
   // failure: the feed will show that the object is gone.
   void finish(const std::string& key, const Outcome& outcome, Time now);
 
+  // Tells users what happened to an object.
+  void record(const api::Object& about, EventNote note, Time now) {
+    events_.record(about, std::move(note), now);
+  }
+
   WorkQueue& work() { return work_; }
 
   // The key that most controllers use: namespace/name of the object itself.
@@ -81,6 +88,7 @@ class Controller : public Component {
   const std::string name_;
   const std::vector<Watch> watches_;
   Calls calls_;
+  EventRecorder events_;
   WorkQueue work_;
   const std::function<std::chrono::nanoseconds()> stopwatch_;
   Histogram worked_;

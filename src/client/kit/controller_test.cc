@@ -163,5 +163,45 @@ TEST(SplitKeyTest, GivesNamespaceAndName) {
   EXPECT_EQ(split_key("a").name, "a");
 }
 
+// Says of every pod that it saw it.
+class Herald final : public Controller {
+ public:
+  explicit Herald(ComponentContext context)
+      : Controller("herald", std::move(context),
+                   {{.kind = &api::kinds::pod(), .mirror = &pods_, .keys_of = own_key}}) {}
+
+ private:
+  void reconcile(const std::string& key, Time now) override {
+    const auto [name_space, name] = split_key(key);
+    record(*pods_.find(name_space, name), {"Normal", "Seen", "Seeing", "Saw " + key}, now);
+  }
+
+  Mirror pods_;
+};
+
+TEST(Controller, SendsTheEventsItRecordsAndTriesAgain) {
+  std::vector<std::pair<api::Request, std::uint64_t>> sent;
+  Herald herald({.send = [&](api::Request request, std::uint64_t ticket) {
+    sent.emplace_back(std::move(request), ticket);
+  }});
+  const Time now{seconds{100}};
+  const auto document = api::parse_json(R"({"metadata":{"name":"a","namespace":"ns"}})");
+  herald.apply(Event{Event::Type::Added, api::Object::make(api::kinds::pod(), document->value)},
+               now);
+  herald.apply(Synced{}, now);
+  herald.run_once(now, 10);
+  ASSERT_EQ(sent.size(), 1U);
+  const std::string text = api::to_text(sent[0].first.body);
+  EXPECT_THAT(text, HasSubstr(R"("message":"Saw ns/a")"));
+  EXPECT_THAT(text, HasSubstr(R"("source":{"component":"herald-controller"})"));
+
+  EXPECT_EQ(herald.next_deadline(), std::nullopt);
+  herald.apply(Called{sent[0].second, fail(Reason::ServiceUnavailable, "later")}, now);
+  const std::optional<Time> again = herald.next_deadline();
+  ASSERT_TRUE(again);
+  herald.run_once(*again, 10);
+  EXPECT_EQ(sent.size(), 2U);
+}
+
 }  // namespace
 }  // namespace muster::client
