@@ -6,6 +6,7 @@
 
 #include "api/scratch.h"
 #include "api/views/request_sums.h"
+#include "api/views/unjudged_fields.h"
 
 namespace muster::api {
 namespace {
@@ -145,6 +146,9 @@ void read_needs(const Json& spec, const Json* status, PodNeeds& needs) {
                                          std::string_view(member.value().get_string()));
   std::ranges::sort(needs.node_selector);
   read_node_affinity(spec, needs);
+  const JsonArray* claims = find_array(spec, "resourceClaims");
+  needs.has_claims = claims != nullptr && !claims->empty();
+  needs.unjudged = unjudged_fields(spec);
   read_containers(spec, needs);
   read_requests(spec, status, needs);
 }
@@ -223,6 +227,8 @@ std::uint64_t hash_of(const PodNeeds& needs) {
     mixer.add(std::int64_t{port.port});
   }
   for (const std::string& image : needs.images) mixer.add(std::string_view(image));
+  mixer.add(std::uint64_t{needs.has_claims});
+  for (const std::string_view field : needs.unjudged) mixer.add(field);
   mix(mixer, needs.requests);
   mix(mixer, needs.usage);
   mixer.add(needs.score_cpu_milli);

@@ -66,6 +66,9 @@ struct PodNeeds {
   std::vector<HostPort> host_ports;  // sorted
   // Of every init container and container, normalized, and of image volumes; ImageLocality's.
   std::vector<std::string> images;
+  bool has_claims = false;  // resourceClaims
+  // What no plugin judges yet, by path (unjudged_fields.h).
+  std::vector<std::string_view> unjudged;
 
   Amounts requests;  // of the spec: what Fit compares with what is free
   Amounts usage;     // what the pod counts for on a node: status resources included

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "api/views/group_view.h"
 #include "api/views/pod_facts.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/cycle/fit_error.h"
@@ -26,6 +27,7 @@ void for_each_pod(const Group& group, Visit&& visit) {
 struct Wrong {
   Outcome outcome;
   std::string message;
+  std::vector<std::string> plugins = {};
 };
 
 std::string_view policy_words(bool never_preempts) {
@@ -78,11 +80,23 @@ std::optional<Wrong> wrong_pods(const Group& root) {
   return Wrong{Outcome::Error, std::move(wrong)};
 }
 
+bool has_claims(const Group& group) {
+  return (group.object != nullptr && group.object->view<api::GroupView>().has_claims) ||
+         std::ranges::any_of(group.children, has_claims);
+}
+
+// Devices for a group are not allocated; no part of such a tree is placed without them.
+std::optional<Wrong> wrong_claims(const Group& root) {
+  if (!has_claims(root)) return std::nullopt;
+  return Wrong{
+      Outcome::Unresolvable, "DynamicResources allocation is not supported", {"DynamicResources"}};
+}
+
 // Something is wrong with all of the tree at once: every group and pod gets the same answer.
 void fail_all(const Group& group, const Wrong& wrong, Plan& plan) {
   plan.groups.push_back({group.key, group.object, wrong.outcome, wrong.message, ""});
   for (const PendingPod& pending : group.pods)
-    plan.refusals.push_back({pending.pod, wrong.outcome, wrong.message, {}});
+    plan.refusals.push_back({pending.pod, wrong.outcome, wrong.message, wrong.plugins});
   for (const Group& child : group.children) fail_all(child, wrong, plan);
 }
 
@@ -186,6 +200,7 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
                    const PlacementOptions& options) {
   Plan plan;
   auto wrong = wrong_pods(root);
+  if (!wrong) wrong = wrong_claims(root);
   if (!wrong && cluster.node_count() == 0)
     wrong = {Outcome::Unresolvable, "no nodes available to schedule pods"};
   if (wrong) {

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "api/json.h"
+#include "api/kinds/kind.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/cycle/attempt.h"
 
@@ -370,6 +372,36 @@ TEST_F(AttemptGroup, SameClusterSamePlan) {
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"a"}) << "ties go to the first name";
   attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
   EXPECT_EQ(nodes_, first);
+}
+
+// Devices for a group are not allocated: nothing of the tree is placed, and its pods say why.
+TEST_F(AttemptGroup, RefusesATreeWithClaims) {
+  rack("a", 2, 4);
+  Group claiming = leaf("claiming", 2, pods("c", 2, "1"));
+  claiming.object = api::Object::make(
+      api::kinds::pod_group(), api::parse_json(R"({"metadata":{"name":"claiming"},)"
+                                               R"("spec":{"resourceClaims":[{"name":"x"}]}})")
+                                   ->value);
+  const Plan plan = attempt(composite("all", 1, {claiming, leaf("free", 1, pods("f", 1, "1"))}));
+  EXPECT_TRUE(plan.assignments.empty());
+  ASSERT_EQ(plan.refusals.size(), 3u);
+  for (const Refusal& refusal : plan.refusals) {
+    EXPECT_EQ(refusal.message, "DynamicResources allocation is not supported");
+    EXPECT_EQ(refusal.plugins, std::vector<std::string>{"DynamicResources"});
+  }
+}
+
+TEST_F(AttemptGroup, NamesWhatNoPluginJudges) {
+  rack("a", 2, 4);
+  std::vector<PodSample> samples = pods("c", 2, "1");
+  for (PodSample& pod : samples)
+    pod.spec = R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}])";
+  const Plan plan = attempt(leaf("gang", 2, samples, "rack"));
+  EXPECT_TRUE(plan.assignments.empty());
+  ASSERT_EQ(plan.refusals.size(), 2u);
+  EXPECT_NE(plan.refusals[0].message.find("spec.volumes[*].persistentVolumeClaim"),
+            std::string::npos)
+      << plan.refusals[0].message;
 }
 
 }  // namespace

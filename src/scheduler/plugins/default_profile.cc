@@ -1,4 +1,5 @@
 #include "scheduler/framework/profile.h"
+#include "scheduler/plugins/dynamic_resources.h"
 #include "scheduler/plugins/node_affinity.h"
 #include "scheduler/plugins/node_name.h"
 #include "scheduler/plugins/node_ports.h"
@@ -7,6 +8,7 @@
 #include "scheduler/plugins/node_unschedulable.h"
 #include "scheduler/plugins/scheduling_gates.h"
 #include "scheduler/plugins/taint_toleration.h"
+#include "scheduler/plugins/unjudged_fields.h"
 
 namespace muster::scheduler {
 
@@ -14,12 +16,14 @@ namespace muster::scheduler {
 Profile default_profile() {
   Profile profile;
   profile.add<SchedulingGates>(1);
+  profile.add<UnjudgedFields>(1);
   profile.add<NodeName>(1);
   profile.add<NodeUnschedulable>(1);
   profile.add<TaintToleration>(3);
   profile.add<NodeAffinity>(2);
   profile.add<NodePorts>(1);
   profile.add<NodeResourcesFit>(1);
+  profile.add<DynamicResources>(1);
   profile.add<NodeResourcesBalancedAllocation>(1);
   return profile;
 }
