@@ -17,6 +17,11 @@ inline constexpr std::string_view kCompositePodGroupFinalizer =
 inline constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
 inline constexpr std::string_view kPreemptNever = "Never";
 
+// On a PodGroup (ours): how many pods it will have in the end. A group whose pods come one by one
+// then starts where there is room for all of them (L6); without it only the pods that exist are
+// known.
+inline constexpr std::string_view kExpectedPodsAnnotation = "scheduling.muster.dev/expected-pods";
+
 // The condition that says whether a group was scheduled, once and for all.
 inline constexpr std::string_view kPodGroupScheduled = "PodGroupInitiallyScheduled";
 inline constexpr std::string_view kCompositePodGroupScheduled =

@@ -13,7 +13,7 @@ namespace {
 
 // A text that is no number counts as absent.
 std::int32_t expected_pods(const api::ObjectMeta& meta) {
-  const std::string* text = api::lookup(meta.annotations, kExpectedPodsAnnotation);
+  const std::string* text = api::lookup(meta.annotations, api::kExpectedPodsAnnotation);
   std::int32_t count = 0;
   if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), count);
   return std::max(0, count);

@@ -9,10 +9,6 @@
 
 namespace muster::scheduler {
 
-// On a PodGroup: how many pods it will have in the end. A group whose pods come one by one then
-// starts where there is room for all of them (L6); without it only the pods that exist are known.
-inline constexpr std::string_view kExpectedPodsAnnotation = "scheduling.muster.dev/expected-pods";
-
 // What the forest needs to know of a PodGroup or CompositePodGroup object, without what belongs to
 // gates that are off; nullopt for any other kind, and for kinds whose gate is off.
 std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gates& gates);

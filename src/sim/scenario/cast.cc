@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "scheduler/groups/group_spec.h"
+#include "api/values/well_known.h"
 #include "sim/pretend_nodes.h"
 
 namespace muster::sim {
@@ -228,7 +228,7 @@ Json Cast::group_manifest(std::size_t id) const {
   JsonObject metadata{{"name", group.name}, {"namespace", kScenarioNamespace}};
   if (line.expects)
     metadata["annotations"] =
-        JsonObject{{scheduler::kExpectedPodsAnnotation, fmt::format("{}", *line.expects)}};
+        JsonObject{{api::kExpectedPodsAnnotation, fmt::format("{}", *line.expects)}};
   return JsonObject{{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
 }
 
