@@ -17,19 +17,10 @@ using scheduler::PodRole;
 
 constexpr std::size_t kAheadMax = 200;
 
-// A lone pod or a whole tree that waits.
-struct Waiting {
-  std::int32_t priority = 0;
-  Time since;
-  std::string name;
-  std::optional<GroupKey> root;
-  ObjectPtr pod;
-
-  friend bool operator<(const Waiting& a, const Waiting& b) {
-    if (a.priority != b.priority) return a.priority > b.priority;
-    return std::tie(a.since, a.name) < std::tie(b.since, b.name);
-  }
-};
+bool comes_first(const Waiting& a, const Waiting& b) {
+  if (a.priority != b.priority) return a.priority > b.priority;
+  return std::tie(a.since, a.name) < std::tie(b.since, b.name);
+}
 
 Time oldest_pod(const ClusterModel& model, const GroupKey& key) {
   Time oldest = Time::max();
@@ -56,42 +47,47 @@ Waiting waiting_pod(const ObjectPtr& pod) {
           .pod = pod};
 }
 
-std::vector<Waiting> those_before(const ClusterModel& model, const Waiting& mine) {
+}  // namespace
+
+std::vector<Waiting> those_before(const ClusterModel& model, const Target& target) {
+  const scheduler::GroupSpec* own = target.group ? model.forest().root_of(*target.group) : nullptr;
+  if (target.group && own == nullptr) return {};
+  const Waiting mine =
+      own != nullptr ? waiting_tree(model, own->key) : waiting_pod(target.lone_pod);
   std::vector<Waiting> before;
   for (const GroupKey& root : model.roots())
-    if (model.runnable(root))
-      if (Waiting other = waiting_tree(model, root); other < mine)
+    if (model.runnable(root) && root != mine.root)
+      if (Waiting other = waiting_tree(model, root); comes_first(other, mine))
         before.push_back(std::move(other));
   for (const ObjectPtr& pod : model.lone(PodRole::Waiting))
-    if (Waiting other = waiting_pod(pod); other < mine) before.push_back(std::move(other));
-  std::ranges::sort(before, [](const Waiting& a, const Waiting& b) { return a < b; });
+    if (Waiting other = waiting_pod(pod); comes_first(other, mine))
+      before.push_back(std::move(other));
+  std::ranges::sort(before, comes_first);
   if (before.size() > kAheadMax) before.resize(kAheadMax);
   return before;
 }
 
-}  // namespace
-
-std::vector<std::string> in_the_way(Trial& trial) {
-  ClusterModel& model = trial.model();
-  const Target& target = trial.target();
-  const Waiting mine = target.group
-                           ? waiting_tree(model, model.forest().root_of(*target.group)->key)
-                           : waiting_pod(target.lone_pod);
-  std::vector<std::string> names;
-  std::vector<ObjectPtr> assumed;
-  for (const Waiting& other : those_before(model, mine)) {
-    const scheduler::Plan plan =
-        other.root ? attempt(model, *other.root) : attempt(model, other.pod);
-    if (!plan.assignments.empty()) names.push_back(other.name);
+Queue let_go_first(ClusterModel& model, const std::vector<Waiting>& waiting, Budget& budget) {
+  Queue queue;
+  for (const Waiting& one : waiting) {
+    if (budget.is_spent()) break;
+    const scheduler::Plan plan = one.root ? attempt(model, *one.root) : attempt(model, one.pod);
+    budget.charge(plan);
+    if (!plan.assignments.empty()) queue.names.push_back(one.name);
     for (const scheduler::Assignment& assignment : plan.assignments) {
       model.assume(assignment.pod, assignment.node);
-      assumed.push_back(assignment.pod);
+      queue.seats.push_back({assignment.pod, assignment.node});
     }
   }
-  const bool still_fits = names.empty() || trial.fits({}).has_value();
-  for (const ObjectPtr& pod : assumed) model.forget(*pod);
-  if (still_fits) names.clear();
-  return names;
+  return queue;
+}
+
+void take_seats(ClusterModel& model, const Queue& queue) {
+  for (const Queue::Seat& seat : queue.seats) model.assume(seat.pod, seat.node);
+}
+
+void give_back(ClusterModel& model, const Queue& queue) {
+  for (const Queue::Seat& seat : queue.seats) model.forget(*seat.pod);
 }
 
 }  // namespace muster::explain

@@ -1,16 +1,44 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "explain/objects.h"
-#include "explain/trial.h"
+#include "explain/target.h"
 
 namespace muster::explain {
 
-// Who comes before a target that would fit, and takes the room it needs: higher priority first,
-// then those that wait longer. Empty if it still fits after them. The queue's own times are not
-// known from outside, so age stands for them.
-std::vector<std::string> in_the_way(Trial& trial);
+// A lone pod or a whole tree that waits.
+struct Waiting {
+  std::int32_t priority = 0;
+  Time since;
+  std::string name;
+  std::optional<scheduler::GroupKey> root;
+  api::ObjectPtr pod;
+};
+
+// Who comes before the target in the queue: higher priority first, then those that wait longer. The
+// queue's own times are not known from outside, so age stands for them. The first few hundred.
+std::vector<Waiting> those_before(const scheduler::ClusterModel& model, const Target& target);
+
+// Who found room, and where.
+struct Queue {
+  struct Seat {
+    api::ObjectPtr pod;
+    std::string node;
+  };
+  std::vector<std::string> names;
+  std::vector<Seat> seats;
+};
+
+// Places them one after the other, each assumed before the next is tried, as the scheduler would.
+// They stay assumed; give_back undoes it.
+Queue let_go_first(scheduler::ClusterModel& model, const std::vector<Waiting>& waiting,
+                   Budget& budget);
+// Assumes the same places once more.
+void take_seats(scheduler::ClusterModel& model, const Queue& queue);
+void give_back(scheduler::ClusterModel& model, const Queue& queue);
 
 }  // namespace muster::explain

@@ -10,7 +10,6 @@
 
 #include "api/kinds/kind.h"
 #include "api/views/pod_facts.h"
-#include "explain/ahead.h"
 #include "explain/near_names.h"
 #include "explain/node_reasons.h"
 #include "explain/relax.h"
@@ -118,7 +117,7 @@ class Explainer {
       out.state = State::Held;
     Trial trial(model_, {key, nullptr}, &tree, budget());
     if (out.state == State::FitsNow) {
-      out.ahead = in_the_way(trial);
+      out.ahead = trial.in_the_way();
       if (!out.ahead.empty()) out.state = State::BehindOthers;
     }
     out.tree = tree.levels;
@@ -220,7 +219,7 @@ class Explainer {
     if (!plan.assignments.empty()) {
       out.state = State::FitsNow;
       out.placements.push_back({plan.assignments.front().node, 1});
-      out.ahead = in_the_way(trial);
+      out.ahead = trial.in_the_way();
       if (!out.ahead.empty()) out.state = State::BehindOthers;
       out.sentence =
           out.ahead.empty()

@@ -22,7 +22,7 @@ struct ExplainOptions {
   bool tries_relaxations = true;
   // All attempts at relaxations together may take this many steps of the search.
   std::uint64_t steps_max = 2'000'000;
-  std::uint64_t attempts_max = 1'000;
+  std::uint64_t attempts_max = 5'000;
   api::Gates gates = {};  // as the scheduler has them
 };
 

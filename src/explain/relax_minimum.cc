@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "explain/edits.h"
 #include "explain/relax.h"
@@ -9,62 +10,103 @@ namespace {
 
 using scheduler::GroupKind;
 
-constexpr std::size_t kGroupsMax = 8;
+constexpr std::size_t kSinglesMax = 8;  // more than this is no advice
+constexpr std::size_t kPairsMax = 2;
 
-std::string patch_command(const scheduler::GroupKey& key, std::int64_t minimum) {
+// One group's minimum, lowered.
+struct Lowered {
+  const Level* level;
+  api::ObjectPtr before;
+  std::int64_t minimum = 1;
+};
+
+Edits edits_of(const std::vector<Lowered>& lowered) {
+  Edits edits;
+  for (const Lowered& one : lowered)
+    edits.push_back({one.before, with_minimum(*one.before, one.minimum)});
+  return edits;
+}
+
+std::string patch_command(const Lowered& lowered) {
+  const scheduler::GroupKey& key = lowered.level->key;
   const bool is_leaf = key.kind == GroupKind::PodGroup;
   return fmt::format(
       R"(kubectl -n {} patch {} {} --type merge -p '{{"spec":{{"schedulingPolicy":{{"gang":{{"{}":{}}}}}}}}}')",
       key.name_space, is_leaf ? "podgroup" : "compositepodgroup", key.name, minimum_field(key.kind),
-      minimum);
+      lowered.minimum);
 }
 
-// The largest minimum below the present one that fits: it was tried, and the next larger one was
-// tried or is what fails now.
-void lower_minimum(Trial& trial, const Level& level, std::vector<Relaxation>& out) {
-  const scheduler::GroupSpec* spec = trial.model().forest().find(level.key);
-  if (spec == nullptr) return;
-  const api::ObjectPtr before = spec->object;
-  const auto with = [&](std::int64_t minimum) {
-    return Edits{{before, with_minimum(*before, minimum)}};
-  };
-  std::optional<std::string> domain = trial.fits(with(1));
-  if (!domain) return;
-  std::int64_t fits = 1;
-  std::int64_t fails = level.minimum;
+std::string words_of(const Lowered& lowered) {
+  const Level& level = *lowered.level;
+  return fmt::format("{} of {} from {} to {}{}", minimum_field(level.key.kind), name_of(level.key),
+                     level.minimum, lowered.minimum,
+                     level.key.kind == GroupKind::PodGroup
+                         ? ""
+                         : " (needs the gate MutableMinGroupCount, or a new group)");
+}
+
+// Raises one of the minimums as far as it goes while the others stay. They fit as they are, and the
+// present minimum of this one, with the others as they are, is known to fail: for a single group
+// that is what fails now, for a pair it is the other one lowered alone.
+bool raise(Trial& trial, std::vector<Lowered>& lowered, std::size_t which, std::string& domain) {
+  std::int64_t fits = lowered[which].minimum;
+  std::int64_t fails = lowered[which].level->minimum;
   while (fails - fits > 1) {
-    const std::int64_t middle = fits + (fails - fits) / 2;
-    if (std::optional<std::string> there = trial.fits(with(middle))) {
-      fits = middle;
-      domain = std::move(there);
+    lowered[which].minimum = fits + (fails - fits) / 2;
+    if (std::optional<std::string> there = trial.fits(edits_of(lowered))) {
+      fits = lowered[which].minimum;
+      domain = *std::move(there);
     } else {
-      if (trial.is_spent()) return;  // "the largest" could not be said
-      fails = middle;
+      if (trial.is_spent()) return false;  // "the largest" could not be said
+      fails = lowered[which].minimum;
     }
   }
-  const bool is_leaf = level.key.kind == GroupKind::PodGroup;
-  out.push_back(
-      {.kind = RelaxationKind::SmallerMinimum,
-       .sentence = fmt::format("lower {} of {} from {} to {}{}", minimum_field(level.key.kind),
-                               name_of(level.key), level.minimum, fits,
-                               is_leaf ? ""
-                                       : " (needs the gate MutableMinGroupCount, or a new "
-                                         "group)"),
-       .command = patch_command(level.key, fits),
-       .amount = fits,
-       .domain = *domain,
-       .edits = with(fits)});
+  lowered[which].minimum = fits;
+  return true;
+}
+
+// The largest minimums below the present ones that fit together; false if none do.
+bool lower(Trial& trial, std::vector<Lowered> lowered, std::vector<Relaxation>& out) {
+  std::optional<std::string> domain = trial.fits(edits_of(lowered));
+  if (!domain) return false;
+  for (std::size_t i = 0; i < lowered.size(); ++i)
+    if (!raise(trial, lowered, i, *domain)) return false;
+  std::vector<std::string> words;
+  std::vector<std::string> commands;
+  for (const Lowered& one : lowered) {
+    words.push_back(words_of(one));
+    commands.push_back(patch_command(one));
+  }
+  out.push_back({.kind = RelaxationKind::SmallerMinimum,
+                 .sentence = fmt::format("lower {}", fmt::join(words, ", and ")),
+                 .command = fmt::format("{}", fmt::join(commands, " && ")),
+                 .amount = lowered.front().minimum,
+                 .domain = *std::move(domain),
+                 .edits = edits_of(lowered)});
+  return true;
 }
 
 }  // namespace
 
+// Every group of the tree, above and beside what was asked about too: a sibling that needs less
+// leaves room. Two together only if no single one helps.
 void lower_minimums(Trial& trial, std::vector<Relaxation>& out) {
-  std::size_t tried = 0;
-  for (const Level* level : trial.obstacles()) {
-    if (!level->gang || level->minimum <= 1) continue;
-    if (++tried > kGroupsMax) return;
-    lower_minimum(trial, *level, out);
+  std::vector<Lowered> candidates;
+  for (const Level* level : trial.changeable())
+    if (const scheduler::GroupSpec* spec = trial.model().forest().find(level->key);
+        spec != nullptr && level->gang && level->minimum > 1)
+      candidates.push_back({level, spec->object});
+  std::size_t found = 0;
+  for (const Lowered& one : candidates) {
+    if (found == kSinglesMax || trial.is_spent()) return;
+    found += lower(trial, {one}, out) ? 1 : 0;
   }
+  if (found > 0) return;
+  for (std::size_t a = 0; a < candidates.size(); ++a)
+    for (std::size_t b = a + 1; b < candidates.size(); ++b) {
+      if (found == kPairsMax || trial.is_spent()) return;
+      found += lower(trial, {candidates[a], candidates[b]}, out) ? 1 : 0;
+    }
 }
 
 }  // namespace muster::explain

@@ -70,12 +70,12 @@ std::int64_t pods_to_place(Trial& trial) {
 
 // The fewest further nodes like this one, below `fewer_than`; 0 if none will do.
 std::int64_t nodes_needed(Trial& trial, const api::Object& node, std::int64_t most) {
-  if (!trial.fits(more_like(node, most))) return 0;
+  if (!trial.fits_in_room(more_like(node, most))) return 0;
   std::int64_t fails = 0;
   std::int64_t fits = most;
   while (fits - fails > 1) {
     const std::int64_t middle = fails + (fits - fails) / 2;
-    (trial.fits(more_like(node, middle)) ? fits : fails) = middle;
+    (trial.fits_in_room(more_like(node, middle)) ? fits : fails) = middle;
     if (trial.is_spent()) break;
   }
   return fits;
@@ -103,12 +103,12 @@ void uncordon_nodes(Trial& trial, std::vector<Relaxation>& out) {
   std::vector<Edits> parts;
   for (const ObjectPtr& node : trial.model().nodes())
     if (view_of(node).unschedulable) parts.push_back({{node, uncordoned(*node)}});
-  if (parts.empty() || !trial.fits(joined(parts))) return;
+  if (parts.empty() || !trial.fits_in_room(joined(parts))) return;
   parts = trial.essential(std::move(parts));
   std::vector<std::string> names;
   for (const Edits& part : parts) names.push_back(part.front().before->meta().name);
   Edits edits = joined(parts);
-  const std::optional<std::string> domain = trial.fits(edits);
+  const std::optional<std::string> domain = trial.fits_in_room(edits);
   if (!domain) return;
   out.push_back({.kind = RelaxationKind::Uncordon,
                  .sentence = fmt::format("uncordon {}", names_of(names)),
@@ -126,7 +126,7 @@ void untaint_nodes(Trial& trial, const api::Taint& taint, std::vector<Relaxation
       edits.push_back({node, untainted(*node, taint)});
       names.push_back(node->meta().name);
     }
-  const std::optional<std::string> domain = trial.fits(edits);
+  const std::optional<std::string> domain = trial.fits_in_room(edits);
   if (!domain) return;
   const bool is_lifecycle = taint.key.starts_with(kLifecycle);
   out.push_back(
@@ -152,7 +152,7 @@ void add_nodes(Trial& trial, std::vector<Relaxation>& out) {
       const std::int64_t count = nodes_needed(trial, *node, most);
       if (count == 0 || (best && count >= best->amount)) continue;
       Edits edits = more_like(*node, count);
-      const std::optional<std::string> domain = trial.fits(edits);
+      const std::optional<std::string> domain = trial.fits_in_room(edits);
       if (!domain) continue;
       best = Relaxation{.kind = RelaxationKind::MoreNodes,
                         .sentence = fmt::format("add {} like {} ({}){}", count_of(count, "node"),

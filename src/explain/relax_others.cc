@@ -69,7 +69,7 @@ Relaxation relaxation_of(const std::vector<Job>& jobs, std::string domain, Edits
 
 bool one_finishes(Trial& trial, const std::vector<Job>& jobs, std::vector<Relaxation>& out) {
   for (std::size_t i = 0; i < jobs.size() && i < kSinglesMax; ++i)
-    if (std::optional<std::string> domain = trial.fits(jobs[i].pods)) {
+    if (std::optional<std::string> domain = trial.fits_in_room(jobs[i].pods)) {
       out.push_back(relaxation_of({jobs[i]}, *std::move(domain), jobs[i].pods));
       return true;
     }
@@ -79,7 +79,7 @@ bool one_finishes(Trial& trial, const std::vector<Job>& jobs, std::vector<Relaxa
 bool several_finish(Trial& trial, const std::vector<Job>& jobs, std::vector<Relaxation>& out) {
   std::vector<Edits> parts;
   for (const Job& job : jobs) parts.push_back(job.pods);
-  if (parts.empty() || !trial.fits(joined(parts))) return false;
+  if (parts.empty() || !trial.fits_in_room(joined(parts))) return false;
   parts = trial.essential(std::move(parts));
   std::vector<Job> needed;
   for (const Job& job : jobs)
@@ -88,7 +88,7 @@ bool several_finish(Trial& trial, const std::vector<Job>& jobs, std::vector<Rela
         }))
       needed.push_back(job);
   Edits edits = joined(parts);
-  std::optional<std::string> domain = trial.fits(edits);
+  std::optional<std::string> domain = trial.fits_in_room(edits);
   if (!domain) return false;
   out.push_back(relaxation_of(needed, *std::move(domain), std::move(edits)));
   return true;

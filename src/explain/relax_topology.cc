@@ -14,7 +14,7 @@ namespace {
 
 using api::ObjectPtr;
 
-constexpr std::size_t kGroupsMax = 6;
+constexpr std::size_t kFoundMax = 6;  // more than this is no advice
 
 // From narrow to wide.
 constexpr std::array<std::string_view, 12> kPlaces{
@@ -107,11 +107,11 @@ void widen_level(Trial& trial, const Level& level, std::vector<Relaxation>& out)
 }  // namespace
 
 void widen_topology(Trial& trial, std::vector<Relaxation>& out) {
-  std::size_t tried = 0;
-  for (const Level* level : trial.obstacles()) {
-    if (level->topology_key.empty()) continue;
-    if (++tried > kGroupsMax) return;
+  const std::size_t others = out.size();
+  for (const Level* level : trial.changeable()) {
+    if (level->topology_key.empty() || level->state == State::Scheduled) continue;
     widen_level(trial, *level, out);
+    if (out.size() - others == kFoundMax || trial.is_spent()) return;
   }
 }
 

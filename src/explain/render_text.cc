@@ -171,8 +171,9 @@ void write_relaxations(const Explanation& about, std::string& out) {
   }
   if (about.relaxations.empty())
     out +=
-        "  nothing that was tried helps alone: a smaller minimum, a wider topology, open or more "
-        "nodes, others finishing\n";
+        "  nothing that was tried helps: a smaller minimum of one group or of two, a wider "
+        "topology, "
+        "open or more nodes, others finishing\n";
   if (!about.all_tried) out += "  (the budget ended before everything was tried)\n";
 }
 

@@ -1,6 +1,7 @@
 #include "explain/trial.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -13,10 +14,12 @@ namespace muster::explain {
 namespace {
 
 using api::ObjectPtr;
+using scheduler::GroupKey;
 using scheduler::GroupKind;
 using scheduler::GroupSpec;
 using scheduler::GroupVerdict;
 using scheduler::Outcome;
+using scheduler::PodRole;
 
 constexpr std::size_t kEssentialMax = 64;  // parts looked at one by one
 
@@ -35,6 +38,30 @@ const std::string* label_of(const ObjectPtr& node, std::string_view key) {
   return api::lookup(node->meta().labels, key);
 }
 
+// Its running and finished members are as many as it needs: nothing is left to place.
+bool holds_minimum(const scheduler::ClusterModel& model, const GroupKey& key) {
+  const GroupSpec* spec = model.forest().find(key);
+  if (spec == nullptr) return false;
+  if (key.kind == GroupKind::PodGroup)
+    return static_cast<std::int64_t>(model.count(key, PodRole::Running) +
+                                     model.count(key, PodRole::Succeeded)) >= spec->minimum;
+  const std::vector<GroupKey> children = model.forest().children(key);
+  return std::ranges::count_if(children, [&](const GroupKey& child) {
+           return holds_minimum(model, child);
+         }) >= spec->minimum;
+}
+
+std::string where_it_runs(const scheduler::ClusterModel& model, const GroupKey& key) {
+  const std::string& topology_key = model.forest().find(key)->topology_key;
+  if (topology_key.empty()) return "";
+  return fmt::format("{}", fmt::join(domains_of(model, key, topology_key), ", "));
+}
+
+void put_subject_first(std::vector<const Level*>& levels) {
+  std::ranges::stable_sort(
+      levels, [](const Level* a, const Level* b) { return a->is_subject && !b->is_subject; });
+}
+
 }  // namespace
 
 Edits joined(const std::vector<Edits>& parts) {
@@ -49,10 +76,43 @@ std::int32_t Trial::priority() const {
   return spec == nullptr ? 0 : spec->priority;
 }
 
+const Queue& Trial::queue() {
+  if (!queue_) {
+    queue_ = let_go_first(model_, before_, budget_);
+    give_back(model_, *queue_);
+  }
+  return *queue_;
+}
+
+std::vector<std::string> Trial::in_the_way() {
+  if (queue().names.empty() || fits({})) return {};
+  return queue().names;
+}
+
 std::optional<std::string> Trial::fits(const Edits& edits) {
+  const Queue& ahead = queue();
+  if (is_spent()) return std::nullopt;
+  apply(model_, edits);
+  take_seats(model_, ahead);
+  std::optional<std::string> domain = attempt();
+  give_back(model_, ahead);
+  // More room is not always better: a sibling may find a place first and leave none for the target.
+  // What is advised works whether those before it get their room or not.
+  if (domain && !ahead.seats.empty() && !attempt()) domain.reset();
+  revert(model_, edits);
+  return domain;
+}
+
+// Most edits do not help even without a queue, so that is asked first.
+std::optional<std::string> Trial::fits_in_room(const Edits& edits) {
   if (is_spent()) return std::nullopt;
   apply(model_, edits);
   std::optional<std::string> domain = attempt();
+  if (domain && !before_.empty()) {
+    const Queue ahead = let_go_first(model_, before_, budget_);
+    domain = is_spent() ? std::nullopt : attempt();
+    give_back(model_, ahead);
+  }
   revert(model_, edits);
   return domain;
 }
@@ -63,16 +123,9 @@ std::optional<std::string> Trial::attempt() {
     budget_.charge(plan);
     return plan.assignments.empty() ? std::nullopt : std::optional<std::string>("");
   }
-  const scheduler::WorkloadForest& forest = model_.forest();
-  const GroupSpec* root = forest.root_of(*target_.group);
-  if (root == nullptr) return std::nullopt;
-  if (!model_.runnable(root->key)) {
-    // Nothing is left to place: it fits if what is there is enough.
-    const bool enough = target_.group->kind == GroupKind::PodGroup &&
-                        forest.ready(*target_.group) &&
-                        model_.count(*target_.group, scheduler::PodRole::Waiting) == 0;
-    return enough ? std::optional<std::string>("") : std::nullopt;
-  }
+  if (holds_minimum(model_, *target_.group)) return where_it_runs(model_, *target_.group);
+  const GroupSpec* root = model_.forest().root_of(*target_.group);
+  if (root == nullptr || !model_.runnable(root->key)) return std::nullopt;
   const scheduler::Plan plan = scheduler::attempt(model_, root->key);
   budget_.charge(plan);
   const auto verdict = std::ranges::find(plan.groups, *target_.group, &GroupVerdict::key);
@@ -80,13 +133,21 @@ std::optional<std::string> Trial::attempt() {
   return verdict->domain;
 }
 
+std::vector<const Level*> Trial::changeable() const {
+  std::vector<const Level*> levels;
+  if (tree_ == nullptr) return levels;
+  for (const Level& level : tree_->levels)
+    if (level.state != State::Missing && level.state != State::Invalid) levels.push_back(&level);
+  put_subject_first(levels);
+  return levels;
+}
+
 std::vector<const Level*> Trial::obstacles() const {
   std::vector<const Level*> levels;
   if (tree_ == nullptr) return levels;
   for (const Level& level : tree_->levels)
     if (is_in_the_way(level)) levels.push_back(&level);
-  std::ranges::stable_sort(
-      levels, [](const Level* a, const Level* b) { return a->is_subject && !b->is_subject; });
+  put_subject_first(levels);
   return levels;
 }
 
@@ -157,7 +218,7 @@ std::vector<Edits> Trial::essential(std::vector<Edits> parts) {
       std::vector<Edits> fewer(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(at));
       const std::size_t end = std::min(at + chunk, parts.size());
       fewer.insert(fewer.end(), parts.begin() + static_cast<std::ptrdiff_t>(end), parts.end());
-      if (fits(joined(fewer)))
+      if (fits_in_room(joined(fewer)))
         parts = std::move(fewer);
       else
         at += chunk;

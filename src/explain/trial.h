@@ -6,35 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "explain/ahead.h"
 #include "explain/explanation.h"
 #include "explain/objects.h"
+#include "explain/target.h"
 #include "explain/tree.h"
 
 namespace muster::explain {
 
-// What may still be spent on trying things; counted, never timed.
-struct Budget {
-  std::uint64_t attempts = 0;
-  std::uint64_t steps = 0;
-
-  bool is_spent() const { return attempts == 0 || steps == 0; }
-  void charge(const scheduler::Plan& plan) {
-    attempts -= attempts == 0 ? 0 : 1;
-    steps -= plan.steps < steps ? plan.steps : steps;
-  }
-};
-
-// What was asked about, as something that can be placed: a group, or a pod without one.
-struct Target {
-  std::optional<scheduler::GroupKey> group;
-  api::ObjectPtr lone_pod;
-};
-
-// Asks whether the target would fit if this or that were different. Every answer is an attempt.
+// Asks whether the target would fit if this or that were different. Every answer is an attempt,
+// made after those who come before it in the queue have taken what they need.
 class Trial {
  public:
   Trial(scheduler::ClusterModel& model, Target target, const Tree* tree, Budget budget)
-      : model_(model), target_(std::move(target)), tree_(tree), budget_(budget) {}
+      : model_(model),
+        target_(std::move(target)),
+        tree_(tree),
+        budget_(budget),
+        before_(those_before(model, target_)) {}
 
   scheduler::ClusterModel& model() { return model_; }
   const Target& target() const { return target_; }
@@ -42,8 +31,17 @@ class Trial {
   // The budget is used up: nothing fits any more, whatever the truth.
   bool is_spent() const { return budget_.is_spent(); }
 
+  // Who comes first and takes the room it needs; empty if it fits after them, or not even alone.
+  std::vector<std::string> in_the_way();
+
   // The domain it would be placed in (empty without a topology key); nullopt if it does not fit.
+  // The edits change its own tree, so that those before it fare as they do now.
   std::optional<std::string> fits(const Edits& edits);
+  // The same for edits that make room: those before it may find some, too.
+  std::optional<std::string> fits_in_room(const Edits& edits);
+
+  // The groups of the tree whose spec could be changed, what was asked about first.
+  std::vector<const Level*> changeable() const;
 
   // The groups of the tree that are in the way, what was asked about first; none for a lone pod.
   std::vector<const Level*> obstacles() const;
@@ -57,12 +55,13 @@ class Trial {
   };
   std::vector<Place> places(std::size_t max);
 
-  // Leaves out what is not needed: the result fits and is small, though not always the smallest.
-  // `parts` together must fit.
+  // Leaves out what is not needed of edits that make room: the result fits and is small, though not
+  // always the smallest. `parts` together must fit.
   std::vector<Edits> essential(std::vector<Edits> parts);
 
  private:
   std::optional<std::string> attempt();
+  const Queue& queue();
   std::vector<std::string> domains_to_try(const Level& leaf,
                                           const std::vector<api::ObjectPtr>& nodes,
                                           std::size_t max) const;
@@ -71,6 +70,8 @@ class Trial {
   Target target_;
   const Tree* tree_;
   Budget budget_;
+  const std::vector<Waiting> before_;
+  std::optional<Queue> queue_;  // of those before it, as things are; made when first needed
 };
 
 // All parts in one list.
