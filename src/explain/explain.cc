@@ -64,7 +64,7 @@ std::vector<ObjectPtr> pods_without_node(const ClusterModel& model, const Tree& 
 }
 
 // The scheduler whose attempt is to be explained: the one that the pods of the subject ask for.
-// With several in one tree the default one speaks, if it is among them.
+// With several in one tree one that the model serves speaks, if it is among them.
 std::string scheduler_of(const Objects& objects, const ClusterModel& model,
                          const Subject& subject) {
   std::set<std::string> asked_for;
@@ -79,8 +79,9 @@ std::string scheduler_of(const Objects& objects, const ClusterModel& model,
           asked_for.insert(view_of(pod).scheduler_name);
     });
   }
-  const std::string& own = model.options().scheduler_name;
-  return asked_for.empty() || asked_for.contains(own) ? own : *asked_for.begin();
+  for (const scheduler::Profiles::Named& own : model.profiles().all())
+    if (asked_for.empty() || asked_for.contains(own.scheduler_name)) return own.scheduler_name;
+  return *asked_for.begin();
 }
 
 class Explainer {
@@ -150,7 +151,7 @@ class Explainer {
     } else if (pod->meta().deletion_time) {
       sentence = fmt::format("{} is being deleted and will get no node.", subject);
       state = State::Invalid;
-    } else if (const auto gate = model_.profile().pre_enqueue(*pod)) {
+    } else if (const auto gate = model_.profile_of(*pod).pre_enqueue(*pod)) {
       sentence = fmt::format("{} is held by scheduling gates: {}.", subject,
                              fmt::join(view.scheduling_gates, ", "));
       state = State::Gated;
@@ -184,7 +185,7 @@ class Explainer {
     Explanation out = about_group(leaf);
     if (!view_of(pod).node_name.empty()) return out;
     if (out.state != State::Scheduled) {
-      if (!model_.profile().pre_enqueue(*pod))
+      if (!model_.profile_of(*pod).pre_enqueue(*pod))
         out.sentence = fmt::format("{} waits with its group. {}", subject, out.sentence);
       return out;
     }
@@ -257,13 +258,12 @@ class Explainer {
 }  // namespace
 
 Result<Explanation> explain(const Objects& objects, const Subject& subject,
-                            const scheduler::Profile& profile, const ExplainOptions& options) {
-  scheduler::ModelOptions as{.gates = options.gates};
-  std::unique_ptr<ClusterModel> model = model_of(objects, profile, as);
-  if (std::string asked = scheduler_of(objects, *model, subject); asked != as.scheduler_name) {
-    as.scheduler_name = std::move(asked);
-    model = model_of(objects, profile, as);
-  }
+                            const scheduler::Profiles& profiles, const ExplainOptions& options) {
+  const scheduler::ModelOptions as{.gates = options.gates};
+  std::unique_ptr<ClusterModel> model = model_of(objects, profiles, as);
+  // Another scheduler's: nothing is known of its profile, so it is taken to be like our first one.
+  if (const std::string asked = scheduler_of(objects, *model, subject); !profiles.serves(asked))
+    model = model_of(objects, {asked, profiles.first().profile}, as);
   Explainer explainer(objects, *model, options);
   if (const auto* group = std::get_if<GroupKey>(&subject)) return explainer.group(*group);
   return explainer.pod(std::get<PodKey>(subject));

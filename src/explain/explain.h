@@ -30,6 +30,6 @@ struct ExplainOptions {
 // trying what would help. A pure function: same objects, same explanation. NotFound, with near
 // names, if the subject is not among the objects.
 Result<Explanation> explain(const Objects& objects, const Subject& subject,
-                            const scheduler::Profile& profile, const ExplainOptions& options);
+                            const scheduler::Profiles& profiles, const ExplainOptions& options);
 
 }  // namespace muster::explain

@@ -18,7 +18,7 @@ constexpr std::size_t kKindsMax = 5;
 NodeReasons ask_for(scheduler::ClusterModel& model, const std::vector<api::ObjectPtr>& alike) {
   const api::ObjectPtr& sample = alike.front();
   scheduler::Cluster& cluster = model.cluster();
-  scheduler::Standings& standings = scheduler::Standings::of(cluster, model.profile());
+  scheduler::Standings& standings = scheduler::Standings::of(cluster, model.profile_of(*sample));
   NodeReasons reasons;
   reasons.sample = api::key_text(sample->meta());
   reasons.asks_for = asks_for(sample->view<api::PodView>().needs);

@@ -15,9 +15,9 @@ void replace(scheduler::ClusterModel& model, const api::ObjectPtr& from, const a
 }  // namespace
 
 std::unique_ptr<scheduler::ClusterModel> model_of(const Objects& objects,
-                                                  const scheduler::Profile& profile,
+                                                  const scheduler::Profiles& profiles,
                                                   const scheduler::ModelOptions& options) {
-  auto model = std::make_unique<scheduler::ClusterModel>(profile, options);
+  auto model = std::make_unique<scheduler::ClusterModel>(profiles, options);
   for (const auto* list : {&objects.nodes, &objects.workloads, &objects.groups, &objects.pods})
     for (const api::ObjectPtr& object : *list) model->put(object);
   // By now the scheduler has compared trees that wait for long with their Workloads.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/object.h"
-#include "scheduler/framework/profile.h"
+#include "scheduler/framework/profiles.h"
 #include "scheduler/groups/cluster_model.h"
 
 namespace muster::explain {
@@ -22,7 +22,7 @@ struct Objects {
 
 // The model that a scheduler would have if its watches had just delivered these objects.
 std::unique_ptr<scheduler::ClusterModel> model_of(const Objects& objects,
-                                                  const scheduler::Profile& profile,
+                                                  const scheduler::Profiles& profiles,
                                                   const scheduler::ModelOptions& options);
 
 // One object that would be different: added (no `before`), changed, or gone (no `after`).

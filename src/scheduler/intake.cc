@@ -14,11 +14,15 @@ using api::is_terminating;
 using api::ObjectPtr;
 using api::view_of;
 
-// Equal for pods that no plugin can tell apart: what they ask for is equal, and whom they may meet.
+// Equal for pods that no plugin can tell apart: what they ask for is equal, whom they may meet, and
+// the profile that is asked.
 std::uint64_t class_hash_of(const ObjectPtr& pod) {
   std::uint64_t hash = view_of(pod).needs_hash;
-  for (const char letter : pod->meta().name_space)
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  for (const std::string* text : {&pod->meta().name_space, &view_of(pod).scheduler_name}) {
+    for (const char letter : *text)
+      hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+    hash = (hash ^ 0xffU) * 0x100000001b3U;
+  }
   return hash == 0 ? 1 : hash;
 }
 
@@ -60,7 +64,7 @@ void Intake::on_pod(const PodChange& change) {
     pod_finished(change);
   else if (holds_node(pod))
     pod_assigned(change);
-  else if (view_of(pod).scheduler_name == model_.options().scheduler_name)
+  else if (model_.serves(*pod))
     pod_waits(change);
 }
 
@@ -146,7 +150,7 @@ void Intake::stop_waiting(const PodChange& change) {
 // A pod gave up the node it was promised: room for those that had to leave it alone.
 void Intake::release_nomination(const ObjectPtr& pod) {
   const api::PodView& view = view_of(pod);
-  if (view.nominated_node.empty() || view.scheduler_name != model_.options().scheduler_name) return;
+  if (view.nominated_node.empty() || !model_.serves(*pod)) return;
   queue_.wake(room_made(pod), now_, view.priority);
 }
 

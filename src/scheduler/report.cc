@@ -37,13 +37,22 @@ client::EventNote scheduled(std::string message) {
 
 Report::Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls)
     : model_(model),
+      instance_(options.instance),
       statuses_({}, calls),
-      recorder_({.component = options.scheduler_name,
-                 .instance = options.scheduler_name + "-" + options.instance},
+      recorder_({.component = options.profiles.first().scheduler_name,
+                 .instance = options.profiles.first().scheduler_name + "-" + options.instance},
                 calls),
       trees_(model, statuses_, recorder_) {}
 
+// Events speak in the name of the profile that decided.
 void Report::record(const api::Object& about, client::EventNote note, Time now) {
+  const std::optional<GroupKey> group = group_key(about);
+  const std::string& name =
+      group ? model_.scheduler_name_of(*group) : about.view<api::PodView>().scheduler_name;
+  if (model_.profiles().serves(name)) {
+    note.component = name;
+    note.instance = name + "-" + instance_;
+  }
   recorder_.record(about, std::move(note), now);
 }
 

@@ -71,6 +71,7 @@ class Report {
   void record(const api::Object& about, client::EventNote note, Time now);
 
   const ClusterModel& model_;
+  const std::string instance_;
   client::StatusWriter statuses_;
   client::EventRecorder recorder_;
   TreeReports trees_;

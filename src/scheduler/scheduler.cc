@@ -13,7 +13,6 @@
 #include "scheduler/cache/cluster.h"
 #include "scheduler/commit.h"
 #include "scheduler/cycle/attempt.h"
-#include "scheduler/framework/profile.h"
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/intake.h"
 #include "scheduler/queue/scheduling_queue.h"
@@ -37,16 +36,15 @@ constexpr std::string_view kGroupApi = "scheduling.k8s.io";
 struct Scheduler::State {
   State(SchedulerOptions options_given, Send send)
       : options(std::move(options_given)),
-        model(default_profile(),
-              {.scheduler_name = options.scheduler_name, .gates = options.gates}),
+        model(options.profiles, {.gates = options.gates}),
         queue({.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
                .rest_max = options.rest_max},
               model,
               [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
-                return model.profile().could_help(plugin, pod, event);
+                return model.profile_of(pod).could_help(plugin, pod, event);
               }),
         calls(std::move(send), options.metrics),
-        metrics(options.metrics, options.scheduler_name, options.stopwatch),
+        metrics(options.metrics, options.profiles.first().scheduler_name, options.stopwatch),
         report(options, model, calls),
         commit(options, model, queue, report, calls),
         intake(model, queue, commit, report) {}
@@ -56,9 +54,9 @@ struct Scheduler::State {
     const auto* pod = std::get_if<PendingPod>(&entity);
     const Plan plan = [&] {
       const auto measured = metrics.measure_attempt();
-      return pod != nullptr
-                 ? attempt_pod(*pod, model.cluster(), model.profile())
-                 : attempt_group(std::get<Group>(entity), model.cluster(), model.profile());
+      if (pod != nullptr) return attempt_pod(*pod, model.cluster(), model.profile_of(*pod->pod));
+      const Group& root = std::get<Group>(entity);
+      return attempt_group(root, model.cluster(), model.profile_of(root));
     }();
     if (options.observe) options.observe(plan, now);
     commit.carry_out(entity, plan, now);
@@ -203,8 +201,7 @@ std::string Scheduler::audit(std::span<const ObjectPtr> nodes,
   for (const ObjectPtr& pod : pods) {
     rebuilt.set_pod(pod);
     const bool waits = view_of(pod).node_name.empty() && !view_of(pod).is_terminal() &&
-                       !api::is_terminating(pod) &&
-                       view_of(pod).scheduler_name == state_->options.scheduler_name;
+                       !api::is_terminating(pod) && state_->model.serves(*pod);
     if (waits && !state_->queue.knows(pod->meta().uid))
       return fmt::format("pod {} waits and the queue does not know it", api::key_text(pod->meta()));
   }

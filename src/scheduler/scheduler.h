@@ -14,12 +14,13 @@
 #include "base/time.h"
 #include "client/component.h"
 #include "scheduler/framework/plan.h"
+#include "scheduler/framework/profiles.h"
 
 namespace muster::scheduler {
 
 struct SchedulerOptions {
-  std::string scheduler_name = "default-scheduler";
-  std::string instance = "muster";  // who of several it is, in events: <scheduler_name>-<instance>
+  Profiles profiles = default_profile();
+  std::string instance = "muster";  // who of several it is, in events: <scheduler name>-<instance>
   Duration initial_backoff = std::chrono::seconds{1};
   Duration max_backoff = std::chrono::seconds{10};
   Duration rest_max = std::chrono::minutes{5};  // podMaxInUnschedulablePodsDuration

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "scheduler/plugins/plugin_registry.h"
 
 namespace muster::scheduler {
 namespace {
@@ -313,6 +314,62 @@ TEST(Scheduler, LeavesThePodsOfOtherSchedulersAlone) {
   world.pod("ours");
   world.settle();
   EXPECT_EQ(world.node_of("ours"), "") << "but counts what they use";
+}
+
+// Two profiles: the usual one spreads, "packer" fills nodes.
+SchedulerOptions two_profiles() {
+  Profile packs;
+  for (const RegisteredPlugin& plugin : plugin_registry()) {
+    PluginArgs args;
+    args.fit.strategy = AllocationStrategy::MostAllocated;
+    if (plugin.name != "NodeResourcesBalancedAllocation")
+      packs.add(plugin.make(args), Points::all(), plugin.weight);
+  }
+  SchedulerOptions options;
+  options.profiles.add("packer", packs);
+  return options;
+}
+
+TEST(Scheduler, EachPodIsPlacedByTheProfileItAsksFor) {
+  World world(two_profiles());
+  world.synced();
+  world.node("n1", {.cpu = "8"});
+  world.node("n2", {.cpu = "8"});
+  world.pod("first", {.node = "n1"});
+  world.pod("packed", {.scheduler = "packer"});
+  world.pod("spread");
+  world.pod("foreign", {.scheduler = "somebody-else"});
+  world.settle();
+  EXPECT_EQ(world.node_of("packed"), "n1");
+  EXPECT_EQ(world.node_of("spread"), "n2");
+  EXPECT_EQ(world.node_of("foreign"), "");
+  EXPECT_EQ(world.requests(R"("reportingComponent":"packer")").size(), 1U);
+  EXPECT_EQ(world.requests(R"("reportingInstance":"default-scheduler-muster")").size(), 1U);
+}
+
+TEST(Scheduler, AGangIsPlacedByTheProfileThatItsPodsAskFor) {
+  World world(two_profiles());
+  world.synced();
+  for (const char* node : {"n1", "n2", "n3"}) world.node(node, {.cpu = "8"});
+  world.pod("first", {.node = "n2"});
+  world.gang("g", 2);
+  world.pod("a", {.scheduler = "packer", .group = "g"});
+  world.pod("b", {.scheduler = "packer", .group = "g"});
+  world.settle();
+  EXPECT_EQ(world.node_of("a"), "n2");
+  EXPECT_EQ(world.node_of("b"), "n2");
+}
+
+TEST(Scheduler, AGangWhosePodsAskForTwoProfilesIsAnError) {
+  World world(two_profiles());
+  world.synced();
+  world.node("n1");
+  world.gang("g", 2);
+  world.pod("a", {.group = "g"});
+  world.pod("b", {.scheduler = "packer", .group = "g"});
+  world.settle();
+  EXPECT_EQ(world.node_of("a"), "");
+  EXPECT_FALSE(world.requests("should have the same .spec.schedulerName set").empty());
 }
 
 TEST(Scheduler, RequeuesAPodWhoseBindingConflicts) {

@@ -98,14 +98,16 @@ api::Json EventRecorder::body(const Sighting& sighting) const {
   event["involvedObject"] = sighting.regarding;
   event["reason"] = sighting.note.reason;
   event["message"] = sighting.note.message;
-  api::ensure_object(event, "source")["component"] = options_.component;
+  const EventNote& note = sighting.note;
+  const std::string& component = note.component.empty() ? options_.component : note.component;
+  api::ensure_object(event, "source")["component"] = component;
   event["firstTimestamp"] = format_time(sighting.first);
   event["lastTimestamp"] = format_time(sighting.last);
   event["count"] = sighting.count;
   event["type"] = sighting.note.type;
   event["action"] = sighting.note.action;
-  event["reportingComponent"] = options_.component;
-  event["reportingInstance"] = options_.instance;
+  event["reportingComponent"] = component;
+  event["reportingInstance"] = note.instance.empty() ? options_.instance : note.instance;
   return event;
 }
 

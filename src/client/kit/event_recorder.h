@@ -20,6 +20,9 @@ struct EventNote {
   std::string reason;  // FailedScheduling
   std::string action;  // Scheduling
   std::string message;
+  // Who says it; empty: the recorder's own component and instance.
+  std::string component = {};
+  std::string instance = {};
 };
 
 // Tells users what happened to an object, as core/v1 Events. Best effort: repeats are counted in

@@ -1,8 +1,36 @@
 #include "scheduler/framework/profile.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace muster::scheduler {
 
 Profile::Profile() : identity_(std::make_shared<const int>(0)) {}
+
+void Profile::add(const Plugin& plugin, const Points& at, std::int64_t weight) {
+  using Point = ExtensionPoint;
+  if (plugin.gate != nullptr && at.contains(Point::PreEnqueue))
+    gates_.push_back({plugin.name, plugin.gate});
+  if (plugin.filter != nullptr && at.contains(Point::Filter))
+    filters_.push_back({plugin.name, plugin.filter});
+  if (plugin.score != nullptr && at.contains(Point::Score))
+    scores_.push_back({plugin.name, plugin.score, weight});
+  auto known = std::ranges::find(running_, plugin.name, &Running::name);
+  if (known == running_.end()) {
+    if (plugin.hints != nullptr) hints_.push_back({plugin.name, plugin.hints});
+    running_.push_back({plugin.name, {}});
+    known = std::prev(running_.end());
+  }
+  for (std::size_t i = 0; i < kExtensionPoints; ++i)
+    if (const auto point = static_cast<ExtensionPoint>(i);
+        at.contains(point) && plugin.points.contains(point))
+      known->points.add(point);
+}
+
+bool Profile::runs(std::string_view plugin, ExtensionPoint point) const {
+  const auto known = std::ranges::find(running_, plugin, &Running::name);
+  return known != running_.end() && known->points.contains(point);
+}
 
 std::optional<std::string> Profile::pre_enqueue(const api::Object& pod) const {
   for (const Entry<Gate>& gate : gates_)

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,9 +12,47 @@
 
 #include "api/object.h"
 #include "scheduler/framework/cluster_event.h"
+#include "scheduler/framework/extension_point.h"
 #include "scheduler/framework/plugin.h"
+#include "scheduler/framework/profile_settings.h"
 
 namespace muster::scheduler {
+
+// A plugin under every role it has; null where it has none. `points` says where a configuration may
+// enable it.
+struct Plugin {
+  std::string_view name;
+  Points points;
+  std::shared_ptr<const Gate> gate = {};
+  std::shared_ptr<const Filter> filter = {};
+  std::shared_ptr<const Score> score = {};
+  std::shared_ptr<const Hints> hints = {};
+};
+
+// Makes a plugin and finds out what it answers to; decided at compile time.
+template <typename P, typename... Args>
+Plugin make_plugin(Args&&... args) {
+  using Point = ExtensionPoint;
+  const auto made = std::make_shared<const P>(std::forward<Args>(args)...);
+  Plugin plugin{.name = P::kName, .points = {}};
+  const auto answers = [&plugin](std::initializer_list<ExtensionPoint> points) {
+    for (const ExtensionPoint point : points) plugin.points.add(point);
+  };
+  if constexpr (std::derived_from<P, Gate>) {
+    plugin.gate = made;
+    answers({Point::PreEnqueue});
+  }
+  if constexpr (std::derived_from<P, Filter>) {
+    plugin.filter = made;
+    answers({Point::PreFilter, Point::Filter});
+  }
+  if constexpr (std::derived_from<P, Score>) {
+    plugin.score = made;
+    answers({Point::PreScore, Point::Score});
+  }
+  if constexpr (std::derived_from<P, Hints>) plugin.hints = made;
+  return plugin;
+}
 
 // The plugins a scheduler runs, filed under the questions they answer, in the order they are asked.
 // A value: copies share the plugins, which never change. Its lists are fixed once the first attempt
@@ -30,14 +69,13 @@ class Profile {
 
   Profile();
 
-  // Files a plugin under every extension point it implements; decided at compile time.
+  // Files a plugin under those of its points that are named. To be called again for the same plugin
+  // if it has another place in the order of another point.
+  void add(const Plugin& plugin, const Points& at, std::int64_t weight);
+  // The same under every point it has.
   template <typename P, typename... Args>
   void add(std::int64_t weight, Args&&... args) {
-    const auto plugin = std::make_shared<const P>(std::forward<Args>(args)...);
-    if constexpr (std::derived_from<P, Gate>) gates_.push_back({P::kName, plugin});
-    if constexpr (std::derived_from<P, Filter>) filters_.push_back({P::kName, plugin});
-    if constexpr (std::derived_from<P, Score>) scores_.push_back({P::kName, plugin, weight});
-    if constexpr (std::derived_from<P, Hints>) hints_.push_back({P::kName, plugin});
+    add(make_plugin<P>(std::forward<Args>(args)...), Points::all(), weight);
   }
 
   // Why the pod may not enter the queue yet, in upstream's words; nullopt if it may. The plugin
@@ -52,21 +90,34 @@ class Profile {
 
   const std::vector<Entry<Filter>>& filters() const { return filters_; }
   const std::vector<Entry<Score>>& scores() const { return scores_; }
+  // Whether the plugin is asked at this point. For what is not behind an interface of its own:
+  // preemption, binding, gangs.
+  bool runs(std::string_view plugin, ExtensionPoint point) const;
+
+  const ProfileSettings& settings() const { return settings_; }
+  void set(ProfileSettings settings) { settings_ = settings; }
 
   // Equal for copies of one profile, different for any two made apart; what is derived is cached
   // under it.
   const void* identity() const { return identity_.get(); }
 
  private:
+  struct Running {
+    std::string_view name;
+    Points points;
+  };
+
   std::vector<Entry<Gate>> gates_;
   std::vector<Entry<Filter>> filters_;
   std::vector<Entry<Score>> scores_;
   std::vector<Entry<Hints>> hints_;
+  std::vector<Running> running_;
+  ProfileSettings settings_;
   std::shared_ptr<const int> identity_;
 };
 
 // Upstream's default plugins with their default arguments and weights; defined in
-// plugins/default_profile.cc.
+// plugins/plugin_registry.cc.
 Profile default_profile();
 
 }  // namespace muster::scheduler

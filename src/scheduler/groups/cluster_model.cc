@@ -31,11 +31,11 @@ std::optional<Membership> membership_of(PodRole role) {
 
 }  // namespace
 
-ClusterModel::ClusterModel(Profile profile, ModelOptions options)
-    : profile_(std::move(profile)), options_(std::move(options)) {}
+ClusterModel::ClusterModel(Profiles profiles, ModelOptions options)
+    : profiles_(std::move(profiles)), options_(std::move(options)) {}
 
 ClusterModel::ClusterModel(const ClusterModel& other)
-    : profile_(other.profile_),
+    : profiles_(other.profiles_),
       options_(other.options_),
       cluster_(other.cluster_.fork()),
       forest_(other.forest_),
@@ -103,8 +103,9 @@ PodRole ClusterModel::role_of(const ObjectPtr& pod) const {
   if (is_terminating(pod) || view.phase == "Failed") return PodRole::Lost;
   if (view.phase == "Succeeded") return PodRole::Succeeded;
   if (!view.node_name.empty() || cluster_.is_assumed(pod->meta().uid)) return PodRole::Running;
-  if (view.scheduler_name != options_.scheduler_name) return PodRole::Foreign;
-  return profile_.pre_enqueue(*pod) ? PodRole::Gated : PodRole::Waiting;
+  const Profile* profile = profiles_.find(view.scheduler_name);
+  if (profile == nullptr) return PodRole::Foreign;
+  return profile->pre_enqueue(*pod) ? PodRole::Gated : PodRole::Waiting;
 }
 
 // The name has changed hands, behind a gap in the watch, or the pod its group, which no API server

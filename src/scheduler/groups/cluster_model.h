@@ -13,7 +13,7 @@
 
 #include "api/gates/gates.h"
 #include "scheduler/cache/cluster.h"
-#include "scheduler/framework/profile.h"
+#include "scheduler/framework/profiles.h"
 #include "scheduler/groups/member_traits.h"
 #include "scheduler/groups/tree_faults.h"
 #include "scheduler/groups/workload_forest.h"
@@ -70,7 +70,6 @@ class ModelListener {
 };
 
 struct ModelOptions {
-  std::string scheduler_name = "default-scheduler";  // whose pods wait for us
   api::Gates gates = {};
   // A tree whose first pending pod is older than this and that never was scheduled is compared with
   // its Workload.
@@ -93,7 +92,7 @@ struct ModelOptions {
 // attempt() in cycle/attempt.h plans what to do with a root or a pod. Deterministic; one owner.
 class ClusterModel {
  public:
-  ClusterModel(Profile profile, ModelOptions options);
+  ClusterModel(Profiles profiles, ModelOptions options);
   ClusterModel& operator=(const ClusterModel&) = delete;
 
   // A model of its own with the same content and no listener. Objects and specs are shared; what it
@@ -121,7 +120,15 @@ class ClusterModel {
   // --- the cluster ---
   Cluster& cluster() { return cluster_; }
   const Cluster& cluster() const { return cluster_; }
-  const Profile& profile() const { return profile_; }
+  const Profiles& profiles() const { return profiles_; }
+  // The profile that the pod asks for; the first one if it asks for somebody else.
+  const Profile& profile_of(const api::Object& pod) const;
+  // The profile of a tree: its pods must all ask for the same one, and the first speaks for them.
+  const Profile& profile_of(const Group& root) const;
+  // The name that the members of a group ask for, if it is one of ours; the first one of ours else.
+  const std::string& scheduler_name_of(const GroupKey& key) const;
+  // Whether the pod waits for us and not for another scheduler.
+  bool serves(const api::Object& pod) const;
   const ModelOptions& options() const { return options_; }
   // Null if there is none of the name.
   api::ObjectPtr node(std::string_view name) const;
@@ -207,7 +214,7 @@ class ClusterModel {
   std::vector<api::ObjectPtr> in_order(const std::vector<SlotId>& slots) const;
   void add_traits(Group& group) const;
 
-  Profile profile_;
+  Profiles profiles_;
   ModelOptions options_;
   ModelListener* listener_ = nullptr;
 

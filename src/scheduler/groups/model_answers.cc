@@ -22,7 +22,42 @@ bool comes_first(const ObjectPtr& a, const ObjectPtr& b) {
          std::tie(b->meta().creation_time, b->meta().name_space, b->meta().name);
 }
 
+const api::Object* first_pod(const Group& group) {
+  if (!group.pods.empty()) return group.pods.front().pod.get();
+  for (const Group& child : group.children)
+    if (const api::Object* pod = first_pod(child)) return pod;
+  return nullptr;
+}
+
 }  // namespace
+
+// --- profiles ---
+
+bool ClusterModel::serves(const api::Object& pod) const {
+  return profiles_.serves(pod.view<api::PodView>().scheduler_name);
+}
+
+const Profile& ClusterModel::profile_of(const api::Object& pod) const {
+  const Profile* profile = profiles_.find(pod.view<api::PodView>().scheduler_name);
+  return profile != nullptr ? *profile : profiles_.first().profile;
+}
+
+const std::string& ClusterModel::scheduler_name_of(const GroupKey& key) const {
+  const Profiles::Named* named = nullptr;
+  if (profiles_.all().size() > 1)
+    forest_.each_leaf(key, [&](const GroupKey& leaf) {
+      if (named != nullptr) return;
+      for (const MemberTraits& traits : traits_.of(leaf.name_space, leaf.name))
+        for (const Profiles::Named& own : profiles_.all())
+          if (own.scheduler_name == traits.scheduler_name) named = &own;
+    });
+  return (named != nullptr ? *named : profiles_.first()).scheduler_name;
+}
+
+const Profile& ClusterModel::profile_of(const Group& root) const {
+  const api::Object* pod = first_pod(root);
+  return pod != nullptr ? profile_of(*pod) : profiles_.first().profile;
+}
 
 // --- the cluster ---
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/framework/profile_settings.h"
+#include "scheduler/plugins/node_resources_fit.h"
+
+namespace muster::scheduler {
+
+// The arguments of one profile's plugins, as far as they take any; what is not said has upstream's
+// default.
+struct PluginArgs {
+  NodeResourcesFitArgs fit = {};
+  std::vector<std::string> balanced_resources = {"cpu", "memory"};
+  PreemptionArgs preemption = {};
+};
+
+}  // namespace muster::scheduler

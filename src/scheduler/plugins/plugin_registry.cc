@@ -1,0 +1,92 @@
+#include "scheduler/plugins/plugin_registry.h"
+
+#include <algorithm>
+#include <array>
+
+#include "scheduler/plugins/dynamic_resources.h"
+#include "scheduler/plugins/node_affinity.h"
+#include "scheduler/plugins/node_name.h"
+#include "scheduler/plugins/node_ports.h"
+#include "scheduler/plugins/node_resources_balanced_allocation.h"
+#include "scheduler/plugins/node_resources_fit.h"
+#include "scheduler/plugins/node_unschedulable.h"
+#include "scheduler/plugins/scheduling_gates.h"
+#include "scheduler/plugins/taint_toleration.h"
+#include "scheduler/plugins/unjudged_fields.h"
+
+namespace muster::scheduler {
+namespace {
+
+using Point = ExtensionPoint;
+
+// A plugin without arguments, or with the part of the arguments that is its own.
+template <typename P>
+RegisteredPlugin row(std::int64_t weight = 1) {
+  return {P::kName, weight, false, [](const PluginArgs&) { return make_plugin<P>(); }};
+}
+template <typename P, auto Args>
+RegisteredPlugin row(std::int64_t weight = 1) {
+  return {P::kName, weight, false,
+          [](const PluginArgs& args) { return make_plugin<P>(args.*Args); }};
+}
+
+// No profile can do without it: pods would be bound against what they ask for.
+RegisteredPlugin permanent(RegisteredPlugin plugin) {
+  plugin.is_permanent = true;
+  return plugin;
+}
+
+// What the engine does by itself under the name of a plugin: there is nothing to make, but a
+// profile may name it.
+Plugin priority_sort(const PluginArgs&) { return {"PrioritySort", {Point::QueueSort}}; }
+Plugin default_preemption(const PluginArgs&) {
+  return {"DefaultPreemption", {Point::PreEnqueue, Point::PostFilter, Point::PodGroupPostFilter}};
+}
+Plugin default_binder(const PluginArgs&) { return {"DefaultBinder", {Point::Bind}}; }
+Plugin gang_scheduling(const PluginArgs&) {
+  return {"GangScheduling", {Point::PreEnqueue, Point::Permit, Point::PlacementFeasible}};
+}
+Plugin topology_generator(const PluginArgs&) {
+  return {"TopologyPlacementGenerator", {Point::PlacementGenerate}};
+}
+Plugin pods_count(const PluginArgs&) { return {"PodGroupPodsCount", {Point::PlacementScore}}; }
+
+}  // namespace
+
+// The number is the weight of the score.
+std::span<const RegisteredPlugin> plugin_registry() {
+  static const std::array kPlugins{
+      row<SchedulingGates>(),
+      RegisteredPlugin{"PrioritySort", 1, false, priority_sort},
+      permanent(row<UnjudgedFields>()),
+      row<NodeName>(),
+      row<NodeUnschedulable>(),
+      row<TaintToleration>(3),
+      row<NodeAffinity>(2),
+      row<NodePorts>(),
+      row<NodeResourcesFit, &PluginArgs::fit>(1),
+      permanent(row<DynamicResources>(2)),
+      RegisteredPlugin{"DefaultPreemption", 1, false, default_preemption},
+      row<NodeResourcesBalancedAllocation, &PluginArgs::balanced_resources>(1),
+      RegisteredPlugin{"DefaultBinder", 1, false, default_binder},
+      RegisteredPlugin{"GangScheduling", 1, true, gang_scheduling},
+      RegisteredPlugin{"TopologyPlacementGenerator", 1, true, topology_generator},
+      RegisteredPlugin{"PodGroupPodsCount", 1, true, pods_count},
+  };
+  return kPlugins;
+}
+
+const RegisteredPlugin* find_plugin(std::string_view name) {
+  const std::span<const RegisteredPlugin> all = plugin_registry();
+  const auto at = std::ranges::find(all, name, &RegisteredPlugin::name);
+  return at == all.end() ? nullptr : &*at;
+}
+
+Profile default_profile() {
+  Profile profile;
+  for (const RegisteredPlugin& plugin : plugin_registry())
+    profile.add(plugin.make({}), Points::all(), plugin.weight);
+  return profile;
+}
+
+}  // namespace muster::scheduler
