@@ -75,7 +75,7 @@ Kind node_kind() {
   return kind;
 }
 
-Kind persistent_volume() {
+Kind persistent_volume_kind() {
   Kind kind = plain_kind(kCoreV1, "PersistentVolume", "persistentvolumes");
   kind.short_names = {"pv"};
   kind.namespaced = false;
@@ -84,7 +84,7 @@ Kind persistent_volume() {
   return kind;
 }
 
-Kind persistent_volume_claim() {
+Kind persistent_volume_claim_kind() {
   Kind kind = plain_kind(kCoreV1, "PersistentVolumeClaim", "persistentvolumeclaims");
   kind.short_names = {"pvc"};
   kind.subresources = {status_part(kind)};
@@ -188,8 +188,8 @@ std::vector<Kind> core_kinds() {
           limit_range(),
           name_space_kind(),
           node_kind(),
-          persistent_volume(),
-          persistent_volume_claim(),
+          persistent_volume_kind(),
+          persistent_volume_claim_kind(),
           pod_kind(),
           pod_template(),
           replication_controller(),

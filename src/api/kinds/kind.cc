@@ -88,6 +88,34 @@ const Kind& group_binding() {
   static const Kind& kKind = must_find("scheduling.muster.dev", "GroupBinding");
   return kKind;
 }
+const Kind& persistent_volume() {
+  static const Kind& kKind = must_find("", "PersistentVolume");
+  return kKind;
+}
+const Kind& persistent_volume_claim() {
+  static const Kind& kKind = must_find("", "PersistentVolumeClaim");
+  return kKind;
+}
+const Kind& storage_class() {
+  static const Kind& kKind = must_find("storage.k8s.io", "StorageClass");
+  return kKind;
+}
+const Kind& csi_node() {
+  static const Kind& kKind = must_find("storage.k8s.io", "CSINode");
+  return kKind;
+}
+const Kind& csi_driver() {
+  static const Kind& kKind = must_find("storage.k8s.io", "CSIDriver");
+  return kKind;
+}
+const Kind& csi_storage_capacity() {
+  static const Kind& kKind = must_find("storage.k8s.io", "CSIStorageCapacity");
+  return kKind;
+}
+const Kind& volume_attachment() {
+  static const Kind& kKind = must_find("storage.k8s.io", "VolumeAttachment");
+  return kKind;
+}
 
 }  // namespace kinds
 }  // namespace muster::api

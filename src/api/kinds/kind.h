@@ -75,6 +75,13 @@ const Kind& workload();
 const Kind& pod_group();
 const Kind& composite_pod_group();
 const Kind& group_binding();
+const Kind& persistent_volume();
+const Kind& persistent_volume_claim();
+const Kind& storage_class();
+const Kind& csi_node();
+const Kind& csi_driver();
+const Kind& csi_storage_capacity();
+const Kind& volume_attachment();
 }  // namespace kinds
 
 }  // namespace muster::api

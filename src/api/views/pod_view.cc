@@ -134,6 +134,40 @@ void read_containers(const Json& spec, PodNeeds& needs) {
   std::ranges::sort(needs.host_ports);
 }
 
+// --- volumes ---
+
+bool flag(const Json& value, std::string_view member) {
+  const Json* found = find(value, member);
+  return found != nullptr && found->is_bool() && found->get_bool();
+}
+
+void read_disks(const Json& spec, std::vector<InlineDisk>& disks) {
+  using Type = InlineDisk::Type;
+  for_each(spec, "volumes", [&](const Json& volume) {
+    if (const Json* gce = find(volume, "gcePersistentDisk"))
+      disks.push_back({Type::Gce, text(*gce, "pdName"), {}, flag(*gce, "readOnly")});
+    if (const Json* ebs = find(volume, "awsElasticBlockStore"))
+      disks.push_back({Type::Ebs, text(*ebs, "volumeID"), {}, flag(*ebs, "readOnly")});
+    if (const Json* iscsi = find(volume, "iscsi"))
+      disks.push_back({Type::Iscsi, text(*iscsi, "iqn"), {}, flag(*iscsi, "readOnly")});
+    if (const Json* rbd = find(volume, "rbd")) {
+      const std::string pool = text(*rbd, "pool");
+      disks.push_back({Type::Rbd, (pool.empty() ? "rbd" : pool) + "/" + text(*rbd, "image"),
+                       read_strings(*rbd, "monitors"), flag(*rbd, "readOnly")});
+    }
+  });
+  std::ranges::sort(disks);
+}
+
+void read_claims(const Json& spec, std::vector<PodClaim>& claims) {
+  for_each(spec, "volumes", [&](const Json& volume) {
+    if (const Json* claim = find(volume, "persistentVolumeClaim"))
+      claims.push_back({text(*claim, "claimName"), false});
+    else if (find(volume, "ephemeral") != nullptr)
+      claims.push_back({text(volume, "name"), true});
+  });
+}
+
 void read_needs(const Json& spec, const Json* status, PodNeeds& needs) {
   needs.node_name = text(spec, "nodeName");
   for_each(spec, "tolerations",
@@ -150,6 +184,7 @@ void read_needs(const Json& spec, const Json* status, PodNeeds& needs) {
   needs.has_claims = claims != nullptr && !claims->empty();
   needs.unjudged = unjudged_fields(spec);
   read_containers(spec, needs);
+  read_disks(spec, needs.disks);
   read_requests(spec, status, needs);
 }
 
@@ -226,6 +261,11 @@ std::uint64_t hash_of(const PodNeeds& needs) {
     mixer.add(std::string_view(port.protocol));
     mixer.add(std::int64_t{port.port});
   }
+  for (const InlineDisk& disk : needs.disks) {
+    mixer.add(static_cast<std::uint64_t>(disk.type));
+    mixer.add(std::string_view(disk.id));
+    mixer.add(std::uint64_t{disk.read_only});
+  }
   for (const std::string& image : needs.images) mixer.add(std::string_view(image));
   mixer.add(std::uint64_t{needs.has_claims});
   for (const std::string_view field : needs.unjudged) mixer.add(field);
@@ -239,6 +279,23 @@ std::uint64_t hash_of(const PodNeeds& needs) {
 }
 
 }  // namespace
+
+// A disk without a writer can be shared, but for one kind that never can.
+bool conflict(const InlineDisk& a, const InlineDisk& b) {
+  if (a.type != b.type || a.id != b.id) return false;
+  if (a.type == InlineDisk::Type::Rbd &&
+      std::ranges::none_of(a.monitors, [&](const std::string& monitor) {
+        return std::ranges::find(b.monitors, monitor) != b.monitors.end();
+      }))
+    return false;
+  return a.type == InlineDisk::Type::Ebs || !a.read_only || !b.read_only;
+}
+
+std::string claim_name(const Object& pod, const PodClaim& claim) {
+  return claim.ephemeral ? pod.meta().name + "-" + claim.name : claim.name;
+}
+
+NodeSelectorTerm read_node_selector_term(const Json& term) { return read_term(term); }
 
 const Condition* PodView::condition(std::string_view type) const {
   return lookup(conditions, type);
@@ -263,6 +320,7 @@ std::unique_ptr<PodView> PodView::of(const Json& document) {
     if (const Json* group = find(*spec, "schedulingGroup"))
       view->scheduling_group = text(*group, "podGroupName");
     read_needs(*spec, status, view->needs);
+    read_claims(*spec, view->claims);
   }
   if (status != nullptr) {
     view->nominated_node = text(*status, "nominatedNodeName");

@@ -53,6 +53,26 @@ struct HostPort {
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
+// A disk that a pod names itself, without a claim. Two pods that name the same one may be in each
+// other's way on a node.
+struct InlineDisk {
+  enum class Type : std::uint8_t { Gce, Ebs, Iscsi, Rbd };
+  Type type = Type::Gce;
+  std::string id;                     // pdName, volumeID, iqn, or pool and image
+  std::vector<std::string> monitors;  // of Rbd
+  bool read_only = false;
+  friend auto operator<=>(const InlineDisk&, const InlineDisk&) = default;
+};
+// Whether both can be mounted on one node.
+bool conflict(const InlineDisk& a, const InlineDisk& b);
+
+// A PersistentVolumeClaim that a pod mounts.
+struct PodClaim {
+  std::string name;        // of the claim; if it is ephemeral, of the volume
+  bool ephemeral = false;  // made for this pod alone: its claim is called <pod>-<volume>
+};
+std::string claim_name(const Object& pod, const PodClaim& claim);
+
 // What a pod asks of a node: the part of its spec that filters and scores read. Two pods with equal
 // needs are of one class, whatever their names.
 struct PodNeeds {
@@ -64,6 +84,7 @@ struct PodNeeds {
   std::vector<NodeSelectorTerm> required;
   std::vector<PreferredNodeTerm> preferred;
   std::vector<HostPort> host_ports;  // sorted
+  std::vector<InlineDisk> disks;     // sorted
   // Of every init container and container, normalized, and of image volumes; ImageLocality's.
   std::vector<std::string> images;
   bool has_claims = false;  // resourceClaims
@@ -96,6 +117,9 @@ struct PodView : View {
   std::string nominated_node;    // status.nominatedNodeName
   std::string phase;
   std::vector<Condition> conditions;
+  // In the order of its volumes. Not part of its needs: which claim it is matters less than what
+  // the claim says (scheduler/volumes).
+  std::vector<PodClaim> claims;
 
   PodNeeds needs;
   std::uint64_t needs_hash = 0;  // equal needs, equal hash; the same on every machine
@@ -103,5 +127,7 @@ struct PodView : View {
   bool is_terminal() const { return phase == "Succeeded" || phase == "Failed"; }
   const Condition* condition(std::string_view type) const;
 };
+
+NodeSelectorTerm read_node_selector_term(const Json& term);
 
 }  // namespace muster::api

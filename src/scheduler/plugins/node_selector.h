@@ -6,18 +6,11 @@
 #include <vector>
 
 #include "api/values/string_pairs.h"
+#include "api/views/node_selector.h"
 #include "api/views/pod_view.h"
 #include "scheduler/cache/cluster.h"
 
 namespace muster::scheduler {
-
-// Upstream's node selectors, for one node at a time.
-bool matches(const api::NodeRequirement& requirement, const std::string* value);
-bool matches(const api::NodeSelectorTerm& term, std::string_view name,
-             const api::StringPairs& labels);
-// nodeSelector and required affinity together.
-bool matches_selection(const api::PodNeeds& needs, std::string_view name,
-                       const api::StringPairs& labels);
 
 // A selector term compared with interned label values: each distinct value is judged once.
 class CompiledTerm {
