@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "api/json.h"
@@ -52,13 +53,15 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
       offers_group_bindings_(options.group_bindings) {}
 
 void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now) {
+  const auto* tree = std::get_if<Group>(&entity);
+  const bool is_loose = tree != nullptr && model_.loose(tree->key);  // before it changes by this
   for (const Assignment& assignment : plan.assignments) {
     model_.assume(assignment.pod, assignment.node);
     // What an earlier attempt wanted to say must not overtake the binding.
     report_.forget(assignment.pod->meta().uid);
   }
   queue_.finish(entity, plan, now);
-  const bool together = goes_together(plan);
+  const bool together = goes_together(plan, is_loose);
   if (together)
     trees_.commit(tree_of(plan), now);
   else
@@ -67,9 +70,11 @@ void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, 
 }
 
 // Whether the plan's pods are bound by one GroupBinding.
-bool Commit::goes_together(const Plan& plan) const {
-  return offers_group_bindings_ && !plan.groups.empty() && !plan.assignments.empty() &&
-         plan.assignments.size() <= kTreePodsMax && plan.groups.size() <= kTreePodsMax;
+bool Commit::goes_together(const Plan& plan, bool is_loose) const {
+  if (!offers_group_bindings_ || plan.groups.empty() || plan.assignments.empty()) return false;
+  // A pod of a loose tree needs no other, unless those placed before it are still on their way.
+  if (is_loose && !trees_.contains(plan.groups.front().key)) return false;
+  return plan.assignments.size() <= kTreePodsMax && plan.groups.size() <= kTreePodsMax;
 }
 
 TreeBinding Commit::tree_of(const Plan& plan) {

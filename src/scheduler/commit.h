@@ -47,7 +47,7 @@ class Commit {
   std::uint64_t scheduled() const { return scheduled_; }
 
  private:
-  bool goes_together(const Plan& plan) const;
+  bool goes_together(const Plan& plan, bool is_loose) const;
   TreeBinding tree_of(const Plan& plan);
   void bound(const Assignment& assignment, Time now);
   void bind_failed(const Assignment& assignment, const Error& error, Time now);

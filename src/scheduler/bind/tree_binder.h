@@ -69,6 +69,8 @@ class TreeBinder {
   void run(Time now);
 
   std::optional<Time> next_deadline() const;
+  // Whether something of this root has not been accepted yet.
+  bool contains(const GroupKey& root) const { return by_root_.contains(root); }
   bool full() const { return pods_.size() >= options_.pods_in_flight_max; }
   // Pods that the server has not accepted yet.
   std::size_t pending() const { return pods_.size(); }

@@ -194,6 +194,33 @@ class PlanWriter {
   std::optional<GroupReport> report_;
 };
 
+std::int64_t held_members(const Group& leaf, const Cluster& cluster) {
+  const GroupMembers* known = cluster.members(leaf.key.name_space, leaf.key.name);
+  return known == nullptr ? 0 : known->running_total + known->succeeded;
+}
+
+// Whether the tree is one pod of a group that may be anywhere, and the pod alone decides: the group
+// has its minimum, or reaches it by this pod.
+bool is_one_free_pod(const Group& root, const Cluster& cluster) {
+  if (root.key.kind != GroupKind::PodGroup || root.pods.size() != 1 || !root.topology_key.empty() ||
+      root.pods.front().pod->meta().deletion_time)
+    return false;
+  return held_members(root, cluster) + 1 >= root.minimum;
+}
+
+// Like a lone pod, which is what it is but for the condition of its group.
+Plan attempt_free_pod(const Group& root, Cluster& cluster, const Profile& profile) {
+  Plan plan = attempt_pod(root.pods.front(), cluster, profile);
+  GroupVerdict verdict{root.key, root.object, Outcome::Placed, "", ""};
+  if (plan.assignments.empty()) {
+    if (held_members(root, cluster) >= root.minimum) return plan;  // it has what it needs
+    verdict.outcome = plan.refusals.front().outcome;
+    verdict.message = fmt::format("{}, {}", kUnschedulable, plan.refusals.front().message);
+  }
+  plan.groups.push_back(std::move(verdict));
+  return plan;
+}
+
 }  // namespace
 
 Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
@@ -207,6 +234,7 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
     fail_all(root, *wrong, plan);
     return plan;
   }
+  if (is_one_free_pod(root, cluster)) return attempt_free_pod(root, cluster, profile);
   Standings& standings = Standings::of(cluster, profile);
   const std::uint64_t rows_read = standings.rows_read();
   {

@@ -146,6 +146,8 @@ class ClusterModel {
   bool runnable(const GroupKey& root) const {
     return forest_.runnable(root) && faults_.of_tree(root) == nullptr;
   }
+  // No pod at or below the group that may be tried needs another, so each can be tried by itself.
+  bool loose(const GroupKey& key) const;
   // The roots of all trees that have members, runnable or not, by key.
   std::vector<GroupKey> roots() const;
   // The PodGroup of a pod; nullopt for lone pods, and for all if groups are not in use.

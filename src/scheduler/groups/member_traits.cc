@@ -25,6 +25,15 @@ void TraitsBook::count(const api::Object& pod, std::int64_t change) {
   if (counts.empty()) groups_.erase(key);
 }
 
+bool TraitsBook::agree(const GroupKey& group, const GroupSpec& root) const {
+  const auto at = groups_.find(group);
+  if (at == groups_.end()) return true;
+  if (at->second.size() > 1) return false;
+  const MemberTraits& traits = at->second.begin()->first;
+  return traits.priority == root.priority &&
+         traits.never_preempts == root.never_preempts.value_or(traits.never_preempts);
+}
+
 std::vector<MemberTraits> TraitsBook::of(std::string_view name_space,
                                          std::string_view group) const {
   std::vector<MemberTraits> out;

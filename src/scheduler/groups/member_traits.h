@@ -21,6 +21,8 @@ class TraitsBook {
 
   // Each combination once.
   std::vector<MemberTraits> of(std::string_view name_space, std::string_view group) const;
+  // Whether all members say the same, and the same as the root above them.
+  bool agree(const GroupKey& group, const GroupSpec& root) const;
   std::size_t groups() const { return groups_.size(); }
 
  private:

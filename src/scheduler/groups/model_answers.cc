@@ -133,6 +133,12 @@ std::vector<GroupKey> ClusterModel::roots() const {
   return roots;
 }
 
+// Members that disagree fail together, which one attempt finds out for all of them.
+bool ClusterModel::loose(const GroupKey& key) const {
+  if (!forest_.loose(key) || faults_.of_group(key) != nullptr) return false;
+  return key.kind != GroupKind::PodGroup || traits_.agree(key, *forest_.root_of(key));
+}
+
 // The age of its pods decides, so that a restart does not start the wait again.
 std::optional<Time> ClusterModel::comparison_due(const GroupKey& root, Time now) const {
   const GroupSpec* group = forest_.find(root);

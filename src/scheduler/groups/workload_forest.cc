@@ -58,14 +58,23 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
     const bool ready = node.is_known() && node.in_children.ready >= node.spec->minimum;
     return {.ready = ready,
             .runnable = ready && node.in_children.runnable > 0,
-            .pending = node.in_children.pending > 0};
+            .pending = node.in_children.pending > 0,
+            .needing = ready && node.in_children.needing > 0};
   }
   const bool pending = node.waiting + node.gated > 0;
-  if (!node.is_known()) return {.ready = false, .runnable = false, .pending = pending};
+  if (!node.is_known())
+    return {.ready = false, .runnable = false, .pending = pending, .needing = false};
   // A group that must share one domain is placed with all its pods in view, or not yet.
   const bool held = node.gated > 0 && !node.spec->topology_key.empty();
   const bool ready = !held && node.waiting + node.present >= node.spec->minimum;
-  return {.ready = ready, .runnable = ready && node.waiting > 0, .pending = pending};
+  const bool runnable = ready && node.waiting > 0;
+  // Any pod of a Basic group that may be anywhere will do, and none needs another.
+  const bool is_basic =
+      !node.spec->gang && node.spec->topology_key.empty() && node.spec->parent.empty();
+  return {.ready = ready,
+          .runnable = runnable,
+          .pending = pending,
+          .needing = runnable && !is_basic && node.present < node.spec->minimum};
 }
 
 // A parent's counts are the sums of its children's flags. Who changes a flag, or a link, takes the
@@ -76,15 +85,17 @@ void WorkloadForest::add_to_parent(const Node& node, std::int32_t sign) {
   if (node.flags.ready) counts.ready += sign;
   if (node.flags.runnable) counts.runnable += sign;
   if (node.flags.pending) counts.pending += sign;
+  if (node.flags.needing) counts.needing += sign;
 }
 
 // Stops at the first node whose flags stay: nothing above it can change then. On a cycle each round
-// must change a flag of every node, all in one direction (judge is monotone in the counts), so at
-// most three rounds are made.
+// must change a flag of every node, and judge is monotone in the counts, so few rounds are made.
 void WorkloadForest::climb(Node* node) {
   for (; node != nullptr; node = node->parent) {
     const Flags flags = judge(*node);
     if (flags == node->flags) return;
+    if (node->key.kind == GroupKind::CompositePodGroup && flags.ready != node->flags.ready)
+      ++composite_changes_;
     add_to_parent(*node, -1);
     node->flags = flags;
     add_to_parent(*node, +1);
@@ -262,6 +273,24 @@ bool WorkloadForest::runnable(const GroupKey& root) const {
 bool WorkloadForest::has_pending(const GroupKey& root) const {
   const Node* at = look(root);
   return at != nullptr && at->flags.pending;
+}
+
+bool WorkloadForest::loose(const GroupKey& key) const {
+  const Node* at = look(key);
+  const Node* root = root_node(at);
+  if (root == nullptr || root->flags.needing) return false;
+  for (; at->flags.ready; at = at->parent)
+    if (at == root) return true;
+  return false;
+}
+
+bool WorkloadForest::is_constrained(const GroupKey& key) const {
+  const Node* at = look(key);
+  const Node* root = root_node(at);
+  if (root == nullptr) return false;
+  for (; at->spec->topology_key.empty(); at = at->parent)
+    if (at == root) return false;
+  return true;
 }
 
 // Upstream's order of siblings. They are kept by key instead: creation times may change under the

@@ -30,7 +30,9 @@ inline constexpr std::size_t kTreeDepthMax = 4;
 // A leaf is *ready* when its waiting and present members reach the minimum; a gated member holds
 // its own leaf if that is topology-constrained. A composite is ready when enough children are. What
 // is not ready holds back all below it and nothing beside it. A root is *runnable* when it is ready
-// down to at least one waiting pod.
+// down to at least one waiting pod. A tree is *loose* when no pod that may be tried needs another:
+// every leaf that is not held back has its minimum present already, or the tree is one Basic group
+// that may be anywhere.
 class WorkloadForest {
  public:
   WorkloadForest() = default;
@@ -59,6 +61,12 @@ class WorkloadForest {
   bool ready(const GroupKey& key) const;
   bool runnable(const GroupKey& root) const;
   bool has_pending(const GroupKey& root) const;
+  // The group is in a loose tree and not held back.
+  bool loose(const GroupKey& key) const;
+  // Whether a group at or above this one names a topology key.
+  bool is_constrained(const GroupKey& key) const;
+  // Grows whenever some composite becomes ready or ceases to be.
+  std::uint64_t composite_changes() const { return composite_changes_; }
 
   // The groups below a composite by creation time, then name; none if it is unknown to everybody.
   std::vector<GroupKey> children(const GroupKey& composite) const;
@@ -77,16 +85,17 @@ class WorkloadForest {
   std::size_t size() const { return nodes_.size(); }
 
  private:
-  // The three things a node contributes to its parent's counts. Each depends only on the same three
-  // of its children and grows with them, so that climb() ends even on a cycle.
+  // What a node contributes to its parent's counts. Each depends only on the same ones of its
+  // children and grows with them, so that climb() ends even on a cycle.
   struct Flags {
     bool ready = false;
     bool runnable = false;
     bool pending = false;
+    bool needing = false;  // not held back, and has a leaf that waits for its minimum
     friend bool operator==(const Flags&, const Flags&) = default;
   };
   struct Counts {
-    std::int32_t ready = 0, runnable = 0, pending = 0;
+    std::int32_t ready = 0, runnable = 0, pending = 0, needing = 0;
   };
   struct Node;
   struct ByKey {
@@ -112,7 +121,7 @@ class WorkloadForest {
   static std::vector<const Node*> cycle_above(const Node* from);
   static Flags judge(const Node& node);
   // Brings the flags of a changed node up to date, and with them the counts of its ancestors.
-  static void climb(Node* node);
+  void climb(Node* node);
   static void add_to_parent(const Node& node, std::int32_t sign);
   void unlink(Node& node);
   void drop_if_idle(Node* node);
@@ -120,6 +129,7 @@ class WorkloadForest {
   static Group build(const Node& node, const Fill& fill, bool held);
 
   std::map<GroupKey, Node> nodes_;
+  std::uint64_t composite_changes_ = 0;
 };
 
 }  // namespace muster::scheduler

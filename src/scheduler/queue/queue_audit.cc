@@ -23,10 +23,10 @@ std::string SchedulingQueue::misplaced(const Entity& entity) const {
 
 std::string SchedulingQueue::misplaced(const Pod& pod) const {
   const std::string name = api::key_text(pod.facts.pod->meta());
-  if (!pod.is_member()) {
+  if (pod.lone != nullptr) {
     if (pod.state == State::Waiting && pod.lone->place == Place::Nowhere)
       return fmt::format("pod {} waits and is nowhere in the queue", name);
-    return misplaced(*pod.lone);
+    if (std::string wrong = misplaced(*pod.lone); !wrong.empty() || !pod.is_member()) return wrong;
   }
   const GroupKey& leaf = *pod.facts.group;
   const auto pending = pending_.find(leaf);
@@ -44,8 +44,11 @@ std::string SchedulingQueue::misplaced(const Pod& pod) const {
                        is_incomplete ? "a gap" : "all groups",
                        is_incomplete ? "not listed" : "listed");
   if (root == nullptr) return {};
+  if (pod.state != State::InFlight && loose_.contains(leaf) != (pod.lone != nullptr))
+    return fmt::format("pod {} is{} queued by itself", name, pod.lone != nullptr ? "" : " not");
   const auto entity = groups_.find(root->key);
-  if (entity == groups_.end() || entity->second->place == Place::Nowhere)
+  if (entity == groups_.end() ||
+      (entity->second->place == Place::Nowhere && !entity->second->is_loose))
     return fmt::format("pod {} waits and the tree of {} is nowhere in the queue", name,
                        root->key.name);
   return {};
@@ -56,7 +59,7 @@ std::string SchedulingQueue::inconsistency() const {
   for (const auto& [uid, pod] : pods_)
     if (std::string wrong = misplaced(*pod); !wrong.empty()) return wrong;
   for (const auto& [uid, pod] : pods_)
-    entities += !pod->is_member() && pod->lone->place != Place::Nowhere &&
+    entities += pod->lone != nullptr && pod->lone->place != Place::Nowhere &&
                         pod->lone->place != Place::InFlight && pod->lone->place != Place::Gated
                     ? 1U
                     : 0U;

@@ -25,6 +25,14 @@ std::optional<Outcome> refusal_of_root(const Plan& plan) {
   return outcome == Outcome::Placed ? std::nullopt : std::optional(outcome);
 }
 
+// In the order in which a tree is filled; null if it is empty.
+const api::Object* first_pod(const Group& tree) {
+  if (!tree.pods.empty()) return tree.pods.front().pod.get();
+  for (const Group& child : tree.children)
+    if (const api::Object* pod = first_pod(child)) return pod;
+  return nullptr;
+}
+
 }  // namespace
 
 // --- Pop ---
@@ -47,12 +55,19 @@ PendingPod SchedulingQueue::start_attempt(Pod& pod) {
 // leave the scheduler idle. After an error it is not, time alone may help there.
 std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
   move_expired(now);
+  const auto first = [this] { return active_.empty() ? *backoff_.begin() : *active_.begin(); };
+  // What a pod says of itself counts for its tree, and the queue hears of it only here.
+  while (has_runnable() && is_queued_wrong(*first()))
+    touch(first()->root ? *first()->root : *first()->pod->facts.group, true, now);
   if (!has_runnable()) return std::nullopt;
-  Entity& entity = active_.empty() ? **backoff_.begin() : **active_.begin();
+  Entity& entity = *first();
   move(entity, Place::InFlight);
   entity.flight_start = flight_.start();
   entity.changed_in_flight = false;
-  if (!entity.root) return start_attempt(*entity.pod);
+  if (!entity.root) {
+    if (entity.pod->is_member()) return tree_of_single(*entity.pod);
+    return start_attempt(*entity.pod);
+  }
 
   CHECK(entity.popped.empty());
   Group root = model_.build(*entity.root, [&](const GroupKey& leaf, std::vector<PendingPod>& out) {
@@ -60,6 +75,12 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
   });
   entity.constrained = is_constrained(root);
   return root;
+}
+
+// A tree that is loose by now, or a member by itself whose tree is not.
+bool SchedulingQueue::is_queued_wrong(const Entity& entity) const {
+  if (entity.root) return model_.loose(*entity.root);
+  return entity.pod->is_member() && !model_.loose(*entity.pod->facts.group);
 }
 
 // The waiting pods of a leaf in upstream's order: those that were tried more often go first, so
@@ -70,7 +91,7 @@ void SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
   if (at == pending_.end()) return;
   std::vector<Pod*> pods;
   for (Pod* pod : at->second)
-    if (pod->state == State::Waiting) pods.push_back(pod);
+    if (pod->state == State::Waiting && pod->lone == nullptr) pods.push_back(pod);
   std::ranges::sort(pods, [](const Pod* a, const Pod* b) {
     if (a->facts.priority != b->facts.priority) return a->facts.priority > b->facts.priority;
     if (a->attempts != b->attempts) return a->attempts > b->attempts;
@@ -87,10 +108,30 @@ void SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
 // --- Finish ---
 
 void SchedulingQueue::finish(const Popped& entity, const Plan& plan, Time now) {
+  const auto* group = std::get_if<Group>(&entity);
+  Pod* single = group == nullptr ? nullptr : single_in_flight(*group);
   for (const Assignment& assignment : plan.assignments) placed(assignment.pod->meta().uid, now);
   for (const Refusal& refusal : plan.refusals) refused(refusal, now);
-  if (const auto* root = std::get_if<Group>(&entity))
-    finish_group(root->key, refusal_of_root(plan), now);
+  if (single != nullptr && single->state == State::InFlight)  // the plan did not mention it
+    refused({single->facts.pod, Outcome::Unschedulable, "", {}}, now);
+  if (group != nullptr && is_popped_whole(*group))
+    finish_group(group->key, refusal_of_root(plan), now);
+}
+
+// The member that the tree was popped for, if it was for one by itself that is still there.
+SchedulingQueue::Pod* SchedulingQueue::single_in_flight(const Group& tree) const {
+  const api::Object* first = first_pod(tree);
+  Pod* pod = first == nullptr ? nullptr : find(first->meta().uid);
+  return pod != nullptr && pod->lone != nullptr && pod->lone->place == Place::InFlight ? pod
+                                                                                       : nullptr;
+}
+
+bool SchedulingQueue::is_popped_whole(const Group& tree) const {
+  const auto at = groups_.find(tree.key);
+  if (at == groups_.end() || at->second->place != Place::InFlight) return false;
+  const std::vector<std::string>& popped = at->second->popped;
+  const api::Object* first = first_pod(tree);
+  return first == nullptr || (!popped.empty() && popped.front() == first->meta().uid);
 }
 
 void SchedulingQueue::end_flight(Entity& entity) {
@@ -104,7 +145,7 @@ void SchedulingQueue::placed(std::string_view uid, Time now) {
   if (pod == nullptr || pod->state != State::InFlight)
     return;  // deleted or bound by others meanwhile
   set_state(*pod, State::Committing);
-  if (pod->is_member()) return;
+  if (pod->lone == nullptr) return;
   end_flight(*pod->lone);
   end_release(*pod->lone, true, now);
 }
@@ -114,10 +155,17 @@ void SchedulingQueue::refused(const Refusal& refusal, Time now) {
   if (pod == nullptr || pod->state != State::InFlight) return;
   const bool is_answer =
       waits_for_events(refusal.outcome) || refusal.outcome == Outcome::Unresolved;
-  pod->refused_by = resting_.intern(is_answer ? refusal.plugins : std::vector<std::string>{});
+  std::vector<std::string> plugins = is_answer ? refusal.plugins : std::vector<std::string>{};
+  // It also waits for its domain to grow, which no plugin asks for.
+  if (pod->domain_of != 0) plugins.emplace_back(kTopologyPlugin);
+  pod->refused_by = resting_.intern(std::move(plugins));
   pod->queued_at = now;
   set_state(*pod, pod->facts.gated ? State::Gated : State::Waiting);
-  if (!pod->is_member()) refused_lone(*pod, refusal.outcome, now);
+  if (pod->lone == nullptr) return;
+  refused_lone(*pod, refusal.outcome, now);
+  if (!pod->is_member() || loose_.contains(*pod->facts.group)) return;
+  queue_with_tree(*pod, now);
+  touch(*pod->facts.group, true, now);
 }
 
 // Counts a failure and starts its backoff. A rejection ends a row of errors: the server answers
@@ -232,6 +280,8 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> 
     entity.failures.rejections = returned.pods > 0 ? 1 : 0;
     entity.expires = Time::min();
   }
+  update_loose_tree(entity, root, helped, now);
+  if (entity.is_loose) return;
   if (!model_.runnable(root)) {
     const bool pending = forest_.has_pending(root);
     return move(entity, pending ? Place::Gated : Place::Nowhere);
@@ -275,18 +325,29 @@ bool SchedulingQueue::return_to_waiting(std::string_view uid, Time now) {
   return true;
 }
 
+// The binding of a pod that is queued by itself failed.
+void SchedulingQueue::fail_alone(Pod& pod, Time now) {
+  end_release(*pod.lone, true, now);
+  move(*pod.lone, Place::Nowhere);
+  fail(*pod.lone, true, 1, now);
+  set_lone(pod, {}, now);
+}
+
 void SchedulingQueue::bind_failed(std::string_view uid, Time now) {
   if (!return_to_waiting(uid, now)) return;
   Pod& pod = *find(uid);
-  if (!pod.is_member()) {
-    fail(*pod.lone, true, 1, now);
-    return set_lone(pod, {}, now);
-  }
+  if (!pod.is_member()) return fail_alone(pod, now);
   const GroupKey& leaf = *pod.facts.group;
   const GroupSpec* root = forest_.root_of(leaf);
-  if (root == nullptr) return;
-  const auto at = groups_.find(root->key);
-  if (at == groups_.end() || at->second->place == Place::InFlight) return touch(leaf, true, now);
+  const auto at = root == nullptr ? groups_.end() : groups_.find(root->key);
+  const bool is_idle = at != groups_.end() && at->second->place != Place::InFlight;
+  if (is_idle)
+    update_loose_tree(*at->second, leaf, false, now);
+  else
+    touch(leaf, true, now);
+  queue_as_its_leaf(pod, now);
+  if (pod.lone != nullptr) return fail_alone(pod, now);
+  if (!is_idle) return;
   Entity& entity = *at->second;
   // It comes back into a tree that rests, waits or is empty: the error's backoff holds for all of
   // it. A tree that is active is tried anyway.
@@ -303,9 +364,16 @@ void SchedulingQueue::tree_bind_failed(const GroupKey& root, std::span<const std
   std::size_t returned = 0;
   for (const std::string& uid : uids) returned += return_to_waiting(uid, now) ? 1U : 0U;
   const auto at = groups_.find(root);
-  if (returned == 0 || at == groups_.end()) return touch(root, true, now);
+  const bool is_idle = at != groups_.end() && at->second->place != Place::InFlight;
+  if (is_idle) update_loose_tree(*at->second, root, false, now);
+  for (const std::string& uid : uids) {
+    Pod* pod = find(uid);
+    if (pod == nullptr || !pod->is_pending()) continue;
+    queue_as_its_leaf(*pod, now);
+    if (pod->lone != nullptr) fail_alone(*pod, now);
+  }
+  if (returned == 0 || !is_idle || at->second->is_loose) return touch(root, true, now);
   Entity& entity = *at->second;
-  if (entity.place == Place::InFlight) return touch(root, true, now);
   move(entity, Place::Nowhere);
   fail(entity, true, returned, now);
   requeue_group(entity, true, now);

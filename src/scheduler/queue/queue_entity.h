@@ -40,12 +40,12 @@ enum class Place : std::uint8_t {
   InFlight,
 };
 
-// What is queued, tried and sent back as one: a lone pod, or the root of a tree with its waiting
-// pods.
+// What is queued, tried and sent back as one: a lone pod, a member of a loose tree, or the root of
+// any other tree with its waiting pods.
 struct QueueEntity {
   std::uint64_t sequence = 0;    // of arrival
-  std::optional<GroupKey> root;  // none: a lone pod
-  QueuedPod* pod = nullptr;      // the lone pod
+  std::optional<GroupKey> root;  // none: a single pod
+  QueuedPod* pod = nullptr;      // the single pod
 
   std::int32_t priority = 0;
   Time timestamp;  // when it entered the queue, last
@@ -61,6 +61,10 @@ struct QueueEntity {
   std::vector<std::string> popped;  // uids, in flight
   bool changed_in_flight = false;   // the tree changed since the pop, in a way that could help it
   bool constrained = false;         // some group of the tree has a topology key
+
+  // Of a tree: whether it is loose, as far as its pods in the queue know.
+  bool is_loose = false;
+  std::uint64_t composite_changes = 0;  // of the forest, when that was looked at
 };
 
 struct QueuedPod {
@@ -78,7 +82,9 @@ struct QueuedPod {
   std::int32_t attempts = 0;
   Time queued_at;
   const PluginSet* refused_by = nullptr;  // in its last attempt; null: nobody, or not tried yet
-  std::unique_ptr<QueueEntity> lone;      // null for members
+  // If it is queued by itself: a lone pod, or a member of a leaf that is loose.
+  std::unique_ptr<QueueEntity> lone;
+  std::uint64_t domain_of = 0;  // of such a member: the tree whose domain it must be in, if any
 
   bool is_member() const { return facts.group.has_value(); }
   bool is_pending() const { return state != State::Committing; }

@@ -41,9 +41,12 @@ inline api::ObjectPtr make_pod(const std::string& name, const PodOptions& option
   return api::Object::make(api::kinds::pod(), document->value);
 }
 
+// Without a minimum it is Basic.
 inline api::ObjectPtr make_group(const std::string& name, std::int32_t minimum,
                                  const std::string& topology) {
-  std::string spec = fmt::format(R"("schedulingPolicy":{{"gang":{{"minCount":{}}}}})", minimum);
+  std::string spec = R"("schedulingPolicy":{"basic":{}})";
+  if (minimum > 0)
+    spec = fmt::format(R"("schedulingPolicy":{{"gang":{{"minCount":{}}}}})", minimum);
   if (!topology.empty())
     spec += fmt::format(R"(,"schedulingConstraints":{{"topology":[{{"key":"{}"}}]}})", topology);
   const auto document = api::parse_json(fmt::format(

@@ -1,6 +1,7 @@
 #include "scheduler/queue/resting_set.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -17,7 +18,8 @@ const PluginSet* RestingSet::intern(std::vector<std::string> plugins) {
 }
 
 WaitClassKey RestingSet::key_of(const PluginSet* plugins, std::int32_t priority) const {
-  return {.plugins = plugins,
+  return {.domain_of = 0,
+          .plugins = plugins,
           .plugins_rank = plugin_sets_.at(*plugins),
           .priority = priority,
           .class_hash = 0,
@@ -26,6 +28,7 @@ WaitClassKey RestingSet::key_of(const PluginSet* plugins, std::int32_t priority)
 
 WaitClassKey RestingSet::key_of(const QueuedPod& pod, std::int32_t priority) const {
   WaitClassKey key = key_of(pod.refused_by, priority);
+  key.domain_of = pod.domain_of;
   key.class_hash = pod.facts.class_hash;
   if (key.class_hash == 0) key.only = pod.sequence;
   return key;
@@ -59,6 +62,17 @@ void RestingSet::leave_classes(QueueEntity& entity) {
     CHECK(left == 1);
     drop_if_empty(*wait_class);
   }
+}
+
+std::vector<WaitClass*> RestingSet::classes_of_domain(std::uint64_t tree) {
+  std::vector<WaitClass*> out;
+  WaitClassKey first;
+  first.domain_of = tree;
+  first.priority = std::numeric_limits<std::int32_t>::min();
+  for (auto at = classes_.lower_bound(first); at != classes_.end() && at->first.domain_of == tree;
+       ++at)
+    out.push_back(&at->second);
+  return out;
 }
 
 // A class with a released entity stays although nobody rests in it: the entity points to it.

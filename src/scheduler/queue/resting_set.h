@@ -15,6 +15,7 @@ namespace muster::scheduler {
 // What makes resting pods equal: the plugins that refused them, their priority, and what they ask
 // for.
 struct WaitClassKey {
+  std::uint64_t domain_of = 0;  // the tree whose domain they must be in; 0: anywhere
   const PluginSet* plugins = nullptr;
   std::size_t plugins_rank = 0;  // of interning: addresses must not decide an order
   std::int32_t priority = 0;
@@ -22,8 +23,8 @@ struct WaitClassKey {
   std::uint64_t only = 0;  // for pods like no other: the pod's sequence
 
   friend bool operator<(const WaitClassKey& a, const WaitClassKey& b) {
-    return std::tie(a.plugins_rank, a.priority, a.class_hash, a.only) <
-           std::tie(b.plugins_rank, b.priority, b.class_hash, b.only);
+    return std::tie(a.domain_of, a.plugins_rank, a.priority, a.class_hash, a.only) <
+           std::tie(b.domain_of, b.plugins_rank, b.priority, b.class_hash, b.only);
   }
 };
 
@@ -67,6 +68,9 @@ class RestingSet {
       if (!wait_class.is_empty() && concerns(wait_class)) out.push_back(&wait_class);
     return out;
   }
+
+  // The classes of pods that must be in the domain of a tree.
+  std::vector<WaitClass*> classes_of_domain(std::uint64_t tree);
 
   // Marks the first lone entity of a class as released; null, and the class may be gone, if there
   // is none. The caller wakes it.

@@ -57,7 +57,9 @@ void SchedulingQueue::set_state(Pod& pod, State state) {
 void SchedulingQueue::leave_pending(Pod& pod) {
   const auto at = pending_.find(*pod.facts.group);
   CHECK(at != pending_.end() && at->second.erase(&pod) == 1);
-  if (at->second.empty()) pending_.erase(at);
+  if (!at->second.empty()) return;
+  loose_.erase(at->first);
+  pending_.erase(at);
 }
 
 // A new pod may complete its tree, so it always stirs it. A change of a known one matters only if a
@@ -69,7 +71,8 @@ void SchedulingQueue::set_pod(QueuePod facts, std::span<const ClusterEvent> chan
     Pod& added = add(std::move(facts), state, now);
     if (added.is_member()) {
       update_stranded(*added.facts.group, now);
-      return touch(*added.facts.group, true, now);
+      touch(*added.facts.group, true, now);
+      return queue_as_its_leaf(added, now);
     }
     added.lone = std::make_unique<Entity>();
     added.lone->sequence = added.sequence;
@@ -90,7 +93,8 @@ void SchedulingQueue::set_pod(QueuePod facts, std::span<const ClusterEvent> chan
   }
   const bool is_regated = pod->state != state;
   set_state(*pod, state);
-  if (!pod->is_member()) {
+  if (pod->is_member() && pod->lone != nullptr) touch(*pod->facts.group, is_regated, now);
+  if (pod->lone != nullptr) {
     if (is_reclassified) reclassify(*pod, now);
     return set_lone(*pod, changes, now);
   }
@@ -129,11 +133,12 @@ void SchedulingQueue::remove_pod(std::string_view uid, Time now) {
   if (at == pods_.end()) return;
   const std::unique_ptr<Pod> pod = std::move(at->second);
   pods_.erase(at);
-  if (!pod->is_member()) {
+  if (pod->lone != nullptr) {
     Entity& entity = *pod->lone;
     if (pod->state == State::InFlight) end_flight(entity);
     end_release(entity, true, now);
-    return move(entity, Place::Nowhere);
+    move(entity, Place::Nowhere);
+    if (!pod->is_member()) return;
   }
   const GroupKey leaf = *pod->facts.group;
   const bool was_pending = pod->is_pending();
@@ -165,9 +170,15 @@ void SchedulingQueue::group_changed(const GroupChange& change, Time now) {
       touch(*change.root_then, true, now);
   }
   trees_judged(change.judged, now);
+  // Priority and domain of pods that are queued by themselves come from the groups above them.
+  forest_.each_leaf(change.key, [&](const GroupKey& leaf) {
+    if (change.is_relinked) update_stranded(leaf, now);
+    if (!loose_.erase(leaf)) return;
+    for (Pod* pod : pending_.at(leaf))
+      if (pod->state != State::InFlight) queue_with_tree(*pod, now);
+  });
   touch(change.key, true, now);
-  if (change.is_relinked)
-    forest_.each_leaf(change.key, [&](const GroupKey& leaf) { update_stranded(leaf, now); });
+  forest_.each_leaf(change.key, [&](const GroupKey& leaf) { update_loose_leaf(leaf, true, now); });
 }
 
 void SchedulingQueue::trees_judged(const TreeFaults::Anchors& anchors, Time now) {
@@ -191,6 +202,7 @@ void SchedulingQueue::touch(const GroupKey& group, bool could_help, Time now) {
       comparisons_.emplace(*due, root->key);
   }
   Entity& entity = *at->second;
+  if (entity.place != Place::InFlight) update_loose_tree(entity, group, could_help, now);
   if (entity.priority != root->priority && entity.place != Place::InFlight) {
     // Orders and wait classes depend on the priority: it changes only while in none of them.
     move(entity, Place::Nowhere);
@@ -208,6 +220,7 @@ void SchedulingQueue::requeue_group(Entity& entity, bool could_help, Time now) {
   }
   const bool pending = forest_.has_pending(*entity.root);
   if (entity.place == Place::Nowhere && pending) entity.timestamp = now;
+  if (entity.is_loose) return move(entity, Place::Nowhere);
   if (!model_.runnable(*entity.root)) return move(entity, pending ? Place::Gated : Place::Nowhere);
   switch (entity.place) {
     case Place::Nowhere:

@@ -37,8 +37,9 @@ struct QueueOptions {
 
 // Who is next. Holds every pod that waits for a node, alone or as a member of a group tree; the
 // unit that is queued, tried and sent back is the *entity*: a lone pod, or the root of a tree with
-// its waiting pods. Trees, roles and faults are the model's, which changes before the queue hears
-// of it.
+// its waiting pods. Pods of *loose* trees (workload_forest.h) are entities of their own, since none
+// needs another. Trees, roles and faults are the model's, which changes before the queue hears of
+// it.
 //
 //            set_pod                       pop             placed
 //   (new) ───────────▶ Gated ◀──▶ Active ───────▶ in flight ─────▶ committing ──watch──▶ (gone)
@@ -84,7 +85,8 @@ class SchedulingQueue {
 
   // --- the cycle ---
   using Popped = std::variant<PendingPod, Group>;
-  // The next entity, now in flight; nullopt if nothing is runnable. finish() must follow.
+  // The next entity, now in flight; nullopt if nothing is runnable. finish() must follow. A member
+  // of a loose tree comes as its tree without any other pod.
   std::optional<Popped> pop(Time now);
   // How the attempt at a popped entity ended. What was placed (and is assumed in the model) is kept
   // aside until the watch confirms it or the binding fails; what was refused goes where its refusal
@@ -143,6 +145,14 @@ class SchedulingQueue {
   void drop_group(const GroupKey& root);
   void update_stranded(const GroupKey& leaf, Time now);
 
+  // queue_loose.cc: members that are queued by themselves
+  void update_loose_tree(Entity& tree, const GroupKey& changed, bool could_help, Time now);
+  void update_loose_leaf(const GroupKey& leaf, bool could_help, Time now);
+  void queue_alone(Pod& pod, Time now);
+  void queue_with_tree(Pod& pod, Time now);
+  void queue_as_its_leaf(Pod& pod, Time now);
+  Group tree_of_single(Pod& pod);
+
   // queue_places.cc: places, waking
   void move(Entity& entity, Place place);
   void enter(Entity& entity, Time now);
@@ -155,8 +165,11 @@ class SchedulingQueue {
 
   // queue_cycle.cc: pop, finish, bindings
   void move_expired(Time now);
+  bool is_queued_wrong(const Entity& entity) const;
   PendingPod start_attempt(Pod& pod);
   void fill_leaf(Entity& entity, const GroupKey& leaf, std::vector<PendingPod>& out);
+  Pod* single_in_flight(const Group& tree) const;
+  bool is_popped_whole(const Group& tree) const;
   void placed(std::string_view uid, Time now);
   void refused(const Refusal& refusal, Time now);
   void refused_lone(Pod& pod, Outcome outcome, Time now);
@@ -167,6 +180,7 @@ class SchedulingQueue {
   void end_flight(Entity& entity);
   void fail(Entity& entity, bool is_error, std::size_t pods, Time now);
   void enter_after_error(Entity& entity, Time now);
+  void fail_alone(Pod& pod, Time now);
   bool return_to_waiting(std::string_view uid, Time now);
 
   // queue_audit.cc
@@ -183,6 +197,7 @@ class SchedulingQueue {
       pods_;                                             // by uid; only the audit iterates it
   std::map<GroupKey, std::unique_ptr<Entity>> groups_;   // by root
   std::map<GroupKey, std::set<Pod*, Arrival>> pending_;  // by leaf: waiting, gated and in flight
+  std::set<GroupKey> loose_;  // leaves with pending pods that are queued by themselves
   StrandedLeaves stranded_;
   std::set<std::pair<Time, GroupKey>> comparisons_;  // when to compare a tree with its Workload
 
