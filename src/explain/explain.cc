@@ -10,6 +10,7 @@
 
 #include "api/kinds/kind.h"
 #include "api/views/pod_facts.h"
+#include "explain/missing_labels.h"
 #include "explain/near_names.h"
 #include "explain/node_reasons.h"
 #include "explain/relax.h"
@@ -129,7 +130,9 @@ class Explainer {
                            out.state == State::BehindOthers;
     if (has_place) place_members(model_, key, tree.plan ? &*tree.plan : nullptr, out);
     if (!has_place) out.proof = proof_of(tree, *culprit_above(model_, tree, level));
-    if (tree.fault.empty()) out.reasons = ask_nodes(model_, pods_without_node(model_, tree));
+    const std::vector<ObjectPtr> without_node = pods_without_node(model_, tree);
+    if (tree.fault.empty()) out.reasons = ask_nodes(model_, without_node);
+    if (!has_place) out.no_such_label = missing_labels(model_, &tree, without_node);
     const bool is_relaxable =
         !has_place && tree.root && out.state != State::Missing && out.state != State::Invalid;
     if (is_relaxable) relax(trial, out);
@@ -237,6 +240,7 @@ class Explainer {
                     plan.refusals.empty() ? "no node takes it." : plan.refusals.front().message);
     if (!out.sentence.ends_with('.')) out.sentence += '.';
     out.reasons = ask_nodes(model_, {pod});
+    out.no_such_label = missing_labels(model_, nullptr, {pod});
     relax(trial, out);
     return out;
   }

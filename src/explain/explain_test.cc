@@ -349,6 +349,34 @@ TEST(Explain, WhereNothingFitsTheDomainsAreNotListed) {
       << render_text(*told);
 }
 
+TEST(Explain, LabelsThatNoNodeHasAreNamed) {
+  Yard yard = crowded().gang({.name = "train", .minimum = 2, .key = "rakc"}, 2, "1");
+  EXPECT_EQ(yard.ask("train")->no_such_label,
+            Sentences{"no node has the label rakc; did you mean rack?"});
+  yard.add_pod({.name = "web", .cpu = "1", .spec = R"("nodeSelector":{"block":"b3"})"});
+  EXPECT_EQ(yard.ask_pod("web")->no_such_label,
+            Sentences{"no node has the label block=b3; it is b1 on 8 nodes, b2 on 3 nodes"});
+  yard.add_pod({.name = "odd", .cpu = "80", .spec = R"("nodeSelector":{"block":"b2"})"});
+  EXPECT_EQ(yard.ask_pod("odd")->no_such_label, Sentences{});
+}
+
+// Free nodes elsewhere are of no use to a gang that has begun to run.
+TEST(Explain, AGroupThatRunsIsToldOfItsOwnDomain) {
+  Yard yard = Yard().rack("r1", 2, 8).rack("r2", 4, 8);
+  yard.gang({.name = "train", .minimum = 3, .key = "rack"}, 1, "8", "r1-0");
+  for (const char* name : {"more-0", "more-1"})
+    yard.add_pod({.name = name, .cpu = "8", .group = "train"});
+  const Result<Explanation> told = yard.ask("train");
+  ASSERT_EQ(told->reasons.size(), 1U);
+  EXPECT_EQ(told->reasons[0].where, "rack r1");
+  EXPECT_EQ(told->reasons[0].nodes, 2);
+  EXPECT_EQ(told->reasons[0].accept, 1);
+  EXPECT_NE(render_text(*told).find(
+                "1/2 nodes of rack r1, where it runs, have room for at least one: 1 Insufficient"),
+            std::string::npos)
+      << render_text(*told);
+}
+
 TEST(Explain, SuggestsNamesThatWerePerhapsMeant) {
   Yard yard = crowded().gang({.name = "train", .minimum = 1}, 1, "1");
   yard.composite({.name = "llm", .minimum = 1});

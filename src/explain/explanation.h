@@ -54,11 +54,12 @@ struct Level {
 
 // What the nodes say to waiting pods that are all alike.
 struct NodeReasons {
-  std::string sample;                                          // namespace/name of one of the pods
-  std::string asks_for;                                        // "cpu 4, nvidia.com/gpu 8"
-  std::int64_t pods = 0;                                       // how many are like it
-  std::int64_t nodes = 0;                                      // living nodes
-  std::int64_t accept = 0;                                     // nodes with room for at least one
+  std::string sample;       // namespace/name of one of the pods
+  std::string asks_for;     // "cpu 4, nvidia.com/gpu 8"
+  std::int64_t pods = 0;    // how many are like it
+  std::string where;        // "rack r1": the only nodes it may use
+  std::int64_t nodes = 0;   // living nodes, there
+  std::int64_t accept = 0;  // nodes with room for at least one
   std::vector<std::pair<std::string, std::int64_t>> refusals;  // reason, nodes; most nodes first
 };
 
@@ -97,6 +98,7 @@ struct Explanation {
   std::string sentence;  // the one dominant reason, with a full stop
   std::string proof;     // why a "no" is a "no", or that it is none; empty if there is no "no"
   std::string note;      // what could not be looked at; empty if all was
+  std::vector<std::string> no_such_label;  // labels that are asked for and that no node has
   std::vector<std::string> ahead;    // who comes before it in the queue, if they are in the way
   std::vector<Level> tree;           // root first, parents before children; empty for a lone pod
   std::vector<NodeReasons> reasons;  // of pods that find no node

@@ -99,4 +99,16 @@ Error unknown_pod(const Objects& objects, std::string_view name_space, std::stri
                  {.kind = api::kinds::pod(), .name_space = name_space, .name = name});
 }
 
+std::string nearest(std::string_view word, const std::set<std::string>& known) {
+  std::string best;
+  std::size_t least = 0;
+  for (const std::string& other : known)
+    if (is_near(word, other))
+      if (const std::size_t apart = distance(word, other); best.empty() || apart < least) {
+        best = other;
+        least = apart;
+      }
+  return best;
+}
+
 }  // namespace muster::explain

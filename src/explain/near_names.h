@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ namespace muster::explain {
 // ones, the same name as another kind or in another namespace.
 Error unknown_group(const Objects& objects, const scheduler::GroupKey& key);
 Error unknown_pod(const Objects& objects, std::string_view name_space, std::string_view name);
+
+// The word that was perhaps meant: the closest of those that are near at all; empty if none is.
+std::string nearest(std::string_view word, const std::set<std::string>& known);
 
 }  // namespace muster::explain

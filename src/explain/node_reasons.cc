@@ -1,10 +1,14 @@
 #include "explain/node_reasons.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "api/views/pod_view.h"
+#include "explain/tree.h"
 #include "explain/words.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cycle/fit_error.h"
@@ -15,6 +19,43 @@ namespace {
 
 constexpr std::size_t kKindsMax = 5;
 
+// Nodes that pods are bound to by members of their tree that run.
+struct Pin {
+  std::string where;                     // "rack r1"; empty: anywhere
+  std::vector<scheduler::NodeId> nodes;  // if there is a `where`
+};
+
+Pin pin_of(const scheduler::ClusterModel& model, const api::Object& pod) {
+  Pin pin;
+  const std::optional<scheduler::GroupKey> leaf = model.leaf_of(pod);
+  const scheduler::GroupSpec* spec = leaf ? model.forest().find(*leaf) : nullptr;
+  const auto keep = [&](const std::string& key, const std::string& value) {
+    const scheduler::Cluster& cluster = model.cluster();
+    std::vector<scheduler::NodeId> kept;
+    const auto look = [&](scheduler::NodeId node) {
+      const std::string* have = api::lookup(cluster.node_object(node)->meta().labels, key);
+      if (have != nullptr && *have == value) kept.push_back(node);
+    };
+    if (pin.where.empty())
+      cluster.nodes().for_each(look);
+    else
+      std::ranges::for_each(pin.nodes, look);
+    pin.nodes = std::move(kept);
+    // The narrowest domain names them all.
+    if (pin.where.empty()) pin.where = fmt::format("{} {}", word_of(key), value);
+  };
+  for (std::size_t level = 0; spec != nullptr && level < scheduler::kTreeDepthMax; ++level) {
+    if (!spec->topology_key.empty())
+      if (const std::vector<std::string> domains = domains_of(model, spec->key, spec->topology_key);
+          domains.size() == 1)
+        keep(spec->topology_key, domains.front());
+    spec = spec->parent.empty() ? nullptr
+                                : model.forest().find({scheduler::GroupKind::CompositePodGroup,
+                                                       spec->key.name_space, spec->parent});
+  }
+  return pin;
+}
+
 NodeReasons ask_for(scheduler::ClusterModel& model, const std::vector<api::ObjectPtr>& alike) {
   const api::ObjectPtr& sample = alike.front();
   scheduler::Cluster& cluster = model.cluster();
@@ -23,16 +64,19 @@ NodeReasons ask_for(scheduler::ClusterModel& model, const std::vector<api::Objec
   reasons.sample = api::key_text(sample->meta());
   reasons.asks_for = asks_for(sample->view<api::PodView>().needs);
   reasons.pods = static_cast<std::int64_t>(alike.size());
-  reasons.nodes = static_cast<std::int64_t>(cluster.node_count());
-  if (cluster.node_count() == 0) return reasons;
+  Pin pin = pin_of(model, *sample);
+  reasons.where = std::move(pin.where);
+  if (reasons.where.empty())
+    cluster.nodes().for_each([&](scheduler::NodeId node) { pin.nodes.push_back(node); });
+  reasons.nodes = static_cast<std::int64_t>(pin.nodes.size());
+  if (pin.nodes.empty()) return reasons;
   const scheduler::Standing& standing = standings.of_pod(sample);
   if (const auto& everywhere = standing.refused_everywhere()) {
     reasons.refusals.emplace_back(everywhere->reason, reasons.nodes);
   } else {
-    cluster.nodes().for_each([&](scheduler::NodeId node) {
+    for (const scheduler::NodeId node : pin.nodes)
       reasons.accept += standing.is_looked_at(node) && standing.is_feasible(node) ? 1 : 0;
-    });
-    const scheduler::Histogram why = scheduler::why_not(standing, cluster);
+    const scheduler::Histogram why = scheduler::why_not(standing, pin.nodes);
     reasons.refusals.assign(why.reasons.begin(), why.reasons.end());
     std::ranges::stable_sort(reasons.refusals, std::greater<>{},
                              [](const auto& refusal) { return refusal.second; });
@@ -45,11 +89,13 @@ NodeReasons ask_for(scheduler::ClusterModel& model, const std::vector<api::Objec
 
 std::vector<NodeReasons> ask_nodes(scheduler::ClusterModel& model,
                                    const std::vector<api::ObjectPtr>& pods) {
-  using Kind = std::tuple<std::uint64_t, std::string>;  // what they ask for, whom they may meet
+  // What they ask for, whom they may meet, where they may be.
+  using Kind = std::tuple<std::uint64_t, std::string, std::string>;
   std::map<Kind, std::size_t> known;
   std::vector<std::vector<api::ObjectPtr>> kinds;
   for (const api::ObjectPtr& pod : pods) {
-    const Kind kind(pod->view<api::PodView>().needs_hash, pod->meta().name_space);
+    const api::PodView& view = pod->view<api::PodView>();
+    const Kind kind(view.needs_hash, pod->meta().name_space, view.scheduling_group);
     const auto [at, is_new] = known.emplace(kind, kinds.size());
     if (is_new) kinds.emplace_back();
     kinds[at->second].push_back(pod);

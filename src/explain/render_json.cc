@@ -78,6 +78,7 @@ JsonObject reasons_json(const NodeReasons& reasons) {
   return {{"sample", reasons.sample},
           {"asksFor", reasons.asks_for},
           {"pods", reasons.pods},
+          {"where", reasons.where},
           {"nodes", reasons.nodes},
           {"accept", reasons.accept},
           {"refusals", array_of(reasons.refusals, [](const auto& refusal) {
@@ -102,6 +103,8 @@ std::string render_json(const Explanation& about) {
                  {"state", state_name(about.state)},
                  {"sentence", about.sentence}};
   if (!about.proof.empty()) out["proof"] = about.proof;
+  if (!about.no_such_label.empty())
+    out["noSuchLabel"] = JsonArray(about.no_such_label.begin(), about.no_such_label.end());
   if (!about.note.empty()) out["note"] = about.note;
   if (!about.ahead.empty())
     out["ahead"] = array_of(about.ahead, [](const std::string& name) { return Json(name); });

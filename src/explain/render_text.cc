@@ -133,9 +133,11 @@ void write_reasons(const std::vector<NodeReasons>& reasons, std::string& out) {
       refusals.push_back(fmt::format("{} {}", nodes, text));
     out += fmt::format("  {} like {}, asking for {}:\n", count_of(reason.pods, "pod"),
                        reason.sample, reason.asks_for);
-    out += reason.accept == 0 ? fmt::format("    0/{} nodes are available", reason.nodes)
-                              : fmt::format("    {}/{} nodes have room for at least one",
-                                            reason.accept, reason.nodes);
+    const std::string nodes =
+        reason.where.empty() ? "nodes" : fmt::format("nodes of {}, where it runs,", reason.where);
+    out += reason.accept == 0 ? fmt::format("    0/{} {} are available", reason.nodes, nodes)
+                              : fmt::format("    {}/{} {} have room for at least one",
+                                            reason.accept, reason.nodes, nodes);
     if (!refusals.empty()) out += fmt::format(": {}", fmt::join(refusals, ", "));
     out += ".\n";
   }
@@ -182,6 +184,7 @@ void write_relaxations(const Explanation& about, std::string& out) {
 std::string render_text(const Explanation& about) {
   std::string out = about.sentence + "\n";
   if (!about.proof.empty()) out += about.proof + "\n";
+  for (const std::string& sentence : about.no_such_label) out += "Note: " + sentence + "\n";
   if (!about.note.empty()) out += "Note: " + about.note + "\n";
   write_tree(about.tree, out);
   write_ahead(about.ahead, out);

@@ -108,11 +108,22 @@ TEST_F(AttemptGroup, TheFullestRackThatHoldsAllWins) {
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"b"});
 }
 
+TEST_F(AttemptGroup, WhereNoRackTakesAPodAllNodesSpeak) {
+  rack("a1", 4, 4, 6);
+  rack("a2", 4, 4, 2);
+  const Plan plan = attempt(leaf("g", 2, pods("p", 2, "9"), "rack"));
+  EXPECT_EQ(plan.groups[0].message,
+            "pod group is unschedulable, 0/2 placements are available, 0/8 nodes are available: 8 "
+            "Insufficient cpu");
+}
+
 TEST_F(AttemptGroup, SaysWhichRackComesClosest) {
   rack("a1", 4, 4, 6);
   rack("a2", 4, 4, 2);
   const Plan plan = attempt(leaf("g", 16, pods("p", 16, "1"), "example.com/rack"));
-  EXPECT_EQ(plan.groups[0].message, "pod group is unschedulable, no feasible placements found");
+  EXPECT_EQ(plan.groups[0].message,
+            "pod group is unschedulable, no feasible placements found: no node has the label "
+            "example.com/rack");
   const Plan closest = attempt(leaf("g", 16, pods("p", 16, "1"), "rack"));
   ASSERT_TRUE(closest.assignments.empty());
   EXPECT_EQ(closest.groups[0].outcome, Outcome::Unschedulable);

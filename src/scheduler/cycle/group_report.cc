@@ -92,7 +92,7 @@ std::string GroupReport::why(std::uint32_t id, const Domain& within) {
     return fmt::format("minCount ({}) cannot be satisfied: {} scheduled, {} remaining",
                        item.minimum, held, queued);
   const std::span<const Domain> domains = placer_.bounds().candidates(id, within);
-  if (domains.empty()) return "no feasible placements found";
+  if (domains.empty()) return why_no_domain(id);
   std::string text = item.is_leaf() ? why_leaf(id, domains) : why_composite(id, domains);
   if (item.key) text = fmt::format("0/{} placements are available, {}", domains.size(), text);
   return text;
@@ -111,6 +111,9 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
       closest = &domain;
       fits = here;
     }
+  // No domain takes a single pod, so none comes closest: the nodes of all of them speak.
+  if (fits == 0 && item.key)
+    if (std::string text = nobody_fits(id, domains); !text.empty()) return text;
   const std::string where = describe(id, *closest);
   if (fits >= needed) {
     const std::string tail =
@@ -123,6 +126,36 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
   return fmt::format("{}{} of {} pods fit; {}",
                      where.empty() ? "" : where + " comes closest: ", fits, needed,
                      shortage(id, *closest, needed));
+}
+
+std::string GroupReport::why_no_domain(std::uint32_t id) const {
+  const GroupTree::Item& item = tree_.items[id];
+  const Topology& topology = workspace_.topology();
+  if (!item.key || !topology.split(topology.everywhere(), *item.key).empty())
+    return "no feasible placements found";
+  return fmt::format("no feasible placements found: no node has the label {}",
+                     tree_.keys[*item.key]);
+}
+
+// By the class that most pods are of. Empty if single pods would fit after all, side by side with
+// nobody: then totals are short, and the closest domain says of what.
+std::string GroupReport::nobody_fits(std::uint32_t id, std::span<const Domain> domains) const {
+  const GroupTree::Item& item = tree_.items[id];
+  const auto most = std::ranges::max_element(item.classes_below);
+  const auto s = static_cast<std::size_t>(most - item.classes_below.begin());
+  std::vector<NodeId> nodes;
+  for (const Domain& domain : domains)
+    for (const CellId cell : domain.cells)
+      nodes.insert(nodes.end(), workspace_.topology().nodes(cell).begin(),
+                   workspace_.topology().nodes(cell).end());
+  const Standing& standing = workspace_.standing(s);
+  if (const auto& everywhere = standing.refused_everywhere())
+    return fmt::format("0/{} nodes are available: {}", nodes.size(), everywhere->reason);
+  const Histogram reasons = why_not(standing, nodes);
+  if (reasons.reasons.empty()) return "";
+  std::string text = reasons.text(nodes.size());
+  text.pop_back();  // the full stop
+  return text;
 }
 
 // What the pods that find no room there lack, by the class that lacks the most.

@@ -34,6 +34,8 @@ class GroupReport {
  private:
   void ask_all_nodes();
   std::string why_leaf(std::uint32_t item, std::span<const Domain> domains);
+  std::string why_no_domain(std::uint32_t item) const;
+  std::string nobody_fits(std::uint32_t item, std::span<const Domain> domains) const;
   std::string why_composite(std::uint32_t item, std::span<const Domain> domains);
   bool runs_already(std::uint32_t item) const;
   std::string shortage(std::uint32_t item, const Domain& domain, std::int64_t needed);
