@@ -5,6 +5,7 @@
 #include "controllers/composite_protection.h"
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
+#include "controllers/job/job_controller.h"
 #include "controllers/namespace_defaults.h"
 #include "controllers/pod_garbage.h"
 #include "controllers/podgroup_protection.h"
@@ -57,6 +58,7 @@ const std::vector<Entry>& all() {
       {"namespace-defaults", kControllerManager, make_namespace_defaults},
       {"disruption", kControllerManager, make<controllers::Disruption>},
       {"pod-garbage-collector", kControllerManager, make<controllers::PodGarbage>},
+      {"job", kControllerManager, make<controllers::JobController>},
       {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),
        make<controllers::RoleAggregation>},
   };

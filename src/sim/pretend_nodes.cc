@@ -113,8 +113,8 @@ void PretendNodes::on_pod(const client::Event& event, Time now) {
       if (const auto number = address_number(at->second.address);
           number && *number >= kPodAddresses)
         next_pod_address_ = std::max(next_pod_address_, *number - kPodAddresses + 1);
-      if (const auto run_time = annotated_duration(*event.object, kRunTimeAnnotation))
-        timers_.emplace(at->second.started + *run_time, Timer{Timer::What::End, uid});
+      if (const auto length = run_time(*event.object))
+        timers_.emplace(at->second.started + *length, Timer{Timer::What::End, uid});
     } else if (view.is_terminal()) {
       at->second.stage = Stage::Ended;
     }
@@ -148,8 +148,8 @@ void PretendNodes::step(const std::string& uid, Pod& pod, Time now) {
     status["podIP"] = pod.address;
     status["podIPs"] = JsonArray{JsonObject{{"ip", pod.address}}};
     patch_status(uid, *pod.object, std::move(status));
-    if (const auto run_time = annotated_duration(*pod.object, kRunTimeAnnotation))
-      timers_.emplace(now + *run_time, Timer{Timer::What::End, uid});
+    if (const auto length = run_time(*pod.object))
+      timers_.emplace(now + *length, Timer{Timer::What::End, uid});
   } else if (pod.stage == Stage::Running && meta.generation > pod.generation && synced_) {
     pod.generation = meta.generation;
     patch_status(uid, *pod.object, changed_status(*pod.object, pod.started, now));
@@ -221,8 +221,8 @@ void PretendNodes::fire(const Timer& timer, Time now) {
     case Timer::What::Remove: {
       pod.stage = Stage::Removing;
       if (!pod.object->view<api::PodView>().is_terminal())
-        patch_status(timer.key, *pod.object, pod_status(*pod.object, 0, pod.started, now),
-                     Timer::What::Remove);
+        patch_status(timer.key, *pod.object,
+                     pod_status(*pod.object, kStoppedCode, pod.started, now), Timer::What::Remove);
       send(client::delete_request(*pod.object, 0),
            {Call::What::RemovePod, timer.key, Timer::What::Remove});
       break;

@@ -118,6 +118,16 @@ std::optional<Duration> annotated_duration(const api::Object& pod, std::string_v
   return duration;
 }
 
+std::optional<Duration> run_time(const api::Object& pod) {
+  const std::string* text = api::lookup(pod.meta().annotations, kRunTimeAnnotation);
+  if (text != nullptr && *text == kForever) return std::nullopt;
+  if (text != nullptr) return annotated_duration(pod, kRunTimeAnnotation);
+  const bool of_job = std::ranges::any_of(pod.meta().owners, [](const api::OwnerReference& owner) {
+    return owner.controller && owner.kind == "Job";
+  });
+  return of_job ? std::optional(kJobRunTime) : std::nullopt;
+}
+
 std::int64_t exit_code(const api::Object& pod) {
   const std::string* text = api::lookup(pod.meta().annotations, kExitCodeAnnotation);
   std::int64_t code = 0;

@@ -15,12 +15,17 @@ namespace muster::sim {
 // Nodes with this annotation are played by PretendNodes; a node without it is somebody else's.
 inline constexpr std::string_view kPretendAnnotation = "muster.dev/node";
 inline constexpr std::string_view kPretendValue = "pretend";
-// On a pod: how long it runs before it ends (seconds, or a Go duration such as 1m30s; absent: until
-// it is deleted), and with which exit code (absent: 0).
+// On a pod: how long it runs before it ends (seconds, a Go duration such as 1m30s, or "forever";
+// absent: ten seconds if it is a Job's, else until it is deleted), and with which exit code
+// (absent: 0).
 inline constexpr std::string_view kRunTimeAnnotation = "muster.dev/run-time";
+inline constexpr std::string_view kForever = "forever";
+inline constexpr Duration kJobRunTime = std::chrono::seconds{10};
 inline constexpr std::string_view kExitCodeAnnotation = "muster.dev/exit-code";
 // How long the pod takes to stop once deleted; never longer than its grace period.
 inline constexpr std::string_view kStopTimeAnnotation = "muster.dev/stop-time";
+// With what a container ends that is told to stop, as a shell says it: 128 + SIGTERM.
+inline constexpr std::int64_t kStoppedCode = 143;
 
 // "90", "1.5s", "1m30s", "500ms"; nullopt if it is no length of time.
 std::optional<Duration> parse_duration(std::string_view text);
@@ -28,6 +33,8 @@ std::optional<Duration> parse_duration(std::string_view text);
 // The length of time an annotation of the pod gives; a text that is none counts as absent and is
 // logged.
 std::optional<Duration> annotated_duration(const api::Object& pod, std::string_view annotation);
+// How long the pod runs before it ends by itself; none: until it is deleted.
+std::optional<Duration> run_time(const api::Object& pod);
 // What the pod's annotation says; 0 without one.
 std::int64_t exit_code(const api::Object& pod);
 // What a healthy kubelet reports about itself.

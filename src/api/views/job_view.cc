@@ -64,8 +64,13 @@ void read_spec(const Json& spec, JobView& view) {
   view.replaces_failed_only = find_string(spec, "podReplacementPolicy") == "Failed";
   view.manual_selector = find_true(spec, "manualSelector");
   view.managed_by = find_string(spec, "managedBy");
-  view.restarts_on_failure =
-      find_string(part_of(part_of(spec, "template"), "spec"), "restartPolicy") == "OnFailure";
+  const Json& pods = part_of(part_of(spec, "template"), "spec");
+  view.restarts_on_failure = find_string(pods, "restartPolicy") == "OnFailure";
+  view.pods_name_group = find_set(pods, "schedulingGroup") != nullptr;
+  view.priority_class = find_string(pods, "priorityClassName");
+  view.says_scheduling = find_set(spec, "scheduling") != nullptr;
+  const Json& scheduling = part_of(part_of(spec, "scheduling"), "schedulingPolicy");
+  view.gang_minimum = int32_at(part_of(scheduling, "gang"), "minCount");
   if (auto selector = read_label_selector(find(spec, "selector")))
     view.selector = *std::move(selector);
   if (const Json* policy = find_set(spec, "podFailurePolicy")) {

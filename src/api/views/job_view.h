@@ -65,6 +65,12 @@ struct JobView : View {
   std::vector<PodFailureRule> failure_rules;
   std::vector<SuccessRule> success_rules;
 
+  // What it asks of a scheduler that places whole workloads.
+  bool says_scheduling = false;              // spec.scheduling, even an empty one
+  std::optional<std::int32_t> gang_minimum;  // schedulingPolicy.gang.minCount, if given
+  bool pods_name_group = false;              // schedulingGroup of its pods: the user groups them
+  std::string priority_class;                // of its pods
+
   struct Status {
     std::int32_t active = 0;
     std::int32_t succeeded = 0;

@@ -21,7 +21,12 @@ TEST(JobView, ReadsWhatTheSpecSays) {
       {"action":"FailJob","onExitCodes":{"containerName":"c","operator":"NotIn","values":[1,7]}},
       {"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget"}]}]},
     "successPolicy":{"rules":[{"succeededIndexes":"0,2","succeededCount":1}]},
-    "template":{"spec":{"restartPolicy":"OnFailure"}}}})");
+    "scheduling":{"schedulingPolicy":{"gang":{"minCount":3}}},
+    "template":{"spec":{"restartPolicy":"OnFailure","priorityClassName":"high"}}}})");
+  EXPECT_TRUE(job->says_scheduling);
+  EXPECT_EQ(job->gang_minimum, 3);
+  EXPECT_EQ(job->priority_class, "high");
+  EXPECT_FALSE(job->pods_name_group);
   EXPECT_EQ(job->parallelism, 3);
   EXPECT_EQ(job->completions, 5);
   EXPECT_TRUE(job->is_indexed());

@@ -1,0 +1,54 @@
+#include "controllers/job/failure_policy.h"
+
+#include <gtest/gtest.h>
+
+#include "controllers/job/job_testing.h"
+
+namespace muster::controllers {
+namespace {
+
+using Action = api::PodFailureRule::Action;
+
+TEST(FailurePolicy, TheFirstRuleThatMatchesDecides) {
+  const auto job = make_job(R"("podFailurePolicy":{"rules":[
+    {"action":"Ignore","onExitCodes":{"containerName":"side","operator":"In","values":[1,2]}},
+    {"action":"FailIndex","onExitCodes":{"operator":"In","values":[9]}},
+    {"action":"FailJob","onExitCodes":{"operator":"NotIn","values":[1,2,3]}},
+    {"action":"Count","onPodConditions":[{"type":"Ready","status":"False"}]}]})");
+  struct Case {
+    std::string statuses;
+    std::optional<Action> action;
+    std::string message;
+  };
+  const auto exits = [](std::string_view list, std::string_view container, int code) {
+    return fmt::format(R"("{}":[{{"name":"{}","state":{{"terminated":{{"exitCode":{}}}}}}}])", list,
+                       container, code);
+  };
+  const Case cases[] = {
+      {exits("containerStatuses", "side", 2), Action::Ignore, ""},
+      {exits("containerStatuses", "main", 2), Action::Count, ""},
+      {exits("containerStatuses", "main", 9), Action::FailIndex, ""},
+      {exits("containerStatuses", "main", 0), Action::Count, ""},
+      {exits("initContainerStatuses", "prepare", 42), Action::FailJob,
+       "Container prepare for pod ns/a failed with exit code 42 matching FailJob rule at index 2"},
+  };
+  for (const Case& each : cases) {
+    const FailureJudgement judgement = judge_failure(
+        *job, make_pod({.name = "a", .phase = "Failed", .more_status = each.statuses}));
+    EXPECT_EQ(judgement.action, each.action) << each.statuses;
+    EXPECT_EQ(judgement.message, each.message);
+    EXPECT_EQ(judgement.counts(), each.action != Action::Ignore);
+  }
+}
+
+TEST(FailurePolicy, NamesTheConditionThatFailsTheJob) {
+  const auto job = make_job(
+      R"("podFailurePolicy":{"rules":[{"action":"FailJob","onPodConditions":[{"type":"Ready","status":"False"}]}]})");
+  EXPECT_EQ(judge_failure(*job, make_pod({.name = "a", .phase = "Failed"})).message,
+            "Pod ns/a has condition Ready matching FailJob rule at index 0");
+  EXPECT_EQ(judge_failure(*job, make_pod({.name = "a", .phase = "Failed", .ready = true})).action,
+            std::nullopt);
+}
+
+}  // namespace
+}  // namespace muster::controllers

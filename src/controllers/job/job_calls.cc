@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <utility>
+
+#include "controllers/job/job_controller.h"
+#include "controllers/job/job_status.h"
+#include "controllers/job/pod_maker.h"
+
+// How a plan for a Job becomes calls.
+namespace muster::controllers {
+namespace {
+
+bool is_name_space_ending(const Error& error) {
+  return std::ranges::any_of(
+      error.causes, [](const Cause& cause) { return cause.type == "NamespaceTerminating"; });
+}
+
+}  // namespace
+
+void JobController::write_call(const std::string& key, api::Request request,
+                               std::function<void(const client::Outcome& outcome, Time now)> also) {
+  call(key, std::move(request),
+       [this, key, also = std::move(also)](const client::Outcome& outcome, Time now) {
+         on_written(key, outcome, now);
+         if (also) also(outcome, now);
+       });
+}
+
+void JobController::on_written(const std::string& key, const client::Outcome& outcome, Time now) {
+  if (!outcome) {
+    // What is gone needs nothing more: the feed will show it.
+    if (outcome.error().reason != Reason::NotFound) retry_once(key, now);
+    return;
+  }
+  if (const auto* answer = std::get_if<api::ObjectAnswer>(&outcome->what)) {
+    const api::Object& object = *answer->object;
+    const client::Mirror* mirror = mirror_of(object.kind());
+    const api::ObjectPtr shown =
+        mirror == nullptr ? nullptr : mirror->find(object.meta().name_space, object.meta().name);
+    const bool seen = shown != nullptr && shown->meta().uid == object.meta().uid &&
+                      shown->revision() >= answer->revision;
+    if (mirror != nullptr && !seen)
+      own_writes_.wrote(key, object.meta().uid, answer->revision, now);
+  }
+  // If the feeds were faster than the answer, nothing else would lead to the next look.
+  const std::optional<Time> until = own_writes_.wait_until(key, now);
+  if (until)
+    work().add_at(*until, key);
+  else
+    work().add(key, now);
+}
+
+void JobController::retry_once(const std::string& key, Time now) {
+  if (failing_.insert(key).second) work().retry(key, now);
+}
+
+void JobController::create(const std::string& key, const api::ObjectPtr& job,
+                           const std::vector<NewPod>& pods, Time /*now*/) {
+  const auto batch = std::make_shared<Batch>();
+  batch->key = key;
+  batch->job = job;
+  const PodMaker maker(*job, "");
+  batch->pods.reserve(pods.size());
+  for (const NewPod& pod : pods) batch->pods.push_back(maker.make(pod));
+  batch->replaces_failed = memory_[key].backoff.failures() > 0;
+  send_batch(batch);
+}
+
+void JobController::send_batch(const BatchPtr& batch) {
+  const std::size_t end = std::min(batch->pods.size(), batch->next + batch->size);
+  batch->under_way = end - batch->next;
+  // Outcomes may arrive before the last call is made.
+  for (std::size_t at = std::exchange(batch->next, end); at < end; ++at)
+    write_call(batch->key,
+               client::create_request(api::kinds::pod(), batch->job->meta().name_space,
+                                      std::move(batch->pods[at])),
+               [this, batch](const client::Outcome& outcome, Time now) {
+                 on_created(batch, outcome, now);
+               });
+}
+
+void JobController::on_created(const BatchPtr& batch, const client::Outcome& outcome, Time now) {
+  metrics_.pod_created(batch->replaces_failed, outcome.has_value());
+  if (outcome) {
+    if (const auto* answer = std::get_if<api::ObjectAnswer>(&outcome->what))
+      record(*batch->job,
+             {"Normal", "SuccessfulCreate", "Reconciling",
+              "Created pod: " + answer->object->meta().name},
+             now);
+  } else if (!is_name_space_ending(outcome.error())) {
+    batch->failed = true;
+    record(*batch->job,
+           {"Warning", "FailedCreate", "Reconciling", "Error creating: " + outcome.error().message},
+           now);
+  }
+  if (--batch->under_way > 0) return;
+  if (batch->failed) return retry_once(batch->key, now);
+  if (batch->next == batch->pods.size()) return;
+  batch->size *= 2;
+  send_batch(batch);
+}
+
+void JobController::remove(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan) {
+  for (const JobPod* pod : plan.pods.remove) {
+    if (plan.keep_tracked || !pod->tracked) {
+      delete_pod(key, job, pod->object);
+      continue;
+    }
+    write_call(key, untrack_request(*pod->object),
+               [this, key, job, object = pod->object](const client::Outcome& outcome, Time) {
+                 if (outcome) delete_pod(key, job, object);
+               });
+  }
+}
+
+void JobController::delete_pod(const std::string& key, const api::ObjectPtr& job,
+                               const api::ObjectPtr& pod) {
+  write_call(
+      key, client::delete_request(*pod, std::nullopt),
+      [this, job, pod](const client::Outcome& outcome, Time now) {
+        if (outcome)
+          record(*job,
+                 {"Normal", "SuccessfulDelete", "Reconciling", "Deleted pod: " + pod->meta().name},
+                 now);
+        else if (outcome.error().reason != Reason::NotFound)
+          record(*job,
+                 {"Warning", "FailedDelete", "Reconciling",
+                  "Error deleting: " + outcome.error().message},
+                 now);
+      });
+}
+
+void JobController::write(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan,
+                          Time now) {
+  for (const JobPod* pod : plan.tracking.untrack) untrack(key, *pod->object);
+  if (!plan.tracking.changed) return;
+  const Tracking& tracking = plan.tracking;
+  Report said{.suspended = tracking.suspended,
+              .resumed = tracking.resumed,
+              .end = tracking.finished ? plan.end : std::nullopt,
+              .too_many_succeeded = plan.too_many_succeeded};
+  write_call(key, status_request(*job, tracking.status, now),
+             [this, job, said = std::move(said)](const client::Outcome& outcome, Time at) {
+               if (outcome) this->report(*job, said, at);
+             });
+}
+
+void JobController::report(const api::Object& job, const Report& said, Time now) {
+  const auto say = [&](std::string type, std::string reason, std::string message) {
+    record(job, {std::move(type), std::move(reason), "Reconciling", std::move(message)}, now);
+  };
+  if (said.suspended) say("Normal", "Suspended", "Job suspended");
+  if (said.resumed) say("Normal", "Resumed", "Job resumed");
+  if (!said.end) return;
+  if (said.too_many_succeeded)
+    say("Warning", "TooManySucceededPods",
+        "Too many succeeded pods running after completion count reached");
+  if (said.end->success)
+    say("Normal", "Completed", "Job completed");
+  else
+    say("Warning", said.end->reason, said.end->message);
+  metrics_.finished(job.view<api::JobView>(), said.end->success, said.end->reason);
+}
+
+}  // namespace muster::controllers

@@ -1,0 +1,276 @@
+#include "controllers/job/job_controller.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/views/job_view.h"
+#include "base/check.h"
+#include "controllers/job/job_status.h"
+#include "controllers/job/pod_maker.h"
+
+namespace muster::controllers {
+namespace {
+
+using api::Json;
+using api::JsonArray;
+using api::JsonObject;
+
+constexpr std::string_view kOwnName = "kubernetes.io/job-controller";  // in spec.managedBy
+// What pods do is collected for a moment, so that a Job of many costs few looks.
+constexpr Duration kBatchPeriod = std::chrono::seconds{1};
+constexpr std::string_view kOrphanPrefix = "pod:";  // of keys that name a pod without a Job
+
+const api::Kind& job_kind() {
+  static const api::Kind* const kKind = api::find_kind("batch", "Job");
+  CHECK(kKind != nullptr);
+  return *kKind;
+}
+
+const api::OwnerReference* controller_of(const api::Object& object) {
+  const auto& owners = object.meta().owners;
+  const auto found = std::ranges::find_if(owners, &api::OwnerReference::controller);
+  return found == owners.end() ? nullptr : &*found;
+}
+
+bool is_job(const api::OwnerReference& owner) {
+  return owner.kind == "Job" && owner.api_version.starts_with("batch/");
+}
+
+std::string manual_term(std::string_view name_space) { return "manual/" + std::string(name_space); }
+std::string uid_term(std::string_view uid) { return "uid/" + std::string(uid); }
+std::string free_term(std::string_view name_space) { return "free/" + std::string(name_space); }
+
+// Jobs are found by uid; those that select pods in their own way also by namespace.
+void index_job(const api::Object& job, std::vector<std::string>& out) {
+  out.push_back(uid_term(job.meta().uid));
+  if (job.view<api::JobView>().manual_selector) out.push_back(manual_term(job.meta().name_space));
+}
+
+// Pods that belong to nobody are found by the Job they would fit, and by namespace.
+void index_pod(const api::Object& pod, std::vector<std::string>& out) {
+  if (controller_of(pod) != nullptr) return;
+  out.push_back(free_term(pod.meta().name_space));
+  if (const std::string* uid = api::lookup(pod.meta().labels, kControllerUid))
+    out.push_back(uid_term(*uid));
+}
+
+bool is_ours(const api::JobView& job) {
+  return job.managed_by.empty() || job.managed_by == kOwnName;
+}
+
+api::Request patch_meta(const api::Object& object, JsonObject metadata) {
+  metadata["uid"] = object.meta().uid;
+  return client::patch_request(object.kind(), object.meta().name_space, object.meta().name, "",
+                               api::PatchType::StrategicMerge,
+                               JsonObject{{"metadata", std::move(metadata)}});
+}
+
+std::string orphan_key(const api::Object& pod) {
+  return std::string(kOrphanPrefix) + api::key_text(pod.meta());
+}
+
+}  // namespace
+
+api::Request untrack_request(const api::Object& pod) {
+  return patch_meta(pod, {{"$deleteFromPrimitiveList/finalizers", JsonArray{kJobTracking}}});
+}
+
+JobController::JobController(client::ComponentContext context)
+    : JobController(JobMetrics(context), std::move(context)) {}
+
+JobController::JobController(JobMetrics metrics, client::ComponentContext context)
+    : Controller("job", std::move(context), watches(*this)),
+      jobs_({.own = index_job}),
+      pods_({.owners = true, .own = index_pod}),
+      metrics_(std::move(metrics)) {}
+
+std::vector<JobController::Watch> JobController::watches(JobController& self) {
+  return {{.kind = &job_kind(),
+           .mirror = &self.jobs_,
+           .keys_of = [&self](const Change& change) { return self.on_job(change); }},
+          {.kind = &api::kinds::pod(), .mirror = &self.pods_, .keys_of = [&self](const Change& c) {
+             return self.on_pod(c);
+           }}};
+}
+
+api::ObjectPtr JobController::find_job(std::string_view uid) const {
+  const auto& found = jobs_.indexed(uid_term(uid));
+  return found.empty() ? nullptr : (*found.begin())->object;
+}
+
+const client::Mirror* JobController::mirror_of(const api::Kind& kind) const {
+  if (&kind == &api::kinds::pod()) return &pods_;
+  return &kind == &job_kind() ? &jobs_ : nullptr;
+}
+
+void JobController::showed(const std::string& key, const Change& change) {
+  if (own_writes_.showed(key, change.newest(),
+                         {.gone = change.after == nullptr, .under_way = work().is_held(key)}))
+    work().add(key, change.at);
+}
+
+JobController::Keys JobController::on_job(const Change& change) {
+  std::string key = api::key_text(change.newest().meta());
+  showed(key, change);
+  if (change.after == nullptr) {
+    for (const auto* entry : pods_.owned_by(change.before->meta().uid))
+      if (is_tracked(*entry->object)) work().add(orphan_key(*entry->object), change.at);
+    return {std::move(key)};
+  }
+  const bool only_status =
+      change.before != nullptr &&
+      change.before->meta().generation == change.after->meta().generation &&
+      change.before->meta().deletion_time == change.after->meta().deletion_time;
+  if (!only_status) return {std::move(key)};
+  work().add_at(change.at + kBatchPeriod, key);
+  return {};
+}
+
+std::string JobController::job_of(const api::Object& pod) const {
+  const api::OwnerReference* owner = controller_of(pod);
+  if (owner == nullptr || !is_job(*owner)) return {};
+  const api::ObjectPtr job = jobs_.find(pod.meta().name_space, owner->name);
+  return job != nullptr && job->meta().uid == owner->uid ? api::key_text(job->meta()) : "";
+}
+
+// Jobs that might want a pod that belongs to nobody.
+void JobController::add_adopters(const api::Object& pod, Time now) {
+  if (const std::string* uid = api::lookup(pod.meta().labels, kControllerUid))
+    if (const api::ObjectPtr job = find_job(*uid)) work().add(api::key_text(job->meta()), now);
+  for (const auto* entry : jobs_.indexed(manual_term(pod.meta().name_space)))
+    work().add(api::key_text(entry->object->meta()), now);
+}
+
+JobController::Keys JobController::on_pod(const Change& change) {
+  for (const api::ObjectPtr& version : {change.before, change.after}) {
+    if (version == nullptr) continue;
+    const std::string key = job_of(*version);
+    if (key.empty()) continue;
+    showed(key, change);
+    work().add_at(change.at + kBatchPeriod, key);
+  }
+  if (change.after == nullptr) return {};
+  const api::Object& pod = *change.after;
+  if (controller_of(pod) == nullptr && !change.after->meta().deletion_time)
+    add_adopters(pod, change.at);
+  // Whether its Job is really gone is known once all Jobs are.
+  if (is_tracked(pod) && job_of(pod).empty()) return {orphan_key(pod)};
+  return {};
+}
+
+JobController::Pods JobController::pods_of(const api::Object& job) const {
+  Pods out;
+  for (const auto* entry : pods_.owned_by(job.meta().uid)) {
+    const api::OwnerReference* owner = controller_of(*entry->object);
+    if (owner != nullptr && owner->uid == job.meta().uid) out.emplace_back(entry->object);
+  }
+  return out;
+}
+
+void JobController::reconcile(const std::string& key, Time now) {
+  failing_.erase(key);
+  own_writes_.begin_look(key);
+  if (key.starts_with(kOrphanPrefix)) return look_at_orphan(key);
+  const auto [name_space, name] = client::split_key(key);
+  const api::ObjectPtr job = jobs_.find(name_space, name);
+  if (job == nullptr || !is_ours(job->view<api::JobView>())) {
+    memory_.erase(key);
+    own_writes_.forget(key);
+    return;
+  }
+  if (const auto until = own_writes_.wait_until(key, now)) return work().add_at(*until, key);
+  if (!job->view<api::JobView>().is_finished()) return look_at(key, job, now);
+  memory_.erase(key);
+  for (const JobPod& pod : pods_of(*job))
+    if (pod.tracked) untrack(key, *pod.object);
+}
+
+void JobController::look_at(const std::string& key, const api::ObjectPtr& job, Time now) {
+  const auto start = metrics_.stopwatch();
+  const auto& view = job->view<api::JobView>();
+  if (!view.completion_mode.empty() && !view.is_indexed() && view.completion_mode != "NonIndexed")
+    return record(*job,
+                  {"Warning", "UnknownCompletionMode", "Reconciling",
+                   "Skipped Job sync because completion mode is unknown"},
+                  now);
+  if (claim(key, *job)) return;
+  const Pods pods = pods_of(*job);
+  Memory& memory = memory_[key];
+  const JobPlan plan = plan_job(
+      {.job = view, .deleting = job->meta().deletion_time.has_value(), .pods = pods, .now = now},
+      memory.backoff);
+  if (plan.again) work().add_at(*plan.again, key);
+
+  const bool writes = plan.tracking.changed || !plan.tracking.untrack.empty();
+  const bool changes_pods = plan.changes_pods() && !(memory.changed_pods && writes);
+  memory.changed_pods = changes_pods;
+  std::string_view action = "reconciling";
+  if (!changes_pods) {
+    if (writes) action = "tracking";
+    write(key, job, plan, now);
+  } else if (!plan.pods.remove.empty()) {
+    action = "pods_deleted";
+    remove(key, job, plan);
+  } else {
+    action = "pods_created";
+    create(key, job, plan.pods.create, now);
+  }
+  metrics_.looked(view, action, metrics_.stopwatch() - start);
+}
+
+// A pod with our finalizer whose Job is gone: nobody else would let it go.
+void JobController::look_at_orphan(const std::string& key) {
+  const auto [name_space, name] =
+      client::split_key(std::string_view(key).substr(kOrphanPrefix.size()));
+  const api::ObjectPtr pod = pods_.find(name_space, name);
+  if (pod == nullptr || !is_tracked(*pod)) return;
+  const api::OwnerReference* owner = controller_of(*pod);
+  if (owner != nullptr && (!is_job(*owner) || !job_of(*pod).empty())) return;
+  if (owner == nullptr)
+    if (const std::string* uid = api::lookup(pod->meta().labels, kControllerUid);
+        uid != nullptr && find_job(*uid) != nullptr)
+      return;
+  untrack(key, *pod);
+}
+
+bool JobController::claim(const std::string& key, const api::Object& job) {
+  const auto& view = job.view<api::JobView>();
+  if (!view.selector) return false;
+  bool called = false;
+  for (const JobPod& pod : pods_of(job)) {
+    if (view.selector->matches(pod.object->meta().labels)) continue;
+    release(key, job, *pod.object);
+    called = true;
+  }
+  if (job.meta().deletion_time) return called;
+  const std::string term =
+      view.manual_selector ? free_term(job.meta().name_space) : uid_term(job.meta().uid);
+  for (const auto* entry : pods_.indexed(term)) {
+    const api::ObjectMeta& meta = entry->object->meta();
+    if (meta.name_space != job.meta().name_space || meta.deletion_time ||
+        !view.selector->matches(meta.labels))
+      continue;
+    adopt(key, job, *entry->object);
+    called = true;
+  }
+  return called;
+}
+
+void JobController::adopt(const std::string& key, const api::Object& job, const api::Object& pod) {
+  write_call(key, patch_meta(pod, {{"ownerReferences", JsonArray{owned_by_job(job)}},
+                                   {"finalizers", JsonArray{kJobTracking}}}));
+}
+
+void JobController::release(const std::string& key, const api::Object& job,
+                            const api::Object& pod) {
+  write_call(
+      key, patch_meta(pod, {{"ownerReferences",
+                             JsonArray{JsonObject{{"$patch", "delete"}, {"uid", job.meta().uid}}}},
+                            {"$deleteFromPrimitiveList/finalizers", JsonArray{kJobTracking}}}));
+}
+
+void JobController::untrack(const std::string& key, const api::Object& pod) {
+  write_call(key, untrack_request(pod));
+}
+
+}  // namespace muster::controllers

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/kit/controller.h"
+#include "controllers/job/job_metrics.h"
+#include "controllers/job/job_plan.h"
+#include "controllers/job/own_writes.h"
+
+namespace muster::controllers {
+
+// Runs Jobs: makes their pods, counts how they end, and says when a Job is complete or has failed.
+//
+//   feeds ──▶ mirrors ──▶ look at a Job: JobState ──▶ plan_job() ──▶ calls
+//               ▲                                                     │
+//               └──────────── seen again (OwnWrites) ◀────────────────┘
+//
+// Every look starts from what is stored, so it does not matter when the controller was started. A
+// look either changes pods or writes the status and takes finalizers off; if there is always
+// something to do for both, they take turns.
+class JobController final : public client::Controller {
+ public:
+  explicit JobController(client::ComponentContext context);
+
+ private:
+  // What is remembered of a Job between looks; everything else is in the API.
+  struct Memory {
+    PodBackoff backoff;
+    bool changed_pods = false;  // in the last look
+  };
+  // Pods that are being made, in batches that grow while all goes well.
+  struct Batch {
+    std::string key;
+    api::ObjectPtr job;
+    std::vector<api::Json> pods;
+    std::size_t next = 0;  // not sent yet
+    std::size_t size = 1;  // of the batch that is under way
+    std::size_t under_way = 0;
+    bool failed = false;
+    bool replaces_failed = false;
+  };
+  // What users are told once the status is written.
+  struct Report {
+    bool suspended = false;
+    bool resumed = false;
+    std::optional<JobEnd> end;
+    bool too_many_succeeded = false;
+  };
+  using BatchPtr = std::shared_ptr<Batch>;
+  using Pods = std::vector<JobPod>;
+
+  JobController(JobMetrics metrics, client::ComponentContext context);
+  static std::vector<Watch> watches(JobController& self);
+  Keys on_job(const Change& change);
+  Keys on_pod(const Change& change);
+  // The key of the Job that controls the pod; empty if none does.
+  std::string job_of(const api::Object& pod) const;
+  void add_adopters(const api::Object& pod, Time now);
+  api::ObjectPtr find_job(std::string_view uid) const;
+
+  void reconcile(const std::string& key, Time now) override;
+  void look_at(const std::string& key, const api::ObjectPtr& job, Time now);
+  void look_at_orphan(const std::string& key);
+  // Takes pods that match the selector and belong to nobody, lets go of those that no longer match.
+  // True if calls were made.
+  bool claim(const std::string& key, const api::Object& job);
+  void adopt(const std::string& key, const api::Object& job, const api::Object& pod);
+  void release(const std::string& key, const api::Object& job, const api::Object& pod);
+  Pods pods_of(const api::Object& job) const;
+
+  void create(const std::string& key, const api::ObjectPtr& job, const std::vector<NewPod>& pods,
+              Time now);
+  void send_batch(const BatchPtr& batch);
+  void on_created(const BatchPtr& batch, const client::Outcome& outcome, Time now);
+  void remove(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan);
+  void delete_pod(const std::string& key, const api::ObjectPtr& job, const api::ObjectPtr& pod);
+  void untrack(const std::string& key, const api::Object& pod);
+  void write(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan, Time now);
+  void report(const api::Object& job, const Report& report, Time now);
+
+  // Makes a call whose effect must be seen before the key is looked at again.
+  void write_call(const std::string& key, api::Request request,
+                  std::function<void(const client::Outcome& outcome, Time now)> also = nullptr);
+  // However many calls of a look fail, it is one failure.
+  void retry_once(const std::string& key, Time now);
+  void on_written(const std::string& key, const client::Outcome& outcome, Time now);
+  void showed(const std::string& key, const Change& change);
+  const client::Mirror* mirror_of(const api::Kind& kind) const;
+
+  client::Mirror jobs_;
+  client::Mirror pods_;
+  OwnWrites own_writes_;
+  std::set<std::string, std::less<>> failing_;  // keys of which a call failed since the last look
+  std::map<std::string, Memory, std::less<>> memory_;  // by key; of Jobs that have not finished
+  JobMetrics metrics_;
+};
+
+// Takes the finalizer off a pod.
+api::Request untrack_request(const api::Object& pod);
+
+}  // namespace muster::controllers

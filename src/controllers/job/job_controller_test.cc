@@ -1,0 +1,243 @@
+#include "controllers/job/job_controller.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+#include "api/reading.h"
+#include "controllers/job/job_testing.h"
+
+namespace muster::controllers {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Type = client::Event::Type;
+
+const api::Kind& job_kind() { return *api::find_kind("batch", "Job"); }
+
+class JobControllerTest : public ::testing::Test {
+ protected:
+  api::ObjectPtr object(const api::Kind& kind, std::string_view json) {
+    auto made = api::Object::make(kind, parsed(json));
+    made->assign_revision({++revision_});
+    return made;
+  }
+  api::ObjectPtr job(std::string_view spec, std::string_view more_meta = "") {
+    return object(job_kind(),
+                  fmt::format(
+                      R"({{"metadata":{{"name":"j","namespace":"ns","uid":"uj","generation":1{}}},
+      "spec":{{{},"selector":{{"matchLabels":{{"batch.kubernetes.io/controller-uid":"uj"}}}},
+      "template":{{"metadata":{{"labels":{{"batch.kubernetes.io/controller-uid":"uj"}}}},
+      "spec":{{"restartPolicy":"Never","containers":[{{"name":"c","image":"i"}}]}}}}}}}})",
+                      more_meta, spec));
+  }
+  api::ObjectPtr pod(std::string_view name, std::string_view owner, std::string_view more_meta = "",
+                     std::string_view phase = "Running") {
+    return object(
+        api::kinds::pod(),
+        fmt::format(
+            R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"u-{0}","labels":{{"batch.kubernetes.io/controller-uid":"{1}"}},
+        "ownerReferences":[{2}],"finalizers":["batch.kubernetes.io/job-tracking"]{3}}},
+        "spec":{{}},"status":{{"phase":"{4}"}}}})",
+            name, owner.empty() ? "uj" : owner,
+            owner.empty()
+                ? ""
+                : fmt::format(
+                      R"({{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"{}","controller":true}})",
+                      owner),
+            more_meta, phase));
+  }
+  void show(api::ObjectPtr object, Type type = Type::Modified) {
+    controller_.apply(client::Event{type, std::move(object)}, now_);
+  }
+  void sync() { controller_.apply(client::Synced{}, now_); }
+  // What it asks for now, without events: "create pods", "patch pods/a".
+  Texts asked() {
+    while (controller_.run_once(now_, 10) > 0) {
+    }
+    Texts out;
+    for (; shown_ < sent_.size(); ++shown_) {
+      const api::Request& request = sent_[shown_].first;
+      if (request.kind == &api::kinds::event()) {
+        events_.emplace_back(api::find_string(request.body, "reason"));
+        continue;
+      }
+      calls_.push_back(shown_);
+      std::string text = request.verb == api::Verb::Create   ? "create "
+                         : request.verb == api::Verb::Delete ? "delete "
+                                                             : "patch ";
+      text += request.kind->plural;
+      if (!request.name.empty()) text += "/" + request.name;
+      if (!request.subresource.empty()) text += "/" + request.subresource;
+      out.push_back(std::move(text));
+    }
+    return out;
+  }
+  void answer(std::size_t call, api::ObjectPtr with) {
+    api::Answer answer;
+    answer.what = api::ObjectAnswer{.object = with, .revision = with->revision(), .created = true};
+    controller_.apply(client::Called{sent_[calls_.at(call)].second, std::move(answer)}, now_);
+  }
+  void refuse(std::size_t call, Reason reason) {
+    controller_.apply(client::Called{sent_[calls_.at(call)].second, fail(reason, "no")}, now_);
+  }
+  const api::Json& body(std::size_t call) const { return sent_[calls_.at(call)].first.body; }
+
+  Time now_ = kNow;
+  std::int64_t revision_ = 0;
+  std::vector<std::pair<api::Request, std::uint64_t>> sent_;
+  std::size_t shown_ = 0;
+  std::vector<std::size_t> calls_;  // of sent_, without events
+  Texts events_;
+  JobController controller_{{.send = [this](api::Request request, std::uint64_t ticket) {
+    sent_.emplace_back(std::move(request), ticket);
+  }}};
+};
+
+TEST_F(JobControllerTest, BatchesGrowWhileAllGoesWell) {
+  show(job(R"("parallelism":5,"completions":5)"));
+  sync();
+  EXPECT_EQ(asked(), Texts{"create pods"});
+  answer(0, pod("a", "uj"));
+  EXPECT_EQ(asked(), (Texts{"create pods", "create pods"}));
+  answer(1, pod("b", "uj"));
+  EXPECT_EQ(asked(), Texts{}) << "the batch is not whole";
+  answer(2, pod("c", "uj"));
+  EXPECT_EQ(asked(), (Texts{"create pods", "create pods"}));
+  answer(3, pod("d", "uj"));
+  refuse(4, Reason::Forbidden);
+  EXPECT_EQ(asked(), Texts{});
+  EXPECT_EQ(events_, (Texts{"SuccessfulCreate", "SuccessfulCreate", "SuccessfulCreate",
+                            "SuccessfulCreate", "FailedCreate"}));
+}
+
+TEST_F(JobControllerTest, LooksAgainOnlyWhenItHasSeenItsOwnWrites) {
+  show(job(R"("parallelism":1,"completions":1)"));
+  sync();
+  asked();
+  const api::ObjectPtr made = pod("a", "uj");
+  answer(0, made);
+  now_ += seconds{10};
+  EXPECT_EQ(asked(), Texts{}) << "otherwise it would make a second pod";
+  show(made, Type::Added);
+  EXPECT_EQ(asked(), Texts{"patch jobs/j/status"});
+  EXPECT_EQ(api::find_integer(*api::find_path(body(1).as_array()[1], "value"), "active"), 1);
+}
+
+TEST_F(JobControllerTest, TheFeedMayBeFasterThanTheAnswer) {
+  show(job(R"("parallelism":1,"completions":1)"));
+  sync();
+  asked();
+  const api::ObjectPtr made = pod("a", "uj");
+  show(made, Type::Added);
+  EXPECT_EQ(asked(), Texts{});
+  answer(0, made);
+  EXPECT_EQ(asked(), Texts{"patch jobs/j/status"});
+}
+
+// The last finalizer of a deleted pod: the pod is gone, and the feed may say so first.
+TEST_F(JobControllerTest, DoesNotWaitForWhatIsGone) {
+  show(job(R"("parallelism":0,"completions":3)"));
+  const api::ObjectPtr gone = pod("a", "uj");
+  show(gone);
+  sync();
+  EXPECT_EQ(asked(), Texts{"patch pods/a"});
+  show(gone, Type::Deleted);
+  answer(0, pod("a", "uj"));
+  EXPECT_EQ(asked(), Texts{"delete pods/a"});
+  refuse(1, Reason::NotFound);
+  now_ += seconds{2};
+  EXPECT_EQ(asked(), Texts{"patch jobs/j/status"});
+}
+
+TEST_F(JobControllerTest, WaitsForAnObjectThatNeverShowsOnlySoLong) {
+  show(job(R"("parallelism":1,"completions":1)"));
+  sync();
+  asked();
+  answer(0, pod("a", "uj"));
+  now_ += OwnWrites::kPatience - seconds{1};
+  EXPECT_EQ(asked(), Texts{});
+  now_ += seconds{1};
+  EXPECT_EQ(asked(), Texts{"patch jobs/j/status"}) << "writes take turns with pods";
+}
+
+TEST_F(JobControllerTest, ARefusedCreateIsTriedAgain) {
+  show(job(R"("parallelism":1,"completions":1)"));
+  sync();
+  asked();
+  refuse(0, Reason::InternalError);
+  EXPECT_EQ(asked(), Texts{});
+  now_ += seconds{1};
+  EXPECT_EQ(asked(), Texts{"patch jobs/j/status"});
+  refuse(1, Reason::Conflict);
+  now_ += seconds{1};
+  EXPECT_EQ(asked(), Texts{"create pods"});
+}
+
+TEST_F(JobControllerTest, ManyFailuresOfOneLookAreOneFailure) {
+  show(job(R"("parallelism":0,"completions":4)"));
+  for (const char* name : {"a", "b", "c", "d"}) show(pod(name, "uj"));
+  sync();
+  EXPECT_EQ(asked().size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) refuse(i, Reason::ServiceUnavailable);
+  EXPECT_EQ(controller_.next_deadline(), now_ + milliseconds{50});
+}
+
+TEST_F(JobControllerTest, LeavesJobsOfOthersAlone) {
+  show(job(R"("parallelism":1,"managedBy":"acme.io/jobs")"));
+  sync();
+  EXPECT_EQ(asked(), Texts{});
+}
+
+TEST_F(JobControllerTest, AdoptsPodsThatFitAndBelongToNobody) {
+  show(pod("a", ""));
+  show(job(R"("parallelism":1,"completions":1)"));
+  sync();
+  EXPECT_EQ(asked(), Texts{"patch pods/a"});
+  EXPECT_EQ(
+      api::to_text(body(0)),
+      R"({"metadata":{"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"uj",)"
+      R"("controller":true,"blockOwnerDeletion":true}],"finalizers":["batch.kubernetes.io/job-tracking"],)"
+      R"("uid":"u-a"}})");
+}
+
+TEST_F(JobControllerTest, ReleasesPodsThatNoLongerFit) {
+  show(job(R"("parallelism":1,"completions":1)"));
+  show(object(api::kinds::pod(),
+              R"({"metadata":{"name":"a","namespace":"ns","uid":"u-a","ownerReferences":[
+      {"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"uj","controller":true}]},"spec":{}})"));
+  sync();
+  EXPECT_EQ(asked(), Texts{"patch pods/a"});
+  EXPECT_EQ(
+      api::to_text(body(0)),
+      R"({"metadata":{"ownerReferences":[{"$patch":"delete","uid":"uj"}],)"
+      R"("$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"],"uid":"u-a"}})");
+}
+
+TEST_F(JobControllerTest, PodsWhoseJobIsGoneAreLetGo) {
+  show(pod("a", "another"));
+  show(pod("b", "uj"));
+  const api::ObjectPtr job = this->job(R"("parallelism":1,"completions":1)");
+  show(job);
+  sync();
+  EXPECT_EQ(asked(), (Texts{"patch pods/a", "patch jobs/j/status"}));
+  EXPECT_EQ(
+      api::to_text(body(0)),
+      R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"],"uid":"u-a"}})");
+  show(job, Type::Deleted);
+  EXPECT_EQ(asked(), Texts{"patch pods/b"});
+}
+
+TEST_F(JobControllerTest, ExcessPodsLoseTheirFinalizerBeforeTheyAreDeleted) {
+  show(job(R"("parallelism":0,"completions":3)"));
+  show(pod("a", "uj"));
+  sync();
+  EXPECT_EQ(asked(), Texts{"patch pods/a"});
+  answer(0, pod("a", "uj"));
+  EXPECT_EQ(asked(), Texts{"delete pods/a"});
+}
+
+}  // namespace
+}  // namespace muster::controllers
