@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "api/kinds/kind.h"
 #include "api/validation/field_errors.h"
 #include "api/validation/workload.h"
 
@@ -52,6 +51,7 @@ JsonArray claims_document(const Config& config) {
 struct Place {
   const Item* item = nullptr;
   Config config;
+  bool says_all = false;  // disrupted as a whole, and not only because it is part of what is
 };
 
 // The templates of a tree, and which item each place in them came from.
@@ -100,17 +100,18 @@ class Compilation {
     const std::string path =
         fmt::format("{}.{}[{}]", above, composite ? kComposites : kPodGroups, list.size());
     Config config = resolve(item);
+    const bool says_all = config.disruption == Disruption::All;
     // A part of what is disrupted as a whole is, too, unless the user contradicts: then it is
     // refused.
     if (inside_all && !config.disruption) config.disruption = Disruption::All;
-    const bool whole = inside_all || config.disruption == Disruption::All;
+    const bool whole = inside_all || says_all;
 
     JsonObject out = document(item, config, composite);
     Level children;
     for (const Item& child : item.children) compile(child, path, whole, children);
     put_lists(std::move(children), out);
     list.push_back(std::move(out));
-    places_.emplace(path, Place{.item = &item, .config = std::move(config)});
+    places_.emplace(path, Place{.item = &item, .config = std::move(config), .says_all = says_all});
   }
 
   static JsonObject document(const Item& item, const Config& config, bool composite) {
@@ -181,18 +182,9 @@ void check_support(const Place& place, const Allowed& allowed, const api::FieldP
   const Config& config = place.config;
   const api::FieldPath policy = path.child("schedulingPolicy");
   const api::FieldPath mode = path.child("disruptionMode");
-  if (config.is_basic() && !allowed.allows(PolicyKind::Basic))
-    errors.forbidden(policy, "basic scheduling policy is not supported by this controller");
-  if (config.is_gang() && !allowed.allows(PolicyKind::Gang))
-    errors.forbidden(policy, "gang scheduling policy is not supported by this controller");
-  if (config.disruption && !allowed.allows(*config.disruption))
-    errors.forbidden(mode,
-                     fmt::format("the disruptionMode `{}` is not supported by this controller",
-                                 *config.disruption == Disruption::All ? "all" : "single"));
+  check_allowed(config, allowed, policy, mode, errors);
   const bool composite = !place.item->children.empty();
-  // What it inherited from a group above is no contradiction.
-  const bool together = resolve(*place.item).disruption == Disruption::All;
-  if (!composite && config.is_basic() && together && !allowed.basic_disrupted_together)
+  if (!composite && config.is_basic() && place.says_all && !allowed.basic_disrupted_together)
     errors.invalid(mode, "",
                    "the disruptionMode `all` is not supported with the Basic scheduling policy");
   if (composite && !config.claims.empty())
@@ -248,14 +240,6 @@ Callback default_minimum(std::int64_t minimum) {
   return [count = static_cast<std::int32_t>(bounded)](Config& config) {
     if (Gang* gang = config.gang(); gang != nullptr && !gang->minimum) gang->minimum = count;
   };
-}
-
-bool Allowed::allows(PolicyKind policy) const {
-  return std::ranges::find(policies, policy) != policies.end();
-}
-
-bool Allowed::allows(Disruption mode) const {
-  return std::ranges::find(disruption_modes, mode) != disruption_modes.end();
 }
 
 Json owner_reference(const Owner& owner) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "api/values/string_pairs.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "workload/allowed.h"
 #include "workload/config.h"
 
 // The workload builder: a controller describes what it runs as a tree of items, and gets the
@@ -24,7 +24,8 @@
 //             .callbacks = {default_minimum(replicas)},
 //             .path = "spec.scheduling"};
 //   const Result<Json> workload = build(root, {.name = "train", .name_space = "ml", .owner = owner,
-//                                              .allowed = {{Kind::Basic, Kind::Gang}, …}});
+//                                              .allowed = {.policies = {PolicyKind::Basic, …},
+//                                              …}});
 namespace muster::workload {
 
 // Changes what was resolved for an item, usually to fill in what only the controller knows. Called
@@ -48,20 +49,6 @@ Config resolve(const Item& item);
 
 // Gives a gang without a minimum this one, at least 1.
 Callback default_minimum(std::int64_t minimum);
-
-// What a controller supports. What it does not name is refused, so that an option of a later
-// release does not slip into a controller that knows nothing of it.
-enum class PolicyKind : std::uint8_t { Basic, Gang };
-struct Allowed {
-  std::vector<PolicyKind> policies = {};
-  std::vector<Disruption> disruption_modes = {};
-  // Pods that are scheduled one by one, yet disrupted only together. Kubernetes' own controllers
-  // refuse it for leaves.
-  bool basic_disrupted_together = false;
-
-  bool allows(PolicyKind policy) const;
-  bool allows(Disruption mode) const;
-};
 
 struct Owner {
   std::string api_version;

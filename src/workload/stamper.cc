@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/reading.h"
+#include "workload/names.h"
 
 namespace muster::workload {
 namespace {
@@ -85,6 +86,26 @@ Result<Json> Stamper::make(const Group& group, bool composite) const {
     spec["disruptionMode"] = JsonObject{{"all", JsonObject()}};
   return Json(
       JsonObject{{"metadata", group_metadata(group, workload_)}, {"spec", std::move(spec)}});
+}
+
+std::vector<StampedGroup> stamp_each(const Json& workload, const std::vector<Owner>& owners) {
+  const Stamper stamper(workload);
+  const std::string_view name = api::find_string(api::part_of(workload, "metadata"), "name");
+  std::vector<StampedGroup> groups;
+  for (const std::string_view each : stamper.templates()) {
+    const Stamper::Template& found = *stamper.find(each);
+    const Stamper::Group group{
+        .name = group_name(name, each),
+        .template_name = std::string(each),
+        .parent = found.parent.empty() ? std::string() : group_name(name, found.parent),
+        .owners = owners};
+    // Both succeed: the template is there, and of this kind.
+    groups.push_back(
+        found.composite
+            ? StampedGroup{&api::kinds::composite_pod_group(), *stamper.composite(group)}
+            : StampedGroup{&api::kinds::pod_group(), *stamper.pod_group(group)});
+  }
+  return groups;
 }
 
 Owner workload_owner(const Json& workload) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/json.h"
+#include "api/kinds/kind.h"
 #include "base/result.h"
 #include "workload/builder.h"
 
@@ -50,6 +51,15 @@ class Stamper {
   std::vector<std::string_view> order_;
   std::map<std::string_view, Template> by_name_;
 };
+
+// A group to be created: of which kind, and its document.
+struct StampedGroup {
+  const api::Kind* kind = nullptr;
+  api::Json document;
+};
+// One group for each template, parents before children and each child named after its parent: for
+// controllers that run every template once. Names are those of group_name() (names.h).
+std::vector<StampedGroup> stamp_each(const api::Json& workload, const std::vector<Owner>& owners);
 
 // A reference to the Workload as a further owner: neither controller nor in the way of its
 // deletion.

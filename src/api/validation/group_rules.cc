@@ -191,12 +191,24 @@ void GroupRules::policy(const Edit& holder, const FieldPath& path, std::string_v
     errors_.invalid(minimum_path, count, "must be greater than or equal to 1");
 }
 
+void GroupRules::policy_block(const Edit& policy, const FieldPath& here, std::string_view minimum) {
+  one_of(policy, here, kPolicies);
+  const Json* gang = set_member(policy.now, "gang");
+  const auto count = gang == nullptr ? std::nullopt : find_integer(*gang, minimum);
+  if (!count || *count >= 1) return;
+  const FieldPath gang_path = here.child("gang");
+  errors_.invalid(gang_path.child(minimum), *count, "must be greater than or equal to 1");
+}
+
 void GroupRules::constraints(const Edit& holder, const FieldPath& path, const Entry& entry) {
   const FieldPath here = path.child("schedulingConstraints");
   const Edit constraints = holder.member("schedulingConstraints");
-  if (!enter(constraints, here, entry)) return;
+  if (enter(constraints, here, entry)) constraints_block(*constraints.now, here);
+}
+
+void GroupRules::constraints_block(const Json& constraints, const FieldPath& here) {
   const FieldPath topology_path = here.child("topology");
-  const JsonArray& topology = elements(*constraints.now, "topology");
+  const JsonArray& topology = elements(constraints, "topology");
   if (topology.size() > kTopologyConstraintsMax) {
     errors_.too_many(topology_path, topology.size(), kTopologyConstraintsMax);
     return;
@@ -211,14 +223,22 @@ void GroupRules::claims(const Edit& holder, const FieldPath& path) {
   const FieldPath here = path.child("resourceClaims");
   const Edit claims = holder.filled_member("resourceClaims");
   if (unchanged(claims)) return;
-  const std::size_t before = errors_.size();
   if (update_) immutable(here);
-  const JsonArray* items = as_list(claims.now);
-  if (items == nullptr) return;
-  if (items->size() > kGroupClaimsMax) errors_.too_many(here, items->size(), kGroupClaimsMax);
-  if (errors_.size() != before) return;
-  refuse_same_names(*items, message("PodGroupResourceClaim"), here, errors_);
-  for (std::size_t i = 0; i < items->size(); ++i) claim((*items)[i], here.index(i));
+  if (const JsonArray* items = as_list(claims.now)) {
+    if (!update_)
+      claims_block(*items, here);
+    else if (items->size() > kGroupClaimsMax)
+      errors_.too_many(here, items->size(), kGroupClaimsMax);
+  }
+}
+
+void GroupRules::claims_block(const JsonArray& claims, const FieldPath& here) {
+  if (claims.size() > kGroupClaimsMax) {
+    errors_.too_many(here, claims.size(), kGroupClaimsMax);
+    return;
+  }
+  refuse_same_names(claims, message("PodGroupResourceClaim"), here, errors_);
+  for (std::size_t i = 0; i < claims.size(); ++i) claim(claims[i], here.index(i));
 }
 
 void GroupRules::claim(const Json& claim, const FieldPath& path) {
@@ -235,7 +255,11 @@ void GroupRules::claim(const Json& claim, const FieldPath& path) {
 void GroupRules::disruption_mode(const Edit& holder, const FieldPath& path, const Entry& entry) {
   const FieldPath here = path.child("disruptionMode");
   const Edit mode = holder.member("disruptionMode");
-  if (enter(mode, here, entry)) one_of(mode, here, kModes);
+  if (enter(mode, here, entry)) disruption_block(mode, here);
+}
+
+void GroupRules::disruption_block(const Edit& mode, const FieldPath& here) {
+  one_of(mode, here, kModes);
 }
 
 void GroupRules::priority(const Edit& holder, const FieldPath& path) {

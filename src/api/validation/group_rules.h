@@ -63,6 +63,13 @@ class GroupRules {
   void pod_group_templates(const Edit& holder, const FieldPath& path);
   void composite_templates(const Edit& holder, const FieldPath& path, const Entry& entry);
 
+  // The building blocks that controllers embed in their own APIs, each at its own path. A gang may
+  // leave its minimum to the controller.
+  void policy_block(const Edit& policy, const FieldPath& here, std::string_view minimum);
+  void constraints_block(const Json& constraints, const FieldPath& here);
+  void disruption_block(const Edit& mode, const FieldPath& here);
+  void claims_block(const JsonArray& claims, const FieldPath& here);
+
   bool unchanged(const Edit& field) const;
   // Upstream's sentence for what may not change.
   void immutable(const FieldPath& path);

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "api/reading.h"
 #include "api/validation/group_rules.h"
 #include "api/validation/job_rules.h"
@@ -11,7 +9,6 @@
 namespace muster::api {
 namespace {
 
-constexpr std::array<std::string_view, 2> kPolicies{"basic", "gang"};
 constexpr std::string_view kCannotBeSet = "field cannot be set once created";
 constexpr std::string_view kCannotBeCleared = "field cannot be cleared once set";
 
@@ -31,7 +28,7 @@ void validate_policy(const Edit& scheduling, bool update, JobForm form, std::int
   const FieldPath here = path.child("schedulingPolicy");
   const Edit policy = scheduling.member("schedulingPolicy");
   if (!keeps_presence(policy, update, here, errors) || policy.now == nullptr) return;
-  rules.one_of(policy, here, kPolicies);
+  rules.policy_block(policy, here, "minCount");
   if (update && form == JobForm::Job && is_gang(policy.now) != is_gang(policy.old))
     errors.invalid(here, ShownValue::null(),
                    "the basic/gang policy variant is immutable after creation; only "
@@ -41,9 +38,7 @@ void validate_policy(const Edit& scheduling, bool update, JobForm form, std::int
   if (!count) return;
   const FieldPath gang_path = here.child("gang");
   const FieldPath count_path = gang_path.child("minCount");
-  if (*count < 1)
-    errors.invalid(count_path, *count, "must be greater than or equal to 1");
-  else if (*count > parallelism)
+  if (*count >= 1 && *count > parallelism)
     errors.invalid(count_path, *count,
                    fmt::format("must not be greater than parallelism ({})", parallelism));
 }
