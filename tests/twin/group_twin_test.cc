@@ -23,7 +23,7 @@ Group leaf_of(Dice& dice, std::size_t shapes, std::size_t count, std::string key
   for (std::size_t i = 0; i < count; ++i) {
     PodSample pod = samples[dice.below(shapes)];
     pod.name = "g-" + std::to_string(i);
-    group.pods.push_back({pod.make(), 0, {}});
+    group.pods.push_back({pod.make(), 0, {}, pod.nominated_node});
   }
   return group;
 }

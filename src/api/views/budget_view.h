@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "api/object.h"
 #include "api/values/label_selector.h"
@@ -16,6 +19,8 @@ struct BudgetView : View {
   bool selects(const StringPairs& labels) const;
 
   std::optional<LabelSelector> selector;  // none if it is malformed
+  std::int64_t disruptions_allowed = 0;
+  std::vector<std::string> disrupted;  // pods whose eviction is under way and counted; sorted
 };
 
 }  // namespace muster::api

@@ -7,6 +7,7 @@
 #include "api/scratch.h"
 #include "api/views/request_sums.h"
 #include "api/views/unjudged_fields.h"
+#include "base/time.h"
 
 namespace muster::api {
 namespace {
@@ -325,6 +326,7 @@ std::unique_ptr<PodView> PodView::of(const Json& document) {
   if (status != nullptr) {
     view->nominated_node = text(*status, "nominatedNodeName");
     view->phase = text(*status, "phase");
+    view->start_time = parse_time(find_string(*status, "startTime"));
   }
   view->conditions = read_conditions(document);
   view->needs_hash = hash_of(view->needs);

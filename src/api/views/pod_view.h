@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,6 +117,7 @@ struct PodView : View {
   std::string scheduling_group;  // spec.schedulingGroup.podGroupName
   std::string nominated_node;    // status.nominatedNodeName
   std::string phase;
+  std::optional<Time> start_time;  // status.startTime
   std::vector<Condition> conditions;
   // In the order of its volumes. Not part of its needs: which claim it is matters less than what
   // the claim says (scheduler/volumes).

@@ -106,6 +106,11 @@ class Cluster {
   bool is_assumed(std::string_view uid) const;
   // The node a pod is assumed on; empty if it is not assumed.
   std::string assumed_node(std::string_view uid) const;
+  // Counts what a pod would take on a node that was nominated for it, so that others leave the room
+  // alone; only resources, ports and slots, not the pod itself. Each reserve has its unreserve, with
+  // the same object.
+  void reserve(const api::ObjectPtr& pod, std::string_view node);
+  void unreserve(const api::ObjectPtr& pod, std::string_view node);
 
   std::size_t node_count() const { return node_count_; }
   bool has_node(std::string_view name) const;
@@ -132,6 +137,12 @@ class Cluster {
   const Column<std::int64_t>& pod_slots() const { return pod_slots_; }  // allocatable pods
   const Column<std::int64_t>& pods_on() const { return pods_on_; }
   const NodeSet& unschedulable() const { return unschedulable_; }
+  // The pods that hold the node, assumed ones included, in no order that means anything. The list
+  // changes only with an entry in the log; an object in it may be replaced by a newer version of
+  // the same pod at any time.
+  std::span<const api::ObjectPtr> pods_at(NodeId node) const {
+    return rows_[index_of(node)].held;
+  }
 
   // The host ports that pods on the node hold; each holder's entry stands for itself.
   std::span<const api::HostPort> ports_on(NodeId node) const;
@@ -205,6 +216,7 @@ class Cluster {
     api::ObjectPtr node;    // null: placeholder or free
     std::int32_t pods = 0;  // pods counted here; keeps a placeholder alive
     bool used = false;
+    std::vector<api::ObjectPtr> held = {};  // pods that hold the node
   };
   // A pod that holds a node, or a finished member of a group. Keyed by the UID inside `pod`.
   enum class PodPhase : std::uint8_t { HoldsNode, Succeeded };
@@ -214,6 +226,7 @@ class Cluster {
     PodPhase phase = PodPhase::HoldsNode;
     bool assumed = false;
     ClassId pods{};  // if pods are followed and it holds a node
+    std::uint32_t position = 0;  // in the row's list
   };
   struct ClassCount {
     ClassId pods;
@@ -240,6 +253,8 @@ class Cluster {
   void unfollow(const PodRecord& record);
   void log_pod(const PodLog::Entry& entry);
   void insert_pod(PodRecord&& record);
+  void enter_row(PodRecord& record);
+  void leave_row(const PodRecord& record);
   void erase_pod(std::string_view uid);
   bool counts_alike(const PodRecord& known, const api::Object& pod, NodeId node) const;
   std::string describe_row(NodeId node) const;

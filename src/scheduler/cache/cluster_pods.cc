@@ -37,6 +37,7 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
     pods_.erase(known);
     record.pod = pod;
     record.assumed = false;
+    rows_[index_of(node)].held[record.position] = pod;
     pods_.emplace(pod->meta().uid, std::move(record));
     return;
   }
@@ -84,6 +85,7 @@ void Cluster::insert_pod(PodRecord&& record) {
   CHECK_THAT(is_new, "pod {} holds a node already", api::key_text(meta));
   count_pod(at->second, 1);
   count_member(at->second, 1);
+  enter_row(at->second);
   if (followed_->on) {
     follow(at->second);
     if (at->second.phase == PodPhase::HoldsNode)
@@ -99,11 +101,42 @@ void Cluster::erase_pod(std::string_view uid) {
   count_pod(record, -1);
   count_member(record, -1);
   if (record.phase != PodPhase::HoldsNode) return;
+  leave_row(record);
   if (followed_->on) {
     log_pod({.pods = record.pods, .node = record.node, .came = false});
     unfollow(record);
   }
   release_row_if_unused(record.node);
+}
+
+void Cluster::enter_row(PodRecord& record) {
+  if (record.phase != PodPhase::HoldsNode) return;
+  std::vector<api::ObjectPtr>& held = rows_[index_of(record.node)].held;
+  record.position = static_cast<std::uint32_t>(held.size());
+  held.push_back(record.pod);
+}
+
+// The last of the row takes the free place.
+void Cluster::leave_row(const PodRecord& record) {
+  std::vector<api::ObjectPtr>& held = rows_[index_of(record.node)].held;
+  if (record.position + 1 < held.size()) {
+    held[record.position] = std::move(held.back());
+    pods_.find(std::string_view(held[record.position]->meta().uid))->second.position =
+        record.position;
+  }
+  held.pop_back();
+}
+
+// --- nominated pods ---
+
+void Cluster::reserve(const api::ObjectPtr& pod, std::string_view node) {
+  count_pod({.pod = pod, .node = row_of(node)}, 1);
+}
+
+void Cluster::unreserve(const api::ObjectPtr& pod, std::string_view node) {
+  const NodeId row = row_of(node);
+  count_pod({.pod = pod, .node = row}, -1);
+  release_row_if_unused(row);
 }
 
 // --- pods by class ---

@@ -12,9 +12,8 @@ namespace {
 // The node the pod was promised earlier, if it is feasible now: taken without looking further.
 std::optional<NodeId> nominated_node(const PendingPod& pending, Standings& standings,
                                      const Cluster& cluster) {
-  const auto& pod = pending.pod->view<api::PodView>();
   NodeId node{};
-  if (pod.nominated_node.empty() || !cluster.find_node(pod.nominated_node, node))
+  if (pending.nominated.empty() || !cluster.find_node(pending.nominated, node))
     return std::nullopt;
   const Standing& standing = standings.of_pod(pending.pod);
   if (!standing.is_looked_at(node) || !standing.is_feasible(node)) return std::nullopt;

@@ -10,7 +10,7 @@ namespace {
 class AttemptPod : public ::testing::Test {
  protected:
   Plan attempt(const PodSample& pod) {
-    return attempt_pod({pod.make(), 0, {}}, cluster_, profile_);
+    return attempt_pod({pod.make(), 0, {}, pod.nominated_node}, cluster_, profile_);
   }
   std::string node_for(const PodSample& pod) {
     const Plan plan = attempt(pod);

@@ -14,7 +14,8 @@ namespace muster::scheduler {
 struct PendingPod {
   api::ObjectPtr pod;
   std::int32_t attempts = 0;
-  Time queued_at;  // last time it entered the queue
+  Time queued_at;              // last time it entered the queue
+  std::string nominated = {};  // the node that is kept free for it; empty: none
 };
 
 enum class GroupKind : std::uint8_t { PodGroup, CompositePodGroup };

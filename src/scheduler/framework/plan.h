@@ -7,6 +7,7 @@
 
 #include "api/object.h"
 #include "scheduler/framework/entity.h"
+#include "scheduler/framework/preemption_plan.h"
 
 namespace muster::scheduler {
 
@@ -61,8 +62,9 @@ struct GroupVerdict {
 struct Plan {
   std::vector<Assignment> assignments;
   std::vector<Refusal> refusals;
-  std::vector<GroupVerdict> groups;  // root first; empty for lone pods
-  std::uint64_t steps = 0;           // search steps spent
+  std::vector<GroupVerdict> groups;               // root first; empty for lone pods
+  std::optional<PreemptionPlan> preemption = {};  // for those that were refused, if it was tried
+  std::uint64_t steps = 0;                        // search steps spent
   std::uint64_t rows_read = 0;  // rows of the node table looked at, to bring caches up to date too
 };
 

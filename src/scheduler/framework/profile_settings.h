@@ -1,15 +1,28 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
+#include "base/time.h"
+
 namespace muster::scheduler {
 
-// Arguments of the DefaultPreemption plugin, which evicts for lone pods and for groups.
+// Arguments of the DefaultPreemption plugin, which evicts for lone pods and for groups. The first
+// two are upstream's: every node is looked at here, so that they are accepted and change nothing.
 struct PreemptionArgs {
+  // Upstream: the placement that is best on a cluster without lower pods, then as many of them kept
+  // as fit. Search: also placements that need fewer and less important victims.
+  enum class Mode : std::uint8_t { Search, Upstream };
+
   std::int32_t candidates_percentage = 10;  // minCandidateNodesPercentage
   std::int32_t candidates_min = 100;        // minCandidateNodesAbsolute
   bool violates_budgets = true;             // false: pdbViolations Never
+  Mode mode = Mode::Search;
+  // A victim that has not ended this long after it was asked to is no longer waited for (L22).
+  Duration victim_patience = std::chrono::minutes{2};
+  // Moves on the draft, and nodes looked at, that one search may spend.
+  std::uint64_t steps_max = 2'000'000;
 };
 
 // What a profile says beside its plugins.

@@ -29,6 +29,10 @@ std::optional<Membership> membership_of(PodRole role) {
   return std::nullopt;
 }
 
+bool is_budget(const api::Kind& kind) {
+  return kind.kind == "PodDisruptionBudget" && kind.group == "policy";
+}
+
 }  // namespace
 
 ClusterModel::ClusterModel(Profiles profiles, ModelOptions options)
@@ -41,6 +45,8 @@ ClusterModel::ClusterModel(const ClusterModel& other)
       forest_(other.forest_),
       faults_(other.faults_, forest_),
       traits_(other.traits_),
+      nominations_(other.nominations_, cluster_),
+      budgets_(other.budgets_),
       slots_(other.slots_),
       free_slots_(other.free_slots_),
       slot_by_name_(other.slot_by_name_),  // its keys are views into objects, which are shared
@@ -59,6 +65,8 @@ void ClusterModel::put(const ObjectPtr& object) {
     put_node(object);
   else if (&kind == &api::kinds::workload())
     set_workload(*object, false);
+  else if (is_budget(kind))
+    budgets_.put(object);
   else
     put_group(object);
 }
@@ -71,6 +79,8 @@ void ClusterModel::remove(const api::Object& object) {
     remove_node(object);
   else if (&kind == &api::kinds::workload())
     set_workload(object, true);
+  else if (is_budget(kind))
+    budgets_.remove(object);
   else
     remove_group(object);
 }
@@ -147,6 +157,10 @@ void ClusterModel::put_pod(const ObjectPtr& pod) {
   else
     enter_role(id, role);
   change.role_after = role;
+  if (role == PodRole::Waiting || role == PodRole::Gated)
+    nominations_.observed(pod, view_of(pod).nominated_node);
+  else
+    nominations_.forget(meta.uid);
   if (listener_ != nullptr) listener_->on_pod(change);
 }
 
@@ -177,6 +191,7 @@ void ClusterModel::remove_pod(const api::Object& pod) {
                          .assumed_on = cluster_.assumed_node(uid)};
   traits_.change(known.get(), nullptr);
   cluster_.remove_pod(uid);
+  nominations_.forget(uid);
   leave_role(id);
   slots_[id].pod = nullptr;
   free_slots_.push_back(id);
@@ -186,6 +201,7 @@ void ClusterModel::remove_pod(const api::Object& pod) {
 void ClusterModel::assume(const ObjectPtr& pod, std::string_view node) {
   const auto at = slot_by_name_.find(Name{pod->meta().name_space, pod->meta().name});
   CHECK(at != slot_by_name_.end() && slots_[at->second].pod->meta().uid == pod->meta().uid);
+  nominations_.forget(pod->meta().uid);
   cluster_.assume(pod, node);
   set_role(at->second, PodRole::Running);
 }
@@ -198,6 +214,8 @@ ObjectPtr ClusterModel::forget(const api::Object& pod) {
   if (newest->meta().uid != pod.meta().uid) return nullptr;
   const PodRole role = role_of(newest);
   set_role(at->second, role);
+  if (role == PodRole::Waiting || role == PodRole::Gated)
+    nominations_.observed(newest, view_of(newest).nominated_node);
   return role == PodRole::Waiting || role == PodRole::Gated ? newest : nullptr;
 }
 

@@ -14,7 +14,9 @@
 #include "api/gates/gates.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/groups/disruption_budgets.h"
 #include "scheduler/groups/member_traits.h"
+#include "scheduler/groups/nominations.h"
 #include "scheduler/groups/tree_faults.h"
 #include "scheduler/groups/workload_forest.h"
 
@@ -102,8 +104,8 @@ class ClusterModel {
   void set_listener(ModelListener* listener) { listener_ = listener; }
 
   // --- objects ---
-  // Added or changed: a Node, Pod, PodGroup, CompositePodGroup or Workload. Others are ignored, as
-  // are kinds whose gate is off.
+  // Added or changed: a Node, Pod, PodGroup, CompositePodGroup, Workload or PodDisruptionBudget.
+  // Others are ignored, as are kinds whose gate is off.
   void put(const api::ObjectPtr& object);
   // Deleted. Unknown ones are ignored.
   void remove(const api::Object& object);
@@ -116,6 +118,14 @@ class ClusterModel {
   // The pod gives back the node it is assumed on, if it is. Returns the pod as it is now if it
   // waits (again); null if it is gone, replaced, terminating or bound by others meanwhile.
   api::ObjectPtr forget(const api::Object& pod);
+
+  // --- room kept for pods that wait, and promises to those that run ---
+  // Before an attempt, count_nominated() lets exactly those nominations count that matter to it.
+  Nominations& nominations() { return nominations_; }
+  const Nominations& nominations() const { return nominations_; }
+  void count_nominated(const PendingPod& tried);
+  void count_nominated(const Group& tried);
+  const DisruptionBudgets& budgets() const { return budgets_; }
 
   // --- the cluster ---
   Cluster& cluster() { return cluster_; }
@@ -215,6 +225,7 @@ class ClusterModel {
   Roles& roles_of(const std::optional<GroupKey>& leaf);
   std::vector<api::ObjectPtr> in_order(const std::vector<SlotId>& slots) const;
   void add_traits(Group& group) const;
+  void add_nominations(Group& group) const;
 
   Profiles profiles_;
   ModelOptions options_;
@@ -224,6 +235,8 @@ class ClusterModel {
   WorkloadForest forest_;
   TreeFaults faults_{forest_};
   TraitsBook traits_;
+  Nominations nominations_{cluster_};
+  DisruptionBudgets budgets_;
 
   std::vector<Slot> slots_;
   std::vector<SlotId> free_slots_;

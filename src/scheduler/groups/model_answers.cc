@@ -163,9 +163,33 @@ void ClusterModel::add_traits(Group& group) const {
   for (Group& child : group.children) add_traits(child);
 }
 
+void ClusterModel::add_nominations(Group& group) const {
+  for (PendingPod& pending : group.pods)
+    pending.nominated = nominations_.node_of(pending.pod->meta().uid);
+  for (Group& child : group.children) add_nominations(child);
+}
+
+void ClusterModel::count_nominated(const PendingPod& tried) {
+  const std::string& uid = tried.pod->meta().uid;
+  nominations_.count_for(view_of(tried.pod).priority, {&uid, 1});
+}
+
+void ClusterModel::count_nominated(const Group& tried) {
+  if (nominations_.empty()) return;
+  std::vector<std::string> own;
+  const auto add = [&own](const auto& self, const Group& group) -> void {
+    for (const PendingPod& pending : group.pods)
+      if (!pending.nominated.empty()) own.push_back(pending.pod->meta().uid);
+    for (const Group& child : group.children) self(self, child);
+  };
+  add(add, tried);
+  nominations_.count_for(tried.priority, own);
+}
+
 Group ClusterModel::build(const GroupKey& root, const WorkloadForest::Fill& fill) const {
   Group tree = forest_.build(root, fill);
   add_traits(tree);
+  if (!nominations_.empty()) add_nominations(tree);
   return tree;
 }
 

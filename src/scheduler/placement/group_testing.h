@@ -31,7 +31,7 @@ inline Group sample_leaf(const std::string& name, std::int32_t minimum, std::vec
   group.topology_key = std::move(key);
   for (PodSample& pod : pods) {
     pod.group = name;
-    group.pods.push_back({pod.make(), 0, {}});
+    group.pods.push_back({pod.make(), 0, {}, pod.nominated_node});
   }
   return group;
 }

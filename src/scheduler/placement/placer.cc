@@ -34,6 +34,8 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
   const std::span<const Domain> domains = bounds_.candidates(id, within);
   if (domains.size() == 1) return bounds_.meets_in(id, domains[0]) && simulate(id, domains[0]);
+  if (const Domain* kept = promised(id, domains))
+    if (bounds_.meets_in(id, *kept) && simulate(id, *kept)) return true;
   std::vector<Outlook> outlooks;
   for (std::size_t i = 0; i < domains.size(); ++i) {
     if (!item.is_leaf() && !bounds_.meets_in(id, domains[i])) continue;
@@ -90,7 +92,7 @@ bool Placer::simulate_leaf(std::uint32_t id, const Domain& domain) {
 // The node that was nominated for the pod, if it is feasible; else the best one.
 std::optional<NodeId> Placer::node_for(std::uint32_t member, Arena& arena) {
   const GroupTree::Member& pod = tree_.members[member];
-  const std::string& nominated = pod.pending->pod->view<api::PodView>().nominated_node;
+  const std::string& nominated = pod.pending->nominated;
   NodeId node{};
   if (!nominated.empty() && workspace_.cluster().find_node(nominated, node) &&
       arena.is_feasible(pod.class_index, node))

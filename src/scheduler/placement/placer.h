@@ -63,6 +63,10 @@ class Placer {
     bool holds_all;
     bool has_room;  // for the declared size, of a group that may still grow (L6)
   };
+  // The domain that room was made in for the group's pods, if it was: it is tried first, and taken
+  // if it still does (L20).
+  const Domain* promised(std::uint32_t item, std::span<const Domain> candidates) const;
+  std::optional<NodeId> nominated_below(std::uint32_t item) const;
   bool choose(std::uint32_t item, std::span<const Domain> candidates,
               std::vector<Outlook>& outlooks);
   bool counts_alone(std::uint32_t item) const;

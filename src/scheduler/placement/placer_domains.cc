@@ -5,6 +5,26 @@
 
 namespace muster::scheduler {
 
+std::optional<NodeId> Placer::nominated_below(std::uint32_t id) const {
+  NodeId node{};
+  for (const std::uint32_t member : tree_.items[id].members)
+    if (const std::string& name = tree_.members[member].pending->nominated;
+        !name.empty() && workspace_.cluster().find_node(name, node))
+      return node;
+  for (const std::uint32_t child : tree_.items[id].children)
+    if (const auto found = nominated_below(child)) return found;
+  return std::nullopt;
+}
+
+const Domain* Placer::promised(std::uint32_t id, std::span<const Domain> domains) const {
+  const std::optional<NodeId> node = nominated_below(id);
+  if (!node) return nullptr;
+  const CellId cell = workspace_.topology().cell_of(*node);
+  for (const Domain& domain : domains)
+    if (std::ranges::find(domain.cells, cell) != domain.cells.end()) return &domain;
+  return nullptr;
+}
+
 // Domains that may hold all members come first, the fullest of them first: the first that really
 // does is the best there is, and the rest need not be looked at (L5, L36). Only if none holds all
 // are the scores compared.

@@ -38,6 +38,7 @@ const api::Object* first_pod(const Group& tree) {
 // --- Pop ---
 
 void SchedulingQueue::move_expired(Time now) {
+  while (!holds_.empty() && holds_.begin()->first <= now) end_hold(*holds_.begin()->second, now);
   for (auto* heap : {&backoff_, &error_backoff_})
     while (!heap->empty() && !backing_off((*heap->begin())->expires, now))
       move(**heap->begin(), Place::Active);
@@ -48,7 +49,10 @@ void SchedulingQueue::move_expired(Time now) {
 PendingPod SchedulingQueue::start_attempt(Pod& pod) {
   pod.state = State::InFlight;
   ++pod.attempts;
-  return {.pod = pod.facts.pod, .attempts = pod.attempts, .queued_at = pod.queued_at};
+  return {.pod = pod.facts.pod,
+          .attempts = pod.attempts,
+          .queued_at = pod.queued_at,
+          .nominated = model_.nominations().node_of(pod.uid)};
 }
 
 // The first of the active ones. With none the first in backoff is popped early: waiting would only
@@ -111,11 +115,21 @@ void SchedulingQueue::finish(const Popped& entity, const Plan& plan, Time now) {
   const auto* group = std::get_if<Group>(&entity);
   Pod* single = group == nullptr ? nullptr : single_in_flight(*group);
   for (const Assignment& assignment : plan.assignments) placed(assignment.pod->meta().uid, now);
-  for (const Refusal& refusal : plan.refusals) refused(refusal, now);
+  const bool holds = plan.preemption && plan.preemption->found();
+  for (const Refusal& refusal : plan.refusals) refused(refusal, holds, now);
   if (single != nullptr && single->state == State::InFlight)  // the plan did not mention it
-    refused({single->facts.pod, Outcome::Unschedulable, "", {}}, now);
+    refused({single->facts.pod, Outcome::Unschedulable, "", {}}, holds, now);
   if (group != nullptr && is_popped_whole(*group))
-    finish_group(group->key, refusal_of_root(plan), now);
+    finish_group(group->key, refusal_of_root(plan), holds, now);
+}
+
+SchedulingQueue::EntityKey SchedulingQueue::key_of(const Popped& entity) const {
+  if (const auto* lone = std::get_if<PendingPod>(&entity)) return lone->pod->meta().uid;
+  const auto& tree = std::get<Group>(entity);
+  const api::Object* first = first_pod(tree);
+  const Pod* pod = first == nullptr ? nullptr : find(first->meta().uid);
+  if (pod != nullptr && pod->lone != nullptr) return pod->uid;
+  return tree.key;
 }
 
 // The member that the tree was popped for, if it was for one by itself that is still there.
@@ -150,7 +164,7 @@ void SchedulingQueue::placed(std::string_view uid, Time now) {
   end_release(*pod->lone, true, now);
 }
 
-void SchedulingQueue::refused(const Refusal& refusal, Time now) {
+void SchedulingQueue::refused(const Refusal& refusal, bool holds, Time now) {
   Pod* pod = find(refusal.pod->meta().uid);
   if (pod == nullptr || pod->state != State::InFlight) return;
   const bool is_answer =
@@ -162,7 +176,7 @@ void SchedulingQueue::refused(const Refusal& refusal, Time now) {
   pod->queued_at = now;
   set_state(*pod, pod->facts.gated ? State::Gated : State::Waiting);
   if (pod->lone == nullptr) return;
-  refused_lone(*pod, refusal.outcome, now);
+  refused_lone(*pod, refusal.outcome, holds, now);
   if (!pod->is_member() || loose_.contains(*pod->facts.group)) return;
   queue_with_tree(*pod, now);
   touch(*pod->facts.group, true, now);
@@ -187,12 +201,16 @@ void SchedulingQueue::enter_after_error(Entity& entity, Time now) {
   move(entity, backing_off(entity.expires, now) ? Place::ErrorBackoff : Place::Active);
 }
 
-void SchedulingQueue::refused_lone(Pod& pod, Outcome outcome, Time now) {
+void SchedulingQueue::refused_lone(Pod& pod, Outcome outcome, bool holds, Time now) {
   Entity& entity = *pod.lone;
   const bool waits = waits_for_events(outcome);
   const bool helped = waits && helped_in_flight(entity, pod, entity.priority);
   end_flight(entity);
   fail(entity, outcome == Outcome::Error, 1, now);
+  if (holds) {
+    end_release(entity, true, now);
+    return hold(entity, now);
+  }
   if (pod.state == State::Gated) {
     end_release(entity, true, now);
     return move(entity, Place::Gated);
@@ -255,7 +273,8 @@ SchedulingQueue::Returned SchedulingQueue::collect_returned(Entity& entity) {
   return returned;
 }
 
-void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> refusal, Time now) {
+void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> refusal, bool holds,
+                                   Time now) {
   const auto at = groups_.find(root);
   CHECK(at != groups_.end() && at->second->place == Place::InFlight);
   Entity& entity = *at->second;
@@ -287,6 +306,7 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> 
     return move(entity, pending ? Place::Gated : Place::Nowhere);
   }
   if (returned.pods == 0) return enter(entity, now);  // only pods that joined in flight
+  if (holds) return hold(entity, now);
   if (refusal == Outcome::Error) return enter_after_error(entity, now);
   rest_group(entity, returned, now);
   if (helped) wake_entity(entity, now);

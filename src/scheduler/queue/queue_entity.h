@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "scheduler/framework/entity.h"
@@ -50,7 +51,8 @@ struct QueueEntity {
   std::int32_t priority = 0;
   Time timestamp;  // when it entered the queue, last
   Failures failures;
-  Time expires = Time::min();  // of the backoff
+  Time expires = Time::min();           // of the backoff
+  std::optional<Time> held_until = {};  // its victims are going: not tried before
   Place place = Place::Nowhere;
 
   Time rest_since;
@@ -102,6 +104,12 @@ struct BackoffOrder {
   bool operator()(const QueueEntity* a, const QueueEntity* b) const {
     if (a->expires != b->expires) return a->expires < b->expires;
     return QueueOrder{}(a, b);
+  }
+};
+struct HoldOrder {
+  using Hold = std::pair<Time, QueueEntity*>;
+  bool operator()(const Hold& a, const Hold& b) const {
+    return std::tie(a.first, a.second->sequence) < std::tie(b.first, b.second->sequence);
   }
 };
 struct RestOrder {

@@ -17,7 +17,10 @@ void SchedulingQueue::move(Entity& entity, Place place) {
   switch (entity.place) {
     case Place::Nowhere:
     case Place::InFlight: break;
-    case Place::Gated: --gated_; break;
+    case Place::Gated:
+      --gated_;
+      if (entity.held_until) CHECK(holds_.erase({*entity.held_until, &entity}) == 1);
+      break;
     case Place::Active: remove(active_); break;
     case Place::Backoff: remove(backoff_); break;
     case Place::ErrorBackoff: remove(error_backoff_); break;
@@ -27,7 +30,10 @@ void SchedulingQueue::move(Entity& entity, Place place) {
   switch (place) {
     case Place::Nowhere:
     case Place::InFlight: break;
-    case Place::Gated: ++gated_; break;
+    case Place::Gated:
+      ++gated_;
+      if (entity.held_until) CHECK(holds_.emplace(*entity.held_until, &entity).second);
+      break;
     case Place::Active: insert(active_); break;
     case Place::Backoff: insert(backoff_); break;
     case Place::ErrorBackoff: insert(error_backoff_); break;
@@ -35,8 +41,46 @@ void SchedulingQueue::move(Entity& entity, Place place) {
   }
 }
 
+// Its victims are going: whatever happens meanwhile, it is not tried before they are gone.
+void SchedulingQueue::hold(Entity& entity, Time now) {
+  move(entity, Place::Nowhere);
+  entity.held_until = now + options_.hold_max;
+  move(entity, Place::Gated);
+}
+
+void SchedulingQueue::end_hold(Entity& entity, Time now) {
+  const bool was_gated = entity.place == Place::Gated;
+  if (was_gated) move(entity, Place::Nowhere);
+  entity.held_until.reset();
+  entity.expires = Time::min();
+  if (!was_gated) return;
+  if (entity.root) return requeue_group(entity, true, now);
+  if (entity.pod->state == State::Gated) return move(entity, Place::Gated);
+  enter(entity, now);
+}
+
+SchedulingQueue::Entity* SchedulingQueue::find_entity(const EntityKey& key) const {
+  if (const auto* root = std::get_if<GroupKey>(&key)) {
+    const auto at = groups_.find(*root);
+    return at == groups_.end() ? nullptr : at->second.get();
+  }
+  const Pod* pod = find(std::get<std::string>(key));
+  return pod == nullptr ? nullptr : pod->lone.get();
+}
+
+void SchedulingQueue::release(const EntityKey& key, Time now) {
+  Entity* entity = find_entity(key);
+  if (entity != nullptr && entity->held_until) end_hold(*entity, now);
+}
+
+bool SchedulingQueue::is_held(const EntityKey& key) const {
+  const Entity* entity = find_entity(key);
+  return entity != nullptr && entity->held_until.has_value();
+}
+
 // Makes it runnable, now or after its backoff.
 void SchedulingQueue::enter(Entity& entity, Time now) {
+  if (entity.held_until) return move(entity, Place::Gated);
   if (!backing_off(entity.expires, now)) return move(entity, Place::Active);
   move(entity, entity.failures.errors > 0 ? Place::ErrorBackoff : Place::Backoff);
 }

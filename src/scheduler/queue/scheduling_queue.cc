@@ -276,6 +276,7 @@ std::optional<Time> SchedulingQueue::next_deadline() const {
   const auto offer = [&next](Time time) { next = next ? std::min(*next, time) : time; };
   if (!backoff_.empty()) offer(backoff_end((*backoff_.begin())->expires));
   if (!error_backoff_.empty()) offer(backoff_end((*error_backoff_.begin())->expires));
+  if (!holds_.empty()) offer(holds_.begin()->first);
   if (!resting_.empty()) offer(resting_.first().rest_since + options_.rest_max);
   if (!comparisons_.empty()) offer(comparisons_.begin()->first);
   return next;

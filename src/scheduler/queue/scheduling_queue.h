@@ -29,6 +29,8 @@ namespace muster::scheduler {
 
 struct QueueOptions {
   BackoffOptions backoff;
+  // An entity whose victims are going is tried again after this long at the latest.
+  Duration hold_max = std::chrono::minutes{2};
   // What rests longer than this is tried again although no event called for it.
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
@@ -85,6 +87,9 @@ class SchedulingQueue {
 
   // --- the cycle ---
   using Popped = std::variant<PendingPod, Group>;
+  // The uid of a pod that is queued by itself, or the root of a tree.
+  using EntityKey = std::variant<std::string, GroupKey>;
+  EntityKey key_of(const Popped& entity) const;
   // The next entity, now in flight; nullopt if nothing is runnable. finish() must follow. A member
   // of a loose tree comes as its tree without any other pod.
   std::optional<Popped> pop(Time now);
@@ -92,6 +97,10 @@ class SchedulingQueue {
   // aside until the watch confirms it or the binding fails; what was refused goes where its refusal
   // says. Pods that left the queue meanwhile are ignored.
   void finish(const Popped& entity, const Plan& plan, Time now);
+  // An entity whose plan evicts somebody, or waits for those that end already, is held back until
+  // they are gone. It is tried at once then.
+  void release(const EntityKey& entity, Time now);
+  bool is_held(const EntityKey& entity) const;
 
   // --- from the binder ---
   // A member of the leaf was bound: the errors of its tree are forgiven.
@@ -155,6 +164,9 @@ class SchedulingQueue {
 
   // queue_places.cc: places, waking
   void move(Entity& entity, Place place);
+  void hold(Entity& entity, Time now);
+  void end_hold(Entity& entity, Time now);
+  Entity* find_entity(const EntityKey& key) const;
   void enter(Entity& entity, Time now);
   void rest(Entity& entity, Time now);
   void wake_entity(Entity& entity, Time now);
@@ -171,9 +183,9 @@ class SchedulingQueue {
   Pod* single_in_flight(const Group& tree) const;
   bool is_popped_whole(const Group& tree) const;
   void placed(std::string_view uid, Time now);
-  void refused(const Refusal& refusal, Time now);
-  void refused_lone(Pod& pod, Outcome outcome, Time now);
-  void finish_group(const GroupKey& root, std::optional<Outcome> refusal, Time now);
+  void refused(const Refusal& refusal, bool holds, Time now);
+  void refused_lone(Pod& pod, Outcome outcome, bool holds, Time now);
+  void finish_group(const GroupKey& root, std::optional<Outcome> refusal, bool holds, Time now);
   struct Returned;
   Returned collect_returned(Entity& entity);
   void rest_group(Entity& entity, const Returned& returned, Time now);
@@ -207,6 +219,7 @@ class SchedulingQueue {
   std::set<Entity*, BackoffOrder> error_backoff_;  // may not
   RestingSet resting_;
   std::size_t gated_ = 0;
+  std::set<std::pair<Time, Entity*>, HoldOrder> holds_;  // those of the gated that are held back
   FlightLog flight_;
 };
 

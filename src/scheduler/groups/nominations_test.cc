@@ -1,0 +1,95 @@
+#include "scheduler/groups/nominations.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/cache/sample_objects.h"
+
+namespace muster::scheduler {
+namespace {
+
+class NominationsTest : public testing::Test {
+ protected:
+  NominationsTest() { cluster_.set_node(NodeSample{.name = "n"}.make()); }
+
+  static api::ObjectPtr pod(const std::string& name, std::int64_t priority) {
+    return PodSample{.name = name, .cpu = "1", .priority = priority}.make();
+  }
+  std::int64_t counted_on(std::string_view node) {
+    NodeId row{};
+    return cluster_.find_node(node, row) ? cluster_.pods_on()[row] : -1;
+  }
+  std::int64_t counted_for(std::int32_t priority, const std::vector<std::string>& tried = {}) {
+    nominations_.count_for(priority, tried);
+    return counted_on("n");
+  }
+
+  Cluster cluster_;
+  Nominations nominations_{cluster_};
+};
+
+TEST_F(NominationsTest, CountForOwnAndLowerPrioritiesOnly) {
+  nominations_.observed(pod("a", 5), "n");
+  nominations_.observed(pod("b", 10), "n");
+  EXPECT_EQ(counted_for(0), 2);
+  EXPECT_EQ(counted_for(5), 2);
+  EXPECT_EQ(counted_for(6), 1);
+  EXPECT_EQ(counted_for(10), 1);
+  EXPECT_EQ(counted_for(11), 0);
+  EXPECT_EQ(counted_for(-1), 2);
+  nominations_.count_nobody();
+  EXPECT_EQ(counted_on("n"), 0);
+  EXPECT_EQ(counted_for(0), 2);
+}
+
+TEST_F(NominationsTest, ThoseThatAreTriedDoNotCountForThemselves) {
+  nominations_.observed(pod("a", 5), "n");
+  nominations_.observed(pod("b", 5), "n");
+  EXPECT_EQ(counted_for(5, {"default-a"}), 1);
+  EXPECT_EQ(counted_for(5, {"default-b"}), 1);
+  EXPECT_EQ(counted_for(5), 2);
+  EXPECT_EQ(counted_for(5, {"default-a", "default-b"}), 0);
+  EXPECT_EQ(counted_for(6), 0);
+  EXPECT_EQ(counted_for(5), 2);
+}
+
+TEST_F(NominationsTest, OurWordHoldsUntilTheApiAgreesOrItIsGivenUp) {
+  const api::ObjectPtr a = pod("a", 5);
+  nominations_.nominate(a, "n");
+  nominations_.observed(a, "");
+  EXPECT_EQ(nominations_.node_of("default-a"), "n");
+  nominations_.observed(a, "n");
+  nominations_.observed(a, "");
+  EXPECT_EQ(nominations_.node_of("default-a"), "") << "somebody took it back";
+  nominations_.nominate(a, "n");
+  nominations_.give_up("default-a");
+  EXPECT_EQ(nominations_.node_of("default-a"), "");
+  EXPECT_TRUE(nominations_.empty());
+}
+
+TEST_F(NominationsTest, WhatWasClearedStaysSoWhileTheApiStillNamesTheNode) {
+  const api::ObjectPtr a = pod("a", 5);
+  nominations_.observed(a, "n");
+  EXPECT_EQ(counted_for(0), 1);
+  nominations_.clear(a);
+  EXPECT_EQ(counted_on("n"), 0);
+  nominations_.observed(a, "n");
+  EXPECT_EQ(nominations_.node_of("default-a"), "");
+  nominations_.observed(a, "");
+  nominations_.observed(a, "n");
+  EXPECT_EQ(nominations_.node_of("default-a"), "n");
+}
+
+TEST_F(NominationsTest, NamesTheLowerOnesOnANode) {
+  nominations_.observed(pod("a", 5), "n");
+  nominations_.observed(pod("b", 10), "n");
+  nominations_.observed(pod("c", 1), "elsewhere");
+  ASSERT_EQ(nominations_.lower_on("n", 10).size(), 1U);
+  EXPECT_EQ(nominations_.lower_on("n", 10)[0]->meta().name, "a");
+  EXPECT_EQ(counted_for(0), 2) << "the one elsewhere has no row that lives";
+  nominations_.forget("default-a");
+  nominations_.forget("default-c");
+  EXPECT_EQ(counted_on("n"), 1);
+}
+
+}  // namespace
+}  // namespace muster::scheduler
