@@ -50,6 +50,7 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
                else
                  tree_bound(tree, now);
              }),
+      preemptions_(model, queue, report, calls),
       offers_group_bindings_(options.group_bindings) {}
 
 void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now) {
@@ -66,6 +67,7 @@ void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, 
     trees_.commit(tree_of(plan), now);
   else
     binder_.commit(plan.assignments, now);
+  preemptions_.carry_out(entity, plan, now);
   report_.planned(plan, {.writes_groups = !together}, now);
 }
 
@@ -97,6 +99,7 @@ void Commit::confirm(std::string_view uid, std::string_view node, Time now) {
 void Commit::cancel(std::string_view uid, Time now) {
   binder_.cancel(uid);
   trees_.cancel(uid, now);
+  preemptions_.pod_left(uid, now);
 }
 
 void Commit::node_vanished(std::string_view node, Time now) {
@@ -171,13 +174,14 @@ void Commit::bind_one_by_one(const TreeBinding& tree, const Error& error, Time n
 void Commit::run(Time now) {
   binder_.run(now);
   trees_.run(now);
+  preemptions_.run(now);
 }
 
 std::optional<Time> Commit::next_deadline() const {
-  const std::optional<Time> pods = binder_.next_deadline();
-  const std::optional<Time> trees = trees_.next_deadline();
-  if (!pods || !trees) return pods ? pods : trees;
-  return std::min(*pods, *trees);
+  std::optional<Time> next = binder_.next_deadline();
+  for (const std::optional<Time>& other : {trees_.next_deadline(), preemptions_.next_deadline()})
+    if (other) next = next ? std::min(*next, *other) : *other;
+  return next;
 }
 
 }  // namespace muster::scheduler

@@ -10,6 +10,7 @@
 #include "scheduler/bind/tree_binder.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
+#include "scheduler/preemptions.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
 #include "scheduler/scheduler.h"
@@ -28,6 +29,7 @@ class Commit {
 
   // Commits what was placed, sends back what was not, and reports both.
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
+  Preemptions& preemptions() { return preemptions_; }
 
   // --- from the watch ---
   void confirm(std::string_view uid, std::string_view node, Time now);
@@ -61,6 +63,7 @@ class Commit {
   Report& report_;
   Binder binder_;
   TreeBinder trees_;
+  Preemptions preemptions_;
   bool offers_group_bindings_;             // the server, as far as we know
   std::map<GroupKey, int> refused_trees_;  // by root: how often in a row
   std::uint64_t scheduled_ = 0;

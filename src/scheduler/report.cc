@@ -16,6 +16,7 @@ using api::ObjectPtr;
 using api::view_of;
 
 constexpr std::string_view kPodScheduled = "PodScheduled";
+constexpr std::string_view kDisruptionTarget = "DisruptionTarget";
 
 std::string_view reason_of(Outcome outcome) {
   return outcome == Outcome::Error ? "SchedulerError" : "Unschedulable";
@@ -132,6 +133,31 @@ void Report::write(const GroupStatement& statement, Time now) {
   const auto& view = statement.group->view<api::GroupView>();
   statuses_.write(statement.group, view.condition(statement.condition.type), statement.condition,
                   now);
+}
+
+void Report::preempted(const ObjectPtr& pod, std::string message, Time now) {
+  record(*pod,
+         {.type = "Normal",
+          .reason = "Preempted",
+          .action = "Preempting",
+          .message = std::move(message)},
+         now);
+}
+
+void Report::disrupted(const GroupKey& key, const std::string& message, Time now) {
+  std::vector<const GroupSpec*> groups;
+  model_.forest().each_group(key, [&](const GroupSpec& group) { groups.push_back(&group); });
+  std::ranges::sort(groups, {}, [](const GroupSpec* group) { return group->key; });
+  for (const GroupSpec* group : groups) {
+    if (group->object == nullptr) continue;
+    statuses_.write(group->object,
+                    group->object->view<api::GroupView>().condition(kDisruptionTarget),
+                    {.type = std::string(kDisruptionTarget),
+                     .status = "True",
+                     .reason = "PreemptionByScheduler",
+                     .message = message},
+                    now);
+  }
 }
 
 void Report::bound(const Assignment& assignment, Time now) {

@@ -49,6 +49,12 @@ class Report {
   std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const;
   void write(const GroupStatement& statement, Time now);
 
+  // --- preemption ---
+  // A pod is evicted.
+  void preempted(const api::ObjectPtr& pod, std::string message, Time now);
+  // A group is evicted as a whole: it and all groups below say so.
+  void disrupted(const GroupKey& group, const std::string& message, Time now);
+
   // --- bindings ---
   void bound(const Assignment& assignment, Time now);
   void tree_bound(const TreeBinding& tree, Time now);

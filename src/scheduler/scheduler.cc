@@ -52,7 +52,8 @@ struct Scheduler::State {
   void attempt(const SchedulingQueue::Popped& entity, Time now) {
     ++attempts;
     const auto* pod = std::get_if<PendingPod>(&entity);
-    const Plan plan = [&] {
+    std::visit([this](const auto& tried) { model.count_nominated(tried); }, entity);
+    Plan plan = [&] {
       const auto measured = metrics.measure_attempt();
       if (pod != nullptr) return attempt_pod(*pod, model.cluster(), model.profile_of(*pod->pod));
       const Group& root = std::get<Group>(entity);
@@ -174,6 +175,8 @@ std::vector<const api::Kind*> Scheduler::watched_kinds() const {
   std::vector<const api::Kind*> kinds{&api::kinds::pod(), &api::kinds::node()};
   for (const std::string_view name : {"Workload", "PodGroup", "CompositePodGroup"})
     if (const api::Kind* kind = api::find_kind(kGroupApi, name)) kinds.push_back(kind);
+  if (const api::Kind* budget = api::find_kind("policy", "PodDisruptionBudget"))
+    kinds.push_back(budget);
   return kinds;
 }
 
@@ -196,6 +199,7 @@ Scheduler::Numbers Scheduler::numbers() const {
 std::string Scheduler::audit(std::span<const ObjectPtr> nodes,
                              std::span<const ObjectPtr> pods) const {
   if (std::string wrong = state_->queue.inconsistency(); !wrong.empty()) return wrong;
+  state_->model.nominations().count_nobody();
   Cluster rebuilt;
   for (const ObjectPtr& node : nodes) rebuilt.set_node(node);
   for (const ObjectPtr& pod : pods) {

@@ -1,0 +1,239 @@
+#include "scheduler/preemption/cheapest.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace muster::scheduler {
+
+CheapestPlacer::CheapestPlacer(const GroupTree& tree, Workspace& workspace, const UnitTable& table,
+                               const DisruptionBudgets& budgets, EvictionDraft& evictions,
+                               std::uint64_t& steps, const Options& options)
+    : tree_(tree),
+      workspace_(workspace),
+      table_(table),
+      budgets_(budgets),
+      evictions_(evictions),
+      steps_(steps),
+      options_(options),
+      bounds_(tree, workspace, looking_),
+      taken_(table.units().size(), 0),
+      version_(workspace.cluster().rows(), 0) {}
+
+bool CheapestPlacer::run() {
+  Draft::Checkpoint undo = evictions_.draft().checkpoint();
+  const Result result = place(0, workspace_.topology().everywhere(), nullptr);
+  if (!result.ok || result.placed == 0 || is_spent()) return false;
+  undo.keep();
+  return true;
+}
+
+// --- groups ---
+
+CheapestPlacer::Result CheapestPlacer::place(std::uint32_t item, const Domain& within,
+                                             const Cost* limit) {
+  const std::span<const Domain> domains = bounds_.candidates(item, within);
+  if (domains.size() == 1) return place_in(item, domains[0], limit);
+  struct Best {
+    std::size_t domain;
+    std::int64_t placed;
+    Cost cost;
+  };
+  std::optional<Best> best;
+  for (std::size_t i = 0; i < domains.size() && !is_spent(); ++i) {
+    const std::size_t victims = victims_.size();
+    const Draft::Checkpoint undo = evictions_.draft().checkpoint();
+    // A domain that costs more than the best is given up at once, if that one holds all.
+    const bool holds_all = best && best->placed == tree_.items[item].queued_below;
+    const Result here = place_in(item, domains[i], holds_all ? &best->cost : limit);
+    const bool is_better = here.ok && (!best || here.placed > best->placed ||
+                                       (here.placed == best->placed && spent_ < best->cost));
+    if (is_better) best = {i, here.placed, spent_};
+    give_back_to(victims);
+  }
+  if (!best || is_spent()) return {};
+  return place_in(item, domains[best->domain], nullptr);
+}
+
+CheapestPlacer::Result CheapestPlacer::place_in(std::uint32_t id, const Domain& domain,
+                                                const Cost* limit) {
+  const GroupTree::Item& item = tree_.items[id];
+  if (item.is_leaf()) return place_leaf(id, domain, limit);
+  Draft::Checkpoint undo = evictions_.draft().checkpoint();
+  const std::size_t victims = victims_.size();
+  Result all;
+  std::int64_t ready = 0;
+  for (const std::uint32_t child : item.children) {
+    const Result result = place(child, domain, limit);
+    all.placed += result.placed;
+    ready += result.ok ? 1 : 0;
+    if (limit != nullptr && spent_ > *limit) break;
+  }
+  all.ok = ready >= item.minimum && (limit == nullptr || spent_ <= *limit);
+  if (!all.ok) {
+    give_back_to(victims);
+    return {};
+  }
+  undo.keep();
+  return all;
+}
+
+// --- pods ---
+
+// Less is better; of equal cost, where more fit afterwards; then by name.
+bool CheapestPlacer::comes_first(const Ranked& a, const Ranked& b) const {
+  if (const auto order = a.offer.cost <=> b.offer.cost; order != nullptr) return order < 0;
+  if (a.offer.room != b.offer.room) return a.offer.room > b.offer.room;
+  return a.rank < b.rank;
+}
+
+CheapestPlacer::Result CheapestPlacer::place_leaf(std::uint32_t id, const Domain& domain,
+                                                  const Cost* limit) {
+  const GroupTree::Item& item = tree_.items[id];
+  Draft::Checkpoint undo = evictions_.draft().checkpoint();
+  const std::size_t victims = victims_.size();
+  Result result;
+  const auto later = [this](const Ranked& a, const Ranked& b) { return comes_first(b, a); };
+  using Queue = std::priority_queue<Ranked, std::vector<Ranked>, decltype(later)>;
+  std::vector<std::optional<Queue>> queues(tree_.standings.size());
+  const Column<std::uint32_t>& ranks = workspace_.cluster().ranks();
+  const auto judge = [&](std::size_t class_index, NodeId node) {
+    if (std::optional<Offer> offer = offer_on(class_index, node))
+      queues[class_index]->push({std::move(*offer), node, ranks[node], version_[index_of(node)]});
+  };
+  for (const std::uint32_t member : item.members) {
+    const std::size_t class_index = tree_.members[member].class_index;
+    if (!queues[class_index]) {
+      queues[class_index].emplace(later);
+      for (const CellId cell : domain.cells)
+        for (const NodeId node : workspace_.topology().nodes(cell)) judge(class_index, node);
+    }
+    Queue& queue = *queues[class_index];
+    // What was judged before the node changed is judged again. A change elsewhere only lets an
+    // offer become cheaper, by units that are gone already.
+    while (!queue.empty() && queue.top().version != version_[index_of(queue.top().node)]) {
+      const NodeId node = queue.top().node;
+      queue.pop();
+      judge(class_index, node);
+    }
+    if (queue.empty()) continue;
+    const Ranked best = queue.top();
+    queue.pop();
+    for (const std::uint32_t unit : best.offer.units) take_unit(unit);
+    workspace_.place(class_index, best.node, member);
+    ++version_[index_of(best.node)];
+    ++steps_;
+    ++result.placed;
+    judge(class_index, best.node);
+    if (is_spent() || (limit != nullptr && spent_ > *limit)) break;
+  }
+  result.ok = item.held + result.placed >= item.minimum && !is_spent() &&
+              (limit == nullptr || spent_ <= *limit);
+  if (!result.ok) {
+    give_back_to(victims);
+    return {};
+  }
+  undo.keep();
+  return result;
+}
+
+// --- offers ---
+
+std::optional<CheapestPlacer::Offer> CheapestPlacer::offer_on(std::size_t class_index,
+                                                              NodeId node) {
+  if (evictions_.fits(class_index, node))
+    return Offer{.room = workspace_.standing(class_index).cap_now(node)};
+  std::vector<std::uint32_t> units;
+  for (const std::uint32_t pod : table_.on(node)) {
+    const std::uint32_t unit = table_.pods()[pod].unit;
+    if (!taken_[unit]) units.push_back(unit);
+  }
+  if (units.empty()) return std::nullopt;
+  std::ranges::sort(
+      units, [this](std::uint32_t a, std::uint32_t b) { return table_.is_more_important(a, b); });
+  units.erase(std::ranges::unique(units).begin(), units.end());
+  std::optional<Offer> offer = keep_in_order(class_index, node, units, false);
+  if (!offer || offer->units.size() == 1) return offer;
+  if (std::optional<Offer> by_size = keep_in_order(class_index, node, std::move(units), true);
+      by_size && by_size->cost < offer->cost)
+    return by_size;
+  return offer;
+}
+
+// All units of the node go, then those are put back that leave room, in order: those that violate a
+// budget first, then by importance; inside one priority by size, to keep as many as possible.
+std::optional<CheapestPlacer::Offer> CheapestPlacer::keep_in_order(std::size_t class_index,
+                                                                   NodeId node,
+                                                                   std::vector<std::uint32_t> units,
+                                                                   bool by_size) {
+  if (by_size)
+    std::ranges::stable_sort(units, [&](std::uint32_t a, std::uint32_t b) {
+      const UnitTable::Unit& x = table_.units()[a];
+      const UnitTable::Unit& y = table_.units()[b];
+      if (x.priority != y.priority) return x.priority > y.priority;
+      return size_on(a, node, class_index) * y.count < size_on(b, node, class_index) * x.count;
+    });
+  const Violations violations(table_, budgets_, units);
+  const Draft::Checkpoint undo = evictions_.draft().checkpoint();
+  std::vector<char> goes(units.size(), 1);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (options_.spares_budgets && violations.any(i))
+      goes[i] = 0;
+    else
+      evictions_.take(evictions_.pods_on(units[i], node));
+  }
+  if (!evictions_.fits(class_index, node)) return std::nullopt;
+  for (const bool violating : {true, false})
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (!goes[i] || violations.any(i) != violating) continue;
+      Draft::Checkpoint back = evictions_.draft().checkpoint();
+      evictions_.put_back(evictions_.pods_on(units[i], node));
+      if (!evictions_.fits(class_index, node)) continue;
+      back.keep();
+      goes[i] = 0;
+    }
+  Offer offer{.room = workspace_.standing(class_index).cap_now(node)};
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (!goes[i]) continue;
+    offer.units.push_back(units[i]);
+    offer.cost.add(table_.cost(units[i]));
+    offer.cost.violations += violations.count(i);
+  }
+  return offer;
+}
+
+// Of what the class asks for, how much the unit holds on the node, as a share of what one pod
+// wants.
+std::int64_t CheapestPlacer::size_on(std::uint32_t unit, NodeId node,
+                                     std::size_t class_index) const {
+  std::int64_t size = 0;
+  for (const PodClass::Want& want : workspace_.standing(class_index).pods().wants) {
+    std::int64_t held = 0;
+    for (const UnitTable::Pod& pod : evictions_.pods_on(unit, node))
+      for (const PodClass::Want& used : pod.pods->usage)
+        if (used.resource == want.resource) held += used.amount;
+    size = std::max(size, held * 1000 / std::max<std::int64_t>(1, want.amount));
+  }
+  return size;
+}
+
+void CheapestPlacer::take_unit(std::uint32_t unit) {
+  taken_[unit] = 1;
+  victims_.push_back(unit);
+  spent_.add(table_.cost(unit));
+  evictions_.take(table_.pods_of(unit));
+  for (const UnitTable::Pod& pod : table_.pods_of(unit)) ++version_[index_of(pod.node)];
+}
+
+// The draft gives their pods back by itself.
+void CheapestPlacer::give_back_to(std::size_t count) {
+  while (victims_.size() > count) {
+    taken_[victims_.back()] = 0;
+    for (const UnitTable::Pod& pod : table_.pods_of(victims_.back()))
+      ++version_[index_of(pod.node)];
+    victims_.pop_back();
+  }
+  spent_ = {};
+  for (const std::uint32_t unit : victims_) spent_.add(table_.cost(unit));
+}
+
+}  // namespace muster::scheduler

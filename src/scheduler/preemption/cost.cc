@@ -1,0 +1,34 @@
+#include "scheduler/preemption/cost.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace muster::scheduler {
+
+void Cost::add(const Cost& other) {
+  violations += other.violations;
+  for (const auto& [priority, count] : other.priorities) {
+    const auto at = std::ranges::lower_bound(priorities, priority, std::greater{},
+                                             [](const auto& level) { return level.first; });
+    if (at != priorities.end() && at->first == priority)
+      at->second += count;
+    else
+      priorities.insert(at, {priority, count});
+  }
+  groups += other.groups;
+  pods += other.pods;
+  lost += other.lost;
+}
+
+// Written out, the lists of priorities are compared pod by pod; a list that ends first is less. So
+// at the first level where they differ the higher priority is more, and of one priority more pods
+// are.
+std::strong_ordering operator<=>(const Cost& a, const Cost& b) {
+  if (const auto order = a.violations <=> b.violations; order != nullptr) return order;
+  const auto order = std::lexicographical_compare_three_way(
+      a.priorities.begin(), a.priorities.end(), b.priorities.begin(), b.priorities.end());
+  if (order != nullptr) return order;
+  return std::tie(a.groups, a.pods, a.lost) <=> std::tie(b.groups, b.pods, b.lost);
+}
+
+}  // namespace muster::scheduler

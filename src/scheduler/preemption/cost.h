@@ -1,0 +1,30 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+
+namespace muster::scheduler {
+
+// What evicting somebody costs. Compared in this order: violations of disruption budgets; the
+// priorities of the pods that go, from the top; groups that are broken or ended; pods; work that is
+// lost.
+struct Cost {
+  std::int64_t violations = 0;
+  // Priorities with the number of pods, the highest first.
+  std::vector<std::pair<std::int32_t, std::int64_t>> priorities;
+  std::int64_t groups = 0;
+  std::int64_t pods = 0;
+  Duration lost = Duration::zero();
+
+  void add(const Cost& other);
+  bool is_nothing() const { return pods == 0; }
+
+  friend bool operator==(const Cost&, const Cost&) = default;
+  friend std::strong_ordering operator<=>(const Cost& a, const Cost& b);
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include "scheduler/cache/sample_objects.h"
+#include "scheduler/preemption/preemption.h"
+
+namespace muster::scheduler {
+namespace {
+
+class PreemptPod : public testing::Test {
+ protected:
+  void add_node(const std::string& name, const std::string& cpu = "4") {
+    model_.put(NodeSample{.name = name, .cpu = cpu}.make());
+  }
+  void run(const std::string& name, const std::string& node, std::int64_t priority,
+           const std::string& cpu = "4") {
+    model_.put(PodSample{.name = name, .cpu = cpu, .node_name = node, .priority = priority}.make());
+  }
+  PreemptionPlan preempt(std::int64_t priority, const std::string& cpu = "4") {
+    const auto pod = PodSample{.name = "p", .cpu = cpu, .priority = priority}.make();
+    model_.put(pod);
+    return preempt_for_pod(model_, {pod, 0, {}, {}}, args_, Time{});
+  }
+  static std::vector<std::string> names(const PreemptionPlan& plan) {
+    std::vector<std::string> names;
+    for (const VictimUnit& unit : plan.victims)
+      for (const VictimUnit::Pod& pod : unit.pods) names.push_back(pod.pod->meta().name);
+    return names;
+  }
+
+  ClusterModel model_{default_profile(), {}};
+  PreemptionArgs args_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(PreemptPod, EvictsALowerPod) {
+  add_node("n");
+  run("low", "n", 1);
+  const PreemptionPlan plan = preempt(2);
+  EXPECT_EQ(plan.answer, PreemptionPlan::Answer::Preempts);
+  EXPECT_EQ(names(plan), Names{"low"});
+  ASSERT_EQ(plan.nominated.size(), 1U);
+  EXPECT_EQ(plan.nominated[0].node, "n");
+  EXPECT_EQ(plan.message,
+            "preemption: found a potential placement for pod on node n, preempting 1 victims (at "
+            "least 1 needed)");
+}
+
+TEST_F(PreemptPod, LeavesEqualsAlone) {
+  add_node("n");
+  run("equal", "n", 2);
+  const PreemptionPlan plan = preempt(2);
+  EXPECT_EQ(plan.answer, PreemptionPlan::Answer::NoVictims);
+  EXPECT_EQ(plan.message,
+            "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.");
+}
+
+// Upstream's M3, M4.
+TEST_F(PreemptPod, ChoosesTheLowestFirstVictimThenTheSmallestSum) {
+  for (const char* name : {"n1", "n2"}) add_node(name);
+  run("high", "n1", 100);
+  for (const char* name : {"a", "b", "c"}) run(name, "n2", 50, "1300m");
+  EXPECT_EQ(preempt(200).nominated.at(0).node, "n2");
+  run("d", "n1", 50, "1300m");
+  model_.remove(*PodSample{.name = "high", .node_name = "n1"}.make());
+  run("e", "n1", 10, "1300m");
+  EXPECT_EQ(names(preempt(200)), (Names{"d", "e"}));
+}
+
+TEST_F(PreemptPod, KeepsTheMoreImportantWhereThereIsAChoice) {
+  add_node("n");
+  run("a", "n", 1, "2");
+  run("b", "n", 2, "2");
+  EXPECT_EQ(names(preempt(3, "2")), Names{"a"});
+}
+
+TEST_F(PreemptPod, ALargerPodLessIsFewer) {
+  add_node("n");
+  for (const char* name : {"a", "b"}) run(name, "n", 1, "1");
+  run("c", "n", 1, "2");
+  const PreemptionPlan plan = preempt(3, "2");
+  EXPECT_EQ(plan.victims_at_least, 1);
+}
+
+TEST_F(PreemptPod, CannotHelpWhereTheNodeIsTooSmall) {
+  add_node("n", "2");
+  run("low", "n", 1, "2");
+  const PreemptionPlan plan = preempt(2, "3");
+  EXPECT_FALSE(plan.found());
+  EXPECT_EQ(plan.message,
+            "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
+}
+
+TEST_F(PreemptPod, NeverMeansNever) {
+  add_node("n");
+  run("low", "n", 1);
+  const auto pod =
+      PodSample{.name = "p", .cpu = "4", .priority = 5, .spec = R"("preemptionPolicy":"Never")"}
+          .make();
+  const PreemptionPlan plan = preempt_for_pod(model_, {pod, 0, {}, {}}, args_, Time{});
+  EXPECT_EQ(plan.answer, PreemptionPlan::Answer::NotEligible);
+  EXPECT_EQ(plan.message, "preemption: not eligible due to preemptionPolicy=Never.");
+}
+
+}  // namespace
+}  // namespace muster::scheduler

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+
+#include "scheduler/framework/plan.h"
+#include "scheduler/framework/preemption_plan.h"
+#include "scheduler/framework/profile_settings.h"
+#include "scheduler/groups/cluster_model.h"
+
+namespace muster::scheduler {
+
+// Whom to evict so that somebody who was refused fits. Pure: the model is as it was afterwards, and
+// the same model gives the same plan. Nominations must be counted for the preemptor
+// (ClusterModel::count_nominated).
+//
+// For a lone pod: upstream's choice among nodes, each with the fewest victims that keep the more
+// important pods there.
+PreemptionPlan preempt_for_pod(ClusterModel& model, const PendingPod& pod,
+                               const PreemptionArgs& args, Time now);
+// For the waiting pods of a whole tree: as many of them as would find a place without any lower
+// pod, where that costs least by what we know how to look for; never more than upstream's way.
+PreemptionPlan preempt_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
+                                 Time now);
+
+}  // namespace muster::scheduler

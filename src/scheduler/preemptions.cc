@@ -1,0 +1,247 @@
+#include "scheduler/preemptions.h"
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/views/pod_facts.h"
+#include "base/log.h"
+#include "scheduler/groups/group_spec.h"
+#include "scheduler/preemption/preemption.h"
+
+namespace muster::scheduler {
+namespace {
+
+using api::ObjectPtr;
+using api::view_of;
+
+constexpr std::string_view kPlugin = "DefaultPreemption";
+
+template <typename Visit>
+void for_each_pod(const SchedulingQueue::Popped& entity, Visit&& visit) {
+  if (const auto* lone = std::get_if<PendingPod>(&entity)) return visit(*lone);
+  const auto walk = [&visit](const auto& self, const Group& group) -> void {
+    for (const PendingPod& pending : group.pods) visit(pending);
+    for (const Group& child : group.children) self(self, child);
+  };
+  walk(walk, std::get<Group>(entity));
+}
+
+bool may_be_helped(const Refusal& refusal) { return refusal.outcome == Outcome::Unschedulable; }
+
+// The tree with these waiting pods alone.
+Group only(Group root, const boost::unordered_flat_set<std::string_view>& uids) {
+  const auto drop = [&uids](const auto& self, Group& group) -> void {
+    std::erase_if(group.pods, [&](const PendingPod& pending) {
+      return !uids.contains(pending.pod->meta().uid);
+    });
+    for (Group& child : group.children) self(self, child);
+  };
+  drop(drop, root);
+  return root;
+}
+
+// What preemption comes to, once in each text: pods that speak with their group's words go on doing
+// so.
+void add_words(Plan& plan) {
+  const std::string& words = plan.preemption->message;
+  for (GroupVerdict& verdict : plan.groups)
+    if (verdict.outcome == Outcome::Unschedulable || verdict.outcome == Outcome::Unresolved)
+      verdict.message += ", " + words;
+  for (Refusal& refusal : plan.refusals)
+    if (refusal.outcome == Outcome::Unschedulable || refusal.outcome == Outcome::Unresolved)
+      refusal.message += ", " + words;
+}
+
+}  // namespace
+
+Preemptions::Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& report,
+                         client::Calls& calls)
+    : model_(model),
+      queue_(queue),
+      report_(report),
+      evictor_({}, calls, [this](const ObjectPtr& pod, const Error& error, Time now) {
+        failed(pod, error, now);
+      }) {}
+
+Preemptions::Preemptor Preemptions::preemptor_of(const SchedulingQueue::Popped& entity) const {
+  if (const auto* lone = std::get_if<PendingPod>(&entity))
+    return {view_of(lone->pod).scheduler_name, "pod", lone->pod->meta().uid,
+            view_of(lone->pod).priority};
+  const auto& root = std::get<Group>(entity);
+  std::string name;
+  for_each_pod(entity, [&name](const PendingPod& pending) {
+    if (name.empty()) name = view_of(pending.pod).scheduler_name;
+  });
+  return {std::move(name), root.key.kind == GroupKind::PodGroup ? "podgroup" : "compositepodgroup",
+          root.object == nullptr ? std::string() : root.object->meta().uid, root.priority};
+}
+
+void Preemptions::consider(const SchedulingQueue::Popped& entity, Plan& plan, Time now) {
+  if (const auto* lone = std::get_if<PendingPod>(&entity))
+    consider_pod(*lone, plan, now);
+  else
+    consider_group(std::get<Group>(entity), plan, now);
+}
+
+void Preemptions::consider_pod(const PendingPod& pod, Plan& plan, Time now) {
+  if (plan.refusals.size() != 1) return;
+  Refusal& refusal = plan.refusals.front();
+  if (refusal.outcome != Outcome::Unschedulable) return;
+  const Profile& profile = model_.profile_of(*pod.pod);
+  if (!profile.runs(kPlugin, ExtensionPoint::PostFilter)) return;
+  plan.preemption = preempt_for_pod(model_, pod, profile.settings().preemption, now);
+  plan.steps += plan.preemption->steps;
+  refusal.message += " " + plan.preemption->message;
+}
+
+// For a tree that was refused, and for what is left over of one that was admitted before: a tree is
+// admitted first, and looks for more room afterwards. What the same attempt binds is counted.
+void Preemptions::consider_group(const Group& root, Plan& plan, Time now) {
+  const Profile& profile = model_.profile_of(root);
+  if (plan.groups.empty() || !profile.runs(kPlugin, ExtensionPoint::PodGroupPostFilter)) return;
+  const PreemptionArgs& args = profile.settings().preemption;
+  const Outcome outcome = plan.groups.front().outcome;
+  const bool is_refused = outcome == Outcome::Unschedulable || outcome == Outcome::Unresolved;
+  const bool has_leftovers = outcome == Outcome::Placed && was_scheduled(root) &&
+                             std::ranges::any_of(plan.refusals, may_be_helped);
+  if (is_refused) {
+    plan.preemption = preempt_for_group(model_, root, args, now);
+  } else if (has_leftovers) {
+    boost::unordered_flat_set<std::string_view> left;
+    for (const Refusal& refusal : plan.refusals)
+      if (may_be_helped(refusal)) left.insert(refusal.pod->meta().uid);
+    for (const Assignment& assignment : plan.assignments)
+      model_.cluster().assume(assignment.pod, assignment.node);
+    plan.preemption = preempt_for_group(model_, only(root, left), args, now);
+    for (const Assignment& assignment : plan.assignments)
+      model_.cluster().forget(assignment.pod->meta().uid);
+  }
+  if (!plan.preemption) return;
+  plan.steps += plan.preemption->steps;
+  add_words(plan);
+}
+
+void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now) {
+  const EntityKey key = queue_.key_of(entity);
+  forget(key);
+  const bool found = plan.preemption && plan.preemption->found();
+  const Preemptor preemptor = preemptor_of(entity);
+  nominate(entity, found ? &*plan.preemption : nullptr, preemptor, now);
+  if (!found) return;
+  for (const VictimUnit& unit : plan.preemption->victims)
+    evict(unit, preemptor, *plan.preemption, now);
+  wait_for(key, *plan.preemption);
+}
+
+// Those that keep a node keep it; who gets none loses the one it had.
+void Preemptions::nominate(const SchedulingQueue::Popped& entity, const PreemptionPlan* plan,
+                           const Preemptor& preemptor, Time now) {
+  std::map<std::string_view, const PreemptionPlan::Place*> places;
+  if (plan != nullptr)
+    for (const PreemptionPlan::Place& place : plan->nominated)
+      places.emplace(place.pod->meta().uid, &place);
+  for_each_pod(entity, [&](const PendingPod& pending) {
+    const std::string& uid = pending.pod->meta().uid;
+    const auto at = places.find(uid);
+    if (at == places.end()) {
+      if (!model_.nominations().node_of(uid).empty()) take_nomination(pending.pod, now);
+      return;
+    }
+    clear_lower(at->second->node, preemptor.priority, now);
+    if (model_.nominations().node_of(uid) == at->second->node) return;
+    model_.nominations().nominate(pending.pod, at->second->node);
+    evictor_.nominate(pending.pod, at->second->node, now);
+  });
+}
+
+void Preemptions::take_nomination(const ObjectPtr& pod, Time now) {
+  model_.nominations().clear(pod);
+  evictor_.nominate(pod, {}, now);
+}
+
+// Others of lower priority counted on this node: they must look again (L21).
+void Preemptions::clear_lower(std::string_view node, std::int32_t priority, Time now) {
+  for (const ObjectPtr& pod : model_.nominations().lower_on(node, priority)) {
+    take_nomination(pod, now);
+    EntityKey key = pod->meta().uid;
+    if (const std::optional<GroupKey> leaf = model_.leaf_of(*pod))
+      if (const GroupSpec* root = model_.forest().root_of(*leaf)) key = root->key;
+    forget(key);
+    queue_.release(key, now);
+  }
+}
+
+void Preemptions::evict(const VictimUnit& unit, const Preemptor& preemptor,
+                        const PreemptionPlan& plan, Time now) {
+  const std::string why = fmt::format("{}: preempting to accommodate a higher priority {}",
+                                      preemptor.scheduler_name, preemptor.kind);
+  const std::string_view place =
+      preemptor.kind == "pod" ? std::string_view(plan.nominated.front().node) : "cluster";
+  for (const VictimUnit::Pod& victim : unit.pods) {
+    ++evicted_;
+    evictor_.evict(victim.pod, why, now);
+    report_.preempted(
+        victim.pod,
+        fmt::format("Preempted by {} {} on node {}{}", preemptor.kind, preemptor.uid, place,
+                    victim.exceeds.empty()
+                        ? std::string()
+                        : fmt::format(", against disruption budget {}", victim.exceeds)),
+        now);
+  }
+  if (unit.group) report_.disrupted(*unit.group, why, now);
+}
+
+// --- waiting ---
+
+void Preemptions::wait_for(const EntityKey& entity, const PreemptionPlan& plan) {
+  std::set<std::string>& uids = waits_for_[entity];
+  for (const VictimUnit& unit : plan.victims)
+    for (const VictimUnit::Pod& victim : unit.pods) uids.insert(victim.pod->meta().uid);
+  for (const ObjectPtr& pod : plan.leaving) uids.insert(pod->meta().uid);
+  for (const std::string& uid : uids) awaited_by_[uid].insert(entity);
+}
+
+void Preemptions::forget(const EntityKey& entity) {
+  const auto at = waits_for_.find(entity);
+  if (at == waits_for_.end()) return;
+  for (const std::string& uid : at->second) {
+    const auto awaited = awaited_by_.find(uid);
+    awaited->second.erase(entity);
+    if (awaited->second.empty()) awaited_by_.erase(awaited);
+  }
+  waits_for_.erase(at);
+}
+
+void Preemptions::pod_left(std::string_view uid, Time now) {
+  forget(EntityKey(std::string(uid)));  // the pod may be a preemptor itself
+  const auto at = awaited_by_.find(uid);
+  if (at == awaited_by_.end()) return;
+  const std::set<EntityKey> waiting = std::move(at->second);
+  awaited_by_.erase(at);
+  for (const EntityKey& entity : waiting) {
+    const auto left = waits_for_.find(entity);
+    left->second.erase(std::string(uid));
+    if (!left->second.empty()) continue;
+    waits_for_.erase(left);
+    queue_.release(entity, now);
+  }
+}
+
+// The preemptor looks again: others may be in its way by now.
+void Preemptions::failed(const ObjectPtr& pod, const Error& error, Time now) {
+  log(LogLevel::Info, "preemption: {}: {}", api::key_text(pod->meta()), error.message);
+  const std::string& uid = pod->meta().uid;
+  model_.nominations().give_up(uid);
+  const auto at = awaited_by_.find(uid);
+  if (at == awaited_by_.end()) return;
+  const std::set<EntityKey> waiting = at->second;
+  for (const EntityKey& entity : waiting) {
+    forget(entity);
+    queue_.release(entity, now);
+  }
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/kit/calls.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/groups/cluster_model.h"
+#include "scheduler/preemption/evictor.h"
+#include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/report.h"
+#include "scheduler/scheduler.h"
+
+namespace muster::scheduler {
+
+// The scheduler's side of preemption: looks for victims when an attempt was refused, has them
+// evicted, keeps the room for the preemptor, and lets it be tried once they are gone.
+//
+//   refused ──consider──▶ plan with victims ──carry_out──▶ Evictor ──▶ API
+//                                               │ nominated, held in the queue
+//                    tried again ◀──release─────┘◀── the last victim has left, or patience ends
+class Preemptions {
+ public:
+  Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& report, client::Calls& calls);
+
+  // Adds to the plan of a refused entity whom to evict for it, and what to say of it.
+  void consider(const SchedulingQueue::Popped& entity, Plan& plan, Time now);
+  // Does what the plan says; the queue has heard of the plan before.
+  void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
+
+  // A pod holds its node no more.
+  void pod_left(std::string_view uid, Time now);
+
+  void run(Time now) { evictor_.run(now); }
+  std::optional<Time> next_deadline() const { return evictor_.next_deadline(); }
+
+  // Pods that were evicted, and violations of disruption budgets among them.
+  std::uint64_t evicted() const { return evicted_; }
+
+ private:
+  using EntityKey = SchedulingQueue::EntityKey;
+  struct Preemptor {
+    std::string scheduler_name;
+    std::string kind;  // pod, podgroup, compositepodgroup
+    std::string uid;
+    std::int32_t priority = 0;
+  };
+
+  void consider_pod(const PendingPod& pod, Plan& plan, Time now);
+  void consider_group(const Group& root, Plan& plan, Time now);
+  Preemptor preemptor_of(const SchedulingQueue::Popped& entity) const;
+  void evict(const VictimUnit& unit, const Preemptor& preemptor, const PreemptionPlan& plan,
+             Time now);
+  void nominate(const SchedulingQueue::Popped& entity, const PreemptionPlan* plan,
+                const Preemptor& preemptor, Time now);
+  void clear_lower(std::string_view node, std::int32_t priority, Time now);
+  void take_nomination(const api::ObjectPtr& pod, Time now);
+  void wait_for(const EntityKey& entity, const PreemptionPlan& plan);
+  void forget(const EntityKey& entity);
+  void failed(const api::ObjectPtr& pod, const Error& error, Time now);
+
+  ClusterModel& model_;
+  SchedulingQueue& queue_;
+  Report& report_;
+  Evictor evictor_;
+  std::map<EntityKey, std::set<std::string>> waits_for_;                // uids of pods that must go
+  std::map<std::string, std::set<EntityKey>, std::less<>> awaited_by_;  // the other way round
+  std::uint64_t evicted_ = 0;
+};
+
+}  // namespace muster::scheduler
