@@ -50,8 +50,10 @@ JsonObject annotations(const PodLine& line) {
 
 }  // namespace
 
-std::string priority_class_name(int priority) {
-  return priority < 0 ? fmt::format("minus-{}", -priority) : fmt::format("priority-{}", priority);
+std::string priority_class_name(const PriorityLine& line) {
+  const std::string name = line.priority < 0 ? fmt::format("minus-{}", -line.priority)
+                                             : fmt::format("priority-{}", line.priority);
+  return line.never_preempts ? name + "-never" : name;
 }
 
 std::optional<GroupRole> role_of(std::string_view word) {
@@ -160,6 +162,17 @@ int Cast::pod_priority(std::size_t id) const {
   return pod.line.priority.value_or(pod.group ? priority(*pod.group) : 0);
 }
 
+bool Cast::never_preempts(std::size_t group) const {
+  for (std::optional<std::size_t> at = group; at; at = groups_[*at].parent)
+    if (groups_[*at].line.never_preempts) return true;
+  return false;
+}
+
+bool Cast::pod_never_preempts(std::size_t id) const {
+  const Pod& pod = pods_[id];
+  return pod.line.never_preempts || (pod.group && never_preempts(*pod.group));
+}
+
 Result<Cast::Subject> Cast::find(std::string_view role, std::string_view path) const {
   Subject subject;
   subject.text = path;
@@ -195,11 +208,12 @@ Json Cast::pod_manifest(std::size_t id, std::string_view node) const {
   if (pod.line.gated) spec["schedulingGates"] = JsonArray{JsonObject{{"name", kScenarioGate}}};
   if (pod.group) spec["schedulingGroup"] = JsonObject{{"podGroupName", groups_[*pod.group].name}};
   if (const int value = pod_priority(id); value != 0)
-    spec["priorityClassName"] = priority_class_name(value);
-  return JsonObject{{"metadata", JsonObject{{"name", pod.name},
-                                            {"namespace", kScenarioNamespace},
-                                            {"annotations", annotations(pod.line)}}},
-                    {"spec", std::move(spec)}};
+    spec["priorityClassName"] = priority_class_name({value, pod_never_preempts(id)});
+  JsonObject metadata{{"name", pod.name},
+                      {"namespace", kScenarioNamespace},
+                      {"annotations", annotations(pod.line)}};
+  if (!pod.line.labels.empty()) metadata["labels"] = pod.line.labels;
+  return JsonObject{{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
 }
 
 Json Cast::group_manifest(std::size_t id) const {
@@ -215,7 +229,8 @@ Json Cast::group_manifest(std::size_t id) const {
     spec["schedulingConstraints"] =
         JsonObject{{"topology", JsonArray{JsonObject{{"key", line.within}}}}};
   if (const int value = priority(id); value != 0)
-    spec["priorityClassName"] = priority_class_name(value);
+    spec["priorityClassName"] = priority_class_name({value, never_preempts(id)});
+  if (line.disrupted_together) spec["disruptionMode"] = JsonObject{{"all", JsonObject{}}};
   std::size_t root = id;
   while (groups_[root].parent) root = *groups_[root].parent;
   const std::string parent = !line.parent.empty() ? object_name(line.parent)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ class Cast {
   std::vector<std::size_t> members(std::size_t group) const;  // of the subtree
   int priority(std::size_t group) const;
   int pod_priority(std::size_t pod) const;
+  bool never_preempts(std::size_t group) const;
+  bool pod_never_preempts(std::size_t pod) const;
 
   // Who is meant by "llm/prefill", or by "gang train" where a workload is called train too.
   struct Subject {
@@ -80,7 +83,12 @@ class Cast {
   std::vector<Pod> pods_;
 };
 
-std::string priority_class_name(int priority);
+struct PriorityLine {
+  int priority = 0;
+  bool never_preempts = false;
+  friend auto operator<=>(const PriorityLine&, const PriorityLine&) = default;
+};
+std::string priority_class_name(const PriorityLine& line);
 // The role by the word a text uses for it; nullopt for other words.
 std::optional<GroupRole> role_of(std::string_view word);
 

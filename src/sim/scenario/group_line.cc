@@ -15,9 +15,10 @@ namespace {
 using api::JsonObject;
 
 constexpr std::string_view kPodWords =
-    "pods=N, cpu=1 or another resource, priority=N, gated, tolerates=KEY, selector=KEY=VALUE, "
-    "port=N, runs-for=30s, stops-in=30s, exit=1";
-constexpr std::string_view kGroupWords = "within=LEVEL, min=N, priority=N, expects=N, parent=GROUP";
+    "pods=N, cpu=1 or another resource, priority=N, gated, never-preempts, tolerates=KEY, "
+    "selector=KEY=VALUE, label=KEY=VALUE, port=N, runs-for=30s, stops-in=30s, exit=1";
+constexpr std::string_view kGroupWords =
+    "within=LEVEL, min=N, priority=N, never-preempts, disrupts=all, expects=N, parent=GROUP";
 
 // "spot", "spot:NoSchedule", "spot=yes:NoSchedule".
 api::Json read_toleration(std::string_view text) {
@@ -61,6 +62,10 @@ Result<bool> read_group_word(const Line& line, std::string_view word, GroupLine&
     group.expects = TRY(read_number(line, setting.value));
   else if (setting.name == "parent")
     group.parent = setting.value;
+  else if (word == "disrupts=all")
+    group.disrupted_together = true;
+  else if (word == "never-preempts")
+    group.never_preempts = true;
   else if (word == "basic" && group.role == GroupRole::Composite)
     group.basic = true;
   else
@@ -112,6 +117,10 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
     pods.gated = true;
     return true;
   }
+  if (word == "never-preempts") {
+    pods.never_preempts = true;
+    return true;
+  }
   const Setting setting = read_setting(word);
   if (setting.name == "pods") {
     pods.count = TRY(read_number(line, setting.value));
@@ -122,6 +131,9 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
   } else if (setting.name == "selector") {
     const Setting pair = read_setting(setting.value);
     pods.node_selector[label_key(pair.name)] = pair.value;
+  } else if (setting.name == "label") {
+    const Setting pair = read_setting(setting.value);
+    pods.labels[pair.name] = pair.value;
   } else if (setting.name == "port") {
     pods.ports.push_back(TRY(read_number(line, setting.value)));
   } else if (setting.name == "runs-for") {

@@ -21,6 +21,8 @@ struct PodLine {
   std::vector<int> ports = {};
   std::optional<int> priority = {};  // unset: the group's
   bool gated = false;
+  bool never_preempts = false;
+  api::JsonObject labels = {};
   std::string runs_for = {};
   std::string stops_in = {};
   std::string exit_code = {};
@@ -38,6 +40,8 @@ struct GroupLine {
   std::optional<int> expects = {};   // pods there will be in the end
   std::string parent = {};           // a parent that is not the group it stands under
   bool basic = false;                // of a composite: any child will do
+  bool disrupted_together = false;   // disrupts=all
+  bool never_preempts = false;       // unset: the parent's
   std::vector<PodLine> pods = {};
   std::vector<GroupLine> children = {};
 };

@@ -71,12 +71,12 @@ void Stage::let_it_run(Duration duration) {
   world_.hold_scheduler(true);
 }
 
-Result<void> Stage::ensure_priority_class(int priority) {
-  if (priority == 0 || !priorities_.insert(priority).second) return {};
-  return ask(client::create_request(
-      api::kinds::priority_class(), "",
-      JsonObject{{"metadata", JsonObject{{"name", priority_class_name(priority)}}},
-                 {"value", priority}}));
+Result<void> Stage::ensure_priority_class(const PriorityLine& line) {
+  if (line.priority == 0 || !priorities_.insert(line).second) return {};
+  JsonObject body{{"metadata", JsonObject{{"name", priority_class_name(line)}}},
+                  {"value", line.priority}};
+  if (line.never_preempts) body["preemptionPolicy"] = "Never";
+  return ask(client::create_request(api::kinds::priority_class(), "", std::move(body)));
 }
 
 const api::Kind& Stage::kind_of(std::size_t group) const {
@@ -86,7 +86,7 @@ const api::Kind& Stage::kind_of(std::size_t group) const {
 Result<void> Stage::send_group(std::size_t group) {
   Cast::Group& sent = cast_.group(group);
   if (std::exchange(sent.sent, true)) return {};
-  TRY(ensure_priority_class(cast_.priority(group)));
+  TRY(ensure_priority_class({cast_.priority(group), cast_.never_preempts(group)}));
   TRY(ask(client::create_request(kind_of(group), kScenarioNamespace, cast_.group_manifest(group))));
   world_.advance(seconds{1});
   return {};
@@ -99,7 +99,7 @@ Result<void> Stage::send_pods(std::span<const std::size_t> pods) {
     if (std::exchange(pod.sent, true)) continue;
     if (shape != nullptr && *shape != pod.line.name) world_.advance(seconds{1});
     shape = &pod.line.name;
-    TRY(ensure_priority_class(cast_.pod_priority(id)));
+    TRY(ensure_priority_class({cast_.pod_priority(id), cast_.pod_never_preempts(id)}));
     TRY(ask(
         client::create_request(api::kinds::pod(), kScenarioNamespace, cast_.pod_manifest(id, ""))));
   }
@@ -109,9 +109,18 @@ Result<void> Stage::send_pods(std::span<const std::size_t> pods) {
 Result<void> Stage::run_pod(std::size_t id, std::string_view node) {
   Cast::Pod& pod = cast_.pod(id);
   pod.sent = true;
-  TRY(ensure_priority_class(cast_.pod_priority(id)));
+  TRY(ensure_priority_class({cast_.pod_priority(id), cast_.pod_never_preempts(id)}));
   return ask(
       client::create_request(api::kinds::pod(), kScenarioNamespace, cast_.pod_manifest(id, node)));
+}
+
+Result<void> Stage::create_budget(const std::string& name, const api::JsonObject& labels,
+                                  int min_available) {
+  return ask(client::create_request(
+      *api::find_kind("policy", "PodDisruptionBudget"), kScenarioNamespace,
+      JsonObject{{"metadata", JsonObject{{"name", name}, {"namespace", kScenarioNamespace}}},
+                 {"spec", JsonObject{{"minAvailable", min_available},
+                                     {"selector", JsonObject{{"matchLabels", labels}}}}}}));
 }
 
 Result<void> Stage::end_pods(std::span<const std::size_t> pods, std::string_view phase) {

@@ -38,6 +38,9 @@ class Stage {
   Result<void> send_pods(std::span<const std::size_t> pods);
   Result<void> run_pod(std::size_t pod, std::string_view node);
   // The pods end with this phase.
+  // A PodDisruptionBudget over the pods with these labels.
+  Result<void> create_budget(const std::string& name, const api::JsonObject& labels,
+                             int min_available);
   Result<void> end_pods(std::span<const std::size_t> pods, std::string_view phase);
   Result<void> delete_pods(std::span<const std::size_t> pods,
                            std::optional<std::int64_t> grace_period_s);
@@ -77,14 +80,14 @@ class Stage {
 
  private:
   Result<void> ask(api::Request request);
-  Result<void> ensure_priority_class(int priority);
+  Result<void> ensure_priority_class(const PriorityLine& line);
   const api::Kind& kind_of(std::size_t group) const;
   void let_it_run(Duration duration);
 
   AttemptLog log_;
   World world_;
   Cast cast_;
-  std::set<int> priorities_;
+  std::set<PriorityLine> priorities_;
   bool has_refused_bindings_ = false;
 };
 

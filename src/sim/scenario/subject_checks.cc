@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kForms =
     "X placed, X placed N of M, X placed in rack NAME, X placed on NODES, X waits, X waits: TEXT, "
     "X waits because TEXT, X says once: TEXT, X condition REASON, X no condition, X event REASON: "
-    "TEXT, X no event, X running, X ended, X gated, X terminating, X gone, X attempts N, "
+    "TEXT, X no event, X nominated on NODE, X running, X ended, X gated, X terminating, X gone, X "
+    "attempts N, "
     "attempts N, steps at most N, nobody placed, queue PLACE=N, node N uses cpu=1, node N holds "
     "PODS, node N empty";
 
@@ -250,6 +251,24 @@ Result<Check> read_attempts_at(Words words) {
   };
 }
 
+// Every pod there is waits for one of these nodes, or for any if none is named.
+Result<Check> read_nominated(Words words) {
+  std::set<std::string> nodes;
+  if (!words.done() && !words.next_if("on"))
+    return fail_at(words.line(), "write nominated on NODE");
+  while (!words.done()) nodes.insert(std::string(words.next()));
+  return [nodes](const Stage& stage, const Cast::Subject& subject) -> Unmet {
+    for (const std::size_t id : subject.pods) {
+      const api::ObjectPtr pod = stage.pod(id);
+      const std::string node = pod == nullptr ? "" : pod->view<api::PodView>().nominated_node;
+      if (node.empty() || (!nodes.empty() && !nodes.contains(node)))
+        return fmt::format("{} is nominated to {}", stage.cast().pod(id).name,
+                           node.empty() ? "no node" : node);
+    }
+    return std::nullopt;
+  };
+}
+
 // A predicate about all pods there are.
 template <typename Holds>
 Result<Check> read_state(Words words, Holds holds) {
@@ -281,6 +300,7 @@ Result<Check> read_predicate(const Line& line, Words words) {
   if (word == "condition") return read_condition(line, words);
   if (word == "says") return read_says(line, words);
   if (word == "event") return read_event(line, words, true);
+  if (word == "nominated") return read_nominated(words);
   if (word == "attempts") return read_attempts_at(words);
   if (word == "running")
     return read_state(words,

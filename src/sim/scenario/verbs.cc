@@ -245,6 +245,27 @@ Result<Action> read_bindings(const Line& line) {
   };
 }
 
+// "budget web  app=web  min-available=2"
+Result<Action> read_budget(const Line& line) {
+  Words words(line, 1);
+  const std::string name = TRY(words.need("the name of the budget"));
+  api::JsonObject labels;
+  int min_available = 1;
+  while (!words.done()) {
+    const Setting setting = read_setting(words.next());
+    if (setting.name == "min-available")
+      min_available = TRY(read_number(line, setting.value));
+    else if (!setting.name.empty())
+      labels[setting.name] = setting.value;
+    else
+      return fail_at(line, "write budget NAME KEY=VALUE min-available=N");
+  }
+  if (labels.empty()) return fail_at(line, "write budget NAME KEY=VALUE min-available=N");
+  return [name, labels, min_available](Stage& stage) {
+    return stage.create_budget(name, labels, min_available);
+  };
+}
+
 // --- time ---
 
 Result<Action> read_wait(const Line& line) {
@@ -309,6 +330,7 @@ constexpr Verb kVerbs[] = {{"cluster", read_add_nodes, true},
                            {"set", read_set},
                            {"scale", read_scale},
                            {"ungate", read_ungate},
+                           {"budget", read_budget},
                            {"restart", read_restart},
                            {"refuse", read_bindings},
                            {"allow", read_bindings}};
