@@ -22,6 +22,16 @@ WorkQueue::WorkQueue(std::string_view name, Metrics* metrics) {
   retries_ = metrics->counter("workqueue_retries_total",
                               "Total number of retries handled by workqueue", labels);
   depth_ = metrics->gauge("workqueue_depth", "Current depth of workqueue", labels);
+  unfinished_ = metrics->gauge(
+      "workqueue_unfinished_work_seconds",
+      "How many seconds of work has been done that is in progress and hasn't been observed by "
+      "work_duration. Large values indicate stuck threads. One can deduce the number of stuck "
+      "threads by observing the rate at which this increases.",
+      labels);
+  longest_ = metrics->gauge("workqueue_longest_running_processor_seconds",
+                            "How many seconds has the longest running processor for workqueue been "
+                            "running.",
+                            labels);
   // Upstream's buckets: powers of ten from 10 ns on.
   constexpr std::array kBounds{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 1e2, 1e3};
   waited_ = metrics->histogram(
@@ -69,15 +79,35 @@ void WorkQueue::forget_failures(std::string_view key) {
   drop_if_idle(at);
 }
 
+// Held during a look at the key, so since the time of the last pop.
 void WorkQueue::hold(std::string_view key) {
-  ++states_.try_emplace(std::string(key)).first->second.holds;
+  const auto at = states_.try_emplace(std::string(key)).first;
+  State& state = at->second;
+  if (state.holds++ > 0) return;
+  if (held_.empty()) held_origin_ = now_;
+  state.held_since = now_;
+  held_.emplace(now_, at->first);
+  held_sum_ += now_ - held_origin_;
+  report_running();
+}
+
+// Work in progress is what calls are under way about.
+void WorkQueue::report_running() const {
+  using Seconds = std::chrono::duration<double>;
+  const auto held = static_cast<std::int64_t>(held_.size());
+  unfinished_.set(Seconds((now_ - held_origin_) * held - held_sum_).count());
+  longest_.set(held == 0 ? 0.0 : Seconds(now_ - held_.begin()->first).count());
 }
 
 void WorkQueue::release(std::string_view key, Time now) {
   const auto at = states_.find(std::string(key));
   CHECK(at != states_.end() && at->second.holds > 0);
   State& state = at->second;
-  if (--state.holds > 0) return;
+  now_ = std::max(now_, now);
+  if (--state.holds > 0) return report_running();
+  held_.erase({state.held_since, at->first});
+  held_sum_ -= state.held_since - held_origin_;
+  report_running();
   if (std::exchange(state.due_after_release, false)) make_due(at->first, state, now);
   drop_if_idle(at);
 }
@@ -88,6 +118,8 @@ bool WorkQueue::is_held(std::string_view key) const {
 }
 
 std::optional<std::string> WorkQueue::pop(Time now) {
+  now_ = std::max(now_, now);
+  report_running();
   make_due_those_whose_time_has_come(now);
   while (!due_.empty()) {
     std::string key = std::move(due_.front());

@@ -56,6 +56,7 @@ class WorkQueue {
     bool due = false;
     bool due_after_release = false;
     std::uint32_t holds = 0;
+    Time held_since{};
     Time due_since{};
     std::optional<Time> later;
     Duration pause{};  // before the last retry; 0: the last look did not fail
@@ -68,12 +69,17 @@ class WorkQueue {
   void make_due_those_whose_time_has_come(Time now);
   void drop_if_idle(States::iterator at);
   void report_depth() const { depth_.set(static_cast<double>(due_.size())); }
+  void report_running() const;
 
   States states_;                                 // by key; never iterated
   std::deque<std::string> due_;                   // in the order they became due
   std::set<std::pair<Time, std::string>> later_;  // those with State::later
+  std::set<std::pair<Time, std::string>> held_;   // those with State::holds, by since when
+  Time held_origin_{};                            // what the sum counts from
+  Duration held_sum_{};                           // of those times
+  Time now_{};                                    // the last time it was told
   Counter adds_, retries_;
-  Gauge depth_;
+  Gauge depth_, unfinished_, longest_;
   Histogram waited_;
 };
 

@@ -1,5 +1,6 @@
 #include "client/kit/work_queue.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,6 +130,36 @@ TEST_F(WorkQueueTest, CountsUnderUpstreamsNames) {
   EXPECT_THAT(text, HasSubstr("workqueue_depth{name=\"test\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("workqueue_retries_total{name=\"test\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("workqueue_queue_duration_seconds_sum{name=\"test\"} 5\n"));
+}
+
+TEST_F(WorkQueueTest, SaysHowLongCallsHaveBeenUnderWay) {
+  Metrics metrics;
+  WorkQueue queue("test", &metrics);
+  const Time start{std::chrono::seconds{1'700'000'000}};
+  const auto gauges = [&] {
+    const std::string text = metrics.text();
+    const auto value = [&](std::string_view name) {
+      const std::string line = fmt::format("workqueue_{}{{name=\"test\"}} ", name);
+      const std::size_t at = text.find(line);
+      return at == std::string::npos
+                 ? std::string("missing")
+                 : text.substr(at + line.size(), text.find('\n', at) - at - line.size());
+    };
+    return value("unfinished_work_seconds") + " " + value("longest_running_processor_seconds");
+  };
+  queue.add("a", start);
+  queue.pop(start);
+  queue.hold("a");
+  EXPECT_EQ(gauges(), "0 0");
+  queue.add("b", start + std::chrono::seconds{3});
+  queue.pop(start + std::chrono::seconds{3});
+  queue.hold("b");
+  queue.pop(start + std::chrono::seconds{5});
+  EXPECT_EQ(gauges(), "7 5");
+  queue.release("a", start + std::chrono::seconds{6});
+  EXPECT_EQ(gauges(), "3 3");
+  queue.release("b", start + std::chrono::seconds{6});
+  EXPECT_EQ(gauges(), "0 0");
 }
 
 }  // namespace
