@@ -2,21 +2,18 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "app/data_dir.h"
 #include "app/explain_verb.h"
 #include "app/limit_flags.h"
+#include "app/read_text_file.h"
+#include "app/scheduler_flags.h"
 #include "app/simulate.h"
 #include "app/store_verbs.h"
 #include "app/up.h"
@@ -44,6 +41,7 @@ struct UpFlags {
   int nodes_per_rack = 0;
   std::string node_resources = "cpu=32,memory=128Gi,nvidia.com/gpu=8";
   std::vector<std::string> feature_gates;
+  SchedulerFlags scheduler;
   bool verbose = false;
 };
 
@@ -71,12 +69,8 @@ Result<void> parse_listen(const std::string& text, UpOptions& options) {
 }
 
 Result<sim::ClusterShape> read_cluster_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!(text << file.rdbuf()))
-    return fail(Reason::NotFound, "cannot read the cluster file {}: {}", path,
-                std::strerror(errno));
-  Result<sim::ClusterShape> shape = sim::parse_cluster_file(text.str());
+  const std::string text = TRY(read_text_file(path, "the cluster file"));
+  Result<sim::ClusterShape> shape = sim::parse_cluster_file(text);
   if (!shape) return fail(Reason::Invalid, "cluster file {}: {}", path, shape.error().message);
   return shape;
 }
@@ -109,14 +103,6 @@ Result<sim::ClusterShape> shape_from_flags(const UpFlags& flags) {
   return shape;
 }
 
-Result<api::Gates> parse_gates(const std::vector<std::string>& flags) {
-  Result<api::Gates> gates = api::Gates::parse(fmt::format("{}", fmt::join(flags, ",")));
-  if (!gates)
-    return fail(Reason::Invalid, "--feature-gates: {} (docs/feature-gates.md lists the gates)",
-                gates.error().message);
-  return gates;
-}
-
 Result<UpOptions> understand(const UpFlags& flags) {
   if (flags.in_memory && !flags.data_dir.empty())
     return fail(Reason::Invalid,
@@ -125,6 +111,7 @@ Result<UpOptions> understand(const UpFlags& flags) {
                 flags.data_dir);
   UpOptions options;
   options.gates = TRY(parse_gates(flags.feature_gates));
+  options.scheduler = TRY(scheduler_settings(flags.scheduler));
   TRY(parse_listen(flags.listen, options));
   options.in_memory = flags.in_memory;
   options.data_dir = flags.data_dir;
@@ -185,6 +172,7 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
                   "Features to switch on or off, e.g. CompositePodGroup=false,WorkloadWithJob=true")
       ->allow_extra_args(false)
       ->type_name("NAME=BOOL,...");
+  add_scheduler_flags(verb, flags.scheduler);
   verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");
 }
 
@@ -233,6 +221,13 @@ void add_explain_flags(CLI::App& verb, ExplainFlags& flags) {
                   "The kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)");
   verb.add_option("--context", flags.context, "The context of the kubeconfig to use");
   verb.add_option("-o,--output", flags.output, "text or json")->capture_default_str();
+  verb.add_option("--scheduler-config", flags.scheduler_config,
+                  "How the cluster's scheduler is configured (default: as `muster up` says in the "
+                  "config map kube-public/muster-scheduler, else upstream's defaults)")
+      ->type_name("FILE");
+  verb.add_option("--feature-gates", flags.feature_gates, "Its feature gates, likewise")
+      ->allow_extra_args(false)
+      ->type_name("NAME=BOOL,...");
 }
 
 int explain(const ExplainFlags& flags) {

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "app/scheduler_flags.h"
 #include "app/version.h"
 #include "base/time.h"
 #include "client/https/https_client.h"
 #include "client/kubeconfig.h"
 #include "explain/explain.h"
 #include "explain/render.h"
-#include "scheduler/framework/profile.h"
+#include "scheduler/framework/profiles.h"
 
 namespace muster::app {
 namespace {
@@ -148,6 +149,57 @@ Result<explain::Objects> read_cluster(client::HttpsClient& client, bool needs_gr
   return objects;
 }
 
+// How the scheduler of the cluster decides.
+struct Deciding {
+  scheduler::Profiles profiles = scheduler::default_profile();
+  api::Gates gates = {};
+};
+
+// What the server says of its own scheduler; null if it says nothing, or not to us.
+Result<api::ObjectPtr> published_settings(client::HttpsClient& client) {
+  const api::Kind* const maps = api::find_kind("", "ConfigMap");
+  api::Request request;
+  request.verb = api::Verb::Get;
+  request.kind = maps;
+  request.version = maps->stored_version;
+  request.name_space = kSettingsNamespace;
+  request.name = kSettingsName;
+  Result<api::Answer> answer = client.call(request);
+  if (answer) {
+    if (const auto* object = std::get_if<api::ObjectAnswer>(&answer->what)) return object->object;
+    return nullptr;
+  }
+  const Reason reason = answer.error().reason;
+  if (reason == Reason::NotFound || reason == Reason::Forbidden) return nullptr;
+  return fail(answer.error());
+}
+
+// Flags are believed before the server, and the server before upstream's defaults.
+Result<Deciding> how_it_decides(const ExplainFlags& flags, client::HttpsClient& client) {
+  Deciding deciding;
+  const bool asks = flags.scheduler_config.empty() || flags.feature_gates.empty();
+  const api::ObjectPtr published = asks ? TRY(published_settings(client)) : nullptr;
+  const auto entry = [&](std::string_view key) {
+    if (published == nullptr) return std::string();
+    const api::Json document = published->document();
+    const api::Json* data = api::find(document, "data");
+    return data == nullptr ? std::string() : std::string(api::find_string(*data, key));
+  };
+  SchedulerSettings settings;
+  if (!flags.scheduler_config.empty())
+    settings =
+        TRY(scheduler_settings(SchedulerFlags{.config_file = flags.scheduler_config, .pack = {}}));
+  else if (std::string text = entry(kSettingsConfig); !text.empty())
+    settings = TRY(scheduler_settings(std::move(text)));
+  deciding.profiles = settings.config.profiles;
+  const std::string gates = entry(kSettingsGates);
+  if (!flags.feature_gates.empty())
+    deciding.gates = TRY(parse_gates(flags.feature_gates));
+  else if (!gates.empty())
+    deciding.gates = TRY(parse_gates({gates}));
+  return deciding;
+}
+
 }  // namespace
 
 Result<std::string> explain_from_cluster(const ExplainFlags& flags) {
@@ -167,8 +219,9 @@ Result<std::string> explain_from_cluster(const ExplainFlags& flags) {
   client::HttpsClient client = TRY(client::HttpsClient::open(std::move(config), options));
   const bool is_group = std::holds_alternative<scheduler::GroupKey>(subject);
   const explain::Objects objects = TRY(read_cluster(client, is_group));
+  const Deciding deciding = TRY(how_it_decides(flags, client));
   const explain::Explanation explanation =
-      TRY(explain::explain(objects, subject, scheduler::default_profile(), {}));
+      TRY(explain::explain(objects, subject, deciding.profiles, {.gates = deciding.gates}));
   return flags.output == "json" ? explain::render_json(explanation)
                                 : explain::render_text(explanation);
 }

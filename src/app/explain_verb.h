@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +15,8 @@ struct ExplainFlags {
   std::string kubeconfig;
   std::string context;
   std::string output = "text";
+  std::string scheduler_config;  // a file; empty: as the server says
+  std::vector<std::string> feature_gates;
 };
 
 // Reads the cluster that the kubeconfig names and explains a group or a pod of it: the text to

@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
-
+#include "app/read_text_file.h"
 #include "base/log.h"
 #include "sim/scenario/scenario.h"
 
 namespace muster::app {
 
 Result<void> simulate(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!(text << file.rdbuf()))
-    return fail(Reason::NotFound, "cannot read the scenario {}: {}", path, std::strerror(errno));
-  const sim::Scenario scenario = TRY(sim::parse_scenario(path, text.str()));
+  const std::string text = TRY(read_text_file(path, "the scenario"));
+  const sim::Scenario scenario = TRY(sim::parse_scenario(path, text));
   set_log_level(LogLevel::Error);
   const std::string wrong = sim::run_scenario(
       scenario, {.seed = 1, .say = [](std::string_view line) { fmt::print("{}", line); }});

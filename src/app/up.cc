@@ -28,6 +28,7 @@
 #include "server/access/escalation.h"
 #include "server/core/bootstrap/bootstrap.h"
 #include "server/core/bootstrap/client_authority.h"
+#include "server/core/bootstrap/config_map.h"
 #include "server/core/read/reader.h"
 #include "server/core/request/request_meter.h"
 #include "server/core/server.h"
@@ -125,6 +126,9 @@ RunningComponents start_components(const UpOptions& options, const std::string& 
   settings.ca_certificate = ca_certificate;
   settings.scheduler.group_bindings = true;
   settings.scheduler.gates = options.gates;
+  settings.scheduler.profiles = options.scheduler.config.profiles;
+  settings.scheduler.initial_backoff = options.scheduler.config.initial_backoff;
+  settings.scheduler.max_backoff = options.scheduler.config.max_backoff;
   RunningComponents out;
   out.push_back(std::make_unique<RunningComponent>(
       "pretend-nodes", server, sim::PretendNodes::user(), meter, surroundings,
@@ -175,6 +179,11 @@ Result<void> run_up(const UpOptions& options) {
   });
   server::bootstrap(registry, *store, clock.now());
   server::publish_client_authority(registry, *store, ca.certificate, clock.now());
+  server::publish_config_map(registry, *store,
+                             {.name_space = kSettingsNamespace, .name = kSettingsName},
+                             {{std::string(kSettingsConfig), options.scheduler.text},
+                              {std::string(kSettingsGates), gates_text(options.gates)}},
+                             clock.now());
 
   RegistryThread registry_thread(registry, *store, clock);
   const server::Server server(reader, registry_thread.post());

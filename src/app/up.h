@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/gates/gates.h"
+#include "app/scheduler_flags.h"
 #include "base/result.h"
 #include "server/http/audit.h"
 #include "server/http/limits.h"
@@ -22,6 +23,7 @@ struct UpOptions {
   server::HttpLimits limits = {};
   sim::ClusterShape shape;
   api::Gates gates = {};
+  SchedulerSettings scheduler = {};
 };
 
 // Runs the whole control plane until SIGINT or SIGTERM. The error is one sentence for the user:

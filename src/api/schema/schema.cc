@@ -100,7 +100,8 @@ class Catalog {
                                &kDiscovery,
                                &kJobSet,
                                &kLeaderWorkerSet,
-                               &kMusterV1alpha1})
+                               &kMusterV1alpha1,
+                               &kSchedulerConfig})
       read(*table);
     for (const Link& link : links_) resolve(link);
     for (const auto& message : messages_) flatten(*message);

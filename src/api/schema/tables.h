@@ -57,5 +57,6 @@ extern const Table kDiscovery;
 extern const Table kJobSet;
 extern const Table kLeaderWorkerSet;
 extern const Table kMusterV1alpha1;
+extern const Table kSchedulerConfig;
 
 }  // namespace muster::api::schema

@@ -99,6 +99,70 @@ void add_least_allocated_lanes(std::span<const Share> shares, std::int64_t weigh
   }
 }
 
+void add_most_allocated_lanes(std::span<const Share> shares, std::int64_t weight,
+                              std::int32_t* totals, std::size_t rows) {
+  const Amounts64 d;
+  const Doubles f;
+  const hn::Rebind<std::int32_t, Doubles> narrow;
+  const auto zero = hn::Zero(f);
+  const auto hundred = hn::Set(f, 100.0);
+  const auto times = hn::Set(f, static_cast<double>(weight));
+  for (std::size_t row = 0; row < rows; row += hn::Lanes(d)) {
+    auto sum = zero;
+    auto weights = zero;
+    for (const Share& share : shares) {
+      const auto w = hn::Set(f, static_cast<double>(share.weight));
+      const auto capacity = hn::ConvertTo(f, hn::Load(d, share.allocatable + row));
+      const auto requested =
+          hn::ConvertTo(f, hn::Add(hn::Load(d, share.used + row), hn::Set(d, share.wanted)));
+      const auto counts = hn::Gt(capacity, zero);
+      const auto taken = hn::Min(requested, capacity);
+      const auto score =
+          hn::Floor(hn::Div(hn::Mul(taken, hundred), hn::IfThenElse(counts, capacity, hundred)));
+      sum = hn::Add(sum, hn::IfThenElseZero(counts, hn::Mul(score, w)));
+      weights = hn::Add(weights, hn::IfThenElseZero(counts, w));
+    }
+    const auto mean = hn::Floor(hn::Div(sum, hn::Max(weights, hn::Set(f, 1.0))));
+    const auto before = hn::Load(narrow, totals + row);
+    hn::Store(hn::Add(before, hn::DemoteTo(narrow, hn::Mul(mean, times))), narrow, totals + row);
+  }
+}
+
+void add_requested_to_capacity_lanes(std::span<const Share> shares, const std::int32_t* scores,
+                                     std::int64_t weight, std::int32_t* totals, std::size_t rows) {
+  const Amounts64 d;
+  const Doubles f;
+  const hn::Rebind<std::int32_t, Doubles> narrow;
+  const auto zero = hn::Zero(f);
+  const auto hundred = hn::Set(f, 100.0);
+  const auto half = hn::Set(f, 0.5);
+  const auto times = hn::Set(f, static_cast<double>(weight));
+  for (std::size_t row = 0; row < rows; row += hn::Lanes(d)) {
+    auto sum = zero;
+    auto weights = zero;
+    for (const Share& share : shares) {
+      const auto w = hn::Set(f, static_cast<double>(share.weight));
+      const auto capacity = hn::ConvertTo(f, hn::Load(d, share.allocatable + row));
+      const auto requested =
+          hn::ConvertTo(f, hn::Add(hn::Load(d, share.used + row), hn::Set(d, share.wanted)));
+      const auto has_any = hn::Gt(capacity, zero);
+      const auto taken = hn::Max(hn::Min(requested, capacity), zero);
+      const auto utilization =
+          hn::Floor(hn::Div(hn::Mul(taken, hundred), hn::IfThenElse(has_any, capacity, hundred)));
+      // Rows without the resource look up entry 0 at worst, and do not count.
+      const auto at = hn::DemoteTo(narrow, hn::IfThenElseZero(has_any, utilization));
+      const auto score = hn::PromoteTo(f, hn::GatherIndex(narrow, scores, at));
+      const auto counts = hn::And(has_any, hn::Gt(score, zero));
+      sum = hn::Add(sum, hn::IfThenElseZero(counts, hn::Mul(score, w)));
+      weights = hn::Add(weights, hn::IfThenElseZero(counts, w));
+    }
+    // A quotient of such small numbers is a half exactly or far from one.
+    const auto mean = hn::Floor(hn::Add(hn::Div(sum, hn::Max(weights, hn::Set(f, 1.0))), half));
+    const auto before = hn::Load(narrow, totals + row);
+    hn::Store(hn::Add(before, hn::DemoteTo(narrow, hn::Mul(mean, times))), narrow, totals + row);
+  }
+}
+
 // The balance of two shares, as upstream computes it: trunc((1 - |f0 - f1| / 2) * 100).
 template <class V, class M>
 HWY_INLINE V balance_lanes(const Doubles f, V used0, V used1, V capacity0, V capacity1, M both) {
@@ -192,6 +256,8 @@ namespace {
 HWY_EXPORT(narrow_by_fit_lanes);
 HWY_EXPORT(cap_by_fit_lanes);
 HWY_EXPORT(add_least_allocated_lanes);
+HWY_EXPORT(add_most_allocated_lanes);
+HWY_EXPORT(add_requested_to_capacity_lanes);
 HWY_EXPORT(add_balanced_pair_lanes);
 HWY_EXPORT(pack_keys_lanes);
 HWY_EXPORT(best_key_lanes);
@@ -199,7 +265,7 @@ HWY_EXPORT(best_key_lanes);
 // trunc((1 - deviation) * 100) over the shares that count; `wanted` is added for the balance with
 // the pod.
 double balance_at(std::span<const Share> shares, std::size_t row, bool with_pod) {
-  double fractions[8];
+  double fractions[kBalancedMax];
   std::size_t count = 0;
   double total = 0;
   for (const Share& share : shares) {
@@ -207,7 +273,8 @@ double balance_at(std::span<const Share> shares, std::size_t row, bool with_pod)
     const std::int64_t used = share.used[row] + (with_pod ? share.wanted : 0);
     double fraction = static_cast<double>(used) / static_cast<double>(share.allocatable[row]);
     if (fraction > 1) fraction = 1;
-    if (count < std::size(fractions)) fractions[count++] = fraction;
+    if (count == kBalancedMax) break;
+    fractions[count++] = fraction;
     total += fraction;
   }
   double deviation = 0;
@@ -286,6 +353,59 @@ std::int64_t least_allocated_at(std::span<const Share> shares, std::size_t row) 
     weights += share.weight;
   }
   return weights == 0 ? 0 : sum / weights;
+}
+
+void add_most_allocated(std::span<const Share> shares, std::int64_t weight, bool amounts_are_small,
+                        Column<std::int32_t>& totals) {
+  if (amounts_are_small) {
+    HWY_DYNAMIC_DISPATCH(add_most_allocated_lanes)(shares, weight, totals.data(), totals.padded());
+    return;
+  }
+  for (std::size_t row = 0; row < totals.padded(); ++row)
+    totals.data()[row] += static_cast<std::int32_t>(weight * most_allocated_at(shares, row));
+}
+
+std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row) {
+  std::int64_t sum = 0;
+  std::int64_t weights = 0;
+  for (const Share& share : shares) {
+    const std::int64_t capacity = share.allocatable[row];
+    if (capacity <= 0) continue;
+    const std::int64_t taken = std::min(share.used[row] + share.wanted, capacity);
+    sum += taken * 100 / capacity * share.weight;
+    weights += share.weight;
+  }
+  return weights == 0 ? 0 : sum / weights;
+}
+
+void add_requested_to_capacity(std::span<const Share> shares, const ShapeTable& scores,
+                               std::int64_t weight, bool amounts_are_small,
+                               Column<std::int32_t>& totals) {
+  if (amounts_are_small) {
+    HWY_DYNAMIC_DISPATCH(add_requested_to_capacity_lanes)
+    (shares, scores.data(), weight, totals.data(), totals.padded());
+    return;
+  }
+  for (std::size_t row = 0; row < totals.padded(); ++row)
+    totals.data()[row] +=
+        static_cast<std::int32_t>(weight * requested_to_capacity_at(shares, scores, row));
+}
+
+std::int64_t requested_to_capacity_at(std::span<const Share> shares, const ShapeTable& scores,
+                                      std::size_t row) {
+  std::int64_t sum = 0;
+  std::int64_t weights = 0;
+  for (const Share& share : shares) {
+    const std::int64_t capacity = share.allocatable[row];
+    if (capacity <= 0) continue;
+    const std::int64_t taken =
+        std::clamp<std::int64_t>(share.used[row] + share.wanted, 0, capacity);
+    const std::int64_t score = scores[static_cast<std::size_t>(taken * 100 / capacity)];
+    if (score <= 0) continue;
+    sum += score * share.weight;
+    weights += share.weight;
+  }
+  return weights == 0 ? 0 : (2 * sum + weights) / (2 * weights);
 }
 
 void add_balanced(std::span<const Share> shares, std::int64_t weight,

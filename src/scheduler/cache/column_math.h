@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -53,7 +54,23 @@ void add_least_allocated(std::span<const Share> shares, std::int64_t weight, boo
                          Column<std::int32_t>& totals);
 std::int64_t least_allocated_at(std::span<const Share> shares, std::size_t row);
 
-// Adds `weight` times BalancedAllocation (0..100) to every row of `totals`.
+// The same for MostAllocated: the share that would be taken, at most all of it.
+void add_most_allocated(std::span<const Share> shares, std::int64_t weight, bool amounts_are_small,
+                        Column<std::int32_t>& totals);
+std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row);
+
+// The same for RequestedToCapacityRatio: `scores` has the score, 0..100, of each percentage of
+// utilization. Resources that score 0 do not count; the mean is rounded, halves up.
+using ShapeTable = std::array<std::int32_t, 101>;
+void add_requested_to_capacity(std::span<const Share> shares, const ShapeTable& scores,
+                               std::int64_t weight, bool amounts_are_small,
+                               Column<std::int32_t>& totals);
+std::int64_t requested_to_capacity_at(std::span<const Share> shares, const ShapeTable& scores,
+                                      std::size_t row);
+
+// Adds `weight` times BalancedAllocation (0..100) to every row of `totals`. Of more shares than
+// kBalancedMax the first count.
+inline constexpr std::size_t kBalancedMax = 16;
 void add_balanced(std::span<const Share> shares, std::int64_t weight, Column<std::int32_t>& totals);
 std::int64_t balanced_at(std::span<const Share> shares, std::size_t row);
 

@@ -125,10 +125,13 @@ TEST(ColumnMath, WholeColumnsAgreeWithSingleRows) {
     CapColumn caps;
     caps.resize(rows);
     cap_by_fit(demands, slots.data(), pods.data(), caps);
-    Column<std::int32_t> least, balanced;
-    least.resize(rows);
-    balanced.resize(rows);
+    Column<std::int32_t> least, most, ratio, balanced;
+    for (auto* column : {&least, &most, &ratio, &balanced}) column->resize(rows);
+    ShapeTable scores{};
+    for (std::int32_t& score : scores) score = static_cast<std::int32_t>(random() % 101);
     add_least_allocated(shares, 3, true, least);
+    add_most_allocated(shares, 3, true, most);
+    add_requested_to_capacity(shares, scores, 3, true, ratio);
     add_balanced(shares, 2, balanced);
     for (std::size_t row = 0; row < rows; ++row) {
       const std::int32_t cap = cap_by_fit_at(demands, slots.data(), pods.data(), row);
@@ -136,6 +139,10 @@ TEST(ColumnMath, WholeColumnsAgreeWithSingleRows) {
       ASSERT_EQ(set.contains(static_cast<NodeId>(row)), cap > 0)
           << "seed " << seed << " row " << row;
       ASSERT_EQ(least.data()[row], 3 * least_allocated_at(shares, row))
+          << "seed " << seed << " row " << row;
+      ASSERT_EQ(most.data()[row], 3 * most_allocated_at(shares, row))
+          << "seed " << seed << " row " << row;
+      ASSERT_EQ(ratio.data()[row], 3 * requested_to_capacity_at(shares, scores, row))
           << "seed " << seed << " row " << row;
       ASSERT_EQ(balanced.data()[row], 2 * balanced_at(shares, row))
           << "seed " << seed << " row " << row;

@@ -196,7 +196,8 @@ std::string GroupReport::short_in_total(std::uint32_t id, const Domain& domain,
 std::string GroupReport::scarcest(std::uint32_t class_index, const Domain& domain,
                                   std::int64_t needed) {
   const Cluster& cluster = workspace_.cluster();
-  const PodClass& pods = workspace_.standing(class_index).pods();
+  const Standing& standing = workspace_.standing(class_index);
+  const PodClass& pods = standing.pods();
   std::vector<NodeId> nodes;
   for (const CellId cell : domain.cells)
     nodes.insert(nodes.end(), workspace_.topology().nodes(cell).begin(),
@@ -205,6 +206,7 @@ std::string GroupReport::scarcest(std::uint32_t class_index, const Domain& domai
   std::int64_t least = needed;
   for (const PodClass::Want& want : pods.wants) {
     const ResourceColumns& columns = cluster.resource(want.resource);
+    if (standing.profile().settings().ignored.contains(columns.name)) continue;
     std::int64_t room = 0;
     for (const NodeId node : nodes)
       room += std::max<std::int64_t>(0, columns.allocatable[node] - columns.requested[node]) /

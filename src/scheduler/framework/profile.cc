@@ -5,6 +5,13 @@
 
 namespace muster::scheduler {
 
+bool IgnoredResources::contains(std::string_view resource) const {
+  const std::size_t slash = resource.find('/');
+  if (slash == std::string_view::npos) return false;  // not an extended resource
+  return std::ranges::find(names, resource) != names.end() ||
+         std::ranges::find(groups, resource.substr(0, slash)) != groups.end();
+}
+
 Profile::Profile() : identity_(std::make_shared<const int>(0)) {}
 
 void Profile::add(const Plugin& plugin, const Points& at, std::int64_t weight) {

@@ -95,7 +95,7 @@ class Profile {
   bool runs(std::string_view plugin, ExtensionPoint point) const;
 
   const ProfileSettings& settings() const { return settings_; }
-  void set(ProfileSettings settings) { settings_ = settings; }
+  void set(ProfileSettings settings) { settings_ = std::move(settings); }
 
   // Equal for copies of one profile, different for any two made apart; what is derived is cached
   // under it.

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/time.h"
 
@@ -25,8 +28,17 @@ struct PreemptionArgs {
   std::uint64_t steps_max = 2'000'000;
 };
 
+// Extended resources that are not compared with what a node has: somebody else looks after them.
+struct IgnoredResources {
+  std::vector<std::string> names = {};
+  std::vector<std::string> groups = {};  // what stands before the slash
+
+  bool contains(std::string_view resource) const;
+};
+
 // What a profile says beside its plugins.
 struct ProfileSettings {
+  IgnoredResources ignored = {};
   PreemptionArgs preemption = {};
   // How many of the placements of a group are scored, of a hundred. None: all; 0: the share that
   // upstream finds by the number of placements.

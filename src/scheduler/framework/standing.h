@@ -32,6 +32,7 @@ class Standing {
  public:
   // Both must outlive it.
   Standing(const PodClass& pods, const Profile& profile, Cluster& cluster);
+  const Profile& profile() const { return profile_; }
 
   const PodClass& pods() const { return pods_; }
 

@@ -34,7 +34,7 @@ std::optional<std::vector<std::string>> pinned_names(const api::PodNeeds& needs)
 
 class NodeAffinityFilterPass final : public FilterPass {
  public:
-  NodeAffinityFilterPass(const PodClass& pods, const Cluster& cluster)
+  NodeAffinityFilterPass(const NodeAffinityArgs& args, const PodClass& pods, const Cluster& cluster)
       : cluster_(cluster),
         selector_(pods.needs->node_selector, cluster),
         names_(pinned_names(*pods.needs)) {
@@ -42,10 +42,13 @@ class NodeAffinityFilterPass final : public FilterPass {
     has_required_ = pods.needs->has_required;
     for (const api::NodeSelectorTerm& term : pods.needs->required)
       terms_.emplace_back(term, cluster);
+    has_added_ = args.has_required;
+    for (const api::NodeSelectorTerm& term : args.required) added_.emplace_back(term, cluster);
   }
 
   void refresh() override {
     selector_.refresh();
+    for (CompiledTerm& term : added_) term.refresh();
     for (CompiledTerm& term : terms_) term.refresh();
   }
   void narrow(NodeSet& candidates) const override {
@@ -61,12 +64,14 @@ class NodeAffinityFilterPass final : public FilterPass {
     candidates.keep_if([this](NodeId node) { return admits(node); });
   }
   bool admits(NodeId node) const override {
+    if (has_added_ && !matches_any(added_, node)) return false;
     if (has_selector_ && !selector_.matches(node)) return false;
-    return !has_required_ ||
-           std::ranges::any_of(terms_, [&](const auto& term) { return term.matches(node); });
+    return !has_required_ || matches_any(terms_, node);
   }
   Verdict ask(NodeId node) const override {
     if (admits(node)) return Verdict::accept();
+    if (has_added_ && !matches_any(added_, node))
+      return Verdict::refuse("node(s) didn't match scheduler-enforced node affinity", Remedy::None);
     return Verdict::refuse("node(s) didn't match Pod's node affinity/selector", Remedy::None);
   }
   std::optional<std::string> refuses_everywhere() const override {
@@ -76,21 +81,29 @@ class NodeAffinityFilterPass final : public FilterPass {
   const std::vector<std::string>* only_on() const override { return names_ ? &*names_ : nullptr; }
 
  private:
+  static bool matches_any(const std::vector<CompiledTerm>& terms, NodeId node) {
+    return std::ranges::any_of(terms, [&](const auto& term) { return term.matches(node); });
+  }
+
   const Cluster& cluster_;
   CompiledTerm selector_;
+  std::vector<CompiledTerm> added_;  // the profile's
   std::vector<CompiledTerm> terms_;
   std::optional<std::vector<std::string>> names_;
   bool has_selector_ = false;
   bool has_required_ = false;
+  bool has_added_ = false;
 };
 
 // Raw score: the sum of the weights of matching preferred terms; more is better.
 class NodeAffinityScorePass final : public ScorePass {
  public:
-  NodeAffinityScorePass(const PodClass& pods, const Cluster& cluster) {
-    for (const api::PreferredNodeTerm& preferred : pods.needs->preferred)
-      if (preferred.weight != 0)
-        terms_.push_back({preferred.weight, CompiledTerm(preferred.term, cluster)});
+  NodeAffinityScorePass(const NodeAffinityArgs& args, const PodClass& pods,
+                        const Cluster& cluster) {
+    for (const auto* list : {&args.preferred, &pods.needs->preferred})
+      for (const api::PreferredNodeTerm& preferred : *list)
+        if (preferred.weight != 0)
+          terms_.push_back({preferred.weight, CompiledTerm(preferred.term, cluster)});
   }
 
   Form form() const override { return Form::Raw; }
@@ -115,28 +128,34 @@ class NodeAffinityScorePass final : public ScorePass {
   std::vector<Term> terms_;
 };
 
-bool selects(const api::Object& pod, const api::ObjectPtr& node) {
-  return matches_selection(pod.view<api::PodView>().needs, node->meta().name, node->meta().labels);
-}
-
 }  // namespace
 
 std::unique_ptr<FilterPass> NodeAffinity::prepare_filter(const PodClass& pods,
                                                          const Cluster& cluster) const {
-  if (!pods.needs->has_required && pods.needs->node_selector.empty()) return nullptr;
-  return std::make_unique<NodeAffinityFilterPass>(pods, cluster);
+  if (!args_.has_required && !pods.needs->has_required && pods.needs->node_selector.empty())
+    return nullptr;
+  return std::make_unique<NodeAffinityFilterPass>(args_, pods, cluster);
 }
 
 std::unique_ptr<ScorePass> NodeAffinity::prepare_score(const PodClass& pods,
                                                        const Cluster& cluster) const {
-  if (pods.needs->preferred.empty()) return nullptr;
-  return std::make_unique<NodeAffinityScorePass>(pods, cluster);
+  if (args_.preferred.empty() && pods.needs->preferred.empty()) return nullptr;
+  return std::make_unique<NodeAffinityScorePass>(args_, pods, cluster);
+}
+
+bool NodeAffinity::accepts(const api::Object& pod, const api::Object& node) const {
+  const auto& meta = node.meta();
+  const bool added = !args_.has_required ||
+                     std::ranges::any_of(args_.required, [&](const api::NodeSelectorTerm& term) {
+                       return matches(term, meta.name, meta.labels);
+                     });
+  return added && matches_selection(pod.view<api::PodView>().needs, meta.name, meta.labels);
 }
 
 bool NodeAffinity::could_help(const api::Object& pod, const ClusterEvent& event) const {
   if (event.resource != Resource::Node || event.after == nullptr) return false;
   if (event.action != Action::Add && event.action != Action::UpdateNodeLabel) return false;
-  return selects(pod, event.after) && (event.before == nullptr || !selects(pod, event.before));
+  return accepts(pod, *event.after) && (event.before == nullptr || !accepts(pod, *event.before));
 }
 
 }  // namespace muster::scheduler

@@ -15,14 +15,18 @@ using Demands = boost::container::small_vector<Demand, 8>;
 
 class FitPass final : public FilterPass {
  public:
-  FitPass(const PodClass& pods, const Cluster& cluster) : pods_(pods), cluster_(cluster) {}
+  FitPass(const NodeResourcesFitArgs& args, const PodClass& pods, const Cluster& cluster)
+      : cluster_(cluster) {
+    for (const PodClass::Want& want : pods.wants)
+      if (!args.ignored.contains(cluster.resource(want.resource).name)) wants_.push_back(want);
+  }
 
   void narrow(NodeSet& candidates) const override {
     narrow_by_fit(demands(), cluster_.pod_slots().data(), cluster_.pods_on().data(), candidates);
   }
   bool admits(NodeId node) const override {
     if (cluster_.pods_on()[node] >= cluster_.pod_slots()[node]) return false;
-    return std::ranges::all_of(pods_.wants, [&](const PodClass::Want& want) {
+    return std::ranges::all_of(wants_, [&](const PodClass::Want& want) {
       const ResourceColumns& columns = cluster_.resource(want.resource);
       return want.amount <= columns.allocatable[node] - columns.requested[node];
     });
@@ -37,7 +41,7 @@ class FitPass final : public FilterPass {
   }
   std::int32_t cap_at(NodeId node) const override {
     std::int64_t cap = cluster_.pod_slots()[node] - cluster_.pods_on()[node];
-    for (const PodClass::Want& want : pods_.wants) {
+    for (const PodClass::Want& want : wants_) {
       const ResourceColumns& columns = cluster_.resource(want.resource);
       const std::int64_t available = columns.allocatable[node] - columns.requested[node];
       if (available < want.amount) return 0;
@@ -49,7 +53,7 @@ class FitPass final : public FilterPass {
     Verdict verdict;
     if (cluster_.pods_on()[node] + 1 > cluster_.pod_slots()[node])
       verdict.add("Too many pods", Remedy::Eviction);
-    for (const PodClass::Want& want : pods_.wants) {
+    for (const PodClass::Want& want : wants_) {
       const ResourceColumns& columns = cluster_.resource(want.resource);
       if (want.amount > columns.allocatable[node] - columns.requested[node])
         verdict.add(columns.insufficient,
@@ -61,21 +65,34 @@ class FitPass final : public FilterPass {
  private:
   Demands demands() const {
     Demands demands;
-    for (const PodClass::Want& want : pods_.wants) {
+    for (const PodClass::Want& want : wants_) {
       const ResourceColumns& columns = cluster_.resource(want.resource);
       demands.push_back({columns.allocatable.data(), columns.requested.data(), want.amount});
     }
     return demands;
   }
 
-  const PodClass& pods_;
+  boost::container::small_vector<PodClass::Want, 4> wants_;  // without what is ignored
   const Cluster& cluster_;
 };
+
+// Linear between the points, in integers that are cut toward zero.
+std::int64_t shape_at(std::span<const ShapePoint> shape, std::int64_t utilization) {
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (utilization > shape[i].utilization) continue;
+    if (i == 0) return shape[0].score * 10;
+    const ShapePoint& low = shape[i - 1];
+    const ShapePoint& high = shape[i];
+    return low.score * 10 + (high.score - low.score) * 10 * (utilization - low.utilization) /
+                                (high.utilization - low.utilization);
+  }
+  return shape.empty() ? 0 : shape.back().score * 10;
+}
 
 class AllocationPass final : public ScorePass {
  public:
   AllocationPass(const NodeResourcesFitArgs& args, const PodClass& pods, const Cluster& cluster)
-      : args_(args), cluster_(cluster), parts_(cluster, AllocationParts::Used::NonZero) {
+      : args_(args), shape_(tabulate(args.shape)), parts_(cluster, AllocationParts::Used::NonZero) {
     for (const ResourceWeight& resource : args.resources) {
       const std::int64_t wanted = resource.name == "cpu" ? pods.needs->score_cpu_milli
                                   : resource.name == "memory"
@@ -88,12 +105,14 @@ class AllocationPass final : public ScorePass {
   Form form() const override { return Form::Local; }
   void add_local(std::int64_t weight, Column<std::int32_t>& totals) const override {
     const AllocationParts::Shares shares = parts_.shares();
-    if (args_.strategy == AllocationStrategy::LeastAllocated) {
-      add_least_allocated(shares, weight, parts_.are_small(), totals);
-      return;
+    switch (args_.strategy) {
+      case AllocationStrategy::LeastAllocated:
+        return add_least_allocated(shares, weight, parts_.are_small(), totals);
+      case AllocationStrategy::MostAllocated:
+        return add_most_allocated(shares, weight, parts_.are_small(), totals);
+      case AllocationStrategy::RequestedToCapacityRatio: break;
     }
-    for (std::size_t row = 0; row < cluster_.rows(); ++row)
-      totals.data()[row] += static_cast<std::int32_t>(weight * score_at(shares, row));
+    add_requested_to_capacity(shares, shape_, weight, parts_.are_small(), totals);
   }
   std::int64_t local(NodeId node) const override {
     return score_at(parts_.shares(), index_of(node));
@@ -106,25 +125,13 @@ class AllocationPass final : public ScorePass {
       case AllocationStrategy::MostAllocated: return most_allocated_at(shares, row);
       case AllocationStrategy::RequestedToCapacityRatio: break;
     }
-    return requested_to_capacity_at(shares, args_.shape, row);
+    return requested_to_capacity_at(shares, shape_, row);
   }
 
   const NodeResourcesFitArgs& args_;
-  const Cluster& cluster_;
+  const ShapeTable shape_;
   AllocationParts parts_;
 };
-
-std::int64_t shape_at(std::span<const ShapePoint> shape, std::int64_t utilization) {
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (utilization > shape[i].utilization) continue;
-    if (i == 0) return shape[0].score * 10;
-    const ShapePoint& low = shape[i - 1];
-    const ShapePoint& high = shape[i];
-    return low.score * 10 + (high.score - low.score) * 10 * (utilization - low.utilization) /
-                                (high.utilization - low.utilization);
-  }
-  return shape.empty() ? 0 : shape.back().score * 10;
-}
 
 bool held_a_node(const api::Object& pod) {
   const auto& view = pod.view<api::PodView>();
@@ -160,7 +167,7 @@ bool node_could_help(const api::Amounts& requests, const ClusterEvent& event) {
 
 std::unique_ptr<FilterPass> NodeResourcesFit::prepare_filter(const PodClass& pods,
                                                              const Cluster& cluster) const {
-  return std::make_unique<FitPass>(pods, cluster);
+  return std::make_unique<FitPass>(args_, pods, cluster);
 }
 
 std::unique_ptr<ScorePass> NodeResourcesFit::prepare_score(const PodClass& pods,
@@ -190,49 +197,11 @@ bool NodeResourcesFit::could_help(const api::Object& pod, const ClusterEvent& ev
   }
 }
 
-namespace {
-
-// The shares of a row scored one by one, each as often as its weight says: score(requested,
-// capacity), or nullopt to leave it out.
-struct WeightedSum {
-  std::int64_t sum = 0;
-  std::int64_t weights = 0;
-};
-template <typename Score>
-WeightedSum sum_shares(std::span<const Share> shares, std::size_t row, Score&& score) {
-  WeightedSum total;
-  for (const Share& share : shares) {
-    const std::int64_t capacity = share.allocatable[row];
-    if (capacity <= 0) continue;
-    const std::optional<std::int64_t> scored = score(share.used[row] + share.wanted, capacity);
-    if (!scored) continue;
-    total.sum += *scored * share.weight;
-    total.weights += share.weight;
-  }
-  return total;
-}
-
-}  // namespace
-
-std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row) {
-  const WeightedSum total =
-      sum_shares(shares, row, [](std::int64_t requested, std::int64_t capacity) {
-        return std::optional(std::min(requested, capacity) * 100 / capacity);
-      });
-  return total.weights == 0 ? 0 : total.sum / total.weights;
-}
-
-std::int64_t requested_to_capacity_at(std::span<const Share> shares,
-                                      std::span<const ShapePoint> shape, std::size_t row) {
-  const WeightedSum total =
-      sum_shares(shares, row, [&](std::int64_t requested, std::int64_t capacity) {
-        const std::int64_t score =
-            shape_at(shape, requested > capacity ? 100 : requested * 100 / capacity);
-        return score > 0 ? std::optional(score) : std::nullopt;
-      });
-  if (total.weights == 0) return 0;
-  return static_cast<std::int64_t>(
-      std::round(static_cast<double>(total.sum) / static_cast<double>(total.weights)));
+ShapeTable tabulate(std::span<const ShapePoint> shape) {
+  ShapeTable table{};
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table[i] = static_cast<std::int32_t>(shape_at(shape, static_cast<std::int64_t>(i)));
+  return table;
 }
 
 }  // namespace muster::scheduler

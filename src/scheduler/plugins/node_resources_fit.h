@@ -6,6 +6,7 @@
 
 #include "scheduler/cache/column_math.h"
 #include "scheduler/framework/plugin.h"
+#include "scheduler/framework/profile_settings.h"
 
 namespace muster::scheduler {
 
@@ -29,7 +30,8 @@ struct ShapePoint {
 struct NodeResourcesFitArgs {
   AllocationStrategy strategy = AllocationStrategy::LeastAllocated;
   std::vector<ResourceWeight> resources = {{"cpu", 1}, {"memory", 1}};
-  std::vector<ShapePoint> shape;
+  std::vector<ShapePoint> shape = {};
+  IgnoredResources ignored = {};  // by the filter
 };
 
 // A node must have room for what the pod requests; by default emptier nodes are better.
@@ -47,9 +49,7 @@ class NodeResourcesFit final : public Filter, public Score, public Hints {
   NodeResourcesFitArgs args_;
 };
 
-// One row of the other strategies; LeastAllocated is in column_math.h.
-std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row);
-std::int64_t requested_to_capacity_at(std::span<const Share> shares,
-                                      std::span<const ShapePoint> shape, std::size_t row);
+// The score, 0..100, at each percentage of utilization.
+ShapeTable tabulate(std::span<const ShapePoint> shape);
 
 }  // namespace muster::scheduler

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "scheduler/framework/profile_settings.h"
+#include "scheduler/plugins/node_affinity.h"
 #include "scheduler/plugins/node_resources_fit.h"
 
 namespace muster::scheduler {
@@ -13,6 +14,7 @@ namespace muster::scheduler {
 struct PluginArgs {
   NodeResourcesFitArgs fit = {};
   std::vector<std::string> balanced_resources = {"cpu", "memory"};
+  NodeAffinityArgs node_affinity = {};
   PreemptionArgs preemption = {};
 };
 

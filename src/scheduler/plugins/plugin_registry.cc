@@ -62,7 +62,7 @@ std::span<const RegisteredPlugin> plugin_registry() {
       row<NodeName>(),
       row<NodeUnschedulable>(),
       row<TaintToleration>(3),
-      row<NodeAffinity>(2),
+      row<NodeAffinity, &PluginArgs::node_affinity>(2),
       row<NodePorts>(),
       row<NodeResourcesFit, &PluginArgs::fit>(1),
       permanent(row<DynamicResources>(2)),

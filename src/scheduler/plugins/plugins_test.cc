@@ -119,14 +119,14 @@ TEST(NodeResourcesFitScore, OtherStrategiesGiveUpstreamsNumbers) {
   EXPECT_EQ(most_allocated_at(d5.shares(100, 200 * kMi), 0), 63);
   const Strategy d8{{4000, 4}, {1000, 0}};
   EXPECT_EQ(least_allocated_at(d8.shares(500, 1, 1, 5), 0), 72);
-  const std::vector<ShapePoint> rising{{0, 0}, {100, 10}};
+  const ShapeTable rising = tabulate(std::vector<ShapePoint>{{0, 0}, {100, 10}});
   const Strategy d10{{4000, 8 * kGi}, {0, 0}};
   EXPECT_EQ(requested_to_capacity_at(d10.shares(1500, 4 * kGi), rising, 0), 44);
-  const std::vector<ShapePoint> falling{{0, 10}, {70, 0}};
+  const ShapeTable falling = tabulate(std::vector<ShapePoint>{{0, 10}, {70, 0}});
   const Strategy d11{{100, 100}, {0, 0}};
   EXPECT_EQ(requested_to_capacity_at(d11.shares(33, 33), falling, 0), 53);
   EXPECT_EQ(requested_to_capacity_at(d11.shares(0, 50), rising, 0), 50);
-  const std::vector<ShapePoint> bent{{0, 0}, {50, 5}, {100, 10}};
+  const ShapeTable bent = tabulate(std::vector<ShapePoint>{{0, 0}, {50, 5}, {100, 10}});
   EXPECT_EQ(requested_to_capacity_at(d11.shares(51, 40), bent, 0), 46);
 }
 

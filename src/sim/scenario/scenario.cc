@@ -21,8 +21,37 @@ Result<Scenario::Step> read_step(const Line& line) {
   return step;
 }
 
-Result<Scenario> read_scenario(std::string_view text) {
+// Takes the block below a line "configuration" out of the text, as the scheduler configuration that
+// it is; blank lines stay, so that line numbers do. What every file begins with may be left out.
+std::string take_configuration(std::string& text) {
+  std::string block;
+  std::string rest;
+  bool is_inside = false;
+  for (std::string_view left = text; !left.empty();) {
+    const std::size_t end = std::min(left.find('\n'), left.size());
+    const std::string_view line = left.substr(0, end);
+    left.remove_prefix(std::min(end + 1, left.size()));
+    is_inside = line == "configuration" || (is_inside && (line.empty() || line.front() == ' '));
+    if (is_inside && line != "configuration") block += fmt::format("{}\n", line);
+    rest += is_inside ? "\n" : fmt::format("{}\n", line);
+  }
+  text = std::move(rest);
+  if (block.empty() || block.find("apiVersion:") != std::string::npos) return block;
+  // A member of the block's own indentation cannot follow one without: the head is indented too.
+  const std::string margin = block.substr(0, block.find_first_not_of(' '));
+  return fmt::format(
+      "{0}apiVersion: kubescheduler.config.k8s.io/v1\n{0}kind: KubeSchedulerConfiguration\n{1}",
+      margin, block);
+}
+
+Result<Scenario> read_scenario(std::string_view written) {
   Scenario scenario;
+  std::string text(written);
+  if (const std::string config = take_configuration(text); !config.empty()) {
+    Result<scheduler::SchedulerConfig> read = scheduler::read_scheduler_config(config);
+    if (!read) return fail(Reason::Invalid, " the configuration: {}", read.error().message);
+    scenario.scheduler = std::move(*read);
+  }
   const std::vector<Line> lines = TRY(read_lines(text));
   for (const Line& line : lines) {
     if (line.text.starts_with(kExpectedToFail)) {
@@ -67,7 +96,9 @@ std::string everybody(const Stage& stage) {
 class Play {
  public:
   Play(const Scenario& scenario, ScenarioOptions options)
-      : scenario_(scenario), options_(std::move(options)), stage_(options_.seed) {}
+      : scenario_(scenario),
+        options_(std::move(options)),
+        stage_(options_.seed, config_of(scenario, options_)) {}
 
   // What is wrong; empty if nothing. It ends at the first step where something is.
   std::string run() {
@@ -78,6 +109,13 @@ class Play {
   std::string history() const { return stage_.history(); }
 
  private:
+  static scheduler::SchedulerConfig config_of(const Scenario& scenario,
+                                              const ScenarioOptions& options) {
+    scheduler::SchedulerConfig config = scenario.scheduler;
+    if (options.profiles) config.profiles = *options.profiles;
+    return config;
+  }
+
   std::string play(const Scenario::Step& step) {
     if (options_.say) options_.say(fmt::format("{}\n", step.text));
     stage_.begin_step();
@@ -130,7 +168,7 @@ Result<Scenario> parse_scenario(std::string_view file, std::string_view text) {
 std::string run_scenario(const Scenario& scenario, const ScenarioOptions& options) {
   Play first(scenario, options);
   std::string wrong = first.run();
-  Play second(scenario, {.seed = options.seed, .say = {}});
+  Play second(scenario, {.seed = options.seed, .say = {}, .profiles = options.profiles});
   second.run();
   if (first.history() != second.history())
     return fmt::format("{}: two runs with seed {} have different histories\n{}{}", scenario.file,

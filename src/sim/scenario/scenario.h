@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "scheduler/config/scheduler_config.h"
 #include "sim/scenario/expectation.h"
 #include "sim/scenario/verbs.h"
 
@@ -22,6 +24,7 @@ struct Scenario {
   };
   std::string file;
   std::string known_fault;  // "expected to fail: …": why, as long as nobody mended it
+  scheduler::SchedulerConfig scheduler = {};  // "configuration": the defaults without one
   std::vector<Step> steps;
 };
 
@@ -32,6 +35,9 @@ struct ScenarioOptions {
   std::uint64_t seed = 1;
   // RecordedEvent every step, what came of it and a map of the cluster; may be empty.
   std::function<void(std::string_view)> say = {};
+  // The scheduler's profiles instead of those that the text says; for plugins that no text can
+  // name.
+  std::optional<scheduler::Profiles> profiles = {};
 };
 
 // Plays the scenario on the product itself under virtual time, twice: the second history must equal

@@ -16,9 +16,13 @@ using api::JsonObject;
 using api::ObjectPtr;
 using std::chrono::seconds;
 
-World::Options options_of(std::uint64_t seed, AttemptLog& log) {
+World::Options options_of(std::uint64_t seed, const scheduler::SchedulerConfig& config,
+                          AttemptLog& log) {
   World::Options options;
   options.seed = seed;
+  options.scheduler.profiles = config.profiles;
+  options.scheduler.initial_backoff = config.initial_backoff;
+  options.scheduler.max_backoff = config.max_backoff;
   options.scheduler.observe = [&log](const scheduler::Plan& plan, Time now) {
     log.record(plan, now);
   };
@@ -38,7 +42,8 @@ bool binds(const api::Request& request, const std::set<std::string>& pods) {
 
 }  // namespace
 
-Stage::Stage(std::uint64_t seed) : world_(options_of(seed, log_)) {
+Stage::Stage(std::uint64_t seed, const scheduler::SchedulerConfig& scheduler)
+    : world_(options_of(seed, scheduler, log_)) {
   world_.run_until_idle();
   world_.hold_scheduler(true);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scheduler/config/scheduler_config.h"
 #include "sim/scenario/attempt_log.h"
 #include "sim/scenario/cast.h"
 #include "sim/world.h"
@@ -19,7 +20,7 @@ namespace muster::sim {
 // let it.
 class Stage {
  public:
-  explicit Stage(std::uint64_t seed);
+  explicit Stage(std::uint64_t seed, const scheduler::SchedulerConfig& scheduler = {});
 
   World& world() { return world_; }
   const World& world() const { return world_; }

@@ -279,6 +279,28 @@ std::vector<BootstrapObject> authority_readers() {
                                       subject("User", "system:kube-scheduler")}}}}};
 }
 
+// Whoever may ask for an explanation may read how the scheduler decides.
+std::vector<BootstrapObject> settings_readers() {
+  const api::Kind* const roles = api::find_kind(kRbac, "Role");
+  const api::Kind* const bindings = api::find_kind(kRbac, "RoleBinding");
+  CHECK(roles != nullptr);
+  CHECK(bindings != nullptr);
+  constexpr std::string_view kReader = "muster:scheduler-settings-reader";
+  JsonObject meta = metadata(kReader);
+  meta.emplace("namespace", "kube-public");
+  JsonObject rule{{"verbs", list(kRead)},
+                  {"apiGroups", list("core")},
+                  {"resources", list("configmaps")},
+                  {"resourceNames", list("muster-scheduler")}};
+  return {{.kind = roles,
+           .document = JsonObject{{"metadata", meta}, {"rules", JsonArray{std::move(rule)}}}},
+          {.kind = bindings,
+           .document = JsonObject{
+               {"metadata", meta},
+               {"roleRef", JsonObject{{"apiGroup", kRbac}, {"kind", "Role"}, {"name", kReader}}},
+               {"subjects", JsonArray{subject("Group", "system:authenticated")}}}}};
+}
+
 }  // namespace
 
 std::vector<BootstrapObject> bootstrap_roles() {
@@ -292,6 +314,7 @@ std::vector<BootstrapObject> bootstrap_roles() {
   for (const Grant& grant : all_grants())
     out.push_back({.kind = bindings, .document = grant_json(grant)});
   std::ranges::move(authority_readers(), std::back_inserter(out));
+  std::ranges::move(settings_readers(), std::back_inserter(out));
   return out;
 }
 
