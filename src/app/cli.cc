@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/build_verb.h"
 #include "app/data_dir.h"
 #include "app/explain_verb.h"
 #include "app/limit_flags.h"
@@ -237,6 +238,32 @@ int explain(const ExplainFlags& flags) {
   return kOk;
 }
 
+void add_build_flags(CLI::App& verb, BuildFlags& flags) {
+  verb.add_option("-f,--filename", flags.file,
+                  "A file of manifests, YAML or JSON; - reads them here")
+      ->required();
+  verb.add_option("-n,--namespace", flags.name_space, "Namespace of objects that name none")
+      ->capture_default_str();
+  verb.add_option("-o,--output", flags.output, "yaml, json or tree")->capture_default_str();
+  verb.add_option("--job-workloads", flags.job_workloads,
+                  "Which Jobs are grouped: all, or requested (those that say spec.scheduling)")
+      ->capture_default_str();
+  verb.add_option("--job-gang-default", flags.job_gang_default,
+                  "Which Jobs are gangs unless they say otherwise: none, or indexed")
+      ->capture_default_str();
+  verb.add_option("--feature-gates", flags.feature_gates, "Features to switch on or off")
+      ->allow_extra_args(false)
+      ->type_name("NAME=BOOL,...");
+}
+
+int build(const BuildFlags& flags) {
+  const Result<BuildText> text = build_from_file(flags);
+  if (!text) return refuse(text.error().message);
+  for (const std::string& note : text->notes) fmt::print(stderr, "{}\n", note);
+  fmt::print("{}", text->output);
+  return kOk;
+}
+
 // "muster", or "kubectl muster" when kubectl runs it as a plugin: by the name kubectl-muster.
 std::string called_as(const char* path) {
   const std::string_view file = path;
@@ -267,6 +294,10 @@ int run(int argc, char** argv) {
   CLI::App* explain_verb = app.add_subcommand(
       "explain", "Say why a group or a pod waits, and what would help; for any cluster");
   add_explain_flags(*explain_verb, explain_flags);
+  BuildFlags build_flags;
+  CLI::App* build_verb = app.add_subcommand(
+      "build", "Show the Workloads and groups that manifests become; needs no server");
+  add_build_flags(*build_verb, build_flags);
   CLI::App* simulate_verb =
       app.add_subcommand("simulate", "Play a scenario text and show what the scheduler does");
   std::string scenario;
@@ -286,6 +317,7 @@ int run(int argc, char** argv) {
   }
   if (up_verb->parsed()) return up(flags);
   if (store_verb->parsed()) return store(*store_verb, store_flags);
+  if (build_verb->parsed()) return build(build_flags);
   if (explain_verb->parsed()) return explain(explain_flags);
   if (simulate_verb->parsed()) {
     const Result<void> played = simulate(scenario);

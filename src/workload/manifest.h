@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+#include "workload/job.h"
+
+// Files of manifests, compiled without a server: what Muster would make of them.
+namespace muster::workload {
+
+struct ManifestOptions {
+  std::string name_space = "default";  // of objects that name none
+  JobOptions jobs = {};
+};
+
+// Pods of a Job that will name a group.
+struct PodLink {
+  std::string job;  // namespace/name
+  std::int64_t pods = 0;
+  std::string pod_group;
+};
+
+struct CompiledManifest {
+  // With apiVersion and kind, in the order they are created: each document of the file in the form
+  // of 1.37, followed by what is made for it.
+  std::vector<api::Json> documents;
+  std::vector<PodLink> links;
+  // What was changed and why something was left alone, a sentence each.
+  std::vector<std::string> notes;
+};
+
+// Reads YAML or JSON, one or more documents, with the names of 1.37 or of the proposals before it.
+// Jobs become Workload and PodGroup, Workloads the groups of their templates; other kinds stay as
+// they are. Invalid names the document, the field and what is wrong, in the server's words.
+Result<CompiledManifest> compile_manifest(std::string_view text, const ManifestOptions& options);
+
+// As a file for kubectl: YAML documents, the links as comments; a List in JSON with member `links`;
+// or a drawing of who belongs to whom.
+std::string print_yaml(const CompiledManifest& manifest);
+std::string print_json(const CompiledManifest& manifest);
+std::string print_tree(const CompiledManifest& manifest);
+
+}  // namespace muster::workload
