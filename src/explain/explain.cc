@@ -10,6 +10,7 @@
 
 #include "api/kinds/kind.h"
 #include "api/views/pod_facts.h"
+#include "explain/evictions.h"
 #include "explain/missing_labels.h"
 #include "explain/near_names.h"
 #include "explain/node_reasons.h"
@@ -130,6 +131,9 @@ class Explainer {
                            out.state == State::BehindOthers;
     if (has_place) place_members(model_, key, tree.plan ? &*tree.plan : nullptr, out);
     if (!has_place) out.proof = proof_of(tree, *culprit_above(model_, tree, level));
+    const bool may_preempt =
+        tree.root && (out.state == State::Unschedulable || out.state == State::Unresolved);
+    if (may_preempt) out.evictions = evictions_for(model_, *tree.root, objects_.read_at);
     const std::vector<ObjectPtr> without_node = pods_without_node(model_, tree);
     if (tree.fault.empty()) out.reasons = ask_nodes(model_, without_node);
     if (!has_place) out.no_such_label = missing_labels(model_, &tree, without_node);
@@ -239,6 +243,9 @@ class Explainer {
         fmt::format("{} is unschedulable: {}", subject,
                     plan.refusals.empty() ? "no node takes it." : plan.refusals.front().message);
     if (!out.sentence.ends_with('.')) out.sentence += '.';
+    if (!plan.refusals.empty() &&
+        plan.refusals.front().outcome == scheduler::Outcome::Unschedulable)
+      out.evictions = evictions_for(model_, pod, objects_.read_at);
     out.reasons = ask_nodes(model_, {pod});
     out.no_such_label = missing_labels(model_, nullptr, {pod});
     relax(trial, out);

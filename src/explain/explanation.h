@@ -95,9 +95,10 @@ struct Explanation {
   std::string name_space;
   std::string name;
   State state = State::Held;
-  std::string sentence;  // the one dominant reason, with a full stop
-  std::string proof;     // why a "no" is a "no", or that it is none; empty if there is no "no"
-  std::string note;      // what could not be looked at; empty if all was
+  std::string sentence;   // the one dominant reason, with a full stop
+  std::string proof;      // why a "no" is a "no", or that it is none; empty if there is no "no"
+  std::string evictions;  // whom preemption would evict for it; empty if nobody
+  std::string note;       // what could not be looked at; empty if all was
   std::vector<std::string> no_such_label;  // labels that are asked for and that no node has
   std::vector<std::string> ahead;    // who comes before it in the queue, if they are in the way
   std::vector<Level> tree;           // root first, parents before children; empty for a lone pod

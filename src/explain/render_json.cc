@@ -103,6 +103,7 @@ std::string render_json(const Explanation& about) {
                  {"state", state_name(about.state)},
                  {"sentence", about.sentence}};
   if (!about.proof.empty()) out["proof"] = about.proof;
+  if (!about.evictions.empty()) out["evictions"] = about.evictions;
   if (!about.no_such_label.empty())
     out["noSuchLabel"] = JsonArray(about.no_such_label.begin(), about.no_such_label.end());
   if (!about.note.empty()) out["note"] = about.note;

@@ -184,6 +184,7 @@ void write_relaxations(const Explanation& about, std::string& out) {
 std::string render_text(const Explanation& about) {
   std::string out = about.sentence + "\n";
   if (!about.proof.empty()) out += about.proof + "\n";
+  if (!about.evictions.empty()) out += about.evictions + "\n";
   for (const std::string& sentence : about.no_such_label) out += "Note: " + sentence + "\n";
   if (!about.note.empty()) out += "Note: " + about.note + "\n";
   write_tree(about.tree, out);

@@ -1,0 +1,56 @@
+#include "explain/evictions.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "scheduler/preemption/preemption.h"
+
+namespace muster::explain {
+namespace {
+
+using scheduler::ExtensionPoint;
+using scheduler::PreemptionPlan;
+
+constexpr std::size_t kNamesMax = 8;
+
+std::string sentence(const PreemptionPlan& plan) {
+  if (plan.answer == PreemptionPlan::Answer::Waits)
+    return "It waits for pods that are ending already.";
+  if (plan.answer != PreemptionPlan::Answer::Preempts) return {};
+  std::vector<std::string> names;
+  for (const scheduler::VictimUnit& unit : plan.victims)
+    for (const scheduler::VictimUnit::Pod& pod : unit.pods)
+      names.push_back(api::key_text(pod.pod->meta()));
+  const std::size_t count = names.size();
+  if (count > kNamesMax) {
+    names.resize(kNamesMax);
+    names.push_back(fmt::format("and {} more", count - kNamesMax));
+  }
+  return fmt::format("It may preempt: {} of lower priority would go, at least {} must: {}.",
+                     count == 1 ? "1 pod" : fmt::format("{} pods", count), plan.victims_at_least,
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string evictions_for(scheduler::ClusterModel& model, const scheduler::GroupKey& root,
+                          Time now) {
+  if (!model.runnable(root)) return {};
+  const scheduler::Group tree = model.build(root);
+  const scheduler::Profile& profile = model.profile_of(tree);
+  if (!profile.runs("DefaultPreemption", ExtensionPoint::PodGroupPostFilter)) return {};
+  model.count_nominated(tree);
+  return sentence(preempt_for_group(model, tree, profile.settings().preemption, now));
+}
+
+std::string evictions_for(scheduler::ClusterModel& model, const api::ObjectPtr& pod, Time now) {
+  const scheduler::Profile& profile = model.profile_of(*pod);
+  if (!profile.runs("DefaultPreemption", ExtensionPoint::PostFilter)) return {};
+  const scheduler::PendingPod pending{pod, 0, {}, model.nominations().node_of(pod->meta().uid)};
+  model.count_nominated(pending);
+  return sentence(preempt_for_pod(model, pending, profile.settings().preemption, now));
+}
+
+}  // namespace muster::explain
