@@ -50,7 +50,7 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
                else
                  tree_bound(tree, now);
              }),
-      preemptions_(model, queue, report, calls),
+      preemptions_(model, queue, report, calls, options.metrics),
       offers_group_bindings_(options.group_bindings) {}
 
 void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now) {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/kinds/kind.h"
 #include "api/views/pod_facts.h"
 #include "scheduler/queue/changes.h"
 
@@ -48,6 +49,7 @@ Intake::~Intake() { model_.set_listener(nullptr); }
 
 void Intake::apply(const client::Event& event, Time now) {
   now_ = now;
+  if (&event.object->kind() != &api::kinds::pod()) commit_.preemptions().promises_changed();
   if (event.type == client::Event::Type::Deleted)
     model_.remove(*event.object);
   else

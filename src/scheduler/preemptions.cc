@@ -58,13 +58,14 @@ void add_words(Plan& plan) {
 }  // namespace
 
 Preemptions::Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& report,
-                         client::Calls& calls)
+                         client::Calls& calls, Metrics* metrics)
     : model_(model),
       queue_(queue),
       report_(report),
-      evictor_({}, calls, [this](const ObjectPtr& pod, const Error& error, Time now) {
-        failed(pod, error, now);
-      }) {}
+      evictor_(
+          {}, calls,
+          [this](const ObjectPtr& pod, const Error& error, Time now) { failed(pod, error, now); }),
+      metrics_(metrics) {}
 
 Preemptions::Preemptor Preemptions::preemptor_of(const SchedulingQueue::Popped& entity) const {
   if (const auto* lone = std::get_if<PendingPod>(&entity))
@@ -84,6 +85,7 @@ void Preemptions::consider(const SchedulingQueue::Popped& entity, Plan& plan, Ti
     consider_pod(*lone, plan, now);
   else
     consider_group(std::get<Group>(entity), plan, now);
+  if (plan.preemption) metrics_.searched(preemptor_of(entity).kind, *plan.preemption);
 }
 
 void Preemptions::consider_pod(const PendingPod& pod, Plan& plan, Time now) {
@@ -92,9 +94,31 @@ void Preemptions::consider_pod(const PendingPod& pod, Plan& plan, Time now) {
   if (refusal.outcome != Outcome::Unschedulable) return;
   const Profile& profile = model_.profile_of(*pod.pod);
   if (!profile.runs(kPlugin, ExtensionPoint::PostFilter)) return;
-  plan.preemption = preempt_for_pod(model_, pod, profile.settings().preemption, now);
+  if (const PreemptionPlan* known = known_failure(pod.pod)) {
+    plan.preemption = *known;
+  } else {
+    plan.preemption = preempt_for_pod(model_, pod, profile.settings().preemption, now);
+    if (!plan.preemption->found() && failed_searches_.size() < kFailedSearchesMax)
+      failed_searches_.push_back({pod.pod, *plan.preemption});
+  }
   plan.steps += plan.preemption->steps;
   refusal.message += " " + plan.preemption->message;
+}
+
+const PreemptionPlan* Preemptions::known_failure(const ObjectPtr& pod) {
+  if (const std::uint64_t now = model_.cluster().log().end(); now != failed_at_) {
+    failed_searches_.clear();
+    failed_at_ = now;
+  }
+  const api::PodView& view = view_of(pod);
+  for (const FailedSearch& failed : failed_searches_) {
+    const api::PodView& other = view_of(failed.pod);
+    if (other.needs_hash == view.needs_hash && other.priority == view.priority &&
+        other.never_preempts == view.never_preempts &&
+        other.scheduler_name == view.scheduler_name && other.needs == view.needs)
+      return &failed.plan;
+  }
+  return nullptr;
 }
 
 // For a tree that was refused, and for what is left over of one that was admitted before: a tree is
@@ -181,7 +205,6 @@ void Preemptions::evict(const VictimUnit& unit, const Preemptor& preemptor,
   const std::string_view place =
       preemptor.kind == "pod" ? std::string_view(plan.nominated.front().node) : "cluster";
   for (const VictimUnit::Pod& victim : unit.pods) {
-    ++evicted_;
     evictor_.evict(victim.pod, why, now);
     report_.preempted(
         victim.pod,
@@ -240,7 +263,7 @@ void Preemptions::failed(const ObjectPtr& pod, const Error& error, Time now) {
   const std::set<EntityKey> waiting = at->second;
   for (const EntityKey& entity : waiting) {
     forget(entity);
-    queue_.release(entity, now);
+    queue_.release_later(entity, now);
   }
 }
 

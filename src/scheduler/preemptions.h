@@ -12,6 +12,7 @@
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/preemption/evictor.h"
+#include "scheduler/preemption_metrics.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
 #include "scheduler/scheduler.h"
@@ -26,21 +27,22 @@ namespace muster::scheduler {
 //                    tried again ◀──release─────┘◀── the last victim has left, or patience ends
 class Preemptions {
  public:
-  Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& report, client::Calls& calls);
+  // `metrics` may be null.
+  Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& report, client::Calls& calls,
+              Metrics* metrics);
 
   // Adds to the plan of a refused entity whom to evict for it, and what to say of it.
   void consider(const SchedulingQueue::Popped& entity, Plan& plan, Time now);
   // Does what the plan says; the queue has heard of the plan before.
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
 
+  // Something changed that the node table does not show: groups, disruption budgets.
+  void promises_changed() { failed_searches_.clear(); }
   // A pod holds its node no more.
   void pod_left(std::string_view uid, Time now);
 
   void run(Time now) { evictor_.run(now); }
   std::optional<Time> next_deadline() const { return evictor_.next_deadline(); }
-
-  // Pods that were evicted, and violations of disruption budgets among them.
-  std::uint64_t evicted() const { return evicted_; }
 
  private:
   using EntityKey = SchedulingQueue::EntityKey;
@@ -68,9 +70,19 @@ class Preemptions {
   SchedulingQueue& queue_;
   Report& report_;
   Evictor evictor_;
+  PreemptionMetrics metrics_;
   std::map<EntityKey, std::set<std::string>> waits_for_;                // uids of pods that must go
   std::map<std::string, std::set<EntityKey>, std::less<>> awaited_by_;  // the other way round
-  std::uint64_t evicted_ = 0;
+  // Pods for which a search found nobody, one of each kind, as long as the node table is what it
+  // was then: thousands of equal pods that wait cost one search.
+  struct FailedSearch {
+    api::ObjectPtr pod;
+    PreemptionPlan plan;
+  };
+  const PreemptionPlan* known_failure(const api::ObjectPtr& pod);
+  static constexpr std::size_t kFailedSearchesMax = 64;
+  std::vector<FailedSearch> failed_searches_;
+  std::uint64_t failed_at_ = 0;  // end of the row log
 };
 
 }  // namespace muster::scheduler

@@ -59,6 +59,7 @@ struct Scheduler::State {
       const Group& root = std::get<Group>(entity);
       return attempt_group(root, model.cluster(), model.profile_of(root));
     }();
+    commit.preemptions().consider(entity, plan, now);
     if (options.observe) options.observe(plan, now);
     commit.carry_out(entity, plan, now);
   }

@@ -152,7 +152,13 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::offer_on(std::size_t class_
       units, [this](std::uint32_t a, std::uint32_t b) { return table_.is_more_important(a, b); });
   units.erase(std::ranges::unique(units).begin(), units.end());
   std::optional<Offer> offer = keep_in_order(class_index, node, units, false);
-  if (!offer || offer->units.size() == 1) return offer;
+  // Equal pods have no order by size, and nothing is less than one pod of the lowest priority.
+  const bool are_alike = std::ranges::all_of(units, [&](std::uint32_t unit) {
+    return table_.units()[unit].count == 1 &&
+           table_.pods_of(unit).front().pods == table_.pods_of(units.front()).front().pods;
+  });
+  if (!offer || are_alike || (offer->units.size() == 1 && offer->units.front() == units.back()))
+    return offer;
   if (std::optional<Offer> by_size = keep_in_order(class_index, node, std::move(units), true);
       by_size && by_size->cost < offer->cost)
     return by_size;

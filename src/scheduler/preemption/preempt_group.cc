@@ -5,6 +5,7 @@
 
 #include "api/views/pod_facts.h"
 #include "scheduler/framework/standings.h"
+#include "scheduler/placement/options.h"
 #include "scheduler/placement/placer.h"
 #include "scheduler/preemption/cheapest.h"
 #include "scheduler/preemption/eviction_draft.h"
@@ -42,7 +43,7 @@ class GroupSearch {
       return answer(Answer::NoVictims, "No preemption victims found for incoming preemptor");
     evictions_.take(table_.leaving());
     if (!table_.leaving().empty())
-      if (std::optional<Solution> waits = place()) return preempt(*waits);
+      if (std::optional<Solution> waits = place({})) return preempt(*waits);
     if (table_.units().empty())
       return answer(Answer::NoVictims, "No preemption victims found for incoming preemptor");
     std::optional<Solution> best = upstream_way();
@@ -64,10 +65,10 @@ class GroupSearch {
   }
 
   // Places the tree as the draft is, in the way of any attempt; the draft is left as it was.
-  std::optional<Solution> place() {
+  std::optional<Solution> place(const PlacementOptions& options) {
     const std::size_t before = workspace_.draft().moves().size();
     const Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    Placer placer(tree_, workspace_, {});
+    Placer placer(tree_, workspace_, options);
     result_ = placer.run();
     steps_ += placer.steps();
     if (result_ != SearchResult::Feasible) return std::nullopt;
@@ -93,7 +94,7 @@ class GroupSearch {
       }
       for (std::size_t i = 0; i < all.size(); ++i)
         if (!stays[i]) evictions_.take(table_.pods_of(all[i]));
-      solution = place();
+      solution = place({});
     }
     if (solution) reprieve(*solution, nullptr);
     return solution;
@@ -170,9 +171,28 @@ class GroupSearch {
   // --- better than upstream's way ---
 
   void improve(Solution& best) {
+    if (cannot_be_less(best)) return;
     if (std::optional<Solution> cheap = cheapest_way(); cheap && is_better(*cheap, best))
       best = std::move(*cheap);
     spare_one_by_one(best);
+  }
+
+  // As many pods go as must, and all that could go count alike; or all that could go must.
+  bool cannot_be_less(const Solution& best) {
+    const std::int64_t least = least_for(best);
+    if (least >= std::ssize(table_.pods())) return true;
+    const auto units = table_.units();
+    return best.cost.pods <= least && best.cost.violations == 0 &&
+           std::ranges::all_of(units, [&](const UnitTable::Unit& unit) {
+             return !unit.group && unit.priority == units.front().priority;
+           });
+  }
+
+  std::int64_t least_for(const Solution& best) {
+    if (!least_)
+      least_ =
+          least_victims(tree_, workspace_, table_, best.placed == tree_.items.front().queued_below);
+    return *least_;
   }
 
   bool is_better(const Solution& a, const Solution& b) const {
@@ -207,7 +227,7 @@ class GroupSearch {
       {
         const Draft::Checkpoint undo = workspace_.draft().checkpoint();
         for (const std::uint32_t unit : others) evictions_.take(table_.pods_of(unit));
-        without = place();
+        without = place(kNoSearch);
       }
       if (without) reprieve(*without, &others);
       if (without && is_better(*without, best))
@@ -253,11 +273,14 @@ class GroupSearch {
       for (const UnitTable::Pod& pod : table_.leaving_on(at.node))
         plan.leaving.push_back(table_.object(pod));
     if (plan.answer == Answer::Waits) {
+      // None on its own nodes: some filter looks further.
+      if (plan.leaving.empty())
+        for (const UnitTable::Pod& pod : table_.leaving())
+          plan.leaving.push_back(table_.object(pod));
       plan.message += "ongoing preemption on nominated nodes";
       return plan;
     }
-    plan.victims_at_least =
-        least_victims(tree_, workspace_, table_, best.placed == tree_.items.front().queued_below);
+    plan.victims_at_least = least_for(best);
     plan.message +=
         fmt::format("found a placement for podgroup, preempting {} victims (at least {} needed)",
                     plan.victim_pods(), plan.victims_at_least);
@@ -265,6 +288,8 @@ class GroupSearch {
   }
 
   static constexpr int kSpareTries = 64;
+  // For tries that are many and may fail: upstream's order, nothing revisited.
+  static constexpr PlacementOptions kNoSearch{.mode = PlacementOptions::Mode::UpstreamOrder};
 
   ClusterModel& model_;
   const PreemptionArgs& args_;
@@ -272,6 +297,7 @@ class GroupSearch {
   const UnitTable table_;
   std::uint64_t steps_ = 0;
   int spared_ = 0;
+  std::optional<std::int64_t> least_;
   SearchResult result_ = SearchResult::Infeasible;  // of the last placement
   Workspace workspace_;
   EvictionDraft evictions_;

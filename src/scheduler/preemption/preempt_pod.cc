@@ -134,7 +134,7 @@ class PodSearch {
         take(pods_in_the_way(units[i], node));
     }
     if (!fits(node)) return std::nullopt;
-    least_ = std::min(least_.value_or(INT64_MAX), fewest_on(node));
+    least_ = std::min(least_.value_or(INT64_MAX), fewest_on(node, units, goes));
     const auto reprieve = [&](bool violating) {
       for (std::size_t i = 0; i < units.size(); ++i) {
         if (!goes[i] || violations.any(i) != violating) continue;
@@ -170,12 +170,16 @@ class PodSearch {
     candidate.pods += it.count;
   }
 
-  // How many pods must leave the node at least: for each resource, the largest of them first. All
-  // candidates are gone from the draft.
-  std::int64_t fewest_on(NodeId node) const {
+  // How many pods must leave the node at least: for each resource, the largest of them first. Those
+  // that go are gone from the draft.
+  std::int64_t fewest_on(NodeId node, const std::vector<std::uint32_t>& units,
+                         const std::vector<char>& goes) const {
     std::int64_t least = 1;
     const PodClass& wanted = standing_.pods();
-    const auto pods = table_.on(node);
+    std::vector<const UnitTable::Pod*> pods;
+    for (std::size_t i = 0; i < units.size(); ++i)
+      for (const std::uint32_t pod : table_.on(node))
+        if (goes[i] && table_.pods()[pod].unit == units[i]) pods.push_back(&table_.pods()[pod]);
     std::vector<std::int64_t> amounts(pods.size());
     const auto need = [&](std::int64_t missing) {  // once all are back
       std::ranges::sort(amounts, std::greater{});
@@ -188,7 +192,7 @@ class PodSearch {
       std::int64_t all = 0;
       for (std::size_t i = 0; i < pods.size(); ++i) {
         amounts[i] = 0;
-        for (const PodClass::Want& used : table_.pods()[pods[i]].pods->usage)
+        for (const PodClass::Want& used : pods[i]->pods->usage)
           if (used.resource == want.resource) amounts[i] = used.amount;
         all += amounts[i];
       }

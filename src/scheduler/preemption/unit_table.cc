@@ -20,7 +20,7 @@ int rank_of(const UnitTable::Unit& unit) {
 bool is_stuck(const ObjectPtr& pod, Time now, Duration patience) {
   const api::ObjectMeta& meta = pod->meta();
   const Time asked = *meta.deletion_time - std::chrono::seconds{meta.deletion_grace_s.value_or(0)};
-  return now - asked > patience;
+  return now - asked >= patience;
 }
 
 }  // namespace
@@ -28,9 +28,8 @@ bool is_stuck(const ObjectPtr& pod, Time now, Duration patience) {
 UnitTable::UnitTable(ClusterModel& model, const Options& options)
     : model_(model), options_(options) {
   const RunningTable& table = RunningTable::of(model.cluster());
-  // A pod's own priority may be above that of its root, but not by what our validation lets
-  // through; a tree that is invalid is judged by its root all the same.
-  if (table.by_priority().empty()) return;
+  // Nobody is lower. (Members have the priority of their root, or their tree is invalid.)
+  if (table.by_priority().empty() || table.by_priority().begin()->first >= options.priority) return;
   collect(table);
   list_by_unit();
   list_by_row();

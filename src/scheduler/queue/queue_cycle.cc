@@ -38,7 +38,8 @@ const api::Object* first_pod(const Group& tree) {
 // --- Pop ---
 
 void SchedulingQueue::move_expired(Time now) {
-  while (!holds_.empty() && holds_.begin()->first <= now) end_hold(*holds_.begin()->second, now);
+  while (!holds_.empty() && holds_.begin()->first <= now)
+    end_hold(*holds_.begin()->second, Time::min(), now);
   for (auto* heap : {&backoff_, &error_backoff_})
     while (!heap->empty() && !backing_off((*heap->begin())->expires, now))
       move(**heap->begin(), Place::Active);

@@ -48,11 +48,12 @@ void SchedulingQueue::hold(Entity& entity, Time now) {
   move(entity, Place::Gated);
 }
 
-void SchedulingQueue::end_hold(Entity& entity, Time now) {
+// It is tried once its backoff expires, then.
+void SchedulingQueue::end_hold(Entity& entity, Time expires, Time now) {
   const bool was_gated = entity.place == Place::Gated;
   if (was_gated) move(entity, Place::Nowhere);
   entity.held_until.reset();
-  entity.expires = Time::min();
+  entity.expires = expires;
   if (!was_gated) return;
   if (entity.root) return requeue_group(entity, true, now);
   if (entity.pod->state == State::Gated) return move(entity, Place::Gated);
@@ -70,7 +71,12 @@ SchedulingQueue::Entity* SchedulingQueue::find_entity(const EntityKey& key) cons
 
 void SchedulingQueue::release(const EntityKey& key, Time now) {
   Entity* entity = find_entity(key);
-  if (entity != nullptr && entity->held_until) end_hold(*entity, now);
+  if (entity != nullptr && entity->held_until) end_hold(*entity, Time::min(), now);
+}
+
+void SchedulingQueue::release_later(const EntityKey& key, Time now) {
+  Entity* entity = find_entity(key);
+  if (entity != nullptr && entity->held_until) end_hold(*entity, entity->expires, now);
 }
 
 bool SchedulingQueue::is_held(const EntityKey& key) const {

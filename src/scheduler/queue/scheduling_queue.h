@@ -29,8 +29,9 @@ namespace muster::scheduler {
 
 struct QueueOptions {
   BackoffOptions backoff;
-  // An entity whose victims are going is tried again after this long at the latest.
-  Duration hold_max = std::chrono::minutes{2};
+  // An entity whose victims are going is tried again after this long at the latest: a little longer
+  // than victims are waited for, so that others are chosen then.
+  Duration hold_max = std::chrono::seconds{125};
   // What rests longer than this is tried again although no event called for it.
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
@@ -100,6 +101,8 @@ class SchedulingQueue {
   // An entity whose plan evicts somebody, or waits for those that end already, is held back until
   // they are gone. It is tried at once then.
   void release(const EntityKey& entity, Time now);
+  // The same after its backoff: something went wrong with them.
+  void release_later(const EntityKey& entity, Time now);
   bool is_held(const EntityKey& entity) const;
 
   // --- from the binder ---
@@ -165,7 +168,7 @@ class SchedulingQueue {
   // queue_places.cc: places, waking
   void move(Entity& entity, Place place);
   void hold(Entity& entity, Time now);
-  void end_hold(Entity& entity, Time now);
+  void end_hold(Entity& entity, Time expires, Time now);
   Entity* find_entity(const EntityKey& key) const;
   void enter(Entity& entity, Time now);
   void rest(Entity& entity, Time now);

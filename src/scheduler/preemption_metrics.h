@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/metrics.h"
+#include "scheduler/framework/preemption_plan.h"
+
+namespace muster::scheduler {
+
+// What preemption counts, under upstream's names. It only looks.
+class PreemptionMetrics {
+ public:
+  explicit PreemptionMetrics(Metrics* metrics);
+
+  // A search for a lone pod, or for a tree, by the kind of the preemptor: pod, podgroup,
+  // compositepodgroup.
+  void searched(std::string_view preemptor, const PreemptionPlan& plan);
+
+ private:
+  Metrics* const metrics_;
+  Counter attempts_;
+  ::muster::Histogram victims_, group_victims_;
+};
+
+}  // namespace muster::scheduler

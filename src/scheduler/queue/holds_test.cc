@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "scheduler/queue/queue_testing.h"
+
+namespace muster::scheduler {
+namespace {
+
+using std::chrono::seconds;
+
+class Holds : public QueueTest {
+ protected:
+  // Refused, and somebody is evicted for it.
+  void preempt(const std::string& name, const Names& pods) {
+    Plan plan;
+    for (const std::string& pod : pods)
+      plan.refusals.push_back({make_pod(pod), Outcome::Unschedulable, "", {"Fit"}});
+    const SchedulingQueue::Popped& entity = popped_.at(name);
+    if (std::holds_alternative<Group>(entity))
+      plan.groups.push_back({leaf(name), nullptr, Outcome::Unschedulable, "", ""});
+    plan.preemption.emplace().answer = PreemptionPlan::Answer::Preempts;
+    queue_.finish(entity, plan, now_);
+  }
+};
+
+TEST_F(Holds, APodIsNotTriedWhileItsVictimsGo) {
+  put("a");
+  EXPECT_EQ(pop(), "a");
+  preempt("a", {"a"});
+  EXPECT_TRUE(queue_.is_held("a"));
+  pod_deleted();
+  node_added();
+  put("a");  // as after its status was written
+  EXPECT_EQ(pop(), "");
+  EXPECT_EQ(queue_.counts().gated, 1U);
+  queue_.release("a", now_);
+  EXPECT_EQ(pop(), "a") << "at once: no backoff";
+}
+
+TEST_F(Holds, AGangIsNotTriedWhileItsVictimsGo) {
+  put_group("g", 2);
+  put("a", {.group = "g"});
+  put("b", {.group = "g"});
+  EXPECT_EQ(pop(), "g:a,b");
+  preempt("g", {"a", "b"});
+  put("c", {.group = "g"});
+  node_added();
+  EXPECT_EQ(pop(), "");
+  queue_.release(leaf("g"), now_);
+  EXPECT_EQ(pop(), "g:a,b,c");
+}
+
+TEST_F(Holds, EndByThemselvesAfterAWhile) {
+  put("a");
+  EXPECT_EQ(pop(), "a");
+  preempt("a", {"a"});
+  now_ += seconds{124};
+  EXPECT_EQ(pop(), "");
+  EXPECT_EQ(queue_.next_deadline(), now_ + seconds{1});
+  now_ += seconds{1};
+  EXPECT_EQ(pop(), "a");
+}
+
+TEST_F(Holds, WhereAnEvictionFailedTheBackoffCounts) {
+  put("a");
+  EXPECT_EQ(pop(), "a");
+  preempt("a", {"a"});
+  queue_.release_later("a", now_);
+  EXPECT_EQ(queue_.counts().backoff, 1U);
+}
+
+TEST_F(Holds, ThoseThatGoAreForgotten) {
+  put("a");
+  EXPECT_EQ(pop(), "a");
+  preempt("a", {"a"});
+  remove("a");
+  EXPECT_FALSE(queue_.is_held("a"));
+  EXPECT_EQ(queue_.next_deadline(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace muster::scheduler
