@@ -42,7 +42,8 @@ class LeastVictims {
 
   std::int64_t run() {
     std::int64_t least = INT64_MAX;
-    for (const Domain& domain : bounds_.candidates(0, workspace_.topology().everywhere()))
+    const Domain everywhere = workspace_.topology().everywhere();
+    for (const Domain& domain : bounds_.candidates(0, everywhere))
       least = std::min(least, in(domain));
     return std::max<std::int64_t>(1, least == INT64_MAX ? 1 : least);
   }
