@@ -11,6 +11,7 @@
 
 #include "api/decode.h"
 #include "api/text_buffer.h"
+#include "api/zero_value.h"
 
 namespace muster::api {
 namespace {
@@ -19,20 +20,6 @@ using schema::Field;
 using schema::Message;
 using schema::Repeat;
 using schema::Shape;
-
-bool is_empty_scalar(const Json& value) {
-  switch (value.kind()) {
-    case boost::json::kind::null: return true;
-    case boost::json::kind::bool_: return !value.get_bool();
-    case boost::json::kind::int64: return value.get_int64() == 0;
-    case boost::json::kind::uint64: return value.get_uint64() == 0;
-    case boost::json::kind::double_: return value.get_double() == 0;
-    case boost::json::kind::string: return value.get_string().empty();
-    case boost::json::kind::array:
-    case boost::json::kind::object: break;
-  }
-  return false;
-}
 
 // Go's omitempty drops these; the other shapes are structs there, and kept whenever they are
 // present.
@@ -149,7 +136,7 @@ class Writer {
   static bool is_left_out(const Field& field, const Json& value) {
     if (field.repeat == Repeat::List) return value.is_array() && value.get_array().empty();
     if (field.repeat == Repeat::Map) return value.is_object() && value.get_object().empty();
-    return !field.optional && is_plain(field.shape) && is_empty_scalar(value);
+    return !field.optional && is_plain(field.shape) && is_zero_scalar(value);
   }
 
   void write_value(const Field& field, const Json* value) {

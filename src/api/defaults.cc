@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/decode.h"
+#include "api/zero_value.h"
 #include "base/check.h"
 
 // Defaults as the tables state them.
@@ -12,20 +13,6 @@ namespace {
 using schema::Field;
 using schema::Message;
 using schema::Repeat;
-
-bool is_zero(const Json& value) {
-  switch (value.kind()) {
-    case boost::json::kind::null: return true;
-    case boost::json::kind::bool_: return !value.get_bool();
-    case boost::json::kind::int64: return value.get_int64() == 0;
-    case boost::json::kind::string: return value.get_string().empty();
-    case boost::json::kind::uint64:
-    case boost::json::kind::double_:
-    case boost::json::kind::array:
-    case boost::json::kind::object: break;
-  }
-  return false;
-}
 
 // Defaults are plain words in all but a few tables, so they seldom need the parser.
 Json default_value(const Field& field) {
@@ -62,7 +49,8 @@ void default_object(const Message& message, JsonObject& object) {
         (field->message == nullptr || !field->message->defaults_within))
       continue;
     Json* value = object.if_contains(field->name);
-    const bool missing = value == nullptr || (field->optional ? value->is_null() : is_zero(*value));
+    const bool missing =
+        value == nullptr || (field->optional ? value->is_null() : is_zero_scalar(*value));
     if (missing && !field->default_text.empty()) {
       value = &(object[field->name] = default_value(*field));
     } else if (missing && field->always && !field->optional && field->repeat == Repeat::One) {

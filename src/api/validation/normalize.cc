@@ -2,25 +2,13 @@
 
 #include <utility>
 
+#include "api/zero_value.h"
+
 namespace muster::api {
 namespace {
 
 using schema::Field;
 using schema::Repeat;
-
-bool is_zero(const Json& value) {
-  switch (value.kind()) {
-    case boost::json::kind::null: return true;
-    case boost::json::kind::bool_: return !value.get_bool();
-    case boost::json::kind::int64: return value.get_int64() == 0;
-    case boost::json::kind::uint64: return value.get_uint64() == 0;
-    case boost::json::kind::double_: return value.get_double() == 0;
-    case boost::json::kind::string: return value.get_string().empty();
-    case boost::json::kind::array: return value.get_array().empty();
-    case boost::json::kind::object: return value.get_object().empty();
-  }
-  return false;
-}
 
 // Does not say "omitempty", so Go prints null where it is unset.
 bool is_null_when_unset(const Field& field) {
