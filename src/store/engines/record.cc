@@ -98,4 +98,13 @@ std::optional<Revision> decode_revision(std::string_view text) {
   return revision;
 }
 
+std::size_t room_for(std::span<const Change> changes) {
+  constexpr std::size_t kFraming = 200;
+  std::size_t bytes = kFraming;
+  for (const Change& change : changes)
+    bytes += kFraming + 2 * change.key.size() +
+             (change.type == Change::Type::Deleted ? 0 : change.object->bytes().size());
+  return bytes;
+}
+
 }  // namespace muster::store

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,5 +42,9 @@ bool decode_numbers(std::string_view text, std::initializer_list<std::int64_t*> 
 // Revisions as keys that sort in their order.
 std::string encode_revision(Revision revision);
 std::optional<Revision> decode_revision(std::string_view text);
+
+// Bytes that a write of these changes takes at most, index and framing included. A batch that has
+// the room from the start does not grow and move meanwhile: ten thousand pods are twelve megabytes.
+std::size_t room_for(std::span<const Change> changes);
 
 }  // namespace muster::store

@@ -136,7 +136,7 @@ Result<std::vector<Result<Revision>>> RocksdbEngine::commit(std::span<Transactio
   Ledger::Decision decision = ledger_.decide(batch);
   if (decision.changes.empty()) return std::move(decision.outcomes);
 
-  rocksdb::WriteBatch writes;
+  rocksdb::WriteBatch writes(room_for(decision.changes));
   std::string text;
   for (std::size_t i = 0; i < decision.changes.size(); ++i) {
     const Change& change = decision.changes[i];
