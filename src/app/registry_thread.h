@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/commit_thread.h"
+#include "base/fair_queue.h"
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "base/thread_name.h"
@@ -22,10 +24,12 @@
 
 namespace muster::app {
 
-// The one thread that decides about writes: it pops the requests that have arrived and decides them
-// in order. A second thread commits what was decided with one sync and answers; meanwhile the next
-// batch is decided. A request about many objects is decided in slices, one between any two looks
-// into the mailbox, so nobody waits for more than a few milliseconds of somebody else's work.
+// The one thread that decides about writes. Users take turns, a request each: a crowd of one user's
+// requests, or of a component's, delays others by one of them. A second thread commits what was
+// decided with one sync and answers; meanwhile the next batch is decided, up to kBatchBytes, since
+// all of a batch wait for all of it. A request about many objects is decided in slices, one between
+// any two looks into the mailbox, so nobody waits for more than a few milliseconds of somebody
+// else's work.
 class RegistryThread {
  public:
   RegistryThread(server::Registry& registry, store::Store& store, const Clock& clock)
@@ -69,24 +73,27 @@ class RegistryThread {
   static constexpr Duration kExpireEvery = std::chrono::minutes{1};
   static constexpr Duration kProbeEvery = std::chrono::seconds{1};
   static constexpr Duration kStopPatience = std::chrono::seconds{2};
-  // How many requests are decided before the commit thread is offered what there is.
+  // Requests are decided until there are so many or so long, before the mailbox is looked into and
+  // the commit thread is offered what there is.
   static constexpr std::size_t kDecideAtOnce = 64;
+  static constexpr Duration kDecideFor = std::chrono::milliseconds{1};
+  // A commit of so much takes about 20 ms.
+  static constexpr std::size_t kBatchBytes = 4U << 20U;
 
   // A full mailbox wakes by itself.
   void wake() { static_cast<void>(mailbox_.try_push()); }
 
   void run() {
     name_this_thread("registry");
-    std::vector<Message> messages;
     expire_at_ = clock_.now() + kExpireEvery;
-    while (mailbox_.pop_all(messages, patience())) {
+    while (receive()) {
       const Time now = clock_.now();
-      decide(messages, now);
+      decide(now);
       if (is_late())
         registry_.refuse_unfinished();
       else
         registry_.work();
-      if (!commits_.busy()) begin_commit();
+      if (!commits_.busy() || registry_.staged_bytes() >= kBatchBytes) begin_commit();
       run_maintenance(now);
     }
     while (registry_.unfinished() && !is_late()) registry_.work();
@@ -98,7 +105,7 @@ class RegistryThread {
 
   // Without patience there is work to go on with.
   Duration patience() const {
-    const bool busy = registry_.unfinished() || compactor_.due(clock_.now());
+    const bool busy = !waiting_.empty() || registry_.unfinished() || compactor_.due(clock_.now());
     return busy ? Duration{0} : Duration{std::chrono::seconds{1}};
   }
 
@@ -108,17 +115,28 @@ class RegistryThread {
     return stop_by != 0 && clock_.now().time_since_epoch().count() >= stop_by;
   }
 
-  void decide(std::vector<Message>& messages, Time now) {
-    std::size_t decided = 0;
-    for (Message& message : messages) {
+  // Takes in what has arrived. False once nothing more can come, and nothing waits.
+  bool receive() {
+    if (waiting_.size() >= kMailboxCapacity) return true;  // the mailbox fills up and refuses
+    const bool is_open = mailbox_.pop_all(arrived_, patience());
+    for (Message& message : arrived_) {
       if (!message) continue;
+      const std::string user = message->request.user.name;
+      waiting_.push(user, *std::move(message));
+    }
+    return is_open || !waiting_.empty();
+  }
+
+  void decide(Time now) {
+    const Time until = now + kDecideFor;
+    for (std::size_t i = 0; i < kDecideAtOnce && !waiting_.empty(); ++i) {
+      Write write = waiting_.pop();
       if (is_late()) {
-        if (message->reply)
-          message->reply(fail(Reason::ServiceUnavailable, "the server is stopping"));
+        if (write.reply) write.reply(fail(Reason::ServiceUnavailable, "the server is stopping"));
         continue;
       }
-      registry_.submit(std::move(message->request), now, std::move(message->reply));
-      if (++decided % kDecideAtOnce == 0 && !commits_.busy()) begin_commit();
+      registry_.submit(std::move(write.request), now, std::move(write.reply));
+      if (registry_.staged_bytes() >= kBatchBytes || clock_.now() >= until) return;
     }
   }
 
@@ -153,7 +171,9 @@ class RegistryThread {
   store::Store& store_;
   const Clock& clock_;
   Mailbox<Message> mailbox_;
-  std::atomic<Time::rep> stop_by_ = 0;  // 0: not asked to stop
+  std::vector<Message> arrived_;
+  FairQueue<std::string, Write> waiting_;  // by user
+  std::atomic<Time::rep> stop_by_ = 0;     // 0: not asked to stop
   Time expire_at_;
   Time probe_at_ = Time::min();
   store::Compactor compactor_;

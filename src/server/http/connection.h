@@ -9,6 +9,7 @@
 #include "server/http/loop.h"
 #include "server/http/request_pipeline.h"
 #include "server/http/tls.h"
+#include "server/http/work_pool.h"
 
 namespace muster::server {
 
@@ -18,6 +19,7 @@ struct ConnectionShared {
   const ClientLedger& ledger;
   const TlsContext& tls;
   const HttpLimits& limits;
+  WorkPool& pool;
 };
 
 using TicketPtr = std::unique_ptr<ClientLedger::Ticket>;

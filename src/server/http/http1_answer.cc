@@ -27,11 +27,16 @@ constexpr std::chrono::milliseconds kPullAgain{100};
 
 void Http1Connection::on_answer(Result<api::Answer> answer) {
   if (state_ != State::Wait) return;
+  if (given_away_) {
+    early_answer_ = std::move(answer);
+    return;
+  }
   send(shared_.pipeline.respond(exchange_, answer), After::Next);
   advance();
 }
 
 void Http1Connection::on_wake() {
+  if (given_away_) return;
   if (state_ == State::Wait) {
     auto response = shared_.pipeline.resume(exchange_, SteadyClock::now());
     if (!response) return;
@@ -45,6 +50,12 @@ void Http1Connection::on_wake() {
 }
 
 void Http1Connection::on_deadline() {
+  if (state_ == State::Wait && given_away_) {
+    given_away_ = false;
+    exchange_ = Exchange{};
+    exchange_.started = SteadyClock::now();
+    exchange_.labels.verb = "other";
+  }
   if (state_ == State::Wait) {
     // The answer to a write may still come, and must not meet the next request.
     const After after = exchange_.parked ? After::Next : After::Close;

@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "base/log.h"
+#include "server/http/delegated_run.h"
 
 namespace muster::server {
 namespace {
@@ -214,7 +216,40 @@ void Http1Connection::begin_exchange() {
       return;
     }
   }
-  auto outcome = shared_.pipeline.run(request_, exchange_, return_address());
+  if (RequestPipeline::is_heavy(request_, exchange_))
+    give_away();
+  else
+    go_on_with(shared_.pipeline.run(request_, exchange_, return_address()));
+}
+
+void Http1Connection::give_away() {
+  auto run = std::make_shared<DelegatedRun>();
+  run->request = std::move(request_);
+  run->exchange = std::move(exchange_);
+  run->bytes = shared_.ledger.hold_bytes(account_, nullptr);
+  run->bytes.resize(run->request.body.size());
+  given_away_ = true;
+  state_ = State::Wait;
+  set_deadline(SteadyClock::now() + shared_.limits.deadlines.answer);
+  delegate(std::move(run), shared_.pipeline, shared_.pool, return_address());
+}
+
+void Http1Connection::on_outcome(DelegatedRun& run) {
+  if (state_ != State::Wait || !given_away_) return;
+  given_away_ = false;
+  exchange_ = std::move(run.exchange);
+  if (run.exception) throw std::runtime_error(*run.exception);
+  go_on_with(std::move(run.outcome));
+  run.bytes.resize(0);
+  if (state_ == State::Wait && early_answer_)
+    on_answer(*std::exchange(early_answer_, std::nullopt));
+  else if (state_ == State::Wait)
+    on_wake();  // one may have come before
+  else
+    advance();
+}
+
+void Http1Connection::go_on_with(RequestPipeline::Outcome outcome) {
   if (auto* response = std::get_if<HttpResponse>(&outcome)) {
     send(std::move(*response), After::Next);
   } else if (auto* stream = std::get_if<std::unique_ptr<WatchStream>>(&outcome)) {

@@ -22,6 +22,8 @@ namespace muster::server {
 //                  │                  │         time)
 //                  └──▶ Watch ────────┘        (until it ends or the client leaves)
 //
+// A heavy request waits for the pool first.
+//
 // Requests of one connection are answered one after the other; what a client pipelines waits in the
 // buffer. Every state has a deadline (Deadlines), and every byte held is on the ledger.
 class Http1Connection final : public Channel::Owner, public Recipient {
@@ -38,6 +40,7 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   void on_deadline() override;
   void on_answer(Result<api::Answer> answer) override;
   void on_wake() override;
+  void on_outcome(DelegatedRun& run) override;
   void on_exception(std::string_view what) noexcept override;
 
  private:
@@ -59,6 +62,8 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   bool admit_head();
   std::optional<HttpResponse> admit();
   void begin_exchange();
+  void give_away();
+  void go_on_with(RequestPipeline::Outcome outcome);
   void refuse_broken(boost::system::error_code error);
   void refuse_if_too_much_input();
 
@@ -94,6 +99,8 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   bool head_admitted_ = false;
   bool must_close_ = false;  // after this answer: the rest of the request was not read
   Exchange exchange_;
+  bool given_away_ = false;  // request and exchange are with the pool; we wait for them
+  std::optional<Result<api::Answer>> early_answer_;  // came before they were back
 
   // Output: out_ from out_at_ on, then tail_.
   std::string out_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
+#include "server/http/delegated_run.h"
 #include "server/http/http2_headers.h"
 #include "server/http/http2_session.h"
 
@@ -91,7 +93,43 @@ void Http2Stream::on_end() {
 }
 
 void Http2Stream::begin_exchange() {
-  auto outcome = session_.shared().pipeline.run(request_, exchange_, session_.address_of(*this));
+  if (RequestPipeline::is_heavy(request_, exchange_)) {
+    give_away();
+    return;
+  }
+  go_on_with(session_.shared().pipeline.run(request_, exchange_, session_.address_of(*this)));
+}
+
+void Http2Stream::give_away() {
+  const ConnectionShared& shared = session_.shared();
+  auto run = std::make_shared<DelegatedRun>();
+  run->request = std::move(request_);
+  run->exchange = std::move(exchange_);
+  run->bytes = shared.ledger.hold_bytes(run->exchange.account, session_.account());
+  run->bytes.resize(run->request.body.size());
+  given_away_ = true;
+  state_ = State::Wait;
+  deadline_ = SteadyClock::now() + shared.limits.deadlines.answer;
+  count_bytes();
+  delegate(std::move(run), shared.pipeline, shared.pool, session_.address_of(*this));
+}
+
+void Http2Stream::on_outcome(DelegatedRun& run) {
+  if (state_ != State::Wait || !given_away_) return;
+  given_away_ = false;
+  exchange_ = std::move(run.exchange);
+  if (run.exception) throw std::runtime_error(*run.exception);
+  go_on_with(std::move(run.outcome));
+  run.bytes.resize(0);
+  if (state_ == State::Wait && early_answer_)
+    on_answer(*std::exchange(early_answer_, std::nullopt));
+  else if (state_ == State::Wait)
+    on_wake();  // one may have come before
+  else
+    session_.advance();
+}
+
+void Http2Stream::go_on_with(RequestPipeline::Outcome outcome) {
   request_.body = {};
   if (auto* response = std::get_if<HttpResponse>(&outcome)) {
     send(std::move(*response));
@@ -109,11 +147,16 @@ void Http2Stream::begin_exchange() {
 
 void Http2Stream::on_answer(Result<api::Answer> answer) {
   if (state_ != State::Wait) return;
+  if (given_away_) {
+    early_answer_ = std::move(answer);
+    return;
+  }
   send(session_.shared().pipeline.respond(exchange_, answer));
   session_.advance();
 }
 
 void Http2Stream::on_wake() {
+  if (given_away_) return;
   if (state_ == State::Wait) {
     auto response = session_.shared().pipeline.resume(exchange_, SteadyClock::now());
     if (!response) return;
@@ -193,7 +236,14 @@ Http2Stream::Late Http2Stream::on_deadline(SteadyTime now) {
   if (now < deadline_) return Late::GoOn;
   switch (state_) {
     case State::Head: return Late::Close;
-    case State::Wait: send(session_.shared().pipeline.give_up(exchange_, now)); return Late::GoOn;
+    case State::Wait:
+      if (std::exchange(given_away_, false)) {
+        exchange_ = Exchange{};
+        exchange_.started = now;
+        exchange_.labels.verb = "other";
+      }
+      send(session_.shared().pipeline.give_up(exchange_, now));
+      return Late::GoOn;
     case State::Watch:
       if (now >= stall_.until()) break;  // the client reads nothing
       pull_due_ = true;

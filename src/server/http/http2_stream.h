@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
 
   void on_answer(Result<api::Answer> answer) override;
   void on_wake() override;
+  void on_outcome(DelegatedRun& run) override;
   void on_exception(std::string_view what) noexcept override;
 
   // False if the headers are too many.
@@ -50,6 +52,8 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
 
  private:
   void begin_exchange();
+  void give_away();
+  void go_on_with(RequestPipeline::Outcome outcome);
   void begin_watch(std::unique_ptr<WatchStream> stream);
   void refuse(const Error& error);
   void send(HttpResponse response);
@@ -64,7 +68,9 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
   Exchange exchange_;
   Hold bytes_;
   bool admitted_ = false;
-  std::size_t discarded_ = 0;  // of a body that nobody wants
+  bool given_away_ = false;  // request and exchange are with the pool; we wait for them
+  std::optional<Result<api::Answer>> early_answer_;  // came before they were back
+  std::size_t discarded_ = 0;                        // of a body that nobody wants
 
   std::string out_;  // the body from out_at_ on is still to be given out
   std::size_t out_at_ = 0;

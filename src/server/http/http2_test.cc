@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "server/http/testing.h"
@@ -129,9 +131,11 @@ TEST_F(Http2Test, AFloodOfResetsEndsTheConnection) {
     wire.reset(id);
     wire.send();
   }
-  while (!wire.sent_away && wire.turn()) {
-  }
-  EXPECT_TRUE(wire.sent_away);
+  // It hangs up; whether we read its farewell before our own bytes meet a closed socket is chance.
+  // The test's limit of time is the only other end.
+  const Account& all = site_.ledger().total();
+  while (all.used(Resource::Connections) > 0 || all.used(Resource::Bytes) > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
 TEST_F(Http2Test, ServerStopsWithOpenWatches) {

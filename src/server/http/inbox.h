@@ -14,6 +14,8 @@
 
 namespace muster::server {
 
+struct DelegatedRun;
+
 // Something on an I/O thread that waits for the core: a connection or an HTTP/2 stream.
 // Called on its own thread only.
 class Recipient {
@@ -21,7 +23,9 @@ class Recipient {
   virtual ~Recipient() = default;
   virtual void on_answer(Result<api::Answer> answer) = 0;
   virtual void on_wake() = 0;
-  // One of the two threw: its connection ends, and nothing else.
+  // What it gave to the pool (delegated_run.h) is done.
+  virtual void on_outcome(DelegatedRun& run) = 0;
+  // One of them threw: its connection ends, and nothing else.
   virtual void on_exception(std::string_view what) noexcept = 0;
 };
 
@@ -48,14 +52,26 @@ class Inbox {
     ring_once();
   }
 
+  void put_outcome(std::weak_ptr<Recipient> to, std::shared_ptr<DelegatedRun> run) {
+    const std::lock_guard lock(mutex_);
+    if (!ring_) return;
+    outcomes_.emplace_back(std::move(to), std::move(run));
+    ring_once();
+  }
+
   // --- the I/O thread ---
   void deliver_answers() {
     std::vector<std::pair<std::weak_ptr<Recipient>, Result<api::Answer>>> answers;
+    std::vector<std::pair<std::weak_ptr<Recipient>, std::shared_ptr<DelegatedRun>>> outcomes;
     {
       const std::lock_guard lock(mutex_);
       rung_ = false;
       answers.swap(answers_);
+      outcomes.swap(outcomes_);
     }
+    for (const auto& [to, run] : outcomes)
+      if (const std::shared_ptr<Recipient> recipient = to.lock())
+        guard(*recipient, [&] { recipient->on_outcome(*run); });
     for (auto& [to, answer] : answers)
       if (const std::shared_ptr<Recipient> recipient = to.lock())
         guard(*recipient, [&] { recipient->on_answer(std::move(answer)); });
@@ -80,6 +96,7 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     ring_ = nullptr;
     answers_.clear();
+    outcomes_.clear();
     wakes_.clear();
   }
 
@@ -105,6 +122,7 @@ class Inbox {
   std::function<void()> ring_;  // under mutex_, as all below
   bool rung_ = false;
   std::vector<std::pair<std::weak_ptr<Recipient>, Result<api::Answer>>> answers_;
+  std::vector<std::pair<std::weak_ptr<Recipient>, std::shared_ptr<DelegatedRun>>> outcomes_;
   std::vector<WakeCall> wakes_;
 };
 

@@ -21,6 +21,7 @@
 #include "server/http/loop.h"
 #include "server/http/request_pipeline.h"
 #include "server/http/tls.h"
+#include "server/http/work_pool.h"
 
 namespace muster::server {
 namespace {
@@ -75,7 +76,12 @@ class HttpsListener final : public Listener {
                    .more_metrics = options.more_metrics,
                    .before_step = options.before_step},
                   limits_),
-        shared_{.pipeline = pipeline_, .ledger = ledger_, .tls = tls_, .limits = limits_} {
+        pool_(std::max(options.threads, 1U)),
+        shared_{.pipeline = pipeline_,
+                .ledger = ledger_,
+                .tls = tls_,
+                .limits = limits_,
+                .pool = pool_} {
     for (unsigned i = 0; i < std::max(options.threads, 1U); ++i)
       loops_.push_back(std::make_unique<Loop>());
     acceptor_.emplace(loops_[0]->io());
@@ -180,6 +186,7 @@ class HttpsListener final : public Listener {
   const HttpLimits limits_;
   ClientLedger ledger_;
   const RequestPipeline pipeline_;
+  WorkPool pool_;
   const ConnectionShared shared_;
   std::string address_;
   std::vector<std::unique_ptr<Loop>>

@@ -101,6 +101,15 @@ Result<void> RequestPipeline::identify(const HttpRequest& request, const PeerCer
   return {};
 }
 
+bool RequestPipeline::is_heavy(const HttpRequest& request, const Exchange& exchange) {
+  constexpr std::size_t kLightBytes = 16U << 10U;
+  if (exchange.route.endpoint != Endpoint::Resource) return false;
+  if (!exchange.wants_body()) return exchange.route.request.verb == api::Verb::List;
+  // Every type of JSON says so in its name; YAML's aliases stand for more than their size.
+  return request.body.size() > kLightBytes ||
+         (!request.body.empty() && request.content_type.find("json") == std::string::npos);
+}
+
 RequestPipeline::Outcome RequestPipeline::run(const HttpRequest& request, Exchange& exchange,
                                               const ReturnAddress& from) const {
   step("run");

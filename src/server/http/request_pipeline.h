@@ -22,6 +22,8 @@ namespace muster::server {
 // What happens to a request between the bytes of a connection and the core: who asks, may they,
 // what do they mean, and how is it answered. Knows neither sockets nor HTTP versions. Any thread.
 //
+// (delegated_run.h runs the heavy ones elsewhere.)
+//
 //   admit() → a refusal, or → run() → a response
 //                                   → Waiting: the answer comes to the return address, then
 //                                     respond(); or, for a read, wakes do, then resume()
@@ -52,6 +54,9 @@ class RequestPipeline {
   };
   using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>>;
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
+  // Whether run() may take longer than other connections of an I/O thread can be left waiting: it
+  // reads a large document, or one that may stand for a large one, or writes a list.
+  static bool is_heavy(const HttpRequest& request, const Exchange& exchange);
 
   // The response to a read that waits, once there is one.
   std::optional<HttpResponse> resume(Exchange& exchange, SteadyTime now) const;

@@ -20,6 +20,10 @@ using api::Json;
 using api::JsonArray;
 using api::JsonObject;
 
+inline bool is_batch(const api::Kind& kind, std::string_view name) {
+  return kind.group == "batch" && kind.kind == name;
+}
+
 // The document's metadata, made if missing.
 JsonObject& metadata(Json& document);
 std::string_view meta_text(const Json& document, std::string_view member);
@@ -48,6 +52,10 @@ std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& res
 
 // RequestEntityTooLarge, in etcd's words, if no etcd would store an object of this size.
 Result<void> check_size(const api::Object& object);
+
+// RequestEntityTooLarge if the document has more values than an object may have and more
+// than `old`, which may be null: what is stored already may stay as it is, or shrink.
+Result<void> check_values(const Json& document, const Json* old);
 
 // How errors call an object that may not have got its name yet.
 std::string_view spoken_name(const Json& document);

@@ -244,10 +244,6 @@ const Strategy& ruled_strategy(const api::Kind& kind) {
   return kStrategies->at(&kind);
 }
 
-bool is_batch(const api::Kind& kind, std::string_view name) {
-  return kind.group == "batch" && kind.kind == name;
-}
-
 }  // namespace
 
 void Strategy::predefault(Json&) const {}

@@ -25,10 +25,6 @@ namespace {
 
 using api::Gates;
 
-bool is_batch(const api::Kind& kind, std::string_view name) {
-  return kind.group == "batch" && kind.kind == name;
-}
-
 // Everything but metadata: by the kind's own rules, else by its table.
 void validate_content(const api::Kind& kind, const Json& now, const Json* old,
                       api::FieldErrors& errors) {

@@ -28,6 +28,7 @@ void Batch::add(const api::Request& request, Decision decision, Reply reply) {
   for (const store::Write& write : decision.transaction.writes) {
     const bool fresh = keys_.insert(write.key).second;
     CHECK_THAT(fresh, "{} is written twice in one batch", write.key);
+    if (write.object) bytes_ += write.object->bytes().size();
   }
   const std::vector<store::Write>& writes = decision.transaction.writes;
   const bool creates = !writes.empty() && writes.front().expected.value == 0;

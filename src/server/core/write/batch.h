@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
@@ -36,6 +37,8 @@ class Batch {
   void add(const api::Request& request, Decision decision, Reply reply);
 
   bool empty() const { return transactions_.empty(); }
+  // Of the objects that are written.
+  std::size_t bytes() const { return bytes_; }
   bool writes(std::string_view key) const { return keys_.contains(key); }
   bool writes_below(std::string_view prefix) const;
 
@@ -59,6 +62,7 @@ class Batch {
 
   std::vector<store::Transaction> transactions_;  // one per waiting_, in the same order
   std::vector<Waiting> waiting_;
+  std::size_t bytes_ = 0;
   std::set<std::string, std::less<>> keys_;    // of all transactions
   std::set<std::string, std::less<>> owners_;  // UIDs
   Result<std::vector<Result<api::Revision>>> outcomes_;

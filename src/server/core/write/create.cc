@@ -95,6 +95,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   strategy_of(kind).predefault(document);
   api::apply_defaults(*stored.message, document);
   strategy_of(kind).set_defaults(document);
+  TRY(check_values(document, nullptr));
   record_write(context, request, nullptr, document);
 
   TRY(admit_create(context, request, document));

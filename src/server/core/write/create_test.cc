@@ -199,5 +199,19 @@ TEST_F(CreateTest, ObjectsAboveEtcdsLimitAreRefused) {
   EXPECT_EQ(message(refused), "etcdserver: request is too large");
 }
 
+// S-H7: what an object costs on the registry's thread goes with its values, not its bytes.
+TEST_F(CreateTest, ObjectsOfTooManyValuesAreRefused) {
+  const auto with_annotations = [&](const std::string& name, int count) {
+    std::string annotations;
+    for (int i = 0; i < count; ++i)
+      annotations += fmt::format(R"({}"k{}":"")", i == 0 ? "" : ",", i);
+    return create_pod(name, "", R"("annotations":{)" + annotations + "}");
+  };
+  EXPECT_TRUE(with_annotations("web", 25'000).has_value());
+  const auto refused = with_annotations("wide", 30'000);
+  EXPECT_EQ(reason(refused), Reason::RequestEntityTooLarge);
+  EXPECT_EQ(message(refused), "the object has more than 30000 fields and list items: split it");
+}
+
 }  // namespace
 }  // namespace muster::server

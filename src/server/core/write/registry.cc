@@ -166,6 +166,8 @@ std::shared_ptr<Batch> Registry::begin_commit() {
 
 void Registry::end_commit() { staging_->end_commit(); }
 
+std::size_t Registry::staged_bytes() const { return staging_->bytes(); }
+
 void Registry::set_await(std::function<void()> await) { staging_->set_await(std::move(await)); }
 
 bool Registry::clean_up() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -65,6 +66,8 @@ class Registry {
   // nothing. A decision that reads what is being committed calls `await`, which returns when it is.
   std::shared_ptr<Batch> begin_commit();
   void end_commit();
+  // What begin_commit() would hand over; the more, the longer everybody waits for that commit.
+  std::size_t staged_bytes() const;
   void set_await(std::function<void()> await);
 
   // Begins to delete the Events that nothing has renewed for an hour, in slices as above. For a

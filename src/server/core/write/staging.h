@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,7 @@ class Staging {
   // Calls the replies that are due. They may stage and commit again.
   void deliver();
   bool empty() const { return open_->empty(); }
+  std::size_t bytes() const { return open_->bytes(); }
 
   // Hands the open batch over, to be committed elsewhere; null if it is empty. One at a time.
   std::shared_ptr<Batch> begin_commit();

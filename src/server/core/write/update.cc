@@ -127,6 +127,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
   strategy_of(kind).predefault(document);
   api::apply_defaults(*existing->kind().message, document);
   strategy_of(kind).set_defaults(document);
+  TRY(check_values(document, &old));
   record_write(context, request, old, document);
   TRY(admit_update(context, request, document, old));
   TRY(check_revision(request, document, *existing));

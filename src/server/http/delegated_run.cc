@@ -1,0 +1,25 @@
+#include "server/http/delegated_run.h"
+
+#include <exception>
+#include <utility>
+
+namespace muster::server {
+
+void delegate(std::shared_ptr<DelegatedRun> run, const RequestPipeline& pipeline, WorkPool& pool,
+              const ReturnAddress& from) {
+  const AccountPtr whose = run->exchange.account;
+  pool.run(whose, [run = std::move(run), &pipeline, from] {
+    if (from.recipient.expired()) return;  // the client has left
+    try {
+      run->outcome = pipeline.run(run->request, run->exchange, from);
+    } catch (const std::exception& exception) {
+      run->exception = exception.what();
+    }
+    run->request.body = {};
+    const auto* response = std::get_if<HttpResponse>(&run->outcome);
+    run->bytes.resize(response != nullptr ? response->body.size() : 0);
+    from.inbox->put_outcome(from.recipient, run);
+  });
+}
+
+}  // namespace muster::server

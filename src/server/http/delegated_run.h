@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/http/request_pipeline.h"
+#include "server/http/work_pool.h"
+
+namespace muster::server {
+
+// A request whose RequestPipeline::run() may take long, on its way to the pool and back. Meanwhile
+// it holds what the connection gave away: the request and the exchange.
+struct DelegatedRun {
+  HttpRequest request = {};
+  Exchange exchange = {};
+  Hold bytes = {};  // the body on the way there, the response's on the way back
+  RequestPipeline::Outcome outcome = {};
+  std::optional<std::string> exception = std::nullopt;  // what run() threw
+};
+
+// Has `run` done by the pool; it comes back by Recipient::on_outcome(). An answer of the core may
+// be faster than that.
+void delegate(std::shared_ptr<DelegatedRun> run, const RequestPipeline& pipeline, WorkPool& pool,
+              const ReturnAddress& from);
+
+}  // namespace muster::server

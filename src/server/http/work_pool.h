@@ -1,0 +1,39 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/fair_queue.h"
+#include "server/http/client_ledger.h"
+
+namespace muster::server {
+
+// Threads for what takes longer than an I/O thread may be away from its other connections. Clients
+// take turns, and the threads step back behind all others of the process: who asks for much waits
+// for their own work, not everybody for them.
+class WorkPool {
+ public:
+  explicit WorkPool(unsigned threads);
+  // Finishes what has begun and drops the rest.
+  ~WorkPool();
+  WorkPool(const WorkPool&) = delete;
+  WorkPool& operator=(const WorkPool&) = delete;
+
+  // Any thread. `work` must not throw. How much waits is bounded by the requests that connections
+  // wait with.
+  void run(const AccountPtr& whose, std::function<void()> work);
+
+ private:
+  void serve();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  FairQueue<AccountPtr, std::function<void()>> waiting_;  // under mutex_, as is stopped_
+  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace muster::server
