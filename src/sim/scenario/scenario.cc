@@ -146,8 +146,8 @@ class Play {
 
 // Where two texts part, for somebody who has to find out why.
 std::string first_difference(std::string_view a, std::string_view b) {
-  const auto parts = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  const auto at = static_cast<std::size_t>(parts.first - a.begin());
+  const auto parts = std::ranges::mismatch(a, b);
+  const auto at = static_cast<std::size_t>(parts.in1 - a.begin());
   const std::size_t start = at == 0 ? 0 : a.rfind('\n', at - 1) + 1;
   const auto line = [&](std::string_view text) {
     return start >= text.size() ? std::string_view("(ends here)")
