@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/http/testing.h"
+#include "server/http/testing_wire.h"
 
 // For tests only.
 namespace muster::server::testing {
@@ -16,11 +16,11 @@ namespace muster::server::testing {
 // A blocking HTTP/2 client: many streams, one thread.
 class Http2Wire {
  public:
-  explicit Http2Wire(const Site& site, Wire::Options options = {})
-      : wire_(site, {.client = options.client != nullptr ? options.client : &site.admin,
-                     .plain = false,
-                     .http2 = true,
-                     .receive_buffer = options.receive_buffer}) {
+  explicit Http2Wire(const Endpoint& server, Wire::Options options = {})
+      : wire_(server, {.client = options.client != nullptr ? options.client : &server.admin,
+                       .plain = false,
+                       .http2 = true,
+                       .receive_buffer = options.receive_buffer}) {
     nghttp2_session_callbacks* callbacks = nullptr;
     nghttp2_session_callbacks_new(&callbacks);
     nghttp2_session_callbacks_set_on_header_callback(
