@@ -332,8 +332,7 @@ TEST(Explain, APodFaresWithItsGroup) {
   const Result<Explanation> told = grown.ask_pod("more");
   EXPECT_EQ(told->state, State::Unschedulable);
   EXPECT_EQ(sentence_of(told),
-            "Pod default/more finds no node beside its group: 0 of 1 pods fit; 0/11 nodes are "
-            "available: 11 "
+            "Pod default/more finds no node beside its group: 0/11 nodes are available: 11 "
             "Insufficient cpu. " +
                 sentence_of(grown.ask("train")));
 }
