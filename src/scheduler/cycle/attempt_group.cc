@@ -213,9 +213,10 @@ Plan attempt_free_pod(const Group& root, Cluster& cluster, const Profile& profil
   Plan plan = attempt_pod(root.pods.front(), cluster, profile);
   GroupVerdict verdict{root.key, root.object, Outcome::Placed, "", ""};
   if (plan.assignments.empty()) {
-    if (held_members(root, cluster) >= root.minimum) return plan;  // it has what it needs
+    std::string why = plan.refusals.front().message;
+    if (why.ends_with('.')) why.pop_back();
     verdict.outcome = plan.refusals.front().outcome;
-    verdict.message = fmt::format("{}, {}", kUnschedulable, plan.refusals.front().message);
+    verdict.message = fmt::format("{}, {}", kUnschedulable, why);
   }
   plan.groups.push_back(std::move(verdict));
   return plan;
