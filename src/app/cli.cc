@@ -12,6 +12,7 @@
 #include "app/build_verb.h"
 #include "app/data_dir.h"
 #include "app/explain_verb.h"
+#include "app/job_flags.h"
 #include "app/limit_flags.h"
 #include "app/read_text_file.h"
 #include "app/scheduler_flags.h"
@@ -43,6 +44,7 @@ struct UpFlags {
   std::string node_resources = "cpu=32,memory=128Gi,nvidia.com/gpu=8";
   std::vector<std::string> feature_gates;
   SchedulerFlags scheduler;
+  JobFlags jobs;
   bool verbose = false;
 };
 
@@ -113,6 +115,7 @@ Result<UpOptions> understand(const UpFlags& flags) {
   UpOptions options;
   options.gates = TRY(parse_gates(flags.feature_gates));
   options.scheduler = TRY(scheduler_settings(flags.scheduler));
+  options.jobs = job_options(flags.jobs);
   TRY(parse_listen(flags.listen, options));
   options.in_memory = flags.in_memory;
   options.data_dir = flags.data_dir;
@@ -174,6 +177,7 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("NAME=BOOL,...");
   add_scheduler_flags(verb, flags.scheduler);
+  add_job_flags(verb, flags.jobs);
   verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");
 }
 

@@ -129,6 +129,7 @@ RunningComponents start_components(const UpOptions& options, const std::string& 
   settings.scheduler.profiles = options.scheduler.config.profiles;
   settings.scheduler.initial_backoff = options.scheduler.config.initial_backoff;
   settings.scheduler.max_backoff = options.scheduler.config.max_backoff;
+  settings.jobs = options.jobs;
   RunningComponents out;
   out.push_back(std::make_unique<RunningComponent>(
       "pretend-nodes", server, sim::PretendNodes::user(), meter, surroundings,

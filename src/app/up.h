@@ -9,6 +9,7 @@
 #include "server/http/audit.h"
 #include "server/http/limits.h"
 #include "sim/cluster_shape.h"
+#include "workload/job.h"
 
 namespace muster::app {
 
@@ -24,6 +25,7 @@ struct UpOptions {
   sim::ClusterShape shape;
   api::Gates gates = {};
   SchedulerSettings scheduler = {};
+  workload::JobOptions jobs = {};  // but for its gates
 };
 
 // Runs the whole control plane until SIGINT or SIGTERM. The error is one sentence for the user:

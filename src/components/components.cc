@@ -28,6 +28,12 @@ std::unique_ptr<client::Component> make_namespace_defaults(const Settings& setti
                                                           std::move(context));
 }
 
+std::unique_ptr<client::Component> make_job(const Settings& settings, ComponentContext context) {
+  workload::JobOptions options = settings.jobs;
+  options.gates = settings.scheduler.gates;
+  return std::make_unique<controllers::JobController>(std::move(options), std::move(context));
+}
+
 std::unique_ptr<client::Component> make_scheduler(const Settings& settings,
                                                   ComponentContext context) {
   scheduler::SchedulerOptions options = settings.scheduler;
@@ -58,7 +64,7 @@ const std::vector<Entry>& all() {
       {"namespace-defaults", kControllerManager, make_namespace_defaults},
       {"disruption", kControllerManager, make<controllers::Disruption>},
       {"pod-garbage-collector", kControllerManager, make<controllers::PodGarbage>},
-      {"job", kControllerManager, make<controllers::JobController>},
+      {"job", kControllerManager, make_job},
       {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),
        make<controllers::RoleAggregation>},
   };

@@ -9,6 +9,7 @@
 #include "api/request.h"
 #include "client/component.h"
 #include "scheduler/scheduler.h"
+#include "workload/job.h"
 
 // The one list of components that every driver reads: `muster up` gives each entry a thread, the
 // simulator steps them in this order. A new component is a new line in components.cc.
@@ -18,6 +19,7 @@ namespace muster::components {
 struct Settings {
   std::string ca_certificate;  // of the server, PEM; empty where nothing is served over TLS
   scheduler::SchedulerOptions scheduler;
+  workload::JobOptions jobs = {};  // but for its gates: those are the scheduler's
 };
 
 struct Entry {

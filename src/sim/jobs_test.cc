@@ -6,6 +6,9 @@
 
 #include "api/json.h"
 #include "api/reading.h"
+#include "api/views/group_view.h"
+#include "api/views/pod_view.h"
+#include "api/views/workload_view.h"
 #include "sim/world.h"
 
 // Jobs from create to their end, on the whole control plane.
@@ -73,24 +76,27 @@ class Jobs : public ::testing::Test {
                                   api::find_string(condition, "message")));
     return out;
   }
-  std::vector<api::ObjectPtr> pods() {
+  std::vector<api::ObjectPtr> all(const api::Kind& kind) {
     api::Request request;
     request.verb = api::Verb::List;
-    request.kind = &api::kinds::pod();
-    request.version = "v1";
+    request.kind = &kind;
+    request.version = kind.stored_version;
     request.name_space = "default";
     const auto answer = world_.ask(std::move(request));
     return std::get<api::ListAnswer>(answer->what).items;
   }
+  std::vector<api::ObjectPtr> pods() { return all(api::kinds::pod()); }
+  // Of the one group there is, and of its template.
+  std::int32_t group_minimum() {
+    const auto groups = all(api::kinds::pod_group());
+    const auto workloads = all(api::kinds::workload());
+    if (groups.size() != 1 || workloads.size() != 1) return -1;
+    const std::int32_t minimum = groups[0]->view<api::GroupView>().minimum;
+    return workloads[0]->view<api::WorkloadView>().templates[0].minimum == minimum ? minimum : -2;
+  }
   std::vector<std::string> events() {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &api::kinds::event();
-    request.version = "v1";
-    request.name_space = "default";
     std::vector<std::string> out;
-    const auto answer = world_.ask(std::move(request));
-    for (const api::ObjectPtr& event : std::get<api::ListAnswer>(answer->what).items) {
+    for (const api::ObjectPtr& event : all(api::kinds::event())) {
       const Json document = event->document();
       if (api::find_string(api::part_of(document, "involvedObject"), "kind") == "Job")
         out.emplace_back(api::find_string(document, "reason"));
@@ -128,7 +134,8 @@ TEST_F(Jobs, ASimpleJobRunsToItsEnd) {
   EXPECT_EQ(status("uncountedTerminatedPods"), "{}");
   EXPECT_FALSE(status("completionTime").empty());
   EXPECT_TRUE(pods()[0]->meta().finalizers.empty());
-  EXPECT_EQ(events(), (Texts{"SuccessfulCreate", "Completed"}));
+  EXPECT_EQ(events(),
+            (Texts{"WorkloadCreated", "PodGroupCreated", "SuccessfulCreate", "Completed"}));
 }
 
 TEST_F(Jobs, RunsAsManyAtOnceAsItMayUntilEnoughSucceeded) {
@@ -207,18 +214,114 @@ TEST_F(Jobs, AnIndexedJobKnowsItsIndexes) {
   EXPECT_EQ(conditions().size(), 2U);
 }
 
+TEST_F(Jobs, EveryJobGetsItsWorkloadAndItsGroupBeforeItsPods) {
+  create(R"("parallelism":2,"completions":2)");
+  world_.advance(seconds{3});
+  const auto workloads = all(api::kinds::workload());
+  const auto groups = all(api::kinds::pod_group());
+  ASSERT_EQ(workloads.size(), 1U);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_TRUE(workloads[0]->meta().name.starts_with("j-"));
+  EXPECT_TRUE(groups[0]->meta().name.starts_with(workloads[0]->meta().name + "-j-pgt-0-"));
+  ASSERT_EQ(groups[0]->meta().owners.size(), 2U);
+  EXPECT_TRUE(groups[0]->meta().owners[0].controller);
+  EXPECT_EQ(groups[0]->meta().owners[1].kind, "Workload");
+  for (const api::ObjectPtr& pod : pods()) {
+    EXPECT_EQ(pod->view<api::PodView>().scheduling_group, groups[0]->meta().name);
+    EXPECT_EQ(pod->view<api::PodView>().phase, "Running");
+    ASSERT_EQ(pod->meta().owners.size(), 1U) << "the Job alone";
+  }
+  EXPECT_EQ(events(),
+            (Texts{"WorkloadCreated", "PodGroupCreated", "SuccessfulCreate", "SuccessfulCreate"}));
+  world_.advance(seconds{30});
+  EXPECT_EQ(status("succeeded"), "2");
+}
+
+TEST_F(Jobs, AGangRunsWholeOrNotAtAll) {
+  create(R"("parallelism":33,"completions":33,"scheduling":{"schedulingPolicy":{"gang":{}}})",
+         R"({"muster.dev/run-time":"forever"})");
+  world_.advance(seconds{5});
+  EXPECT_EQ(status("active"), "33");
+  EXPECT_EQ(status("ready"), "0") << "32 would fit";
+  EXPECT_EQ(group_minimum(), 33);
+  patch(R"({"spec":{"parallelism":32}})");
+  world_.advance(seconds{15});
+  EXPECT_EQ(group_minimum(), 32);
+  EXPECT_EQ(status("ready"), "32");
+}
+
+TEST_F(Jobs, SuspensionTakesTheGroupAndResumingBringsItBack) {
+  create(
+      R"("parallelism":4,"completions":4,"suspend":true,"scheduling":{"schedulingPolicy":{"gang":{}}})");
+  world_.advance(seconds{3});
+  ASSERT_EQ(all(api::kinds::workload()).size(), 1U);
+  const std::string workload = all(api::kinds::workload())[0]->meta().uid;
+  EXPECT_TRUE(all(api::kinds::pod_group()).empty());
+  patch(R"({"spec":{"suspend":false}})");
+  world_.advance(seconds{3});
+  EXPECT_EQ(status("ready"), "4");
+  ASSERT_EQ(all(api::kinds::pod_group()).size(), 1U);
+  const std::string group = all(api::kinds::pod_group())[0]->meta().uid;
+  patch(R"({"spec":{"suspend":true}})");
+  world_.advance(seconds{10});
+  EXPECT_TRUE(pods().empty());
+  EXPECT_TRUE(all(api::kinds::pod_group()).empty());
+  EXPECT_EQ(conditions(), Texts{"Suspended/JobSuspended: Job suspended"});
+  patch(R"({"spec":{"suspend":false}})");
+  world_.advance(seconds{5});
+  EXPECT_EQ(status("ready"), "4");
+  ASSERT_EQ(all(api::kinds::pod_group()).size(), 1U);
+  EXPECT_NE(all(api::kinds::pod_group())[0]->meta().uid, group);
+  EXPECT_EQ(all(api::kinds::workload())[0]->meta().uid, workload);
+}
+
+TEST_F(Jobs, ADelegatedJobWaitsForItsOwnersWorkloadAndSaysSo) {
+  Json job = parsed(R"({"metadata":{"name":"j","namespace":"default",
+      "annotations":{"scheduling.k8s.io/group-template-name":"workers"},
+      "ownerReferences":[{"apiVersion":"acme.io/v1","kind":"Train","name":"t","uid":"ut","controller":true}]},
+      "spec":{"parallelism":2,"completions":2,"template":{"spec":{"restartPolicy":"Never",
+      "containers":[{"name":"main","image":"app:1"}]}}}})");
+  ASSERT_TRUE(world_.ask(client::create_request(job_kind(), "default", std::move(job))));
+  world_.advance(seconds{3});
+  EXPECT_TRUE(pods().empty());
+  EXPECT_EQ(conditions(),
+            Texts{"SchedulingBlocked/WorkloadNotFound: There is no Workload of Train t yet"});
+  EXPECT_EQ(events(), Texts{"SchedulingDependencyNotFound"});
+  ASSERT_TRUE(world_.ask(
+      client::create_request(api::kinds::workload(), "default",
+                             parsed(R"({"metadata":{"name":"w","namespace":"default"},"spec":{
+        "controllerRef":{"apiGroup":"acme.io","kind":"Train","name":"t"},
+        "podGroupTemplates":[{"name":"workers","schedulingPolicy":{"gang":{"minCount":2}}}]}})"))));
+  world_.advance(seconds{3});
+  EXPECT_EQ(status("ready"), "2");
+  EXPECT_TRUE(conditions().empty());
+  ASSERT_EQ(all(api::kinds::pod_group()).size(), 1U);
+  EXPECT_EQ(all(api::kinds::pod_group())[0]->meta().owners.size(), 1U);
+}
+
+TEST_F(Jobs, PodsThatNameTheirGroupKeepIt) {
+  Json job = parsed(R"({"metadata":{"name":"j","namespace":"default"},"spec":{"template":{"spec":{
+      "restartPolicy":"Never","schedulingGroup":{"podGroupName":"mine"},
+      "containers":[{"name":"main","image":"app:1"}]}}}})");
+  ASSERT_TRUE(world_.ask(client::create_request(job_kind(), "default", std::move(job))));
+  world_.advance(seconds{3});
+  EXPECT_TRUE(all(api::kinds::workload()).empty());
+  ASSERT_EQ(pods().size(), 1U);
+  EXPECT_EQ(pods()[0]->view<api::PodView>().scheduling_group, "mine");
+}
+
 TEST_F(Jobs, DeletedInTheForegroundTakesItsPodsAlong) {
   create(R"("parallelism":2,"completions":2)", R"({"muster.dev/run-time":"forever"})");
   world_.advance(seconds{3});
-  for (const std::string_view policy : {"Foreground"}) {
-    api::Request request =
-        client::delete_request(*world_.get(job_kind(), "default", "j"), std::nullopt);
-    request.remove.propagation_policy = policy;
-    ASSERT_TRUE(world_.ask(std::move(request)));
-    world_.advance(seconds{60});
-    EXPECT_TRUE(job().is_null());
-    EXPECT_TRUE(pods().empty());
-  }
+  api::Request request =
+      client::delete_request(*world_.get(job_kind(), "default", "j"), std::nullopt);
+  request.remove.propagation_policy = "Foreground";
+  ASSERT_TRUE(world_.ask(std::move(request)));
+  world_.advance(seconds{60});
+  EXPECT_TRUE(job().is_null());
+  EXPECT_TRUE(pods().empty());
+  EXPECT_TRUE(all(api::kinds::pod_group()).empty());
+  EXPECT_TRUE(all(api::kinds::workload()).empty());
 }
 
 TEST_F(Jobs, DeletedInTheBackgroundLeavesNothingBehind) {
@@ -230,6 +333,8 @@ TEST_F(Jobs, DeletedInTheBackgroundLeavesNothingBehind) {
   ASSERT_TRUE(world_.ask(std::move(request)));
   world_.advance(seconds{60});
   EXPECT_TRUE(pods().empty());
+  EXPECT_TRUE(all(api::kinds::pod_group()).empty());
+  EXPECT_TRUE(all(api::kinds::workload()).empty());
 }
 
 }  // namespace

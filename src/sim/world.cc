@@ -40,6 +40,7 @@ bool Stepper::deliver(Time now) {
   bool moved = false;
   client::Feeds::Round round;
   do {
+    if (feeds_held_) break;
     round = feeds_.poll(*component_, now, kEventsPerPoll);
     moved |= round.applied;
   } while (round.more);
@@ -52,7 +53,9 @@ bool Stepper::deliver(Time now) {
 
 World::World(Options options)
     : now_(options.start),
-      settings_{.ca_certificate = {}, .scheduler = std::move(options.scheduler)},
+      settings_{.ca_certificate = {},
+                .scheduler = std::move(options.scheduler),
+                .jobs = std::move(options.jobs)},
       entropy_(options.seed) {
   Result<std::unique_ptr<store::Store>> store = store::Store::open(store::make_memory_engine());
   CHECK(store);
@@ -79,8 +82,7 @@ World::World(Options options)
         return std::make_unique<PretendNodes>(options.shape, std::move(context));
       });
   restart_scheduler();
-  for (const components::Entry& entry : components::all())
-    if (entry.name != components::kScheduler) controllers_.push_back(make_stepper(entry));
+  restart_controllers();
 }
 
 World::~World() = default;
@@ -94,6 +96,17 @@ std::unique_ptr<Stepper> World::make_stepper(const components::Entry& entry) {
 void World::restart_scheduler() {
   scheduler_ = nullptr;
   scheduler_ = make_stepper(scheduler_entry());
+}
+
+void World::restart_controllers() {
+  registry_->flush();  // whoever asked for it must still be there to be answered
+  controllers_.clear();
+  for (const components::Entry& entry : components::all())
+    if (entry.name != components::kScheduler) controllers_.push_back(make_stepper(entry));
+}
+
+void World::hold_controller_feeds(bool held) {
+  for (const auto& controller : controllers_) controller->hold_feeds(held);
 }
 
 const scheduler::Scheduler& World::scheduler() const {

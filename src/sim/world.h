@@ -22,6 +22,7 @@
 #include "sim/pretend_nodes.h"
 #include "store/store.h"
 #include "watch/window.h"
+#include "workload/job.h"
 
 namespace muster::sim {
 
@@ -38,12 +39,15 @@ class Stepper {
   bool step(Time now);
   // Only hands over what has happened; the component does no work of its own.
   bool deliver(Time now);
+  // While its feeds are held, it hears the answers to its calls and nothing else.
+  void hold_feeds(bool held) { feeds_held_ = held; }
 
  private:
   server::LoopbackClient client_;
   std::deque<client::Called> outcomes_;
   const std::unique_ptr<client::Component> component_;
   client::Feeds feeds_;
+  bool feeds_held_ = false;
 };
 
 // The whole control plane in one loop under virtual time: server core, memory store, scheduler,
@@ -56,6 +60,7 @@ class World {
     std::uint64_t seed = 1;
     Time start = Time{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
     scheduler::SchedulerOptions scheduler = {.group_bindings = true};
+    workload::JobOptions jobs = {};
   };
   explicit World(Options options);
   ~World();
@@ -74,6 +79,11 @@ class World {
   // A new scheduler in place of the old one: all it knows, it learns from the API. While a call of
   // the old one is under way its answer would find nobody: run_until_idle() first.
   void restart_scheduler();
+  // New controllers in place of the old ones, at any moment: answers that are on their way are
+  // lost.
+  void restart_controllers();
+  // The controllers see nothing new until they are let go.
+  void hold_controller_feeds(bool held);
   void add_nodes(const ClusterShape& shape);
 
   // Asks as an administrator; runs the world until the answer is there.

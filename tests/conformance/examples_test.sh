@@ -5,6 +5,9 @@
 #   # Expect: podgroup train Scheduled                        the reason of its condition
 #   # Expect: 4 pods of podgroup train run [in one rack]      exactly so many
 #   # Expect: all pods run in one block
+#   # Expect: 4 pods of job train run [in one rack]           the same, of a Job
+#   # Expect: job train Complete                              a condition that is True
+#   # Expect: no workloads
 #   # Expect: explain podgroup wide says TEXT                 what `muster explain` prints
 . "$(dirname "$0")/lib.sh"
 examples=$(cd "$(dirname "$0")/../../docs/examples" && pwd)
@@ -13,11 +16,11 @@ start_muster --in-memory --zones 2 --racks-per-block 2 --nodes-per-rack 4 \
   --node-resources cpu=32,memory=128Gi,nvidia.com/gpu=8
 eventually "all nodes are Ready" "16" bash -c "$KUBECTL get nodes --no-headers | grep -cw Ready"
 
-# The nodes of the namespace's running pods, one per line; of one group if $1 is its name.
+# The nodes of the namespace's running pods, one per line; of one group or one Job if $1 is its name.
 nodes_of() {
   k -n "$space" get pods --no-headers -o \
-    'custom-columns=PHASE:.status.phase,GROUP:.spec.schedulingGroup.podGroupName,NODE:.spec.nodeName' |
-    awk -v group="${1:-}" '$1 == "Running" && (group == "" || $2 == group) {print $3}'
+    'custom-columns=PHASE:.status.phase,GROUP:.spec.schedulingGroup.podGroupName,JOB:.metadata.labels.job-name,NODE:.spec.nodeName' |
+    awk -v name="${1:-}" '$1 == "Running" && (name == "" || $2 == name || $3 == name) {print $4}'
 }
 # How many domains of a kind these nodes are in; nodes are named z1-b1-r1-n1.
 domains() {
@@ -27,7 +30,7 @@ domains() {
     zone) cut -d- -f1 ;;
   esac | sort -u | grep -c .
 }
-says() { # "4 running in 1 rack" of group $1 ("" is all), in domains of kind $2 ("" is not asked)
+says() { # "4 running in 1 rack" of group or Job $1 ("" is all), in domains of kind $2 ("" is not asked)
   local nodes
   nodes=$(nodes_of "$1")
   printf '%s running' "$(grep -c . <<<"$nodes")"
@@ -36,6 +39,7 @@ says() { # "4 running in 1 rack" of group $1 ("" is all), in domains of kind $2 
 }
 phase() { k -n "$space" get pod "$1" -o 'jsonpath={.status.phase}.'; }
 reason() { k -n "$space" get "$1" "$2" -o 'jsonpath={.status.conditions[0].reason}.'; }
+true_conditions() { k -n "$space" get "$1" "$2" -o 'jsonpath={range .status.conditions[?(@.status=="True")]}{.type}.{end}'; }
 explain() { timeout 60 "$MUSTER" explain "$@" -n "$space" 2>&1; }
 
 promise() { # one line after "# Expect: "
@@ -45,10 +49,12 @@ promise() { # one line after "# Expect: "
     "explain "*" says "*) eventually "$1" "${1#* says }" explain "${words[1]}" "${words[2]}" ;;
     "all pods run in one "*)
       eventually "$1" "$(k -n "$space" get pods --no-headers | grep -c .) running in 1 ${words[5]}." says "" "${words[5]}" ;;
-    [0-9]*" pods of podgroup "*" run in one "*)
+    [0-9]*" pods of podgroup "*" run in one "* | [0-9]*" pods of job "*" run in one "*)
       eventually "$1" "${words[0]} running in 1 ${words[8]}." says "${words[4]}" "${words[8]}" ;;
-    [0-9]*" pods of podgroup "*" run") eventually "$1" "${words[0]} running." says "${words[4]}" "" ;;
+    [0-9]*" pods of podgroup "*" run" | [0-9]*" pods of job "*" run") eventually "$1" "${words[0]} running." says "${words[4]}" "" ;;
     "pod "*) eventually "$1" "${words[2]}." phase "${words[1]}" ;;
+    "job "*) eventually "$1" "${words[2]}." true_conditions job "${words[1]}" ;;
+    "no "*) expect "$1" "No resources found" k -n "$space" get "${words[1]}" ;;
     "podgroup "* | "compositepodgroup "*)
       eventually "$1" "${words[2]}." reason "${words[0]}" "${words[1]}" ;;
     *) pass_or_fail 1 "a promise nobody can check: $1" "see the top of this script" ;;

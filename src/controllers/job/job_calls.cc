@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/views/group_view.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/job/job_status.h"
 #include "controllers/job/pod_maker.h"
@@ -54,14 +55,22 @@ void JobController::retry_once(const std::string& key, Time now) {
 }
 
 void JobController::create(const std::string& key, const api::ObjectPtr& job,
-                           const std::vector<NewPod>& pods, Time /*now*/) {
+                           const std::vector<NewPod>& pods, const api::Object* group, Time now) {
   const auto batch = std::make_shared<Batch>();
   batch->key = key;
   batch->job = job;
-  const PodMaker maker(*job, "");
+  batch->gang = group != nullptr && group->view<api::GroupView>().gang;
+  const PodMaker maker(*job, group == nullptr ? std::string_view() : group->meta().name);
   batch->pods.reserve(pods.size());
   for (const NewPod& pod : pods) batch->pods.push_back(maker.make(pod));
   batch->replaces_failed = memory_[key].backoff.failures() > 0;
+  const auto& view = job->view<api::JobView>();
+  if (is_beyond_groups(view) && !view.status.start_time)
+    record(*job,
+           {"Normal", "RunsUngrouped", "Reconciling",
+            fmt::format("Pods run without a PodGroup: no group can have priority class {}",
+                        view.priority_class)},
+           now);
   send_batch(batch);
 }
 
@@ -95,7 +104,7 @@ void JobController::on_created(const BatchPtr& batch, const client::Outcome& out
   if (--batch->under_way > 0) return;
   if (batch->failed) return retry_once(batch->key, now);
   if (batch->next == batch->pods.size()) return;
-  batch->size *= 2;
+  batch->size = batch->gang ? batch->pods.size() : batch->size * 2;
   send_batch(batch);
 }
 
@@ -137,7 +146,8 @@ void JobController::write(const std::string& key, const api::ObjectPtr& job, con
   Report said{.suspended = tracking.suspended,
               .resumed = tracking.resumed,
               .end = tracking.finished ? plan.end : std::nullopt,
-              .too_many_succeeded = plan.too_many_succeeded};
+              .too_many_succeeded = plan.too_many_succeeded,
+              .blocked = tracking.blocked};
   write_call(key, status_request(*job, tracking.status, now),
              [this, job, said = std::move(said)](const client::Outcome& outcome, Time at) {
                if (outcome) this->report(*job, said, at);
@@ -148,6 +158,11 @@ void JobController::report(const api::Object& job, const Report& said, Time now)
   const auto say = [&](std::string type, std::string reason, std::string message) {
     record(job, {std::move(type), std::move(reason), "Reconciling", std::move(message)}, now);
   };
+  if (said.blocked) {
+    const bool missing = said.blocked->reason.ends_with("NotFound");
+    say("Warning", missing ? "SchedulingDependencyNotFound" : said.blocked->reason,
+        said.blocked->message);
+  }
   if (said.suspended) say("Normal", "Suspended", "Job suspended");
   if (said.resumed) say("Normal", "Resumed", "Job resumed");
   if (!said.end) return;

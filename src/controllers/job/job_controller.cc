@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/views/job_view.h"
+#include "api/views/workload_view.h"
 #include "base/check.h"
 #include "controllers/job/job_status.h"
 #include "controllers/job/pod_maker.h"
@@ -40,10 +41,21 @@ std::string manual_term(std::string_view name_space) { return "manual/" + std::s
 std::string uid_term(std::string_view uid) { return "uid/" + std::string(uid); }
 std::string free_term(std::string_view name_space) { return "free/" + std::string(name_space); }
 
-// Jobs are found by uid; those that select pods in their own way also by namespace.
+// Jobs are found by uid; those that select pods in their own way also by namespace, those of an
+// owner by the owner.
 void index_job(const api::Object& job, std::vector<std::string>& out) {
   out.push_back(uid_term(job.meta().uid));
   if (job.view<api::JobView>().manual_selector) out.push_back(manual_term(job.meta().name_space));
+  if (const api::OwnerReference* owner = controller_of(job))
+    out.push_back(workload_term(job.meta().name_space, group_of(owner->api_version), owner->kind,
+                                owner->name));
+}
+
+void index_workload(const api::Object& workload, std::vector<std::string>& out) {
+  const auto& view = workload.view<api::WorkloadView>();
+  if (!view.owner_kind.empty())
+    out.push_back(workload_term(workload.meta().name_space, view.owner_group, view.owner_kind,
+                                view.owner_name));
 }
 
 // Pods that belong to nobody are found by the Job they would fit, and by namespace.
@@ -75,22 +87,37 @@ api::Request untrack_request(const api::Object& pod) {
   return patch_meta(pod, {{"$deleteFromPrimitiveList/finalizers", JsonArray{kJobTracking}}});
 }
 
-JobController::JobController(client::ComponentContext context)
-    : JobController(JobMetrics(context), std::move(context)) {}
+std::string_view group_of(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
 
-JobController::JobController(JobMetrics metrics, client::ComponentContext context)
+JobController::JobController(workload::JobOptions options, client::ComponentContext context)
+    : JobController(JobMetrics(context), std::move(options), std::move(context)) {}
+
+JobController::JobController(JobMetrics metrics, workload::JobOptions options,
+                             client::ComponentContext context)
     : Controller("job", std::move(context), watches(*this)),
+      options_(std::move(options)),
       jobs_({.own = index_job}),
       pods_({.owners = true, .own = index_pod}),
+      workloads_({.own = index_workload}),
+      pod_groups_({.owners = true}),
       metrics_(std::move(metrics)) {}
 
 std::vector<JobController::Watch> JobController::watches(JobController& self) {
   return {{.kind = &job_kind(),
            .mirror = &self.jobs_,
            .keys_of = [&self](const Change& change) { return self.on_job(change); }},
-          {.kind = &api::kinds::pod(), .mirror = &self.pods_, .keys_of = [&self](const Change& c) {
-             return self.on_pod(c);
-           }}};
+          {.kind = &api::kinds::pod(),
+           .mirror = &self.pods_,
+           .keys_of = [&self](const Change& change) { return self.on_pod(change); }},
+          {.kind = &api::kinds::workload(),
+           .mirror = &self.workloads_,
+           .keys_of = [&self](const Change& change) { return self.on_workload(change); }},
+          {.kind = &api::kinds::pod_group(),
+           .mirror = &self.pod_groups_,
+           .keys_of = [&self](const Change& change) { return self.on_pod_group(change); }}};
 }
 
 api::ObjectPtr JobController::find_job(std::string_view uid) const {
@@ -100,6 +127,8 @@ api::ObjectPtr JobController::find_job(std::string_view uid) const {
 
 const client::Mirror* JobController::mirror_of(const api::Kind& kind) const {
   if (&kind == &api::kinds::pod()) return &pods_;
+  if (&kind == &api::kinds::workload()) return &workloads_;
+  if (&kind == &api::kinds::pod_group()) return &pod_groups_;
   return &kind == &job_kind() ? &jobs_ : nullptr;
 }
 
@@ -126,10 +155,10 @@ JobController::Keys JobController::on_job(const Change& change) {
   return {};
 }
 
-std::string JobController::job_of(const api::Object& pod) const {
-  const api::OwnerReference* owner = controller_of(pod);
+std::string JobController::job_of(const api::Object& object) const {
+  const api::OwnerReference* owner = controller_of(object);
   if (owner == nullptr || !is_job(*owner)) return {};
-  const api::ObjectPtr job = jobs_.find(pod.meta().name_space, owner->name);
+  const api::ObjectPtr job = jobs_.find(object.meta().name_space, owner->name);
   return job != nullptr && job->meta().uid == owner->uid ? api::key_text(job->meta()) : "";
 }
 
@@ -196,9 +225,22 @@ void JobController::look_at(const std::string& key, const api::ObjectPtr& job, T
   if (claim(key, *job)) return;
   const Pods pods = pods_of(*job);
   Memory& memory = memory_[key];
-  const JobPlan plan = plan_job(
-      {.job = view, .deleting = job->meta().deletion_time.has_value(), .pods = pods, .now = now},
-      memory.backoff);
+  GroupingStep step = grouping_step(*job, pods);
+  // What the server refused is said before it is tried again.
+  const bool says_refusal = memory.refusal && !view.is_true("SchedulingBlocked");
+  const bool stepped = !says_refusal && take_step(key, job, step, now);
+  // A Job that has nothing yet waits for its Workload and its group before anything else.
+  if (stepped && pods.empty() && step.what != GroupingStep::What::DeleteGroup) return;
+  JobState state{.job = view,
+                 .deleting = job->meta().deletion_time.has_value(),
+                 .pods = pods,
+                 .now = now,
+                 .may_create = step.what == GroupingStep::What::Go};
+  if (step.what == GroupingStep::What::Blocked)
+    state.blocked = {"SchedulingBlocked", "True", step.reason, step.message, 0};
+  else if (step.what != GroupingStep::What::Go)
+    state.blocked = memory.refusal;
+  const JobPlan plan = plan_job(state, memory.backoff);
   if (plan.again) work().add_at(*plan.again, key);
 
   const bool writes = plan.tracking.changed || !plan.tracking.untrack.empty();
@@ -213,7 +255,7 @@ void JobController::look_at(const std::string& key, const api::ObjectPtr& job, T
     remove(key, job, plan);
   } else {
     action = "pods_created";
-    create(key, job, plan.pods.create, now);
+    create(key, job, plan.pods.create, step.group.get(), now);
   }
   metrics_.looked(view, action, metrics_.stopwatch() - start);
 }

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/views/condition.h"
 #include "client/kit/controller.h"
+#include "controllers/job/job_grouping.h"
 #include "controllers/job/job_metrics.h"
 #include "controllers/job/job_plan.h"
 #include "controllers/job/own_writes.h"
@@ -27,13 +29,15 @@ namespace muster::controllers {
 // something to do for both, they take turns.
 class JobController final : public client::Controller {
  public:
-  explicit JobController(client::ComponentContext context);
+  JobController(workload::JobOptions options, client::ComponentContext context);
 
  private:
   // What is remembered of a Job between looks; everything else is in the API.
   struct Memory {
     PodBackoff backoff;
     bool changed_pods = false;  // in the last look
+    // Why the server does not take the Job's Workload or PodGroup.
+    std::optional<api::Condition> refusal;
   };
   // Pods that are being made, in batches that grow while all goes well.
   struct Batch {
@@ -45,6 +49,7 @@ class JobController final : public client::Controller {
     std::size_t under_way = 0;
     bool failed = false;
     bool replaces_failed = false;
+    bool gang = false;  // useless unless whole: after one that went well, all others at once
   };
   // What users are told once the status is written.
   struct Report {
@@ -52,16 +57,19 @@ class JobController final : public client::Controller {
     bool resumed = false;
     std::optional<JobEnd> end;
     bool too_many_succeeded = false;
+    std::optional<api::Condition> blocked;
   };
   using BatchPtr = std::shared_ptr<Batch>;
   using Pods = std::vector<JobPod>;
 
-  JobController(JobMetrics metrics, client::ComponentContext context);
+  JobController(JobMetrics metrics, workload::JobOptions options, client::ComponentContext context);
   static std::vector<Watch> watches(JobController& self);
   Keys on_job(const Change& change);
   Keys on_pod(const Change& change);
-  // The key of the Job that controls the pod; empty if none does.
-  std::string job_of(const api::Object& pod) const;
+  Keys on_workload(const Change& change);
+  Keys on_pod_group(const Change& change);
+  // The key of the Job that controls the object; empty if none does.
+  std::string job_of(const api::Object& object) const;
   void add_adopters(const api::Object& pod, Time now);
   api::ObjectPtr find_job(std::string_view uid) const;
 
@@ -75,8 +83,16 @@ class JobController final : public client::Controller {
   void release(const std::string& key, const api::Object& job, const api::Object& pod);
   Pods pods_of(const api::Object& job) const;
 
+  GroupingStep grouping_step(const api::Object& job, const Pods& pods) const;
+  bool take_step(const std::string& key, const api::ObjectPtr& job, GroupingStep& step, Time now);
+  bool create_object(const std::string& key, const api::ObjectPtr& job, GroupingStep& step,
+                     Time now);
+  void on_object_created(const std::string& key, const api::Object& job, bool is_workload,
+                         const client::Outcome& outcome, Time start, Time now);
+
+  // `group`: that of the new pods; null: none.
   void create(const std::string& key, const api::ObjectPtr& job, const std::vector<NewPod>& pods,
-              Time now);
+              const api::Object* group, Time now);
   void send_batch(const BatchPtr& batch);
   void on_created(const BatchPtr& batch, const client::Outcome& outcome, Time now);
   void remove(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan);
@@ -94,13 +110,22 @@ class JobController final : public client::Controller {
   void showed(const std::string& key, const Change& change);
   const client::Mirror* mirror_of(const api::Kind& kind) const;
 
+  const workload::JobOptions options_;
   client::Mirror jobs_;
   client::Mirror pods_;
+  client::Mirror workloads_;
+  client::Mirror pod_groups_;
   OwnWrites own_writes_;
   std::set<std::string, std::less<>> failing_;  // keys of which a call failed since the last look
   std::map<std::string, Memory, std::less<>> memory_;  // by key; of Jobs that have not finished
   JobMetrics metrics_;
 };
+
+// How Workloads are found by whom they are for.
+std::string workload_term(std::string_view name_space, std::string_view group,
+                          std::string_view kind, std::string_view name);
+// "batch" of "batch/v1".
+std::string_view group_of(std::string_view api_version);
 
 // Takes the finalizer off a pod.
 api::Request untrack_request(const api::Object& pod);

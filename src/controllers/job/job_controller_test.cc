@@ -91,9 +91,10 @@ class JobControllerTest : public ::testing::Test {
   std::size_t shown_ = 0;
   std::vector<std::size_t> calls_;  // of sent_, without events
   Texts events_;
-  JobController controller_{{.send = [this](api::Request request, std::uint64_t ticket) {
-    sent_.emplace_back(std::move(request), ticket);
-  }}};
+  JobController controller_{{.group_all = false},
+                            {.send = [this](api::Request request, std::uint64_t ticket) {
+                              sent_.emplace_back(std::move(request), ticket);
+                            }}};
 };
 
 TEST_F(JobControllerTest, BatchesGrowWhileAllGoesWell) {

@@ -39,6 +39,20 @@ void JobMetrics::pod_created(bool replaces_failed, bool success) const {
       .add();
 }
 
+void JobMetrics::object_created(const std::string& kind, bool success, Duration took) const {
+  if (metrics_ == nullptr) return;
+  metrics_
+      ->counter("muster_job_scheduling_objects_total",
+                "Workloads and PodGroups that the Job controller tried to create.",
+                {{"kind", kind}, {"status", success ? "succeeded" : "failed"}})
+      .add();
+  if (kind == "Workload" && success)
+    metrics_
+        ->histogram("job_controller_workload_creation_duration_seconds",
+                    "The time it took to create the Workload of a job", {}, kSyncBounds)
+        .observe(std::chrono::duration<double>(took).count());
+}
+
 void JobMetrics::finished(const api::JobView& job, bool success, std::string_view reason) const {
   if (metrics_ == nullptr) return;
   metrics_

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "api/views/job_view.h"
@@ -19,6 +20,8 @@ class JobMetrics {
   void looked(const api::JobView& job, std::string_view action,
               std::chrono::nanoseconds took) const;
   void pod_created(bool replaces_failed, bool success) const;
+  // A Workload or a PodGroup.
+  void object_created(const std::string& kind, bool success, Duration took) const;
   void finished(const api::JobView& job, bool success, std::string_view reason) const;
   std::chrono::nanoseconds stopwatch() const {
     return stopwatch_ ? stopwatch_() : std::chrono::nanoseconds{};

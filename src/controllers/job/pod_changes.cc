@@ -108,7 +108,7 @@ PodChanges find_pod_changes(const JobState& state, const Tally& tally,
 
   const std::int64_t terminating = state.job.replaces_failed_only ? tally.terminating : 0;
   const std::int64_t missing = std::min(wanted - terminating - active, kPodChangesMax);
-  if (missing <= 0) return changes;
+  if (missing <= 0 || !state.may_create) return changes;
   if (!state.job.backoff_limit_per_index && not_before && state.now < *not_before) {
     changes.again = not_before;
     return changes;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct JobState {
   bool deleting = false;         // somebody deleted the Job
   std::span<const JobPod> pods;  // its own, in the order of their names
   Time now;
+  bool may_create = true;  // the group of its pods exists, or they need none
+  // Why it may not, if that is worth a condition.
+  std::optional<api::Condition> blocked = {};
 };
 
 // How the pods of a Job stand.

@@ -45,7 +45,9 @@ class Tracker {
     out_.status.active = static_cast<std::int32_t>(tally_.active.size());
     out_.status.ready = tally_.ready;
     out_.status.terminating = tally_.terminating;
-    if (!out_.status.start_time && !state_.job.suspend) out_.status.start_time = state_.now;
+    if (!out_.status.start_time && !state_.job.suspend && state_.may_create)
+      out_.status.start_time = state_.now;
+    write_blocked();
     if (options_.end)
       write_end(*options_.end);
     else if (options_.managed && !state_.deleting)
@@ -149,6 +151,16 @@ class Tracker {
                   {std::string(end.condition()), "True", end.reason, end.message, 0}, state_.now);
     if (end.success) out_.status.completion_time = state_.now;
     out_.finished = true;
+  }
+
+  void write_blocked() {
+    std::vector<api::JobCondition>& conditions = out_.status.conditions;
+    if (!state_.blocked)
+      set_condition(conditions,
+                    {"SchedulingBlocked", "False", "Unblocked", "Job can be scheduled", 0},
+                    state_.now);
+    else if (set_condition(conditions, *state_.blocked, state_.now))
+      out_.blocked = state_.blocked;
   }
 
   void write_suspension() {

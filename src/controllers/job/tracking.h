@@ -19,6 +19,7 @@ struct Tracking {
   bool changed = false;                     // `status` is not what is stored
   bool finished = false;                    // `status` says Complete or Failed for the first time
   bool suspended = false, resumed = false;  // ... that it was suspended, or resumed
+  std::optional<api::Condition> blocked;    // `status` says so for the first time
   std::vector<const JobPod*> untrack;
 };
 
