@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "api/views/pod_view.h"
 #include "app/scheduler_flags.h"
 #include "app/version.h"
 #include "base/time.h"
@@ -19,6 +20,7 @@
 #include "explain/explain.h"
 #include "explain/render.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/volumes/volume_book.h"
 
 namespace muster::app {
 namespace {
@@ -142,6 +144,12 @@ Result<explain::Objects> read_cluster(client::HttpsClient& client, bool needs_gr
   TRY(reader.read(api::kinds::pod(), true, objects.pods));
   TRY(reader.read(api::kinds::pod_group(), needs_groups, objects.groups));
   TRY(reader.read(api::kinds::composite_pod_group(), false, objects.groups));
+  // Without claims nobody needs the right to see them.
+  if (std::ranges::any_of(objects.pods, [](const api::ObjectPtr& pod) {
+        return !pod->view<api::PodView>().claims.empty();
+      }))
+    for (const api::Kind* kind : scheduler::VolumeBook::kinds())
+      TRY(reader.read(*kind, false, objects.storage));
   TRY(reader.finish());
   objects.workloads_unread =
       TRY(reader.read_if_possible(api::kinds::workload(), objects.workloads));

@@ -36,6 +36,12 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
     : model_(model),
       queue_(queue),
       report_(report),
+      preparer_(
+          model.cluster(), calls,
+          [this](PreparedBatch batch, Time now) { bind_prepared(std::move(batch), now); },
+          [this](const PreparedBatch& batch, const Preparer::Failure& failure, Time now) {
+            preparation_failed(batch, failure, now);
+          }),
       binder_({.in_flight_max = options.binds_in_flight_max}, calls,
               [this](const Assignment& assignment, const std::optional<Error>& error, Time now) {
                 if (error)
@@ -53,7 +59,9 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
       preemptions_(model, queue, report, calls, options.metrics),
       offers_group_bindings_(options.group_bindings) {}
 
-void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now) {
+void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& decided, Time now) {
+  const std::optional<Plan> refused = reserve(decided);
+  const Plan& plan = refused ? *refused : decided;
   const auto* tree = std::get_if<Group>(&entity);
   const bool is_loose = tree != nullptr && model_.loose(tree->key);  // before it changes by this
   for (const Assignment& assignment : plan.assignments) {
@@ -63,12 +71,16 @@ void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, 
   }
   queue_.finish(entity, plan, now);
   const bool together = goes_together(plan, is_loose);
-  if (together)
+  const bool waits = is_prepared_first(plan);
+  if (waits)
+    prepare(plan, {.together = together, .ordered = tree != nullptr && (together || !is_loose)},
+            now);
+  else if (together)
     trees_.commit(tree_of(plan), now);
   else
     binder_.commit(plan.assignments, now);
   preemptions_.carry_out(entity, plan, now);
-  report_.planned(plan, {.writes_groups = !together}, now);
+  report_.planned(plan, {.writes_groups = !together && !waits}, now);
 }
 
 // Whether the plan's pods are bound by one GroupBinding.
@@ -92,17 +104,22 @@ TreeBinding Commit::tree_of(const Plan& plan) {
 }
 
 void Commit::confirm(std::string_view uid, std::string_view node, Time now) {
+  preparer_.confirm(uid, node, now);
   binder_.confirm(uid, node, now);
   trees_.confirm(uid, node, now);
+  unreserve(uid);
 }
 
 void Commit::cancel(std::string_view uid, Time now) {
+  preparer_.cancel(uid, now);
   binder_.cancel(uid);
   trees_.cancel(uid, now);
+  unreserve(uid);
   preemptions_.pod_left(uid, now);
 }
 
 void Commit::node_vanished(std::string_view node, Time now) {
+  preparer_.node_vanished(node, now);
   binder_.node_vanished(node, now);
   trees_.node_vanished(node, now);
 }
@@ -110,12 +127,16 @@ void Commit::node_vanished(std::string_view node, Time now) {
 void Commit::bound(const Assignment& assignment, Time now) {
   ++scheduled_;
   if (const std::optional<GroupKey> leaf = model_.leaf_of(*assignment.pod)) queue_.bound(*leaf);
+  unreserve(assignment.pod->meta().uid);
+  for (const auto& entry : model_.profile_of(*assignment.pod).post_binds())
+    entry.plugin->bound(assignment.pod, assignment.node, model_.cluster());
   report_.bound(assignment, now);
 }
 
 void Commit::bind_failed(const Assignment& assignment, const Error& error, Time now) {
   const std::string& uid = assignment.pod->meta().uid;
   const std::string node = model_.assumed_node(uid);
+  unreserve(uid);
   if (const ObjectPtr newest = model_.forget(*assignment.pod)) {
     queue_.bind_failed(uid, now);
     report_.refused(newest, Outcome::Error,
@@ -140,6 +161,7 @@ void Commit::tree_refused(const TreeBinding& tree, const Error& error, Time now)
   std::vector<ObjectPtr> left;
   for (const Assignment& assignment : tree.assignments) {
     const std::string& uid = assignment.pod->meta().uid;
+    unreserve(uid);
     if (const std::string node = model_.assumed_node(uid); !node.empty())
       left.push_back(pod_on(assignment.pod, node));
     if (model_.forget(*assignment.pod) != nullptr) waiting.push_back(uid);
@@ -172,15 +194,17 @@ void Commit::bind_one_by_one(const TreeBinding& tree, const Error& error, Time n
 }
 
 void Commit::run(Time now) {
+  preparer_.run(now);
   binder_.run(now);
   trees_.run(now);
   preemptions_.run(now);
 }
 
 std::optional<Time> Commit::next_deadline() const {
-  std::optional<Time> next = binder_.next_deadline();
-  for (const std::optional<Time>& other : {trees_.next_deadline(), preemptions_.next_deadline()})
-    if (other) next = next ? std::min(*next, *other) : *other;
+  std::optional<Time> next;
+  for (const std::optional<Time>& due : {preparer_.next_deadline(), binder_.next_deadline(),
+                                         trees_.next_deadline(), preemptions_.next_deadline()})
+    if (due) next = next ? std::min(*next, *due) : *due;
   return next;
 }
 

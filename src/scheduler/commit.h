@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "client/kit/calls.h"
 #include "scheduler/bind/binder.h"
+#include "scheduler/bind/preparer.h"
 #include "scheduler/bind/tree_binder.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
@@ -19,9 +21,9 @@ namespace muster::scheduler {
 
 // Carries plans out: assumes what was placed, has it bound, and takes back what the server refuses.
 //
-//   plan ──carry_out──▶ assumed in the model ──▶ Binder or TreeBinder ──▶ API
-//                            ▲                          │ accepted: event, the watch confirms
-//                            └── forgotten, requeued ◀──┘ refused
+//   plan ──carry_out──▶ reserved, assumed ──▶ Preparer ──▶ Binder or TreeBinder ──▶ API
+//                            ▲                    │               │ accepted: event, the watch
+//                            confirms └─ forgotten, requeued ◀─────────────┘ refused
 class Commit {
  public:
   Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQueue& queue,
@@ -36,6 +38,9 @@ class Commit {
   // The pod needs no node any more.
   void cancel(std::string_view uid, Time now);
   void node_vanished(std::string_view node, Time now);
+  void volume_changed(const api::Object& object, Time now) {
+    preparer_.object_changed(object, now);
+  }
   void group_vanished(const GroupKey& key) { refused_trees_.erase(key); }
 
   // Sends what is due.
@@ -44,11 +49,24 @@ class Commit {
   // No point in deciding more: the server is behind.
   bool full() const { return binder_.full() || trees_.full(); }
   // Pods that are assumed and not accepted by the server yet.
-  std::size_t pending() const { return binder_.pending() + trees_.pending(); }
+  std::size_t pending() const { return binder_.pending() + trees_.pending() + preparer_.pending(); }
   // Bindings that the server accepted.
   std::uint64_t scheduled() const { return scheduled_; }
 
  private:
+  // commit_preparation.cc: before the binding
+  std::optional<Plan> reserve(const Plan& plan);
+  void unreserve(std::string_view uid);
+  bool is_prepared_first(const Plan& plan) const;
+  struct Binding {
+    bool together = false;  // by one GroupBinding
+    bool ordered = false;   // after what was decided earlier for the tree
+  };
+  void prepare(const Plan& plan, Binding binding, Time now);
+  void bind_prepared(PreparedBatch batch, Time now);
+  void preparation_failed(const PreparedBatch& batch, const Preparer::Failure& failure, Time now);
+
+  // commit.cc
   bool goes_together(const Plan& plan, bool is_loose) const;
   TreeBinding tree_of(const Plan& plan);
   void bound(const Assignment& assignment, Time now);
@@ -61,6 +79,8 @@ class Commit {
   ClusterModel& model_;
   SchedulingQueue& queue_;
   Report& report_;
+  std::map<std::string, api::ObjectPtr, std::less<>> reserved_;  // pods for which something is held
+  Preparer preparer_;
   Binder binder_;
   TreeBinder trees_;
   Preemptions preemptions_;

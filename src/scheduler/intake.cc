@@ -15,16 +15,31 @@ using api::is_terminating;
 using api::ObjectPtr;
 using api::view_of;
 
-// Equal for pods that no plugin can tell apart: what they ask for is equal, whom they may meet, and
-// the profile that is asked.
+void mix(std::uint64_t& hash, std::string_view text) {
+  for (const char letter : text)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  hash = (hash ^ 0xffU) * 0x100000001b3U;
+}
+
+// Equal for pods that no event tells apart: what they ask for is equal, whom they may meet, the
+// profile that is asked, and the claims they name.
 std::uint64_t class_hash_of(const ObjectPtr& pod) {
   std::uint64_t hash = view_of(pod).needs_hash;
-  for (const std::string* text : {&pod->meta().name_space, &view_of(pod).scheduler_name}) {
-    for (const char letter : *text)
-      hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-    hash = (hash ^ 0xffU) * 0x100000001b3U;
-  }
+  mix(hash, pod->meta().name_space);
+  mix(hash, view_of(pod).scheduler_name);
+  for (const api::PodClaim& claim : view_of(pod).claims) mix(hash, api::claim_name(*pod, claim));
   return hash == 0 ? 1 : hash;
+}
+
+std::optional<Resource> volume_resource(const api::Kind& kind) {
+  if (&kind == &api::kinds::persistent_volume()) return Resource::PersistentVolume;
+  if (&kind == &api::kinds::persistent_volume_claim()) return Resource::PersistentVolumeClaim;
+  if (&kind == &api::kinds::storage_class()) return Resource::StorageClass;
+  if (&kind == &api::kinds::csi_node()) return Resource::CSINode;
+  if (&kind == &api::kinds::csi_driver()) return Resource::CSIDriver;
+  if (&kind == &api::kinds::csi_storage_capacity()) return Resource::CSIStorageCapacity;
+  if (&kind == &api::kinds::volume_attachment()) return Resource::VolumeAttachment;
+  return std::nullopt;
 }
 
 bool is_present(std::optional<PodRole> role) {
@@ -177,6 +192,16 @@ void Intake::on_group(const GroupChange& change) {
     report_.observed_group(change.key, change.object->meta().uid);
   }
   queue_.group_changed(change, now_);
+}
+
+void Intake::on_volume(const VolumeChange& change) {
+  const ObjectPtr& newest = change.after != nullptr ? change.after : change.before;
+  const Action action = change.before == nullptr  ? Action::Add
+                        : change.after == nullptr ? Action::Delete
+                                                  : Action::Update;
+  if (const std::optional<Resource> resource = volume_resource(newest->kind()))
+    queue_.wake({*resource, action, change.before, change.after}, now_);
+  commit_.volume_changed(*newest, now_);
 }
 
 void Intake::on_workload(const TreeFaults::Anchors& judged) { queue_.trees_judged(judged, now_); }

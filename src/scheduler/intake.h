@@ -27,6 +27,7 @@ class Intake final : public ModelListener {
   void on_node(const NodeChange& change) override;
   void on_group(const GroupChange& change) override;
   void on_workload(const TreeFaults::Anchors& judged) override;
+  void on_volume(const VolumeChange& change) override;
 
  private:
   void pod_waits(const PodChange& change);

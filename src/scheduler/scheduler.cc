@@ -178,6 +178,8 @@ std::vector<const api::Kind*> Scheduler::watched_kinds() const {
     if (const api::Kind* kind = api::find_kind(kGroupApi, name)) kinds.push_back(kind);
   if (const api::Kind* budget = api::find_kind("policy", "PodDisruptionBudget"))
     kinds.push_back(budget);
+  const auto& storage = VolumeBook::kinds();
+  kinds.insert(kinds.end(), storage.begin(), storage.end());
   return kinds;
 }
 

@@ -29,11 +29,6 @@ bool spreads_strictly(const Json& spec) {
   });
 }
 
-bool has_volume(const Json& spec, std::string_view source) {
-  return any_entry(spec, "volumes",
-                   [&](const Json& volume) { return find(volume, source) != nullptr; });
-}
-
 // What NodeDeclaredFeatures would require of a node.
 bool restarts_all_containers(const Json& spec) {
   const auto restarts_all = [](const Json& container) {
@@ -74,14 +69,6 @@ std::vector<std::string_view> unjudged_fields(const Json& spec) {
          "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution");
   // PodTopologySpread.
   add_if(spreads_strictly(spec), "spec.topologySpreadConstraints");
-  // VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone.
-  add_if(has_volume(spec, "persistentVolumeClaim"), "spec.volumes[*].persistentVolumeClaim");
-  add_if(has_volume(spec, "ephemeral"), "spec.volumes[*].ephemeral");
-  add_if(has_volume(spec, "csi"), "spec.volumes[*].csi");
-  add_if(has_volume(spec, "gcePersistentDisk"), "spec.volumes[*].gcePersistentDisk");
-  add_if(has_volume(spec, "awsElasticBlockStore"), "spec.volumes[*].awsElasticBlockStore");
-  add_if(has_volume(spec, "rbd"), "spec.volumes[*].rbd");
-  add_if(has_volume(spec, "iscsi"), "spec.volumes[*].iscsi");
   // NodeDeclaredFeatures.
   add_if(restarts_all_containers(spec), "spec.containers[*].restartPolicyRules");
   add_if(maps_users_of_host_network(spec), "spec.hostUsers");

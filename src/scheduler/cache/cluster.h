@@ -23,6 +23,8 @@
 #include "scheduler/cache/pod_class.h"
 #include "scheduler/cache/pod_log.h"
 #include "scheduler/cache/row_log.h"
+#include "scheduler/volumes/volume_book.h"
+#include "scheduler/volumes/volume_use.h"
 
 namespace muster::scheduler {
 
@@ -147,6 +149,22 @@ class Cluster {
   // The host ports that pods on the node hold; each holder's entry stands for itself.
   std::span<const api::HostPort> ports_on(NodeId node) const;
 
+  // --- volumes ---
+  const VolumeBook& volumes() const { return volumes_; }
+  // An object that the book keeps came, changed or went; what was known before is returned. Pods on
+  // nodes are counted again where it changes what they attach.
+  api::ObjectPtr put_volume_object(const api::ObjectPtr& object);
+  api::ObjectPtr remove_volume_object(const api::Object& object);
+  // A pod that names claims came (+1) or is gone (-1), on a node or not.
+  void count_claim_users(const api::Object& pod, int sign) { volumes_.count_users(pod, sign); }
+  // Chooses and holds volumes for a pod that is to run on a node, before it is assumed there.
+  VolumeBook::Reserved reserve_volumes(const api::Object& pod, std::string_view node);
+  void release_volumes(std::string_view uid) { volumes_.release(uid); }
+  const VolumeUse& volume_use() const { return volume_use_; }
+  const VolumeDraft& volume_draft() const { return *volume_draft_; }
+  // The volumes that a pod of the class would get on a node, on top of a draft's moves.
+  std::optional<VolumeChoice> choose_volumes(const VolumeNeeds& needs, NodeId node) const;
+
   TaintSetId taint_set(NodeId node) const { return taint_set_[node]; }
   std::span<const std::vector<api::Taint>> taint_sets() const { return taint_sets_; }
 
@@ -248,6 +266,11 @@ class Cluster {
   void count_pod(const PodRecord& record, std::int64_t sign);
   void count_class(const PodClass& pods, NodeId node, std::int64_t sign);
   void count_ports(const std::vector<api::HostPort>& ports, NodeId node, std::int64_t sign);
+  void count_volumes(const PodRecord& record, std::int64_t sign);
+  void place_volumes(const PodClass& pods, NodeId node, std::int64_t sign);
+  void volume_object_changed(const api::Object& object);
+  void recount_users(std::string_view claim);
+  void set_attachment(const api::Object& object);
   void count_member(const PodRecord& record, std::int32_t sign);
   void follow(PodRecord& record);
   void unfollow(const PodRecord& record);
@@ -279,6 +302,9 @@ class Cluster {
   NodeSet unschedulable_;
   boost::unordered_flat_map<std::uint32_t, std::vector<api::HostPort>>
       ports_;  // by row; few nodes have any
+  VolumeBook volumes_;
+  VolumeUse volume_use_;
+  NotCopied<VolumeDraft> volume_draft_;
   Column<TaintSetId> taint_set_;
   std::vector<std::vector<api::Taint>> taint_sets_;
   std::map<std::vector<api::Taint>, TaintSetId> taint_set_ids_;

@@ -17,6 +17,10 @@ std::string group_key(std::string_view name_space, std::string_view group) {
 
 const api::PodView& pod_view(const api::Object& pod) { return pod.view<api::PodView>(); }
 
+bool has_volumes(const api::Object& pod) {
+  return !pod_view(pod).claims.empty() || !pod_view(pod).needs.disks.empty();
+}
+
 }  // namespace
 
 void Cluster::set_pod(const api::ObjectPtr& pod) {
@@ -53,8 +57,8 @@ bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeI
   return before.needs.usage == after.needs.usage &&
          before.needs.nonzero_cpu_milli == after.needs.nonzero_cpu_milli &&
          before.needs.nonzero_memory == after.needs.nonzero_memory &&
-         before.needs.host_ports == after.needs.host_ports &&
-         before.scheduling_group == after.scheduling_group &&
+         before.needs.host_ports == after.needs.host_ports && !has_volumes(*known.pod) &&
+         !has_volumes(pod) && before.scheduling_group == after.scheduling_group &&
          known.pod->meta().deletion_time.has_value() == pod.meta().deletion_time.has_value() &&
          (!followed_->on || before.needs == after.needs);
 }
@@ -198,6 +202,7 @@ void Cluster::count_pod(const PodRecord& record, std::int64_t sign) {
   nonzero_cpu_[node] += sign * needs.nonzero_cpu_milli;
   nonzero_memory_[node] += sign * needs.nonzero_memory;
   if (!needs.host_ports.empty()) count_ports(needs.host_ports, node, sign);
+  if (has_volumes(*record.pod)) count_volumes(record, sign);
   pods_on_[node] += sign;
   rows_[index_of(node)].pods += static_cast<std::int32_t>(sign);
   CHECK(pods_on_[node] >= 0);
@@ -210,6 +215,7 @@ void Cluster::count_class(const PodClass& pods, NodeId node, std::int64_t sign) 
   nonzero_cpu_[node] += sign * pods.needs->nonzero_cpu_milli;
   nonzero_memory_[node] += sign * pods.needs->nonzero_memory;
   if (!pods.needs->host_ports.empty()) count_ports(pods.needs->host_ports, node, sign);
+  if (pods.volumes != nullptr) place_volumes(pods, node, sign);
   pods_on_[node] += sign;
 }
 

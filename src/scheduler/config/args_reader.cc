@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <set>
 #include <span>
 #include <string>
@@ -194,6 +195,26 @@ void read_preemption(const Json& args, const FieldPath& path, PluginArgs& into,
   preemption.violates_budgets = answer != "Never";
 }
 
+void read_volume_binding(const Json& args, const FieldPath& path, PluginArgs& into,
+                         ConfigErrors& config) {
+  FieldErrors& errors = config.fields();
+  constexpr std::int64_t kSecondsMax = 1'000'000'000;
+  const FieldPath timeout = path.child("bindTimeoutSeconds");
+  if (const auto seconds = find_integer(args, "bindTimeoutSeconds")) {
+    if (*seconds < 0)
+      errors.invalid(timeout, *seconds,
+                     "invalid BindTimeoutSeconds, should not be a negative value");
+    into.volume_binding.bind_timeout =
+        std::chrono::seconds{std::clamp<std::int64_t>(*seconds, 0, kSecondsMax)};
+  }
+  if (find_set(args, "shape") == nullptr) return;
+  into.volume_binding.shape.clear();
+  const FieldPath shape = path.child("shape");
+  for (const ShapePoint& point : read_shape(args, shape, errors))
+    into.volume_binding.shape.push_back(
+        {.utilization = point.utilization, .score = point.score * 100 / kShapeScoreMax});
+}
+
 // Devices are not allocated, so there is nothing that its timeouts could end.
 void read_dynamic_resources(const Json&, const FieldPath&, PluginArgs&, ConfigErrors&) {}
 
@@ -208,6 +229,7 @@ constexpr std::array kRules{
     ArgsRule{"NodeAffinity", read_node_affinity},
     ArgsRule{"NodeResourcesBalancedAllocation", read_balanced},
     ArgsRule{"NodeResourcesFit", read_fit},
+    ArgsRule{"VolumeBinding", read_volume_binding},
 };
 
 }  // namespace

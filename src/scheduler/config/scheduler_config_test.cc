@@ -333,6 +333,10 @@ TEST(SchedulerConfig, JudgesTheArgumentsOfEveryPlugin) {
       {"DefaultPreemption", "{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}",
        "cannot be zero at the same time as minCandidateNodesAbsolute"},
       {"DefaultPreemption", "{pdbViolations: Sometimes}", R"(Unsupported value: "Sometimes")"},
+      {"VolumeBinding", "{bindTimeoutSeconds: -1}",
+       "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
+       "negative value"},
+      {"VolumeBinding", "{shape: [{utilization: 0, score: 11}]}", "not in valid range [0, 10]"},
   };
   for (const Case& one : cases) {
     const std::string message = args_refusal(one.plugin, one.args);

@@ -21,6 +21,7 @@ enum class Action : std::uint32_t {
   UpdatePodScaleUp = 2048,
   UpdatePodToleration = 4096,
   UpdatePodSchedulingGatesEliminated = 8192,
+  Update = 32764,  // of kinds whose changes are not told apart
 };
 
 enum class Resource : std::uint8_t {
@@ -29,7 +30,14 @@ enum class Resource : std::uint8_t {
   UnscheduledPod,
   TargetPod,
   PodGroup,
-  CompositePodGroup
+  CompositePodGroup,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  CSINode,
+  CSIDriver,
+  CSIStorageCapacity,
+  VolumeAttachment
 };
 
 struct ClusterEvent {

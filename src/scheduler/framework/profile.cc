@@ -22,6 +22,14 @@ void Profile::add(const Plugin& plugin, const Points& at, std::int64_t weight) {
     filters_.push_back({plugin.name, plugin.filter});
   if (plugin.score != nullptr && at.contains(Point::Score))
     scores_.push_back({plugin.name, plugin.score, weight});
+  if (plugin.reserve != nullptr && at.contains(Point::Reserve))
+    reserves_.push_back({plugin.name, plugin.reserve});
+  if (plugin.permit != nullptr && at.contains(Point::Permit))
+    permits_.push_back({plugin.name, plugin.permit});
+  if (plugin.pre_bind != nullptr && at.contains(Point::PreBind))
+    pre_binds_.push_back({plugin.name, plugin.pre_bind});
+  if (plugin.post_bind != nullptr && at.contains(Point::PostBind))
+    post_binds_.push_back({plugin.name, plugin.post_bind});
   auto known = std::ranges::find(running_, plugin.name, &Running::name);
   if (known == running_.end()) {
     if (plugin.hints != nullptr) hints_.push_back({plugin.name, plugin.hints});

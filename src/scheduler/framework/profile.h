@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/object.h"
+#include "scheduler/framework/binding_plugin.h"
 #include "scheduler/framework/cluster_event.h"
 #include "scheduler/framework/extension_point.h"
 #include "scheduler/framework/plugin.h"
@@ -27,6 +28,10 @@ struct Plugin {
   std::shared_ptr<const Filter> filter = {};
   std::shared_ptr<const Score> score = {};
   std::shared_ptr<const Hints> hints = {};
+  std::shared_ptr<const Reserve> reserve = {};
+  std::shared_ptr<const Permit> permit = {};
+  std::shared_ptr<const PreBind> pre_bind = {};
+  std::shared_ptr<const PostBind> post_bind = {};
 };
 
 // Makes a plugin and finds out what it answers to; decided at compile time.
@@ -51,6 +56,22 @@ Plugin make_plugin(Args&&... args) {
     answers({Point::PreScore, Point::Score});
   }
   if constexpr (std::derived_from<P, Hints>) plugin.hints = made;
+  if constexpr (std::derived_from<P, Reserve>) {
+    plugin.reserve = made;
+    answers({Point::Reserve});
+  }
+  if constexpr (std::derived_from<P, Permit>) {
+    plugin.permit = made;
+    answers({Point::Permit});
+  }
+  if constexpr (std::derived_from<P, PreBind>) {
+    plugin.pre_bind = made;
+    answers({Point::PreBind});
+  }
+  if constexpr (std::derived_from<P, PostBind>) {
+    plugin.post_bind = made;
+    answers({Point::PostBind});
+  }
   return plugin;
 }
 
@@ -90,6 +111,10 @@ class Profile {
 
   const std::vector<Entry<Filter>>& filters() const { return filters_; }
   const std::vector<Entry<Score>>& scores() const { return scores_; }
+  const std::vector<Entry<Reserve>>& reserves() const { return reserves_; }
+  const std::vector<Entry<Permit>>& permits() const { return permits_; }
+  const std::vector<Entry<PreBind>>& pre_binds() const { return pre_binds_; }
+  const std::vector<Entry<PostBind>>& post_binds() const { return post_binds_; }
   // Whether the plugin is asked at this point. For what is not behind an interface of its own:
   // preemption, binding, gangs.
   bool runs(std::string_view plugin, ExtensionPoint point) const;
@@ -111,6 +136,10 @@ class Profile {
   std::vector<Entry<Filter>> filters_;
   std::vector<Entry<Score>> scores_;
   std::vector<Entry<Hints>> hints_;
+  std::vector<Entry<Reserve>> reserves_;
+  std::vector<Entry<Permit>> permits_;
+  std::vector<Entry<PreBind>> pre_binds_;
+  std::vector<Entry<PostBind>> post_binds_;
   std::vector<Running> running_;
   ProfileSettings settings_;
   std::shared_ptr<const int> identity_;

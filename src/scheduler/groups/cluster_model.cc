@@ -67,6 +67,8 @@ void ClusterModel::put(const ObjectPtr& object) {
     set_workload(*object, false);
   else if (is_budget(kind))
     budgets_.put(object);
+  else if (VolumeBook::keeps(kind))
+    volume_changed({.before = cluster_.put_volume_object(object), .after = object});
   else
     put_group(object);
 }
@@ -81,8 +83,15 @@ void ClusterModel::remove(const api::Object& object) {
     set_workload(object, true);
   else if (is_budget(kind))
     budgets_.remove(object);
+  else if (VolumeBook::keeps(kind))
+    volume_changed({.before = cluster_.remove_volume_object(object), .after = nullptr});
   else
     remove_group(object);
+}
+
+void ClusterModel::volume_changed(const VolumeChange& change) {
+  if (listener_ != nullptr && (change.before != nullptr || change.after != nullptr))
+    listener_->on_volume(change);
 }
 
 // --- nodes ---
@@ -150,6 +159,7 @@ void ClusterModel::put_pod(const ObjectPtr& pod) {
   slots_[id].pod = pod;
   slot_by_name_.emplace(Name{meta.name_space, meta.name}, id);
   traits_.change(change.before.get(), pod.get());
+  count_claims(change.before, pod);
   count_on_node(change.before, pod);
   const PodRole role = role_of(pod);
   if (change.role_before)
@@ -190,12 +200,22 @@ void ClusterModel::remove_pod(const api::Object& pod) {
                          .role_after = std::nullopt,
                          .assumed_on = cluster_.assumed_node(uid)};
   traits_.change(known.get(), nullptr);
+  count_claims(known, nullptr);
   cluster_.remove_pod(uid);
   nominations_.forget(uid);
   leave_role(id);
   slots_[id].pod = nullptr;
   free_slots_.push_back(id);
   if (listener_ != nullptr) listener_->on_pod(change);
+}
+
+// Who names a claim, with a node or without, is one of those who share it.
+void ClusterModel::count_claims(const ObjectPtr& before, const ObjectPtr& after) {
+  const auto names_claims = [](const ObjectPtr& pod) {
+    return pod != nullptr && !view_of(pod).claims.empty() && !view_of(pod).is_terminal();
+  };
+  if (names_claims(before)) cluster_.count_claim_users(*before, -1);
+  if (names_claims(after)) cluster_.count_claim_users(*after, 1);
 }
 
 void ClusterModel::assume(const ObjectPtr& pod, std::string_view node) {

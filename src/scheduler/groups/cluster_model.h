@@ -59,6 +59,12 @@ struct GroupChange {
   TreeFaults::Anchors judged;         // trees whose fault changed because of it
 };
 
+// An object about storage came, changed or went.
+struct VolumeChange {
+  api::ObjectPtr before;  // null: it is new
+  api::ObjectPtr after;   // null: it is gone
+};
+
 // Learns of every change to a model, after it has happened. It may assume and forget pods, but not
 // put or remove objects.
 class ModelListener {
@@ -69,6 +75,7 @@ class ModelListener {
   virtual void on_group(const GroupChange& change) = 0;
   // Trees whose fault changed because of a Workload.
   virtual void on_workload(const TreeFaults::Anchors& judged) = 0;
+  virtual void on_volume(const VolumeChange& /*change*/) {}
 };
 
 struct ModelOptions {
@@ -104,8 +111,8 @@ class ClusterModel {
   void set_listener(ModelListener* listener) { listener_ = listener; }
 
   // --- objects ---
-  // Added or changed: a Node, Pod, PodGroup, CompositePodGroup, Workload or PodDisruptionBudget.
-  // Others are ignored, as are kinds whose gate is off.
+  // Added or changed: a Node, Pod, PodGroup, CompositePodGroup, Workload, PodDisruptionBudget, or
+  // what the book of volumes keeps. Others are ignored, as are kinds whose gate is off.
   void put(const api::ObjectPtr& object);
   // Deleted. Unknown ones are ignored.
   void remove(const api::Object& object);
@@ -212,6 +219,8 @@ class ClusterModel {
   void set_workload(const api::Object& object, bool is_gone);
   void remove_pod(const api::Object& pod);
   void remove_node(const api::Object& node);
+  void volume_changed(const VolumeChange& change);
+  void count_claims(const api::ObjectPtr& before, const api::ObjectPtr& after);
   void remove_group(const api::Object& object);
 
   const Slot* find(std::string_view name_space, std::string_view name) const;

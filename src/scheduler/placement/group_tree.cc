@@ -38,12 +38,13 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
     for (const PendingPod& pending : group.pods) {
       if (pending.pod->meta().deletion_time) continue;
       const auto& view = pending.pod->view<api::PodView>();
-      if (last_needs == nullptr || !(*last_needs == view.needs)) {
+      // Claims of one template have different names; only the book knows what they ask for.
+      if (last_needs == nullptr || !view.claims.empty() || !(*last_needs == view.needs)) {
         Standing* standing = &cache.of_pod(pending.pod);
         const auto known = std::ranges::find(standings, standing);
         last_class = static_cast<std::uint32_t>(known - standings.begin());
         if (known == standings.end()) standings.push_back(standing);
-        last_needs = &view.needs;
+        last_needs = view.claims.empty() ? &view.needs : nullptr;
       }
       item.members.push_back(static_cast<std::uint32_t>(members.size()));
       members.push_back({&pending, id, last_class});

@@ -6,6 +6,7 @@
 #include "scheduler/framework/profile_settings.h"
 #include "scheduler/plugins/node_affinity.h"
 #include "scheduler/plugins/node_resources_fit.h"
+#include "scheduler/plugins/volume_binding.h"
 
 namespace muster::scheduler {
 
@@ -16,6 +17,7 @@ struct PluginArgs {
   std::vector<std::string> balanced_resources = {"cpu", "memory"};
   NodeAffinityArgs node_affinity = {};
   PreemptionArgs preemption = {};
+  VolumeBindingArgs volume_binding = {};
 };
 
 }  // namespace muster::scheduler

@@ -10,9 +10,13 @@
 #include "scheduler/plugins/node_resources_balanced_allocation.h"
 #include "scheduler/plugins/node_resources_fit.h"
 #include "scheduler/plugins/node_unschedulable.h"
+#include "scheduler/plugins/node_volume_limits.h"
 #include "scheduler/plugins/scheduling_gates.h"
 #include "scheduler/plugins/taint_toleration.h"
 #include "scheduler/plugins/unjudged_fields.h"
+#include "scheduler/plugins/volume_binding.h"
+#include "scheduler/plugins/volume_restrictions.h"
+#include "scheduler/plugins/volume_zone.h"
 
 namespace muster::scheduler {
 namespace {
@@ -65,6 +69,10 @@ std::span<const RegisteredPlugin> plugin_registry() {
       row<NodeAffinity, &PluginArgs::node_affinity>(2),
       row<NodePorts>(),
       row<NodeResourcesFit, &PluginArgs::fit>(1),
+      row<VolumeRestrictions>(),
+      row<NodeVolumeLimits>(),
+      row<VolumeBinding, &PluginArgs::volume_binding>(1),
+      row<VolumeZone>(),
       permanent(row<DynamicResources>(2)),
       RegisteredPlugin{"DefaultPreemption", 1, false, default_preemption},
       row<NodeResourcesBalancedAllocation, &PluginArgs::balanced_resources>(1),

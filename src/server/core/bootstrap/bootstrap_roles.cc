@@ -101,7 +101,7 @@ std::vector<Rule> scheduler_rules() {
            "persistentvolumeclaims pods"},
           {"delete", "core", "pods"},
           {"create", "core", "pods/binding bindings"},
-          {"patch update", "core", "pods/status persistentvolumeclaims"},
+          {"patch update", "core", "pods/status persistentvolumeclaims persistentvolumes"},
           {kRead, "apps", "replicasets statefulsets"},
           {kRead, "policy", "poddisruptionbudgets"},
           {kRead, "storage.k8s.io",

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "scheduler/framework/plugin.h"
+
+namespace muster::scheduler {
+
+// Keeps pods in the zones and regions that the labels of their volumes name.
+class VolumeZone final : public Filter, public Hints {
+ public:
+  static constexpr std::string_view kName = "VolumeZone";
+  std::unique_ptr<FilterPass> prepare_filter(const PodClass& pods,
+                                             const Cluster& cluster) const override;
+  bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+};
+
+}  // namespace muster::scheduler
