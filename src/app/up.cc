@@ -37,6 +37,7 @@
 #include "server/http/listener.h"
 #include "server/loopback/loopback.h"
 #include "sim/pretend_nodes.h"
+#include "sim/pretend_storage.h"
 #include "store/engines/memory.h"
 #include "store/engines/rocksdb.h"
 #include "store/store.h"
@@ -135,6 +136,11 @@ RunningComponents start_components(const UpOptions& options, const std::string& 
       "pretend-nodes", server, sim::PretendNodes::user(), meter, surroundings,
       [&](client::ComponentContext context) {
         return std::make_unique<sim::PretendNodes>(options.shape, std::move(context));
+      }));
+  out.push_back(std::make_unique<RunningComponent>(
+      "pretend-storage", server, sim::PretendStorage::user(), meter, surroundings,
+      [](client::ComponentContext context) {
+        return std::make_unique<sim::PretendStorage>(std::move(context));
       }));
   for (const components::Entry& entry : components::all())
     out.push_back(std::make_unique<RunningComponent>(

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "server/core/bootstrap/bootstrap.h"
+#include "sim/pretend_storage.h"
 #include "store/engines/memory.h"
 
 namespace muster::sim {
@@ -81,6 +82,10 @@ World::World(Options options)
       *server_, PretendNodes::user(), metrics_, [&](client::ComponentContext context) {
         return std::make_unique<PretendNodes>(options.shape, std::move(context));
       });
+  storage_ = std::make_unique<Stepper>(
+      *server_, PretendStorage::user(), metrics_, [](client::ComponentContext context) {
+        return std::make_unique<PretendStorage>(std::move(context));
+      });
   restart_scheduler();
   restart_controllers();
 }
@@ -123,6 +128,7 @@ void World::run_until_idle() {
     moved = std::exchange(submitted_, false);
     registry_->flush();
     moved |= nodes_->step(now_);
+    moved |= storage_->step(now_);
     moved |= held_ ? scheduler_->deliver(now_) : scheduler_->step(now_);
     for (const auto& controller : controllers_) moved |= controller->step(now_);
   }
@@ -147,6 +153,7 @@ std::optional<Time> World::next_deadline() const {
   };
   if (!held_) offer(*scheduler_);
   offer(*nodes_);
+  offer(*storage_);
   for (const auto& controller : controllers_) offer(*controller);
   return earliest;
 }

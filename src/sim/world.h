@@ -111,6 +111,7 @@ class World {
   std::unique_ptr<server::Server> server_;
   std::unique_ptr<server::LoopbackClient> admin_client_;
   std::unique_ptr<Stepper> nodes_;
+  std::unique_ptr<Stepper> storage_;
   std::unique_ptr<Stepper> scheduler_;
   std::vector<std::unique_ptr<Stepper>> controllers_;  // the other components of the list
   bool submitted_ = false;

@@ -6,6 +6,7 @@
 
 #include "api/values/well_known.h"
 #include "sim/pretend_nodes.h"
+#include "sim/scenario/storage_verbs.h"
 
 namespace muster::sim {
 namespace {
@@ -46,6 +47,16 @@ JsonObject annotations(const PodLine& line) {
   if (!line.stops_in.empty()) made[kStopTimeAnnotation] = line.stops_in;
   if (!line.exit_code.empty()) made[kExitCodeAnnotation] = line.exit_code;
   return made;
+}
+
+JsonArray volumes_of(const Cast::Pod& pod) {
+  std::vector<std::string> claims = pod.line.claims;
+  if (pod.line.own_claim) claims.push_back(own_claim_name(pod.name));
+  JsonArray volumes;
+  for (const std::string& claim : claims)
+    volumes.push_back(
+        JsonObject{{"name", claim}, {"persistentVolumeClaim", JsonObject{{"claimName", claim}}}});
+  return volumes;
 }
 
 }  // namespace
@@ -205,6 +216,7 @@ Json Cast::pod_manifest(std::size_t id, std::string_view node) const {
   if (!node.empty()) spec["nodeName"] = node;
   if (!pod.line.tolerations.empty()) spec["tolerations"] = pod.line.tolerations;
   if (!pod.line.node_selector.empty()) spec["nodeSelector"] = pod.line.node_selector;
+  if (JsonArray volumes = volumes_of(pod); !volumes.empty()) spec["volumes"] = std::move(volumes);
   if (pod.line.gated) spec["schedulingGates"] = JsonArray{JsonObject{{"name", kScenarioGate}}};
   if (pod.group) spec["schedulingGroup"] = JsonObject{{"podGroupName", groups_[*pod.group].name}};
   if (const int value = pod_priority(id); value != 0)

@@ -12,6 +12,7 @@
 #include "api/views/pod_view.h"
 #include "sim/scenario/node_line.h"
 #include "sim/scenario/observation.h"
+#include "sim/scenario/storage_verbs.h"
 #include "sim/scenario/subject_checks.h"
 
 namespace muster::sim {
@@ -148,6 +149,8 @@ Result<Expectation> read_expectation(const Line& line) {
     made.unmet = TRY(read_queue(line, words));
   else if (first == "node")
     made.unmet = TRY(read_node(line, words));
+  else if (first == "claim")
+    made.unmet = TRY(read_claim_expectation(words));
   if (made.unmet) return made;
 
   const bool has_role = role_of(first).has_value() || first == "pod";

@@ -16,7 +16,8 @@ using api::JsonObject;
 
 constexpr std::string_view kPodWords =
     "pods=N, cpu=1 or another resource, priority=N, gated, never-preempts, tolerates=KEY, "
-    "selector=KEY=VALUE, label=KEY=VALUE, port=N, runs-for=30s, stops-in=30s, exit=1";
+    "selector=KEY=VALUE, label=KEY=VALUE, port=N, claim=NAME, own-claim=CLASS:SIZE, "
+    "runs-for=30s, stops-in=30s, exit=1";
 constexpr std::string_view kGroupWords =
     "within=LEVEL, min=N, priority=N, never-preempts, disrupts=all, expects=N, parent=GROUP";
 
@@ -142,6 +143,13 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
     pods.stops_in = TRY(read_duration(line, setting.value));
   } else if (setting.name == "exit") {
     pods.exit_code = setting.value;
+  } else if (setting.name == "claim") {
+    pods.claims.emplace_back(setting.value);
+  } else if (setting.name == "own-claim") {
+    const std::size_t colon = setting.value.find(':');
+    if (colon == std::string_view::npos) return fail_at(line, "write own-claim=CLASS:SIZE");
+    pods.own_claim = {std::string(setting.value.substr(0, colon)),
+                      std::string(setting.value.substr(colon + 1))};
   } else if (const std::string resource = resource_name(setting.name); !resource.empty()) {
     if (!api::Quantity::parse(setting.value))
       return fail_at(line, "{}: {} is no amount such as 8, 500m or 64Gi", word, setting.value);

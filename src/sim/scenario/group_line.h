@@ -26,6 +26,8 @@ struct PodLine {
   std::string runs_for = {};
   std::string stops_in = {};
   std::string exit_code = {};
+  std::vector<std::string> claims = {};                               // that each of them mounts
+  std::optional<std::pair<std::string, std::string>> own_claim = {};  // class and size, one each
 };
 
 enum class GroupRole : std::uint8_t { Gang, Basic, Composite };

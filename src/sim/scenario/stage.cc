@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/views/pod_view.h"
+#include "sim/scenario/storage_verbs.h"
 
 namespace muster::sim {
 namespace {
@@ -60,6 +61,10 @@ void Stage::add_nodes(const ClusterShape& shape) {
   world_.run_until_idle();
 }
 
+Result<void> Stage::create(const api::Kind& kind, std::string_view name_space, Json document) {
+  return ask(client::create_request(kind, name_space, std::move(document)));
+}
+
 void Stage::cycle() { let_it_run(Duration{0}); }
 
 void Stage::restart_scheduler() {
@@ -105,6 +110,9 @@ Result<void> Stage::send_pods(std::span<const std::size_t> pods) {
     if (shape != nullptr && *shape != pod.line.name) world_.advance(seconds{1});
     shape = &pod.line.name;
     TRY(ensure_priority_class({cast_.pod_priority(id), cast_.pod_never_preempts(id)}));
+    if (const auto& own = pod.line.own_claim)
+      TRY(create(api::kinds::persistent_volume_claim(), kScenarioNamespace,
+                 claim_manifest(own_claim_name(pod.name), own->first, own->second)));
     TRY(ask(
         client::create_request(api::kinds::pod(), kScenarioNamespace, cast_.pod_manifest(id, ""))));
   }

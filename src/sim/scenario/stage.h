@@ -31,6 +31,7 @@ class Stage {
   // --- verbs ---
   void begin_step() { log_.begin_step(); }
   void add_nodes(const ClusterShape& shape);
+  Result<void> create(const api::Kind& kind, std::string_view name_space, api::Json document);
   void cycle();
   void wait(Duration duration);
   void restart_scheduler();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/scenario/node_verbs.h"
+#include "sim/scenario/storage_verbs.h"
 
 namespace muster::sim {
 namespace {
@@ -310,6 +311,7 @@ struct Verb {
 };
 constexpr Verb kVerbs[] = {{"cluster", read_add_nodes, true},
                            {"add", read_add_nodes, true},
+                           {"storage", read_storage, true},
                            {"running", read_running, true},
                            {"submit", read_submit, true},
                            {"define", read_submit, true},

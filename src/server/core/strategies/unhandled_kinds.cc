@@ -14,7 +14,6 @@ struct Unhandled {
 };
 constexpr Unhandled kUnhandled[] = {
     {"", "LimitRange", "its limits are not enforced"},
-    {"", "PersistentVolumeClaim", "no volume is provisioned or bound for it"},
     {"", "ReplicationController", "no pods are created for it"},
     {"", "ResourceQuota", "its limits are not enforced"},
     {"", "Service", "no traffic is routed by it"},
