@@ -80,6 +80,8 @@ void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& decide
   else
     binder_.commit(plan.assignments, now);
   preemptions_.carry_out(entity, plan, now);
+  if (!together && !waits && !plan.groups.empty())
+    preemptions_.admitted(plan.groups.front().key, now);
   report_.planned(plan, {.writes_groups = !together && !waits}, now);
 }
 
@@ -149,6 +151,7 @@ void Commit::tree_bound(const TreeBinding& tree, Time now) {
   refused_trees_.erase(tree.root);
   report_.tree_bound(tree, now);
   for (const Assignment& assignment : tree.assignments) bound(assignment, now);
+  preemptions_.admitted(tree.root, now);
 }
 
 // The server took nothing of it. All pods give their nodes back and the tree is tried again after
@@ -166,6 +169,7 @@ void Commit::tree_refused(const TreeBinding& tree, const Error& error, Time now)
       left.push_back(pod_on(assignment.pod, node));
     if (model_.forget(*assignment.pod) != nullptr) waiting.push_back(uid);
   }
+  preemptions_.forget_tree(tree.root);
   queue_.tree_bind_failed(tree.root, waiting, now);
   const int times = ++refused_trees_[tree.root];
   log(LogLevel::Info, "binding {}/{} was refused: {}", tree.root.name_space, tree.root.name,

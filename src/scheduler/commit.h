@@ -41,7 +41,10 @@ class Commit {
   void volume_changed(const api::Object& object, Time now) {
     preparer_.object_changed(object, now);
   }
-  void group_vanished(const GroupKey& key) { refused_trees_.erase(key); }
+  void group_vanished(const GroupKey& key) {
+    refused_trees_.erase(key);
+    preemptions_.forget_tree(key);
+  }
 
   // Sends what is due.
   void run(Time now);

@@ -64,7 +64,10 @@ Intake::~Intake() { model_.set_listener(nullptr); }
 
 void Intake::apply(const client::Event& event, Time now) {
   now_ = now;
-  if (&event.object->kind() != &api::kinds::pod()) commit_.preemptions().promises_changed();
+  // Pods and nodes show in the node table.
+  const api::Kind& kind = event.object->kind();
+  if (&kind != &api::kinds::pod() && &kind != &api::kinds::node())
+    commit_.preemptions().promises_changed();
   if (event.type == client::Event::Type::Deleted)
     model_.remove(*event.object);
   else

@@ -154,6 +154,10 @@ void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& p
   const bool found = plan.preemption && plan.preemption->found();
   const Preemptor preemptor = preemptor_of(entity);
   nominate(entity, found ? &*plan.preemption : nullptr, preemptor, now);
+  if (!plan.groups.empty() && !plan.assignments.empty() && !plan.preemption)
+    for (const Refusal& refusal : plan.refusals)
+      if (may_be_helped(refusal))
+        leftovers_[plan.groups.front().key].push_back(refusal.pod->meta().uid);
   if (!found) return;
   for (const VictimUnit& unit : plan.preemption->victims)
     evict(unit, preemptor, *plan.preemption, now);
@@ -215,6 +219,14 @@ void Preemptions::evict(const VictimUnit& unit, const Preemptor& preemptor,
         now);
   }
   if (unit.group) report_.disrupted(*unit.group, why, now);
+}
+
+void Preemptions::admitted(const GroupKey& root, Time now) {
+  const auto at = leftovers_.find(root);
+  if (at == leftovers_.end()) return;
+  const std::vector<std::string> uids = std::move(at->second);
+  leftovers_.erase(at);
+  for (const std::string& uid : uids) queue_.retry(uid, now);
 }
 
 // --- waiting ---

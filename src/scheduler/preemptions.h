@@ -36,6 +36,9 @@ class Preemptions {
   // Does what the plan says; the queue has heard of the plan before.
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
 
+  // The minimum of the tree is bound: those that were left over may look for victims now.
+  void admitted(const GroupKey& root, Time now);
+  void forget_tree(const GroupKey& root) { leftovers_.erase(root); }
   // Something changed that the node table does not show: groups, disruption budgets.
   void promises_changed() { failed_searches_.clear(); }
   // A pod holds its node no more.
@@ -73,6 +76,8 @@ class Preemptions {
   PreemptionMetrics metrics_;
   std::map<EntityKey, std::set<std::string>> waits_for_;                // uids of pods that must go
   std::map<std::string, std::set<EntityKey>, std::less<>> awaited_by_;  // the other way round
+  // Uids of pods that were left over when their tree was first admitted, until it is bound.
+  std::map<GroupKey, std::vector<std::string>> leftovers_;
   // Pods for which a search found nobody, one of each kind, as long as the node table is what it
   // was then: thousands of equal pods that wait cost one search.
   struct FailedSearch {

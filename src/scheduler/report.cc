@@ -82,6 +82,7 @@ void Report::planned(const Plan& plan, PlanOptions options, Time now) {
   for (const GroupVerdict& verdict : plan.groups) {
     record_refusal(verdict, plan, now);
     if (options.writes_groups) write_group(verdict, now);
+    if (verdict.outcome == Outcome::Placed) end_disruption(verdict);
   }
 }
 
@@ -158,6 +159,15 @@ void Report::disrupted(const GroupKey& key, const std::string& message, Time now
                      .message = message},
                     now);
   }
+}
+
+// A group that was evicted as a whole has a place again.
+void Report::end_disruption(const GroupVerdict& verdict) {
+  const GroupSpec* group = model_.forest().find(verdict.key);
+  if (group == nullptr || group->object == nullptr) return;
+  const api::Condition* said = group->object->view<api::GroupView>().condition(kDisruptionTarget);
+  if (said != nullptr)
+    statuses_.withdraw(group->object, kDisruptionTarget, said, "PreemptionByScheduler");
 }
 
 void Report::bound(const Assignment& assignment, Time now) {

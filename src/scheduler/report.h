@@ -73,6 +73,7 @@ class Report {
  private:
   bool was_scheduled(const GroupSpec& group) const;
   void write_group(const GroupVerdict& verdict, Time now);
+  void end_disruption(const GroupVerdict& verdict);
   void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
   void record(const api::Object& about, client::EventNote note, Time now);
 

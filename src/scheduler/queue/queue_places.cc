@@ -79,6 +79,20 @@ void SchedulingQueue::release_later(const EntityKey& key, Time now) {
   if (entity != nullptr && entity->held_until) end_hold(*entity, entity->expires, now);
 }
 
+void SchedulingQueue::retry(std::string_view uid, Time now) {
+  const Pod* pod = find(uid);
+  if (pod == nullptr) return;
+  if (pod->lone != nullptr) {
+    if (pod->lone->place != Place::Resting || pod->lone->classes.empty()) return;
+    WaitClass& wait_class = *pod->lone->classes.front();
+    if (wait_class.released == nullptr) release_next(wait_class, now);
+    return;
+  }
+  const GroupSpec* root = pod->is_member() ? forest_.root_of(*pod->facts.group) : nullptr;
+  Entity* tree = root == nullptr ? nullptr : find_entity(root->key);
+  if (tree != nullptr && tree->place == Place::Resting) wake_entity(*tree, now);
+}
+
 bool SchedulingQueue::is_held(const EntityKey& key) const {
   const Entity* entity = find_entity(key);
   return entity != nullptr && entity->held_until.has_value();

@@ -104,6 +104,10 @@ class SchedulingQueue {
   // The same after its backoff: something went wrong with them.
   void release_later(const EntityKey& entity, Time now);
   bool is_held(const EntityKey& entity) const;
+  // A pod that rests, alone or with its tree, is tried again after its backoff: there is something
+  // new to try that no event tells of. Of pods that are alike the first goes, and the others follow
+  // as long as it helps.
+  void retry(std::string_view uid, Time now);
 
   // --- from the binder ---
   // A member of the leaf was bound: the errors of its tree are forgiven.
