@@ -226,8 +226,10 @@ TEST_F(Groups, AFailedGangSaysWhatComesClosest) {
   const std::vector<std::string> said = warnings_about("PodGroup", "train");
   ASSERT_EQ(said.size(), 1U);
   const std::string other = web_rack == "z1-b1-r1" ? "z1-b1-r2" : "z1-b1-r1";
-  EXPECT_EQ(said[0], "pod group is unschedulable, 0/2 placements are available, rack " + other +
-                         " comes closest: 4 of 5 pods fit; short of 1 × cpu 2");
+  EXPECT_EQ(said[0],
+            "pod group is unschedulable, 0/2 placements are available, rack " + other +
+                " comes closest: 4 of 5 pods fit; short of 1 × cpu 2, pod group preemption: No "
+                "preemption victims found for incoming preemptor");
   EXPECT_EQ(
       at(api::kinds::pod_group(), "train", "status.conditions").find(said[0]) != std::string::npos,
       true);
@@ -248,7 +250,8 @@ TEST_F(Groups, ATreeOnCordonedRacksIsPlacedWhenTheyAreFreed) {
   EXPECT_EQ(warnings_about("CompositePodGroup", "root"),
             std::vector<std::string>{
                 "pod group is unschedulable, 0/2 placements are available, block z1-b1 comes "
-                "closest: each of 2 groups fits alone, together they do not fit"});
+                "closest: each of 2 groups fits alone, together they do not fit, pod group "
+                "preemption: No preemption victims found for incoming preemptor"});
   world().advance(seconds{90});
   EXPECT_EQ(bound("a") + bound("b"), 0);
   EXPECT_EQ(world().scheduler().numbers().attempts, 1U) << "nothing happened that could help";
