@@ -19,8 +19,8 @@ DefaultPreemptionArgs object -- Arguments of the plugin that evicts pods for oth
      -- Muster's own: whether a disruption budget may be violated if nothing else helps.
 
 DynamicResourcesArgs object
-  1  filterTimeout   *Duration
-  2  bindingTimeout  *Duration
+  1  filterTimeout   *string
+  2  bindingTimeout  *string
 
 InterPodAffinityArgs object
   1  hardPodAffinityWeight               *int32
@@ -49,9 +49,9 @@ KubeSchedulerProfile -- The plugins that decide for the pods of one scheduler na
 
 LeaderElectionConfiguration
   1  leaderElect        *bool
-  2  leaseDuration      *Duration
-  3  renewDeadline      *Duration
-  4  retryPeriod        *Duration
+  2  leaseDuration      *string
+  3  renewDeadline      *string
+  4  retryPeriod        *string
   5  resourceLock       string
   6  resourceName       string
   7  resourceNamespace  string
