@@ -167,5 +167,59 @@ TEST_F(PodGarbageTest, TriesAgainLater) {
   EXPECT_EQ(asked(), kMarked);
 }
 
+// A controller that keeps two finished pods; what it deletes, in order.
+TEST(FinishedPods, BeyondANumberTheOldestGo) {
+  Sent sent;
+  PodGarbage garbage(sent.context(), 2);
+  const auto show = [&](Type type, std::string_view name, int second, std::string_view status) {
+    garbage.apply(
+        client::Event{
+            .type = type,
+            .object =
+                object(api::kinds::pod(),
+                       fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"{0}",)"
+                                   R"("creationTimestamp":"2026-01-01T00:00:0{1}Z"}},"spec":{{}},)"
+                                   R"("status":{2}}})",
+                                   name, second, status))},
+        Time{});
+  };
+  const std::string_view done = R"({"phase":"Succeeded"})";
+  show(Type::Added, "a", 3, done);
+  show(Type::Added, "b", 2, done);
+  show(Type::Added, "runs", 0, R"({"phase":"Running"})");
+  garbage.apply(client::Synced{}, Time{});
+  garbage.run_once(Time{}, 10);
+  EXPECT_TRUE(sent.requests.empty());
+  show(Type::Added, "c", 9, R"({"phase":"Failed","reason":"Evicted"})");
+  garbage.run_once(Time{}, 10);
+  ASSERT_EQ(sent.requests.size(), 1U);
+  EXPECT_EQ(sent.requests[0].first.name, "c") << "evicted ones go first";
+  show(Type::Added, "d", 4, done);
+  garbage.run_once(Time{}, 10);
+  ASSERT_EQ(sent.requests.size(), 2U);
+  EXPECT_EQ(sent.requests[1].first.name, "b");
+  show(Type::Deleted, "a", 3, done);
+  show(Type::Added, "e", 5, done);
+  garbage.run_once(Time{}, 10);
+  EXPECT_EQ(sent.requests.size(), 2U) << "one that went made room";
+}
+
+TEST(UnboundPods, ThatAreBeingDeletedAreEnded) {
+  Sent sent;
+  PodGarbage garbage(sent.context());
+  garbage.apply(
+      client::Event{.type = Type::Added,
+                    .object = object(api::kinds::pod(),
+                                     R"({"metadata":{"name":"p","namespace":"ns","uid":"u",)"
+                                     R"("deletionTimestamp":"2026-01-01T00:00:00Z",)"
+                                     R"("deletionGracePeriodSeconds":30},"spec":{},)"
+                                     R"("status":{"phase":"Pending"}})")},
+      Time{});
+  garbage.apply(client::Synced{}, Time{});
+  garbage.run_once(Time{}, 10);
+  ASSERT_EQ(sent.requests.size(), 1U);
+  EXPECT_EQ(sent.requests[0].first.subresource, "status");
+}
+
 }  // namespace
 }  // namespace muster::controllers
