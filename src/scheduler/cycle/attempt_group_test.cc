@@ -405,13 +405,11 @@ TEST_F(AttemptGroup, RefusesATreeWithClaims) {
 TEST_F(AttemptGroup, NamesWhatNoPluginJudges) {
   rack("a", 2, 4);
   std::vector<PodSample> samples = pods("c", 2, "1");
-  for (PodSample& pod : samples)
-    pod.spec = R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}])";
+  for (PodSample& pod : samples) pod.spec = R"("hostNetwork":true,"hostUsers":false)";
   const Plan plan = attempt(leaf("gang", 2, samples, "rack"));
   EXPECT_TRUE(plan.assignments.empty());
   ASSERT_EQ(plan.refusals.size(), 2u);
-  EXPECT_NE(plan.refusals[0].message.find("spec.volumes[*].persistentVolumeClaim"),
-            std::string::npos)
+  EXPECT_NE(plan.refusals[0].message.find("spec.hostUsers"), std::string::npos)
       << plan.refusals[0].message;
 }
 

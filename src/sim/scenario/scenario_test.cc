@@ -44,7 +44,7 @@ TEST(Scenario, NamesTheLineAndTheWordsThatWouldBeRight) {
   };
   const Case cases[] = {
       {"cycel\n",
-       "s.txt:3: unknown word `cycel`; a step begins with one of cluster, add, running,"},
+       "s.txt:3: unknown word `cycel`; a step begins with one of cluster, add, storage, running,"},
       {"submit gang g  pods=2  wihtin=rack\n", "s.txt:3: unknown word `wihtin=rack` about a group"},
       {"submit gang g  pods=2  within=rak\n", "s.txt:3: within=rak: there is no such level"},
       {"submit basic g  min=2\n", "s.txt:3: a basic group has no minimum"},
