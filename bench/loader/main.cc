@@ -21,6 +21,7 @@ struct Flags {
   Options options;
   PodsMode pods;
   GangsMode gangs;
+  JobsMode jobs;
   CreatesMode creates;
   GetsMode gets;
   ListsMode lists;
@@ -31,9 +32,9 @@ struct Flags {
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
-  app.add_option("modes", flags.modes, "pods, gangs, creates, gets, lists, watchers")
+  app.add_option("modes", flags.modes, "pods, gangs, jobs, creates, gets, lists, watchers")
       ->required()
-      ->check(CLI::IsMember({"pods", "gangs", "creates", "gets", "lists", "watchers"}));
+      ->check(CLI::IsMember({"pods", "gangs", "jobs", "creates", "gets", "lists", "watchers"}));
   app.add_option("--kubeconfig", flags.kubeconfig, "The cluster (default: as kubectl chooses)");
   Options& all = flags.options;
   app.add_option("--connections", all.connections, "TLS connections")->capture_default_str();
@@ -53,6 +54,9 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--groups", flags.gangs.groups, "gangs: how many")->capture_default_str();
   app.add_option("--group-size", flags.gangs.size, "gangs: pods in each")->capture_default_str();
   app.add_flag("--rack", flags.rack, "gangs: each inside one rack");
+  app.add_option("--jobs", flags.jobs.jobs, "jobs: how many")->capture_default_str();
+  app.add_option("--job-size", flags.jobs.size, "jobs: pods in each")->capture_default_str();
+  app.add_flag("!--no-gang", flags.jobs.gang, "jobs: not as gangs");
   app.add_option("--creates", flags.creates.pods, "creates: how many")->capture_default_str();
   app.add_option("--gets", flags.gets.gets, "gets: how many")->capture_default_str();
   app.add_option("--list-pods", flags.lists.pods, "lists: pods to list")->capture_default_str();
@@ -78,6 +82,8 @@ void expect_goals(const std::string& mode, Report& report) {
   if (mode == "pods") {
     report.expect("pods/s, created to bound", {Side::AtLeast, 4000});
     report.expect("server CPU per 1,000 pods", {Side::AtMost, 120});
+  } else if (mode == "jobs") {
+    report.expect("Jobs/s, created to all pods bound", {Side::AtLeast, 400});
   } else if (mode == "creates") {
     report.expect("durable creates/s", {Side::AtLeast, 6000});
   } else if (mode == "gets") {
@@ -95,6 +101,7 @@ void expect_goals(const std::string& mode, Report& report) {
 Report run_mode(Session& session, const std::string& mode, const Flags& flags) {
   if (mode == "pods") return run_pods(session, flags.pods);
   if (mode == "gangs") return run_gangs(session, flags.gangs);
+  if (mode == "jobs") return run_jobs(session, flags.jobs);
   if (mode == "creates") return run_creates(session, flags.creates);
   if (mode == "gets") return run_gets(session, flags.gets);
   if (mode == "lists") return run_lists(session, flags.lists);

@@ -23,6 +23,14 @@ struct GangsMode {
 };
 Report run_gangs(Session& session, const GangsMode& mode);
 
+// Jobs that become groups: created, their pods made by the server's controller, scheduled, bound.
+struct JobsMode {
+  std::size_t jobs = 2000;
+  std::size_t size = 4;
+  bool gang = true;
+};
+Report run_jobs(Session& session, const JobsMode& mode);
+
 // The API alone: pods that no scheduler looks at.
 struct CreatesMode {
   std::size_t pods = 50'000;

@@ -118,13 +118,15 @@ void Session::delete_run(const std::string& at) {
         {.method = "DELETE",
          .path =
              fmt::format("{}?labelSelector={}%3D{}&limit={}", at, kRunLabel, run_, kDeletedAtOnce),
-         .body = R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0})"});
+         .body =
+             R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"propagationPolicy":"Background"})"});
     // An answer without items: nothing was left.
     if (!reply.good() || reply.body.find(run_) == std::string::npos) return;
   }
 }
 
 void Session::clean_objects() {
+  delete_run(fmt::format("/apis/batch/v1/namespaces/{}/jobs", options_.name_space));
   delete_run(path("pods"));
   if (!group_version_.empty()) delete_run(group_path());
   delete_run(path("configmaps"));

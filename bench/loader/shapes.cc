@@ -36,6 +36,16 @@ std::string group_json(const GroupShape& shape, std::string_view name) {
                      shape.version, metadata(shape.run, name, ""), shape.min_count, constraints);
 }
 
+std::string job_json(const JobShape& shape, std::string_view name) {
+  return fmt::format(
+      R"({{"apiVersion":"batch/v1","kind":"Job",{0},"spec":{{"parallelism":{1},"completions":{1}{2},)"
+      R"("template":{{"metadata":{{"labels":{{"{3}":"{4}"}},"annotations":{{"muster.dev/run-time":"forever"}}}},)"
+      R"("spec":{{"restartPolicy":"Never","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10",)"
+      R"("resources":{{"requests":{{"cpu":"100m","memory":"500Mi"}}}}}}]}}}}}}}})",
+      metadata(shape.run, name, ""), shape.size,
+      shape.gang ? R"(,"scheduling":{"schedulingPolicy":{"gang":{}}})" : "", kRunLabel, shape.run);
+}
+
 std::string node_json(const NodeShape& shape, std::size_t number) {
   const std::string name = fmt::format("{}-n{}", shape.run, number);
   const std::string labels =

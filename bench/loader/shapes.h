@@ -27,6 +27,14 @@ struct GroupShape {
 };
 std::string group_json(const GroupShape& shape, std::string_view name);
 
+struct JobShape {
+  std::string run;
+  std::size_t size = 1;  // parallelism and completions
+  bool gang = false;
+};
+// Its pods never end by themselves on pretend nodes.
+std::string job_json(const JobShape& shape, std::string_view name);
+
 struct NodeShape {
   std::string run;
   std::size_t nodes_per_rack = 100;
