@@ -299,6 +299,31 @@ TEST_F(Jobs, ADelegatedJobWaitsForItsOwnersWorkloadAndSaysSo) {
   EXPECT_EQ(all(api::kinds::pod_group())[0]->meta().owners.size(), 1U);
 }
 
+constexpr std::string_view kCritical =
+    R"({{"metadata":{{"name":"j","namespace":"default"}},"spec":{{{}"template":{{"spec":{{"restartPolicy":"Never",
+    "priorityClassName":"system-cluster-critical","containers":[{{"name":"main","image":"app:1"}}]}}}}}}}})";
+
+TEST_F(Jobs, APriorityClassThatNoGroupCanHaveRunsUngrouped) {
+  ASSERT_TRUE(world_.ask(
+      client::create_request(job_kind(), "default", parsed(fmt::format(kCritical, "")))));
+  world_.advance(seconds{3});
+  EXPECT_EQ(status("ready"), "1");
+  EXPECT_TRUE(all(api::kinds::workload()).empty());
+  EXPECT_EQ(events(), (Texts{"RunsUngrouped", "SuccessfulCreate"}));
+}
+
+TEST_F(Jobs, AGroupThatTheServerRefusesBlocksTheJob) {
+  ASSERT_TRUE(world_.ask(client::create_request(
+      job_kind(), "default",
+      parsed(fmt::format(kCritical, R"("scheduling":{"schedulingPolicy":{"gang":{}}},)")))));
+  world_.advance(seconds{5});
+  EXPECT_TRUE(pods().empty());
+  ASSERT_EQ(conditions().size(), 1U);
+  EXPECT_TRUE(conditions()[0].starts_with("SchedulingBlocked/FailedPodGroupCreate: PodGroup"))
+      << conditions()[0];
+  EXPECT_EQ(status("startTime"), "");
+}
+
 TEST_F(Jobs, PodsThatNameTheirGroupKeepIt) {
   Json job = parsed(R"({"metadata":{"name":"j","namespace":"default"},"spec":{"template":{"spec":{
       "restartPolicy":"Never","schedulingGroup":{"podGroupName":"mine"},

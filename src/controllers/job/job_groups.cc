@@ -152,8 +152,9 @@ void JobController::on_object_created(const std::string& key, const api::Object&
                                       Time now) {
   const std::string what = is_workload ? "Workload" : "PodGroup";
   metrics_.object_created(what, outcome.has_value(), now - start);
+  const auto memory = memory_.find(key);  // none if the Job has gone meanwhile
   if (outcome) {
-    memory_[key].refusal.reset();
+    if (memory != memory_.end()) memory->second.refusal.reset();
     const auto* answer = std::get_if<api::ObjectAnswer>(&outcome->what);
     return record(
         job,
@@ -167,9 +168,10 @@ void JobController::on_object_created(const std::string& key, const api::Object&
           fmt::format("Error creating {}: {}", what, error.message)},
          now);
   // Trying again will not help a server that has looked at it and refused; the Job says so.
-  if (error.reason == Reason::Invalid || error.reason == Reason::Forbidden)
-    memory_[key].refusal = {"SchedulingBlocked", "True", "Failed" + what + "Create", error.message,
-                            0};
+  if (memory != memory_.end() &&
+      (error.reason == Reason::Invalid || error.reason == Reason::Forbidden))
+    memory->second.refusal = {"SchedulingBlocked", "True", "Failed" + what + "Create",
+                              error.message, 0};
   if (error.reason == Reason::NotFound) retry_once(key, now);
 }
 
