@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "scheduler/groups/group_spec.h"
 #include "scheduler/preemption/preemption.h"
+#include "scheduler/preemption/running_table.h"
 
 namespace muster::scheduler {
 namespace {
@@ -154,7 +155,8 @@ void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& p
   const bool found = plan.preemption && plan.preemption->found();
   const Preemptor preemptor = preemptor_of(entity);
   nominate(entity, found ? &*plan.preemption : nullptr, preemptor, now);
-  if (!plan.groups.empty() && !plan.assignments.empty() && !plan.preemption)
+  if (!plan.groups.empty() && !plan.assignments.empty() && !plan.preemption &&
+      is_anybody_lower(preemptor.priority))
     for (const Refusal& refusal : plan.refusals)
       if (may_be_helped(refusal))
         leftovers_[plan.groups.front().key].push_back(refusal.pod->meta().uid);
@@ -219,6 +221,11 @@ void Preemptions::evict(const VictimUnit& unit, const Preemptor& preemptor,
         now);
   }
   if (unit.group) report_.disrupted(*unit.group, why, now);
+}
+
+bool Preemptions::is_anybody_lower(std::int32_t priority) {
+  const auto& by_priority = RunningTable::of(model_.cluster()).by_priority();
+  return !by_priority.empty() && by_priority.begin()->first < priority;
 }
 
 void Preemptions::admitted(const GroupKey& root, Time now) {

@@ -65,6 +65,7 @@ class Preemptions {
                 const Preemptor& preemptor, Time now);
   void clear_lower(std::string_view node, std::int32_t priority, Time now);
   void take_nomination(const api::ObjectPtr& pod, Time now);
+  bool is_anybody_lower(std::int32_t priority);
   void wait_for(const EntityKey& entity, const PreemptionPlan& plan);
   void forget(const EntityKey& entity);
   void failed(const api::ObjectPtr& pod, const Error& error, Time now);
