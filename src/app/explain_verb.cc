@@ -153,6 +153,8 @@ Result<explain::Objects> read_cluster(client::HttpsClient& client, bool needs_gr
   TRY(reader.finish());
   objects.workloads_unread =
       TRY(reader.read_if_possible(api::kinds::workload(), objects.workloads));
+  // Without them, terms that select namespaces by label select none.
+  TRY(reader.read_if_possible(api::kinds::name_space(), objects.namespaces));
   objects.read_at = SystemClock().now();
   return objects;
 }

@@ -89,13 +89,13 @@ NodeReasons ask_for(scheduler::ClusterModel& model, const std::vector<api::Objec
 
 std::vector<NodeReasons> ask_nodes(scheduler::ClusterModel& model,
                                    const std::vector<api::ObjectPtr>& pods) {
-  // What they ask for, whom they may meet, where they may be.
+  // What they ask for and whom they may meet, where they may be.
   using Kind = std::tuple<std::uint64_t, std::string, std::string>;
   std::map<Kind, std::size_t> known;
   std::vector<std::vector<api::ObjectPtr>> kinds;
   for (const api::ObjectPtr& pod : pods) {
-    const api::PodView& view = pod->view<api::PodView>();
-    const Kind kind(view.needs_hash, pod->meta().name_space, view.scheduling_group);
+    const Kind kind(model.cluster().class_hash(*pod), pod->meta().name_space,
+                    pod->view<api::PodView>().scheduling_group);
     const auto [at, is_new] = known.emplace(kind, kinds.size());
     if (is_new) kinds.emplace_back();
     kinds[at->second].push_back(pod);

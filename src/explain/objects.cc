@@ -18,8 +18,8 @@ std::unique_ptr<scheduler::ClusterModel> model_of(const Objects& objects,
                                                   const scheduler::Profiles& profiles,
                                                   const scheduler::ModelOptions& options) {
   auto model = std::make_unique<scheduler::ClusterModel>(profiles, options);
-  for (const auto* list : {&objects.nodes, &objects.storage, &objects.workloads, &objects.groups,
-                           &objects.pods})
+  for (const auto* list : {&objects.nodes, &objects.storage, &objects.namespaces,
+                           &objects.workloads, &objects.groups, &objects.pods})
     for (const api::ObjectPtr& object : *list) model->put(object);
   // By now the scheduler has compared trees that wait for long with their Workloads.
   for (const scheduler::GroupKey& root : model->roots())

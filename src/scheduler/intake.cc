@@ -21,12 +21,12 @@ void mix(std::uint64_t& hash, std::string_view text) {
   hash = (hash ^ 0xffU) * 0x100000001b3U;
 }
 
-// Equal for pods that no event tells apart: what they ask for is equal, whom they may meet, the
-// profile that is asked, and the claims they name.
-std::uint64_t class_hash_of(const ObjectPtr& pod) {
-  std::uint64_t hash = view_of(pod).needs_hash;
-  mix(hash, pod->meta().name_space);
+// Equal for pods that no event tells apart: their class, the profile that is asked, and the claims
+// they name.
+std::uint64_t class_hash_of(Cluster& cluster, const ObjectPtr& pod) {
+  std::uint64_t hash = cluster.class_hash(*pod);
   mix(hash, view_of(pod).scheduler_name);
+  if (!view_of(pod).claims.empty()) mix(hash, pod->meta().name_space);
   for (const api::PodClaim& claim : view_of(pod).claims) mix(hash, api::claim_name(*pod, claim));
   return hash == 0 ? 1 : hash;
 }
@@ -97,7 +97,7 @@ void Intake::pod_waits(const PodChange& change) {
                  .priority = view_of(pod).priority,
                  .group = change.leaf,
                  .gated = change.role_after == PodRole::Gated,
-                 .class_hash = class_hash_of(pod)};
+                 .class_hash = class_hash_of(model_.cluster(), pod)};
   std::vector<ClusterEvent> changes;
   if (change.before != nullptr) changes = pod_changes(change.before, pod, Resource::TargetPod);
   queue_.set_pod(std::move(facts), changes, now_);
@@ -185,6 +185,10 @@ void Intake::on_node(const NodeChange& change) {
   if (before == nullptr || before->meta().uid != after->meta().uid)
     return queue_.wake({Resource::Node, Action::Add, nullptr, after}, now_);
   for (const ClusterEvent& event : node_changes(before, after)) queue_.wake(event, now_);
+}
+
+void Intake::on_namespace(const NamespaceChange& change) {
+  queue_.wake({Resource::Namespace, Action::Add, change.before, change.after}, now_);
 }
 
 void Intake::on_group(const GroupChange& change) {

@@ -26,6 +26,7 @@ class Intake final : public ModelListener {
   void on_pod(const PodChange& change) override;
   void on_node(const NodeChange& change) override;
   void on_group(const GroupChange& change) override;
+  void on_namespace(const NamespaceChange& change) override;
   void on_workload(const TreeFaults::Anchors& judged) override;
   void on_volume(const VolumeChange& change) override;
 

@@ -173,7 +173,8 @@ std::optional<Time> Scheduler::next_deadline() const {
 }
 
 std::vector<const api::Kind*> Scheduler::watched_kinds() const {
-  std::vector<const api::Kind*> kinds{&api::kinds::pod(), &api::kinds::node()};
+  std::vector<const api::Kind*> kinds{&api::kinds::pod(), &api::kinds::node(),
+                                      &api::kinds::name_space()};
   for (const std::string_view name : {"Workload", "PodGroup", "CompositePodGroup"})
     if (const api::Kind* kind = api::find_kind(kGroupApi, name)) kinds.push_back(kind);
   if (const api::Kind* budget = api::find_kind("policy", "PodDisruptionBudget"))

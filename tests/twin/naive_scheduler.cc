@@ -146,6 +146,8 @@ std::vector<NaiveScheduler::Verdict> NaiveScheduler::filters(const api::Object& 
       "node(s) didn't have free ports for the requested pod ports", false);
   verdicts.push_back(fit(pod, name, used_on(name)));
   verdicts.back().plugin = "NodeResourcesFit";
+  verdicts.push_back(spread(pod, name));
+  verdicts.push_back(affinity(pod, name));
   return verdicts;
 }
 
@@ -156,17 +158,11 @@ NaiveScheduler::Verdict NaiveScheduler::filter(const api::Object& pod,
   return {};
 }
 
-std::int64_t NaiveScheduler::cap(const api::Object& pod, const std::string& name) const {
-  if (!filter(pod, name).reasons.empty()) return 0;
-  Used used = used_on(name);
-  if (!needs_of(pod).host_ports.empty()) return 1;  // the first copy holds the second's ports
+std::int64_t NaiveScheduler::cap(const api::ObjectPtr& pod, const std::string& name) const {
+  NaiveScheduler with_copies(*this);
   std::int64_t copies = 0;
-  while (fit(pod, name, used).reasons.empty()) {
-    ++copies;
-    ++used.pods;
-    for (const auto& [resource, amount] : as_map(needs_of(pod).usage))
-      used.requested[resource] += amount;
-  }
+  for (; with_copies.filter(*pod, name).reasons.empty(); ++copies)
+    with_copies.pods["copy of the twin " + std::to_string(copies)] = {pod, name};
   return copies;
 }
 
@@ -225,12 +221,17 @@ std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& po
     taints_most = std::max(taints_most, here["TaintToleration"]);
     preferred_most = std::max(preferred_most, here["NodeAffinity"]);
   }
+  std::vector<std::string> feasible;
+  for (const auto& [name, here] : by_node) feasible.push_back(name);
+  std::map<std::string, std::int64_t> affine = affinity_scores(pod, feasible);
+  std::map<std::string, std::int64_t> even = spread_scores(pod, feasible);
   std::map<std::string, std::int64_t> totals;
   for (auto& [name, here] : by_node) {
     std::int64_t& total = totals[name];
     total = here["NodeResourcesFit"] + here["NodeResourcesBalancedAllocation"];
     total += 3 * (taints_most == 0 ? 100 : 100 - here["TaintToleration"] * 100 / taints_most);
     if (preferred_most > 0) total += 2 * (here["NodeAffinity"] * 100 / preferred_most);
+    total += 2 * affine[name] + 2 * even[name];
   }
   return totals;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/object.h"
+#include "api/views/pod_view.h"
 
 namespace muster::scheduler::twin {
 
@@ -15,6 +16,7 @@ class NaiveScheduler {
  public:
   std::map<std::string, api::ObjectPtr> nodes;                         // by name
   std::map<std::string, std::pair<api::ObjectPtr, std::string>> pods;  // by UID: pod and its node
+  std::map<std::string, api::StringPairs> namespaces;                  // their labels
 
   struct Verdict {
     std::vector<std::string> reasons;  // empty: accepted
@@ -25,7 +27,7 @@ class NaiveScheduler {
   std::vector<Verdict> filters(const api::Object& pod, const std::string& node) const;
   Verdict filter(const api::Object& pod, const std::string& node) const;
   // How many copies of the pod fit, one after another.
-  std::int64_t cap(const api::Object& pod, const std::string& node) const;
+  std::int64_t cap(const api::ObjectPtr& pod, const std::string& node) const;
   // What each score says of a node, before it is normalized over all.
   std::map<std::string, std::int64_t> scores(const api::Object& pod, const std::string& node) const;
   // The weighted total of every node that passes the filters.
@@ -34,6 +36,15 @@ class NaiveScheduler {
   std::string fit_error(const api::Object& pod) const;
 
  private:
+  // naive_affinity.cc and naive_spread.cc: what pods say of each other.
+  bool matches(const api::PodTerm& term, const api::Object& owner, const api::Object& other) const;
+  Verdict affinity(const api::Object& pod, const std::string& node) const;
+  Verdict spread(const api::Object& pod, const std::string& node) const;
+  std::map<std::string, std::int64_t> affinity_scores(
+      const api::Object& pod, const std::vector<std::string>& feasible) const;
+  std::map<std::string, std::int64_t> spread_scores(const api::Object& pod,
+                                                    const std::vector<std::string>& feasible) const;
+
   struct Used {
     std::map<std::string, std::int64_t> requested;
     std::int64_t nonzero_cpu = 0;

@@ -37,11 +37,75 @@ std::string random_affinity(Dice& dice) {
     parts.push_back(fmt::format(
         R"("preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},"preference":{}}},{{"weight":{},"preference":{}}}])",
         1 + dice.below(100), random_term(dice), 1 + dice.below(100), random_term(dice)));
-  return parts.empty() ? "" : R"("affinity":{"nodeAffinity":{)" + join(parts) + "}}";
+  return parts.empty() ? "" : R"("nodeAffinity":{)" + join(parts) + "}";
+}
+
+// --- what pods ask about each other ---
+
+std::string random_selector(Dice& dice) {
+  switch (dice.below(8)) {
+    case 0: return R"({})";
+    case 1: return R"({"matchExpressions":[{"key":"app","operator":"NotIn","values":["a"]}]})";
+    case 2: return R"({"matchExpressions":[{"key":"tier","operator":"Exists"}]})";
+    case 3: return R"({"matchExpressions":[{"key":"app","operator":"In","values":["b","a"]}]})";
+    default: return R"({"matchLabels":{"app":")" + dice.any({"a", "b"}) + "\"}}";
+  }
+}
+
+std::string random_pod_term(Dice& dice) {
+  std::string term =
+      fmt::format(R"({{"topologyKey":"{}")", dice.any({"zone", "zone", "host", "disk"}));
+  if (!dice.chance(8)) term += R"(,"labelSelector":)" + random_selector(dice);
+  if (dice.chance(15)) term += R"(,"namespaces":["other"])";
+  if (dice.chance(15))
+    term += R"(,"namespaceSelector":)" +
+            std::string(dice.chance(30) ? "{}" : R"({"matchLabels":{"team":"x"}})");
+  if (dice.chance(10)) term += R"(,"matchLabelKeys":["tier"])";
+  if (dice.chance(10)) term += R"(,"mismatchLabelKeys":["tier"])";
+  return term + "}";
+}
+
+std::string random_weighted_term(Dice& dice) {
+  return fmt::format(R"({{"weight":{},"podAffinityTerm":{}}})", 1 + dice.below(100),
+                     random_pod_term(dice));
+}
+
+std::string random_pod_affinity(Dice& dice, const char* field) {
+  std::vector<std::string> parts;
+  if (dice.chance(40))
+    parts.push_back(R"("requiredDuringSchedulingIgnoredDuringExecution":[)" +
+                    random_pod_term(dice) + (dice.chance(20) ? "," + random_pod_term(dice) : "") +
+                    "]");
+  if (dice.chance(50))
+    parts.push_back(R"("preferredDuringSchedulingIgnoredDuringExecution":[)" +
+                    random_weighted_term(dice) +
+                    (dice.chance(30) ? "," + random_weighted_term(dice) : "") + "]");
+  return fmt::format(R"("{}":{{{}}})", field, join(parts));
+}
+
+std::string random_constraint(Dice& dice, const std::string& key) {
+  std::string text = fmt::format(
+      R"({{"topologyKey":"{}","maxSkew":{},"whenUnsatisfiable":"{}","labelSelector":{})", key,
+      1 + dice.below(3), dice.any({"DoNotSchedule", "ScheduleAnyway"}), random_selector(dice));
+  if (dice.chance(20)) text += R"(,"minDomains":3)";
+  if (dice.chance(25)) text += R"(,"nodeAffinityPolicy":"Ignore")";
+  if (dice.chance(25)) text += R"(,"nodeTaintsPolicy":"Honor")";
+  if (dice.chance(20)) text += R"(,"matchLabelKeys":["tier"])";
+  return text + "}";
+}
+
+std::string random_spread(Dice& dice) {
+  std::vector<std::string> parts;
+  if (dice.chance(70)) parts.push_back(random_constraint(dice, "zone"));
+  if (dice.chance(50)) parts.push_back(random_constraint(dice, "kubernetes.io/hostname"));
+  if (dice.chance(20)) parts.push_back(random_constraint(dice, "disk"));
+  return R"("topologySpreadConstraints":[)" + join(parts) + "]";
 }
 
 std::string text_of(const PodSample& pod) {
-  return fmt::format("{}{} cpu={} memory={}{}{}{}", pod.name,
+  return fmt::format("{}/{}{}{}{} cpu={} memory={}{}{}{}", pod.name_space, pod.name,
+                     pod.labels.empty() ? "" : fmt::format(" {}", pod.labels),
+                     pod.terminating ? " terminating" : "",
                      pod.node_name.empty() ? "" : " on " + pod.node_name, pod.cpu, pod.memory,
                      pod.extended.empty() ? "" : fmt::format(" {}", pod.extended),
                      pod.ports.empty() ? "" : " ports=" + pod.ports,
@@ -59,6 +123,7 @@ std::string text_of(const Change& change) {
     case Change::Kind::SetPod: return "pod " + text_of(change.pod);
     case Change::Kind::AssumePod: return "assumed " + text_of(change.pod);
     case Change::Kind::RemovePod: return "no more pod " + change.pod.name;
+    case Change::Kind::SetNamespace: return fmt::format("namespace {} {}", node.name, node.labels);
     case Change::Kind::Look: return "look";
   }
   return "";
@@ -86,6 +151,8 @@ NodeSample random_node(Dice& dice) {
   if (dice.chance(60)) node.labels["disk"] = dice.any({"ssd", "hdd", "nvme"});
   if (dice.chance(60)) node.labels["gen"] = std::to_string(dice.below(5));
   if (dice.chance(70)) node.labels["zone"] = dice.any({"z1", "z2", "z3"});
+  if (dice.chance(85)) node.labels["host"] = node.name;
+  if (dice.chance(85)) node.labels["kubernetes.io/hostname"] = node.name;
   if (dice.chance(30)) node.extended["example.com/gpu"] = std::to_string(dice.below(5));
   if (dice.chance(40))
     node.taints = R"([{"key":")" + dice.any({"k", "l"}) + R"(","effect":")" +
@@ -112,7 +179,15 @@ PodSample random_pod(Dice& dice, const std::string& name) {
     parts.push_back(R"("tolerations":[{"key":")" + dice.any({"k", "l", ""}) +
                     R"(","operator":"Exists","effect":")" +
                     dice.any({"", "NoSchedule", "PreferNoSchedule", "NoExecute"}) + "\"}]");
-  if (std::string affinity = random_affinity(dice); !affinity.empty()) parts.push_back(affinity);
+  std::vector<std::string> affinities;
+  if (std::string affinity = random_affinity(dice); !affinity.empty())
+    affinities.push_back(affinity);
+  if (dice.chance(20)) affinities.push_back(random_pod_affinity(dice, "podAffinity"));
+  if (dice.chance(20)) affinities.push_back(random_pod_affinity(dice, "podAntiAffinity"));
+  if (!affinities.empty()) parts.push_back(R"("affinity":{)" + join(affinities) + "}");
+  if (dice.chance(25)) parts.push_back(random_spread(dice));
+  if (dice.chance(60)) pod.labels["app"] = dice.any({"a", "b"});
+  if (dice.chance(30)) pod.labels["tier"] = dice.any({"1", "2"});
   pod.spec = join(parts);
   return pod;
 }
@@ -121,7 +196,7 @@ Script random_script(std::uint64_t seed) {
   Dice dice(seed);
   Script script;
   int next = 0;
-  std::vector<std::string> living;
+  std::vector<PodSample> living;
   const auto set_node = [&] {
     script.history.push_back({.kind = Change::Kind::SetNode, .node = random_node(dice)});
   };
@@ -136,13 +211,21 @@ Script random_script(std::uint64_t seed) {
       case 4:
         if (living.empty()) return;
         std::swap(living[dice.below(living.size())], living.back());
-        script.history.push_back({.kind = Change::Kind::RemovePod, .pod = {.name = living.back()}});
+        script.history.push_back({.kind = Change::Kind::RemovePod, .pod = living.back()});
         living.pop_back();
+        return;
+      case 5:
+        if (dice.chance(60)) return;
+        script.history.push_back(
+            {.kind = Change::Kind::SetNamespace, .node = {.name = dice.any({"default", "other"})}});
+        if (dice.chance(60)) script.history.back().node.labels["team"] = dice.any({"x", "y"});
         return;
       default: {
         PodSample pod = random_pod(dice, "p" + std::to_string(next++));
         pod.node_name = random_name(dice);
-        living.push_back(pod.name);
+        if (dice.chance(20)) pod.name_space = "other";
+        pod.terminating = dice.chance(8);
+        living.push_back(pod);
         script.history.push_back(
             {.kind = dice.chance(40) ? Change::Kind::SetPod : Change::Kind::AssumePod, .pod = pod});
       }
@@ -192,6 +275,8 @@ std::vector<PodSample> simpler_pods(const PodSample& from) {
   clear(&PodSample::cpu, std::string());
   clear(&PodSample::memory, std::string());
   clear(&PodSample::extended, std::map<std::string, std::string>());
+  clear(&PodSample::labels, std::map<std::string, std::string>());
+  clear(&PodSample::terminating, false);
   return simple;
 }
 
@@ -260,6 +345,12 @@ void World::apply(const Change& change) {
       else
         cluster.remove_pod(uid);
       naive.pods.erase(uid);
+      return;
+    }
+    case Change::Kind::SetNamespace: {
+      const api::ObjectPtr made = namespace_of(change.node.name, change.node.labels);
+      cluster.set_namespace(*made);
+      naive.namespaces[change.node.name] = made->meta().labels;
       return;
     }
     case Change::Kind::Look: return;

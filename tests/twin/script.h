@@ -28,7 +28,15 @@ class Dice {
 
 // One thing that happens to a cluster; Look: now product and twin are compared.
 struct Change {
-  enum class Kind : std::uint8_t { SetNode, RemoveNode, SetPod, AssumePod, RemovePod, Look };
+  enum class Kind : std::uint8_t {
+    SetNode,
+    RemoveNode,
+    SetPod,
+    AssumePod,
+    RemovePod,
+    SetNamespace,  // name and labels are those of `node`
+    Look
+  };
   Kind kind = Kind::Look;
   NodeSample node = {.name = {}};
   PodSample pod = {.name = {}};  // its node is in node_name, also of an assumed one

@@ -1,5 +1,7 @@
 #include "api/views/node_view.h"
 
+#include <algorithm>
+
 #include "api/values/quantity.h"
 
 namespace muster::api {
@@ -57,6 +59,11 @@ std::unique_ptr<NodeView> NodeView::of(const Json& document) {
     if (const Quantity* pods = lookup(allocatable, "pods")) view->allocatable_pods = pods->value();
     if (const JsonArray* images = find_array(*status, "images"))
       for (const Json& image : *images) view->images.push_back(read_image(image));
+    if (const JsonArray* features = find_array(*status, "declaredFeatures"))
+      for (const Json& feature : *features)
+        if (feature.is_string())
+          view->declared_features.emplace_back(std::string_view(feature.get_string()));
+    std::ranges::sort(view->declared_features);
   }
   view->conditions = read_conditions(document);
   return view;

@@ -26,6 +26,7 @@ std::string_view effect_name(TaintEffect effect);
 struct ContainerImage {
   std::vector<std::string> names;
   std::int64_t size_bytes = 0;
+  friend bool operator==(const ContainerImage&, const ContainerImage&) = default;
 };
 
 // The fields of a Node that the scheduler and its neighbours read. Name and labels stand in the
@@ -40,6 +41,7 @@ struct NodeView : View {
   Amounts allocatable;
   std::int64_t allocatable_pods = 0;  // 0 if absent
   std::vector<ContainerImage> images;
+  std::vector<std::string> declared_features;  // sorted
   std::vector<Condition> conditions;
 };
 

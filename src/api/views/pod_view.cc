@@ -6,7 +6,7 @@
 
 #include "api/scratch.h"
 #include "api/views/request_sums.h"
-#include "api/views/unjudged_fields.h"
+#include "api/views/required_features.h"
 #include "base/time.h"
 
 namespace muster::api {
@@ -37,25 +37,6 @@ std::vector<std::string> read_strings(const Json& value, std::string_view member
 }
 
 // --- selectors ---
-
-SelectorOperator selector_operator(std::string_view name) {
-  if (name == "In") return SelectorOperator::In;
-  if (name == "NotIn") return SelectorOperator::NotIn;
-  if (name == "Exists") return SelectorOperator::Exists;
-  if (name == "DoesNotExist") return SelectorOperator::DoesNotExist;
-  if (name == "Gt") return SelectorOperator::Gt;
-  if (name == "Lt") return SelectorOperator::Lt;
-  return SelectorOperator::Invalid;
-}
-
-std::vector<NodeRequirement> read_requirements(const Json& term, std::string_view member) {
-  std::vector<NodeRequirement> requirements;
-  for_each(term, member, [&](const Json& entry) {
-    requirements.push_back({text(entry, "key"), selector_operator(find_string(entry, "operator")),
-                            read_strings(entry, "values")});
-  });
-  return requirements;
-}
 
 NodeSelectorTerm read_term(const Json& term) {
   return {read_requirements(term, "matchExpressions"), read_requirements(term, "matchFields")};
@@ -120,18 +101,20 @@ void read_requests(const Json& spec, const Json* status, PodNeeds& needs) {
   needs.nonzero_memory = nonzero.memory;
 }
 
-void read_containers(const Json& spec, PodNeeds& needs) {
+void read_containers(const Json& spec, PodView& view) {
+  PodNeeds& needs = view.needs;
   const auto read_container = [&](const Json& container, bool keeps_running) {
     if (keeps_running) read_ports(container, needs.host_ports);
-    needs.images.push_back(normalized_image(text(container, "image")));
+    view.images.push_back(normalized_image(text(container, "image")));
   };
   for_each(spec, "initContainers", [&](const Json& c) { read_container(c, always_restarts(c)); });
   for_each(spec, "containers", [&](const Json& c) { read_container(c, true); });
   for_each(spec, "volumes", [&](const Json& volume) {
     if (const Json* image = find(volume, "image"))
-      needs.images.push_back(normalized_image(text(*image, "reference")));
+      view.images.push_back(normalized_image(text(*image, "reference")));
   });
-  std::ranges::sort(needs.images);
+  std::ranges::sort(view.images);
+  needs.image_count = static_cast<std::int32_t>(view.images.size());
   std::ranges::sort(needs.host_ports);
 }
 
@@ -169,7 +152,8 @@ void read_claims(const Json& spec, std::vector<PodClaim>& claims) {
   });
 }
 
-void read_needs(const Json& spec, const Json* status, PodNeeds& needs) {
+void read_needs(const Json& spec, const Json* status, PodView& view) {
+  PodNeeds& needs = view.needs;
   needs.node_name = text(spec, "nodeName");
   for_each(spec, "tolerations",
            [&](const Json& entry) { needs.tolerations.push_back(read_toleration(entry)); });
@@ -183,8 +167,10 @@ void read_needs(const Json& spec, const Json* status, PodNeeds& needs) {
   read_node_affinity(spec, needs);
   const JsonArray* claims = find_array(spec, "resourceClaims");
   needs.has_claims = claims != nullptr && !claims->empty();
-  needs.unjudged = unjudged_fields(spec);
-  read_containers(spec, needs);
+  needs.pod_terms = read_pod_terms(spec);
+  needs.spread = read_spread_constraints(spec);
+  needs.features = required_features(spec);
+  read_containers(spec, view);
   read_disks(spec, needs.disks);
   read_requests(spec, status, needs);
 }
@@ -238,6 +224,33 @@ void mix(Mixer& mixer, const Amounts& amounts) {
   }
 }
 
+void mix(Mixer& mixer, const PodSelector& selector) {
+  mixer.add(std::uint64_t{selector.is_null});
+  for (const NodeRequirement& test : selector.tests) {
+    mixer.add(std::string_view(test.key));
+    mixer.add(static_cast<std::uint64_t>(test.op));
+    for (const std::string& value : test.values) mixer.add(std::string_view(value));
+  }
+}
+
+// What is rare, or seldom the only difference, is left out: equal needs must have equal hashes,
+// others may.
+void mix_terms(Mixer& mixer, const PodNeeds& needs) {
+  for (const PodTerm& term : needs.pod_terms) {
+    mixer.add(static_cast<std::uint64_t>(term.role));
+    mixer.add(std::string_view(term.topology_key));
+    mixer.add(term.weight);
+    mix(mixer, term.selector);
+    for (const std::string& name : term.namespaces) mixer.add(std::string_view(name));
+  }
+  for (const SpreadConstraint& constraint : needs.spread) {
+    mixer.add(std::string_view(constraint.topology_key));
+    mixer.add(std::int64_t{constraint.max_skew});
+    mixer.add(std::uint64_t{constraint.is_hard});
+    mix(mixer, constraint.selector);
+  }
+}
+
 std::uint64_t hash_of(const PodNeeds& needs) {
   Mixer mixer;
   mixer.add(std::string_view(needs.node_name));
@@ -267,9 +280,10 @@ std::uint64_t hash_of(const PodNeeds& needs) {
     mixer.add(std::string_view(disk.id));
     mixer.add(std::uint64_t{disk.read_only});
   }
-  for (const std::string& image : needs.images) mixer.add(std::string_view(image));
+  mixer.add(std::int64_t{needs.image_count});
+  for (const std::string_view feature : needs.features) mixer.add(feature);
+  mix_terms(mixer, needs);
   mixer.add(std::uint64_t{needs.has_claims});
-  for (const std::string_view field : needs.unjudged) mixer.add(field);
   mix(mixer, needs.requests);
   mix(mixer, needs.usage);
   mixer.add(needs.score_cpu_milli);
@@ -320,7 +334,7 @@ std::unique_ptr<PodView> PodView::of(const Json& document) {
              [&](const Json& gate) { view->scheduling_gates.push_back(text(gate, "name")); });
     if (const Json* group = find(*spec, "schedulingGroup"))
       view->scheduling_group = text(*group, "podGroupName");
-    read_needs(*spec, status, view->needs);
+    read_needs(*spec, status, *view);
     read_claims(*spec, view->claims);
   }
   if (status != nullptr) {

@@ -12,6 +12,8 @@
 #include "api/values/string_pairs.h"
 #include "api/views/amounts.h"
 #include "api/views/condition.h"
+#include "api/views/node_requirement.h"
+#include "api/views/pod_terms.h"
 
 namespace muster::api {
 
@@ -23,15 +25,6 @@ struct Toleration {
   std::string value;
   std::string effect;  // empty: every effect
   friend auto operator<=>(const Toleration&, const Toleration&) = default;
-};
-
-enum class SelectorOperator : std::uint8_t { In, NotIn, Exists, DoesNotExist, Gt, Lt, Invalid };
-
-struct NodeRequirement {
-  std::string key;
-  SelectorOperator op = SelectorOperator::Invalid;
-  std::vector<std::string> values;
-  friend auto operator<=>(const NodeRequirement&, const NodeRequirement&) = default;
 };
 
 // Everything inside a term must hold; a term without requirements matches nothing.
@@ -86,11 +79,11 @@ struct PodNeeds {
   std::vector<PreferredNodeTerm> preferred;
   std::vector<HostPort> host_ports;  // sorted
   std::vector<InlineDisk> disks;     // sorted
-  // Of every init container and container, normalized, and of image volumes; ImageLocality's.
-  std::vector<std::string> images;
-  bool has_claims = false;  // resourceClaims
-  // What no plugin judges yet, by path (unjudged_fields.h).
-  std::vector<std::string_view> unjudged;
+  std::vector<PodTerm> pod_terms;    // inter-pod affinity
+  std::vector<SpreadConstraint> spread;
+  std::int32_t image_count = 0;            // see PodView::images
+  std::vector<std::string_view> features;  // that the node must declare (required_features.h)
+  bool has_claims = false;                 // resourceClaims
 
   Amounts requests;  // of the spec: what Fit compares with what is free
   Amounts usage;     // what the pod counts for on a node: status resources included
@@ -123,6 +116,9 @@ struct PodView : View {
   // the claim says (scheduler/volumes).
   std::vector<PodClaim> claims;
 
+  // Of every init container and container, normalized, and of image volumes; sorted. Beside the
+  // needs: only images that some node has make a difference.
+  std::vector<std::string> images;
   PodNeeds needs;
   std::uint64_t needs_hash = 0;  // equal needs, equal hash; the same on every machine
 

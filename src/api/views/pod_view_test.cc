@@ -147,7 +147,7 @@ TEST(PodView, ReadsWhatTheSchedulerAsksFor) {
   EXPECT_EQ(view->needs.required[0].expressions[0].op, SelectorOperator::In);
   ASSERT_EQ(view->needs.preferred.size(), 1u);
   EXPECT_EQ(view->needs.preferred[0].weight, 5);
-  EXPECT_EQ(view->needs.images, (std::vector<std::string>{"reg:5000/app:latest"}));
+  EXPECT_EQ(view->images, (std::vector<std::string>{"reg:5000/app:latest"}));
   EXPECT_EQ(view->needs.host_ports, (std::vector<HostPort>{{"0.0.0.0", "TCP", 8080}}));
   EXPECT_EQ(view->needs.requests.of("nvidia.com/gpu"), 8);
   EXPECT_EQ(view->needs.requests.of("hugepages-2Mi"), 4 * kMi);

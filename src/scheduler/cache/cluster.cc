@@ -75,6 +75,8 @@ void Cluster::grow(std::size_t rows) {
   log_.grow(rows);
 }
 
+// A column for what some node offers. What pods ask for and no node has needs none: anybody could
+// invent names without end. Pods that run and use it are counted when it appears.
 ResourceId Cluster::resource_id(std::string_view name) {
   if (const auto at = resource_ids_.find(name); at != resource_ids_.end()) return at->second;
   const auto id = static_cast<ResourceId>(resources_.size());
@@ -83,6 +85,10 @@ ResourceId Cluster::resource_id(std::string_view name) {
   columns->insufficient = "Insufficient " + columns->name;
   columns->allocatable.resize(rows_.size());
   columns->requested.resize(rows_.size());
+  for (const auto& [uid, record] : pods_)
+    if (record.phase == PodPhase::HoldsNode)
+      columns->requested[record.node] +=
+          record.pod->view<api::PodView>().needs.usage.of(columns->name);
   resources_.push_back(std::move(columns));
   resource_ids_.emplace(std::string(name), id);
   return id;
@@ -113,10 +119,11 @@ void Cluster::set_node(const api::ObjectPtr& object) {
   } else {
     const api::NodeView& old = node_view(*before);
     labels_changed = before->meta().labels != object->meta().labels;
-    node_changed =
-        labels_changed || old.unschedulable != view.unschedulable || old.taints != view.taints;
+    node_changed = labels_changed || old.unschedulable != view.unschedulable ||
+                   old.taints != view.taints || old.declared_features != view.declared_features;
   }
   if (labels_changed) ++label_epoch_;
+  if (before != nullptr && node_view(*before).taints != view.taints) ++taint_epoch_;
   if (node_changed) {
     unschedulable_.set(node, view.unschedulable);
     taint_set_[node] = intern_taints(view.taints);
@@ -127,15 +134,19 @@ void Cluster::set_node(const api::ObjectPtr& object) {
                                node_view(*before).allocatable != view.allocatable ||
                                node_view(*before).allocatable_pods != view.allocatable_pods;
   if (amounts_changed) set_allocatable(node, view);
+  const bool images_changed =
+      before == nullptr ? !view.images.empty() : node_view(*before).images != view.images;
+  if (images_changed) set_images(node, before == nullptr ? nullptr : &node_view(*before), &view);
   if (node_changed)
     log_.add(node, RowLog::What::Node);
-  else if (amounts_changed)
+  else if (amounts_changed || images_changed)
     log_.add(node, RowLog::What::Usage);
 }
 
 void Cluster::remove_node(std::string_view name) {
   NodeId node{};
   if (!find_node(name, node)) return;
+  set_images(node, &node_view(*rows_[index_of(node)].node), nullptr);
   rows_[index_of(node)].node = nullptr;
   alive_.remove(node);
   --node_count_;

@@ -23,6 +23,8 @@
 #include "scheduler/cache/pod_class.h"
 #include "scheduler/cache/pod_log.h"
 #include "scheduler/cache/row_log.h"
+#include "scheduler/cache/term_book.h"
+#include "scheduler/cache/text_hash.h"
 #include "scheduler/volumes/volume_book.h"
 #include "scheduler/volumes/volume_use.h"
 
@@ -36,14 +38,6 @@ struct ResourceColumns {
   Column<std::int64_t> requested;
   // No allocatable amount ever seen here exceeds this; vector kernels rely on it (column_math.h).
   std::int64_t allocatable_max = 0;
-};
-
-// Looks up texts without making strings of them.
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>{}(text);
-  }
 };
 
 // One label key of all nodes, values interned. Kept for the keys that somebody asked for.
@@ -60,6 +54,9 @@ struct LabelColumn {
     Column<std::uint32_t> position;          // of a row in its list
   };
   NotCopied<std::optional<Index>> index;
+  // Classes that compare it. Without any it goes, unless somebody else asked for it for good.
+  NotCopied<std::uint32_t> users;
+  bool is_kept = false;
 };
 
 // The members of one PodGroup that hold a node or have finished.
@@ -99,6 +96,10 @@ class Cluster {
   // more.
   void set_pod(const api::ObjectPtr& pod);
   void remove_pod(std::string_view uid);
+  // A namespace, added or changed: pods may be selected by the labels of theirs. Whether these have
+  // changed, and somebody does so.
+  bool set_namespace(const api::Object& name_space);
+  void remove_namespace(std::string_view name);
 
   // --- from our own decisions ---
   // Counts the pod on the node until the watch confirms it or it is forgotten. CHECKs that it is
@@ -109,8 +110,8 @@ class Cluster {
   // The node a pod is assumed on; empty if it is not assumed.
   std::string assumed_node(std::string_view uid) const;
   // Counts what a pod would take on a node that was nominated for it, so that others leave the room
-  // alone; only resources, ports and slots, not the pod itself. Each reserve has its unreserve, with
-  // the same object.
+  // alone; only resources, ports and slots, not the pod itself. Each reserve has its unreserve,
+  // with the same object.
   void reserve(const api::ObjectPtr& pod, std::string_view node);
   void unreserve(const api::ObjectPtr& pod, std::string_view node);
 
@@ -132,7 +133,7 @@ class Cluster {
 
   std::size_t resource_count() const { return resources_.size(); }
   const ResourceColumns& resource(ResourceId id) const { return *resources_[index_of(id)]; }
-  // The column of a resource name, if any node or pod has mentioned it.
+  // The column of a resource name, if any node has ever offered it.
   bool find_resource(std::string_view name, ResourceId& id) const;
   const Column<std::int64_t>& nonzero_cpu() const { return nonzero_cpu_; }
   const Column<std::int64_t>& nonzero_memory() const { return nonzero_memory_; }
@@ -142,9 +143,7 @@ class Cluster {
   // The pods that hold the node, assumed ones included, in no order that means anything. The list
   // changes only with an entry in the log; an object in it may be replaced by a newer version of
   // the same pod at any time.
-  std::span<const api::ObjectPtr> pods_at(NodeId node) const {
-    return rows_[index_of(node)].held;
-  }
+  std::span<const api::ObjectPtr> pods_at(NodeId node) const { return rows_[index_of(node)].held; }
 
   // The host ports that pods on the node hold; each holder's entry stands for itself.
   std::span<const api::HostPort> ports_on(NodeId node) const;
@@ -168,7 +167,7 @@ class Cluster {
   TaintSetId taint_set(NodeId node) const { return taint_set_[node]; }
   std::span<const std::vector<api::Taint>> taint_sets() const { return taint_sets_; }
 
-  // The column of a label key; made, and kept from then on, if nobody asked before.
+  // The column of a label key; made if nobody asked before, and kept for good.
   const LabelColumn& watch_label(std::string_view key);
   // The column of a key that is being watched.
   const LabelColumn& label(std::string_view key) const;
@@ -176,9 +175,24 @@ class Cluster {
   // a node. The first call for a column goes over all rows; from then on the lists are kept.
   std::span<const NodeId> nodes_with(const LabelColumn& column, LabelValueId value);
 
+  // --- images ---
+  // A container image that some node has: by any of its names.
+  struct Image {
+    std::int64_t size = 0;      // as the first of them said
+    std::vector<NodeId> nodes;  // sorted
+    std::uint64_t changed = 0;  // rises whenever it comes to a node or leaves one
+  };
+  // Null if no node has it any more.
+  const Image* find_image(ImageId id) const {
+    const auto at = images_.find(id);
+    return at == images_.end() ? nullptr : &at->second;
+  }
+
   const RowLog& log() const { return log_; }
   // Rises whenever a node comes or goes or changes its labels.
   std::uint64_t label_epoch() const { return label_epoch_; }
+  // Rises whenever a node changes its taints.
+  std::uint64_t taint_epoch() const { return taint_epoch_; }
 
   // --- the order of nodes ---
   // Position of each living node by name, and the node at a position. Both change with the set of
@@ -188,8 +202,18 @@ class Cluster {
   std::uint64_t order_epoch() const { return order_epoch_; }
 
   // --- classes ---
-  // The class of a pod; made when first seen, freed when its last user releases it.
+  // The class of a pod; made when first seen, freed when its last user releases it. A pod that asks
+  // something new about others may split the classes of those it asks about: classes that were
+  // looked up before the last rise of term_epoch() may be too coarse.
   const PodClass& class_of(const api::ObjectPtr& pod);
+  std::uint64_t term_epoch() const { return *term_epoch_; }
+  // Null if nobody asks it any more.
+  const Term* find_term(TermId id) const { return terms_->find(id); }
+  // Equal for pods of one class, by what is asked about pods at the moment; for those who group
+  // pods that wait without holding on to classes. Never 0.
+  std::uint64_t class_hash(const api::Object& pod);
+  // Whether two pods are certainly of one class: cheaper than to look them up.
+  bool are_alike(const api::Object& a, const api::Object& b) const;
   const PodClass& pod_class(ClassId id) const { return *classes_->by_id[index_of(id)]; }
   void retain_class(ClassId id) { ++classes_->by_id[index_of(id)]->users; }
   void release_class(ClassId id);
@@ -243,8 +267,8 @@ class Cluster {
     NodeId node{};
     PodPhase phase = PodPhase::HoldsNode;
     bool assumed = false;
-    ClassId pods{};  // if pods are followed and it holds a node
-    std::uint32_t position = 0;  // in the row's list
+    ClassId pods = ClassId::None;  // if pods are followed and it holds a node
+    std::uint32_t position = 0;    // in the row's list
   };
   struct ClassCount {
     ClassId pods;
@@ -272,6 +296,17 @@ class Cluster {
   void recount_users(std::string_view claim);
   void set_attachment(const api::Object& object);
   void count_member(const PodRecord& record, std::int32_t sign);
+  void watch_labels_of(PodClass& pods);
+  void unwatch_labels_of(const PodClass& pods);
+  LabelColumn& label_column(std::string_view key);
+  void add_image(const std::string& name, std::int64_t size, NodeId node);
+  void remove_image(const std::string& name, NodeId node);
+  void set_images(NodeId node, const api::NodeView* before, const api::NodeView* after);
+  std::vector<ImageId> images_of(const api::PodView& pod) const;
+  std::vector<TermId> intern_terms(const api::Object& pod);
+  void refine(std::span<const TermId> added);
+  void reclass(PodRecord& record);
+  void reclass_namespace(std::string_view name);
   void follow(PodRecord& record);
   void unfollow(const PodRecord& record);
   void log_pod(const PodLog::Entry& entry);
@@ -309,8 +344,13 @@ class Cluster {
   std::vector<std::vector<api::Taint>> taint_sets_;
   std::map<std::vector<api::Taint>, TaintSetId> taint_set_ids_;
   std::map<std::string, Boxed<LabelColumn>, std::less<>> labels_;
+  boost::unordered_flat_map<std::string, ImageId, TextHash, std::equal_to<>> image_ids_;
+  boost::unordered_flat_map<ImageId, Image> images_;
+  std::uint32_t next_image_ = 0;
+  std::uint64_t image_changes_ = 0;
   RowLog log_;
   std::uint64_t label_epoch_ = 1;
+  std::uint64_t taint_epoch_ = 0;
 
   // Name order, brought up to date when somebody asks.
   mutable std::vector<NodeId> by_rank_;
@@ -323,7 +363,12 @@ class Cluster {
   boost::unordered_flat_map<std::string_view, PodRecord, TextHash, std::equal_to<>> pods_;
   boost::unordered_flat_map<std::string, GroupMembers, TextHash, std::equal_to<>> members_;
 
-  // Classes.
+  std::int64_t asking_pods_ = 0;  // on nodes, that have terms of inter-pod affinity
+  TermBook::Labels namespaces_;
+
+  // Classes, and what they ask about pods.
+  NotCopied<TermBook> terms_;
+  NotCopied<std::uint64_t> term_epoch_;
   struct Classes {
     std::vector<std::unique_ptr<PodClass>> by_id;  // null: free
     std::vector<ClassId> free;

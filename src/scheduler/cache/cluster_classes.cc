@@ -1,4 +1,8 @@
-// Classes of pods: interned when first seen, freed when the last user releases them.
+// Classes of pods: interned when first seen, freed when the last user releases them; and how they
+// are split when somebody asks something new about pods.
+#include <algorithm>
+#include <bit>
+
 #include "base/check.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cache/for_each_resource.h"
@@ -11,12 +15,25 @@ bool same_text(const std::shared_ptr<const VolumeNeeds>& a,
   return a == nullptr || b == nullptr ? a == b : a->text == b->text;
 }
 
+template <typename Id>
+std::uint64_t mixed(std::uint64_t hash, std::span<const Id> ids) {
+  for (const Id id : ids) hash = (std::rotl(hash, 23) ^ (index_of(id) + 1)) * 0x9e3779b97f4a7c15ULL;
+  return hash;
+}
+
 }  // namespace
 
 const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
+  // Whom do those ask for that run already? From now on we know it of every pod.
+  if (asking_pods_ > 0 && !followed_->on) follow_pods();
   const auto& view = pod->view<api::PodView>();
+  const std::vector<TermId> terms = intern_terms(*pod);
+  const std::vector<TermId> matches =
+      terms_->empty() ? std::vector<TermId>() : terms_->matching(pod->meta(), namespaces_);
+  const std::vector<ImageId> images = images_of(view);
+  std::uint64_t hash =
+      mixed<ImageId>(mixed<TermId>(mixed<TermId>(view.needs_hash, terms), matches), images);
   std::shared_ptr<const VolumeNeeds> volumes;
-  std::uint64_t hash = view.needs_hash;
   if (!view.claims.empty() || !view.needs.disks.empty()) {
     volumes = volumes_.resolve(*pod);
     hash ^= TextHash{}(volumes->text);
@@ -24,28 +41,36 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
   std::vector<ClassId>& candidates = classes_->by_hash[hash];
   for (const ClassId id : candidates) {
     const PodClass& known = *classes_->by_id[index_of(id)];
-    if (*known.needs == view.needs && same_text(known.volumes, volumes)) return known;
+    if (known.terms == terms && known.matches == matches && known.images == images &&
+        *known.needs == view.needs && same_text(known.volumes, volumes) &&
+        std::ranges::none_of(
+            known.missing, [this](std::string_view name) { return resource_ids_.contains(name); }))
+      return known;
   }
 
   auto made = std::make_unique<PodClass>();
   made->sample = pod;
   made->needs = &view.needs;
   made->hash = hash;
-  if (volumes != nullptr)
-    for (const std::string& key : volumes->label_keys) watch_label(key);
   made->volumes = std::move(volumes);
+  made->terms = terms;
+  made->matches = matches;
+  made->images = images;
+  const auto add = [&](std::vector<PodClass::Want>& list, std::string_view name,
+                       std::int64_t amount) {
+    if (ResourceId id{}; find_resource(name, id))
+      list.push_back({id, amount});
+    else if (std::ranges::find(made->missing, name) == made->missing.end())
+      made->missing.push_back(name);
+  };
   for_each_resource(view.needs.requests, [&](std::string_view name, std::int64_t amount) {
-    if (amount > 0) made->wants.push_back({resource_id(name), amount});
+    if (amount > 0) add(made->wants, name, amount);
   });
   for_each_resource(view.needs.usage, [&](std::string_view name, std::int64_t amount) {
-    if (amount != 0) made->usage.push_back({resource_id(name), amount});
+    if (amount != 0) add(made->usage, name, amount);
   });
-  for (const auto& [key, value] : view.needs.node_selector) watch_label(key);
-  const auto watch_term = [&](const api::NodeSelectorTerm& term) {
-    for (const api::NodeRequirement& requirement : term.expressions) watch_label(requirement.key);
-  };
-  for (const api::NodeSelectorTerm& term : view.needs.required) watch_term(term);
-  for (const api::PreferredNodeTerm& preferred : view.needs.preferred) watch_term(preferred.term);
+  watch_labels_of(*made);
+  for (const TermId term : terms) terms_->use(term);
 
   if (classes_->free.empty()) {
     made->id = static_cast<ClassId>(classes_->by_id.size());
@@ -60,6 +85,33 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
   return *slot;
 }
 
+std::uint64_t Cluster::class_hash(const api::Object& pod) {
+  if (asking_pods_ > 0 && !followed_->on) follow_pods();
+  const auto& view = pod.view<api::PodView>();
+  std::uint64_t hash = view.needs_hash;
+  if (!terms_->empty()) hash = mixed<TermId>(hash, terms_->matching(pod.meta(), namespaces_));
+  const auto mix_text = [&hash](std::string_view text) {
+    for (const char letter : text)
+      hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
+  };
+  // What it asks itself depends on its namespace, and on the labels that its selectors mention.
+  for (const Term& term : resolve_terms(pod.meta(), view.needs)) {
+    for (const std::string& name : term.namespaces) mix_text(name);
+    for (const api::NodeRequirement& test : term.selector.tests)
+      if (const std::string* value = api::lookup(pod.meta().labels, test.key)) mix_text(*value);
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+bool Cluster::are_alike(const api::Object& a, const api::Object& b) const {
+  const auto& first = a.view<api::PodView>();
+  const auto& second = b.view<api::PodView>();
+  if (first.needs_hash != second.needs_hash || first.needs != second.needs) return false;
+  if (!images_.empty() && first.images != second.images) return false;
+  if (asking_pods_ == 0 && terms_->empty()) return true;
+  return a.meta().name_space == b.meta().name_space && a.meta().labels == b.meta().labels;
+}
+
 void Cluster::release_class(ClassId id) {
   CHECK(classes_->by_id[index_of(id)]->users > 0);
   if (--classes_->by_id[index_of(id)]->users > 0) return;
@@ -68,6 +120,85 @@ void Cluster::release_class(ClassId id) {
   std::erase(at->second, id);
   if (at->second.empty()) classes_->by_hash.erase(at);
   classes_->free.push_back(id);
+  unwatch_labels_of(*gone);
+  for (const TermId term : gone->terms) terms_->release(term);
+}
+
+// --- what classes ask about pods ---
+
+std::vector<TermId> Cluster::intern_terms(const api::Object& pod) {
+  const api::PodNeeds& needs = pod.view<api::PodView>().needs;
+  if (needs.pod_terms.empty() && needs.spread.empty()) return {};
+  std::vector<TermId> ids;
+  std::vector<TermId> added;
+  for (const Term& term : resolve_terms(pod.meta(), needs)) {
+    const TermBook::Found found = terms_->intern(term);
+    ids.push_back(found.id);
+    if (found.is_new) added.push_back(found.id);
+  }
+  if (!added.empty()) {
+    ++*term_epoch_;
+    refine(added);
+  }
+  return ids;
+}
+
+// Pods on nodes that match a new term get a class of their own. Those who counted them under their
+// old class know nothing of the new term, and what else they ask is answered alike by both: nothing
+// needs to be logged. Costs a look at every pod for each term that is new.
+void Cluster::refine(std::span<const TermId> added) {
+  if (!followed_->on) return;
+  std::vector<PodRecord*> split;
+  for (auto& [uid, record] : pods_)
+    if (record.pods != ClassId::None && std::ranges::any_of(added, [&](TermId id) {
+          return terms_->matches(id, record.pod->meta(), namespaces_);
+        }))
+      split.push_back(&record);
+  std::ranges::sort(split, {},
+                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
+  for (PodRecord* record : split) reclass(*record);
+}
+
+void Cluster::reclass(PodRecord& record) {
+  const PodRecord before = record;
+  follow(record);
+  unfollow(before);
+}
+
+// --- namespaces ---
+
+bool Cluster::set_namespace(const api::Object& name_space) {
+  const api::ObjectMeta& meta = name_space.meta();
+  api::StringPairs& labels = namespaces_[meta.name];
+  if (labels == meta.labels) return false;
+  labels = meta.labels;
+  reclass_namespace(meta.name);
+  return terms_->reads_namespaces();
+}
+
+void Cluster::remove_namespace(std::string_view name) {
+  const auto at = namespaces_.find(name);
+  if (at == namespaces_.end()) return;
+  namespaces_.erase(at);
+  reclass_namespace(name);
+}
+
+// Here what is asked already gets another answer: for those who count, the pods leave and come
+// back as others.
+void Cluster::reclass_namespace(std::string_view name) {
+  if (!followed_->on || !terms_->reads_namespaces()) return;
+  std::vector<PodRecord*> inside;
+  for (auto& [uid, record] : pods_)
+    if (record.pods != ClassId::None && record.pod->meta().name_space == name)
+      inside.push_back(&record);
+  std::ranges::sort(inside, {},
+                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
+  for (PodRecord* record : inside) {
+    if (class_of(record->pod).id == record->pods) continue;
+    log_pod({.pods = record->pods, .node = record->node, .came = false});
+    reclass(*record);
+    log_pod({.pods = record->pods, .node = record->node, .came = true});
+  }
 }
 
 }  // namespace muster::scheduler

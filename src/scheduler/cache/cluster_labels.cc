@@ -9,6 +9,12 @@ namespace muster::scheduler {
 // --- labels ---
 
 const LabelColumn& Cluster::watch_label(std::string_view key) {
+  LabelColumn& column = label_column(key);
+  column.is_kept = true;
+  return column;
+}
+
+LabelColumn& Cluster::label_column(std::string_view key) {
   if (const auto at = labels_.find(key); at != labels_.end()) return *at->second;
   Boxed<LabelColumn> column;
   column->key = key;
@@ -17,6 +23,38 @@ const LabelColumn& Cluster::watch_label(std::string_view key) {
   LabelColumn& kept = *labels_.emplace(std::string(key), std::move(column)).first->second;
   alive_.for_each([&](NodeId node) { set_label(kept, node); });
   return kept;
+}
+
+// The node labels that are compared for a class: by its own selectors, by what it asks about other
+// pods, and by what others ask about it.
+void Cluster::watch_labels_of(PodClass& pods) {
+  const api::PodNeeds& needs = *pods.needs;
+  std::vector<std::string>& keys = pods.labels;
+  for (const auto& [key, value] : needs.node_selector) keys.push_back(key);
+  const auto add_term = [&](const api::NodeSelectorTerm& term) {
+    for (const api::NodeRequirement& requirement : term.expressions)
+      keys.push_back(requirement.key);
+  };
+  for (const api::NodeSelectorTerm& term : needs.required) add_term(term);
+  for (const api::PreferredNodeTerm& preferred : needs.preferred) add_term(preferred.term);
+  for (const api::PodTerm& term : needs.pod_terms) keys.push_back(term.topology_key);
+  for (const api::SpreadConstraint& constraint : needs.spread)
+    keys.push_back(constraint.topology_key);
+  if (pods.volumes != nullptr)
+    keys.insert(keys.end(), pods.volumes->label_keys.begin(), pods.volumes->label_keys.end());
+  for (const TermId id : pods.matches)
+    if (const std::string& key = terms_->term(id).key; !key.empty()) keys.push_back(key);
+  std::ranges::sort(keys);
+  const auto repeated = std::ranges::unique(keys);
+  keys.erase(repeated.begin(), repeated.end());
+  for (const std::string& key : keys) ++*label_column(key).users;
+}
+
+void Cluster::unwatch_labels_of(const PodClass& pods) {
+  for (const std::string& key : pods.labels) {
+    const auto at = labels_.find(key);
+    if (--*at->second->users == 0 && !at->second->is_kept) labels_.erase(at);
+  }
 }
 
 const LabelColumn& Cluster::label(std::string_view key) const {

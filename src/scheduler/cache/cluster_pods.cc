@@ -35,7 +35,8 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
   if (view.node_name.empty()) return;
   const NodeId node = row_of(view.node_name);
   if (const auto known = pods_.find(uid);
-      known != pods_.end() && counts_alike(known->second, *pod, node)) {
+      known != pods_.end() && counts_alike(known->second, *pod, node) &&
+      (!followed_->on || class_of(pod).id == known->second.pods)) {
     // Nothing that is counted changed: only the object is replaced, and with it the key's memory.
     PodRecord record = std::move(known->second);
     pods_.erase(known);
@@ -60,7 +61,7 @@ bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeI
          before.needs.host_ports == after.needs.host_ports && !has_volumes(*known.pod) &&
          !has_volumes(pod) && before.scheduling_group == after.scheduling_group &&
          known.pod->meta().deletion_time.has_value() == pod.meta().deletion_time.has_value() &&
-         (!followed_->on || before.needs == after.needs);
+         before.needs.pod_terms.empty() == after.needs.pod_terms.empty();
 }
 
 void Cluster::remove_pod(std::string_view uid) { erase_pod(uid); }
@@ -147,18 +148,24 @@ void Cluster::unreserve(const api::ObjectPtr& pod, std::string_view node) {
 
 void Cluster::follow_pods() {
   if (followed_->on) return;
-  followed_->on = true;
   // In the order of UIDs, so that the numbers of classes do not depend on a hash.
   std::vector<PodRecord*> records;
-  for (auto& [uid, record] : pods_) records.push_back(&record);
+  for (auto& [uid, record] : pods_) {
+    record.pods = ClassId::None;
+    if (record.phase == PodPhase::HoldsNode) records.push_back(&record);
+  }
   std::ranges::sort(records, {},
                     [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
+  // First all that is asked, then the classes: none of them has to be split again.
+  for (const PodRecord* record : records) intern_terms(*record->pod);
+  followed_->on = true;
   for (PodRecord* record : records) follow(*record);
 }
 
 void Cluster::follow(PodRecord& record) {
   if (record.phase != PodPhase::HoldsNode) return;
-  record.pods = class_of(record.pod).id;
+  const ClassId pods = class_of(record.pod).id;  // before the record has one: it may split others
+  record.pods = pods;
   retain_class(record.pods);
   if (followed_->on_row.size() < rows_.size()) followed_->on_row.resize(rows_.size());
   std::vector<ClassCount>& here = followed_->on_row[index_of(record.node)];
@@ -198,11 +205,13 @@ void Cluster::count_pod(const PodRecord& record, std::int64_t sign) {
   resources_[index_of(ResourceId::EphemeralStorage)]->requested[node] +=
       sign * needs.usage.ephemeral_storage;
   for (const auto& [name, amount] : needs.usage.scalars)
-    resources_[index_of(resource_id(name))]->requested[node] += sign * amount;
+    if (ResourceId id{}; find_resource(name, id))
+      resources_[index_of(id)]->requested[node] += sign * amount;
   nonzero_cpu_[node] += sign * needs.nonzero_cpu_milli;
   nonzero_memory_[node] += sign * needs.nonzero_memory;
   if (!needs.host_ports.empty()) count_ports(needs.host_ports, node, sign);
   if (has_volumes(*record.pod)) count_volumes(record, sign);
+  if (!needs.pod_terms.empty()) asking_pods_ += sign;
   pods_on_[node] += sign;
   rows_[index_of(node)].pods += static_cast<std::int32_t>(sign);
   CHECK(pods_on_[node] >= 0);

@@ -95,6 +95,7 @@ TEST(Cluster, OrdersNodesByNameWhateverTheOrderTheyCameIn) {
 
 TEST(Cluster, PodsWithEqualNeedsAreOneClass) {
   Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n", .extended = {{"x.com/y", "4"}}}.make());
   const PodClass& a = cluster.class_of(PodSample{.name = "a", .cpu = "1", .priority = 3}.make());
   const PodClass& b = cluster.class_of(PodSample{.name = "b", .cpu = "1000m"}.make());
   const PodClass& c =
@@ -289,6 +290,111 @@ TEST(Cluster, FollowsPodsByClass) {
   EXPECT_TRUE(running().empty());
   for (std::uint64_t i = 0; i < cluster.pod_log().end(); ++i)
     EXPECT_GT(cluster.pod_class(cluster.pod_log().at(i).pods).users, 0U);
+}
+
+// --- classes as fine as somebody asks ---
+
+api::ObjectPtr labelled(const std::string& name, const std::map<std::string, std::string>& labels,
+                        const std::string& name_space = "default") {
+  return PodSample{.name = name, .cpu = "1", .name_space = name_space, .labels = labels}.make();
+}
+
+PodSample asking(const std::string& name, const std::string& app) {
+  return {
+      .name = name,
+      .spec = R"("affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+              R"([{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":")" +
+              app + R"("}}}]}})"};
+}
+
+TEST(Classes, LabelsAndNamespacesMatterOnceSomebodyAsks) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n", .labels = {{"zone", "z"}}}.make());
+  const ClassId plain = cluster.class_of(labelled("a", {})).id;
+  EXPECT_EQ(cluster.class_of(labelled("b", {{"app", "web"}, {"index", "7"}})).id, plain);
+  EXPECT_EQ(cluster.class_of(labelled("c", {{"app", "web"}}, "other")).id, plain);
+
+  const ClassId asks = cluster.class_of(asking("q", "web").make()).id;
+  cluster.retain_class(asks);
+  const ClassId web = cluster.class_of(labelled("b", {{"app", "web"}, {"index", "7"}})).id;
+  EXPECT_NE(web, plain);
+  EXPECT_EQ(cluster.class_of(labelled("d", {{"app", "web"}, {"index", "8"}})).id, web)
+      << "nobody asks for the index";
+  EXPECT_EQ(cluster.class_of(labelled("a", {})).id, plain);
+  EXPECT_EQ(cluster.class_of(labelled("c", {{"app", "web"}}, "other")).id, plain)
+      << "the term means its own namespace";
+  cluster.release_class(asks);
+  EXPECT_EQ(cluster.class_of(labelled("b", {{"app", "web"}})).id, plain) << "nobody asks any more";
+}
+
+// Pods that run are split when somebody asks something new, and found by what others ask of them.
+TEST(Classes, RunningPodsAreSplitByANewTerm) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n", .labels = {{"zone", "z"}}}.make());
+  cluster.follow_pods();
+  for (const char* app : {"web", "db"})
+    cluster.set_pod(PodSample{.name = app, .node_name = "n", .labels = {{"app", app}}}.make());
+  const auto classes = [&] {
+    std::map<ClassId, std::uint32_t> found;
+    cluster.for_each_running(
+        [&](const PodClass& pods, NodeId, std::uint32_t count) { found[pods.id] += count; });
+    return found;
+  };
+  EXPECT_EQ(classes().size(), 1u);
+  const PodClass& asks = cluster.class_of(asking("q", "web").make());
+  cluster.retain_class(asks.id);
+  ASSERT_EQ(asks.terms.size(), 1u);
+  EXPECT_EQ(classes().size(), 2u);
+  std::size_t matched = 0;
+  cluster.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t) {
+    matched += pods.is_matched_by(asks.terms[0]) ? 1 : 0;
+  });
+  EXPECT_EQ(matched, 1u);
+}
+
+TEST(Classes, InventedNamesCostNothingThatStays) {
+  Cluster cluster;
+  for (int i = 0; i < 64; ++i) cluster.set_node(NodeSample{.name = "n" + std::to_string(i)}.make());
+  const std::size_t columns = cluster.resource_count();
+  std::vector<ClassId> made;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = "example.com/invented-" + std::to_string(i);
+    const PodSample pod{.name = "p", .extended = {{name, "1"}}};
+    made.push_back(cluster.class_of(pod.make()).id);
+    cluster.retain_class(made.back());
+  }
+  EXPECT_EQ(cluster.resource_count(), columns);
+  for (const ClassId id : made) cluster.release_class(id);
+  // What a node offers later is counted for those that run.
+  cluster.set_pod(
+      PodSample{.name = "user", .extended = {{"example.com/late", "2"}}, .node_name = "n3"}.make());
+  const api::ObjectPtr wants =
+      PodSample{.name = "p", .extended = {{"example.com/late", "1"}}}.make();
+  EXPECT_EQ(cluster.class_of(wants).missing.size(), 1u);
+  cluster.set_node(NodeSample{.name = "n3", .extended = {{"example.com/late", "5"}}}.make());
+  ResourceId late{};
+  NodeId node{};
+  ASSERT_TRUE(cluster.find_resource("example.com/late", late));
+  ASSERT_TRUE(cluster.find_node("n3", node));
+  EXPECT_EQ(cluster.resource(late).requested[node], 2);
+  EXPECT_TRUE(cluster.class_of(wants).missing.empty());
+  EXPECT_EQ(cluster.class_of(wants).wants.size(), 1u);
+}
+
+TEST(Classes, LabelColumnsGoWithTheLastClassThatComparesThem) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n", .labels = {{"disk", "ssd"}}}.make());
+  const PodSample picky{.name = "p", .spec = R"("nodeSelector":{"disk":"ssd"})"};
+  const ClassId id = cluster.class_of(picky.make()).id;
+  cluster.retain_class(id);
+  EXPECT_EQ(cluster.label("disk").names.size(), 2u);
+  cluster.release_class(id);
+  EXPECT_DEATH(cluster.label("disk"), "not watched");
+  cluster.watch_label("disk");
+  const ClassId again = cluster.class_of(picky.make()).id;
+  cluster.retain_class(again);
+  cluster.release_class(again);
+  EXPECT_EQ(cluster.label("disk").names.size(), 2u) << "somebody else asked for it";
 }
 
 }  // namespace

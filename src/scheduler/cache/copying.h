@@ -39,7 +39,7 @@ class NotCopied {
   const T* operator->() const { return &value_; }
 
  private:
-  T value_;
+  T value_{};
 };
 
 }  // namespace muster::scheduler

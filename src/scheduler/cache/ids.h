@@ -14,7 +14,11 @@ enum class ResourceId : std::uint32_t { Cpu, Memory, EphemeralStorage };
 enum class TaintSetId : std::uint32_t {};
 enum class LabelValueId : std::uint32_t { Absent };
 enum class CellId : std::uint32_t {};
-enum class ClassId : std::uint32_t {};
+enum class ClassId : std::uint32_t { None = 0xffffffff };
+// A question that some class asks about other pods (term_book.h). Never given twice.
+enum class TermId : std::uint32_t {};
+// A container image that some node has. Never given twice.
+enum class ImageId : std::uint32_t {};
 
 // The number behind an id, to index arrays with.
 template <typename Id>

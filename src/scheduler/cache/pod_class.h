@@ -1,7 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/object.h"
@@ -11,10 +15,11 @@
 
 namespace muster::scheduler {
 
-// Pods that filters and scores cannot tell apart: equal needs (api::PodNeeds), and claims
-// that ask for the same (VolumeNeeds). Name, owner and
-// priority are not in it, so that a gang is a handful of classes. Lives in the cluster until it is
-// released.
+// Pods that filters and scores cannot tell apart: equal needs (api::PodNeeds), claims that ask for
+// the same (VolumeNeeds), and nobody who asks about other pods can tell them apart either. Of
+// labels and namespace only that much is in it: which terms of living classes they match. Name,
+// owner and priority are not, so that a gang is a handful of classes. Lives in the cluster until it
+// is released.
 struct PodClass {
   struct Want {
     ResourceId resource;
@@ -30,8 +35,22 @@ struct PodClass {
   std::shared_ptr<const VolumeNeeds> volumes;
   std::vector<Want> wants;  // requests above 0, by column: what must be free
   std::vector<Want> usage;  // what a pod of the class takes on a node, above 0
-  std::uint64_t hash = 0;   // under which it is found
+  // Resources that it wants or uses and no node has ever offered; names inside `needs`.
+  std::vector<std::string_view> missing;
+  // Those of its images that some node has; as often as it needs them.
+  std::vector<ImageId> images;
+  // The node labels that are compared for it; sorted.
+  std::vector<std::string> labels;
+  // What it asks about other pods: its needs' pod terms and then its spread constraints, in order.
+  std::vector<TermId> terms;
+  // The pods that its service or set selects, for default spread constraints.
+  std::optional<TermId> default_term;
+  // What others ask about it; sorted. May hold terms that nobody asks any more.
+  std::vector<TermId> matches;
+  std::uint64_t hash = 0;   // of all that makes it different
   std::uint32_t users = 0;  // how many hold on to it
+
+  bool is_matched_by(TermId term) const { return std::ranges::binary_search(matches, term); }
 };
 
 }  // namespace muster::scheduler

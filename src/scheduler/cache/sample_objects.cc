@@ -34,14 +34,22 @@ std::string resources(const std::string& cpu, const std::string& memory,
 api::ObjectPtr node_of(std::string_view json) { return object_of(api::kinds::node(), json); }
 api::ObjectPtr pod_of(std::string_view json) { return object_of(api::kinds::pod(), json); }
 
+api::ObjectPtr namespace_of(const std::string& name,
+                            const std::map<std::string, std::string>& labels) {
+  return object_of(
+      api::kinds::name_space(),
+      fmt::format(R"({{"metadata":{{"name":"{}","labels":{{{}}}}}}})", name, members(labels)));
+}
+
 api::ObjectPtr NodeSample::make() const {
   auto allocatable = extended;
   if (pods >= 0) allocatable["pods"] = std::to_string(pods);
   return node_of(fmt::format(
       R"({{"metadata":{{"name":"{0}","uid":"node-{0}","labels":{{{1}}}}},"spec":{{{2}{3}"podCIDR":""}},)"
-      R"("status":{{"allocatable":{{{4}}}}}}})",
+      R"("status":{{{5}"allocatable":{{{4}}}}}}})",
       name, members(labels), unschedulable ? "\"unschedulable\":true," : "",
-      taints.empty() ? "" : "\"taints\":" + taints + ",", resources(cpu, memory, allocatable)));
+      taints.empty() ? "" : "\"taints\":" + taints + ",", resources(cpu, memory, allocatable),
+      status.empty() ? "" : status + ","));
 }
 
 api::ObjectPtr PodSample::make() const {
@@ -59,9 +67,9 @@ api::ObjectPtr PodSample::make() const {
     status_members +=
         fmt::format(R"({}"nominatedNodeName":"{}")", status.empty() ? "" : ",", nominated_node);
   return pod_of(fmt::format(
-      R"({{"metadata":{{"name":"{0}","namespace":"{1}","uid":"{1}-{0}"{2}}},"spec":{{{3}}},"status":{{{4}}}}})",
+      R"({{"metadata":{{"name":"{0}","namespace":"{1}","uid":"{1}-{0}"{2},"labels":{{{5}}}}},"spec":{{{3}}},"status":{{{4}}}}})",
       name, name_space, terminating ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
-      spec_members, status_members));
+      spec_members, status_members, members(labels)));
 }
 
 }  // namespace muster::scheduler

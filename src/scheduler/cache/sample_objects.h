@@ -19,6 +19,7 @@ struct NodeSample {
   std::map<std::string, std::string> extended = {};  // further allocatable resources
   std::string taints = {};                           // JSON array, or empty
   bool unschedulable = false;
+  std::string status = {};  // more members of status, as JSON text
 
   api::ObjectPtr make() const;
 };
@@ -37,10 +38,13 @@ struct PodSample {
   std::string name_space = "default";
   bool terminating = false;
   std::string ports = {};  // of the container: JSON array, or empty
+  std::map<std::string, std::string> labels = {};
 
   api::ObjectPtr make() const;
 };
 
+api::ObjectPtr namespace_of(const std::string& name,
+                            const std::map<std::string, std::string>& labels);
 api::ObjectPtr node_of(std::string_view json);
 api::ObjectPtr pod_of(std::string_view json);
 

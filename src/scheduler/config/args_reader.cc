@@ -195,6 +195,26 @@ void read_preemption(const Json& args, const FieldPath& path, PluginArgs& into,
   preemption.violates_budgets = answer != "Never";
 }
 
+void read_pod_affinity(const Json& args, const FieldPath& path, PluginArgs& into,
+                       ConfigErrors& config) {
+  InterPodAffinityArgs& affinity = into.pod_affinity;
+  const std::int64_t weight =
+      find_integer(args, "hardPodAffinityWeight").value_or(affinity.hard_pod_affinity_weight);
+  if (weight < 0 || weight > 100)
+    config.fields().invalid(path.child("hardPodAffinityWeight"), weight,
+                            "not in valid range [0, 100]");
+  affinity.hard_pod_affinity_weight = static_cast<std::int32_t>(weight);
+  affinity.ignore_preferred_terms_of_existing_pods =
+      api::find_true(args, "ignorePreferredTermsOfExistingPods");
+}
+
+// Default constraints are refused, not ignored: which pods belong to a service is not known here.
+void read_spread(const Json& args, const FieldPath& path, PluginArgs& into, ConfigErrors& config) {
+  into.spread.is_system_defaulting = find_string(args, "defaultingType") != "List";
+  if (!api::elements(args, "defaultConstraints").empty())
+    config.fields().forbidden(path.child("defaultConstraints"), "not supported yet");
+}
+
 void read_volume_binding(const Json& args, const FieldPath& path, PluginArgs& into,
                          ConfigErrors& config) {
   FieldErrors& errors = config.fields();
@@ -226,9 +246,11 @@ struct ArgsRule {
 constexpr std::array kRules{
     ArgsRule{"DefaultPreemption", read_preemption},
     ArgsRule{"DynamicResources", read_dynamic_resources},
+    ArgsRule{"InterPodAffinity", read_pod_affinity},
     ArgsRule{"NodeAffinity", read_node_affinity},
     ArgsRule{"NodeResourcesBalancedAllocation", read_balanced},
     ArgsRule{"NodeResourcesFit", read_fit},
+    ArgsRule{"PodTopologySpread", read_spread},
     ArgsRule{"VolumeBinding", read_volume_binding},
 };
 

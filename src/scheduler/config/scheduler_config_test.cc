@@ -333,6 +333,12 @@ TEST(SchedulerConfig, JudgesTheArgumentsOfEveryPlugin) {
       {"DefaultPreemption", "{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}",
        "cannot be zero at the same time as minCandidateNodesAbsolute"},
       {"DefaultPreemption", "{pdbViolations: Sometimes}", R"(Unsupported value: "Sometimes")"},
+      {"InterPodAffinity", "{hardPodAffinityWeight: 101}",
+       "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"},
+      {"PodTopologySpread",
+       "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
+       "whenUnsatisfiable: ScheduleAnyway}]}",
+       "args.defaultConstraints: Forbidden: not supported yet"},
       {"VolumeBinding", "{bindTimeoutSeconds: -1}",
        "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
        "negative value"},

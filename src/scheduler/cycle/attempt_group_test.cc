@@ -402,14 +402,15 @@ TEST_F(AttemptGroup, RefusesATreeWithClaims) {
   }
 }
 
-TEST_F(AttemptGroup, NamesWhatNoPluginJudges) {
+TEST_F(AttemptGroup, NodesMustDeclareTheFeaturesThatItsPodsNeed) {
   rack("a", 2, 4);
   std::vector<PodSample> samples = pods("c", 2, "1");
   for (PodSample& pod : samples) pod.spec = R"("hostNetwork":true,"hostUsers":false)";
   const Plan plan = attempt(leaf("gang", 2, samples, "rack"));
   EXPECT_TRUE(plan.assignments.empty());
   ASSERT_EQ(plan.refusals.size(), 2u);
-  EXPECT_NE(plan.refusals[0].message.find("spec.hostUsers"), std::string::npos)
+  EXPECT_NE(plan.refusals[0].message.find("node(s) didn't match Pod's required features"),
+            std::string::npos)
       << plan.refusals[0].message;
 }
 

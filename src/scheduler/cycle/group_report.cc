@@ -26,6 +26,15 @@ std::string amount_text(const std::string& resource, std::int64_t amount) {
   return fmt::format("{} {}", resource, amount);
 }
 
+// Whether the filter that refuses a node asks about other pods: siblings that are placed first may
+// turn its answer around, unless its cap rules out the node for good.
+bool may_accept_later(const Standing& standing, const Standing::Answer& answer, NodeId node) {
+  return std::ranges::any_of(standing.filters(), [&](const NamedFilter& filter) {
+    return filter.name == answer.plugin && filter.pass->follows_moves() &&
+           filter.pass->cap_at(node) > 0;
+  });
+}
+
 }  // namespace
 
 GroupReport::GroupReport(const GroupTree& tree, Workspace& workspace, Placer& placer,
@@ -59,7 +68,8 @@ void GroupReport::ask_all_nodes() {
           continue;
         }
         const Standing::Answer answer = standing.ask(node);
-        if (answer.verdict.remedy() == Remedy::Eviction) open_[s][cell] = 1;
+        if (answer.verdict.remedy() == Remedy::Eviction || may_accept_later(standing, answer, node))
+          open_[s][cell] = 1;
         for (std::size_t f = 0; f < refuses.size(); ++f)
           refuses[f] |= standing.filters()[f].name == answer.plugin;
       }

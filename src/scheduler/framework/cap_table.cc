@@ -12,8 +12,7 @@ void CapTable::build(std::span<const NamedFilter> filters, const Contest& keys, 
   caps_.resize(cluster_.rows());
   caps_.fill(kNoCap);
   for (const NamedFilter& filter : filters) {
-    if (filter.pass->cap(caps_) == Exactness::UpperBound || filter.pass->follows_moves())
-      exactness_ = Exactness::UpperBound;
+    if (filter.pass->cap(caps_) == Exactness::UpperBound) exactness_ = Exactness::UpperBound;
     if (filter.pass->domain_column() == nullptr) continue;
     limited_.push_back(filter.pass.get());
     exactness_ = Exactness::UpperBound;

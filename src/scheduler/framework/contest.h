@@ -45,6 +45,8 @@ class Contest {
 
   std::size_t group_count() const { return tournaments_.size(); }
   std::uint64_t best_of(std::size_t group) const { return tournaments_[group].best(); }
+  // How many of the group take part; goes over all of them.
+  std::size_t count_of(std::size_t group) const { return tournaments_[group].count(); }
   std::size_t bytes() const;
 
  private:

@@ -29,8 +29,8 @@ namespace muster::scheduler {
 //     itself is always refreshed and need not be named.
 //   - Its state is integers, and removed() is the exact inverse of placed(), whatever the order: a
 //     draft undoes its moves last in first out, but pods that run end in any order.
-//   - If nodes come, go or change their labels, or the table grows, it is prepared again: counts by
-//     label value or by row need not follow that.
+//   - If nodes come, go or change their labels or taints, or the table grows, it is prepared again:
+//     counts by label value or by row need not follow that.
 class Pass {
  public:
   virtual ~Pass() = default;
@@ -38,6 +38,11 @@ class Pass {
   // Reads what the cluster has interned since: taint sets, label values. Called before rows are
   // caught up.
   virtual void refresh() {}
+  // Whether rows may have other answers now although nothing happened on them, and no move told
+  // the pass: everything that was built from its answers is built again. Asked before refresh().
+  virtual bool is_outdated() const { return false; }
+  // What it holds, beyond what every pass does.
+  virtual std::size_t bytes() const { return 0; }
 
   virtual bool follows_moves() const { return false; }
   virtual void placed(const PodClass& /*pods*/, NodeId /*node*/, Touched& /*touched*/) {}
@@ -55,8 +60,9 @@ enum class Exactness : std::uint8_t { PerNode, UpperBound };
 //   admits(n)  ==  n survives narrow()  ==  ask(n).accepted(),   and a refusing node has a cap of
 //   0.
 // The exception is a filter that follows moves: a node that it refuses now may accept after others
-// (affinity to a pod that is not placed yet), so its cap must bound what the node takes then, and
-// is never exact. Such a filter that does not count has no cap.
+// (affinity to a pod that is not placed yet), so its cap must bound what the node takes then. It is
+// exact only if the answer for a node depends on the pods of that node alone, and no move elsewhere
+// can raise it. Such a filter that does not count has no cap.
 class FilterPass : public Pass {
  public:
   virtual void narrow(NodeSet& candidates) const = 0;
@@ -66,6 +72,17 @@ class FilterPass : public Pass {
   virtual Exactness cap(CapColumn& at_most) const;
   virtual std::int32_t cap_at(NodeId node) const;
   virtual Verdict ask(NodeId node) const = 0;
+
+  // A filter that follows moves may turn around the answer of many nodes at once: a zone is full.
+  // Instead of naming all their rows, it may divide the nodes into places, by what never changes
+  // while the pass lives, and answer for places when somebody picks a node:
+  //   admits(n)  ==  admits_row(n) && admits_place(place(n)).
+  // What happens to a place touches no row. There should be few places, see ScoreGroups. Caps know
+  // nothing of them: what a place allows belongs into domain_cap().
+  virtual bool has_places() const { return false; }
+  virtual bool admits_row(NodeId node) const { return admits(node); }
+  virtual std::int64_t place(NodeId /*node*/) const { return 0; }
+  virtual bool admits_place(std::int64_t /*place*/) const { return true; }
 
   // A limit on several nodes together: at most domain_cap(v) more of the class on all the nodes
   // with value v of this label, whatever else is placed where. Null: none. A filter that has one is
@@ -99,6 +116,12 @@ class ScorePass : public Pass {
   virtual std::int64_t raw(NodeId /*node*/) const { return 0; }
   virtual bool is_uniform() const { return false; }
   virtual void normalize(std::span<std::int64_t> /*scores*/) const {}
+  // For a score that depends on how many nodes are feasible: `nodes` says how many have the score.
+  virtual bool counts_nodes() const { return false; }
+  virtual void normalize_counted(std::span<std::int64_t> scores,
+                                 std::span<const std::uint32_t> /*nodes*/) const {
+    normalize(scores);
+  }
 };
 
 // Passes under the names of their plugins.

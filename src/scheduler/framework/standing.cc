@@ -21,6 +21,7 @@ void Standing::prepare() {
   filters_.clear();
   scores_.clear();
   followers_.clear();
+  places_.clear();
   raws_follow_moves_ = false;
   for (const auto& entry : profile_.filters())
     if (auto pass = entry.plugin->prepare_filter(pods_, cluster_))
@@ -32,8 +33,10 @@ void Standing::prepare() {
     return score.pass->form() == ScorePass::Form::Local;
   });
   local_count_ = scores_.size() - raw.size();
-  for (const NamedFilter& filter : filters_)
+  for (const NamedFilter& filter : filters_) {
     if (filter.pass->follows_moves()) followers_.push_back(filter.pass.get());
+    if (filter.pass->has_places()) places_.push_back(filter.pass.get());
+  }
   for (const NamedScore& score : scores_) {
     if (!score.pass->follows_moves()) continue;
     followers_.push_back(score.pass.get());
@@ -46,7 +49,7 @@ void Standing::prepare() {
 void Standing::count_running() {
   cluster_.follow_pods();
   pods_seen_ = cluster_.pod_log().end();
-  labels_seen_ = cluster_.label_epoch();
+  labels_seen_ = cluster_.label_epoch() + cluster_.taint_epoch();  // both only rise
   rows_prepared_ = cluster_.rows();
   touched_.clear();
   touched_.every_row();  // nobody reads it: saves the passes the search for rows
@@ -102,8 +105,13 @@ Standing::Answer Standing::ask(NodeId node) const {
 
 bool Standing::admits(NodeId node) const {
   if (!cluster_.nodes().contains(node)) return false;
-  return std::ranges::all_of(filters_,
-                             [&](const NamedFilter& filter) { return filter.pass->admits(node); });
+  return std::ranges::all_of(
+      filters_, [&](const NamedFilter& filter) { return filter.pass->admits_row(node); });
+}
+
+bool Standing::admits_place_of(NodeId node) const {
+  return std::ranges::all_of(
+      places_, [&](const FilterPass* filter) { return filter->admits_place(filter->place(node)); });
 }
 
 std::int64_t Standing::local_total(NodeId node) const {
@@ -127,7 +135,9 @@ void Standing::catch_up() {
 
 bool Standing::must_rebuild() const {
   const RowLog& log = cluster_.log();
+  const auto is_outdated = [](const auto& named) { return named.pass->is_outdated(); };
   return !built_ || rows_seen_ != cluster_.rows() || order_seen_ != cluster_.order_epoch() ||
+         std::ranges::any_of(filters_, is_outdated) || std::ranges::any_of(scores_, is_outdated) ||
          !log.reaches(seen_) || log.end() - seen_ > cluster_.rows() / 2 + 16;
 }
 
@@ -181,8 +191,8 @@ void Standing::catch_up_following(Scratch& scratch) {
 // none, and always the same one; what happens on a row without one is of no account.
 bool Standing::read_pod_log() {
   const PodLog& log = cluster_.pod_log();
-  if (labels_seen_ != cluster_.label_epoch() || rows_prepared_ != cluster_.rows() ||
-      !log.reaches(pods_seen_))
+  if (labels_seen_ != cluster_.label_epoch() + cluster_.taint_epoch() ||
+      rows_prepared_ != cluster_.rows() || !log.reaches(pods_seen_))
     return false;
   for (; pods_seen_ < log.end(); ++pods_seen_) {
     const PodLog::Entry& entry = log.at(pods_seen_);
@@ -207,7 +217,9 @@ void Standing::refresh_passes() {
 bool Standing::update_row(NodeId node, bool may_change_group) {
   ++rows_read_;
   const std::uint64_t key = key_now(node);
-  if (may_change_group && raw_count() > 0) return change_group(node, key);
+  // A row that waits for its node, with pods that came first, is in no group.
+  if (may_change_group && has_raws() && cluster_.nodes().contains(node))
+    return change_group(node, key);
   contest_.set(index_of(node), key);
   return true;
 }
@@ -217,7 +229,12 @@ void Standing::evaluate_columns(Scratch& scratch) {
   refresh_passes();
   rows_read_ += cluster_.rows();
   scratch.feasible = cluster_.nodes();
-  for (const NamedFilter& filter : filters_) filter.pass->narrow(scratch.feasible);
+  for (const NamedFilter& filter : filters_) {
+    if (filter.pass->has_places())
+      scratch.feasible.keep_if([&](NodeId node) { return filter.pass->admits_row(node); });
+    else
+      filter.pass->narrow(scratch.feasible);
+  }
   if (refused_everywhere_) scratch.feasible.clear();
   scratch.totals.resize(cluster_.rows());
   scratch.totals.fill(0);
@@ -321,9 +338,11 @@ std::int32_t Standing::cap_now(NodeId node) const {
 }
 
 std::size_t Standing::bytes() const {
+  std::size_t passes = (filters_.size() + scores_.size()) * 128;
+  for (const NamedFilter& filter : filters_) passes += filter.pass->bytes();
+  for (const NamedScore& score : scores_) passes += score.pass->bytes();
   return contest_.bytes() + groups_.bytes() + group_of_.capacity() * 2 + caps_.bytes() +
-         touched_.bytes() + stale_caps_.bytes() + sizeof(*this) +
-         (filters_.size() + scores_.size()) * 128;
+         touched_.bytes() + stale_caps_.bytes() + sizeof(*this) + passes;
 }
 
 }  // namespace muster::scheduler

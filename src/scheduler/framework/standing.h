@@ -45,7 +45,13 @@ class Standing {
   void catch_up(Scratch& scratch);
   void catch_up();
 
-  bool is_feasible(NodeId node) const { return contest_.key(index_of(node)) != 0; }
+  bool is_feasible(NodeId node) const {
+    return contest_.key(index_of(node)) != 0 && admits_place_of(node);
+  }
+  // The same as the table is now, a draft's moves included.
+  bool is_feasible_now(NodeId node) const { return key_now(node) != 0 && admits_place_of(node); }
+  // What filters say of the node's place (FilterPass::has_places); keys do not know it.
+  bool admits_place_of(NodeId node) const;
 
   // The best node of all, with its total score; nullopt if none is feasible. Among equals the first
   // by name.
@@ -62,7 +68,8 @@ class Standing {
   // into.
   std::optional<Pick> pick(const Contest& contest) const;
 
-  // The key of one node as the table is now, a draft's moves included.
+  // The key of one node as the table is now, a draft's moves included. Keys stand for all that rows
+  // say; a node with a key may still be refused by its place.
   std::uint64_t key_now(NodeId node) const;
   std::uint64_t key_kept(NodeId node) const { return contest_.key(index_of(node)); }
   // The contest of all nodes, by row.
@@ -146,6 +153,8 @@ class Standing {
 
   // standing_pick.cc: score groups, and the best node.
   std::size_t raw_count() const { return scores_.size() - local_count_; }
+  bool has_raws() const { return raw_count() + places_.size() > 0; }
+  bool is_open(std::size_t group) const;
   bool all_are_one_group() const;
   std::vector<std::int64_t> raws_of(NodeId node) const;
   std::int64_t group_total(std::span<const std::int64_t> raws) const;
@@ -162,8 +171,9 @@ class Standing {
   std::vector<NamedFilter> filters_;
   std::vector<NamedScore> scores_;  // local ones first, then raw ones
   std::size_t local_count_ = 0;
-  std::vector<Pass*> followers_;    // the passes that look beyond their node
-  bool raws_follow_moves_ = false;  // and some raw score is among them
+  std::vector<Pass*> followers_;           // the passes that look beyond their node
+  bool raws_follow_moves_ = false;         // and some raw score is among them
+  std::vector<const FilterPass*> places_;  // the filters that answer for places
 
   std::optional<Everywhere> refused_everywhere_;
   std::vector<std::string_view> narrowing_;

@@ -11,7 +11,7 @@ namespace muster::scheduler {
 
 void Standing::assign_groups() {
   ++layout_epoch_;
-  groups_.reset(raw_count());
+  groups_.reset(raw_count() + places_.size());
   group_of_.clear();
   too_many_groups_ = false;
   if (!raws_follow_moves_ && all_are_one_group()) {
@@ -29,19 +29,22 @@ void Standing::assign_groups() {
     }
   });
   // A single group that no move can split is as good as none.
-  if (too_many_groups_ || (groups_.size() == 1 && !raws_follow_moves_)) group_of_.clear();
+  if (too_many_groups_ || (groups_.size() == 1 && !raws_follow_moves_ && places_.empty()))
+    group_of_.clear();
 }
 
 bool Standing::all_are_one_group() const {
-  return std::all_of(scores_.begin() + static_cast<std::ptrdiff_t>(local_count_), scores_.end(),
+  return places_.empty() &&
+         std::all_of(scores_.begin() + static_cast<std::ptrdiff_t>(local_count_), scores_.end(),
                      [](const NamedScore& score) { return score.pass->is_uniform(); });
 }
 
 std::vector<std::int64_t> Standing::raws_of(NodeId node) const {
   std::vector<std::int64_t> raws;
-  raws.reserve(raw_count());
+  raws.reserve(raw_count() + places_.size());
   for (std::size_t s = local_count_; s < scores_.size(); ++s)
     raws.push_back(scores_[s].pass->raw(node));
+  for (const FilterPass* filter : places_) raws.push_back(filter->place(node));
   return raws;
 }
 
@@ -70,7 +73,7 @@ bool Standing::change_group(NodeId node, std::uint64_t key) {
 // What a group gets for its raw scores while it is the only one with a feasible node.
 std::int64_t Standing::group_total(std::span<const std::int64_t> raws) const {
   std::int64_t total = 0;
-  for (std::size_t r = 0; r < raws.size(); ++r) {
+  for (std::size_t r = 0; r < raw_count(); ++r) {
     const NamedScore& score = scores_[local_count_ + r];
     std::int64_t alone = raws[r];
     score.pass->normalize({&alone, 1});
@@ -106,6 +109,12 @@ std::optional<Standing::Pick> Standing::pick(const Contest& contest) const {
               ContestKey::local_total(best) + group_total(groups_.raws(0))};
 }
 
+bool Standing::is_open(std::size_t group) const {
+  for (std::size_t p = 0; p < places_.size(); ++p)
+    if (!places_[p]->admits_place(groups_.raw(group, raw_count() + p))) return false;
+  return true;
+}
+
 // Live groups are those with a feasible node; what upstream normalizes over feasible nodes, we do
 // over them. All nodes of a group gain the same, so only its winner can be the best; and since the
 // winner's key holds its rank, equal totals of two groups are decided by name like those of two
@@ -116,14 +125,21 @@ std::optional<Standing::Pick> Standing::pick_among_groups(const Contest& contest
   std::array<std::int64_t, ScoreGroups::kMax> scores;  // NOLINT
   std::size_t count = 0;
   for (std::uint32_t g = 0; g < contest.group_count(); ++g)
-    if (contest.best_of(g) != 0) live[count++] = g;
+    if (contest.best_of(g) != 0 && is_open(g)) live[count++] = g;
   if (count == 0) return std::nullopt;
 
   std::fill_n(totals.begin(), count, 0);
   for (std::size_t r = 0; r < raw_count(); ++r) {
     const NamedScore& score = scores_[local_count_ + r];
     for (std::size_t i = 0; i < count; ++i) scores[i] = groups_.raw(live[i], r);
-    score.pass->normalize({scores.data(), count});
+    if (score.pass->counts_nodes()) {
+      std::array<std::uint32_t, ScoreGroups::kMax> nodes;  // NOLINT
+      for (std::size_t i = 0; i < count; ++i)
+        nodes[i] = static_cast<std::uint32_t>(contest.count_of(live[i]));
+      score.pass->normalize_counted({scores.data(), count}, {nodes.data(), count});
+    } else {
+      score.pass->normalize({scores.data(), count});
+    }
     for (std::size_t i = 0; i < count; ++i) totals[i] += score.weight * scores[i];
   }
   Pick best{};
@@ -144,14 +160,15 @@ std::optional<Standing::Pick> Standing::pick_among_groups(const Contest& contest
 std::optional<Standing::Pick> Standing::pick_by_full_pass(const Contest& contest) const {
   std::vector<std::uint64_t> keys;
   for (const std::uint64_t key : contest.keys())
-    if (key != 0) keys.push_back(key);
+    if (key != 0 && (places_.empty() || admits_place_of(cluster_.node_at(ContestKey::rank(key)))))
+      keys.push_back(key);
   if (keys.empty()) return std::nullopt;
   std::vector<std::int64_t> totals(keys.size(), 0);
   std::vector<std::int64_t> scores(keys.size(), 0);
   for (std::size_t s = local_count_; s < scores_.size(); ++s) {
     for (std::size_t i = 0; i < keys.size(); ++i)
       scores[i] = scores_[s].pass->raw(cluster_.node_at(ContestKey::rank(keys[i])));
-    scores_[s].pass->normalize(scores);
+    scores_[s].pass->normalize_counted(scores, std::vector<std::uint32_t>(keys.size(), 1));
     for (std::size_t i = 0; i < keys.size(); ++i) totals[i] += scores_[s].weight * scores[i];
   }
   // Totals in the place of local totals make keys that compare like nodes do.

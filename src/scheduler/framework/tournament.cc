@@ -37,6 +37,10 @@ std::uint64_t Tournament::block_best(std::size_t block) const {
   return best;
 }
 
+std::size_t Tournament::count() const {
+  return keys_.size() - static_cast<std::size_t>(std::ranges::count(keys_, std::uint64_t{0}));
+}
+
 void Tournament::set(std::size_t contestant, std::uint64_t key) {
   const std::uint64_t before = keys_[contestant];
   if (before == key) return;

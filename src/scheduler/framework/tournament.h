@@ -23,6 +23,8 @@ class Tournament {
   std::size_t size() const { return size_; }
   std::uint64_t key(std::size_t contestant) const { return keys_[contestant]; }
   void set(std::size_t contestant, std::uint64_t key);
+  // How many take part; goes over all of them.
+  std::size_t count() const;
   std::uint64_t best() const { return tree_.empty() ? 0 : tree_[1]; }
   std::size_t bytes() const {
     return (keys_.capacity() + tree_.capacity()) * sizeof(std::uint64_t);

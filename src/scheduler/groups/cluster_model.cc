@@ -63,6 +63,8 @@ void ClusterModel::put(const ObjectPtr& object) {
     put_pod(object);
   else if (&kind == &api::kinds::node())
     put_node(object);
+  else if (&kind == &api::kinds::name_space())
+    put_namespace(object);
   else if (&kind == &api::kinds::workload())
     set_workload(*object, false);
   else if (is_budget(kind))
@@ -79,6 +81,8 @@ void ClusterModel::remove(const api::Object& object) {
     remove_pod(object);
   else if (&kind == &api::kinds::node())
     remove_node(object);
+  else if (&kind == &api::kinds::name_space())
+    remove_namespace(object);
   else if (&kind == &api::kinds::workload())
     set_workload(object, true);
   else if (is_budget(kind))
@@ -107,6 +111,15 @@ void ClusterModel::remove_node(const api::Object& object) {
   if (change.before == nullptr) return;
   cluster_.remove_node(object.meta().name);
   if (listener_ != nullptr) listener_->on_node(change);
+}
+
+void ClusterModel::put_namespace(const ObjectPtr& object) {
+  if (!cluster_.set_namespace(*object) || listener_ == nullptr) return;
+  listener_->on_namespace({.before = nullptr, .after = object});
+}
+
+void ClusterModel::remove_namespace(const api::Object& object) {
+  cluster_.remove_namespace(object.meta().name);  // nothing can wait in it
 }
 
 // --- pods ---

@@ -48,6 +48,12 @@ struct NodeChange {
   api::ObjectPtr after;   // null: it is gone
 };
 
+// The labels of a namespace changed: pods may be selected by them.
+struct NamespaceChange {
+  api::ObjectPtr before;  // null: not known
+  api::ObjectPtr after;   // null: it is gone
+};
+
 // A PodGroup or CompositePodGroup came, changed or went.
 struct GroupChange {
   api::ObjectPtr object;
@@ -73,6 +79,7 @@ class ModelListener {
   virtual void on_pod(const PodChange& change) = 0;
   virtual void on_node(const NodeChange& change) = 0;
   virtual void on_group(const GroupChange& change) = 0;
+  virtual void on_namespace(const NamespaceChange& /*change*/) {}
   // Trees whose fault changed because of a Workload.
   virtual void on_workload(const TreeFaults::Anchors& judged) = 0;
   virtual void on_volume(const VolumeChange& /*change*/) {}
@@ -111,8 +118,9 @@ class ClusterModel {
   void set_listener(ModelListener* listener) { listener_ = listener; }
 
   // --- objects ---
-  // Added or changed: a Node, Pod, PodGroup, CompositePodGroup, Workload, PodDisruptionBudget, or
-  // what the book of volumes keeps. Others are ignored, as are kinds whose gate is off.
+  // Added or changed: a Node, Pod, Namespace, PodGroup, CompositePodGroup, Workload,
+  // PodDisruptionBudget, or what the book of volumes keeps. Others are ignored, as are kinds whose
+  // gate is off.
   void put(const api::ObjectPtr& object);
   // Deleted. Unknown ones are ignored.
   void remove(const api::Object& object);
@@ -221,6 +229,8 @@ class ClusterModel {
   void remove_node(const api::Object& node);
   void volume_changed(const VolumeChange& change);
   void count_claims(const api::ObjectPtr& before, const api::ObjectPtr& after);
+  void put_namespace(const api::ObjectPtr& object);
+  void remove_namespace(const api::Object& object);
   void remove_group(const api::Object& object);
 
   const Slot* find(std::string_view name_space, std::string_view name) const;

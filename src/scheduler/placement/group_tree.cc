@@ -6,8 +6,17 @@
 
 namespace muster::scheduler {
 
+// Pods of the tree may ask about each other: once all that they ask is known, their classes are
+// looked up again, since some may have been split.
 GroupTree::GroupTree(const Group& root, Cluster& cluster, Standings& cache) {
-  add(root, 0, cluster, cache);
+  for (std::uint64_t known = 0; known != cluster.term_epoch() + 1;) {
+    known = cluster.term_epoch() + 1;
+    items.clear();
+    held_on_.clear();
+    members.clear();
+    standings.clear();
+    add(root, 0, cluster, cache);
+  }
   sum_below();
   topology = &Topology::of(cluster, keys);
   pin(cluster);
@@ -33,18 +42,18 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
       for (const auto& [node, count] : known->running) held_on_[id].push_back(node);
     }
     // Pods of one template come in a row: the last one's class is the best guess.
-    const api::PodNeeds* last_needs = nullptr;
+    const api::Object* last = nullptr;
     std::uint32_t last_class = 0;
     for (const PendingPod& pending : group.pods) {
       if (pending.pod->meta().deletion_time) continue;
-      const auto& view = pending.pod->view<api::PodView>();
       // Claims of one template have different names; only the book knows what they ask for.
-      if (last_needs == nullptr || !view.claims.empty() || !(*last_needs == view.needs)) {
+      const bool has_claims = !pending.pod->view<api::PodView>().claims.empty();
+      if (last == nullptr || has_claims || !cluster.are_alike(*last, *pending.pod)) {
         Standing* standing = &cache.of_pod(pending.pod);
         const auto known = std::ranges::find(standings, standing);
         last_class = static_cast<std::uint32_t>(known - standings.begin());
         if (known == standings.end()) standings.push_back(standing);
-        last_needs = view.claims.empty() ? &view.needs : nullptr;
+        last = has_claims ? nullptr : pending.pod.get();
       }
       item.members.push_back(static_cast<std::uint32_t>(members.size()));
       members.push_back({&pending, id, last_class});

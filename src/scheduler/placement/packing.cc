@@ -222,7 +222,7 @@ bool Packing::put_into(const Turn& turn, const std::vector<NodeId>& bin, std::in
   std::size_t member = turn.used;
   for (const NodeId node : bin)
     while (count > 0 && context_.workspace.cap(class_index, node) > 0 &&
-           context_.workspace.standing(class_index).key_now(node) != 0) {
+           context_.workspace.standing(class_index).is_feasible_now(node)) {
       if (!context_.budget.step()) return false;
       put(class_index, node, members_[turn.at][member++]);
       --count;

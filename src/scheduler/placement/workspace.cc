@@ -246,7 +246,8 @@ std::optional<NodeId> Arena::pick(std::size_t class_index) {
 }
 
 bool Arena::is_feasible(std::size_t class_index, NodeId node) {
-  return contains(node) && contest(class_index).key(seat_of(node)) != 0;
+  return contains(node) && contest(class_index).key(seat_of(node)) != 0 &&
+         workspace_.standing(class_index).admits_place_of(node);
 }
 
 void Arena::update(NodeId node) {

@@ -19,12 +19,17 @@ class FitPass final : public FilterPass {
       : cluster_(cluster) {
     for (const PodClass::Want& want : pods.wants)
       if (!args.ignored.contains(cluster.resource(want.resource).name)) wants_.push_back(want);
+    for (const std::string_view name : pods.missing)
+      if (pods.needs->requests.of(name) > 0 && !args.ignored.contains(std::string(name)))
+        missing_.push_back("Insufficient " + std::string(name));
   }
 
   void narrow(NodeSet& candidates) const override {
+    if (!missing_.empty()) return candidates.clear();
     narrow_by_fit(demands(), cluster_.pod_slots().data(), cluster_.pods_on().data(), candidates);
   }
   bool admits(NodeId node) const override {
+    if (!missing_.empty()) return false;
     if (cluster_.pods_on()[node] >= cluster_.pod_slots()[node]) return false;
     return std::ranges::all_of(wants_, [&](const PodClass::Want& want) {
       const ResourceColumns& columns = cluster_.resource(want.resource);
@@ -32,6 +37,10 @@ class FitPass final : public FilterPass {
     });
   }
   Exactness cap(CapColumn& at_most) const override {
+    if (!missing_.empty()) {
+      at_most.fill(0);
+      return Exactness::PerNode;
+    }
     CapColumn fits;
     fits.resize(at_most.padded());
     cap_by_fit(demands(), cluster_.pod_slots().data(), cluster_.pods_on().data(), fits);
@@ -40,6 +49,7 @@ class FitPass final : public FilterPass {
     return Exactness::PerNode;
   }
   std::int32_t cap_at(NodeId node) const override {
+    if (!missing_.empty()) return 0;
     std::int64_t cap = cluster_.pod_slots()[node] - cluster_.pods_on()[node];
     for (const PodClass::Want& want : wants_) {
       const ResourceColumns& columns = cluster_.resource(want.resource);
@@ -59,6 +69,7 @@ class FitPass final : public FilterPass {
         verdict.add(columns.insufficient,
                     want.amount > columns.allocatable[node] ? Remedy::None : Remedy::Eviction);
     }
+    for (const std::string& reason : missing_) verdict.add(reason, Remedy::None);
     return verdict;
   }
 
@@ -74,6 +85,7 @@ class FitPass final : public FilterPass {
 
   boost::container::small_vector<PodClass::Want, 4> wants_;  // without what is ignored
   const Cluster& cluster_;
+  std::vector<std::string> missing_;  // the reasons for what no node has
 };
 
 // Linear between the points, in integers that are cut toward zero.

@@ -4,16 +4,19 @@
 #include <array>
 
 #include "scheduler/plugins/dynamic_resources.h"
+#include "scheduler/plugins/image_locality.h"
+#include "scheduler/plugins/inter_pod_affinity.h"
 #include "scheduler/plugins/node_affinity.h"
+#include "scheduler/plugins/node_declared_features.h"
 #include "scheduler/plugins/node_name.h"
 #include "scheduler/plugins/node_ports.h"
 #include "scheduler/plugins/node_resources_balanced_allocation.h"
 #include "scheduler/plugins/node_resources_fit.h"
 #include "scheduler/plugins/node_unschedulable.h"
 #include "scheduler/plugins/node_volume_limits.h"
+#include "scheduler/plugins/pod_topology_spread.h"
 #include "scheduler/plugins/scheduling_gates.h"
 #include "scheduler/plugins/taint_toleration.h"
-#include "scheduler/plugins/unjudged_fields.h"
 #include "scheduler/plugins/volume_binding.h"
 #include "scheduler/plugins/volume_restrictions.h"
 #include "scheduler/plugins/volume_zone.h"
@@ -62,7 +65,6 @@ std::span<const RegisteredPlugin> plugin_registry() {
   static const std::array kPlugins{
       row<SchedulingGates>(),
       RegisteredPlugin{"PrioritySort", 1, false, priority_sort},
-      permanent(row<UnjudgedFields>()),
       row<NodeName>(),
       row<NodeUnschedulable>(),
       row<TaintToleration>(3),
@@ -73,10 +75,14 @@ std::span<const RegisteredPlugin> plugin_registry() {
       row<NodeVolumeLimits>(),
       row<VolumeBinding, &PluginArgs::volume_binding>(1),
       row<VolumeZone>(),
+      row<PodTopologySpread, &PluginArgs::spread>(2),
+      row<InterPodAffinity, &PluginArgs::pod_affinity>(2),
       permanent(row<DynamicResources>(2)),
       RegisteredPlugin{"DefaultPreemption", 1, false, default_preemption},
       row<NodeResourcesBalancedAllocation, &PluginArgs::balanced_resources>(1),
+      row<ImageLocality>(1),
       RegisteredPlugin{"DefaultBinder", 1, false, default_binder},
+      row<NodeDeclaredFeatures>(),
       RegisteredPlugin{"GangScheduling", 1, true, gang_scheduling},
       RegisteredPlugin{"TopologyPlacementGenerator", 1, true, topology_generator},
       RegisteredPlugin{"PodGroupPodsCount", 1, true, pods_count},

@@ -54,7 +54,8 @@ struct Bench {
   }
   // Limits of the node's drivers.
   void limit(const std::string& node, int count) {
-    put_object(api::kinds::csi_node(),
+    put_object(
+        api::kinds::csi_node(),
         R"({"metadata":{"name":")" + node +
             R"("},"spec":{"drivers":[{"name":"csi.example.com","nodeID":"x","allocatable":{"count":)" +
             std::to_string(count) + "}}]}}");

@@ -30,7 +30,7 @@ std::vector<UnitTable::Pod> EvictionDraft::pods_on(std::uint32_t unit, NodeId no
 bool EvictionDraft::fits(std::size_t class_index, NodeId node) {
   ++steps_;
   const Standing& standing = workspace_.standing(class_index);
-  return standing.follows_moves() ? standing.key_kept(node) != 0 : standing.key_now(node) != 0;
+  return standing.follows_moves() ? standing.is_feasible(node) : standing.key_now(node) != 0;
 }
 
 void EvictionDraft::place(const Places& places) {

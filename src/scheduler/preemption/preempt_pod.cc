@@ -71,7 +71,7 @@ class PodSearch {
   bool is_spent() const { return steps_ > args_.steps_max; }
   bool fits(NodeId node) {
     ++steps_;
-    return standing_.follows_moves() ? standing_.key_kept(node) != 0 : standing_.key_now(node) != 0;
+    return standing_.follows_moves() ? standing_.is_feasible(node) : standing_.key_now(node) != 0;
   }
   void take(std::span<const UnitTable::Pod> pods) {
     for (const UnitTable::Pod& pod : pods) draft_.remove(*pod.pods, pod.node, 0);

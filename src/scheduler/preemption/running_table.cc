@@ -26,8 +26,12 @@ RunningTable& RunningTable::of(Cluster& cluster) {
 void RunningTable::catch_up() {
   const RowLog& log = cluster_.log();
   if (rows_.size() < cluster_.rows()) rows_.resize(cluster_.rows());
-  if (!built_ || !log.reaches(seen_)) {
-    for (std::size_t row = 0; row < cluster_.rows(); ++row) fill(static_cast<NodeId>(row));
+  if (!built_ || !log.reaches(seen_) || terms_seen_ != cluster_.term_epoch()) {
+    // Pods that ask something new about others split the classes of those they ask about.
+    do {
+      terms_seen_ = cluster_.term_epoch();
+      for (std::size_t row = 0; row < cluster_.rows(); ++row) fill(static_cast<NodeId>(row));
+    } while (terms_seen_ != cluster_.term_epoch());
     built_ = true;
     seen_ = log.end();
     return;

@@ -48,7 +48,7 @@ class RunningTable final : public Cluster::Derived {
   // How many pods there are of each priority of their own.
   const std::map<std::int32_t, std::size_t>& by_priority() const { return by_priority_; }
   // Rises with every change.
-  std::uint64_t version() const { return seen_; }
+  std::uint64_t version() const { return seen_ + terms_seen_; }
 
  private:
   void catch_up();
@@ -57,7 +57,8 @@ class RunningTable final : public Cluster::Derived {
   LeafId leaf_of(const api::Object& pod, const std::string& group);
 
   Cluster& cluster_;
-  std::uint64_t seen_ = 0;  // the row log was read up to here
+  std::uint64_t seen_ = 0;        // the row log was read up to here
+  std::uint64_t terms_seen_ = 0;  // Cluster::term_epoch of the classes
   bool built_ = false;
   std::vector<std::vector<Slot>> rows_;
   std::vector<Leaf> leaves_{1};

@@ -44,6 +44,7 @@ std::vector<ClusterEvent> node_changes(const api::ObjectPtr& before, const api::
   if (was.taints != is.taints && !uncordoned) add(Action::UpdateNodeTaint);
   if (statuses(was.conditions) != statuses(is.conditions)) add(Action::UpdateNodeCondition);
   if (before->meta().annotations != after->meta().annotations) add(Action::UpdateNodeAnnotation);
+  if (was.declared_features != is.declared_features) add(Action::UpdateNodeDeclaredFeature);
   return out;
 }
 

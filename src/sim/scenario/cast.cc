@@ -217,6 +217,8 @@ Json Cast::pod_manifest(std::size_t id, std::string_view node) const {
   if (!pod.line.tolerations.empty()) spec["tolerations"] = pod.line.tolerations;
   if (!pod.line.node_selector.empty()) spec["nodeSelector"] = pod.line.node_selector;
   if (JsonArray volumes = volumes_of(pod); !volumes.empty()) spec["volumes"] = std::move(volumes);
+  if (!pod.line.affinity.empty()) spec["affinity"] = pod.line.affinity;
+  if (!pod.line.spread.empty()) spec["topologySpreadConstraints"] = pod.line.spread;
   if (pod.line.gated) spec["schedulingGates"] = JsonArray{JsonObject{{"name", kScenarioGate}}};
   if (pod.group) spec["schedulingGroup"] = JsonObject{{"podGroupName", groups_[*pod.group].name}};
   if (const int value = pod_priority(id); value != 0)

@@ -7,6 +7,7 @@
 
 #include "api/values/quantity.h"
 #include "sim/pretend_nodes.h"
+#include "sim/scenario/company_words.h"
 #include "sim/scenario/node_line.h"
 
 namespace muster::sim {
@@ -80,7 +81,8 @@ Result<PodLine> read_shape(const Line& line, PodLine pods) {
   while (!words.done()) {
     const std::string word(words.next());
     if (!TRY(read_pod_word(line, word, pods)))
-      return fail_at(line, "unknown word `{}` about pods; there are {}", word, kPodWords);
+      return fail_at(line, "unknown word `{}` about pods; there are {}, {}", word, kPodWords,
+                     kCompanyWords);
   }
   return pods;
 }
@@ -156,7 +158,7 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
     std::erase_if(pods.resources, [&](const auto& known) { return known.first == resource; });
     pods.resources.emplace_back(resource, setting.value);
   } else {
-    return false;
+    return read_company_word(line, word, pods);
   }
   return true;
 }
@@ -168,7 +170,8 @@ Result<LonePods> read_lone_pods(const Line& line, Words words) {
   while (!words.done()) {
     const std::string word(words.next());
     if (!TRY(read_pod_word(line, word, lone.pods)))
-      return fail_at(line, "unknown word `{}` about pods; there are {}", word, kPodWords);
+      return fail_at(line, "unknown word `{}` about pods; there are {}, {}", word, kPodWords,
+                     kCompanyWords);
   }
   if (!line.below.empty()) return fail_at(line.below.front(), "nothing can stand under a lone pod");
   return lone;
@@ -190,8 +193,9 @@ Result<GroupLine> read_group(const Line& line, Words words) {
     bool known = TRY(read_group_word(line, word, group));
     if (!known && is_leaf) known = TRY(read_pod_word(line, word, pods));
     if (!known)
-      return fail_at(line, "unknown word `{}` about a group; there are {}{}{}", word, kGroupWords,
-                     is_leaf ? "; about its pods: " : "", is_leaf ? kPodWords : "");
+      return fail_at(line, "unknown word `{}` about a group; there are {}{}", word, kGroupWords,
+                     is_leaf ? fmt::format("; about its pods: {}, {}", kPodWords, kCompanyWords)
+                             : std::string());
   }
   if (group.role == GroupRole::Basic && group.minimum)
     return fail_at(line, "a basic group has no minimum; write gang");

@@ -19,10 +19,12 @@ struct PodLine {
   api::JsonArray tolerations = {};
   api::JsonObject node_selector = {};
   std::vector<int> ports = {};
+  api::JsonObject labels = {};
+  api::JsonObject affinity = {};  // podAffinity and podAntiAffinity
+  api::JsonArray spread = {};
   std::optional<int> priority = {};  // unset: the group's
   bool gated = false;
   bool never_preempts = false;
-  api::JsonObject labels = {};
   std::string runs_for = {};
   std::string stops_in = {};
   std::string exit_code = {};

@@ -1,0 +1,133 @@
+#include "scheduler/cache/term_book.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace muster::scheduler {
+namespace {
+
+Term::Role role_of(api::TermRole role) {
+  switch (role) {
+    case api::TermRole::Attracts: return Term::Role::Attracts;
+    case api::TermRole::Repels: return Term::Role::Repels;
+    case api::TermRole::Prefers: return Term::Role::Prefers;
+    case api::TermRole::Avoids: break;
+  }
+  return Term::Role::Avoids;
+}
+
+// matchLabelKeys and mismatchLabelKeys stand for the pod's own values of these labels. An API
+// server may have added them to the selector already; then they are there once.
+void require_own(const std::vector<std::string>& keys, api::SelectorOperator op,
+                 const api::StringPairs& labels, api::PodSelector& selector) {
+  for (const std::string& key : keys)
+    if (const std::string* value = api::lookup(labels, key)) selector.require(key, op, *value);
+}
+
+const api::NodeRequirement* first_with_values(const api::PodSelector& selector) {
+  const auto at =
+      std::ranges::find(selector.tests, api::SelectorOperator::In, &api::NodeRequirement::op);
+  return at == selector.tests.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs) {
+  std::vector<Term> terms;
+  terms.reserve(needs.pod_terms.size() + needs.spread.size());
+  for (const api::PodTerm& written : needs.pod_terms) {
+    Term& term = terms.emplace_back();
+    term.role = role_of(written.role);
+    term.key = written.topology_key;
+    term.namespaces = written.namespaces;
+    term.namespace_selector = written.namespace_selector;
+    if (written.namespaces.empty() && !written.namespace_selector)
+      term.namespaces.push_back(pod.name_space);
+    term.selector = written.selector;
+    require_own(written.match_label_keys, api::SelectorOperator::In, pod.labels, term.selector);
+    require_own(written.mismatch_label_keys, api::SelectorOperator::NotIn, pod.labels,
+                term.selector);
+  }
+  for (const api::SpreadConstraint& constraint : needs.spread) {
+    Term& term = terms.emplace_back();
+    term.namespaces.push_back(pod.name_space);
+    term.selector = constraint.selector;
+    require_own(constraint.match_label_keys, api::SelectorOperator::In, pod.labels, term.selector);
+  }
+  return terms;
+}
+
+// The lists that a term is found in: one for each value of the first label it asks values of. A pod
+// that matches has one of the values, and finds the term once.
+std::vector<std::vector<TermId>*> TermBook::lists_of(const Term& term) {
+  if (term.selector.is_null) return {};
+  const api::NodeRequirement* test = first_with_values(term.selector);
+  if (test == nullptr) return {&others_};
+  std::vector<std::vector<TermId>*> lists;
+  lists.reserve(test->values.size());
+  for (const std::string& value : test->values) lists.push_back(&by_label_[{test->key, value}]);
+  std::ranges::sort(lists);  // a value may be written twice
+  const auto repeated = std::ranges::unique(lists);
+  lists.erase(repeated.begin(), repeated.end());
+  return lists;
+}
+
+TermBook::Found TermBook::intern(const Term& term) {
+  const auto [at, is_new] = ids_.try_emplace(term, TermId{next_});
+  if (!is_new) return {at->second, false};
+  const TermId id = at->second;
+  ++next_;
+  terms_.emplace(id, Entry{.term = &at->first, .users = 0});
+  for (std::vector<TermId>* list : lists_of(term)) list->push_back(id);
+  if (term.namespace_selector) ++namespace_readers_;
+  return {id, true};
+}
+
+void TermBook::release(TermId id) {
+  const auto at = terms_.find(id);
+  CHECK(at != terms_.end() && at->second.users > 0);
+  if (--at->second.users > 0) return;
+  const auto known = ids_.find(*at->second.term);
+  const Term& term = known->first;
+  for (std::vector<TermId>* list : lists_of(term)) std::erase(*list, id);
+  if (const api::NodeRequirement* test = first_with_values(term.selector);
+      test != nullptr && !term.selector.is_null)
+    for (const std::string& value : test->values)
+      if (const auto list = by_label_.find({test->key, value});
+          list != by_label_.end() && list->second.empty())
+        by_label_.erase(list);
+  if (term.namespace_selector) --namespace_readers_;
+  terms_.erase(at);
+  ids_.erase(known);
+}
+
+bool TermBook::matches(TermId id, const api::ObjectMeta& pod, const Labels& namespaces) const {
+  const Term& term = this->term(id);
+  if (term.role == Term::Role::Counts && (pod.deletion_time || term.selector.is_empty()))
+    return false;
+  if (!std::ranges::binary_search(term.namespaces, pod.name_space)) {
+    if (!term.namespace_selector) return false;
+    static const api::StringPairs kNone;
+    const auto labels = namespaces.find(pod.name_space);
+    if (!term.namespace_selector->matches(labels == namespaces.end() ? kNone : labels->second))
+      return false;
+  }
+  return term.selector.matches(pod.labels);
+}
+
+std::vector<TermId> TermBook::matching(const api::ObjectMeta& pod, const Labels& namespaces) const {
+  std::vector<TermId> found;
+  const auto compare = [&](const std::vector<TermId>& list) {
+    for (const TermId id : list)
+      if (matches(id, pod, namespaces)) found.push_back(id);
+  };
+  if (!by_label_.empty())
+    for (const auto& label : pod.labels)
+      if (const auto at = by_label_.find(label); at != by_label_.end()) compare(at->second);
+  compare(others_);
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace muster::scheduler

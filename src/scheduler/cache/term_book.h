@@ -1,0 +1,89 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/object.h"
+#include "api/views/pod_view.h"
+#include "scheduler/cache/ids.h"
+#include "scheduler/cache/text_hash.h"
+
+namespace muster::scheduler {
+
+// A question about other pods that some class of pods asks, freed of what the asking pod looks
+// like: "which pods, seen by which label of their node". Two classes that ask the same share it.
+struct Term {
+  enum class Role : std::uint8_t {
+    Attracts,  // required affinity
+    Repels,    // required anti-affinity
+    Prefers,   // preferred affinity
+    Avoids,    // preferred anti-affinity
+    Counts,    // topology spread: pods that terminate do not match, nor does any pod if the
+               // selector is empty; its key is left out
+  };
+  Role role = Role::Counts;
+  std::string key;
+  std::vector<std::string> namespaces;  // sorted
+  std::optional<api::PodSelector> namespace_selector;
+  api::PodSelector selector;
+  friend auto operator<=>(const Term&, const Term&) = default;
+};
+
+// What a pod's terms and spread constraints mean, given its namespace and labels; in their order.
+std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs);
+
+// The terms of all living classes, and which of them a pod matches: what other pods may want of it.
+// A term is found by a label value that it asks for, so that a pod is compared with the terms that
+// could concern it and not with all there are.
+class TermBook {
+ public:
+  using Labels =
+      boost::unordered_flat_map<std::string, api::StringPairs, TextHash, std::equal_to<>>;
+
+  bool empty() const { return terms_.empty(); }
+  // The number of a term; given, and never again to another, if nobody uses it yet. Numbers without
+  // users stay until they are used and released.
+  struct Found {
+    TermId id;
+    bool is_new;
+  };
+  Found intern(const Term& term);
+  void use(TermId id) { ++terms_.at(id).users; }
+  void release(TermId id);
+  const Term& term(TermId id) const { return *terms_.at(id).term; }
+  // Null if nobody uses it any more.
+  const Term* find(TermId id) const {
+    const auto at = terms_.find(id);
+    return at == terms_.end() ? nullptr : at->second.term;
+  }
+
+  // The terms that a pod matches, sorted. `namespaces`: the labels of each.
+  std::vector<TermId> matching(const api::ObjectMeta& pod, const Labels& namespaces) const;
+  bool matches(TermId id, const api::ObjectMeta& pod, const Labels& namespaces) const;
+  // Whether some term selects namespaces by their labels.
+  bool reads_namespaces() const { return namespace_readers_ > 0; }
+
+ private:
+  struct Entry {
+    const Term* term;  // the key in ids_
+    std::uint32_t users;
+  };
+  std::vector<std::vector<TermId>*> lists_of(const Term& term);
+
+  std::map<Term, TermId> ids_;
+  boost::unordered_flat_map<TermId, Entry> terms_;
+  std::map<std::pair<std::string, std::string>, std::vector<TermId>, std::less<>> by_label_;
+  std::vector<TermId> others_;  // that ask for no label value
+  std::uint32_t next_ = 0;
+  std::size_t namespace_readers_ = 0;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,412 @@
+#include "scheduler/plugins/inter_pod_affinity.h"
+
+#include <algorithm>
+
+#include "scheduler/plugins/places.h"
+#include "scheduler/plugins/pod_counts.h"
+#include "scheduler/plugins/pod_term_match.h"
+
+namespace muster::scheduler {
+namespace {
+
+constexpr std::size_t kPlacesMax = 128;
+
+// A required term, and how many pods it is about there are by label value.
+struct Question {
+  enum class About : std::uint8_t {
+    Attracting,  // ours: pods that match all our affinity terms
+    Repelled,    // ours: pods that match our anti-affinity term
+    Repelling,   // another's anti-affinity term that we match: pods that have it
+  };
+  About about;
+  TermId term;
+  PodCounts counts;
+  bool is_self = false;      // pods of the class count for each other
+  bool is_by_place = false;  // else row by row
+  bool is_one_node_each = false;
+};
+
+class AffinityFilterPass final : public FilterPass {
+ public:
+  AffinityFilterPass(const PodClass& pods, const Cluster& cluster)
+      : cluster_(cluster), questions_(ask_all(pods, cluster)), places_(divide()) {
+    for (std::size_t q = 0; q < questions_.size(); ++q) {
+      questions_[q].is_by_place = places_.divides_by(q);
+      any_by_place_ |= questions_[q].is_by_place;
+      if (questions_[q].about == Question::About::Attracting) {
+        attracting_.push_back(questions_[q].term);
+        attracts_itself_ &= questions_[q].is_self;
+      }
+    }
+    choose_domain();
+  }
+  bool is_idle() const { return questions_.empty(); }
+
+  bool follows_moves() const override { return true; }
+  void placed(const PodClass& pods, NodeId node, Touched& touched) override {
+    count(pods, node, 1, touched);
+  }
+  void removed(const PodClass& pods, NodeId node, Touched& touched) override {
+    count(pods, node, -1, touched);
+  }
+
+  void narrow(NodeSet& candidates) const override {
+    candidates.keep_if([this](NodeId node) { return admits(node); });
+  }
+  bool admits(NodeId node) const override {
+    return std::ranges::all_of(questions_, [&](const Question& question) {
+      return admits(question, question.counts.value_of(node));
+    });
+  }
+
+  bool has_places() const override { return any_by_place_; }
+  bool admits_row(NodeId node) const override {
+    return std::ranges::all_of(questions_, [&](const Question& question) {
+      return question.is_by_place || admits(question, question.counts.value_of(node));
+    });
+  }
+  std::int64_t place(NodeId node) const override { return places_.of(node); }
+  bool admits_place(std::int64_t place) const override {
+    for (std::size_t q = 0; q < questions_.size(); ++q)
+      if (questions_[q].is_by_place && !admits(questions_[q], places_.value(place, q)))
+        return false;
+    return true;
+  }
+
+  Verdict ask(NodeId node) const override {
+    using About = Question::About;
+    if (refuses(About::Attracting, node))
+      return Verdict::refuse("node(s) didn't match pod affinity rules", Remedy::None);
+    if (refuses(About::Repelled, node))
+      return Verdict::refuse("node(s) didn't match pod anti-affinity rules", Remedy::Eviction);
+    if (refuses(About::Repelling, node))
+      return Verdict::refuse("node(s) didn't satisfy existing pods anti-affinity rules",
+                             Remedy::Eviction);
+    return Verdict::accept();
+  }
+
+  // Who repels us does not go by placing more pods; who attracts us may come.
+  std::int32_t cap_at(NodeId node) const override {
+    std::int32_t cap = kNoCap;
+    for (const Question& question : questions_) {
+      if (question.about == Question::About::Attracting) {
+        if (!question.counts.has_value(node)) return 0;
+        continue;
+      }
+      if (!question.counts.has_value(node)) continue;
+      if (!question.is_by_place && question.counts.around(node) > 0) return 0;
+      if (question.is_self) cap = 1;
+    }
+    return cap;
+  }
+  Exactness cap(CapColumn& at_most) const override {
+    cluster_.nodes().for_each(
+        [&](NodeId node) { at_most[node] = std::min(at_most[node], cap_at(node)); });
+    const bool is_exact = std::ranges::all_of(questions_, [](const Question& question) {
+      return question.about != Question::About::Attracting && question.is_one_node_each;
+    });
+    return is_exact ? Exactness::PerNode : Exactness::UpperBound;
+  }
+  const LabelColumn* domain_column() const override { return domain_; }
+  std::int32_t domain_cap(LabelValueId value) const override {
+    std::int32_t cap = kNoCap;
+    for (const Question& question : questions_) {
+      if (&question.counts.column() != domain_ || question.about == Question::About::Attracting)
+        continue;
+      if (question.counts.at(value) > 0) return 0;
+      if (question.is_self) cap = 1;
+    }
+    return cap;
+  }
+  std::size_t bytes() const override {
+    std::size_t sum = places_.bytes() + questions_.capacity() * sizeof(Question);
+    for (const Question& question : questions_) sum += question.counts.bytes();
+    return sum;
+  }
+
+ private:
+  static std::vector<Question> ask_all(const PodClass& pods, const Cluster& cluster) {
+    std::vector<Question> questions;
+    const auto add = [&](Question::About about, TermId id, const Term& term) {
+      const LabelColumn& column = cluster.label(term.key);
+      questions.push_back({.about = about,
+                           .term = id,
+                           .counts = PodCounts(column),
+                           .is_self = pods.is_matched_by(id),
+                           .is_by_place = false,
+                           .is_one_node_each = is_one_node_each(cluster, column)});
+    };
+    for (const TermId id : pods.terms) {
+      const Term* term = cluster.find_term(id);
+      if (term->role == Term::Role::Attracts) add(Question::About::Attracting, id, *term);
+      if (term->role == Term::Role::Repels) add(Question::About::Repelled, id, *term);
+    }
+    for (const TermId id : pods.matches)
+      if (const Term* term = cluster.find_term(id);
+          term != nullptr && term->role == Term::Role::Repels) {
+        add(Question::About::Repelling, id, *term);
+        // That it repels itself is said by the class's own term.
+        questions.back().is_self = false;
+      }
+    return questions;
+  }
+  Places divide() const {
+    std::vector<const LabelColumn*> columns;
+    for (const Question& question : questions_)
+      columns.push_back(question.is_one_node_each ? nullptr : &question.counts.column());
+    return {cluster_, columns, kPlacesMax};
+  }
+  // One label can be limited by domain caps: best that of a term that pods of the class have
+  // against each other.
+  void choose_domain() {
+    for (const Question& question : questions_) {
+      if (question.about == Question::About::Attracting || question.is_one_node_each) continue;
+      if (domain_ == nullptr || question.is_self) domain_ = &question.counts.column();
+      if (question.is_self) return;
+    }
+  }
+
+  bool admits(const Question& question, LabelValueId value) const {
+    if (question.about == Question::About::Attracting)
+      return value != LabelValueId::Absent &&
+             (question.counts.at(value) > 0 || (attracting_total_ == 0 && attracts_itself_));
+    return value == LabelValueId::Absent || question.counts.at(value) == 0;
+  }
+  bool refuses(Question::About about, NodeId node) const {
+    return std::ranges::any_of(questions_, [&](const Question& question) {
+      return question.about == about && !admits(question, question.counts.value_of(node));
+    });
+  }
+
+  bool is_counted(const Question& question, const PodClass& pods, bool attracts) const {
+    switch (question.about) {
+      case Question::About::Attracting: return attracts;
+      case Question::About::Repelled: return pods.is_matched_by(question.term);
+      case Question::About::Repelling: break;
+    }
+    return std::ranges::find(pods.terms, question.term) != pods.terms.end();
+  }
+  void count(const PodClass& pods, NodeId node, std::int64_t sign, Touched& touched) {
+    if (pods.matches.empty() && pods.terms.empty()) return;
+    const bool attracts =
+        !attracting_.empty() &&
+        std::ranges::all_of(attracting_, [&](TermId term) { return pods.is_matched_by(term); });
+    const std::int64_t total_before = attracting_total_;
+    for (Question& question : questions_) {
+      if (!is_counted(question, pods, attracts) || !question.counts.has_value(node)) continue;
+      const bool was_any = question.counts.around(node) > 0;
+      question.counts.add(node, sign);
+      if (question.about == Question::About::Attracting) attracting_total_ += sign;
+      if (!question.is_by_place && was_any != (question.counts.around(node) > 0))
+        touched.value(question.counts.column(), question.counts.value_of(node));
+    }
+    // The first of its kind may go anywhere, the second no longer.
+    if ((total_before == 0) != (attracting_total_ == 0) &&
+        std::ranges::any_of(questions_, [](const Question& question) {
+          return question.about == Question::About::Attracting && !question.is_by_place;
+        }))
+      touched.every_row();
+  }
+
+  const Cluster& cluster_;
+  std::vector<Question> questions_;
+  Places places_;
+  bool any_by_place_ = false;
+  std::vector<TermId> attracting_;
+  bool attracts_itself_ = true;
+  std::int64_t attracting_total_ = 0;
+  const LabelColumn* domain_ = nullptr;
+};
+
+// Raw score: the weights of preferred terms by label value, ours and those of others that match us.
+// What nodes of one place share is looked up when scores are normalized; what differs from node to
+// node stands in the lower half of the raw score.
+class AffinityScorePass final : public ScorePass {
+ public:
+  AffinityScorePass(const PodClass& pods, const Cluster& cluster, std::int64_t hard_weight)
+      : hard_weight_(hard_weight), sums_(find_columns(pods, cluster)), places_(divide(cluster)) {
+    for (std::size_t i = 0; i < pods.needs->pod_terms.size(); ++i)
+      if (const std::int64_t weight =
+              sign_of(pods.needs->pod_terms[i].role) * pods.needs->pod_terms[i].weight;
+          weight != 0)
+        own_.push_back({pods.terms[i], weight, sum_of(cluster.find_term(pods.terms[i])->key)});
+    for (const TermId id : pods.matches)
+      if (const Term* term = cluster.find_term(id); term != nullptr && weighs(term->role))
+        others_.push_back({id, 0, sum_of(term->key)});
+    for (std::size_t c = 0; c < sums_.size(); ++c) is_by_place_.push_back(places_.divides_by(c));
+  }
+
+  Form form() const override { return Form::Raw; }
+  bool follows_moves() const override { return true; }
+  void placed(const PodClass& pods, NodeId node, Touched& touched) override {
+    count(pods, node, 1, touched);
+  }
+  void removed(const PodClass& pods, NodeId node, Touched& touched) override {
+    count(pods, node, -1, touched);
+  }
+  std::int64_t raw(NodeId node) const override {
+    std::int64_t alone = 0;
+    for (std::size_t c = 0; c < sums_.size(); ++c)
+      if (!is_by_place_[c]) alone += sums_[c].around(node);
+    return (places_.of(node) << 32) + kZero + alone;
+  }
+  void normalize(std::span<std::int64_t> scores) const override {
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      scores[i] = decoded(scores[i]);
+      least = i == 0 ? scores[i] : std::min(least, scores[i]);
+      most = i == 0 ? scores[i] : std::max(most, scores[i]);
+    }
+    const auto range = static_cast<double>(most - least);
+    for (std::int64_t& score : scores)
+      score = range == 0
+                  ? 0
+                  : static_cast<std::int64_t>(100.0 * (static_cast<double>(score - least) / range));
+  }
+  std::size_t bytes() const override {
+    std::size_t sum = places_.bytes();
+    for (const PodCounts& counts : sums_) sum += counts.bytes();
+    return sum;
+  }
+
+ private:
+  static constexpr std::int64_t kZero = std::int64_t{1} << 31;
+  struct Weighed {
+    TermId term;
+    std::int64_t weight;
+    std::size_t sum;
+  };
+
+  static std::int64_t sign_of(api::TermRole role) {
+    return role == api::TermRole::Prefers ? 1 : role == api::TermRole::Avoids ? -1 : 0;
+  }
+  bool weighs(Term::Role role) const {
+    return role == Term::Role::Prefers || role == Term::Role::Avoids ||
+           (role == Term::Role::Attracts && hard_weight_ > 0);
+  }
+  std::vector<PodCounts> find_columns(const PodClass& pods, const Cluster& cluster) const {
+    std::vector<PodCounts> sums;
+    const auto add = [&](const std::string& key) {
+      const LabelColumn& column = cluster.label(key);
+      if (std::ranges::none_of(sums, [&](const PodCounts& s) { return &s.column() == &column; }))
+        sums.emplace_back(column);
+    };
+    for (const api::PodTerm& term : pods.needs->pod_terms)
+      if (sign_of(term.role) != 0) add(term.topology_key);
+    for (const TermId id : pods.matches)
+      if (const Term* term = cluster.find_term(id); term != nullptr && weighs(term->role))
+        add(term->key);
+    return sums;
+  }
+  Places divide(const Cluster& cluster) const {
+    std::vector<const LabelColumn*> columns;
+    for (const PodCounts& sum : sums_)
+      columns.push_back(is_one_node_each(cluster, sum.column()) ? nullptr : &sum.column());
+    return {cluster, columns, kPlacesMax};
+  }
+  std::size_t sum_of(std::string_view key) const {
+    std::size_t c = 0;
+    while (sums_[c].column().key != key) ++c;
+    return c;
+  }
+
+  std::int64_t decoded(std::int64_t raw) const {
+    const std::int64_t place = raw >> 32;
+    std::int64_t sum = (raw & 0xffffffff) - kZero;
+    for (std::size_t c = 0; c < sums_.size(); ++c)
+      if (is_by_place_[c]) sum += sums_[c].at(places_.value(place, c));
+    return sum;
+  }
+
+  // What pods of the other class want of us by this term.
+  std::int64_t weight_for_us(const PodClass& pods, TermId term) const {
+    std::int64_t weight = 0;
+    const std::size_t terms = pods.needs->pod_terms.size();
+    for (std::size_t i = 0; i < terms; ++i) {
+      if (pods.terms[i] != term) continue;
+      const api::PodTerm& written = pods.needs->pod_terms[i];
+      weight += written.role == api::TermRole::Attracts ? hard_weight_
+                                                        : sign_of(written.role) * written.weight;
+    }
+    return weight;
+  }
+  void count(const PodClass& pods, NodeId node, std::int64_t sign, Touched& touched) {
+    const auto add = [&](std::size_t c, std::int64_t weight) {
+      if (weight == 0 || !sums_[c].has_value(node)) return;
+      sums_[c].add(node, sign * weight);
+      if (!is_by_place_[c]) touched.value(sums_[c].column(), sums_[c].value_of(node));
+    };
+    if (!pods.matches.empty())
+      for (const Weighed& own : own_)
+        if (pods.is_matched_by(own.term)) add(own.sum, own.weight);
+    if (!pods.needs->pod_terms.empty())
+      for (const Weighed& other : others_) add(other.sum, weight_for_us(pods, other.term));
+  }
+
+  std::int64_t hard_weight_;
+  std::vector<PodCounts> sums_;  // by label
+  Places places_;
+  std::vector<char> is_by_place_;  // by sum
+  std::vector<Weighed> own_;
+  std::vector<Weighed> others_;
+};
+
+bool has_preferences(const PodClass& pods) {
+  return std::ranges::any_of(pods.needs->pod_terms, [](const api::PodTerm& term) {
+    return term.role == api::TermRole::Prefers || term.role == api::TermRole::Avoids;
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<FilterPass> InterPodAffinity::prepare_filter(const PodClass& pods,
+                                                             const Cluster& cluster) const {
+  if (pods.terms.empty() && pods.matches.empty()) return nullptr;
+  auto pass = std::make_unique<AffinityFilterPass>(pods, cluster);
+  if (pass->is_idle()) return nullptr;
+  return pass;
+}
+
+std::unique_ptr<ScorePass> InterPodAffinity::prepare_score(const PodClass& pods,
+                                                           const Cluster& cluster) const {
+  const bool has_own = has_preferences(pods);
+  if (!has_own && args_.ignore_preferred_terms_of_existing_pods) return nullptr;
+  const auto weighs = [&](TermId id) {
+    const Term* term = cluster.find_term(id);
+    if (term == nullptr) return false;
+    return term->role == Term::Role::Prefers || term->role == Term::Role::Avoids ||
+           (term->role == Term::Role::Attracts && args_.hard_pod_affinity_weight > 0);
+  };
+  if (!has_own && std::ranges::none_of(pods.matches, weighs)) return nullptr;
+  return std::make_unique<AffinityScorePass>(pods, cluster, args_.hard_pod_affinity_weight);
+}
+
+// Beyond upstream's hints: terms that select namespaces by label count as matching, since nobody
+// knows the labels here; the last pod of its kind that leaves lets a pod that attracts itself go
+// anywhere; and any new node label may lie outside the domain of somebody who repels the pod.
+bool InterPodAffinity::could_help(const api::Object& pod, const ClusterEvent& event) const {
+  switch (event.resource) {
+    case Resource::TargetPod: return event.action == Action::UpdatePodLabel;
+    case Resource::Node:
+      return event.action == Action::Add || event.action == Action::UpdateNodeLabel;
+    case Resource::Namespace: return true;
+    case Resource::AssignedPod: break;
+    default: return false;
+  }
+  const OtherPods others(pod);
+  switch (event.action) {
+    case Action::Add: return has_place(*event.after) && others.attracts(*event.after);
+    case Action::Delete:
+      return has_place(*event.before) &&
+             (others.repels(*event.before) || others.attracts(*event.before) ||
+              OtherPods(*event.before).repels(pod));
+    case Action::UpdatePodLabel:
+      return has_place(*event.after) &&
+             ((others.attracts(*event.after) != others.attracts(*event.before)) ||
+              (others.repels(*event.before) && !others.repels_all_of(*event.before, *event.after)));
+    default: return false;
+  }
+}
+
+}  // namespace muster::scheduler

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/framework/plugin.h"
+
+namespace muster::scheduler {
+
+// Upstream's InterPodAffinityArgs.
+struct InterPodAffinityArgs {
+  std::int32_t hard_pod_affinity_weight = 1;  // 0..100
+  bool ignore_preferred_terms_of_existing_pods = false;
+};
+
+// Pods that want to be near other pods, or away from them, in the sense of a node label; and what
+// other pods want of them.
+class InterPodAffinity final : public Filter, public Score, public Hints {
+ public:
+  static constexpr std::string_view kName = "InterPodAffinity";
+  explicit InterPodAffinity(InterPodAffinityArgs args = {}) : args_(args) {}
+  std::unique_ptr<FilterPass> prepare_filter(const PodClass& pods,
+                                             const Cluster& cluster) const override;
+  std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
+                                           const Cluster& cluster) const override;
+  bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+
+ private:
+  InterPodAffinityArgs args_;
+};
+
+}  // namespace muster::scheduler

@@ -1,0 +1,222 @@
+#include "scheduler/plugins/pod_topology_spread.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/cache/sample_objects.h"
+#include "scheduler/framework/standing.h"
+
+namespace muster::scheduler {
+namespace {
+
+constexpr std::string_view kSkewed = "node(s) didn't match pod topology spread constraints";
+constexpr std::string_view kUnlabelled =
+    "node(s) didn't match pod topology spread constraints (missing required label)";
+
+std::string constraint(const std::string& key, int skew, bool hard, const std::string& more = "") {
+  return fmt::format(
+      R"({{"topologyKey":"{}","maxSkew":{},"whenUnsatisfiable":"{}","labelSelector":{{"matchLabels":{{"app":"web"}}}}{}}})",
+      key, skew, hard ? "DoNotSchedule" : "ScheduleAnyway", more);
+}
+
+class SpreadTest : public ::testing::Test {
+ protected:
+  void node(const std::string& name, const std::map<std::string, std::string>& labels) {
+    cluster_.set_node(NodeSample{.name = name, .labels = labels}.make());
+  }
+  void pods(const std::string& node, int count,
+            const std::map<std::string, std::string>& labels = {{"app", "web"}}) {
+    for (int i = 0; i < count; ++i)
+      cluster_.set_pod(
+          PodSample{.name = fmt::format("p{}", next_++), .node_name = node, .labels = labels}
+              .make());
+  }
+  Standing& ask(const std::string& constraints,
+                const std::map<std::string, std::string>& labels = {{"app", "web"}}) {
+    const api::ObjectPtr pod =
+        PodSample{.name = "asks",
+                  .spec = "\"topologySpreadConstraints\":[" + constraints + "]",
+                  .labels = labels}
+            .make();
+    if (profile_.filters().empty()) profile_.add<PodTopologySpread>(1);
+    standing_ = std::make_unique<Standing>(cluster_.class_of(pod), profile_, cluster_);
+    standing_->catch_up();
+    return *standing_;
+  }
+  NodeId id(const std::string& name) const {
+    NodeId node{};
+    EXPECT_TRUE(cluster_.find_node(name, node)) << name;
+    return node;
+  }
+  // "" if accepted.
+  std::string why(const std::string& node) const {
+    const Verdict verdict = standing_->ask(id(node)).verdict;
+    EXPECT_EQ(verdict.accepted(), standing_->is_feasible(id(node))) << node;
+    return verdict.accepted() ? "" : std::string(verdict.reasons().front());
+  }
+  std::vector<std::int64_t> scores(const std::vector<std::string>& nodes) const {
+    std::vector<std::int64_t> scores;
+    for (const std::string& node : nodes)
+      scores.push_back(standing_->scores()[0].pass->raw(id(node)));
+    standing_->scores()[0].pass->normalize_counted(scores,
+                                                   std::vector<std::uint32_t>(nodes.size(), 1));
+    return scores;
+  }
+
+  Cluster cluster_;
+  Profile profile_;
+  std::unique_ptr<Standing> standing_;
+  int next_ = 0;
+};
+
+TEST_F(SpreadTest, I1RefusesWhatWouldSkew) {
+  for (const char* zone : {"a", "b", "c"})
+    for (int i = 0; i < 2; ++i) node(fmt::format("{}{}", zone, i), {{"zone", zone}});
+  pods("a0", 2);
+  pods("a1", 1);
+  pods("b0", 1);
+  ask(constraint("zone", 1, true));
+  for (const char* name : {"a0", "a1", "b0", "b1"}) EXPECT_EQ(why(name), kSkewed) << name;
+  EXPECT_EQ(why("c0"), "");
+  EXPECT_EQ(standing_->ask(id("a0")).verdict.remedy(), Remedy::Eviction);
+}
+
+TEST_F(SpreadTest, I2TooFewDomainsMakeTheMinimumZero) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 2);
+  pods("b", 2);
+  ask(constraint("zone", 1, true, R"(,"minDomains":3)"));
+  EXPECT_EQ(why("a"), kSkewed);
+  EXPECT_EQ(why("b"), kSkewed);
+  ask(constraint("zone", 1, true, R"(,"minDomains":2)"));
+  EXPECT_EQ(why("a"), "");
+}
+
+TEST_F(SpreadTest, I3PodsThatDoNotCountThemselvesAddNothing) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 2);
+  pods("b", 1);
+  ask(constraint("zone", 1, true), {});
+  EXPECT_EQ(why("a"), "");
+  EXPECT_EQ(why("b"), "");
+}
+
+TEST_F(SpreadTest, I4NodesWithoutTheLabelAreOutOfTheQuestion) {
+  node("a", {{"zone", "a"}});
+  node("x", {});
+  ask(constraint("zone", 1, true));
+  EXPECT_EQ(why("x"), kUnlabelled);
+  EXPECT_EQ(standing_->ask(id("x")).verdict.remedy(), Remedy::None);
+  EXPECT_EQ(standing_->caps()[id("x")], 0);
+}
+
+TEST_F(SpreadTest, I5ScoresByDomain) {
+  for (const char* zone : {"a", "b", "c"}) node(zone, {{"zone", zone}});
+  pods("a", 3);
+  pods("b", 1);
+  ask(constraint("zone", 1, false));
+  EXPECT_EQ(scores({"a", "b", "c"}), (std::vector<std::int64_t>{0, 60, 100}));
+}
+
+TEST_F(SpreadTest, I7AnEmptyClusterIsEven) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  ask(constraint("zone", 1, false));
+  EXPECT_EQ(scores({"a", "b"}), (std::vector<std::int64_t>{100, 100}));
+}
+
+TEST_F(SpreadTest, I8NodesWithoutTheLabelScoreNothing) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  node("x", {});
+  pods("a", 2);
+  pods("b", 5);
+  ask(constraint("zone", 1, false));
+  EXPECT_EQ(scores({"a", "b", "x"}), (std::vector<std::int64_t>{100, 42, 0}));
+}
+
+TEST_F(SpreadTest, CountsNoOtherNamespaceAndNobodyWhoTerminates) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  cluster_.set_pod(PodSample{
+      .name = "other", .node_name = "a", .name_space = "elsewhere", .labels = {{"app", "web"}}}
+                       .make());
+  cluster_.set_pod(
+      PodSample{.name = "going", .node_name = "a", .terminating = true, .labels = {{"app", "web"}}}
+          .make());
+  ask(constraint("zone", 1, true));
+  EXPECT_EQ(why("a"), "");
+  pods("a", 1);
+  standing_->catch_up();
+  EXPECT_EQ(why("a"), kSkewed);
+}
+
+// An empty selector selects the pod itself, but counts nobody.
+TEST_F(SpreadTest, AnEmptySelectorCountsNobody) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 5);
+  ask(R"({"topologyKey":"zone","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule","labelSelector":{}})");
+  EXPECT_EQ(why("a"), "");
+}
+
+TEST_F(SpreadTest, MatchLabelKeysCountOneRevisionOnly) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 3, {{"app", "web"}, {"rev", "1"}});
+  ask(constraint("zone", 1, true, R"(,"matchLabelKeys":["rev"])"), {{"app", "web"}, {"rev", "2"}});
+  EXPECT_EQ(why("a"), "");
+  ask(constraint("zone", 1, true, R"(,"matchLabelKeys":["rev"])"), {{"app", "web"}, {"rev", "1"}});
+  EXPECT_EQ(why("a"), kSkewed);
+}
+
+TEST_F(SpreadTest, PoliciesSayWhichNodesAreDomains) {
+  node("a", {{"zone", "a"}});
+  cluster_.set_node(NodeSample{
+      .name = "b", .labels = {{"zone", "b"}}, .taints = R"([{"key":"k","effect":"NoSchedule"}])"}
+                        .make());
+  pods("a", 1);
+  ask(constraint("zone", 1, true));
+  EXPECT_EQ(why("a"), kSkewed) << "zone b is a domain without pods";
+  ask(constraint("zone", 1, true, R"(,"nodeTaintsPolicy":"Honor")"));
+  EXPECT_EQ(why("a"), "") << "nobody can go to zone b";
+  // Taints are compared again when they change.
+  cluster_.set_node(NodeSample{.name = "b", .labels = {{"zone", "b"}}}.make());
+  standing_->catch_up();
+  EXPECT_EQ(why("a"), kSkewed);
+}
+
+TEST_F(SpreadTest, OneHostNameEach) {
+  for (const char* name : {"a", "b", "c"}) node(name, {{"kubernetes.io/hostname", name}});
+  pods("a", 2);
+  ask(constraint("kubernetes.io/hostname", 1, true));
+  EXPECT_EQ(why("a"), kSkewed);
+  EXPECT_EQ(why("b"), "");
+  pods("b", 2);
+  pods("c", 2);
+  standing_->catch_up();
+  EXPECT_EQ(why("a"), "") << "the least has risen";
+}
+
+// Many values of a label: judged row by row, and by place if there are few.
+TEST_F(SpreadTest, RacksOfTwoNodes) {
+  for (int rack = 0; rack < 200; ++rack)
+    for (int i = 0; i < 2; ++i)
+      node(fmt::format("r{}-{}", rack, i), {{"rack", std::to_string(rack)}});
+  ask(constraint("rack", 1, true));
+  EXPECT_FALSE(standing_->filters()[0].pass->has_places());
+  for (int rack = 0; rack < 199; ++rack) {
+    pods(fmt::format("r{}-0", rack), 1);
+    standing_->catch_up();
+  }
+  EXPECT_EQ(why("r3-1"), kSkewed);
+  EXPECT_EQ(why("r199-1"), "");
+  pods("r199-0", 1);
+  standing_->catch_up();
+  EXPECT_EQ(why("r3-1"), "");
+}
+
+}  // namespace
+}  // namespace muster::scheduler

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+#include "sim/scenario/group_line.h"
+#include "sim/scenario/line.h"
+
+namespace muster::sim {
+
+inline constexpr std::string_view kCompanyWords =
+    "label=KEY=VALUE, near=KEY=VALUE@LEVEL, away-from=…, prefers-near=…, prefers-away-from=…, "
+    "spread=KEY=VALUE@LEVEL:SKEW, spread-softly=…";
+
+// One word about the labels of pods and what they want of each other; false if it is none. Those
+// meant are selected by one label, e.g. `away-from=app=web@zone`.
+Result<bool> read_company_word(const Line& line, std::string_view word, PodLine& pods);
+
+}  // namespace muster::sim
