@@ -211,12 +211,13 @@ std::map<std::string, std::int64_t> NaiveScheduler::scores(const api::Object& po
   return scores;
 }
 
-std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& pod) const {
+std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& pod,
+                                                           const MayUse& may_use) const {
   std::map<std::string, std::map<std::string, std::int64_t>> by_node;
   std::int64_t taints_most = 0;
   std::int64_t preferred_most = 0;
   for (const auto& [name, node] : nodes) {
-    if (!filter(pod, name).reasons.empty()) continue;
+    if (!may_use(*node) || !filter(pod, name).reasons.empty()) continue;
     auto& here = by_node[name] = scores(pod, name);
     taints_most = std::max(taints_most, here["TaintToleration"]);
     preferred_most = std::max(preferred_most, here["NodeAffinity"]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,8 +31,12 @@ class NaiveScheduler {
   std::int64_t cap(const api::ObjectPtr& pod, const std::string& node) const;
   // What each score says of a node, before it is normalized over all.
   std::map<std::string, std::int64_t> scores(const api::Object& pod, const std::string& node) const;
-  // The weighted total of every node that passes the filters.
-  std::map<std::string, std::int64_t> totals(const api::Object& pod) const;
+  // The weighted total of every node that passes the filters, of those that `may_use` accepts. The
+  // others count all the same: in which domains pods are is a matter of the whole cluster.
+  using MayUse = std::function<bool(const api::Object& node)>;
+  std::map<std::string, std::int64_t> totals(
+      const api::Object& pod,
+      const MayUse& may_use = [](const api::Object&) { return true; }) const;
   // Upstream's fit error.
   std::string fit_error(const api::Object& pod) const;
 

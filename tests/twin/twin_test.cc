@@ -260,18 +260,17 @@ class Play {
     const std::uint32_t class_index = tree.members[member].class_index;
     const api::ObjectPtr& pod = tree.members[member].pending->pod;
     Domain domain = tree.topology->everywhere();
-    NaiveScheduler zone{world_.naive};
     if (!move.zone.empty()) {
       Domain chosen;
       for (const Domain& candidate : tree.topology->split(domain, 0))
         if (candidate.name == move.zone) chosen = candidate;
       domain = chosen;
-      std::erase_if(zone.nodes, [&](const auto& node) {
-        const std::string* value = api::lookup(node.second->meta().labels, "zone");
-        return value == nullptr || *value != move.zone;
-      });
     }
-    const auto want = best_of(zone.totals(*pod));
+    const auto is_inside = [&](const api::Object& node) {
+      const std::string* value = api::lookup(node.meta().labels, "zone");
+      return move.zone.empty() || (value != nullptr && *value == move.zone);
+    };
+    const auto want = best_of(world_.naive.totals(*pod, is_inside));
     Arena arena(workspace, domain);
     const std::optional<NodeId> got = arena.pick(class_index);
     EXPECT_SAME(got.has_value(), want.has_value(), "{} finds a node in \"{}\"", pod->meta().name,
