@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "api/values/time_zone.h"
 #include "controllers/composite_protection.h"
+#include "controllers/cronjob/cron_job_controller.h"
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/job/job_controller.h"
@@ -10,6 +12,7 @@
 #include "controllers/pod_garbage.h"
 #include "controllers/podgroup_protection.h"
 #include "controllers/role_aggregation.h"
+#include "controllers/ttl_after_finished.h"
 
 namespace muster::components {
 namespace {
@@ -32,6 +35,11 @@ std::unique_ptr<client::Component> make_job(const Settings& settings, ComponentC
   workload::JobOptions options = settings.jobs;
   options.gates = settings.scheduler.gates;
   return std::make_unique<controllers::JobController>(std::move(options), std::move(context));
+}
+
+std::unique_ptr<client::Component> make_cron_job(const Settings&, ComponentContext context) {
+  return std::make_unique<controllers::CronJobController>(api::read_system_time_zone,
+                                                          std::move(context));
 }
 
 std::unique_ptr<client::Component> make_scheduler(const Settings& settings,
@@ -65,6 +73,8 @@ const std::vector<Entry>& all() {
       {"disruption", kControllerManager, make<controllers::Disruption>},
       {"pod-garbage-collector", kControllerManager, make<controllers::PodGarbage>},
       {"job", kControllerManager, make_job},
+      {"cronjob", kControllerManager, make_cron_job},
+      {"ttl-after-finished", kControllerManager, make<controllers::TtlAfterFinished>},
       {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),
        make<controllers::RoleAggregation>},
   };

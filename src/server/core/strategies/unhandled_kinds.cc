@@ -21,7 +21,6 @@ constexpr Unhandled kUnhandled[] = {
     {"apps", "Deployment", "no pods are created for it"},
     {"apps", "ReplicaSet", "no pods are created for it"},
     {"apps", "StatefulSet", "no pods are created for it"},
-    {"batch", "CronJob", "no jobs are created for it"},
     {"jobset.x-k8s.io", "JobSet", "no jobs are created for it"},
     {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "no pods are created for it"},
     {"resource.k8s.io", "ResourceClaim", "no devices are allocated to it"},
