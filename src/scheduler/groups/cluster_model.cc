@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/kinds/kind.h"
+#include "api/views/group_view.h"
 #include "api/views/pod_facts.h"
 #include "base/check.h"
 #include "scheduler/groups/group_spec.h"
@@ -31,6 +32,11 @@ std::optional<Membership> membership_of(PodRole role) {
 
 bool is_budget(const api::Kind& kind) {
   return kind.kind == "PodDisruptionBudget" && kind.group == "policy";
+}
+
+bool has_class_of(const GroupSpec& a, const GroupSpec& b) {
+  return a.object->view<api::GroupView>().priority_class ==
+         b.object->view<api::GroupView>().priority_class;
 }
 
 }  // namespace
@@ -325,7 +331,7 @@ void ClusterModel::put_group(const ObjectPtr& object) {
   change.schedules_alike = known != nullptr && schedules_alike(*known, *group);
   change.is_relinked = known == nullptr || known->parent != group->parent;
   const bool is_judged = change.is_relinked || known->priority != group->priority ||
-                         known->workload != group->workload ||
+                         known->workload != group->workload || !has_class_of(*known, *group) ||
                          known->template_name != group->template_name;
   if (const GroupSpec* root = forest_.root_of(group->key)) change.root_then = root->key;
   forest_.set(std::move(*group));

@@ -45,7 +45,7 @@ TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
   forget(key, touched);
   if (forest_.find(key) == nullptr) {
     changed_.erase(key);
-    compared_.erase(key);
+    stop_comparing(key);
   }
   forest_.each_group(key, [&](const GroupSpec& group) {
     changed_.insert(group.key);
@@ -78,7 +78,9 @@ TreeFaults::Anchors TreeFaults::publish(const std::set<GroupKey>& touched) {
       published_.erase(before);
     else
       published_[anchor] = *now;
-    forest_.each_group(anchor, [&](const GroupSpec& group) { changed_.insert(group.key); });
+    forest_.each_group(anchor, [&](const GroupSpec& group) {
+      if (forest_.anchor_of(group.key) == anchor) changed_.insert(group.key);
+    });
     changed.push_back(anchor);
   }
   return changed;
@@ -87,9 +89,20 @@ TreeFaults::Anchors TreeFaults::publish(const std::set<GroupKey>& touched) {
 // Once compared, a root stays compared until it goes: each later change is judged with templates.
 TreeFaults::Anchors TreeFaults::compare(const GroupKey& root) {
   const GroupSpec* group = forest_.find(root);
-  if (group == nullptr || group->workload.empty() || !compared_.insert(root).second) return {};
-  compared_by_workload_[{root.name_space, group->workload}].insert(root);
+  if (group == nullptr || group->workload.empty()) return {};
+  const WorkloadKey workload{root.name_space, group->workload};
+  if (!compared_.emplace(root, workload).second) return {};
+  compared_by_workload_[workload].insert(root);
   return look_again(root);
+}
+
+void TreeFaults::stop_comparing(const GroupKey& root) {
+  const auto at = compared_.find(root);
+  if (at == compared_.end()) return;
+  const auto roots = compared_by_workload_.find(at->second);
+  roots->second.erase(root);
+  if (roots->second.empty()) compared_by_workload_.erase(roots);
+  compared_.erase(at);
 }
 
 TreeFaults::Anchors TreeFaults::set_workload(std::string_view name_space, std::string_view name,
@@ -102,10 +115,8 @@ TreeFaults::Anchors TreeFaults::set_workload(std::string_view name_space, std::s
   Anchors changed;
   const auto at = compared_by_workload_.find(key);
   if (at == compared_by_workload_.end()) return changed;
-  std::erase_if(at->second, [&](const GroupKey& root) { return !compared_.contains(root); });
   for (const GroupKey& root : at->second)
     for (GroupKey& anchor : look_again(root)) changed.push_back(std::move(anchor));
-  if (at->second.empty()) compared_by_workload_.erase(at);
   return changed;
 }
 

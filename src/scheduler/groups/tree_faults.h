@@ -18,7 +18,8 @@ namespace muster::scheduler {
 // for long, groups that are not what their Workload's templates say. A Workload that does not exist
 // is no fault: groups carry their own policy.
 //
-// Kept up to date group by group: a change costs as much as there is below it. A tree is identified
+// Kept up to date group by group: a change costs as much as there is below it, down to the level
+// that is one too deep for any tree. A tree is identified
 // by its anchor (WorkloadForest::anchor_of).
 class TreeFaults {
  public:
@@ -40,6 +41,13 @@ class TreeFaults {
   // The same of the tree that a group stands in.
   const std::string* of_group(const GroupKey& key) const;
 
+  // Roots that are compared with their Workloads.
+  std::size_t compared() const {
+    std::size_t roots = 0;
+    for (const auto& [workload, compared] : compared_by_workload_) roots += compared.size();
+    return roots;
+  }
+
   // Groups that are new or moved, and all of trees whose fault changed, since the last call; each
   // once.
   std::vector<GroupKey> drain_changed();
@@ -53,13 +61,14 @@ class TreeFaults {
 
   std::string judge(const GroupSpec& group, const GroupKey& anchor) const;
   void forget(const GroupKey& key, std::set<GroupKey>& touched);
+  void stop_comparing(const GroupKey& root);
   Anchors publish(const std::set<GroupKey>& touched);
 
   const WorkloadForest& forest_;
   std::map<GroupKey, Tree> trees_;             // wrong ones, by anchor
   std::map<GroupKey, GroupKey> anchors_;       // of the groups at fault
   std::map<GroupKey, std::string> published_;  // by anchor: the fault as callers know it
-  std::set<GroupKey> compared_;                // roots
+  std::map<GroupKey, WorkloadKey> compared_;   // roots
   std::map<WorkloadKey, std::set<GroupKey>> compared_by_workload_;
   std::map<WorkloadKey, WorkloadTemplates> workloads_;
   std::set<GroupKey> changed_;

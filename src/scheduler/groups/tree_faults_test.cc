@@ -94,6 +94,35 @@ TEST_F(TreeFaultsTest, FourLevelsAreAllowed) {
   EXPECT_EQ(fault(composite("l1")), "");
 }
 
+// B5: each new group above the chain looks at a few levels below it, not at all of them. Were it
+// otherwise this test would take hours.
+TEST_F(TreeFaultsTest, AChainOfAnyLengthCostsAsMuchAsAShortOne) {
+  constexpr int kGroups = 20'000;
+  const auto name = [](int i) { return "c" + std::to_string(i); };
+  put(leaf("p"), {.parent = name(0)});
+  for (int i = 0; i < kGroups; ++i) put(composite(name(i)), {.parent = name(i + 1)});
+  EXPECT_EQ(fault(composite(name(0))),
+            "exceeded maximum hierarchy depth at composite pod group \"c0\": 4 levels are allowed");
+  EXPECT_EQ(forest_.root_of(leaf("p")), nullptr);
+  EXPECT_EQ(fault(composite(name(kGroups - 1))), "") << "its parent is missing";
+  put(composite(name(kGroups)), {});
+  EXPECT_NE(fault(composite(name(kGroups))).find("it is at level 5 below \"c20000\""),
+            std::string::npos);
+  for (int i = kGroups; i >= 3; --i) drop(composite(name(i)));
+  put(composite(name(2)), {});
+  EXPECT_EQ(fault(leaf("p")), "") << "what is left is a tree of four levels";
+  EXPECT_EQ(forest_.root_of(leaf("p"))->key, composite(name(2)));
+}
+
+// B13: a root that is gone is not compared any more, whatever its Workload does.
+TEST_F(TreeFaultsTest, ADeletedRootIsForgotten) {
+  put(composite("root"), {});
+  faults_.compare(composite("root"));
+  EXPECT_EQ(faults_.compared(), 1U);
+  drop(composite("root"));
+  EXPECT_EQ(faults_.compared(), 0U);
+}
+
 TEST_F(TreeFaultsTest, OneWorkloadAndOnePriorityPerTree) {
   put(composite("r"), {.priority = 5});
   put(leaf("a"), {.parent = "r", .priority = 5});

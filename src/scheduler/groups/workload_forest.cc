@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "api/views/group_view.h"
 #include "base/check.h"
 
 namespace muster::scheduler {
@@ -17,6 +18,16 @@ std::string_view kind_words(GroupKind kind) {
 
 std::string words_for(const GroupKey& key) {
   return fmt::format("{} \"{}\"", kind_words(key.kind), key.name);
+}
+
+std::string_view class_of(const GroupSpec& group) {
+  if (group.object == nullptr) return {};
+  return group.object->view<api::GroupView>().priority_class;
+}
+
+std::string too_deep(const GroupKey& key) {
+  return fmt::format("exceeded maximum hierarchy depth at {}: {} levels are allowed",
+                     words_for(key), kTreeDepthMax);
 }
 
 }  // namespace
@@ -166,20 +177,38 @@ const GroupSpec* WorkloadForest::find(const GroupKey& key) const {
   return at != nullptr ? at->spec.get() : nullptr;
 }
 
-const WorkloadForest::Node* WorkloadForest::root_node(const Node* from) const {
-  // `trail` follows at half the speed. On a cycle the lead grows by one every two steps, so that it
-  // is a multiple of the cycle's length, and the two meet, within two rounds; without a cycle `at`
-  // is always ahead. No memory is needed for the common case, a path of one to four groups.
-  const Node* trail = from;
-  bool trail_moves = false;
-  for (const Node* at = from; at != nullptr && at->is_known();) {
-    if (at->parent == nullptr) return at;
-    at = at->parent;
-    if (at == trail) return nullptr;
-    if (trail_moves) trail = trail->parent;
-    trail_moves = !trail_moves;
+// A cycle that is longer than any path may be is like any other path that is too long.
+WorkloadForest::Path WorkloadForest::path_of(const Node* from) {
+  Path path;
+  for (const Node* at = from; at != nullptr && at->is_known(); at = at->parent) {
+    path.last = at;
+    if (std::ranges::find(path.nodes, at) != path.nodes.end()) {
+      path.end = Path::End::Cycle;
+      return path;
+    }
+    if (path.size == path.nodes.size()) {
+      path.end = Path::End::Deep;
+      return path;
+    }
+    path.nodes[path.size++] = at;
+    if (at->parent == nullptr) {
+      path.end = Path::End::Root;
+      return path;
+    }
+    path.last = at->parent;
   }
-  return nullptr;
+  return path;
+}
+
+std::span<const WorkloadForest::Node* const> WorkloadForest::Path::cycle() const {
+  if (end != End::Cycle) return {};
+  const auto* first = std::ranges::find(nodes, last);
+  return {first, nodes.begin() + size};
+}
+
+const WorkloadForest::Node* WorkloadForest::root_node(const Node* from) {
+  const Path path = path_of(from);
+  return path.end == Path::End::Root ? path.last : nullptr;
 }
 
 const GroupSpec* WorkloadForest::root_of(const GroupKey& key) const {
@@ -188,39 +217,26 @@ const GroupSpec* WorkloadForest::root_of(const GroupKey& key) const {
 }
 
 std::string WorkloadForest::why_no_root(const GroupKey& key) const {
-  std::set<const Node*> seen;
-  const Node* at = look(key);
-  if (at == nullptr) return fmt::format("{} \"{}\" does not exist", kind_words(key.kind), key.name);
-  for (; at->is_known(); at = at->parent) {
-    CHECK(at->parent != nullptr);
-    if (!seen.insert(at).second)
-      return fmt::format("cycle detected in composite pod group hierarchy at \"{}\"", at->key.name);
+  const Path path = path_of(look(key));
+  switch (path.end) {
+    case Path::End::Cycle:
+      return fmt::format("cycle detected in composite pod group hierarchy at \"{}\"",
+                         path.last->key.name);
+    case Path::End::Deep: return too_deep(key);
+    default: break;
   }
-  return fmt::format("{} \"{}\" does not exist", kind_words(at->key.kind), at->key.name);
-}
-
-// A group has one parent, so a path upwards ends or runs into exactly one cycle; the first group it
-// meets twice is on that cycle, which one more round collects.
-std::vector<const WorkloadForest::Node*> WorkloadForest::cycle_above(const Node* from) {
-  std::set<const Node*> seen;
-  const Node* at = from;
-  while (at != nullptr && at->is_known() && seen.insert(at).second) at = at->parent;
-  if (at == nullptr || !at->is_known()) return {};
-  std::vector<const Node*> cycle;
-  const Node* const first = at;
-  do {
-    cycle.push_back(at);
-    at = at->parent;
-  } while (at != first);
-  return cycle;
+  return words_for(path.last == nullptr ? key : path.last->key) + " does not exist";
 }
 
 std::optional<GroupKey> WorkloadForest::anchor_of(const GroupKey& key) const {
-  const Node* at = look(key);
-  if (const Node* root = root_node(at)) return root->key;
-  const std::vector<const Node*> cycle = cycle_above(at);
-  if (cycle.empty()) return std::nullopt;
-  return (*std::ranges::min_element(cycle, ByKey{}))->key;
+  const Path path = path_of(look(key));
+  switch (path.end) {
+    case Path::End::Root: return path.last->key;
+    case Path::End::Deep: return key;
+    case Path::End::Cycle: return (*std::ranges::min_element(path.cycle(), ByKey{}))->key;
+    case Path::End::Missing: break;
+  }
+  return std::nullopt;
 }
 
 // The rules for the shape of a tree, in the order upstream checks them; the only place that has
@@ -228,9 +244,10 @@ std::optional<GroupKey> WorkloadForest::anchor_of(const GroupKey& key) const {
 // one group can only touch the faults of groups at or below it (TreeFaults relies on that).
 std::string WorkloadForest::layout_fault(const GroupKey& key) const {
   const Node* at = look(key);
-  const Node* root = root_node(at);
-  if (root == nullptr) {
-    const std::vector<const Node*> cycle = cycle_above(at);
+  const Path up = path_of(at);
+  if (up.end == Path::End::Deep) return too_deep(key);
+  if (up.end != Path::End::Root) {
+    const std::span<const Node* const> cycle = up.cycle();
     // Those that hang below a cycle are not to blame.
     if (std::ranges::find(cycle, at) == cycle.end()) return {};
     std::string path;
@@ -240,13 +257,12 @@ std::string WorkloadForest::layout_fault(const GroupKey& key) const {
                      cycle[(static_cast<std::size_t>(first) + i) % cycle.size()]->key.name);
     return "cycle detected in composite pod group hierarchy: " + path;
   }
-  std::size_t level = 1;
-  for (const Node* up = at; up != root; up = up->parent) ++level;
-  if (level > kTreeDepthMax)
+  const Node* root = up.last;
+  if (up.size > kTreeDepthMax)
     return fmt::format(
         "exceeded maximum hierarchy depth at {}: it is at level {} below \"{}\", {} "
         "are allowed",
-        words_for(key), level, root->key.name, kTreeDepthMax);
+        words_for(key), up.size, root->key.name, kTreeDepthMax);
   if (at->spec->workload != root->spec->workload)
     return fmt::format(
         "all groups of a tree should belong to the same Workload, {} belongs to "
@@ -257,6 +273,11 @@ std::string WorkloadForest::layout_fault(const GroupKey& key) const {
         "all groups of a tree should have the same priority, {} has {} and its root "
         "\"{}\" has {}",
         words_for(key), at->spec->priority, root->key.name, root->spec->priority);
+  if (class_of(*at->spec) != class_of(*root->spec))
+    return fmt::format(
+        "all groups of a tree should have the same priorityClassName, {} has \"{}\" and its root "
+        "\"{}\" has \"{}\"",
+        words_for(key), class_of(*at->spec), root->key.name, class_of(*root->spec));
   return {};
 }
 
@@ -306,25 +327,29 @@ std::vector<const WorkloadForest::Node*> WorkloadForest::children_in_order(const
 
 void WorkloadForest::each_leaf(const GroupKey& key,
                                const std::function<void(const GroupKey&)>& call) const {
-  std::set<const Node*> seen;  // a cycle must not keep us forever
-  const auto visit = [&](const auto& self, const Node* at) -> void {
+  std::set<const Node*> seen;  // a cycle must not show a leaf twice
+  const auto visit = [&](const auto& self, const Node* at, std::size_t levels) -> void {
     if (at == nullptr || !seen.insert(at).second) return;
     if (at->key.kind == GroupKind::PodGroup) return call(at->key);
-    for (const Node* child : children_in_order(*at)) self(self, child);
+    if (levels == 0) return;
+    for (const Node* child : children_in_order(*at)) self(self, child, levels - 1);
   };
-  visit(visit, look(key));
+  visit(visit, look(key), kTreeDepthMax + 1);
 }
 
 void WorkloadForest::each_group(const GroupKey& key,
                                 const std::function<void(const GroupSpec&)>& call) const {
-  std::set<const Node*> seen;  // a cycle must not keep us forever
-  std::vector<const Node*> left{look(key)};
-  while (!left.empty()) {
-    const Node* at = left.back();
-    left.pop_back();
-    if (at == nullptr || !seen.insert(at).second) continue;
-    if (at->is_known()) call(*at->spec);
-    left.insert(left.end(), at->children.begin(), at->children.end());
+  std::set<const Node*> seen{look(key)};  // a cycle must not show a group twice
+  std::vector<const Node*> level(seen.begin(), seen.end());
+  for (std::size_t depth = 0; depth <= kTreeDepthMax + 1; ++depth) {
+    std::vector<const Node*> below;
+    for (const Node* at : level) {
+      if (at == nullptr) continue;
+      if (at->is_known()) call(*at->spec);
+      for (const Node* child : at->children)
+        if (seen.insert(child).second) below.push_back(child);
+    }
+    level = std::move(below);
   }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,13 +49,15 @@ class WorkloadForest {
   void count_member(const GroupKey& leaf, Membership membership, std::int32_t change);
 
   const GroupSpec* find(const GroupKey& key) const;
-  // The root above a group, or the group itself; nullptr if it or an ancestor is unknown, or in a
-  // cycle.
+  // The root above a group, or the group itself; nullptr if it or an ancestor is unknown or in a
+  // cycle, or if it is more than one level too deep. All questions about what is above a group look
+  // at no more levels than that, so a long chain costs no more than a short one.
   const GroupSpec* root_of(const GroupKey& key) const;
   // Why there is no root: "pod group \"a\" does not exist". Only asked when root_of found none.
   std::string why_no_root(const GroupKey& key) const;
-  // The key that identifies a group's tree: its root, or the first by key of the cycle above it;
-  // nullopt if the group or an ancestor is unknown.
+  // The key that identifies a group's tree: its root; the first by key of the cycle above it; the
+  // group itself if it is so deep that its root is not looked for. nullopt if the group or an
+  // ancestor is unknown.
   std::optional<GroupKey> anchor_of(const GroupKey& key) const;
   // What is wrong with the place of a group in its tree, naming the group; empty if nothing is.
   std::string layout_fault(const GroupKey& key) const;
@@ -72,6 +76,7 @@ class WorkloadForest {
   std::vector<GroupKey> children(const GroupKey& composite) const;
 
   // Calls for every leaf at or below `key`, in the order of children; groups need not be known.
+  // What is deeper than any tree may be is left out, here and below.
   void each_leaf(const GroupKey& key, const std::function<void(const GroupKey&)>& call) const;
 
   // Calls for every known group at or below `key`, in no order that matters.
@@ -115,10 +120,18 @@ class WorkloadForest {
 
   Node& node(const GroupKey& key);
   const Node* look(const GroupKey& key) const;
-  const Node* root_node(const Node* from) const;
-  // The groups of the cycle that a group is in or below, child before parent; empty if there is
-  // none.
-  static std::vector<const Node*> cycle_above(const Node* from);
+  // The way from a group upwards, child before parent, as far as anybody looks.
+  struct Path {
+    enum class End : std::uint8_t { Root, Missing, Cycle, Deep };
+    std::array<const Node*, kTreeDepthMax + 1> nodes{};
+    std::size_t size = 0;
+    End end = End::Missing;
+    const Node* last = nullptr;  // the root; the missing one; where the cycle begins again
+
+    std::span<const Node* const> cycle() const;  // the groups of the cycle; empty if there is none
+  };
+  static Path path_of(const Node* from);
+  static const Node* root_node(const Node* from);
   static Flags judge(const Node& node);
   // Brings the flags of a changed node up to date, and with them the counts of its ancestors.
   void climb(Node* node);

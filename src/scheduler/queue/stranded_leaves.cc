@@ -1,36 +1,43 @@
 #include "scheduler/queue/stranded_leaves.h"
 
-#include <algorithm>
-
 namespace muster::scheduler {
 
+void StrandedLeaves::forget_due(const GroupKey& leaf, const Missing& missing) {
+  if (missing.reported.empty()) due_.erase({missing.since + patience_, leaf});
+}
+
 void StrandedLeaves::update(const GroupKey& leaf, bool has_pending, Time now) {
+  const auto known = leaves_.find(leaf);
   // A cycle has an anchor: no group is missing there, and TreeFaults reports it.
   if (!has_pending || forest_.anchor_of(leaf)) {
-    leaves_.erase(leaf);
+    if (known == leaves_.end()) return;
+    forget_due(leaf, known->second);
+    leaves_.erase(known);
     return;
   }
-  const auto [at, is_new] = leaves_.try_emplace(leaf, Missing{now, ""});
-  if (is_new || at->second.reported.empty()) return;
-  if (at->second.reported != forest_.why_no_root(leaf)) at->second = {now, ""};
+  const bool is_reported = known != leaves_.end() && !known->second.reported.empty();
+  if (known != leaves_.end() &&
+      (!is_reported || known->second.reported == forest_.why_no_root(leaf)))
+    return;
+  leaves_.insert_or_assign(leaf, Missing{now, ""});
+  due_.emplace(now + patience_, leaf);
 }
 
 std::vector<StrandedLeaves::Report> StrandedLeaves::drain(Time now) {
   std::vector<Report> out;
-  for (auto& [leaf, missing] : leaves_) {
-    if (!missing.reported.empty() || missing.since + patience_ > now) continue;
-    missing.reported = forest_.why_no_root(leaf);
-    out.push_back({leaf, missing.reported});
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const GroupKey leaf = due_.begin()->second;
+    due_.erase(due_.begin());
+    std::string& reported = leaves_.at(leaf).reported;
+    reported = forest_.why_no_root(leaf);
+    out.push_back({leaf, reported});
   }
   return out;
 }
 
 std::optional<Time> StrandedLeaves::next_deadline() const {
-  std::optional<Time> next;
-  for (const auto& [leaf, missing] : leaves_)
-    if (missing.reported.empty())
-      next = std::min(next.value_or(Time::max()), missing.since + patience_);
-  return next;
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first;
 }
 
 }  // namespace muster::scheduler

@@ -2,7 +2,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -44,7 +46,10 @@ class StrandedLeaves {
 
   const WorkloadForest& forest_;
   const Duration patience_;
+  void forget_due(const GroupKey& leaf, const Missing& missing);
+
   std::map<GroupKey, Missing> leaves_;
+  std::set<std::pair<Time, GroupKey>> due_;  // not reported yet, by when that is to happen
 };
 
 }  // namespace muster::scheduler
