@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+// SHA-1 as 40 hexadecimal digits. For keys that others compute the same way; no protection against
+// anybody.
+std::string sha1_hex(std::string_view text);
+
+}  // namespace muster
