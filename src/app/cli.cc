@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "app/version.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "explain/near_names.h"
 #include "sim/cluster_shape.h"
 
 namespace muster::app {
@@ -277,6 +279,35 @@ std::string called_as(const char* path) {
              : "muster";
 }
 
+// The flag or verb that was perhaps meant by a word that nobody knows; empty: none is near.
+std::string meant_by(std::string_view word, const CLI::App& app) {
+  std::set<std::string> known;
+  const auto add_flags = [&known](const CLI::App& verb) {
+    for (const CLI::Option* option : verb.get_options())
+      for (const std::string& name : option->get_lnames()) known.insert("--" + name);
+  };
+  if (word.starts_with("--")) {
+    add_flags(app);
+    for (const CLI::App* verb : app.get_subcommands()) add_flags(*verb);
+  } else {
+    for (const CLI::App* verb : app.get_subcommands({})) known.insert(verb->get_name());
+  }
+  return explain::nearest(word.substr(0, word.find('=')), known);
+}
+
+// What is wrong with the words of a command line.
+std::string complaint(const CLI::ParseError& error, const CLI::App& app, std::string_view program) {
+  const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  // A flag is looked at before other words: those are mostly its values.
+  for (const bool flags : {true, false})
+    for (const std::string& word : app.remaining(true)) {
+      if (!is_unknown || word.starts_with("--") != flags) continue;
+      const std::string meant = meant_by(word, app);
+      if (!meant.empty()) return fmt::format("{} is not known; did you mean {}?", word, meant);
+    }
+  return fmt::format("{}; `{} help` shows what can be said", error.what(), program);
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
@@ -317,7 +348,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return refuse(fmt::format("{}; `{} help` shows what can be said", error.what(), program));
+    return refuse(complaint(error, app, program));
   }
   if (up_verb->parsed()) return up(flags);
   if (store_verb->parsed()) return store(*store_verb, store_flags);

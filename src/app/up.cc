@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>  // NOLINT: sigaction is POSIX, not C++
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -222,7 +223,7 @@ Result<void> run_up(const UpOptions& options) {
 
   print_banner(url, kubeconfig, options);
   signals.wait();
-  fmt::print("\nStopping.\n");
+  if (isatty(STDOUT_FILENO) != 0) fmt::print("\n");  // the prompt begins on a line of its own
   // No write may come back to a component that is gone: the registry answers what it has, then
   // ends.
   registry_thread.stop();

@@ -21,6 +21,7 @@ Kind priority_class_kind() {
 Kind workload_kind() {
   Kind kind = plain_kind(kV1beta1, "Workload", "workloads");
   kind.versions.emplace_back("v1alpha3");
+  kind.short_names = {"wl"};
   kind.unconditional_update = false;
   return kind;
 }
@@ -28,6 +29,7 @@ Kind workload_kind() {
 Kind pod_group_kind() {
   Kind kind = plain_kind(kV1beta1, "PodGroup", "podgroups");
   kind.versions.emplace_back("v1alpha3");
+  kind.short_names = {"pg"};
   kind.subresources = {status_part(kind)};
   kind.unconditional_update = false;
   return kind;
@@ -35,6 +37,7 @@ Kind pod_group_kind() {
 
 Kind composite_pod_group_kind() {
   Kind kind = plain_kind(kV1alpha3, "CompositePodGroup", "compositepodgroups");
+  kind.short_names = {"cpg"};
   kind.subresources = {status_part(kind)};
   kind.unconditional_update = false;
   return kind;
