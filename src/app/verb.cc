@@ -1,0 +1,16 @@
+#include "app/verb.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "app/cli.h"
+
+namespace muster::app {
+
+int refuse(std::string_view sentence) {
+  fmt::print(stderr, "muster: {}\n", sentence);
+  return kRefused;
+}
+
+}  // namespace muster::app
