@@ -44,6 +44,11 @@ const Controller::Watch* Controller::watch_of(const api::Kind& kind) const {
   return at == watches_.end() ? nullptr : &*at;
 }
 
+const Mirror* Controller::mirror_of(const api::Kind& kind) const {
+  const Watch* watch = watch_of(kind);
+  return watch == nullptr ? nullptr : watch->mirror;
+}
+
 void Controller::on_event(const Event& event, Time now) {
   const Watch* watch = watch_of(event.object->kind());
   CHECK(watch != nullptr);

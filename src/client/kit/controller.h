@@ -77,6 +77,8 @@ class Controller : public Component {
   }
 
   WorkQueue& work() { return work_; }
+  // That of a watched kind; null if the kind is not watched or has none.
+  const Mirror* mirror_of(const api::Kind& kind) const;
 
   // The key that most controllers use: namespace/name of the object itself.
   static Keys own_key(const Change& change);

@@ -8,51 +8,6 @@
 
 // How a plan for a Job becomes calls.
 namespace muster::controllers {
-namespace {
-
-bool is_name_space_ending(const Error& error) {
-  return std::ranges::any_of(
-      error.causes, [](const Cause& cause) { return cause.type == "NamespaceTerminating"; });
-}
-
-}  // namespace
-
-void JobController::write_call(const std::string& key, api::Request request,
-                               std::function<void(const client::Outcome& outcome, Time now)> also) {
-  call(key, std::move(request),
-       [this, key, also = std::move(also)](const client::Outcome& outcome, Time now) {
-         on_written(key, outcome, now);
-         if (also) also(outcome, now);
-       });
-}
-
-void JobController::on_written(const std::string& key, const client::Outcome& outcome, Time now) {
-  if (!outcome) {
-    // What is gone needs nothing more: the feed will show it.
-    if (outcome.error().reason != Reason::NotFound) retry_once(key, now);
-    return;
-  }
-  if (const auto* answer = std::get_if<api::ObjectAnswer>(&outcome->what)) {
-    const api::Object& object = *answer->object;
-    const client::Mirror* mirror = mirror_of(object.kind());
-    const api::ObjectPtr shown =
-        mirror == nullptr ? nullptr : mirror->find(object.meta().name_space, object.meta().name);
-    const bool seen = shown != nullptr && shown->meta().uid == object.meta().uid &&
-                      shown->revision() >= answer->revision;
-    if (mirror != nullptr && !seen)
-      own_writes_.wrote(key, object.meta().uid, answer->revision, now);
-  }
-  // If the feeds were faster than the answer, nothing else would lead to the next look.
-  const std::optional<Time> until = own_writes_.wait_until(key, now);
-  if (until)
-    work().add_at(*until, key);
-  else
-    work().add(key, now);
-}
-
-void JobController::retry_once(const std::string& key, Time now) {
-  if (failing_.insert(key).second) work().retry(key, now);
-}
 
 void JobController::create(const std::string& key, const api::ObjectPtr& job,
                            const std::vector<NewPod>& pods, const api::Object* group, Time now) {

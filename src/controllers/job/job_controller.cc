@@ -27,12 +27,6 @@ const api::Kind& job_kind() {
   return *kKind;
 }
 
-const api::OwnerReference* controller_of(const api::Object& object) {
-  const auto& owners = object.meta().owners;
-  const auto found = std::ranges::find_if(owners, &api::OwnerReference::controller);
-  return found == owners.end() ? nullptr : &*found;
-}
-
 bool is_job(const api::OwnerReference& owner) {
   return owner.kind == "Job" && owner.api_version.starts_with("batch/");
 }
@@ -87,17 +81,12 @@ api::Request untrack_request(const api::Object& pod) {
   return patch_meta(pod, {{"$deleteFromPrimitiveList/finalizers", JsonArray{kJobTracking}}});
 }
 
-std::string_view group_of(std::string_view api_version) {
-  const std::size_t slash = api_version.find('/');
-  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
-}
-
 JobController::JobController(workload::JobOptions options, client::ComponentContext context)
     : JobController(JobMetrics(context), std::move(options), std::move(context)) {}
 
 JobController::JobController(JobMetrics metrics, workload::JobOptions options,
                              client::ComponentContext context)
-    : Controller("job", std::move(context), watches(*this)),
+    : WritingController("job", std::move(context), watches(*this)),
       options_(std::move(options)),
       jobs_({.own = index_job}),
       pods_({.owners = true, .own = index_pod}),
@@ -123,19 +112,6 @@ std::vector<JobController::Watch> JobController::watches(JobController& self) {
 api::ObjectPtr JobController::find_job(std::string_view uid) const {
   const auto& found = jobs_.indexed(uid_term(uid));
   return found.empty() ? nullptr : (*found.begin())->object;
-}
-
-const client::Mirror* JobController::mirror_of(const api::Kind& kind) const {
-  if (&kind == &api::kinds::pod()) return &pods_;
-  if (&kind == &api::kinds::workload()) return &workloads_;
-  if (&kind == &api::kinds::pod_group()) return &pod_groups_;
-  return &kind == &job_kind() ? &jobs_ : nullptr;
-}
-
-void JobController::showed(const std::string& key, const Change& change) {
-  if (own_writes_.showed(key, change.newest(),
-                         {.gone = change.after == nullptr, .under_way = work().is_held(key)}))
-    work().add(key, change.at);
 }
 
 JobController::Keys JobController::on_job(const Change& change) {
@@ -197,17 +173,16 @@ JobController::Pods JobController::pods_of(const api::Object& job) const {
 }
 
 void JobController::reconcile(const std::string& key, Time now) {
-  failing_.erase(key);
-  own_writes_.begin_look(key);
+  begin_look(key);
   if (key.starts_with(kOrphanPrefix)) return look_at_orphan(key);
   const auto [name_space, name] = client::split_key(key);
   const api::ObjectPtr job = jobs_.find(name_space, name);
   if (job == nullptr || !is_ours(job->view<api::JobView>())) {
     memory_.erase(key);
-    own_writes_.forget(key);
+    forget_writes(key);
     return;
   }
-  if (const auto until = own_writes_.wait_until(key, now)) return work().add_at(*until, key);
+  if (waits(key, now)) return;
   if (!job->view<api::JobView>().is_finished()) return look_at(key, job, now);
   memory_.erase(key);
   for (const JobPod& pod : pods_of(*job))
@@ -299,7 +274,7 @@ bool JobController::claim(const std::string& key, const api::Object& job) {
 }
 
 void JobController::adopt(const std::string& key, const api::Object& job, const api::Object& pod) {
-  write_call(key, patch_meta(pod, {{"ownerReferences", JsonArray{owned_by_job(job)}},
+  write_call(key, patch_meta(pod, {{"ownerReferences", JsonArray{owner_reference(job)}},
                                    {"finalizers", JsonArray{kJobTracking}}}));
 }
 

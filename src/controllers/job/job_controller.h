@@ -1,20 +1,17 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/views/condition.h"
-#include "client/kit/controller.h"
+#include "controllers/common/writing_controller.h"
 #include "controllers/job/job_grouping.h"
 #include "controllers/job/job_metrics.h"
 #include "controllers/job/job_plan.h"
-#include "controllers/job/own_writes.h"
 
 namespace muster::controllers {
 
@@ -27,7 +24,7 @@ namespace muster::controllers {
 // Every look starts from what is stored, so it does not matter when the controller was started. A
 // look either changes pods or writes the status and takes finalizers off; if there is always
 // something to do for both, they take turns.
-class JobController final : public client::Controller {
+class JobController final : public WritingController {
  public:
   JobController(workload::JobOptions options, client::ComponentContext context);
 
@@ -101,22 +98,11 @@ class JobController final : public client::Controller {
   void write(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan, Time now);
   void report(const api::Object& job, const Report& report, Time now);
 
-  // Makes a call whose effect must be seen before the key is looked at again.
-  void write_call(const std::string& key, api::Request request,
-                  std::function<void(const client::Outcome& outcome, Time now)> also = nullptr);
-  // However many calls of a look fail, it is one failure.
-  void retry_once(const std::string& key, Time now);
-  void on_written(const std::string& key, const client::Outcome& outcome, Time now);
-  void showed(const std::string& key, const Change& change);
-  const client::Mirror* mirror_of(const api::Kind& kind) const;
-
   const workload::JobOptions options_;
   client::Mirror jobs_;
   client::Mirror pods_;
   client::Mirror workloads_;
   client::Mirror pod_groups_;
-  OwnWrites own_writes_;
-  std::set<std::string, std::less<>> failing_;  // keys of which a call failed since the last look
   std::map<std::string, Memory, std::less<>> memory_;  // by key; of Jobs that have not finished
   JobMetrics metrics_;
 };
@@ -124,8 +110,6 @@ class JobController final : public client::Controller {
 // How Workloads are found by whom they are for.
 std::string workload_term(std::string_view name_space, std::string_view group,
                           std::string_view kind, std::string_view name);
-// "batch" of "batch/v1".
-std::string_view group_of(std::string_view api_version);
 
 // Takes the finalizer off a pod.
 api::Request untrack_request(const api::Object& pod);

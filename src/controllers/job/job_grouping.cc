@@ -7,6 +7,7 @@
 
 #include "api/views/group_view.h"
 #include "api/views/workload_view.h"
+#include "controllers/common/owners.h"
 
 namespace muster::controllers {
 namespace {
@@ -33,12 +34,6 @@ bool is_new(const GroupingState& state) {
 // A gang is never started without its group, not even a second time.
 bool may_begin(const GroupingState& state) {
   return is_new(state) || (state.job.says_scheduling && !state.has_ungrouped_pods);
-}
-
-bool is_controlled_by(const api::Object& object, std::string_view uid) {
-  return std::ranges::any_of(object.meta().owners, [&](const api::OwnerReference& owner) {
-    return owner.controller && owner.uid == uid;
-  });
 }
 
 std::string names_of(const std::vector<ObjectPtr>& objects) {

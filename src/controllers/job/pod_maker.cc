@@ -7,6 +7,7 @@
 
 #include "api/reading.h"
 #include "api/scratch.h"
+#include "controllers/common/owners.h"
 #include "controllers/job/job_pods.h"
 
 namespace muster::controllers {
@@ -46,15 +47,6 @@ std::string indexed_prefix(const std::string& job, std::int32_t index) {
 
 }  // namespace
 
-api::JsonObject owned_by_job(const api::Object& job) {
-  return {{"apiVersion", job.kind().api_version(job.kind().stored_version)},
-          {"kind", job.kind().kind},
-          {"name", job.meta().name},
-          {"uid", job.meta().uid},
-          {"controller", true},
-          {"blockOwnerDeletion", true}};
-}
-
 PodMaker::PodMaker(const api::Object& job, std::string_view group)
     : job_(job.meta().name),
       per_index_(job.view<api::JobView>().backoff_limit_per_index.has_value()) {
@@ -69,7 +61,7 @@ PodMaker::PodMaker(const api::Object& job, std::string_view group)
   if (std::ranges::find(finalizers, Json(kJobTracking)) == finalizers.end())
     finalizers.emplace_back(kJobTracking);
   metadata["finalizers"] = std::move(finalizers);
-  metadata["ownerReferences"] = JsonArray{owned_by_job(job)};
+  metadata["ownerReferences"] = JsonArray{owner_reference(job)};
 
   JsonObject spec = api::members(pod_template, "spec");
   if (job.view<api::JobView>().is_indexed()) add_index_variable(spec);

@@ -25,7 +25,4 @@ class PodMaker {
   api::JsonObject pod_;    // what all of them share
 };
 
-// The reference by which a Job owns its pods, its Workload and its PodGroup.
-api::JsonObject owned_by_job(const api::Object& job);
-
 }  // namespace muster::controllers

@@ -1,4 +1,4 @@
-#include "controllers/job/own_writes.h"
+#include "controllers/common/own_writes.h"
 
 namespace muster::controllers {
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "client/kit/controller.h"
+#include "controllers/common/own_writes.h"
+#include "controllers/common/owners.h"
+
+namespace muster::controllers {
+
+// A controller that looks at a key only after its feeds have shown what it wrote about the key, so
+// that nothing is made or counted twice:
+//
+//   void reconcile(key, now) { begin_look(key); …; if (waits(key, now)) return; … write_call(…); }
+//   Keys on_pod(change)      { …; showed(key, change); … }   // for every kind that it writes
+class WritingController : public client::Controller {
+ protected:
+  using Controller::Controller;
+  using Also = std::function<void(const client::Outcome& outcome, Time now)>;
+
+  // At the beginning of every look.
+  void begin_look(const std::string& key);
+  // Whether something that was written has not been seen. The key is looked at again later then.
+  bool waits(const std::string& key, Time now);
+  // The key stands for nothing any more.
+  void forget_writes(const std::string& key) { own_writes_.forget(key); }
+  // A feed shows an object that calls about the key may have written.
+  void showed(const std::string& key, const Change& change);
+
+  // Makes a call whose effect must be seen before the key is looked at again.
+  void write_call(const std::string& key, api::Request request, Also also = nullptr);
+  // However many calls of a look fail, it is one failure.
+  void retry_once(const std::string& key, Time now);
+
+ private:
+  void on_written(const std::string& key, const client::Outcome& outcome, Time now);
+
+  OwnWrites own_writes_;
+  std::set<std::string, std::less<>> failing_;  // keys of which a call failed since the last look
+};
+
+// Nothing can be made in a namespace that is being deleted; it takes what is in it along.
+bool is_name_space_ending(const Error& error);
+
+}  // namespace muster::controllers
