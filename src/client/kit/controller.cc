@@ -52,9 +52,11 @@ const Mirror* Controller::mirror_of(const api::Kind& kind) const {
 void Controller::on_event(const Event& event, Time now) {
   const Watch* watch = watch_of(event.object->kind());
   CHECK(watch != nullptr);
-  if (watch->only && !watch->only(*event.object)) return;
+  const bool ours = !watch->only || watch->only(*event.object);
+  if (!ours && watch->mirror == nullptr) return;
   Change change{.before = nullptr, .after = nullptr, .at = now};
-  if (event.type == Event::Type::Deleted) {
+  // What no longer passes `only` is gone for this controller.
+  if (event.type == Event::Type::Deleted || !ours) {
     change.before = event.object;
     if (watch->mirror != nullptr) {
       change.before = watch->mirror->remove(*event.object);

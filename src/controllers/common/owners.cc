@@ -1,8 +1,15 @@
 #include "controllers/common/owners.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "client/client.h"
 
 namespace muster::controllers {
+
+using api::JsonArray;
+using api::JsonObject;
 
 const api::OwnerReference* controller_of(const api::Object& object) {
   const auto& owners = object.meta().owners;
@@ -22,6 +29,29 @@ api::JsonObject owner_reference(const api::Object& owner) {
           {"uid", owner.meta().uid},
           {"controller", true},
           {"blockOwnerDeletion", true}};
+}
+
+api::Request patch_meta_request(const api::Object& object, JsonObject metadata) {
+  metadata["uid"] = object.meta().uid;
+  return client::patch_request(object.kind(), object.meta().name_space, object.meta().name, "",
+                               api::PatchType::StrategicMerge,
+                               JsonObject{{"metadata", std::move(metadata)}});
+}
+
+api::Request adopt_request(const api::Object& object, const api::Object& owner) {
+  return patch_meta_request(object, {{"ownerReferences", JsonArray{owner_reference(owner)}}});
+}
+
+api::Request release_request(const api::Object& object, const api::Object& owner) {
+  return patch_meta_request(
+      object, {{"ownerReferences",
+                JsonArray{JsonObject{{"$patch", "delete"}, {"uid", owner.meta().uid}}}}});
+}
+
+const api::Kind& apps_kind(std::string_view name) {
+  const api::Kind* kind = api::find_kind("apps", name);
+  CHECK(kind != nullptr);
+  return *kind;
 }
 
 std::string_view group_of(std::string_view api_version) {

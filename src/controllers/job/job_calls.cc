@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 
 #include "api/views/group_view.h"
@@ -11,14 +10,17 @@ namespace muster::controllers {
 
 void JobController::create(const std::string& key, const api::ObjectPtr& job,
                            const std::vector<NewPod>& pods, const api::Object* group, Time now) {
-  const auto batch = std::make_shared<Batch>();
-  batch->key = key;
-  batch->job = job;
-  batch->gang = group != nullptr && group->view<api::GroupView>().gang;
+  const bool replaces_failed = memory_[key].backoff.failures() > 0;
+  PodBatch batch{.key = key,
+                 .owner = job,
+                 .pods = {},
+                 .whole = group != nullptr && group->view<api::GroupView>().gang,
+                 .on_each = [this, replaces_failed](const client::Outcome& outcome, Time) {
+                   metrics_.pod_created(replaces_failed, outcome.has_value());
+                 }};
   const PodMaker maker(*job, group == nullptr ? std::string_view() : group->meta().name);
-  batch->pods.reserve(pods.size());
-  for (const NewPod& pod : pods) batch->pods.push_back(maker.make(pod));
-  batch->replaces_failed = memory_[key].backoff.failures() > 0;
+  batch.pods.reserve(pods.size());
+  for (const NewPod& pod : pods) batch.pods.push_back(maker.make(pod));
   const auto& view = job->view<api::JobView>();
   if (is_beyond_groups(view) && !view.status.start_time)
     record(*job,
@@ -26,41 +28,7 @@ void JobController::create(const std::string& key, const api::ObjectPtr& job,
             fmt::format("Pods run without a PodGroup: no group can have priority class {}",
                         view.priority_class)},
            now);
-  send_batch(batch);
-}
-
-void JobController::send_batch(const BatchPtr& batch) {
-  const std::size_t end = std::min(batch->pods.size(), batch->next + batch->size);
-  batch->under_way = end - batch->next;
-  // Outcomes may arrive before the last call is made.
-  for (std::size_t at = std::exchange(batch->next, end); at < end; ++at)
-    write_call(batch->key,
-               client::create_request(api::kinds::pod(), batch->job->meta().name_space,
-                                      std::move(batch->pods[at])),
-               [this, batch](const client::Outcome& outcome, Time now) {
-                 on_created(batch, outcome, now);
-               });
-}
-
-void JobController::on_created(const BatchPtr& batch, const client::Outcome& outcome, Time now) {
-  metrics_.pod_created(batch->replaces_failed, outcome.has_value());
-  if (outcome) {
-    if (const auto* answer = std::get_if<api::ObjectAnswer>(&outcome->what))
-      record(*batch->job,
-             {"Normal", "SuccessfulCreate", "Reconciling",
-              "Created pod: " + answer->object->meta().name},
-             now);
-  } else if (!is_name_space_ending(outcome.error())) {
-    batch->failed = true;
-    record(*batch->job,
-           {"Warning", "FailedCreate", "Reconciling", "Error creating: " + outcome.error().message},
-           now);
-  }
-  if (--batch->under_way > 0) return;
-  if (batch->failed) return retry_once(batch->key, now);
-  if (batch->next == batch->pods.size()) return;
-  batch->size = batch->gang ? batch->pods.size() : batch->size * 2;
-  send_batch(batch);
+  create_pods(std::move(batch));
 }
 
 void JobController::remove(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan) {
@@ -74,23 +42,6 @@ void JobController::remove(const std::string& key, const api::ObjectPtr& job, co
                  if (outcome) delete_pod(key, job, object);
                });
   }
-}
-
-void JobController::delete_pod(const std::string& key, const api::ObjectPtr& job,
-                               const api::ObjectPtr& pod) {
-  write_call(
-      key, client::delete_request(*pod, std::nullopt),
-      [this, job, pod](const client::Outcome& outcome, Time now) {
-        if (outcome)
-          record(*job,
-                 {"Normal", "SuccessfulDelete", "Reconciling", "Deleted pod: " + pod->meta().name},
-                 now);
-        else if (outcome.error().reason != Reason::NotFound)
-          record(*job,
-                 {"Warning", "FailedDelete", "Reconciling",
-                  "Error deleting: " + outcome.error().message},
-                 now);
-      });
 }
 
 void JobController::write(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan,

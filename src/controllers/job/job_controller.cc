@@ -64,13 +64,6 @@ bool is_ours(const api::JobView& job) {
   return job.managed_by.empty() || job.managed_by == kOwnName;
 }
 
-api::Request patch_meta(const api::Object& object, JsonObject metadata) {
-  metadata["uid"] = object.meta().uid;
-  return client::patch_request(object.kind(), object.meta().name_space, object.meta().name, "",
-                               api::PatchType::StrategicMerge,
-                               JsonObject{{"metadata", std::move(metadata)}});
-}
-
 std::string orphan_key(const api::Object& pod) {
   return std::string(kOrphanPrefix) + api::key_text(pod.meta());
 }
@@ -78,7 +71,8 @@ std::string orphan_key(const api::Object& pod) {
 }  // namespace
 
 api::Request untrack_request(const api::Object& pod) {
-  return patch_meta(pod, {{"$deleteFromPrimitiveList/finalizers", JsonArray{kJobTracking}}});
+  return patch_meta_request(pod,
+                            {{"$deleteFromPrimitiveList/finalizers", JsonArray{kJobTracking}}});
 }
 
 JobController::JobController(workload::JobOptions options, client::ComponentContext context)
@@ -86,7 +80,7 @@ JobController::JobController(workload::JobOptions options, client::ComponentCont
 
 JobController::JobController(JobMetrics metrics, workload::JobOptions options,
                              client::ComponentContext context)
-    : WritingController("job", std::move(context), watches(*this)),
+    : PodController("job", std::move(context), watches(*this)),
       options_(std::move(options)),
       jobs_({.own = index_job}),
       pods_({.owners = true, .own = index_pod}),
@@ -274,14 +268,14 @@ bool JobController::claim(const std::string& key, const api::Object& job) {
 }
 
 void JobController::adopt(const std::string& key, const api::Object& job, const api::Object& pod) {
-  write_call(key, patch_meta(pod, {{"ownerReferences", JsonArray{owner_reference(job)}},
-                                   {"finalizers", JsonArray{kJobTracking}}}));
+  write_call(key, patch_meta_request(pod, {{"ownerReferences", JsonArray{owner_reference(job)}},
+                                           {"finalizers", JsonArray{kJobTracking}}}));
 }
 
 void JobController::release(const std::string& key, const api::Object& job,
                             const api::Object& pod) {
-  write_call(
-      key, patch_meta(pod, {{"ownerReferences",
+  write_call(key, patch_meta_request(
+                      pod, {{"ownerReferences",
                              JsonArray{JsonObject{{"$patch", "delete"}, {"uid", job.meta().uid}}}},
                             {"$deleteFromPrimitiveList/finalizers", JsonArray{kJobTracking}}}));
 }

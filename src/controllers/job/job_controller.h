@@ -1,14 +1,13 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/views/condition.h"
-#include "controllers/common/writing_controller.h"
+#include "controllers/common/pod_controller.h"
 #include "controllers/job/job_grouping.h"
 #include "controllers/job/job_metrics.h"
 #include "controllers/job/job_plan.h"
@@ -24,7 +23,7 @@ namespace muster::controllers {
 // Every look starts from what is stored, so it does not matter when the controller was started. A
 // look either changes pods or writes the status and takes finalizers off; if there is always
 // something to do for both, they take turns.
-class JobController final : public WritingController {
+class JobController final : public PodController {
  public:
   JobController(workload::JobOptions options, client::ComponentContext context);
 
@@ -36,18 +35,6 @@ class JobController final : public WritingController {
     // Why the server does not take the Job's Workload or PodGroup.
     std::optional<api::Condition> refusal;
   };
-  // Pods that are being made, in batches that grow while all goes well.
-  struct Batch {
-    std::string key;
-    api::ObjectPtr job;
-    std::vector<api::Json> pods;
-    std::size_t next = 0;  // not sent yet
-    std::size_t size = 1;  // of the batch that is under way
-    std::size_t under_way = 0;
-    bool failed = false;
-    bool replaces_failed = false;
-    bool gang = false;  // useless unless whole: after one that went well, all others at once
-  };
   // What users are told once the status is written.
   struct Report {
     bool suspended = false;
@@ -56,7 +43,6 @@ class JobController final : public WritingController {
     bool too_many_succeeded = false;
     std::optional<api::Condition> blocked;
   };
-  using BatchPtr = std::shared_ptr<Batch>;
   using Pods = std::vector<JobPod>;
 
   JobController(JobMetrics metrics, workload::JobOptions options, client::ComponentContext context);
@@ -90,10 +76,7 @@ class JobController final : public WritingController {
   // `group`: that of the new pods; null: none.
   void create(const std::string& key, const api::ObjectPtr& job, const std::vector<NewPod>& pods,
               const api::Object* group, Time now);
-  void send_batch(const BatchPtr& batch);
-  void on_created(const BatchPtr& batch, const client::Outcome& outcome, Time now);
   void remove(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan);
-  void delete_pod(const std::string& key, const api::ObjectPtr& job, const api::ObjectPtr& pod);
   void untrack(const std::string& key, const api::Object& pod);
   void write(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan, Time now);
   void report(const api::Object& job, const Report& report, Time now);

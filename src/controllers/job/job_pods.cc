@@ -10,6 +10,7 @@
 #include "api/reading.h"
 #include "api/scratch.h"
 #include "api/values/string_pairs.h"
+#include "controllers/common/pod_facts.h"
 
 namespace muster::controllers {
 namespace {
@@ -40,25 +41,12 @@ std::optional<Time> containers_end(const Json& status) {
   return latest;
 }
 
-std::optional<Time> ready_since(const Json& status, std::string_view wanted) {
-  for (const Json& condition : api::elements(status, "conditions"))
-    if (api::find_string(condition, "type") == "Ready" &&
-        api::find_string(condition, "status") == wanted)
-      return parse_time(api::find_string(condition, "lastTransitionTime"));
-  return std::nullopt;
-}
-
 std::int64_t restarts_in(const Json& status) {
   std::int64_t sum = 0;
   for (const std::string_view list : kStatusLists)
     for (const Json& container : api::elements(status, list))
       sum += api::find_integer(container, "restartCount").value_or(0);
   return sum;
-}
-
-int phase_rank(std::string_view phase) {
-  if (phase == "Pending") return 0;
-  return phase == "Running" ? 2 : 1;
 }
 
 }  // namespace
@@ -72,8 +60,7 @@ JobPod::JobPod(api::ObjectPtr pod)
       view(&object->view<api::PodView>()),
       index(annotated_number(*object, kCompletionIndex)),
       tracked(is_tracked(*object)) {
-  const api::Condition* condition = view->condition("Ready");
-  ready = condition != nullptr && condition->status == "True";
+  ready = is_ready(*view);
 }
 
 bool JobPod::failed(const api::JobView& job) const {
@@ -117,15 +104,12 @@ void sort_for_removal(std::vector<const JobPod*>& pods) {
   std::vector<std::pair<Rank, const JobPod*>> ranked;
   ranked.reserve(pods.size());
   for (const JobPod* pod : pods) {
-    api::Scratch scratch;
-    const Json document = api::members_in(scratch, *pod->object, {"status"});
-    const Json& status = api::part_of(document, "status");
-    const Time since = pod->ready ? ready_since(status, "True").value_or(Time{}) : Time{};
-    const Time made = pod->object->meta().creation_time.value_or(Time{});
-    ranked.emplace_back(Rank{!pod->view->node_name.empty(), phase_rank(pod->view->phase),
-                             pod->ready, -since.time_since_epoch().count(), -restarts_in(status),
-                             -made.time_since_epoch().count(), pod->object->meta().name},
-                        pod);
+    const RemovalFacts facts = removal_facts(*pod->object);
+    ranked.emplace_back(
+        Rank{facts.assigned, facts.phase, facts.ready,
+             -facts.ready_since.value_or(Time{}).time_since_epoch().count(), -facts.restarts,
+             -facts.created.time_since_epoch().count(), pod->object->meta().name},
+        pod);
   }
   std::ranges::sort(ranked);
   for (std::size_t i = 0; i < pods.size(); ++i) pods[i] = ranked[i].second;

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "api/reading.h"
-#include "api/scratch.h"
-#include "controllers/common/owners.h"
+#include "controllers/common/pod_template.h"
 #include "controllers/job/job_pods.h"
 
 namespace muster::controllers {
@@ -50,24 +49,14 @@ std::string indexed_prefix(const std::string& job, std::int32_t index) {
 PodMaker::PodMaker(const api::Object& job, std::string_view group)
     : job_(job.meta().name),
       per_index_(job.view<api::JobView>().backoff_limit_per_index.has_value()) {
-  api::Scratch scratch;
-  const Json document = api::members_in(scratch, job, {"spec"});
-  const Json& pod_template = api::part_of(api::part_of(document, "spec"), "template");
-  const Json& from = api::part_of(pod_template, "metadata");
-  JsonObject metadata{{"generateName", job_ + "-"}, {"namespace", job.meta().name_space}};
-  for (const std::string_view member : {"labels", "annotations"})
-    metadata[member] = api::members(from, member);
-  JsonArray finalizers = api::elements(from, "finalizers");
+  pod_ = pod_from_template(job);
+  JsonObject& metadata = api::ensure_object(pod_, "metadata");
+  JsonArray& finalizers = api::ensure_array(metadata, "finalizers");
   if (std::ranges::find(finalizers, Json(kJobTracking)) == finalizers.end())
     finalizers.emplace_back(kJobTracking);
-  metadata["finalizers"] = std::move(finalizers);
-  metadata["ownerReferences"] = JsonArray{owner_reference(job)};
-
-  JsonObject spec = api::members(pod_template, "spec");
+  JsonObject& spec = api::ensure_object(pod_, "spec");
   if (job.view<api::JobView>().is_indexed()) add_index_variable(spec);
   if (!group.empty()) spec["schedulingGroup"] = JsonObject{{"podGroupName", group}};
-  pod_["metadata"] = std::move(metadata);
-  pod_["spec"] = std::move(spec);
 }
 
 Json PodMaker::make(const NewPod& pod) const {

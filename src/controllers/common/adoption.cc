@@ -1,0 +1,105 @@
+#include "controllers/common/adoption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "controllers/common/owners.h"
+
+namespace muster::controllers {
+namespace {
+
+std::string free_term(std::string_view name_space) { return fmt::format("free/{}", name_space); }
+std::string free_term(std::string_view name_space, std::string_view key, std::string_view value) {
+  return fmt::format("free/{}/{}={}", name_space, key, value);
+}
+std::string wants_term(std::string_view name_space) { return fmt::format("wants/{}", name_space); }
+std::string wants_term(std::string_view name_space, std::string_view key, std::string_view value) {
+  return fmt::format("wants/{}/{}={}", name_space, key, value);
+}
+
+bool names_values(const api::LabelRequirement& requirement) {
+  using enum api::LabelOperator;
+  return requirement.op() == In || requirement.op() == Equals || requirement.op() == DoubleEquals;
+}
+
+// Those without a controller that could be selected: by the label that the fewest have.
+std::vector<const client::Mirror::Entries*> free_candidates(const client::Mirror& dependents,
+                                                            std::string_view name_space,
+                                                            const api::LabelSelector& selector) {
+  std::vector<const client::Mirror::Entries*> best;
+  std::size_t best_size = 0;
+  for (const api::LabelRequirement& requirement : selector.requirements()) {
+    if (!names_values(requirement)) continue;
+    std::vector<const client::Mirror::Entries*> found;
+    std::size_t size = 0;
+    for (const std::string& value : requirement.values()) {
+      found.push_back(&dependents.indexed(free_term(name_space, requirement.key(), value)));
+      size += found.back()->size();
+    }
+    if (!best.empty() && size >= best_size) continue;
+    best = std::move(found);
+    best_size = size;
+  }
+  if (best.empty()) best.push_back(&dependents.indexed(free_term(name_space)));
+  return best;
+}
+
+}  // namespace
+
+void index_free(const api::Object& object, std::vector<std::string>& out) {
+  if (controller_of(object) != nullptr) return;
+  const api::ObjectMeta& meta = object.meta();
+  out.push_back(free_term(meta.name_space));
+  for (const auto& [key, value] : meta.labels)
+    out.push_back(free_term(meta.name_space, key, value));
+}
+
+void index_selector(std::string_view name_space, const api::LabelSelector& selector,
+                    std::vector<std::string>& out) {
+  const auto& requirements = selector.requirements();
+  const auto named = std::ranges::find_if(requirements, names_values);
+  if (named == requirements.end()) return out.push_back(wants_term(name_space));
+  for (const std::string& value : named->values())
+    out.push_back(wants_term(name_space, named->key(), value));
+}
+
+Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
+                 const api::LabelSelector& selector) {
+  Claim claim;
+  const bool deleting = owner.meta().deletion_time.has_value();
+  for (const auto* entry : dependents.owned_by(owner.meta().uid)) {
+    const api::ObjectPtr& object = entry->object;
+    if (!is_controlled_by(*object, owner.meta().uid)) continue;
+    if (selector.matches(object->meta().labels))
+      claim.owned.push_back(object);
+    else if (!deleting)
+      claim.release.push_back(object);
+  }
+  if (deleting) return claim;
+  for (const auto* entries : free_candidates(dependents, owner.meta().name_space, selector))
+    for (const auto* entry : *entries) {
+      const api::ObjectMeta& meta = entry->object->meta();
+      if (!meta.deletion_time && selector.matches(meta.labels))
+        claim.adopt.push_back(entry->object);
+    }
+  return claim;
+}
+
+std::vector<api::ObjectPtr> find_selecting(const client::Mirror& owners,
+                                           const api::Object& object) {
+  std::vector<api::ObjectPtr> out;
+  const api::ObjectMeta& meta = object.meta();
+  const auto add = [&](const client::Mirror::Entries& entries) {
+    for (const auto* entry : entries) out.push_back(entry->object);
+  };
+  add(owners.indexed(wants_term(meta.name_space)));
+  for (const auto& [key, value] : meta.labels)
+    add(owners.indexed(wants_term(meta.name_space, key, value)));
+  std::ranges::sort(out, {}, [](const api::ObjectPtr& owner) -> const std::string& {
+    return owner->meta().name;
+  });
+  return out;
+}
+
+}  // namespace muster::controllers

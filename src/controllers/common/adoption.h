@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/object.h"
+#include "api/values/label_selector.h"
+#include "client/kit/mirror.h"
+
+// Owners find what they own by reference, and by labels what belongs to nobody yet. Both ways are
+// indexed by label, so that a namespace full of others costs nothing.
+namespace muster::controllers {
+
+// For the own index of a mirror of dependents: those without a controller are found by each of
+// their labels.
+void index_free(const api::Object& object, std::vector<std::string>& out);
+// For the own index of a mirror of owners: found by a label that their dependents must have.
+void index_selector(std::string_view name_space, const api::LabelSelector& selector,
+                    std::vector<std::string>& out);
+
+// What an owner has, and what should change about it.
+struct Claim {
+  std::vector<api::ObjectPtr> owned;    // controlled by it, and selected
+  std::vector<api::ObjectPtr> adopt;    // selected, controlled by nobody
+  std::vector<api::ObjectPtr> release;  // controlled by it, no longer selected
+};
+// `dependents` needs the index of owners and index_free(). An owner that is being deleted neither
+// adopts nor releases.
+Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
+                 const api::LabelSelector& selector);
+
+// Owners whose selector may match the object, in the order of their names; `owners` needs
+// index_selector().
+std::vector<api::ObjectPtr> find_selecting(const client::Mirror& owners, const api::Object& object);
+
+}  // namespace muster::controllers

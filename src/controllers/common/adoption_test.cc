@@ -1,0 +1,93 @@
+#include "controllers/common/adoption.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "controllers/common/owners.h"
+
+namespace muster::controllers {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+api::ObjectPtr make(const api::Kind& kind, std::string_view metadata) {
+  auto json = api::parse_json(fmt::format(R"({{"metadata":{{"namespace":"ns",{}}}}})", metadata));
+  EXPECT_TRUE(json) << metadata;
+  return api::Object::make(kind, json->value);
+}
+
+api::ObjectPtr pod(std::string_view name, std::string_view labels, std::string_view owner = "",
+                   std::string_view more = "") {
+  const std::string reference =
+      owner.empty() ? ""
+                    : fmt::format(R"({{"kind":"ReplicaSet","uid":"{}","controller":true}})", owner);
+  return make(api::kinds::pod(),
+              fmt::format(R"("name":"{}","labels":{{{}}},"ownerReferences":[{}]{})", name, labels,
+                          reference, more));
+}
+
+Texts names(const std::vector<api::ObjectPtr>& objects) {
+  Texts out;
+  for (const api::ObjectPtr& object : objects) out.push_back(object->meta().name);
+  return out;
+}
+
+class Adoption : public ::testing::Test {
+ protected:
+  client::Mirror pods_{{.owners = true, .own = index_free}};
+  const api::ObjectPtr owner_ = make(apps_kind("ReplicaSet"), R"("name":"s","uid":"us")");
+};
+
+TEST_F(Adoption, TakesWhatIsSelectedAndFreeAndLetsGoOfWhatIsNot) {
+  pods_.put(pod("kept", R"("app":"web")", "us"));
+  pods_.put(pod("relabeled", R"("app":"old")", "us"));
+  pods_.put(pod("free", R"("app":"web","x":"y")"));
+  pods_.put(pod("other", R"("app":"db")"));
+  pods_.put(pod("taken", R"("app":"web")", "somebody"));
+  pods_.put(pod("going", R"("app":"web")", "", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"));
+  const Claim claim = find_claim(pods_, *owner_, *api::LabelSelector::parse("app=web"));
+  EXPECT_EQ(names(claim.owned), Texts{"kept"});
+  EXPECT_EQ(names(claim.adopt), Texts{"free"});
+  EXPECT_EQ(names(claim.release), Texts{"relabeled"});
+}
+
+TEST_F(Adoption, ASelectorWithoutValuesLooksAtTheWholeNamespace) {
+  pods_.put(pod("a", R"("app":"web")"));
+  pods_.put(pod("b", R"("tier":"x")"));
+  EXPECT_EQ(names(find_claim(pods_, *owner_, *api::LabelSelector::parse("!tier")).adopt),
+            Texts{"a"});
+  EXPECT_EQ(names(find_claim(pods_, *owner_, *api::LabelSelector::parse("app in (db,web)")).adopt),
+            Texts{"a"});
+}
+
+TEST_F(Adoption, WhoIsBeingDeletedLeavesEverythingAsItIs) {
+  const auto going = make(apps_kind("ReplicaSet"),
+                          R"("name":"s","uid":"us","deletionTimestamp":"2026-01-01T00:00:00Z")");
+  pods_.put(pod("relabeled", R"("app":"old")", "us"));
+  pods_.put(pod("free", R"("app":"web")"));
+  const Claim claim = find_claim(pods_, *going, *api::LabelSelector::parse("app=web"));
+  EXPECT_TRUE(claim.adopt.empty());
+  EXPECT_TRUE(claim.release.empty());
+}
+
+TEST_F(Adoption, OwnersAreFoundByALabelTheyAskFor) {
+  client::Mirror owners({.own = [](const api::Object& set, std::vector<std::string>& out) {
+    const std::string* text = api::lookup(set.meta().annotations, "selects");
+    index_selector("ns", *api::LabelSelector::parse(*text), out);
+  }});
+  for (const auto& [name, selector] : std::vector<std::pair<std::string, std::string>>{
+           {"d", "app=web"}, {"c", "app=db"}, {"b", "!x"}, {"a", "x,app in (web,db)"}})
+    owners.put(
+        make(apps_kind("ReplicaSet"),
+             fmt::format(R"("name":"{}","annotations":{{"selects":"{}"}})", name, selector)));
+  EXPECT_EQ(names(find_selecting(owners, *pod("p", R"("app":"web")"))), (Texts{"a", "b", "d"}));
+  EXPECT_EQ(names(find_selecting(owners, *pod("p", ""))), Texts{"b"});
+}
+
+}  // namespace
+}  // namespace muster::controllers

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "controllers/common/writing_controller.h"
+
+namespace muster::controllers {
+
+// A controller that makes pods for the object of a key, and deletes them, with events about it.
+class PodController : public WritingController {
+ protected:
+  using WritingController::WritingController;
+
+  struct PodBatch {
+    std::string key;
+    api::ObjectPtr owner;
+    std::vector<api::Json> pods;  // documents
+    bool whole = false;      // useless unless whole: after one that went well, all others at once
+    Also on_each = nullptr;  // called for each outcome
+  };
+  // Makes pods in batches of 1, 2, 4… while all goes well. After a failure the rest is left to the
+  // next look.
+  void create_pods(PodBatch batch);
+  void delete_pod(const std::string& key, const api::ObjectPtr& owner, const api::ObjectPtr& pod,
+                  Also also = nullptr);
+
+ private:
+  struct Progress {
+    PodBatch batch;
+    std::size_t next = 0;  // not sent yet
+    std::size_t size = 1;  // of the batch that is under way
+    std::size_t under_way = 0;
+    bool failed = false;
+  };
+  using ProgressPtr = std::shared_ptr<Progress>;
+
+  void send_batch(const ProgressPtr& progress);
+  void on_created(const ProgressPtr& progress, const client::Outcome& outcome, Time now);
+};
+
+}  // namespace muster::controllers
