@@ -11,6 +11,7 @@
 #include "controllers/namespace_defaults.h"
 #include "controllers/pod_garbage.h"
 #include "controllers/podgroup_protection.h"
+#include "controllers/replicaset/replica_set_controller.h"
 #include "controllers/role_aggregation.h"
 #include "controllers/ttl_after_finished.h"
 
@@ -74,6 +75,7 @@ const std::vector<Entry>& all() {
       {"pod-garbage-collector", kControllerManager, make<controllers::PodGarbage>},
       {"job", kControllerManager, make_job},
       {"cronjob", kControllerManager, make_cron_job},
+      {"replicaset", kControllerManager, make<controllers::ReplicaSetController>},
       {"ttl-after-finished", kControllerManager, make<controllers::TtlAfterFinished>},
       {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),
        make<controllers::RoleAggregation>},

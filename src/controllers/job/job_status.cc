@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/reading.h"
-#include "client/client.h"
+#include "controllers/common/status_request.h"
 
 namespace muster::controllers {
 namespace {
@@ -14,13 +14,6 @@ namespace {
 using api::Json;
 using api::JsonArray;
 using api::JsonObject;
-
-void put_number(JsonObject& status, std::string_view member, std::int32_t value) {
-  if (value == 0)
-    status.erase(member);
-  else
-    status[member] = value;
-}
 
 void put_time(JsonObject& status, std::string_view member, std::optional<Time> value) {
   if (value)
@@ -68,9 +61,9 @@ api::Request status_request(const api::Object& job, const api::JobView::Status& 
   out["conditions"] = conditions_of(status.conditions, old, now);
   put_time(out, "startTime", status.start_time);
   put_time(out, "completionTime", status.completion_time);
-  put_number(out, "active", status.active);
-  put_number(out, "succeeded", status.succeeded);
-  put_number(out, "failed", status.failed);
+  put_count(out, "active", status.active);
+  put_count(out, "succeeded", status.succeeded);
+  put_count(out, "failed", status.failed);
   if (status.ready) out["ready"] = *status.ready;
   if (status.terminating) out["terminating"] = *status.terminating;
   if (status.completed_indexes.empty())
@@ -83,12 +76,7 @@ api::Request status_request(const api::Object& job, const api::JobView::Status& 
     uncounted["succeeded"] = texts(status.uncounted_succeeded);
   if (!status.uncounted_failed.empty()) uncounted["failed"] = texts(status.uncounted_failed);
   out["uncountedTerminatedPods"] = std::move(uncounted);
-  return client::patch_request(
-      job.kind(), job.meta().name_space, job.meta().name, "status", api::PatchType::JsonPatch,
-      JsonArray{JsonObject{{"op", "test"},
-                           {"path", "/metadata/resourceVersion"},
-                           {"value", std::to_string(job.revision().value)}},
-                JsonObject{{"op", "add"}, {"path", "/status"}, {"value", std::move(out)}}});
+  return replace_status_request(job, std::move(out));
 }
 
 }  // namespace muster::controllers

@@ -19,7 +19,6 @@ constexpr Unhandled kUnhandled[] = {
     {"", "Service", "no traffic is routed by it"},
     {"apps", "DaemonSet", "no pods are created for it"},
     {"apps", "Deployment", "no pods are created for it"},
-    {"apps", "ReplicaSet", "no pods are created for it"},
     {"apps", "StatefulSet", "no pods are created for it"},
     {"jobset.x-k8s.io", "JobSet", "no jobs are created for it"},
     {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "no pods are created for it"},

@@ -1,0 +1,156 @@
+#include "controllers/replicaset/replica_set_controller.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "controllers/common/controller_testing.h"
+#include "controllers/common/owners.h"
+
+namespace muster::controllers {
+namespace {
+
+class ReplicaSetControllerTest : public ControllerTest {
+ protected:
+  client::Component& controller() override { return controller_; }
+
+  api::ObjectPtr set(int replicas, std::string_view more_meta = "",
+                     std::string_view status = "{}") {
+    return object(
+        apps_kind("ReplicaSet"),
+        fmt::format(R"({{"metadata":{{"name":"s","namespace":"ns","uid":"us","generation":1{}}},
+        "spec":{{"replicas":{},"selector":{{"matchLabels":{{"app":"web"}}}},
+        "template":{{"metadata":{{"labels":{{"app":"web"}}}},"spec":{{"containers":[{{"name":"c","image":"i"}}]}}}}}},
+        "status":{}}})",
+                    more_meta, replicas, status));
+  }
+  api::ObjectPtr pod(std::string_view name, std::string_view owner = "us",
+                     std::string_view label = "web", std::string_view phase = "Running",
+                     std::string_view more_meta = "") {
+    const std::string reference =
+        owner.empty()
+            ? ""
+            : fmt::format(
+                  R"({{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"s","uid":"{}","controller":true}})",
+                  owner);
+    return object(
+        api::kinds::pod(),
+        fmt::format(
+            R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"u-{0}","labels":{{"app":"{1}"}},
+        "ownerReferences":[{2}]{3}}},"spec":{{"nodeName":"n"}},"status":{{"phase":"{4}"}}}})",
+            name, label, reference, more_meta, phase));
+  }
+  ReplicaSetController controller_{context()};
+};
+
+TEST_F(ReplicaSetControllerTest, MakesThePodsThatAreMissing) {
+  show(set(2));
+  show(pod("a"));
+  show(pod("ended", "us", "web", "Failed"));
+  sync();
+  EXPECT_EQ(asked(), (Texts{"patch replicasets/s/status", "create pods"}));
+  EXPECT_EQ(api::find_string(*api::find_path(body(1), "metadata"), "generateName"), "s-");
+  answer(1, pod("b"));
+  asked();
+  EXPECT_EQ(events_, Texts{"SuccessfulCreate Created pod: b"});
+}
+
+TEST_F(ReplicaSetControllerTest, DeletesThoseThatAreTooManyWorstFirst) {
+  show(set(
+      1, "",
+      R"({"replicas":3,"fullyLabeledReplicas":3,"terminatingReplicas":0,"observedGeneration":1})"));
+  show(pod("a"));
+  show(pod("b", "us", "web", "Pending"));
+  show(pod("c", "us", "web", "Running",
+           R"(,"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-1"})"));
+  sync();
+  EXPECT_EQ(asked(), (Texts{"delete pods/b", "delete pods/c"}));
+}
+
+TEST_F(ReplicaSetControllerTest, AdoptsAndReleasesBeforeItCounts) {
+  show(set(2));
+  show(pod("mine"));
+  show(pod("free", ""));
+  show(pod("astray", "us", "db"));
+  show(pod("foreign", "somebody"));
+  sync();
+  EXPECT_EQ(asked(), (Texts{"patch pods/free", "patch pods/astray"}));
+  EXPECT_EQ(
+      api::to_text(body(0)),
+      R"({"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"s","uid":"us",)"
+      R"("controller":true,"blockOwnerDeletion":true}],"uid":"u-free"}})");
+  const auto adopted = pod("free");
+  const auto released = pod("astray", "", "db");
+  answer(0, adopted);
+  answer(1, released);
+  show(adopted);
+  show(released);
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
+}
+
+TEST_F(ReplicaSetControllerTest, APodThatFitsIsAdoptedWhenItComes) {
+  show(set(1));
+  show(pod("a"));
+  sync();
+  asked();
+  answer(0, set(1, "", R"({"replicas":1})"));
+  show(pod("late", ""), Type::Added);
+  show(set(
+      1, "",
+      R"({"replicas":1,"fullyLabeledReplicas":1,"terminatingReplicas":0,"observedGeneration":1})"));
+  EXPECT_EQ(asked(), Texts{"patch pods/late"});
+}
+
+TEST_F(ReplicaSetControllerTest, WhoIsBeingDeletedChangesNoPods) {
+  show(set(5, R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"));
+  show(pod("free", ""));
+  sync();
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
+}
+
+TEST_F(ReplicaSetControllerTest, AFailureIsSaidInTheStatusAtOnce) {
+  show(set(2, "", R"({"replicas":0,"terminatingReplicas":0,"observedGeneration":1})"));
+  sync();
+  EXPECT_EQ(asked(), Texts{"create pods"});
+  refuse(0, Reason::Forbidden);
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
+  const auto* said = api::find_path(body(1).as_array()[1], "value");
+  EXPECT_EQ(api::find_string(api::elements(*said, "conditions")[0], "reason"), "FailedCreate");
+  EXPECT_EQ(api::find_string(api::elements(*said, "conditions")[0], "message"), "no");
+  EXPECT_EQ(events_, Texts{"FailedCreate Error creating: no"});
+  const auto failing = set(2, "", R"({"replicas":0,"terminatingReplicas":0,"observedGeneration":1,
+      "conditions":[{"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"no"}]})");
+  answer(1, failing);
+  show(failing);
+  now_ += std::chrono::minutes{1};
+  EXPECT_EQ(asked(), Texts{"create pods"}) << "still failing for all we know";
+  const auto a = pod("a");
+  answer(2, a);
+  EXPECT_EQ(asked(), Texts{"create pods"});
+  const auto b = pod("b");
+  answer(3, b);
+  show(a);
+  show(b);
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
+  EXPECT_EQ(api::to_text(body(4)).find("ReplicaFailure"), std::string::npos);
+}
+
+TEST_F(ReplicaSetControllerTest, PodsOfOthersAreNotKept) {
+  show(set(1));
+  sync();
+  asked();
+  show(pod("a", ""), Type::Added);
+  const auto taken =
+      object(api::kinds::pod(),
+             R"({"metadata":{"name":"a","namespace":"ns","uid":"u-a","labels":{"app":"web"},
+      "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"uj","controller":true}]}})");
+  show(taken);
+  answer(0, set(1));
+  const auto b = pod("b");
+  answer(1, b);
+  show(b);
+  show(set(1));
+  for (const std::string& text : asked()) EXPECT_NE(text, "patch pods/a") << "it belongs to a Job";
+}
+
+}  // namespace
+}  // namespace muster::controllers
