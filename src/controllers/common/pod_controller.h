@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,19 +25,6 @@ class PodController : public WritingController {
   void create_pods(PodBatch batch);
   void delete_pod(const std::string& key, const api::ObjectPtr& owner, const api::ObjectPtr& pod,
                   Also also = nullptr);
-
- private:
-  struct Progress {
-    PodBatch batch;
-    std::size_t next = 0;  // not sent yet
-    std::size_t size = 1;  // of the batch that is under way
-    std::size_t under_way = 0;
-    bool failed = false;
-  };
-  using ProgressPtr = std::shared_ptr<Progress>;
-
-  void send_batch(const ProgressPtr& progress);
-  void on_created(const ProgressPtr& progress, const client::Outcome& outcome, Time now);
 };
 
 }  // namespace muster::controllers

@@ -30,6 +30,49 @@ void WritingController::write_call(const std::string& key, api::Request request,
        });
 }
 
+struct WritingController::Batch {
+  std::string key;
+  std::vector<api::Request> requests;
+  BatchOptions options;
+  OnEach on_each;
+  std::size_t next = 0;  // not sent yet
+  std::size_t size = 1;  // of the batch that is under way
+  std::size_t under_way = 0;
+  bool failed = false;
+};
+
+void WritingController::write_in_batches(const std::string& key, std::vector<api::Request> requests,
+                                         BatchOptions options, OnEach on_each) {
+  if (requests.empty()) return;
+  const auto batch = std::make_shared<Batch>();
+  batch->key = key;
+  batch->requests = std::move(requests);
+  batch->options = options;
+  batch->on_each = std::move(on_each);
+  send_batch(batch);
+}
+
+void WritingController::send_batch(const BatchPtr& batch) {
+  const std::size_t end = std::min(batch->requests.size(), batch->next + batch->size);
+  batch->under_way = end - batch->next;
+  // Outcomes may arrive before the last call is made.
+  for (std::size_t at = std::exchange(batch->next, end); at < end; ++at)
+    write_call(batch->key, std::move(batch->requests[at]),
+               [this, batch](const client::Outcome& outcome, Time now) {
+                 on_batched(batch, outcome, now);
+               });
+}
+
+void WritingController::on_batched(const BatchPtr& batch, const client::Outcome& outcome,
+                                   Time now) {
+  if (batch->on_each(outcome, now)) batch->failed = true;
+  if (--batch->under_way > 0) return;
+  if (batch->failed) return retry_once(batch->key, now);
+  if (batch->next == batch->requests.size()) return;
+  batch->size = batch->options.all_after_first ? batch->requests.size() : batch->size * 2;
+  send_batch(batch);
+}
+
 void WritingController::on_written(const std::string& key, const client::Outcome& outcome,
                                    Time now) {
   if (!outcome) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "client/kit/controller.h"
 #include "controllers/common/own_writes.h"
@@ -31,10 +33,24 @@ class WritingController : public client::Controller {
 
   // Makes a call whose effect must be seen before the key is looked at again.
   void write_call(const std::string& key, api::Request request, Also also = nullptr);
+  // Makes calls in batches that grow while all goes well: what is refused once will be refused a
+  // thousand times. The first batch with a failure is the last.
+  struct BatchOptions {
+    bool all_after_first = false;  // they are useless unless all are made
+  };
+  // Also decides whether a failed call ends the batches: it returns true if it does.
+  using OnEach = std::function<bool(const client::Outcome& outcome, Time now)>;
+  void write_in_batches(const std::string& key, std::vector<api::Request> requests,
+                        BatchOptions options, OnEach on_each);
   // However many calls of a look fail, it is one failure.
   void retry_once(const std::string& key, Time now);
 
  private:
+  struct Batch;
+  using BatchPtr = std::shared_ptr<Batch>;
+
+  void send_batch(const BatchPtr& batch);
+  void on_batched(const BatchPtr& batch, const client::Outcome& outcome, Time now);
   void on_written(const std::string& key, const client::Outcome& outcome, Time now);
 
   OwnWrites own_writes_;
