@@ -204,11 +204,8 @@ Result<void> read_token(const Fields& fields, Kubeconfig& into) {
   into.token = TRY(fields.text("token"));
   into.token_file = TRY(fields.path("tokenFile"));
   if (into.token_file.empty()) return {};
-  Result<std::string> read = read_text(into.token_file);
-  if (!read)
-    return fields.refuse("tokenFile", "names a file that cannot be read: {}", read.error().message);
-  read->erase(read->find_last_not_of(" \t\r\n") + 1);
-  if (read->empty()) return fields.refuse("tokenFile", "names an empty file, {}", into.token_file);
+  Result<std::string> read = read_token_file(into.token_file);
+  if (!read) return fields.refuse("tokenFile", "cannot be used: {}", read.error().message);
   into.token = *std::move(read);
   return {};
 }
@@ -244,6 +241,13 @@ Result<const Entry*> look_up(const Entries& entries, const Fields& context,
 }
 
 }  // namespace
+
+Result<std::string> read_token_file(const std::string& path) {
+  std::string token = TRY(read_text(path));
+  token.erase(token.find_last_not_of(" \t\r\n") + 1);
+  if (token.empty()) return fail(Reason::Invalid, "{} is empty", path);
+  return token;
+}
 
 KubeconfigSources kubeconfig_sources(std::string_view flag, std::string_view listed,
                                      std::string_view home) {
@@ -285,6 +289,25 @@ Result<Kubeconfig> load_kubeconfig(const KubeconfigSources& sources, std::string
   const Entry* const user = TRY(look_up(merged.users, fields, "user"));
   TRY(read_user(*user, chosen));
   return chosen;
+}
+
+Result<Kubeconfig> in_cluster_config(std::string_view host, std::string_view port,
+                                     const std::string& folder) {
+  if (host.empty() || port.empty())
+    return fail(Reason::Invalid,
+                "this is no pod of a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT "
+                "are not set; name a kubeconfig instead");
+  Kubeconfig config;
+  config.context = "in-cluster";
+  const bool is_v6 = host.find(':') != std::string_view::npos;
+  config.server = fmt::format("https://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+  config.token_file = folder + "/token";
+  config.token = TRY(read_token_file(config.token_file));
+  config.certificate_authority = TRY(read_text(folder + "/ca.crt"));
+  // Only a default, so that a pod without it still works.
+  if (const Result<std::string> name_space = read_text(folder + "/namespace"))
+    config.name_space = *name_space;
+  return config;
 }
 
 }  // namespace muster::client

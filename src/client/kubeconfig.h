@@ -41,4 +41,14 @@ KubeconfigSources kubeconfig_sources(std::string_view flag, std::string_view lis
 // empty: the current one. Errors name the file, the field and what to do.
 Result<Kubeconfig> load_kubeconfig(const KubeconfigSources& sources, std::string_view context);
 
+// What a pod finds about the cluster it runs in: the two variables of its environment, and the
+// folder its service account is mounted at (kServiceAccountFolder).
+inline constexpr const char* kServiceAccountFolder =
+    "/var/run/secrets/kubernetes.io/serviceaccount";
+Result<Kubeconfig> in_cluster_config(std::string_view host, std::string_view port,
+                                     const std::string& folder);
+
+// The token in a file, without the blanks at its end. Fails if there is none.
+Result<std::string> read_token_file(const std::string& path);
+
 }  // namespace muster::client

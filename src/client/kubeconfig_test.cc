@@ -162,10 +162,9 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(complaint(one(cluster, "{client-certificate: pki/you.crt}")),
             "kubeconfig config: users[0].user.client-certificate names a file that cannot be read: "
             "pki/you.crt: No such file or directory");
-  EXPECT_EQ(
-      complaint(one(cluster, "{tokenFile: pki}")),
-      "kubeconfig config: users[0].user.tokenFile names a file that cannot be read: pki: Is a "
-      "directory");
+  EXPECT_EQ(complaint(one(cluster, "{tokenFile: pki}")),
+            "kubeconfig config: users[0].user.tokenFile cannot be used: pki: Is a "
+            "directory");
   EXPECT_EQ(complaint(one(cluster, "{exec: {command: login}}")),
             "kubeconfig config: users[0].user.exec is a login program, and Muster runs none; give "
             "the user a token instead, e.g. the one that `kubectl create token` prints");

@@ -10,6 +10,7 @@
 
 #include "api/decode.h"
 #include "base/check.h"
+#include "client/https/dialect.h"
 
 namespace muster::client {
 namespace {
@@ -67,6 +68,13 @@ void add_list_options(const api::ListOptions& list, Query& query) {
   query.add("resourceVersionMatch", list.resource_version_match);
 }
 
+void add_watch_options(const api::ListOptions& list, Query& query) {
+  query.add("allowWatchBookmarks", list.allow_bookmarks ? "true" : "");
+  if (list.send_initial_events)
+    query.add("sendInitialEvents", *list.send_initial_events ? "true" : "false");
+  query.add("timeoutSeconds", list.timeout_s ? std::to_string(*list.timeout_s) : "");
+}
+
 std::string_view name_of(api::FieldValidation validation) {
   switch (validation) {
     case api::FieldValidation::Ignore: return "Ignore";
@@ -104,10 +112,18 @@ std::string typed_text(const api::Request& request) {
       api_version = part->body_group.empty() ? part->body_version
                                              : part->body_group + "/" + part->body_version;
   }
-  api::JsonObject body = request.body.as_object();
+  Json document = request.body;
+  translate_out(kind, request.version, document);
+  api::JsonObject& body = document.as_object();
   if (!body.contains("kind")) body["kind"] = name;
   if (!body.contains("apiVersion")) body["apiVersion"] = api_version;
-  return api::to_text(body);
+  return api::to_text(document);
+}
+
+std::string patch_text(const api::Request& request) {
+  Json document = request.body;
+  translate_out(*request.kind, request.version, document);
+  return api::to_text(document);
 }
 
 std::string delete_text(const api::DeleteOptions& options) {
@@ -144,7 +160,9 @@ std::int64_t integer_at(const Json& value, std::string_view member) {
   return number == nullptr ? 0 : *number;
 }
 
-Error read_status(const Json& status, const HttpReply& reply) {
+}  // namespace
+
+Error decode_status(const Json& status, const HttpReply& reply) {
   Error error;
   error.reason =
       reason_named(api::find_string(status, "reason")).value_or(reason_of_code(reply.code));
@@ -165,6 +183,8 @@ Error read_status(const Json& status, const HttpReply& reply) {
                               .message = std::string(api::find_string(cause, "message"))});
   return error;
 }
+
+namespace {
 
 // The first line of a body that nobody expected.
 std::string quoted(std::string_view body) {
@@ -189,7 +209,11 @@ api::Revision revision_of(const Json& document) {
   return revision;
 }
 
-Result<api::ObjectPtr> read_object(const api::Kind& kind, Json document) {
+}  // namespace
+
+Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view version,
+                                     Json document) {
+  translate_in(kind, version, document);
   const api::Revision revision = revision_of(document);
   if (api::find_object(document, "metadata") == nullptr)
     return fail(Reason::InternalError, "the server sent a {} without metadata", kind.kind);
@@ -202,7 +226,9 @@ Result<api::ObjectPtr> read_object(const api::Kind& kind, Json document) {
   return object;
 }
 
-Result<api::ListAnswer> read_list(const api::Kind& kind, Json& document) {
+namespace {
+
+Result<api::ListAnswer> read_list(const api::Request& request, Json& document) {
   api::ListAnswer list;
   list.revision = revision_of(document);
   if (const Json* metadata = api::find(document, "metadata")) {
@@ -213,7 +239,7 @@ Result<api::ListAnswer> read_list(const api::Kind& kind, Json& document) {
   Json* items = document.as_object().if_contains("items");
   if (items == nullptr || !items->is_array()) return list;
   for (Json& item : items->get_array())
-    list.items.push_back(TRY(read_object(kind, std::move(item))));
+    list.items.push_back(TRY(decode_object(*request.kind, request.version, std::move(item))));
   return list;
 }
 
@@ -223,9 +249,9 @@ Result<api::Answer> read_success(const api::Request& request, const HttpReply& r
   api::Answer answer;
   answer.warnings = reply.warnings;
   if (request.verb == Verb::List && kind == request.kind->list_kind()) {
-    answer.what = TRY(read_list(*request.kind, document));
+    answer.what = TRY(read_list(request, document));
   } else if (kind == request.kind->kind) {
-    api::ObjectPtr object = TRY(read_object(*request.kind, std::move(document)));
+    api::ObjectPtr object = TRY(decode_object(*request.kind, request.version, std::move(document)));
     const api::Revision revision = object->revision();
     answer.what = api::ObjectAnswer{std::move(object), revision, reply.code == 201};
   } else if (kind == "Status") {
@@ -263,7 +289,7 @@ HttpCall encode_call(const api::Request& request) {
     case Verb::Patch:
       call.method = "PATCH";
       call.content_type = media_type(request.patch_type);
-      call.body = api::to_text(request.body);
+      call.body = patch_text(request);
       add_write_options(request, query);
       break;
     case Verb::Delete:
@@ -274,7 +300,12 @@ HttpCall encode_call(const api::Request& request) {
       if (request.verb == Verb::DeleteCollection) add_list_options(request.list, query);
       query.add("dryRun", request.dry_run ? "All" : "");
       break;
-    case Verb::Watch: CHECK_THAT(false, "a watch of {} is no call", request.kind->plural);
+    case Verb::Watch:
+      call.method = "GET";
+      query.add("watch", "true");
+      add_list_options(request.list, query);
+      add_watch_options(request.list, query);
+      break;
   }
   call.target = path_of(request) + query.text();
   return call;
@@ -285,7 +316,7 @@ Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& r
   if (!parsed || !parsed->value.is_object()) return fail(unexpected(reply));
   const bool is_status = api::find_string(parsed->value, "kind") == "Status";
   if (reply.code < 400) return read_success(request, reply, std::move(parsed->value));
-  return is_status ? fail(read_status(parsed->value, reply)) : fail(unexpected(reply));
+  return is_status ? fail(decode_status(parsed->value, reply)) : fail(unexpected(reply));
 }
 
 }  // namespace muster::client

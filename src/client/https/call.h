@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/request.h"
@@ -24,11 +25,17 @@ struct HttpReply {
   int retry_after_s = 0;
 };
 
-// How the request is written. It must not be a watch.
+// How the request is written.
 HttpCall encode_call(const api::Request& request);
 
 // What the reply means: an answer with objects decoded by the schema, or the error that its Status
 // tells. A reply that is no Kubernetes JSON (a proxy's page) is an error that quotes it.
 Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply);
+
+// One object as this version of its kind writes it: an item of a list, or of a watch.
+Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view version,
+                                     api::Json document);
+// The error that a Status tells. The reply says what the Status leaves out.
+Error decode_status(const api::Json& status, const HttpReply& reply);
 
 }  // namespace muster::client

@@ -5,15 +5,11 @@
 
 #include "api/request.h"
 #include "base/result.h"
+#include "client/https/call.h"
+#include "client/https/exchange.h"
 #include "client/kubeconfig.h"
 
 namespace muster::client {
-
-struct HttpsOptions {
-  long connect_timeout_ms = 10'000;
-  long timeout_ms = 60'000;  // for one call, its answer included
-  std::string user_agent = "muster";
-};
 
 // A Kubernetes API server as a program sees it that asks one thing after the other: every call
 // blocks. One connection, kept between calls; belongs to one thread. Components never use it: they
@@ -29,6 +25,9 @@ class HttpsClient {
   // Errors are those the server states, or say why it could not be asked: ServiceUnavailable if it
   // cannot be reached or trusted, Timeout.
   Result<api::Answer> call(const api::Request& request);
+
+  // A path that is no object: /version, /apis/GROUP/VERSION. The reply may be of any code.
+  Result<HttpReply> get(std::string target);
 
   // All objects of a kind, page by page; in all namespaces if `name_space` is empty. Asks for the
   // versions of the kind in turn until the server serves one; NotFound if it serves none. A list

@@ -1,16 +1,13 @@
 #include "server/loopback/loopback.h"
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
-#include <algorithm>
 #include <chrono>
 #include <deque>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/log.h"
+#include "client/known_objects.h"
 #include "server/core/request/decode_body.h"
 
 namespace muster::server {
@@ -18,10 +15,9 @@ namespace {
 
 using client::Event;
 
-// A watch that heals itself. It knows what it has reported, so that after a gap it can report the
-// differences.
+// A watch that heals itself.
 //
-//   watching ──(Expired)──▶ comparing: a fresh listing against `reported_` ──▶ watching
+//   watching ──(Expired)──▶ comparing: a fresh listing against `known_` ──▶ watching
 class LoopbackFeed final : public client::Feed {
  public:
   LoopbackFeed(const Server& server, api::Request request, std::function<void()> wake)
@@ -45,13 +41,8 @@ class LoopbackFeed final : public client::Feed {
   }
 
  private:
-  struct Reported {
-    api::ObjectPtr object;
-    std::uint64_t round = 0;  // of the listing that last showed it
-  };
-
   void reopen() {
-    ++round_;
+    known_.begin_listing();
     open_ = {};
     auto opened = server_.watch(request_, wake_);
     CHECK_THAT(opened.has_value(), "watching {}: {}", request_.kind->plural,
@@ -72,47 +63,24 @@ class LoopbackFeed final : public client::Feed {
   }
 
   void on_item(Watcher::Item item) {
-    const std::string key = api::key_text(item.object->meta());
-    if (item.type == store::Change::Type::Deleted) {
-      if (reported_.erase(key) > 0) report(Event::Type::Deleted, std::move(item.object));
-      return;
-    }
-    Reported& reported = reported_[key];
-    const api::ObjectPtr before = std::exchange(reported.object, item.object);
-    reported.round = round_;
-    if (before && before->revision() == item.object->revision()) return;
-    // Deleted and made again while we were not looking: two lives, not one.
-    const bool reborn = before && before->meta().uid != item.object->meta().uid;
-    if (reborn) report(Event::Type::Deleted, before);
-    report(before && !reborn ? Event::Type::Modified : Event::Type::Added, std::move(item.object));
+    if (item.type == store::Change::Type::Deleted)
+      known_.remove(std::move(item.object));
+    else
+      known_.put(std::move(item.object));
   }
 
-  // A listing is complete: what it did not show is gone, and reported so in the order of the keys.
   void end_listing() {
     synced_ = true;
-    std::vector<std::string> gone;
-    for (const auto& [key, reported] : reported_)
-      if (reported.round != round_) gone.push_back(key);
-    std::ranges::sort(gone);
-    for (const std::string& key : gone) {
-      const auto at = reported_.find(key);
-      report(Event::Type::Deleted, std::move(at->second.object));
-      reported_.erase(at);
-    }
-  }
-
-  void report(Event::Type type, api::ObjectPtr object) {
-    pending_.push_back({.type = type, .object = std::move(object)});
+    known_.end_listing();
   }
 
   const Server& server_;
   const api::Request request_;
   const std::function<void()> wake_;
   Server::OpenWatch open_;
-  boost::unordered_flat_map<std::string, Reported> reported_;  // by namespace/name
-  std::deque<Event> pending_;                                  // found, not yet polled
-  std::uint64_t round_ = 0;                                    // counts listings
-  bool synced_ = false;                                        // the first listing is complete
+  std::deque<Event> pending_;  // found, not yet polled
+  client::KnownObjects known_{[this](Event event) { pending_.push_back(std::move(event)); }};
+  bool synced_ = false;  // the first listing is complete
 };
 
 int code_of(const Result<api::Answer>& answer) {

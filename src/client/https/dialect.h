@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/kinds/kind.h"
+
+// Versions of kinds that other servers serve in another shape than ours. Everything inside Muster
+// speaks the newest shape; documents are translated on their way in and out.
+namespace muster::client {
+
+// The versions to ask a server for, most preferred first: our own, then older ones of another
+// shape.
+std::vector<std::string> versions_to_ask(const api::Kind& kind);
+
+// Rewrites a document that came in this version; others stay as they are. What does not have the
+// expected shape is left alone: decoding will say what is wrong with it.
+void translate_in(const api::Kind& kind, std::string_view version, api::Json& document);
+// Rewrites a document or a merge patch that goes out.
+void translate_out(const api::Kind& kind, std::string_view version, api::Json& document);
+
+}  // namespace muster::client

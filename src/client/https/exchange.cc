@@ -1,0 +1,248 @@
+#include "client/https/exchange.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/check.h"
+#include "base/log.h"
+
+namespace muster::client {
+namespace {
+
+constexpr std::size_t kBodyBytesMax = std::size_t{1} << 30;  // no list is near it
+constexpr std::chrono::seconds kTokenAgeMax{60};
+
+void add_header(HeaderList& headers, const std::string& line) {
+  headers.reset(curl_slist_append(headers.release(), line.c_str()));
+}
+
+// `299 - "text"`, RFC 7234: what stands between the quotes.
+std::string warning_text(std::string_view value) {
+  const std::size_t first = value.find('"');
+  const std::size_t last = value.rfind('"');
+  if (first == std::string_view::npos || last <= first) return std::string(value);
+  std::string text;
+  for (std::size_t at = first + 1; at < last; ++at) {
+    if (value[at] == '\\' && at + 1 < last) ++at;
+    text += value[at];
+  }
+  return text;
+}
+
+bool is_header(std::string_view line, std::string_view name) {
+  return line.size() > name.size() && line[name.size()] == ':' &&
+         curl_strnequal(line.data(), name.data(), name.size()) != 0;
+}
+
+std::string_view value_of(std::string_view line) {
+  line.remove_prefix(line.find(':') + 1);
+  const std::size_t first = line.find_first_not_of(" \t");
+  const std::size_t last = line.find_last_not_of(" \t\r\n");
+  return first == std::string_view::npos ? std::string_view()
+                                         : line.substr(first, last - first + 1);
+}
+
+curl_blob blob_of(std::string& text) {
+  return {.data = text.data(), .len = text.size(), .flags = CURL_BLOB_NOCOPY};
+}
+
+// https://HOST[:PORT][/PATH] with another host, and the address that this stands for, as
+// CURLOPT_CONNECT_TO wants it.
+struct Renamed {
+  std::string server;
+  std::string connect_to;
+};
+Renamed rename_host(const std::string& server, const std::string& host) {
+  const std::size_t start = server.find("://") + 3;
+  const std::size_t slash = std::min(server.find('/', start), server.size());
+  const std::string authority = server.substr(start, slash - start);
+  const std::size_t bracket = authority.rfind(']');
+  const std::size_t colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
+  const std::string port = colon == std::string::npos ? "443" : authority.substr(colon + 1);
+  return {
+      .server = fmt::format("{}{}:{}{}", server.substr(0, start), host, port, server.substr(slash)),
+      .connect_to = fmt::format("::{}:{}", authority.substr(0, colon), port)};
+}
+
+// A peer that vanished without a word is noticed within 45 seconds, also by a watch that only
+// listens: probes begin after 30 idle seconds and the kernel gives up 15 seconds later.
+int keep_alive(void* /*unused*/, curl_socket_t socket, curlsocktype /*purpose*/) {
+  const auto set = [socket](int level, int option, int value) {
+    setsockopt(socket, level, option, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 45'000);
+  return CURL_SOCKOPT_OK;
+}
+
+}  // namespace
+
+Result<void> set_up_curl() {
+  static const CURLcode global = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (global == CURLE_OK) return {};
+  return fail(Reason::InternalError, "libcurl cannot be set up: {}", curl_easy_strerror(global));
+}
+
+Endpoint::Endpoint(Kubeconfig config, HttpsOptions options)
+    : config_(std::move(config)),
+      options_(std::move(options)),
+      server_(config_.server),
+      token_(config_.token),
+      token_read_(Steady::now()) {
+  if (config_.tls_server_name.empty()) return;
+  Renamed renamed = rename_host(config_.server, config_.tls_server_name);
+  server_ = std::move(renamed.server);
+  connect_to_.reset(curl_slist_append(nullptr, renamed.connect_to.c_str()));
+}
+
+void Endpoint::set_up(CURL* handle) {
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "");
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, options_.connect_timeout_ms);
+  curl_easy_setopt(handle, CURLOPT_USERAGENT, options_.user_agent.c_str());
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, keep_alive);
+  const long verifies = config_.insecure_skip_tls_verify ? 0 : 1;
+  curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, verifies);
+  curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, verifies * 2);
+  if (!config_.certificate_authority.empty()) {
+    curl_blob authority = blob_of(config_.certificate_authority);
+    curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &authority);
+    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // this authority and no other
+  }
+  if (!config_.client_certificate.empty()) {
+    curl_blob certificate = blob_of(config_.client_certificate);
+    curl_blob key = blob_of(config_.client_key);
+    curl_easy_setopt(handle, CURLOPT_SSLCERT_BLOB, &certificate);
+    curl_easy_setopt(handle, CURLOPT_SSLKEY_BLOB, &key);
+  }
+  if (connect_to_ != nullptr) curl_easy_setopt(handle, CURLOPT_CONNECT_TO, connect_to_.get());
+}
+
+HeaderList Endpoint::headers(const HttpCall& call) {
+  HeaderList headers;
+  add_header(headers, "Accept: application/json");
+  add_header(headers, "Expect:");
+  if (!call.content_type.empty()) add_header(headers, "Content-Type: " + call.content_type);
+  if (const std::string bearer = token(); !bearer.empty())
+    add_header(headers, "Authorization: Bearer " + bearer);
+  if (!config_.impersonate.empty()) add_header(headers, "Impersonate-User: " + config_.impersonate);
+  return headers;
+}
+
+// A file that cannot be read for a moment, as while it is being replaced, leaves the old token in
+// use.
+std::string Endpoint::token() {
+  const std::lock_guard lock(mutex_);
+  if (config_.token_file.empty() || Steady::now() - token_read_ < kTokenAgeMax) return token_;
+  token_read_ = Steady::now();
+  if (Result<std::string> read = read_token_file(config_.token_file))
+    token_ = *std::move(read);
+  else
+    log(LogLevel::Warning, "the token file is not read again: {}", read.error().message);
+  return token_;
+}
+
+Error Endpoint::unasked(CURLcode code, std::string_view why) const {
+  if (why.empty()) why = curl_easy_strerror(code);
+  const std::string& where = config_.server;
+  switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+      return make_error(Reason::Timeout,
+                        "the API server {} does not answer: {}; is the address in context {} "
+                        "right?",
+                        where, why, config_.context);
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return make_error(Reason::ServiceUnavailable,
+                        "the certificate of {} is not trusted: {}; certificate-authority-data of "
+                        "the cluster in context {} must be the authority that signed it (a server "
+                        "that was set up again has a new one)",
+                        where, why, config_.context);
+    case CURLE_SSL_CERTPROBLEM:
+      return make_error(Reason::ServiceUnavailable,
+                        "the client certificate or key of context {} cannot be used: {}",
+                        config_.context, why);
+    default:
+      return make_error(Reason::ServiceUnavailable,
+                        "cannot reach the API server {}: {}; is it running, and is context {} the "
+                        "right one?",
+                        where, why, config_.context);
+  }
+}
+
+Exchange::Exchange(Endpoint& endpoint) : endpoint_(endpoint), easy_(curl_easy_init()) {
+  CHECK(easy_ != nullptr);
+  CURL* const handle = easy_.get();
+  endpoint_.set_up(handle);
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_.data());
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
+}
+
+void Exchange::start(HttpCall call, Sink sink) {
+  CURL* const handle = easy_.get();
+  call_ = std::move(call);
+  sink_ = std::move(sink);
+  reply_ = {};
+  error_.front() = '\0';
+  headers_ = endpoint_.headers(call_);
+  const std::string url = endpoint_.url(call_);
+  curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+  if (call_.content_type.empty()) {
+    curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
+  } else {
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(call_.body.size()));
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, call_.body.data());
+  }
+  curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get());
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, sink_ ? 0L : endpoint_.options().timeout_ms);
+}
+
+Result<HttpReply> Exchange::finish(CURLcode code) {
+  sink_ = {};
+  if (code != CURLE_OK) return fail(endpoint_.unasked(code, error_.data()));
+  long status = 0;
+  curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+  reply_.code = static_cast<int>(status);
+  return std::move(reply_);
+}
+
+std::size_t Exchange::take_body(char* bytes, std::size_t size, std::size_t count, void* user) {
+  Exchange& self = *static_cast<Exchange*>(user);
+  const std::string_view part(bytes, size * count);
+  if (self.sink_) {
+    long status = 0;
+    curl_easy_getinfo(self.easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    if (status < 300) return self.sink_(part) ? part.size() : 0;
+  }
+  if (self.reply_.body.size() + part.size() > kBodyBytesMax) return 0;
+  self.reply_.body.append(part);
+  return part.size();
+}
+
+std::size_t Exchange::take_header(char* bytes, std::size_t size, std::size_t count, void* user) {
+  const std::string_view line(bytes, size * count);
+  HttpReply& reply = static_cast<Exchange*>(user)->reply_;
+  if (is_header(line, "warning")) {
+    reply.warnings.push_back(warning_text(value_of(line)));
+  } else if (is_header(line, "retry-after")) {
+    const std::string_view value = value_of(line);
+    std::from_chars(value.data(), value.data() + value.size(), reply.retry_after_s);
+  }
+  return line.size();
+}
+
+}  // namespace muster::client

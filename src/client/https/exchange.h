@@ -1,0 +1,96 @@
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "client/https/call.h"
+#include "client/kubeconfig.h"
+
+// libcurl's handles, set up for one API server: shared by the client that blocks and the one that
+// has many requests under way.
+namespace muster::client {
+
+struct HttpsOptions {
+  long connect_timeout_ms = 10'000;
+  long timeout_ms = 60'000;  // for one call, its answer included; streams have none
+  std::string user_agent = "muster";
+};
+
+struct HeaderListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using HeaderList = std::unique_ptr<curl_slist, HeaderListDeleter>;
+
+// Fails only if the TLS library cannot be set up. Any thread, any number of times.
+Result<void> set_up_curl();
+
+// One API server and who we are to it. Any thread; must outlive its exchanges.
+class Endpoint {
+ public:
+  Endpoint(Kubeconfig config, HttpsOptions options);
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  const Kubeconfig& config() const { return config_; }
+  const HttpsOptions& options() const { return options_; }
+  // Sets what is the same for every call.
+  void set_up(CURL* handle);
+  std::string url(const HttpCall& call) const { return server_ + call.target; }
+  HeaderList headers(const HttpCall& call);
+  // Why the server could not be asked.
+  Error unasked(CURLcode code, std::string_view why) const;
+
+ private:
+  using Steady = std::chrono::steady_clock;
+  std::string token();
+
+  Kubeconfig config_;  // libcurl reads certificates where they stand here
+  const HttpsOptions options_;
+  std::string server_;
+  HeaderList connect_to_;
+  std::mutex mutex_;
+  std::string token_;              // under mutex_, as is the next
+  Steady::time_point token_read_;  // token files are read again after a minute
+};
+
+// One request at a time on one handle; the connection is kept between them.
+class Exchange {
+ public:
+  // Gets the bytes of a successful answer as they come, instead of HttpReply::body; false ends it.
+  using Sink = std::function<bool(std::string_view bytes)>;
+
+  explicit Exchange(Endpoint& endpoint);
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  // Prepares the handle; the caller performs it.
+  void start(HttpCall call, Sink sink = {});
+  CURL* handle() const { return easy_.get(); }
+  // What came of it, once libcurl is done with the handle.
+  Result<HttpReply> finish(CURLcode code);
+
+ private:
+  struct EasyDeleter {
+    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  };
+  static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* user);
+  static std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* user);
+
+  Endpoint& endpoint_;
+  HttpCall call_;
+  HeaderList headers_;
+  HttpReply reply_;
+  Sink sink_;
+  std::array<char, CURL_ERROR_SIZE> error_{};
+  std::unique_ptr<CURL, EasyDeleter> easy_;  // last: it holds on to what stands above
+};
+
+}  // namespace muster::client

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/request.h"
+#include "base/entropy.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "client/client.h"
+#include "client/https/call.h"
+#include "client/known_objects.h"
+#include "client/remote/backoff.h"
+
+namespace muster::client {
+
+// Follows all objects of a kind on a server: lists, watches, and heals itself after every kind of
+// failure. A state machine without I/O: it says which request to make next and is given what came.
+//
+//   Streaming (a watch that begins with what exists) ──▶ Watching ──▶ ended: Watching from there
+//       │ the server cannot                                 │ expired, or anything odd
+//       ▼                                                   ▼
+//   Listing, page by page ──▶ Watching                  Streaming
+class Reflector {
+ public:
+  struct Target {
+    const api::Kind* kind = nullptr;
+    std::string version;  // the one the server serves
+  };
+  using Report = KnownObjects::Report;
+
+  Reflector(Target target, Entropy& entropy, Report report);
+
+  // The request to make now, if any: a Watch is a stream, a List is not. After it, on_end() must
+  // come before the next.
+  std::optional<api::Request> next(Time now);
+  // When to ask next() again; nullopt while a request is under way.
+  std::optional<Time> next_deadline() const;
+  // A part of a stream. False: it makes no sense, end it.
+  bool on_bytes(std::string_view bytes);
+  void on_end(const Result<HttpReply>& reply, Time now);
+
+  // Everything that existed at the start has been reported.
+  bool synced() const { return synced_; }
+  // What keeps it from that, or from hearing of changes; empty if nothing does.
+  const std::string& trouble() const { return trouble_; }
+  std::vector<api::ObjectPtr> objects() const { return known_.all(); }
+  const Target& target() const { return target_; }
+
+ private:
+  enum class Phase : std::uint8_t { Streaming, Listing, Watching };
+
+  api::Request list_request() const;
+  api::Request watch_request();
+  Result<void> on_line(std::string_view line);
+  Result<void> on_event(std::string_view type, api::Json& object);
+  void on_bookmark(const api::Json& object);
+  Result<void> on_page(const HttpReply& reply);
+  void on_stream_end(Time now);
+  void on_failure(const Error& error, Time now);
+  void start_over(Phase phase);
+  void listed();
+
+  const Target target_;
+  Entropy& entropy_;
+  KnownObjects known_;
+  Backoff backoff_;
+  Phase phase_ = Phase::Streaming;
+  bool fresh_ = true;  // nothing of this listing has come yet
+  bool under_way_ = false;
+  bool synced_ = false;
+  Time not_before_ = Time::min();
+  Time started_;              // the request that is under way
+  std::uint64_t events_ = 0;  // of the stream that is under way
+  std::string line_;          // its unfinished line
+  std::optional<Error> stream_error_;
+  std::string continue_token_;
+  std::optional<std::int64_t> revision_;  // that all we know is of; none: begin with the newest
+  bool in_one_piece_ = false;             // a list in pages expired
+  std::string trouble_;
+};
+
+}  // namespace muster::client

@@ -1,0 +1,236 @@
+#include "client/remote/remote_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "client/https/call.h"
+#include "client/remote/feed_queue.h"
+#include "client/remote/reflector.h"
+#include "client/remote/transport.h"
+
+namespace muster::client {
+namespace {
+
+bool is_read(api::Verb verb) { return verb == api::Verb::Get || verb == api::Verb::List; }
+
+void keep_earlier(std::optional<Time>& deadline, std::optional<Time> other) {
+  if (other) deadline = deadline ? std::min(*deadline, *other) : *other;
+}
+
+}  // namespace
+
+// All but `served`, `options` and what `mutex` guards belongs to the transport's thread.
+struct RemoteClient::State {
+  State(ServedKinds served_given, RemoteOptions options_given, Entropy& entropy_given,
+        const Clock& clock_given)
+      : served(std::move(served_given)),
+        options(std::move(options_given)),
+        entropy(entropy_given),
+        clock(clock_given) {}
+
+  struct Call {
+    api::Request request;
+    Done done;
+  };
+  // Calls that share a rate, first come first served.
+  struct Lane {
+    RateLimit limit;
+    std::deque<Call> waiting;
+  };
+  // One kind that is followed, and who listens.
+  struct Followed {
+    std::unique_ptr<Reflector> reflector;
+    std::vector<std::shared_ptr<FeedQueue>> feeds;
+    bool announced = false;  // that it is synced
+  };
+
+  std::optional<Time> tick() {
+    const Time now = clock.now();
+    std::optional<Time> deadline;
+    for (Lane& lane : lanes) keep_earlier(deadline, send_due(lane, now));
+    for (const auto& followed : kinds) keep_earlier(deadline, follow(*followed, now));
+    publish_troubles();
+    return deadline;
+  }
+
+  // --- calls ---
+
+  void accept(Call call) {
+    if (closed) return call.done(fail(Reason::ServiceUnavailable, "this client is stopping"));
+    Lane& lane = lanes[call.request.kind == &api::kinds::event() ? 1 : 0];
+    lane.waiting.push_back(std::move(call));
+    send_due(lane, clock.now());
+  }
+
+  std::optional<Time> send_due(Lane& lane, Time now) {
+    while (!lane.waiting.empty() && in_flight < options.in_flight_max) {
+      if (const std::optional<Time> later = lane.limit.take(now)) return later;
+      Call call = std::move(lane.waiting.front());
+      lane.waiting.pop_front();
+      send_now(std::move(call));
+    }
+    return std::nullopt;
+  }
+
+  void send_now(Call call) {
+    api::Request& request = call.request;
+    if (!is_read(request.verb) && options.may_write && !options.may_write())
+      return call.done(
+          fail(Reason::ServiceUnavailable, "nothing is written: the lease may be lost"));
+    const std::string* const version = served.version_of(*request.kind);
+    if (version == nullptr)
+      return call.done(
+          fail(Reason::NotFound, "the server does not serve {}", request.kind->qualified_plural()));
+    request.version = *version;
+    HttpCall http = encode_call(request);
+    set_in_flight(in_flight + 1);
+    transport->perform(
+        std::move(http), {},
+        [this, sent = std::make_shared<Call>(std::move(call))](const Result<HttpReply>& reply) {
+          set_in_flight(in_flight - 1);
+          sent->done(reply ? decode_reply(sent->request, *reply) : fail(reply.error()));
+        });
+  }
+
+  void set_in_flight(std::size_t count) {
+    const std::lock_guard lock(mutex);
+    in_flight = count;
+    if (count == 0) idle.notify_all();
+  }
+
+  void close() {
+    closed = true;
+    for (Lane& lane : lanes)
+      for (const Call& call : std::exchange(lane.waiting, {}))
+        call.done(fail(Reason::ServiceUnavailable, "this client is stopping"));
+  }
+
+  // --- feeds ---
+
+  void add_feed(const api::Kind& kind, const std::shared_ptr<FeedQueue>& queue) {
+    const auto same = [&kind](const auto& other) {
+      return other->reflector->target().kind == &kind;
+    };
+    const auto at = std::ranges::find_if(kinds, same);
+    if (at != kinds.end()) {
+      Followed& followed = **at;
+      for (api::ObjectPtr& object : followed.reflector->objects())
+        queue->push({Event::Type::Added, std::move(object)});
+      if (followed.announced) queue->set_synced();
+      followed.feeds.push_back(queue);
+      return;
+    }
+    auto followed = std::make_unique<Followed>();
+    followed->feeds.push_back(queue);
+    followed->reflector =
+        std::make_unique<Reflector>(Reflector::Target{&kind, *served.version_of(kind)}, entropy,
+                                    [&feeds = followed->feeds](const Event& event) {
+                                      for (const auto& feed : feeds) feed->push(event);
+                                    });
+    kinds.push_back(std::move(followed));
+  }
+
+  std::optional<Time> follow(Followed& followed, Time now) {
+    std::erase_if(followed.feeds, [](const auto& feed) { return feed->closed(); });
+    Reflector& reflector = *followed.reflector;
+    if (reflector.synced() && !followed.announced) {
+      followed.announced = true;
+      for (const auto& feed : followed.feeds) feed->set_synced();
+    }
+    if (closed) return std::nullopt;
+    if (const std::optional<api::Request> request = reflector.next(now)) {
+      Exchange::Sink sink;
+      if (request->verb == api::Verb::Watch)
+        sink = [&reflector](std::string_view bytes) { return reflector.on_bytes(bytes); };
+      transport->perform(encode_call(*request), std::move(sink),
+                         [this, &reflector](const Result<HttpReply>& reply) {
+                           reflector.on_end(reply, clock.now());
+                         });
+    }
+    return reflector.next_deadline();
+  }
+
+  void publish_troubles() {
+    std::vector<std::string> found;
+    for (const auto& followed : kinds) {
+      const Reflector& reflector = *followed->reflector;
+      if (!reflector.synced() || !reflector.trouble().empty())
+        found.push_back(
+            fmt::format("{}: {}", reflector.target().kind->qualified_plural(),
+                        reflector.trouble().empty() ? "not listed yet" : reflector.trouble()));
+    }
+    const std::lock_guard lock(mutex);
+    troubles = std::move(found);
+  }
+
+  const ServedKinds served;
+  const RemoteOptions options;
+  Entropy& entropy;
+  const Clock& clock;
+  std::array<Lane, 2> lanes{Lane{RateLimit(options.rate), {}}, Lane{RateLimit(options.rate), {}}};
+  std::vector<std::unique_ptr<Followed>> kinds;
+  bool closed = false;
+
+  std::mutex mutex;
+  std::condition_variable idle;
+  std::size_t in_flight = 0;  // written by the thread alone
+  std::vector<std::string> troubles;
+
+  std::unique_ptr<Transport> transport;  // last: its thread uses the rest
+};
+
+RemoteClient::RemoteClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RemoteClient::~RemoteClient() { stop(); }
+
+Result<std::unique_ptr<RemoteClient>> RemoteClient::start(Kubeconfig config, ServedKinds served,
+                                                          RemoteOptions options, Entropy& entropy,
+                                                          const Clock& clock) {
+  const HttpsOptions https = options.https;
+  auto state = std::make_unique<State>(std::move(served), std::move(options), entropy, clock);
+  State& inner = *state;
+  // The thread's first tick may come before the pointer to it is set, but then there is nothing to
+  // send.
+  state->transport =
+      TRY(Transport::start(std::move(config), https, clock, [&inner] { return inner.tick(); }));
+  return std::unique_ptr<RemoteClient>(new RemoteClient(std::move(state)));
+}
+
+void RemoteClient::send(api::Request request, Done done) {
+  auto call = std::make_shared<State::Call>(State::Call{std::move(request), std::move(done)});
+  state_->transport->post([state = state_.get(), call] { state->accept(std::move(*call)); });
+}
+
+std::unique_ptr<Feed> RemoteClient::watch(const api::Kind& kind, std::function<void()> wake) {
+  auto queue = std::make_shared<FeedQueue>(std::move(wake));
+  if (state_->served.version_of(kind) == nullptr)
+    queue->set_synced();
+  else
+    state_->transport->post([state = state_.get(), &kind, queue] { state->add_feed(kind, queue); });
+  return std::make_unique<QueuedFeed>(std::move(queue));
+}
+
+std::vector<std::string> RemoteClient::troubles() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->troubles;
+}
+
+bool RemoteClient::drain(Duration patience) {
+  const auto done = std::make_shared<std::atomic<bool>>(false);
+  state_->transport->post([state = state_.get(), done] {
+    state->close();
+    *done = true;
+    state->set_in_flight(state->in_flight);  // whoever waits looks again
+  });
+  std::unique_lock lock(state_->mutex);
+  return state_->idle.wait_for(lock, patience, [&] { return *done && state_->in_flight == 0; });
+}
+
+void RemoteClient::stop() { state_->transport->stop(); }
+
+}  // namespace muster::client

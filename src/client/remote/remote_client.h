@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/entropy.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "client/client.h"
+#include "client/https/exchange.h"
+#include "client/kubeconfig.h"
+#include "client/remote/rate_limit.h"
+#include "client/remote/served_kinds.h"
+
+namespace muster::client {
+
+struct RemoteOptions {
+  HttpsOptions https = {};
+  // Upstream's scheduler asks no more than this; events have a bucket of their own.
+  RateLimit::Options rate = {.per_second = 50, .burst = 100};
+  std::size_t in_flight_max = 200;  // calls; watches are not counted
+  // Asked right before a write is sent, on the client's thread; false: the write fails instead.
+  // Empty: always.
+  std::function<bool()> may_write = {};
+};
+
+// A Kubernetes API server as components see it. One thread carries all calls and watches; a kind
+// is followed once, however many components watch it. Objects come in the shape of our newest
+// versions, whichever the server serves; kinds it does not serve are empty.
+class RemoteClient final : public Client {
+ public:
+  // `entropy` is used by the client's thread alone, for jitter. Both must outlive the client.
+  static Result<std::unique_ptr<RemoteClient>> start(Kubeconfig config, ServedKinds served,
+                                                     RemoteOptions options, Entropy& entropy,
+                                                     const Clock& clock);
+  ~RemoteClient() override;
+  RemoteClient(const RemoteClient&) = delete;
+  RemoteClient& operator=(const RemoteClient&) = delete;
+
+  void send(api::Request request, Done done) override;
+  std::unique_ptr<Feed> watch(const api::Kind& kind, std::function<void()> wake) override;
+
+  // What keeps feeds from being complete: "pods: pods is forbidden: …", in the order they were
+  // asked for. For people; any thread.
+  std::vector<std::string> troubles() const;
+
+  // Calls that are not sent yet fail, those under way may end; true if all have by then. Nothing is
+  // sent afterwards.
+  bool drain(Duration patience);
+  // Ends the thread; what is under way fails. No outcome and no wake comes after this.
+  void stop();
+
+ private:
+  struct State;
+  explicit RemoteClient(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::client

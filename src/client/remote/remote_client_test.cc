@@ -1,0 +1,299 @@
+#include "client/remote/remote_client.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <set>
+
+#include "server/http/testing.h"
+#include "server/loopback/loopback.h"
+
+// What components may rely on, whichever client they are given: the same tests over the in-process
+// loopback and over HTTPS.
+namespace muster::client {
+namespace {
+
+using api::kinds::node;
+using server::testing::Site;
+
+Kubeconfig config_for(const Site& site) {
+  Kubeconfig config;
+  config.context = "test";
+  config.server = fmt::format("https://127.0.0.1:{}", site.port);
+  config.certificate_authority = site.authority.certificate;
+  config.client_certificate = site.admin.certificate;
+  config.client_key = site.admin.private_key;
+  return config;
+}
+
+api::Json json(std::string_view text) { return api::parse_json(text).value().value; }
+
+Outcome call(Client& client, api::Request request) {
+  std::promise<Outcome> promise;
+  client.send(std::move(request), [&](Outcome outcome) { promise.set_value(std::move(outcome)); });
+  return promise.get_future().get();
+}
+
+Outcome create_node(Client& client, std::string_view name) {
+  return call(client, create_request(node(), "",
+                                     json(fmt::format(R"({{"metadata":{{"name":"{}"}}}})", name))));
+}
+
+// A feed, and what it has reported.
+struct Listener {
+  Listener(Client& client, const api::Kind& kind)
+      : feed(client.watch(kind, [this] {
+          const std::lock_guard lock(mutex);
+          woken = true;
+          wakes.notify_all();
+        })) {}
+
+  // Polls until `done`, waiting to be woken in between. False if that takes unreasonably long.
+  bool poll_until(const std::function<bool()>& done) {
+    while (true) {
+      Feed::Poll poll;
+      do {
+        std::vector<Event> events;
+        poll = feed->poll(events, 100);
+        for (const Event& event : events) {
+          constexpr std::string_view kSigns = "+~-";
+          told.push_back(kSigns[static_cast<std::size_t>(event.type)] + event.object->meta().name);
+          last = event.object;
+        }
+      } while (poll.more);
+      synced = poll.synced;
+      if (done()) return true;
+      std::unique_lock lock(mutex);
+      if (!wakes.wait_for(lock, std::chrono::seconds{30}, [this] { return woken; })) return false;
+      woken = false;
+    }
+  }
+  bool hears(std::string_view what) {
+    return poll_until([&] { return std::ranges::find(told, what) != told.end(); });
+  }
+  bool syncs() {
+    return poll_until([&] { return synced; });
+  }
+
+  std::vector<std::string> told;
+  api::ObjectPtr last;
+  bool synced = false;
+  std::mutex mutex;
+  std::condition_variable wakes;
+  bool woken = false;          // under mutex
+  std::unique_ptr<Feed> feed;  // last: it wakes the rest
+};
+
+enum class Way { Loopback, Remote };
+
+class ClientBehaviour : public testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Way::Loopback) {
+      loopback_ = std::make_unique<server::LoopbackClient>(
+          site_.core().server(),
+          api::User{.name = "kubernetes-admin", .groups = {"system:masters"}});
+      return;
+    }
+    remote_ =
+        RemoteClient::start(config_for(site_), ServedKinds::ours(), {.rate = {}}, entropy_, clock_)
+            .value();
+  }
+  Client& client() { return loopback_ != nullptr ? static_cast<Client&>(*loopback_) : *remote_; }
+
+  SystemClock clock_;
+  SystemEntropy entropy_;
+  Site site_;
+  std::unique_ptr<server::LoopbackClient> loopback_;
+  std::unique_ptr<RemoteClient> remote_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Clients, ClientBehaviour, testing::Values(Way::Loopback, Way::Remote),
+                         [](const auto& way) {
+                           return way.param == Way::Loopback ? "Loopback" : "Remote";
+                         });
+
+TEST_P(ClientBehaviour, AFeedTellsWhatIsThereThenWhatHappens) {
+  ASSERT_TRUE(create_node(client(), "a"));
+  Listener nodes(client(), node());
+  ASSERT_TRUE(nodes.syncs());
+  EXPECT_EQ(nodes.told, std::vector<std::string>{"+a"});
+  ASSERT_TRUE(create_node(client(), "b"));
+  ASSERT_TRUE(nodes.hears("+b"));
+  ASSERT_TRUE(call(client(), patch_request(node(), "", "a", "", api::PatchType::Merge,
+                                           json(R"({"metadata":{"labels":{"rack":"r1"}}})"))));
+  ASSERT_TRUE(nodes.hears("~a"));
+  EXPECT_EQ(nodes.last->meta().labels, (api::StringPairs{{"rack", "r1"}}));
+  EXPECT_GT(nodes.last->revision().value, 0);
+  ASSERT_TRUE(call(client(), delete_request(*nodes.last, std::nullopt)));
+  ASSERT_TRUE(nodes.hears("-a"));
+}
+
+TEST_P(ClientBehaviour, AnEmptyKindIsSynced) {
+  Listener nodes(client(), node());
+  EXPECT_TRUE(nodes.syncs());
+}
+
+TEST_P(ClientBehaviour, EveryFeedOfAKindHearsEverything) {
+  ASSERT_TRUE(create_node(client(), "a"));
+  Listener first(client(), node());
+  ASSERT_TRUE(first.syncs());
+  Listener second(client(), node());
+  ASSERT_TRUE(second.syncs());
+  EXPECT_EQ(second.told, std::vector<std::string>{"+a"});
+  ASSERT_TRUE(create_node(client(), "b"));
+  EXPECT_TRUE(first.hears("+b"));
+  EXPECT_TRUE(second.hears("+b"));
+  first.feed.reset();
+  ASSERT_TRUE(create_node(client(), "c"));
+  EXPECT_TRUE(second.hears("+c"));
+}
+
+TEST_P(ClientBehaviour, RefusalsComeInTheServersWords) {
+  ASSERT_TRUE(create_node(client(), "a"));
+  const Outcome again = create_node(client(), "a");
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().reason, Reason::AlreadyExists);
+  EXPECT_EQ(again.error().message, "nodes \"a\" already exists");
+}
+
+TEST_P(ClientBehaviour, ManyCallsAtOnceAllEnd) {
+  constexpr int kCalls = 1000;
+  std::atomic<int> succeeded = 0;
+  std::atomic<int> left = kCalls;
+  std::promise<void> all;
+  for (int i = 0; i < kCalls; ++i)
+    client().send(
+        create_request(node(), "", json(fmt::format(R"({{"metadata":{{"name":"n{}"}}}})", i))),
+        [&](const Outcome& outcome) {
+          if (outcome) ++succeeded;
+          if (--left == 0) all.set_value();
+        });
+  all.get_future().wait();
+  EXPECT_EQ(succeeded, kCalls);
+  Listener nodes(client(), node());
+  ASSERT_TRUE(nodes.syncs());
+  EXPECT_EQ(std::set(nodes.told.begin(), nodes.told.end()).size(), kCalls);
+}
+
+TEST_P(ClientBehaviour, ABindingNamesItsPodByUid) {
+  ASSERT_TRUE(create_node(client(), "a"));
+  const api::Kind& pods = api::kinds::pod();
+  const Outcome created =
+      call(client(), create_request(pods, "default",
+                                    json(R"({"metadata":{"name":"p"},"spec":{"containers":)"
+                                         R"([{"name":"main","image":"app"}]}})")));
+  ASSERT_TRUE(created) << created.error().message;
+  const api::ObjectPtr pod = std::get<api::ObjectAnswer>(created->what).object;
+  ASSERT_TRUE(call(client(), bind_request(*pod, "a")));
+  const Outcome again = call(client(), bind_request(*pod, "a"));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().reason, Reason::Conflict);
+  Listener heard(client(), pods);
+  ASSERT_TRUE(heard.syncs());
+  EXPECT_EQ(api::find_string(*heard.last->document().as_object().if_contains("spec"), "nodeName"),
+            "a");
+}
+
+// --- of the remote client alone ---
+
+class RemoteClientTest : public testing::Test {
+ protected:
+  std::unique_ptr<RemoteClient> start(const Site& site, RemoteOptions options = {},
+                                      ServedKinds served = ServedKinds::ours()) {
+    return RemoteClient::start(config_for(site), std::move(served), std::move(options), entropy_,
+                               clock_)
+        .value();
+  }
+  SystemClock clock_;
+  SystemEntropy entropy_;
+};
+
+TEST_F(RemoteClientTest, KindsThatAreNotServedAreEmptyAndBlockNobody) {
+  const Site site;
+  ServedKinds served = ServedKinds::ours();
+  served.remove(api::kinds::group_binding());
+  served.remove(api::kinds::composite_pod_group());
+  const auto client = start(site, {}, std::move(served));
+  Listener groups(*client, api::kinds::composite_pod_group());
+  EXPECT_TRUE(groups.syncs());
+  const Outcome bound =
+      call(*client, create_request(api::kinds::group_binding(), "default", api::JsonObject{}));
+  ASSERT_FALSE(bound);
+  EXPECT_EQ(bound.error().reason, Reason::NotFound);
+}
+
+TEST_F(RemoteClientTest, FindsOutWhatTheServerServes) {
+  const Site site;
+  HttpsClient https = HttpsClient::open(config_for(site), {}).value();
+  const Result<ServedKinds> served = ServedKinds::discover(https);
+  ASSERT_TRUE(served) << served.error().message;
+  for (const api::Kind* kind : api::all_kinds()) {
+    ASSERT_NE(served->version_of(*kind), nullptr) << kind->plural;
+    EXPECT_EQ(*served->version_of(*kind), kind->versions.front());
+  }
+}
+
+TEST_F(RemoteClientTest, NothingIsWrittenOnceTheLeaseMayBeLost) {
+  const Site site;
+  std::atomic<bool> leads = true;
+  const auto client = start(site, {.may_write = [&] { return leads.load(); }});
+  ASSERT_TRUE(create_node(*client, "a"));
+  leads = false;
+  const Outcome created = create_node(*client, "b");
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().reason, Reason::ServiceUnavailable);
+  Listener nodes(*client, node());  // reading goes on
+  ASSERT_TRUE(nodes.syncs());
+  EXPECT_EQ(nodes.told, std::vector<std::string>{"+a"});
+}
+
+TEST_F(RemoteClientTest, CallsToAServerThatIsAwayFailAndSaySo) {
+  auto site = std::make_unique<Site>();
+  const auto client = start(*site);
+  ASSERT_TRUE(create_node(*client, "a"));
+  Listener nodes(*client, node());
+  ASSERT_TRUE(nodes.syncs());
+  site->stop();
+  const Outcome created = create_node(*client, "b");
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().reason, Reason::ServiceUnavailable);
+}
+
+TEST_F(RemoteClientTest, DrainingLetsCallsEndAndSendsNoMore) {
+  const Site site;
+  const auto client = start(site, {.rate = {.per_second = 0.001, .burst = 1}});
+  std::promise<Outcome> sent;
+  std::promise<Outcome> waits;
+  const auto named = [](std::string_view name) {
+    return create_request(node(), "", json(fmt::format(R"({{"metadata":{{"name":"{}"}}}})", name)));
+  };
+  client->send(named("a"), [&](Outcome outcome) { sent.set_value(std::move(outcome)); });
+  client->send(named("b"), [&](Outcome outcome) { waits.set_value(std::move(outcome)); });
+  EXPECT_TRUE(client->drain(std::chrono::seconds{30}));
+  EXPECT_TRUE(sent.get_future().get());
+  EXPECT_FALSE(waits.get_future().get());
+  EXPECT_FALSE(create_node(*client, "c"));
+}
+
+TEST_F(RemoteClientTest, ATroubledFeedSaysWhy) {
+  const Site site;
+  Kubeconfig config = config_for(site);
+  config.client_certificate.clear();
+  config.client_key.clear();
+  const auto client =
+      RemoteClient::start(config, ServedKinds::ours(), {}, entropy_, clock_).value();
+  const auto feed = client->watch(node(), [] {});
+  std::vector<std::string> troubles;
+  for (int i = 0; i < 3000; ++i) {
+    troubles = client->troubles();
+    if (!troubles.empty() && troubles.front().find("forbidden") != std::string::npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  FAIL() << (troubles.empty() ? "no trouble" : troubles.front());
+}
+
+}  // namespace
+}  // namespace muster::client

@@ -1,0 +1,61 @@
+#include "client/remote/served_kinds.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "client/https/dialect.h"
+
+namespace muster::client {
+namespace {
+
+// The plurals of what one group and version serves; empty if it is not there.
+Result<std::set<std::string, std::less<>>> resources_of(HttpsClient& client, std::string_view group,
+                                                        std::string_view version) {
+  const HttpReply reply =
+      TRY(client.get(group.empty() ? fmt::format("/api/{}", version)
+                                   : fmt::format("/apis/{}/{}", group, version)));
+  std::set<std::string, std::less<>> plurals;
+  // 401 and 403 are the same for every group: it is better to say so than to find nothing.
+  if (reply.code == 401 || reply.code == 403) {
+    api::Request request;
+    request.kind = &api::kinds::node();
+    TRY(decode_reply(request, reply));
+  }
+  if (reply.code != 200) return plurals;
+  const api::ParsedJson parsed = TRY(api::parse_json(reply.body, api::Limits::of_answers()));
+  const api::JsonArray* const resources = api::find_array(parsed.value, "resources");
+  if (resources == nullptr) return plurals;
+  for (const api::Json& resource : *resources) plurals.emplace(api::find_string(resource, "name"));
+  return plurals;
+}
+
+}  // namespace
+
+ServedKinds ServedKinds::ours() {
+  ServedKinds served;
+  for (const api::Kind* kind : api::all_kinds()) served.set(*kind, kind->versions.front());
+  return served;
+}
+
+Result<ServedKinds> ServedKinds::discover(HttpsClient& client) {
+  ServedKinds served;
+  std::map<std::pair<std::string, std::string>, std::set<std::string, std::less<>>> asked;
+  for (const api::Kind* kind : api::all_kinds())
+    for (const std::string& version : versions_to_ask(*kind)) {
+      const auto [at, is_new] = asked.try_emplace({kind->group, version});
+      if (is_new) at->second = TRY(resources_of(client, kind->group, version));
+      if (!at->second.contains(kind->plural)) continue;
+      served.set(*kind, version);
+      break;
+    }
+  return served;
+}
+
+const std::string* ServedKinds::version_of(const api::Kind& kind) const {
+  const auto at = versions_.find(&kind);
+  return at == versions_.end() ? nullptr : &at->second;
+}
+
+}  // namespace muster::client

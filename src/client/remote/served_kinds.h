@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/kinds/kind.h"
+#include "base/result.h"
+#include "client/https/https_client.h"
+
+namespace muster::client {
+
+// Which kinds an API server serves, and in which version it is best asked for each.
+class ServedKinds {
+ public:
+  // Every kind we know in its preferred version: what our own server serves.
+  static ServedKinds ours();
+  // Asks the server, one small request for each group and version; blocks. Fails if it cannot be
+  // asked. A group that answers with an error counts as not served.
+  static Result<ServedKinds> discover(HttpsClient& client);
+
+  // Null if the server does not serve the kind.
+  const std::string* version_of(const api::Kind& kind) const;
+  void set(const api::Kind& kind, std::string version) { versions_[&kind] = std::move(version); }
+  void remove(const api::Kind& kind) { versions_.erase(&kind); }
+
+ private:
+  std::map<const api::Kind*, std::string> versions_;  // never iterated: the order is by address
+};
+
+}  // namespace muster::client

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <curl/curl.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "client/https/exchange.h"
+
+namespace muster::client {
+
+// The thread that talks to one API server: any number of requests under way, over one HTTP/2
+// connection where the server has it and a pool of HTTP/1.1 connections where it has not.
+class Transport {
+ public:
+  using Done = std::function<void(Result<HttpReply> reply)>;
+  // Called on the thread whenever something happened or its last deadline has come; returns the
+  // next.
+  using Tick = std::function<std::optional<Time>()>;
+
+  // `clock` must outlive it.
+  static Result<std::unique_ptr<Transport>> start(Kubeconfig config, HttpsOptions options,
+                                                  const Clock& clock, Tick tick);
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  // Any thread: has the task run on the thread, and then the tick.
+  void post(std::function<void()> task);
+  // Any thread: ends the thread. What is under way fails; tasks that were not run never are.
+  void stop();
+
+  // On the thread only. `done` comes later, on the thread. With a sink it is a stream, and has no
+  // time limit.
+  void perform(HttpCall call, Exchange::Sink sink, Done done);
+
+ private:
+  struct Transfer {
+    std::unique_ptr<Exchange> exchange;
+    Done done;
+  };
+  struct MultiDeleter {
+    void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+  };
+
+  Transport(Kubeconfig config, HttpsOptions options, const Clock& clock, Tick tick);
+
+  void run();
+  void run_tasks();
+  bool finish_transfers();
+  void fail_transfers();
+  int patience_ms(std::optional<Time> deadline) const;
+  std::unique_ptr<Exchange> take_exchange();
+
+  const Clock& clock_;
+  const Tick tick_;
+  Endpoint endpoint_;
+  std::unique_ptr<CURLM, MultiDeleter> multi_;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> tasks_;  // under mutex_, as is the next
+  bool stopping_ = false;
+
+  // Of the thread.
+  std::vector<Transfer> starting_;
+  std::map<CURL*, Transfer> transfers_;
+  std::vector<std::unique_ptr<Exchange>> idle_;
+
+  std::thread thread_;
+};
+
+}  // namespace muster::client
