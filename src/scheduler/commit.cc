@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "api/json.h"
+#include "api/views/pod_facts.h"
 #include "base/log.h"
 
 namespace muster::scheduler {
@@ -18,6 +20,17 @@ using api::ObjectPtr;
 
 // Larger trees are beyond what one GroupBinding takes.
 constexpr std::size_t kTreePodsMax = 10'000;
+
+// So often in a row a tree is tried again at once because something changed under it.
+constexpr int kConflictsMax = 10;
+
+// The plan of a tree that no GroupBinding can hold.
+void refuse_all(const Group& group, const std::string& message, Plan& plan) {
+  plan.groups.push_back({group.key, group.object, Outcome::Unresolvable, message, ""});
+  for (const PendingPod& pending : group.pods)
+    plan.refusals.push_back({pending.pod, Outcome::Unresolvable, message, {}});
+  for (const Group& child : group.children) refuse_all(child, message, plan);
+}
 
 }  // namespace
 
@@ -59,11 +72,37 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
       preemptions_(model, queue, report, calls, options.metrics),
       offers_group_bindings_(options.group_bindings) {}
 
+// What is more than one GroupBinding takes is never bound in parts that somebody needs together.
+// The pods of a single gang beyond its minimum can follow, though, and those of a Basic group need
+// nobody.
+std::optional<Plan> Commit::cut_to_one_binding(const Group& tree, const Plan& plan, Time now) {
+  if (!offers_group_bindings_ || plan.assignments.size() <= kTreePodsMax) return std::nullopt;
+  const bool is_leaf = tree.key.kind == GroupKind::PodGroup;
+  if (is_leaf && !tree.gang) return std::nullopt;
+  if (is_leaf && static_cast<std::size_t>(tree.minimum) <= kTreePodsMax) {
+    Plan first = plan;
+    first.assignments.resize(kTreePodsMax);
+    queue_.members_changed(tree.key, true, now);  // the others are tried again at once
+    return first;
+  }
+  Plan refused;
+  refused.steps = plan.steps;
+  refused.rows_read = plan.rows_read;
+  refuse_all(tree,
+             fmt::format("{} pods of the tree would have to be bound together, {} can be",
+                         plan.assignments.size(), kTreePodsMax),
+             refused);
+  return refused;
+}
+
 void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& decided, Time now) {
-  const std::optional<Plan> refused = reserve(decided);
-  const Plan& plan = refused ? *refused : decided;
   const auto* tree = std::get_if<Group>(&entity);
   const bool is_loose = tree != nullptr && model_.loose(tree->key);  // before it changes by this
+  std::optional<Plan> cut;
+  if (tree != nullptr && !is_loose) cut = cut_to_one_binding(*tree, decided, now);
+  const Plan& fitting = cut ? *cut : decided;
+  const std::optional<Plan> refused = reserve(fitting);
+  const Plan& plan = refused ? *refused : fitting;
   for (const Assignment& assignment : plan.assignments) {
     model_.assume(assignment.pod, assignment.node);
     // What an earlier attempt wanted to say must not overtake the binding.
@@ -162,20 +201,32 @@ void Commit::tree_refused(const TreeBinding& tree, const Error& error, Time now)
   if (unknown && offers_group_bindings_) return bind_one_by_one(tree, error, now);
   std::vector<std::string> waiting;
   std::vector<ObjectPtr> left;
+  bool is_explained = false;  // the watch has shown what changed
   for (const Assignment& assignment : tree.assignments) {
     const std::string& uid = assignment.pod->meta().uid;
     unreserve(uid);
     if (const std::string node = model_.assumed_node(uid); !node.empty())
       left.push_back(pod_on(assignment.pod, node));
-    if (model_.forget(*assignment.pod) != nullptr) waiting.push_back(uid);
+    const ObjectPtr newest = model_.forget(*assignment.pod);
+    if (newest != assignment.pod) is_explained = true;
+    if (newest != nullptr) waiting.push_back(uid);
   }
   preemptions_.forget_tree(tree.root);
-  queue_.tree_bind_failed(tree.root, waiting, now);
   const int times = ++refused_trees_[tree.root];
+  using Failure = SchedulingQueue::TreeFailure;
+  const bool is_conflict = error.reason == Reason::Conflict;
+  const Failure failure = !is_conflict                             ? Failure::Error
+                          : is_explained && times <= kConflictsMax ? Failure::Outdated
+                                                                   : Failure::Conflict;
+  queue_.tree_bind_failed(tree.root, waiting, failure, now);
   log(LogLevel::Info, "binding {}/{} was refused: {}", tree.root.name_space, tree.root.name,
       error.message);
   if (error.reason != Reason::Conflict || times > 1) report_refused_tree(tree, error, now);
-  for (const ObjectPtr& pod : left) queue_.wake(room_made(pod), now);
+  // One event per node and kind of pod: hints cannot tell the others apart.
+  std::set<std::pair<std::string_view, std::uint64_t>> made;
+  for (const ObjectPtr& pod : left)
+    if (made.emplace(api::view_of(pod).node_name, api::view_of(pod).needs_hash).second)
+      queue_.wake(room_made(pod), now);
 }
 
 void Commit::report_refused_tree(const TreeBinding& tree, const Error& error, Time now) {

@@ -70,6 +70,7 @@ class Commit {
   void preparation_failed(const PreparedBatch& batch, const Preparer::Failure& failure, Time now);
 
   // commit.cc
+  std::optional<Plan> cut_to_one_binding(const Group& tree, const Plan& plan, Time now);
   bool goes_together(const Plan& plan, bool is_loose) const;
   TreeBinding tree_of(const Plan& plan);
   void bound(const Assignment& assignment, Time now);

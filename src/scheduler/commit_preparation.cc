@@ -101,7 +101,7 @@ void Commit::preparation_failed(const PreparedBatch& batch, const Preparer::Fail
                     failure.message, now);
   }
   if (batch.ordered) {
-    queue_.tree_bind_failed(batch.tree->root, waiting, now);
+    queue_.tree_bind_failed(batch.tree->root, waiting, SchedulingQueue::TreeFailure::Error, now);
     report_.tree_refused(*batch.tree, failure.message, now);
   } else {
     for (const std::string& uid : waiting) queue_.bind_failed(uid, now);

@@ -37,17 +37,33 @@ struct Scheduler::State {
   State(SchedulerOptions options_given, Send send)
       : options(std::move(options_given)),
         model(options.profiles, {.gates = options.gates}),
-        queue({.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
-               .rest_max = options.rest_max},
-              model,
-              [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
-                return model.profile_of(pod).could_help(plugin, pod, event);
-              }),
+        queue(
+            {.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
+             .rest_max = options.rest_max},
+            model,
+            [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
+              return could_help(plugin, pod, event);
+            },
+            [this](std::string_view plugin, Resource resource, Action action) {
+              return std::ranges::any_of(model.profiles().all(), [&](const Profiles::Named& named) {
+                return named.profile.listens(plugin, resource, action);
+              });
+            }),
         calls(std::move(send), options.metrics),
         metrics(options.metrics, options.profiles.first().scheduler_name, options.stopwatch),
         report(options, model, calls),
         commit(options, model, queue, report, calls),
         intake(model, queue, commit, report) {}
+
+  // A freed node that still has no room for a single such pod helps neither it nor its group.
+  bool could_help(std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
+    if (!model.profile_of(pod).could_help(plugin, pod, event)) return false;
+    if (plugin != "NodeResourcesFit" || event.resource != Resource::AssignedPod) return true;
+    model.nominations().count_nobody();  // who counts depends on who is tried
+    const ObjectPtr& freed = event.before != nullptr ? event.before : event.after;
+    return freed == nullptr || view_of(freed).node_name.empty() ||
+           model.has_room(view_of(freed).node_name, pod);
+  }
 
   void attempt(const SchedulingQueue::Popped& entity, Time now) {
     ++attempts;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "scheduler/cycle/attempt.h"
+#include "scheduler/groups/cluster_model.h"
 #include "scheduler/plugins/plugin_registry.h"
 
 namespace muster::scheduler {
@@ -104,12 +106,18 @@ class World {
     nodes.erase(name);
     tell(Event::Type::Deleted, last);
   }
+  // A minimum of 0: a Basic group.
   void gang(const std::string& name, int minimum) {
-    tell(Event::Type::Added,
-         parse(api::kinds::pod_group(),
-               fmt::format(R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"uid-{}"}},)"
-                           R"("spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
-                           name, name, minimum)));
+    gangs[name] = minimum;
+    tell(Event::Type::Added, gang_object(name, minimum));
+  }
+  static api::ObjectPtr gang_object(const std::string& name, int minimum) {
+    const std::string policy =
+        minimum == 0 ? R"("basic":{})" : fmt::format(R"("gang":{{"minCount":{}}})", minimum);
+    return parse(api::kinds::pod_group(),
+                 fmt::format(R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"uid-{}"}},)"
+                             R"("spec":{{"schedulingPolicy":{{{}}}}}}})",
+                             name, name, policy));
   }
   void synced() { scheduler.apply(client::Synced{}, now); }
 
@@ -187,6 +195,7 @@ class World {
   std::deque<Call> calls;
   std::map<std::string, PodText> pods;
   std::map<std::string, NodeText> nodes;
+  std::map<std::string, int> gangs;
   Scheduler scheduler;
 
  private:
@@ -594,6 +603,77 @@ TEST(Scheduler, TheSameInputsGiveTheSameRequests) {
     const auto once = made_up_day(seed);
     EXPECT_GT(once.size(), 20U);
     EXPECT_EQ(once, made_up_day(seed));
+  }
+}
+
+// --- nobody is forgotten ---
+
+// What a fresh look at all objects would place; empty if nothing.
+std::string placeable(const World& world) {
+  ClusterModel model(default_profile(), {});
+  for (const auto& [name, text] : world.nodes) model.put(node_object(name, text));
+  for (const auto& [name, minimum] : world.gangs) model.put(World::gang_object(name, minimum));
+  for (const auto& [name, text] : world.pods) model.put(pod_object(name, text));
+  for (const api::ObjectPtr& pod : model.lone(PodRole::Waiting))
+    if (!attempt(model, pod).assignments.empty()) return pod->meta().name;
+  for (const GroupKey& root : model.roots())
+    if (model.runnable(root) && !attempt(model, root).assignments.empty()) return root.name;
+  return {};
+}
+
+// One thing that may happen. Most of it frees room, makes nodes acceptable or changes a group.
+void happen(World& world, std::mt19937& random) {
+  const auto below = [&random](std::uint32_t bound) { return random() % bound; };
+  const std::string pod = "p" + std::to_string(below(60));
+  const std::string node = "n" + std::to_string(below(5));
+  const std::string group = "g" + std::to_string(below(6));
+  switch (below(8)) {
+    case 0:
+    case 1:
+    case 2:
+      if (!world.pods.contains(pod))
+        world.pod(pod, {.cpu = std::to_string(1 + below(3)),
+                        .gate = below(10) == 0 ? "wait" : "",
+                        .group = below(3) == 0 ? "" : group});
+      break;
+    case 3:
+    case 4:
+      if (world.pods.contains(pod)) world.delete_pod(pod);
+      break;
+    case 5:
+      if (const auto at = world.pods.find(pod); at != world.pods.end()) {
+        PodText text = at->second;
+        text.gate.clear();
+        if (!text.node.empty() && below(2) == 0)
+          text.phase = below(3) == 0 ? "Failed" : "Succeeded";
+        if (!text.node.empty() && below(4) == 0) text.terminating = true;
+        world.pod(pod, text);
+      }
+      break;
+    case 6: world.gang(group, static_cast<int>(below(5))); break;
+    default:
+      if (world.nodes.contains(node) && below(3) == 0)
+        world.delete_node(node);
+      else
+        world.node(node, {.cpu = std::to_string(1 + below(6)), .cordoned = below(4) == 0});
+      break;
+  }
+}
+
+// After any sequence of events, when everything that is due was tried, nothing is left that a fresh
+// attempt would place: every wake-up came. No time passes, so that no flush helps.
+TEST(Scheduler, WhatAFreshAttemptWouldPlaceIsNeverLeftResting) {
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    World world({.group_bindings = seed % 2 == 0});
+    world.synced();
+    for (int step = 0; step < 150; ++step) {
+      happen(world, random);
+      if (random() % 2 == 0) continue;
+      world.settle();
+      ASSERT_EQ(placeable(world), "") << "after step " << step;
+    }
   }
 }
 

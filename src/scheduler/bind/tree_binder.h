@@ -47,7 +47,7 @@ api::Request tree_binding_request(const TreeBinding& tree);
 class TreeBinder {
  public:
   struct Options {
-    std::size_t pods_in_flight_max = 10'000;
+    std::size_t pods_in_flight_max = 40'000;  // several of the largest trees
   };
   // How it ended: without an error the server has accepted it. `tree` holds what is still ours to
   // tell about; after an error also what waited behind it.

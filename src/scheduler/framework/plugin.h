@@ -42,6 +42,9 @@ class Hints {
  public:
   virtual ~Hints() = default;
   virtual bool could_help(const api::Object& pod, const ClusterEvent& event) const = 0;
+  // Whether could_help says yes to anybody for such an event, by its resource and action alone.
+  // What nobody listens to costs nothing, however many pods wait.
+  virtual bool listens(Resource, Action) const { return true; }
 };
 
 }  // namespace muster::scheduler

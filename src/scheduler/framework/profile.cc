@@ -59,10 +59,18 @@ std::optional<std::string_view> Profile::gated_by(const api::Object& pod) const 
   return std::nullopt;
 }
 
+bool Profile::listens(std::string_view plugin, Resource resource, Action action) const {
+  for (const Entry<Hints>& hints : hints_)
+    if (hints.name == plugin) return hints.plugin->listens(resource, action);
+  return true;
+}
+
 bool Profile::could_help(std::string_view plugin, const api::Object& pod,
                          const ClusterEvent& event) const {
   for (const Entry<Hints>& hints : hints_)
-    if (hints.name == plugin) return hints.plugin->could_help(pod, event);
+    if (hints.name == plugin)
+      return hints.plugin->listens(event.resource, event.action) &&
+             hints.plugin->could_help(pod, event);
   return true;
 }
 

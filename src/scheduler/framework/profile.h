@@ -108,6 +108,8 @@ class Profile {
   // profile, or has no opinion, says yes to everything: waking in vain costs an attempt, sleeping
   // on costs the pod.
   bool could_help(std::string_view plugin, const api::Object& pod, const ClusterEvent& event) const;
+  // The same for any pod; false only if could_help is false for all of them.
+  bool listens(std::string_view plugin, Resource resource, Action action) const;
 
   const std::vector<Entry<Filter>>& filters() const { return filters_; }
   const std::vector<Entry<Score>>& scores() const { return scores_; }

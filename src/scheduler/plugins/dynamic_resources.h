@@ -13,6 +13,7 @@ class DynamicResources final : public Filter, public Hints {
   std::unique_ptr<FilterPass> prepare_filter(const PodClass& pods,
                                              const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource, Action) const override { return false; }
 };
 
 }  // namespace muster::scheduler

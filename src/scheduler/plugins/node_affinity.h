@@ -26,6 +26,10 @@ class NodeAffinity final : public Filter, public Score, public Hints {
   std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
                                            const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource resource, Action action) const override {
+    return resource == Resource::Node &&
+           (action == Action::Add || action == Action::UpdateNodeLabel);
+  }
 
  private:
   bool accepts(const api::Object& pod, const api::Object& node) const;

@@ -44,6 +44,13 @@ class NodeResourcesFit final : public Filter, public Score, public Hints {
   std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
                                            const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource resource, Action action) const override {
+    if (resource == Resource::Node)
+      return action == Action::Add || action == Action::UpdateNodeAllocatable;
+    if (resource == Resource::TargetPod) return action == Action::UpdatePodScaleDown;
+    return resource == Resource::AssignedPod &&
+           (action == Action::Delete || action == Action::UpdatePodScaleDown);
+  }
 
  private:
   NodeResourcesFitArgs args_;

@@ -10,6 +10,7 @@ class SchedulingGates final : public Gate, public Hints {
   static constexpr std::string_view kName = "SchedulingGates";
   std::optional<std::string> holds_back(const api::Object& pod) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource resource, Action) const override { return resource == Resource::TargetPod; }
 };
 
 }  // namespace muster::scheduler

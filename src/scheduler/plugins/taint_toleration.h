@@ -13,6 +13,11 @@ class TaintToleration final : public Filter, public Score, public Hints {
   std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
                                            const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource resource, Action action) const override {
+    if (resource == Resource::TargetPod) return action == Action::UpdatePodToleration;
+    return resource == Resource::Node &&
+           (action == Action::Add || action == Action::UpdateNodeTaint);
+  }
 };
 
 }  // namespace muster::scheduler

@@ -9,7 +9,7 @@ namespace muster::scheduler {
 
 struct BackoffOptions {
   Duration initial = std::chrono::seconds{1};
-  Duration max = std::chrono::seconds{10};  // of a lone pod; 0: never back off
+  Duration max = std::chrono::seconds{10};  // 0: never back off
 };
 
 // How often in a row an entity was turned away. Errors outweigh rejections while there are any.
@@ -20,9 +20,9 @@ struct Failures {
   std::int32_t count() const { return errors > 0 ? errors : rejections; }
 };
 
-// How long to wait after `failures` in a row: doubles from `initial` up to `max`, or up to max *
-// sqrt(pods) for a group. 0 without failures.
-Duration backoff_duration(const BackoffOptions& options, std::int32_t failures, std::size_t pods);
+// How long to wait after `failures` in a row: doubles from `initial` up to `max`. 0 without
+// failures. The same for a group: what a large one costs is its own matter (next_costly_turn).
+Duration backoff_duration(const BackoffOptions& options, std::int32_t failures);
 
 // Backoff is counted in whole seconds, as upstream does where pods may be popped from it: entities
 // that expire within one second become runnable together, in the order of the queue and not of

@@ -10,34 +10,26 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-std::vector<std::int64_t> seconds_after(int failures, std::size_t pods,
-                                        BackoffOptions options = {}) {
+std::vector<std::int64_t> seconds_after(int failures, BackoffOptions options = {}) {
   std::vector<std::int64_t> out;
   for (int count = 1; count <= failures; ++count)
-    out.push_back(
-        std::chrono::duration_cast<seconds>(backoff_duration(options, count, pods)).count());
+    out.push_back(std::chrono::duration_cast<seconds>(backoff_duration(options, count)).count());
   return out;
 }
 
 // As upstream counts.
 TEST(Backoff, DoublesUpToTheMaximum) {
-  EXPECT_EQ(seconds_after(6, 1), (std::vector<std::int64_t>{1, 2, 4, 8, 10, 10}));
-}
-
-// The ceiling of 100 pods is 100 s, reached at the 8th rejection.
-TEST(Backoff, ScalesTheMaximumWithTheSquareRootOfTheGroup) {
-  EXPECT_EQ(seconds_after(9, 100), (std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 64, 100, 100}));
-  EXPECT_EQ(backoff_duration({}, 20, 2), Duration{14'142'135});
+  EXPECT_EQ(seconds_after(6), (std::vector<std::int64_t>{1, 2, 4, 8, 10, 10}));
 }
 
 TEST(Backoff, IsZeroWithoutFailuresOrWhenDisabled) {
-  EXPECT_EQ(backoff_duration({}, 0, 5), Duration::zero());
-  EXPECT_EQ(backoff_duration({.initial = seconds{1}, .max = seconds{0}}, 3, 1), Duration::zero());
+  EXPECT_EQ(backoff_duration({}, 0), Duration::zero());
+  EXPECT_EQ(backoff_duration({.initial = seconds{1}, .max = seconds{0}}, 3), Duration::zero());
 }
 
 TEST(Backoff, SurvivesAbsurdCounts) {
-  EXPECT_EQ(backoff_duration({}, 64, 1), seconds{10});
-  EXPECT_EQ(backoff_duration({}, 2'000'000'000, 1), seconds{10});
+  EXPECT_EQ(backoff_duration({}, 64), seconds{10});
+  EXPECT_EQ(backoff_duration({}, 2'000'000'000), seconds{10});
 }
 
 TEST(Backoff, CountsWholeSeconds) {

@@ -174,6 +174,28 @@ TEST_F(Groups, ATreeThatIsRefusedAsAWholeFailsOnce) {
   EXPECT_EQ(queue_.counts().gated, 1U);
 }
 
+// B15: the watch shows what the server objected to; there is nothing to wait for after that.
+TEST_F(Groups, AConflictIsTriedAgainAsSoonAsItIsExplained) {
+  put_group("g", 2);
+  for (const char* pod : {"a", "b"}) put(pod, {.group = "g"});
+  ASSERT_EQ(pop(), "g:a,b");
+  place_group("g", {"a", "b"});
+  fail_tree_binding("g", {"a", "b"}, TreeFailure::Conflict);
+  node_added();
+  EXPECT_EQ(pop(), "") << "that explains nothing";
+  put("a", {.group = "g"});
+  ASSERT_EQ(pop(), "g:a,b");
+  place_group("g", {"a", "b"});
+  fail_tree_binding("g", {"a", "b"}, TreeFailure::Conflict);
+  put("a", {.group = "g"});
+  EXPECT_EQ(pop(), "") << "the second in a row waits";
+  now_ += seconds{4};
+  ASSERT_EQ(pop(), "g:a,b");
+  place_group("g", {"a", "b"});
+  fail_tree_binding("g", {"a", "b"}, TreeFailure::Outdated);
+  EXPECT_EQ(pop(), "g:a,b");
+}
+
 TEST_F(Groups, LeftoversRestAndNewcomersAreTriedAtOnce) {
   put_group("g", 1);
   put("a", {.group = "g"});

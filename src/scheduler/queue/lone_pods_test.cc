@@ -35,6 +35,18 @@ TEST_F(LonePods, RestUntilAnEventCouldHelp) {
   EXPECT_EQ(pop(), "a");
 }
 
+// B2: however many wait, an event that concerns none of the plugins asks about nobody.
+TEST_F(LonePods, AreNotAskedAboutEventsThatNobodyListensTo) {
+  for (int i = 0; i < 100; ++i)
+    put(fmt::format("p{}", i), {.class_hash = static_cast<std::uint64_t>(i + 1)});
+  for (std::string next = pop(); !next.empty(); next = pop()) refuse(next, {"Taint"});
+  asked_ = 0;
+  pod_deleted();
+  EXPECT_EQ(asked_, 0);
+  node_added();
+  EXPECT_EQ(asked_, 100);
+}
+
 TEST_F(LonePods, AreTakenFromBackoffWhenNothingElseIsActive) {
   put("a");
   EXPECT_EQ(pop(), "a");

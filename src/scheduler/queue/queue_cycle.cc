@@ -12,6 +12,12 @@ bool is_constrained(const Group& group) {
   return !group.topology_key.empty() || std::ranges::any_of(group.children, is_constrained);
 }
 
+// Rows of the node table that are read in the time of one step of the search.
+constexpr std::uint64_t kRowsPerStep = 32;
+
+// A group with more kinds of refused pods than this waits for any room that is made.
+constexpr std::size_t kKindsMax = 64;
+
 // Whether the refusal itself says what could help; otherwise time alone decides.
 bool waits_for_events(Outcome outcome) {
   return outcome == Outcome::Unschedulable || outcome == Outcome::Unresolvable;
@@ -44,7 +50,7 @@ void SchedulingQueue::move_expired(Time now) {
     while (!heap->empty() && !backing_off((*heap->begin())->expires, now))
       move(**heap->begin(), Place::Active);
   while (!resting_.empty() && resting_.first().rest_since + options_.rest_max <= now)
-    wake_entity(resting_.first(), now);
+    flush(resting_.first(), now);
 }
 
 PendingPod SchedulingQueue::start_attempt(Pod& pod) {
@@ -74,11 +80,28 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
     return start_attempt(*entity.pod);
   }
 
+  return pop_tree(entity, now);
+}
+
+Group SchedulingQueue::pop_tree(Entity& entity, Time now) {
   CHECK(entity.popped.empty());
+  std::map<GroupKey, std::uint64_t> classes;  // by leaf: its pods, summed
   Group root = model_.build(*entity.root, [&](const GroupKey& leaf, std::vector<PendingPod>& out) {
-    fill_leaf(entity, leaf, out);
+    classes[leaf] = fill_leaf(entity, leaf, out);
   });
   entity.constrained = is_constrained(root);
+  const std::uint64_t shape =
+      shape_of(root, entity.sequence,
+               {.pods_of = [&](const GroupKey& leaf) { return classes[leaf]; },
+                .is_pinned =
+                    [&](const GroupKey& leaf) {
+                      return model_.count(leaf, PodRole::Running) > 0 ||
+                             model_.count(leaf, PodRole::Succeeded) > 0;
+                    }});
+  if (shape != entity.shape) {
+    end_speech(entity, now);  // of what it was
+    entity.shape = shape;
+  }
   return root;
 }
 
@@ -89,11 +112,12 @@ bool SchedulingQueue::is_queued_wrong(const Entity& entity) const {
 }
 
 // The waiting pods of a leaf in upstream's order: those that were tried more often go first, so
-// that a leaf with too many pods does not start over with others each time.
-void SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
-                                std::vector<PendingPod>& out) {
+// that a leaf with too many pods does not start over with others each time. Returns the sum of
+// their classes, or 0 if one is like no other.
+std::uint64_t SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
+                                         std::vector<PendingPod>& out) {
   const auto at = pending_.find(leaf);
-  if (at == pending_.end()) return;
+  if (at == pending_.end()) return 0;
   std::vector<Pod*> pods;
   for (Pod* pod : at->second)
     if (pod->state == State::Waiting && pod->lone == nullptr) pods.push_back(pod);
@@ -104,10 +128,15 @@ void SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
     return a->facts.pod->meta().name < b->facts.pod->meta().name;
   });
   out.reserve(pods.size());
+  std::uint64_t sum = 0;
+  bool are_classed = true;
   for (Pod* pod : pods) {
     out.push_back(start_attempt(*pod));
     entity.popped.push_back(pod->uid);
+    are_classed = are_classed && pod->facts.class_hash != 0 && out.back().nominated.empty();
+    sum += spread_bits(pod->facts.class_hash);
   }
+  return are_classed ? sum : 0;
 }
 
 // --- Finish ---
@@ -120,8 +149,9 @@ void SchedulingQueue::finish(const Popped& entity, const Plan& plan, Time now) {
   for (const Refusal& refusal : plan.refusals) refused(refusal, holds, now);
   if (single != nullptr && single->state == State::InFlight)  // the plan did not mention it
     refused({single->facts.pod, Outcome::Unschedulable, "", {}}, holds, now);
-  if (group != nullptr && is_popped_whole(*group))
-    finish_group(group->key, refusal_of_root(plan), holds, now);
+  if (group == nullptr || !is_popped_whole(*group)) return;
+  groups_.at(group->key)->cost = plan.steps + plan.rows_read / kRowsPerStep;
+  finish_group(group->key, refusal_of_root(plan), holds, now);
 }
 
 SchedulingQueue::EntityKey SchedulingQueue::key_of(const Popped& entity) const {
@@ -185,7 +215,7 @@ void SchedulingQueue::refused(const Refusal& refusal, bool holds, Time now) {
 
 // Counts a failure and starts its backoff. A rejection ends a row of errors: the server answers
 // again.
-void SchedulingQueue::fail(Entity& entity, bool is_error, std::size_t pods, Time now) {
+void SchedulingQueue::fail(Entity& entity, bool is_error, Time now) {
   if (is_error) {
     ++entity.failures.errors;
   } else {
@@ -193,8 +223,7 @@ void SchedulingQueue::fail(Entity& entity, bool is_error, std::size_t pods, Time
     entity.failures.errors = 0;
   }
   entity.timestamp = now;
-  entity.expires =
-      backoff_expiry(now, backoff_duration(options_.backoff, entity.failures.count(), pods));
+  entity.expires = backoff_expiry(now, backoff_duration(options_.backoff, entity.failures.count()));
   if (options_.backoff.max <= Duration::zero()) entity.expires = Time::min();
 }
 
@@ -207,7 +236,7 @@ void SchedulingQueue::refused_lone(Pod& pod, Outcome outcome, bool holds, Time n
   const bool waits = waits_for_events(outcome);
   const bool helped = waits && helped_in_flight(entity, pod, entity.priority);
   end_flight(entity);
-  fail(entity, outcome == Outcome::Error, 1, now);
+  fail(entity, outcome == Outcome::Error, now);
   if (holds) {
     end_release(entity, true, now);
     return hold(entity, now);
@@ -251,6 +280,7 @@ struct SchedulingQueue::Returned {
 SchedulingQueue::Returned SchedulingQueue::collect_returned(Entity& entity) {
   Returned returned;
   const Pod* unexplained = nullptr;
+  std::set<std::pair<std::size_t, std::uint64_t>> known;  // plugins, class
   for (const std::string& uid : std::exchange(entity.popped, {})) {
     Pod* pod = find(uid);
     if (pod == nullptr) continue;
@@ -263,11 +293,9 @@ SchedulingQueue::Returned SchedulingQueue::collect_returned(Entity& entity) {
       if (unexplained == nullptr) unexplained = pod;
       continue;
     }
-    const bool is_known = std::ranges::any_of(returned.kinds, [&](const Pod* kind) {
-      return kind->refused_by == pod->refused_by &&
-             kind->facts.class_hash == pod->facts.class_hash && pod->facts.class_hash != 0;
-    });
-    if (!is_known) returned.kinds.push_back(pod);
+    const WaitClassKey key = resting_.key_of(*pod, 0);
+    if (pod->facts.class_hash == 0 || known.emplace(key.plugins_rank, key.class_hash).second)
+      returned.kinds.push_back(pod);
   }
   // Pods that fit while the group did not know no reason; those that did not fit speak for them.
   if (returned.kinds.empty() && unexplained != nullptr) returned.kinds.push_back(unexplained);
@@ -288,26 +316,32 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> 
   end_flight(entity);
   const GroupSpec* still = forest_.root_of(root);
   if (still == nullptr || still->key != root) {
+    end_speech(entity, now);
     groups_.erase(at);
     return;
   }
   entity.priority = still->priority;
   if (refusal) {
-    fail(entity, *refusal == Outcome::Error, returned.pods, now);
+    fail(entity, *refusal == Outcome::Error, now);
   } else {
     // What is left over starts to count again, and keeps its turn. Errors are forgiven when a
     // member is bound.
     entity.failures.rejections = returned.pods > 0 ? 1 : 0;
     entity.expires = Time::min();
   }
+  if (!refusal || refusal == Outcome::Error) end_speech(entity, now);
   update_loose_tree(entity, root, helped, now);
-  if (entity.is_loose) return;
+  if (entity.is_loose) return end_speech(entity, now);
   if (!model_.runnable(root)) {
+    end_speech(entity, now);
     const bool pending = forest_.has_pending(root);
     return move(entity, pending ? Place::Gated : Place::Nowhere);
   }
   if (returned.pods == 0) return enter(entity, now);  // only pods that joined in flight
-  if (holds) return hold(entity, now);
+  if (holds) {
+    end_speech(entity, now);  // its peers may have victims of their own
+    return hold(entity, now);
+  }
   if (refusal == Outcome::Error) return enter_after_error(entity, now);
   rest_group(entity, returned, now);
   if (helped) wake_entity(entity, now);
@@ -317,8 +351,13 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> 
 // it. One that must share a domain also waits for new domains, which no plugin asks for.
 void SchedulingQueue::rest_group(Entity& entity, const Returned& returned, Time now) {
   rest(entity, now);
-  for (const Pod* pod : returned.kinds)
-    resting_.join(entity, resting_.key_of(*pod, entity.priority), pod->facts.pod);
+  if (returned.kinds.size() > kKindsMax) {
+    resting_.join(entity, resting_.key_of(resting_.intern({}), entity.priority),
+                  returned.kinds.front()->facts.pod);
+  } else {
+    for (const Pod* pod : returned.kinds)
+      resting_.join(entity, resting_.key_of(*pod, entity.priority), pod->facts.pod);
+  }
   const PluginSet* topology = resting_.intern({std::string(kTopologyPlugin)});
   const bool is_joined = std::ranges::any_of(
       returned.kinds, [&](const Pod* pod) { return pod->refused_by == topology; });
@@ -350,7 +389,7 @@ bool SchedulingQueue::return_to_waiting(std::string_view uid, Time now) {
 void SchedulingQueue::fail_alone(Pod& pod, Time now) {
   end_release(*pod.lone, true, now);
   move(*pod.lone, Place::Nowhere);
-  fail(*pod.lone, true, 1, now);
+  fail(*pod.lone, true, now);
   set_lone(pod, {}, now);
 }
 
@@ -374,14 +413,15 @@ void SchedulingQueue::bind_failed(std::string_view uid, Time now) {
   // it. A tree that is active is tried anyway.
   if (entity.place == Place::Active) return;
   move(entity, Place::Nowhere);
-  fail(entity, true, 1, now);
+  end_speech(entity, now);
+  fail(entity, true, now);
   requeue_group(entity, true, now);
 }
 
 // The members come back together and the tree fails once, with a backoff for all of them, also if
 // it was active: trying the rest of it at once would split what belongs together.
 void SchedulingQueue::tree_bind_failed(const GroupKey& root, std::span<const std::string> uids,
-                                       Time now) {
+                                       TreeFailure failure, Time now) {
   std::size_t returned = 0;
   for (const std::string& uid : uids) returned += return_to_waiting(uid, now) ? 1U : 0U;
   const auto at = groups_.find(root);
@@ -396,8 +436,14 @@ void SchedulingQueue::tree_bind_failed(const GroupKey& root, std::span<const std
   if (returned == 0 || !is_idle || at->second->is_loose) return touch(root, true, now);
   Entity& entity = *at->second;
   move(entity, Place::Nowhere);
-  fail(entity, true, returned, now);
+  end_speech(entity, now);
+  if (failure == TreeFailure::Outdated)
+    entity.expires = Time::min();
+  else
+    fail(entity, true, now);
   requeue_group(entity, true, now);
+  // Only once in a row: our own reports on it are changes, too.
+  entity.awaits_news = failure == TreeFailure::Conflict && entity.failures.errors == 1;
 }
 
 }  // namespace muster::scheduler

@@ -63,6 +63,9 @@ struct QueueEntity {
   std::vector<std::string> popped;  // uids, in flight
   bool changed_in_flight = false;   // the tree changed since the pop, in a way that could help it
   bool constrained = false;         // some group of the tree has a topology key
+  std::uint64_t shape = 0;          // of a tree, as it was popped last (peer_trees.h)
+  std::uint64_t cost = 0;           // of the last attempt at a tree, in steps
+  bool awaits_news = false;         // in ErrorBackoff, until something about the tree changes
 
   // Of a tree: whether it is loose, as far as its pods in the queue know.
   bool is_loose = false;

@@ -24,7 +24,10 @@ void SchedulingQueue::move(Entity& entity, Place place) {
     case Place::Active: remove(active_); break;
     case Place::Backoff: remove(backoff_); break;
     case Place::ErrorBackoff: remove(error_backoff_); break;
-    case Place::Resting: resting_.erase(entity); break;
+    case Place::Resting:
+      resting_.erase(entity);
+      if (entity.root) peers_.wakes(entity);
+      break;
   }
   entity.place = place;
   switch (place) {
@@ -37,7 +40,10 @@ void SchedulingQueue::move(Entity& entity, Place place) {
     case Place::Active: insert(active_); break;
     case Place::Backoff: insert(backoff_); break;
     case Place::ErrorBackoff: insert(error_backoff_); break;
-    case Place::Resting: resting_.insert(entity); break;
+    case Place::Resting:
+      resting_.insert(entity);
+      if (entity.root) peers_.rests(entity);
+      break;
   }
 }
 
@@ -112,15 +118,63 @@ void SchedulingQueue::rest(Entity& entity, Time now) {
   move(entity, Place::Resting);
 }
 
-// An event could help it: it leaves its rest. A group need not wait out a backoff that grew with
-// its size.
+// An event could help it: it leaves its rest. A group need not wait out a backoff that grew, but it
+// waits for its turn if its attempts cost much.
 void SchedulingQueue::wake_entity(Entity& entity, Time now) {
   CHECK(entity.place == Place::Resting);
   move(entity, Place::Nowhere);
-  if (entity.root)
+  if (entity.root) {
     entity.expires = std::min(
-        entity.expires, backoff_expiry(entity.timestamp, backoff_duration(options_.backoff, 1, 1)));
+        entity.expires, backoff_expiry(entity.timestamp, backoff_duration(options_.backoff, 1)));
+    entity.expires = std::max(entity.expires, next_costly_turn(entity.cost, now));
+  }
   move(entity, backing_off(entity.expires, now) ? Place::Backoff : Place::Active);
+}
+
+// Trees whose attempts cost much share a part of the scheduler's time among them, however many they
+// are: each gets a turn that is as long as its last attempt times kCostlyShare. Whoever comes new,
+// or is cheap, is tried before them.
+Time SchedulingQueue::next_costly_turn(std::uint64_t cost, Time now) {
+  constexpr std::uint64_t kCheap = 2'000;  // steps, of about a microsecond each
+  constexpr std::uint64_t kCostlyShare = 4;
+  constexpr std::uint64_t kTurnMax = 10'000'000;
+  if (cost <= kCheap) return Time::min();
+  const Time turn = std::max(costly_until_, now);
+  const std::chrono::microseconds pause{
+      static_cast<std::int64_t>(std::min(cost * kCostlyShare, kTurnMax))};
+  costly_until_ = turn + pause;
+  return turn == now ? Time::min() : backoff_expiry(turn, Duration::zero());
+}
+
+void SchedulingQueue::release_peer(std::uint64_t shape, Time now) {
+  if (Entity* next = peers_.release(shape)) wake_entity(*next, now);
+}
+
+// The tree was placed, is gone or says nothing of its peers any more: the next one may be tried.
+void SchedulingQueue::end_speech(Entity& tree, Time now) {
+  if (peers_.end_speech(tree)) release_peer(tree.shape, now);
+}
+
+// What has rested for long is tried again, but only one for all that one answer is good for, and
+// not if one of them was tried meanwhile.
+void SchedulingQueue::flush(Entity& entity, Time now) {
+  const auto is_recent = [&](Time tried) { return tried + options_.rest_max > now; };
+  Time since = now;
+  if (entity.root) {
+    const Entity* speaker = peers_.speaker(entity.shape);
+    const bool rests = speaker != nullptr && speaker->place == Place::Resting;
+    if (rests && is_recent(speaker->rest_since))
+      since = speaker->rest_since;
+    else
+      release_peer(entity.shape, now);
+  } else {
+    WaitClass& wait_class = *entity.classes.front();
+    if (is_recent(wait_class.tried))
+      since = wait_class.tried;
+    else if (wait_class.released == nullptr)
+      release_next(wait_class, now);
+  }
+  if (entity.place == Place::Resting) resting_.postpone(entity, since);
 }
 
 void SchedulingQueue::release_next(WaitClass& wait_class, Time now) {
@@ -137,18 +191,37 @@ void SchedulingQueue::end_release(Entity& entity, bool release_another, Time now
     resting_.drop_if_empty(*wait_class);
 }
 
+namespace {
+
+// Nobody said why, as when there was no node to ask: whatever makes room could help.
+bool makes_room(const ClusterEvent& event) {
+  if (event.resource == Resource::Node) return event.action != Action::Delete;
+  return event.resource == Resource::AssignedPod &&
+         (event.action == Action::Delete || event.action == Action::UpdatePodScaleDown);
+}
+
+bool changes_domains(const ClusterEvent& event) {
+  return event.resource == Resource::Node &&
+         (event.action == Action::Add || event.action == Action::UpdateNodeLabel);
+}
+
+}  // namespace
+
+// Asked once per set of plugins: most events concern nobody, and must not cost a question per
+// class.
+bool SchedulingQueue::any_listens(const PluginSet& plugins, const ClusterEvent& event) const {
+  if (plugins.empty()) return makes_room(event);
+  return std::ranges::any_of(plugins, [&](const std::string& plugin) {
+    if (plugin == kTopologyPlugin) return changes_domains(event);
+    return !listens_ || listens_(plugin, event.resource, event.action);
+  });
+}
+
 bool SchedulingQueue::helps(const PluginSet& plugins, const api::Object& pod,
                             const ClusterEvent& event) const {
-  if (plugins.empty()) {
-    // Nobody said why, as when there was no node to ask: whatever makes room could help.
-    if (event.resource == Resource::Node) return event.action != Action::Delete;
-    return event.resource == Resource::AssignedPod &&
-           (event.action == Action::Delete || event.action == Action::UpdatePodScaleDown);
-  }
+  if (plugins.empty()) return makes_room(event);
   return std::ranges::any_of(plugins, [&](const std::string& plugin) {
-    if (plugin == kTopologyPlugin)
-      return event.resource == Resource::Node &&
-             (event.action == Action::Add || event.action == Action::UpdateNodeLabel);
+    if (plugin == kTopologyPlugin) return changes_domains(event);
     return could_help_(plugin, pod, event);
   });
 }
@@ -158,20 +231,26 @@ void SchedulingQueue::wake(const ClusterEvent& event, Time now,
   flight_.record(event, priority_max, {});
   // Waking empties classes and may drop them, so the ones to wake are chosen first. A class that is
   // chosen lives on until its own turn: its lone pods leave only by release_first below, and its
-  // groups only by the last loop.
-  const std::vector<WaitClass*> helped = resting_.classes_if([&](const WaitClass& wait_class) {
-    const WaitClassKey& key = wait_class.key;
-    if (priority_max && key.priority > *priority_max) return false;
-    return helps(*key.plugins, *wait_class.example, event);
-  });
-  // A group may be in several classes, and is woken once.
-  std::set<Entity*, Arrival> groups;
+  // trees only by the last loop.
+  const std::vector<WaitClass*> helped =
+      resting_.classes_if([&](const PluginSet& plugins) { return any_listens(plugins, event); },
+                          [&](const WaitClass& wait_class) {
+                            const WaitClassKey& key = wait_class.key;
+                            if (priority_max && key.priority > *priority_max) return false;
+                            // One of its lone pods is about to be tried anyway, and so is a tree of
+                            // each shape.
+                            if (wait_class.shapes.empty() && wait_class.released != nullptr)
+                              return false;
+                            return helps(*key.plugins, *wait_class.example, event);
+                          });
+  // A shape may be in several classes, and one tree of it is woken, once.
+  std::set<std::uint64_t> shapes;
   for (const WaitClass* wait_class : helped)
-    groups.insert(wait_class->groups.begin(), wait_class->groups.end());
+    for (const auto& [shape, trees] : wait_class->shapes) shapes.insert(shape);
   for (WaitClass* wait_class : helped)
     if (!wait_class->lone.empty() && wait_class->released == nullptr)
       release_next(*wait_class, now);
-  for (Entity* group : groups) wake_entity(*group, now);
+  for (const std::uint64_t shape : shapes) release_peer(shape, now);
 }
 
 // Must be asked before the flight ends, since the last landing clears the log.

@@ -155,9 +155,11 @@ class QueueTest : public ::testing::Test, private ModelListener {
     model_.forget(*model_.pod("ns", pod));
     queue_.bind_failed(pod, now_);
   }
-  void fail_tree_binding(const std::string& group, const Names& pods) {
+  using TreeFailure = SchedulingQueue::TreeFailure;
+  void fail_tree_binding(const std::string& group, const Names& pods,
+                         TreeFailure failure = TreeFailure::Error) {
     for (const std::string& pod : pods) model_.forget(*model_.pod("ns", pod));
-    queue_.tree_bind_failed(leaf(group), pods, now_);
+    queue_.tree_bind_failed(leaf(group), pods, failure, now_);
   }
 
   void node_added() { queue_.wake({Resource::Node, Action::Add, nullptr, nullptr}, now_); }
@@ -171,9 +173,14 @@ class QueueTest : public ::testing::Test, private ModelListener {
   int asked_ = 0;
   ClusterModel model_{default_profile(), {}};
   SchedulingQueue queue_{
-      {}, model_, [this](std::string_view plugin, const api::Object&, const ClusterEvent& event) {
+      {},
+      model_,
+      [this](std::string_view plugin, const api::Object&, const ClusterEvent& event) {
         ++asked_;
         return helps_.contains({std::string(plugin), event.resource});
+      },
+      [this](std::string_view plugin, Resource resource, Action) {
+        return helps_.contains({std::string(plugin), resource});
       }};
   std::map<std::string, SchedulingQueue::Popped> popped_;
 };

@@ -43,23 +43,33 @@ void RestingSet::erase(QueueEntity& entity) {
 
 // The example may have left long ago: of a class it is as good as any.
 void RestingSet::join(QueueEntity& entity, const WaitClassKey& key, const api::ObjectPtr& example) {
-  const auto [at, is_new] = classes_.try_emplace(key);
+  const auto [at, is_new] = by_plugins_[key.plugins_rank].try_emplace(key);
   WaitClass& wait_class = at->second;
   if (is_new) {
     wait_class.key = key;
     wait_class.example = example;
   }
-  const bool joined = entity.root ? wait_class.groups.insert(&entity).second
-                                  : wait_class.lone.insert(&entity).second;
-  CHECK(joined);
+  if (entity.root)
+    ++wait_class.shapes[entity.shape];
+  else
+    CHECK(wait_class.lone.insert(&entity).second);
+  wait_class.tried = std::max(wait_class.tried, entity.rest_since);
   entity.classes.push_back(&wait_class);
+}
+
+void RestingSet::postpone(QueueEntity& entity, Time since) {
+  CHECK(by_time_.erase(&entity) == 1);
+  entity.rest_since = since;
+  by_time_.insert(&entity);
 }
 
 void RestingSet::leave_classes(QueueEntity& entity) {
   for (WaitClass* wait_class : std::exchange(entity.classes, {})) {
-    const std::size_t left =
-        entity.root ? wait_class->groups.erase(&entity) : wait_class->lone.erase(&entity);
-    CHECK(left == 1);
+    if (!entity.root) {
+      CHECK(wait_class->lone.erase(&entity) == 1);
+    } else if (const auto at = wait_class->shapes.find(entity.shape); --at->second == 0) {
+      wait_class->shapes.erase(at);
+    }
     drop_if_empty(*wait_class);
   }
 }
@@ -69,16 +79,22 @@ std::vector<WaitClass*> RestingSet::classes_of_domain(std::uint64_t tree) {
   WaitClassKey first;
   first.domain_of = tree;
   first.priority = std::numeric_limits<std::int32_t>::min();
-  for (auto at = classes_.lower_bound(first); at != classes_.end() && at->first.domain_of == tree;
-       ++at)
-    out.push_back(&at->second);
+  for (auto& [rank, classes] : by_plugins_) {
+    first.plugins_rank = rank;
+    for (auto at = classes.lower_bound(first); at != classes.end() && at->first.domain_of == tree;
+         ++at)
+      out.push_back(&at->second);
+  }
   return out;
 }
 
 // A class with a released entity stays although nobody rests in it: the entity points to it.
 void RestingSet::drop_if_empty(WaitClass& wait_class) {
-  if (wait_class.is_empty() && wait_class.released == nullptr)
-    classes_.erase(WaitClassKey(wait_class.key));
+  if (!wait_class.is_empty() || wait_class.released != nullptr) return;
+  const WaitClassKey key = wait_class.key;
+  const auto at = by_plugins_.find(key.plugins_rank);
+  at->second.erase(key);
+  if (at->second.empty()) by_plugins_.erase(at);
 }
 
 // At most one entity stands for a class at a time: see WaitClass::released.

@@ -28,19 +28,21 @@ struct WaitClassKey {
   }
 };
 
-// Resting entities that one answer is good for: an event that could help one could help each.
+// Resting entities that one answer is good for: an event that could help one could help each. Of
+// trees it holds the shapes: PeerTrees knows who has them.
 struct WaitClass {
   WaitClassKey key;
-  api::ObjectPtr example;                     // any pod that was in it
-  std::set<QueueEntity*, BackoffOrder> lone;  // the first one has its backoff behind it first
-  std::set<QueueEntity*, Arrival> groups;
+  api::ObjectPtr example;                       // any pod that was in it
+  std::set<QueueEntity*, BackoffOrder> lone;    // the first one has its backoff behind it first
+  std::map<std::uint64_t, std::size_t> shapes;  // of trees: how many have it
+  Time tried = Time::min();                     // when one of them was refused, last
   // Woken from `lone` on behalf of all, and not yet tried. While there is one nobody else of `lone`
   // is woken: if it is placed there may be room for the next one, which then becomes the released
   // one; if it is refused, so would be all the others. Hence k free slots cost k + 1 attempts,
   // however many wait.
   QueueEntity* released = nullptr;
 
-  bool is_empty() const { return lone.empty() && groups.empty(); }
+  bool is_empty() const { return lone.empty() && shapes.empty(); }
 };
 
 // The entities that wait for an event, by when they began to, and in wait classes. A lone pod is in
@@ -59,13 +61,19 @@ class RestingSet {
   void erase(QueueEntity& entity);
   void join(QueueEntity& entity, const WaitClassKey& key, const api::ObjectPtr& example);
   void leave_classes(QueueEntity& entity);
+  // Counts as if it had begun to rest then.
+  void postpone(QueueEntity& entity, Time since);
 
-  // The classes with somebody to wake for which `concerns` is true, in the order of their keys.
-  template <typename Concerns>
-  std::vector<WaitClass*> classes_if(Concerns&& concerns) {
+  // The classes with somebody to wake, refused by plugins that `listen`, for which `concerns` is
+  // true; in the order of their keys.
+  template <typename Listen, typename Concerns>
+  std::vector<WaitClass*> classes_if(Listen&& listen, Concerns&& concerns) {
     std::vector<WaitClass*> out;
-    for (auto& [key, wait_class] : classes_)
-      if (!wait_class.is_empty() && concerns(wait_class)) out.push_back(&wait_class);
+    for (auto& [rank, classes] : by_plugins_) {
+      if (!listen(*classes.begin()->second.key.plugins)) continue;
+      for (auto& [key, wait_class] : classes)
+        if (!wait_class.is_empty() && concerns(wait_class)) out.push_back(&wait_class);
+    }
     return out;
   }
 
@@ -90,7 +98,8 @@ class RestingSet {
  private:
   std::set<QueueEntity*, RestOrder> by_time_;
   std::map<PluginSet, std::size_t> plugin_sets_;  // to its rank
-  std::map<WaitClassKey, WaitClass> classes_;
+  // By the rank of the plugins; none is empty.
+  std::map<std::size_t, std::map<WaitClassKey, WaitClass>> by_plugins_;
 };
 
 }  // namespace muster::scheduler

@@ -23,7 +23,9 @@ struct Refused {
 };
 
 std::size_t class_count(RestingSet& set) {
-  return set.classes_if([](const WaitClass&) { return true; }).size();
+  return set
+      .classes_if([](const PluginSet&) { return true; }, [](const WaitClass&) { return true; })
+      .size();
 }
 
 TEST(RestingSet, OneClassForPodsThatOneAnswerIsGoodFor) {

@@ -8,11 +8,12 @@
 namespace muster::scheduler {
 
 SchedulingQueue::SchedulingQueue(QueueOptions options, const ClusterModel& model,
-                                 CouldHelp could_help)
+                                 CouldHelp could_help, Listens listens)
     : options_(options),
       model_(model),
       forest_(model.forest()),
       could_help_(std::move(could_help)),
+      listens_(std::move(listens)),
       stranded_(forest_, options.stranded_patience) {}
 
 SchedulingQueue::~SchedulingQueue() = default;
@@ -165,7 +166,7 @@ void SchedulingQueue::group_changed(const GroupChange& change, Time now) {
   if (change.root_then && (after == nullptr || after->key != *change.root_then)) {
     // It was a root and is none any more, or it left its tree.
     if (*change.root_then == change.key)
-      drop_group(change.key);
+      drop_group(change.key, now);
     else
       touch(*change.root_then, true, now);
   }
@@ -220,23 +221,29 @@ void SchedulingQueue::requeue_group(Entity& entity, bool could_help, Time now) {
   }
   const bool pending = forest_.has_pending(*entity.root);
   if (entity.place == Place::Nowhere && pending) entity.timestamp = now;
-  if (entity.is_loose) return move(entity, Place::Nowhere);
-  if (!model_.runnable(*entity.root)) return move(entity, pending ? Place::Gated : Place::Nowhere);
+  if (entity.is_loose || !model_.runnable(*entity.root)) {
+    move(entity, pending && !entity.is_loose ? Place::Gated : Place::Nowhere);
+    return end_speech(entity, now);
+  }
   switch (entity.place) {
     case Place::Nowhere:
     case Place::Gated: return enter(entity, now);
     case Place::Resting:
       if (could_help) wake_entity(entity, now);
       return;
+    case Place::ErrorBackoff:
+      if (std::exchange(entity.awaits_news, false)) move(entity, Place::Active);
+      return;
     default: return;
   }
 }
 
-void SchedulingQueue::drop_group(const GroupKey& root) {
+void SchedulingQueue::drop_group(const GroupKey& root, Time now) {
   const auto at = groups_.find(root);
   // In flight: finish() finds that the root is gone.
   if (at == groups_.end() || at->second->place == Place::InFlight) return;
   move(*at->second, Place::Nowhere);
+  end_speech(*at->second, now);
   groups_.erase(at);
 }
 

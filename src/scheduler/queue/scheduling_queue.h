@@ -21,6 +21,7 @@
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/queue/backoff.h"
 #include "scheduler/queue/flight_log.h"
+#include "scheduler/queue/peer_trees.h"
 #include "scheduler/queue/queue_entity.h"
 #include "scheduler/queue/resting_set.h"
 #include "scheduler/queue/stranded_leaves.h"
@@ -57,7 +58,7 @@ struct QueueOptions {
 // is known to wait for, so time alone decides.
 //
 // Resting pods are kept in *wait classes* (resting_set.h): an event is judged once per class, and
-// wakes only its first pod.
+// wakes only its first pod. Of trees that an attempt cannot tell apart one is woken (peer_trees.h).
 //
 // Deterministic, owned by the scheduler loop. It asks for no time: `now` is an argument and never
 // goes back.
@@ -67,7 +68,12 @@ class SchedulingQueue {
   using CouldHelp = std::function<bool(std::string_view plugin, const api::Object& pod,
                                        const ClusterEvent& event)>;
 
-  SchedulingQueue(QueueOptions options, const ClusterModel& model, CouldHelp could_help);
+  // Does the plugin listen to such events at all?
+  using Listens = std::function<bool(std::string_view plugin, Resource resource, Action action)>;
+
+  // Without `listens` every plugin listens to everything.
+  SchedulingQueue(QueueOptions options, const ClusterModel& model, CouldHelp could_help,
+                  Listens listens = {});
   ~SchedulingQueue();
 
   // --- the model has changed ---
@@ -115,8 +121,11 @@ class SchedulingQueue {
   // The model has forgotten that the pod was assumed.
   void bind_failed(std::string_view uid, Time now);
   // The same for members of one tree that were to be bound together: one failure of the tree,
-  // however many they are.
-  void tree_bind_failed(const GroupKey& root, std::span<const std::string> uids, Time now);
+  // however many they are. Conflict: something changed that the watch will show; it is tried again
+  // as soon as something of the tree does. Outdated: the watch has shown it, so nothing failed.
+  enum class TreeFailure : std::uint8_t { Error, Conflict, Outdated };
+  void tree_bind_failed(const GroupKey& root, std::span<const std::string> uids,
+                        TreeFailure failure, Time now);
 
   // --- looking in ---
   bool knows(std::string_view uid) const { return pods_.contains(uid); }
@@ -158,7 +167,7 @@ class SchedulingQueue {
   void reclassify(Pod& pod, Time now);
   void touch(const GroupKey& group, bool could_help, Time now);
   void requeue_group(Entity& entity, bool could_help, Time now);
-  void drop_group(const GroupKey& root);
+  void drop_group(const GroupKey& root, Time now);
   void update_stranded(const GroupKey& leaf, Time now);
 
   // queue_loose.cc: members that are queued by themselves
@@ -177,8 +186,13 @@ class SchedulingQueue {
   void enter(Entity& entity, Time now);
   void rest(Entity& entity, Time now);
   void wake_entity(Entity& entity, Time now);
+  Time next_costly_turn(std::uint64_t cost, Time now);
+  void release_peer(std::uint64_t shape, Time now);
+  void end_speech(Entity& tree, Time now);
+  void flush(Entity& entity, Time now);
   void release_next(WaitClass& wait_class, Time now);
   void end_release(Entity& entity, bool release_another, Time now);
+  bool any_listens(const PluginSet& plugins, const ClusterEvent& event) const;
   bool helps(const PluginSet& plugins, const api::Object& pod, const ClusterEvent& event) const;
   bool helped_in_flight(const Entity& entity, const Pod& pod, std::int32_t priority) const;
 
@@ -186,7 +200,8 @@ class SchedulingQueue {
   void move_expired(Time now);
   bool is_queued_wrong(const Entity& entity) const;
   PendingPod start_attempt(Pod& pod);
-  void fill_leaf(Entity& entity, const GroupKey& leaf, std::vector<PendingPod>& out);
+  Group pop_tree(Entity& entity, Time now);
+  std::uint64_t fill_leaf(Entity& entity, const GroupKey& leaf, std::vector<PendingPod>& out);
   Pod* single_in_flight(const Group& tree) const;
   bool is_popped_whole(const Group& tree) const;
   void placed(std::string_view uid, Time now);
@@ -197,7 +212,7 @@ class SchedulingQueue {
   Returned collect_returned(Entity& entity);
   void rest_group(Entity& entity, const Returned& returned, Time now);
   void end_flight(Entity& entity);
-  void fail(Entity& entity, bool is_error, std::size_t pods, Time now);
+  void fail(Entity& entity, bool is_error, Time now);
   void enter_after_error(Entity& entity, Time now);
   void fail_alone(Pod& pod, Time now);
   bool return_to_waiting(std::string_view uid, Time now);
@@ -210,6 +225,7 @@ class SchedulingQueue {
   const ClusterModel& model_;
   const WorkloadForest& forest_;  // of the model
   const CouldHelp could_help_;
+  const Listens listens_;
   std::uint64_t sequence_ = 0;
 
   boost::unordered_flat_map<std::string_view, std::unique_ptr<Pod>>
@@ -225,6 +241,8 @@ class SchedulingQueue {
   std::set<Entity*, BackoffOrder> backoff_;        // may be popped early when nothing is active
   std::set<Entity*, BackoffOrder> error_backoff_;  // may not
   RestingSet resting_;
+  PeerTrees peers_;
+  Time costly_until_ = Time::min();  // until then the turns of trees that cost much are given away
   std::size_t gated_ = 0;
   std::set<std::pair<Time, Entity*>, HoldOrder> holds_;  // those of the gated that are held back
   FlightLog flight_;
