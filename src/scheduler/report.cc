@@ -16,6 +16,12 @@ using api::ObjectPtr;
 using api::view_of;
 
 constexpr std::string_view kPodScheduled = "PodScheduled";
+
+// How the condition of a member begins, and the two ways it ends: for people, and for autoscalers,
+// which need to know whether a node would help this pod (docs/kubernetes-behaviour.md).
+constexpr std::string_view kGroupUnschedulable = "pod group is unschedulable";
+constexpr std::string_view kWaitsForNodes = "waits for a node";
+constexpr std::string_view kWaitsForSiblings = "waits for its siblings";
 constexpr std::string_view kDisruptionTarget = "DisruptionTarget";
 
 std::string_view reason_of(Outcome outcome) {
@@ -60,6 +66,7 @@ void Report::record(const api::Object& about, client::EventNote note, Time now) 
 void Report::forget(std::string_view uid) {
   statuses_.forget(uid);
   scheduled_unseen_.erase(std::string(uid));
+  forget_pace(std::string(uid));
 }
 
 void Report::observed_group(const GroupKey& key, const std::string& uid) {
@@ -77,13 +84,29 @@ void Report::deleted_in_queue(const ObjectPtr& pod, Time now) {
 }
 
 void Report::planned(const Plan& plan, PlanOptions options, Time now) {
-  for (const Refusal& refusal : plan.refusals)
-    refused(refusal.pod, refusal.outcome, refusal.message, now);
+  for (const Refusal& refusal : plan.refusals) refused_member(refusal, plan, now);
   for (const GroupVerdict& verdict : plan.groups) {
     record_refusal(verdict, plan, now);
     if (options.writes_groups) write_group(verdict, now);
     if (verdict.outcome == Outcome::Placed) end_disruption(verdict);
   }
+}
+
+// A member that fails with its group says what holds for itself, in words that change only when
+// that does; the numbers of the group are on the group. Otherwise each event anywhere would rewrite
+// the conditions of every member of every group that waits. A group that was scheduled once goes on
+// to say so: then its members are the only ones to tell why they wait.
+void Report::refused_member(const Refusal& refusal, const Plan& plan, Time now) {
+  const std::optional<GroupKey> leaf = model_.leaf_of(*refusal.pod);
+  const GroupSpec* spec = leaf ? model_.forest().find(*leaf) : nullptr;
+  const bool is_with_group = !plan.groups.empty() && spec != nullptr && !was_scheduled(*spec) &&
+                             refusal.message.starts_with(kGroupUnschedulable);
+  if (!is_with_group) return refused(refusal.pod, refusal.outcome, refusal.message, now);
+  const std::string& group = view_of(refusal.pod).scheduling_group;
+  refused(refusal.pod, refusal.outcome,
+          fmt::format("{} (see pod group \"{}\"); this pod {}", kGroupUnschedulable, group,
+                      refusal.waits_for_siblings ? kWaitsForSiblings : kWaitsForNodes),
+          now);
 }
 
 void Report::refused(const ObjectPtr& pod, Outcome outcome, const std::string& message, Time now) {
@@ -125,8 +148,44 @@ std::optional<GroupStatement> Report::statement_of(const GroupVerdict& verdict) 
   return GroupStatement{verdict.key, group->object, std::move(wanted)};
 }
 
+// A new state is written at once, new words for the same one after a while.
 void Report::write_group(const GroupVerdict& verdict, Time now) {
-  if (const std::optional<GroupStatement> statement = statement_of(verdict)) write(*statement, now);
+  const std::optional<GroupStatement> statement = statement_of(verdict);
+  if (!statement) return;
+  const std::string& uid = statement->group->meta().uid;
+  if (statement->condition.status == "True") {
+    forget_pace(uid);
+    return write(*statement, now);
+  }
+  const auto [at, is_new] = paces_.try_emplace(uid);
+  Pace& pace = at->second;
+  if (!is_new && pace.reason == statement->condition.reason && now < pace.due) {
+    due_.emplace(pace.due, uid);
+    pace.next = verdict;
+    return;
+  }
+  due_.erase({pace.due, uid});
+  // Each write moves the next one by the pace; what was not used up counts for a burst.
+  const Time earliest = now - (kGroupBurst - 1) * kGroupPace;
+  pace = {statement->condition.reason,
+          (is_new ? earliest : std::max(pace.due, earliest)) + kGroupPace, std::nullopt};
+  write(*statement, now);
+}
+
+void Report::forget_pace(const std::string& uid) {
+  const auto at = paces_.find(uid);
+  if (at == paces_.end()) return;
+  due_.erase({at->second.due, uid});
+  paces_.erase(at);
+}
+
+void Report::write_due(Time now) {
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const std::string uid = due_.begin()->second;
+    due_.erase(due_.begin());
+    const std::optional<GroupVerdict> next = std::exchange(paces_.at(uid).next, std::nullopt);
+    if (next) write_group(*next, now);
+  }
 }
 
 void Report::write(const GroupStatement& statement, Time now) {
@@ -210,6 +269,7 @@ void Report::stranded(const SchedulingQueue::Stranded& stranded, Time now) {
 }
 
 void Report::run(Time now) {
+  write_due(now);
   statuses_.run(now);
   recorder_.run(now);
 }
@@ -217,8 +277,10 @@ void Report::run(Time now) {
 std::optional<Time> Report::next_deadline() const {
   const std::optional<Time> statuses = statuses_.next_deadline();
   const std::optional<Time> events = recorder_.next_deadline();
-  if (!statuses || !events) return statuses ? statuses : events;
-  return std::min(*statuses, *events);
+  std::optional<Time> next = due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
+  for (const std::optional<Time>& other : {statuses, events})
+    if (other) next = std::min(next.value_or(*other), *other);
+  return next;
 }
 
 }  // namespace muster::scheduler

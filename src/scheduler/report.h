@@ -1,11 +1,15 @@
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "client/kit/calls.h"
 #include "client/kit/event_recorder.h"
@@ -71,7 +75,14 @@ class Report {
   std::uint64_t errors() const { return errors_; }
 
  private:
+  // A condition whose numbers move is written at most this often, after a few times at once.
+  static constexpr Duration kGroupPace = std::chrono::seconds{10};
+  static constexpr int kGroupBurst = 3;
+
   bool was_scheduled(const GroupSpec& group) const;
+  void refused_member(const Refusal& refusal, const Plan& plan, Time now);
+  void write_due(Time now);
+  void forget_pace(const std::string& uid);
   void write_group(const GroupVerdict& verdict, Time now);
   void end_disruption(const GroupVerdict& verdict);
   void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
@@ -86,6 +97,15 @@ class Report {
   // answer to a binding and the watch, an attempt at pods that came later must not write False over
   // it. Never iterated.
   boost::unordered_flat_set<std::string> scheduled_unseen_;
+  // What was written of a refused group, by uid, and what is to follow it: the newest words for the
+  // same state wait until kGroupPace is over.
+  struct Pace {
+    std::string reason;
+    Time due;  // when it may be written again
+    std::optional<GroupVerdict> next;
+  };
+  boost::unordered_flat_map<std::string, Pace> paces_;  // never iterated
+  std::set<std::pair<Time, std::string>> due_;          // of those with a `next`
   std::uint64_t unschedulable_ = 0;
   std::uint64_t errors_ = 0;
 };

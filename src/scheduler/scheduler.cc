@@ -73,7 +73,9 @@ struct Scheduler::State {
       const auto measured = metrics.measure_attempt();
       if (pod != nullptr) return attempt_pod(*pod, model.cluster(), model.profile_of(*pod->pod));
       const Group& root = std::get<Group>(entity);
-      return attempt_group(root, model.cluster(), model.profile_of(root));
+      // Nobody but an observer reads the bounds, and what is said of many groups is much the same.
+      return attempt_group(root, model.cluster(), model.profile_of(root),
+                           {.explained_max = 64, .bounds_max = options.observe ? 20'000U : 0U});
     }();
     commit.preemptions().consider(entity, plan, now);
     if (options.observe) options.observe(plan, now);

@@ -677,6 +677,30 @@ TEST(Scheduler, WhatAFreshAttemptWouldPlaceIsNeverLeftResting) {
   }
 }
 
+// B9: the numbers of the group move with every deletion; the conditions of its members do not.
+TEST(Scheduler, MembersOfARefusedGangSayWhatHoldsForThem) {
+  World world;
+  world.synced();
+  for (const char* node : {"n1", "n2"}) world.node(node);
+  for (int i = 0; i < 6; ++i) world.pod("web" + std::to_string(i));
+  world.settle();
+  world.gang("g", 3);
+  for (const char* pod : {"a", "b", "c"}) world.pod(pod, {.cpu = "3", .group = "g"});
+  world.settle();
+  const auto said = [&world](const std::string& words) { return world.requests(words).size(); };
+  EXPECT_EQ(said("this pod waits for a node"), 6U) << "a condition and an event each";
+  EXPECT_EQ(said("podgroups/ns/g/status"), 1U);
+  world.log.clear();
+  world.now += seconds{5};
+  world.delete_pod("web0");
+  world.delete_pod("web1");
+  world.delete_pod("web2");
+  world.delete_pod("web3");
+  world.settle();
+  EXPECT_EQ(said("pods/ns/a/status"), 1U) << "once, to say that a node would take it now";
+  EXPECT_GE(said("this pod waits for its siblings"), 3U);
+}
+
 // --- trees that are bound by one GroupBinding ---
 
 // Two nodes of four cpus and a gang of three that asks for two each.

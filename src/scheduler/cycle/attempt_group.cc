@@ -103,11 +103,14 @@ void fail_all(const Group& group, const Wrong& wrong, Plan& plan) {
 // Turns what the placer left on the draft into a plan.
 class PlanWriter {
  public:
-  PlanWriter(const GroupTree& tree, Workspace& workspace, Placer& placer, SearchResult answer)
+  PlanWriter(const GroupTree& tree, Workspace& workspace, Placer& placer, SearchResult answer,
+             const PlacementOptions& options)
       : tree_(tree),
         workspace_(workspace),
         placer_(placer),
         answer_(answer),
+        explained_left_(options.explained_max),
+        bounds_left_(options.bounds_max),
         nodes_(tree.members.size()) {
     for (const Draft::Move& move : workspace.draft().moves()) nodes_[move.tag] = move.node;
   }
@@ -170,19 +173,26 @@ class PlanWriter {
     if (!report_) report_.emplace(tree_, workspace_, placer_, answer_);
     GroupVerdict verdict{item.group->key, item.group->object, Outcome::Unschedulable, "", ""};
     // A group that could have found a place by itself fails because its parent does, with the
-    // parent's words.
-    if (under_failed && placer_.bounds().can_meet_minimum(id, within)) {
+    // parent's words. So do those for which it would cost too much to find out.
+    const bool is_too_many = id != 0 && explained_left_ == 0;
+    if (is_too_many && !under_failed) {
+      verdict.message = fmt::format("{}, like others of its tree", kUnschedulable);
+    } else if (is_too_many || (under_failed && placer_.bounds().can_meet_minimum(id, within))) {
       const GroupVerdict& parent = plan.groups[item.parent];
       verdict.outcome = parent.outcome;
       verdict.message = parent.message;
     } else {
+      if (explained_left_ > 0) --explained_left_;
       verdict.outcome = report_->outcome(id, within);
       verdict.message = fmt::format("{}, {}", kUnschedulable, report_->why(id, within));
-      verdict.bounds = report_->bounds(id, within);
+      if (bounds_left_ > 0) verdict.bounds = report_->bounds(id, within, bounds_left_);
+      bounds_left_ -= verdict.bounds.size();
     }
-    for (const std::uint32_t member : item.members)
+    for (const std::uint32_t member : item.members) {
+      const std::uint32_t class_index = tree_.members[member].class_index;
       plan.refusals.push_back({tree_.members[member].pending->pod, verdict.outcome, verdict.message,
-                               report_->plugins(tree_.members[member].class_index)});
+                               report_->plugins(class_index), report_->fits_alone(class_index)});
+    }
     plan.groups.push_back(std::move(verdict));
   }
 
@@ -190,6 +200,8 @@ class PlanWriter {
   Workspace& workspace_;
   Placer& placer_;
   SearchResult answer_;
+  std::size_t explained_left_;
+  std::size_t bounds_left_;
   std::vector<std::optional<NodeId>> nodes_;  // by member
   std::optional<GroupReport> report_;
 };
@@ -243,7 +255,7 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
     Workspace workspace(cluster, *tree.topology, tree.standings);
     Placer placer(tree, workspace, options);
     const SearchResult answer = placer.run();
-    plan = PlanWriter(tree, workspace, placer, answer).write();
+    plan = PlanWriter(tree, workspace, placer, answer, options).write();
     plan.rows_read = workspace.rows_read() + standings.rows_read() - rows_read;
   }
   standings.evict_cold();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "api/values/quantity.h"
 #include "scheduler/cycle/fit_error.h"
@@ -12,6 +13,10 @@ namespace muster::scheduler {
 namespace {
 
 constexpr std::size_t kBoundsMax = 1000;
+
+// Of so many classes of pods every node is asked. A tree with more of them is woken by any room
+// that is made, and never called hopeless.
+constexpr std::size_t kClassesAskedMax = 64;
 
 // "rack" of "topology.example.com/rack".
 std::string_view word_of(std::string_view key) {
@@ -49,8 +54,13 @@ GroupReport::GroupReport(const GroupTree& tree, Workspace& workspace, Placer& pl
 void GroupReport::ask_all_nodes() {
   const Topology& topology = workspace_.topology();
   plugins_.resize(tree_.standings.size());
+  fits_alone_.resize(tree_.standings.size(), 0);
   open_.assign(tree_.standings.size(), std::vector<char>(topology.cell_count(), 0));
   for (std::size_t s = 0; s < tree_.standings.size(); ++s) {
+    if (s >= kClassesAskedMax) {
+      open_[s].assign(open_[s].size(), 1);
+      continue;
+    }
     const Standing& standing = workspace_.standing(s);
     if (const auto& everywhere = standing.refused_everywhere()) {
       if (!everywhere->plugin.empty()) plugins_[s].emplace_back(everywhere->plugin);
@@ -73,6 +83,7 @@ void GroupReport::ask_all_nodes() {
         for (std::size_t f = 0; f < refuses.size(); ++f)
           refuses[f] |= standing.filters()[f].name == answer.plugin;
       }
+    fits_alone_[s] = any_accepts ? 1 : 0;
     for (std::size_t f = 0; f < refuses.size(); ++f)
       // Nodes that take some pods, but not enough of them, refuse by room.
       if (refuses[f] || (any_accepts && standing.filters()[f].name == "NodeResourcesFit"))
@@ -251,6 +262,25 @@ bool GroupReport::runs_already(std::uint32_t id) const {
          }) >= item.minimum;
 }
 
+// How many of the pods that it needs have room, if that is what is missing; with room for all of
+// them it is the children's own domains that do not go together.
+std::string GroupReport::short_together(std::uint32_t id, std::int64_t fits) const {
+  const std::int64_t needed = pods_needed(id);
+  return fits < needed ? fmt::format(": {} of {} pods do", fits, needed) : std::string();
+}
+
+// The pods without which the group does not have its minimum: those of the smallest children.
+std::int64_t GroupReport::pods_needed(std::uint32_t id) const {
+  const GroupTree::Item& item = tree_.items[id];
+  if (item.is_leaf()) return item.missing();
+  std::vector<std::int64_t> needs;
+  for (const std::uint32_t child : item.children) needs.push_back(pods_needed(child));
+  std::ranges::sort(needs);
+  const auto counted = std::min(needs.size(), static_cast<std::size_t>(item.minimum));
+  return std::accumulate(needs.begin(), needs.begin() + static_cast<std::ptrdiff_t>(counted),
+                         std::int64_t{0});
+}
+
 std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain> domains) {
   const GroupTree::Item& item = tree_.items[id];
   const Domain* closest = nullptr;
@@ -272,13 +302,13 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
                            why(child, *closest));
   }
   if (best.ready >= item.minimum) {
-    text +=
-        is_unresolved(id)
-            ? fmt::format(
-                  "each of {} groups fits alone, no way to place them together was found in {} "
-                  "steps",
-                  item.minimum, placer_.steps())
-            : fmt::format("each of {} groups fits alone, together they do not fit", item.minimum);
+    text += is_unresolved(id)
+                ? fmt::format(
+                      "each of {} groups fits alone, no way to place them together was found in {} "
+                      "steps",
+                      item.minimum, placer_.steps())
+                : fmt::format("each of {} groups fits alone, together they do not fit{}",
+                              item.minimum, short_together(id, best.fits_at_most));
     return text;
   }
   text += fmt::format("{} of {} groups fit", best.ready, item.minimum);
@@ -319,7 +349,8 @@ bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
 
 // Bounds are what makes a refusal a proof: none of them reaches what is needed, or the search was
 // exhausted.
-std::vector<DomainBound> GroupReport::bounds(std::uint32_t id, const Domain& within) {
+std::vector<DomainBound> GroupReport::bounds(std::uint32_t id, const Domain& within,
+                                             std::size_t at_most) {
   std::vector<DomainBound> bounds;
   for (const Domain& domain : placer_.bounds().candidates(id, within)) {
     bounds.push_back(placer_.bounds().bound(id, domain));
@@ -328,7 +359,8 @@ std::vector<DomainBound> GroupReport::bounds(std::uint32_t id, const Domain& wit
   std::ranges::stable_sort(bounds, [](const DomainBound& a, const DomainBound& b) {
     return a.ready != b.ready ? a.ready > b.ready : a.fits_at_most > b.fits_at_most;
   });
-  if (bounds.size() > kBoundsMax) bounds.resize(kBoundsMax);
+  if (const std::size_t listed = std::min(at_most, kBoundsMax); bounds.size() > listed)
+    bounds.resize(listed);
   return bounds;
 }
 

@@ -24,12 +24,14 @@ class GroupReport {
   // change that.
   std::string why(std::uint32_t item, const Domain& within);
   Outcome outcome(std::uint32_t item, const Domain& within);
-  // What each candidate domain could hold at most, best first.
-  std::vector<DomainBound> bounds(std::uint32_t item, const Domain& within);
+  // What each candidate domain could hold at most, best first; no more than `at_most` of them.
+  std::vector<DomainBound> bounds(std::uint32_t item, const Domain& within, std::size_t at_most);
   // The plugins that keep pods of the class from some node: what could wake the group.
   const std::vector<std::string>& plugins(std::uint32_t class_index) const {
     return plugins_[class_index];
   }
+  // Whether some node takes a pod of the class as things are.
+  bool fits_alone(std::uint32_t class_index) const { return fits_alone_[class_index] != 0; }
 
  private:
   void ask_all_nodes();
@@ -38,6 +40,8 @@ class GroupReport {
   std::string nobody_fits(std::uint32_t item, std::span<const Domain> domains) const;
   std::string why_composite(std::uint32_t item, std::span<const Domain> domains);
   bool runs_already(std::uint32_t item) const;
+  std::int64_t pods_needed(std::uint32_t item) const;
+  std::string short_together(std::uint32_t item, std::int64_t fits) const;
   std::string shortage(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string short_in_total(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string scarcest(std::uint32_t class_index, const Domain& domain, std::int64_t needed);
@@ -53,6 +57,7 @@ class GroupReport {
   Placer& placer_;
   SearchResult answer_;
   std::vector<std::vector<std::string>> plugins_;  // by class
+  std::vector<char> fits_alone_;                   // by class
   std::vector<std::vector<char>> open_;  // [class][cell]: some node accepts or could be freed
 };
 

@@ -35,6 +35,9 @@ struct Refusal {
   Outcome outcome = Outcome::Unschedulable;
   std::string message;
   std::vector<std::string> plugins;  // who refused; decides which events wake the pod
+  // Of a member whose group found no place: some node would take it, so it waits for its siblings
+  // and not for a node.
+  bool waits_for_siblings = false;
 };
 
 // How much of a group a domain could hold at most: a bound anybody can check against the cluster. A

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace muster::scheduler {
@@ -11,6 +12,10 @@ struct PlacementOptions {
   Mode mode = Mode::Search;
   std::uint64_t steps_max = 50'000;
   std::uint64_t work_max = 400'000;
+  // How much is said of a tree that found no place: for so many refused groups the reason is looked
+  // for, the others have their parent's; and so many bounds of domains are listed in all.
+  std::size_t explained_max = 1'000;
+  std::size_t bounds_max = 20'000;
 };
 
 }  // namespace muster::scheduler
