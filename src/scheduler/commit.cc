@@ -45,7 +45,7 @@ ClusterEvent room_made(const ObjectPtr& pod) {
 }
 
 Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQueue& queue,
-               Report& report, client::Calls& calls)
+               Report& report, client::Calls& calls, SchedulerMetrics& metrics)
     : model_(model),
       queue_(queue),
       report_(report),
@@ -55,6 +55,7 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
           [this](const PreparedBatch& batch, const Preparer::Failure& failure, Time now) {
             preparation_failed(batch, failure, now);
           }),
+      metrics_(metrics),
       binder_({.in_flight_max = options.binds_in_flight_max}, calls,
               [this](const Assignment& assignment, const std::optional<Error>& error, Time now) {
                 if (error)
@@ -153,6 +154,7 @@ void Commit::confirm(std::string_view uid, std::string_view node, Time now) {
 
 void Commit::cancel(std::string_view uid, Time now) {
   preparer_.cancel(uid, now);
+  metrics_.unplaced(uid);
   binder_.cancel(uid);
   trees_.cancel(uid, now);
   unreserve(uid);
@@ -167,6 +169,7 @@ void Commit::node_vanished(std::string_view node, Time now) {
 
 void Commit::bound(const Assignment& assignment, Time now) {
   ++scheduled_;
+  metrics_.bound(*assignment.pod, now);
   if (const std::optional<GroupKey> leaf = model_.leaf_of(*assignment.pod)) queue_.bound(*leaf);
   unreserve(assignment.pod->meta().uid);
   for (const auto& entry : model_.profile_of(*assignment.pod).post_binds())
@@ -178,6 +181,7 @@ void Commit::bind_failed(const Assignment& assignment, const Error& error, Time 
   const std::string& uid = assignment.pod->meta().uid;
   const std::string node = model_.assumed_node(uid);
   unreserve(uid);
+  metrics_.unplaced(uid);
   if (const ObjectPtr newest = model_.forget(*assignment.pod)) {
     queue_.bind_failed(uid, now);
     report_.refused(newest, Outcome::Error,
@@ -205,6 +209,7 @@ void Commit::tree_refused(const TreeBinding& tree, const Error& error, Time now)
   for (const Assignment& assignment : tree.assignments) {
     const std::string& uid = assignment.pod->meta().uid;
     unreserve(uid);
+    metrics_.unplaced(uid);
     if (const std::string node = model_.assumed_node(uid); !node.empty())
       left.push_back(pod_on(assignment.pod, node));
     const ObjectPtr newest = model_.forget(*assignment.pod);

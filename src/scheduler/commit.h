@@ -16,6 +16,7 @@
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_metrics.h"
 
 namespace muster::scheduler {
 
@@ -27,7 +28,7 @@ namespace muster::scheduler {
 class Commit {
  public:
   Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQueue& queue,
-         Report& report, client::Calls& calls);
+         Report& report, client::Calls& calls, SchedulerMetrics& metrics);
 
   // Commits what was placed, sends back what was not, and reports both.
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
@@ -85,6 +86,7 @@ class Commit {
   Report& report_;
   std::map<std::string, api::ObjectPtr, std::less<>> reserved_;  // pods for which something is held
   Preparer preparer_;
+  SchedulerMetrics& metrics_;
   Binder binder_;
   TreeBinder trees_;
   Preemptions preemptions_;

@@ -223,6 +223,11 @@ void Preemptions::evict(const VictimUnit& unit, const Preemptor& preemptor,
   if (unit.group) report_.disrupted(*unit.group, why, now);
 }
 
+bool Preemptions::may_evict(const api::Object& pod) {
+  const auto& view = pod.view<api::PodView>();
+  return !view.never_preempts && is_anybody_lower(view.priority);
+}
+
 bool Preemptions::is_anybody_lower(std::int32_t priority) {
   const auto& by_priority = RunningTable::of(model_.cluster()).by_priority();
   return !by_priority.empty() && by_priority.begin()->first < priority;

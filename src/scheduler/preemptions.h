@@ -36,6 +36,8 @@ class Preemptions {
   // Does what the plan says; the queue has heard of the plan before.
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
 
+  // Whether there is anybody at all whom the pod may evict.
+  bool may_evict(const api::Object& pod);
   // The minimum of the tree is bound: those that were left over may look for victims now.
   void admitted(const GroupKey& root, Time now);
   void forget_tree(const GroupKey& root) { leftovers_.erase(root); }

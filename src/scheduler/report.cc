@@ -42,8 +42,10 @@ client::EventNote scheduled(std::string message) {
 
 }  // namespace
 
-Report::Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls)
+Report::Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls,
+               SchedulerMetrics& metrics)
     : model_(model),
+      metrics_(metrics),
       instance_(options.instance),
       statuses_({}, calls),
       recorder_({.component = options.profiles.first().scheduler_name,
@@ -111,6 +113,7 @@ void Report::refused_member(const Refusal& refusal, const Plan& plan, Time now) 
 
 void Report::refused(const ObjectPtr& pod, Outcome outcome, const std::string& message, Time now) {
   ++(outcome == Outcome::Error ? errors_ : unschedulable_);
+  metrics_.refused(view_of(pod).scheduler_name, outcome);
   const api::ObjectMeta& meta = pod->meta();
   const ObjectPtr known = model_.pod(meta.name_space, meta.name);
   const ObjectPtr& newest = known != nullptr && known->meta().uid == meta.uid ? known : pod;

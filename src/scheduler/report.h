@@ -19,6 +19,7 @@
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/scheduler_metrics.h"
 #include "scheduler/tree_reports.h"
 
 namespace muster::scheduler {
@@ -27,7 +28,8 @@ namespace muster::scheduler {
 // groups that says whether they were scheduled. It decides nothing and changes no books.
 class Report {
  public:
-  Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls);
+  Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls,
+         SchedulerMetrics& metrics);
 
   // --- from the watch ---
   // A newer version of an object has come: what it says of itself is to be believed again.
@@ -89,6 +91,7 @@ class Report {
   void record(const api::Object& about, client::EventNote note, Time now);
 
   const ClusterModel& model_;
+  SchedulerMetrics& metrics_;
   const std::string instance_;
   client::StatusWriter statuses_;
   client::EventRecorder recorder_;

@@ -13,6 +13,7 @@
 #include "scheduler/cache/cluster.h"
 #include "scheduler/commit.h"
 #include "scheduler/cycle/attempt.h"
+#include "scheduler/framework/standings.h"
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/intake.h"
 #include "scheduler/queue/scheduling_queue.h"
@@ -39,10 +40,11 @@ struct Scheduler::State {
         model(options.profiles, {.gates = options.gates}),
         queue(
             {.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
-             .rest_max = options.rest_max},
+             .rest_max = options.rest_max,
+             .moved = [this](const QueueEntity& entity) { metrics.moved(entity); }},
             model,
             [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
-              return could_help(plugin, pod, event);
+              return ask_hint(plugin, pod, event);
             },
             [this](std::string_view plugin, Resource resource, Action action) {
               return std::ranges::any_of(model.profiles().all(), [&](const Profiles::Named& named) {
@@ -50,27 +52,44 @@ struct Scheduler::State {
               });
             }),
         calls(std::move(send), options.metrics),
-        metrics(options.metrics, options.profiles.first().scheduler_name, options.stopwatch),
-        report(options, model, calls),
-        commit(options, model, queue, report, calls),
-        intake(model, queue, commit, report) {}
+        metrics(options.metrics, options.profiles, options.stopwatch),
+        report(options, model, calls, metrics),
+        commit(options, model, queue, report, calls, metrics),
+        intake(model, queue, commit, report) {
+    // What is kept by class is kept for each profile: together no more than for one.
+    const auto profiles = model.profiles().all();
+    for (const Profiles::Named& named : profiles)
+      Standings::of(model.cluster(), named.profile)
+          .set_bytes_max(Standings::kBytesMax / profiles.size());
+  }
 
-  // A freed node that still has no room for a single such pod helps neither it nor its group.
-  bool could_help(std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
-    if (!model.profile_of(pod).could_help(plugin, pod, event)) return false;
-    if (plugin != "NodeResourcesFit" || event.resource != Resource::AssignedPod) return true;
+  bool ask_hint(std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
+    const Profile& profile = model.profile_of(pod);
     model.nominations().count_nobody();  // who counts depends on who is tried
-    const ObjectPtr& freed = event.before != nullptr ? event.before : event.after;
-    return freed == nullptr || view_of(freed).node_name.empty() ||
-           model.has_room(view_of(freed).node_name, pod);
+    // For a pod that may evict others it is not decided by what is free.
+    const Cluster* now = commit.preemptions().may_evict(pod) ? nullptr : &model.cluster();
+    if (!metrics.measures_hint()) return profile.could_help(plugin, pod, event, now);
+    const auto since = metrics.start();
+    const bool helps = profile.could_help(plugin, pod, event, now);
+    metrics.asked_hint(plugin, event, helps, since);
+    return helps;
+  }
+
+  // The scheduler name that the pods of an attempt ask for.
+  std::string profile_name(const Plan& plan) const {
+    const ObjectPtr pod = !plan.assignments.empty() ? plan.assignments.front().pod
+                          : !plan.refusals.empty()  ? plan.refusals.front().pod
+                                                    : nullptr;
+    return pod != nullptr ? view_of(pod).scheduler_name : model.profiles().first().scheduler_name;
   }
 
   void attempt(const SchedulingQueue::Popped& entity, Time now) {
     ++attempts;
     const auto* pod = std::get_if<PendingPod>(&entity);
     std::visit([this](const auto& tried) { model.count_nominated(tried); }, entity);
+    SchedulerMetrics::Stopped took{};
     Plan plan = [&] {
-      const auto measured = metrics.measure_attempt();
+      const SchedulerMetrics::Measured measured(metrics, took);
       if (pod != nullptr) return attempt_pod(*pod, model.cluster(), model.profile_of(*pod->pod));
       const Group& root = std::get<Group>(entity);
       // Nobody but an observer reads the bounds, and what is said of many groups is much the same.
@@ -79,6 +98,8 @@ struct Scheduler::State {
     }();
     commit.preemptions().consider(entity, plan, now);
     if (options.observe) options.observe(plan, now);
+    metrics.attempted(entity, plan, profile_name(plan), took, now);
+    metrics.because("ScheduleAttemptFailure");
     commit.carry_out(entity, plan, now);
   }
 
@@ -140,12 +161,17 @@ Scheduler::~Scheduler() = default;
 void Scheduler::apply(Input input, Time now) {
   const Busy busy(state_->busy);
   now = state_->forward(now);
-  if (const auto* event = std::get_if<client::Event>(&input))
+  if (const auto* event = std::get_if<client::Event>(&input)) {
+    const auto since = state_->metrics.start();
+    state_->metrics.because(*event);
     state_->intake.apply(*event, now);
-  else if (const auto* called = std::get_if<Called>(&input))
+    state_->metrics.handled_event(since);
+  } else if (const auto* called = std::get_if<Called>(&input)) {
+    state_->metrics.because("BindingOutcome");
     state_->calls.complete(called->ticket, called->outcome, now);
-  else
+  } else {
     state_->synced = true;
+  }
   state_->send_due(now);
 }
 
@@ -154,6 +180,7 @@ std::size_t Scheduler::run_once(Time now, std::size_t attempts_max) {
   now = state_->forward(now);
   std::size_t attempts = 0;
   while (state_->synced && attempts < attempts_max && !state_->commit.full()) {
+    state_->metrics.because("BackoffComplete");
     std::optional<SchedulingQueue::Popped> next = state_->queue.pop(now);
     if (!next) break;
     state_->attempt(*next, now);
@@ -166,14 +193,10 @@ std::size_t Scheduler::run_once(Time now, std::size_t attempts_max) {
 }
 
 void Scheduler::update_metrics(Time now) {
-  const Numbers seen = numbers();
-  state_->metrics.update({.scheduled = seen.scheduled,
-                          .unschedulable = seen.unschedulable,
-                          .errors = seen.errors,
-                          .active = seen.active,
-                          .backoff = seen.backoff,
-                          .unschedulable_now = seen.unschedulable_now,
-                          .gated = seen.gated},
+  state_->metrics.update(state_->queue.census(),
+                         {.nodes = state_->model.cluster().node_count(),
+                          .pods = state_->model.cluster().pod_count(),
+                          .assumed = state_->commit.pending()},
                          now);
 }
 

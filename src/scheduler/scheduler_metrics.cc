@@ -1,67 +1,260 @@
 #include "scheduler/scheduler_metrics.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
-#include <utility>
+#include <variant>
+
+#include "api/kinds/kind.h"
+#include "api/views/pod_facts.h"
+#include "scheduler/scheduler_series.h"
 
 namespace muster::scheduler {
 namespace {
 
-constexpr Duration kPeriod = std::chrono::seconds{1};
+using Seconds = std::chrono::duration<double>;
 
-// Upstream's: fifteen buckets that double from a millisecond on.
-constexpr std::array kDurations{0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128,
-                                0.256, 0.512, 1.024, 2.048, 4.096, 8.192, 16.384};
+std::string_view result_of(Outcome outcome) {
+  if (outcome == Outcome::Placed) return "scheduled";
+  return outcome == Outcome::Error ? "error" : "unschedulable";
+}
+std::size_t index_of_result(std::string_view result) {
+  return static_cast<std::size_t>(std::ranges::find(kResults, result) - kResults.begin());
+}
+
+std::string_view queue_name(Place place) {
+  switch (place) {
+    case Place::Active: return "active";
+    case Place::Backoff:
+    case Place::ErrorBackoff: return "backoff";
+    case Place::Resting: return "unschedulable";
+    case Place::Gated: return "gated";
+    case Place::Nowhere:
+    case Place::InFlight: break;
+  }
+  return {};
+}
+
+std::string_view resource_name(Resource resource) {
+  switch (resource) {
+    case Resource::Node: return "Node";
+    case Resource::AssignedPod: return "AssignedPod";
+    case Resource::UnscheduledPod: return "UnscheduledPod";
+    case Resource::TargetPod: return "TargetPod";
+    case Resource::PodGroup: return "PodGroup";
+    case Resource::CompositePodGroup: return "CompositePodGroup";
+    default: return "Other";
+  }
+}
+std::string_view action_name(Action action) {
+  return action == Action::Add ? "Add" : action == Action::Delete ? "Delete" : "Update";
+}
 
 }  // namespace
 
-SchedulerMetrics::SchedulerMetrics(Metrics* metrics, const std::string& profile,
-                                   Stopwatch stopwatch)
-    : stopwatch_(std::move(stopwatch)), counts_(metrics != nullptr) {
-  if (metrics == nullptr) return;
-  const auto attempts = [&](const char* result) {
-    return metrics->counter(
-        "scheduler_schedule_attempts_total",
-        "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not "
-        "be scheduled, while 'error' means an internal scheduler problem.",
-        {{"profile", profile}, {"result", result}});
-  };
-  scheduled_ = attempts("scheduled");
-  unschedulable_ = attempts("unschedulable");
-  errors_ = attempts("error");
-  const auto pending = [&](const char* queue) {
-    return metrics->gauge("scheduler_pending_entities",
-                          "Lone pods and trees of groups that wait, by the queue they are in.",
-                          {{"queue", queue}});
-  };
-  active_ = pending("active");
-  backoff_ = pending("backoff");
-  unschedulable_now_ = pending("unschedulable");
-  gated_ = pending("gated");
-  if (stopwatch_)
-    algorithm_ = metrics->histogram("scheduler_scheduling_algorithm_duration_seconds",
-                                    "Scheduling algorithm latency in seconds", {}, kDurations);
+SchedulerMetrics::~SchedulerMetrics() = default;
+
+// Pods that no profile serves are not tried; should one be named here, it gets series of its own.
+SchedulerMetrics::OfProfile& SchedulerMetrics::of(const std::string& profile) {
+  return profiles_.try_emplace(profile, *metrics_, profile, nullptr).first->second;
 }
 
-SchedulerMetrics::Measured::~Measured() {
-  if (metrics_.stopwatch_)
-    metrics_.algorithm_.observe(
-        std::chrono::duration<double>(metrics_.stopwatch_() - start_).count());
+// --- events ---
+
+void SchedulerMetrics::because(const client::Event& event) {
+  if (!counts_) return;
+  const api::Kind& kind = event.object->kind();
+  const bool is_pod = &kind == &api::kinds::pod();
+  cause_ = is_pod ? (api::holds_node(event.object) ? "AssignedPod" : "UnscheduledPod") : kind.kind;
+  cause_ += event.type == client::Event::Type::Added     ? "Add"
+            : event.type == client::Event::Type::Deleted ? "Delete"
+                                                         : "Update";
 }
+
+void SchedulerMetrics::handled_event(Stopped since) {
+  if (!counts_ || !stopwatch_) return;
+  auto at = handled_.find(cause_);
+  if (at == handled_.end())
+    at = handled_
+             .emplace(cause_,
+                      metrics_->histogram("scheduler_event_handling_duration_seconds",
+                                          "Event handling latency in seconds.", {{"event", cause_}},
+                                          exponential_buckets(0.0001, 2, 12)))
+             .first;
+  at->second.observe(Seconds(start() - since).count());
+}
+
+void SchedulerMetrics::moved(const QueueEntity& entity) {
+  const std::string_view queue = queue_name(entity.place);
+  if (!counts_ || queue.empty()) return;
+  const bool is_group = entity.root.has_value();
+  auto at = incoming_.find({cause_, entity.place, is_group});
+  if (at == incoming_.end()) {
+    Metrics::Labels labels{{"queue", std::string(queue)}, {"event", cause_}};
+    Counter pods;
+    if (!is_group)
+      pods = metrics_->counter("scheduler_queue_incoming_pods_total",
+                               "Number of pods added to scheduling queues by event and queue type.",
+                               labels);
+    labels.emplace("type", is_group ? "podgroup" : "pod");
+    const Counter entities = metrics_->counter(
+        "scheduler_queue_incoming_entities_total",
+        "Number of entities added to scheduling queues by event, queue and entity type.", labels);
+    at = incoming_.emplace(std::tuple(cause_, entity.place, is_group), std::pair(entities, pods))
+             .first;
+  }
+  at->second.first.add();
+  at->second.second.add();
+}
+
+void SchedulerMetrics::asked_hint(std::string_view plugin, const ClusterEvent& event, bool helps,
+                                  Stopped since) {
+  const std::string label =
+      fmt::format("{}{}", resource_name(event.resource), action_name(event.action));
+  const std::tuple key(std::string(plugin), label, helps);
+  auto at = hints_.find(key);
+  if (at == hints_.end())
+    at = hints_
+             .emplace(key, metrics_->histogram(
+                               "scheduler_queueing_hint_execution_duration_seconds",
+                               "Latency for running a queueing hint function of a plugin.",
+                               {{"plugin", std::string(plugin)},
+                                {"event", label},
+                                {"hint", helps ? "Queue" : "QueueSkip"}},
+                               exponential_buckets(0.00001, 2, 12)))
+             .first;
+  at->second.observe(Seconds(start() - since).count());
+}
+
+// --- attempts ---
+
+void SchedulerMetrics::attempted(const SchedulingQueue::Popped& entity, const Plan& plan,
+                                 const std::string& profile, Stopped took, Time now) {
+  if (!counts_) return;
+  OfProfile& series = of(profile);
+  const double seconds = Seconds(took).count();
+  const bool is_group = std::holds_alternative<Group>(entity);
+  if (is_group)
+    attempted_group(plan, series, seconds);
+  else
+    attempted_pod(plan, series, seconds);
+  series.asked += plan.assignments.size() + plan.refusals.size();
+  remember_placed(entity, plan, profile, now);
+}
+
+void SchedulerMetrics::attempted_pod(const Plan& plan, OfProfile& series, double seconds) {
+  const Outcome outcome = !plan.assignments.empty() ? Outcome::Placed
+                          : plan.refusals.empty()   ? Outcome::Unschedulable
+                                                    : plan.refusals.front().outcome;
+  if (!stopwatch_) return;
+  algorithm_.observe(seconds);
+  series.latency[index_of_result(result_of(outcome))].observe(seconds);
+}
+
+void SchedulerMetrics::attempted_group(const Plan& plan, OfProfile& series, double seconds) {
+  const Outcome outcome = plan.groups.empty() ? Outcome::Error : plan.groups.front().outcome;
+  const bool waits = outcome != Outcome::Placed && plan.preemption && plan.preemption->found();
+  const std::size_t result = index_of_result(waits ? "waiting_on_preemption" : result_of(outcome));
+  series.group_attempts[result].add();
+  group_steps_.observe(static_cast<double>(plan.steps));
+  if (!stopwatch_) return;
+  group_algorithm_.observe(seconds);
+  series.group_latency[result].observe(seconds);
+}
+
+void SchedulerMetrics::remember_placed(const SchedulingQueue::Popped& entity, const Plan& plan,
+                                       const std::string& profile, Time now) {
+  if (plan.assignments.empty()) return;
+  boost::unordered_flat_map<std::string_view, const PendingPod*> tried;
+  std::optional<Time> first;
+  const auto add = [&](const PendingPod& pod) {
+    tried.emplace(pod.pod->meta().uid, &pod);
+    first = first ? std::min(*first, pod.queued_at) : pod.queued_at;
+  };
+  const auto walk = [&](const auto& self, const Group& group) -> void {
+    for (const PendingPod& pod : group.pods) add(pod);
+    for (const Group& child : group.children) self(self, child);
+  };
+  if (const auto* pod = std::get_if<PendingPod>(&entity))
+    add(*pod);
+  else
+    walk(walk, std::get<Group>(entity));
+  const bool is_tree = !plan.groups.empty() && plan.groups.front().outcome == Outcome::Placed;
+  if (is_tree && first) group_wait_.observe(Seconds(now - *first).count());
+  for (const Assignment& assignment : plan.assignments)
+    if (const auto at = tried.find(assignment.pod->meta().uid); at != tried.end())
+      placed_.insert_or_assign(std::string(at->first), Placed{.profile = profile,
+                                                              .attempts = at->second->attempts,
+                                                              .queued_at = at->second->queued_at,
+                                                              .placed_at = now});
+}
+
+void SchedulerMetrics::refused(const std::string& profile, Outcome outcome) {
+  if (counts_) of(profile).attempts[index_of_result(result_of(outcome))].add();
+}
+
+void SchedulerMetrics::bound(const api::Object& pod, Time now) {
+  if (!counts_) return;
+  const std::string& profile = pod.view<api::PodView>().scheduler_name;
+  OfProfile& series = of(profile);
+  series.attempts[index_of_result("scheduled")].add();
+  const auto at = placed_.find(pod.meta().uid);
+  if (at == placed_.end()) return;
+  const Placed& placed = at->second;
+  const auto tries = static_cast<std::size_t>(std::max(placed.attempts, 1));
+  attempts_.observe(static_cast<double>(tries));
+  sli_[std::min(tries, kAttemptsShown) - 1].observe(Seconds(now - placed.queued_at).count());
+  series.bind.observe(Seconds(now - placed.placed_at).count());
+  placed_.erase(at);
+}
+
+// --- looking around ---
 
 bool SchedulerMetrics::is_due(Time now) const {
-  return counts_ && (!updated_ || now - *updated_ >= kPeriod);
+  return counts_ && (!updated_ || now - *updated_ >= period_);
 }
 
-void SchedulerMetrics::update(const Numbers& numbers, Time now) {
-  scheduled_.add(static_cast<double>(numbers.scheduled - last_.scheduled));
-  unschedulable_.add(static_cast<double>(numbers.unschedulable - last_.unschedulable));
-  errors_.add(static_cast<double>(numbers.errors - last_.errors));
-  active_.set(static_cast<double>(numbers.active));
-  backoff_.set(static_cast<double>(numbers.backoff));
-  unschedulable_now_.set(static_cast<double>(numbers.unschedulable_now));
-  gated_.set(static_cast<double>(numbers.gated));
-  last_ = numbers;
+void SchedulerMetrics::count_evaluations() {
+  for (auto& [name, series] : profiles_) {
+    for (const Counter& evaluation : series.evaluations)
+      evaluation.add(static_cast<double>(series.asked));
+    series.asked = 0;
+  }
+}
+
+void SchedulerMetrics::update(const QueueCensus& census, const Cache& cache, Time now) {
+  const auto set = [](const QueueGauges& gauges, const QueueCensus::Row& row) {
+    gauges.pods.set(static_cast<double>(row.pods));
+    gauges.lone.set(static_cast<double>(row.lone));
+    gauges.groups.set(static_cast<double>(row.groups));
+    gauges.entities.set(static_cast<double>(row.lone + row.groups));
+  };
+  set(active_, census.active);
+  set(backoff_, census.backoff);
+  set(resting_, census.unschedulable);
+  set(gated_, census.gated);
+  pending_.set(static_cast<double>(census.in_flight));
+  incomplete_.set(static_cast<double>(census.incomplete));
+  binding_.set(static_cast<double>(cache.assumed));
+  nodes_.set(static_cast<double>(cache.nodes));
+  pods_.set(static_cast<double>(cache.pods));
+  assumed_.set(static_cast<double>(cache.assumed));
+  for (const auto& [key, count] : census.refused) unschedulable_.try_emplace(key);
+  for (auto& [key, gauge] : unschedulable_) {
+    gauge = metrics_->gauge("scheduler_unschedulable_pods",
+                            "The number of unschedulable pods broken down by plugin name. A pod "
+                            "will increment the gauge for all plugins that caused it to not "
+                            "schedule and so this metric have meaning only when broken down by "
+                            "plugin.",
+                            {{"plugin", key.first}, {"profile", key.second}});
+    const auto at = census.refused.find(key);
+    gauge.set(at == census.refused.end() ? 0.0 : static_cast<double>(at->second));
+  }
+  count_evaluations();
   updated_ = now;
+  // A look at a thousand more takes about as long as a second's other work for this may.
+  period_ = std::chrono::seconds{1 + census.looked_at / 1000};
 }
 
 }  // namespace muster::scheduler

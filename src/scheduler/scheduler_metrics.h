@@ -1,58 +1,133 @@
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/metrics.h"
 #include "base/time.h"
+#include "client/client.h"
+#include "scheduler/framework/cluster_event.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/framework/profiles.h"
+#include "scheduler/queue/scheduling_queue.h"
 
 namespace muster::scheduler {
 
-// What the scheduler counts, under upstream's names. It only looks: nothing is decided by it.
+// What the scheduler counts, under upstream's names and buckets (docs/metrics.md). It only looks:
+// nothing is decided by it. Durations that a user waits for are taken from the time that is handed
+// in, those that work takes from the stopwatch.
 class SchedulerMetrics {
  public:
-  // What has happened since the start, and what waits now.
-  struct Numbers {
-    std::uint64_t scheduled = 0, unschedulable = 0, errors = 0;  // pods
-    std::size_t active = 0, backoff = 0, unschedulable_now = 0, gated = 0;
-  };
   using Stopwatch = std::function<std::chrono::nanoseconds()>;
+  using Stopped = std::chrono::nanoseconds;
 
-  // `metrics` may be null, `stopwatch` empty: then nothing is counted, or no durations.
-  SchedulerMetrics(Metrics* metrics, const std::string& profile, Stopwatch stopwatch);
+  // `metrics` may be null, `stopwatch` empty: then nothing is counted, or no work is measured.
+  SchedulerMetrics(Metrics* metrics, const Profiles& profiles, Stopwatch stopwatch);
+  ~SchedulerMetrics();
+  SchedulerMetrics(const SchedulerMetrics&) = delete;
+  SchedulerMetrics& operator=(const SchedulerMetrics&) = delete;
 
-  // Measures one attempt, from here until the result is destroyed.
+  Stopped start() const { return stopwatch_ ? stopwatch_() : Stopped{}; }
+
+  // --- events ---
+  // What happens now: why the queue moves what it moves until the next call.
+  void because(std::string_view event) { cause_ = event; }
+  void because(const client::Event& event);
+  void handled_event(Stopped since);
+  // From the queue: an entity stands somewhere else now.
+  void moved(const QueueEntity& entity);
+  // A plugin was asked whether an event could help. Few of many are measured.
+  bool measures_hint() { return counts_ && stopwatch_ && hints_asked_++ % kHintSample == 0; }
+  void asked_hint(std::string_view plugin, const ClusterEvent& event, bool helps, Stopped since);
+
+  // Measures what is done until it is destroyed, into `took`.
   class Measured {
    public:
-    explicit Measured(const SchedulerMetrics& metrics)
-        : metrics_(metrics),
-          start_(metrics.stopwatch_ ? metrics.stopwatch_() : std::chrono::nanoseconds{}) {}
+    Measured(const SchedulerMetrics& metrics, Stopped& took)
+        : metrics_(metrics), took_(took), since_(metrics.start()) {}
     Measured(const Measured&) = delete;
     Measured& operator=(const Measured&) = delete;
-    ~Measured();
+    ~Measured() { took_ = metrics_.start() - since_; }
 
    private:
     const SchedulerMetrics& metrics_;
-    const std::chrono::nanoseconds start_;
+    Stopped& took_;
+    const Stopped since_;
   };
-  Measured measure_attempt() const { return Measured(*this); }
 
-  // Whether update() is worth a look at the numbers: once a second is enough for those who read.
+  // --- attempts ---
+  // An attempt ended in a plan; `profile` is the scheduler name it was made for.
+  void attempted(const SchedulingQueue::Popped& entity, const Plan& plan,
+                 const std::string& profile, Stopped took, Time now);
+  void refused(const std::string& profile, Outcome outcome);
+  // What was placed: the server took it; or it needs no node any more, or lost the one it had.
+  void bound(const api::Object& pod, Time now);
+  void unplaced(std::string_view uid) { placed_.erase(std::string(uid)); }
+
+  // --- looking around ---
+  // What is there now, beside what the queue says.
+  struct Cache {
+    std::size_t nodes = 0, pods = 0, assumed = 0;
+  };
+  // Whether update() is worth a look at the numbers: once a second is enough for those who read,
+  // and less often if the look takes long.
   bool is_due(Time now) const;
-  void update(const Numbers& numbers, Time now);
+  void update(const QueueCensus& census, const Cache& cache, Time now);
 
  private:
+  static constexpr std::uint64_t kHintSample = 64;
+  // A pod between its plan and the server's answer.
+  struct Placed {
+    std::string profile;
+    std::int32_t attempts = 0;
+    Time queued_at;
+    Time placed_at;
+  };
+  // The series of one profile.
+  struct OfProfile;
+
+  // scheduler_series.cc
+  void register_queues();
+  void register_attempts();
+
+  OfProfile& of(const std::string& profile);
+  void attempted_pod(const Plan& plan, OfProfile& series, double seconds);
+  void attempted_group(const Plan& plan, OfProfile& series, double seconds);
+  void remember_placed(const SchedulingQueue::Popped& entity, const Plan& plan,
+                       const std::string& profile, Time now);
+  void count_evaluations();
+
+  Metrics* const metrics_;
   const Stopwatch stopwatch_;
-  bool counts_ = false;
-  Counter scheduled_, unschedulable_, errors_;
-  Gauge active_, backoff_, unschedulable_now_, gated_;
-  Histogram algorithm_;
-  Numbers last_;
+  const bool counts_;
+  std::map<std::string, OfProfile, std::less<>> profiles_;
+  boost::unordered_flat_map<std::string, Placed> placed_;  // by uid; never iterated
+  std::string cause_;
+  std::map<std::tuple<std::string, Place, bool>, std::pair<Counter, Counter>> incoming_;
+  std::map<std::string, ::muster::Histogram> handled_;
+  std::map<std::tuple<std::string, std::string, bool>, ::muster::Histogram> hints_;
+  std::uint64_t hints_asked_ = 0;
+  std::map<std::pair<std::string, std::string>, Gauge> unschedulable_;  // by plugin and profile
+  std::vector<::muster::Histogram> sli_;                                // by attempts, from 1
+  ::muster::Histogram attempts_, algorithm_, group_algorithm_, group_steps_, group_wait_;
+  struct QueueGauges {
+    Gauge pods, lone, groups, entities;
+  };
+  QueueGauges active_, backoff_, resting_, gated_;
+  Gauge pending_, incomplete_, binding_, nodes_, pods_, assumed_;
   std::optional<Time> updated_;
+  Duration period_ = std::chrono::seconds{1};
 };
 
 }  // namespace muster::scheduler

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "api/kinds/kind.h"
+
 namespace muster::scheduler {
 namespace {
 
@@ -12,48 +14,148 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-TEST(SchedulerMetricsTest, CountsAttemptsByResultAndWhoWaits) {
-  Metrics metrics;
-  SchedulerMetrics scheduler(&metrics, "default-scheduler", {});
-  scheduler.update({.scheduled = 3, .unschedulable = 1, .active = 2, .gated = 4}, Time{});
-  scheduler.update({.scheduled = 5, .unschedulable = 1, .errors = 1, .active = 1}, Time{});
-  const std::string text = metrics.text();
-  const auto attempts = [](std::string_view result, int count) {
-    return HasSubstr(R"(scheduler_schedule_attempts_total{profile="default-scheduler",result=")" +
-                     std::string(result) + R"("} )" + std::to_string(count) + "\n");
-  };
-  EXPECT_THAT(text, attempts("scheduled", 5));
-  EXPECT_THAT(text, attempts("unschedulable", 1));
-  EXPECT_THAT(text, attempts("error", 1));
-  EXPECT_THAT(text, HasSubstr("scheduler_pending_entities{queue=\"active\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("scheduler_pending_entities{queue=\"gated\"} 0\n"));
+constexpr std::string_view kAttempts = R"(scheduler_schedule_attempts_total{profile=)";
+
+api::ObjectPtr pod_object(const std::string& name, const std::string& profile) {
+  const auto document = api::parse_json(
+      R"({"metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-)" + name +
+      R"("},"spec":{"schedulerName":")" + profile + R"(","containers":[]}})");
+  return api::Object::make(api::kinds::pod(), document->value);
 }
 
-TEST(SchedulerMetricsTest, LooksAtTheNumbersOnceASecond) {
-  Metrics metrics;
-  SchedulerMetrics scheduler(&metrics, "p", {});
-  const Time now{seconds{100}};
-  EXPECT_TRUE(scheduler.is_due(now));
-  scheduler.update({}, now);
-  EXPECT_FALSE(scheduler.is_due(now + milliseconds{999}));
-  EXPECT_TRUE(scheduler.is_due(now + seconds{1}));
-  EXPECT_FALSE(SchedulerMetrics(nullptr, "p", {}).is_due(now)) << "nobody reads them";
-}
-
-TEST(SchedulerMetricsTest, MeasuresAttempts) {
-  Metrics metrics;
-  std::chrono::nanoseconds time{};
-  const SchedulerMetrics scheduler(&metrics, "p", [&] { return time; });
-  {
-    const auto measured = scheduler.measure_attempt();
-    time += milliseconds{3};
+class SchedulerMetricsTest : public ::testing::Test {
+ protected:
+  SchedulerMetricsTest() {
+    Profiles profiles(default_profile());
+    profiles.add("other", default_profile());
+    scheduler_.emplace(&metrics_, profiles, [this] { return time_; });
   }
-  const std::string text = metrics.text();
-  EXPECT_THAT(text, HasSubstr("scheduler_scheduling_algorithm_duration_seconds_count 1\n"));
+  PendingPod pending(const std::string& name, const std::string& profile, int attempts) {
+    return {.pod = pod_object(name, profile), .attempts = attempts, .queued_at = now_};
+  }
+  std::string text() const { return metrics_.text(); }
+
+  Time now_{seconds{1'700'000'000}};
+  std::chrono::nanoseconds time_{};
+  Metrics metrics_;
+  std::optional<SchedulerMetrics> scheduler_;
+};
+
+TEST_F(SchedulerMetricsTest, FollowsAPodFromItsPlanToItsBinding) {
+  const PendingPod pod = pending("a", "other", 3);
+  Plan plan;
+  plan.assignments.push_back({pod.pod, "n1"});
+  SchedulerMetrics::Stopped took{};
+  {
+    const SchedulerMetrics::Measured measured(*scheduler_, took);
+    time_ += milliseconds{3};
+  }
+  scheduler_->attempted(pod, plan, "other", took, now_ + seconds{5});
+  scheduler_->bound(*pod.pod, now_ + seconds{6});
+  const std::string seen = text();
+  EXPECT_THAT(seen, HasSubstr(std::string(kAttempts) + R"("other",result="scheduled"} 1)"));
+  EXPECT_THAT(seen,
+              HasSubstr(std::string(kAttempts) + R"("default-scheduler",result="scheduled"} 0)"));
+  EXPECT_THAT(seen, HasSubstr("scheduler_scheduling_algorithm_duration_seconds_count 1\n"));
   EXPECT_THAT(
-      text, HasSubstr("scheduler_scheduling_algorithm_duration_seconds_bucket{le=\"0.002\"} 0\n"));
+      seen, HasSubstr("scheduler_scheduling_algorithm_duration_seconds_bucket{le=\"0.002\"} 0\n"));
   EXPECT_THAT(
-      text, HasSubstr("scheduler_scheduling_algorithm_duration_seconds_bucket{le=\"0.004\"} 1\n"));
+      seen, HasSubstr("scheduler_scheduling_algorithm_duration_seconds_bucket{le=\"0.004\"} 1\n"));
+  EXPECT_THAT(seen, HasSubstr("scheduler_pod_scheduling_attempts_sum 3\n"));
+  EXPECT_THAT(seen,
+              HasSubstr(R"(scheduler_pod_scheduling_sli_duration_seconds_sum{attempts="3"} 6)"));
+  EXPECT_THAT(seen, HasSubstr(R"(le="5242.88"})")) << "twenty buckets from ten milliseconds on";
+}
+
+TEST_F(SchedulerMetricsTest, CountsRefusalsByResult) {
+  scheduler_->refused("default-scheduler", Outcome::Unschedulable);
+  scheduler_->refused("default-scheduler", Outcome::Unresolvable);
+  scheduler_->refused("default-scheduler", Outcome::Error);
+  EXPECT_THAT(text(), HasSubstr(std::string(kAttempts) +
+                                R"("default-scheduler",result="unschedulable"} 2)"));
+  EXPECT_THAT(text(),
+              HasSubstr(std::string(kAttempts) + R"("default-scheduler",result="error"} 1)"));
+}
+
+TEST_F(SchedulerMetricsTest, CountsGroupsThatWaitForTheirVictims) {
+  Group root;
+  root.pods.push_back(pending("a", "default-scheduler", 1));
+  Plan plan;
+  plan.groups.push_back({root.key, nullptr, Outcome::Unschedulable, "", ""});
+  plan.refusals.push_back({root.pods.front().pod, Outcome::Unschedulable, "", {}});
+  plan.preemption.emplace();
+  plan.preemption->answer = PreemptionPlan::Answer::Preempts;
+  scheduler_->attempted(root, plan, "default-scheduler", {}, now_);
+  const std::string seen = text();
+  EXPECT_THAT(seen,
+              HasSubstr(R"(scheduler_podgroup_schedule_attempts_total{profile="default-scheduler",)"
+                        R"(result="waiting_on_preemption"} 1)"));
+}
+
+TEST_F(SchedulerMetricsTest, SaysWhyEntitiesMoved) {
+  QueueEntity entity;
+  entity.place = Place::Active;
+  scheduler_->because({client::Event::Type::Added, pod_object("a", "default-scheduler")});
+  scheduler_->moved(entity);
+  scheduler_->because("ScheduleAttemptFailure");
+  entity.place = Place::Resting;
+  scheduler_->moved(entity);
+  entity.place = Place::InFlight;
+  scheduler_->moved(entity);
+  const std::string seen = text();
+  EXPECT_THAT(
+      seen,
+      HasSubstr(
+          R"(scheduler_queue_incoming_pods_total{event="UnscheduledPodAdd",queue="active"} 1)"));
+  EXPECT_THAT(seen,
+              HasSubstr(R"(scheduler_queue_incoming_entities_total{event="ScheduleAttemptFailure",)"
+                        R"(queue="unschedulable",type="pod"} 1)"));
+}
+
+TEST_F(SchedulerMetricsTest, ShowsWhoWaitsAndWhoRefusedThem) {
+  QueueCensus census;
+  census.active = {.pods = 9, .lone = 1, .groups = 2};
+  census.refused[{"NodeResourcesFit", "other"}] = 4;
+  scheduler_->update(census, {.nodes = 5, .pods = 7, .assumed = 1}, now_);
+  std::string seen = text();
+  EXPECT_THAT(seen, HasSubstr("scheduler_pending_pods{queue=\"active\"} 9\n"));
+  EXPECT_THAT(seen, HasSubstr("scheduler_pending_entities{queue=\"active\"} 3\n"));
+  EXPECT_THAT(seen, HasSubstr(R"(scheduler_queued_entities{queue="active",type="podgroup"} 2)"));
+  EXPECT_THAT(
+      seen,
+      HasSubstr(R"(scheduler_unschedulable_pods{plugin="NodeResourcesFit",profile="other"} 4)"));
+  EXPECT_THAT(seen, HasSubstr("scheduler_cache_size{type=\"nodes\"} 5\n"));
+  scheduler_->update({}, {}, now_ + seconds{1});
+  seen = text();
+  EXPECT_THAT(
+      seen,
+      HasSubstr(R"(scheduler_unschedulable_pods{plugin="NodeResourcesFit",profile="other"} 0)"));
+}
+
+TEST_F(SchedulerMetricsTest, CountsHowOftenPluginsAreAsked) {
+  const PendingPod pod = pending("a", "other", 1);
+  Plan plan;
+  plan.refusals.push_back({pod.pod, Outcome::Unschedulable, "", {}});
+  scheduler_->attempted(pod, plan, "other", {}, now_);
+  scheduler_->update({}, {}, now_);
+  EXPECT_THAT(
+      text(),
+      HasSubstr(
+          R"(scheduler_plugin_evaluation_total{extension_point="Filter",plugin="NodeName",profile="other"} 1)"));
+}
+
+TEST_F(SchedulerMetricsTest, LooksAtTheNumbersOnceASecondOrLessOften) {
+  EXPECT_TRUE(scheduler_->is_due(now_));
+  scheduler_->update({}, {}, now_);
+  EXPECT_FALSE(scheduler_->is_due(now_ + milliseconds{999}));
+  EXPECT_TRUE(scheduler_->is_due(now_ + seconds{1}));
+  QueueCensus large;
+  large.looked_at = 20'000;
+  scheduler_->update(large, {}, now_);
+  EXPECT_FALSE(scheduler_->is_due(now_ + seconds{20}));
+  EXPECT_TRUE(scheduler_->is_due(now_ + seconds{21}));
+  EXPECT_FALSE(SchedulerMetrics(nullptr, default_profile(), {}).is_due(now_))
+      << "nobody reads them";
 }
 
 }  // namespace

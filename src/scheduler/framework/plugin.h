@@ -45,6 +45,12 @@ class Hints {
   // Whether could_help says yes to anybody for such an event, by its resource and action alone.
   // What nobody listens to costs nothing, however many pods wait.
   virtual bool listens(Resource, Action) const { return true; }
+  // Asked after could_help, of the cluster as it is now: false if the event has certainly not
+  // helped enough.
+  virtual bool helps_by_now(const api::Object& /*pod*/, const ClusterEvent& /*event*/,
+                            const Cluster& /*cluster*/) const {
+    return true;
+  }
 };
 
 }  // namespace muster::scheduler

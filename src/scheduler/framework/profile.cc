@@ -65,12 +65,13 @@ bool Profile::listens(std::string_view plugin, Resource resource, Action action)
   return true;
 }
 
-bool Profile::could_help(std::string_view plugin, const api::Object& pod,
-                         const ClusterEvent& event) const {
+bool Profile::could_help(std::string_view plugin, const api::Object& pod, const ClusterEvent& event,
+                         const Cluster* now) const {
   for (const Entry<Hints>& hints : hints_)
     if (hints.name == plugin)
       return hints.plugin->listens(event.resource, event.action) &&
-             hints.plugin->could_help(pod, event);
+             hints.plugin->could_help(pod, event) &&
+             (now == nullptr || hints.plugin->helps_by_now(pod, event, *now));
   return true;
 }
 

@@ -106,8 +106,9 @@ class Profile {
 
   // Could this event make a pod schedulable that `plugin` refused? A plugin that is not in the
   // profile, or has no opinion, says yes to everything: waking in vain costs an attempt, sleeping
-  // on costs the pod.
-  bool could_help(std::string_view plugin, const api::Object& pod, const ClusterEvent& event) const;
+  // on costs the pod. With the cluster as it is now, also if the event has not helped enough.
+  bool could_help(std::string_view plugin, const api::Object& pod, const ClusterEvent& event,
+                  const Cluster* now = nullptr) const;
   // The same for any pod; false only if could_help is false for all of them.
   bool listens(std::string_view plugin, Resource resource, Action action) const;
 

@@ -158,8 +158,6 @@ class ClusterModel {
   // Null if there is none of the name.
   api::ObjectPtr node(std::string_view name) const;
   api::ObjectPtr pod(std::string_view name_space, std::string_view name) const;
-  // Whether the node has what the pod requests, and a free slot; false if it is unknown.
-  bool has_room(std::string_view node, const api::Object& pod) const;
   // All nodes, and all pods that hold one by the API, by name.
   std::vector<api::ObjectPtr> nodes() const;
   std::vector<api::ObjectPtr> running() const;

@@ -2,7 +2,6 @@
 #include <tuple>
 
 #include "api/views/pod_facts.h"
-#include "scheduler/cache/for_each_resource.h"
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/groups/group_spec.h"
 
@@ -65,21 +64,6 @@ const Profile& ClusterModel::profile_of(const Group& root) const {
 ObjectPtr ClusterModel::node(std::string_view name) const {
   NodeId id{};
   return cluster_.find_node(name, id) ? cluster_.node_object(id) : nullptr;
-}
-
-bool ClusterModel::has_room(std::string_view name, const api::Object& pod) const {
-  NodeId node{};
-  if (!cluster_.find_node(name, node)) return false;
-  bool has_room = cluster_.pods_on()[node] < cluster_.pod_slots()[node];
-  for_each_resource(pod.view<api::PodView>().needs.requests,
-                    [&](std::string_view resource, std::int64_t amount) {
-                      ResourceId id{};
-                      if (amount <= 0 || !has_room) return;
-                      has_room = cluster_.find_resource(resource, id) &&
-                                 amount <= cluster_.resource(id).allocatable[node] -
-                                               cluster_.resource(id).requested[node];
-                    });
-  return has_room;
 }
 
 std::vector<ObjectPtr> ClusterModel::nodes() const {

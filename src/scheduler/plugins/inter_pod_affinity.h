@@ -23,6 +23,10 @@ class InterPodAffinity final : public Filter, public Score, public Hints {
   std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
                                            const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource resource, Action action) const override {
+    return resource != Resource::AssignedPod || action == Action::Add || action == Action::Delete ||
+           action == Action::UpdatePodLabel;
+  }
 
  private:
   InterPodAffinityArgs args_;

@@ -11,7 +11,10 @@ class NodeDeclaredFeatures final : public Filter, public Hints {
   std::unique_ptr<FilterPass> prepare_filter(const PodClass& pods,
                                              const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
-  bool listens(Resource, Action) const override { return false; }
+  bool listens(Resource resource, Action action) const override {
+    return resource == Resource::Node &&
+           (action == Action::Add || action == Action::UpdateNodeDeclaredFeature);
+  }
 };
 
 }  // namespace muster::scheduler

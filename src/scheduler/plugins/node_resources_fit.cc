@@ -209,6 +209,28 @@ bool NodeResourcesFit::could_help(const api::Object& pod, const ClusterEvent& ev
   }
 }
 
+bool NodeResourcesFit::has_room(const Cluster& cluster, NodeId node,
+                                const api::Amounts& requests) const {
+  if (cluster.pods_on()[node] >= cluster.pod_slots()[node]) return false;
+  return !any_requested(requests, [&](std::string_view name) {
+    if (args_.ignored.contains(name)) return false;
+    ResourceId id{};
+    if (!cluster.find_resource(name, id)) return true;
+    const ResourceColumns& columns = cluster.resource(id);
+    return requests.of(name) > columns.allocatable[node] - columns.requested[node];
+  });
+}
+
+bool NodeResourcesFit::helps_by_now(const api::Object& pod, const ClusterEvent& event,
+                                    const Cluster& cluster) const {
+  if (event.resource != Resource::AssignedPod) return true;
+  const api::ObjectPtr& freed = event.before != nullptr ? event.before : event.after;
+  if (freed == nullptr || freed->view<api::PodView>().node_name.empty()) return true;
+  NodeId node{};
+  return cluster.find_node(freed->view<api::PodView>().node_name, node) &&
+         has_room(cluster, node, pod.view<api::PodView>().needs.requests);
+}
+
 ShapeTable tabulate(std::span<const ShapePoint> shape) {
   ShapeTable table{};
   for (std::size_t i = 0; i < table.size(); ++i)

@@ -51,8 +51,13 @@ class NodeResourcesFit final : public Filter, public Score, public Hints {
     return resource == Resource::AssignedPod &&
            (action == Action::Delete || action == Action::UpdatePodScaleDown);
   }
+  // A node that was freed and has no room for a single such pod yet helps neither it nor its group.
+  bool helps_by_now(const api::Object& pod, const ClusterEvent& event,
+                    const Cluster& cluster) const override;
 
  private:
+  bool has_room(const Cluster& cluster, NodeId node, const api::Amounts& requests) const;
+
   NodeResourcesFitArgs args_;
 };
 

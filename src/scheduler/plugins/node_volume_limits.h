@@ -11,6 +11,9 @@ class NodeVolumeLimits final : public Filter, public Hints {
   std::unique_ptr<FilterPass> prepare_filter(const PodClass& pods,
                                              const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource resource, Action action) const override {
+    return resource != Resource::AssignedPod || action == Action::Delete;
+  }
 };
 
 }  // namespace muster::scheduler

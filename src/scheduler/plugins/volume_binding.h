@@ -37,6 +37,9 @@ class VolumeBinding final : public Filter,
   std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
                                            const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
+  bool listens(Resource resource, Action) const override {
+    return resource != Resource::AssignedPod && resource != Resource::VolumeAttachment;
+  }
   Answer reserve(const api::ObjectPtr& pod, std::string_view node, Cluster& cluster) const override;
   void unreserve(const api::ObjectPtr& pod, Cluster& cluster) const override;
   std::unique_ptr<Preparation> prepare_binding(const api::ObjectPtr& pod, std::string_view node,

@@ -45,6 +45,7 @@ void SchedulingQueue::move(Entity& entity, Place place) {
       if (entity.root) peers_.rests(entity);
       break;
   }
+  if (options_.moved) options_.moved(entity);
 }
 
 // Its victims are going: whatever happens meanwhile, it is not tried before they are gone.

@@ -77,6 +77,14 @@ class RestingSet {
     return out;
   }
 
+  // All classes with somebody in them, in the order of their keys.
+  template <typename Visit>
+  void for_each_class(Visit&& visit) const {
+    for (const auto& [rank, classes] : by_plugins_)
+      for (const auto& [key, wait_class] : classes)
+        if (!wait_class.is_empty()) visit(wait_class);
+  }
+
   // The classes of pods that must be in the domain of a tree.
   std::vector<WaitClass*> classes_of_domain(std::uint64_t tree);
 

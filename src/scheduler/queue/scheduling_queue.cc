@@ -9,12 +9,12 @@ namespace muster::scheduler {
 
 SchedulingQueue::SchedulingQueue(QueueOptions options, const ClusterModel& model,
                                  CouldHelp could_help, Listens listens)
-    : options_(options),
+    : options_(std::move(options)),
       model_(model),
       forest_(model.forest()),
       could_help_(std::move(could_help)),
       listens_(std::move(listens)),
-      stranded_(forest_, options.stranded_patience) {}
+      stranded_(forest_, options_.stranded_patience) {}
 
 SchedulingQueue::~SchedulingQueue() = default;
 

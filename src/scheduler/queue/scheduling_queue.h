@@ -22,6 +22,7 @@
 #include "scheduler/queue/backoff.h"
 #include "scheduler/queue/flight_log.h"
 #include "scheduler/queue/peer_trees.h"
+#include "scheduler/queue/queue_census.h"
 #include "scheduler/queue/queue_entity.h"
 #include "scheduler/queue/resting_set.h"
 #include "scheduler/queue/stranded_leaves.h"
@@ -37,6 +38,8 @@ struct QueueOptions {
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
   Duration stranded_patience = std::chrono::seconds{3};
+  // Told of every entity that stands somewhere else now; may be empty. It only looks.
+  std::function<void(const QueueEntity& entity)> moved = {};
 };
 
 // Who is next. Holds every pod that waits for a node, alone or as a member of a group tree; the
@@ -148,6 +151,8 @@ class SchedulingQueue {
     std::size_t active = 0, backoff = 0, resting = 0, gated = 0, incomplete = 0;
   };
   Counts counts() const;
+  // The same in more detail. Walks wait classes and leaves.
+  QueueCensus census() const;
 
   // For tests and simulations: what contradicts itself here, in a sentence; empty if nothing does.
   // Every pending member must stand in exactly one place, and every entity where it says it is.
@@ -216,6 +221,9 @@ class SchedulingQueue {
   void enter_after_error(Entity& entity, Time now);
   void fail_alone(Pod& pod, Time now);
   bool return_to_waiting(std::string_view uid, Time now);
+
+  // queue_census.cc
+  void count_members(QueueCensus& census) const;
 
   // queue_audit.cc
   std::string misplaced(const Entity& entity) const;
