@@ -21,11 +21,12 @@ void mix(std::uint64_t& hash, std::string_view text) {
   hash = (hash ^ 0xffU) * 0x100000001b3U;
 }
 
-// Equal for pods that no event tells apart: their class, the profile that is asked, and the claims
-// they name.
+// Equal for pods that no event tells apart: their class, the profile that is asked, whether they
+// may evict others, and the claims they name.
 std::uint64_t class_hash_of(Cluster& cluster, const ObjectPtr& pod) {
   std::uint64_t hash = cluster.class_hash(*pod);
   mix(hash, view_of(pod).scheduler_name);
+  if (view_of(pod).never_preempts) mix(hash, "Never");
   if (!view_of(pod).claims.empty()) mix(hash, pod->meta().name_space);
   for (const api::PodClaim& claim : view_of(pod).claims) mix(hash, api::claim_name(*pod, claim));
   return hash == 0 ? 1 : hash;

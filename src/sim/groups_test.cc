@@ -247,11 +247,12 @@ TEST_F(Groups, ATreeOnCordonedRacksIsPlacedWhenTheyAreFreed) {
   }
   EXPECT_EQ(bound("a") + bound("b"), 0);
   EXPECT_EQ(condition(api::kinds::composite_pod_group(), "root"), "False Unschedulable");
-  EXPECT_EQ(warnings_about("CompositePodGroup", "root"),
-            std::vector<std::string>{
-                "pod group is unschedulable, 0/2 placements are available, block z1-b1 comes "
-                "closest: each of 2 groups fits alone, together they do not fit: 6 of 8 pods do, pod "
-                "group preemption: No preemption victims found for incoming preemptor"});
+  EXPECT_EQ(
+      warnings_about("CompositePodGroup", "root"),
+      std::vector<std::string>{
+          "pod group is unschedulable, 0/2 placements are available, block z1-b1 comes "
+          "closest: each of 2 groups fits alone, together they do not fit: 6 of 8 pods do, pod "
+          "group preemption: No preemption victims found for incoming preemptor"});
   world().advance(seconds{90});
   EXPECT_EQ(bound("a") + bound("b"), 0);
   EXPECT_EQ(world().scheduler().numbers().attempts, 1U) << "nothing happened that could help";

@@ -2,6 +2,7 @@
 
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/plugins/node_resources_fit.h"
 
 namespace muster::scheduler {
 namespace {
@@ -35,6 +36,29 @@ TEST(Hints, FitWakesForRoomThatThePodAsksFor) {
   EXPECT_FALSE(wakes({Resource::AssignedPod, Action::Add, nullptr, bound}));
   const auto smaller = PodSample{.name = "b", .cpu = "500m", .node_name = "n"}.make();
   EXPECT_TRUE(wakes({Resource::AssignedPod, Action::UpdatePodScaleDown, bound, smaller}));
+}
+
+TEST(Hints, FitLooksAtWhatIsFreeNow) {
+  NodeResourcesFitArgs args;
+  args.ignored.names = {"example.com/gadget"};
+  Profile profile;
+  profile.add<NodeResourcesFit>(1, args);
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n", .cpu = "4", .pods = 2}.make());
+  cluster.set_pod(PodSample{.name = "stays", .cpu = "3", .node_name = "n"}.make());
+  const auto gone = PodSample{.name = "gone", .cpu = "1", .node_name = "n"}.make();
+  const ClusterEvent left{Resource::AssignedPod, Action::Delete, gone, nullptr};
+  const auto wakes = [&](const PodSample& pod, const Cluster* now) {
+    return profile.could_help("NodeResourcesFit", *pod.make(), left, now);
+  };
+  EXPECT_TRUE(wakes({.name = "p", .cpu = "1"}, &cluster));
+  EXPECT_FALSE(wakes({.name = "p", .cpu = "2"}, &cluster));
+  EXPECT_TRUE(wakes({.name = "p", .cpu = "2"}, nullptr)) << "it may evict the other";
+  EXPECT_TRUE(wakes({.name = "p", .cpu = "1", .extended = {{"example.com/gadget", "1"}}}, &cluster))
+      << "somebody else looks after gadgets";
+  EXPECT_FALSE(wakes({.name = "p", .cpu = "1", .extended = {{"example.com/gpu", "1"}}}, &cluster));
+  cluster.set_pod(PodSample{.name = "small", .node_name = "n"}.make());
+  EXPECT_FALSE(wakes({.name = "p"}, &cluster)) << "no slot is free";
 }
 
 TEST(Hints, TaintsWakeWhenTheyGo) {

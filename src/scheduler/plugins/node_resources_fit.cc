@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "scheduler/cache/for_each_resource.h"
 #include "scheduler/plugins/allocation_parts.h"
 
 namespace muster::scheduler {
@@ -150,29 +151,49 @@ bool held_a_node(const api::Object& pod) {
   return !view.node_name.empty() || !view.nominated_node.empty();
 }
 
-// Visits the resources the pod requests, with the amount of another pod or node beside each.
-bool any_requested(const api::Amounts& requests, auto&& test) {
-  if (requests.cpu_milli > 0 && test("cpu")) return true;
-  if (requests.memory > 0 && test("memory")) return true;
-  if (requests.ephemeral_storage > 0 && test("ephemeral-storage")) return true;
-  return std::ranges::any_of(requests.scalars, [&](const auto& scalar) {
-    return scalar.second > 0 && test(scalar.first);
-  });
-}
+// What a pod requests and the filter compares.
+class Compared {
+ public:
+  Compared(const api::Object& pod, const IgnoredResources& ignored)
+      : requests_(pod.view<api::PodView>().needs.requests), ignored_(ignored) {}
 
-bool node_could_help(const api::Amounts& requests, const ClusterEvent& event) {
+  // Whether test(resource, amount) holds for any of it.
+  bool any(auto&& test) const {
+    bool found = false;
+    for_each_resource(requests_, [&](std::string_view name, std::int64_t amount) {
+      found = found || (amount > 0 && !ignored_.contains(name) && test(name, amount));
+    });
+    return found;
+  }
+
+ private:
+  const api::Amounts& requests_;
+  const IgnoredResources& ignored_;
+};
+
+bool node_could_help(const Compared& wanted, const ClusterEvent& event) {
   const auto& after = event.after->view<api::NodeView>();
   const bool fits_empty =
-      after.allocatable_pods >= 1 && !any_requested(requests, [&](std::string_view name) {
-        return requests.of(name) > after.allocatable.of(name);
+      after.allocatable_pods >= 1 && !wanted.any([&](std::string_view name, std::int64_t amount) {
+        return amount > after.allocatable.of(name);
       });
   if (!fits_empty) return false;
   if (event.before == nullptr) return true;
   const auto& before = event.before->view<api::NodeView>();
   return after.allocatable_pods > before.allocatable_pods ||
-         any_requested(requests, [&](std::string_view name) {
+         wanted.any([&](std::string_view name, std::int64_t) {
            return after.allocatable.of(name) > before.allocatable.of(name);
          });
+}
+
+bool has_room(const Cluster& cluster, NodeId node, const Compared& wanted) {
+  if (cluster.pods_on()[node] >= cluster.pod_slots()[node]) return false;
+  return !wanted.any([&](std::string_view name, std::int64_t amount) {
+    ResourceId id{};
+    if (!cluster.find_resource(name, id)) return true;
+    const ResourceColumns& columns = cluster.resource(id);
+    return amount > columns.allocatable[node] - columns.requested[node];
+  });
 }
 
 }  // namespace
@@ -188,37 +209,25 @@ std::unique_ptr<ScorePass> NodeResourcesFit::prepare_score(const PodClass& pods,
 }
 
 bool NodeResourcesFit::could_help(const api::Object& pod, const ClusterEvent& event) const {
-  const api::Amounts& requests = pod.view<api::PodView>().needs.requests;
+  const Compared wanted(pod, args_.ignored);
   switch (event.resource) {
     case Resource::Node:
       return event.after != nullptr &&
              (event.action == Action::Add || event.action == Action::UpdateNodeAllocatable) &&
-             node_could_help(requests, event);
+             node_could_help(wanted, event);
     case Resource::AssignedPod:
       if (event.action == Action::Delete)
         return event.before != nullptr && held_a_node(*event.before);
       if (event.action != Action::UpdatePodScaleDown || event.before == nullptr ||
           event.after == nullptr)
         return false;
-      return any_requested(requests, [&](std::string_view name) {
+      return wanted.any([&](std::string_view name, std::int64_t) {
         return event.after->view<api::PodView>().needs.usage.of(name) <
                event.before->view<api::PodView>().needs.usage.of(name);
       });
     case Resource::TargetPod: return event.action == Action::UpdatePodScaleDown;
     default: return false;
   }
-}
-
-bool NodeResourcesFit::has_room(const Cluster& cluster, NodeId node,
-                                const api::Amounts& requests) const {
-  if (cluster.pods_on()[node] >= cluster.pod_slots()[node]) return false;
-  return !any_requested(requests, [&](std::string_view name) {
-    if (args_.ignored.contains(name)) return false;
-    ResourceId id{};
-    if (!cluster.find_resource(name, id)) return true;
-    const ResourceColumns& columns = cluster.resource(id);
-    return requests.of(name) > columns.allocatable[node] - columns.requested[node];
-  });
 }
 
 bool NodeResourcesFit::helps_by_now(const api::Object& pod, const ClusterEvent& event,
@@ -228,7 +237,7 @@ bool NodeResourcesFit::helps_by_now(const api::Object& pod, const ClusterEvent& 
   if (freed == nullptr || freed->view<api::PodView>().node_name.empty()) return true;
   NodeId node{};
   return cluster.find_node(freed->view<api::PodView>().node_name, node) &&
-         has_room(cluster, node, pod.view<api::PodView>().needs.requests);
+         has_room(cluster, node, Compared(pod, args_.ignored));
 }
 
 ShapeTable tabulate(std::span<const ShapePoint> shape) {

@@ -56,8 +56,6 @@ class NodeResourcesFit final : public Filter, public Score, public Hints {
                     const Cluster& cluster) const override;
 
  private:
-  bool has_room(const Cluster& cluster, NodeId node, const api::Amounts& requests) const;
-
   NodeResourcesFitArgs args_;
 };
 
