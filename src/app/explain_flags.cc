@@ -7,18 +7,19 @@
 
 #include "app/cli.h"
 #include "app/explain_verb.h"
+#include "app/terminal.h"
 
 namespace muster::app {
 namespace {
 
 void add_explain_flags(CLI::App& verb, ExplainFlags& flags) {
-  verb.add_option("KIND", flags.kind, "podgroup (pg), compositepodgroup (cpg) or pod (po)")
-      ->required();
+  verb.add_option("KIND", flags.kind,
+                  "podgroup (pg), compositepodgroup (cpg) or pod (po); without it: everything that "
+                  "waits, a line each");
   verb.add_option("NAME", flags.name, "Its name; KIND/NAME is fine too");
-  verb.add_option("-n,--namespace", flags.name_space, "Its namespace (default: the context's)");
-  verb.add_option("--kubeconfig", flags.kubeconfig,
-                  "The kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)");
-  verb.add_option("--context", flags.context, "The context of the kubeconfig to use");
+  verb.add_option("-n,--namespace", flags.name_space,
+                  "Its namespace (default: the context's; of everything that waits: all)");
+  add_cluster_flags(verb, flags.cluster);
   verb.add_option("-o,--output", flags.output, "text or json")->capture_default_str();
   verb.add_option("--scheduler-config", flags.scheduler_config,
                   "How the cluster's scheduler is configured (default: as `muster up` says in the "
@@ -30,7 +31,9 @@ void add_explain_flags(CLI::App& verb, ExplainFlags& flags) {
 }
 
 int explain(const ExplainFlags& flags) {
-  const Result<std::string> text = explain_from_cluster(flags);
+  const Result<std::string> text = flags.kind.empty()
+                                       ? overview_of_cluster(flags, terminal_size().columns)
+                                       : explain_from_cluster(flags);
   if (!text) return refuse(text.error().message);
   fmt::print("{}", *text);
   return kOk;
@@ -40,7 +43,8 @@ int explain(const ExplainFlags& flags) {
 
 Verb add_explain_verb(CLI::App& app) {
   CLI::App* words = app.add_subcommand(
-      "explain", "Say why a group or a pod waits, and what would help; for any cluster");
+      "explain",
+      "Say why a group or a pod waits, and what would help; without a name: all that waits");
   const auto flags = std::make_shared<ExplainFlags>();
   add_explain_flags(*words, *flags);
   return {words, [flags] { return explain(*flags); }};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
@@ -14,8 +15,6 @@ using api::ObjectPtr;
 using scheduler::ClusterModel;
 using scheduler::GroupKey;
 using scheduler::PodRole;
-
-constexpr std::size_t kAheadMax = 200;
 
 bool comes_first(const Waiting& a, const Waiting& b) {
   if (a.priority != b.priority) return a.priority > b.priority;
@@ -49,7 +48,7 @@ Waiting waiting_pod(const ObjectPtr& pod) {
 
 }  // namespace
 
-std::vector<Waiting> those_before(const ClusterModel& model, const Target& target) {
+Before those_before(const ClusterModel& model, const Target& target) {
   const scheduler::GroupSpec* own = target.group ? model.forest().root_of(*target.group) : nullptr;
   if (target.group && own == nullptr) return {};
   const Waiting mine =
@@ -63,8 +62,9 @@ std::vector<Waiting> those_before(const ClusterModel& model, const Target& targe
     if (Waiting other = waiting_pod(pod); comes_first(other, mine))
       before.push_back(std::move(other));
   std::ranges::sort(before, comes_first);
-  if (before.size() > kAheadMax) before.resize(kAheadMax);
-  return before;
+  const std::size_t left_out = before.size() - std::min(before.size(), kAheadMax);
+  before.resize(before.size() - left_out);
+  return {.first = std::move(before), .left_out = left_out};
 }
 
 Queue let_go_first(ClusterModel& model, const std::vector<Waiting>& waiting, Budget& budget) {

@@ -20,8 +20,14 @@ struct Waiting {
 };
 
 // Who comes before the target in the queue: higher priority first, then those that wait longer. The
-// queue's own times are not known from outside, so age stands for them. The first few hundred.
-std::vector<Waiting> those_before(const scheduler::ClusterModel& model, const Target& target);
+// queue's own times are not known from outside, so age stands for them. No more than kAheadMax are
+// kept; `left_out` says how many are not.
+inline constexpr std::size_t kAheadMax = 200;
+struct Before {
+  std::vector<Waiting> first;
+  std::size_t left_out = 0;
+};
+Before those_before(const scheduler::ClusterModel& model, const Target& target);
 
 // Who found room, and where.
 struct Queue {

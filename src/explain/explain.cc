@@ -127,6 +127,7 @@ class Explainer {
     out.sentence = fmt::format("{} {}/{} {}.", out.kind, out.name_space, out.name,
                                predicate(model_, tree, out));
     out.note = note_of(tree);
+    note_queue(trial, out);
     const bool has_place = out.state == State::Scheduled || out.state == State::FitsNow ||
                            out.state == State::BehindOthers;
     if (has_place) place_members(model_, key, tree.plan ? &*tree.plan : nullptr, out);
@@ -236,6 +237,7 @@ class Explainer {
                     "attempt.",
                     subject, plan.assignments.front().node)
               : fmt::format("{} would fit, but {} the room.", subject, ahead_text(out.ahead));
+      note_queue(trial, out);
       return out;
     }
     out.state = State::Unschedulable;
@@ -249,7 +251,17 @@ class Explainer {
     out.reasons = ask_nodes(model_, {pod});
     out.no_such_label = missing_labels(model_, nullptr, {pod});
     relax(trial, out);
+    note_queue(trial, out);
     return out;
+  }
+
+  // Says so if the queue is too long to be planned.
+  static void note_queue(const Trial& trial, Explanation& out) {
+    if (trial.unplanned_before() == 0 || out.state == State::Scheduled) return;
+    out.note += fmt::format(
+        "{}{} come before it in the queue; only the first {} of them were planned, so there may be "
+        "less room than is said here.",
+        out.note.empty() ? "" : " ", trial.unplanned_before() + kAheadMax, kAheadMax);
   }
 
   void relax(Trial& trial, Explanation& out) {

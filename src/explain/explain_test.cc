@@ -400,5 +400,33 @@ TEST(Explain, AnEmptyClusterIsNoCrash) {
   EXPECT_TRUE(told->relaxations.empty());
 }
 
+TEST(Explain, ALongChainOfGroupsIsLookedAtInPart) {
+  Yard yard;
+  yard.rack("a", 1, 4);
+  constexpr int kLength = 20'000;
+  for (int i = 0; i < kLength; ++i)
+    yard.composite({.name = fmt::format("c{}", i),
+                    .minimum = 1,
+                    .parent = i == 0 ? "" : fmt::format("c{}", i - 1)});
+  for (const int at : {0, kLength / 2, kLength - 1}) {
+    const auto about = yard.ask_composite(fmt::format("c{}", at));
+    ASSERT_TRUE(about.has_value());
+    EXPECT_LE(about->tree.size(), 10u);
+    EXPECT_EQ(std::ranges::count(about->tree, true, &Level::is_subject), 1);
+  }
+}
+
+TEST(Explain, SaysHowManyAheadWereNotPlanned) {
+  Yard yard;
+  yard.rack("a", 1, 4);
+  for (int i = 0; i < 250; ++i)
+    yard.add_pod({.name = fmt::format("p{}", i), .cpu = "1", .priority = 5});
+  yard.gang({.name = "train", .minimum = 1}, 1, "1");
+  const auto about = yard.ask("train");
+  ASSERT_TRUE(about.has_value());
+  EXPECT_TRUE(about->note.starts_with("250 come before it in the queue; only the first 200"))
+      << about->note;
+}
+
 }  // namespace
 }  // namespace muster::explain

@@ -16,7 +16,7 @@ struct Objects {
   std::vector<api::ObjectPtr> pods;
   std::vector<api::ObjectPtr> groups;  // PodGroups and CompositePodGroups
   std::vector<api::ObjectPtr> workloads = {};
-  std::vector<api::ObjectPtr> storage = {};  // claims, volumes and what describes them
+  std::vector<api::ObjectPtr> storage = {};     // claims, volumes and what describes them
   std::vector<api::ObjectPtr> namespaces = {};  // pods may be selected by their labels
   std::string workloads_unread = {};  // why there are no Workloads, if they could not be listed
   Time read_at = {};

@@ -1,6 +1,5 @@
-#include <utility>
-
 #include "api/json.h"
+#include "explain/indented_json.h"
 #include "explain/render.h"
 #include "explain/words.h"
 
@@ -10,38 +9,6 @@ namespace {
 using api::Json;
 using api::JsonArray;
 using api::JsonObject;
-
-// As `kubectl -o json` prints: four blanks per level.
-void write_indented(const Json& value, std::size_t depth, std::string& out) {
-  const auto line = [&](std::size_t at) {
-    out += '\n';
-    out.append(4 * at, ' ');
-  };
-  bool first = true;
-  if (const JsonObject* object = value.if_object(); object != nullptr && !object->empty()) {
-    out += '{';
-    for (const auto& member : *object) {
-      if (!std::exchange(first, false)) out += ',';
-      line(depth + 1);
-      api::write_string(member.key(), out);
-      out += ": ";
-      write_indented(member.value(), depth + 1, out);
-    }
-    line(depth);
-    out += '}';
-  } else if (const JsonArray* array = value.if_array(); array != nullptr && !array->empty()) {
-    out += '[';
-    for (const Json& element : *array) {
-      if (!std::exchange(first, false)) out += ',';
-      line(depth + 1);
-      write_indented(element, depth + 1, out);
-    }
-    line(depth);
-    out += ']';
-  } else {
-    api::write_json(value, out);
-  }
-}
 
 template <typename Items, typename Write>
 JsonArray array_of(const Items& items, Write&& write) {
@@ -119,9 +86,7 @@ std::string render_json(const Explanation& about) {
     out["allRelaxationsTried"] = about.all_tried;
   }
   out["steps"] = about.steps;
-  std::string text;
-  write_indented(out, 0, text);
-  return text + "\n";
+  return indented_json(out);
 }
 
 }  // namespace muster::explain

@@ -14,18 +14,6 @@ using scheduler::GroupKind;
 constexpr std::size_t kNodesShown = 16;
 constexpr std::size_t kAheadShown = 5;
 
-// How many columns a terminal needs for UTF-8 text without wide letters.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
-std::string padded(std::string text, std::size_t width) {
-  const std::size_t have = width_of(text);
-  if (have < width) text.append(width - have, ' ');
-  return text;
-}
-
 std::string noun_of(const Level& level) {
   return level.key.kind == GroupKind::PodGroup ? "pod" : "group";
 }

@@ -25,12 +25,18 @@ using scheduler::PodRole;
 
 constexpr std::size_t kClosestMax = 5;
 
-// The highest group above that somebody names: the root, or the one that is missing.
+// As deep as a tree is looked at: users may make chains of any length, and no more than this is
+// valid, above the subject and below it.
+constexpr int kDepthMax = 2 * static_cast<int>(scheduler::kTreeDepthMax);
+
+// The highest group above that somebody names: the root, or the one that is missing; in a chain
+// that is longer than any valid one, a group so far above.
 GroupKey top_of(const ClusterModel& model, GroupKey key) {
   std::set<GroupKey> seen;
   for (const GroupSpec* spec = model.forest().find(key); spec != nullptr;
        spec = model.forest().find(key)) {
-    if (spec->parent.empty() || !seen.insert(key).second) break;
+    if (spec->parent.empty() || seen.size() == scheduler::kTreeDepthMax) break;
+    if (!seen.insert(key).second) break;  // a cycle
     key = {GroupKind::CompositePodGroup, key.name_space, spec->parent};
   }
   return key;
@@ -90,7 +96,7 @@ class Reader {
       : model_(model), subject_(subject), tree_(tree) {}
 
   void read(const GroupKey& key, int depth) {
-    if (!seen_.insert(key).second) return;  // a cycle
+    if (depth > kDepthMax || !seen_.insert(key).second) return;  // too deep, or a cycle
     const std::size_t at = tree_.levels.size();
     tree_.levels.emplace_back();
     describe(key, depth, tree_.levels[at]);
@@ -247,8 +253,8 @@ class Reader {
 };
 
 void collect_domains(const ClusterModel& model, const GroupKey& key, std::string_view topology_key,
-                     std::set<GroupKey>& seen, std::set<std::string>& domains) {
-  if (!seen.insert(key).second) return;  // a cycle
+                     int depth, std::set<std::string>& domains) {
+  if (depth > kDepthMax) return;
   for (const api::ObjectPtr& pod : model.members(key, PodRole::Running)) {
     const api::ObjectPtr node = model.node(pod->view<api::PodView>().node_name);
     const std::string* value =
@@ -256,7 +262,7 @@ void collect_domains(const ClusterModel& model, const GroupKey& key, std::string
     if (value != nullptr) domains.insert(*value);
   }
   for (const GroupKey& child : model.forest().children(key))
-    collect_domains(model, child, topology_key, seen, domains);
+    collect_domains(model, child, topology_key, depth + 1, domains);
 }
 
 }  // namespace
@@ -288,9 +294,8 @@ Tree read_tree(ClusterModel& model, const GroupKey& subject) {
 
 std::vector<std::string> domains_of(const ClusterModel& model, const GroupKey& key,
                                     std::string_view topology_key) {
-  std::set<GroupKey> seen;
   std::set<std::string> domains;
-  collect_domains(model, key, topology_key, seen, domains);
+  collect_domains(model, key, topology_key, 0, domains);
   return {domains.begin(), domains.end()};
 }
 

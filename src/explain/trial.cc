@@ -38,16 +38,18 @@ const std::string* label_of(const ObjectPtr& node, std::string_view key) {
   return api::lookup(node->meta().labels, key);
 }
 
-// Its running and finished members are as many as it needs: nothing is left to place.
-bool holds_minimum(const scheduler::ClusterModel& model, const GroupKey& key) {
+// Its running and finished members are as many as it needs: nothing is left to place. What is
+// deeper than any valid tree holds nothing.
+bool holds_minimum(const scheduler::ClusterModel& model, const GroupKey& key,
+                   std::size_t levels = scheduler::kTreeDepthMax) {
   const GroupSpec* spec = model.forest().find(key);
-  if (spec == nullptr) return false;
+  if (spec == nullptr || levels == 0) return false;
   if (key.kind == GroupKind::PodGroup)
     return static_cast<std::int64_t>(model.count(key, PodRole::Running) +
                                      model.count(key, PodRole::Succeeded)) >= spec->minimum;
   const std::vector<GroupKey> children = model.forest().children(key);
   return std::ranges::count_if(children, [&](const GroupKey& child) {
-           return holds_minimum(model, child);
+           return holds_minimum(model, child, levels - 1);
          }) >= spec->minimum;
 }
 
@@ -78,7 +80,7 @@ std::int32_t Trial::priority() const {
 
 const Queue& Trial::queue() {
   if (!queue_) {
-    queue_ = let_go_first(model_, before_, budget_);
+    queue_ = let_go_first(model_, before_.first, budget_);
     give_back(model_, *queue_);
   }
   return *queue_;
@@ -108,8 +110,8 @@ std::optional<std::string> Trial::fits_in_room(const Edits& edits) {
   if (is_spent()) return std::nullopt;
   apply(model_, edits);
   std::optional<std::string> domain = attempt();
-  if (domain && !before_.empty()) {
-    const Queue ahead = let_go_first(model_, before_, budget_);
+  if (domain && !before_.first.empty()) {
+    const Queue ahead = let_go_first(model_, before_.first, budget_);
     domain = is_spent() ? std::nullopt : attempt();
     give_back(model_, ahead);
   }

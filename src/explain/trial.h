@@ -15,7 +15,8 @@
 namespace muster::explain {
 
 // Asks whether the target would fit if this or that were different. Every answer is an attempt,
-// made after those who come before it in the queue have taken what they need.
+// made after those who come before it in the queue, the first of them if they are very many, have
+// taken what they need.
 class Trial {
  public:
   Trial(scheduler::ClusterModel& model, Target target, const Tree* tree, Budget budget)
@@ -28,6 +29,8 @@ class Trial {
   scheduler::ClusterModel& model() { return model_; }
   const Target& target() const { return target_; }
   std::int32_t priority() const;
+  // How many of those before it are not planned: they are too many.
+  std::size_t unplanned_before() const { return before_.left_out; }
   // The budget is used up: nothing fits any more, whatever the truth.
   bool is_spent() const { return budget_.is_spent(); }
 
@@ -70,7 +73,7 @@ class Trial {
   Target target_;
   const Tree* tree_;
   Budget budget_;
-  const std::vector<Waiting> before_;
+  const Before before_;
   std::optional<Queue> queue_;  // of those before it, as things are; made when first needed
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/values/quantity.h"
 
 namespace muster::explain {
@@ -37,6 +39,17 @@ std::string asks_for(const api::PodNeeds& needs) {
     if (amount > 0)
       add(resource, resource.starts_with("hugepages-") ? bytes(amount) : std::to_string(amount));
   return text.empty() ? "nothing" : text;
+}
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t have = width_of(text);
+  if (have < width) text.append(width - have, ' ');
+  return text;
 }
 
 std::string_view kind_word(scheduler::GroupKind kind) {

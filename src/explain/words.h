@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ std::string_view without_full_stop(std::string_view message);
 std::string count_of(std::int64_t count, std::string_view noun);
 // "cpu 4, nvidia.com/gpu 8"; "nothing" if a pod has no requests.
 std::string asks_for(const api::PodNeeds& needs);
+
+// How many columns a terminal needs for UTF-8 text without wide letters; and the text with blanks
+// up to that many.
+std::size_t width_of(std::string_view text);
+std::string padded(std::string text, std::size_t width);
 
 std::string_view kind_word(scheduler::GroupKind kind);  // "PodGroup"
 // "podgroup default/train": as kubectl takes it.

@@ -32,7 +32,8 @@ mkdir "$WORK/bin"
 ln -s "$MUSTER" "$WORK/bin/kubectl-muster"
 PATH=$WORK/bin:$PATH expect "kubectl muster explain" "PodGroup default/train is unschedulable" \
   k muster explain podgroup train
-PATH=$WORK/bin:$PATH expect "it knows its name" '`kubectl muster help` shows' k muster explain
+PATH=$WORK/bin:$PATH expect "it knows its name" '`kubectl muster help` shows' k muster explain --unheard-of
+PATH=$WORK/bin:$PATH expect "without a name: everything that waits" "podgroup default/train" k muster explain
 
 # What it advises, done word for word, helps.
 command=$(explain pg train | sed -n 's/^ *kubectl uncordon/uncordon/p')

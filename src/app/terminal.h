@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+
+namespace muster::app {
+
+// The terminal that standard output goes to; zeros if it goes elsewhere.
+struct TerminalSize {
+  std::size_t columns = 0;
+  std::size_t lines = 0;
+};
+TerminalSize terminal_size();
+
+// Whether colours may be written to standard output: it is a terminal, that is not a dumb one, and
+// nobody has said NO_COLOR.
+bool terminal_has_colours();
+
+}  // namespace muster::app
