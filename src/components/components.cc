@@ -8,6 +8,7 @@
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/job/job_controller.h"
+#include "controllers/jobset/job_set_controller.h"
 #include "controllers/namespace_defaults.h"
 #include "controllers/pod_garbage.h"
 #include "controllers/podgroup_protection.h"
@@ -36,6 +37,13 @@ std::unique_ptr<client::Component> make_job(const Settings& settings, ComponentC
   workload::JobOptions options = settings.jobs;
   options.gates = settings.scheduler.gates;
   return std::make_unique<controllers::JobController>(std::move(options), std::move(context));
+}
+
+std::unique_ptr<client::Component> make_job_set(const Settings& settings,
+                                                ComponentContext context) {
+  workload::JobOptions options = settings.jobs;
+  options.gates = settings.scheduler.gates;
+  return std::make_unique<controllers::JobSetController>(std::move(options), std::move(context));
 }
 
 std::unique_ptr<client::Component> make_cron_job(const Settings&, ComponentContext context) {
@@ -74,6 +82,7 @@ const std::vector<Entry>& all() {
       {"disruption", kControllerManager, make<controllers::Disruption>},
       {"pod-garbage-collector", kControllerManager, make<controllers::PodGarbage>},
       {"job", kControllerManager, make_job},
+      {"jobset", kControllerManager, make_job_set},
       {"cronjob", kControllerManager, make_cron_job},
       {"replicaset", kControllerManager, make<controllers::ReplicaSetController>},
       {"ttl-after-finished", kControllerManager, make<controllers::TtlAfterFinished>},

@@ -20,7 +20,6 @@ constexpr Unhandled kUnhandled[] = {
     {"apps", "DaemonSet", "no pods are created for it"},
     {"apps", "Deployment", "no pods are created for it"},
     {"apps", "StatefulSet", "no pods are created for it"},
-    {"jobset.x-k8s.io", "JobSet", "no jobs are created for it"},
     {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "no pods are created for it"},
     {"resource.k8s.io", "ResourceClaim", "no devices are allocated to it"},
     {"resource.k8s.io", "ResourceClaimTemplate", "no claims are made from it"},

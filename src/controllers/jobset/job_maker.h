@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/object.h"
+#include "api/request.h"
+#include "api/views/job_set_view.h"
+
+namespace muster::controllers {
+
+// How the pods of a Job learn their group.
+struct GroupLink {
+  std::string pod_group = {};  // made by the JobSet's controller; the pods name it
+  // Made by the Job's controller: from this template, below this composite group.
+  std::string template_name = {};
+  std::string parent = {};
+  friend bool operator==(const GroupLink&, const GroupLink&) = default;
+};
+
+// Makes the documents of a JobSet's Jobs, and what changes in them when they are resumed.
+class JobMaker {
+ public:
+  explicit JobMaker(const api::Object& set);
+
+  api::Json make(std::size_t entry, std::int32_t index, const GroupLink& link) const;
+
+  // Lets a suspended Job run. What of its pods may change while it rests is brought up to date:
+  // labels, annotations, node selector, tolerations, scheduling gates.
+  api::Request resume_request(const api::Object& job, std::size_t entry, std::int32_t index) const;
+
+ private:
+  using Pairs = std::vector<std::pair<std::string_view, std::string>>;
+
+  const api::Json& template_of(std::size_t entry) const;
+  // Labels that are annotations as well.
+  Pairs marks(std::size_t entry, std::int32_t index) const;
+  std::string coordinator() const;
+  void place_exclusively(std::size_t entry, const std::string& job, bool grouped,
+                         api::JsonObject& pod_template) const;
+
+  const api::Object& set_;
+  const api::JobSetView& view_;
+  const api::Json document_;
+};
+
+// The reference Service of the set's pods: headless, named like their subdomain.
+api::Request service_request(const api::Object& set);
+
+}  // namespace muster::controllers

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "controllers/jobset/job_set_controller.h"
+
+// How a plan for a JobSet becomes calls.
+namespace muster::controllers {
+namespace {
+
+using api::JsonObject;
+
+api::Request patch_spec(const api::Object& object, JsonObject spec) {
+  return client::patch_request(
+      object.kind(), object.meta().name_space, object.meta().name, "", api::PatchType::Merge,
+      JsonObject{{"metadata", JsonObject{{"uid", object.meta().uid}}}, {"spec", std::move(spec)}});
+}
+
+api::Request delete_with_parts(const api::Object& object) {
+  api::Request request = client::delete_request(object, std::nullopt);
+  request.remove.propagation_policy = "Foreground";
+  return request;
+}
+
+}  // namespace
+
+void JobSetController::carry_out(const std::string& key, const api::ObjectPtr& set,
+                                 const SetPlan& plan, Time now) {
+  if (plan.again) work().add_at(*plan.again, key);
+  if (plan.expired) return write_call(key, delete_with_parts(*set));
+  for (const ChildJob* job : plan.remove) remove_job(key, set, *job);
+  for (const ChildJob* job : plan.suspend)
+    write_call(key, patch_spec(*job->object, {{"suspend", true}}));
+  const auto& view = set->view<api::JobSetView>();
+  for (const ChildJob* job : plan.resize) {
+    const api::JobSetView::ReplicatedJob& wanted = view.jobs[job->entry];
+    write_call(key, patch_spec(*job->object, {{"parallelism", wanted.parallelism},
+                                              {"completions", *wanted.completions}}));
+  }
+  if (plan.make_service) create_service(key, set);
+  create_jobs(key, set, plan);
+  if (plan.status.changed()) write_status(key, set, plan.status, now);
+}
+
+void JobSetController::create_jobs(const std::string& key, const api::ObjectPtr& set,
+                                   const SetPlan& plan) {
+  if (plan.create.empty() && plan.resume.empty()) return;
+  const JobMaker maker(*set);
+  for (const ChildJob* job : plan.resume)
+    write_call(key, maker.resume_request(*job->object, job->entry, job->index));
+  for (const SetPlan::NewJob& job : plan.create)
+    write_call(key,
+               client::create_request(*api::find_kind("batch", "Job"), set->meta().name_space,
+                                      maker.make(job.entry, job.index, {})),
+               [this, set](const client::Outcome& outcome, Time now) {
+                 if (outcome || is_name_space_ending(outcome.error())) return;
+                 say(*set, {"Warning", "JobCreationFailed", outcome.error().message}, now);
+               });
+}
+
+void JobSetController::create_service(const std::string& key, const api::ObjectPtr& set) {
+  write_call(key, service_request(*set), [this, set](const client::Outcome& outcome, Time now) {
+    if (outcome || is_name_space_ending(outcome.error())) return;
+    say(*set, {"Warning", "HeadlessServiceCreationFailed", outcome.error().message}, now);
+  });
+}
+
+void JobSetController::remove_job(const std::string& key, const api::ObjectPtr& set,
+                                  const ChildJob& job) {
+  write_call(key, delete_with_parts(*job.object),
+             [this, set, name = job.name()](const client::Outcome& outcome, Time now) {
+               if (outcome || outcome.error().reason == Reason::NotFound) return;
+               say(*set,
+                   {"Warning", "JobDeletionFailed",
+                    fmt::format("Error deleting job {}: {}", name, outcome.error().message)},
+                   now);
+             });
+}
+
+void JobSetController::write_status(const std::string& key, const api::ObjectPtr& set,
+                                    const SetStatus& status, Time now) {
+  write_call(key, status_request(*set, status.status(), now),
+             [this, set, notes = status.notes()](const client::Outcome& outcome, Time at) {
+               if (!outcome) return;
+               for (const SetNote& note : notes) say(*set, note, at);
+             });
+}
+
+void JobSetController::say(const api::Object& set, const SetNote& note, Time now) {
+  record(
+      set,
+      {.type = note.type, .reason = note.reason, .action = "Reconciling", .message = note.message},
+      now);
+}
+
+}  // namespace muster::controllers

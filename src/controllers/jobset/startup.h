@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "api/views/job_set_view.h"
+
+namespace muster::controllers {
+
+using JobCounts = std::vector<api::JobSetView::JobStatus>;  // one for each of JobSetView::jobs
+
+// Whether all Jobs of an entry are ready, or have ended.
+bool has_started(const api::JobSetView& set, const JobCounts& counts, std::size_t entry);
+
+// Whether what an entry depends on has come so far that its Jobs may be made.
+bool dependencies_are_met(const api::JobSetView& set, const JobCounts& counts, std::size_t entry);
+
+// Whether those before an entry have come so far that its Jobs may run.
+bool may_start(const api::JobSetView& set, const JobCounts& counts, std::size_t entry);
+
+}  // namespace muster::controllers
