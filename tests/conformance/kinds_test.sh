@@ -29,10 +29,10 @@ expect "shows its role" "Role/r" k get rolebinding b
 expect "a service" "service/svc created" k create service clusterip svc --tcp=80:8080
 expect "has a port" "80/TCP" k get service svc
 expect "a deployment" "deployment.apps/web created" k create deployment web --image=nginx --replicas=2
-expect "warns that nobody acts on it" "nothing in this control plane acts on it" k create deployment web2 --image=nginx
-expect "shows its replicas" "0/2" k get deployment web
+expect "warns that nobody routes traffic" "nothing in this control plane acts on it" k create service clusterip svc2 --tcp=80:8080
+eventually "shows its replicas" "2/2" k get deployment web
 expect "scales" "deployment.apps/web scaled" k scale deployment web --replicas=5
-expect "and says so" "0/5" k get deployment web
+eventually "and says so" "5/5" k get deployment web
 expect "a job" "job.batch/once created" k create job once --image=busybox -- true
 expect "a cron job" "cronjob.batch/often created" k create cronjob often --image=busybox --schedule='*/5 * * * *' -- true
 expect "shows its schedule" "*/5 * * * *" k get cronjob often

@@ -71,7 +71,7 @@ expect "cordon" "cordoned" k cordon z1-b1-r1-n2
 expect "uncordon" "uncordoned" k uncordon z1-b1-r1-n2
 expect "taint" "tainted" k taint node z1-b1-r1-n2 dedicated=x:NoSchedule
 
-# --- scale, and kinds that nothing acts on
+# --- scale
 cat >"$WORK/deployment.yaml" <<'YAML'
 apiVersion: apps/v1
 kind: Deployment
@@ -83,7 +83,7 @@ spec:
     metadata: {labels: {app: shop}}
     spec: {containers: [{name: c, image: i}]}
 YAML
-expect "a Deployment is stored, with a warning" "Warning" k apply -f "$WORK/deployment.yaml"
+expect "a Deployment" "created" k apply -f "$WORK/deployment.yaml"
 expect "scale" "scaled" k scale deployment shop --replicas=5
 expect "the scale arrived" "5" k get deployment shop -o 'jsonpath={.spec.replicas}'
 

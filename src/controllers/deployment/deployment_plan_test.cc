@@ -1,0 +1,241 @@
+#include "controllers/deployment/deployment_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/entropy.h"
+#include "controllers/deployment/deployment_testing.h"
+
+namespace muster::controllers {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts changes(const DeploymentPlan& plan) {
+  Texts out;
+  for (const auto& change : plan.changes)
+    out.push_back(fmt::format("{}={}", change.set->meta().name, change.replicas));
+  if (plan.create) out.push_back(fmt::format("new={}", plan.create->replicas));
+  for (const auto& set : plan.remove) out.push_back("remove " + set->meta().name);
+  return out;
+}
+
+std::string rolling(std::string_view surge, std::string_view unavailable) {
+  return fmt::format(
+      R"(,"strategy":{{"type":"RollingUpdate","rollingUpdate":{{"maxSurge":{},"maxUnavailable":{}}}}})",
+      surge, unavailable);
+}
+
+TEST(DeploymentPlan, TheFirstSetIsMadeAtItsFullSize) {
+  const DeploymentPlan plan = plan_deployment(*make_deployment({}), {}, kNow);
+  EXPECT_EQ(changes(plan), Texts{"new=3"});
+  EXPECT_EQ(plan.create->annotations,
+            (Annotations{{"deployment.kubernetes.io/desired-replicas", "3"},
+                         {"deployment.kubernetes.io/max-replicas", "4"},
+                         {"deployment.kubernetes.io/revision", "1"}}));
+}
+
+TEST(DeploymentPlan, PercentagesAreRoundedUpForTheSurgeAndDownForWhatMayBeMissing) {
+  for (const auto& [replicas, surge, missing] : std::vector<std::tuple<int, int, int>>{
+           {1, 1, 0}, {3, 1, 0}, {4, 1, 1}, {5, 2, 1}, {10, 3, 2}}) {
+    const auto deployment =
+        make_deployment({.replicas = replicas, .spec = rolling(R"("25%")", R"("25%")")});
+    EXPECT_EQ(max_surge(deployment->view<api::DeploymentView>()), surge) << replicas;
+    EXPECT_EQ(max_unavailable(deployment->view<api::DeploymentView>()), missing) << replicas;
+  }
+  const auto none = make_deployment({.replicas = 3, .spec = rolling(R"("0%")", R"("10%")")});
+  EXPECT_EQ(max_unavailable(none->view<api::DeploymentView>()), 1) << "or nothing would ever move";
+  const auto all = make_deployment({.replicas = 3, .spec = rolling("0", "5")});
+  EXPECT_EQ(max_unavailable(all->view<api::DeploymentView>()), 3);
+}
+
+TEST(DeploymentPlan, ANewTemplateGrowsWithinTheSurgeWhileOldPodsStay) {
+  const auto deployment =
+      make_deployment({.replicas = 10, .image = "v2", .spec = rolling("2", "3")});
+  const auto old =
+      make_set({.name = "old", .replicas = 10, .available = 10, .annotations = sized(10, 12)});
+  const DeploymentPlan plan = plan_deployment(*deployment, {old}, kNow);
+  EXPECT_EQ(changes(plan), (Texts{"old=7", "new=2"})) << "three may be missing at once";
+  EXPECT_EQ(plan.create->annotations.at("deployment.kubernetes.io/revision"), "2");
+}
+
+TEST(DeploymentPlan, OldPodsThatDoNotWorkGoFirst) {
+  const auto deployment =
+      make_deployment({.replicas = 4, .image = "v3", .spec = rolling("1", "0")});
+  const DeploymentPlan plan = plan_deployment(*deployment,
+                                              {make_set({.name = "new",
+                                                         .image = "v3",
+                                                         .replicas = 1,
+                                                         .available = 1,
+                                                         .annotations = sized(4, 5, 3),
+                                                         .created = "2025-12-31T02:00:00Z"}),
+                                               make_set({.name = "broken",
+                                                         .image = "v2",
+                                                         .replicas = 2,
+                                                         .available = 0,
+                                                         .annotations = sized(4, 5, 2),
+                                                         .created = "2025-12-31T01:00:00Z"}),
+                                               make_set({.name = "good",
+                                                         .image = "v1",
+                                                         .replicas = 2,
+                                                         .available = 2,
+                                                         .annotations = sized(4, 5, 1)})},
+                                              kNow);
+  EXPECT_EQ(changes(plan), Texts{"broken=1"}) << "5 pods, at least 4 wanted, all new ones work";
+}
+
+TEST(DeploymentPlan, RecreateWaitsUntilAllOldPodsAreGone) {
+  const std::string recreate = R"(,"strategy":{"type":"Recreate"})";
+  const auto deployment = make_deployment({.image = "v2", .spec = recreate});
+  SetText old{.name = "old", .replicas = 3, .available = 3, .annotations = sized(3, 3)};
+  EXPECT_EQ(changes(plan_deployment(*deployment, {make_set(old)}, kNow)), Texts{"old=0"});
+  old.replicas = 0;
+  old.available = 0;
+  old.pods = 2;
+  EXPECT_EQ(changes(plan_deployment(*deployment, {make_set(old)}, kNow)), Texts{})
+      << "two are still counted";
+  old.pods = 0;
+  old.terminating = 1;
+  EXPECT_EQ(changes(plan_deployment(*deployment, {make_set(old)}, kNow)), Texts{})
+      << "one is still ending";
+  old.terminating = 0;
+  EXPECT_EQ(changes(plan_deployment(*deployment, {make_set(old)}, kNow)), Texts{"new=3"});
+}
+
+TEST(DeploymentPlan, ADeploymentThatIsResizedDuringARolloutSharesTheChangeInProportion) {
+  // 10 + 3 pods in the middle of a rollout; scaled to 15 + 3: five more, by size.
+  const auto deployment =
+      make_deployment({.replicas = 15, .image = "v2", .spec = rolling("3", "2")});
+  const auto old =
+      make_set({.name = "old", .replicas = 8, .available = 8, .annotations = sized(10, 13)});
+  const auto next = make_set({.name = "next",
+                              .image = "v2",
+                              .replicas = 5,
+                              .available = 0,
+                              .annotations = sized(10, 13, 2),
+                              .created = "2025-12-31T01:00:00Z"});
+  EXPECT_EQ(changes(plan_deployment(*deployment, {old, next}, kNow)), (Texts{"old=11", "next=7"}));
+  // and back down to 5 + 3
+  const auto smaller = make_deployment({.replicas = 5, .image = "v2", .spec = rolling("3", "2")});
+  EXPECT_EQ(changes(plan_deployment(*smaller, {old, next}, kNow)), (Texts{"old=5", "next=3"}));
+  const auto none = make_deployment({.replicas = 0, .image = "v2", .spec = rolling("3", "2")});
+  EXPECT_EQ(changes(plan_deployment(*none, {old, next}, kNow)), (Texts{"old=0", "next=0"}));
+}
+
+TEST(DeploymentPlan, APausedDeploymentScalesButDoesNotRollOut) {
+  const auto paused = make_deployment({.replicas = 5, .image = "v2", .spec = R"(,"paused":true)"});
+  const auto old =
+      make_set({.name = "old", .replicas = 3, .available = 3, .annotations = sized(3, 4)});
+  EXPECT_EQ(changes(plan_deployment(*paused, {old}, kNow)), Texts{"old=5"});
+}
+
+TEST(DeploymentPlan, ASetThatWasScaledByHandIsBroughtBackAndTheRolloutGoesOn) {
+  const auto deployment =
+      make_deployment({.replicas = 5, .image = "v2", .spec = rolling("1", "1")});
+  const auto old =
+      make_set({.name = "old", .replicas = 5, .available = 5, .annotations = sized(3, 4)});
+  const DeploymentPlan plan = plan_deployment(*deployment, {old}, kNow);
+  EXPECT_EQ(changes(plan), Texts{"old=5"}) << "only its annotations";
+  const auto said =
+      make_set({.name = "old", .replicas = 5, .available = 5, .annotations = sized(5, 6)});
+  EXPECT_EQ(changes(plan_deployment(*deployment, {said}, kNow)), (Texts{"old=4", "new=1"}));
+}
+
+TEST(DeploymentPlan, HistoryBeyondItsLimitGoesOldestRevisionFirst) {
+  const auto deployment = make_deployment(
+      {.image = "v4",
+       .spec = R"(,"revisionHistoryLimit":1)",
+       .status =
+           R"({"replicas":3,"updatedReplicas":3,"availableReplicas":3,"observedGeneration":1})"});
+  const auto newest =
+      make_set({.name = "d", .image = "v4", .available = 3, .annotations = sized(3, 4, 4)});
+  const auto first =
+      make_set({.name = "z", .image = "v1", .replicas = 0, .annotations = sized(3, 4, 1)});
+  const auto busy = make_set(
+      {.name = "b", .image = "v2", .replicas = 0, .pods = 1, .annotations = sized(3, 4, 2)});
+  const auto third =
+      make_set({.name = "a", .image = "v3", .replicas = 0, .annotations = sized(3, 4, 3)});
+  EXPECT_EQ(changes(plan_deployment(*deployment, {newest, first, busy, third}, kNow)),
+            Texts{"remove z"})
+      << "of two to go one still has a pod";
+}
+
+TEST(DeploymentPlan, RollingBackGivesTheOldSetANewRevision) {
+  const auto deployment =
+      make_deployment({.image = "v1", .annotations = R"("deployment.kubernetes.io/revision":"2")"});
+  const auto first =
+      make_set({.name = "a", .image = "v1", .replicas = 0, .annotations = sized(3, 4, 1)});
+  const auto second = make_set(
+      {.name = "b", .image = "v2", .replicas = 3, .available = 3, .annotations = sized(3, 4, 2)});
+  const DeploymentPlan plan = plan_deployment(*deployment, {first, second}, kNow);
+  EXPECT_EQ(plan.revision, 3);
+  ASSERT_EQ(changes(plan), Texts{"a=1"});
+  EXPECT_EQ(plan.changes[0].annotations.at("deployment.kubernetes.io/revision-history"), "1");
+}
+
+TEST(DeploymentPlan, WhoIsBeingDeletedOnlyCounts) {
+  const auto deployment =
+      make_deployment({.replicas = 9, .meta = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"});
+  const DeploymentPlan plan =
+      plan_deployment(*deployment, {make_set({.name = "a", .available = 2})}, kNow);
+  EXPECT_EQ(changes(plan), Texts{});
+  EXPECT_EQ(plan.status.available, 2);
+}
+
+// Whatever the numbers, and in whatever order pods become available: never too many, never too few
+// because of us, and it ends.
+TEST(DeploymentPlan, EveryRolloutStaysWithinItsBoundsAndEnds) {
+  SeededEntropy entropy(7);
+  for (int run = 0; run < 300; ++run) {
+    const int replicas = static_cast<int>(entropy.below(12));
+    const int surge = static_cast<int>(entropy.below(4));
+    const int missing =
+        surge == 0 ? 1 + static_cast<int>(entropy.below(4)) : static_cast<int>(entropy.below(4));
+    const auto deployment =
+        make_deployment({.replicas = replicas,
+                         .image = "v2",
+                         .spec = rolling(std::to_string(surge), std::to_string(missing))});
+    struct Set {
+      std::int64_t wanted = 0, available = 0;
+    };
+    std::map<std::string, Set> sets{{"old", {replicas, replicas}}};
+    const std::int64_t least = std::max(0, replicas - missing);
+    bool done = false;
+    for (int step = 0; step < 200 && !done; ++step) {
+      std::vector<api::ObjectPtr> objects;
+      for (const auto& [name, set] : sets)
+        objects.push_back(
+            make_set({.name = name,
+                      .image = name == "old" ? "v1" : "v2",
+                      .replicas = set.wanted,
+                      .available = set.available,
+                      .annotations = sized(replicas, replicas + surge, name == "old" ? 1 : 2),
+                      .created = name == "old" ? "2025-12-31T00:00:00Z" : "2025-12-31T01:00:00Z"}));
+      const DeploymentPlan plan = plan_deployment(*deployment, objects, kNow);
+      for (const auto& change : plan.changes)
+        sets[change.set->meta().name].wanted = change.replicas;
+      if (plan.create) sets["new"].wanted = plan.create->replicas;
+      std::int64_t wanted = 0;
+      std::int64_t available = 0;
+      for (auto& [name, set] : sets) {
+        set.available = std::min(set.available, set.wanted);
+        wanted += set.wanted;
+        available += set.available;
+      }
+      ASSERT_LE(wanted, replicas + surge) << "run " << run;
+      ASSERT_GE(available, least) << "run " << run;
+      if (Set& set = sets["new"]; set.available < set.wanted)
+        set.available += 1 + static_cast<std::int64_t>(entropy.below(
+                                 static_cast<std::uint64_t>(set.wanted - set.available)));
+      done = sets["old"].wanted == 0 && sets["new"].available == replicas;
+    }
+    ASSERT_TRUE(done) << "run " << run << ": " << replicas << " replicas, surge " << surge
+                      << ", missing " << missing;
+  }
+}
+
+}  // namespace
+}  // namespace muster::controllers
