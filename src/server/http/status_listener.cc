@@ -1,0 +1,160 @@
+#include "server/http/status_listener.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/thread_name.h"
+
+namespace muster::server {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+
+constexpr std::chrono::seconds kPatience{10};  // for one request and its answer
+
+// One connection: handshake, one request after the other, each within kPatience.
+class Session final : public std::enable_shared_from_this<Session> {
+ public:
+  Session(tcp::socket socket, asio::ssl::context& tls, const StatusListener::Handler& handler,
+          int& open)
+      : stream_(std::move(socket), tls), handler_(handler), open_(open) {
+    ++open_;
+  }
+  ~Session() { --open_; }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void start() {
+    beast::get_lowest_layer(stream_).expires_after(kPatience);
+    stream_.async_handshake(asio::ssl::stream_base::server,
+                            [self = shared_from_this()](beast::error_code error) {
+                              if (!error) self->read();
+                            });
+  }
+
+ private:
+  void read() {
+    parser_.emplace();
+    parser_->body_limit(1024);
+    parser_->header_limit(8192);
+    beast::get_lowest_layer(stream_).expires_after(kPatience);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code error, std::size_t) {
+                       if (!error) self->answer();
+                     });
+  }
+
+  void answer() {
+    const http::request<http::string_body>& request = parser_->get();
+    StatusListener::Answer answer{.code = 405, .text = "only GET is served here\n"};
+    const std::string target(request.target());
+    if (request.method() == http::verb::get) answer = handler_(target.substr(0, target.find('?')));
+    reply_ = {};
+    reply_.result(static_cast<unsigned>(answer.code));
+    reply_.version(request.version());
+    reply_.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
+    reply_.set(http::field::cache_control, "no-cache, no-store");
+    reply_.keep_alive(request.keep_alive());
+    reply_.body() = std::move(answer.text);
+    reply_.prepare_payload();
+    http::async_write(stream_, reply_,
+                      [self = shared_from_this()](beast::error_code error, std::size_t) {
+                        if (!error && self->reply_.keep_alive()) self->read();
+                      });
+  }
+
+  beast::ssl_stream<beast::tcp_stream> stream_;
+  const StatusListener::Handler& handler_;
+  int& open_;
+  beast::flat_buffer buffer_{64 * 1024};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> reply_;
+};
+
+Result<void> set_up(asio::ssl::context& tls, const Credential& credential) {
+  beast::error_code error;
+  tls.set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
+  tls.use_certificate_chain(asio::buffer(credential.certificate), error);
+  if (!error)
+    tls.use_private_key(asio::buffer(credential.private_key), asio::ssl::context::pem, error);
+  if (error)
+    return fail(Reason::Invalid, "the serving certificate cannot be used: {}", error.message());
+  return {};
+}
+
+}  // namespace
+
+struct StatusListener::State {
+  explicit State(Handler handler_given) : handler(std::move(handler_given)) {}
+
+  Result<void> listen(const Options& options) {
+    TRY(set_up(tls, options.certificate));
+    beast::error_code error;
+    const asio::ip::address address = asio::ip::make_address(options.address, error);
+    if (error)
+      return fail(Reason::Invalid, "{} is no address to serve on; write e.g. 0.0.0.0",
+                  options.address);
+    const tcp::endpoint endpoint(address, options.port);
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor.bind(endpoint, error);
+    if (!error) acceptor.listen(kConnectionsMax, error);
+    if (error)
+      return fail(Reason::Invalid, "cannot serve on {}:{}: {}; is another one running?",
+                  options.address, options.port, error.message());
+    port = acceptor.local_endpoint().port();
+    return {};
+  }
+
+  // Beyond the limit a connection is closed at once: probes come again.
+  void accept() {
+    acceptor.async_accept([this](beast::error_code error, tcp::socket socket) {
+      if (error == asio::error::operation_aborted) return;
+      if (!error && open < kConnectionsMax)
+        std::make_shared<Session>(std::move(socket), tls, handler, open)->start();
+      accept();
+    });
+  }
+
+  const Handler handler;
+  int open = 0;
+  std::uint16_t port = 0;
+  asio::ssl::context tls{asio::ssl::context::tls_server};
+  asio::io_context io{1};
+  tcp::acceptor acceptor{io};
+  std::thread thread;
+};
+
+StatusListener::StatusListener(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<StatusListener>> StatusListener::start(const Options& options,
+                                                              Handler handler) {
+  auto state = std::make_unique<State>(std::move(handler));
+  TRY(state->listen(options));
+  state->accept();
+  state->thread = std::thread([&running = *state] {
+    name_this_thread("status");
+    running.io.run();
+  });
+  return std::unique_ptr<StatusListener>(new StatusListener(std::move(state)));
+}
+
+StatusListener::~StatusListener() {
+  state_->io.stop();
+  state_->thread.join();
+}
+
+std::uint16_t StatusListener::port() const { return state_->port; }
+
+}  // namespace muster::server

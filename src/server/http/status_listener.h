@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "server/http/certificates.h"
+
+namespace muster::server {
+
+// A small HTTPS server for what operators ask a component: is it alive, is it ready, its numbers.
+// Only GET of exact paths; a thread of its own; at most kConnectionsMax at once, each for seconds.
+class StatusListener {
+ public:
+  struct Answer {
+    int code = 200;
+    std::string text = {};
+  };
+  // The answer to a path, on the listener's thread; code 404 for paths that do not exist.
+  using Handler = std::function<Answer(std::string_view path)>;
+  struct Options {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 0;  // 0 picks a free one
+    Credential certificate = {};
+  };
+  static constexpr int kConnectionsMax = 64;
+
+  static Result<std::unique_ptr<StatusListener>> start(const Options& options, Handler handler);
+  ~StatusListener();
+  StatusListener(const StatusListener&) = delete;
+  StatusListener& operator=(const StatusListener&) = delete;
+
+  std::uint16_t port() const;
+
+ private:
+  struct State;
+  explicit StatusListener(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::server
