@@ -71,6 +71,7 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
                  tree_bound(tree, now);
              }),
       preemptions_(model, queue, report, calls, options.metrics),
+      half_bound_(model, report),
       offers_group_bindings_(options.group_bindings) {}
 
 // What is more than one GroupBinding takes is never bound in parts that somebody needs together.
@@ -184,6 +185,7 @@ void Commit::bind_failed(const Assignment& assignment, const Error& error, Time 
   metrics_.unplaced(uid);
   if (const ObjectPtr newest = model_.forget(*assignment.pod)) {
     queue_.bind_failed(uid, now);
+    half_bound_.refused(*assignment.pod, error.message, now);
     report_.refused(newest, Outcome::Error,
                     fmt::format("running Bind plugin \"DefaultBinder\": {}", error.message), now);
   }
@@ -258,12 +260,14 @@ void Commit::run(Time now) {
   binder_.run(now);
   trees_.run(now);
   preemptions_.run(now);
+  half_bound_.run(now);
 }
 
 std::optional<Time> Commit::next_deadline() const {
   std::optional<Time> next;
-  for (const std::optional<Time>& due : {preparer_.next_deadline(), binder_.next_deadline(),
-                                         trees_.next_deadline(), preemptions_.next_deadline()})
+  for (const std::optional<Time>& due :
+       {preparer_.next_deadline(), binder_.next_deadline(), trees_.next_deadline(),
+        preemptions_.next_deadline(), half_bound_.next_deadline()})
     if (due) next = next ? std::min(*next, *due) : *due;
   return next;
 }

@@ -12,6 +12,7 @@
 #include "scheduler/bind/tree_binder.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
+#include "scheduler/half_bound.h"
 #include "scheduler/preemptions.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
@@ -90,6 +91,7 @@ class Commit {
   Binder binder_;
   TreeBinder trees_;
   Preemptions preemptions_;
+  HalfBound half_bound_;
   bool offers_group_bindings_;             // the server, as far as we know
   std::map<GroupKey, int> refused_trees_;  // by root: how often in a row
   std::uint64_t scheduled_ = 0;

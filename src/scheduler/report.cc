@@ -262,6 +262,15 @@ void Report::tree_refused(const TreeBinding& tree, const std::string& message, T
     write_group({statement.key, statement.group, Outcome::Error, message, "", {}}, now);
 }
 
+void Report::half_bound(const api::Object& group, std::string message, Time now) {
+  record(group,
+         {.type = "Warning",
+          .reason = "FailedScheduling",
+          .action = "Binding",
+          .message = std::move(message)},
+         now);
+}
+
 void Report::stranded(const SchedulingQueue::Stranded& stranded, Time now) {
   const GroupSpec* group = model_.forest().find(stranded.leaf);
   const bool on_group = group != nullptr && group->object != nullptr;

@@ -65,6 +65,8 @@ class Report {
   void bound(const Assignment& assignment, Time now);
   void tree_bound(const TreeBinding& tree, Time now);
   void tree_refused(const TreeBinding& tree, const std::string& message, Time now);
+  // A gang that was bound one by one is still below its minimum.
+  void half_bound(const api::Object& group, std::string message, Time now);
 
   // --- by time ---
   void stranded(const SchedulingQueue::Stranded& stranded, Time now);

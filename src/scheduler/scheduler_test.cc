@@ -11,6 +11,7 @@
 #include "api/kinds/kind.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/groups/cluster_model.h"
+#include "scheduler/half_bound.h"
 #include "scheduler/plugins/plugin_registry.h"
 
 namespace muster::scheduler {
@@ -404,6 +405,60 @@ TEST(Scheduler, RequeuesAPodWhoseBindingConflicts) {
   world.now = *world.scheduler.next_deadline();
   world.settle();
   EXPECT_EQ(world.node_of("p"), "n1") << "the room it had assumed was free again";
+}
+
+// On a server without GroupBindings.
+TEST(Scheduler, AGangBoundOneByOneIsFinishedAfterARefusal) {
+  World world;
+  world.synced();
+  for (const char* name : {"n1", "n2", "n3"}) world.node(name, {.cpu = "1"});
+  world.gang("g", 3);
+  for (const char* name : {"a", "b", "c"}) world.pod(name, {.group = "g"});
+  world.run();
+  const auto second = std::ranges::find(world.calls, "b", [](const World::Call& call) {
+    return call.request.subresource == "binding" ? call.request.name : "";
+  });
+  ASSERT_NE(second, world.calls.end());
+  const std::uint64_t ticket = second->ticket;
+  world.calls.erase(second);
+  world.refuse(ticket, Reason::Conflict);
+  world.answer();
+  EXPECT_EQ(world.node_of("b"), "");
+  EXPECT_NE(world.node_of("a"), "");
+  world.now += seconds{30};
+  world.settle();
+  EXPECT_NE(world.node_of("b"), "");
+  world.log.clear();
+  world.now += minutes{5};
+  world.settle();
+  EXPECT_TRUE(world.requests("of the 3 pods that it needs are bound").empty());
+}
+
+TEST(Scheduler, AGangThatStaysHalfBoundIsReported) {
+  World world;
+  world.synced();
+  for (const char* name : {"n1", "n2"}) world.node(name, {.cpu = "1"});
+  world.gang("g", 2);
+  for (const char* name : {"a", "b"}) world.pod(name, {.group = "g"});
+  world.run();
+  // Somebody else fills the node while its binding is refused.
+  const World::Call call = world.calls.back();
+  ASSERT_EQ(call.request.subresource, "binding");
+  world.calls.pop_back();
+  const std::string node(api::find_string(*api::find(call.request.body, "target"), "name"));
+  world.pod("thief", {.scheduler = "other", .node = node});
+  world.refuse(call.ticket, Reason::Conflict);
+  world.settle();
+  EXPECT_TRUE(world.requests("of the 2 pods that it needs are bound").empty());
+  world.now += HalfBound::kPatience + seconds{1};
+  world.settle();
+  const auto events = world.requests("only 1 of the 2 pods that it needs are bound");
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_NE(events[0].find("refused with Conflict"), std::string::npos) << events[0];
+  world.delete_pod("thief");
+  world.now += minutes{1};
+  world.settle();
+  EXPECT_NE(world.node_of(call.request.name), "");
 }
 
 TEST(Scheduler, DropsAPodThatSomebodyElseBound) {
