@@ -1,8 +1,6 @@
 #include "app/up.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>  // NOLINT: sigaction is POSIX, not C++
 #include <unistd.h>
 
 #include <filesystem>
@@ -19,6 +17,7 @@
 #include "app/descriptors.h"
 #include "app/key_check.h"
 #include "app/registry_thread.h"
+#include "app/signals.h"
 #include "app/version.h"
 #include "base/entropy.h"
 #include "base/log.h"
@@ -46,25 +45,6 @@
 
 namespace muster::app {
 namespace {
-
-// Blocks SIGINT and SIGTERM in every thread started from here on, so that one place waits for them.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    sigaddset(&set_, SIGINT);
-    sigaddset(&set_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    signal(SIGPIPE, SIG_IGN);
-  }
-  void wait() const {
-    int caught = 0;
-    sigwait(&set_, &caught);
-  }
-
- private:
-  sigset_t set_{};
-};
 
 Result<std::unique_ptr<server::AuditLog>> audit_log(const UpOptions& options) {
   if (options.audit_log.empty()) return nullptr;

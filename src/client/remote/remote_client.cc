@@ -150,7 +150,7 @@ struct RemoteClient::State {
         sink = [&reflector](std::string_view bytes) { return reflector.on_bytes(bytes); };
       transport->perform(encode_call(*request), std::move(sink),
                          [this, &reflector](const Result<HttpReply>& reply) {
-                           reflector.on_end(reply, clock.now());
+                           if (!closed) reflector.on_end(reply, clock.now());
                          });
     }
     return reflector.next_deadline();

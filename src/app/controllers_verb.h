@@ -1,0 +1,10 @@
+#pragma once
+
+#include "app/verb.h"
+
+namespace muster::app {
+
+// `muster controllers`: runs the controllers that are named on a cluster that is not ours.
+Verb add_controllers_verb(CLI::App& app);
+
+}  // namespace muster::app

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/component_thread.h"
+#include "app/connection.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "client/remote/rate_limit.h"
+
+namespace muster::app {
+
+// How a process works on a cluster that is not ours, whatever its components do.
+struct RemoteProcessOptions {
+  std::string name;  // "muster-scheduler": who it is in logs and at the server
+  client::RateLimit::Options rate = {.per_second = 50, .burst = 100};
+
+  struct Election {
+    bool on = true;
+    std::string name_space = "kube-system";
+    std::string name;
+    Duration lease_duration = std::chrono::seconds{15};
+    Duration renew_deadline = std::chrono::seconds{10};
+    Duration retry_period = std::chrono::seconds{2};
+  } election = {};
+
+  // Where livez, readyz and metrics are served over HTTPS; port 0: nowhere.
+  std::string bind_address = "0.0.0.0";
+  std::uint16_t secure_port = 10259;
+  std::vector<std::string> open_paths = {"/healthz", "/livez", "/readyz"};
+};
+
+struct RemoteComponent {
+  std::string_view name;
+  ComponentThread::Make make;
+};
+
+// Runs the components until SIGINT or SIGTERM; only while this process leads, if it takes part in
+// an election. At the end nothing new is sent, what is under way may end, and the lease is handed
+// over. The error is one sentence: what is in the way, or how the lease was lost.
+Result<void> run_remote_process(const RemoteProcessOptions& options, const ForeignCluster& cluster,
+                                const std::vector<RemoteComponent>& components);
+
+// "host_3f2c…": this process among those that could lead.
+std::string process_identity();
+
+}  // namespace muster::app

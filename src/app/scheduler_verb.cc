@@ -1,0 +1,99 @@
+#include "app/scheduler_verb.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli.h"
+#include "app/connection.h"
+#include "app/process_flags.h"
+#include "app/process_settings.h"
+#include "app/remote_process.h"
+#include "app/scheduler_flags.h"
+#include "app/version.h"
+#include "components/components.h"
+
+namespace muster::app {
+namespace {
+
+// The flags as they were written.
+struct Flags {
+  ProcessFlags process{.secure_port = 10259};
+  std::string config_file;
+};
+
+constexpr std::string_view kUpstreamName = "default-scheduler";
+// Whoever serves upstream's name must hold upstream's lease: then the two never decide at once.
+constexpr std::string_view kUpstreamLease = "kube-scheduler";
+
+// What the server does not have is switched off; what it has stays as the user says.
+api::Gates gates_for(const ForeignCluster& cluster, api::Gates gates) {
+  const auto missing = [&](const api::Kind& kind) {
+    return cluster.served.version_of(kind) == nullptr;
+  };
+  if (missing(api::kinds::composite_pod_group()))
+    gates = gates.without(api::Gate::CompositePodGroup);
+  if (missing(api::kinds::pod_group()))
+    for (const api::GateFacts& facts : api::all_gates())
+      if (facts.gate == api::Gate::GenericWorkload ||
+          std::ranges::find(facts.needs, api::Gate::GenericWorkload) != facts.needs.end())
+        gates = gates.without(facts.gate);
+  return gates;
+}
+
+components::Settings component_settings(const SchedulerSettings& settings,
+                                        const ForeignCluster& cluster, const api::Gates& gates) {
+  components::Settings out;
+  out.scheduler.profiles = settings.config.profiles;
+  out.scheduler.initial_backoff = settings.config.initial_backoff;
+  out.scheduler.max_backoff = settings.config.max_backoff;
+  out.scheduler.gates = gates_for(cluster, gates);
+  out.scheduler.group_bindings = cluster.served.version_of(api::kinds::group_binding()) != nullptr;
+  const std::string identity = process_identity();
+  out.scheduler.instance = identity.substr(0, identity.find('_'));
+  return out;
+}
+
+Result<void> run_scheduler(const Flags& flags) {
+  const SchedulerSettings settings =
+      TRY(scheduler_settings(SchedulerFlags{.config_file = flags.config_file, .pack = {}}));
+  const api::Gates gates = TRY(parse_gates(flags.process.feature_gates));
+  RemoteProcessOptions options = process_options(flags.process, "muster-scheduler");
+  if (settings.config.profiles.serves(kUpstreamName)) options.election.name = kUpstreamLease;
+  const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
+  ConnectionFlags where = flags.process.connection;
+  if (where.kubeconfig.empty()) where.kubeconfig = connection.kubeconfig;
+
+  client::Kubeconfig config = TRY(load_connection(where));
+  const ForeignCluster cluster = TRY(discover_cluster(std::move(config)));
+  fmt::print("muster {}\n{}", version(), describe(cluster));
+  std::fflush(stdout);
+  const components::Settings made_with = component_settings(settings, cluster, gates);
+  const auto entry =
+      std::ranges::find(components::all(), components::kScheduler, &components::Entry::name);
+  return run_remote_process(options, cluster, {{entry->name, [&](client::ComponentContext context) {
+                                                  return entry->make(made_with, std::move(context));
+                                                }}});
+}
+
+}  // namespace
+
+Verb add_scheduler_verb(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("scheduler", "Schedule the pods of a Kubernetes cluster");
+  const auto flags = std::make_shared<Flags>();
+  add_process_flags(*verb, flags->process);
+  verb->add_option("--config", flags->config_file,
+                   "How to schedule: a KubeSchedulerConfiguration file (docs/scheduler-config.md)")
+      ->type_name("FILE");
+  return {verb, [flags] {
+            const Result<void> ran = run_scheduler(*flags);
+            return ran ? kOk : refuse(ran.error().message);
+          }};
+}
+
+}  // namespace muster::app

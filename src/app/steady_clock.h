@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+
+#include "base/time.h"
+
+namespace muster::app {
+
+// The time of the system when the process began, and what has passed since: it never jumps, so
+// leases and deadlines can be measured by it.
+class SteadyClock final : public Clock {
+ public:
+  Time now() const override {
+    return start_ +
+           std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - steady_);
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point steady_ = std::chrono::steady_clock::now();
+  const Time start_ = SystemClock{}.now();
+};
+
+}  // namespace muster::app
