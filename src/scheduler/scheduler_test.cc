@@ -442,9 +442,11 @@ TEST(Scheduler, AGangThatStaysHalfBoundIsReported) {
   for (const char* name : {"a", "b"}) world.pod(name, {.group = "g"});
   world.run();
   // Somebody else fills the node while its binding is refused.
-  const World::Call call = world.calls.back();
-  ASSERT_EQ(call.request.subresource, "binding");
-  world.calls.pop_back();
+  const auto binding = std::ranges::find(
+      world.calls, "binding", [](const World::Call& call) { return call.request.subresource; });
+  ASSERT_NE(binding, world.calls.end());
+  const World::Call call = *binding;
+  world.calls.erase(binding);
   const std::string node(api::find_string(*api::find(call.request.body, "target"), "name"));
   world.pod("thief", {.scheduler = "other", .node = node});
   world.refuse(call.ticket, Reason::Conflict);
