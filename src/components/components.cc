@@ -11,6 +11,7 @@
 #include "controllers/job/job_controller.h"
 #include "controllers/jobset/job_set_controller.h"
 #include "controllers/namespace_defaults.h"
+#include "controllers/node_lifecycle/node_lifecycle.h"
 #include "controllers/pod_garbage.h"
 #include "controllers/podgroup_protection.h"
 #include "controllers/replicaset/replica_set_controller.h"
@@ -81,6 +82,7 @@ const std::vector<Entry>& all() {
       {"garbage-collector", kControllerManager, make<controllers::GarbageCollector>},
       {"namespace-defaults", kControllerManager, make_namespace_defaults},
       {"disruption", kControllerManager, make<controllers::Disruption>},
+      {"node-lifecycle", kControllerManager, make<controllers::NodeLifecycle>},
       {"pod-garbage-collector", kControllerManager, make<controllers::PodGarbage>},
       {"job", kControllerManager, make_job},
       {"jobset", kControllerManager, make_job_set},

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/values/pretend.h"
 #include "api/values/quantity.h"
 #include "api/yaml.h"
-#include "sim/pretend_nodes.h"
+#include "sim/pretend_node_status.h"
 
 namespace muster::sim {
 namespace {
@@ -111,9 +112,9 @@ struct Place {
 // What a Node must carry to be played by PretendNodes.
 void mark_pretend(JsonObject& node) {
   JsonObject& metadata = api::ensure_object(node, "metadata");
-  api::ensure_object(metadata, "annotations")[kPretendAnnotation] = kPretendValue;
+  api::ensure_object(metadata, "annotations")[api::kPretendAnnotation] = api::kPretendValue;
   JsonObject& labels = api::ensure_object(metadata, "labels");
-  if (!labels.contains(kHostnameLabel)) labels[kHostnameLabel] = metadata.at("name");
+  add_node_labels(labels, metadata.at("name").as_string());
 }
 
 Json pool_node(const NodePool& pool, const Place& place) {

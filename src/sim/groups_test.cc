@@ -289,7 +289,8 @@ TEST_F(Wakes, ByADeletedPod) {
 
 TEST_F(Wakes, ByANewNode) {
   fail_gang(kRackLabel);
-  create(api::kinds::node(), R"({"metadata":{"name":"extra","labels":{
+  create(api::kinds::node(),
+         R"({"metadata":{"name":"extra","annotations":{"muster.dev/node":"pretend"},"labels":{
       "topology.kubernetes.io/rack":"z1-b1-r1","kubernetes.io/hostname":"extra"}},
       "status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}})");
   expect_woken();

@@ -6,9 +6,11 @@
 #include <iterator>
 #include <utility>
 
+#include "api/values/pretend.h"
 #include "api/values/string_pairs.h"
 #include "api/views/pod_view.h"
 #include "base/log.h"
+#include "sim/pretend_node_status.h"
 #include "sim/pretend_status.h"
 
 namespace muster::sim {
@@ -21,12 +23,19 @@ using std::chrono::seconds;
 
 constexpr std::size_t kCreatesInFlight = 500;
 constexpr Duration kRetryAfter = seconds{1};
-// All pretend nodes together renew at most this many leases a second, so that a large pretend
-// cluster does not spend its machine on pretending to be alive.
-constexpr std::size_t kHeartbeatsPerSecond = 20;
-constexpr Duration kHeartbeatPeriodMin = seconds{10};
+// Containers that ran this long are restarted without a pause, as if it had been the first time.
+constexpr Duration kLongRun = std::chrono::minutes{10};
 
 constexpr std::uint32_t kPodAddresses = 0x800000U;
+
+bool is_silent(const api::Object& node) {
+  return api::pretend_health(node.meta().annotations) == api::PretendHealth::Silent;
+}
+
+bool says_ready(const api::Object& pod) {
+  const api::Condition* ready = pod.view<api::PodView>().condition("Ready");
+  return ready != nullptr && ready->status == "True";
+}
 
 }  // namespace
 
@@ -64,68 +73,122 @@ void PretendNodes::apply(client::Input input, Time now) {
     std::erase_if(to_create_, [this](const Json& node) {
       return nodes_.contains(std::string_view(api::find_path(node, "metadata.name")->as_string()));
     });
+    for (auto& [name, node] : nodes_) report(node, now);
     for (auto& [uid, pod] : pods_) step(uid, pod, now);
   }
 }
 
 void PretendNodes::on_node(const client::Event& event, Time now) {
   const std::string& name = event.object->meta().name;
-  const std::string* mark = api::lookup(event.object->meta().annotations, kPretendAnnotation);
-  if (event.type == client::Event::Type::Deleted || mark == nullptr || *mark != kPretendValue) {
+  if (event.type == client::Event::Type::Deleted ||
+      !api::is_pretend(event.object->meta().annotations)) {
     nodes_.erase(name);
     return;
   }
-  if (nodes_.insert_or_assign(name, event.object).second) {
+  const auto [at, fresh] = nodes_.try_emplace(name);
+  Node& node = at->second;
+  node.object = event.object;
+  const bool was_silent = std::exchange(node.silent, is_silent(*event.object));
+  if (fresh) {
     if (std::string address = internal_address(*event.object); !address.empty()) {
       if (const auto number = address_number(address); number && *number < kPodAddresses)
         next_node_address_ = std::max(next_node_address_, *number + 1);
       addresses_.insert_or_assign(name, std::move(address));
     }
-    // The first heartbeats are spread over a period, so that they never come in waves.
-    const Duration period = heartbeat_period();
-    const auto slot = static_cast<std::int64_t>(nodes_.size());
-    timers_.emplace(now + Duration{slot * 50'000 % period.count()},
-                    Timer{Timer::What::Heartbeat, name});
-    for (auto& [uid, pod] : pods_)
-      if (pod.node == name) step(uid, pod, now);
   }
+  if (!synced_) return;
+  report(node, now);
+  if (!node.silent && (fresh || was_silent)) come_back(node, now);
+}
+
+// Writes what the kubelet has to say about its node, if that is not there already.
+void PretendNodes::report(Node& node, Time now) {
+  const api::Object& object = *node.object;
+  const std::string& name = object.meta().name;
+  const Call call{Call::What::NodeStatus, name, Timer::What::Report};
+  if (node.silent) return;
+  if (lacks_node_labels(object)) {
+    JsonObject labels;
+    for (const auto& [key, value] : object.meta().labels) labels[key] = value;
+    add_node_labels(labels, name);
+    send(client::patch_request(object.kind(), "", name, "", api::PatchType::StrategicMerge,
+                               JsonObject{{"metadata", JsonObject{{"uid", object.meta().uid},
+                                                                  {"labels", std::move(labels)}}}}),
+         call);
+  }
+  if (std::optional<Json> status = node_report(object, node_address(name), now))
+    send(client::patch_request(object.kind(), "", name, "status", api::PatchType::StrategicMerge,
+                               JsonObject{{"metadata", JsonObject{{"uid", object.meta().uid}}},
+                                          {"status", *std::move(status)}}),
+         call);
+}
+
+void PretendNodes::come_back(Node& node, Time now) {
+  for (Timer& timer : node.held) timers_.emplace(now, std::move(timer));
+  node.held.clear();
+  const auto pods = pods_on_.find(node.object->meta().name);
+  if (pods == pods_on_.end()) return;
+  for (const std::string& uid : pods->second) resume(uid, pods_.at(uid), now);
+}
+
+// Somebody may have said of a pod of a silent node that it is not ready.
+void PretendNodes::resume(const std::string& uid, Pod& pod, Time now) {
+  if (pod.stage == Stage::Running && !pod.containers.waiting && !says_ready(*pod.object))
+    write_running(uid, pod, now);
+  step(uid, pod, now);
+}
+
+void PretendNodes::forget_pod(const std::string& uid) {
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) return;
+  if (const auto pods = pods_on_.find(at->second.node); pods != pods_on_.end()) {
+    pods->second.erase(uid);
+    if (pods->second.empty()) pods_on_.erase(pods);
+  }
+  pods_.erase(at);
 }
 
 void PretendNodes::on_pod(const client::Event& event, Time now) {
   const std::string& uid = event.object->meta().uid;
-  if (event.type == client::Event::Type::Deleted) {
-    pods_.erase(uid);
-    return;
-  }
+  if (event.type == client::Event::Type::Deleted) return forget_pod(uid);
   auto at = pods_.find(uid);
   if (at == pods_.end()) {
     const auto& view = event.object->view<api::PodView>();
     if (view.node_name.empty()) return;
     at = pods_.try_emplace(uid).first;
-    at->second.node = view.node_name;
-    at->second.started = now;
+    pods_on_[view.node_name].insert(uid);
+    Pod& pod = at->second;
+    pod.object = event.object;
+    pod.node = view.node_name;
+    pod.containers.started = now;
     // A pod an earlier run has left behind goes on where it was.
     if (view.phase == "Running") {
-      at->second.stage = Stage::Running;
-      at->second.started = start_time(*event.object).value_or(now);
-      at->second.generation = observed_generation(*event.object);
-      at->second.address = pod_address(*event.object);
-      if (const auto number = address_number(at->second.address);
-          number && *number >= kPodAddresses)
+      pod.stage = Stage::Running;
+      pod.since = start_time(*event.object).value_or(now);
+      pod.containers.started = pod.since;
+      pod.containers.restarts = restart_count(*event.object);
+      pod.generation = observed_generation(*event.object);
+      pod.address = pod_address(*event.object);
+      if (const auto number = address_number(pod.address); number && *number >= kPodAddresses)
         next_pod_address_ = std::max(next_pod_address_, *number - kPodAddresses + 1);
-      if (const auto length = run_time(*event.object))
-        timers_.emplace(at->second.started + *length, Timer{Timer::What::End, uid});
+      end_after_run_time(uid, pod);
     } else if (view.is_terminal()) {
-      at->second.stage = Stage::Ended;
+      pod.stage = Stage::Ended;
     }
   }
   at->second.object = event.object;
   step(uid, at->second, now);
 }
 
+PretendNodes::Node* PretendNodes::node_of(const Pod& pod) {
+  const auto at = nodes_.find(pod.node);
+  return at == nodes_.end() ? nullptr : &at->second;
+}
+
 // Moves a pod one step on, if its node is ours and there is a step to do.
 void PretendNodes::step(const std::string& uid, Pod& pod, Time now) {
-  if (!nodes_.contains(pod.node)) return;
+  const Node* const node = node_of(pod);
+  if (node == nullptr || node->silent) return;
   const api::ObjectMeta& meta = pod.object->meta();
   if (meta.deletion_time) {
     if (pod.stage >= Stage::Stopping) return;
@@ -137,34 +200,84 @@ void PretendNodes::step(const std::string& uid, Pod& pod, Time now) {
     const Duration grace = seconds{meta.deletion_grace_s.value_or(0)};
     timers_.emplace(now + std::min(asked, grace), Timer{Timer::What::Remove, uid});
   } else if (pod.stage == Stage::Bound && synced_) {  // before, taken addresses are not known
-    pod.stage = Stage::Running;
-    pod.started = now;
-    pod.generation = meta.generation;
-    JsonObject status = pod_status(*pod.object, std::nullopt, now, now).as_object();
-    if (pod.address.empty()) pod.address = pretend_address(kPodAddresses + next_pod_address_++);
-    status["startTime"] = format_time(now);
-    status["hostIP"] = node_address(pod.node);
-    status["hostIPs"] = JsonArray{JsonObject{{"ip", node_address(pod.node)}}};
-    status["podIP"] = pod.address;
-    status["podIPs"] = JsonArray{JsonObject{{"ip", pod.address}}};
-    patch_status(uid, *pod.object, std::move(status));
-    if (const auto length = run_time(*pod.object))
-      timers_.emplace(now + *length, Timer{Timer::What::End, uid});
+    start(uid, pod, now);
   } else if (pod.stage == Stage::Running && meta.generation > pod.generation && synced_) {
     pod.generation = meta.generation;
-    patch_status(uid, *pod.object, changed_status(*pod.object, pod.started, now));
+    patch_status(uid, *pod.object, changed_status(*pod.object, pod.containers, now),
+                 Timer::What::WriteRunning);
   }
+}
+
+void PretendNodes::start(const std::string& uid, Pod& pod, Time now) {
+  pod.stage = Stage::Running;
+  pod.since = now;
+  pod.containers = {.started = now};
+  pod.generation = pod.object->meta().generation;
+  if (pod.address.empty()) pod.address = pretend_address(kPodAddresses + next_pod_address_++);
+  write_running(uid, pod, now);
+  end_after_run_time(uid, pod);
+}
+
+void PretendNodes::write_running(const std::string& uid, const Pod& pod, Time now) {
+  JsonObject status = pod_status(*pod.object, pod.containers, now).as_object();
+  status["startTime"] = format_time(pod.since);
+  status["hostIP"] = node_address(pod.node);
+  status["hostIPs"] = JsonArray{JsonObject{{"ip", node_address(pod.node)}}};
+  status["podIP"] = pod.address;
+  status["podIPs"] = JsonArray{JsonObject{{"ip", pod.address}}};
+  patch_status(uid, *pod.object, std::move(status), Timer::What::WriteRunning);
+}
+
+void PretendNodes::end_after_run_time(const std::string& uid, const Pod& pod) {
+  if (const auto length = run_time(*pod.object))
+    timers_.emplace(pod.containers.started + *length, Timer{Timer::What::End, uid});
+}
+
+// The containers have done their work, or start again, at once or after a pause.
+void PretendNodes::end(const std::string& uid, Pod& pod, Time now) {
+  if (pod.stage != Stage::Running && pod.stage != Stage::Ended) return;
+  Containers& containers = pod.containers;
+  if (containers.waiting) return;
+  const std::int64_t code = exit_code(*pod.object, containers.restarts);
+  if (pod.stage == Stage::Ended || !restarts_after(*pod.object, code)) {
+    pod.stage = Stage::Ended;
+    containers.ended = code;
+    patch_status(uid, *pod.object, pod_status(*pod.object, containers, now), Timer::What::End);
+    return;
+  }
+  containers.last = {.code = code, .started = containers.started, .ended = now};
+  const bool long_run = now - containers.started >= kLongRun;
+  const Duration pause = long_run ? Duration{0} : restart_pause(containers.restarts);
+  containers.waiting = true;
+  if (pause == Duration{0}) return restart(uid, pod, now);
+  write_running(uid, pod, now);
+  timers_.emplace(now + pause, Timer{Timer::What::Restart, uid});
+}
+
+void PretendNodes::restart(const std::string& uid, Pod& pod, Time now) {
+  if (pod.stage != Stage::Running || !pod.containers.waiting) return;
+  pod.containers.waiting = false;
+  pod.containers.started = now;
+  ++pod.containers.restarts;
+  write_running(uid, pod, now);
+  end_after_run_time(uid, pod);
+}
+
+void PretendNodes::remove(const std::string& uid, Pod& pod, Time now) {
+  pod.stage = Stage::Removing;
+  if (!pod.object->view<api::PodView>().is_terminal()) {
+    Containers stopped = pod.containers;
+    stopped.ended = kStoppedCode;
+    stopped.waiting = false;
+    patch_status(uid, *pod.object, pod_status(*pod.object, stopped, now), Timer::What::Remove);
+  }
+  send(client::delete_request(*pod.object, 0), {Call::What::RemovePod, uid, Timer::What::Remove});
 }
 
 void PretendNodes::on_outcome(const Call& call, const client::Outcome& outcome, Time now) {
   if (call.what == Call::What::CreateNode) --creating_;
   if (outcome) return;
   const Error& error = outcome.error();
-  if (call.what ==
-      Call::What::Heartbeat) {  // the next one comes anyway; a lost lease is made again
-    if (error.reason == Reason::NotFound) leases_.erase(call.key);
-    return;
-  }
   if (error.reason == Reason::AlreadyExists || error.reason == Reason::NotFound) return;
   if (call.what == Call::What::CreateNode) {
     log(LogLevel::Error, "cannot create node {}: {}", call.key, error.message);
@@ -198,78 +311,33 @@ std::optional<Time> PretendNodes::next_deadline() const {
 }
 
 void PretendNodes::fire(const Timer& timer, Time now) {
-  if (timer.what == Timer::What::Heartbeat) {
-    heartbeat(timer.key, now);
+  if (timer.what == Timer::What::Report) {
+    if (const auto node = nodes_.find(timer.key); node != nodes_.end()) report(node->second, now);
     return;
   }
   const auto at = pods_.find(timer.key);
   if (at == pods_.end()) return;
   Pod& pod = at->second;
+  Node* const node = node_of(pod);
+  if (node == nullptr) return;
+  if (node->silent) return node->held.push_back(timer);
   switch (timer.what) {
-    case Timer::What::Heartbeat: break;
-    case Timer::What::Start:
-      if (pod.stage == Stage::Running) pod.stage = Stage::Bound;
-      step(timer.key, pod, now);
+    case Timer::What::Report: break;
+    case Timer::What::WriteRunning:
+      if (pod.stage == Stage::Running) write_running(timer.key, pod, now);
       break;
-    case Timer::What::End:
-      if (pod.stage != Stage::Running && pod.stage != Stage::Ended) break;
-      pod.stage = Stage::Ended;
-      patch_status(timer.key, *pod.object,
-                   pod_status(*pod.object, exit_code(*pod.object), pod.started, now),
-                   Timer::What::End);
-      break;
-    case Timer::What::Remove: {
-      pod.stage = Stage::Removing;
-      if (!pod.object->view<api::PodView>().is_terminal())
-        patch_status(timer.key, *pod.object,
-                     pod_status(*pod.object, kStoppedCode, pod.started, now), Timer::What::Remove);
-      send(client::delete_request(*pod.object, 0),
-           {Call::What::RemovePod, timer.key, Timer::What::Remove});
-      break;
-    }
+    case Timer::What::End: end(timer.key, pod, now); break;
+    case Timer::What::Restart: restart(timer.key, pod, now); break;
+    case Timer::What::Remove: remove(timer.key, pod, now); break;
   }
 }
 
 void PretendNodes::create_node(Json node, Time now) {
-  JsonObject& status = api::ensure_object(node.as_object(), "status");
-  if (!status.contains("capacity") && status.contains("allocatable"))
-    status.emplace("capacity", Json(status.at("allocatable")));
   const std::string name(api::find_path(node, "metadata.name")->as_string());
-  status["conditions"] = node_conditions(now);
-  status["addresses"] =
-      JsonArray{JsonObject{{"type", "InternalIP"}, {"address", node_address(name)}},
-                JsonObject{{"type", "Hostname"}, {"address", name}}};
-  status["nodeInfo"] = JsonObject{{"kubeletVersion", "v1.37.0-pretend"},
-                                  {"operatingSystem", "linux"},
-                                  {"architecture", "amd64"},
-                                  {"osImage", "pretend"},
-                                  {"kernelVersion", "pretend"},
-                                  {"containerRuntimeVersion", "pretend://1"}};
+  fill_node_status(api::ensure_object(node.as_object(), "status"), name, node_address(name), now);
   ++creating_;
   send(client::create_request(api::kinds::node(), "", std::move(node)),
        {Call::What::CreateNode, name, {}});
-}
-
-void PretendNodes::heartbeat(const std::string& node, Time now) {
-  if (!nodes_.contains(node)) return;
-  const Duration period = heartbeat_period();
-  timers_.emplace(now + period, Timer{Timer::What::Heartbeat, node});
-  const auto lease_s = std::chrono::duration_cast<seconds>(period).count() * 4;
-  JsonObject spec{{"holderIdentity", node},
-                  {"leaseDurationSeconds", lease_s},
-                  {"renewTime", format_micro_time(now)}};
-  constexpr std::string_view kNamespace = "kube-node-lease";
-  if (leases_.insert(node).second) {
-    send(client::create_request(
-             api::kinds::lease(), kNamespace,
-             JsonObject{{"metadata", JsonObject{{"name", node}, {"namespace", kNamespace}}},
-                        {"spec", std::move(spec)}}),
-         {Call::What::Heartbeat, node, Timer::What::Heartbeat});
-    return;
-  }
-  send(client::patch_request(api::kinds::lease(), kNamespace, node, "", api::PatchType::Merge,
-                             JsonObject{{"spec", std::move(spec)}}),
-       {Call::What::Heartbeat, node, Timer::What::Heartbeat});
 }
 
 void PretendNodes::patch_status(const std::string& uid, const api::Object& pod, Json status,
@@ -292,11 +360,6 @@ const std::string& PretendNodes::node_address(const std::string& node) {
   const auto [at, fresh] = addresses_.try_emplace(node);
   if (fresh) at->second = pretend_address(next_node_address_++);
   return at->second;
-}
-
-Duration PretendNodes::heartbeat_period() const {
-  const auto needed = seconds{static_cast<std::int64_t>(nodes_.size() / kHeartbeatsPerSecond)};
-  return std::max<Duration>(kHeartbeatPeriodMin, needed);
 }
 
 }  // namespace muster::sim

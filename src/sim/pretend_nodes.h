@@ -14,10 +14,14 @@
 
 namespace muster::sim {
 
-// Plays the kubelets: creates the nodes of a shape, keeps them Ready with heartbeats, lets bound
-// pods run, end and go.
+// Plays the kubelets: creates the nodes of a shape, says that they are Ready, lets bound pods run,
+// end, start again and go. A node lives without heartbeats (controllers/node_lifecycle) until an
+// annotation makes it fail: then its kubelet falls silent, and what was to happen on it happens
+// when it comes back.
 //
 //   bound ──▶ Running ──run time──▶ Succeeded / Failed
+//                │ ▲  └─restarted─▶ (pause) ─┐
+//                │ └─────────────────────────┘
 //                └──────deleted──▶ (stop time) ──▶ ended, then removed with grace 0
 class PretendNodes final : public client::Component {
  public:
@@ -37,7 +41,7 @@ class PretendNodes final : public client::Component {
  private:
   enum class Stage : std::uint8_t {
     Bound,
-    Running,
+    Running,  // or waiting to run again
     Ended,
     Stopping,
     Removing
@@ -46,17 +50,23 @@ class PretendNodes final : public client::Component {
     api::ObjectPtr object;
     std::string node;
     Stage stage = Stage::Bound;
-    Time started;
+    Time since = {};  // when it first ran
+    Containers containers;
     std::int64_t generation = 0;  // of the spec that its status was written for
     std::string address;
   };
   struct Timer {
-    enum class What : std::uint8_t { Heartbeat, Start, End, Remove } what;
+    enum class What : std::uint8_t { Report, WriteRunning, End, Restart, Remove } what;
     std::string key;  // node name, or pod uid
+  };
+  struct Node {
+    api::ObjectPtr object;
+    bool silent = false;
+    std::vector<Timer> held;  // what came due while it was silent
   };
   // A write that is under way, and the timer that repeats it if it is refused for now.
   struct Call {
-    enum class What : std::uint8_t { CreateNode, Heartbeat, PodStatus, RemovePod } what;
+    enum class What : std::uint8_t { CreateNode, NodeStatus, PodStatus, RemovePod } what;
     std::string key;
     Timer::What again;
   };
@@ -64,24 +74,33 @@ class PretendNodes final : public client::Component {
   void on_node(const client::Event& event, Time now);
   void on_pod(const client::Event& event, Time now);
   void on_outcome(const Call& call, const client::Outcome& outcome, Time now);
+  void report(Node& node, Time now);
+  void come_back(Node& node, Time now);
+  void resume(const std::string& uid, Pod& pod, Time now);
   void step(const std::string& uid, Pod& pod, Time now);
+  void start(const std::string& uid, Pod& pod, Time now);
+  void end(const std::string& uid, Pod& pod, Time now);
+  void restart(const std::string& uid, Pod& pod, Time now);
+  void remove(const std::string& uid, Pod& pod, Time now);
   void fire(const Timer& timer, Time now);
   void create_node(api::Json node, Time now);
-  void heartbeat(const std::string& node, Time now);
+  void write_running(const std::string& uid, const Pod& pod, Time now);
+  void end_after_run_time(const std::string& uid, const Pod& pod);
   void patch_status(const std::string& uid, const api::Object& pod, api::Json status,
-                    Timer::What again = Timer::What::Start);
+                    Timer::What again);
   void send(api::Request request, Call call);
+  void forget_pod(const std::string& uid);
+  Node* node_of(const Pod& pod);
   const std::string& node_address(const std::string& node);
-  Duration heartbeat_period() const;
 
   client::Calls calls_;
   bool synced_ = false;
   std::vector<api::Json> to_create_;  // last first
   std::size_t creating_ = 0;
-  std::map<std::string, api::ObjectPtr, std::less<>> nodes_;   // pretend ones, by name
-  std::map<std::string, std::string, std::less<>> addresses_;  // by node name
-  std::set<std::string, std::less<>> leases_;                  // nodes whose lease was created
-  std::map<std::string, Pod, std::less<>> pods_;               // bound ones, by uid
+  std::map<std::string, Node, std::less<>> nodes_;                     // pretend ones, by name
+  std::map<std::string, std::string, std::less<>> addresses_;          // by node name
+  std::map<std::string, Pod, std::less<>> pods_;                       // bound ones, by uid
+  std::map<std::string, std::set<std::string>, std::less<>> pods_on_;  // uids by node name
   std::multimap<Time, Timer> timers_;
   std::uint32_t next_node_address_ = 1;
   std::uint32_t next_pod_address_ = 1;

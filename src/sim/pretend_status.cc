@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "api/reading.h"
 #include "api/scratch.h"
 #include "api/values/string_pairs.h"
 #include "api/views/pod_view.h"
@@ -27,12 +28,24 @@ Json condition(std::string_view type, bool status, Time now, std::string_view re
   return made;
 }
 
-JsonObject container_state(bool running, std::int64_t code, Time started, Time now) {
-  if (running) return {{"running", JsonObject{{"startedAt", format_time(started)}}}};
+JsonObject terminated(std::int64_t code, Time started, Time finished) {
   return {{"terminated", JsonObject{{"exitCode", code},
                                     {"reason", code == 0 ? "Completed" : "Error"},
                                     {"startedAt", format_time(started)},
-                                    {"finishedAt", format_time(now)}}}};
+                                    {"finishedAt", format_time(finished)}}}};
+}
+
+JsonObject container_state(const Containers& containers, std::string_view name,
+                           const api::Object& pod, Time now) {
+  if (containers.ended) return terminated(*containers.ended, containers.started, now);
+  if (!containers.waiting)
+    return {{"running", JsonObject{{"startedAt", format_time(containers.started)}}}};
+  const auto pause =
+      std::chrono::duration_cast<std::chrono::seconds>(restart_pause(containers.restarts));
+  return {{"waiting",
+           JsonObject{{"reason", "CrashLoopBackOff"},
+                      {"message", fmt::format("back-off {}s restarting failed container={} pod={}",
+                                              pause.count(), name, api::key_text(pod.meta()))}}}};
 }
 
 // What a running container has got. The pretend node has what it takes, so a resize is done as soon
@@ -46,38 +59,40 @@ void add_resources(const Json& container, JsonObject& status) {
 }
 
 // The statuses of one list of containers of the pod's spec.
-JsonArray container_statuses(const Json& document, std::string_view list, bool running,
-                             std::int64_t code, Time started, Time now) {
+JsonArray container_statuses(const api::Object& pod, const Json& document, std::string_view list,
+                             const Containers& containers, Time now) {
   JsonArray statuses;
-  const Json* spec = api::find(document, "spec");
-  const JsonArray* containers = spec == nullptr ? nullptr : api::find_array(*spec, list);
-  if (containers == nullptr) return statuses;
-  for (const Json& container : *containers) {
+  const bool running = !containers.ended && !containers.waiting;
+  for (const Json& container : api::elements(api::part_of(document, "spec"), list)) {
     const std::string_view image = api::find_string(container, "image");
-    JsonObject status{{"name", api::find_string(container, "name")},
-                      {"state", container_state(running, code, started, now)},
+    const std::string_view name = api::find_string(container, "name");
+    JsonObject status{{"name", name},
+                      {"state", container_state(containers, name, pod, now)},
                       {"ready", running},
                       {"started", running},
-                      {"restartCount", 0},
+                      {"restartCount", containers.restarts},
                       {"image", image},
                       {"imageID", fmt::format("pretend://{}", image)}};
+    if (containers.last)
+      status["lastState"] =
+          terminated(containers.last->code, containers.last->started, containers.last->ended);
     if (running) add_resources(container, status);
     statuses.push_back(std::move(status));
   }
   return statuses;
 }
 
-// The part of a pod's status that its containers decide: they run (code absent) or have ended.
-JsonObject containers_part(const Json& document, std::optional<std::int64_t> code, Time started,
-                           Time now) {
-  const bool running = !code.has_value();
+// The part of a pod's status that its containers decide.
+JsonObject containers_part(const api::Object& pod, const Json& document,
+                           const Containers& containers, Time now) {
   JsonObject status;
-  JsonArray init = container_statuses(document, "initContainers", false, 0, started, now);
+  const Containers done{.ended = 0, .started = containers.started};
+  JsonArray init = container_statuses(pod, document, "initContainers", done, now);
   if (!init.empty()) status["initContainerStatuses"] = std::move(init);
-  status["containerStatuses"] =
-      container_statuses(document, "containers", running, code.value_or(0), started, now);
-  JsonArray ephemeral =
-      container_statuses(document, "ephemeralContainers", running, code.value_or(0), started, now);
+  status["containerStatuses"] = container_statuses(pod, document, "containers", containers, now);
+  // These are there to look inside: nothing restarts them.
+  const Containers lookers{.ended = containers.ended, .started = containers.started};
+  JsonArray ephemeral = container_statuses(pod, document, "ephemeralContainers", lookers, now);
   if (!ephemeral.empty()) status["ephemeralContainerStatuses"] = std::move(ephemeral);
   return status;
 }
@@ -128,55 +143,65 @@ std::optional<Duration> run_time(const api::Object& pod) {
   return of_job ? std::optional(kJobRunTime) : std::nullopt;
 }
 
-std::int64_t exit_code(const api::Object& pod) {
+std::int64_t exit_code(const api::Object& pod, std::int64_t restarts) {
   const std::string* text = api::lookup(pod.meta().annotations, kExitCodeAnnotation);
+  if (text == nullptr) return 0;
+  std::string_view codes = *text;
+  for (; restarts > 0 && codes.find(',') != std::string_view::npos; --restarts)
+    codes.remove_prefix(codes.find(',') + 1);
+  codes.remove_prefix(std::min(codes.find_first_not_of(' '), codes.size()));
   std::int64_t code = 0;
-  if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), code);
+  std::from_chars(codes.data(), codes.data() + codes.size(), code);
   return code;
 }
 
-Json node_conditions(Time now) {
-  struct Row {
-    std::string_view type, status, reason, message;
-  };
-  constexpr Row kRows[] = {
-      {"MemoryPressure", "False", "KubeletHasSufficientMemory",
-       "kubelet has sufficient memory available"},
-      {"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
-      {"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
-      {"Ready", "True", "KubeletReady", "pretend kubelet is posting ready status"}};
-  JsonArray conditions;
-  for (const Row& row : kRows)
-    conditions.push_back(JsonObject{{"type", row.type},
-                                    {"status", row.status},
-                                    {"lastHeartbeatTime", format_time(now)},
-                                    {"lastTransitionTime", format_time(now)},
-                                    {"reason", row.reason},
-                                    {"message", row.message}});
-  return conditions;
-}
-
-Json pod_status(const api::Object& pod, std::optional<std::int64_t> code, Time started, Time now) {
+bool restarts_after(const api::Object& pod, std::int64_t code) {
   api::Scratch scratch;
   const Json document = api::members_in(scratch, pod, {"spec"});
-  const bool running = !code.has_value();
-  JsonObject status = containers_part(document, code, started, now);
-  status["phase"] = running ? "Running" : *code == 0 ? "Succeeded" : "Failed";
-  const std::string_view idle = running ? "" : "PodCompleted";
+  const std::string_view policy = api::find_string(api::part_of(document, "spec"), "restartPolicy");
+  return policy == "Always" || (policy == "OnFailure" && code != 0);
+}
+
+Duration restart_pause(std::int64_t restarts) {
+  constexpr std::int64_t kFirst = 10;
+  constexpr std::int64_t kMax = 300;
+  if (restarts <= 0) return Duration{0};
+  return std::chrono::seconds{std::min(kFirst << std::min<std::int64_t>(restarts - 1, 10), kMax)};
+}
+
+Json pod_status(const api::Object& pod, const Containers& containers, Time now) {
+  api::Scratch scratch;
+  const Json document = api::members_in(scratch, pod, {"spec"});
+  const bool running = !containers.ended && !containers.waiting;
+  JsonObject status = containers_part(pod, document, containers, now);
+  status["phase"] = !containers.ended ? "Running" : *containers.ended == 0 ? "Succeeded" : "Failed";
+  const std::string_view idle = running              ? ""
+                                : containers.waiting ? "ContainersNotReady"
+                                                     : "PodCompleted";
+  const std::string_view done = containers.ended ? "PodCompleted" : "";
   status["conditions"] =
-      JsonArray{condition("PodReadyToStartContainers", running, now, ""),
-                condition("Initialized", true, now, idle), condition("Ready", running, now, idle),
+      JsonArray{condition("PodReadyToStartContainers", !containers.ended, now, ""),
+                condition("Initialized", true, now, done), condition("Ready", running, now, idle),
                 condition("ContainersReady", running, now, idle)};
   status["observedGeneration"] = pod.meta().generation;
   return status;
 }
 
-Json changed_status(const api::Object& pod, Time started, Time now) {
+Json changed_status(const api::Object& pod, const Containers& containers, Time now) {
   api::Scratch scratch;
   const Json document = api::members_in(scratch, pod, {"spec"});
-  JsonObject status = containers_part(document, std::nullopt, started, now);
+  JsonObject status = containers_part(pod, document, containers, now);
   status["observedGeneration"] = pod.meta().generation;
   return status;
+}
+
+std::int64_t restart_count(const api::Object& pod) {
+  api::Scratch scratch;
+  const Json document = api::members_in(scratch, pod, {"status"});
+  std::int64_t count = 0;
+  for (const Json& container : api::elements(api::part_of(document, "status"), "containerStatuses"))
+    count = std::max(count, api::find_integer(container, "restartCount").value_or(0));
+  return count;
 }
 
 std::int64_t observed_generation(const api::Object& pod) {
@@ -214,16 +239,6 @@ std::optional<std::uint32_t> address_number(std::string_view address) {
     at = stop + (part < 2 ? 1 : 0);
   }
   return at == end ? std::optional(number) : std::nullopt;
-}
-
-std::string internal_address(const api::Object& node) {
-  const Json document = node.document();
-  const Json* const addresses = api::find_path(document, "status.addresses");
-  if (addresses == nullptr || !addresses->is_array()) return "";
-  for (const Json& address : addresses->get_array())
-    if (api::find_string(address, "type") == "InternalIP")
-      return std::string(api::find_string(address, "address"));
-  return "";
 }
 
 std::string pod_address(const api::Object& pod) {

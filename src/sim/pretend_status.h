@@ -9,15 +9,12 @@
 #include "api/object.h"
 #include "base/time.h"
 
-// What a kubelet would report about its node and its pods, and what it would read from them.
+// What a kubelet would report about its pods, and what it would read from them.
 namespace muster::sim {
 
-// Nodes with this annotation are played by PretendNodes; a node without it is somebody else's.
-inline constexpr std::string_view kPretendAnnotation = "muster.dev/node";
-inline constexpr std::string_view kPretendValue = "pretend";
-// On a pod: how long it runs before it ends (seconds, a Go duration such as 1m30s, or "forever";
-// absent: ten seconds if it is a Job's, else until it is deleted), and with which exit code
-// (absent: 0).
+// On a pod: how long its containers run before they end (seconds, a Go duration such as 1m30s, or
+// "forever"; absent: ten seconds if it is a Job's, else until it is deleted), and with which exit
+// code (absent: 0). Several codes, "1,1,0", are those of its runs, the last one of all that follow.
 inline constexpr std::string_view kRunTimeAnnotation = "muster.dev/run-time";
 inline constexpr std::string_view kForever = "forever";
 inline constexpr Duration kJobRunTime = std::chrono::seconds{10};
@@ -35,16 +32,36 @@ std::optional<Duration> parse_duration(std::string_view text);
 std::optional<Duration> annotated_duration(const api::Object& pod, std::string_view annotation);
 // How long the pod runs before it ends by itself; none: until it is deleted.
 std::optional<Duration> run_time(const api::Object& pod);
-// What the pod's annotation says; 0 without one.
-std::int64_t exit_code(const api::Object& pod);
-// What a healthy kubelet reports about itself.
-api::Json node_conditions(Time now);
-// The status of a pod whose containers run (code absent) or have ended with a code.
-api::Json pod_status(const api::Object& pod, std::optional<std::int64_t> code, Time started,
-                     Time now);
+// With which code the run after `restarts` others ends, as the pod's annotation says; 0 without
+// one.
+std::int64_t exit_code(const api::Object& pod, std::int64_t restarts);
+// Whether containers that ended with this code are started again.
+bool restarts_after(const api::Object& pod, std::int64_t code);
+// How long they wait for it after `restarts` restarts: not at all the first time, then ten seconds,
+// twice as long each time, at most five minutes.
+Duration restart_pause(std::int64_t restarts);
+
+// Where the containers of a pod are.
+struct Containers {
+  std::optional<std::int64_t> ended =
+      std::nullopt;      // with this code; absent: they run, or wait to be restarted
+  bool waiting = false;  // to be restarted
+  std::int64_t restarts = 0;
+  Time started = {};  // this run; means nothing while waiting
+  // The run before, if there was one.
+  struct Run {
+    std::int64_t code = 0;
+    Time started = {}, ended = {};
+  };
+  std::optional<Run> last = std::nullopt;
+};
+// The status of a pod whose containers are there.
+api::Json pod_status(const api::Object& pod, const Containers& containers, Time now);
 // What changes in the status of a running pod when its spec does: containers were resized, or one
 // was added to look inside.
-api::Json changed_status(const api::Object& pod, Time started, Time now);
+api::Json changed_status(const api::Object& pod, const Containers& containers, Time now);
+// How often its containers were restarted, as its status says.
+std::int64_t restart_count(const api::Object& pod);
 // Of the spec that the pod's status was written for.
 std::int64_t observed_generation(const api::Object& pod);
 std::optional<Time> start_time(const api::Object& pod);
@@ -53,7 +70,6 @@ std::string pretend_address(std::uint32_t number);
 // The number of such an address; none if it is another's.
 std::optional<std::uint32_t> address_number(std::string_view address);
 // "" if it has none.
-std::string internal_address(const api::Object& node);
 std::string pod_address(const api::Object& pod);
 
 }  // namespace muster::sim

@@ -20,7 +20,7 @@ World::Options four_nodes() {
 api::Json pod(std::string_view name, std::string_view cpu, std::string_view annotations = "{}") {
   return api::parse_json(
              fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default","annotations":{}}},
-      "spec":{{"containers":[{{"name":"main","image":"app:1","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
+      "spec":{{"restartPolicy":"Never","containers":[{{"name":"main","image":"app:1","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
                          name, annotations, cpu))
       .value()
       .value;
@@ -127,17 +127,6 @@ TEST(World, SameSeedSameHistory) {
   };
   EXPECT_EQ(history(1), history(1));
   EXPECT_NE(history(1), history(2));
-}
-
-TEST(World, NodesSendHeartbeats) {
-  World world(four_nodes());
-  world.advance(seconds{25});
-  const api::ObjectPtr lease = world.get(api::kinds::lease(), "kube-node-lease", "z1-b1-r1-n1");
-  ASSERT_NE(lease, nullptr);
-  const std::string before = text_at(lease, "spec.renewTime");
-  world.advance(seconds{25});
-  EXPECT_LT(before, text_at(world.get(api::kinds::lease(), "kube-node-lease", "z1-b1-r1-n1"),
-                            "spec.renewTime"));
 }
 
 TEST(World, AHeldSchedulerListensAndDecidesNothing) {

@@ -36,6 +36,7 @@ std::set<std::string, std::less<>> decided_for(const api::Kind& kind) {
   if (kind.kind == "Pod")
     out.insert({"spec.preemptionPolicy", "spec.priority", "spec.priorityClassName",
                 "spec.serviceAccount", "spec.tolerations", "status"});
+  if (kind.kind == "Node") out.insert("spec.taints");
   if (kind.kind == "Secret") out.insert({"data", "stringData"});
   if (kind.kind == "Service")
     out.insert({"spec.clusterIP", "spec.clusterIPs", "spec.ports[].targetPort"});

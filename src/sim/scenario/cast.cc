@@ -212,7 +212,8 @@ Result<Cast::Subject> Cast::find(std::string_view role, std::string_view path) c
 Json Cast::pod_manifest(std::size_t id, std::string_view node) const {
   const Pod& pod = pods_[id];
   JsonObject spec{{"containers", JsonArray{container(pod.line)}},
-                  {"terminationGracePeriodSeconds", 3600}};
+                  {"terminationGracePeriodSeconds", 3600},
+                  {"restartPolicy", "Never"}};
   if (!node.empty()) spec["nodeName"] = node;
   if (!pod.line.tolerations.empty()) spec["tolerations"] = pod.line.tolerations;
   if (!pod.line.node_selector.empty()) spec["nodeSelector"] = pod.line.node_selector;

@@ -149,6 +149,30 @@ void add_default_tolerations(Json& pod) {
   if (tolerations.size() > before) spec["tolerations"] = std::move(tolerations);
 }
 
+bool says_ready(const Json& node) {
+  const Json* const status = api::find(node, "status");
+  const JsonArray* const conditions =
+      status == nullptr ? nullptr : api::find_array(*status, "conditions");
+  return conditions != nullptr && std::ranges::any_of(*conditions, [](const Json& condition) {
+           return api::find_string(condition, "type") == "Ready" &&
+                  api::find_string(condition, "status") == "True";
+         });
+}
+
+// Nothing is put on a node before it has said that it is ready; the node lifecycle controller takes
+// the taint away then.
+void taint_new_node(Json& node) {
+  constexpr std::string_view kNotReady = "node.kubernetes.io/not-ready";
+  if (says_ready(node)) return;
+  JsonObject& spec = api::ensure_object(node.get_object(), "spec");
+  JsonArray& taints = api::ensure_array(spec, "taints");
+  const bool has_it = std::ranges::any_of(taints, [&](const Json& taint) {
+    return api::find_string(taint, "key") == kNotReady &&
+           api::find_string(taint, "effect") == "NoSchedule";
+  });
+  if (!has_it) taints.push_back(JsonObject{{"key", kNotReady}, {"effect", "NoSchedule"}});
+}
+
 // A group gets its priority from its class, and the finalizer that keeps it while it is used.
 Result<void> admit_group(Context& context, const api::Request& request, Json& group,
                          std::string_view noun, std::string_view finalizer) {
@@ -179,6 +203,7 @@ Result<void> admit_create(Context& context, const api::Request& request, Json& d
                        api::kCompositePodGroupFinalizer);
   if (is_service(*request.kind))
     return assign_service_addresses(context, request, document, nullptr);
+  if (is(*request.kind, api::kinds::node())) taint_new_node(document);
   if (!is(*request.kind, api::kinds::pod())) return {};
   TRY(admit_pod_priority(context, request, document));
   add_default_tolerations(document);

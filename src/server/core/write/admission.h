@@ -9,7 +9,7 @@
 namespace muster::server {
 
 // Refuses what must not be created, and fills in what other objects decide: a pod's priority and
-// its default tolerations.
+// its default tolerations, the taint of a node that is not ready yet.
 Result<void> admit_create(Context& context, const api::Request& request, api::Json& document);
 
 Result<void> admit_update(Context& context, const api::Request& request, api::Json& document,

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
@@ -104,6 +106,26 @@ TEST_F(AdmissionTest, PodsTolerateASilentNodeForFiveMinutes) {
       R"({"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}])");
   const auto all = create_pod("b", R"("tolerations":[{"operator":"Exists"}])");
   EXPECT_EQ(at(all, "spec.tolerations"), R"([{"operator":"Exists"}])") << message(all);
+}
+
+TEST_F(AdmissionTest, ANodeThatIsNotReadyYetTakesNoPods) {
+  constexpr std::string_view kTaint =
+      R"({"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"})";
+  const auto create_node = [&](std::string_view name, std::string_view members) {
+    return create(nodes(), "", fmt::format(R"({{"metadata":{{"name":"{}"}}{}}})", name, members));
+  };
+  EXPECT_EQ(at(create_node("bare", ""), "spec.taints"), fmt::format("[{}]", kTaint));
+  EXPECT_EQ(at(create_node("tainted", fmt::format(R"(,"spec":{{"taints":[{}]}})", kTaint)),
+               "spec.taints"),
+            fmt::format("[{}]", kTaint));
+  EXPECT_EQ(
+      at(create_node("failed", R"(,"status":{"conditions":[{"type":"Ready","status":"False"}]})"),
+         "spec.taints"),
+      fmt::format("[{}]", kTaint));
+  EXPECT_EQ(
+      at(create_node("ready", R"(,"status":{"conditions":[{"type":"Ready","status":"True"}]})"),
+         "spec.taints"),
+      "");
 }
 
 }  // namespace

@@ -1,0 +1,189 @@
+#include "controllers/node_lifecycle/node_lifecycle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/reading.h"
+#include "controllers/controllers_testing.h"
+
+namespace muster::controllers {
+namespace {
+
+using std::chrono::seconds;
+
+// A server for the controller's few calls: patches are merged and shown again.
+class NodeLifecycleTest : public ::testing::Test {
+ protected:
+  void node(std::string_view name, std::string_view ready, std::string_view heartbeat = "t0",
+            std::string_view annotations = "") {
+    const std::string conditions =
+        ready.empty() ? ""
+                      : fmt::format(R"({{"type":"Ready","status":"{}","lastHeartbeatTime":"{}"}})",
+                                    ready, heartbeat);
+    show(api::kinds::node(),
+         fmt::format(R"({{"metadata":{{"name":"{}","uid":"u-{}","annotations":{{{}}},)"
+                     R"("creationTimestamp":"1970-01-01T00:00:00Z"}},)"
+                     R"("spec":{{}},"status":{{"conditions":[{}]}}}})",
+                     name, name, annotations, conditions));
+  }
+  void lease(std::string_view name, std::string_view renewed) {
+    show(api::kinds::lease(), fmt::format(R"({{"metadata":{{"name":"{}",)"
+                                          R"("namespace":"kube-node-lease"}},)"
+                                          R"("spec":{{"renewTime":"{}"}}}})",
+                                          name, renewed));
+  }
+  void show(const api::Kind& kind, std::string_view json) {
+    controller_.apply(client::Event{.type = Type::Modified, .object = object(kind, json)}, now_);
+  }
+  void sync() { controller_.apply(client::Synced{}, now_); }
+  // Lets time pass, stopping at every deadline. Calls are answered but change nothing.
+  Texts after(Duration duration) {
+    const Time end = now_ + duration;
+    run();
+    for (auto next = controller_.next_deadline(); next && *next <= end;
+         next = controller_.next_deadline()) {
+      now_ = std::max(now_, *next);
+      run();
+    }
+    now_ = end;
+    return std::exchange(asked_, {});
+  }
+  void run() {
+    while (controller_.run_once(now_, 100) > 0 || shown_ < sent_.requests.size()) {
+      for (; shown_ < sent_.requests.size(); ++shown_) {
+        const api::Request request = sent_.requests[shown_].first;
+        if (request.kind != &api::kinds::event()) asked_.push_back(text(request));
+        controller_.apply(
+            client::Called{.ticket = sent_.requests[shown_].second, .outcome = api::Answer{}},
+            now_);
+      }
+    }
+  }
+  // "name status Ready=Unknown/NodeStatusUnknown", "name taints unreachable:NoSchedule".
+  static std::string text(const api::Request& request) {
+    std::string out = request.name;
+    if (request.verb == api::Verb::Delete) return out + " deleted";
+    const api::Json& status = api::part_of(request.body, "status");
+    for (const api::Json& condition : api::elements(status, "conditions"))
+      if (const auto type = api::find_string(condition, "type"); !type.ends_with("Pressure"))
+        out += fmt::format(" {}={}/{}", type, api::find_string(condition, "status"),
+                           api::find_string(condition, "reason"));
+    if (const api::Json* taints = api::find_path(request.body, "spec.taints"))
+      for (const api::Json& taint : taints->get_array())
+        out += fmt::format(" {}:{}", api::find_string(taint, "key").substr(19),
+                           api::find_string(taint, "effect"));
+    return out;
+  }
+
+  Time now_{};
+  Sent sent_;
+  std::size_t shown_ = 0;
+  Texts asked_;
+  NodeLifecycle controller_{sent_.context()};
+};
+
+constexpr std::string_view kPretend = R"("muster.dev/node":"pretend")";
+
+TEST_F(NodeLifecycleTest, ANodeThatFallsSilentIsDeclaredSo) {
+  node("n1", "True");
+  sync();
+  EXPECT_EQ(after(seconds{49}), Texts{});
+  EXPECT_EQ(after(seconds{2}), Texts{"n1 Ready=Unknown/NodeStatusUnknown"});
+}
+
+TEST_F(NodeLifecycleTest, LeasesAndStatusAreHeartbeats) {
+  node("n1", "True");
+  node("n2", "True");
+  sync();
+  after(seconds{40});
+  lease("n1", "r1");
+  node("n2", "True", "t1");
+  EXPECT_EQ(after(seconds{40}), Texts{});
+  lease("n1", "r1");  // nothing new
+  lease("n2", "r1");
+  EXPECT_EQ(after(seconds{15}), Texts{"n1 Ready=Unknown/NodeStatusUnknown"});
+}
+
+TEST_F(NodeLifecycleTest, ANodeThatNeverReportedHasAMinute) {
+  node("n1", "");
+  sync();
+  EXPECT_EQ(after(seconds{59}), Texts{"n1 not-ready:NoSchedule"});
+  EXPECT_EQ(after(seconds{2}), Texts{"n1 Ready=Unknown/NodeStatusNeverUpdated"});
+}
+
+TEST_F(NodeLifecycleTest, APretendNodeLivesUntilItIsMadeToFail) {
+  node("n1", "True", "t0", kPretend);
+  node("n2", "True", "t0", kPretend);
+  sync();
+  EXPECT_EQ(after(std::chrono::hours{1}), Texts{});
+  node("n1", "True", "t0", fmt::format(R"({},"muster.dev/fail":"true")", kPretend));
+  lease("n1", "r1");
+  EXPECT_EQ(after(seconds{51}), Texts{"n1 Ready=Unknown/NodeStatusUnknown"})
+      << "nobody renews the lease of a pretend node but to deceive";
+}
+
+TEST_F(NodeLifecycleTest, ReadyNodesLoseTheTaintsOfTheirRegistration) {
+  show(
+      api::kinds::node(),
+      R"({"metadata":{"name":"n1"},"spec":{"taints":[{"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"}]},
+           "status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+  sync();
+  EXPECT_EQ(after(seconds{1}), Texts{"n1"});
+}
+
+TEST_F(NodeLifecycleTest, PodsAreDrivenAwayOnlyAfterASecondLook) {
+  node("n1", "True", "t0", kPretend);
+  node("n2", "False", "t0", kPretend);
+  sync();
+  EXPECT_EQ(after(seconds{4}), Texts{"n2 not-ready:NoSchedule"});
+  EXPECT_EQ(after(seconds{2}), Texts{"n2 not-ready:NoSchedule not-ready:NoExecute"});
+  node("n1", "False", "t0", kPretend);
+  EXPECT_EQ(after(seconds{30}), (Texts{"n1 not-ready:NoSchedule", "n2 not-ready:NoSchedule"}))
+      << "everything is down: nobody is driven away";
+}
+
+TEST_F(NodeLifecycleTest, PodsThatDoNotTolerateItLeave) {
+  show(api::kinds::node(),
+       R"({"metadata":{"name":"n1","annotations":{"muster.dev/node":"pretend"}},
+           "spec":{"taints":[{"key":"a","effect":"NoExecute"}]},
+           "status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+  const auto pod = [&](std::string_view name, std::string_view tolerations,
+                       std::string_view status) {
+    show(api::kinds::pod(),
+         fmt::format(R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"u-{}"}},)"
+                     R"("spec":{{"nodeName":"n1","tolerations":[{}]}},"status":{{{}}}}})",
+                     name, name, tolerations, status));
+  };
+  constexpr std::string_view kMarked =
+      R"("conditions":[{"type":"DisruptionTarget","status":"True"}])";
+  pod("now", "", "");
+  pod("later", R"({"operator":"Exists","tolerationSeconds":60})", "");
+  pod("never", R"({"operator":"Exists"})", "");
+  pod("ended", "", R"("phase":"Succeeded")");
+  sync();
+  EXPECT_EQ(after(seconds{59}),
+            (Texts{"now DisruptionTarget=True/DeletionByTaintManager", "ended deleted"}));
+  pod("now", "", kMarked);
+  EXPECT_EQ(after(seconds{0}), Texts{"now deleted"});
+  EXPECT_EQ(after(seconds{1}), Texts{"later DisruptionTarget=True/DeletionByTaintManager"});
+}
+
+TEST_F(NodeLifecycleTest, PodsOfASilentNodeAreNotReady) {
+  node("n1", "Unknown", "t0", kPretend);
+  node("n2", "False", "t0", kPretend);
+  for (const std::string_view name : {"n1", "n2"})
+    show(api::kinds::pod(),
+         fmt::format(
+             R"({{"metadata":{{"name":"on-{0}","namespace":"ns"}},"spec":{{"nodeName":"{0}"}},)"
+             R"("status":{{"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+             name));
+  sync();
+  const Texts asked = after(seconds{1});
+  EXPECT_EQ(std::ranges::count(asked, "on-n1 Ready=False/"), 1);
+  EXPECT_EQ(std::ranges::count(asked, "on-n2 Ready=False/"), 0)
+      << "a kubelet that reports a failure answers for its pods";
+}
+
+}  // namespace
+}  // namespace muster::controllers
