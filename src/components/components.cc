@@ -16,6 +16,7 @@
 #include "controllers/podgroup_protection.h"
 #include "controllers/replicaset/replica_set_controller.h"
 #include "controllers/role_aggregation.h"
+#include "controllers/statefulset/stateful_set_controller.h"
 #include "controllers/ttl_after_finished.h"
 
 namespace muster::components {
@@ -89,6 +90,7 @@ const std::vector<Entry>& all() {
       {"cronjob", kControllerManager, make_cron_job},
       {"deployment", kControllerManager, make<controllers::DeploymentController>},
       {"replicaset", kControllerManager, make<controllers::ReplicaSetController>},
+      {"statefulset", kControllerManager, make<controllers::StatefulSetController>},
       {"ttl-after-finished", kControllerManager, make<controllers::TtlAfterFinished>},
       {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),
        make<controllers::RoleAggregation>},

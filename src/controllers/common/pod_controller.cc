@@ -12,7 +12,7 @@ void PodController::create_pods(PodBatch batch) {
         client::create_request(api::kinds::pod(), batch.owner->meta().name_space, std::move(pod)));
   write_in_batches(batch.key, std::move(requests), {.all_after_first = batch.whole},
                    [this, owner = batch.owner, on_each = std::move(batch.on_each)](
-                       const client::Outcome& outcome, Time now) {
+                       std::size_t, const client::Outcome& outcome, Time now) {
                      if (on_each) on_each(outcome, now);
                      if (outcome) {
                        if (const auto* answer = std::get_if<api::ObjectAnswer>(&outcome->what))

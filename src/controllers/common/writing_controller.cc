@@ -58,14 +58,14 @@ void WritingController::send_batch(const BatchPtr& batch) {
   // Outcomes may arrive before the last call is made.
   for (std::size_t at = std::exchange(batch->next, end); at < end; ++at)
     write_call(batch->key, std::move(batch->requests[at]),
-               [this, batch](const client::Outcome& outcome, Time now) {
-                 on_batched(batch, outcome, now);
+               [this, batch, at](const client::Outcome& outcome, Time now) {
+                 on_batched(batch, at, outcome, now);
                });
 }
 
-void WritingController::on_batched(const BatchPtr& batch, const client::Outcome& outcome,
-                                   Time now) {
-  if (batch->on_each(outcome, now)) batch->failed = true;
+void WritingController::on_batched(const BatchPtr& batch, std::size_t index,
+                                   const client::Outcome& outcome, Time now) {
+  if (batch->on_each(index, outcome, now)) batch->failed = true;
   if (--batch->under_way > 0) return;
   if (batch->failed) return retry_once(batch->key, now);
   if (batch->next == batch->requests.size()) return;

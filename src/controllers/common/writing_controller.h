@@ -38,8 +38,8 @@ class WritingController : public client::Controller {
   struct BatchOptions {
     bool all_after_first = false;  // they are useless unless all are made
   };
-  // Also decides whether a failed call ends the batches: it returns true if it does.
-  using OnEach = std::function<bool(const client::Outcome& outcome, Time now)>;
+  // Hears each outcome, by the place of its request; true: it ends the batches.
+  using OnEach = std::function<bool(std::size_t index, const client::Outcome& outcome, Time now)>;
   void write_in_batches(const std::string& key, std::vector<api::Request> requests,
                         BatchOptions options, OnEach on_each);
   // However many calls of a look fail, it is one failure.
@@ -50,7 +50,8 @@ class WritingController : public client::Controller {
   using BatchPtr = std::shared_ptr<Batch>;
 
   void send_batch(const BatchPtr& batch);
-  void on_batched(const BatchPtr& batch, const client::Outcome& outcome, Time now);
+  void on_batched(const BatchPtr& batch, std::size_t index, const client::Outcome& outcome,
+                  Time now);
   void on_written(const std::string& key, const client::Outcome& outcome, Time now);
 
   OwnWrites own_writes_;

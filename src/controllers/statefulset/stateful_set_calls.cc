@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/reading.h"
+#include "api/views/pod_view.h"
+#include "controllers/common/revisions.h"
+#include "controllers/statefulset/stateful_set_controller.h"
+
+// How a plan for a StatefulSet becomes calls.
+namespace muster::controllers {
+
+using api::Json;
+using api::ObjectPtr;
+
+void StatefulSetController::carry_out(const Look& look, const StatefulPlan& plan,
+                                      const std::string& current, const std::string& update) {
+  create(look, plan.create, current, update);
+  for (const StatefulPlan::Removal& removal : plan.remove) remove(look, removal);
+}
+
+void StatefulSetController::create(const Look& look, const std::vector<std::int32_t>& ordinals,
+                                   const std::string& current, const std::string& update) {
+  std::vector<api::Request> requests;
+  std::vector<std::string> names;
+  std::map<bool, StatefulPodMaker> makers;  // by whether they make pods of the current revision
+  for (const std::int32_t ordinal : ordinals) {
+    if (!has_volume_claims(look, ordinal)) continue;
+    const bool held_back = current != update && is_held_back(look.view, ordinal);
+    auto maker = makers.find(held_back);
+    if (maker == makers.end()) {
+      const Json kept = held_back
+                            ? template_of(*revisions_.find(look.set->meta().name_space, current))
+                            : api::part_of(api::part_of(look.set->document(), "spec"), "template");
+      maker =
+          makers.emplace(held_back, StatefulPodMaker(*look.set, kept, held_back ? current : update))
+              .first;
+    }
+    names.push_back(pod_name(*look.set, ordinal));
+    requests.push_back(client::create_request(api::kinds::pod(), look.set->meta().name_space,
+                                              maker->second.make(ordinal)));
+  }
+  write_in_batches(look.key, std::move(requests), {},
+                   [this, set = look.set, names = std::move(names)](
+                       std::size_t index, const client::Outcome& outcome, Time now) {
+                     return on_created(*set, names[index], outcome, now);
+                   });
+}
+
+bool StatefulSetController::on_created(const api::Object& set, const std::string& pod,
+                                       const client::Outcome& outcome, Time now) {
+  const std::string about = fmt::format("create Pod {} in StatefulSet {}", pod, set.meta().name);
+  if (outcome) {
+    say(set, "Normal", "SuccessfulCreate", about + " successful", now);
+    return false;
+  }
+  if (is_name_space_ending(outcome.error())) return false;
+  say(set, "Warning", "FailedCreate",
+      fmt::format("{} failed error: {}", about, outcome.error().message), now);
+  return true;
+}
+
+void StatefulSetController::remove(const Look& look, const StatefulPlan::Removal& removal) {
+  const StatefulPod& pod = *removal.pod;
+  if (removal.why == StatefulPlan::Why::Scaled &&
+      hand_over_claims(look, pod.ordinal, claim_owner(look.view, true)))
+    return;  // the pod goes once its claims go with it
+  const std::string& name = pod.object->meta().name;
+  const api::ObjectMeta& set = look.set->meta();
+  if (removal.why == StatefulPlan::Why::Ended) {
+    const bool failed = pod.object->view<api::PodView>().phase == "Failed";
+    say(*look.set, failed ? "Warning" : "Normal",
+        failed ? "RecreatingFailedPod" : "RecreatingTerminatedPod",
+        fmt::format("StatefulSet {}/{} is recreating {} Pod {}", set.name_space, set.name,
+                    failed ? "failed" : "terminated", name),
+        look.now);
+  }
+  write_call(
+      look.key, client::delete_request(*pod.object, std::nullopt),
+      [this, set = look.set, name](const client::Outcome& outcome, Time now) {
+        if (outcome)
+          say(*set, "Normal", "SuccessfulDelete",
+              fmt::format("delete Pod {} in StatefulSet {} successful", name, set->meta().name),
+              now);
+        else if (outcome.error().reason != Reason::NotFound)
+          say(*set, "Warning", "FailedDelete",
+              fmt::format("delete Pod {} in StatefulSet {} failed error: {}", name,
+                          set->meta().name, outcome.error().message),
+              now);
+      });
+}
+
+bool StatefulSetController::has_volume_claims(const Look& look, std::int32_t ordinal) {
+  bool all = true;
+  for (const std::string& each : look.view.claim_templates) {
+    const ObjectPtr claim =
+        volume_claims_.find(look.set->meta().name_space, claim_name(each, *look.set, ordinal));
+    if (claim != nullptr && !claim->meta().deletion_time &&
+        !is_stale_claim(*claim, *look.set, nullptr))
+      continue;
+    all = false;
+    // One that is going must have gone; its end brings us back.
+    if (claim == nullptr) create_volume_claim(look, each, ordinal);
+  }
+  return all;
+}
+
+void StatefulSetController::create_volume_claim(const Look& look, const std::string& claim_template,
+                                                std::int32_t ordinal) {
+  const std::string about = fmt::format("create Claim {} Pod {} in StatefulSet {}",
+                                        claim_name(claim_template, *look.set, ordinal),
+                                        pod_name(*look.set, ordinal), look.set->meta().name);
+  write_call(look.key, create_claim_request(*look.set, claim_template, ordinal),
+             [this, set = look.set, about](const client::Outcome& outcome, Time now) {
+               if (outcome)
+                 say(*set, "Normal", "SuccessfulCreate", about + " success", now);
+               else
+                 say(*set, "Warning", "FailedCreate",
+                     fmt::format("{} failed error: {}", about, outcome.error().message), now);
+             });
+}
+
+bool StatefulSetController::hand_over_claims(const Look& look, std::int32_t ordinal,
+                                             ClaimOwner owner) {
+  bool changed = false;
+  const StatefulPod* pod = look.roster.find(ordinal);
+  for (const std::string& each : look.view.claim_templates) {
+    const ObjectPtr claim =
+        volume_claims_.find(look.set->meta().name_space, claim_name(each, *look.set, ordinal));
+    if (claim == nullptr || claim->meta().deletion_time) continue;
+    const api::Object* holder = pod == nullptr ? nullptr : pod->object.get();
+    if (auto request = claim_owner_request(*claim, *look.set, holder, owner)) {
+      write_call(look.key, *std::move(request));
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+void StatefulSetController::look_after_claims(const Look& look) {
+  Memory& memory = look.memory;
+  if (look.view.claim_templates.empty()) return;
+  // A pod that waits for a claim that somebody deleted would wait forever.
+  for (const std::int32_t ordinal : std::exchange(memory.lost_claims, {}))
+    if (const StatefulPod* pod = look.roster.find(ordinal);
+        pod != nullptr && pod->pending && !pod->terminating)
+      has_volume_claims(look, ordinal);
+  if (!std::exchange(memory.owns_claims, false)) return;
+  for (const auto& [ordinal, pod] : look.roster.pods())
+    if (look.roster.is_inside(ordinal) &&
+        hand_over_claims(look, ordinal, claim_owner(look.view, false)))
+      memory.owns_claims = true;
+}
+
+}  // namespace muster::controllers
