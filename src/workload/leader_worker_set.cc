@@ -1,0 +1,325 @@
+#include "workload/leader_worker_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "api/reading.h"
+#include "workload/names.h"
+
+namespace muster::workload {
+namespace {
+
+using api::Json;
+using api::JsonObject;
+
+constexpr std::string_view kExclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
+
+const Json& spec_of(const Json& set) { return api::part_of(set, "spec"); }
+const Json& scheduling_of(const Json& set) { return api::part_of(spec_of(set), "scheduling"); }
+const Json& replica_of(const Json& set) { return api::part_of(scheduling_of(set), "replica"); }
+const Json& group_template(const Json& set) {
+  return api::part_of(spec_of(set), "leaderWorkerTemplate");
+}
+
+std::int32_t replicas_of(const Json& set) {
+  return static_cast<std::int32_t>(api::find_integer(spec_of(set), "replicas").value_or(1));
+}
+std::int32_t size_of(const Json& set) {
+  return static_cast<std::int32_t>(api::find_integer(group_template(set), "size").value_or(1));
+}
+
+bool says_something(const Json& level) {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"schedulingPolicy", "schedulingConstraints",
+                                              "disruptionMode"},
+      [&](std::string_view member) { return api::find_set(level, member) != nullptr; });
+}
+
+std::int32_t clamped(std::int64_t count) {
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(count, 1, std::numeric_limits<std::int32_t>::max()));
+}
+
+// The priority class that both templates name, or an error.
+Result<std::string> priority_class(const Json& set) {
+  const auto of = [&](std::string_view member) {
+    return api::find_string(api::part_of(api::part_of(group_template(set), member), "spec"),
+                            "priorityClassName");
+  };
+  const std::string_view worker = of("workerTemplate");
+  if (api::find_set(group_template(set), "leaderTemplate") == nullptr) return std::string(worker);
+  if (of("leaderTemplate") != worker)
+    return fail(Reason::Invalid,
+                "leaderTemplate and workerTemplate name different priority classes: \"{}\" and "
+                "\"{}\"; groups need one",
+                of("leaderTemplate"), worker);
+  return std::string(worker);
+}
+
+// A level of composite blocks whose group consists of pods.
+Config as_leaf(Config config) {
+  if (Gang* gang = config.gang()) gang->minimum.reset();
+  return config;
+}
+
+Item role_item(const Json& set, LwsRole role) {
+  const std::string_view member = role_template(role);
+  return {.name = std::string(member),
+          .defaults = {.policy = Basic{}},
+          .user = map_pod_group_config(pod_group_blocks(api::part_of(replica_of(set), member))),
+          .callbacks = {default_minimum(role == LwsRole::Leader ? 1 : size_of(set) - 1)},
+          .path = fmt::format("spec.scheduling.replica.{}", member)};
+}
+
+std::vector<Item> role_items(const Json& set) {
+  std::vector<Item> out{role_item(set, LwsRole::Leader)};
+  if (size_of(set) > 1) out.push_back(role_item(set, LwsRole::Worker));
+  return out;
+}
+
+Item replica_item(const Json& set, const LwsLevels& levels) {
+  Config user = map_composite_group_config(composite_group_blocks(replica_of(set)));
+  const bool alone = levels.count() == 1;
+  Item item{.name = std::string(kReplicaTemplate),
+            .defaults = {.policy = alone ? Policy(Gang{}) : Policy(Basic{})},
+            .user = levels.roles ? user : as_leaf(user),
+            .path = "spec.scheduling.replica"};
+  if (levels.roles) item.children = role_items(set);
+  item.callbacks = {
+      default_minimum(levels.roles ? std::ssize(item.children) : std::int64_t{size_of(set)})};
+  return item;
+}
+
+Item set_item(const Json& set, const LwsLevels& levels) {
+  Config user = map_composite_group_config(composite_group_blocks(scheduling_of(set)));
+  Item item{.name = std::string(kLwsTemplate),
+            .defaults = {.policy = Basic{}},
+            .user = levels.composite() ? user : as_leaf(user),
+            .callbacks = {default_minimum(lws_set_minimum(set))},
+            .path = "spec.scheduling"};
+  if (levels.replica)
+    item.children = {replica_item(set, levels)};
+  else if (levels.roles)
+    item.children = role_items(set);
+  return item;
+}
+
+// What the builder does not see: rules between the levels and the rest of the set.
+Result<void> check(const Json& set, const LwsLevels& levels, const std::vector<Item>& items) {
+  bool gang = false;
+  bool mixed_gang = false;  // of leaders and workers together
+  bool topology = false;
+  const auto visit = [&](const auto& self, const Item& item) -> void {
+    const Config config = resolve(item);
+    gang |= config.is_gang();
+    topology |= !config.topology_keys.empty();
+    const bool one_role =
+        item.name == role_template(LwsRole::Leader) || item.name == role_template(LwsRole::Worker);
+    mixed_gang |= config.is_gang() && !one_role;
+    for (const Item& child : item.children) self(self, child);
+  };
+  for (const Item& item : items) visit(visit, item);
+  if (mixed_gang && size_of(set) > 1 &&
+      api::find_string(spec_of(set), "startupPolicy") == "LeaderReady")
+    return fail(Reason::Invalid,
+                "spec.startupPolicy LeaderReady makes workers wait for their leader, and a gang of "
+                "both makes the leader wait for its workers: give the leader a policy of its own");
+  const Json& annotations = api::part_of(api::part_of(set, "metadata"), "annotations");
+  if ((gang || topology) && api::find_set(annotations, kExclusive) != nullptr)
+    return fail(Reason::Invalid,
+                "the annotation {} places pods one after the other; use schedulingConstraints "
+                "instead of both",
+                kExclusive);
+  const auto explicit_minimum = [](const Json& level, std::string_view member) {
+    const Json& of_gang = api::part_of(api::part_of(level, "schedulingPolicy"), "gang");
+    return api::find_integer(of_gang, member);
+  };
+  for (const Json* level : {&scheduling_of(set), &replica_of(set)})
+    if (!levels.composite() && explicit_minimum(*level, "minGroupCount"))
+      return fail(Reason::Invalid,
+                  "minGroupCount counts groups: it needs a level of groups below its own");
+  for (const LwsRole role : {LwsRole::Leader, LwsRole::Worker}) {
+    const std::string_view name = role_template(role);
+    const auto minimum = explicit_minimum(api::part_of(replica_of(set), name), "minCount");
+    const std::int64_t members = role == LwsRole::Leader ? 1 : size_of(set) - 1;
+    if (minimum && *minimum != members)
+      return fail(Reason::Invalid, "spec.scheduling.replica.{}: minCount must be {}, its pods",
+                  name, members);
+  }
+  for (const std::string_view member : {"leaderTemplate", "workerTemplate"})
+    if (api::find_set(api::part_of(api::part_of(group_template(set), member), "spec"),
+                      "schedulingGroup") != nullptr)
+      return fail(Reason::Invalid,
+                  "spec.leaderWorkerTemplate.{}.spec.schedulingGroup must not be set beside "
+                  "spec.scheduling",
+                  member);
+  return {};
+}
+
+Owner owner_of(const Json& set) {
+  const Json& metadata = api::part_of(set, "metadata");
+  return {.api_version = "leaderworkerset.x-k8s.io/v1",
+          .kind = "LeaderWorkerSet",
+          .name = std::string(api::find_string(metadata, "name")),
+          .uid = std::string(api::find_string(metadata, "uid"))};
+}
+
+std::string workload_name_of(const Json& workload) {
+  return std::string(api::find_string(api::part_of(workload, "metadata"), "name"));
+}
+
+// <workload>[.<incarnation>]-<index>[-<role>]-<revision>
+std::string replica_group_name(const Json& workload, const LwsReplica& replica,
+                               std::string_view role) {
+  return fmt::format("{}{}{}-{}{}{}-{}", workload_name_of(workload),
+                     replica.incarnation.empty() ? "" : ".", replica.incarnation, replica.index,
+                     role.empty() ? "" : "-", role, replica.revision);
+}
+
+std::string set_group_name(const Json& workload) {
+  return fmt::format("{}-{}", workload_name_of(workload), kLwsTemplate);
+}
+
+void add_labels(const Json& set, const LwsReplica* replica, Json& group) {
+  JsonObject& labels =
+      api::ensure_object(api::ensure_object(group.as_object(), "metadata"), "labels");
+  labels[kLwsName] = api::find_string(api::part_of(set, "metadata"), "name");
+  if (replica == nullptr) return;
+  labels[kLwsGroupIndex] = std::to_string(replica->index);
+  labels[kLwsRevision] = replica->revision;
+}
+
+void set_minimum(std::string_view member, std::int32_t minimum, Json& group) {
+  JsonObject& spec = api::ensure_object(group.as_object(), "spec");
+  JsonObject& policy = api::ensure_object(spec, "schedulingPolicy");
+  if (Json* gang = policy.if_contains("gang"); gang != nullptr && gang->is_object())
+    gang->get_object()[member] = minimum;
+}
+
+}  // namespace
+
+std::string_view role_template(LwsRole role) {
+  return role == LwsRole::Leader ? "leader" : "worker";
+}
+
+LwsLevels lws_levels(const Json& set) {
+  LwsLevels levels;
+  const Json* scheduling = api::find_set(spec_of(set), "scheduling");
+  if (scheduling == nullptr) return levels;
+  const Json& replica = replica_of(set);
+  levels.set = says_something(*scheduling);
+  levels.replica = says_something(replica);
+  levels.roles =
+      api::find_set(replica, "leader") != nullptr || api::find_set(replica, "worker") != nullptr;
+  if (!levels.any()) levels.replica = true;  // {} and {replica: {}}
+  return levels;
+}
+
+std::int32_t lws_set_minimum(const Json& set) {
+  const LwsLevels levels = lws_levels(set);
+  const std::int64_t replicas = replicas_of(set);
+  if (!levels.composite()) return clamped(replicas * size_of(set));
+  const bool two = !levels.replica && size_of(set) > 1;
+  return clamped(replicas * (two ? 2 : 1));
+}
+
+Result<std::vector<Item>> lws_items(const Json& set) {
+  const LwsLevels levels = lws_levels(set);
+  std::vector<Item> items;
+  if (levels.set)
+    items.push_back(set_item(set, levels));
+  else if (levels.replica)
+    items.push_back(replica_item(set, levels));
+  else if (levels.roles)
+    items = role_items(set);
+  TRY(check(set, levels, items));
+  const std::string priority = TRY(priority_class(set));
+  const auto give = [&](const auto& self, Item& item) -> void {
+    item.defaults.priority_class = priority;
+    for (Item& child : item.children) self(self, child);
+  };
+  for (Item& item : items) give(give, item);
+  return items;
+}
+
+std::string lws_workload_name(const Json& set) {
+  const Owner owner = owner_of(set);
+  return workload_name(owner.name, owner.uid);
+}
+
+Result<Json> lws_workload(const Json& set, const api::Gates& gates) {
+  const std::vector<Item> items = TRY(lws_items(set));
+  api::StringPairs annotations;
+  const Json& metadata = api::part_of(set, "metadata");
+  for (const auto& annotation : api::members(metadata, "annotations"))
+    annotations.emplace_back(api::key_of(annotation), api::text_of(annotation.value()));
+  std::ranges::sort(annotations);
+  return build(items, {.name = lws_workload_name(set),
+                       .name_space = std::string(api::find_string(metadata, "namespace")),
+                       .owner = owner_of(set),
+                       .allowed = {.policies = {PolicyKind::Basic, PolicyKind::Gang},
+                                   .disruption_modes = {Disruption::Single, Disruption::All},
+                                   .basic_disrupted_together = true},
+                       .annotations = std::move(annotations),
+                       .gates = gates});
+}
+
+std::string lws_pod_group(const Json& workload, const LwsLevels& levels, const LwsReplica& replica,
+                          LwsRole role) {
+  if (levels.roles) return replica_group_name(workload, replica, role_template(role));
+  if (levels.replica) return replica_group_name(workload, replica, "");
+  return set_group_name(workload);
+}
+
+Result<std::vector<StampedGroup>> lws_replica_groups(const Json& set, const Json& workload,
+                                                     const LwsReplica& replica, std::int32_t size) {
+  const LwsLevels levels = lws_levels(set);
+  const Stamper stamper(workload);
+  const std::vector<Owner> owners{owner_of(set), workload_owner(workload)};
+  std::vector<StampedGroup> out;
+  std::string parent = levels.set && levels.composite() ? set_group_name(workload) : "";
+  if (levels.replica) {
+    Stamper::Group group{.name = replica_group_name(workload, replica, ""),
+                         .template_name = std::string(kReplicaTemplate),
+                         .parent = parent,
+                         .owners = owners};
+    parent = group.name;
+    Json document = TRY(levels.roles ? stamper.composite(group) : stamper.pod_group(group));
+    set_minimum(levels.roles ? "minGroupCount" : "minCount",
+                levels.roles ? (size > 1 ? 2 : 1) : size, document);
+    out.push_back({levels.roles ? &api::kinds::composite_pod_group() : &api::kinds::pod_group(),
+                   std::move(document)});
+  }
+  for (const LwsRole role : {LwsRole::Leader, LwsRole::Worker}) {
+    if (!levels.roles || (role == LwsRole::Worker && size < 2)) continue;
+    Json document =
+        TRY(stamper.pod_group({.name = replica_group_name(workload, replica, role_template(role)),
+                               .template_name = std::string(role_template(role)),
+                               .parent = parent,
+                               .owners = owners}));
+    set_minimum("minCount", role == LwsRole::Leader ? 1 : size - 1, document);
+    out.push_back({&api::kinds::pod_group(), std::move(document)});
+  }
+  for (StampedGroup& group : out) add_labels(set, &replica, group.document);
+  return out;
+}
+
+Result<std::optional<StampedGroup>> lws_set_group(const Json& set, const Json& workload) {
+  const LwsLevels levels = lws_levels(set);
+  if (!levels.set || replicas_of(set) == 0) return std::optional<StampedGroup>();
+  const Stamper stamper(workload);
+  const Stamper::Group group{.name = set_group_name(workload),
+                             .template_name = std::string(kLwsTemplate),
+                             .owners = {owner_of(set), workload_owner(workload)}};
+  Json document = TRY(levels.composite() ? stamper.composite(group) : stamper.pod_group(group));
+  set_minimum(levels.composite() ? "minGroupCount" : "minCount", lws_set_minimum(set), document);
+  add_labels(set, nullptr, document);
+  return std::optional<StampedGroup>(
+      {levels.composite() ? &api::kinds::composite_pod_group() : &api::kinds::pod_group(),
+       std::move(document)});
+}
+
+}  // namespace muster::workload

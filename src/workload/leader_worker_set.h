@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/gates/gates.h"
+#include "api/json.h"
+#include "base/result.h"
+#include "workload/builder.h"
+#include "workload/stamper.h"
+
+// LeaderWorkerSets (leaderworkerset.x-k8s.io) as workloads. `set` is a document with metadata and
+// spec; its spec.scheduling has three levels: the whole set, each replica (a leader and its
+// workers), each role in a replica.
+//
+//   one level speaks    one PodGroup for the set, or one per replica, or two per replica
+//   several speak       CompositePodGroups above PodGroups: set ▶ replica ▶ leader, worker
+namespace muster::workload {
+
+enum class LwsRole : std::uint8_t { Leader, Worker };
+
+// Which levels become groups. None: the set says nothing of scheduling.
+struct LwsLevels {
+  bool set = false;
+  bool replica = false;
+  bool roles = false;
+
+  bool any() const { return set || replica || roles; }
+  int count() const { return (set ? 1 : 0) + (replica ? 1 : 0) + (roles ? 1 : 0); }
+  // More than one: the upper ones are groups of groups.
+  bool composite() const { return count() > 1; }
+};
+LwsLevels lws_levels(const api::Json& set);
+
+// Names of the templates.
+inline constexpr std::string_view kLwsTemplate = "lws";
+inline constexpr std::string_view kReplicaTemplate = "replica";
+std::string_view role_template(LwsRole role);
+
+// The items of the set's tree. Invalid says what contradicts itself: a gang whose workers wait for
+// their leader, a minimum that is not the membership, exclusive placement beside a gang.
+Result<std::vector<Item>> lws_items(const api::Json& set);
+// The Workload; a document for a create request.
+Result<api::Json> lws_workload(const api::Json& set, const api::Gates& gates);
+std::string lws_workload_name(const api::Json& set);
+
+// The groups of one replica, parents before children. `incarnation`: empty, or what tells this
+// replica from an earlier one whose pods may still be around.
+struct LwsReplica {
+  std::int32_t index = 0;
+  std::string revision;
+  std::string incarnation = {};
+};
+// The PodGroup that a pod of the replica belongs to.
+std::string lws_pod_group(const api::Json& workload, const LwsLevels& levels,
+                          const LwsReplica& replica, LwsRole role);
+// `workload` as the API returned it. `size`: pods of the replica, which a later revision of the set
+// may have changed.
+Result<std::vector<StampedGroup>> lws_replica_groups(const api::Json& set,
+                                                     const api::Json& workload,
+                                                     const LwsReplica& replica, std::int32_t size);
+// The one group above all replicas: a CompositePodGroup, or the PodGroup of all pods. None if the
+// level of the set says nothing, or the set is scaled to nothing.
+Result<std::optional<StampedGroup>> lws_set_group(const api::Json& set, const api::Json& workload);
+// The minimum that this group should have: child groups, or pods.
+std::int32_t lws_set_minimum(const api::Json& set);
+
+// Labels of groups.
+inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
+inline constexpr std::string_view kLwsGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
+inline constexpr std::string_view kLwsRevision =
+    "leaderworkerset.sigs.k8s.io/template-revision-hash";
+
+}  // namespace muster::workload
