@@ -84,6 +84,7 @@ class World {
   void restart_controllers();
   // The controllers see nothing new until they are let go.
   void hold_controller_feeds(bool held);
+  void hold_scheduler_feeds(bool held) { scheduler_->hold_feeds(held); }
   void add_nodes(const ClusterShape& shape);
 
   // Asks as an administrator; runs the world until the answer is there.

@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/views/pod_view.h"
+#include "sim/world.h"
+
+// Preemption comes to the same end whatever happens to the scheduler and its calls on the way.
+namespace muster::sim {
+namespace {
+
+using api::Json;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// What a run does to the scheduler.
+struct Trouble {
+  int crash_at = -1;   // restart after so many writes
+  unsigned flaky = 0;  // one of so many calls conflicts or fails
+  unsigned late = 0;   // in one of so many moments its feeds stand still
+};
+
+constexpr int kNodes = 6;
+
+// Two racks of three nodes that hold one pod each.
+World::Options racks() {
+  World::Options options;
+  options.shape.pools.push_back({.racks_per_block = 2,
+                                 .nodes_per_rack = kNodes / 2,
+                                 .resources = parse_resources("cpu=4,memory=16Gi").value()});
+  return options;
+}
+
+class Run {
+ public:
+  Run(const Trouble& trouble, std::uint64_t seed)
+      : trouble_(trouble), entropy_(seed), world_(racks()) {
+    world_.run_until_idle();
+    for (const int priority : {1, 10, 20})
+      create(*api::find_kind("scheduling.k8s.io", "PriorityClass"),
+             fmt::format(R"({{"metadata":{{"name":"p{0}"}},"value":{0}}})", priority));
+    world_.set_fault([this](const api::Request& request) { return fault(request); });
+  }
+
+  void gang(std::string_view name, int pods, int priority, std::string_view more) {
+    create(api::kinds::pod_group(),
+           fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"priorityClassName":"p{}",
+             "schedulingPolicy":{{"gang":{{"minCount":{}}}}}{}}}}})",
+                       name, priority, pods, more));
+    for (int i = 0; i < pods; ++i)
+      pod(fmt::format("{}-{}", name, i), priority,
+          fmt::format(R"("schedulingGroup":{{"podGroupName":"{}"}},)", name));
+  }
+  void pod(std::string_view name, int priority, std::string_view more = {}) {
+    create(api::kinds::pod(),
+           fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{{}{}"containers":[{{"name":"c",
+             "image":"i","resources":{{"requests":{{"cpu":"4"}}}}}}]}}}})",
+                       name, more,
+                       priority == 0 ? std::string()
+                                     : fmt::format(R"("priorityClassName":"p{}",)", priority)));
+  }
+  void advance(Duration duration) {
+    for (Duration left = duration; left > Duration{0}; left -= seconds{1}) {
+      if (trouble_.late > 0) world_.hold_scheduler_feeds(entropy_.below(trouble_.late) == 0);
+      world_.advance(seconds{1});
+      look();
+      if (!dead_) continue;
+      world_.restart_scheduler();
+      dead_ = false;
+    }
+    world_.hold_scheduler_feeds(false);
+    world_.advance(Duration{0});
+  }
+  int writes() const { return writes_; }
+
+  // Pods that run, by the first part of their names.
+  std::map<std::string, int> end() {
+    std::map<std::string, int> running;
+    for (const api::ObjectPtr& pod : pods())
+      if (!pod->view<api::PodView>().node_name.empty())
+        ++running[pod->meta().name.substr(0, pod->meta().name.find('-'))];
+    return running;
+  }
+
+ private:
+  void create(const api::Kind& kind, std::string_view json) {
+    const auto answer = world_.ask(client::create_request(kind, kind.namespaced ? "default" : "",
+                                                          api::parse_json(json).value().value));
+    ASSERT_TRUE(answer) << answer.error().message << json;
+  }
+  std::vector<api::ObjectPtr> pods() {
+    api::Request request;
+    request.verb = api::Verb::List;
+    request.kind = &api::kinds::pod();
+    request.version = request.kind->stored_version;
+    request.name_space = "default";
+    return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
+  }
+  // At every moment: a node holds one pod, and of a gang that was never whole no pod runs.
+  void look() {
+    std::map<std::string, int> on_node;
+    std::map<std::string, int> of_gang;
+    for (const api::ObjectPtr& pod : pods()) {
+      const auto& view = pod->view<api::PodView>();
+      if (view.node_name.empty()) continue;
+      EXPECT_EQ(++on_node[view.node_name], 1) << view.node_name << " holds two pods";
+      if (!view.scheduling_group.empty()) ++of_gang[view.scheduling_group];
+    }
+    for (const auto& [gang, pods] : of_gang) {
+      EXPECT_TRUE(pods == 3 || was_whole_[gang]) << gang << " is bound in parts";
+      was_whole_[gang] = true;
+    }
+  }
+
+  std::optional<Error> fault(const api::Request& request) {
+    if (request.user.name != "system:kube-scheduler" || request.kind == &api::kinds::event())
+      return std::nullopt;
+    if (dead_) return make_error(Reason::ServiceUnavailable, "the scheduler is dead");
+    const int write = writes_++;
+    if (write == trouble_.crash_at) {
+      dead_ = true;  // this one is still done; nobody hears the answer
+      return std::nullopt;
+    }
+    if (trouble_.flaky > 0 && entropy_.below(trouble_.flaky) == 0)
+      return make_error(entropy_.below(2) == 0 ? Reason::Conflict : Reason::InternalError,
+                        "no luck");
+    return std::nullopt;
+  }
+
+  const Trouble trouble_;
+  SeededEntropy entropy_;
+  int writes_ = 0;
+  bool dead_ = false;
+  std::map<std::string, bool> was_whole_;
+  World world_;
+};
+
+// A gang that goes as a whole and three single pods fill the cluster. A higher gang evicts the
+// single pods, and then a still higher pod evicts the gang.
+std::map<std::string, int> outcome(const Trouble& trouble, Duration length, std::uint64_t seed = 1,
+                                   int* writes = nullptr) {
+  Run run(trouble, seed);
+  run.gang("low", 3, 1, R"(,"disruptionMode":{"all":{}})");
+  run.advance(length);
+  for (int i = 0; i < 3; ++i) run.pod(fmt::format("single-{}", i), 0);
+  run.advance(length);
+  run.gang("high", 3, 10,
+           R"(,"schedulingConstraints":{"topology":[{"key":"topology.kubernetes.io/rack"}]})");
+  run.advance(length);
+  run.pod("urgent-0", 20);
+  run.advance(length);
+  if (writes != nullptr) *writes = run.writes();
+  return run.end();
+}
+
+constexpr Duration kShort = seconds{50};  // a pod is given 30 seconds to stop
+
+TEST(PreemptionFaults, TheCheapestGoAndTheHighestStay) {
+  EXPECT_EQ(outcome({}, kShort), (std::map<std::string, int>{{"high", 3}, {"urgent", 1}}));
+}
+
+TEST(PreemptionFaults, ARestartAfterAnyWriteChangesNothingInTheEnd) {
+  int writes = 0;
+  const std::map<std::string, int> expected = outcome({}, kShort, 1, &writes);
+  ASSERT_GT(writes, 12);
+  for (int crash = 0; crash < writes; ++crash)
+    ASSERT_EQ(outcome({.crash_at = crash}, 2 * kShort), expected)
+        << "restarted after write " << crash;
+}
+
+TEST(PreemptionFaults, ConflictsErrorsAndLateFeedsChangeNothingInTheEnd) {
+  const std::map<std::string, int> expected = outcome({}, kShort);
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    ASSERT_EQ(outcome({.flaky = 3}, minutes{4}, seed), expected) << "conflicts, seed " << seed;
+    ASSERT_EQ(outcome({.late = 2}, minutes{4}, seed), expected) << "late feeds, seed " << seed;
+    ASSERT_EQ(
+        outcome({.crash_at = static_cast<int>(seed) * 2, .flaky = 4, .late = 3}, minutes{4}, seed),
+        expected)
+        << "everything, seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace muster::sim
