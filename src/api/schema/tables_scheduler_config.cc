@@ -17,6 +17,16 @@ DefaultPreemptionArgs object -- Arguments of the plugin that evicts pods for oth
   2  minCandidateNodesAbsolute    *int32
   3  pdbViolations                *string  allowed=Allow|Never
      -- Muster's own: whether a disruption budget may be violated if nothing else helps.
+  4  mode                         *string  allowed=Search|Upstream
+     -- Muster's own: whether placements are looked for that need fewer victims than upstream's.
+  5  victimPatience               *string
+     -- Muster's own: how long a victim is waited for before others are chosen.
+  6  stepsMax                     *int64
+     -- Muster's own: how much one search for victims may cost.
+  7  reserveAfter                 *string
+     -- Muster's own: after how long room is kept for a group that waits; 0s for never.
+  8  reserveNodesPercentage       *int32
+     -- Muster's own: on how many of a hundred nodes room may be kept.
 
 DynamicResourcesArgs object
   1  filterTimeout   *string

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "scheduler/cache/for_each_resource.h"
+#include "scheduler/cache/lasting_taints.h"
 
 namespace muster::scheduler {
 namespace {
@@ -123,7 +124,9 @@ void Cluster::set_node(const api::ObjectPtr& object) {
                    old.taints != view.taints || old.declared_features != view.declared_features;
   }
   if (labels_changed) ++label_epoch_;
-  if (before != nullptr && node_view(*before).taints != view.taints) ++taint_epoch_;
+  if (before != nullptr && node_view(*before).taints != view.taints &&
+      lasting_taints(node_view(*before).taints) != lasting_taints(view.taints))
+    ++taint_epoch_;
   if (node_changed) {
     unschedulable_.set(node, view.unschedulable);
     taint_set_[node] = intern_taints(view.taints);

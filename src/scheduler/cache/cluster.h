@@ -23,6 +23,7 @@
 #include "scheduler/cache/pod_class.h"
 #include "scheduler/cache/pod_log.h"
 #include "scheduler/cache/row_log.h"
+#include "scheduler/cache/selector_book.h"
 #include "scheduler/cache/term_book.h"
 #include "scheduler/cache/text_hash.h"
 #include "scheduler/volumes/volume_book.h"
@@ -191,7 +192,7 @@ class Cluster {
   const RowLog& log() const { return log_; }
   // Rises whenever a node comes or goes or changes its labels.
   std::uint64_t label_epoch() const { return label_epoch_; }
-  // Rises whenever a node changes its taints.
+  // Rises whenever a node changes its taints, unless only in that it is not ready.
   std::uint64_t taint_epoch() const { return taint_epoch_; }
 
   // --- the order of nodes ---
@@ -217,6 +218,16 @@ class Cluster {
   const PodClass& pod_class(ClassId id) const { return *classes_->by_id[index_of(id)]; }
   void retain_class(ClassId id) { ++classes_->by_id[index_of(id)]->users; }
   void release_class(ClassId id);
+
+  // --- pods that belong together ---
+  // From now on pods without spread constraints of their own have PodClass::default_term, and these
+  // node labels are compared for them. None: nobody asks.
+  void set_default_spread_keys(std::vector<std::string> keys) {
+    default_spread_keys_ = std::move(keys);
+  }
+  // An object of SelectorBook::kinds() came or changed; went.
+  void put_selector(const api::Object& object) { selectors_.put(object); }
+  void remove_selector(const api::Object& object) { selectors_.remove(object); }
 
   // --- running pods by class, for what looks beyond its node ---
   // From now on, every pod that holds a node has its class, and pod_log() says who came and left.
@@ -303,6 +314,8 @@ class Cluster {
   void remove_image(const std::string& name, NodeId node);
   void set_images(NodeId node, const api::NodeView* before, const api::NodeView* after);
   std::vector<ImageId> images_of(const api::PodView& pod) const;
+  std::vector<Term> terms_of(const api::Object& pod) const;
+  std::optional<Term> default_term_of(const api::Object& pod) const;
   std::vector<TermId> intern_terms(const api::Object& pod);
   void refine(std::span<const TermId> added);
   void reclass(PodRecord& record);
@@ -365,6 +378,9 @@ class Cluster {
 
   std::int64_t asking_pods_ = 0;  // on nodes, that have terms of inter-pod affinity
   TermBook::Labels namespaces_;
+
+  SelectorBook selectors_;
+  std::vector<std::string> default_spread_keys_;
 
   // Classes, and what they ask about pods.
   NotCopied<TermBook> terms_;

@@ -21,6 +21,14 @@ std::uint64_t mixed(std::uint64_t hash, std::span<const Id> ids) {
   return hash;
 }
 
+std::string_view controller_of(const api::ObjectMeta& pod) {
+  const auto at = std::ranges::find(pod.owners, true, &api::OwnerReference::controller);
+  return at == pod.owners.end() ? std::string_view() : at->uid;
+}
+bool have_one_controller(const api::ObjectMeta& a, const api::ObjectMeta& b) {
+  return controller_of(a) == controller_of(b);
+}
+
 }  // namespace
 
 const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
@@ -54,6 +62,8 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
   made->hash = hash;
   made->volumes = std::move(volumes);
   made->terms = terms;
+  if (terms.size() > view.needs.pod_terms.size() + view.needs.spread.size())
+    made->default_term = terms.back();
   made->matches = matches;
   made->images = images;
   const auto add = [&](std::vector<PodClass::Want>& list, std::string_view name,
@@ -95,7 +105,7 @@ std::uint64_t Cluster::class_hash(const api::Object& pod) {
       hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
   };
   // What it asks itself depends on its namespace, and on the labels that its selectors mention.
-  for (const Term& term : resolve_terms(pod.meta(), view.needs)) {
+  for (const Term& term : terms_of(pod)) {
     for (const std::string& name : term.namespaces) mix_text(name);
     for (const api::NodeRequirement& test : term.selector.tests)
       if (const std::string* value = api::lookup(pod.meta().labels, test.key)) mix_text(*value);
@@ -108,7 +118,9 @@ bool Cluster::are_alike(const api::Object& a, const api::Object& b) const {
   const auto& second = b.view<api::PodView>();
   if (first.needs_hash != second.needs_hash || first.needs != second.needs) return false;
   if (!images_.empty() && first.images != second.images) return false;
-  if (asking_pods_ == 0 && terms_->empty()) return true;
+  const bool may_belong_together = !default_spread_keys_.empty() && !selectors_.empty();
+  if (asking_pods_ == 0 && terms_->empty() && !may_belong_together) return true;
+  if (may_belong_together && !have_one_controller(a.meta(), b.meta())) return false;
   return a.meta().name_space == b.meta().name_space && a.meta().labels == b.meta().labels;
 }
 
@@ -126,12 +138,29 @@ void Cluster::release_class(ClassId id) {
 
 // --- what classes ask about pods ---
 
+// The pods that belong together with one that says nothing of spreading itself.
+std::optional<Term> Cluster::default_term_of(const api::Object& pod) const {
+  if (default_spread_keys_.empty() || selectors_.empty() ||
+      !pod.view<api::PodView>().needs.spread.empty())
+    return std::nullopt;
+  api::PodSelector selector = selectors_.selector_of(pod.meta());
+  if (selector.is_null) return std::nullopt;
+  Term term;
+  term.namespaces.push_back(pod.meta().name_space);
+  term.selector = std::move(selector);
+  return term;
+}
+
+std::vector<Term> Cluster::terms_of(const api::Object& pod) const {
+  std::vector<Term> terms = resolve_terms(pod.meta(), pod.view<api::PodView>().needs);
+  if (std::optional<Term> together = default_term_of(pod)) terms.push_back(std::move(*together));
+  return terms;
+}
+
 std::vector<TermId> Cluster::intern_terms(const api::Object& pod) {
-  const api::PodNeeds& needs = pod.view<api::PodView>().needs;
-  if (needs.pod_terms.empty() && needs.spread.empty()) return {};
   std::vector<TermId> ids;
   std::vector<TermId> added;
-  for (const Term& term : resolve_terms(pod.meta(), needs)) {
+  for (const Term& term : terms_of(pod)) {
     const TermBook::Found found = terms_->intern(term);
     ids.push_back(found.id);
     if (found.is_new) added.push_back(found.id);

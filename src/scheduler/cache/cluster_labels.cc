@@ -40,6 +40,8 @@ void Cluster::watch_labels_of(PodClass& pods) {
   for (const api::PodTerm& term : needs.pod_terms) keys.push_back(term.topology_key);
   for (const api::SpreadConstraint& constraint : needs.spread)
     keys.push_back(constraint.topology_key);
+  if (pods.default_term)
+    keys.insert(keys.end(), default_spread_keys_.begin(), default_spread_keys_.end());
   if (pods.volumes != nullptr)
     keys.insert(keys.end(), pods.volumes->label_keys.begin(), pods.volumes->label_keys.end());
   for (const TermId id : pods.matches)

@@ -41,7 +41,8 @@ struct PodClass {
   std::vector<ImageId> images;
   // The node labels that are compared for it; sorted.
   std::vector<std::string> labels;
-  // What it asks about other pods: its needs' pod terms and then its spread constraints, in order.
+  // What it asks about other pods: its needs' pod terms, then its spread constraints, in order, and
+  // the default term.
   std::vector<TermId> terms;
   // The pods that its service or set selects, for default spread constraints.
   std::optional<TermId> default_term;

@@ -15,6 +15,7 @@
 #include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/placement_rules.h"
+#include "api/values/go_duration.h"
 #include "api/values/names.h"
 #include "api/views/pod_view.h"
 
@@ -166,6 +167,28 @@ void read_node_affinity(const Json& args, const FieldPath& path, PluginArgs& int
                         .preferred = pod->needs.preferred};
 }
 
+// What is said of a field that takes few answers; empty if nothing is, or something else.
+std::string_view choose(const Json& args, const FieldPath& path, std::string_view field,
+                        const std::array<std::string_view, 2>& answers, FieldErrors& errors) {
+  const Json* said = find_set(args, field);
+  if (said == nullptr) return {};
+  const std::string_view answer = api::text_of(*said);
+  if (std::ranges::find(answers, answer) != answers.end()) return answer;
+  errors.not_supported(path.child(field), answer, answers);
+  return {};
+}
+
+void read_duration(const Json& args, const FieldPath& path, std::string_view field, Duration& into,
+                   FieldErrors& errors) {
+  const Json* said = find_set(args, field);
+  if (said == nullptr) return;
+  const std::optional<Duration> duration = api::parse_go_duration(api::text_of(*said));
+  if (!duration)
+    return errors.invalid(path.child(field), api::text_of(*said),
+                          "must be a length of time such as 10m");
+  into = *duration;
+}
+
 void read_preemption(const Json& args, const FieldPath& path, PluginArgs& into,
                      ConfigErrors& config) {
   FieldErrors& errors = config.fields();
@@ -186,13 +209,21 @@ void read_preemption(const Json& args, const FieldPath& path, PluginArgs& into,
   }
   preemption.candidates_percentage = static_cast<std::int32_t>(share);
   preemption.candidates_min = static_cast<std::int32_t>(least);
-  static constexpr std::array<std::string_view, 2> kAnswers{"Allow", "Never"};
-  const Json* budgets = find_set(args, "pdbViolations");
-  if (budgets == nullptr) return;
-  const std::string_view answer = api::text_of(*budgets);
-  if (std::ranges::find(kAnswers, answer) == kAnswers.end())
-    errors.not_supported(path.child("pdbViolations"), answer, kAnswers);
-  preemption.violates_budgets = answer != "Never";
+  preemption.violates_budgets =
+      choose(args, path, "pdbViolations", {"Allow", "Never"}, errors) != "Never";
+  if (choose(args, path, "mode", {"Search", "Upstream"}, errors) == "Upstream")
+    preemption.mode = PreemptionArgs::Mode::Upstream;
+  read_duration(args, path, "victimPatience", preemption.victim_patience, errors);
+  read_duration(args, path, "reserveAfter", preemption.reserve_after, errors);
+  if (const auto steps = find_integer(args, "stepsMax")) {
+    if (*steps < 1) errors.invalid(path.child("stepsMax"), *steps, "must be at least 1");
+    preemption.steps_max = static_cast<std::uint64_t>(std::max<std::int64_t>(1, *steps));
+  }
+  const std::int64_t reserved =
+      find_integer(args, "reserveNodesPercentage").value_or(preemption.reserve_nodes_percentage);
+  if (reserved < 0 || reserved > 100)
+    errors.invalid(path.child("reserveNodesPercentage"), reserved, "not in valid range [0, 100]");
+  preemption.reserve_nodes_percentage = static_cast<std::int32_t>(reserved);
 }
 
 void read_pod_affinity(const Json& args, const FieldPath& path, PluginArgs& into,
@@ -208,11 +239,46 @@ void read_pod_affinity(const Json& args, const FieldPath& path, PluginArgs& into
       api::find_true(args, "ignorePreferredTermsOfExistingPods");
 }
 
-// Default constraints are refused, not ignored: which pods belong to a service is not known here.
+void read_default_spread(const Json& written, const FieldPath& path, PodTopologySpreadArgs& into,
+                         FieldErrors& errors) {
+  PodTopologySpreadArgs::Constraint constraint;
+  constraint.topology_key = find_string(written, "topologyKey");
+  if (constraint.topology_key.empty())
+    errors.required(path.child("topologyKey"), "can not be empty");
+  else
+    errors.invalid_each(path.child("topologyKey"), constraint.topology_key,
+                        api::check_qualified_name(constraint.topology_key));
+  const std::int64_t skew = find_integer(written, "maxSkew").value_or(0);
+  if (skew <= 0) errors.invalid(path.child("maxSkew"), skew, "must be greater than zero");
+  constraint.max_skew = static_cast<std::int32_t>(skew);
+  constraint.is_hard = choose(written, path, "whenUnsatisfiable",
+                              {"DoNotSchedule", "ScheduleAnyway"}, errors) == "DoNotSchedule";
+  if (find_set(written, "whenUnsatisfiable") == nullptr)
+    errors.required(path.child("whenUnsatisfiable"), "");
+  if (find_set(written, "labelSelector") != nullptr)
+    errors.forbidden(path.child("labelSelector"),
+                     "constraint must not define a selector, as they are deduced for each pod");
+  for (const auto& known : into.default_constraints)
+    if (known.topology_key == constraint.topology_key && known.is_hard == constraint.is_hard)
+      errors.duplicate(path, fmt::format("{{{}, {}}}", constraint.topology_key,
+                                         constraint.is_hard ? "DoNotSchedule" : "ScheduleAnyway"));
+  into.default_constraints.push_back(std::move(constraint));
+}
+
 void read_spread(const Json& args, const FieldPath& path, PluginArgs& into, ConfigErrors& config) {
-  into.spread.is_system_defaulting = find_string(args, "defaultingType") != "List";
-  if (!api::elements(args, "defaultConstraints").empty())
-    config.fields().forbidden(path.child("defaultConstraints"), "not supported yet");
+  FieldErrors& errors = config.fields();
+  into.spread.is_system_defaulting =
+      choose(args, path, "defaultingType", {"System", "List"}, errors) != "List";
+  const auto constraints = api::elements(args, "defaultConstraints");
+  if (into.spread.is_system_defaulting && !constraints.empty())
+    errors.invalid(path.child("defaultingType"), "System",
+                   "when .defaultConstraints are not empty");
+  const FieldPath list = path.child("defaultConstraints");
+  std::size_t index = 0;
+  for (const Json& written : constraints) {
+    const FieldPath at = list.index(index++);
+    read_default_spread(written, at, into.spread, errors);
+  }
 }
 
 void read_volume_binding(const Json& args, const FieldPath& path, PluginArgs& into,

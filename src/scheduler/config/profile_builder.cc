@@ -82,6 +82,9 @@ class ProfileBuilder {
     ProfileSettings settings;
     settings.preemption = args_.preemption;
     settings.ignored = args_.fit.ignored;
+    if (profile.runs("PodTopologySpread", ExtensionPoint::Score) ||
+        profile.runs("PodTopologySpread", ExtensionPoint::Filter))
+      settings.default_spread_keys = args_.spread.default_keys();
     profile.set(std::move(settings));
     return profile;
   }

@@ -167,11 +167,21 @@ profiles:
       kind: DefaultPreemptionArgs
       minCandidateNodesPercentage: 5
       pdbViolations: Never
+      mode: Upstream
+      victimPatience: 30s
+      stepsMax: 1000
+      reserveAfter: 1h
+      reserveNodesPercentage: 25
 )");
   const PreemptionArgs& args = read.profiles.first().profile.settings().preemption;
   EXPECT_EQ(args.candidates_percentage, 5);
   EXPECT_EQ(args.candidates_min, 100);
   EXPECT_FALSE(args.violates_budgets);
+  EXPECT_EQ(args.mode, PreemptionArgs::Mode::Upstream);
+  EXPECT_EQ(args.victim_patience, std::chrono::seconds{30});
+  EXPECT_EQ(args.steps_max, 1000U);
+  EXPECT_EQ(args.reserve_after, std::chrono::hours{1});
+  EXPECT_EQ(args.reserve_nodes_percentage, 25);
 }
 
 TEST(SchedulerConfig, PackingIsAConfigurationLikeAnyOther) {
@@ -333,12 +343,31 @@ TEST(SchedulerConfig, JudgesTheArgumentsOfEveryPlugin) {
       {"DefaultPreemption", "{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}",
        "cannot be zero at the same time as minCandidateNodesAbsolute"},
       {"DefaultPreemption", "{pdbViolations: Sometimes}", R"(Unsupported value: "Sometimes")"},
+      {"DefaultPreemption", "{mode: Wild}", R"(args.mode: Unsupported value: "Wild")"},
+      {"DefaultPreemption", "{victimPatience: soon}",
+       R"(args.victimPatience: Invalid value: "soon": must be a length of time such as 10m)"},
+      {"DefaultPreemption", "{stepsMax: 0}", "args.stepsMax: Invalid value: 0: must be at least 1"},
+      {"DefaultPreemption", "{reserveNodesPercentage: 101}",
+       "args.reserveNodesPercentage: Invalid value: 101: not in valid range [0, 100]"},
       {"InterPodAffinity", "{hardPodAffinityWeight: 101}",
        "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"},
       {"PodTopologySpread",
-       "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
+       "{defaultingType: List, defaultConstraints: [{maxSkew: 0, topologyKey: zone, "
        "whenUnsatisfiable: ScheduleAnyway}]}",
-       "args.defaultConstraints: Forbidden: not supported yet"},
+       "args.defaultConstraints[0].maxSkew: Invalid value: 0: must be greater than zero"},
+      {"PodTopologySpread",
+       "{defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
+       "whenUnsatisfiable: ScheduleAnyway}]}",
+       R"(args.defaultingType: Invalid value: "System": when .defaultConstraints are not empty)"},
+      {"PodTopologySpread",
+       "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
+       "whenUnsatisfiable: Maybe, labelSelector: {}}]}",
+       "args.defaultConstraints[0].labelSelector: Forbidden"},
+      {"PodTopologySpread",
+       "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
+       "whenUnsatisfiable: ScheduleAnyway}, {maxSkew: 2, topologyKey: zone, "
+       "whenUnsatisfiable: ScheduleAnyway}]}",
+       "args.defaultConstraints[1]: Duplicate value"},
       {"VolumeBinding", "{bindTimeoutSeconds: -1}",
        "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
        "negative value"},

@@ -26,6 +26,10 @@ struct PreemptionArgs {
   Duration victim_patience = std::chrono::minutes{2};
   // Moves on the draft, and nodes looked at, that one search may spend.
   std::uint64_t steps_max = 2'000'000;
+  // Room is kept for a tree that has waited this long (0: never), on no more than so many of a
+  // hundred nodes for all such trees together (L7).
+  Duration reserve_after = std::chrono::minutes{10};
+  std::int32_t reserve_nodes_percentage = 10;
 };
 
 // Extended resources that are not compared with what a node has: somebody else looks after them.
@@ -43,6 +47,8 @@ struct ProfileSettings {
   // How many of the placements of a group are scored, of a hundred. None: all; 0: the share that
   // upstream finds by the number of placements.
   std::optional<std::int32_t> placements_percentage = {};
+  // Node labels over which pods of one service or set are spread that say nothing of it themselves.
+  std::vector<std::string> default_spread_keys = {};
 };
 
 }  // namespace muster::scheduler

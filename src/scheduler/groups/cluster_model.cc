@@ -1,6 +1,7 @@
 #include "scheduler/groups/cluster_model.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "api/kinds/kind.h"
@@ -42,7 +43,14 @@ bool has_class_of(const GroupSpec& a, const GroupSpec& b) {
 }  // namespace
 
 ClusterModel::ClusterModel(Profiles profiles, ModelOptions options)
-    : profiles_(std::move(profiles)), options_(std::move(options)) {}
+    : profiles_(std::move(profiles)), options_(std::move(options)) {
+  std::set<std::string> keys;
+  for (const Profiles::Named& named : profiles_.all()) {
+    const auto& own = named.profile.settings().default_spread_keys;
+    keys.insert(own.begin(), own.end());
+  }
+  cluster_.set_default_spread_keys({keys.begin(), keys.end()});
+}
 
 ClusterModel::ClusterModel(const ClusterModel& other)
     : profiles_(other.profiles_),
@@ -77,6 +85,8 @@ void ClusterModel::put(const ObjectPtr& object) {
     budgets_.put(object);
   else if (VolumeBook::keeps(kind))
     volume_changed({.before = cluster_.put_volume_object(object), .after = object});
+  else if (SelectorBook::keeps(kind))
+    cluster_.put_selector(*object);
   else
     put_group(object);
 }
@@ -95,6 +105,8 @@ void ClusterModel::remove(const api::Object& object) {
     budgets_.remove(object);
   else if (VolumeBook::keeps(kind))
     volume_changed({.before = cluster_.remove_volume_object(object), .after = nullptr});
+  else if (SelectorBook::keeps(kind))
+    cluster_.remove_selector(object);
   else
     remove_group(object);
 }

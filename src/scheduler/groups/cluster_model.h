@@ -119,8 +119,8 @@ class ClusterModel {
 
   // --- objects ---
   // Added or changed: a Node, Pod, Namespace, PodGroup, CompositePodGroup, Workload,
-  // PodDisruptionBudget, or what the book of volumes keeps. Others are ignored, as are kinds whose
-  // gate is off.
+  // PodDisruptionBudget, or what the books of volumes and selectors keep. Others are ignored, as
+  // are kinds whose gate is off.
   void put(const api::ObjectPtr& object);
   // Deleted. Unknown ones are ignored.
   void remove(const api::Object& object);
@@ -191,10 +191,10 @@ class ClusterModel {
   // Groups whose fault, or lack of one, has to be reported since the last call.
   std::vector<GroupKey> drain_judged() { return faults_.drain_changed(); }
 
-  // The tree of a root as an attempt wants it, member traits included. Without `fill` the waiting
-  // pods come in the order of members().
+  // The tree of a root as an attempt at that time wants it, member traits included. Without `fill`
+  // the waiting pods come in the order of members(), and nobody waits for a preferred topology.
   Group build(const GroupKey& root) const;
-  Group build(const GroupKey& root, const WorkloadForest::Fill& fill) const;
+  Group build(const GroupKey& root, const WorkloadForest::Fill& fill, Time now) const;
 
  private:
   // A pod's place in the books. Slots are reused; `position` is where the slot stands in the list

@@ -158,10 +158,20 @@ bool has_all_keys(const api::PodNeeds& needs, const api::Object& node) {
 
 }  // namespace
 
+std::vector<PodTopologySpreadArgs::Constraint> PodTopologySpreadArgs::defaults() const {
+  if (!is_system_defaulting) return default_constraints;
+  return {{.topology_key = "kubernetes.io/hostname", .max_skew = 3},
+          {.topology_key = "topology.kubernetes.io/zone", .max_skew = 5}};
+}
+
+std::vector<std::string> PodTopologySpreadArgs::default_keys() const {
+  std::vector<std::string> keys;
+  for (const Constraint& constraint : defaults()) keys.push_back(constraint.topology_key);
+  return keys;
+}
+
 PodTopologySpread::PodTopologySpread(PodTopologySpreadArgs args) : args_(std::move(args)) {
-  if (args_.is_system_defaulting)
-    args_.default_constraints = {{.topology_key = "kubernetes.io/hostname", .max_skew = 3},
-                                 {.topology_key = "topology.kubernetes.io/zone", .max_skew = 5}};
+  args_.default_constraints = args_.defaults();
 }
 
 std::unique_ptr<FilterPass> PodTopologySpread::prepare_filter(const PodClass& pods,
@@ -183,6 +193,8 @@ std::unique_ptr<ScorePass> PodTopologySpread::prepare_score(const PodClass& pods
 // selector, and what runs on it out of the counts.
 bool PodTopologySpread::could_help(const api::Object& pod, const ClusterEvent& event) const {
   const api::PodNeeds& needs = pod.view<api::PodView>().needs;
+  // By default constraints: what they count is not known here.
+  if (needs.spread.empty()) return true;
   const auto matches = [&](const api::ObjectPtr& node) {
     return node != nullptr && has_all_keys(needs, *node);
   };

@@ -20,6 +20,9 @@ struct PodTopologySpreadArgs {
   // topology.kubernetes.io/zone with skew 5, both ScheduleAnyway.
   bool is_system_defaulting = true;
   std::vector<Constraint> default_constraints = {};
+
+  std::vector<Constraint> defaults() const;
+  std::vector<std::string> default_keys() const;
 };
 
 // Spreads pods evenly over the values of node labels: strictly (filter) or as well as it goes

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/kinds/kind.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/standing.h"
 
@@ -172,6 +173,55 @@ TEST_F(SpreadTest, MatchLabelKeysCountOneRevisionOnly) {
   EXPECT_EQ(why("a"), kSkewed);
 }
 
+class DefaultSpreadTest : public SpreadTest {
+ protected:
+  void SetUp() override {
+    const auto document = api::parse_json(
+        R"({"metadata": {"namespace": "default", "name": "web", "uid": "web"},
+            "spec": {"selector": {"app": "web"}}})");
+    cluster_.put_selector(*api::Object::make(*api::find_kind("", "Service"), document->value));
+  }
+  void use(const PodTopologySpreadArgs& args) {
+    profile_.add<PodTopologySpread>(1, args);
+    cluster_.set_default_spread_keys(args.default_keys());
+  }
+};
+
+TEST_F(DefaultSpreadTest, PodsOfAServiceAreSpreadSoftly) {
+  use({});
+  node("a", {{"kubernetes.io/hostname", "a"}, {"topology.kubernetes.io/zone", "z1"}});
+  node("b", {{"kubernetes.io/hostname", "b"}, {"topology.kubernetes.io/zone", "z1"}});
+  node("c", {{"kubernetes.io/hostname", "c"}, {"topology.kubernetes.io/zone", "z2"}});
+  pods("a", 2);
+  pods("b", 1);
+  ask("");
+  const auto got = scores({"a", "b", "c"});
+  EXPECT_LT(got[0], got[1]);
+  EXPECT_LT(got[1], got[2]);
+  ask("", {{"app", "db"}});
+  EXPECT_TRUE(standing_->scores().empty()) << "no service selects it";
+  ask(constraint("kubernetes.io/hostname", 1, true));
+  EXPECT_TRUE(standing_->scores().empty()) << "its own constraints are all it has";
+}
+
+TEST_F(DefaultSpreadTest, AListMayBeStrict) {
+  PodTopologySpreadArgs args;
+  args.is_system_defaulting = false;
+  args.default_constraints = {{.topology_key = "zone", .max_skew = 1, .is_hard = true}};
+  use(args);
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 1);
+  ask("");
+  EXPECT_EQ(why("a"), kSkewed);
+  EXPECT_EQ(why("b"), "");
+  const auto pod = PodSample{.name = "p", .labels = {{"app", "web"}}}.make();
+  EXPECT_TRUE(
+      profile_.could_help("PodTopologySpread", *pod,
+                          {Resource::Node, Action::Add, nullptr, NodeSample{.name = "c"}.make()}))
+      << "what the default counts is not known to hints";
+}
+
 TEST_F(SpreadTest, PoliciesSayWhichNodesAreDomains) {
   node("a", {{"zone", "a"}});
   cluster_.set_node(NodeSample{
@@ -186,6 +236,27 @@ TEST_F(SpreadTest, PoliciesSayWhichNodesAreDomains) {
   cluster_.set_node(NodeSample{.name = "b", .labels = {{"zone", "b"}}}.make());
   standing_->catch_up();
   EXPECT_EQ(why("a"), kSkewed);
+}
+
+// It may be ready again in a moment: its domain counts as before, and nothing is counted anew.
+TEST_F(SpreadTest, ANodeThatIsNotReadyGoesOnToCount) {
+  node("a", {{"zone", "a"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 1);
+  ask(constraint("zone", 1, true, R"(,"nodeTaintsPolicy":"Honor")"));
+  EXPECT_EQ(why("a"), kSkewed);
+  const std::uint64_t epoch = cluster_.taint_epoch();
+  const NodeSample not_ready{
+      .name = "b",
+      .labels = {{"zone", "b"}},
+      .taints = R"([{"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"},
+                    {"key":"node.kubernetes.io/not-ready","effect":"NoExecute"}])"};
+  cluster_.set_node(not_ready.make());
+  standing_->catch_up();
+  EXPECT_EQ(why("a"), kSkewed);
+  ask(constraint("zone", 1, true, R"(,"nodeTaintsPolicy":"Honor")"));
+  EXPECT_EQ(why("a"), kSkewed) << "also for those who come now";
+  EXPECT_EQ(cluster_.taint_epoch(), epoch);
 }
 
 TEST_F(SpreadTest, OneHostNameEach) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/cache/lasting_taints.h"
 #include "scheduler/plugins/node_selector.h"
 #include "scheduler/plugins/tolerations.h"
 
@@ -56,10 +57,12 @@ NodeSet counted_nodes(const Spread& constraint, const PodClass& pods, const Clus
       const api::ObjectMeta& meta = cluster.node_object(node)->meta();
       return matches_selection(needs, meta.name, meta.labels);
     });
-  if (constraint.honors_taints)
-    nodes.keep_if([&](NodeId node) {
-      return !repels(cluster.taint_sets()[index_of(cluster.taint_set(node))], needs.tolerations);
-    });
+  if (constraint.honors_taints) {
+    std::vector<char> repelled;  // by TaintSetId
+    for (const std::vector<api::Taint>& taints : cluster.taint_sets())
+      repelled.push_back(repels(lasting_taints(taints), needs.tolerations) ? 1 : 0);
+    nodes.keep_if([&](NodeId node) { return !repelled[index_of(cluster.taint_set(node))]; });
+  }
   return nodes;
 }
 

@@ -127,6 +127,13 @@ Result<void> Stage::run_pod(std::size_t id, std::string_view node) {
       client::create_request(api::kinds::pod(), kScenarioNamespace, cast_.pod_manifest(id, node)));
 }
 
+Result<void> Stage::create_service(const std::string& name, const api::JsonObject& labels) {
+  return ask(client::create_request(
+      *api::find_kind("", "Service"), kScenarioNamespace,
+      JsonObject{{"metadata", JsonObject{{"name", name}, {"namespace", kScenarioNamespace}}},
+                 {"spec", JsonObject{{"clusterIP", "None"}, {"selector", labels}}}}));
+}
+
 Result<void> Stage::create_budget(const std::string& name, const api::JsonObject& labels,
                                   int min_available) {
   return ask(client::create_request(

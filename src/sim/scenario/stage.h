@@ -41,6 +41,7 @@ class Stage {
   Result<void> run_pod(std::size_t pod, std::string_view node);
   // The pods end with this phase.
   // A PodDisruptionBudget over the pods with these labels.
+  Result<void> create_service(const std::string& name, const api::JsonObject& labels);
   Result<void> create_budget(const std::string& name, const api::JsonObject& labels,
                              int min_available);
   Result<void> end_pods(std::span<const std::size_t> pods, std::string_view phase);

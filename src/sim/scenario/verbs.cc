@@ -246,6 +246,20 @@ Result<Action> read_bindings(const Line& line) {
   };
 }
 
+// "service web  app=web"
+Result<Action> read_service(const Line& line) {
+  Words words(line, 1);
+  const std::string name = TRY(words.need("the name of the service"));
+  api::JsonObject labels;
+  while (!words.done()) {
+    const Setting setting = read_setting(words.next());
+    if (setting.name.empty()) return fail_at(line, "write service NAME KEY=VALUE");
+    labels[setting.name] = setting.value;
+  }
+  if (labels.empty()) return fail_at(line, "write service NAME KEY=VALUE");
+  return [name, labels](Stage& stage) { return stage.create_service(name, labels); };
+}
+
 // "budget web  app=web  min-available=2"
 Result<Action> read_budget(const Line& line) {
   Words words(line, 1);
@@ -332,6 +346,7 @@ constexpr Verb kVerbs[] = {{"cluster", read_add_nodes, true},
                            {"set", read_set},
                            {"scale", read_scale},
                            {"ungate", read_ungate},
+                           {"service", read_service},
                            {"budget", read_budget},
                            {"restart", read_restart},
                            {"refuse", read_bindings},

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace muster::api {
+
+// A length of time as Go writes it: "300ms", "10m", "1h30m"; "0" needs no unit. Nullopt for
+// anything else, for what is negative, and for more than 290 years. Finer than our clock is cut.
+std::optional<Duration> parse_go_duration(std::string_view text);
+
+}  // namespace muster::api

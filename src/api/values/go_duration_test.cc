@@ -1,0 +1,39 @@
+#include "api/values/go_duration.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::api {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+TEST(GoDuration, ReadsWhatGoReads) {
+  EXPECT_EQ(parse_go_duration("0"), Duration::zero());
+  EXPECT_EQ(parse_go_duration("0s"), Duration::zero());
+  EXPECT_EQ(parse_go_duration("10m"), minutes{10});
+  EXPECT_EQ(parse_go_duration("1h30m"), hours{1} + minutes{30});
+  EXPECT_EQ(parse_go_duration("1.5h"), minutes{90});
+  EXPECT_EQ(parse_go_duration(".5s"), milliseconds{500});
+  EXPECT_EQ(parse_go_duration("300ms"), milliseconds{300});
+  EXPECT_EQ(parse_go_duration("7us"), microseconds{7});
+  EXPECT_EQ(parse_go_duration("7\u00b5s"), microseconds{7});
+  EXPECT_EQ(parse_go_duration("1m1m"), minutes{2});
+}
+
+TEST(GoDuration, RefusesTheRest) {
+  for (const char* text :
+       {"", "10", "m", "10x", "-1s", "1h-1m", "1e3s", "inf", "nan", ".", ".s", " 1s", "1s ", "1 s",
+        "400000h400000h400000h400000h400000h400000h400000h"})
+    EXPECT_EQ(parse_go_duration(text), std::nullopt) << text;
+  EXPECT_NE(parse_go_duration("2000000h"), std::nullopt);
+  EXPECT_EQ(parse_go_duration("99999999999h"), std::nullopt);
+  EXPECT_EQ(parse_go_duration("1e999h"), std::nullopt);
+  EXPECT_EQ(parse_go_duration("3000000h"), std::nullopt) << "more than Go holds";
+}
+
+}  // namespace
+}  // namespace muster::api

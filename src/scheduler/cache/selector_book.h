@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "api/object.h"
+#include "api/views/pod_terms.h"
+
+namespace muster::scheduler {
+
+// Which pods belong together by what Services, ReplicationControllers, ReplicaSets and StatefulSets
+// select: those that default spread constraints count.
+class SelectorBook {
+ public:
+  static const std::vector<const api::Kind*>& kinds();
+  static bool keeps(const api::Kind& kind);
+
+  void put(const api::Object& object);
+  void remove(const api::Object& object);
+  bool empty() const { return selectors_.empty(); }
+
+  // What all Services that select the pod ask for, and the set that controls it; null if nobody
+  // asks for anything.
+  api::PodSelector selector_of(const api::ObjectMeta& pod) const;
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;  // kind, namespace, name
+  // Namespace, label key and value, of the first pair that a Service asks for: a pod is compared
+  // with the Services that could select it, and not with all of its namespace.
+  using Pair = std::tuple<std::string, std::string, std::string>;
+
+  static Key key_of(const api::Object& object);
+  void index(const Key& key, const api::PodSelector& selector, bool is_there);
+
+  std::map<Key, std::shared_ptr<const api::PodSelector>, std::less<>> selectors_;
+  std::map<Pair, std::set<Key>> services_;
+};
+
+}  // namespace muster::scheduler
