@@ -66,7 +66,8 @@ Preemptions::Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& re
       evictor_(
           {}, calls,
           [this](const ObjectPtr& pod, const Error& error, Time now) { failed(pod, error, now); }),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      reservations_(model, report, metrics) {}
 
 Preemptions::Preemptor Preemptions::preemptor_of(const SchedulingQueue::Popped& entity) const {
   if (const auto* lone = std::get_if<PendingPod>(&entity))
@@ -106,11 +107,29 @@ void Preemptions::consider_pod(const PendingPod& pod, Plan& plan, Time now) {
   refusal.message += " " + plan.preemption->message;
 }
 
-const PreemptionPlan* Preemptions::known_failure(const ObjectPtr& pod) {
-  if (const std::uint64_t now = model_.cluster().log().end(); now != failed_at_) {
-    failed_searches_.clear();
-    failed_at_ = now;
+void Preemptions::forget_outdated_failures() {
+  const std::uint64_t now = model_.cluster().log().end();
+  if (now == failed_at_) return;
+  promises_changed();
+  failed_at_ = now;
+}
+
+// Thousands of equal gangs that come at once cost one search.
+PreemptionPlan Preemptions::search_for_tree(const Group& root, const PreemptionArgs& args,
+                                            Time now) {
+  forget_outdated_failures();
+  const auto known = failed_trees_.find(root.shape);
+  if (root.shape != 0 && known != failed_trees_.end()) return known->second;
+  PreemptionPlan plan = preempt_for_group(model_, root, args, now);
+  if (root.shape != 0 && !plan.found() && failed_trees_.size() < kFailedSearchesMax) {
+    PreemptionPlan& kept = failed_trees_.emplace(root.shape, plan).first->second;
+    kept.steps = 0;
   }
+  return plan;
+}
+
+const PreemptionPlan* Preemptions::known_failure(const ObjectPtr& pod) {
+  forget_outdated_failures();
   const api::PodView& view = view_of(pod);
   for (const FailedSearch& failed : failed_searches_) {
     const api::PodView& other = view_of(failed.pod);
@@ -132,8 +151,12 @@ void Preemptions::consider_group(const Group& root, Plan& plan, Time now) {
   const bool is_refused = outcome == Outcome::Unschedulable || outcome == Outcome::Unresolved;
   const bool has_leftovers = outcome == Outcome::Placed && was_scheduled(root) &&
                              std::ranges::any_of(plan.refusals, may_be_helped);
+  // Nobody is evicted for a preference: the tree waits for its domain, and then takes others.
+  if (is_refused && root.stops_insisting()) return;
   if (is_refused) {
-    plan.preemption = preempt_for_group(model_, root, args, now);
+    plan.preemption = search_for_tree(root, args, now);
+    if (!plan.preemption->found()) plan.reservation = reservations_.consider(root, args, now);
+    if (plan.reservation) plan.steps += plan.reservation->steps;
   } else if (has_leftovers) {
     boost::unordered_flat_set<std::string_view> left;
     for (const Refusal& refusal : plan.refusals)
@@ -154,7 +177,9 @@ void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& p
   forget(key);
   const bool found = plan.preemption && plan.preemption->found();
   const Preemptor preemptor = preemptor_of(entity);
-  nominate(entity, found ? &*plan.preemption : nullptr, preemptor, now);
+  nominate(entity, plan, preemptor.priority, now);
+  if (const auto* tree = std::get_if<Group>(&entity); tree != nullptr && !plan.groups.empty())
+    reservations_.decided(*tree, plan.reservation, now);
   if (!plan.groups.empty() && !plan.assignments.empty() && !plan.preemption &&
       is_anybody_lower(preemptor.priority))
     for (const Refusal& refusal : plan.refusals)
@@ -167,12 +192,15 @@ void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& p
 }
 
 // Those that keep a node keep it; who gets none loses the one it had.
-void Preemptions::nominate(const SchedulingQueue::Popped& entity, const PreemptionPlan* plan,
-                           const Preemptor& preemptor, Time now) {
+void Preemptions::nominate(const SchedulingQueue::Popped& entity, const Plan& plan,
+                           std::int32_t priority, Time now) {
   std::map<std::string_view, const PreemptionPlan::Place*> places;
-  if (plan != nullptr)
-    for (const PreemptionPlan::Place& place : plan->nominated)
+  const auto add = [&places](const std::vector<PreemptionPlan::Place>& nominated) {
+    for (const PreemptionPlan::Place& place : nominated)
       places.emplace(place.pod->meta().uid, &place);
+  };
+  if (plan.preemption && plan.preemption->found()) add(plan.preemption->nominated);
+  if (plan.reservation) add(plan.reservation->places);
   for_each_pod(entity, [&](const PendingPod& pending) {
     const std::string& uid = pending.pod->meta().uid;
     const auto at = places.find(uid);
@@ -180,7 +208,7 @@ void Preemptions::nominate(const SchedulingQueue::Popped& entity, const Preempti
       if (!model_.nominations().node_of(uid).empty()) take_nomination(pending.pod, now);
       return;
     }
-    clear_lower(at->second->node, preemptor.priority, now);
+    clear_lower(at->second->node, priority, now);
     if (model_.nominations().node_of(uid) == at->second->node) return;
     model_.nominations().nominate(pending.pod, at->second->node);
     evictor_.nominate(pending.pod, at->second->node, now);

@@ -15,6 +15,7 @@
 #include "scheduler/preemption_metrics.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
+#include "scheduler/reservations.h"
 #include "scheduler/scheduler.h"
 
 namespace muster::scheduler {
@@ -40,9 +41,15 @@ class Preemptions {
   bool may_evict(const api::Object& pod);
   // The minimum of the tree is bound: those that were left over may look for victims now.
   void admitted(const GroupKey& root, Time now);
-  void forget_tree(const GroupKey& root) { leftovers_.erase(root); }
+  void forget_tree(const GroupKey& root) {
+    leftovers_.erase(root);
+    reservations_.forget(root);
+  }
   // Something changed that the node table does not show: groups, disruption budgets.
-  void promises_changed() { failed_searches_.clear(); }
+  void promises_changed() {
+    failed_searches_.clear();
+    failed_trees_.clear();
+  }
   // A pod holds its node no more.
   void pod_left(std::string_view uid, Time now);
 
@@ -63,8 +70,8 @@ class Preemptions {
   Preemptor preemptor_of(const SchedulingQueue::Popped& entity) const;
   void evict(const VictimUnit& unit, const Preemptor& preemptor, const PreemptionPlan& plan,
              Time now);
-  void nominate(const SchedulingQueue::Popped& entity, const PreemptionPlan* plan,
-                const Preemptor& preemptor, Time now);
+  void nominate(const SchedulingQueue::Popped& entity, const Plan& plan, std::int32_t priority,
+                Time now);
   void clear_lower(std::string_view node, std::int32_t priority, Time now);
   void take_nomination(const api::ObjectPtr& pod, Time now);
   bool is_anybody_lower(std::int32_t priority);
@@ -77,6 +84,7 @@ class Preemptions {
   Report& report_;
   Evictor evictor_;
   PreemptionMetrics metrics_;
+  Reservations reservations_;
   std::map<EntityKey, std::set<std::string>> waits_for_;                // uids of pods that must go
   std::map<std::string, std::set<EntityKey>, std::less<>> awaited_by_;  // the other way round
   // Uids of pods that were left over when their tree was first admitted, until it is bound.
@@ -88,9 +96,12 @@ class Preemptions {
     PreemptionPlan plan;
   };
   const PreemptionPlan* known_failure(const api::ObjectPtr& pod);
+  PreemptionPlan search_for_tree(const Group& root, const PreemptionArgs& args, Time now);
+  void forget_outdated_failures();
   static constexpr std::size_t kFailedSearchesMax = 64;
   std::vector<FailedSearch> failed_searches_;
-  std::uint64_t failed_at_ = 0;  // end of the row log
+  std::map<std::uint64_t, PreemptionPlan> failed_trees_;  // the same by Group::shape
+  std::uint64_t failed_at_ = 0;                           // end of the row log
 };
 
 }  // namespace muster::scheduler

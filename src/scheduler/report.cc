@@ -207,6 +207,15 @@ void Report::preempted(const ObjectPtr& pod, std::string message, Time now) {
          now);
 }
 
+void Report::reserved(const api::Object& group, std::string message, Time now) {
+  record(group,
+         {.type = "Normal",
+          .reason = "Reserved",
+          .action = "Scheduling",
+          .message = std::move(message)},
+         now);
+}
+
 void Report::disrupted(const GroupKey& key, const std::string& message, Time now) {
   std::vector<const GroupSpec*> groups;
   model_.forest().each_group(key, [&](const GroupSpec& group) { groups.push_back(&group); });

@@ -58,6 +58,8 @@ class Report {
   // --- preemption ---
   // A pod is evicted.
   void preempted(const api::ObjectPtr& pod, std::string message, Time now);
+  // Room is kept for a group that has waited for long.
+  void reserved(const api::Object& group, std::string message, Time now);
   // A group is evicted as a whole: it and all groups below say so.
   void disrupted(const GroupKey& group, const std::string& message, Time now);
 

@@ -29,6 +29,16 @@ using api::view_of;
 
 constexpr std::string_view kGroupApi = "scheduling.k8s.io";
 
+// After how long the first profile keeps room for a tree; never, if none does.
+Duration aged_after(const Profiles& profiles) {
+  Duration first = Duration::max();
+  for (const Profiles::Named& named : profiles.all())
+    if (const Duration after = named.profile.settings().preemption.reserve_after;
+        after > Duration::zero())
+      first = std::min(first, after);
+  return first;
+}
+
 }  // namespace
 
 // Everything the scheduler owns. Three parts stand around the model and the queue: intake changes
@@ -40,6 +50,7 @@ struct Scheduler::State {
         model(options.profiles, {.gates = options.gates}),
         queue(
             {.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
+             .aged_after = aged_after(options.profiles),
              .rest_max = options.rest_max,
              .moved = [this](const QueueEntity& entity) { metrics.moved(entity); }},
             model,
@@ -220,8 +231,8 @@ std::vector<const api::Kind*> Scheduler::watched_kinds() const {
     if (const api::Kind* kind = api::find_kind(kGroupApi, name)) kinds.push_back(kind);
   if (const api::Kind* budget = api::find_kind("policy", "PodDisruptionBudget"))
     kinds.push_back(budget);
-  const auto& storage = VolumeBook::kinds();
-  kinds.insert(kinds.end(), storage.begin(), storage.end());
+  for (const auto* more : {&VolumeBook::kinds(), &SelectorBook::kinds()})
+    kinds.insert(kinds.end(), more->begin(), more->end());
   return kinds;
 }
 

@@ -141,8 +141,9 @@ class PlanWriter {
   void write_placed(std::uint32_t id, Plan& plan) {
     const GroupTree::Item& item = tree_.items[id];
     const Domain& domain = placer_.domain(id);
-    plan.groups.push_back({item.group->key, item.group->object, Outcome::Placed, "",
-                           std::string(item.key ? domain.name : std::string_view())});
+    plan.groups.push_back(
+        {item.group->key, item.group->object, Outcome::Placed, "",
+         std::string(item.key || item.preferred ? domain.name : std::string_view())});
     std::map<std::uint32_t, Refusal> refusals;  // of members that did not fit, one text per class
     for (const std::uint32_t member : item.members) {
       const GroupTree::Member& pod = tree_.members[member];
@@ -214,7 +215,7 @@ std::int64_t held_members(const Group& leaf, const Cluster& cluster) {
 // Whether the tree is one pod of a group that may be anywhere, and the pod alone decides: the group
 // has its minimum, or reaches it by this pod.
 bool is_one_free_pod(const Group& root, const Cluster& cluster) {
-  if (root.key.kind != GroupKind::PodGroup || root.pods.size() != 1 || !root.topology_key.empty() ||
+  if (root.key.kind != GroupKind::PodGroup || root.pods.size() != 1 || root.has_topology() ||
       root.pods.front().pod->meta().deletion_time)
     return false;
   return held_members(root, cluster) + 1 >= root.minimum;
@@ -237,7 +238,10 @@ Plan attempt_free_pod(const Group& root, Cluster& cluster, const Profile& profil
 }  // namespace
 
 Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
-                   const PlacementOptions& options) {
+                   const PlacementOptions& options_given) {
+  PlacementOptions options = options_given;
+  if (!options.placements_percentage)
+    options.placements_percentage = profile.settings().placements_percentage;
   Plan plan;
   auto wrong = wrong_pods(root);
   if (!wrong) wrong = wrong_claims(root);

@@ -92,9 +92,8 @@ void GroupReport::ask_all_nodes() {
 }
 
 std::string GroupReport::describe(std::uint32_t id, const Domain& domain) const {
-  const GroupTree::Item& item = tree_.items[id];
-  return item.key ? fmt::format("{} {}", word_of(tree_.keys[*item.key]), domain.name)
-                  : std::string();
+  const std::optional<std::size_t> key = tree_.items[id].confining_key();
+  return key ? fmt::format("{} {}", word_of(tree_.keys[*key]), domain.name) : std::string();
 }
 
 // The first of these that holds is the dominant reason: running members that contradict each other,
@@ -112,10 +111,16 @@ std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   if (held + queued < item.minimum)
     return fmt::format("minCount ({}) cannot be satisfied: {} scheduled, {} remaining",
                        item.minimum, held, queued);
-  const std::span<const Domain> domains = placer_.bounds().candidates(id, within);
-  if (domains.empty()) return why_no_domain(id);
-  std::string text = item.is_leaf() ? why_leaf(id, domains) : why_composite(id, domains);
-  if (item.key) text = fmt::format("0/{} placements are available, {}", domains.size(), text);
+  const std::span<const Domain> domains = placer_.bounds().widest(id, within);
+  std::string text = domains.empty()  ? why_no_domain(id)
+                     : item.is_leaf() ? why_leaf(id, domains)
+                                      : why_composite(id, domains);
+  if (item.confining_key() && !domains.empty())
+    text = fmt::format("0/{} placements are available, {}", domains.size(), text);
+  if (item.insists)
+    text +=
+        fmt::format("; it waits until {} for one {} and then takes as few as possible",
+                    format_time(*item.group->insists_until), word_of(tree_.keys[*item.preferred]));
   return text;
 }
 
@@ -133,7 +138,7 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
       fits = here;
     }
   // No domain takes a single pod, so none comes closest: the nodes of all of them speak.
-  if (fits == 0 && item.key)
+  if (fits == 0 && item.confining_key())
     if (std::string text = nobody_fits(id, domains); !text.empty()) return text;
   const std::string where = describe(id, *closest);
   if (fits >= needed) {
@@ -152,10 +157,10 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
 std::string GroupReport::why_no_domain(std::uint32_t id) const {
   const GroupTree::Item& item = tree_.items[id];
   const Topology& topology = workspace_.topology();
-  if (!item.key || !topology.split(topology.everywhere(), *item.key).empty())
+  const std::optional<std::size_t> key = item.confining_key();
+  if (!key || !topology.split(topology.everywhere(), *key).empty())
     return "no feasible placements found";
-  return fmt::format("no feasible placements found: no node has the label {}",
-                     tree_.keys[*item.key]);
+  return fmt::format("no feasible placements found: no node has the label {}", tree_.keys[*key]);
 }
 
 // By the class that most pods are of. Empty if single pods would fit after all, side by side with
@@ -328,10 +333,12 @@ Outcome GroupReport::outcome(std::uint32_t id, const Domain& within) {
 }
 
 // KEP-6012's arithmetic: unresolvable if even with everything evictable gone, in no placement, the
-// minimum could be met. Pods that are not there, and static refusals, are beyond eviction.
+// minimum could be met. Pods that are not there, and static refusals, are beyond eviction. A group
+// that insists on a preferred domain will not do so for long.
 bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
-  const std::span<const Domain> domains = placer_.bounds().candidates(id, within);
+  if (item.insists) return false;
+  const std::span<const Domain> domains = placer_.bounds().widest(id, within);
   return std::ranges::all_of(domains, [&](const Domain& domain) {
     if (!item.is_leaf())
       return std::ranges::count_if(item.children, [&](std::uint32_t child) {
@@ -352,9 +359,9 @@ bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
 std::vector<DomainBound> GroupReport::bounds(std::uint32_t id, const Domain& within,
                                              std::size_t at_most) {
   std::vector<DomainBound> bounds;
-  for (const Domain& domain : placer_.bounds().candidates(id, within)) {
+  for (const Domain& domain : placer_.bounds().widest(id, within)) {
     bounds.push_back(placer_.bounds().bound(id, domain));
-    if (!tree_.items[id].key) bounds.back().domain.clear();
+    if (!tree_.items[id].confining_key()) bounds.back().domain.clear();
   }
   std::ranges::stable_sort(bounds, [](const DomainBound& a, const DomainBound& b) {
     return a.ready != b.ready ? a.ready > b.ready : a.fits_at_most > b.fits_at_most;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,13 @@ struct MemberTraits {
   friend auto operator<=>(const MemberTraits&, const MemberTraits&) = default;
 };
 
+// A label key whose value the pods of a group should share, and how long that is worth waiting for.
+struct PreferredTopology {
+  std::string key;  // empty: nothing is preferred
+  Duration wait{};
+  friend auto operator<=>(const PreferredTopology&, const PreferredTopology&) = default;
+};
+
 // What a PodGroup or CompositePodGroup asks for, without what belongs to gates that are off.
 struct GroupSpec {
   GroupKey key;
@@ -44,6 +52,8 @@ struct GroupSpec {
   bool gang = false;
   std::int32_t minimum = 1;  // pods of a leaf, direct children of a composite; 1 for Basic
   std::string topology_key;  // empty: anywhere in the parent's domain
+  PreferredTopology preferred = {};
+  std::string malformed = {};  // what is wrong with an annotation, so that nothing of it is tried
   std::int32_t priority = 0;
   bool disrupted_together = false;  // disruptionMode all
   // How many pods a leaf will have in the end, if somebody said so; 0: unknown. A Basic group with
@@ -54,6 +64,9 @@ struct GroupSpec {
   std::string workload = {};  // whose template it was made from; empty: stands alone
   std::string template_name = {};
   Time created;
+
+  // Where one of its pods goes depends on where the others are.
+  bool has_topology() const { return !topology_key.empty() || !preferred.key.empty(); }
 };
 
 // One group of a tree as an attempt gets it: what it asks for, and who waits in it. A leaf has
@@ -61,8 +74,22 @@ struct GroupSpec {
 struct Group : GroupSpec {
   std::vector<PendingPod> pods;  // queued members, in the order upstream tries them
   std::vector<Group> children;   // by creation time, then name
+  // Of a root: equal for trees that an attempt cannot tell apart; 0: like no other.
+  std::uint64_t shape = 0;
+  std::optional<Time> waits_since = {};  // the oldest of these pods; none: there are none
+  // While it still waits for one domain of its preferred topology: until when.
+  std::optional<Time> insists_until = {};
   // Of a leaf: the traits of all its members, queued or not, each combination once.
   std::vector<MemberTraits> traits = {};
+
+  // When the first group at or below it stops to insist; nullopt if none does.
+  std::optional<Time> stops_insisting() const {
+    std::optional<Time> first = insists_until;
+    for (const Group& child : children)
+      if (const std::optional<Time> below = child.stops_insisting())
+        first = std::min(first.value_or(*below), *below);
+    return first;
+  }
 };
 
 }  // namespace muster::scheduler

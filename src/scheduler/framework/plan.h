@@ -59,6 +59,14 @@ struct GroupVerdict {
   std::vector<DomainBound> bounds = {};  // of a refused group, the best domains first
 };
 
+// Room that is kept for a tree: nobody is evicted, but nobody else of its own or a lower priority
+// gets what is freed there.
+struct Reservation {
+  std::vector<PreemptionPlan::Place> places;
+  std::size_t nodes = 0;
+  std::uint64_t steps = 0;  // of the search for it
+};
+
 // What an attempt decided: a value to print, compare, replay, commit. Nothing has happened yet;
 // every assignment carries the pod version it was decided on, so a stale one is refused by the
 // server.
@@ -67,7 +75,10 @@ struct Plan {
   std::vector<Refusal> refusals;
   std::vector<GroupVerdict> groups;               // root first; empty for lone pods
   std::optional<PreemptionPlan> preemption = {};  // for those that were refused, if it was tried
-  std::uint64_t steps = 0;                        // search steps spent
+  // Where a tree that has waited for long will fit once those who run there have ended: the room is
+  // kept for it (docs/guide/pending.md).
+  std::optional<Reservation> reservation = {};
+  std::uint64_t steps = 0;      // search steps spent
   std::uint64_t rows_read = 0;  // rows of the node table looked at, to bring caches up to date too
 };
 

@@ -1,10 +1,15 @@
 #include "scheduler/groups/group_spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <tuple>
 #include <utility>
 
+#include "api/values/go_duration.h"
+#include "api/values/names.h"
+#include "api/values/preferred_topology.h"
 #include "api/values/well_known.h"
 #include "api/views/group_view.h"
 
@@ -17,6 +22,29 @@ std::int32_t expected_pods(const api::ObjectMeta& meta) {
   std::int32_t count = 0;
   if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), count);
   return std::max(0, count);
+}
+
+// Empty if what the annotations say of a preferred topology is in order.
+std::string read_preferred(const api::ObjectMeta& meta, PreferredTopology& preferred) {
+  const std::string* key = api::lookup(meta.annotations, api::kPreferredTopologyAnnotation);
+  const std::string* wait = api::lookup(meta.annotations, api::kPreferredTopologyWaitAnnotation);
+  if (key == nullptr)
+    return wait == nullptr
+               ? std::string()
+               : fmt::format("annotation {} needs {}", api::kPreferredTopologyWaitAnnotation,
+                             api::kPreferredTopologyAnnotation);
+  if (const api::Messages wrong = api::check_qualified_name(*key); !wrong.empty())
+    return fmt::format("annotation {}: \"{}\" is no label key: {}",
+                       api::kPreferredTopologyAnnotation, *key, wrong.front());
+  if (wait != nullptr) {
+    const std::optional<Duration> duration = api::parse_go_duration(*wait);
+    if (!duration)
+      return fmt::format("annotation {}: \"{}\" is no length of time such as 10m",
+                         api::kPreferredTopologyWaitAnnotation, *wait);
+    preferred.wait = *duration;
+  }
+  preferred.key = *key;
+  return {};
 }
 
 }  // namespace
@@ -44,7 +72,10 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
   group.template_name = view.template_name;
   group.gang = view.gang;
   group.minimum = std::max(1, view.minimum);
-  if (gates.on(Gate::TopologyAwareWorkloadScheduling)) group.topology_key = view.topology_key;
+  if (gates.on(Gate::TopologyAwareWorkloadScheduling)) {
+    group.topology_key = view.topology_key;
+    group.malformed = read_preferred(meta, group.preferred);
+  }
   group.priority = view.priority;
   group.disrupted_together = view.disrupted_together;
   if (gates.on(Gate::PodGroupPreemptionPolicy))
@@ -57,8 +88,9 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
 bool schedules_alike(const GroupSpec& a, const GroupSpec& b) {
   const auto facts = [](const GroupSpec& group) {
     return std::tie(group.key, group.parent, group.gang, group.minimum, group.topology_key,
-                    group.priority, group.disrupted_together, group.declared_size,
-                    group.never_preempts, group.workload, group.template_name, group.created);
+                    group.preferred, group.malformed, group.priority, group.disrupted_together,
+                    group.declared_size, group.never_preempts, group.workload, group.template_name,
+                    group.created);
   };
   return facts(a) == facts(b);
 }

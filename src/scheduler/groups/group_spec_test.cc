@@ -35,6 +35,41 @@ TEST(GroupSpec, ReadsWhatTheForestNeeds) {
   EXPECT_FALSE(read_group(make(api::kinds::workload()), {}));
 }
 
+api::ObjectPtr with_annotations(const std::string& annotations) {
+  const auto document = api::parse_json(
+      R"({"metadata": {"name": "g", "namespace": "ns", "uid": "g", "annotations": {)" +
+      annotations + R"(}}, "spec": {"schedulingPolicy": {"basic": {}}}})");
+  return api::Object::make(api::kinds::pod_group(), document->value);
+}
+
+TEST(GroupSpec, ReadsThePreferredTopology) {
+  const auto group =
+      read_group(with_annotations(R"("scheduling.muster.dev/preferred-topology": "rack",
+      "scheduling.muster.dev/preferred-topology-wait": "1h30m")"),
+                 {});
+  EXPECT_EQ(group->preferred.key, "rack");
+  EXPECT_EQ(group->preferred.wait, std::chrono::minutes{90});
+  EXPECT_EQ(group->malformed, "");
+  EXPECT_TRUE(group->has_topology());
+}
+
+TEST(GroupSpec, NamesTheAnnotationThatIsWrong) {
+  const auto wrong = [](const std::string& annotations) {
+    const auto group = read_group(with_annotations(annotations), {});
+    EXPECT_FALSE(group->has_topology());
+    return group->malformed;
+  };
+  EXPECT_EQ(wrong(R"("scheduling.muster.dev/preferred-topology": "a b")").substr(0, 72),
+            R"(annotation scheduling.muster.dev/preferred-topology: "a b" is no label k)");
+  EXPECT_EQ(wrong(R"("scheduling.muster.dev/preferred-topology": "rack",
+                     "scheduling.muster.dev/preferred-topology-wait": "-1s")"),
+            R"(annotation scheduling.muster.dev/preferred-topology-wait: "-1s" is no length of )"
+            "time such as 10m");
+  EXPECT_EQ(wrong(R"("scheduling.muster.dev/preferred-topology-wait": "1s")"),
+            "annotation scheduling.muster.dev/preferred-topology-wait needs "
+            "scheduling.muster.dev/preferred-topology");
+}
+
 // What is stored stays, but a gate that is off takes its meaning away.
 TEST(GroupSpec, GatesThatAreOffTakeTheirFieldsAway) {
   const api::ObjectPtr leaf = make(api::kinds::pod_group());

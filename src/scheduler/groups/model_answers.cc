@@ -186,19 +186,41 @@ void ClusterModel::count_nominated(const Group& tried) {
   nominations_.count_for(tried.priority, own);
 }
 
-Group ClusterModel::build(const GroupKey& root, const WorkloadForest::Fill& fill) const {
+namespace {
+
+// The age of the pods decides, so that a restart does not start the wait again.
+void add_waits(Group& group, Time now) {
+  std::optional<Time>& since = group.waits_since;
+  const auto count = [&since](Time created) {
+    since = since ? std::min(*since, created) : created;
+  };
+  for (const PendingPod& pending : group.pods)
+    count(pending.pod->meta().creation_time.value_or(now));
+  for (Group& child : group.children) {
+    add_waits(child, now);
+    if (child.waits_since) count(*child.waits_since);
+  }
+  if (since && !group.preferred.key.empty() && now < *since + group.preferred.wait)
+    group.insists_until = *since + group.preferred.wait;
+}
+
+}  // namespace
+
+Group ClusterModel::build(const GroupKey& root, const WorkloadForest::Fill& fill, Time now) const {
   Group tree = forest_.build(root, fill);
   add_traits(tree);
+  add_waits(tree, now);
   if (!nominations_.empty()) add_nominations(tree);
   return tree;
 }
 
 Group ClusterModel::build(const GroupKey& root) const {
-  return build(root, [this](const GroupKey& leaf, std::vector<PendingPod>& pods) {
+  const auto fill = [this](const GroupKey& leaf, std::vector<PendingPod>& pods) {
     for (const ObjectPtr& pod : members(leaf, PodRole::Waiting))
       pods.push_back(
           {.pod = pod, .attempts = 0, .queued_at = pod->meta().creation_time.value_or(Time{})});
-  });
+  };
+  return build(root, fill, Time::max());
 }
 
 }  // namespace muster::scheduler

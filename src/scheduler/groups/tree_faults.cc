@@ -15,6 +15,7 @@ TreeFaults::TreeFaults(const TreeFaults& other, const WorkloadForest& forest)
 // The layout first: templates are compared only in a tree that is one. A Workload that nobody knows
 // is no fault.
 std::string TreeFaults::judge(const GroupSpec& group, const GroupKey& anchor) const {
+  if (!group.malformed.empty()) return group.malformed;
   std::string fault = forest_.layout_fault(group.key);
   if (!fault.empty() || !compared_.contains(anchor)) return fault;
   const auto workload = workloads_.find({group.key.name_space, group.workload});

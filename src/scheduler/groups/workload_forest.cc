@@ -80,8 +80,7 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
   const bool ready = !held && node.waiting + node.present >= node.spec->minimum;
   const bool runnable = ready && node.waiting > 0;
   // Any pod of a Basic group that may be anywhere will do, and none needs another.
-  const bool is_basic =
-      !node.spec->gang && node.spec->topology_key.empty() && node.spec->parent.empty();
+  const bool is_basic = !node.spec->gang && !node.spec->has_topology() && node.spec->parent.empty();
   return {.ready = ready,
           .runnable = runnable,
           .pending = pending,
@@ -309,7 +308,7 @@ bool WorkloadForest::is_constrained(const GroupKey& key) const {
   const Node* at = look(key);
   const Node* root = root_node(at);
   if (root == nullptr) return false;
-  for (; at->spec->topology_key.empty(); at = at->parent)
+  for (; !at->spec->has_topology(); at = at->parent)
     if (at == root) return false;
   return true;
 }

@@ -4,7 +4,20 @@
 
 namespace muster::scheduler {
 
-std::span<const Domain> Bounds::candidates(std::uint32_t id, const Domain& within) const {
+std::span<const Domain> Bounds::candidates(std::uint32_t id, const Domain& within) {
+  const std::span<const Domain> all = required(id, within);
+  if (!tree_.items[id].preferred || all.empty()) return all;
+  const auto [at, is_new] =
+      preferred_.try_emplace({id, within.cells.data(), within.cells.size()}, Preferred{});
+  if (is_new) at->second = preferred(id, all);
+  return at->second.domains;
+}
+
+std::span<const Domain> Bounds::widest(std::uint32_t id, const Domain& within) {
+  return tree_.items[id].insists ? candidates(id, within) : required(id, within);
+}
+
+std::span<const Domain> Bounds::required(std::uint32_t id, const Domain& within) const {
   const GroupTree::Item& item = tree_.items[id];
   if (!item.key) return {&within, 1};
   if (item.has_unlabelled || item.pinned_to.size() > 1) return {};
@@ -19,7 +32,7 @@ std::span<const Domain> Bounds::candidates(std::uint32_t id, const Domain& withi
 
 std::int64_t Bounds::fits_at_most(std::uint32_t id, const Domain& within) {
   std::int64_t most = 0;
-  for (const Domain& domain : candidates(id, within)) most = std::max(most, fits_in(id, domain));
+  for (const Domain& domain : widest(id, within)) most = std::max(most, fits_in(id, domain));
   return most;
 }
 
@@ -75,7 +88,7 @@ std::int64_t Bounds::fits_by_totals(const GroupTree::Item& item, const Domain& d
 // --- whether minimums can be met ---
 
 bool Bounds::can_meet_minimum(std::uint32_t id, const Domain& within) {
-  return std::ranges::any_of(candidates(id, within),
+  return std::ranges::any_of(widest(id, within),
                              [&](const Domain& domain) { return meets_in(id, domain); });
 }
 

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,7 +26,13 @@ class Bounds {
 
   // The domains a group may choose from inside another: one if it has no key. Members that run
   // already hold a group to their domain. Valid while `within` is.
-  std::span<const Domain> candidates(std::uint32_t item, const Domain& within) const;
+  //
+  // With a preferred key they are the domains of that key inside those of its own. Unless the group
+  // insists, several of them taken together follow, as few as may do first, and all of each at the
+  // end: so that candidates overlap, and the last ones hold all the others.
+  std::span<const Domain> candidates(std::uint32_t item, const Domain& within);
+  // The same without what is only preferred: whatever holds in none of these holds in no candidate.
+  std::span<const Domain> widest(std::uint32_t item, const Domain& within);
 
   // How many queued pods of the subtree fit: somewhere inside `within`, and in a domain of the
   // group's own.
@@ -40,6 +50,16 @@ class Bounds {
  private:
   using Amounts = std::vector<std::pair<std::int64_t, std::int64_t>>;  // of one pod; pods
 
+  // The candidates of a group with a preferred key, and what they are made of.
+  struct Preferred {
+    std::vector<Domain> domains;
+    std::deque<std::vector<CellId>> cells;
+    std::deque<std::string> names;
+  };
+
+  std::span<const Domain> required(std::uint32_t item, const Domain& within) const;
+  Preferred preferred(std::uint32_t item, std::span<const Domain> required);
+  void add_unions(std::uint32_t item, std::span<const Domain> parts, Preferred& out);
   void smallest_first(const GroupTree::Item& item, std::size_t tracked, Amounts& amounts) const;
   std::int64_t fits_by_totals(const GroupTree::Item& item, const Domain& domain);
   std::vector<std::int64_t> least_demand(std::uint32_t item) const;
@@ -50,6 +70,9 @@ class Bounds {
   Budget& budget_;
   std::vector<std::vector<std::int64_t>> demands_;
   Amounts amounts_;  // scratch
+  // By group and the cells of `within`. Found once: the order in which domains are joined is a
+  // guess, good or not, and must not change while a search goes on.
+  std::map<std::tuple<std::uint32_t, const CellId*, std::size_t>, Preferred> preferred_;
 };
 
 }  // namespace muster::scheduler

@@ -31,10 +31,10 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
   item.group = &group;
   item.parent = parent;
   item.minimum = std::max(1, group.minimum);
-  if (!group.topology_key.empty()) {
-    const auto known = std::ranges::find(keys, group.topology_key);
-    item.key = static_cast<std::size_t>(known - keys.begin());
-    if (known == keys.end()) keys.push_back(group.topology_key);
+  if (!group.topology_key.empty()) item.key = key_index(group.topology_key);
+  if (!group.preferred.key.empty() && group.preferred.key != group.topology_key) {
+    item.preferred = key_index(group.preferred.key);
+    item.insists = group.insists_until.has_value();
   }
   if (group.key.kind == GroupKind::PodGroup) {
     if (const GroupMembers* known = cluster.members(group.key.name_space, group.key.name)) {
@@ -64,6 +64,13 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
   return id;
 }
 
+std::size_t GroupTree::key_index(const std::string& key) {
+  const auto known = std::ranges::find(keys, key);
+  const auto index = static_cast<std::size_t>(known - keys.begin());
+  if (known == keys.end()) keys.push_back(key);
+  return index;
+}
+
 void GroupTree::sum_below() {
   for (std::size_t id = items.size(); id-- > 0;) {
     Item& item = items[id];
@@ -86,25 +93,32 @@ void GroupTree::pin(const Cluster& cluster) {
   for (std::size_t id = 0; id < items.size(); ++id) {
     for (const NodeId node : held_on_[id])
       for (std::size_t up = id;; up = items[up].parent) {
-        Item& item = items[up];
-        if (item.key) {
-          // A node that is gone has no labels any more.
-          const LabelValueId value = cluster.nodes().contains(node)
-                                         ? topology->value_of(node, *item.key)
-                                         : LabelValueId::Absent;
-          if (value == LabelValueId::Absent)
-            item.has_unlabelled = true;
-          else
-            item.pinned_to.push_back(topology->name_of(*item.key, value));
-        }
+        pin(items[up], cluster, node);
         if (up == 0) break;
       }
   }
-  for (Item& item : items) {
-    std::ranges::sort(item.pinned_to);
-    const auto repeated = std::ranges::unique(item.pinned_to);
-    item.pinned_to.erase(repeated.begin(), repeated.end());
+  for (Item& item : items)
+    for (std::vector<std::string>* names : {&item.pinned_to, &item.prefers_at}) {
+      std::ranges::sort(*names);
+      const auto repeated = std::ranges::unique(*names);
+      names->erase(repeated.begin(), repeated.end());
+    }
+}
+
+// A node that is gone has no labels any more.
+void GroupTree::pin(Item& item, const Cluster& cluster, NodeId node) const {
+  const auto value = [&](std::size_t key) {
+    return cluster.nodes().contains(node) ? topology->value_of(node, key) : LabelValueId::Absent;
+  };
+  if (item.key) {
+    if (const LabelValueId here = value(*item.key); here == LabelValueId::Absent)
+      item.has_unlabelled = true;
+    else
+      item.pinned_to.push_back(topology->name_of(*item.key, here));
   }
+  if (item.preferred)
+    if (const LabelValueId here = value(*item.preferred); here != LabelValueId::Absent)
+      item.prefers_at.push_back(topology->name_of(*item.preferred, here));
 }
 
 }  // namespace muster::scheduler

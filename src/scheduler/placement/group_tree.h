@@ -29,6 +29,9 @@ struct GroupTree {
     std::int64_t minimum = 1;            // pods of a leaf, children of a composite
     std::int64_t held = 0;               // a leaf's members that run or have succeeded
     std::optional<std::size_t> key;      // index into `keys`
+    // The key whose value the members should share; while the group insists, must.
+    std::optional<std::size_t> preferred;
+    bool insists = false;
 
     // Over the subtree.
     std::int64_t queued_below = 0;
@@ -39,8 +42,11 @@ struct GroupTree {
     // none.
     std::vector<std::string> pinned_to;
     bool has_unlabelled = false;
+    std::vector<std::string> prefers_at;  // the same for the preferred key
 
     bool is_leaf() const { return children.empty() && group->key.kind == GroupKind::PodGroup; }
+    // The key by whose values the group is confined to one domain.
+    std::optional<std::size_t> confining_key() const { return insists ? preferred : key; }
     // Pods a leaf still has to place.
     std::int64_t missing() const { return minimum > held ? minimum - held : 0; }
   };
@@ -55,8 +61,10 @@ struct GroupTree {
 
  private:
   std::uint32_t add(const Group& group, std::uint32_t parent, Cluster& cluster, Standings& cache);
+  std::size_t key_index(const std::string& key);
   void sum_below();
   void pin(const Cluster& cluster);
+  void pin(Item& item, const Cluster& cluster, NodeId node) const;
 
   std::vector<std::vector<NodeId>> held_on_;  // by item: where a leaf's running members are
 };

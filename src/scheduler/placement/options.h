@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace muster::scheduler {
 
@@ -12,6 +13,9 @@ struct PlacementOptions {
   Mode mode = Mode::Search;
   std::uint64_t steps_max = 50'000;
   std::uint64_t work_max = 400'000;
+  // Of the placements of a group that do not hold all of it, so many of a hundred are looked at
+  // until the best is chosen. None: all; 0: upstream's share by the number of nodes.
+  std::optional<std::int32_t> placements_percentage = {};
   // How much is said of a tree that found no place: for so many refused groups the reason is looked
   // for, the others have their parent's; and so many bounds of domains are listed in all.
   std::size_t explained_max = 1'000;

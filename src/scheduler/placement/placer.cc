@@ -42,8 +42,9 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
     const std::int64_t at_most = bounds_.fits_in(id, domains[i]);
     if (item.is_leaf() && !bounds_.meets_with(id, domains[i], at_most)) continue;
     const bool holds_all = at_most == item.queued_below;
-    outlooks.push_back({i, at_most, holds_all ? fullness(id, domains[i], item.classes_below) : 0,
-                        holds_all, has_room_to_grow(id, domains[i])});
+    outlooks.push_back({i, domains[i].parts, at_most,
+                        holds_all ? fullness(id, domains[i], item.classes_below) : 0, holds_all,
+                        has_room_to_grow(id, domains[i])});
   }
   if (outlooks.empty()) return false;
   if (outlooks.size() == 1) return simulate(id, domains[outlooks.front().candidate]);

@@ -58,6 +58,7 @@ class Placer {
   // Choosing among domains.
   struct Outlook {
     std::size_t candidate;
+    std::uint32_t parts;  // see Domain
     std::int64_t at_most;
     std::int64_t score;  // fullness if at_most were all of them
     bool holds_all;
@@ -69,6 +70,7 @@ class Placer {
   std::optional<NodeId> nominated_below(std::uint32_t item) const;
   bool choose(std::uint32_t item, std::span<const Domain> candidates,
               std::vector<Outlook>& outlooks);
+  std::size_t placements_to_score(std::span<const Domain> candidates) const;
   bool counts_alone(std::uint32_t item) const;
   bool has_room_to_grow(std::uint32_t item, const Domain& domain);
   // The placement score of upstream's NodeResourcesFit, with requested extended resources joining

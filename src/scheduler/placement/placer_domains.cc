@@ -1,5 +1,6 @@
 // How the placer chooses among the domains of a group when it goes upstream's way.
 #include <algorithm>
+#include <tuple>
 
 #include "scheduler/placement/placer.h"
 
@@ -27,30 +28,34 @@ const Domain* Placer::promised(std::uint32_t id, std::span<const Domain> domains
 
 // Domains that may hold all members come first, the fullest of them first: the first that really
 // does is the best there is, and the rest need not be looked at (L5, L36). Only if none holds all
-// are the scores compared.
+// are the scores compared. Of a preferred key as few domains as possible come before that.
 bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
                     std::vector<Outlook>& outlooks) {
   const GroupTree::Item& item = tree_.items[id];
   std::ranges::sort(outlooks, [](const Outlook& a, const Outlook& b) {
     if (a.holds_all != b.holds_all) return a.holds_all;
+    if (a.parts != b.parts) return a.parts < b.parts;
     if (a.has_room != b.has_room) return a.has_room;
     if (a.score != b.score) return a.score > b.score;
     return a.candidate < b.candidate;
   });
   struct Tried {
     std::size_t candidate;
+    std::uint32_t parts;
     std::int64_t pods;
     std::int64_t fullness;
   };
   std::vector<Tried> tried;
+  const std::size_t enough = placements_to_score(domains);
   for (const Outlook& outlook : outlooks) {
+    if (tried.size() >= enough) break;
     const Domain& domain = domains[outlook.candidate];
     if (!outlook.holds_all && counts_alone(id)) {
       std::vector<std::int32_t> further(tree_.standings.size(), 0);
       further[tree_.members[item.members.front()].class_index] =
           static_cast<std::int32_t>(outlook.at_most);
-      tried.push_back(
-          {outlook.candidate, item.held_below + outlook.at_most, fullness(id, domain, further)});
+      tried.push_back({outlook.candidate, outlook.parts, item.held_below + outlook.at_most,
+                       fullness(id, domain, further)});
       continue;
     }
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
@@ -60,7 +65,7 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
       undo.keep();
       return true;
     }
-    tried.push_back({outlook.candidate, item.held_below + placed,
+    tried.push_back({outlook.candidate, outlook.parts, item.held_below + placed,
                      fullness(id, domain, std::vector<std::int32_t>(tree_.standings.size(), 0))});
   }
   if (tried.empty()) {
@@ -70,11 +75,21 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
   std::int64_t most = 1;
   for (const Tried& t : tried) most = std::max(most, t.pods);
   const auto total = [&](const Tried& t) { return t.fullness + t.pods * 100 / most; };
-  const Tried* best = &tried.front();
-  for (const Tried& t : tried)
-    if (total(t) > total(*best) || (total(t) == total(*best) && t.candidate < best->candidate))
-      best = &t;
+  const auto best = std::ranges::min_element(
+      tried, {}, [&](const Tried& t) { return std::tuple(t.parts, -total(t), t.candidate); });
   return simulate(id, domains[best->candidate]);
+}
+
+// Upstream's formula where no share is given.
+std::size_t Placer::placements_to_score(std::span<const Domain> domains) const {
+  if (!options_.placements_percentage) return domains.size();
+  auto percentage = static_cast<std::size_t>(*options_.placements_percentage);
+  if (percentage == 0) {
+    std::size_t nodes = 0;
+    for (const Domain& domain : domains) nodes += workspace_.topology().node_count(domain);
+    percentage = nodes * 9 / 500 < 95 ? 100 - nodes * 9 / 500 : 5;
+  }
+  return std::max<std::size_t>(1, domains.size() * percentage / 100);
 }
 
 // Whether counting tells how many of a leaf's pods a domain takes: its bound is reached, because

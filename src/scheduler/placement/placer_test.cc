@@ -70,6 +70,22 @@ class PlacerTest : public ::testing::Test {
   std::uint64_t steps_ = 0;
 };
 
+TEST_F(PlacerTest, AShareOfThePlacementsIsScored) {
+  rack("a", 1, 2);
+  rack("b", 1, 3);
+  rack("c", 1, 4);
+  const Group gang = sample_leaf("g", 2, sample_pods("p", 5, "1"), "rack");
+  const auto rack_with = [&](std::optional<std::int32_t> percentage) {
+    EXPECT_EQ(place(gang, {.placements_percentage = percentage}), SearchResult::Feasible);
+    return *racks_of("p").begin();
+  };
+  EXPECT_EQ(rack_with(std::nullopt), "c") << "100 for full and 100 for the most pods";
+  EXPECT_EQ(rack_with(100), "c");
+  EXPECT_EQ(rack_with(70), "b") << "two of three";
+  EXPECT_EQ(rack_with(1), "a") << "one at least";
+  EXPECT_EQ(rack_with(0), "c") << "upstream's share: of three nodes all";
+}
+
 // The limitations L1-L6 and L36 of docs/kubernetes-behaviour.md: what upstream's order does, and
 // what we do.
 

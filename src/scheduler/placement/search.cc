@@ -32,9 +32,11 @@ Search::Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budg
   std::map<std::vector<std::int64_t>, std::uint32_t> known;
   for (std::size_t id = tree.items.size(); id-- > 0;) {
     const GroupTree::Item& item = tree.items[id];
-    std::vector<std::int64_t> looks{item.is_leaf() ? item.missing() : -item.minimum,
-                                    item.key ? static_cast<std::int64_t>(*item.key) : -1};
-    if (item.has_unlabelled || !item.pinned_to.empty())
+    std::vector<std::int64_t> looks{
+        item.is_leaf() ? item.missing() : -item.minimum,
+        item.key ? static_cast<std::int64_t>(*item.key) : -1,
+        item.preferred ? static_cast<std::int64_t>(*item.preferred) : -1, item.insists ? 1 : 0};
+    if (item.has_unlabelled || !item.pinned_to.empty() || !item.prefers_at.empty())
       looks.push_back(-1 - static_cast<std::int64_t>(id));  // like no other
     looks.insert(looks.end(), item.classes_below.begin(), item.classes_below.end());
     std::vector<std::uint32_t> children;
@@ -129,18 +131,19 @@ bool Search::is_hopeless(const Task* todo) {
   return false;
 }
 
-// The tightest first: it leaves the roomy ones to those who need them.
+// The tightest first: it leaves the roomy ones to those who need them. Of a preferred key, as few
+// domains as possible.
 std::vector<Domain> Search::ranked_domains(const Task& task) {
   const std::span<const Domain> domains = bounds_.candidates(task.item, *task.within);
   if (domains.size() < 2) return {domains.begin(), domains.end()};
-  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  std::vector<std::tuple<std::uint32_t, std::int64_t, std::size_t>> order;
   for (std::size_t i = 0; i < domains.size(); ++i)
     if (bounds_.meets_in(task.item, domains[i]))
-      order.emplace_back(bounds_.fits_in(task.item, domains[i]), i);
+      order.emplace_back(domains[i].parts, bounds_.fits_in(task.item, domains[i]), i);
   std::ranges::sort(order);
   std::vector<Domain> ranked;
   ranked.reserve(order.size());
-  for (const auto& [at_most, i] : order) ranked.push_back(domains[i]);
+  for (const auto& [parts, at_most, i] : order) ranked.push_back(domains[i]);
   return ranked;
 }
 
@@ -154,9 +157,11 @@ bool Search::place(const Task& task) {
   std::set<Symmetry::Signature> failed;
   const auto signature = [&](const Domain& domain) {
     budget_.work += 1 + workspace_.topology().node_count(domain) / 4;
-    return symmetry_.of_domain(domain, *item.key);
+    return symmetry_.of_domain(domain, *item.confining_key());
   };
-  const bool compares = item.key && counts_exactly_;
+  // Domains that overlap cannot be exchanged.
+  const bool is_disjoint = item.confining_key() && (!item.preferred || item.insists);
+  const bool compares = is_disjoint && counts_exactly_;
   for (std::size_t rank = task.twin == nullptr ? 0 : task.twin->rank; rank < ranked.size();
        ++rank) {
     const Domain& domain = ranked[rank];
@@ -278,10 +283,12 @@ Search::State Search::state_of(const Task& todo) const {
   State state;
   for (const Task* task = &todo; task != nullptr; task = task->next) {
     state.push_back(task->item);
-    // The domains that a task may be confined to are disjoint, so the first cell identifies one.
+    // The domains that a task may be confined to are disjoint, or one begins with the other: the
+    // first cell and their number identify one.
     state.push_back(task->within->cells.empty()
                         ? 0
                         : static_cast<std::uint32_t>(index_of(task->within->cells.front())));
+    state.push_back(static_cast<std::uint32_t>(task->within->cells.size()));
   }
   state.push_back(static_cast<std::uint32_t>(-1));
   std::map<NodeId, std::map<ClassId, std::uint32_t>> on_node;

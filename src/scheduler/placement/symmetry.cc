@@ -23,9 +23,12 @@ void Symmetry::count_values() {
   }
   for (auto& [at, value] : values_)
     for (const GroupTree::Item& item : tree_.items)
-      if (item.key == at.first && at.second != LabelValueId::Absent)
+      if (at.second != LabelValueId::Absent) {
+        const std::string& name = topology.name_of(at.first, at.second);
         value.is_pinned |=
-            std::ranges::binary_search(item.pinned_to, topology.name_of(at.first, at.second));
+            (item.key == at.first && std::ranges::binary_search(item.pinned_to, name)) ||
+            (item.preferred == at.first && std::ranges::binary_search(item.prefers_at, name));
+      }
   for (std::size_t key = 0; key < tree_.keys.size(); ++key) keys_.push_back(key);
   std::ranges::stable_sort(keys_, {}, [&](std::size_t key) { return distinct[key]; });
 }

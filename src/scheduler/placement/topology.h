@@ -20,6 +20,8 @@ namespace muster::scheduler {
 struct Domain {
   std::string_view name;  // the label value; empty for the whole cluster
   std::span<const CellId> cells;
+  // With a preferred key: how many domains of that key it adds to those where members run.
+  std::uint32_t parts = 1;
 };
 
 // The nodes by the label keys that some group is constrained by. A cell is a distinct tuple of

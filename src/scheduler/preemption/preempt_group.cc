@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "api/views/pod_facts.h"
 #include "scheduler/framework/standings.h"
@@ -30,11 +31,13 @@ struct Solution {
 
 class GroupSearch {
  public:
-  GroupSearch(ClusterModel& model, const Group& root, const PreemptionArgs& args, Time now)
+  // Pods below `priority` may be counted on to leave.
+  GroupSearch(ClusterModel& model, const Group& root, std::int32_t priority,
+              const PreemptionArgs& args, Time now)
       : model_(model),
         args_(args),
         tree_(root, model.cluster(), Standings::of(model.cluster(), model.profile_of(root))),
-        table_(model, {.priority = root.priority, .now = now, .patience = args.victim_patience}),
+        table_(model, {.priority = priority, .now = now, .patience = args.victim_patience}),
         workspace_(model.cluster(), *tree_.topology, tree_.standings),
         evictions_(tree_, workspace_, table_, steps_) {}
 
@@ -325,7 +328,24 @@ PreemptionPlan preempt_for_group(ClusterModel& model, const Group& root, const P
     plan.message = fmt::format("{}not eligible due to preemptionPolicy=Never.", kPrefix);
     return plan;
   }
-  return GroupSearch(model, root, args, now).run();
+  return GroupSearch(model, root, root.priority, args, now).run();
+}
+
+// Who leaves is whoever ends first; the search only has to name nodes that few have to leave.
+Reservation reserve_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
+                              Time now) {
+  PreemptionArgs waiting = args;
+  waiting.violates_budgets = true;
+  waiting.victim_patience = Duration::max();
+  const PreemptionPlan plan = GroupSearch(model, root, root.priority + 1, waiting, now).run();
+  Reservation reservation;
+  if (!plan.found()) return reservation;
+  std::set<std::string_view> nodes;
+  for (const PreemptionPlan::Place& place : plan.nominated) nodes.insert(place.node);
+  reservation.nodes = nodes.size();
+  reservation.places = plan.nominated;
+  reservation.steps = plan.steps;
+  return reservation;
 }
 
 }  // namespace muster::scheduler

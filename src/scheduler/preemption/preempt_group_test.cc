@@ -65,6 +65,25 @@ TEST_F(PreemptGroup, EvictsWhatIsInTheWayAndNobodyElse) {
             "2 needed)");
 }
 
+// L7
+TEST_F(PreemptGroup, RoomIsKeptWhereFewOfTheSamePriorityHaveToEnd) {
+  add_nodes({"a1", "a2"}, "r1");
+  add_nodes({"b1", "b2"}, "r2");
+  for (const char* node : {"a1", "a2", "b1"}) run(std::string("x-") + node, node, 5);
+  const GroupSample group{.name = "g", .minimum = 2, .priority = 5, .key = "rack"};
+  EXPECT_EQ(preempt(group, 2).answer, Answer::NoVictims) << "nobody is lower";
+  const Reservation kept = reserve_for_group(model_, model_.build(group.group_key()), args_, now_);
+  Names nodes;
+  for (const PreemptionPlan::Place& place : kept.places) nodes.push_back(place.node);
+  std::ranges::sort(nodes);
+  EXPECT_EQ(nodes, (Names{"b1", "b2"}));
+  EXPECT_EQ(kept.nodes, 2U);
+  run("high", "b2", 6);
+  const Reservation other = reserve_for_group(model_, model_.build(group.group_key()), args_, now_);
+  ASSERT_EQ(other.places.size(), 2U);
+  EXPECT_EQ(other.places.front().node.front(), 'a') << "the higher one may never end";
+}
+
 // L16
 TEST_F(PreemptGroup, TheRackWithFewerVictimsIsTaken) {
   add_nodes({"a1", "a2", "a3", "a4"}, "r1");

@@ -22,4 +22,9 @@ PreemptionPlan preempt_for_pod(ClusterModel& model, const PendingPod& pod,
 PreemptionPlan preempt_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
                                  Time now);
 
+// Where a whole tree would fit if pods of its own and lower priority left, at the least cost by the
+// same order: room to keep for it. Nobody is evicted. Places are empty if there is none.
+Reservation reserve_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
+                              Time now);
+
 }  // namespace muster::scheduler

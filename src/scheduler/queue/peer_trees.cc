@@ -24,6 +24,8 @@ bool add_group(const Group& group, const ShapeFacts& facts, std::uint64_t& sum) 
   add(static_cast<std::uint64_t>(group.minimum));
   add(group.gang ? 1 : 0);
   add(hash_of(group.topology_key));
+  add(hash_of(group.preferred.key));
+  add(group.insists_until ? 1 : 0);
   add(static_cast<std::uint64_t>(group.declared_size));
   if (group.key.kind == GroupKind::PodGroup) {
     if (facts.is_pinned(group.key)) return false;
@@ -55,6 +57,8 @@ std::uint64_t shape_of(const Group& root, std::uint64_t sequence, const ShapeFac
   const auto priority = static_cast<std::uint64_t>(static_cast<std::uint32_t>(root.priority));
   return spread_bits(sum ^ priority ^ hash_of(root.key.name_space)) & ~kLikeNoOther;
 }
+
+bool is_like_no_other(std::uint64_t shape) { return (shape & kLikeNoOther) != 0; }
 
 void PeerTrees::rests(QueueEntity& tree) {
   Peers& peers = by_shape_[tree.shape];

@@ -46,6 +46,8 @@ struct ShapeFacts {
   std::function<bool(const GroupKey& leaf)> is_pinned;
 };
 std::uint64_t shape_of(const Group& root, std::uint64_t sequence, const ShapeFacts& facts);
+// Whether a shape is that of a tree that has no peers.
+bool is_like_no_other(std::uint64_t shape);
 
 // Spreads the bits of a number, so that sums of them rarely meet.
 std::uint64_t spread_bits(std::uint64_t number);

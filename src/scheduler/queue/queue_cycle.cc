@@ -9,7 +9,7 @@ namespace muster::scheduler {
 namespace {
 
 bool is_constrained(const Group& group) {
-  return !group.topology_key.empty() || std::ranges::any_of(group.children, is_constrained);
+  return group.has_topology() || std::ranges::any_of(group.children, is_constrained);
 }
 
 // Rows of the node table that are read in the time of one step of the search.
@@ -51,6 +51,8 @@ void SchedulingQueue::move_expired(Time now) {
       move(**heap->begin(), Place::Active);
   while (!resting_.empty() && resting_.first().rest_since + options_.rest_max <= now)
     flush(resting_.first(), now);
+  while (!retries_.empty() && retries_.begin()->first <= now)
+    wake_entity(*retries_.begin()->second, now);
 }
 
 PendingPod SchedulingQueue::start_attempt(Pod& pod) {
@@ -76,7 +78,7 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
   entity.flight_start = flight_.start();
   entity.changed_in_flight = false;
   if (!entity.root) {
-    if (entity.pod->is_member()) return tree_of_single(*entity.pod);
+    if (entity.pod->is_member()) return tree_of_single(*entity.pod, now);
     return start_attempt(*entity.pod);
   }
 
@@ -86,10 +88,18 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
 Group SchedulingQueue::pop_tree(Entity& entity, Time now) {
   CHECK(entity.popped.empty());
   std::map<GroupKey, std::uint64_t> classes;  // by leaf: its pods, summed
-  Group root = model_.build(*entity.root, [&](const GroupKey& leaf, std::vector<PendingPod>& out) {
-    classes[leaf] = fill_leaf(entity, leaf, out);
-  });
+  Group root = model_.build(
+      *entity.root,
+      [&](const GroupKey& leaf, std::vector<PendingPod>& out) {
+        classes[leaf] = fill_leaf(entity, leaf, out);
+      },
+      now);
   entity.constrained = is_constrained(root);
+  entity.retry_at = root.stops_insisting();
+  if (root.waits_since && now - *root.waits_since < options_.aged_after &&
+      options_.aged_after != Duration::max())
+    entity.retry_at =
+        std::min(entity.retry_at.value_or(Time::max()), *root.waits_since + options_.aged_after);
   const std::uint64_t shape =
       shape_of(root, entity.sequence,
                {.pods_of = [&](const GroupKey& leaf) { return classes[leaf]; },
@@ -98,6 +108,7 @@ Group SchedulingQueue::pop_tree(Entity& entity, Time now) {
                       return model_.count(leaf, PodRole::Running) > 0 ||
                              model_.count(leaf, PodRole::Succeeded) > 0;
                     }});
+  if (!is_like_no_other(shape)) root.shape = shape;
   if (shape != entity.shape) {
     end_speech(entity, now);  // of what it was
     entity.shape = shape;

@@ -56,6 +56,7 @@ struct QueueEntity {
   Place place = Place::Nowhere;
 
   Time rest_since;
+  std::optional<Time> retry_at = {};   // while it rests: not later than this
   std::vector<WaitClass*> classes;     // while resting
   WaitClass* released_from = nullptr;  // while it is that class's `released`
 

@@ -87,12 +87,16 @@ void SchedulingQueue::queue_as_its_leaf(Pod& pod, Time now) {
 }
 
 // The tree of one member, for an attempt at that pod.
-Group SchedulingQueue::tree_of_single(Pod& pod) {
+Group SchedulingQueue::tree_of_single(Pod& pod, Time now) {
   const GroupKey& leaf = *pod.facts.group;
-  return model_.build(forest_.root_of(leaf)->key,
-                      [&](const GroupKey& filled, std::vector<PendingPod>& out) {
-                        if (filled == leaf) out.push_back(start_attempt(pod));
-                      });
+  Group tree = model_.build(
+      forest_.root_of(leaf)->key,
+      [&](const GroupKey& filled, std::vector<PendingPod>& out) {
+        if (filled == leaf) out.push_back(start_attempt(pod));
+      },
+      now);
+  pod.lone->retry_at = tree.stops_insisting();
+  return tree;
 }
 
 }  // namespace muster::scheduler

@@ -25,6 +25,7 @@ void SchedulingQueue::move(Entity& entity, Place place) {
     case Place::Backoff: remove(backoff_); break;
     case Place::ErrorBackoff: remove(error_backoff_); break;
     case Place::Resting:
+      if (entity.retry_at) CHECK(retries_.erase({*entity.retry_at, &entity}) == 1);
       resting_.erase(entity);
       if (entity.root) peers_.wakes(entity);
       break;
@@ -41,6 +42,7 @@ void SchedulingQueue::move(Entity& entity, Place place) {
     case Place::Backoff: insert(backoff_); break;
     case Place::ErrorBackoff: insert(error_backoff_); break;
     case Place::Resting:
+      if (entity.retry_at) CHECK(retries_.emplace(*entity.retry_at, &entity).second);
       resting_.insert(entity);
       if (entity.root) peers_.rests(entity);
       break;

@@ -285,6 +285,7 @@ std::optional<Time> SchedulingQueue::next_deadline() const {
   if (!error_backoff_.empty()) offer(backoff_end((*error_backoff_.begin())->expires));
   if (!holds_.empty()) offer(holds_.begin()->first);
   if (!resting_.empty()) offer(resting_.first().rest_since + options_.rest_max);
+  if (!retries_.empty()) offer(retries_.begin()->first);
   if (!comparisons_.empty()) offer(comparisons_.begin()->first);
   return next;
 }

@@ -34,6 +34,8 @@ struct QueueOptions {
   // An entity whose victims are going is tried again after this long at the latest: a little longer
   // than victims are waited for, so that others are chosen then.
   Duration hold_max = std::chrono::seconds{125};
+  // A tree that has waited this long is tried again then: room may be kept for it from now on.
+  Duration aged_after = std::chrono::minutes{10};
   // What rests longer than this is tried again although no event called for it.
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
@@ -181,7 +183,7 @@ class SchedulingQueue {
   void queue_alone(Pod& pod, Time now);
   void queue_with_tree(Pod& pod, Time now);
   void queue_as_its_leaf(Pod& pod, Time now);
-  Group tree_of_single(Pod& pod);
+  Group tree_of_single(Pod& pod, Time now);
 
   // queue_places.cc: places, waking
   void move(Entity& entity, Place place);
@@ -249,6 +251,7 @@ class SchedulingQueue {
   std::set<Entity*, BackoffOrder> backoff_;        // may be popped early when nothing is active
   std::set<Entity*, BackoffOrder> error_backoff_;  // may not
   RestingSet resting_;
+  std::set<std::pair<Time, Entity*>, HoldOrder> retries_;  // of those that rest, by retry_at
   PeerTrees peers_;
   Time costly_until_ = Time::min();  // until then the turns of trees that cost much are given away
   std::size_t gated_ = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/values/preferred_topology.h"
 #include "api/values/well_known.h"
 #include "sim/pretend_nodes.h"
 #include "sim/scenario/storage_verbs.h"
@@ -256,9 +257,12 @@ Json Cast::group_manifest(std::size_t id) const {
     spec["workloadRef"] =
         JsonObject{{"workloadName", groups_[root].name}, {"templateName", object_name(line.name)}};
   JsonObject metadata{{"name", group.name}, {"namespace", kScenarioNamespace}};
-  if (line.expects)
-    metadata["annotations"] =
-        JsonObject{{api::kExpectedPodsAnnotation, fmt::format("{}", *line.expects)}};
+  JsonObject annotations;
+  if (line.expects) annotations[api::kExpectedPodsAnnotation] = fmt::format("{}", *line.expects);
+  if (!line.prefers.empty()) annotations[api::kPreferredTopologyAnnotation] = line.prefers;
+  if (!line.prefers_for.empty())
+    annotations[api::kPreferredTopologyWaitAnnotation] = line.prefers_for;
+  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   return JsonObject{{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
 }
 

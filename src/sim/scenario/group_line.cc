@@ -20,7 +20,8 @@ constexpr std::string_view kPodWords =
     "selector=KEY=VALUE, label=KEY=VALUE, port=N, claim=NAME, own-claim=CLASS:SIZE, "
     "runs-for=30s, stops-in=30s, exit=1";
 constexpr std::string_view kGroupWords =
-    "within=LEVEL, min=N, priority=N, never-preempts, disrupts=all, expects=N, parent=GROUP";
+    "within=LEVEL, min=N, priority=N, never-preempts, disrupts=all, expects=N, "
+    "prefers=LEVEL, prefers-for=10m, parent=GROUP";
 
 // "spot", "spot:NoSchedule", "spot=yes:NoSchedule".
 api::Json read_toleration(std::string_view text) {
@@ -62,6 +63,10 @@ Result<bool> read_group_word(const Line& line, std::string_view word, GroupLine&
     group.priority = TRY(read_number(line, setting.value));
   else if (setting.name == "expects")
     group.expects = TRY(read_number(line, setting.value));
+  else if (setting.name == "prefers")
+    group.prefers = label_key(setting.value);  // also a bad one: the scheduler judges it
+  else if (setting.name == "prefers-for")
+    group.prefers_for = setting.value;
   else if (setting.name == "parent")
     group.parent = setting.value;
   else if (word == "disrupts=all")

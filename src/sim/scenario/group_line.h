@@ -42,6 +42,8 @@ struct GroupLine {
   std::optional<int> minimum = {};   // unset: all pods, or all children
   std::optional<int> priority = {};  // unset: the parent's
   std::optional<int> expects = {};   // pods there will be in the end
+  std::string prefers = {};          // the key of its preferred topology, or empty
+  std::string prefers_for = {};      // how long it waits for that, as it is written, or empty
   std::string parent = {};           // a parent that is not the group it stands under
   bool basic = false;                // of a composite: any child will do
   bool disrupted_together = false;   // disrupts=all

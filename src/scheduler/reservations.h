@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "base/metrics.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/framework/profile_settings.h"
+#include "scheduler/groups/cluster_model.h"
+#include "scheduler/report.h"
+
+namespace muster::scheduler {
+
+// Room that is kept for trees that have waited for long (L7): else smaller pods take each slot that
+// is freed, and a large gang never finds a whole rack. The pods of the tree are nominated to nodes
+// that would hold them all once those who run there have ended; nobody is evicted for it, and
+// nobody of higher priority minds. All trees together keep no more than a part of the nodes.
+class Reservations {
+ public:
+  // `metrics` may be null.
+  Reservations(ClusterModel& model, Report& report, Metrics* metrics);
+
+  // For a tree that was refused: where room is kept for it, if it has waited long enough and as
+  // much may be kept. What was chosen before stays for a while.
+  std::optional<Reservation> consider(const Group& root, const PreemptionArgs& args, Time now);
+  // What the last attempt at the tree came to.
+  void decided(const Group& root, const std::optional<Reservation>& reservation, Time now);
+  void forget(const GroupKey& root);
+
+ private:
+  struct Kept {
+    Time since;
+    Reservation what;
+  };
+
+  bool is_whole(const Reservation& reservation, const Group& root) const;
+  std::size_t nodes_of_others(const GroupKey& root) const;
+  void count();
+
+  ClusterModel& model_;
+  Report& report_;
+  std::map<GroupKey, Kept> kept_;
+  Gauge trees_, nodes_;
+  Counter made_;
+};
+
+}  // namespace muster::scheduler
