@@ -11,6 +11,7 @@
 
 #include "app/build_flags.h"
 #include "app/controllers_verb.h"
+#include "app/doctor_verb.h"
 #include "app/explain_flags.h"
 #include "app/map_verb.h"
 #include "app/scheduler_verb.h"
@@ -105,8 +106,9 @@ int run(int argc, char** argv) {
   bool wants_version = false;
   app.add_flag("--version", wants_version, "Print the version");
   std::vector<Verb> verbs;
-  for (const auto add : {add_up_verb, add_scheduler_verb, add_controllers_verb, add_store_verb,
-                         add_explain_verb, add_map_verb, add_build_verb, add_simulate_verb})
+  for (const auto add :
+       {add_up_verb, add_scheduler_verb, add_controllers_verb, add_doctor_verb, add_store_verb,
+        add_explain_verb, add_map_verb, add_build_verb, add_simulate_verb})
     verbs.push_back(add(app));
   verbs.push_back({app.add_subcommand("version", "Print the version"), print_version});
   CLI::App* help_verb = app.add_subcommand("help", "Print help, also of one verb: muster help up");
