@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/schema/descriptions.h"
 #include "api/schema/tables.h"
 #include "base/check.h"
 
@@ -103,6 +104,7 @@ class Catalog {
                                &kMusterV1alpha1,
                                &kSchedulerConfig})
       read(*table);
+    describe();
     for (const Link& link : links_) resolve(link);
     for (const auto& message : messages_) flatten(*message);
     mark_defaults();
@@ -149,6 +151,32 @@ class Catalog {
                  line);
       current->fields.back().doc = text;
     }
+  }
+
+  // Gives fields that the tables say nothing about the sentence of their name.
+  void describe() {
+    std::map<std::string_view, std::string_view> sentences;
+    for (std::string_view rest :
+         {kCommonDescriptions, kWorkloadDescriptions, kPodDescriptions, kStorageDescriptions}) {
+      while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (line.empty()) continue;
+        const std::size_t dashes = line.find(" -- ");
+        CHECK_THAT(dashes != std::string_view::npos, "no description: {}", line);
+        const bool added =
+            sentences.emplace(line.substr(0, dashes), line.substr(dashes + 4)).second;
+        CHECK_THAT(added, "described twice: {}", line);
+      }
+    }
+    for (const auto& message : messages_)
+      for (Field& field : message->fields) {
+        if (!field.doc.empty()) continue;
+        auto found = sentences.find(message->name + "." + field.name);
+        if (found == sentences.end()) found = sentences.find(field.name);
+        if (found != sentences.end()) field.doc = found->second;
+      }
   }
 
   Message& add_message(std::string_view package, std::string_view line) {

@@ -22,6 +22,23 @@ TEST(Schema, GivesEveryFieldOfAMessageItsOwnNumber) {
   }
 }
 
+TEST(Schema, DescribesEveryFieldInASentence) {
+  for (const Message* message : all_messages())
+    for (const Field& field : message->fields) {
+      EXPECT_TRUE(field.doc.ends_with('.'))
+          << message->package << "." << message->name << "." << field.name << ": " << field.doc;
+      EXPECT_EQ(field.doc.find("  "), std::string::npos) << field.doc;
+    }
+}
+
+TEST(Schema, DescribesAFieldOfOneMessageBeforeAllOfItsName) {
+  const auto active = [](std::string_view of) {
+    return std::ranges::find(message("batch/v1", of).fields, "active", &Field::name)->doc;
+  };
+  EXPECT_EQ(active("JobStatus"), "Pods that have not ended.");
+  EXPECT_EQ(active("CronJobStatus"), "Jobs that have not ended.");
+}
+
 TEST(Schema, MergesAndAppliesOnlyByKeysThatTheItemsHave) {
   for (const Message* message : all_messages()) {
     for (const Field& field : message->fields) {
