@@ -8,6 +8,7 @@
 #include "controllers/deployment/deployment_controller.h"
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
+#include "controllers/group_minimum.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/jobset/job_set_controller.h"
 #include "controllers/namespace_defaults.h"
@@ -80,6 +81,7 @@ const std::vector<Entry>& all() {
       {kScheduler, kSchedulerUser, make_scheduler},
       {"podgroup-protection", kControllerManager, make<controllers::PodGroupProtection>},
       {"compositepodgroup-protection", kControllerManager, make<controllers::CompositeProtection>},
+      {"group-minimum", kControllerManager, make<controllers::GroupMinimum>},
       {"garbage-collector", kControllerManager, make<controllers::GarbageCollector>},
       {"namespace-defaults", kControllerManager, make_namespace_defaults},
       {"disruption", kControllerManager, make<controllers::Disruption>},

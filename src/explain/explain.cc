@@ -138,8 +138,8 @@ class Explainer {
     const std::vector<ObjectPtr> without_node = pods_without_node(model_, tree);
     if (tree.fault.empty()) out.reasons = ask_nodes(model_, without_node);
     if (!has_place) out.no_such_label = missing_labels(model_, &tree, without_node);
-    const bool is_relaxable =
-        !has_place && tree.root && out.state != State::Missing && out.state != State::Invalid;
+    const bool is_relaxable = !has_place && tree.root && out.state != State::Missing &&
+                              out.state != State::Invalid && out.state != State::Terminating;
     if (is_relaxable) relax(trial, out);
     return out;
   }

@@ -149,7 +149,7 @@ TEST(Explain, AScheduledGroupSaysWhereItIs) {
   EXPECT_EQ(told->state, State::Scheduled);
   EXPECT_EQ(told->sentence,
             "PodGroup default/train is scheduled: 2 of 3 pods have a node or have finished, in "
-            "rack r3; 1 more wait.");
+            "rack r3; 1 extra pod waits.");
   ASSERT_EQ(told->placements.size(), 1U);
   EXPECT_EQ(told->placements[0].node, "r3-1");
   EXPECT_EQ(told->placements[0].pods, 2);
@@ -426,6 +426,20 @@ TEST(Explain, SaysHowManyAheadWereNotPlanned) {
   ASSERT_TRUE(about.has_value());
   EXPECT_TRUE(about->note.starts_with("250 come before it in the queue; only the first 200"))
       << about->note;
+}
+
+TEST(Explain, ADeletedGroupNamesWhatItWaitsFor) {
+  Yard yard;
+  yard.rack("a", 1, 4);
+  yard.composite({.name = "all", .minimum = 1, .is_deleted = true});
+  yard.gang({.name = "train", .minimum = 1, .parent = "all"}, 2, "1", "a-0");
+  const auto about = yard.ask_composite("all");
+  ASSERT_TRUE(about.has_value());
+  EXPECT_EQ(about->state, State::Terminating);
+  EXPECT_EQ(about->sentence,
+            "CompositePodGroup default/all is being deleted: waits for 1 group (train) and 2 pods "
+            "(train-0, train-1).");
+  EXPECT_FALSE(about->tried_relaxations);
 }
 
 }  // namespace

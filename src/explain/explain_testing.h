@@ -29,6 +29,7 @@ struct GroupSample {
   std::string from = {};    // template
   std::string reason = {};  // of the condition that says it was not scheduled
   bool composite = false;
+  bool is_deleted = false;
 
   api::ObjectPtr make() const {
     const std::string policy = minimum == 0
@@ -49,8 +50,8 @@ struct GroupSample {
                   R"("conditions":[{{"type":"{}InitiallyScheduled","status":"False","reason":"{}","message":"as it is."}}])",
                   composite ? "CompositePodGroup" : "PodGroup", reason);
     const auto document = api::parse_json(fmt::format(
-        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"group-{0}"}},"spec":{{{1}}},"status":{{{2}}}}})",
-        name, spec, status));
+        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"group-{0}"{3}}},"spec":{{{1}}},"status":{{{2}}}}})",
+        name, spec, status, is_deleted ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : ""));
     return api::Object::make(
         composite ? api::kinds::composite_pod_group() : api::kinds::pod_group(), document->value);
   }

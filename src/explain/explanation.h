@@ -22,6 +22,7 @@ enum class State : std::uint8_t {
   Gated,          // pods carry scheduling gates
   Held,           // ready, but a group above it is not
   Invalid,        // the tree or its pods contradict each other
+  Terminating,    // it is being deleted
 };
 
 // How much of a group one domain of its topology could hold.

@@ -31,7 +31,9 @@ std::string scheduled_text(const Level& level) {
                        where_text(level));
   std::string text = fmt::format("is scheduled: {} of {} have a node or have finished{}",
                                  level.scheduled, count_of(level.total, "pod"), where_text(level));
-  if (level.waiting > 0) text += fmt::format("; {} more wait", level.waiting);
+  if (level.waiting > 0)
+    text += fmt::format("; {} wait{}", count_of(level.waiting, "extra pod"),
+                        level.waiting == 1 ? "s" : "");
   if (level.gated > 0) text += fmt::format("; {} carry scheduling gates", level.gated);
   return text;
 }
@@ -94,6 +96,7 @@ std::string predicate(const ClusterModel& model, const Tree& tree, const Explana
     case State::BelowMinimum:
     case State::Gated: return "waits: " + level.why;
     case State::Invalid: return "is invalid: " + level.why;
+    case State::Terminating: return "is being deleted: " + level.why;
     case State::Held: break;
   }
   if (!tree.no_root.empty()) return "waits: " + tree.no_root;

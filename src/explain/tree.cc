@@ -89,6 +89,41 @@ void mark_faults(const ClusterModel& model, Tree& tree) {
   }
 }
 
+// "a, b, c and 5 more".
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  const std::size_t shown = std::min(names.size(), kShown);
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+// A group that is being deleted goes when nothing below it is left: says what still is.
+void mark_terminating(const ClusterModel& model, Tree& tree) {
+  for (Level& level : tree.levels) {
+    const GroupSpec* spec = model.forest().find(level.key);
+    if (spec == nullptr || spec->object == nullptr || !spec->object->meta().deletion_time) continue;
+    std::vector<std::string> groups;
+    for (const GroupKey& child : model.forest().children(level.key)) groups.push_back(child.name);
+    std::vector<std::string> pods;
+    model.forest().each_leaf(level.key, [&](const GroupKey& leaf) {
+      for (const PodRole role :
+           {PodRole::Waiting, PodRole::Gated, PodRole::Foreign, PodRole::Running, PodRole::Lost})
+        for (const api::ObjectPtr& pod : model.members(leaf, role))
+          if (!pod->view<api::PodView>().is_terminal()) pods.push_back(pod->meta().name);
+    });
+    level.state = State::Terminating;
+    level.closest.clear();
+    level.why = groups.empty() && pods.empty() ? "nothing that it waits for is left" : "waits for ";
+    if (!groups.empty())
+      level.why +=
+          fmt::format("{} ({})", count_of(std::ssize(groups), "group"), first_names(groups));
+    if (!groups.empty() && !pods.empty()) level.why += " and ";
+    if (!pods.empty())
+      level.why += fmt::format("{} ({})", count_of(std::ssize(pods), "pod"), first_names(pods));
+  }
+}
+
 // Fills the levels of a tree, children before what their parents say of them.
 class Reader {
  public:
@@ -289,6 +324,7 @@ Tree read_tree(ClusterModel& model, const GroupKey& subject) {
   }
   Reader(model, subject, tree).read(top_of(model, subject), 0);
   mark_faults(model, tree);
+  mark_terminating(model, tree);
   return tree;
 }
 

@@ -98,8 +98,8 @@ TEST(TreeFault, WhatRunsStaysScheduled) {
   const Result<Explanation> told = yard.ask("x");
   EXPECT_EQ(told->state, State::Scheduled);
   EXPECT_EQ(told->sentence,
-            "PodGroup default/x is scheduled: 1 of 2 pods have a node or have finished; 1 more "
-            "wait; nothing more of its tree is tried: " +
+            "PodGroup default/x is scheduled: 1 of 2 pods have a node or have finished; 1 extra pod "
+            "waits; nothing more of its tree is tried: " +
                 fault + ".");
   const Result<Explanation> more = yard.ask_pod("more");
   EXPECT_EQ(more->state, State::Invalid);

@@ -29,7 +29,8 @@ bool is_in_the_way(const Level& level) {
     case State::FitsNow:
     case State::BehindOthers:
     case State::Missing:
-    case State::Invalid: return false;
+    case State::Invalid:
+    case State::Terminating: return false;
     default: return true;
   }
 }
@@ -139,7 +140,9 @@ std::vector<const Level*> Trial::changeable() const {
   std::vector<const Level*> levels;
   if (tree_ == nullptr) return levels;
   for (const Level& level : tree_->levels)
-    if (level.state != State::Missing && level.state != State::Invalid) levels.push_back(&level);
+    if (level.state != State::Missing && level.state != State::Invalid &&
+        level.state != State::Terminating)
+      levels.push_back(&level);
   put_subject_first(levels);
   return levels;
 }

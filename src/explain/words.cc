@@ -78,6 +78,7 @@ std::string_view state_word(State state) {
     case State::Gated: return "gated";
     case State::Held: return "held";
     case State::Invalid: return "invalid";
+    case State::Terminating: return "terminating";
   }
   return "";
 }
@@ -94,6 +95,7 @@ std::string_view state_name(State state) {
     case State::Gated: return "Gated";
     case State::Held: return "Held";
     case State::Invalid: return "Invalid";
+    case State::Terminating: return "Terminating";
   }
   return "";
 }

@@ -25,6 +25,10 @@ expect "the gang applies" "podgroup.scheduling.k8s.io/train created" k apply -f 
 eventually "all four workers run" "4" running train
 expect "in one rack" "1" bash -c "$(declare -f racks); KUBECTL=$KUBECTL; racks train | wc -l"
 eventually "the group says it is scheduled" "Scheduled" k get podgroup train
+wide() { "$KUBECTL" get podgroup "$1" -o wide --no-headers | awk '{print $6, $7, $8, $9}'; }
+expect "minimum, members, scheduled and domain" "4 4 4 $(racks train)" wide train
+minimum_met() { k get podgroup "$1" -o 'jsonpath={.status.conditions[?(@.type=="scheduling.muster.dev/MinimumMet")].status}'; }
+eventually "it has what it needs" "True" minimum_met train
 expect "apply again changes nothing" "podgroup.scheduling.k8s.io/train unchanged" k apply -f "$examples/gang.yaml"
 
 # Five more racks' worth of gangs than there are racks: what does not fit waits whole.
@@ -38,10 +42,16 @@ expect "none of it runs" "0" running job5
 expect "and it is told why" "nvidia.com/gpu" k get podgroup job5 -o 'jsonpath={.status.conditions[0].message}'
 expect "room appears" "deleted" k delete pods train-0 train-1 train-2 train-3
 eventually "and the whole gang runs" "4" running job5
+eventually "the first gang is broken, and shows it" "BelowMinimum" k get podgroup train
+expect "how much is missing" "4 missing" k get podgroup train -o wide
+eventually "its condition agrees" "False" minimum_met train
+eventually "and an event" "0 of at least 4 pod(s) run or have succeeded" \
+  k get events --field-selector involvedObject.name=train,reason=BelowMinimum
 
 # The protection finalizer keeps a group while its pods run.
 expect "delete the group" "deleted" k delete podgroup job2 --wait=false
-expect "it stays while its pods run" "job2" k get podgroup job2
+expect "it stays while its pods run" "Terminating" k get podgroup job2
+expect "and says so" "waits for 4 pods" k get podgroup job2 -o wide
 expect "its pods go" "deleted" k delete pods job2-0 job2-1 job2-2 job2-3
 eventually "and then it goes too" "NotFound" k get podgroup job2
 

@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 
 #include "api/tables/printer.h"
@@ -20,6 +21,12 @@ constexpr Column kPriorityClassColumns[] = {
 };
 constexpr Column kStatus = {.name = "Status",
                             .description = "Whether the group has been scheduled."};
+constexpr Column kMinimum = {
+    .name = "Min", .description = "How many members it needs.", .priority = 1};
+constexpr Column kDomain = {
+    .name = "Domain", .description = "Where it runs, by its topology key.", .priority = 1};
+constexpr Column kDetail = {
+    .name = "Detail", .description = "What is missing, extra or in the way.", .priority = 1};
 // Upstream's, and behind -o wide what no object says.
 constexpr Column kPodGroupColumns[] = {
     kName,
@@ -27,8 +34,15 @@ constexpr Column kPodGroupColumns[] = {
     kWorkload,
     kStatus,
     kAge,
-    {.name = "Members", .description = "Pods that name the group.", .priority = 1},
-    {.name = "Scheduled", .description = "Those of them that have a node.", .priority = 1}};
+    kMinimum,
+    {.name = "Members",
+     .description = "Pods that name the group, but for failed and terminating ones.",
+     .priority = 1},
+    {.name = "Scheduled",
+     .description = "Those of them that have a node or have succeeded.",
+     .priority = 1},
+    kDomain,
+    kDetail};
 // Upstream's have no Status, since nobody writes it there.
 constexpr Column kCompositeColumns[] = {
     kName,
@@ -36,8 +50,13 @@ constexpr Column kCompositeColumns[] = {
     kWorkload,
     kStatus,
     kAge,
+    kMinimum,
     {.name = "Members", .description = "Groups that name it as their parent.", .priority = 1},
-    {.name = "Scheduled", .description = "Those of them that were scheduled.", .priority = 1}};
+    {.name = "Scheduled",
+     .description = "Those of them that have the members they need.",
+     .priority = 1},
+    kDomain,
+    kDetail};
 constexpr Column kWorkloadColumns[] = {kName, kAge};
 
 void print_priority_class(const Object& object, const Json& document, Cells& cells) {
@@ -53,26 +72,72 @@ void print_policy_and_workload(const Json& spec, Cells& cells) {
   cells.text_or(find_string(part(spec, "workloadRef"), "workloadName"), "<none>");
 }
 
-std::string_view group_status(const Json& status, std::string_view type) {
+// How a group stands, from what it says of itself and what is counted.
+struct Standing {
+  bool is_terminating = false;
+  bool was_scheduled = false;
+  bool is_leaf = false;
+  std::optional<std::int64_t> minimum;  // of a gang
+  std::optional<GroupCounts> counts;    // nullopt: nobody knows
+
+  bool is_short() const {
+    return was_scheduled && minimum && counts && counts->scheduled < *minimum;
+  }
+};
+
+Standing standing_of(const Object& object, const Json& document, const Cells& cells) {
+  Standing out;
+  out.is_terminating = object.meta().deletion_time.has_value();
+  out.is_leaf = object.kind().kind == "PodGroup";
+  out.was_scheduled =
+      condition_is_true(part(document, "status"), object.kind().kind + "InitiallyScheduled");
+  const Json& policy = part(part(document, "spec"), "schedulingPolicy");
+  if (is_set(policy, "gang"))
+    out.minimum = integer(part(policy, "gang"), out.is_leaf ? "minCount" : "minGroupCount", 1);
+  if (cells.groups() != nullptr) out.counts = cells.groups()->count(object);
+  return out;
+}
+
+std::string_view group_status(const Json& status, std::string_view type, const Standing& standing) {
+  if (standing.is_terminating) return "Terminating";
   if (const Json* disruption = condition(status, "DisruptionTarget"))
     return find_string(*disruption, "reason");
   if (condition(status, type) == nullptr) return "Pending";
-  return condition_is_true(status, type) ? "Scheduled" : "Unschedulable";
+  if (!standing.was_scheduled) return "Unschedulable";
+  return standing.is_short() ? "BelowMinimum" : "Scheduled";
+}
+
+std::string detail_of(const Standing& standing) {
+  const GroupCounts& counts = *standing.counts;
+  const auto count_of = [](std::int64_t count, std::string_view noun) {
+    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  };
+  if (standing.is_terminating)
+    return counts.held_by.empty() ? "goes now" : "waits for " + counts.held_by;
+  if (standing.is_short()) return std::to_string(*standing.minimum - counts.scheduled) + " missing";
+  const std::int64_t extra = counts.members - counts.scheduled;
+  if (standing.was_scheduled && extra > 0)
+    return count_of(extra, standing.is_leaf ? "extra pod" : "extra group") +
+           (extra == 1 ? " waits" : " wait");
+  return "";
 }
 
 void print_group(const Object& object, const Json& document, Cells& cells) {
+  const Standing standing = standing_of(object, document, cells);
   cells.text(object.meta().name);
   print_policy_and_workload(part(document, "spec"), cells);
-  cells.text(group_status(part(document, "status"), object.kind().kind + "InitiallyScheduled"));
+  cells.text(
+      group_status(part(document, "status"), object.kind().kind + "InitiallyScheduled", standing));
   cells.age(object.meta().creation_time);
-  if (cells.groups() == nullptr) {
-    cells.text("<unknown>");
-    cells.text("<unknown>");
+  cells.text(standing.minimum ? std::to_string(*standing.minimum) : "<none>");
+  if (!standing.counts) {
+    for (int column = 0; column < 4; ++column) cells.text("<unknown>");
     return;
   }
-  const GroupCounts counts = cells.groups()->count(object);
-  cells.text(std::to_string(counts.members));
-  cells.text(std::to_string(counts.scheduled));
+  cells.text(std::to_string(standing.counts->members));
+  cells.text(std::to_string(standing.counts->scheduled));
+  cells.text_or(standing.counts->domains, "<none>");
+  cells.text_or(detail_of(standing), "<none>");
 }
 
 void print_workload(const Object& object, const Json&, Cells& cells) {

@@ -29,10 +29,14 @@ std::span<const Column> columns(const Kind& kind);
 // The cells of one row, "[…]", one per column. Ages are counted from `now`.
 void append_cells(const Object& object, Time now, std::string& out);
 
-// How many members a group has: pods, or child groups of a composite.
+// How a group stands at the moment.
 struct GroupCounts {
+  // Pods of a PodGroup without failed and terminating ones; child groups of a composite.
   std::int64_t members = 0;
+  // Those that have a node or have succeeded; child groups whose own minimum is met.
   std::int64_t scheduled = 0;
+  std::string domains = {};  // of its topology key, where it runs: mostly one
+  std::string held_by = {};  // what keeps it from going once it is deleted; empty: nothing
 };
 // Who knows, because objects do not say. Any thread.
 class GroupCounter {

@@ -70,9 +70,9 @@ TEST(Columns, AreThoseOfUpstream) {
       {"coordination.k8s.io", "Lease", "Name, Holder, Age"},
       {"example.com", "Thing", "Name, Created At"},
       {"scheduling.k8s.io", "PodGroup",
-       "Name, Policy, Workload, Status, Age, Members*, Scheduled*"},
+       "Name, Policy, Workload, Status, Age, Min*, Members*, Scheduled*, Domain*, Detail*"},
       {"scheduling.k8s.io", "CompositePodGroup",
-       "Name, Policy, Workload, Status, Age, Members*, Scheduled*"},
+       "Name, Policy, Workload, Status, Age, Min*, Members*, Scheduled*, Domain*, Detail*"},
       {"scheduling.k8s.io", "Workload", "Name, Age"},
       {"batch", "Job", "Name, Status, Completions, Duration, Age, Containers*, Images*, Selector*"},
       {"batch", "CronJob",
@@ -252,22 +252,22 @@ TEST(OtherCells, FollowTheirRules) {
        R"(["<unknown>","","","","","","","<unknown>",1,"x"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"gang":{"minCount":2}},"workloadRef":{"workloadName":"w"}})",
-       R"(["x","Gang","w","Pending","60m","<unknown>","<unknown>"])"},
+       R"(["x","Gang","w","Pending","60m","2","<unknown>","<unknown>","<unknown>","<unknown>"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled","status":"True"}]})",
-       R"(["x","Basic","<none>","Scheduled","60m","<unknown>","<unknown>"])"},
+       R"(["x","Basic","<none>","Scheduled","60m","<none>","<unknown>","<unknown>","<unknown>","<unknown>"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled","status":"False"}]})",
-       R"(["x","Basic","<none>","Unschedulable","60m","<unknown>","<unknown>"])"},
+       R"(["x","Basic","<none>","Unschedulable","60m","<none>","<unknown>","<unknown>","<unknown>","<unknown>"])"},
       {pod_group,
        R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"DisruptionTarget","status":"False","reason":"Moved"}]})",
-       R"(["x","Basic","<none>","Moved","60m","<unknown>","<unknown>"])"},
+       R"(["x","Basic","<none>","Moved","60m","<none>","<unknown>","<unknown>","<unknown>","<unknown>"])"},
       {composite,
        R"("spec":{"schedulingPolicy":{"gang":{"minGroupCount":1}},"workloadRef":{"workloadName":"w"}})",
-       R"(["x","Gang","w","Pending","60m","<unknown>","<unknown>"])"},
+       R"(["x","Gang","w","Pending","60m","1","<unknown>","<unknown>","<unknown>","<unknown>"])"},
       {composite,
        R"("spec":{"schedulingPolicy":{"basic":{}}},"status":{"conditions":[{"type":"CompositePodGroupInitiallyScheduled","status":"True"}]})",
-       R"(["x","Basic","<none>","Scheduled","60m","<unknown>","<unknown>"])"},
+       R"(["x","Basic","<none>","Scheduled","60m","<none>","<unknown>","<unknown>","<unknown>","<unknown>"])"},
       {job,
        R"("spec":{"completions":3,"selector":{"matchLabels":{"b":"2","a":"1"}},
           "template":{"spec":{"containers":[{"name":"c","image":"i"},{"name":"d","image":"j"}]}}},
@@ -285,17 +285,39 @@ TEST(OtherCells, FollowTheirRules) {
 TEST(OtherCells, GroupsAreCountedByWhoeverKnows) {
   class Counter final : public GroupCounter {
     GroupCounts count(const Object& group) const override {
-      return {.members = static_cast<std::int64_t>(group.meta().name.size()) + 3, .scheduled = 2};
+      return {.members = static_cast<std::int64_t>(group.meta().name.size()) + 3,
+              .scheduled = 2,
+              .domains = "r1",
+              .held_by = "1 pod"};
     }
   };
   const Counter counter;
-  const auto group = object(kinds::pod_group(), R"("spec":{"schedulingPolicy":{"basic":{}}})");
-  const TableRow rows[] = {{group.get(), {5}}};
-  std::string out;
-  append_table(kinds::pod_group(), rows, {.revision = {9}}, {.now = kNow, .groups = &counter}, out);
-  EXPECT_NE(out.find(R"("cells":["x","Basic","<none>","Pending","60m","4","2"])"),
-            std::string::npos)
-      << out;
+  const std::string scheduled =
+      R"(,"status":{"conditions":[{"type":"PodGroupInitiallyScheduled","status":"True"}]})";
+  const auto gang = [](int minimum) {
+    return R"("spec":{"schedulingPolicy":{"gang":{"minCount":)" + std::to_string(minimum) + "}}}";
+  };
+  const struct {
+    std::string members, meta, want;
+  } cases[] = {
+      {R"("spec":{"schedulingPolicy":{"basic":{}}})", "",
+       R"(["x","Basic","<none>","Pending","60m","<none>","4","2","r1","<none>"])"},
+      {gang(3), "", R"(["x","Gang","<none>","Pending","60m","3","4","2","r1","<none>"])"},
+      {gang(3) + scheduled, "",
+       R"(["x","Gang","<none>","BelowMinimum","60m","3","4","2","r1","1 missing"])"},
+      {gang(2) + scheduled, "",
+       R"(["x","Gang","<none>","Scheduled","60m","2","4","2","r1","2 extra pods wait"])"},
+      {gang(2) + scheduled, R"(,"deletionTimestamp":"2026-01-01T00:30:00Z")",
+       R"(["x","Gang","<none>","Terminating","60m","2","4","2","r1","waits for 1 pod"])"},
+  };
+  for (const auto& [members, meta, want] : cases) {
+    const auto group = object(kinds::pod_group(), members, meta);
+    const TableRow rows[] = {{group.get(), {5}}};
+    std::string out;
+    append_table(kinds::pod_group(), rows, {.revision = {9}}, {.now = kNow, .groups = &counter},
+                 out);
+    EXPECT_NE(out.find(R"("cells":)" + want), std::string::npos) << out;
+  }
 }
 
 TEST(Table, ListsCarryColumnsAndRows) {

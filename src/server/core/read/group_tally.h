@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,11 +14,12 @@
 
 namespace muster::server {
 
-// How many members each group has, and how many of them are scheduled: pods that name a PodGroup
-// and have a node, child groups of a composite that were scheduled. For `kubectl get -o wide`.
+// How every group stands at the moment: how many members it has, how many of them have a node, and
+// where. For `kubectl get -o wide`; never stored.
 //
 // Costs nothing until somebody asks. From then on changes are put aside and counted at the next
-// question; if too many pile up, they are dropped and the next question counts from the start.
+// question; if too many pile up, they are dropped and the next question counts from the start. An
+// answer costs a look at the groups below, kGroupsMax at most.
 class GroupTally final : public api::GroupCounter {
  public:
   // Listens to the store from now on, so it must be made before the first commit.
@@ -29,11 +31,39 @@ class GroupTally final : public api::GroupCounter {
   // Kind ('P' PodGroup, 'C' composite), namespace and name.
   using Key = std::pair<char, std::string>;
   static constexpr std::size_t kAsideMax = 2'000;
+  static constexpr int kGroupsMax = 10'000;    // looked at for one answer
+  static constexpr std::size_t kNodesMax = 8;  // looked up to tell the domain
+
+  // What is known of a group, whether or not its object exists.
+  struct Group {
+    std::int64_t minimum = 1;  // as its object says; 1 without one
+    bool exists = false;
+    std::int64_t members = 0;                   // pods, but for failed and terminating ones
+    std::int64_t present = 0;                   // those with a node, and those that succeeded
+    std::int64_t unfinished = 0;                // pods that keep a deleted group
+    std::map<std::string, std::int32_t> nodes;  // where they run, and how many
+    std::set<Key> children;
+
+    bool is_idle() const { return !exists && members == 0 && unfinished == 0 && children.empty(); }
+  };
+  // How much of an answer may still be looked at.
+  struct Look {
+    int groups = kGroupsMax;
+    int levels = 4;
+  };
 
   void hear(std::span<const store::Change> changes) const;
   void catch_up() const;
-  void add(const api::Object& object, std::int64_t sign) const;
-  void add_to(const Key& key, bool scheduled, std::int64_t sign) const;
+  void add(const api::Object& object, std::int32_t sign) const;
+  void add_pod(const api::Object& object, std::int32_t sign) const;
+  void add_group(const api::Object& object, std::int32_t sign) const;
+  void drop_if_idle(const Key& key) const;
+  const Group* find(const Key& key) const;
+  bool is_met(const Key& key, Look& look) const;
+  std::int64_t unfinished_below(const Key& key, Look& look) const;
+  void collect_nodes(const Key& key, Look& look, std::set<std::string>& nodes) const;
+  std::string domains_of(const Key& key, const std::string& topology_key) const;
+  std::string held_by(const Key& key, const Group& group) const;
 
   struct Aside {
     api::ObjectPtr before, after;
@@ -44,7 +74,7 @@ class GroupTally final : public api::GroupCounter {
   // Up to which revision each kind was counted from the start: what is heard later may be older.
   mutable std::map<const api::Kind*, api::Revision> counted_up_to_;
   mutable std::vector<Aside> aside_;
-  mutable std::map<Key, api::GroupCounts> counts_;
+  mutable std::map<Key, Group> groups_;
 };
 
 }  // namespace muster::server

@@ -40,12 +40,40 @@ TEST_F(GroupTallyTest, CountsWhatWasThereAndFollowsWhatChanges) {
   EXPECT_EQ(tally(groups_, "g"), "2/1");
   ASSERT_TRUE(remove(pods(), "default", "b"));
   EXPECT_EQ(tally(groups_, "g"), "1/1");
+  EXPECT_EQ(tally(composites_, "g"), "1/1") << "a child that has what it needs";
+}
+
+TEST_F(GroupTallyTest, FailedPodsDoNotCountAndSucceededOnesDo) {
+  put_group(groups_, "g", "");
+  for (const char* name : {"a", "b", "c"}) {
+    put_pod(name, "g");
+    ASSERT_TRUE(bind(name, "n"));
+  }
+  EXPECT_EQ(tally(groups_, "g"), "3/3");
+  for (const auto& [name, phase] : {std::pair("a", "Failed"), std::pair("b", "Succeeded")})
+    ASSERT_TRUE(merge(pods(), "default", name,
+                      std::string(R"({"status":{"phase":")") + phase + R"("}})", "status"));
+  EXPECT_EQ(tally(groups_, "g"), "2/2");
+}
+
+TEST_F(GroupTallyTest, NamesTheDomainAndWhatADeletedGroupWaitsFor) {
   ASSERT_TRUE(
-      merge(groups_, "default", "g",
-            R"({"status":{"conditions":[{"type":"PodGroupInitiallyScheduled","status":"True",)"
-            R"("reason":"Scheduled","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
-            "status"));
-  EXPECT_EQ(tally(composites_, "g"), "1/1");
+      create(api::kinds::node(), "", R"({"metadata":{"name":"n","labels":{"rack":"r7"}}})"));
+  ASSERT_TRUE(create(composites_, "default",
+                     R"({"metadata":{"name":"all","finalizers":["example.com/stay"]},"spec":{)"
+                     R"("workloadRef":{"workloadName":"w","templateName":"t"},)"
+                     R"("schedulingConstraints":{"topology":[{"key":"rack"}]},)"
+                     R"("schedulingPolicy":{"basic":{}}}})"));
+  put_group(groups_, "g", "all");
+  put_pod("a", "g");
+  ASSERT_TRUE(bind("a", "n"));
+  const auto count = [&] {
+    return reader_.tally().count(*store_->get(store::make_key(composites_, "default", "all")));
+  };
+  EXPECT_EQ(count().domains, "r7");
+  EXPECT_EQ(count().held_by, "");
+  ASSERT_TRUE(remove(composites_, "default", "all"));
+  EXPECT_EQ(count().held_by, "group g, 1 pod");
 }
 
 TEST_F(GroupTallyTest, CountsAnewWhenTooMuchHappened) {
