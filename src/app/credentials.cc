@@ -1,5 +1,8 @@
 #include "app/credentials.h"
 
+#include <arpa/inet.h>
+
+#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -21,7 +24,9 @@ Result<server::Credential> authority(const DataDir* data_dir, Time now) {
 }
 
 Result<server::Credential> serving_certificate(const server::Credential& ca,
-                                               const std::string& listen_address, Time now) {
+                                               const std::string& listen_address,
+                                               const std::vector<std::string>& more_names,
+                                               Time now) {
   server::ServingNames names;
   names.dns = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
                "kubernetes.default.svc.cluster.local"};
@@ -29,7 +34,19 @@ Result<server::Credential> serving_certificate(const server::Credential& ca,
   if (listen_address != "127.0.0.1" && listen_address != "::1" && listen_address != "0.0.0.0" &&
       listen_address != "::")
     names.addresses.push_back(listen_address);
+  for (const std::string& name : more_names)
+    (is_address(name) ? names.addresses : names.dns).push_back(name);
   return server::make_serving_certificate(ca, names, now);
+}
+
+bool is_address(const std::string& text) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  return inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1";
 }
 
 Result<server::TokenKey> token_key(const DataDir* data_dir) {

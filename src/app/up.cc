@@ -1,21 +1,27 @@
 #include "app/up.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/kinds/kind.h"
+#include "api/values/pretend.h"
 #include "app/backup_socket.h"
 #include "app/component_thread.h"
 #include "app/credentials.h"
 #include "app/data_dir.h"
 #include "app/descriptors.h"
 #include "app/key_check.h"
+#include "app/process_metrics.h"
 #include "app/registry_thread.h"
 #include "app/signals.h"
 #include "app/version.h"
@@ -68,22 +74,59 @@ std::string kubeconfig_path(const UpOptions& options, const DataDir* data_dir) {
   return data_dir == nullptr ? "muster.kubeconfig" : data_dir->path("kubeconfig");
 }
 
+// "16 pretend nodes, 2 other nodes and 40 pods": what is kept from before, and the pretend nodes
+// that are about to be made.
+std::string contents(const store::Store& store, const sim::ClusterShape& shape) {
+  std::set<std::string, std::less<>> pretend;
+  for (const api::Json& node : sim::node_documents(shape))
+    pretend.emplace(api::find_string(*api::find(node, "metadata"), "name"));
+  std::size_t others = 0;
+  const auto list = [&](const api::Kind& kind) {
+    return store.list(kind.store_prefix + "/").objects;
+  };
+  for (const api::ObjectPtr& node : list(api::kinds::node())) {
+    if (api::is_pretend(node->meta().annotations))
+      pretend.insert(node->meta().name);
+    else if (!pretend.contains(node->meta().name))
+      ++others;
+  }
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, std::string_view noun) {
+    if (count > 0) parts.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"));
+  };
+  add(pretend.size(), "pretend node");
+  add(others, "other node");
+  if (parts.empty()) parts.emplace_back("no nodes");
+  add(list(api::kinds::pod()).size(), "pod");
+  add(list(api::kinds::pod_group()).size() + list(api::kinds::composite_pod_group()).size(),
+      "group");
+  if (parts.size() == 1) return parts.front();
+  const std::string last = std::move(parts.back());
+  parts.pop_back();
+  return fmt::format("{} and {}", fmt::join(parts, ", "), last);
+}
+
 void print_banner(const std::string& server, const std::string& kubeconfig,
-                  const UpOptions& options) {
-  const std::size_t nodes = options.shape.node_count();
+                  const std::string& holds, const UpOptions& options) {
   fmt::print(
-      "Muster {} serves on {}{}\n"
+      "Muster {} serves on {}, with {}\n"
       "kubeconfig: {}\n\n"
       "Try:\n"
       "  export KUBECONFIG={}\n"
       "  kubectl get nodes -L topology.kubernetes.io/zone,topology.kubernetes.io/rack\n"
       "  kubectl run hello --image=hello && kubectl get pods -o wide -w\n",
-      version(), server,
-      nodes == 0 ? std::string(", without pretend nodes")
-                 : fmt::format(", with {} pretend nodes", nodes),
-      kubeconfig, std::filesystem::absolute(kubeconfig).string());
+      version(), server, holds, kubeconfig, std::filesystem::absolute(kubeconfig).string());
   if (options.in_memory) fmt::print("\nNothing is kept on disk: stopping loses everything.\n");
   std::fflush(stdout);
+  if (!is_loopback(options.listen_address))
+    log(LogLevel::Warning,
+        "listening on {}: other machines can reach this server; whoever has the kubeconfig is its "
+        "administrator{}",
+        options.listen_address,
+        options.tls_sans.empty()
+            ? ". Its certificate is good for this machine's loopback names and that address only: "
+              "--tls-san adds others"
+            : "");
 }
 
 // A component with its thread and its way into the server.
@@ -150,7 +193,7 @@ Result<void> run_up(const UpOptions& options) {
   if (data_dir && store->revision().value > 0) TRY(check_keys(*data_dir));
   const server::Credential ca = TRY(authority(data_dir.get(), clock.now()));
   const server::Credential serving =
-      TRY(serving_certificate(ca, options.listen_address, clock.now()));
+      TRY(serving_certificate(ca, options.listen_address, options.tls_sans, clock.now()));
   const server::Credential admin = TRY(server::make_client_certificate(
       ca, {.user = "kubernetes-admin", .groups = {"system:masters"}}, clock.now()));
 
@@ -175,18 +218,18 @@ Result<void> run_up(const UpOptions& options) {
 
   RegistryThread registry_thread(registry, *store, clock);
   const server::Server server(reader, registry_thread.post());
-  const std::unique_ptr<server::Listener> listener =
-      TRY(server::Listener::start({.address = options.listen_address,
-                                   .port = options.listen_port,
-                                   .ca_certificate = ca.certificate,
-                                   .certificate = serving.certificate,
-                                   .private_key = serving.private_key,
-                                   .limits = limits,
-                                   .audit = audit.get(),
-                                   .store_health = &store->health(),
-                                   .meter = meter,
-                                   .more_metrics = [&metrics] { return metrics.text(); }},
-                                  server, access, clock));
+  const std::unique_ptr<server::Listener> listener = TRY(server::Listener::start(
+      {.address = options.listen_address,
+       .port = options.listen_port,
+       .ca_certificate = ca.certificate,
+       .certificate = serving.certificate,
+       .private_key = serving.private_key,
+       .limits = limits,
+       .audit = audit.get(),
+       .store_health = &store->health(),
+       .meter = meter,
+       .more_metrics = [&metrics] { return metrics.text() + process_metrics(); }},
+      server, access, clock));
   const std::string url = "https://" + reachable(listener->address());
   const std::string kubeconfig = kubeconfig_path(options, data_dir.get());
   TRY(write_private_file(
@@ -201,7 +244,7 @@ Result<void> run_up(const UpOptions& options) {
   const RunningComponents components = start_components(options, ca.certificate, server, meter,
                                                         {.clock = clock, .metrics = metrics});
 
-  print_banner(url, kubeconfig, options);
+  print_banner(url, kubeconfig, contents(*store, options.shape), options);
   signals.wait();
   if (isatty(STDOUT_FILENO) != 0) fmt::print("\n");  // the prompt begins on a line of its own
   // No write may come back to a component that is gone: the registry answers what it has, then

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "api/gates/gates.h"
 #include "app/scheduler_flags.h"
@@ -16,6 +17,7 @@ namespace muster::app {
 struct UpOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 6443;
+  std::vector<std::string> tls_sans = {};  // further names and addresses of the certificate
   bool in_memory = false;
   std::string data_dir;    // empty: default_data_dir()
   std::string kubeconfig;  // empty: in the data directory, or here

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "api/values/names.h"
 #include "app/cli.h"
+#include "app/credentials.h"
 #include "app/data_dir.h"
 #include "app/job_flags.h"
 #include "app/limit_flags.h"
@@ -23,6 +25,7 @@ namespace {
 // The flags of `muster up` as they were written, before they are understood.
 struct UpFlags {
   std::string listen = "127.0.0.1:6443";
+  std::vector<std::string> tls_sans;
   std::string data_dir;
   bool in_memory = false;
   std::string kubeconfig;
@@ -55,7 +58,18 @@ Result<void> parse_listen(const std::string& text, UpOptions& options) {
   if (error != std::errc{} || stop != end)
     return fail(Reason::Invalid, "--listen {}: {} is no port from 0 to 65535; {}", text,
                 text.substr(colon + 1), remedy);
-  options.listen_address = std::move(address);
+  options.listen_address = address == "localhost" ? "127.0.0.1" : std::move(address);
+  return {};
+}
+
+Result<void> check_san(const std::string& name) {
+  if (is_address(name)) return {};
+  const std::string_view host = name.starts_with("*.") ? std::string_view(name).substr(2) : name;
+  if (!api::check_dns_subdomain(host).empty())
+    return fail(Reason::Invalid,
+                "--tls-san {}: neither an address nor a host name, e.g. 10.0.0.7 or "
+                "muster.example.com",
+                name);
   return {};
 }
 
@@ -105,6 +119,8 @@ Result<UpOptions> understand(const UpFlags& flags) {
   options.scheduler = TRY(scheduler_settings(flags.scheduler));
   options.jobs = job_options(flags.jobs);
   TRY(parse_listen(flags.listen, options));
+  for (const std::string& name : flags.tls_sans) TRY(check_san(name));
+  options.tls_sans = flags.tls_sans;
   options.in_memory = flags.in_memory;
   options.data_dir = flags.data_dir;
   options.kubeconfig = flags.kubeconfig;
@@ -127,6 +143,11 @@ int up(const UpFlags& flags) {
 void add_up_flags(CLI::App& verb, UpFlags& flags) {
   verb.add_option("--listen", flags.listen, "Address and port to serve on; port 0 picks a free one")
       ->capture_default_str();
+  verb.add_option("--tls-san", flags.tls_sans,
+                  "Further host names and addresses that the server's certificate is good for")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   verb.add_option(
       "--data-dir", flags.data_dir,
       fmt::format("Where objects and certificates are kept (default {})", default_data_dir()));
@@ -166,7 +187,7 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
       ->type_name("NAME=BOOL,...");
   add_scheduler_flags(verb, flags.scheduler);
   add_job_flags(verb, flags.jobs);
-  verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");
+  verb.add_flag("-v,--verbose", flags.verbose, "Log every decision of the scheduler, a line each");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "api/views/group_view.h"
 #include "api/views/pod_facts.h"
+#include "scheduler/decision_log.h"
 #include "scheduler/groups/group_spec.h"
 
 namespace muster::scheduler {
@@ -86,6 +87,7 @@ void Report::deleted_in_queue(const ObjectPtr& pod, Time now) {
 }
 
 void Report::planned(const Plan& plan, PlanOptions options, Time now) {
+  log_refusals(plan);
   for (const Refusal& refusal : plan.refusals) refused_member(refusal, plan, now);
   for (const GroupVerdict& verdict : plan.groups) {
     record_refusal(verdict, plan, now);
@@ -199,6 +201,7 @@ void Report::write(const GroupStatement& statement, Time now) {
 }
 
 void Report::preempted(const ObjectPtr& pod, std::string message, Time now) {
+  log_eviction(*pod, message);
   record(*pod,
          {.type = "Normal",
           .reason = "Preempted",
@@ -242,6 +245,7 @@ void Report::end_disruption(const GroupVerdict& verdict) {
 }
 
 void Report::bound(const Assignment& assignment, Time now) {
+  log_bound(assignment);
   record(*assignment.pod,
          scheduled(fmt::format("Successfully assigned {} to {}",
                                api::key_text(assignment.pod->meta()), assignment.node)),
@@ -249,6 +253,7 @@ void Report::bound(const Assignment& assignment, Time now) {
 }
 
 void Report::tree_bound(const TreeBinding& tree, Time now) {
+  log_bound(tree);
   for (const GroupStatement& statement : tree.statements) {
     if (statement.condition.status != "True") continue;
     record(*statement.group,

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <set>
 
 #include "api/values/pretend.h"
 #include "api/values/quantity.h"
@@ -97,6 +99,23 @@ Result<void> read_document(const Json& document, ClusterShape& shape) {
   return {};
 }
 
+// Two nodes of one name would become one.
+Result<void> check_names(const ClusterShape& shape) {
+  std::set<std::string, std::less<>> prefixes;
+  for (const NodePool& pool : shape.pools)
+    if (!prefixes.insert(pool.prefix).second)
+      return fail(Reason::Invalid,
+                  "two pools have {}, so their nodes would have the same names: give each pool a "
+                  "`prefix:` of its own",
+                  pool.prefix.empty() ? "no prefix" : "the prefix " + pool.prefix);
+  std::set<std::string, std::less<>> names;
+  for (const Json& node : node_documents(shape))
+    if (const std::string_view name = api::find_string(*find(node, "metadata"), "name");
+        !names.emplace(name).second)
+      return fail(Reason::Invalid, "two nodes have the name {}", name);
+  return {};
+}
+
 std::size_t pool_size(const NodePool& pool) {
   std::size_t count = 1;
   for (const int factor :
@@ -173,6 +192,7 @@ Result<ClusterShape> parse_cluster_file(std::string_view text) {
   if (shape.node_count() == 0) return fail(Reason::Invalid, "it describes no node");
   if (shape.node_count() > kNodesMax)
     return fail(Reason::Invalid, "it describes more than {} nodes", kNodesMax);
+  TRY(check_names(shape));
   return shape;
 }
 

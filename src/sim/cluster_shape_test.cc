@@ -61,6 +61,11 @@ TEST(ClusterShape, SaysWhatIsWrongWithAFile) {
            {"kind: Node", "document 1: a Node needs metadata.name"},
            {"hello: world", "document 1: it has neither `pools:` nor `kind: Node`"},
            {"", "it describes no node"},
+           {"pools: []", "it describes no node"},
+           {"pools: [{zones: 2}, {zones: 1}]", "two pools have no prefix, so their nodes would"},
+           {"pools: [{prefix: a}]\n---\npools: [{prefix: a}]", "two pools have the prefix a, so"},
+           {"pools: [{}]\n---\nkind: Node\nmetadata: {name: z1-b1-r1-n1}",
+            "two nodes have the name z1-b1-r1-n1"},
            {"pools: [{zones: 1000000, nodesPerRack: 1000000}]",
             "it describes more than 200000 nodes"}}) {
     const Result<ClusterShape> shape = parse_cluster_file(c.text);
