@@ -65,7 +65,7 @@ std::size_t LeaderElection::run_once(Time now, std::size_t /*limit*/) {
     end("the lease could not be renewed in time");
   if (state_ == State::Ended || under_way_) return 0;
   if (leadership_->asked_to_end_) {
-    if (state_ == State::Leading && !releasing_)
+    if (state_ == State::Leading)
       release();
     else
       end("it was given up");
@@ -121,7 +121,7 @@ void LeaderElection::on_read(const Outcome& outcome, Time now) {
   const bool is_ours = claim.holder == options_.identity;
   if (state_ == State::Leading) {  // somebody wrote it since: a label, or their name
     if (!is_ours) return end("somebody else holds the lease: " + claim.holder);
-    return renew(now);
+    return releasing_ ? release() : renew(now);
   }
   if (!claim.holder.empty() && !is_ours && now < observed_ + claim.duration) return;
   take(now);
@@ -184,8 +184,9 @@ void LeaderElection::release() {
   releasing_ = true;
   under_way_ = true;
   calls_.send(patch({{"holderIdentity", ""}, {"leaseDurationSeconds", 1}}),
-              [this](const Outcome& outcome, Time) {
+              [this](const Outcome& outcome, Time now) {
                 under_way_ = false;
+                if (!outcome && outcome.error().reason == Reason::Conflict) return read(now);
                 end(outcome ? "it was handed over" : outcome.error().message);
               });
 }

@@ -180,6 +180,16 @@ TEST_F(LeaderElectionTest, WhatOthersWroteOnTheLeaseStays) {
   EXPECT_EQ(server_.labels(), 1U);
 }
 
+TEST_F(LeaderElectionTest, AHandOverSurvivesThatSomebodyWroteTheLease) {
+  pass(seconds{5});
+  server_.touch();
+  a_.leadership->give_up();
+  pass(seconds{5});
+  EXPECT_TRUE(a_.leadership->ended());
+  EXPECT_TRUE(b_.leads(now_));
+  EXPECT_EQ(server_.labels(), 1U);
+}
+
 TEST_F(LeaderElectionTest, OneThatNeverLedEndsAtOnceWhenAsked) {
   pass(seconds{5});
   b_.leadership->give_up();
