@@ -145,12 +145,11 @@ TEST_F(Preferred, RolesOfATreeShareADomainIfTheyCan) {
 
 // For pods of one class: no choice of fewer domains holds as many.
 RC_GTEST_FIXTURE_PROP(Preferred, UsesTheFewestDomainsThereAre, ()) {
-  const auto sizes = *rc::gen::container<std::vector<int>>(6, rc::gen::inRange(0, 4));
+  const auto sizes = *rc::gen::container<std::vector<int>>(6, rc::gen::inRange(1, 5));
   for (std::size_t i = 0; i < sizes.size(); ++i)
     rack(std::string(1, static_cast<char>('a' + i)), sizes[i]);
   int room = 0;
   for (const int size : sizes) room += size;
-  RC_PRE(room > 0);
   const int pods = *rc::gen::inRange(1, room + 1);
   std::vector<int> largest = sizes;
   std::ranges::sort(largest, std::greater{});

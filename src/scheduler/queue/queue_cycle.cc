@@ -52,7 +52,7 @@ void SchedulingQueue::move_expired(Time now) {
   while (!resting_.empty() && resting_.first().rest_since + options_.rest_max <= now)
     flush(resting_.first(), now);
   while (!retries_.empty() && retries_.begin()->first <= now)
-    wake_entity(*retries_.begin()->second, now);
+    retry_in_time(*retries_.begin()->second, now);
 }
 
 PendingPod SchedulingQueue::start_attempt(Pod& pod) {
@@ -95,11 +95,12 @@ Group SchedulingQueue::pop_tree(Entity& entity, Time now) {
       },
       now);
   entity.constrained = is_constrained(root);
+  // No room is kept for a tree that insists on a domain: it ages when it takes any.
   entity.retry_at = root.stops_insisting();
-  if (root.waits_since && now - *root.waits_since < options_.aged_after &&
+  entity.retries_by_age = !entity.retry_at;
+  if (entity.retries_by_age && root.waits_since && now - *root.waits_since < options_.aged_after &&
       options_.aged_after != Duration::max())
-    entity.retry_at =
-        std::min(entity.retry_at.value_or(Time::max()), *root.waits_since + options_.aged_after);
+    entity.retry_at = *root.waits_since + options_.aged_after;
   const std::uint64_t shape =
       shape_of(root, entity.sequence,
                {.pods_of = [&](const GroupKey& leaf) { return classes[leaf]; },

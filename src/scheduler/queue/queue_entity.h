@@ -57,6 +57,7 @@ struct QueueEntity {
 
   Time rest_since;
   std::optional<Time> retry_at = {};   // while it rests: not later than this
+  bool retries_by_age = false;         // then one of its peers will do
   std::vector<WaitClass*> classes;     // while resting
   WaitClass* released_from = nullptr;  // while it is that class's `released`
 

@@ -180,6 +180,16 @@ void SchedulingQueue::flush(Entity& entity, Time now) {
   if (entity.place == Place::Resting) resting_.postpone(entity, since);
 }
 
+// Trees that age alike are not all tried for it: the one that speaks for them is.
+void SchedulingQueue::retry_in_time(Entity& entity, Time now) {
+  CHECK(retries_.erase({*entity.retry_at, &entity}) == 1);
+  entity.retry_at.reset();
+  if (entity.root && entity.retries_by_age)
+    release_peer(entity.shape, now);
+  else
+    wake_entity(entity, now);
+}
+
 void SchedulingQueue::release_next(WaitClass& wait_class, Time now) {
   if (Entity* first = resting_.release_first(wait_class)) wake_entity(*first, now);
 }

@@ -197,6 +197,7 @@ class SchedulingQueue {
   void release_peer(std::uint64_t shape, Time now);
   void end_speech(Entity& tree, Time now);
   void flush(Entity& entity, Time now);
+  void retry_in_time(Entity& entity, Time now);
   void release_next(WaitClass& wait_class, Time now);
   void end_release(Entity& entity, bool release_another, Time now);
   bool any_listens(const PluginSet& plugins, const ClusterEvent& event) const;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/values/pretend.h"
 #include "sim/scenario/node_line.h"
 
 namespace muster::sim {
@@ -50,6 +51,16 @@ Result<Action> read_cordon(const Line& line) {
   const bool cordoned = line.words.front() == "cordon";
   return for_nodes(line, 0, [cordoned](Stage& stage, const std::string& node) {
     return stage.patch_node(node, JsonObject{{"spec", JsonObject{{"unschedulable", cordoned}}}});
+  });
+}
+
+Result<Action> read_readiness(const Line& line) {
+  const bool is_ready = line.words.front() == "ready";
+  const api::Json value = is_ready ? api::Json(nullptr) : api::Json(api::kFailNotReady);
+  return for_nodes(line, 0, [value](Stage& stage, const std::string& node) {
+    return stage.patch_node(
+        node, JsonObject{{"metadata",
+                          JsonObject{{"annotations", JsonObject{{api::kFailAnnotation, value}}}}}});
   });
 }
 
