@@ -215,8 +215,9 @@ Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view ver
                                      Json document) {
   translate_in(kind, version, document);
   const api::Revision revision = revision_of(document);
-  if (api::find_object(document, "metadata") == nullptr)
-    return fail(Reason::InternalError, "the server sent a {} without metadata", kind.kind);
+  const Json* const metadata = api::find(document, "metadata");
+  if (metadata == nullptr || api::find_string(*metadata, "name").empty())
+    return fail(Reason::InternalError, "the server sent a {} without a name", kind.kind);
   Result<api::Decoded> decoded = api::decode(*kind.message, {std::move(document), {}});
   if (!decoded)
     return fail(Reason::InternalError, "the server sent a {} that cannot be read: {}", kind.kind,
@@ -250,7 +251,7 @@ Result<api::Answer> read_success(const api::Request& request, const HttpReply& r
   answer.warnings = reply.warnings;
   if (request.verb == Verb::List && kind == request.kind->list_kind()) {
     answer.what = TRY(read_list(request, document));
-  } else if (kind == request.kind->kind) {
+  } else if (kind == request.kind->kind && request.kind->stored) {
     api::ObjectPtr object = TRY(decode_object(*request.kind, request.version, std::move(document)));
     const api::Revision revision = object->revision();
     answer.what = api::ObjectAnswer{std::move(object), revision, reply.code == 201};

@@ -106,6 +106,29 @@ TEST(DecodeReply, AnUnknownReasonFallsBackToTheCode) {
   EXPECT_EQ(answer.error().reason, Reason::Forbidden);
 }
 
+TEST(DecodeReply, AReviewIsADocument) {
+  const api::Kind* kind = api::find_kind("authorization.k8s.io", "SelfSubjectAccessReview");
+  ASSERT_NE(kind, nullptr);
+  const Result<api::Answer> answer = decode_reply(
+      request(api::Verb::Create, *kind, ""),
+      {.code = 201,
+       .body = R"({"kind":"SelfSubjectAccessReview","metadata":{},"status":{"allowed":true}})"});
+  ASSERT_TRUE(answer) << answer.error().message;
+  const auto* document = std::get_if<api::DocumentAnswer>(&answer->what);
+  ASSERT_NE(document, nullptr);
+  EXPECT_TRUE(api::find_path(document->document, "status.allowed")->as_bool());
+}
+
+TEST(DecodeReply, AnObjectWithoutANameIsAnErrorOfTheServer) {
+  for (const char* body : {R"({"kind":"Pod"})", R"({"kind":"Pod","metadata":{}})",
+                           R"({"kind":"Pod","metadata":{"labels":{}}})"}) {
+    const Result<api::Answer> answer =
+        decode_reply(request(api::Verb::Get, pod(), "d", "a"), {.code = 200, .body = body});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().message, "the server sent a Pod without a name");
+  }
+}
+
 TEST(DecodeReply, SomethingElseIsQuoted) {
   for (const int code : {200, 502}) {
     const Result<api::Answer> answer =

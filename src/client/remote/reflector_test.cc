@@ -215,6 +215,8 @@ TEST_F(ReflectorTest, AnOddObjectIsSkipped) {
   sync();
   EXPECT_TRUE(line("ADDED", R"({"kind":"Node","metadata":{"name":"c","labels":7}})"));
   EXPECT_TRUE(line("ADDED", R"({"kind":"Node"})"));
+  EXPECT_TRUE(line("ADDED", R"({"kind":"Node","metadata":{}})"));
+  EXPECT_TRUE(line("ADDED", R"({"kind":"Node","metadata":{"name":""}})"));
   EXPECT_TRUE(change("a", 9));
   EXPECT_EQ(reported(), "~a");
 }
