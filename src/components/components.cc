@@ -5,6 +5,7 @@
 #include "api/values/time_zone.h"
 #include "controllers/composite_protection.h"
 #include "controllers/cronjob/cron_job_controller.h"
+#include "controllers/daemonset/daemon_set_controller.h"
 #include "controllers/deployment/deployment_controller.h"
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
@@ -90,6 +91,7 @@ const std::vector<Entry>& all() {
       {"job", kControllerManager, make_job},
       {"jobset", kControllerManager, make_job_set},
       {"cronjob", kControllerManager, make_cron_job},
+      {"daemonset", kControllerManager, make<controllers::DaemonSetController>},
       {"deployment", kControllerManager, make<controllers::DeploymentController>},
       {"replicaset", kControllerManager, make<controllers::ReplicaSetController>},
       {"statefulset", kControllerManager, make<controllers::StatefulSetController>},

@@ -1,6 +1,6 @@
 #include "scheduler/plugins/node_unschedulable.h"
 
-#include "scheduler/plugins/tolerations.h"
+#include "api/views/tolerations.h"
 
 namespace muster::scheduler {
 namespace {

@@ -11,7 +11,7 @@
 #include "scheduler/plugins/node_unschedulable.h"
 #include "scheduler/plugins/scheduling_gates.h"
 #include "scheduler/plugins/taint_toleration.h"
-#include "scheduler/plugins/tolerations.h"
+#include "api/views/tolerations.h"
 
 namespace muster::scheduler {
 namespace {

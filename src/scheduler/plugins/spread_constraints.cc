@@ -4,7 +4,7 @@
 
 #include "scheduler/cache/lasting_taints.h"
 #include "scheduler/plugins/node_selector.h"
-#include "scheduler/plugins/tolerations.h"
+#include "api/views/tolerations.h"
 
 namespace muster::scheduler {
 

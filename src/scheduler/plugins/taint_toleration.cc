@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/plugins/tolerations.h"
+#include "api/views/tolerations.h"
 
 namespace muster::scheduler {
 namespace {

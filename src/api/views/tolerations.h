@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "api/views/node_view.h"
+#include "api/views/pod_view.h"
+
+namespace muster::api {
+
+// Upstream's rules of toleration. The operators Lt and Gt (an alpha gate upstream) tolerate
+// nothing.
+bool tolerates(const Toleration& toleration, const Taint& taint);
+bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint);
+
+// Whether some taint that keeps pods off (NoSchedule, NoExecute) is tolerated by none.
+bool repels(const std::vector<Taint>& taints, const std::vector<Toleration>& tolerations);
+
+}  // namespace muster::api
