@@ -124,9 +124,15 @@ void Http2Stream::on_outcome(DelegatedRun& run) {
   if (state_ == State::Wait && early_answer_)
     on_answer(*std::exchange(early_answer_, std::nullopt));
   else if (state_ == State::Wait)
-    on_wake();  // one may have come before
+    wait_again();
   else
     session_.advance();
+}
+
+// A wake may have come before. If it did not help, the deadline is another now.
+void Http2Stream::wait_again() {
+  on_wake();
+  if (state_ == State::Wait) session_.advance();
 }
 
 void Http2Stream::go_on_with(RequestPipeline::Outcome outcome) {

@@ -53,6 +53,7 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
  private:
   void begin_exchange();
   void give_away();
+  void wait_again();
   void go_on_with(RequestPipeline::Outcome outcome);
   void begin_watch(std::unique_ptr<WatchStream> stream);
   void refuse(const Error& error);
