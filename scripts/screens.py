@@ -114,11 +114,14 @@ def svg(title, lines):
 
 
 def screen(title, commands, environment, folder):
+    """Types commands, (what is shown, what is run, what to wait for afterwards), and draws the screen."""
     lines = []
-    for shown, typed in commands:
+    for shown, typed, until in commands:
         lines.append(f"\x1b[2m$\x1b[0m {shown}")
         lines += in_terminal(typed, environment)
         lines.append("")
+        for command, text in until:
+            wait_for(command, text, environment)
     (folder / f"{title.split(':')[0]}.svg").write_text(svg(title, lines[:-1]))
 
 
@@ -133,15 +136,14 @@ def wait_for(command, text, environment):
 
 def take_screens(muster, folder, environment):
     def both(command):
-        return command, command.replace("muster ", f"{muster} ")
+        return command, command.replace("muster ", f"{muster} "), ()
 
     apply = "kubectl apply -f " + str(EXAMPLES) + "/{}.yaml"
     wait_for("kubectl get nodes --no-headers | grep -cw Ready", "48", environment)
-    subprocess.run(["bash", "-c", apply.format("gang")], env=environment, check=True, stdout=subprocess.DEVNULL)
-    wait_for("kubectl get podgroup train", "Scheduled", environment)
-    wait_for("kubectl get pods --no-headers | grep -cw Running", "4", environment)
     screen("gang: four workers bound together in one rack",
-           [("kubectl apply -f docs/examples/gang.yaml", apply.format("gang")),
+           [("kubectl apply -f docs/examples/gang.yaml", apply.format("gang"),
+             (("kubectl get podgroup train", "Scheduled"),
+              ("kubectl get pods --no-headers | grep -cw Running", "4"))),
             both("kubectl get podgroups -o wide"),
             both("kubectl get pods -o custom-columns=POD:.metadata.name,PHASE:.status.phase,NODE:.spec.nodeName")],
            environment, folder)
