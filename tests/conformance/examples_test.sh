@@ -39,7 +39,11 @@ says() { # "4 running in 1 rack" of group or Job $1 ("" is all), in domains of k
   echo .
 }
 phase() { k -n "$space" get pod "$1" -o 'jsonpath={.status.phase}.'; }
-reason() { k -n "$space" get "$1" "$2" -o 'jsonpath={.status.conditions[0].reason}.'; }
+reason() { # of a group: what the scheduler says of it
+  local type=PodGroupInitiallyScheduled
+  [ "$1" = compositepodgroup ] && type=Composite$type
+  k -n "$space" get "$1" "$2" -o "jsonpath={.status.conditions[?(@.type==\"$type\")].reason}."
+}
 true_conditions() { k -n "$space" get "$1" "$2" -o 'jsonpath={range .status.conditions[?(@.status=="True")]}{.type}.{end}'; }
 explain() { timeout 60 "$MUSTER" explain "$@" -n "$space" 2>&1; }
 

@@ -103,4 +103,5 @@ k apply -f "$WORK/tree.yaml" >/dev/null
 eventually "the whole tree runs" "6" running cube
 expect "each cube in one rack" "2" bash -c "$(declare -f racks); KUBECTL=$KUBECTL; racks cube | wc -l"
 expect "both in one block" "1" bash -c "$(declare -f racks); KUBECTL=$KUBECTL; racks cube | sed 's/-r[0-9]*\$//' | sort -u | wc -l"
-eventually "the composite says so" "True" k get compositepodgroup slice -o 'jsonpath={.status.conditions[0].status}'
+eventually "the composite says so" "True" k get compositepodgroup slice -o \
+  'jsonpath={.status.conditions[?(@.type=="CompositePodGroupInitiallyScheduled")].status}'

@@ -103,5 +103,5 @@ expect "the pod is a member again" "stored" k get pod one -o 'jsonpath={.spec.sc
 k create -f - < <(member four stored) >/dev/null
 eventually "and the tree is scheduled" "Running" k get pod four
 eventually "all of it" "Scheduled" k get compositepodgroup tree
-expect "wide output counts members" "2" bash -c "$KUBECTL get podgroup stored -o wide --no-headers | awk '{print \$(NF-1)}'"
-expect "and those with a node" "2" bash -c "$KUBECTL get podgroup stored -o wide --no-headers | awk '{print \$NF}'"
+expect "wide output counts members" "2" bash -c "$KUBECTL get podgroup stored -o wide --no-headers | awk '{print \$7}'"
+expect "and those with a node" "2" bash -c "$KUBECTL get podgroup stored -o wide --no-headers | awk '{print \$8}'"
