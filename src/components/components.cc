@@ -12,6 +12,7 @@
 #include "controllers/group_minimum.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/jobset/job_set_controller.h"
+#include "controllers/leaderworkerset/leader_worker_set_controller.h"
 #include "controllers/namespace_defaults.h"
 #include "controllers/node_lifecycle/node_lifecycle.h"
 #include "controllers/pod_garbage.h"
@@ -49,6 +50,12 @@ std::unique_ptr<client::Component> make_job_set(const Settings& settings,
   workload::JobOptions options = settings.jobs;
   options.gates = settings.scheduler.gates;
   return std::make_unique<controllers::JobSetController>(std::move(options), std::move(context));
+}
+
+std::unique_ptr<client::Component> make_leader_worker_set(const Settings& settings,
+                                                          ComponentContext context) {
+  return std::make_unique<controllers::LeaderWorkerSetController>(settings.scheduler.gates,
+                                                                  std::move(context));
 }
 
 std::unique_ptr<client::Component> make_cron_job(const Settings&, ComponentContext context) {
@@ -94,6 +101,7 @@ const std::vector<Entry>& all() {
       {"daemonset", kControllerManager, make<controllers::DaemonSetController>},
       {"deployment", kControllerManager, make<controllers::DeploymentController>},
       {"replicaset", kControllerManager, make<controllers::ReplicaSetController>},
+      {"leaderworkerset", kControllerManager, make_leader_worker_set},
       {"statefulset", kControllerManager, make<controllers::StatefulSetController>},
       {"ttl-after-finished", kControllerManager, make<controllers::TtlAfterFinished>},
       {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),

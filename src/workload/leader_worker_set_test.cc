@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/reading.h"
+#include "workload/manifest.h"
 
 namespace muster::workload {
 namespace {
@@ -63,10 +64,10 @@ Groups groups_of(const Json& set) {
     out.made += fmt::format("{} *{}{} {}; ", group.kind->kind, name.substr(prefix.size()), parent,
                             api::to_text(api::part_of(spec, "schedulingPolicy")));
   };
-  if (const auto whole = *lws_set_group(set, *workload)) add(*whole);
-  for (const StampedGroup& group :
-       *lws_replica_groups(set, *workload, {.index = 2, .revision = "r1"}, 4))
-    add(group);
+  const auto whole = lws_set_group(set, *workload);
+  if (*whole) add(**whole);
+  const auto replica = lws_replica_groups(set, *workload, {.index = 2, .revision = "r1"}, 4);
+  for (const StampedGroup& group : *replica) add(group);
   return out;
 }
 
@@ -147,6 +148,28 @@ TEST(LeaderWorkerSet, WithoutReplicasThereIsNoGroupOfTheSet) {
   const Json workload = *lws_workload(set, kGates);
   EXPECT_EQ(drawn(api::part_of(workload, "spec")), R"(lws {"gang":{"minCount":1}})");
   EXPECT_FALSE(*lws_set_group(set, workload));
+}
+
+TEST(LeaderWorkerSet, IsCompiledByMusterBuild) {
+  const Result<CompiledManifest> made = compile_manifest(R"(
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: llm}
+spec:
+  replicas: 2
+  scheduling: {}
+  leaderWorkerTemplate:
+    size: 3
+    workerTemplate: {spec: {containers: [{name: c, image: i}]}}
+)",
+                                                         {.jobs = {.gates = kGates}});
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_EQ(made->documents.size(), 4U);  // the set, its Workload, two groups
+  EXPECT_EQ(api::find_string(made->documents[1], "kind"), "Workload");
+  EXPECT_EQ(api::find_string(made->documents[3], "kind"), "PodGroup");
+  ASSERT_EQ(made->links.size(), 2U);
+  EXPECT_EQ(made->links[1].job, "default/llm-1");
+  EXPECT_EQ(made->links[1].pods, 3);
 }
 
 }  // namespace

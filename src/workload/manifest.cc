@@ -12,6 +12,7 @@
 #include "api/validation/job.h"
 #include "api/validation/workload.h"
 #include "api/yaml.h"
+#include "workload/lws_manifest.h"
 #include "workload/spelling.h"
 #include "workload/stamper.h"
 
@@ -77,10 +78,13 @@ class Compiler {
     out_.documents.push_back(document);
     const bool is_job = kind->group == "batch" && kind->kind == "Job";
     const bool is_workload = kind == &api::kinds::workload();
-    if (!is_job && !is_workload) return {};
+    const bool is_lws = kind->kind == "LeaderWorkerSet";
+    if (!is_job && !is_workload && !is_lws) return {};
     Result<Json> ready = prepare(*kind, std::move(document));
     if (!ready) return fail(about(ready.error()));
-    const Result<void> made = is_job ? compile_job(std::move(*ready)) : stamp(*ready);
+    const Result<void> made = is_lws   ? compile_lws(*ready, options_.jobs.gates, kNoUid, out_)
+                              : is_job ? compile_job(std::move(*ready))
+                                       : stamp(*ready);
     if (!made) return fail(about(made.error()));
     return {};
   }

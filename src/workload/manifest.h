@@ -17,11 +17,12 @@ struct ManifestOptions {
   JobOptions jobs = {};
 };
 
-// Pods of a Job that will name a group.
+// Pods that will name a group.
 struct PodLink {
-  std::string job;  // namespace/name
+  std::string job;  // namespace/name of what they are of
   std::int64_t pods = 0;
   std::string pod_group;
+  std::string kind = "Job";  // of what they are of, in words
 };
 
 struct CompiledManifest {

@@ -98,8 +98,9 @@ class Drawing {
     const std::size_t at = hang(std::move(line), parent);
     by_name_.emplace(fmt::format("{} {}", kind, name), at);
     if (const PodLink* link = link_to(manifest, document))
-      hang_below(
-          fmt::format("{} pod{} of Job {}", link->pods, link->pods == 1 ? "" : "s", link->job), at);
+      hang_below(fmt::format("{} pod{} of {} {}", link->pods, link->pods == 1 ? "" : "s",
+                             link->kind, link->job),
+                 at);
   }
 
   std::size_t hang(std::string line, const std::string& parent) {
@@ -136,8 +137,8 @@ std::string print_yaml(const CompiledManifest& manifest) {
   for (const Json& document : manifest.documents) {
     if (!out.empty()) out += "---\n";
     if (const PodLink* link = link_to(manifest, document))
-      out += fmt::format("# The pods of Job {} get spec.schedulingGroup.podGroupName: {}\n",
-                         link->job, link->pod_group);
+      out += fmt::format("# The pods of {} {} get spec.schedulingGroup.podGroupName: {}\n",
+                         link->kind, link->job, link->pod_group);
     out += api::to_yaml(document);
   }
   return out;

@@ -8,6 +8,7 @@
 #   # Expect: 4 pods of job train run [in one rack]           the same, of a Job
 #   # Expect: job train Complete                              a condition that is True
 #   # Expect: deployment web Available                     the same, of a Deployment
+#   # Expect: leaderworkerset llm Available              the same, of a LeaderWorkerSet
 #   # Expect: no workloads
 #   # Expect: explain podgroup wide says TEXT                 what `muster explain` prints
 . "$(dirname "$0")/lib.sh"
@@ -58,7 +59,7 @@ promise() { # one line after "# Expect: "
       eventually "$1" "${words[0]} running in 1 ${words[8]}." says "${words[4]}" "${words[8]}" ;;
     [0-9]*" pods of podgroup "*" run" | [0-9]*" pods of job "*" run") eventually "$1" "${words[0]} running." says "${words[4]}" "" ;;
     "pod "*) eventually "$1" "${words[2]}." phase "${words[1]}" ;;
-    "deployment "*) eventually "$1" "${words[2]}." true_conditions deployment "${words[1]}" ;;
+    "deployment "* | "leaderworkerset "*) eventually "$1" "${words[2]}." true_conditions "${words[0]}" "${words[1]}" ;;
     "job "*) eventually "$1" "${words[2]}." true_conditions job "${words[1]}" ;;
     "no "*) expect "$1" "No resources found" k -n "$space" get "${words[1]}" ;;
     "podgroup "* | "compositepodgroup "*)

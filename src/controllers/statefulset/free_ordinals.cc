@@ -54,6 +54,10 @@ std::optional<std::int64_t> FreeOrdinals::lowest() const {
   return free_.empty() ? std::nullopt : std::optional(free_.begin()->first);
 }
 
+std::optional<std::int64_t> FreeOrdinals::highest() const {
+  return free_.empty() ? std::nullopt : std::optional(free_.rbegin()->second - 1);
+}
+
 std::vector<std::int32_t> FreeOrdinals::lowest(std::size_t count) const {
   std::vector<std::int32_t> out;
   for (const auto& [first, end] : free_)

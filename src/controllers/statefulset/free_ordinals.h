@@ -24,6 +24,7 @@ class FreeOrdinals {
   // How many are free from this one on.
   std::int64_t count_from(std::int64_t ordinal) const;
   std::optional<std::int64_t> lowest() const;
+  std::optional<std::int64_t> highest() const;
   // The lowest ones, at most `count`.
   std::vector<std::int32_t> lowest(std::size_t count) const;
 

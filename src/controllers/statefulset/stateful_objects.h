@@ -17,6 +17,10 @@ namespace muster::controllers {
 const api::Kind& stateful_set_kind();
 const api::Kind& claim_kind();
 
+// An annotation of StatefulSets: somebody else makes their pods, because each of them is told
+// something of its own. Everything else about the set is done here.
+inline constexpr std::string_view kPodsMadeElsewhere = "muster.dev/pods-made-elsewhere";
+
 std::string pod_name(const api::Object& set, std::int32_t ordinal);
 // <template>-<set>-<ordinal>
 std::string claim_name(std::string_view claim_template, const api::Object& set,

@@ -21,6 +21,8 @@ void StatefulSetController::carry_out(const Look& look, const StatefulPlan& plan
 
 void StatefulSetController::create(const Look& look, const std::vector<std::int32_t>& ordinals,
                                    const std::string& current, const std::string& update) {
+  if (api::lookup(look.set->meta().annotations, kPodsMadeElsewhere) != nullptr)
+    return create_volume_claims(look, ordinals);
   std::vector<api::Request> requests;
   std::vector<std::string> names;
   std::map<bool, StatefulPodMaker> makers;  // by whether they make pods of the current revision
@@ -45,6 +47,16 @@ void StatefulSetController::create(const Look& look, const std::vector<std::int3
                        std::size_t index, const client::Outcome& outcome, Time now) {
                      return on_created(*set, names[index], outcome, now);
                    });
+}
+
+// Whoever makes the pods does not wait for claims.
+void StatefulSetController::create_volume_claims(const Look& look,
+                                                 const std::vector<std::int32_t>& ordinals) {
+  if (look.view.claim_templates.empty()) return;
+  for (const std::int32_t ordinal : ordinals) has_volume_claims(look, ordinal);
+  for (const std::int32_t ordinal : look.roster.unavailable())
+    if (const StatefulPod* pod = look.roster.find(ordinal); pod->pending && !pod->terminating)
+      has_volume_claims(look, ordinal);
 }
 
 bool StatefulSetController::on_created(const api::Object& set, const std::string& pod,

@@ -66,6 +66,7 @@ class StatefulSetController final : public WritingController {
                  const std::string& update);
   void create(const Look& look, const std::vector<std::int32_t>& ordinals,
               const std::string& current, const std::string& update);
+  void create_volume_claims(const Look& look, const std::vector<std::int32_t>& ordinals);
   // True if it is a failure that others of its kind would share.
   bool on_created(const api::Object& set, const std::string& pod, const client::Outcome& outcome,
                   Time now);

@@ -17,7 +17,6 @@ constexpr Unhandled kUnhandled[] = {
     {"", "ReplicationController", "no pods are created for it"},
     {"", "ResourceQuota", "its limits are not enforced"},
     {"", "Service", "no traffic is routed by it"},
-    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "no pods are created for it"},
     {"resource.k8s.io", "ResourceClaim", "no devices are allocated to it"},
     {"resource.k8s.io", "ResourceClaimTemplate", "no claims are made from it"},
     {"storage.k8s.io", "VolumeAttachment", "no volume is attached by it"},

@@ -1,0 +1,305 @@
+#include "controllers/leaderworkerset/leader_worker_set_controller.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/reading.h"
+#include "api/views/controller_revision_view.h"
+#include "api/views/pod_view.h"
+#include "controllers/common/pod_facts.h"
+#include "controllers/common/revisions.h"
+#include "controllers/leaderworkerset/lws_objects.h"
+#include "controllers/statefulset/roster.h"
+
+namespace muster::controllers {
+namespace {
+
+using api::LeaderWorkerSetView;
+using api::ObjectPtr;
+using workload::kLwsGroupIndex;
+using workload::kLwsName;
+
+// What pods do is collected for a moment, so that a large set costs few looks.
+constexpr Duration kBatchPeriod = std::chrono::milliseconds{50};
+bool has_name_label(const api::Object& object) {
+  return api::lookup(object.meta().labels, kLwsName) != nullptr;
+}
+
+// The set that the object says it is of, if it has a label for it.
+std::string key_of(const api::Object& object) {
+  const std::string* name = api::lookup(object.meta().labels, kLwsName);
+  return name == nullptr ? std::string() : object.meta().name_space + "/" + *name;
+}
+
+bool is_of(const api::OwnerReference* owner, std::string_view kind) {
+  return owner != nullptr && owner->kind == kind;
+}
+
+std::string group_term(std::string_view name_space, std::string_view name) {
+  return fmt::format("group/{}/{}", name_space, name);
+}
+std::string replica_term(std::string_view name_space, std::string_view set,
+                         std::string_view index) {
+  return fmt::format("replica/{}/{}/{}", name_space, set, index);
+}
+
+// Pods are found by the group they are in.
+void index_pod(const api::Object& pod, std::vector<std::string>& out) {
+  const std::string& group = pod.view<api::PodView>().scheduling_group;
+  if (!group.empty()) out.push_back(group_term(pod.meta().name_space, group));
+}
+
+// Groups are found by the replica they are for.
+void index_group(const api::Object& group, std::vector<std::string>& out) {
+  const std::string* set = api::lookup(group.meta().labels, kLwsName);
+  const std::string* index = api::lookup(group.meta().labels, kLwsGroupIndex);
+  if (set != nullptr && index != nullptr)
+    out.push_back(replica_term(group.meta().name_space, *set, *index));
+}
+
+}  // namespace
+
+LeaderWorkerSetController::LeaderWorkerSetController(api::Gates gates,
+                                                     client::ComponentContext context)
+    : WritingController("leaderworkerset", std::move(context), watches(*this)),
+      gates_(std::move(gates)),
+      pods_({.own = index_pod}),
+      revisions_({.owners = true}),
+      pod_groups_({.own = index_group}),
+      composites_({.own = index_group}) {}
+
+std::vector<LeaderWorkerSetController::Watch> LeaderWorkerSetController::watches(
+    LeaderWorkerSetController& self) {
+  const auto watch = [&self](const api::Kind& kind, client::Mirror& mirror,
+                             Keys (LeaderWorkerSetController::*on)(const Change&), bool labeled) {
+    return Watch{.kind = &kind,
+                 .mirror = &mirror,
+                 .keys_of = [&self, on](const Change& change) { return (self.*on)(change); },
+                 .only = labeled ? has_name_label : std::function<bool(const api::Object&)>()};
+  };
+  using Self = LeaderWorkerSetController;
+  return {watch(leader_worker_set_kind(), self.sets_, &Self::on_set, false),
+          watch(api::kinds::pod(), self.pods_, &Self::on_pod, true),
+          watch(apps_kind("StatefulSet"), self.stateful_sets_, &Self::on_stateful_set, true),
+          // Those of the leader sets too: leaders that are held back are made from them.
+          watch(controller_revision_kind(), self.revisions_, &Self::on_revision, true),
+          watch(service_kind(), self.services_, &Self::on_service, true),
+          watch(api::kinds::workload(), self.workloads_, &Self::on_workload, false),
+          watch(api::kinds::pod_group(), self.pod_groups_, &Self::on_group, true),
+          watch(api::kinds::composite_pod_group(), self.composites_, &Self::on_group, true)};
+}
+
+LeaderWorkerSetController::Keys LeaderWorkerSetController::on_set(const Change& change) {
+  std::string key = api::key_text(change.newest().meta());
+  showed(key, change);
+  return {std::move(key)};
+}
+
+LeaderWorkerSetController::Keys LeaderWorkerSetController::on_pod(const Change& change) {
+  const api::Object& pod = change.newest();
+  const std::string key = key_of(pod);
+  showed(key, change);
+  const api::OwnerReference* owner = controller_of(pod);
+  if (!is_of(owner, "StatefulSet")) return {};
+  const std::string& name = *api::lookup(pod.meta().labels, kLwsName);
+  if (owner->name == name) {
+    if (const auto index = ordinal_of(pod.meta().name, name)) on_leader(key, *index, change);
+  } else if (const auto index = ordinal_of(owner->name, name)) {
+    if (const auto worker = ordinal_of(pod.meta().name, owner->name))
+      on_worker(key, *index, *worker, change);
+  }
+  work().add_at(change.at + kBatchPeriod, key);
+  return {};
+}
+
+void LeaderWorkerSetController::on_leader(const std::string& key, std::int32_t index,
+                                          const Change& change) {
+  LwsTable& table = tables_[key];
+  LwsGroup& group = table.edit(index);
+  const bool same =
+      group.leader != nullptr && group.leader->meta().uid == change.newest().meta().uid;
+  if (change.after != nullptr) {
+    if (!same) group.broken = false;
+    group.leader = change.after;
+    if (removal_facts(*change.after).restarts > 0) group.broken = true;
+  } else if (same) {
+    group.leader = nullptr;
+    group.broken = false;
+  }
+  table.judge(index);
+}
+
+void LeaderWorkerSetController::on_worker(const std::string& key, std::int32_t index,
+                                          std::int32_t worker, const Change& change) {
+  LwsTable& table = tables_[key];
+  LwsGroup& group = table.edit(index);
+  const api::Object& pod = change.newest();
+  const auto at = group.members.find(worker);
+  const bool same = at != group.members.end() && at->second->meta().uid == pod.meta().uid;
+  if (change.after != nullptr)
+    group.members.insert_or_assign(worker, change.after);
+  else if (same)
+    group.members.erase(at);
+  // Of an earlier replica of the same index it says nothing.
+  const bool current = group.leader != nullptr && group.workers != nullptr &&
+                       is_controlled_by(pod, group.workers->meta().uid) &&
+                       is_controlled_by(*group.workers, group.leader->meta().uid);
+  if (current && (change.after == nullptr || change.after->meta().deletion_time ||
+                  removal_facts(*change.after).restarts > 0))
+    group.broken = true;
+  table.judge(index);
+}
+
+LeaderWorkerSetController::Keys LeaderWorkerSetController::on_stateful_set(const Change& change) {
+  const api::Object& set = change.newest();
+  const std::string key = key_of(set);
+  showed(key, change);
+  const std::string& name = *api::lookup(set.meta().labels, kLwsName);
+  const auto index = ordinal_of(set.meta().name, name);
+  if (index && is_of(controller_of(set), "Pod")) {
+    LwsTable& table = tables_[key];
+    LwsGroup& group = table.edit(*index);
+    if (change.after != nullptr)
+      group.workers = change.after;
+    else if (group.workers != nullptr && group.workers->meta().uid == set.meta().uid)
+      group.workers = nullptr;
+    table.judge(*index);
+  }
+  work().add_at(change.at + kBatchPeriod, key);
+  return {};
+}
+
+LeaderWorkerSetController::Keys LeaderWorkerSetController::on_revision(const Change& change) {
+  std::string key = key_of(change.newest());
+  showed(key, change);
+  return {std::move(key)};
+}
+
+LeaderWorkerSetController::Keys LeaderWorkerSetController::on_service(const Change& change) {
+  std::string key = key_of(change.newest());
+  showed(key, change);
+  return {std::move(key)};
+}
+
+LeaderWorkerSetController::Keys LeaderWorkerSetController::on_workload(const Change& change) {
+  const api::OwnerReference* owner = controller_of(change.newest());
+  if (!is_of(owner, "LeaderWorkerSet")) return {};
+  std::string key = change.newest().meta().name_space + "/" + owner->name;
+  showed(key, change);
+  return {std::move(key)};
+}
+
+LeaderWorkerSetController::Keys LeaderWorkerSetController::on_group(const Change& change) {
+  std::string key = key_of(change.newest());
+  showed(key, change);
+  // What the scheduler says in its status does not concern the set.
+  const bool same = change.before != nullptr && change.after != nullptr &&
+                    change.before->meta().generation == change.after->meta().generation &&
+                    change.before->meta().deletion_time == change.after->meta().deletion_time;
+  if (same) return {};
+  if (const std::string* text = api::lookup(change.newest().meta().labels, kLwsGroupIndex))
+    if (const auto index = ordinal_of("x-" + *text, "x"))
+      if (const auto table = tables_.find(key); table != tables_.end())
+        table->second.make_due(*index);
+  return {std::move(key)};
+}
+
+LeaderWorkerSetController::Memory& LeaderWorkerSetController::recall(const std::string& key,
+                                                                     const api::Object& set) {
+  Memory& memory = memory_[key];
+  if (memory.uid != set.meta().uid) {
+    memory = Memory();
+    memory.uid = set.meta().uid;
+  }
+  return memory;
+}
+
+void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
+  begin_look(key);
+  const auto [name_space, name] = client::split_key(key);
+  const ObjectPtr set = sets_.find(name_space, name);
+  if (set == nullptr) {
+    memory_.erase(key);
+    forget_writes(key);
+    if (const auto table = tables_.find(key); table != tables_.end() && table->second.empty())
+      tables_.erase(table);
+    return;
+  }
+  if (set->meta().deletion_time || waits(key, now)) return;
+  Look look{.key = key,
+            .set = set,
+            .view = set->view<LeaderWorkerSetView>(),
+            .memory = recall(key, *set),
+            .table = tables_[key],
+            .now = now};
+  refresh(look);
+  if (!find_revision(look)) return;
+  const bool has_groups = has_workload(look);
+  const bool has_names = has_service(look, nullptr);
+  if (has_groups && has_names && keep_leader_set(look)) {
+    create_leaders(look);
+    for (const std::int32_t index : look.table.take_due()) {
+      const LwsGroup* group = look.table.find(index);
+      if (group != nullptr) look_at_replica(look, index, *group);
+      remove_unused_groups(look, index, group);
+    }
+  }
+  write_status(look);
+}
+
+// Reads the set once per version of its spec.
+void LeaderWorkerSetController::refresh(const Look& look) {
+  Memory& memory = look.memory;
+  if (memory.generation == look.set->meta().generation) return;
+  memory.generation = look.set->meta().generation;
+  memory.document = look.set->document();
+  memory.data = lws_revision_data(memory.document);
+  memory.data_text = api::sorted_text(memory.data);
+  memory.levels = workload::lws_levels(memory.document);
+  memory.blocked.reset();
+}
+
+bool LeaderWorkerSetController::find_revision(Look& look) {
+  const std::vector<ObjectPtr> revisions = revisions_of(*look.set, revisions_);
+  const api::JsonObject labels{{kLwsName, look.set->meta().name}};
+  NewestRevision newest = newest_revision({.owner = *look.set,
+                                           .data = look.memory.data,
+                                           .data_text = look.memory.data_text,
+                                           .labels = labels},
+                                          revisions, revisions_);
+  if (newest.request) {
+    write_call(look.key, *std::move(newest.request));
+    return false;
+  }
+  look.revision = hash_of(*newest.found);
+  // One older than the newest is enough to go back to; those that replicas are made of stay.
+  for (const ObjectPtr& old : surplus_revisions(revisions, 1, [&](const std::string& name) {
+         return name == newest.found->meta().name ||
+                look.table.has_revision(
+                    hash_of(*revisions_.find(look.set->meta().name_space, name)));
+       }))
+    write_call(look.key, client::delete_request(*old, std::nullopt));
+  return true;
+}
+
+bool LeaderWorkerSetController::has_service(const Look& look, const api::Object* leader) {
+  if (leader == nullptr && look.view.own_subdomains) return true;
+  const std::string& name = leader == nullptr ? look.set->meta().name : leader->meta().name;
+  if (services_.find(look.set->meta().name_space, name) != nullptr) return true;
+  write_call(look.key, create_service(*look.set, leader));
+  return false;
+}
+
+void LeaderWorkerSetController::say(const api::Object& set, std::string_view type,
+                                    std::string_view reason, std::string message, Time now) {
+  record(set,
+         {.type = std::string(type),
+          .reason = std::string(reason),
+          .action = "",
+          .message = std::move(message)},
+         now);
+}
+
+}  // namespace muster::controllers

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/gates/gates.h"
+#include "api/json.h"
+#include "api/views/condition.h"
+#include "api/views/leader_worker_set_view.h"
+#include "client/kit/mirror.h"
+#include "controllers/common/writing_controller.h"
+#include "controllers/leaderworkerset/lws_rollout.h"
+#include "controllers/leaderworkerset/lws_table.h"
+#include "workload/leader_worker_set.h"
+
+namespace muster::controllers {
+
+// Runs LeaderWorkerSets: replicas of one leader and its workers that come, go and are scheduled as
+// units.
+//
+//   LeaderWorkerSet ──▶ StatefulSet of leaders ──▶ leader pods
+//          │                                          │ each owns
+//          │                                          ▼
+//          │                            StatefulSet of workers ──▶ worker pods
+//          └──▶ Workload, CompositePodGroups, PodGroups, before the pods in them
+//
+// Both StatefulSets are run by their own controller, but for the making of pods: each pod learns
+// its place in its replica and the group it is scheduled with, which no template can say. Upstream
+// rewrites pods on their way into the API instead.
+class LeaderWorkerSetController final : public WritingController {
+ public:
+  LeaderWorkerSetController(api::Gates gates, client::ComponentContext context);
+
+ private:
+  // What is remembered of a set between looks; everything else is in the API.
+  struct Memory {
+    std::string uid;
+    std::int64_t generation = -1;  // of what follows
+    api::Json document;            // metadata and spec
+    api::Json data;                // of its revision
+    std::string data_text;
+    workload::LwsLevels levels;
+    // Why its groups cannot be made; says nothing: they can.
+    std::optional<api::Condition> blocked;
+  };
+  struct Look {
+    const std::string& key;
+    const api::ObjectPtr& set;
+    const api::LeaderWorkerSetView& view;
+    Memory& memory;
+    LwsTable& table;
+    Time now;
+    std::string revision = {};            // the hash of the newest
+    api::ObjectPtr leader_set = nullptr;  // of leaders
+    api::ObjectPtr workload = nullptr;    // null if it needs none
+  };
+  // The groups of a replica: where its leader goes. Not `there`: they are being made.
+  struct ReplicaGroups {
+    bool there = false;
+    std::string leader = {};  // empty: it has none
+  };
+
+  static std::vector<Watch> watches(LeaderWorkerSetController& self);
+  Keys on_set(const Change& change);
+  Keys on_pod(const Change& change);
+  Keys on_stateful_set(const Change& change);
+  Keys on_revision(const Change& change);
+  Keys on_service(const Change& change);
+  Keys on_group(const Change& change);
+  Keys on_workload(const Change& change);
+  void on_leader(const std::string& key, std::int32_t index, const Change& change);
+  void on_worker(const std::string& key, std::int32_t index, std::int32_t worker,
+                 const Change& change);
+
+  void reconcile(const std::string& key, Time now) override;
+  Memory& recall(const std::string& key, const api::Object& set);
+  void refresh(const Look& look);
+  bool find_revision(Look& look);
+  bool has_service(const Look& look, const api::Object* leader);
+  // Makes and rolls over the StatefulSet of leaders. False: it is being written.
+  bool keep_leader_set(Look& look);
+  // The revision that a new leader of this index is made from: a template and its names.
+  struct LeaderTemplate {
+    api::Json pod_template;
+    std::string set_revision;
+    std::string revision;
+    std::int32_t size = 1;
+  };
+  LeaderTemplate leader_template(const Look& look, bool held_back) const;
+  void create_leaders(const Look& look);
+  void look_at_replica(const Look& look, std::int32_t index, const LwsGroup& group);
+  bool recreates(const Look& look, const LwsGroup& group) const;
+  void start_workers(const Look& look, const LwsGroup& group);
+  void create_workers(const Look& look, std::int32_t index, const LwsGroup& group);
+  void write_status(const Look& look);
+  void send_pods(const Look& look, std::vector<api::Request> requests, const api::ObjectPtr& owner);
+
+  // The Workload and the groups above all replicas. False: they are being made, or cannot be.
+  bool has_workload(Look& look);
+  bool has_set_group(const Look& look);
+  ReplicaGroups find_replica_groups(const Look& look, std::int32_t index,
+                                    const LeaderTemplate& from);
+  void remove_unused_groups(const Look& look, std::int32_t index, const LwsGroup* group);
+  bool is_used(const api::Object& pod_group) const;
+  void block(const Look& look, std::string_view reason, std::string message);
+  void create_group(const Look& look, const api::Kind& kind, api::Json document);
+  void say(const api::Object& set, std::string_view type, std::string_view reason,
+           std::string message, Time now);
+
+  const api::Gates gates_;
+  client::Mirror sets_;
+  client::Mirror pods_;
+  client::Mirror stateful_sets_;
+  client::Mirror revisions_;
+  client::Mirror services_;
+  client::Mirror workloads_;
+  client::Mirror pod_groups_;
+  client::Mirror composites_;
+  std::map<std::string, LwsTable, std::less<>> tables_;  // by key; of those with pods or sets
+  std::map<std::string, Memory, std::less<>> memory_;    // by key; of sets that exist
+};
+
+}  // namespace muster::controllers

@@ -1,0 +1,223 @@
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/reading.h"
+#include "api/views/group_view.h"
+#include "api/views/pod_view.h"
+#include "api/views/workload_view.h"
+#include "controllers/common/revisions.h"
+#include "controllers/leaderworkerset/leader_worker_set_controller.h"
+#include "controllers/leaderworkerset/lws_objects.h"
+
+// The Workload and the groups of a LeaderWorkerSet. No pod is made before the group that it names.
+namespace muster::controllers {
+namespace {
+
+using api::Json;
+using api::JsonArray;
+using api::JsonObject;
+using api::ObjectPtr;
+using workload::LwsReplica;
+using workload::LwsRole;
+
+constexpr std::size_t kIncarnationLetters = 5;
+// After this long a server that refused a group is asked again.
+constexpr Duration kPause = std::chrono::seconds{30};
+
+std::string name_of(const Json& document) {
+  return std::string(api::find_string(api::part_of(document, "metadata"), "name"));
+}
+
+api::Request resize_request(const api::Object& group, std::string_view member,
+                            std::int32_t minimum) {
+  const JsonObject gang{{"gang", JsonObject{{member, minimum}}}};
+  return client::patch_request(group.kind(), group.meta().name_space, group.meta().name, "",
+                               api::PatchType::Merge,
+                               JsonObject{{"metadata", JsonObject{{"uid", group.meta().uid}}},
+                                          {"spec", JsonObject{{"schedulingPolicy", gang}}}});
+}
+
+std::string annotated_leader_group(const api::Object& group) {
+  const std::string* name = api::lookup(group.meta().annotations, kLwsLeaderGroup);
+  return name == nullptr ? std::string() : *name;
+}
+
+}  // namespace
+
+void LeaderWorkerSetController::block(const Look& look, std::string_view reason,
+                                      std::string message) {
+  if (!look.memory.blocked || look.memory.blocked->message != message)
+    say(*look.set, "Warning", reason, message, look.now);
+  look.memory.blocked = {"WorkloadSchedulingCreated", "False", std::string(reason),
+                         std::move(message), look.set->meta().generation};
+}
+
+bool LeaderWorkerSetController::is_used(const api::Object& pod_group) const {
+  return !pods_
+              .indexed(
+                  fmt::format("group/{}/{}", pod_group.meta().name_space, pod_group.meta().name))
+              .empty();
+}
+
+void LeaderWorkerSetController::create_group(const Look& look, const api::Kind& kind,
+                                             Json document) {
+  write_call(
+      look.key, client::create_request(kind, look.set->meta().name_space, std::move(document)),
+      [this, key = look.key, set = look.set, kind_name = kind.kind](const client::Outcome& outcome,
+                                                                    Time now) {
+        const auto memory = memory_.find(key);
+        if (memory == memory_.end() || memory->second.uid != set->meta().uid) return;
+        if (outcome) {
+          memory->second.blocked.reset();
+          return;
+        }
+        if (outcome.error().reason == Reason::AlreadyExists) return;
+        memory->second.blocked = {"WorkloadSchedulingCreated", "False",
+                                  std::string(kind_name) + "CreateFailed", outcome.error().message,
+                                  set->meta().generation};
+        say(*set, "Warning", std::string(kind_name) + "CreateFailed", outcome.error().message, now);
+        work().add_at(now + kPause, key);
+      });
+}
+
+bool LeaderWorkerSetController::has_workload(Look& look) {
+  Memory& memory = look.memory;
+  if (!memory.levels.any()) return true;
+  if (!gates_.on(api::Gate::GenericWorkload)) {
+    block(look, "APINotAvailable", "feature gate GenericWorkload is off");
+    return false;
+  }
+  if (memory.levels.composite() && !gates_.on(api::Gate::CompositePodGroup)) {
+    block(look, "UnsupportedProviderCapability",
+          "several levels of spec.scheduling need feature gate CompositePodGroup");
+    return false;
+  }
+  const std::string name = workload::lws_workload_name(memory.document);
+  look.workload = workloads_.find(look.set->meta().name_space, name);
+  if (look.workload == nullptr) {
+    Result<Json> made = workload::lws_workload(memory.document, gates_);
+    if (made)
+      create_group(look, api::kinds::workload(), *std::move(made));
+    else
+      block(look, "InvalidSchedulingConfiguration", made.error().message);
+    return false;
+  }
+  if (!is_controlled_by(*look.workload, look.set->meta().uid)) {
+    block(look, "WorkloadCreateFailed", fmt::format("Workload {} belongs to somebody else", name));
+    return false;
+  }
+  return !look.workload->meta().deletion_time && has_set_group(look);
+}
+
+bool LeaderWorkerSetController::has_set_group(const Look& look) {
+  if (!look.memory.levels.set) return true;
+  const Json workload = look.workload->document();
+  const auto made = workload::lws_set_group(look.memory.document, workload);
+  if (!made) {
+    block(look, "InvalidSchedulingConfiguration", made.error().message);
+    return false;
+  }
+  const bool composite = look.memory.levels.composite();
+  const std::string name = fmt::format("{}-{}", look.workload->meta().name, workload::kLwsTemplate);
+  const client::Mirror& mirror = composite ? composites_ : pod_groups_;
+  const ObjectPtr group = mirror.find(look.set->meta().name_space, name);
+  if (!*made) {  // scaled to nothing: the group goes when its pods have
+    if (group != nullptr && !group->meta().deletion_time && look.table.leaders() == 0)
+      write_call(look.key, client::delete_request(*group, std::nullopt));
+    return true;
+  }
+  if (group == nullptr) {
+    create_group(look, *(*made)->kind, std::move((*made)->document));
+    return false;
+  }
+  if (group->meta().deletion_time) return false;
+  const std::int32_t minimum = workload::lws_set_minimum(look.memory.document);
+  const auto& view = group->view<api::GroupView>();
+  const bool may_resize = !composite || gates_.on(api::Gate::MutableMinGroupCount);
+  if (!view.gang || view.minimum == minimum || !may_resize) return true;
+  write_call(look.key, resize_request(*group, composite ? "minGroupCount" : "minCount", minimum));
+  return false;
+}
+
+// A replica gets groups that no pod is in: pods of an earlier one that are still going would count
+// as members. If those of its name are taken, it gets another incarnation.
+LeaderWorkerSetController::ReplicaGroups LeaderWorkerSetController::find_replica_groups(
+    const Look& look, std::int32_t index, const LeaderTemplate& from) {
+  const workload::LwsLevels& levels = look.memory.levels;
+  if (!levels.any()) return {.there = true};
+  const Json workload = look.workload->document();
+  LwsReplica replica{.index = index, .revision = from.revision};
+  if (!levels.replica && !levels.roles)
+    return {.there = true,
+            .leader = workload::lws_pod_group(workload, levels, replica, LwsRole::Leader)};
+  for (std::int32_t attempt = 0;; ++attempt) {
+    auto groups = workload::lws_replica_groups(look.memory.document, workload, replica, from.size);
+    if (!groups) {
+      block(look, "InvalidSchedulingConfiguration", groups.error().message);
+      return {};
+    }
+    const std::string leader = workload::lws_pod_group(workload, levels, replica, LwsRole::Leader);
+    bool taken = false;
+    std::vector<workload::StampedGroup*> missing;
+    for (workload::StampedGroup& group : *groups) {
+      const bool composite = group.kind == &api::kinds::composite_pod_group();
+      const ObjectPtr found = (composite ? composites_ : pod_groups_)
+                                  .find(look.set->meta().name_space, name_of(group.document));
+      if (found == nullptr)
+        missing.push_back(&group);
+      else if (found->meta().deletion_time || !is_controlled_by(*found, look.set->meta().uid) ||
+               (!composite && is_used(*found)))
+        taken = true;
+    }
+    if (taken) {
+      replica.incarnation = revision_hash(leader, attempt).substr(0, kIncarnationLetters);
+      continue;
+    }
+    if (missing.empty()) return {.there = true, .leader = leader};
+    for (workload::StampedGroup* group : missing) {
+      JsonObject& metadata = api::ensure_object(group->document.as_object(), "metadata");
+      api::ensure_object(metadata, "annotations")[kLwsLeaderGroup] = leader;
+      create_group(look, *group->kind, std::move(group->document));
+    }
+    return {};
+  }
+}
+
+// Groups of replicas that are gone, leaves first.
+void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int32_t index,
+                                                     const LwsGroup* group) {
+  if (!look.memory.levels.any()) return;
+  const bool has_leader = group != nullptr && group->leader != nullptr;
+  // One that is being made may find its groups.
+  if (!has_leader && index < look.table.count()) return;
+  if (has_leader && group->leader->meta().deletion_time) return;
+  const std::string current =
+      has_leader ? group->leader->view<api::PodView>().scheduling_group : std::string();
+  const std::string term =
+      fmt::format("replica/{}/{}/{}", look.set->meta().name_space, look.set->meta().name, index);
+  std::set<std::string> still;  // leader groups of which a PodGroup is left
+  for (const auto* entry : pod_groups_.indexed(term)) {
+    const api::Object& each = *entry->object;
+    const std::string leader_group = annotated_leader_group(each);
+    if (leader_group == current || !is_controlled_by(each, look.set->meta().uid)) continue;
+    still.insert(leader_group);
+    if (!each.meta().deletion_time && !is_used(each))
+      write_call(look.key, client::delete_request(each, std::nullopt));
+    else
+      look.table.make_due(index);
+  }
+  for (const auto* entry : composites_.indexed(term)) {
+    const api::Object& each = *entry->object;
+    const std::string leader_group = annotated_leader_group(each);
+    if (leader_group == current || still.contains(leader_group) || each.meta().deletion_time ||
+        !is_controlled_by(each, look.set->meta().uid))
+      continue;
+    write_call(look.key, client::delete_request(each, std::nullopt));
+  }
+}
+
+}  // namespace muster::controllers

@@ -1,0 +1,123 @@
+#include "controllers/leaderworkerset/lws_rollout.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/entropy.h"
+
+namespace muster::controllers {
+namespace {
+
+// A replica of one pod, in a letter: new and ready (N), old and ready (O), new and not ready (n),
+// old and not ready (o).
+api::ObjectPtr leader(std::int32_t index, char letter) {
+  const bool ready = letter == 'N' || letter == 'O';
+  const bool is_new = letter == 'N' || letter == 'n';
+  const auto json = api::parse_json(fmt::format(
+      R"({{"metadata":{{"name":"llm-{0}","namespace":"ns","uid":"u{0}","labels":
+      {{"leaderworkerset.sigs.k8s.io/template-revision-hash":"{1}"}}}},"spec":{{}},
+      "status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"{2}"}}]}}}})",
+      index, is_new ? "new" : "old", ready ? "True" : "False"));
+  return api::Object::make(api::kinds::pod(), json->value);
+}
+
+LwsTable table_of(const std::string& letters) {
+  LwsTable table;
+  table.arrange(std::ssize(letters), "new");
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i] == '-') continue;
+    const auto index = static_cast<std::int32_t>(i);
+    table.edit(index).leader = leader(index, letters[i]);
+    table.judge(index);
+  }
+  return table;
+}
+
+struct Case {
+  std::string letters;  // replica 0 first; '-': it has no leader
+  LwsRollout now, want;
+  int replicas = 4, unavailable = 1, surge = 0, partition = 0;
+  bool new_revision = false, resized = false;
+};
+
+TEST(NextRollout, GoesStepByStep) {
+  const std::vector<Case> cases{
+      {.letters = "OOOO", .now = {4, 0}, .want = {4, 4}, .new_revision = true},
+      {.letters = "OOOO", .now = {4, 4}, .want = {4, 3}},
+      {.letters = "OOOn", .now = {4, 3}, .want = {4, 3}},
+      {.letters = "OOON", .now = {4, 3}, .want = {4, 2}},
+      {.letters = "ONNN", .now = {4, 1}, .want = {4, 0}},
+      {.letters = "NNNN", .now = {4, 0}, .want = {4, 0}},
+      // Not more than one at a time, wherever it is.
+      {.letters = "oOOO", .now = {4, 4}, .want = {4, 4}},
+      // What does not serve is updated for nothing.
+      {.letters = "OOOo", .now = {4, 4}, .want = {4, 3}},
+      {.letters = "OOOO", .now = {4, 4}, .want = {4, 2}, .unavailable = 2},
+      // A canary stays where it is.
+      {.letters = "OOON", .now = {4, 3}, .want = {4, 3}, .partition = 3},
+      // One more while updating; it leaves at the end.
+      {.letters = "OOOO", .now = {4, 0}, .want = {5, 4}, .surge = 1, .new_revision = true},
+      {.letters = "OOOOn", .now = {5, 4}, .want = {5, 3}, .surge = 1},
+      {.letters = "OOOOn", .now = {5, 4}, .want = {5, 4}, .unavailable = 0, .surge = 1},
+      {.letters = "OOOON", .now = {5, 4}, .want = {5, 2}, .surge = 1},
+      {.letters = "NNNNN", .now = {5, 0}, .want = {4, 0}, .surge = 1},
+      // Another size, at rest and in the middle of an update.
+      {.letters = "NNNN", .now = {4, 0}, .want = {6, 0}, .replicas = 6, .resized = true},
+      {.letters = "NNNN", .now = {4, 0}, .want = {2, 0}, .replicas = 2, .resized = true},
+      {.letters = "OONN", .now = {4, 2}, .want = {3, 2}, .replicas = 3, .resized = true},
+      // A replica that is made again is no update.
+      {.letters = "NN-N", .now = {4, 0}, .want = {4, 0}, .surge = 1},
+  };
+  for (const Case& test : cases) {
+    api::LeaderWorkerSetView set;
+    set.replicas = test.replicas;
+    set.unavailable_max.value = test.unavailable;
+    set.surge_max.value = test.surge;
+    set.partition = test.partition;
+    const LwsTable table = table_of(test.letters);
+    const LwsRollout next = next_rollout({.set = set,
+                                          .table = table,
+                                          .now = test.now,
+                                          .new_revision = test.new_revision,
+                                          .resized = test.resized});
+    EXPECT_EQ(next, test.want) << test.letters << " from " << test.now.replicas << ", "
+                               << test.now.partition << ": " << next.replicas << ", "
+                               << next.partition;
+  }
+}
+
+// What the table keeps up to date must be what a count of all replicas says.
+TEST(LwsTable, IsAlwaysWhatACountSays) {
+  SeededEntropy entropy(7);
+  LwsTable table;
+  std::string letters(12, '-');
+  table.arrange(10, "new");
+  for (int step = 0; step < 2000; ++step) {
+    const auto index = static_cast<std::int32_t>(entropy.below(letters.size()));
+    const char letter = "NOno-"[entropy.below(5)];
+    letters[static_cast<std::size_t>(index)] = letter;
+    table.edit(index).leader = letter == '-' ? nullptr : leader(index, letter);
+    table.judge(index);
+    const std::int64_t end = static_cast<std::int64_t>(entropy.below(11));
+    std::int64_t unready = 0, unfinished = 0, outdated = 0, tail = 0, lowest = end + 1;
+    for (std::int64_t i = 0; i < 10; ++i) {
+      const char each = letters[static_cast<std::size_t>(i)];
+      if (i < end && each != 'N' && each != 'O') ++unready;
+      if (i < end && each != 'N') ++unfinished;
+      if (i < end && (each == 'O' || each == 'o')) ++outdated;
+      tail = each == 'N' ? tail + 1 : 0;
+    }
+    while (lowest > 0 && letters[static_cast<std::size_t>(lowest - 1)] != 'O') --lowest;
+    ASSERT_EQ(table.unready_below(end), unready) << letters;
+    ASSERT_EQ(table.unfinished_below(end), unfinished) << letters;
+    ASSERT_EQ(table.outdated_between(0, end), outdated) << letters;
+    ASSERT_EQ(table.finished_tail(), tail) << letters;
+    ASSERT_EQ(table.lowest_free_to_update(end), lowest) << letters;
+  }
+}
+
+}  // namespace
+}  // namespace muster::controllers

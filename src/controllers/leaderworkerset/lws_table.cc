@@ -1,0 +1,137 @@
+#include "controllers/leaderworkerset/lws_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "api/views/pod_view.h"
+#include "api/views/stateful_set_view.h"
+#include "controllers/common/owners.h"
+#include "controllers/common/pod_facts.h"
+#include "controllers/leaderworkerset/lws_keys.h"
+
+namespace muster::controllers {
+
+const LwsGroup* LwsTable::find(std::int32_t index) const {
+  const auto at = groups_.find(index);
+  return at == groups_.end() ? nullptr : &at->second;
+}
+
+// Ready: the leader runs and is ready, and so are all its workers. Updated: both were made from the
+// newest revision.
+void LwsTable::read(LwsGroup& group) const {
+  group.ready = group.updated = group.outdated = false;
+  if (group.leader == nullptr) return;
+  const auto& leader = group.leader->view<api::PodView>();
+  const bool leader_ready =
+      leader.phase == "Running" && is_ready(leader) && !group.leader->meta().deletion_time;
+  const bool alone = lws_size(*group.leader) == 1;
+  const bool has_workers = alone || (group.workers != nullptr &&
+                                     is_controlled_by(*group.workers, group.leader->meta().uid));
+  group.outdated = lws_revision(*group.leader) != revision_;
+  group.updated =
+      !group.outdated && has_workers && (alone || lws_revision(*group.workers) == revision_);
+  if (!leader_ready || !has_workers) return;
+  if (!alone) {
+    const auto& workers = group.workers->view<api::StatefulSetView>();
+    group.ready = workers.status.observed_generation == group.workers->meta().generation &&
+                  workers.status.ready == workers.replicas;
+  } else {
+    group.ready = true;
+  }
+}
+
+void LwsTable::enter(std::int32_t index, const LwsGroup& group) {
+  if (group.leader == nullptr) return;
+  free_.take(index);
+  entered_.emplace(index, lws_revision(*group.leader));
+  ++leaders_;
+  ++revisions_[std::string(lws_revision(*group.leader))];
+  if (group.ready) ++ready_;
+  if (group.updated) ++updated_;
+  if (!group.ready) unready_.insert(index);
+  if (!group.ready || !group.updated) unfinished_.insert(index);
+  if (group.outdated) outdated_.insert(index);
+  if (group.ready && !group.updated) stale_.insert(index);
+}
+
+void LwsTable::leave(std::int32_t index, const LwsGroup& group) {
+  const auto entered = entered_.find(index);
+  if (entered == entered_.end()) return;
+  if (const auto same = revisions_.find(entered->second);
+      same != revisions_.end() && --same->second == 0)
+    revisions_.erase(same);
+  entered_.erase(entered);
+  free_.give_back(index);
+  --leaders_;
+  if (group.ready) --ready_;
+  if (group.updated) --updated_;
+  for (std::set<std::int32_t>* set : {&unready_, &unfinished_, &outdated_, &stale_})
+    set->erase(index);
+}
+
+bool LwsTable::has_revision(std::string_view revision) const {
+  return revisions_.find(revision) != revisions_.end();
+}
+
+void LwsTable::judge(std::int32_t index) {
+  const auto at = groups_.find(index);
+  if (at == groups_.end()) return;
+  leave(index, at->second);
+  due_.insert(index);
+  if (at->second.empty()) {
+    groups_.erase(at);
+    return;
+  }
+  read(at->second);
+  enter(index, at->second);
+}
+
+void LwsTable::arrange(std::int64_t count, const std::string& revision) {
+  if (free_.end() == count && revision_ == revision) return;
+  for (const auto& [index, group] : groups_) leave(index, group);
+  free_.reset(0, count);
+  revision_ = revision;
+  for (auto& [index, group] : groups_) {
+    read(group);
+    enter(index, group);
+    due_.insert(index);
+  }
+}
+
+std::int64_t LwsTable::count_between(const std::set<std::int32_t>& set, std::int64_t first,
+                                     std::int64_t end) {
+  std::int64_t sum = 0;
+  for (const std::int32_t index : set) {
+    if (index >= end) break;
+    if (index >= first) ++sum;
+  }
+  return sum;
+}
+
+std::int64_t LwsTable::unready_below(std::int64_t end) const {
+  return count_between(unready_, 0, end) + free_.count() - free_.count_from(end);
+}
+
+std::int64_t LwsTable::unfinished_below(std::int64_t end) const {
+  return count_between(unfinished_, 0, end) + free_.count() - free_.count_from(end);
+}
+
+std::int64_t LwsTable::outdated_between(std::int64_t first, std::int64_t end) const {
+  return count_between(outdated_, first, end);
+}
+
+std::int64_t LwsTable::finished_tail() const {
+  const std::int64_t count = free_.end();
+  std::int64_t highest = free_.highest().value_or(-1);
+  const auto above = unfinished_.lower_bound(static_cast<std::int32_t>(count));
+  if (above != unfinished_.begin()) highest = std::max<std::int64_t>(highest, *std::prev(above));
+  return count - 1 - highest;
+}
+
+std::int64_t LwsTable::lowest_free_to_update(std::int64_t top) const {
+  const auto above = stale_.upper_bound(static_cast<std::int32_t>(top));
+  return above == stale_.begin() ? 0 : std::int64_t{*std::prev(above)} + 1;
+}
+
+}  // namespace muster::controllers

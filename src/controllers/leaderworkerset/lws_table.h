@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/object.h"
+#include "controllers/statefulset/free_ordinals.h"
+
+namespace muster::controllers {
+
+// One replica of a LeaderWorkerSet: a leader and its workers.
+struct LwsGroup {
+  api::ObjectPtr leader;                           // a pod
+  api::ObjectPtr workers;                          // a StatefulSet; null: none
+  std::map<std::int32_t, api::ObjectPtr> members;  // pods of the workers, by index
+  bool broken = false;                             // one of its pods restarted or went
+  bool ready = false;
+  bool updated = false;
+  bool outdated = false;  // the leader is of an older revision
+
+  bool empty() const { return leader == nullptr && workers == nullptr && members.empty(); }
+};
+
+// The replicas of one LeaderWorkerSet by index, with the numbers and orders that a rollout needs
+// kept up to date: a change of one pod costs the logarithm of the number of replicas, and a look
+// goes over those that changed.
+class LwsTable {
+ public:
+  // The replica of this index, to be changed; judge() it afterwards.
+  LwsGroup& edit(std::int32_t index) { return groups_[index]; }
+  const LwsGroup* find(std::int32_t index) const;
+  // Compares it with the revision; it is due to be looked at. Empty ones are dropped.
+  void judge(std::int32_t index);
+  bool empty() const { return groups_.empty(); }
+
+  // How many replicas there should be, and which revision is the newest. Costs all replicas if it
+  // changed.
+  void arrange(std::int64_t count, const std::string& revision);
+
+  // Indexes to look at. Taken: they are due again when something of theirs changes.
+  std::set<std::int32_t> take_due() { return std::exchange(due_, {}); }
+  void make_due(std::int32_t index) { due_.insert(index); }
+
+  // Whether a leader or its workers were made from this revision.
+  bool has_revision(std::string_view revision) const;
+
+  const FreeOrdinals& without_leader() const { return free_; }
+  std::int64_t count() const { return free_.end(); }
+  std::int32_t leaders() const { return leaders_; }
+  std::int32_t ready() const { return ready_; }
+  std::int32_t updated() const { return updated_; }
+
+  // Of the replicas below `end`: not ready, and not both ready and updated.
+  std::int64_t unready_below(std::int64_t end) const;
+  std::int64_t unfinished_below(std::int64_t end) const;
+  // Leaders of older revisions among those.
+  std::int64_t outdated_between(std::int64_t first, std::int64_t end) const;
+  // How many at the top are ready and updated without a gap.
+  std::int64_t finished_tail() const;
+  // The lowest index from which on, up to `top`, nobody is both ready and outdated.
+  std::int64_t lowest_free_to_update(std::int64_t top) const;
+
+ private:
+  void enter(std::int32_t index, const LwsGroup& group);
+  void leave(std::int32_t index, const LwsGroup& group);
+  void read(LwsGroup& group) const;
+  static std::int64_t count_between(const std::set<std::int32_t>& set, std::int64_t first,
+                                    std::int64_t end);
+
+  std::map<std::int32_t, LwsGroup> groups_;
+  std::string revision_;
+  FreeOrdinals free_;                            // of leaders
+  std::map<std::int32_t, std::string> entered_;  // leaders that the following count: revisions
+  std::set<std::int32_t> unready_;               // with a leader
+  std::set<std::int32_t> unfinished_;            // with a leader, not both ready and updated
+  std::set<std::int32_t> outdated_;              // with an outdated leader
+  std::set<std::int32_t> stale_;                 // ready and not updated
+  std::set<std::int32_t> due_;
+  std::map<std::string, std::int32_t, std::less<>> revisions_;  // of leaders, how many
+  std::int32_t leaders_ = 0, ready_ = 0, updated_ = 0;
+};
+
+}  // namespace muster::controllers

@@ -1,0 +1,226 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "api/reading.h"
+#include "api/views/pod_view.h"
+#include "api/views/stateful_set_view.h"
+#include "controllers/common/pod_facts.h"
+#include "controllers/common/revisions.h"
+#include "controllers/leaderworkerset/leader_worker_set_controller.h"
+#include "controllers/leaderworkerset/lws_objects.h"
+#include "controllers/statefulset/stateful_objects.h"
+#include "controllers/statefulset/stateful_plan.h"
+
+// StatefulSets and pods of LeaderWorkerSets.
+namespace muster::controllers {
+
+using api::Json;
+using api::LeaderWorkerSetView;
+using api::ObjectPtr;
+using api::StatefulSetView;
+
+namespace {
+
+// Its controller has seen the set as it is, and made a revision of its template.
+bool is_settled(const api::Object& set) {
+  const StatefulSetView::Status& status = set.view<StatefulSetView>().status;
+  return status.observed_generation == set.meta().generation && !status.update_revision.empty();
+}
+
+std::string replicas_note(const api::Object& leader_set) {
+  const std::string* text = api::lookup(leader_set.meta().annotations, kLwsReplicas);
+  return text == nullptr ? std::string() : *text;
+}
+
+}  // namespace
+
+bool LeaderWorkerSetController::keep_leader_set(Look& look) {
+  const api::ObjectMeta& meta = look.set->meta();
+  look.leader_set = stateful_sets_.find(meta.name_space, meta.name);
+  const Json& document = look.memory.document;
+  if (look.leader_set == nullptr) {
+    write_call(look.key, create_leader_set(*look.set, document, look.revision,
+                                           {.replicas = look.view.replicas, .partition = 0}));
+    return false;
+  }
+  if (!is_controlled_by(*look.leader_set, meta.uid)) {
+    say(*look.set, "Warning", "FailedCreate",
+        fmt::format("StatefulSet {} belongs to somebody else", meta.name), look.now);
+    return false;
+  }
+  const auto& view = look.leader_set->view<StatefulSetView>();
+  look.table.arrange(view.replicas, look.revision);
+  const bool new_revision = lws_revision(*look.leader_set) != look.revision;
+  const bool resized = replicas_note(*look.leader_set) != std::to_string(look.view.replicas);
+  const LwsRollout now{.replicas = view.replicas, .partition = view.partition};
+  const LwsRollout next = next_rollout({.set = look.view,
+                                        .table = look.table,
+                                        .now = now,
+                                        .new_revision = new_revision,
+                                        .resized = resized});
+  if (!new_revision && !resized && next == now) return is_settled(*look.leader_set);
+  if (new_revision)
+    say(*look.set, "Normal", "GroupsUpdating",
+        fmt::format("Updating replicas {} to {} (inclusive)", next.partition,
+                    std::max<std::int64_t>(0, next.replicas - 1)),
+        look.now);
+  write_call(look.key,
+             update_leader_set(*look.leader_set, *look.set, document, look.revision, next));
+  return false;
+}
+
+LeaderWorkerSetController::LeaderTemplate LeaderWorkerSetController::leader_template(
+    const Look& look, bool held_back) const {
+  const auto& view = look.leader_set->view<StatefulSetView>();
+  LeaderTemplate out;
+  const ObjectPtr older =
+      held_back ? revisions_.find(look.set->meta().name_space, view.status.current_revision)
+                : nullptr;
+  if (older != nullptr) {
+    out.pod_template = template_of(*older);
+    out.set_revision = view.status.current_revision;
+  } else {
+    const Json document = look.leader_set->document();
+    out.pod_template = api::part_of(api::part_of(document, "spec"), "template");
+    out.set_revision = view.status.update_revision;
+  }
+  const Json& metadata = api::part_of(out.pod_template, "metadata");
+  out.revision = api::find_string(api::part_of(metadata, "labels"), workload::kLwsRevision);
+  const std::string_view size = api::find_string(api::part_of(metadata, "annotations"), kLwsSize);
+  std::from_chars(size.data(), size.data() + size.size(), out.size);
+  return out;
+}
+
+void LeaderWorkerSetController::create_leaders(const Look& look) {
+  const auto& view = look.leader_set->view<StatefulSetView>();
+  const bool mixed = view.status.current_revision != view.status.update_revision;
+  std::map<bool, LeaderTemplate> templates;  // by whether they are held back
+  std::map<bool, StatefulPodMaker> makers;
+  std::vector<api::Request> requests;
+  for (const std::int32_t index : look.table.without_leader().lowest(kSetChangesMax)) {
+    const bool held_back = mixed && is_held_back(view, index);
+    if (!templates.contains(held_back)) {
+      templates.emplace(held_back, leader_template(look, held_back));
+      makers.emplace(held_back,
+                     StatefulPodMaker(*look.leader_set, templates[held_back].pod_template,
+                                      templates[held_back].set_revision));
+    }
+    const ReplicaGroups groups = find_replica_groups(look, index, templates[held_back]);
+    if (!groups.there) continue;
+    Json pod = makers.at(held_back).make(index);
+    place_lws_pod(
+        {.set = look.set->meta().name, .index = index, .worker = 0, .pod_group = groups.leader},
+        pod);
+    requests.push_back(
+        client::create_request(api::kinds::pod(), look.set->meta().name_space, std::move(pod)));
+  }
+  send_pods(look, std::move(requests), look.leader_set);
+}
+
+void LeaderWorkerSetController::send_pods(const Look& look, std::vector<api::Request> requests,
+                                          const ObjectPtr& owner) {
+  write_in_batches(
+      look.key, std::move(requests), {},
+      [this, owner, set = look.set](std::size_t, const client::Outcome& outcome, Time now) {
+        if (outcome) {
+          if (const auto* made = std::get_if<api::ObjectAnswer>(&outcome->what))
+            say(*owner, "Normal", "SuccessfulCreate",
+                fmt::format("create Pod {} in StatefulSet {} successful", made->object->meta().name,
+                            owner->meta().name),
+                now);
+          return false;
+        }
+        if (is_name_space_ending(outcome.error())) return false;
+        say(*set, "Warning", "FailedCreate",
+            fmt::format("create Pod in StatefulSet {} failed error: {}", owner->meta().name,
+                        outcome.error().message),
+            now);
+        return true;
+      });
+}
+
+// A pod that went or restarted takes its replica along, if the set says so.
+bool LeaderWorkerSetController::recreates(const Look& look, const LwsGroup& group) const {
+  if (!group.broken || look.view.restart == LeaderWorkerSetView::Restart::None) return false;
+  if (look.view.restart == LeaderWorkerSetView::Restart::OnPodRestart) return true;
+  // Not before it has started once.
+  const auto is_pending = [](const ObjectPtr& pod) {
+    return pod->view<api::PodView>().phase == "Pending";
+  };
+  if (is_pending(group.leader)) return false;
+  if (std::ssize(group.members) < lws_size(*group.leader) - 1) return false;
+  return std::ranges::none_of(group.members,
+                              [&](const auto& member) { return is_pending(member.second); });
+}
+
+void LeaderWorkerSetController::look_at_replica(const Look& look, std::int32_t index,
+                                                const LwsGroup& group) {
+  if (group.leader == nullptr || group.leader->meta().deletion_time || index >= look.table.count())
+    return;
+  if (recreates(look, group)) {
+    api::Request request = client::delete_request(*group.leader, std::nullopt);
+    request.remove.propagation_policy = "Foreground";
+    say(*look.set, "Normal", "RecreateGroup",
+        fmt::format("A pod of replica {} restarted or went: deleted leader pod {} to recreate it",
+                    index, group.leader->meta().name),
+        look.now);
+    look.table.make_due(index);  // if the call fails
+    return write_call(look.key, std::move(request));
+  }
+  if (look.view.own_subdomains && !has_service(look, group.leader.get()))
+    return look.table.make_due(index);
+  if (lws_size(*group.leader) == 1) return;
+  if (group.workers == nullptr) return start_workers(look, group);
+  if (!is_controlled_by(*group.workers, group.leader->meta().uid)) return;  // it is going
+  if (is_settled(*group.workers)) create_workers(look, index, group);
+}
+
+void LeaderWorkerSetController::start_workers(const Look& look, const LwsGroup& group) {
+  const auto& leader = group.leader->view<api::PodView>();
+  const bool leader_ready = leader.phase == "Running" && is_ready(leader);
+  if (look.view.waits_for_leader && !leader_ready) return;
+  if (api::lookup(group.leader->meta().annotations, kLwsExclusive) != nullptr &&
+      leader.node_name.empty())
+    return;
+  const std::string name = revision_name(look.set->meta().name, lws_revision(*group.leader));
+  const ObjectPtr revision = revisions_.find(look.set->meta().name_space, name);
+  if (revision == nullptr) return;
+  // The workers' group is named as the leader's, but for the role.
+  std::string pod_group = leader.scheduling_group;
+  constexpr std::string_view kLeaderPart = "-leader-";
+  if (const std::size_t at = pod_group.rfind(kLeaderPart);
+      look.memory.levels.roles && at != std::string::npos)
+    pod_group.replace(at, kLeaderPart.size(), "-worker-");
+  write_call(look.key,
+             create_worker_set(*look.set, *group.leader, lws_revision_spec(*revision), pod_group));
+}
+
+void LeaderWorkerSetController::create_workers(const Look& look, std::int32_t index,
+                                               const LwsGroup& group) {
+  const auto& view = group.workers->view<StatefulSetView>();
+  std::vector<api::Request> requests;
+  std::optional<StatefulPodMaker> maker;
+  for (std::int32_t worker = 1; worker <= view.replicas && requests.size() < kSetChangesMax;
+       ++worker) {
+    if (group.members.contains(worker)) continue;
+    if (!maker) {
+      const Json document = group.workers->document();
+      maker.emplace(*group.workers, api::part_of(api::part_of(document, "spec"), "template"),
+                    view.status.update_revision);
+    }
+    Json pod = maker->make(worker);
+    place_lws_pod({.set = look.set->meta().name, .index = index, .worker = worker}, pod);
+    requests.push_back(
+        client::create_request(api::kinds::pod(), look.set->meta().name_space, std::move(pod)));
+  }
+  if (requests.empty()) return;
+  look.table.make_due(index);  // if a call fails
+  send_pods(look, std::move(requests), group.workers);
+}
+
+}  // namespace muster::controllers

@@ -1,0 +1,376 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/reading.h"
+#include "api/views/pod_view.h"
+#include "sim/world.h"
+
+// StatefulSets and LeaderWorkerSets in the whole control plane, with and without trouble.
+namespace muster::sim {
+namespace {
+
+using api::Json;
+using std::chrono::seconds;
+
+const api::Kind& stateful_set_kind() { return *api::find_kind("apps", "StatefulSet"); }
+const api::Kind& lws_kind() {
+  return *api::find_kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet");
+}
+
+Json parsed(std::string_view text) {
+  Result<api::ParsedJson> json = api::parse_json(text);
+  EXPECT_TRUE(json) << text;
+  return std::move(json->value);
+}
+
+// What a run does to the controllers.
+struct Trouble {
+  int crash_at = -1;   // restart after so many writes
+  unsigned flaky = 0;  // one of so many calls conflicts
+  unsigned late = 0;   // in one of so many moments the feeds stand still
+};
+
+class Play {
+ public:
+  explicit Play(const Trouble& trouble = {}, std::uint64_t seed = 1, int nodes = 4)
+      : trouble_(trouble), entropy_(seed), world_([nodes] {
+          World::Options options;
+          options.shape.pools.push_back(
+              {.racks_per_block = 2,
+               .nodes_per_rack = nodes,
+               .resources = parse_resources("cpu=32,memory=64Gi").value()});
+          return options;
+        }()) {
+    world_.run_until_idle();
+    world_.set_fault([this](const api::Request& request) { return fault(request); });
+  }
+
+  void create(const api::Kind& kind, std::string_view name, std::string_view spec) {
+    Json document = parsed(fmt::format(
+        R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{{{}}}}})", name, spec));
+    const auto made = world_.ask(client::create_request(kind, "default", std::move(document)));
+    ASSERT_TRUE(made) << made.error().message;
+  }
+  void patch(const api::Kind& kind, std::string_view name, std::string_view merge) {
+    const auto done = world_.ask(
+        client::patch_request(kind, "default", name, "", api::PatchType::Merge, parsed(merge)));
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  void kill(std::string_view pod) {
+    const api::ObjectPtr object = world_.get(api::kinds::pod(), "default", pod);
+    ASSERT_NE(object, nullptr) << pod;
+    ASSERT_TRUE(world_.ask(client::delete_request(*object, std::nullopt)));
+  }
+  void advance(Duration duration) {
+    for (Duration left = duration; left > Duration{0}; left -= seconds{1}) {
+      if (trouble_.late > 0) world_.hold_controller_feeds(entropy_.below(trouble_.late) == 0);
+      world_.advance(seconds{1});
+      if (!dead_) continue;
+      world_.restart_controllers();
+      dead_ = false;
+    }
+    world_.hold_controller_feeds(false);
+    world_.advance(Duration{0});
+  }
+  // A moment in which little can happen.
+  void step() { world_.advance(std::chrono::milliseconds{10}); }
+  int writes() const { return writes_; }
+  api::ObjectPtr pod(std::string_view name) {
+    return world_.get(api::kinds::pod(), "default", name);
+  }
+
+  std::vector<api::ObjectPtr> all(const api::Kind& kind) {
+    api::Request request;
+    request.verb = api::Verb::List;
+    request.kind = &kind;
+    request.version = kind.stored_version;
+    request.name_space = "default";
+    return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
+  }
+  // "name phase[ image][ in a group]" of each pod.
+  std::vector<std::string> pods() {
+    std::vector<std::string> out;
+    for (const api::ObjectPtr& each : all(api::kinds::pod())) {
+      const Json document = each->document();
+      const auto& containers = api::elements(api::part_of(document, "spec"), "containers");
+      const auto& view = each->view<api::PodView>();
+      out.push_back(fmt::format("{} {} {}{}", each->meta().name, view.phase,
+                                api::find_string(containers[0], "image"),
+                                view.scheduling_group.empty() ? "" : " grouped"));
+    }
+    return out;
+  }
+  std::string status(const api::Kind& kind, std::string_view name,
+                     std::initializer_list<std::string_view> members) {
+    const Json document = world_.get(kind, "default", name)->document();
+    std::string out;
+    for (const std::string_view member : members)
+      out += fmt::format("{}{}", out.empty() ? "" : " ",
+                         api::to_text(api::part_of(api::part_of(document, "status"), member)));
+    return out;
+  }
+  std::string condition(std::string_view name, std::string_view type) {
+    const Json document = world_.get(lws_kind(), "default", name)->document();
+    for (const Json& each : api::elements(api::part_of(document, "status"), "conditions"))
+      if (api::find_string(each, "type") == type)
+        return fmt::format("{}/{}", api::find_string(each, "status"),
+                           api::find_string(each, "reason"));
+    return "";
+  }
+  // What there is, without what differs from run to run.
+  std::vector<std::string> end() {
+    std::vector<std::string> out = pods();
+    for (const api::ObjectPtr& set : all(lws_kind()))
+      out.push_back(
+          set->meta().name + " " +
+          status(lws_kind(), set->meta().name, {"replicas", "readyReplicas", "updatedReplicas"}) +
+          " " + condition(set->meta().name, "Available"));
+    for (const api::ObjectPtr& set : all(stateful_set_kind()))
+      out.push_back(set->meta().name + " " +
+                    status(stateful_set_kind(), set->meta().name,
+                           {"replicas", "readyReplicas", "updatedReplicas", "currentReplicas"}));
+    out.push_back(fmt::format("{} groups, {} workloads", all(api::kinds::pod_group()).size(),
+                              all(api::kinds::workload()).size()));
+    return out;
+  }
+
+ private:
+  std::optional<Error> fault(const api::Request& request) {
+    if (request.user.name != "system:kube-controller-manager" ||
+        request.kind == &api::kinds::event())
+      return std::nullopt;
+    if (dead_) return make_error(Reason::ServiceUnavailable, "the controller is dead");
+    const int write = writes_++;
+    if (write == trouble_.crash_at) {
+      dead_ = true;  // this one is still done; nobody hears the answer
+      return std::nullopt;
+    }
+    if (trouble_.flaky > 0 && entropy_.below(trouble_.flaky) == 0)
+      return make_error(entropy_.below(2) == 0 ? Reason::Conflict : Reason::InternalError,
+                        "no luck");
+    return std::nullopt;
+  }
+
+  const Trouble trouble_;
+  SeededEntropy entropy_;
+  int writes_ = 0;
+  bool dead_ = false;
+  World world_;
+};
+
+std::string set_spec(int replicas, std::string_view more = "") {
+  return fmt::format(
+      R"("replicas":{},"serviceName":"web","selector":{{"matchLabels":{{"app":"web"}}}},{}
+      "template":{{"metadata":{{"labels":{{"app":"web"}}}},"spec":{{"containers":[{{"name":"c",
+      "image":"web:1"}}]}}}})",
+      replicas, more);
+}
+
+std::string lws_spec(int replicas, int size, std::string_view scheduling,
+                     std::string_view more = "") {
+  return fmt::format(
+      R"("replicas":{},"leaderWorkerTemplate":{{"size":{},"workerTemplate":{{"spec":{{"containers":
+      [{{"name":"c","image":"llm:1","resources":{{"requests":{{"cpu":"1"}}}}}}]}}}}}}{}{}{})",
+      replicas, size, scheduling.empty() ? "" : ",\"scheduling\":", scheduling, more);
+}
+constexpr std::string_view kNewImage =
+    R"({"spec":{"leaderWorkerTemplate":{"workerTemplate":{"spec":{"containers":[{"name":"c",
+    "image":"llm:2","resources":{"requests":{"cpu":"1"}}}]}}}}})";
+using Texts = std::vector<std::string>;
+
+TEST(StatefulSets, ComeInOrderRollFromTheTopAndScale) {
+  Play run;
+  run.create(stateful_set_kind(), "web", set_spec(3));
+  run.advance(seconds{20});
+  EXPECT_EQ(run.pods(),
+            (Texts{"web-0 Running web:1", "web-1 Running web:1", "web-2 Running web:1"}));
+  EXPECT_EQ(run.status(stateful_set_kind(), "web",
+                       {"replicas", "readyReplicas", "currentReplicas", "updatedReplicas",
+                        "availableReplicas"}),
+            "3 3 3 3 3");
+  run.patch(stateful_set_kind(), "web",
+            R"({"spec":{"updateStrategy":{"rollingUpdate":{"partition":2}},"template":{"spec":
+            {"containers":[{"name":"c","image":"web:2"}]}}}})");
+  run.advance(seconds{60});
+  EXPECT_EQ(run.pods(),
+            (Texts{"web-0 Running web:1", "web-1 Running web:1", "web-2 Running web:2"}));
+  run.kill("web-0");
+  run.advance(seconds{60});
+  EXPECT_EQ(run.pods()[0], "web-0 Running web:1");  // below the partition: as it was
+  run.patch(stateful_set_kind(), "web",
+            R"({"spec":{"replicas":2,"updateStrategy":{"rollingUpdate":{"partition":0}}}})");
+  run.advance(seconds{120});
+  EXPECT_EQ(run.pods(), (Texts{"web-0 Running web:2", "web-1 Running web:2"}));
+}
+
+TEST(LeaderWorkerSets, RunAsGroupsAndAreMadeAgainAsSuch) {
+  Play run;
+  run.create(lws_kind(), "llm", lws_spec(2, 3, "{}"));
+  run.advance(seconds{20});
+  const Texts running{"llm-0 Running llm:1 grouped",   "llm-0-1 Running llm:1 grouped",
+                      "llm-0-2 Running llm:1 grouped", "llm-1 Running llm:1 grouped",
+                      "llm-1-1 Running llm:1 grouped", "llm-1-2 Running llm:1 grouped"};
+  EXPECT_EQ(run.pods(), running);
+  EXPECT_EQ(run.all(api::kinds::workload()).size(), 1U);
+  EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 2U);
+  EXPECT_EQ(run.condition("llm", "Available"), "True/AllGroupsReady");
+  EXPECT_EQ(run.condition("llm", "WorkloadSchedulingCreated"), "True/Created");
+  EXPECT_EQ(run.status(lws_kind(), "llm", {"replicas", "readyReplicas", "updatedReplicas"}),
+            "2 2 2");
+
+  const std::string leader = run.pod("llm-1")->meta().uid;
+  const std::string other = run.pod("llm-0")->meta().uid;
+  run.kill("llm-1-2");
+  run.advance(seconds{120});
+  EXPECT_EQ(run.pods(), running);
+  EXPECT_NE(run.pod("llm-1")->meta().uid, leader);
+  EXPECT_EQ(run.pod("llm-0")->meta().uid, other);
+  EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 2U);
+
+  run.patch(lws_kind(), "llm", R"({"spec":{"replicas":0}})");
+  run.advance(seconds{120});
+  EXPECT_EQ(run.pods(), Texts{});
+  EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 0U);
+  EXPECT_EQ(run.all(api::kinds::workload()).size(), 1U);
+  run.patch(lws_kind(), "llm", R"({"spec":{"replicas":2}})");
+  run.advance(seconds{60});
+  EXPECT_EQ(run.pods(), running);
+}
+
+TEST(LeaderWorkerSets, RollOverReplicaByReplica) {
+  Play run;
+  run.create(lws_kind(), "llm", lws_spec(3, 2, "{}"));
+  run.advance(seconds{20});
+  run.patch(lws_kind(), "llm", kNewImage);
+  for (int i = 0; i < 3000 && run.condition("llm", "UpdateInProgress") != "False/GroupsUpdating";
+       ++i) {
+    run.step();
+    int serving = 0;
+    for (const std::string name : {"llm-0", "llm-1", "llm-2"}) {
+      const api::ObjectPtr leader = run.pod(name);
+      const api::ObjectPtr worker = run.pod(name + "-1");
+      if (leader != nullptr && worker != nullptr && !leader->meta().deletion_time &&
+          leader->view<api::PodView>().phase == "Running" &&
+          worker->view<api::PodView>().phase == "Running")
+        ++serving;
+    }
+    ASSERT_GE(serving, 2);
+  }
+  run.advance(seconds{60});
+  EXPECT_EQ(run.pods(), (Texts{"llm-0 Running llm:2 grouped", "llm-0-1 Running llm:2 grouped",
+                               "llm-1 Running llm:2 grouped", "llm-1-1 Running llm:2 grouped",
+                               "llm-2 Running llm:2 grouped", "llm-2-1 Running llm:2 grouped"}));
+  EXPECT_EQ(run.condition("llm", "Available"), "True/AllGroupsReady");
+  EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 3U);
+}
+
+// All three levels, and more replicas while it is updated than there are otherwise.
+TEST(LeaderWorkerSets, RunAsTreesThatScaleAndSurge) {
+  Play run;
+  const std::string gang = R"("schedulingPolicy":{"gang":{}})";
+  run.create(lws_kind(), "llm",
+             lws_spec(2, 3, fmt::format(R"({{{0},"replica":{{{0},"worker":{{{0}}}}}}})", gang),
+                      R"(,"rolloutStrategy":{"type":"RollingUpdate","rollingUpdateConfiguration":
+                      {"maxUnavailable":0,"maxSurge":1,"partition":0}})"));
+  run.advance(seconds{30});
+  EXPECT_EQ(run.pods().size(), 6U);
+  EXPECT_EQ(run.condition("llm", "Available"), "True/AllGroupsReady");
+  EXPECT_EQ(run.all(api::kinds::composite_pod_group()).size(), 3U);  // the root, one per replica
+  EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 4U);
+  run.patch(lws_kind(), "llm", R"({"spec":{"replicas":3}})");
+  run.advance(seconds{60});
+  EXPECT_EQ(run.pods().size(), 9U);
+  EXPECT_EQ(run.status(lws_kind(), "llm", {"readyReplicas"}), "3");
+  run.patch(lws_kind(), "llm", kNewImage);
+  std::size_t most = 0;
+  for (int i = 0; i < 500; ++i) {
+    run.step();
+    most = std::max(most, run.pods().size());
+  }
+  run.advance(seconds{60});
+  EXPECT_GT(most, 9U);
+  for (const std::string& pod : run.pods())
+    EXPECT_NE(pod.find("Running llm:2 grouped"), std::string::npos) << pod;
+  EXPECT_EQ(run.pods().size(), 9U);
+  EXPECT_EQ(run.all(api::kinds::composite_pod_group()).size(), 4U);
+  EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 6U);
+}
+
+TEST(LeaderWorkerSets, WithoutGroupsAndOfSizeOne) {
+  Play run;
+  run.create(lws_kind(), "solo", lws_spec(2, 1, ""));
+  run.create(lws_kind(), "late", lws_spec(1, 2, "", R"(,"startupPolicy":"LeaderReady")"));
+  run.advance(seconds{20});
+  EXPECT_EQ(run.pods(), (Texts{"late-0 Running llm:1", "late-0-1 Running llm:1",
+                               "solo-0 Running llm:1", "solo-1 Running llm:1"}));
+  EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 0U);
+}
+
+TEST(LeaderWorkerSets, ThatContradictThemselvesSaySoAndRunNothing) {
+  Play run;
+  run.create(lws_kind(), "llm", lws_spec(1, 2, "{}", R"(,"startupPolicy":"LeaderReady")"));
+  run.advance(seconds{20});
+  EXPECT_EQ(run.pods(), Texts{});
+  EXPECT_EQ(run.condition("llm", "WorkloadSchedulingCreated"),
+            "False/InvalidSchedulingConfiguration");
+}
+
+// Created, one replica broken, rolled over.
+std::vector<std::string> outcome(const Trouble& trouble, Duration pause, std::uint64_t seed = 1,
+                                 int* writes = nullptr) {
+  Play run(trouble, seed);
+  run.create(lws_kind(), "llm", lws_spec(2, 2, "{}"));
+  run.advance(pause);
+  run.patch(lws_kind(), "llm", kNewImage);
+  run.advance(pause * 5);
+  if (writes != nullptr) *writes = run.writes();
+  return run.end();
+}
+
+TEST(LeaderWorkerSets, ARestartAfterAnyWriteChangesNothingInTheEnd) {
+  int writes = 0;
+  const std::vector<std::string> expected = outcome({}, seconds{20}, 1, &writes);
+  ASSERT_GT(writes, 30);
+  EXPECT_EQ(expected[0], "llm-0 Running llm:2 grouped");
+  for (int crash = 0; crash < writes; ++crash)
+    ASSERT_EQ(outcome({.crash_at = crash}, seconds{30}), expected)
+        << "restarted after write " << crash;
+}
+
+TEST(LeaderWorkerSets, ConflictsErrorsAndLateFeedsChangeNothingInTheEnd) {
+  const std::vector<std::string> expected = outcome({}, seconds{20});
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    ASSERT_EQ(outcome({.flaky = 4}, seconds{120}, seed), expected) << "conflicts, seed " << seed;
+    ASSERT_EQ(outcome({.late = 2}, seconds{120}, seed), expected) << "late feeds, seed " << seed;
+  }
+}
+
+// What a rollout writes grows with the replicas it changes, not with their square.
+TEST(LeaderWorkerSets, ARolloutCostsInProportionToItsReplicas) {
+  const auto cost = [](int replicas) {
+    Play run({}, 1, 8);
+    run.create(lws_kind(), "llm",
+               lws_spec(replicas, 2, "",
+                        R"(,"rolloutStrategy":{"type":"RollingUpdate","rollingUpdateConfiguration":
+                        {"maxUnavailable":4,"maxSurge":0,"partition":0}})"));
+    run.advance(seconds{30});
+    const int before = run.writes();
+    run.patch(lws_kind(), "llm", kNewImage);
+    run.advance(seconds{15 * replicas});
+    EXPECT_EQ(run.condition("llm", "Available"), "True/AllGroupsReady");
+    return run.writes() - before;
+  };
+  const int small = cost(8);
+  const int large = cost(32);
+  EXPECT_LT(large, small * 5) << small;
+}
+
+}  // namespace
+}  // namespace muster::sim

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "api/gates/gates.h"
+#include "api/json.h"
+#include "base/result.h"
+#include "workload/manifest.h"
+
+namespace muster::workload {
+
+// Adds what the controller would make for a LeaderWorkerSet before its pods: Workload, groups,
+// links of its pods. `set` has its defaults. `uid` stands for those that a server will give.
+Result<void> compile_lws(const api::Json& set, const api::Gates& gates, std::string_view uid,
+                         CompiledManifest& out);
+
+}  // namespace muster::workload
