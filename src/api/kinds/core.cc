@@ -92,11 +92,21 @@ Kind persistent_volume_claim_kind() {
   return kind;
 }
 
+// A part that the kubelet of the pod's node answers; the body, if any, is a stream.
+Subresource kubelet_part(std::string name, std::string kind, std::vector<std::string> verbs) {
+  return {.name = std::move(name),
+          .kind = std::move(kind),
+          .body_group = {},
+          .body_version = {},
+          .verbs = std::move(verbs)};
+}
+
 Kind pod_kind() {
   Kind kind = plain_kind(kCoreV1, "Pod", "pods");
   kind.short_names = {"po"};
   kind.categories = {"all"};
-  kind.subresources = {{.name = "binding",
+  kind.subresources = {kubelet_part("attach", "PodAttachOptions", {"create", "get"}),
+                       {.name = "binding",
                         .kind = "Binding",
                         .body_group = {},
                         .body_version = {},
@@ -107,6 +117,9 @@ Kind pod_kind() {
                         .body_group = "policy",
                         .body_version = "v1",
                         .verbs = {"create"}},
+                       kubelet_part("exec", "PodExecOptions", {"create", "get"}),
+                       kubelet_part("log", "Pod", {"get"}),
+                       kubelet_part("portforward", "PodPortForwardOptions", {"create", "get"}),
                        whole_part(kind, "resize"),
                        status_part(kind)};
   kind.keeps_generation = true;

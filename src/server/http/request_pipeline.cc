@@ -8,6 +8,7 @@
 #include "server/access/permission.h"
 #include "server/http/body.h"
 #include "server/http/compress.h"
+#include "server/http/kubelet_parts.h"
 #include "server/http/negotiate.h"
 #include "server/http/options.h"
 #include "server/http/request_facts.h"
@@ -122,6 +123,7 @@ RequestPipeline::Outcome RequestPipeline::run_resource(const HttpRequest& reques
                                                        const ReturnAddress& from) const {
   if (!has_room(exchange, from)) return refuse(exchange, too_many_requests());
   api::Request& asked = exchange.route.request;
+  if (needs_kubelet(asked)) return refuse(exchange, refuse_kubelet_part(parts_.server, asked));
   if (is_write(asked.verb)) return run_write(request, exchange, from);
   if (const auto read = read_request(request, exchange); !read)
     return refuse(exchange, read.error());

@@ -72,8 +72,9 @@ std::vector<Rule> view_rules() {
 
 // What "edit" has beyond "view".
 std::vector<Rule> edit_rules() {
-  return {{kRead, "core", "secrets"},
+  return {{kRead, "core", "secrets pods/attach pods/exec pods/portforward"},
           {kWrite, "core", kCoreWritable},
+          {kWrite, "core", "pods/attach pods/exec pods/portforward"},
           {"get patch update", "core", "pods/ephemeralcontainers pods/resize"},
           {"create", "core", "pods/eviction serviceaccounts/token"},
           {"impersonate", "core", "serviceaccounts"},
