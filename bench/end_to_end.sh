@@ -45,7 +45,7 @@ start_server() {
   server=$!
   for _ in $(seq 300); do
     if [[ -s $WORK/kubeconfig ]] && grep -q serves "$WORK/log"; then
-      sleep 3 # nodes are created, leases begin
+      sleep 3 # nodes are created
       return
     fi
     kill -0 "$server" 2>/dev/null || break

@@ -26,11 +26,12 @@ Json parsed(std::string_view text) {
 
 class NodeWorld : public ::testing::Test {
  protected:
-  explicit NodeWorld(int nodes = 4)
+  explicit NodeWorld(int racks = 1, int nodes = 4)
       : world_([&] {
           World::Options options;
-          options.shape.pools.push_back(
-              {.nodes_per_rack = nodes, .resources = parse_resources("cpu=4,memory=8Gi").value()});
+          options.shape.pools.push_back({.racks_per_block = racks,
+                                         .nodes_per_rack = nodes,
+                                         .resources = parse_resources("cpu=4,memory=8Gi").value()});
           return options;
         }()) {
     world_.run_until_idle();
@@ -260,6 +261,56 @@ TEST_F(NodeWorld, ContainersAreRestartedAsTheirPodSays) {
   ASSERT_TRUE(world_.ask(client::delete_request(*pod("always"), std::nullopt)));
   world_.advance(seconds{1});
   EXPECT_EQ(pod_text("always"), "gone");
+}
+
+// Two racks of two nodes.
+class RackWorld : public NodeWorld {
+ protected:
+  RackWorld() : NodeWorld(2, 2) {}
+
+  void create_group() {
+    const auto answer = world_.ask(
+        client::create_request(api::kinds::pod_group(), "default",
+                               parsed(R"({"metadata":{"name":"train","namespace":"default"},"spec":{
+            "schedulingPolicy":{"gang":{"minCount":2}},
+            "schedulingConstraints":{"topology":[{"key":"topology.kubernetes.io/rack"}]}}})")));
+    ASSERT_TRUE(answer) << answer.error().message;
+  }
+  void create_member(std::string_view name, std::string_view cpu) {
+    const auto answer = world_.ask(
+        client::create_request(api::kinds::pod(), "default",
+                               parsed(fmt::format(
+                                   R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{{
+                "schedulingGroup":{{"podGroupName":"train"}},"containers":[{{"name":"main","image":"app",
+                "resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
+                                   name, cpu))));
+    ASSERT_TRUE(answer) << answer.error().message;
+  }
+  std::string node_of(std::string_view name) { return pod(name)->view<api::PodView>().node_name; }
+};
+
+TEST_F(RackWorld, ANodeThatIsNotReadyForAMomentTakesNoPodsAndLosesNone) {
+  create_group();
+  create_member("a", "3");
+  create_member("b", "3");
+  const std::string lost = node_of("b");
+  const std::string rack = lost.substr(0, lost.rfind('-'));
+  ASSERT_EQ(node_of("a").substr(0, rack.size()), rack);
+  const auto fail_lost = [&](std::string_view value) {
+    patch(api::kinds::node(), "", lost,
+          fmt::format(R"({{"metadata":{{"annotations":{{"muster.dev/fail":{}}}}}}})", value));
+  };
+  fail_lost(R"("not-ready")");
+  create_member("c", "1");
+  EXPECT_EQ(node_of("c"), node_of("a")) << "in the rack of the others, where there is a node left";
+  create_member("d", "1");
+  world_.advance(seconds{30});
+  EXPECT_EQ(node_of("d"), "") << "not on the node that is not ready, and in no other rack";
+  EXPECT_EQ(pod_text("b"), "Running ready");
+  fail_lost("null");
+  world_.advance(seconds{15});
+  EXPECT_EQ(node_of("d"), lost);
+  EXPECT_EQ(pod_text("b"), "Running ready");
 }
 
 }  // namespace

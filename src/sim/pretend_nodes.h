@@ -39,6 +39,8 @@ class PretendNodes final : public client::Component {
   static api::User user();
 
  private:
+  static constexpr std::uint32_t kFirstPodAddress = 0x800000U;
+
   enum class Stage : std::uint8_t {
     Bound,
     Running,  // or waiting to run again
@@ -62,7 +64,6 @@ class PretendNodes final : public client::Component {
   struct Node {
     api::ObjectPtr object;
     bool silent = false;
-    std::vector<Timer> held;  // what came due while it was silent
   };
   // A write that is under way, and the timer that repeats it if it is refused for now.
   struct Call {
@@ -90,7 +91,8 @@ class PretendNodes final : public client::Component {
                     Timer::What again);
   void send(api::Request request, Call call);
   void forget_pod(const std::string& uid);
-  Node* node_of(const Pod& pod);
+  // Whether the node is ours and not silent.
+  bool is_up(const std::string& node) const;
   const std::string& node_address(const std::string& node);
 
   client::Calls calls_;
@@ -102,6 +104,8 @@ class PretendNodes final : public client::Component {
   std::map<std::string, Pod, std::less<>> pods_;                       // bound ones, by uid
   std::map<std::string, std::set<std::string>, std::less<>> pods_on_;  // uids by node name
   std::multimap<Time, Timer> timers_;
+  // By node name: what came due while the node was silent or gone.
+  std::map<std::string, std::vector<Timer>, std::less<>> held_;
   std::uint32_t next_node_address_ = 1;
   std::uint32_t next_pod_address_ = 1;
 };
