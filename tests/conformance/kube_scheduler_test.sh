@@ -1,25 +1,13 @@
 #!/usr/bin/env bash
 # The real kube-scheduler, unmodified, beside ours: it must find every collection it lists and watches, lead
-# by a Lease, bind pods and say why it cannot. MUSTER_KUBE_SCHEDULER names a binary; without one it is built
-# from the Go module proxy, which takes many minutes the first time.
+# by a Lease, bind pods and say why it cannot. KUBERNETES names the binary of tests/kubernetes; without one it is built,
+# which takes many minutes the first time.
 . "$(dirname "$0")/lib.sh"
 
-here=$(cd "$(dirname "$0")/kube_scheduler" && pwd)
-PATH=$PATH:/usr/local/go/bin
-scheduler=${MUSTER_KUBE_SCHEDULER:-}
-if [ -z "$scheduler" ]; then
-  command -v go >/dev/null || skip "no Go"
+if [ -z "${KUBERNETES:-}" ]; then
   [ -n "${MUSTER_TEST_LONG:-}" ] || skip "compiling kube-scheduler takes many minutes; ./dev test --long does it"
-  export GOFLAGS=-mod=readonly GOTOOLCHAIN=local
-  export GOPATH=${MUSTER_GOPATH:-$WORK/go}
-  export GOCACHE=$GOPATH/cache
-  (cd "$here" && timeout 300 go mod download >"$WORK/go.log" 2>&1) || skip "kube-scheduler could not be fetched: $(tail -n 1 "$WORK/go.log")"
-  scheduler=$GOPATH/kube-scheduler
-  (cd "$here" && timeout 2000 go build -ldflags '-s -w' -o "$scheduler" k8s.io/kubernetes/cmd/kube-scheduler >"$WORK/go.log" 2>&1) || {
-    cat "$WORK/go.log"
-    pass_or_fail 1 "kube-scheduler compiles" "see above"
-    exit 1
-  }
+  . "$(dirname "$0")/../kubernetes/build.sh"
+  build_kubernetes
 fi
 
 start_muster --in-memory --racks-per-block 2 --nodes-per-rack 2 --node-resources cpu=8,memory=32Gi
@@ -30,7 +18,7 @@ clientConnection: {kubeconfig: $KUBECONFIG}
 leaderElection: {leaderElect: true}
 profiles: [{schedulerName: kube}]
 END
-"$scheduler" --config "$WORK/config.yaml" --authentication-kubeconfig "$KUBECONFIG" \
+"$KUBERNETES" kube-scheduler --config "$WORK/config.yaml" --authentication-kubeconfig "$KUBECONFIG" \
   --authorization-kubeconfig "$KUBECONFIG" --secure-port=0 >"$WORK/scheduler.log" 2>&1 &
 its_pid=$!
 
@@ -66,5 +54,4 @@ complaints=$(grep -E '^E' "$WORK/scheduler.log" | grep -v 'manifest file is empt
 pass_or_fail $? "it has nothing to complain about" "$complaints"
 kill "$its_pid"
 wait "$its_pid"
-[ -n "${MUSTER_GOPATH:-}" ] || chmod -R u+w "$WORK" # modules are read-only
 true
