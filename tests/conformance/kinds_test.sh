@@ -22,7 +22,7 @@ eventually "gets an account" "default" k get serviceaccount -n team
 expect "a config map" "configmap/c created" k create configmap c --from-literal=a=1
 expect "a secret" "secret/s created" k create secret generic s --from-literal=a=1
 expect "is counted" "Opaque   1" k get secret s
-expect "a quota" "resourcequota/q created" k create quota q --hard=pods=3
+expect "a quota" "resourcequota/q created" k create quota q --hard=pods=300
 expect "a role" "role.rbac.authorization.k8s.io/r created" k create role r --verb=get --resource=pods
 expect "a binding" "rolebinding.rbac.authorization.k8s.io/b created" k create rolebinding b --role=r --user=u
 expect "shows its role" "Role/r" k get rolebinding b

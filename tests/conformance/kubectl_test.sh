@@ -24,7 +24,7 @@ expect "generators work" "secret/token created" k create secret generic token --
 expect "so do quick ones" "configmap/quick created" k create configmap quick --from-literal=a=b
 expect "a service" "service/web created" k create service clusterip web --tcp=80
 expect "a service account" "serviceaccount/robot created" k create serviceaccount robot
-expect "a quota" "resourcequota/small created" k create quota small --hard=pods=10
+expect "a quota" "resourcequota/small created" k create quota small --hard=pods=1000
 expect "a priority class" "priorityclass.scheduling.k8s.io/high created" k create priorityclass high --value=1000
 expect "a namespace" "namespace/lab created" k create namespace lab
 expect "its service account comes by itself" "default" k get serviceaccounts -n lab

@@ -12,7 +12,7 @@
 #include "api/validation/resources.h"
 #include "api/values/quantity.h"
 
-// LimitRanges and ResourceQuotas: well-formed, though nothing here enforces them.
+// LimitRanges and ResourceQuotas: well-formed. The server enforces them when objects are written.
 namespace muster::api::rules {
 namespace {
 

@@ -13,9 +13,7 @@ struct Unhandled {
   std::string_view consequence;
 };
 constexpr Unhandled kUnhandled[] = {
-    {"", "LimitRange", "its limits are not enforced"},
     {"", "ReplicationController", "no pods are created for it"},
-    {"", "ResourceQuota", "its limits are not enforced"},
     {"", "Service", "no traffic is routed by it"},
     {"resource.k8s.io", "ResourceClaim", "no devices are allocated to it"},
     {"resource.k8s.io", "ResourceClaimTemplate", "no claims are made from it"},

@@ -13,6 +13,7 @@
 #include "server/core/request/errors.h"
 #include "server/core/request/selection.h"
 #include "server/core/strategies/document.h"
+#include "server/core/write/limit_range.h"
 #include "server/core/write/service_addresses.h"
 
 namespace muster::server {
@@ -204,6 +205,7 @@ Result<void> admit_create(Context& context, const api::Request& request, Json& d
   if (is_service(*request.kind))
     return assign_service_addresses(context, request, document, nullptr);
   if (is(*request.kind, api::kinds::node())) taint_new_node(document);
+  TRY(admit_by_limit_ranges(context, request, document));
   if (!is(*request.kind, api::kinds::pod())) return {};
   TRY(admit_pod_priority(context, request, document));
   add_default_tolerations(document);

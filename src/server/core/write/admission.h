@@ -4,7 +4,7 @@
 #include "base/result.h"
 #include "server/core/write/context.h"
 
-// Rules that look at other objects: namespaces, priority classes. Called in upstream's order, on
+// Rules that look at other objects: namespaces, priority classes, limit ranges. Called in upstream's order, on
 // documents that are decoded and defaulted but not yet validated.
 namespace muster::server {
 

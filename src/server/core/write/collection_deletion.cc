@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/selection.h"
 #include "server/core/write/deletion.h"
+#include "server/core/write/quota.h"
 
 namespace muster::server {
 namespace {
@@ -81,6 +83,8 @@ class CollectionDeletion final : public SlicedRequest {
 
   // Only the last slice answers, once it and therefore all before it are durable.
   void stage(Context& context, Decision slice, Reply reply) {
+    const auto charged = charge_quotas(context, request_, slice);
+    CHECK_THAT(charged.has_value(), "a quota refuses a deletion");
     if (reply && is_staged_) {
       context.staging.stage_in_order(request_, std::move(slice), std::move(reply));
     } else if (reply) {

@@ -13,6 +13,7 @@
 #include "server/core/write/admission.h"
 #include "server/core/write/field_ownership.h"
 #include "server/core/write/ownership.h"
+#include "server/core/write/quota.h"
 
 namespace muster::server {
 namespace {
@@ -105,6 +106,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
     if (auto causes = validate_create(kind, document, context.gates); !causes.empty())
       return fail(invalid(kind, request.name, std::move(causes)));
   TRY(admit_valid(context, request, document));
+  count_quota(context, request, document, nullptr);
   std::ranges::move(warnings_about(kind, document), std::back_inserter(answer.warnings));
 
   std::string key = store::make_key(kind, request.name_space, request.name);

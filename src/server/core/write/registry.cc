@@ -15,6 +15,7 @@
 #include "server/core/write/eviction.h"
 #include "server/core/write/group_binding.h"
 #include "server/core/write/namespace_cleaner.h"
+#include "server/core/write/quota.h"
 #include "server/core/write/sliced_request.h"
 #include "server/core/write/staging.h"
 #include "server/core/write/update.h"
@@ -70,7 +71,9 @@ Error thrown(const api::Request& request, const std::exception& exception) {
 // A request is decided completely or not at all, whatever goes wrong in the middle.
 Result<Decision> decide_safely(Context& context, api::Request& request) {
   try {
-    return decide_verb(context, request);
+    Result<Decision> decision = decide_verb(context, request);
+    if (decision) TRY(charge_quotas(context, request, *decision));
+    return decision;
   } catch (const std::exception& exception) {
     return fail(thrown(request, exception));
   }

@@ -22,6 +22,7 @@
 #include "server/core/write/deletion.h"
 #include "server/core/write/field_ownership.h"
 #include "server/core/write/ownership.h"
+#include "server/core/write/quota.h"
 #include "server/core/write/scale.h"
 
 namespace muster::server {
@@ -139,6 +140,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
         !causes.empty())
       return fail(invalid(kind, request.name, std::move(causes)));
   TRY(admit_valid(context, request, document));
+  count_quota(context, request, document, &old);
 
   Decision decision;
   decision.answer.warnings = std::move(warnings);

@@ -1,0 +1,92 @@
+#include "server/core/write/limit_range.h"
+
+#include "server/core/testing/core_fixture.h"
+
+namespace muster::server {
+namespace {
+
+class LimitRangeTest : public CoreTest {
+ protected:
+  void limit(std::string_view items) {
+    const auto made =
+        create(*api::find_kind("", "LimitRange"), "default",
+               fmt::format(R"({{"metadata":{{"name":"l"}},"spec":{{"limits":[{}]}}}})", items));
+    ASSERT_TRUE(made) << message(made);
+  }
+  Result<Answer> create_pod(std::string_view resources, std::string_view more_spec = "") {
+    return create(
+        pods(), "default",
+        fmt::format(
+            R"({{"metadata":{{"name":"p"}},"spec":{{"containers":[{{"name":"main","image":"i","resources":{}}}]{}}}}})",
+            resources, more_spec));
+  }
+};
+
+TEST_F(LimitRangeTest, ContainersThatSayNothingGetTheDefaults) {
+  limit(
+      R"({"type":"Container","default":{"cpu":"1","memory":"1Gi"},"defaultRequest":{"cpu":"500m"}})");
+  const auto made = create_pod(R"({"requests":{"memory":"64Mi"}})",
+                               R"(,"initContainers":[{"name":"first","image":"i"}])");
+  ASSERT_TRUE(made) << message(made);
+  EXPECT_NE(
+      at(made, "spec.containers")
+          .find(
+              R"("resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"500m","memory":"64Mi"}})"),
+      std::string::npos)
+      << at(made, "spec.containers");
+  EXPECT_EQ(
+      at(made, "metadata.annotations"),
+      R"({"kubernetes.io/limit-ranger":"LimitRanger plugin set: cpu request for container main; cpu, memory limit for container main; )"
+      R"(cpu, memory request for init container first; cpu, memory limit for init container first"})");
+}
+
+TEST_F(LimitRangeTest, TheMostIsTheDefaultIfNoneIsSaid) {
+  limit(R"({"type":"Container","max":{"cpu":"2"},"min":{"memory":"4Mi"}})");
+  const auto made = create_pod("{}");
+  ASSERT_TRUE(made) << message(made);
+  EXPECT_NE(
+      at(made, "spec.containers")
+          .find(R"("resources":{"limits":{"cpu":"2"},"requests":{"cpu":"2","memory":"4Mi"}})"),
+      std::string::npos)
+      << at(made, "spec.containers");
+}
+
+TEST_F(LimitRangeTest, WhatIsBeyondIsRefusedInUpstreamsWords) {
+  limit(
+      R"({"type":"Container","max":{"cpu":"2"},"min":{"cpu":"100m"},"maxLimitRequestRatio":{"cpu":"4"}},{"type":"Pod","max":{"memory":"1Gi"}})");
+  struct Case {
+    std::string resources;
+    std::string want;
+  };
+  for (const auto& [resources, want] : std::vector<Case>{
+           {R"({"requests":{"cpu":"1"},"limits":{"cpu":"3","memory":"1Gi"}})",
+            "maximum cpu usage per Container is 2, but limit is 3"},
+           {R"({"requests":{"cpu":"50m"},"limits":{"cpu":"60m","memory":"1Gi"}})",
+            "[minimum cpu usage per Container is 100m, but limit is 60m, minimum cpu usage per "
+            "Container is 100m, but request is 50m]"},
+           {R"({"requests":{"cpu":"100m"},"limits":{"cpu":"1","memory":"1Gi"}})",
+            "cpu max limit to request ratio per Container is 4, but provided ratio is 10.000000"},
+           {R"({"requests":{"cpu":"1"},"limits":{"cpu":"1"}})",
+            "maximum memory usage per Pod is 1Gi.  No limit is specified"},
+           {R"({"requests":{"cpu":"1"},"limits":{"cpu":"1","memory":"2Gi"}})",
+            "[maximum memory usage per Pod is 1Gi, but limit is 2Gi, maximum memory usage per Pod "
+            "is 1Gi, but request is 2Gi]"}}) {
+    const auto made = create_pod(resources);
+    EXPECT_EQ(reason(made), Reason::Forbidden);
+    EXPECT_EQ(message(made), R"(pods "p" is forbidden: )" + want);
+  }
+  EXPECT_TRUE(create_pod(R"({"requests":{"cpu":"1"},"limits":{"cpu":"2","memory":"1Gi"}})"));
+}
+
+TEST_F(LimitRangeTest, ClaimsAreLimitedToo) {
+  limit(R"({"type":"PersistentVolumeClaim","max":{"storage":"5Gi"}})");
+  const auto claim = create(
+      api::kinds::persistent_volume_claim(), "default",
+      R"({"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"6Gi"}}}})");
+  EXPECT_EQ(
+      message(claim),
+      R"(persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 6Gi)");
+}
+
+}  // namespace
+}  // namespace muster::server

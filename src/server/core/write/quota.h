@@ -1,0 +1,24 @@
+#pragma once
+
+#include "api/json.h"
+#include "api/object.h"
+#include "api/request.h"
+#include "base/result.h"
+#include "server/core/write/batch.h"
+#include "server/core/write/context.h"
+
+// ResourceQuotas. What a write uses is added to the status of the quotas of its namespace in the
+// same transaction, and what it frees is taken off: the status is always exact, and two requests
+// can never both use what is left.
+namespace muster::server {
+
+// Refuses a decision that uses more than some quota allows; else adds to its writes the quotas
+// whose status it changes. Costs one look-up where a namespace has none.
+Result<void> charge_quotas(Context& context, const api::Request& request, Decision& decision);
+
+// Writes into a quota that is created, or whose spec changes, what its namespace uses already.
+// `old` is null for a new one. Looks at every object of the kinds it limits.
+void count_quota(Context& context, const api::Request& request, api::Json& quota,
+                 const api::Json* old);
+
+}  // namespace muster::server
