@@ -28,10 +28,14 @@ struct Right {
   bool essential = true;
 };
 
-constexpr std::array<Right, 20> kRights{{
+constexpr std::array<Right, 24> kRights{{
     {"watch", "", "pods", "", "nothing is scheduled"},
     {"watch", "", "nodes", "", "nothing is scheduled"},
     {"watch", "", "namespaces", "", "nothing is scheduled"},
+    {"watch", "", "services", "", "nothing is scheduled"},
+    {"watch", "", "replicationcontrollers", "", "nothing is scheduled"},
+    {"watch", "apps", "replicasets", "", "nothing is scheduled"},
+    {"watch", "apps", "statefulsets", "", "nothing is scheduled"},
     {"watch", "", "persistentvolumes", "", "nothing is scheduled"},
     {"watch", "", "persistentvolumeclaims", "", "nothing is scheduled"},
     {"watch", "policy", "poddisruptionbudgets", "", "nothing is scheduled"},
