@@ -238,7 +238,7 @@ TEST_F(SpreadTest, PoliciesSayWhichNodesAreDomains) {
   EXPECT_EQ(why("a"), kSkewed);
 }
 
-// It may be ready again in a moment: its domain counts as before, and nothing is counted anew.
+// It may be ready again in a moment: its domain counts as before, and nobody counts again.
 TEST_F(SpreadTest, ANodeThatIsNotReadyGoesOnToCount) {
   node("a", {{"zone", "a"}});
   node("b", {{"zone", "b"}});

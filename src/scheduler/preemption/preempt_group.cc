@@ -331,7 +331,7 @@ PreemptionPlan preempt_for_group(ClusterModel& model, const Group& root, const P
   return GroupSearch(model, root, root.priority, args, now).run();
 }
 
-// Who leaves is whoever ends first; the search only has to name nodes that few have to leave.
+// Those who end first leave; the search only has to name nodes that few have to leave.
 Reservation reserve_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
                               Time now) {
   PreemptionArgs waiting = args;

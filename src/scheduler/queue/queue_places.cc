@@ -135,8 +135,8 @@ void SchedulingQueue::wake_entity(Entity& entity, Time now) {
 }
 
 // Trees whose attempts cost much share a part of the scheduler's time among them, however many they
-// are: each gets a turn that is as long as its last attempt times kCostlyShare. Whoever comes new,
-// or is cheap, is tried before them.
+// are: each gets a turn that is as long as its last attempt times kCostlyShare. Those that come
+// new, or are cheap, are tried before them.
 Time SchedulingQueue::next_costly_turn(std::uint64_t cost, Time now) {
   constexpr std::uint64_t kCheap = 2'000;  // steps, of about a microsecond each
   constexpr std::uint64_t kCostlyShare = 4;

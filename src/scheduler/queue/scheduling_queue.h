@@ -40,7 +40,7 @@ struct QueueOptions {
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
   Duration stranded_patience = std::chrono::seconds{3};
-  // Told of every entity that stands somewhere else now; may be empty. It only looks.
+  // Called for every entity that stands somewhere else now; may be empty. It only looks.
   std::function<void(const QueueEntity& entity)> moved = {};
 };
 
@@ -204,7 +204,7 @@ class SchedulingQueue {
   bool helps(const PluginSet& plugins, const api::Object& pod, const ClusterEvent& event) const;
   bool helped_in_flight(const Entity& entity, const Pod& pod, std::int32_t priority) const;
 
-  // queue_cycle.cc: pop, finish, bindings
+  // queue_cycle.cc, queue_finish.cc, queue_bindings.cc
   void move_expired(Time now);
   bool is_queued_wrong(const Entity& entity) const;
   PendingPod start_attempt(Pod& pod);
