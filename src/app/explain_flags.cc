@@ -13,9 +13,10 @@ namespace muster::app {
 namespace {
 
 void add_explain_flags(CLI::App& verb, ExplainFlags& flags) {
-  verb.add_option("KIND", flags.kind,
-                  "podgroup (pg), compositepodgroup (cpg) or pod (po); without it: everything that "
-                  "waits, a line each");
+  verb.add_option(
+      "KIND", flags.kind,
+      "podgroup (pg), compositepodgroup (cpg), pod (po), or job, jobset, leaderworkerset "
+      "(lws): all its groups; without it: everything that waits, a line each");
   verb.add_option("NAME", flags.name, "Its name; KIND/NAME is fine too");
   verb.add_option("-n,--namespace", flags.name_space,
                   "Its namespace (default: the context's; of everything that waits: all)");

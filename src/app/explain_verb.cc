@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "api/kinds/kind.h"
@@ -14,6 +15,7 @@
 #include "explain/explain.h"
 #include "explain/overview.h"
 #include "explain/render.h"
+#include "explain/roots.h"
 #include "scheduler/framework/profiles.h"
 
 namespace muster::app {
@@ -36,26 +38,52 @@ bool names(std::string_view word, const api::Kind& kind) {
 bool is_pod_group(std::string_view word) { return names(word, api::kinds::pod_group()); }
 bool is_composite(std::string_view word) { return names(word, api::kinds::composite_pod_group()); }
 
-Result<explain::Subject> subject_of(ExplainFlags flags, const std::string& name_space) {
+// What has its groups made by a controller.
+const api::Kind* owner_kind(std::string_view word) {
+  for (const auto& [group, kind] :
+       {std::pair("batch", "Job"), std::pair("jobset.x-k8s.io", "JobSet"),
+        std::pair("leaderworkerset.x-k8s.io", "LeaderWorkerSet")})
+    if (const api::Kind* found = api::find_kind(group, kind);
+        found != nullptr && names(word, *found))
+      return found;
+  return nullptr;
+}
+
+// What is to be explained: a group, a pod, or all that a controller made for an object.
+using Subject = std::variant<explain::Subject, explain::WorkloadOwner>;
+
+Result<Subject> subject_of(ExplainFlags flags, const std::string& name_space) {
   if (const std::size_t slash = flags.kind.find('/');
       slash != std::string::npos && flags.name.empty()) {
     flags.name = flags.kind.substr(slash + 1);
     flags.kind.resize(slash);
   }
   const char* const usage = "write `muster explain podgroup NAME`";
-  if (!is_pod_group(flags.kind) && !is_composite(flags.kind) &&
+  const api::Kind* const owner = owner_kind(flags.kind);
+  if (!is_pod_group(flags.kind) && !is_composite(flags.kind) && owner == nullptr &&
       !names(flags.kind, api::kinds::pod()))
     return fail(Reason::BadRequest,
                 "cannot explain a {}; there are explanations of podgroup (pg), compositepodgroup "
-                "(cpg) and pod (po)",
+                "(cpg), pod (po), job, jobset and leaderworkerset (lws)",
                 flags.kind);
   if (flags.name.empty())
     return fail(Reason::BadRequest, "which {} should be explained? {}", flags.kind, usage);
+  if (owner != nullptr)
+    return explain::WorkloadOwner{owner->group, owner->kind, name_space, flags.name};
   if (is_pod_group(flags.kind))
-    return scheduler::GroupKey{GroupKind::PodGroup, name_space, flags.name};
+    return explain::Subject(scheduler::GroupKey{GroupKind::PodGroup, name_space, flags.name});
   if (is_composite(flags.kind))
-    return scheduler::GroupKey{GroupKind::CompositePodGroup, name_space, flags.name};
-  return explain::PodKey{name_space, flags.name};
+    return explain::Subject(
+        scheduler::GroupKey{GroupKind::CompositePodGroup, name_space, flags.name});
+  return explain::Subject(explain::PodKey{name_space, flags.name});
+}
+
+// One explanation for each tree.
+Result<std::vector<explain::Subject>> subjects_of(const Subject& subject,
+                                                  const explain::Objects& objects) {
+  if (const auto* owner = std::get_if<explain::WorkloadOwner>(&subject))
+    return explain::root_groups(objects, *owner);
+  return std::vector{std::get<explain::Subject>(subject)};
 }
 
 // How the scheduler of the cluster decides.
@@ -121,14 +149,20 @@ Result<std::string> explain_from_cluster(const ExplainFlags& flags) {
   const std::string name_space = !flags.name_space.empty() ? flags.name_space
                                  : !of_context.empty()     ? of_context
                                                            : "default";
-  const explain::Subject subject = TRY(subject_of(flags, name_space));
-  const bool is_group = std::holds_alternative<scheduler::GroupKey>(subject);
+  const Subject subject = TRY(subject_of(flags, name_space));
+  const auto* single = std::get_if<explain::Subject>(&subject);
+  const bool is_group = single == nullptr || std::holds_alternative<scheduler::GroupKey>(*single);
   const explain::Objects objects = TRY(read_cluster(client, Reading::ForAttempts, is_group));
   const Deciding deciding = TRY(how_it_decides(flags, client));
-  const explain::Explanation explanation =
-      TRY(explain::explain(objects, subject, deciding.profiles, {.gates = deciding.gates}));
-  return flags.output == "json" ? explain::render_json(explanation)
-                                : explain::render_text(explanation);
+  std::string out;
+  for (const explain::Subject& each : TRY(subjects_of(subject, objects))) {
+    const explain::Explanation explanation =
+        TRY(explain::explain(objects, each, deciding.profiles, {.gates = deciding.gates}));
+    if (!out.empty() && flags.output == "text") out += "\n";
+    out += flags.output == "json" ? explain::render_json(explanation)
+                                  : explain::render_text(explanation);
+  }
+  return out;
 }
 
 Result<std::string> overview_of_cluster(const ExplainFlags& flags, std::size_t width) {

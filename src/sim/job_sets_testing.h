@@ -54,7 +54,10 @@ using Texts = std::vector<std::string>;
 // Two blocks of two racks of two nodes with eight CPUs each, and a JobSet "js".
 class JobSetWorld : public ::testing::Test {
  protected:
-  JobSetWorld() : world_(options()) { world_.run_until_idle(); }
+  explicit JobSetWorld(World::Options options = JobSetWorld::options())
+      : world_(std::move(options)) {
+    world_.run_until_idle();
+  }
 
   static World::Options options() {
     World::Options options;

@@ -1,17 +1,103 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/json.h"
+#include "api/kinds/kind.h"
+#include "api/validation/job_set_form.h"
+#include "base/result.h"
+#include "workload/builder.h"
 #include "workload/job.h"
 
-// JobSets (jobset.x-k8s.io) as workloads. `set` is a JobSet's document with metadata and spec.
 namespace muster::workload {
 
-// One Job per domain of a node label, said of the set or of one of its Job templates.
-inline constexpr std::string_view kExclusiveTopologyAnnotation =
-    "alpha.jobset.sigs.k8s.io/exclusive-topology";
-// That label; empty if they do not ask for it.
-std::string exclusive_topology(const api::Json& set, const api::Json& job_template);
+// A JobSet (jobset.x-k8s.io) as a workload: the templates of its groups, the groups of each attempt
+// to run it, and the group of each Job's pods.
+//
+//   JobSet        root     group of groups, if the set as a whole asks for anything
+//    └ part       workers  group of groups, if its Jobs are groups of their own
+//       └ Job i   one group of pods for each, from one template "workers-job"
+//
+// A level that says nothing and holds one group is left out; pods of a part whose Jobs are no
+// groups of their own share one. Every attempt has groups of its own, so that pods of the one
+// before, which are still ending, never count for the next.
+class JobSetMapping {
+ public:
+  // `set` is a JobSet's document with metadata and spec; it must outlive the mapping.
+  JobSetMapping(const api::Json& set, const JobOptions& options);
+  JobSetMapping(const JobSetMapping&) = delete;
+  JobSetMapping& operator=(const JobSetMapping&) = delete;
+
+  // Whether it asks for groups, and has pods to put into them.
+  bool grouped() const { return !templates_.empty(); }
+
+  // What it asks for; Invalid names each field that is wrong.
+  Result<api::Json> workload() const;
+  std::string workload_name() const;
+  // A word for its templates, but for minimums that follow the size of Jobs; also in annotation
+  // kShapeAnnotation of the Workload. Another one needs another Workload.
+  std::string shape() const;
+
+  struct Group {
+    const api::Kind* kind = nullptr;
+    std::string name;
+    std::string template_name;
+    std::string parent;     // the composite group it is part of; empty for one at the top
+    std::int64_t pods = 0;  // that will name it; 0 for a group of groups
+    bool composite = false;
+  };
+  // Those that the set's controller makes for an attempt, parents before children.
+  std::vector<Group> groups(std::int32_t attempt) const;
+  // The document of one of them. `workload` is what the API returned, with its uid.
+  Result<api::Json> group(const Group& group, const api::Json& workload) const;
+
+  // How the pods of a Job come into their group: by its name, or, where the Job's controller makes
+  // it, from a template and below a composite group. All empty: they have none.
+  struct Link {
+    std::string pod_group = {};
+    std::string template_name = {};
+    std::string parent = {};
+    friend bool operator==(const Link&, const Link&) = default;
+  };
+  Link link(std::size_t replicated_job, std::int32_t index, std::int32_t attempt) const;
+
+ private:
+  using Form = api::JobSetForm;
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  struct Template {
+    std::string name;
+    std::size_t parent = kNone;  // in templates_
+    std::size_t part = kNone;    // in form_.parts; none for the root
+    std::size_t job = kNone;     // in form_.jobs: there is one group for each of its Jobs
+    bool composite = false;
+  };
+
+  void add_templates();
+  void add_part(std::size_t part, std::size_t parent);
+  std::string unique_name(std::string wanted, bool shared);
+  std::string name_of(const Form::Part& part) const;
+  std::string group_name(const Template& from, std::int32_t index, std::int32_t attempt) const;
+  bool makes(const Template& from) const;
+
+  std::vector<Item> roots() const;
+  Item item(std::size_t at) const;
+  Config root_config() const;
+  Config part_config(const Form::Part& part) const;
+  Config job_config(const Form::Part& part, const Form::Job& job) const;
+
+  const api::Json& set_;
+  const JobOptions& options_;
+  const Form form_;
+  const bool delegated_;
+  std::vector<Template> templates_;  // parents before children
+};
+
+inline constexpr std::string_view kShapeAnnotation = "jobset.muster.dev/shape";
+
+// A patch for a Workload that gives its gangs the minimums of another one with the same templates.
+api::Json minimums_of(const api::Json& workload);
 
 }  // namespace muster::workload

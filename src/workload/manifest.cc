@@ -10,8 +10,10 @@
 #include "api/kinds/kind.h"
 #include "api/reading.h"
 #include "api/validation/job.h"
+#include "api/validation/kind_rules.h"
 #include "api/validation/workload.h"
 #include "api/yaml.h"
+#include "workload/job_set.h"
 #include "workload/lws_manifest.h"
 #include "workload/spelling.h"
 #include "workload/stamper.h"
@@ -76,22 +78,29 @@ class Compiler {
       return fail(Reason::Invalid, "{}: there is no such kind in {}", subject_,
                   api::find_string(document, "apiVersion"));
     out_.documents.push_back(document);
-    const bool is_job = kind->group == "batch" && kind->kind == "Job";
-    const bool is_workload = kind == &api::kinds::workload();
-    const bool is_lws = kind->kind == "LeaderWorkerSet";
-    if (!is_job && !is_workload && !is_lws) return {};
+    const Make make = maker_of(*kind);
+    if (make == nullptr) return {};
     Result<Json> ready = prepare(*kind, std::move(document));
     if (!ready) return fail(about(ready.error()));
-    const Result<void> made = is_lws   ? compile_lws(*ready, options_.jobs.gates, kNoUid, out_)
-                              : is_job ? compile_job(std::move(*ready))
-                                       : stamp(*ready);
-    if (!made) return fail(about(made.error()));
+    if (const Result<void> made = (this->*make)(std::move(*ready)); !made)
+      return fail(about(made.error()));
     return {};
   }
 
   CompiledManifest take() { return std::move(out_); }
 
  private:
+  using Make = Result<void> (Compiler::*)(Json document);
+  // Null for kinds that nothing is made for.
+  static Make maker_of(const api::Kind& kind) {
+    if (&kind == &api::kinds::workload()) return &Compiler::stamp;
+    if (kind.group == "batch" && kind.kind == "Job") return &Compiler::compile_job;
+    if (kind.group == "batch" && kind.kind == "CronJob") return &Compiler::compile_cron_job;
+    if (kind.group == "jobset.x-k8s.io") return &Compiler::compile_job_set;
+    if (kind.kind == "LeaderWorkerSet") return &Compiler::compile_leader_worker_set;
+    return nullptr;
+  }
+
   Error about(Error error) const {
     if (!error.message.starts_with(subject_)) error.message = subject_ + ": " + error.message;
     return error;
@@ -111,7 +120,12 @@ class Compiler {
     api::Decoded decoded = TRY(api::decode(*kind.message, std::move(parsed)));
     if (!decoded.unknown.empty())
       return fail(Reason::BadRequest, "{}", fmt::join(decoded.unknown, ", "));
+    const api::KindRules* rules = api::find_kind_rules(kind);
+    if (rules != nullptr && rules->predefault != nullptr)
+      rules->predefault(decoded.document.get_object());
     api::apply_defaults(*kind.message, decoded.document);
+    if (rules != nullptr && rules->set_defaults != nullptr)
+      rules->set_defaults(decoded.document.get_object());
     return std::move(decoded.document);
   }
 
@@ -146,6 +160,63 @@ class Compiler {
     return {};
   }
 
+  // What each of its Jobs will get.
+  Result<void> compile_cron_job(Json cron_job) {
+    api::default_cron_job(cron_job.as_object());
+    if (const api::FieldErrors errors = api::validate_cron_job(cron_job, options_.jobs.gates);
+        !errors.empty())
+      return fail(Reason::Invalid, "{}", errors.text());
+    const Json& metadata = api::part_of(cron_job, "metadata");
+    const Json& from = api::part_of(api::part_of(cron_job, "spec"), "jobTemplate");
+    const std::string name(api::find_string(metadata, "name"));
+    JsonObject meta = api::members(from, "metadata");
+    meta["name"] = run_of_cron_job(name);
+    meta["namespace"] = api::find_string(metadata, "namespace");
+    meta["uid"] = kNoUid;
+    meta["ownerReferences"] = api::JsonArray{owner_reference(
+        {.api_version = "batch/v1", .kind = "CronJob", .name = name, .uid = std::string(kNoUid)})};
+    note(fmt::format("each of its Jobs gets such objects; {} stands for <{}>-<time of the run>",
+                     run_of_cron_job(name), name));
+    return compile_job(
+        JsonObject{{"metadata", std::move(meta)}, {"spec", api::members(from, "spec")}});
+  }
+
+  Result<void> compile_leader_worker_set(Json set) {
+    return compile_lws(set, options_.jobs.gates, kNoUid, out_);
+  }
+
+  Result<void> compile_job_set(Json set) {
+    api::FieldErrors errors;
+    api::find_kind_rules(*api::find_kind("jobset.x-k8s.io", "JobSet"))
+        ->validate(set, nullptr, errors);
+    if (!errors.empty()) return fail(Reason::Invalid, "{}", errors.text());
+    const JobSetMapping mapping(set, options_.jobs);
+    if (!mapping.grouped()) {
+      note("not grouped: it does not say spec.scheduling");
+      return {};
+    }
+    Json workload = TRY(mapping.workload());
+    workload.as_object()["metadata"].as_object()["uid"] = kNoUid;
+    std::vector<Json> groups;
+    const Json& metadata = api::part_of(set, "metadata");
+    for (const JobSetMapping::Group& group : mapping.groups(0)) {
+      groups.push_back(typed(*group.kind, TRY(mapping.group(group, workload))));
+      if (!group.composite)
+        out_.links.push_back({.job = fmt::format("{}/{}", api::find_string(metadata, "namespace"),
+                                                 api::find_string(metadata, "name")),
+                              .pods = group.pods,
+                              .pod_group = group.name,
+                              .kind = "JobSet"});
+    }
+    workload.as_object()["metadata"].as_object().erase("uid");
+    out_.documents.push_back(typed(api::kinds::workload(), std::move(workload)));
+    for (Json& group : groups) out_.documents.push_back(std::move(group));
+    if (api::delegates_groups(set)) note("its Jobs' controller makes the groups of their pods");
+    if (api::find_string(metadata, "uid") == kNoUid)
+      note("names end in a hash of the uid, which a server gives: theirs will differ");
+    return {};
+  }
+
   std::string why_not(const JobGrouping& grouping, const Json& job) const {
     if (grouping.role == JobRole::Delegated)
       return fmt::format("its group is made from template \"{}\" of its owner's Workload",
@@ -158,7 +229,7 @@ class Compiler {
                                        : "not grouped: its owner is";
   }
 
-  Result<void> stamp(const Json& workload) {
+  Result<void> stamp(Json workload) {
     if (const api::FieldErrors errors = api::validate_workload(workload, options_.jobs.gates);
         !errors.empty())
       return fail(Reason::Invalid, "{}", errors.text());

@@ -35,9 +35,13 @@ struct CompiledManifest {
 };
 
 // Reads YAML or JSON, one or more documents, with the names of 1.37 or of the proposals before it.
-// Jobs become Workload and PodGroup, Workloads the groups of their templates; other kinds stay as
-// they are. Invalid names the document, the field and what is wrong, in the server's words.
+// Jobs, the Jobs of CronJobs, JobSets and LeaderWorkerSets become a Workload and its groups,
+// Workloads the groups of their templates; other kinds stay as they are. Invalid names the
+// document, the field and what is wrong, in the server's words.
 Result<CompiledManifest> compile_manifest(std::string_view text, const ManifestOptions& options);
+
+// The name under which the Jobs of a CronJob are compiled: real ones end in the time of their run.
+std::string run_of_cron_job(std::string_view cron_job);
 
 // As a file for kubectl: YAML documents, the links as comments; a List in JSON with member `links`;
 // or a drawing of who belongs to whom.

@@ -101,6 +101,8 @@ class Drawing {
       hang_below(fmt::format("{} pod{} of {} {}", link->pods, link->pods == 1 ? "" : "s",
                              link->kind, link->job),
                  at);
+    // What is made for the Jobs of a CronJob hangs below it.
+    if (kind == "CronJob") by_name_.emplace("Job " + run_of_cron_job(name), at);
   }
 
   std::size_t hang(std::string line, const std::string& parent) {
@@ -132,6 +134,8 @@ class Drawing {
 
 }  // namespace
 
+std::string run_of_cron_job(std::string_view cron_job) { return fmt::format("{}-0", cron_job); }
+
 std::string print_yaml(const CompiledManifest& manifest) {
   std::string out;
   for (const Json& document : manifest.documents) {
@@ -149,8 +153,9 @@ std::string print_json(const CompiledManifest& manifest) {
   for (const Json& document : manifest.documents) items.push_back(document);
   JsonArray links;
   for (const PodLink& link : manifest.links)
-    links.push_back(
-        JsonObject{{"job", link.job}, {"pods", link.pods}, {"podGroupName", link.pod_group}});
+    links.push_back(JsonObject{{link.kind == "JobSet" ? "jobSet" : "job", link.job},
+                               {"pods", link.pods},
+                               {"podGroupName", link.pod_group}});
   return api::to_text(JsonObject{{"apiVersion", "v1"},
                                  {"kind", "List"},
                                  {"items", std::move(items)},

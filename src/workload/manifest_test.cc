@@ -175,5 +175,80 @@ TEST(Manifest, SaysWhyAJobIsNotGrouped) {
                                      "gives: theirs will differ"});
 }
 
+TEST(Manifest, NamesWithDotsStayWhole) {
+  const CompiledManifest out = compiled(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j, annotations: {muster.dev/run-time: "
+      "5s}}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}");
+  ASSERT_EQ(out.documents.size(), 3U);
+  EXPECT_EQ(api::to_text(*api::find_path(out.documents.front(), "metadata.annotations")),
+            R"({"muster.dev/run-time":"5s"})");
+}
+
+TEST(Manifest, AJobSetBecomesItsTree) {
+  const CompiledManifest out = compiled(R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: js, namespace: ml, uid: u}
+spec:
+  scheduling:
+    schedulingPolicy: {gang: {}}
+    replicatedJobs:
+    - targetReplicatedJobs: [driver]
+    - targetReplicatedJobs: [workers]
+      job: {schedulingConstraints: {topology: [{key: rack}]}}
+  replicatedJobs:
+  - name: driver
+    template: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}
+  - name: workers
+    replicas: 2
+    template:
+      spec: {parallelism: 4, completions: 4, template: {spec: {containers: [{name: c, image: i}]}}}
+)");
+  const std::string name(
+      api::find_string(*api::find_path(out.documents.at(1), "metadata"), "name"));
+  EXPECT_EQ(print_tree(out),
+            fmt::format("JobSet js\n"
+                        "└─ Workload {0}\n"
+                        "   └─ CompositePodGroup {0}-root: gang of 2 groups\n"
+                        "      ├─ PodGroup {0}-driver: gang of 1\n"
+                        "      │  └─ 1 pod of JobSet ml/js\n"
+                        "      └─ CompositePodGroup {0}-workers: gang of 2 groups\n"
+                        "         ├─ PodGroup {0}-workers-0: gang of 4, within one rack\n"
+                        "         │  └─ 4 pods of JobSet ml/js\n"
+                        "         └─ PodGroup {0}-workers-1: gang of 4, within one rack\n"
+                        "            └─ 4 pods of JobSet ml/js\n",
+                        name));
+  EXPECT_EQ(refusal("{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: js}, "
+                    "spec: {scheduling: {replicatedJobs: [{targetReplicatedJobs: [b]}]}, "
+                    "replicatedJobs: [{name: a, template: {spec: {template: {spec: {containers: "
+                    "[{name: c, image: i}]}}}}}]}}"),
+            "JobSet \"js\": [spec.scheduling.replicatedJobs[0].targetReplicatedJobs[0]: Invalid "
+            "value: \"b\": invalid replicatedJob name 'b' does not appear in .spec.ReplicatedJobs, "
+            "spec.scheduling.replicatedJobs: Required value: replicatedJob 'a' is not targeted]");
+}
+
+TEST(Manifest, ACronJobShowsWhatEachOfItsJobsGets) {
+  const CompiledManifest out = compiled(R"(
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: ml}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate:
+    spec:
+      parallelism: 4
+      completions: 4
+      scheduling: {schedulingPolicy: {gang: {}}}
+      template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+)");
+  ASSERT_EQ(out.documents.size(), 3U);
+  const std::string tree = print_tree(out);
+  EXPECT_TRUE(tree.starts_with("CronJob nightly\n└─ Workload nightly-0-")) << tree;
+  EXPECT_NE(tree.find("gang of 4"), std::string::npos) << tree;
+  EXPECT_EQ(out.notes.front(),
+            "CronJob \"nightly\": each of its Jobs gets such objects; nightly-0 stands for "
+            "<nightly>-<time of the run>");
+}
+
 }  // namespace
 }  // namespace muster::workload

@@ -63,7 +63,8 @@ class Walk {
       if (!hint.empty() && !moves) continue;
       Json value = moves ? reshaped(name, last_step(to), std::move(member.value()))
                          : std::move(member.value());
-      TRY(put(out, path, to, std::move(value)));
+      // A name that stays is one step, whatever dots it has: annotations have them.
+      TRY(moves ? put(out, path, to, std::move(value)) : place(out, name, from, std::move(value)));
     }
     holder = std::move(out);
     for (auto& member : holder) TRY(value(member.value(), join(path, api::key_of(member))));
@@ -94,13 +95,19 @@ class Walk {
       at = &api::ensure_object(*at, rest.substr(0, dot));
       rest = rest.substr(dot + 1);
     }
-    Json& place = (*at)[rest];
+    return place(*at, rest, to, std::move(value));
+  }
+
+  // `shown` is how a message names the member.
+  static Result<void> place(JsonObject& holder, std::string_view name, const std::string& shown,
+                            Json value) {
+    Json& place = holder[name];
     if (place.is_object() && value.is_object()) {
       for (auto& member : value.get_object()) place.get_object()[member.key()] = member.value();
       return {};
     }
     if (!place.is_null() && place != value)
-      return fail(Reason::Invalid, "{} is said twice, under an old name and a new one", to);
+      return fail(Reason::Invalid, "{} is said twice, under an old name and a new one", shown);
     place = std::move(value);
     return {};
   }

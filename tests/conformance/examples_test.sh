@@ -6,6 +6,7 @@
 #   # Expect: 4 pods of podgroup train run [in one rack]      exactly so many
 #   # Expect: all pods run in one block
 #   # Expect: 4 pods of job train run [in one rack]           the same, of a Job
+#   # Expect: 4 pods run in one rack                          the same, of all
 #   # Expect: job train Complete                              a condition that is True
 #   # Expect: deployment web Available                     the same, of a Deployment
 #   # Expect: leaderworkerset llm Available              the same, of a LeaderWorkerSet
@@ -58,6 +59,7 @@ promise() { # one line after "# Expect: "
     [0-9]*" pods of podgroup "*" run in one "* | [0-9]*" pods of job "*" run in one "*)
       eventually "$1" "${words[0]} running in 1 ${words[8]}." says "${words[4]}" "${words[8]}" ;;
     [0-9]*" pods of podgroup "*" run" | [0-9]*" pods of job "*" run") eventually "$1" "${words[0]} running." says "${words[4]}" "" ;;
+    [0-9]*" pods run in one "*) eventually "$1" "${words[0]} running in 1 ${words[5]}." says "" "${words[5]}" ;;
     "pod "*) eventually "$1" "${words[2]}." phase "${words[1]}" ;;
     "deployment "* | "leaderworkerset "*) eventually "$1" "${words[2]}." true_conditions "${words[0]}" "${words[1]}" ;;
     "job "*) eventually "$1" "${words[2]}." true_conditions job "${words[1]}" ;;

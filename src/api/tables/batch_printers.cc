@@ -37,6 +37,7 @@ constexpr Column kJobSetColumns[] = {
     {.name = "Restarts", .description = "How often it was started again."},
     {.name = "Completed", .description = "Whether it has completed."},
     {.name = "Suspended", .description = "Whether it rests."},
+    {.name = "Ready", .description = "Jobs that are ready or have succeeded, of those wanted."},
     kAge,
 };
 constexpr Column kLeaderWorkerSetColumns[] = {
@@ -108,6 +109,16 @@ void print_cron_job(const Object& object, const Json& document, Cells& cells) {
   cells.text(selector_text(find(job, "selector")));
 }
 
+// "2/4" of the Jobs of a JobSet.
+std::string ready_jobs(const Json& spec, const Json& status) {
+  std::int64_t wanted = 0, ready = 0;
+  for (const Json& job : list(spec, "replicatedJobs"))
+    wanted += is_set(job, "replicas") ? integer(job, "replicas") : 1;
+  for (const Json& job : list(status, "replicatedJobsStatus"))
+    ready += integer(job, "ready") + integer(job, "succeeded");
+  return fmt::format("{}/{}", ready, wanted);
+}
+
 // These two are custom resources upstream: cells stay empty where there is nothing to read.
 void print_job_set(const Object& object, const Json& document, Cells& cells) {
   const Json& status = part(document, "status");
@@ -118,6 +129,7 @@ void print_job_set(const Object& object, const Json& document, Cells& cells) {
   cells.text(std::to_string(integer(status, "restarts")));
   cells.text(completed == nullptr ? std::string_view() : find_string(*completed, "status"));
   cells.text(suspend.is_null() ? "" : to_text(suspend));
+  cells.text(ready_jobs(part(document, "spec"), status));
   cells.age(object.meta().creation_time);
 }
 

@@ -7,10 +7,13 @@
 
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
+#include "api/validation/job_set_scheduling.h"
+#include "api/validation/job_set_update.h"
 #include "api/validation/kind_rules.h"
 #include "api/validation/object_meta.h"
 #include "api/validation/pod_template.h"
 #include "api/validation/schema_rules.h"
+#include "api/values/pattern.h"
 
 // JobSets, as their own webhooks judge them.
 namespace muster::api::rules {
@@ -20,6 +23,8 @@ const FieldPath kSpec("spec");
 constexpr std::int64_t kRestartJobReplicasMax = 1024;
 constexpr std::int64_t kPodsMax = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kRuleNameMax = 128;
+constexpr std::size_t kPatternsMax = 20;
+constexpr std::string_view kOwnManager = "jobset.sigs.k8s.io/jobset-controller";
 constexpr std::string_view kFailureReasons[] = {"BackoffLimitExceeded", "DeadlineExceeded",
                                                 "FailedIndexes", "MaxFailedIndexesExceeded",
                                                 "PodFailurePolicy"};
@@ -149,6 +154,29 @@ void validate_failure_reasons(const Json& rule, const FieldPath& path, FieldErro
   }
 }
 
+void validate_message_patterns(const Json& rule, const FieldPath& path, FieldErrors& errors) {
+  std::size_t at = 0;
+  for (const Json& pattern : elements(rule, "onJobFailureMessagePatterns")) {
+    const FieldPath here = path.index(at++);
+    if (at > kPatternsMax) return errors.too_many(path, at, kPatternsMax);
+    if (const Result<Pattern> parsed = Pattern::parse(text_of(pattern)); !parsed)
+      errors.invalid(here, text_of(pattern),
+                     fmt::format("invalid job failure message pattern in failure policy is not a "
+                                 "valid regular expression: {}",
+                                 parsed.error().message));
+  }
+}
+
+// Restarts of containers in place need an agent in each pod.
+void validate_restart_strategy(const Json& spec, FieldErrors& errors) {
+  const FieldPath policy = kSpec.child("failurePolicy");
+  const std::string_view manager = find_string(spec, "managedBy");
+  if (find_string(part_of(spec, "failurePolicy"), "restartStrategy") == "InPlaceRestart" &&
+      (manager.empty() || manager == kOwnManager))
+    errors.forbidden(policy.child("restartStrategy"),
+                     "InPlaceRestart is not supported by this controller");
+}
+
 void validate_failure_policy(const Json& spec, FieldErrors& errors) {
   const Json* policy = find_set(spec, "failurePolicy");
   if (policy == nullptr) return;
@@ -169,6 +197,7 @@ void validate_failure_policy(const Json& spec, FieldErrors& errors) {
     if (!names.insert(name).second) errors.duplicate(here.child("name"), name);
     validate_targets(rule, jobs, " in failure policy", here, errors);
     validate_failure_reasons(rule, here.child("onJobFailureReasons"), errors);
+    validate_message_patterns(rule, here.child("onJobFailureMessagePatterns"), errors);
     if (!find_string(rule, "action").starts_with("RestartJob") ||
         find_string(rule, "action").starts_with("RestartJobSet"))
       continue;
@@ -248,36 +277,6 @@ void validate_network(const Json& spec, FieldErrors& errors) {
                      subdomain, path, errors);
 }
 
-// What a suspended JobSet may still change of its pods.
-Json fixed_jobs(const Json& spec) {
-  Json out = part_of(spec, "replicatedJobs");
-  if (!out.is_array()) return out;
-  for (Json& job : out.get_array()) {
-    if (!job.is_object()) continue;
-    JsonObject& pod_template = ensure_object(
-        ensure_object(ensure_object(job.get_object(), "template"), "spec"), "template");
-    JsonObject& metadata = ensure_object(pod_template, "metadata");
-    metadata.erase("labels");
-    metadata.erase("annotations");
-    JsonObject& pod = ensure_object(pod_template, "spec");
-    for (const std::string_view member : {"nodeSelector", "tolerations", "schedulingGates"})
-      pod.erase(member);
-  }
-  return out;
-}
-
-void keep_jobs(const Json& now, const Json& old, FieldErrors& errors) {
-  const Json& spec = part_of(now, "spec");
-  const Json& before = part_of(old, "spec");
-  if (same_meaning(find(spec, "replicatedJobs"), find(before, "replicatedJobs"))) return;
-  if (find_true(before, "suspend") || find_true(spec, "suspend")) {
-    const Json after = fixed_jobs(spec);
-    const Json stood = fixed_jobs(before);
-    if (same_meaning(&after, &stood)) return;
-  }
-  errors.invalid(kSpec.child("replicatedJobs"), part_of(spec, "replicatedJobs"), kImmutableField);
-}
-
 }  // namespace
 
 void predefault_job_set(JsonObject& set) {
@@ -312,7 +311,10 @@ void default_job_set(JsonObject& set) {
 
 void validate_job_set(const Json& now, const Json* old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
-  if (old == nullptr) validate_network(spec, errors);
+  if (old == nullptr) {
+    validate_network(spec, errors);
+    validate_restart_strategy(spec, errors);
+  }
   validate_jobs(now, errors);
   validate_dependencies(spec, errors);
   validate_failure_policy(spec, errors);
@@ -331,14 +333,8 @@ void validate_job_set(const Json& now, const Json* old, FieldErrors& errors) {
       break;
     }
   not_negative(spec, {"ttlSecondsAfterFinished"}, kSpec, errors);
-  if (old == nullptr) return;
-  keep_jobs(now, *old, errors);
-  const Json& before = part_of(*old, "spec");
-  for (const std::string_view member :
-       {"network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies"})
-    if (!same_meaning(find(spec, member), find(before, member)))
-      errors.invalid(kSpec.child(member), "Value is immutable");
-  keep_members(spec, before, {"managedBy"}, kSpec, errors);
+  validate_job_set_scheduling(now, old, {}, errors);
+  if (old != nullptr) validate_job_set_update(now, *old, errors);
 }
 
 }  // namespace muster::api::rules

@@ -67,6 +67,7 @@ void read_spec(const Json& spec, JobView& view) {
   const Json& pods = part_of(part_of(spec, "template"), "spec");
   view.restarts_on_failure = find_string(pods, "restartPolicy") == "OnFailure";
   view.pods_name_group = find_set(pods, "schedulingGroup") != nullptr;
+  view.pod_group = find_string(part_of(pods, "schedulingGroup"), "podGroupName");
   view.priority_class = find_string(pods, "priorityClassName");
   view.says_scheduling = find_set(spec, "scheduling") != nullptr;
   const Json& scheduling = part_of(part_of(spec, "scheduling"), "schedulingPolicy");

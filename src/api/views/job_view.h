@@ -69,6 +69,7 @@ struct JobView : View {
   bool says_scheduling = false;              // spec.scheduling, even an empty one
   std::optional<std::int32_t> gang_minimum;  // schedulingPolicy.gang.minCount, if given
   bool pods_name_group = false;              // schedulingGroup of its pods: the user groups them
+  std::string pod_group;                     // that they name; empty: none
   std::string priority_class;                // of its pods
 
   struct Status {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/reading.h"
+#include "api/validation/job_set_form.h"
 #include "api/values/names.h"
 #include "base/sha1.h"
 #include "client/client.h"
@@ -106,7 +107,7 @@ JobMaker::Pairs JobMaker::marks(std::size_t entry, std::int32_t index) const {
 void JobMaker::place_exclusively(std::size_t entry, const std::string& job, bool grouped,
                                  JsonObject& pod_template) const {
   const Json& job_template = template_of(entry);
-  const std::string key = workload::exclusive_topology(document_, job_template);
+  const std::string key = std::string(api::exclusive_topology(document_, job_template));
   if (key.empty()) return;
   JsonObject& pod = api::ensure_object(pod_template, "spec");
   const auto says = [&](const Json& holder) {

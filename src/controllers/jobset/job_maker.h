@@ -9,21 +9,15 @@
 #include "api/object.h"
 #include "api/request.h"
 #include "api/views/job_set_view.h"
+#include "workload/job_set.h"
 
 namespace muster::controllers {
-
-// How the pods of a Job learn their group.
-struct GroupLink {
-  std::string pod_group = {};  // made by the JobSet's controller; the pods name it
-  // Made by the Job's controller: from this template, below this composite group.
-  std::string template_name = {};
-  std::string parent = {};
-  friend bool operator==(const GroupLink&, const GroupLink&) = default;
-};
 
 // Makes the documents of a JobSet's Jobs, and what changes in them when they are resumed.
 class JobMaker {
  public:
+  using GroupLink = workload::JobSetMapping::Link;
+
   explicit JobMaker(const api::Object& set);
 
   api::Json make(std::size_t entry, std::int32_t index, const GroupLink& link) const;

@@ -25,7 +25,7 @@ api::Request delete_with_parts(const api::Object& object) {
 }  // namespace
 
 void JobSetController::carry_out(const std::string& key, const api::ObjectPtr& set,
-                                 const SetPlan& plan, Time now) {
+                                 const Mapped& mapped, const SetPlan& plan, Time now) {
   if (plan.again) work().add_at(*plan.again, key);
   if (plan.expired) return write_call(key, delete_with_parts(*set));
   for (const ChildJob* job : plan.remove) remove_job(key, set, *job);
@@ -38,24 +38,27 @@ void JobSetController::carry_out(const std::string& key, const api::ObjectPtr& s
                                               {"completions", *wanted.completions}}));
   }
   if (plan.make_service) create_service(key, set);
-  create_jobs(key, set, plan);
+  create_jobs(key, set, mapped, plan);
   if (plan.status.changed()) write_status(key, set, plan.status, now);
 }
 
 void JobSetController::create_jobs(const std::string& key, const api::ObjectPtr& set,
-                                   const SetPlan& plan) {
+                                   const Mapped& mapped, const SetPlan& plan) {
   if (plan.create.empty() && plan.resume.empty()) return;
   const JobMaker maker(*set);
+  const std::int32_t attempt = set->view<api::JobSetView>().status.restarts;
   for (const ChildJob* job : plan.resume)
     write_call(key, maker.resume_request(*job->object, job->entry, job->index));
   for (const SetPlan::NewJob& job : plan.create)
-    write_call(key,
-               client::create_request(*api::find_kind("batch", "Job"), set->meta().name_space,
-                                      maker.make(job.entry, job.index, {})),
-               [this, set](const client::Outcome& outcome, Time now) {
-                 if (outcome || is_name_space_ending(outcome.error())) return;
-                 say(*set, {"Warning", "JobCreationFailed", outcome.error().message}, now);
-               });
+    write_call(
+        key,
+        client::create_request(
+            *api::find_kind("batch", "Job"), set->meta().name_space,
+            maker.make(job.entry, job.index, mapped.mapping.link(job.entry, job.index, attempt))),
+        [this, set](const client::Outcome& outcome, Time now) {
+          if (outcome || is_name_space_ending(outcome.error())) return;
+          say(*set, {"Warning", "JobCreationFailed", outcome.error().message}, now);
+        });
 }
 
 void JobSetController::create_service(const std::string& key, const api::ObjectPtr& set) {

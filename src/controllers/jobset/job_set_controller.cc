@@ -40,18 +40,25 @@ const api::Kind& job_set_kind() {
 }
 
 JobSetController::JobSetController(workload::JobOptions options, client::ComponentContext context)
-    : WritingController("jobset", std::move(context),
-                        {{.kind = &job_set_kind(),
-                          .mirror = &sets_,
-                          .keys_of = [this](const Change& change) { return on_set(change); }},
-                         {.kind = &job_kind(),
-                          .mirror = &jobs_,
-                          .keys_of = [this](const Change& change) { return on_part(change); }},
-                         {.kind = &service_kind(),
-                          .mirror = &services_,
-                          .keys_of = [this](const Change& change) { return on_part(change); }}}),
+    : WritingController("jobset", std::move(context), watches(*this)),
       options_(std::move(options)),
-      jobs_({.owners = true}) {}
+      jobs_({.owners = true}),
+      pod_groups_({.owners = true}),
+      composites_({.owners = true}) {}
+
+std::vector<JobSetController::Watch> JobSetController::watches(JobSetController& self) {
+  const auto on_part = [&self](const Change& change) { return self.on_part(change); };
+  return {{.kind = &job_set_kind(),
+           .mirror = &self.sets_,
+           .keys_of = [&self](const Change& change) { return self.on_set(change); }},
+          {.kind = &job_kind(), .mirror = &self.jobs_, .keys_of = on_part},
+          {.kind = &service_kind(), .mirror = &self.services_, .keys_of = on_part},
+          {.kind = &api::kinds::workload(), .mirror = &self.workloads_, .keys_of = on_part},
+          {.kind = &api::kinds::pod_group(), .mirror = &self.pod_groups_, .keys_of = on_part},
+          {.kind = &api::kinds::composite_pod_group(),
+           .mirror = &self.composites_,
+           .keys_of = on_part}};
+}
 
 JobSetController::Keys JobSetController::on_set(const Change& change) {
   std::string key = api::key_text(change.newest().meta());
@@ -69,7 +76,8 @@ JobSetController::Keys JobSetController::on_part(const Change& change) {
       change.before->meta().generation == change.after->meta().generation &&
       change.before->meta().deletion_time == change.after->meta().deletion_time;
   if (!only_status) return {std::move(key)};
-  work().add_at(change.at + kBatchPeriod, key);
+  // What the scheduler says in the status of groups does not concern the set.
+  if (&change.newest().kind() == &job_kind()) work().add_at(change.at + kBatchPeriod, key);
   return {};
 }
 
@@ -84,25 +92,32 @@ void JobSetController::reconcile(const std::string& key, Time now) {
   begin_look(key);
   const auto [name_space, name] = client::split_key(key);
   const api::ObjectPtr set = sets_.find(name_space, name);
-  if (set == nullptr || set->meta().deletion_time || !is_ours(set->view<api::JobSetView>()))
+  if (set == nullptr || set->meta().deletion_time || !is_ours(set->view<api::JobSetView>())) {
+    refusals_.erase(key);
     return forget_writes(key);
+  }
   if (waits(key, now)) return;
   look_at(key, set, now);
 }
 
 void JobSetController::look_at(const std::string& key, const api::ObjectPtr& set, Time now) {
   const auto& view = set->view<api::JobSetView>();
+  const auto mapped = std::make_shared<const Mapped>(*set, options_);
   SetState state{.set = view,
                  .name = set->meta().name,
                  .jobs = sort_jobs(view, jobs_of(*set)),
                  .now = now,
                  .has_service = services_.find(set->meta().name_space, view.subdomain) != nullptr};
-  if (view.says_scheduling) {
-    state.groups_are_ready = false;
-    state.blocked = {"SchedulingBlocked", "True", "SchedulingNotSupported",
-                     "spec.scheduling of JobSets is not carried out yet", 0};
+  if (!view.is_finished()) {
+    replace_outdated(view, mapped->mapping, state.jobs);
+    GroupsStep step = groups_step(*set, mapped->mapping, state.jobs);
+    take_step(key, set, mapped, step);
+    state.groups_are_ready = step.ready;
+    state.blocked = step.blocked;
+    if (const auto refusal = refusals_.find(key); refusal != refusals_.end() && !step.blocked)
+      state.blocked = refusal->second;
   }
-  carry_out(key, set, plan_set(state), now);
+  carry_out(key, set, *mapped, plan_set(state), now);
 }
 
 }  // namespace muster::controllers

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "controllers/common/writing_controller.h"
 #include "controllers/jobset/job_maker.h"
+#include "controllers/jobset/set_groups.h"
 #include "controllers/jobset/set_plan.h"
 #include "workload/job.h"
+#include "workload/job_set.h"
 
 namespace muster::controllers {
 
@@ -18,23 +21,47 @@ namespace muster::controllers {
 //               ▲                                                     │
 //               └──────────── seen again (OwnWrites) ◀────────────────┘
 //
-// Every look starts from what is stored. What a Job's end means is stored first (status.restarts,
-// the condition of the end), and acted upon afterwards.
+// The Workload and the groups of a set that asks for them come before its Jobs, and go after them
+// (set_groups.h). Every look starts from what is stored. What a Job's end means is stored first
+// (status.restarts, the condition of the end), and acted upon afterwards.
 class JobSetController final : public WritingController {
  public:
   JobSetController(workload::JobOptions options, client::ComponentContext context);
 
  private:
+  // A set as a workload, with the document that the mapping refers to.
+  struct Mapped {
+    Mapped(const api::Object& set, const workload::JobOptions& options)
+        : document(set.document()), mapping(document, options) {}
+    const api::Json document;
+    const workload::JobSetMapping mapping;
+  };
+
+  static std::vector<Watch> watches(JobSetController& self);
   Keys on_set(const Change& change);
-  // Of what a set controls: Jobs, its Service.
+  // Of what a set controls: Jobs, groups, its Workload and its Service.
   Keys on_part(const Change& change);
 
   void reconcile(const std::string& key, Time now) override;
   void look_at(const std::string& key, const api::ObjectPtr& set, Time now);
   std::vector<api::ObjectPtr> jobs_of(const api::Object& set) const;
+  // Resting Jobs whose pods would join other groups than they should now are made again.
+  static void replace_outdated(const api::JobSetView& set, const workload::JobSetMapping& mapping,
+                               ChildJobs& jobs);
 
-  void carry_out(const std::string& key, const api::ObjectPtr& set, const SetPlan& plan, Time now);
-  void create_jobs(const std::string& key, const api::ObjectPtr& set, const SetPlan& plan);
+  GroupsStep groups_step(const api::Object& set, const workload::JobSetMapping& mapping,
+                         const ChildJobs& jobs) const;
+  void take_step(const std::string& key, const api::ObjectPtr& set,
+                 const std::shared_ptr<const Mapped>& mapped, GroupsStep& step);
+  void create_group(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
+                    const workload::JobSetMapping::Group& group, GroupsStep& step);
+  void on_object_created(const std::string& key, const api::Object& set, std::string_view kind,
+                         const client::Outcome& outcome, Time now);
+
+  void carry_out(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
+                 const SetPlan& plan, Time now);
+  void create_jobs(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
+                   const SetPlan& plan);
   void create_service(const std::string& key, const api::ObjectPtr& set);
   void remove_job(const std::string& key, const api::ObjectPtr& set, const ChildJob& job);
   void write_status(const std::string& key, const api::ObjectPtr& set, const SetStatus& status,
@@ -45,6 +72,11 @@ class JobSetController final : public WritingController {
   client::Mirror sets_;
   client::Mirror jobs_;  // by owner
   client::Mirror services_;
+  client::Mirror workloads_;
+  client::Mirror pod_groups_;  // these two by owner
+  client::Mirror composites_;
+  // By key: why the server does not take a Workload or a group of the set.
+  std::map<std::string, api::Condition, std::less<>> refusals_;
 };
 
 const api::Kind& job_set_kind();

@@ -1,0 +1,44 @@
+#include "explain/roots.h"
+
+#include <gtest/gtest.h>
+
+#include "explain/explain_testing.h"
+
+namespace muster::explain {
+namespace {
+
+api::ObjectPtr workload(std::string_view name, std::string_view kind, std::string_view owner) {
+  const auto document = api::parse_json(fmt::format(
+      R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{{"controllerRef":{{"apiGroup":"jobset.x-k8s.io","kind":"{}","name":"{}"}}}}}})",
+      name, kind, owner));
+  return api::Object::make(api::kinds::workload(), document->value);
+}
+
+std::string found(const Objects& objects, std::string_view name) {
+  const auto roots =
+      root_groups(objects, {"jobset.x-k8s.io", "JobSet", "default", std::string(name)});
+  if (!roots) return roots.error().message;
+  std::string out;
+  for (const Subject& root : *roots) out += std::get<GroupKey>(root).name + " ";
+  return out;
+}
+
+TEST(Roots, AreTheTopmostGroupsOfTheWorkload) {
+  Objects objects;
+  objects.workloads = {workload("w", "JobSet", "js"), workload("x", "JobSet", "other"),
+                       workload("y", "Job", "js")};
+  EXPECT_EQ(found(objects, "js"), "JobSet js has a Workload (w) and no groups yet");
+  for (const GroupSample& group :
+       {GroupSample{.name = "root", .minimum = 2, .workload = "w", .composite = true},
+        GroupSample{.name = "leaf", .parent = "root", .workload = "w"},
+        GroupSample{.name = "another", .workload = "x"},
+        GroupSample{.name = "flat", .workload = "w"},
+        GroupSample{.name = "of-a-job", .workload = "y"}})
+    objects.groups.push_back(group.make());
+  EXPECT_EQ(found(objects, "js"), "flat root ");
+  EXPECT_EQ(found(objects, "other"), "another ");
+  EXPECT_TRUE(found(objects, "nobody").starts_with("JobSet nobody in namespace default has no"));
+}
+
+}  // namespace
+}  // namespace muster::explain
