@@ -109,7 +109,8 @@ eventually "the group beside it is scheduled" "PodGroup default/healthy is sched
 
 # Refusals name the remedy.
 expect "a name mistyped" "did you mean train?" explain pg tarin
-expect "another kind" "there are explanations of podgroup (pg), compositepodgroup (cpg) and pod (po)" explain job x
+expect "another kind" "there are explanations of podgroup (pg), compositepodgroup (cpg), pod (po), job, jobset" explain node x
+expect "a Job without a Workload" "Job x in namespace default has no Workload" explain job x
 expect "another namespace" "did you mean train -n default?" explain pg train -n kube-system
 expect "no kubeconfig" "name one with --kubeconfig FILE" env KUBECONFIG= "$MUSTER" explain pg train
 expect "a wrong context" "there is muster" explain pg train --context production
