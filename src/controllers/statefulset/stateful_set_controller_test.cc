@@ -179,8 +179,8 @@ TEST_F(StatefulSetControllerTest, AFailureToCreateIsSaidAndTriedAgain) {
   EXPECT_EQ(events_.at(0), "FailedCreate create Pod web-0 in StatefulSet web failed error: no");
 }
 
-// A look at a large set costs what has changed: nothing is said of pods that stayed as they are.
-TEST_F(StatefulSetControllerTest, AChangeOfOnePodOfAThousandReadsOnePod) {
+// Nothing is asked about pods that are as they should be.
+TEST_F(StatefulSetControllerTest, ALargeSetWithOneThingToDoMakesOneChange) {
   const std::string spec = R"("replicas":1000,"podManagementPolicy":"Parallel")";
   for (int i = 0; i < 1000; ++i)
     show(object(api::kinds::pod(), pod_json({.ordinal = i, .revision = "web-a"})), Type::Added);
