@@ -1,20 +1,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <cstddef>
 #include <cstdlib>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "api/json.h"
 #include "sim/world.h"
-#if defined(__SANITIZE_ADDRESS__)
-// Of the sanitizer's run time; not every compiler ships its header.
-extern "C" std::size_t __sanitizer_get_current_allocated_bytes();  // NOLINT
-#endif
 
-// Jobs that came, ran and went leave nothing behind: no object, no memory.
+// What Jobs cost while they run, when they have finished, and when they are gone.
 namespace muster::sim {
 namespace {
 
@@ -22,15 +20,6 @@ using std::chrono::hours;
 using std::chrono::minutes;
 
 const api::Kind& job_kind() { return *api::find_kind("batch", "Job"); }
-
-std::size_t bytes_in_use() {
-#if defined(__SANITIZE_ADDRESS__)
-  return __sanitizer_get_current_allocated_bytes();
-#else
-  const struct mallinfo2 now = mallinfo2();
-  return now.uordblks + now.hblkhd;
-#endif
-}
 
 class JobLeftovers : public ::testing::Test {
  protected:
@@ -41,8 +30,6 @@ class JobLeftovers : public ::testing::Test {
               {.racks_per_block = 4,
                .nodes_per_rack = 8,
                .resources = parse_resources("cpu=32,memory=64Gi").value()});
-          // What watches resume from is bounded; a small bound is reached by few Jobs.
-          options.window = {.changes_max = 500};
           return options;
         }()) {
     world_.run_until_idle();
@@ -64,7 +51,7 @@ class JobLeftovers : public ::testing::Test {
     }
     world_.advance(minutes{10});
   }
-  // They are deleted afterwards, and events expire.
+  // They are deleted afterwards. So are events: the thread that lets them expire is not here.
   void come_and_go(int jobs) {
     run_jobs(jobs);
     for (int i = 0; i < jobs; ++i) {
@@ -75,6 +62,10 @@ class JobLeftovers : public ::testing::Test {
       request.remove.propagation_policy = "Background";
       ASSERT_TRUE(world_.ask(std::move(request)));
     }
+    world_.advance(minutes{10});
+    for (const api::ObjectPtr& event :
+         world_.store().list(api::kinds::event().store_prefix + "/").objects)
+      ASSERT_TRUE(world_.ask(client::delete_request(*event, std::nullopt)));
     world_.advance(hours{2});
   }
 
@@ -107,20 +98,32 @@ TEST_F(JobLeftovers, FinishedJobsCostNothing) {
   EXPECT_EQ(looks(), before);
 }
 
-// Each cycle is one count; in the long form of this test whatever is bounded has long been full.
-TEST_F(JobLeftovers, NothingIsLeftOfJobsThatAreGone) {
-  const bool is_long = std::getenv("MUSTER_TEST_LONG") != nullptr;
-  const int jobs = is_long ? 10'000 : 60;
+// Every write is durable, so this is what a Job costs wherever it runs. Who adds one has a reason.
+TEST_F(JobLeftovers, AGangOfFourTakesFewWrites) {
+  std::map<std::string, int> writes;
+  world_.set_fault([&](const api::Request& request) -> std::optional<Error> {
+    constexpr std::string_view kVerbs[] = {"get",    "list",  "watch",  "create",
+                                           "update", "patch", "delete", "deletecollection"};
+    ++writes[fmt::format("{} {}{}{}", kVerbs[static_cast<std::size_t>(request.verb)],
+                         request.kind->kind, request.subresource.empty() ? "" : "/",
+                         request.subresource)];
+    return std::nullopt;
+  });
+  run_jobs(1);
+  std::string text;
+  for (const auto& [what, count] : writes) text += fmt::format("{} {}\n", count, what);
+  EXPECT_EQ(
+      text,
+      "12 create Event\n1 create GroupBinding\n1 create Job\n4 create Pod\n1 create PodGroup\n"
+      "1 create Workload\n4 patch Job/status\n4 patch Pod\n8 patch Pod/status\n"
+      "1 patch PodGroup/status\n");
+}
+
+TEST_F(JobLeftovers, NoObjectIsLeftOfJobsThatAreGone) {
+  const int jobs = std::getenv("MUSTER_TEST_LONG") != nullptr ? 10'000 : 25;
   const std::set<std::string> before = names();
   come_and_go(jobs);
   EXPECT_EQ(names(), before);
-  come_and_go(jobs);
-  const std::size_t used = bytes_in_use();
-  come_and_go(jobs);
-  EXPECT_EQ(names(), before);
-  // Event recorders remember a bounded number of events and objects.
-  const std::size_t per_job = is_long ? 64 : 8192;
-  EXPECT_LT(bytes_in_use(), used + static_cast<std::size_t>(jobs) * per_job);
 }
 
 }  // namespace
