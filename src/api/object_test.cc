@@ -146,7 +146,7 @@ TEST(Kinds, NameThemselves) {
   EXPECT_EQ(kinds::lease().qualified_kind(), "Lease.coordination.k8s.io");
   EXPECT_EQ(kinds::event().list_kind(), "EventList");
   EXPECT_EQ(kinds::pod().subresource("eviction")->body_group, "policy");
-  EXPECT_EQ(kinds::pod().subresource("log"), nullptr);
+  EXPECT_EQ(kinds::pod().subresource("logs"), nullptr);
   EXPECT_EQ(kinds::node().store_prefix, "nodes");
 }
 
