@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <optional>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -13,6 +16,7 @@
 #include "app/scheduler_flags.h"
 #include "client/https/https_client.h"
 #include "explain/explain.h"
+#include "explain/indented_json.h"
 #include "explain/overview.h"
 #include "explain/render.h"
 #include "explain/roots.h"
@@ -137,6 +141,52 @@ Result<Deciding> how_it_decides(const ExplainFlags& flags, client::HttpsClient& 
   return deciding;
 }
 
+constexpr int kTriesMax = 10;
+
+// Asks the server for the explanation; nullopt if it does not serve any.
+Result<std::optional<api::Json>> ask_server(client::HttpsClient& client,
+                                            const explain::Subject& subject) {
+  api::Request request;
+  request.verb = api::Verb::Create;
+  request.subresource = "explanation";
+  request.body = api::JsonObject{};
+  if (const auto* group = std::get_if<scheduler::GroupKey>(&subject)) {
+    request.kind = group->kind == GroupKind::PodGroup ? &api::kinds::pod_group()
+                                                      : &api::kinds::composite_pod_group();
+    request.name_space = group->name_space;
+    request.name = group->name;
+  } else {
+    const auto& pod = std::get<explain::PodKey>(subject);
+    request.kind = &api::kinds::pod();
+    request.name_space = pod.name_space;
+    request.name = pod.name;
+  }
+  request.version = request.kind->stored_version;
+  Result<api::Answer> answer = client.call(request);
+  // Each user has a turn a second.
+  for (int tries = 1; tries < kTriesMax && !answer; ++tries) {
+    if (answer.error().reason != Reason::TooManyRequests) break;
+    std::this_thread::sleep_for(std::chrono::seconds{1});
+    answer = client.call(request);
+  }
+  if (answer) {
+    auto* document = std::get_if<api::DocumentAnswer>(&answer->what);
+    const api::Json* status =
+        document == nullptr ? nullptr : api::find(document->document, "status");
+    if (status == nullptr) return std::nullopt;
+    return *status;
+  }
+  // Whoever serves no such endpoint says so in one of these ways; what is not found by its name is
+  // named in the message of one who does.
+  const Error& error = answer.error();
+  const bool is_unserved = error.reason == Reason::MethodNotAllowed ||
+                           error.reason == Reason::Forbidden ||
+                           (error.reason == Reason::NotFound &&
+                            error.message.find("requested resource") != std::string::npos);
+  if (is_unserved) return std::nullopt;
+  return fail(error);
+}
+
 }  // namespace
 
 Result<std::string> explain_from_cluster(const ExplainFlags& flags) {
@@ -151,6 +201,14 @@ Result<std::string> explain_from_cluster(const ExplainFlags& flags) {
                                                            : "default";
   const Subject subject = TRY(subject_of(flags, name_space));
   const auto* single = std::get_if<explain::Subject>(&subject);
+  // Flags say how a foreign scheduler decides; only then is the cluster read and planned here.
+  if (single != nullptr && flags.scheduler_config.empty() && flags.feature_gates.empty())
+    if (std::optional<api::Json> answered = TRY(ask_server(client, *single))) {
+      api::JsonObject& status = answered->as_object();
+      const std::string text(api::find_string(*answered, "text"));
+      status.erase("text");
+      return flags.output == "json" ? explain::indented_json(*answered) : text;
+    }
   const bool is_group = single == nullptr || std::holds_alternative<scheduler::GroupKey>(*single);
   const explain::Objects objects = TRY(read_cluster(client, Reading::ForAttempts, is_group));
   const Deciding deciding = TRY(how_it_decides(flags, client));

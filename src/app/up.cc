@@ -20,6 +20,7 @@
 #include "app/credentials.h"
 #include "app/data_dir.h"
 #include "app/descriptors.h"
+#include "app/explain_service.h"
 #include "app/key_check.h"
 #include "app/process_metrics.h"
 #include "app/registry_thread.h"
@@ -174,6 +175,28 @@ RunningComponents start_components(const UpOptions& options, const std::string& 
   return out;
 }
 
+// Whoever may list the pods of a namespace may read names there.
+ExplainService::MayRead who_may_list_pods(const server::Access& access) {
+  return [&access](const api::User& user, std::string_view name_space) {
+    return access.authorizer()
+        .authorize(user, {.is_resource = true,
+                          .verb = "list",
+                          .version = "v1",
+                          .resource = "pods",
+                          .name_space = std::string(name_space)})
+        .has_value();
+  };
+}
+
+server::Server::Post to_registry_or(ExplainService& explanations, server::Server::Post registry) {
+  return
+      [&explanations, registry = std::move(registry)](api::Request& request, server::Reply& reply) {
+        if (!ExplainService::handles(request)) return registry(request, reply);
+        explanations.post(request, reply);
+        return true;
+      };
+}
+
 }  // namespace
 
 Result<void> run_up(const UpOptions& options) {
@@ -217,7 +240,10 @@ Result<void> run_up(const UpOptions& options) {
                              clock.now());
 
   RegistryThread registry_thread(registry, *store, clock);
-  const server::Server server(reader, registry_thread.post());
+  ExplainService explanations(
+      *store, clock, {.profiles = options.scheduler.config.profiles, .gates = options.gates},
+      who_may_list_pods(access));
+  const server::Server server(reader, to_registry_or(explanations, registry_thread.post()));
   const std::unique_ptr<server::Listener> listener = TRY(server::Listener::start(
       {.address = options.listen_address,
        .port = options.listen_port,

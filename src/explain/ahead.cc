@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/views/pod_view.h"
-#include "explain/words.h"
 #include "scheduler/cycle/attempt.h"
 
 namespace muster::explain {
@@ -18,7 +17,7 @@ using scheduler::PodRole;
 
 bool comes_first(const Waiting& a, const Waiting& b) {
   if (a.priority != b.priority) return a.priority > b.priority;
-  return std::tie(a.since, a.name) < std::tie(b.since, b.name);
+  return std::tie(a.since, a.key) < std::tie(b.since, b.key);
 }
 
 Time oldest_pod(const ClusterModel& model, const GroupKey& key) {
@@ -30,36 +29,38 @@ Time oldest_pod(const ClusterModel& model, const GroupKey& key) {
   return oldest;
 }
 
-Waiting waiting_tree(const ClusterModel& model, const GroupKey& root) {
+Waiting waiting_tree(const ClusterModel& model, const GroupKey& root, const Naming& naming) {
   return {.priority = model.forest().find(root)->priority,
           .since = oldest_pod(model, root),
-          .name = name_of(root),
+          .key = name_of(root),
+          .name = naming.group(root),
           .root = root,
           .pod = nullptr};
 }
 
-Waiting waiting_pod(const ObjectPtr& pod) {
+Waiting waiting_pod(const ObjectPtr& pod, const Naming& naming) {
   return {.priority = pod->view<api::PodView>().priority,
           .since = pod->meta().creation_time.value_or(Time{}),
-          .name = "pod " + api::key_text(pod->meta()),
+          .key = "pod " + api::key_text(pod->meta()),
+          .name = naming.pod(pod->meta()),
           .root = std::nullopt,
           .pod = pod};
 }
 
 }  // namespace
 
-Before those_before(const ClusterModel& model, const Target& target) {
+Before those_before(const ClusterModel& model, const Target& target, const Naming& naming) {
   const scheduler::GroupSpec* own = target.group ? model.forest().root_of(*target.group) : nullptr;
   if (target.group && own == nullptr) return {};
   const Waiting mine =
-      own != nullptr ? waiting_tree(model, own->key) : waiting_pod(target.lone_pod);
+      own != nullptr ? waiting_tree(model, own->key, naming) : waiting_pod(target.lone_pod, naming);
   std::vector<Waiting> before;
   for (const GroupKey& root : model.roots())
     if (model.runnable(root) && root != mine.root)
-      if (Waiting other = waiting_tree(model, root); comes_first(other, mine))
+      if (Waiting other = waiting_tree(model, root, naming); comes_first(other, mine))
         before.push_back(std::move(other));
   for (const ObjectPtr& pod : model.lone(PodRole::Waiting))
-    if (Waiting other = waiting_pod(pod); comes_first(other, mine))
+    if (Waiting other = waiting_pod(pod, naming); comes_first(other, mine))
       before.push_back(std::move(other));
   std::ranges::sort(before, comes_first);
   const std::size_t left_out = before.size() - std::min(before.size(), kAheadMax);

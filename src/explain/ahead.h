@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "explain/naming.h"
 #include "explain/objects.h"
 #include "explain/target.h"
 
@@ -14,7 +15,8 @@ namespace muster::explain {
 struct Waiting {
   std::int32_t priority = 0;
   Time since;
-  std::string name;
+  std::string key;   // breaks ties
+  std::string name;  // to be shown
   std::optional<scheduler::GroupKey> root;
   api::ObjectPtr pod;
 };
@@ -27,7 +29,8 @@ struct Before {
   std::vector<Waiting> first;
   std::size_t left_out = 0;
 };
-Before those_before(const scheduler::ClusterModel& model, const Target& target);
+Before those_before(const scheduler::ClusterModel& model, const Target& target,
+                    const Naming& naming);
 
 // Who found room, and where.
 struct Queue {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -89,12 +90,12 @@ std::string scheduler_of(const Objects& objects, const ClusterModel& model,
 class Explainer {
  public:
   Explainer(const Objects& objects, ClusterModel& model, const ExplainOptions& options)
-      : objects_(objects), model_(model), options_(options) {}
+      : objects_(objects), model_(model), options_(options), naming_(options.may_name) {}
 
   Result<Explanation> group(const GroupKey& key) {
     if (model_.forest().find(key) == nullptr && model_.count(key, PodRole::Waiting) == 0 &&
         model_.forest().children(key).empty())
-      return fail(unknown_group(objects_, key));
+      return fail(unknown_group(nameable(), key));
     return about_group(key);
   }
 
@@ -102,11 +103,22 @@ class Explainer {
     const auto at = std::ranges::find_if(objects_.pods, [&](const ObjectPtr& pod) {
       return pod->meta().name_space == key.name_space && pod->meta().name == key.name;
     });
-    if (at == objects_.pods.end()) return fail(unknown_pod(objects_, key.name_space, key.name));
+    if (at == objects_.pods.end()) return fail(unknown_pod(nameable(), key.name_space, key.name));
     return about_pod(*at);
   }
 
  private:
+  // Groups and pods that may be named, to look for names that were perhaps meant.
+  Objects nameable() const {
+    Objects out;
+    const auto may_name = [&](const ObjectPtr& object) {
+      return naming_.may_name(object->meta().name_space);
+    };
+    std::ranges::copy_if(objects_.groups, std::back_inserter(out.groups), may_name);
+    std::ranges::copy_if(objects_.pods, std::back_inserter(out.pods), may_name);
+    return out;
+  }
+
   Explanation about_group(const GroupKey& key) {
     const Tree tree = read_tree(model_, key);
     const Level& level = tree.subject();
@@ -118,7 +130,7 @@ class Explainer {
     out.steps = tree.plan ? tree.plan->steps : 0;
     if (!tree.no_root.empty() && out.state != State::Scheduled && out.state != State::Missing)
       out.state = State::Held;
-    Trial trial(model_, {key, nullptr}, &tree, budget());
+    Trial trial(model_, {key, nullptr}, &tree, budget(), naming_);
     if (out.state == State::FitsNow) {
       out.ahead = trial.in_the_way();
       if (!out.ahead.empty()) out.state = State::BehindOthers;
@@ -134,7 +146,7 @@ class Explainer {
     if (!has_place) out.proof = proof_of(tree, *culprit_above(model_, tree, level));
     const bool may_preempt =
         tree.root && (out.state == State::Unschedulable || out.state == State::Unresolved);
-    if (may_preempt) out.evictions = evictions_for(model_, *tree.root, objects_.read_at);
+    if (may_preempt) out.evictions = evictions_for(model_, *tree.root, objects_.read_at, naming_);
     const std::vector<ObjectPtr> without_node = pods_without_node(model_, tree);
     if (tree.fault.empty()) out.reasons = ask_nodes(model_, without_node);
     if (!has_place) out.no_such_label = missing_labels(model_, &tree, without_node);
@@ -224,7 +236,7 @@ class Explainer {
     Explanation out;
     const Plan plan = attempt(model_, pod);
     out.steps = plan.steps;
-    Trial trial(model_, {std::nullopt, pod}, nullptr, budget());
+    Trial trial(model_, {std::nullopt, pod}, nullptr, budget(), naming_);
     if (!plan.assignments.empty()) {
       out.state = State::FitsNow;
       out.placements.push_back({plan.assignments.front().node, 1});
@@ -247,7 +259,7 @@ class Explainer {
     if (!out.sentence.ends_with('.')) out.sentence += '.';
     if (!plan.refusals.empty() &&
         plan.refusals.front().outcome == scheduler::Outcome::Unschedulable)
-      out.evictions = evictions_for(model_, pod, objects_.read_at);
+      out.evictions = evictions_for(model_, pod, objects_.read_at, naming_);
     out.reasons = ask_nodes(model_, {pod});
     out.no_such_label = missing_labels(model_, nullptr, {pod});
     relax(trial, out);
@@ -276,6 +288,7 @@ class Explainer {
   const Objects& objects_;
   ClusterModel& model_;
   const ExplainOptions options_;
+  const Naming naming_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "api/gates/gates.h"
 #include "base/result.h"
 #include "explain/explanation.h"
+#include "explain/naming.h"
 #include "explain/objects.h"
 
 namespace muster::explain {
@@ -24,6 +25,8 @@ struct ExplainOptions {
   std::uint64_t steps_max = 2'000'000;
   std::uint64_t attempts_max = 5'000;
   api::Gates gates = {};  // as the scheduler has them
+  // Groups and pods of other namespaces are counted, not named; empty: everybody is named.
+  Naming::MayName may_name = {};
 };
 
 // Explains how a group or a pod stands, by making the attempt the scheduler would make and then

@@ -39,9 +39,11 @@ std::vector<Job> jobs_that_run(Trial& trial, const std::set<std::string>* on_nod
     const std::optional<GroupKey> leaf = trial.model().leaf_of(*pod);
     const scheduler::GroupSpec* root = leaf ? forest.root_of(*leaf) : nullptr;
     if (root != nullptr && root == own) continue;
-    std::string name = root != nullptr ? name_of(root->key) : "pod " + api::key_text(pod->meta());
-    Job& job = jobs[name];
-    job.name = std::move(name);
+    const std::string key =
+        root != nullptr ? name_of(root->key) : "pod " + api::key_text(pod->meta());
+    Job& job = jobs[key];
+    const Naming& naming = trial.naming();
+    job.name = root != nullptr ? naming.group(root->key) : naming.pod(pod->meta());
     job.pods.push_back({pod, nullptr});
   }
   std::vector<Job> sorted;

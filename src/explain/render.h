@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "api/json.h"
 #include "explain/explanation.h"
 
 namespace muster::explain {
@@ -12,5 +13,7 @@ std::string render_text(const Explanation& explanation);
 
 // For programs: every field under its name, indented.
 std::string render_json(const Explanation& explanation);
+// The same as a document.
+api::JsonObject explanation_json(const Explanation& explanation);
 
 }  // namespace muster::explain

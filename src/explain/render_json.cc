@@ -63,7 +63,7 @@ JsonObject relaxation_json(const Relaxation& relaxation) {
 
 }  // namespace
 
-std::string render_json(const Explanation& about) {
+api::JsonObject explanation_json(const Explanation& about) {
   JsonObject out{{"kind", about.kind},
                  {"namespace", about.name_space},
                  {"name", about.name},
@@ -86,7 +86,9 @@ std::string render_json(const Explanation& about) {
     out["allRelaxationsTried"] = about.all_tried;
   }
   out["steps"] = about.steps;
-  return indented_json(out);
+  return out;
 }
+
+std::string render_json(const Explanation& about) { return indented_json(explanation_json(about)); }
 
 }  // namespace muster::explain

@@ -19,15 +19,18 @@ namespace muster::explain {
 // taken what they need.
 class Trial {
  public:
-  Trial(scheduler::ClusterModel& model, Target target, const Tree* tree, Budget budget)
+  Trial(scheduler::ClusterModel& model, Target target, const Tree* tree, Budget budget,
+        Naming naming = {})
       : model_(model),
         target_(std::move(target)),
         tree_(tree),
         budget_(budget),
-        before_(those_before(model, target_)) {}
+        naming_(std::move(naming)),
+        before_(those_before(model, target_, naming_)) {}
 
   scheduler::ClusterModel& model() { return model_; }
   const Target& target() const { return target_; }
+  const Naming& naming() const { return naming_; }
   std::int32_t priority() const;
   // How many of those before it are not planned: they are too many.
   std::size_t unplanned_before() const { return before_.left_out; }
@@ -73,6 +76,7 @@ class Trial {
   Target target_;
   const Tree* tree_;
   Budget budget_;
+  const Naming naming_;
   const Before before_;
   std::optional<Queue> queue_;  // of those before it, as things are; made when first needed
 };

@@ -107,6 +107,24 @@ expect "which is explained in its words" "PodGroup default/stray is invalid: $(s
 expect_not "and nothing else is advised" "What would help" explain pg stray
 eventually "the group beside it is scheduled" "PodGroup default/healthy is scheduled" explain pg healthy
 
+# Somebody with rights in one namespace gets an explanation, without the names of others.
+k create namespace team >/dev/null
+k create serviceaccount ann -n team >/dev/null
+k create rolebinding ann -n team --clusterrole=view --serviceaccount=team:ann >/dev/null
+token=$(k create token ann -n team)
+cp "$KUBECONFIG" "$WORK/ann.kubeconfig"
+as_ann() { KUBECONFIG=$WORK/ann.kubeconfig "$@"; }
+as_ann k config set-credentials ann --token="$token" >/dev/null
+as_ann k config set-context --current --user=ann --namespace=team >/dev/null
+k apply -n team -f "$examples/too-wide-gang.yaml" >/dev/null
+eventually "a gang of hers waits" "Unschedulable" k get podgroup wide -n team
+expect "she learns why" "PodGroup team/wide is unschedulable" as_ann explain pg wide
+expect "also for programs" '"state": "Unschedulable"' as_ann explain pg wide -o json
+expect_not "and nothing of others" "default/" as_ann explain pg wide
+expect "nothing of another namespace" "you may not list" as_ann explain pg train -n default
+expect "the endpoint by itself" '"kind":"Explanation"' as_ann bash -c \
+  "echo '{}' | $KUBECTL create --raw /apis/scheduling.k8s.io/v1beta1/namespaces/team/podgroups/wide/explanation -f -"
+
 # Refusals name the remedy.
 expect "a name mistyped" "did you mean train?" explain pg tarin
 expect "another kind" "there are explanations of podgroup (pg), compositepodgroup (cpg), pod (po), job, jobset" explain node x

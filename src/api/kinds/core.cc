@@ -118,6 +118,7 @@ Kind pod_kind() {
                         .body_version = "v1",
                         .verbs = {"create"}},
                        kubelet_part("exec", "PodExecOptions", {"create", "get"}),
+                       explanation_part(),
                        kubelet_part("log", "Pod", {"get"}),
                        kubelet_part("portforward", "PodPortForwardOptions", {"create", "get"}),
                        whole_part(kind, "resize"),

@@ -24,6 +24,14 @@ Subresource whole_part(const Kind& kind, std::string_view name) {
 
 Subresource status_part(const Kind& kind) { return whole_part(kind, "status"); }
 
+Subresource explanation_part() {
+  return {.name = "explanation",
+          .kind = "Explanation",
+          .body_group = "scheduling.muster.dev",
+          .body_version = "v1alpha1",
+          .verbs = {"create"}};
+}
+
 Subresource scale_part() {
   return {.name = "scale",
           .kind = "Scale",

@@ -36,6 +36,8 @@ Kind plain_kind(const GroupVersion& in, std::string_view name, std::string_view 
 Subresource whole_part(const Kind& kind, std::string_view name);
 // status: read and written apart from the rest.
 Subresource status_part(const Kind& kind);
+// explanation: why it waits and what would help, answered by Muster's own server.
+Subresource explanation_part();
 // scale: the number of replicas, as an autoscaling/v1 Scale.
 Subresource scale_part();
 

@@ -30,7 +30,7 @@ Kind pod_group_kind() {
   Kind kind = plain_kind(kV1beta1, "PodGroup", "podgroups");
   kind.versions.emplace_back("v1alpha3");
   kind.short_names = {"pg"};
-  kind.subresources = {status_part(kind)};
+  kind.subresources = {explanation_part(), status_part(kind)};
   kind.unconditional_update = false;
   return kind;
 }
@@ -38,7 +38,7 @@ Kind pod_group_kind() {
 Kind composite_pod_group_kind() {
   Kind kind = plain_kind(kV1alpha3, "CompositePodGroup", "compositepodgroups");
   kind.short_names = {"cpg"};
-  kind.subresources = {status_part(kind)};
+  kind.subresources = {explanation_part(), status_part(kind)};
   kind.unconditional_update = false;
   return kind;
 }

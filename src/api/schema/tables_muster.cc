@@ -5,6 +5,20 @@
 namespace muster::api::schema {
 
 const Table kMusterV1alpha1{"muster/v1alpha1", R"(
+Explanation object -- Why a group or a pod waits, and what would help. It is asked for by creating the subresource explanation; nothing is stored.
+  1  metadata  meta.ObjectMeta    always
+  2  status    ExplanationStatus  always
+
+ExplanationStatus
+  1  state     string
+     -- How it stands, in one word: Scheduled, FitsNow, BehindOthers, Unschedulable, Unresolved, ...
+  2  sentence  string
+     -- The dominant reason.
+  3  text      string
+     -- The whole explanation as people read it.
+  4  details   Any
+     -- The same for programs.
+
 GroupBinding object -- Binds the pods of a group tree to nodes, all of them or none. It is a request, not a stored object: it can only be created.
   1  metadata  meta.ObjectMeta     always
   2  spec      GroupBindingSpec    always

@@ -65,6 +65,8 @@ std::vector<Rule> view_rules() {
           {kRead, "discovery.k8s.io", "endpointslices"},
           {kRead, "scheduling.k8s.io",
            "workloads podgroups podgroups/status compositepodgroups compositepodgroups/status"},
+          {"create", "core", "pods/explanation"},
+          {"create", "scheduling.k8s.io", "podgroups/explanation compositepodgroups/explanation"},
           {kRead, "jobset.x-k8s.io", "jobsets jobsets/status"},
           {kRead, "leaderworkerset.x-k8s.io", "leaderworkersets leaderworkersets/status"},
           {kRead, "resource.k8s.io", "resourceclaims resourceclaimtemplates"}};

@@ -37,6 +37,7 @@ bool served(const GroupVersion& gv, std::string_view kind) {
 
 // How Go calls the package of a group's internal types: "core", "scheduling".
 std::string_view go_package(std::string_view group) {
+  if (group.ends_with(".muster.dev")) return "muster";
   return group.empty() ? "core" : group.substr(0, group.find('.'));
 }
 
