@@ -80,7 +80,8 @@ void ExplainService::post(api::Request& request, server::Reply& reply) {
   if (!may_ask(request.user.name))
     return reply(fail(too_many("you ask for explanations too often, please try again later")));
   Question question{std::move(request), std::move(reply)};
-  if (!mailbox_.try_push(std::move(question)))
+  if (!mailbox_.try_push(std::move(question)))  // untouched if it does not fit
+    // NOLINTNEXTLINE(bugprone-use-after-move)
     question.reply(fail(too_many("too many explanations are asked for, please try again later")));
 }
 

@@ -183,7 +183,7 @@ Result<void> run_remote_process(const RemoteProcessOptions& options, const Forei
                                 const std::vector<RemoteComponent>& components) {
   const Signals signals;
   Process process(options, cluster);
-  const Result<void> started = process.start(components);
+  Result<void> started = process.start(components);
   if (started) {
     while (!process.lost() && !signals.came_within(kLook)) {
     }

@@ -167,11 +167,11 @@ class SchedulingRules {
 
   void check_part(const Form::Part& part) {
     const std::int64_t jobs = form_.count_jobs(part);
-    if (part.whole != nullptr && part.composite)
-      check_block(*part.whole, Members::Groups, jobs, part.whole_path);
-    else if (part.whole != nullptr && !part.per_job)
+    const bool of_pods = !part.composite && !part.per_job;
+    if (part.whole != nullptr && of_pods)
       check_block(*part.whole, Members::Pods, form_.count_pods(part), part.whole_path);
-    else if (part.whole != nullptr && !elements(*part.whole, "resourceClaims").empty())
+    else if (part.whole != nullptr &&
+             (part.composite || !elements(*part.whole, "resourceClaims").empty()))
       check_block(*part.whole, Members::Groups, jobs, part.whole_path);
     if (part.per_job && jobs > kJobGroupsMax) {
       const FieldPath here(part.whole_path);
