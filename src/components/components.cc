@@ -42,14 +42,14 @@ std::unique_ptr<client::Component> make_namespace_defaults(const Settings& setti
 std::unique_ptr<client::Component> make_job(const Settings& settings, ComponentContext context) {
   workload::JobOptions options = settings.jobs;
   options.gates = settings.scheduler.gates;
-  return std::make_unique<controllers::JobController>(std::move(options), std::move(context));
+  return std::make_unique<controllers::JobController>(options, std::move(context));
 }
 
 std::unique_ptr<client::Component> make_job_set(const Settings& settings,
                                                 ComponentContext context) {
   workload::JobOptions options = settings.jobs;
   options.gates = settings.scheduler.gates;
-  return std::make_unique<controllers::JobSetController>(std::move(options), std::move(context));
+  return std::make_unique<controllers::JobSetController>(options, std::move(context));
 }
 
 std::unique_ptr<client::Component> make_leader_worker_set(const Settings& settings,

@@ -250,8 +250,7 @@ ClusterMap map_of(const Objects& objects, const MapOptions& options) {
   }
   std::vector<std::size_t> numbers;
   map.tenants = tenants.sorted(numbers);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    MapNode& node = nodes[i].second;
+  for (auto& [place, node] : nodes) {
     renumber(node.usage, numbers);
     if (node.usage.used > 0 || node.usage.total == 0 || node.closed) continue;
     ++map.empty_nodes;

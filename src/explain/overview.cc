@@ -155,7 +155,7 @@ std::string reason_of(const ClusterModel& model, const Tree& tree) {
 
 // Of an admitted tree of which more waits: what is refused, and why.
 std::string leftover_reason(const Tree& tree, const WaitingLine& line) {
-  const std::string waits =
+  std::string waits =
       fmt::format("runs; {} wait{}", count_of(line.pods, "extra pod"), line.pods == 1 ? "s" : "");
   if (!tree.fault.empty()) return waits + ": " + tree.fault;
   for (const Level& level : tree.levels)

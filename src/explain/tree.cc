@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "api/views/pod_view.h"
 #include "explain/words.h"
@@ -92,9 +93,9 @@ void mark_faults(const ClusterModel& model, Tree& tree) {
 // "a, b, c and 5 more".
 std::string first_names(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 5;
-  const std::size_t shown = std::min(names.size(), kShown);
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  const auto shown = std::span(names).first(std::min(names.size(), kShown));
+  std::string text = fmt::format("{}", fmt::join(shown, ", "));
+  if (shown.size() < names.size()) text += fmt::format(" and {} more", names.size() - shown.size());
   return text;
 }
 

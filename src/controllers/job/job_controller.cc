@@ -76,12 +76,12 @@ api::Request untrack_request(const api::Object& pod) {
 }
 
 JobController::JobController(workload::JobOptions options, client::ComponentContext context)
-    : JobController(JobMetrics(context), std::move(options), std::move(context)) {}
+    : JobController{JobMetrics(context), options, std::move(context)} {}
 
 JobController::JobController(JobMetrics metrics, workload::JobOptions options,
                              client::ComponentContext context)
     : PodController("job", std::move(context), watches(*this)),
-      options_(std::move(options)),
+      options_(options),
       jobs_({.own = index_job}),
       pods_({.owners = true, .own = index_pod}),
       workloads_({.own = index_workload}),

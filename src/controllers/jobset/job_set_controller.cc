@@ -41,7 +41,7 @@ const api::Kind& job_set_kind() {
 
 JobSetController::JobSetController(workload::JobOptions options, client::ComponentContext context)
     : WritingController("jobset", std::move(context), watches(*this)),
-      options_(std::move(options)),
+      options_(options),
       jobs_({.owners = true}),
       pod_groups_({.owners = true}),
       composites_({.owners = true}) {}

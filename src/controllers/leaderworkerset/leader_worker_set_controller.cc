@@ -64,7 +64,7 @@ void index_group(const api::Object& group, std::vector<std::string>& out) {
 LeaderWorkerSetController::LeaderWorkerSetController(api::Gates gates,
                                                      client::ComponentContext context)
     : WritingController("leaderworkerset", std::move(context), watches(*this)),
-      gates_(std::move(gates)),
+      gates_(gates),
       pods_({.own = index_pod}),
       revisions_({.owners = true}),
       pod_groups_({.own = index_group}),

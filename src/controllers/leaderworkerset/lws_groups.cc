@@ -116,7 +116,7 @@ bool LeaderWorkerSetController::has_workload(Look& look) {
 bool LeaderWorkerSetController::has_set_group(const Look& look) {
   if (!look.memory.levels.set) return true;
   const Json workload = look.workload->document();
-  const auto made = workload::lws_set_group(look.memory.document, workload);
+  auto made = workload::lws_set_group(look.memory.document, workload);
   if (!made) {
     block(look, "InvalidSchedulingConfiguration", made.error().message);
     return false;

@@ -46,7 +46,7 @@ void add_shape(const api::Object& set, const Json& spec, JsonObject& annotations
 }
 
 JsonObject pod_template(const api::Object& set, const Json& spec, std::string_view member,
-                        JsonObject labels, JsonObject annotations) {
+                        const JsonObject& labels, const JsonObject& annotations) {
   const Json* found = api::find_set(group_of_spec(spec), member);
   if (found == nullptr) found = &api::part_of(group_of_spec(spec), "workerTemplate");
   JsonObject out = found->is_object() ? found->get_object() : JsonObject();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 namespace muster::controllers {
 namespace {
@@ -96,8 +97,8 @@ void plan_update(const StatefulState& state, StatefulPlan& plan) {
   if (pods.empty()) return;
   const Roster::Ordinals& all = roster.unavailable();
   std::vector<std::int32_t> troubled;  // inside the range, highest first
-  for (auto at = all.rbegin(); at != all.rend(); ++at)
-    if (roster.is_inside(*at)) troubled.push_back(*at);
+  for (const std::int32_t ordinal : std::views::reverse(all))
+    if (roster.is_inside(ordinal)) troubled.push_back(ordinal);
   const std::size_t unavailable = troubled.size() + static_cast<std::size_t>(roster.free().count());
   std::size_t worse = 0;   // that become unavailable by this plan
   std::size_t passed = 0;  // of `troubled`
