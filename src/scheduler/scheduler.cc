@@ -102,7 +102,7 @@ struct Scheduler::State {
     Plan plan = [&] {
       const SchedulerMetrics::Measured measured(metrics, took);
       if (pod != nullptr) return attempt_pod(*pod, model.cluster(), model.profile_of(*pod->pod));
-      const Group& root = std::get<Group>(entity);
+      const auto& root = std::get<Group>(entity);
       // Nobody but an observer reads the bounds, and what is said of many groups is much the same.
       return attempt_group(root, model.cluster(), model.profile_of(root),
                            {.explained_max = 64, .bounds_max = options.observe ? 20'000U : 0U});

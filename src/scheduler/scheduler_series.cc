@@ -66,7 +66,7 @@ SchedulerMetrics::SchedulerMetrics(Metrics* metrics, const Profiles& profiles, S
 }
 
 void SchedulerMetrics::register_queues() {
-  const auto gauge = [&](const char* name, const char* help, Metrics::Labels labels) {
+  const auto gauge = [&](const char* name, const char* help, const Metrics::Labels& labels) {
     return metrics_->gauge(name, help, labels);
   };
   constexpr const char* kPods =

@@ -80,9 +80,9 @@ bool may_speak(const api::Condition* ready) {
 }  // namespace
 
 void add_node_labels(JsonObject& labels, std::string_view name) {
-  const Amount kLabels[] = {
+  const Amount every_node[] = {
       {kHostnameLabel, name}, {kOsLabel, "linux"}, {kArchitectureLabel, "amd64"}};
-  add_missing(labels, kLabels);
+  add_missing(labels, every_node);
 }
 
 bool lacks_node_labels(const api::Object& node) {

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "base/thread_name.h"
@@ -77,17 +78,19 @@ class Session final : public std::enable_shared_from_this<Session> {
   beast::ssl_stream<beast::tcp_stream> stream_;
   const StatusListener::Handler& handler_;
   int& open_;
-  beast::flat_buffer buffer_{64 * 1024};
+  beast::flat_buffer buffer_{std::size_t{64} * 1024};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> reply_;
 };
 
 Result<void> set_up(asio::ssl::context& tls, const Credential& credential) {
   beast::error_code error;
-  tls.set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
-  tls.use_certificate_chain(asio::buffer(credential.certificate), error);
+  std::ignore =
+      tls.set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
+  std::ignore = tls.use_certificate_chain(asio::buffer(credential.certificate), error);
   if (!error)
-    tls.use_private_key(asio::buffer(credential.private_key), asio::ssl::context::pem, error);
+    std::ignore =
+        tls.use_private_key(asio::buffer(credential.private_key), asio::ssl::context::pem, error);
   if (error)
     return fail(Reason::Invalid, "the serving certificate cannot be used: {}", error.message());
   return {};
@@ -106,10 +109,10 @@ struct StatusListener::State {
       return fail(Reason::Invalid, "{} is no address to serve on; write e.g. 0.0.0.0",
                   options.address);
     const tcp::endpoint endpoint(address, options.port);
-    acceptor.open(endpoint.protocol(), error);
-    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error) acceptor.bind(endpoint, error);
-    if (!error) acceptor.listen(kConnectionsMax, error);
+    std::ignore = acceptor.open(endpoint.protocol(), error);
+    if (!error) std::ignore = acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) std::ignore = acceptor.bind(endpoint, error);
+    if (!error) std::ignore = acceptor.listen(kConnectionsMax, error);
     if (error)
       return fail(Reason::Invalid, "cannot serve on {}:{}: {}; is another one running?",
                   options.address, options.port, error.message());
