@@ -10,55 +10,30 @@ using api::Json;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// What a run does to the controllers.
-struct Trouble {
-  int crash_at = -1;         // restart after so many writes
-  int refuse_from = -1;      // after so many writes the server is away,
-  Duration refuse_for = {};  // so long
-  unsigned flaky = 0;        // one of so many calls conflicts
-  unsigned late = 0;         // in one of so many moments the feeds stand still
-};
-
-class Run {
+class Run : public FaultyWorld {
  public:
   Run(const Trouble& trouble, std::uint64_t seed)
-      : trouble_(trouble), entropy_(seed), world_([] {
+      : FaultyWorld(trouble, seed, [] {
           World::Options options;
           options.shape.pools.push_back(
               {.racks_per_block = 2,
                .nodes_per_rack = 2,
                .resources = parse_resources("cpu=8,memory=16Gi").value()});
           return options;
-        }()) {
-    world_.run_until_idle();
-    world_.set_fault([this](const api::Request& request) { return fault(request); });
-  }
+        }()) {}
 
   void create(std::string_view name, const std::vector<Replicated>& jobs, std::string_view more) {
     std::string list;
     for (const Replicated& job : jobs) list += (list.empty() ? "" : ",") + job.text();
-    ASSERT_TRUE(world_.ask(client::create_request(
-        job_set_kind(), "default",
-        parsed(fmt::format(
+    FaultyWorld::create(
+        job_set_kind(),
+        fmt::format(
             R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{{"replicatedJobs":[{}],{}}}}})",
-            name, list, more)))));
+            name, list, more));
   }
   void patch(std::string_view name, std::string_view merge) {
-    ASSERT_TRUE(world_.ask(client::patch_request(job_set_kind(), "default", name, "",
-                                                 api::PatchType::Merge, parsed(merge))));
+    FaultyWorld::patch(job_set_kind(), name, merge);
   }
-  void advance(Duration duration) {
-    for (Duration left = duration; left > Duration{0}; left -= seconds{1}) {
-      if (trouble_.late > 0) world_.hold_controller_feeds(entropy_.below(trouble_.late) == 0);
-      world_.advance(seconds{1});
-      if (!dead_) continue;
-      world_.restart_controllers();
-      dead_ = false;
-    }
-    world_.hold_controller_feeds(false);
-    world_.advance(Duration{0});
-  }
-  int writes() const { return writes_; }
 
   // What there is, without what differs from run to run: uids, times, hashes in names.
   Texts end() {
@@ -92,41 +67,6 @@ class Run {
       }
     return out;
   }
-
- private:
-  std::vector<api::ObjectPtr> all(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    request.name_space = "default";
-    return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
-  }
-
-  std::optional<Error> fault(const api::Request& request) {
-    if (request.user.name != "system:kube-controller-manager" ||
-        request.kind == &api::kinds::event())
-      return std::nullopt;
-    if (dead_) return make_error(Reason::ServiceUnavailable, "the controller is dead");
-    const int write = writes_++;
-    if (write == trouble_.crash_at) {
-      dead_ = true;  // this one is still done; nobody hears the answer
-      return std::nullopt;
-    }
-    if (write == trouble_.refuse_from) away_until_ = world_.now() + trouble_.refuse_for;
-    if (world_.now() < away_until_) return make_error(Reason::ServiceUnavailable, "away");
-    if (trouble_.flaky > 0 && entropy_.below(trouble_.flaky) == 0)
-      return make_error(entropy_.below(2) == 0 ? Reason::Conflict : Reason::InternalError,
-                        "no luck");
-    return std::nullopt;
-  }
-
-  const Trouble trouble_;
-  SeededEntropy entropy_;
-  int writes_ = 0;
-  bool dead_ = false;
-  Time away_until_{};
-  World world_;
 };
 
 // A tree that completes, one that fails once and for all after a restart, one that rests.

@@ -11,6 +11,7 @@
 #include "api/json.h"
 #include "api/reading.h"
 #include "api/views/pod_view.h"
+#include "sim/faults_testing.h"
 #include "sim/world.h"
 
 // Shorthands of the tests of JobSets on the whole control plane.
@@ -18,12 +19,6 @@ namespace muster::sim {
 
 inline const api::Kind& job_set_kind() { return *api::find_kind("jobset.x-k8s.io", "JobSet"); }
 inline const api::Kind& job_kind() { return *api::find_kind("batch", "Job"); }
-
-inline api::Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
 
 // One of spec.replicatedJobs.
 struct Replicated {

@@ -10,6 +10,7 @@
 #include "api/json.h"
 #include "api/reading.h"
 #include "api/views/pod_view.h"
+#include "sim/faults_testing.h"
 #include "sim/world.h"
 
 // StatefulSets and LeaderWorkerSets in the whole control plane, with and without trouble.
@@ -24,75 +25,32 @@ const api::Kind& lws_kind() {
   return *api::find_kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet");
 }
 
-Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
-
-// What a run does to the controllers.
-struct Trouble {
-  int crash_at = -1;   // restart after so many writes
-  unsigned flaky = 0;  // one of so many calls conflicts
-  unsigned late = 0;   // in one of so many moments the feeds stand still
-};
-
-class Play {
+class Play : public FaultyWorld {
  public:
   explicit Play(const Trouble& trouble = {}, std::uint64_t seed = 1, int nodes = 4)
-      : trouble_(trouble), entropy_(seed), world_([nodes] {
+      : FaultyWorld(trouble, seed, [nodes] {
           World::Options options;
           options.shape.pools.push_back(
               {.racks_per_block = 2,
                .nodes_per_rack = nodes,
                .resources = parse_resources("cpu=32,memory=64Gi").value()});
           return options;
-        }()) {
-    world_.run_until_idle();
-    world_.set_fault([this](const api::Request& request) { return fault(request); });
-  }
+        }()) {}
 
   void create(const api::Kind& kind, std::string_view name, std::string_view spec) {
-    Json document = parsed(fmt::format(
-        R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{{{}}}}})", name, spec));
-    const auto made = world_.ask(client::create_request(kind, "default", std::move(document)));
-    ASSERT_TRUE(made) << made.error().message;
-  }
-  void patch(const api::Kind& kind, std::string_view name, std::string_view merge) {
-    const auto done = world_.ask(
-        client::patch_request(kind, "default", name, "", api::PatchType::Merge, parsed(merge)));
-    ASSERT_TRUE(done) << done.error().message;
+    FaultyWorld::create(
+        kind, fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{{{}}}}})",
+                          name, spec));
   }
   void kill(std::string_view pod) {
-    const api::ObjectPtr object = world_.get(api::kinds::pod(), "default", pod);
+    const api::ObjectPtr object = world().get(api::kinds::pod(), "default", pod);
     ASSERT_NE(object, nullptr) << pod;
-    ASSERT_TRUE(world_.ask(client::delete_request(*object, std::nullopt)));
-  }
-  void advance(Duration duration) {
-    for (Duration left = duration; left > Duration{0}; left -= seconds{1}) {
-      if (trouble_.late > 0) world_.hold_controller_feeds(entropy_.below(trouble_.late) == 0);
-      world_.advance(seconds{1});
-      if (!dead_) continue;
-      world_.restart_controllers();
-      dead_ = false;
-    }
-    world_.hold_controller_feeds(false);
-    world_.advance(Duration{0});
+    ASSERT_TRUE(world().ask(client::delete_request(*object, std::nullopt)));
   }
   // A moment in which little can happen.
-  void step() { world_.advance(std::chrono::milliseconds{10}); }
-  int writes() const { return writes_; }
+  void step() { world().advance(std::chrono::milliseconds{10}); }
   api::ObjectPtr pod(std::string_view name) {
-    return world_.get(api::kinds::pod(), "default", name);
-  }
-
-  std::vector<api::ObjectPtr> all(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    request.name_space = "default";
-    return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
+    return world().get(api::kinds::pod(), "default", name);
   }
   // "name phase[ image][ in a group]" of each pod.
   std::vector<std::string> pods() {
@@ -109,7 +67,7 @@ class Play {
   }
   std::string status(const api::Kind& kind, std::string_view name,
                      std::initializer_list<std::string_view> members) {
-    const Json document = world_.get(kind, "default", name)->document();
+    const Json document = world().get(kind, "default", name)->document();
     std::string out;
     for (const std::string_view member : members)
       out += fmt::format("{}{}", out.empty() ? "" : " ",
@@ -117,7 +75,7 @@ class Play {
     return out;
   }
   std::string condition(std::string_view name, std::string_view type) {
-    const Json document = world_.get(lws_kind(), "default", name)->document();
+    const Json document = world().get(lws_kind(), "default", name)->document();
     for (const Json& each : api::elements(api::part_of(document, "status"), "conditions"))
       if (api::find_string(each, "type") == type)
         return fmt::format("{}/{}", api::find_string(each, "status"),
@@ -140,29 +98,6 @@ class Play {
                               all(api::kinds::workload()).size()));
     return out;
   }
-
- private:
-  std::optional<Error> fault(const api::Request& request) {
-    if (request.user.name != "system:kube-controller-manager" ||
-        request.kind == &api::kinds::event())
-      return std::nullopt;
-    if (dead_) return make_error(Reason::ServiceUnavailable, "the controller is dead");
-    const int write = writes_++;
-    if (write == trouble_.crash_at) {
-      dead_ = true;  // this one is still done; nobody hears the answer
-      return std::nullopt;
-    }
-    if (trouble_.flaky > 0 && entropy_.below(trouble_.flaky) == 0)
-      return make_error(entropy_.below(2) == 0 ? Reason::Conflict : Reason::InternalError,
-                        "no luck");
-    return std::nullopt;
-  }
-
-  const Trouble trouble_;
-  SeededEntropy entropy_;
-  int writes_ = 0;
-  bool dead_ = false;
-  World world_;
 };
 
 std::string set_spec(int replicas, std::string_view more = "") {
