@@ -54,6 +54,25 @@ expect "the second goes on" "condition met" k wait --for=condition=Ready pod/lat
 kill -KILL "$second"
 wait "$second" 2>/dev/null
 
+# With the rights that every Kubernetes cluster gives to system:kube-scheduler, and no others.
+k create serviceaccount planner -n kube-system >/dev/null
+k create clusterrolebinding planner --clusterrole=system:kube-scheduler --serviceaccount=kube-system:planner >/dev/null
+sed '/client-\(certificate\|key\)-data/d' "$KUBECONFIG" >"$WORK/planner"
+k config set-credentials --kubeconfig "$WORK/planner" "$(k config view -o 'jsonpath={.users[0].name}')" \
+  --token "$(k create token planner -n kube-system)" >/dev/null
+k delete lease muster-scheduler -n kube-system >/dev/null
+"$MUSTER" scheduler --kubeconfig "$WORK/planner" --config "$WORK/config.yaml" --secure-port 0 >"$WORK/third.log" 2>&1 &
+third=$!
+pod modest | k create -f - >/dev/null
+expect "the rights of system:kube-scheduler will do" "condition met" k wait --for=condition=Ready pod/modest --timeout=60s
+renewed() { k get lease muster-scheduler -n kube-system -o 'jsonpath={.spec.renewTime}'; }
+before=$(renewed)
+sleep 5
+expect_not "also to renew the lease" "$before" renewed
+expect_not "nothing was refused" "cannot" cat "$WORK/third.log"
+kill -TERM "$third"
+wait "$third"
+
 expect "a bad configuration names the field" "leaderElection.retryPeriod" bash -c "
   printf 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {retryPeriod: soon}\n' >'$WORK/bad.yaml'
   '$MUSTER' scheduler --kubeconfig '$KUBECONFIG' --config '$WORK/bad.yaml'"

@@ -91,16 +91,21 @@ Time LeaderElection::retry_time(Time now) {
   return now + options_.retry_period + options_.retry_period * percent / 100;
 }
 
+// About the lease, which may not exist.
+api::Request LeaderElection::request(api::Verb verb) const {
+  api::Request request;
+  request.verb = verb;
+  request.kind = &api::kinds::lease();
+  request.version = request.kind->stored_version;
+  request.name_space = options_.name_space;
+  request.name = options_.name;
+  return request;
+}
+
 void LeaderElection::read(Time now) {
-  api::Request get;
-  get.verb = api::Verb::Get;
-  get.kind = &api::kinds::lease();
-  get.version = get.kind->stored_version;
-  get.name_space = options_.name_space;
-  get.name = options_.name;
   under_way_ = true;
   due_ = retry_time(now);
-  calls_.send(std::move(get),
+  calls_.send(request(api::Verb::Get),
               [this](const Outcome& outcome, Time later) { on_read(outcome, later); });
 }
 
@@ -149,13 +154,14 @@ void LeaderElection::create(Time now) {
       [this, sent = now](const Outcome& outcome, Time later) { on_written(outcome, sent, later); });
 }
 
-api::Request LeaderElection::patch(JsonObject spec) const {
-  return patch_request(
-      api::kinds::lease(), options_.name_space, options_.name, "", api::PatchType::Merge,
-      JsonObject{
-          {"metadata", JsonObject{{"uid", lease_->meta().uid},
-                                  {"resourceVersion", std::to_string(lease_->revision().value)}}},
-          {"spec", std::move(spec)}});
+api::Request LeaderElection::update(const JsonObject& spec) const {
+  api::Request put = request(api::Verb::Update);
+  put.body = lease_->document();
+  JsonObject& lease = put.body.as_object();
+  lease["metadata"].as_object()["resourceVersion"] = std::to_string(lease_->revision().value);
+  if (!lease["spec"].is_object()) lease["spec"] = JsonObject();
+  for (const auto& [member, value] : spec) lease["spec"].as_object()[member] = value;
+  return put;
 }
 
 void LeaderElection::take(Time now) {
@@ -163,18 +169,18 @@ void LeaderElection::take(Time now) {
   const bool changes = claim.holder != options_.identity;
   under_way_ = true;
   calls_.send(
-      patch({{"holderIdentity", options_.identity},
-             {"leaseDurationSeconds", seconds_of(options_.lease_duration)},
-             {"acquireTime", format_micro_time(now)},
-             {"renewTime", format_micro_time(now)},
-             {"leaseTransitions", claim.transitions + (changes ? 1 : 0)}}),
+      update({{"holderIdentity", options_.identity},
+              {"leaseDurationSeconds", seconds_of(options_.lease_duration)},
+              {"acquireTime", format_micro_time(now)},
+              {"renewTime", format_micro_time(now)},
+              {"leaseTransitions", claim.transitions + (changes ? 1 : 0)}}),
       [this, sent = now](const Outcome& outcome, Time later) { on_written(outcome, sent, later); });
 }
 
 void LeaderElection::renew(Time now) {
   under_way_ = true;
   calls_.send(
-      patch({{"renewTime", format_micro_time(now)}}),
+      update({{"renewTime", format_micro_time(now)}}),
       [this, sent = now](const Outcome& outcome, Time later) { on_written(outcome, sent, later); });
 }
 
@@ -183,7 +189,7 @@ void LeaderElection::release() {
   leadership_->until_ = 0;
   releasing_ = true;
   under_way_ = true;
-  calls_.send(patch({{"holderIdentity", ""}, {"leaseDurationSeconds", 1}}),
+  calls_.send(update({{"holderIdentity", ""}, {"leaseDurationSeconds", 1}}),
               [this](const Outcome& outcome, Time now) {
                 under_way_ = false;
                 if (!outcome && outcome.error().reason == Reason::Conflict) return read(now);

@@ -34,7 +34,8 @@ class Leadership {
 
 // Elects one leader among processes by a Lease, as client-go does, so that either may follow the
 // other: a record that did not change for its duration, by our own clock, may be taken over.
-// Writes are patches on the revision that was read, so that only one of several wins.
+// Writes are updates of the revision that was read, so that only one of several wins; the role that
+// Kubernetes has for schedulers allows updates of leases, not patches.
 //
 //   reading ──▶ taking ──▶ leading: renewed every retry period ──▶ ended
 //      ▲  held   │ lost the race        not renewed for renew_deadline, taken by somebody, given up
@@ -72,7 +73,8 @@ class LeaderElection final : public Component {
   void on_written(const Outcome& outcome, Time sent, Time now);
   void end(std::string_view why);
   Time retry_time(Time now);
-  api::Request patch(api::JsonObject spec) const;
+  api::Request request(api::Verb verb) const;
+  api::Request update(const api::JsonObject& spec) const;
 
   const Options options_;
   Calls calls_;

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A server that holds one Lease and knows patches with a revision.
+// A server that holds one Lease and knows updates with a revision.
 class LeaseServer {
  public:
   Outcome handle(const api::Request& request) {
@@ -24,14 +24,12 @@ class LeaseServer {
       store(request.body.as_object());
       return answer();
     }
+    if (request.verb != api::Verb::Update) return fail(Reason::Forbidden, "not allowed");
     if (!lease_) return fail(Reason::NotFound, "no lease");
     const api::Json& metadata = request.body.at("metadata");
     if (api::find_string(metadata, "resourceVersion") != std::to_string(revision_))
       return fail(Reason::Conflict, "changed");
-    api::JsonObject next = lease_->document().as_object();
-    for (const auto& [key, value] : request.body.at("spec").as_object())
-      next["spec"].as_object()[key] = value;
-    store(next);
+    store(request.body.as_object());
     return answer();
   }
   // Somebody puts a label on it.
