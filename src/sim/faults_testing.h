@@ -30,12 +30,20 @@ struct Trouble {
   Duration refuse_for = {};  // so long
   unsigned flaky = 0;        // one of so many calls conflicts
   unsigned late = 0;         // in one of so many moments the feeds stand still
+  Disturbance feeds = {};    // of the controllers
+  // After so many seconds the components are restarted without this feature, and with it again
+  // after as many more; 0: never.
+  int gate_off_after = 0;
+  api::Gate gate = api::Gate::WorkloadWithJob;
 };
 
 class FaultyWorld {
  public:
   FaultyWorld(const Trouble& trouble, std::uint64_t seed, World::Options options)
-      : trouble_(trouble), entropy_(seed), world_(std::move(options)) {
+      : trouble_(trouble), gates_(options.scheduler.gates), entropy_(seed), world_([&] {
+          options.controller_feeds = trouble.feeds;
+          return std::move(options);
+        }()) {
     world_.run_until_idle();
     world_.set_fault([this](const api::Request& request) { return fault(request); });
   }
@@ -51,15 +59,19 @@ class FaultyWorld {
         client::patch_request(kind, "default", name, "", api::PatchType::Merge, parsed(merge)));
     ASSERT_TRUE(made) << made.error().message;
   }
+  // Feeds are disturbed on the way; at the end everybody has seen everything.
   void advance(Duration duration) {
+    world_.calm_feeds(false);
     for (Duration left = duration; left > Duration{0}; left -= std::chrono::seconds{1}) {
       if (trouble_.late > 0) world_.hold_controller_feeds(entropy_.below(trouble_.late) == 0);
       world_.advance(std::chrono::seconds{1});
+      change_gates();
       if (!dead_) continue;
       world_.restart_controllers();
       dead_ = false;
     }
     world_.hold_controller_feeds(false);
+    world_.calm_feeds(true);
     world_.advance(Duration{0});
   }
   std::vector<api::ObjectPtr> all(const api::Kind& kind) {
@@ -74,6 +86,14 @@ class FaultyWorld {
   int writes() const { return writes_; }
 
  private:
+  void change_gates() {
+    if (trouble_.gate_off_after == 0) return;
+    ++second_;
+    if (second_ == trouble_.gate_off_after)
+      world_.restart_components_with(gates_.without(trouble_.gate));
+    if (second_ == 2 * trouble_.gate_off_after) world_.restart_components_with(gates_);
+  }
+
   std::optional<Error> fault(const api::Request& request) {
     if (request.user.name != "system:kube-controller-manager" ||
         request.kind == &api::kinds::event())
@@ -93,8 +113,10 @@ class FaultyWorld {
   }
 
   const Trouble trouble_;
+  const api::Gates gates_;
   SeededEntropy entropy_;
   int writes_ = 0;
+  int second_ = 0;
   bool dead_ = false;
   Time away_until_{};
   World world_;

@@ -121,5 +121,39 @@ TEST(JobFaults, ConflictsErrorsAndLateFeedsChangeNothingInTheEnd) {
   }
 }
 
+TEST(JobFaults, EventsThatAreLateRepeatedAndOutOfOrderChangeNothingInTheEnd) {
+  const std::vector<std::string> expected = outcome({}, kShort);
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    ASSERT_EQ(outcome({.feeds = {.twice = 2}}, minutes{2}, seed), expected)
+        << "twice, seed " << seed;
+    ASSERT_EQ(outcome({.feeds = {.late = 2, .single = 2, .twice = 3}}, minutes{4}, seed), expected)
+        << "late and one by one, seed " << seed;
+    ASSERT_EQ(outcome({.feeds = {.late = 2, .gaps = 2}}, minutes{4}, seed), expected)
+        << "with gaps, seed " << seed;
+    ASSERT_EQ(outcome({.crash_at = 7 * static_cast<int>(seed),
+                       .flaky = 5,
+                       .feeds = {.late = 3, .single = 3, .twice = 3, .gaps = 3}},
+                      minutes{6}, seed),
+              expected)
+        << "with conflicts and a restart, seed " << seed;
+  }
+}
+
+// Jobs and pods alone: whether a Job has groups is decided once, by the gates of that moment.
+std::vector<std::string> without_groups(std::vector<std::string> end) {
+  std::erase_if(end, [](const std::string& line) {
+    return line.starts_with("workload of") || line.starts_with("group of");
+  });
+  return end;
+}
+
+// Jobs that are under way when Jobs stop getting groups, or get them again, come to their end.
+TEST(JobFaults, AChangeOfGatesInTheMiddleOfAJobChangesNoneOfTheirEnds) {
+  const std::vector<std::string> expected = without_groups(outcome({}, kShort));
+  for (const int after : {1, 2, 4, 6, 9})
+    ASSERT_EQ(without_groups(outcome({.gate_off_after = after}, minutes{2})), expected)
+        << "gates change after " << after << " s";
+}
+
 }  // namespace
 }  // namespace muster::sim

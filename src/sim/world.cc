@@ -20,8 +20,12 @@ const components::Entry& scheduler_entry() {
 
 }  // namespace
 
-Stepper::Stepper(const server::Server& server, api::User user, Metrics& metrics, const Make& make)
+Stepper::Stepper(const server::Server& server, api::User user, Metrics& metrics, const Make& make,
+                 std::optional<Feeds> disturbed)
     : client_(server, std::move(user)),
+      disturbed_(disturbed ? std::optional<DisturbedClient>(
+                                 std::in_place, client_, disturbed->disturbance, disturbed->entropy)
+                           : std::nullopt),
       component_(make({.send =
                            [this](api::Request request, std::uint64_t ticket) {
                              client_.send(std::move(request),
@@ -30,7 +34,8 @@ Stepper::Stepper(const server::Server& server, api::User user, Metrics& metrics,
                                           });
                            },
                        .metrics = &metrics})),
-      feeds_(client_, *component_, [] {}) {}
+      feeds_(disturbed_ ? static_cast<client::Client&>(*disturbed_) : client_, *component_, [] {}) {
+}
 
 bool Stepper::step(Time now) {
   const bool moved = deliver(now);
@@ -57,7 +62,10 @@ World::World(Options options)
       settings_{.ca_certificate = {},
                 .scheduler = std::move(options.scheduler),
                 .jobs = std::move(options.jobs)},
-      entropy_(options.seed) {
+      asked_disturbances_{options.controller_feeds, options.scheduler_feeds},
+      disturbances_(asked_disturbances_),
+      entropy_(options.seed),
+      feed_entropy_(options.seed) {
   Result<std::unique_ptr<store::Store>> store = store::Store::open(store::make_memory_engine());
   CHECK(store);
   store_ = std::move(*store);
@@ -93,9 +101,15 @@ World::World(Options options)
 World::~World() = default;
 
 std::unique_ptr<Stepper> World::make_stepper(const components::Entry& entry) {
+  const auto of =
+      entry.name == components::kScheduler ? &Disturbances::scheduler : &Disturbances::controllers;
+  std::optional<Stepper::Feeds> disturbed;
+  if (asked_disturbances_.*of != Disturbance{})
+    disturbed.emplace(Stepper::Feeds{disturbances_.*of, feed_entropy_});
   return std::make_unique<Stepper>(
       *server_, entry.user, metrics_,
-      [&](client::ComponentContext context) { return entry.make(settings_, std::move(context)); });
+      [&](client::ComponentContext context) { return entry.make(settings_, std::move(context)); },
+      disturbed);
 }
 
 void World::restart_scheduler() {
@@ -112,6 +126,15 @@ void World::restart_controllers() {
 
 void World::hold_controller_feeds(bool held) {
   for (const auto& controller : controllers_) controller->hold_feeds(held);
+}
+
+void World::calm_feeds(bool calm) { disturbances_ = calm ? Disturbances{} : asked_disturbances_; }
+
+void World::restart_components_with(const api::Gates& gates) {
+  run_until_idle();
+  settings_.scheduler.gates = gates;
+  restart_scheduler();
+  restart_controllers();
 }
 
 const scheduler::Scheduler& World::scheduler() const {

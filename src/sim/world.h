@@ -19,6 +19,7 @@
 #include "server/core/write/registry.h"
 #include "server/loopback/loopback.h"
 #include "sim/cluster_shape.h"
+#include "sim/disturbed_feeds.h"
 #include "sim/pretend_nodes.h"
 #include "store/store.h"
 #include "watch/window.h"
@@ -30,7 +31,13 @@ namespace muster::sim {
 class Stepper {
  public:
   using Make = std::function<std::unique_ptr<client::Component>(client::ComponentContext context)>;
-  Stepper(const server::Server& server, api::User user, Metrics& metrics, const Make& make);
+  // How its feeds are disturbed; both outlive the stepper.
+  struct Feeds {
+    const Disturbance& disturbance;
+    Entropy& entropy;
+  };
+  Stepper(const server::Server& server, api::User user, Metrics& metrics, const Make& make,
+          std::optional<Feeds> disturbed = std::nullopt);
 
   client::Component& component() { return *component_; }
   const client::Component& component() const { return *component_; }
@@ -44,6 +51,7 @@ class Stepper {
 
  private:
   server::LoopbackClient client_;
+  std::optional<DisturbedClient> disturbed_;
   std::deque<client::Called> outcomes_;
   const std::unique_ptr<client::Component> component_;
   client::Feeds feeds_;
@@ -61,6 +69,8 @@ class World {
     Time start = Time{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
     scheduler::SchedulerOptions scheduler = {.group_bindings = true};
     workload::JobOptions jobs = {};
+    Disturbance controller_feeds = {};
+    Disturbance scheduler_feeds = {};
   };
   explicit World(Options options);
   ~World();
@@ -85,6 +95,11 @@ class World {
   // The controllers see nothing new until they are let go.
   void hold_controller_feeds(bool held);
   void hold_scheduler_feeds(bool held) { scheduler_->hold_feeds(held); }
+  // The feeds that the options disturb are calm from now on, or disturbed again.
+  void calm_feeds(bool calm);
+  // A new scheduler and new controllers with these features, as after a change of their flags. The
+  // server keeps its own.
+  void restart_components_with(const api::Gates& gates);
   void add_nodes(const ClusterShape& shape);
 
   // Asks as an administrator; runs the world until the answer is there.
@@ -102,8 +117,16 @@ class World {
   std::optional<Time> next_deadline() const;
 
   Time now_;
-  const components::Settings settings_;
+  components::Settings settings_;
+  // What the options say of feeds, and what is done at the moment.
+  struct Disturbances {
+    Disturbance controllers;
+    Disturbance scheduler;
+  };
+  const Disturbances asked_disturbances_;
+  Disturbances disturbances_;
   SeededEntropy entropy_;
+  SeededEntropy feed_entropy_;  // of its own: what is late must not change uids
   Metrics metrics_;
   std::unique_ptr<store::Store> store_;
   watch::Window window_;
