@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,6 +83,8 @@ class FaultyWorld {
     request.name_space = "default";
     return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
   }
+  // From now on the server refuses such requests of the controllers; null: none.
+  void refuse(std::function<bool(const api::Request&)> which) { refused_ = std::move(which); }
   // Of the controllers, without events.
   int writes() const { return writes_; }
 
@@ -99,6 +102,7 @@ class FaultyWorld {
         request.kind == &api::kinds::event())
       return std::nullopt;
     if (dead_) return make_error(Reason::ServiceUnavailable, "the controller is dead");
+    if (refused_ && refused_(request)) return make_error(Reason::Forbidden, "not allowed");
     const int write = writes_++;
     if (write == trouble_.crash_at) {
       dead_ = true;  // this one is still done; nobody hears the answer
@@ -119,6 +123,7 @@ class FaultyWorld {
   int second_ = 0;
   bool dead_ = false;
   Time away_until_{};
+  std::function<bool(const api::Request&)> refused_;
   World world_;
 };
 

@@ -70,12 +70,15 @@ void describe(const Item& item, std::string& out) {
   out += ")";
 }
 
+constexpr std::string_view kLeaves = "podGroupTemplates";
+
 JsonArray minimums_in(const Json& holder, std::string_view list) {
   JsonArray out;
   for (const Json& item : api::elements(holder, list)) {
     JsonObject kept{{"name", api::find_string(item, "name")}};
     const Json& policy = api::part_of(item, "schedulingPolicy");
-    if (const Json* gang = api::find_set(policy, "gang"))
+    // That of a composite template never changes.
+    if (const Json* gang = api::find_set(policy, "gang"); gang != nullptr && list == kLeaves)
       kept["schedulingPolicy"] = JsonObject{{"gang", *gang}};
     for (const std::string_view below : {"podGroupTemplates", "compositePodGroupTemplates"})
       if (JsonArray lists = minimums_in(item, below); !lists.empty())

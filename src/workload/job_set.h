@@ -97,7 +97,8 @@ class JobSetMapping {
 
 inline constexpr std::string_view kShapeAnnotation = "jobset.muster.dev/shape";
 
-// A patch for a Workload that gives its gangs the minimums of another one with the same templates.
+// A patch for a Workload that gives its gangs of pods the minimums of another one with the same
+// templates.
 api::Json minimums_of(const api::Json& workload);
 
 }  // namespace muster::workload

@@ -360,11 +360,10 @@ TEST(JobSetMapping, PatchesMinimumsAlone) {
       job_set("{schedulingPolicy: {gang: {minGroupCount: 1}}, disruptionMode: {all: {}}}");
   const JobOptions options;
   const JobSetMapping mapping(set, options);
-  EXPECT_EQ(
-      api::to_text(minimums_of(*mapping.workload())),
-      R"({"spec":{"compositePodGroupTemplates":[{"name":"root","schedulingPolicy":{"gang":{"minGroupCount":1}},)"
-      R"("podGroupTemplates":[{"name":"driver","schedulingPolicy":{"gang":{"minCount":1}}},)"
-      R"({"name":"workers","schedulingPolicy":{"gang":{"minCount":12}}}]}]}})");
+  EXPECT_EQ(api::to_text(minimums_of(*mapping.workload())),
+            R"({"spec":{"compositePodGroupTemplates":[{"name":"root",)"
+            R"("podGroupTemplates":[{"name":"driver","schedulingPolicy":{"gang":{"minCount":1}}},)"
+            R"({"name":"workers","schedulingPolicy":{"gang":{"minCount":12}}}]}]}})");
 }
 
 }  // namespace

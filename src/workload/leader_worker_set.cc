@@ -15,8 +15,6 @@ namespace {
 using api::Json;
 using api::JsonObject;
 
-constexpr std::string_view kExclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
-
 const Json& spec_of(const Json& set) { return api::part_of(set, "spec"); }
 const Json& scheduling_of(const Json& set) { return api::part_of(spec_of(set), "scheduling"); }
 const Json& replica_of(const Json& set) { return api::part_of(scheduling_of(set), "replica"); }
@@ -31,32 +29,9 @@ std::int32_t size_of(const Json& set) {
   return static_cast<std::int32_t>(api::find_integer(group_template(set), "size").value_or(1));
 }
 
-bool says_something(const Json& level) {
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{"schedulingPolicy", "schedulingConstraints",
-                                              "disruptionMode"},
-      [&](std::string_view member) { return api::find_set(level, member) != nullptr; });
-}
-
 std::int32_t clamped(std::int64_t count) {
   return static_cast<std::int32_t>(
       std::clamp<std::int64_t>(count, 1, std::numeric_limits<std::int32_t>::max()));
-}
-
-// The priority class that both templates name, or an error.
-Result<std::string> priority_class(const Json& set) {
-  const auto of = [&](std::string_view member) {
-    return api::find_string(api::part_of(api::part_of(group_template(set), member), "spec"),
-                            "priorityClassName");
-  };
-  const std::string_view worker = of("workerTemplate");
-  if (api::find_set(group_template(set), "leaderTemplate") == nullptr) return std::string(worker);
-  if (of("leaderTemplate") != worker)
-    return fail(Reason::Invalid,
-                "leaderTemplate and workerTemplate name different priority classes: \"{}\" and "
-                "\"{}\"; groups need one",
-                of("leaderTemplate"), worker);
-  return std::string(worker);
 }
 
 // A level of composite blocks whose group consists of pods.
@@ -107,58 +82,6 @@ Item set_item(const Json& set, const LwsLevels& levels) {
   return item;
 }
 
-// What the builder does not see: rules between the levels and the rest of the set.
-Result<void> check(const Json& set, const LwsLevels& levels, const std::vector<Item>& items) {
-  bool gang = false;
-  bool mixed_gang = false;  // of leaders and workers together
-  bool topology = false;
-  const auto visit = [&](const auto& self, const Item& item) -> void {
-    const Config config = resolve(item);
-    gang |= config.is_gang();
-    topology |= !config.topology_keys.empty();
-    const bool one_role =
-        item.name == role_template(LwsRole::Leader) || item.name == role_template(LwsRole::Worker);
-    mixed_gang |= config.is_gang() && !one_role;
-    for (const Item& child : item.children) self(self, child);
-  };
-  for (const Item& item : items) visit(visit, item);
-  if (mixed_gang && size_of(set) > 1 &&
-      api::find_string(spec_of(set), "startupPolicy") == "LeaderReady")
-    return fail(Reason::Invalid,
-                "spec.startupPolicy LeaderReady makes workers wait for their leader, and a gang of "
-                "both makes the leader wait for its workers: give the leader a policy of its own");
-  const Json& annotations = api::part_of(api::part_of(set, "metadata"), "annotations");
-  if ((gang || topology) && api::find_set(annotations, kExclusive) != nullptr)
-    return fail(Reason::Invalid,
-                "the annotation {} places pods one after the other; use schedulingConstraints "
-                "instead of both",
-                kExclusive);
-  const auto explicit_minimum = [](const Json& level, std::string_view member) {
-    const Json& of_gang = api::part_of(api::part_of(level, "schedulingPolicy"), "gang");
-    return api::find_integer(of_gang, member);
-  };
-  for (const Json* level : {&scheduling_of(set), &replica_of(set)})
-    if (!levels.composite() && explicit_minimum(*level, "minGroupCount"))
-      return fail(Reason::Invalid,
-                  "minGroupCount counts groups: it needs a level of groups below its own");
-  for (const LwsRole role : {LwsRole::Leader, LwsRole::Worker}) {
-    const std::string_view name = role_template(role);
-    const auto minimum = explicit_minimum(api::part_of(replica_of(set), name), "minCount");
-    const std::int64_t members = role == LwsRole::Leader ? 1 : size_of(set) - 1;
-    if (minimum && *minimum != members)
-      return fail(Reason::Invalid, "spec.scheduling.replica.{}: minCount must be {}, its pods",
-                  name, members);
-  }
-  for (const std::string_view member : {"leaderTemplate", "workerTemplate"})
-    if (api::find_set(api::part_of(api::part_of(group_template(set), member), "spec"),
-                      "schedulingGroup") != nullptr)
-      return fail(Reason::Invalid,
-                  "spec.leaderWorkerTemplate.{}.spec.schedulingGroup must not be set beside "
-                  "spec.scheduling",
-                  member);
-  return {};
-}
-
 Owner owner_of(const Json& set) {
   const Json& metadata = api::part_of(set, "metadata");
   return {.api_version = "leaderworkerset.x-k8s.io/v1",
@@ -205,19 +128,6 @@ std::string_view role_template(LwsRole role) {
   return role == LwsRole::Leader ? "leader" : "worker";
 }
 
-LwsLevels lws_levels(const Json& set) {
-  LwsLevels levels;
-  const Json* scheduling = api::find_set(spec_of(set), "scheduling");
-  if (scheduling == nullptr) return levels;
-  const Json& replica = replica_of(set);
-  levels.set = says_something(*scheduling);
-  levels.replica = says_something(replica);
-  levels.roles =
-      api::find_set(replica, "leader") != nullptr || api::find_set(replica, "worker") != nullptr;
-  if (!levels.any()) levels.replica = true;  // {} and {replica: {}}
-  return levels;
-}
-
 std::int32_t lws_set_minimum(const Json& set) {
   const LwsLevels levels = lws_levels(set);
   const std::int64_t replicas = replicas_of(set);
@@ -227,6 +137,9 @@ std::int32_t lws_set_minimum(const Json& set) {
 }
 
 Result<std::vector<Item>> lws_items(const Json& set) {
+  api::FieldErrors errors;
+  api::validate_lws_scheduling(set, nullptr, {}, errors);
+  if (!errors.empty()) return fail(Reason::Invalid, "{}", errors.text());
   const LwsLevels levels = lws_levels(set);
   std::vector<Item> items;
   if (levels.set)
@@ -235,8 +148,9 @@ Result<std::vector<Item>> lws_items(const Json& set) {
     items.push_back(replica_item(set, levels));
   else if (levels.roles)
     items = role_items(set);
-  TRY(check(set, levels, items));
-  const std::string priority = TRY(priority_class(set));
+  const std::string priority(
+      api::find_string(api::part_of(api::part_of(group_template(set), "workerTemplate"), "spec"),
+                       "priorityClassName"));
   const auto give = [&](const auto& self, Item& item) -> void {
     item.defaults.priority_class = priority;
     for (Item& child : item.children) self(self, child);

@@ -8,6 +8,7 @@
 
 #include "api/gates/gates.h"
 #include "api/json.h"
+#include "api/validation/lws_scheduling.h"
 #include "base/result.h"
 #include "workload/builder.h"
 #include "workload/stamper.h"
@@ -22,26 +23,15 @@ namespace muster::workload {
 
 enum class LwsRole : std::uint8_t { Leader, Worker };
 
-// Which levels become groups. None: the set says nothing of scheduling.
-struct LwsLevels {
-  bool set = false;
-  bool replica = false;
-  bool roles = false;
-
-  bool any() const { return set || replica || roles; }
-  int count() const { return (set ? 1 : 0) + (replica ? 1 : 0) + (roles ? 1 : 0); }
-  // More than one: the upper ones are groups of groups.
-  bool composite() const { return count() > 1; }
-};
-LwsLevels lws_levels(const api::Json& set);
+using api::lws_levels;
+using api::LwsLevels;
 
 // Names of the templates.
 inline constexpr std::string_view kLwsTemplate = "lws";
 inline constexpr std::string_view kReplicaTemplate = "replica";
 std::string_view role_template(LwsRole role);
 
-// The items of the set's tree. Invalid says what contradicts itself: a gang whose workers wait for
-// their leader, a minimum that is not the membership, exclusive placement beside a gang.
+// The items of the set's tree. Invalid says what contradicts itself.
 Result<std::vector<Item>> lws_items(const api::Json& set);
 // The Workload; a document for a create request.
 Result<api::Json> lws_workload(const api::Json& set, const api::Gates& gates);

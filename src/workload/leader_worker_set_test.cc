@@ -116,9 +116,10 @@ TEST(LeaderWorkerSet, SaysWhatContradictsItself) {
   };
   const Case cases[] = {
       {"{}", R"(,"startupPolicy":"LeaderReady")", "makes the leader wait for its workers"},
-      {R"({"replica":{"schedulingPolicy":{"gang":{"minGroupCount":2}}}})", "", "counts groups"},
+      {R"({"replica":{"schedulingPolicy":{"gang":{"minGroupCount":2}}}})", "",
+       "spec.scheduling.replica.schedulingPolicy.gang.minGroupCount: Forbidden"},
       {R"({"replica":{"worker":{"schedulingPolicy":{"gang":{"minCount":2}}}}})", "",
-       "spec.scheduling.replica.worker: minCount must be 3"},
+       "must be the number of its pods (3)"},
   };
   for (const Case& test : cases) {
     const Result<Json> made = lws_workload(a_set(test.scheduling, test.more), kGates);

@@ -7,6 +7,7 @@
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
 #include "api/validation/kind_rules.h"
+#include "api/validation/lws_scheduling.h"
 #include "api/validation/pod_template.h"
 
 // LeaderWorkerSets, as their own webhooks judge them.
@@ -133,6 +134,7 @@ void validate_leader_worker_set(const Json& now, const Json* old, FieldErrors& e
       validate_pod_template(*pod_template, path.child(member), errors);
   validate_rollout(spec, errors);
   validate_subgroups(now, errors);
+  validate_lws_scheduling(now, old, {}, errors);
   if (old != nullptr)
     keep_subgroups(group, part_of(part_of(*old, "spec"), "leaderWorkerTemplate"), errors);
 }

@@ -117,38 +117,20 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_pod(const Change& 
 void LeaderWorkerSetController::on_leader(const std::string& key, std::int32_t index,
                                           const Change& change) {
   LwsTable& table = tables_[key];
-  LwsGroup& group = table.edit(index);
-  const bool same =
-      group.leader != nullptr && group.leader->meta().uid == change.newest().meta().uid;
-  if (change.after != nullptr) {
-    if (!same) group.broken = false;
-    group.leader = change.after;
-    if (removal_facts(*change.after).restarts > 0) group.broken = true;
-  } else if (same) {
-    group.leader = nullptr;
-    group.broken = false;
-  }
+  if (change.after != nullptr)
+    table.edit(index).put_leader(change.after);
+  else
+    table.edit(index).remove_leader(*change.before);
   table.judge(index);
 }
 
 void LeaderWorkerSetController::on_worker(const std::string& key, std::int32_t index,
                                           std::int32_t worker, const Change& change) {
   LwsTable& table = tables_[key];
-  LwsGroup& group = table.edit(index);
-  const api::Object& pod = change.newest();
-  const auto at = group.members.find(worker);
-  const bool same = at != group.members.end() && at->second->meta().uid == pod.meta().uid;
   if (change.after != nullptr)
-    group.members.insert_or_assign(worker, change.after);
-  else if (same)
-    group.members.erase(at);
-  // Of an earlier replica of the same index it says nothing.
-  const bool current = group.leader != nullptr && group.workers != nullptr &&
-                       is_controlled_by(pod, group.workers->meta().uid) &&
-                       is_controlled_by(*group.workers, group.leader->meta().uid);
-  if (current && (change.after == nullptr || change.after->meta().deletion_time ||
-                  removal_facts(*change.after).restarts > 0))
-    group.broken = true;
+    table.edit(index).put_member(worker, change.after);
+  else
+    table.edit(index).remove_member(worker, *change.before);
   table.judge(index);
 }
 
@@ -160,11 +142,10 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_stateful_set(const
   const auto index = ordinal_of(set.meta().name, name);
   if (index && is_of(controller_of(set), "Pod")) {
     LwsTable& table = tables_[key];
-    LwsGroup& group = table.edit(*index);
     if (change.after != nullptr)
-      group.workers = change.after;
-    else if (group.workers != nullptr && group.workers->meta().uid == set.meta().uid)
-      group.workers = nullptr;
+      table.edit(*index).put_workers(change.after);
+    else
+      table.edit(*index).remove_workers(set);
     table.judge(*index);
   }
   work().add_at(change.at + kBatchPeriod, key);
@@ -194,6 +175,9 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_workload(const Cha
 LeaderWorkerSetController::Keys LeaderWorkerSetController::on_group(const Change& change) {
   std::string key = key_of(change.newest());
   showed(key, change);
+  if (change.after == nullptr)
+    if (const auto memory = memory_.find(key); memory != memory_.end())
+      unblock(memory->second, kCleanupBlocked);
   // What the scheduler says in its status does not concern the set.
   const bool same = change.before != nullptr && change.after != nullptr &&
                     change.before->meta().generation == change.after->meta().generation &&
@@ -258,6 +242,7 @@ void LeaderWorkerSetController::refresh(const Look& look) {
   memory.data = lws_revision_data(memory.document);
   memory.data_text = api::sorted_text(memory.data);
   memory.levels = workload::lws_levels(memory.document);
+  memory.workload_compared = false;
   memory.blocked.reset();
 }
 

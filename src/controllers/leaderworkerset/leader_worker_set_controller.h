@@ -44,7 +44,8 @@ class LeaderWorkerSetController final : public WritingController {
     api::Json data;                // of its revision
     std::string data_text;
     workload::LwsLevels levels;
-    // Why its groups cannot be made; says nothing: they can.
+    bool workload_compared = false;  // the Workload's minimums are those of this generation
+    // Why its groups cannot be made or removed; says nothing: they can.
     std::optional<api::Condition> blocked;
   };
   struct Look {
@@ -93,7 +94,7 @@ class LeaderWorkerSetController final : public WritingController {
   LeaderTemplate leader_template(const Look& look, bool held_back) const;
   void create_leaders(const Look& look);
   void look_at_replica(const Look& look, std::int32_t index, const LwsGroup& group);
-  bool recreates(const Look& look, const LwsGroup& group) const;
+  static bool recreates(const Look& look, const LwsGroup& group);
   void start_workers(const Look& look, const LwsGroup& group);
   void create_workers(const Look& look, std::int32_t index, const LwsGroup& group);
   void write_status(const Look& look);
@@ -101,12 +102,16 @@ class LeaderWorkerSetController final : public WritingController {
 
   // The Workload and the groups above all replicas. False: they are being made, or cannot be.
   bool has_workload(Look& look);
+  bool resizes_workload(const Look& look);
   bool has_set_group(const Look& look);
   ReplicaGroups find_replica_groups(const Look& look, std::int32_t index,
                                     const LeaderTemplate& from);
   void remove_unused_groups(const Look& look, std::int32_t index, const LwsGroup* group);
   bool is_used(const api::Object& pod_group) const;
   void block(const Look& look, std::string_view reason, std::string message);
+  // What was in the way for this reason is not any more.
+  static void unblock(Memory& memory, std::string_view reason);
+  void delete_group(const Look& look, const api::Object& group);
   void create_group(const Look& look, const api::Kind& kind, api::Json document);
   void say(const api::Object& set, std::string_view type, std::string_view reason,
            std::string message, Time now);

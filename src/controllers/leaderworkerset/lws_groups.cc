@@ -12,6 +12,7 @@
 #include "controllers/common/revisions.h"
 #include "controllers/leaderworkerset/leader_worker_set_controller.h"
 #include "controllers/leaderworkerset/lws_objects.h"
+#include "workload/job_set.h"
 
 // The Workload and the groups of a LeaderWorkerSet. No pod is made before the group that it names.
 namespace muster::controllers {
@@ -25,6 +26,7 @@ using workload::LwsReplica;
 using workload::LwsRole;
 
 constexpr std::size_t kIncarnationLetters = 5;
+constexpr std::string_view kParentNotReady = "ParentWorkloadNotReady";
 // After this long a server that refused a group is asked again.
 constexpr Duration kPause = std::chrono::seconds{30};
 
@@ -56,6 +58,10 @@ void LeaderWorkerSetController::block(const Look& look, std::string_view reason,
                          std::move(message), look.set->meta().generation};
 }
 
+void LeaderWorkerSetController::unblock(Memory& memory, std::string_view reason) {
+  if (memory.blocked && memory.blocked->reason == reason) memory.blocked.reset();
+}
+
 bool LeaderWorkerSetController::is_used(const api::Object& pod_group) const {
   return !pods_
               .indexed(
@@ -84,6 +90,23 @@ void LeaderWorkerSetController::create_group(const Look& look, const api::Kind& 
       });
 }
 
+void LeaderWorkerSetController::delete_group(const Look& look, const api::Object& group) {
+  write_call(look.key, client::delete_request(group, std::nullopt),
+             [this, key = look.key, set = look.set, kind = group.kind().kind,
+              name = group.meta().name](const client::Outcome& outcome, Time now) {
+               const auto memory = memory_.find(key);
+               if (memory == memory_.end() || memory->second.uid != set->meta().uid) return;
+               if (outcome || outcome.error().reason == Reason::NotFound)
+                 return unblock(memory->second, kCleanupBlocked);
+               const std::string message =
+                   fmt::format("{} {} cannot be deleted: {}", kind, name, outcome.error().message);
+               memory->second.blocked = {"WorkloadSchedulingCreated", "False",
+                                         std::string(kCleanupBlocked), message,
+                                         set->meta().generation};
+               say(*set, "Warning", kCleanupBlocked, message, now);
+             });
+}
+
 bool LeaderWorkerSetController::has_workload(Look& look) {
   Memory& memory = look.memory;
   if (!memory.levels.any()) return true;
@@ -110,7 +133,40 @@ bool LeaderWorkerSetController::has_workload(Look& look) {
     block(look, "WorkloadCreateFailed", fmt::format("Workload {} belongs to somebody else", name));
     return false;
   }
-  return !look.workload->meta().deletion_time && has_set_group(look);
+  if (look.workload->meta().deletion_time) {
+    block(look, kParentNotReady,
+          fmt::format("Workload {} is being deleted; it is made again when it is gone", name));
+    return false;
+  }
+  unblock(memory, kParentNotReady);
+  return !resizes_workload(look) && has_set_group(look);
+}
+
+// The Workload's templates of pods follow the size of the set.
+bool LeaderWorkerSetController::resizes_workload(const Look& look) {
+  Memory& memory = look.memory;
+  if (memory.workload_compared) return false;
+  Result<Json> made = workload::lws_workload(memory.document, gates_);
+  if (!made) {
+    block(look, "InvalidSchedulingConfiguration", made.error().message);
+    return true;
+  }
+  const auto wanted = api::Object::make(api::kinds::workload(), *made);
+  const auto& stored = look.workload->view<api::WorkloadView>();
+  for (const auto& each : wanted->view<api::WorkloadView>().templates) {
+    const auto* now = stored.find(each.name);
+    if (now == nullptr || each.composite || !now->gang || !each.gang ||
+        now->minimum == each.minimum)
+      continue;
+    Json patch = workload::minimums_of(*made);
+    patch.as_object()["metadata"] = JsonObject{{"uid", look.workload->meta().uid}};
+    write_call(look.key, client::patch_request(look.workload->kind(), look.set->meta().name_space,
+                                               look.workload->meta().name, "",
+                                               api::PatchType::StrategicMerge, std::move(patch)));
+    return true;
+  }
+  memory.workload_compared = true;
+  return false;
 }
 
 bool LeaderWorkerSetController::has_set_group(const Look& look) {
@@ -127,14 +183,25 @@ bool LeaderWorkerSetController::has_set_group(const Look& look) {
   const ObjectPtr group = mirror.find(look.set->meta().name_space, name);
   if (!*made) {  // scaled to nothing: the group goes when its pods have
     if (group != nullptr && !group->meta().deletion_time && look.table.leaders() == 0)
-      write_call(look.key, client::delete_request(*group, std::nullopt));
+      delete_group(look, *group);
     return true;
   }
   if (group == nullptr) {
     create_group(look, *(*made)->kind, std::move((*made)->document));
     return false;
   }
-  if (group->meta().deletion_time) return false;
+  if (!is_controlled_by(*group, look.set->meta().uid)) {
+    block(look, group->kind().kind + "CreateFailed",
+          fmt::format("{} {} belongs to somebody else", group->kind().kind, name));
+    return false;
+  }
+  if (group->meta().deletion_time) {
+    block(look, kCleanupBlocked,
+          fmt::format("{} {} is being deleted and something still holds it; it is made again when "
+                      "it is gone",
+                      group->kind().kind, name));
+    return false;
+  }
   const std::int32_t minimum = workload::lws_set_minimum(look.memory.document);
   const auto& view = group->view<api::GroupView>();
   const bool may_resize = !composite || gates_.on(api::Gate::MutableMinGroupCount);
@@ -205,10 +272,8 @@ void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int3
     const std::string leader_group = annotated_leader_group(each);
     if (leader_group == current || !is_controlled_by(each, look.set->meta().uid)) continue;
     still.insert(leader_group);
-    if (!each.meta().deletion_time && !is_used(each))
-      write_call(look.key, client::delete_request(each, std::nullopt));
-    else
-      look.table.make_due(index);
+    look.table.make_due(index);  // until it is gone
+    if (!each.meta().deletion_time && !is_used(each)) delete_group(look, each);
   }
   for (const auto* entry : composites_.indexed(term)) {
     const api::Object& each = *entry->object;
@@ -216,7 +281,8 @@ void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int3
     if (leader_group == current || still.contains(leader_group) || each.meta().deletion_time ||
         !is_controlled_by(each, look.set->meta().uid))
       continue;
-    write_call(look.key, client::delete_request(each, std::nullopt));
+    look.table.make_due(index);
+    delete_group(look, each);
   }
 }
 

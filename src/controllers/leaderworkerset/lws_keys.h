@@ -27,6 +27,9 @@ inline constexpr std::string_view kLwsSubdomain = "leaderworkerset.sigs.k8s.io/s
 // Ours, on groups: the PodGroup of the leader whose replica they are for.
 inline constexpr std::string_view kLwsLeaderGroup = "leaderworkerset.muster.dev/leader-group";
 
+// A reason of condition WorkloadSchedulingCreated: groups that should go do not.
+inline constexpr std::string_view kCleanupBlocked = "PodGroupCleanupBlocked";
+
 // The revision that a pod or StatefulSet was made from; empty if it says none.
 std::string_view lws_revision(const api::Object& object);
 // How many pods the replica of this leader has.

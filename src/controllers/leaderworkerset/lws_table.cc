@@ -12,6 +12,92 @@
 
 namespace muster::controllers {
 
+namespace {
+
+bool is_pending(const api::Object& pod) { return pod.view<api::PodView>().phase == "Pending"; }
+bool has_restarted(const api::Object& pod) { return removal_facts(pod).restarts > 0; }
+bool is_same(const api::ObjectPtr& known, const api::Object& object) {
+  return known != nullptr && known->meta().uid == object.meta().uid;
+}
+
+}  // namespace
+
+bool LwsGroup::has_own_workers() const {
+  return leader != nullptr && workers != nullptr && is_controlled_by(*workers, leader->meta().uid);
+}
+
+bool LwsGroup::is_complete() const {
+  return leader != nullptr && std::ssize(members) >= lws_size(*leader) - 1;
+}
+
+bool LwsGroup::has_started() const { return is_complete() && pending == 0 && !is_pending(*leader); }
+
+void LwsGroup::put_leader(const api::ObjectPtr& pod) {
+  if (!is_same(leader, *pod)) forget_losses();
+  leader = pod;
+}
+
+void LwsGroup::remove_leader(const api::Object& pod) {
+  if (!is_same(leader, pod)) return;
+  leader = nullptr;
+  forget_losses();
+}
+
+void LwsGroup::put_workers(const api::ObjectPtr& set) {
+  if (!is_same(workers, *set)) forget_losses();
+  workers = set;
+  // No pod of a set is made before it has a revision.
+  if (set->view<api::StatefulSetView>().status.update_revision.empty())
+    known_workers = set->meta().uid;
+}
+
+void LwsGroup::remove_workers(const api::Object& set) {
+  if (!is_same(workers, set)) return;
+  if (has_own_workers()) lost = lost_after_start = true;
+  workers = nullptr;
+}
+
+void LwsGroup::put_member(std::int32_t worker, const api::ObjectPtr& pod) {
+  api::ObjectPtr& member = members[worker];
+  if (member != nullptr && is_pending(*member)) --pending;
+  member = pod;
+  if (is_pending(*pod)) ++pending;
+  if (pod->meta().deletion_time || has_restarted(*pod))
+    hurt.insert(worker);
+  else
+    hurt.erase(worker);
+}
+
+void LwsGroup::remove_member(std::int32_t worker, const api::Object& pod) {
+  const auto at = members.find(worker);
+  if (at == members.end() || !is_same(at->second, pod)) return;
+  if (has_own_workers() && is_controlled_by(pod, workers->meta().uid)) {
+    lost = true;
+    lost_after_start |= has_started();
+  }
+  if (is_pending(*at->second)) --pending;
+  members.erase(at);
+  hurt.erase(worker);
+}
+
+bool LwsGroup::is_hurt() const {
+  if (leader == nullptr) return false;
+  if (has_restarted(*leader)) return true;
+  // Those of an earlier replica of the same index say nothing.
+  return has_own_workers() && std::ranges::any_of(hurt, [&](std::int32_t worker) {
+           return is_controlled_by(*members.at(worker), workers->meta().uid);
+         });
+}
+
+bool LwsGroup::is_broken() const {
+  if (lost || is_hurt()) return true;
+  return has_own_workers() && !is_complete() && known_workers != workers->meta().uid;
+}
+
+bool LwsGroup::is_broken_after_start() const {
+  return lost_after_start || (is_hurt() && has_started());
+}
+
 const LwsGroup* LwsTable::find(std::int32_t index) const {
   const auto at = groups_.find(index);
   return at == groups_.end() ? nullptr : &at->second;
@@ -26,8 +112,7 @@ void LwsTable::read(LwsGroup& group) const {
   const bool leader_ready =
       leader.phase == "Running" && is_ready(leader) && !group.leader->meta().deletion_time;
   const bool alone = lws_size(*group.leader) == 1;
-  const bool has_workers = alone || (group.workers != nullptr &&
-                                     is_controlled_by(*group.workers, group.leader->meta().uid));
+  const bool has_workers = alone || group.has_own_workers();
   group.outdated = lws_revision(*group.leader) != revision_;
   group.updated =
       !group.outdated && has_workers && (alone || lws_revision(*group.workers) == revision_);

@@ -17,12 +17,40 @@ struct LwsGroup {
   api::ObjectPtr leader;                           // a pod
   api::ObjectPtr workers;                          // a StatefulSet; null: none
   std::map<std::int32_t, api::ObjectPtr> members;  // pods of the workers, by index
-  bool broken = false;                             // one of its pods restarted or went
+  std::set<std::int32_t> hurt;                     // members that restarted or are going
+  std::int32_t pending = 0;                        // members that have not started
+  // The workers' StatefulSet of which every pod has been seen to come: it was seen before its first
+  // one could. Empty, or another: what went before we looked is not known.
+  std::string known_workers;
+  bool lost = false;              // a worker of the present leader went,
+  bool lost_after_start = false;  // when all pods of the replica had started
   bool ready = false;
   bool updated = false;
   bool outdated = false;  // the leader is of an older revision
 
   bool empty() const { return leader == nullptr && workers == nullptr && members.empty(); }
+  // The workers are those of the present leader, not of one before it.
+  bool has_own_workers() const;
+  bool is_complete() const;  // every pod of the replica exists
+  bool has_started() const;  // and none of them is pending
+
+  // Each takes over what a feed shows; a newer object of the name stays if an older one goes.
+  void put_leader(const api::ObjectPtr& pod);
+  void remove_leader(const api::Object& pod);
+  void put_workers(const api::ObjectPtr& set);
+  void remove_workers(const api::Object& set);
+  void put_member(std::int32_t worker, const api::ObjectPtr& pod);
+  void remove_member(std::int32_t worker, const api::Object& pod);
+
+  // A pod of the replica restarted, is going or went. Where the workers were there before we were,
+  // one that is missing may have gone unseen, so it counts as gone.
+  bool is_broken() const;
+  // As is_broken(), for those who only care for replicas that had started.
+  bool is_broken_after_start() const;
+
+ private:
+  bool is_hurt() const;
+  void forget_losses() { lost = lost_after_start = false; }
 };
 
 // The replicas of one LeaderWorkerSet by index, with the numbers and orders that a rollout needs

@@ -145,17 +145,13 @@ void LeaderWorkerSetController::send_pods(const Look& look, std::vector<api::Req
 }
 
 // A pod that went or restarted takes its replica along, if the set says so.
-bool LeaderWorkerSetController::recreates(const Look& look, const LwsGroup& group) const {
-  if (!group.broken || look.view.restart == LeaderWorkerSetView::Restart::None) return false;
-  if (look.view.restart == LeaderWorkerSetView::Restart::OnPodRestart) return true;
-  // Not before it has started once.
-  const auto is_pending = [](const ObjectPtr& pod) {
-    return pod->view<api::PodView>().phase == "Pending";
-  };
-  if (is_pending(group.leader)) return false;
-  if (std::ssize(group.members) < lws_size(*group.leader) - 1) return false;
-  return std::ranges::none_of(group.members,
-                              [&](const auto& member) { return is_pending(member.second); });
+bool LeaderWorkerSetController::recreates(const Look& look, const LwsGroup& group) {
+  switch (look.view.restart) {
+    case LeaderWorkerSetView::Restart::OnPodRestart: return group.is_broken();
+    case LeaderWorkerSetView::Restart::AfterStart: return group.is_broken_after_start();
+    case LeaderWorkerSetView::Restart::None: return false;
+  }
+  return false;
 }
 
 void LeaderWorkerSetController::look_at_replica(const Look& look, std::int32_t index,
@@ -176,7 +172,7 @@ void LeaderWorkerSetController::look_at_replica(const Look& look, std::int32_t i
     return look.table.make_due(index);
   if (lws_size(*group.leader) == 1) return;
   if (group.workers == nullptr) return start_workers(look, group);
-  if (!is_controlled_by(*group.workers, group.leader->meta().uid)) return;  // it is going
+  if (!group.has_own_workers()) return;  // those of an earlier leader are going
   if (is_settled(*group.workers)) create_workers(look, index, group);
 }
 
