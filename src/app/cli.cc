@@ -17,6 +17,7 @@
 #include "app/scheduler_verb.h"
 #include "app/simulate.h"
 #include "app/store_flags.h"
+#include "app/uninstall_verb.h"
 #include "app/up_flags.h"
 #include "app/verb.h"
 #include "app/version.h"
@@ -107,8 +108,8 @@ int run(int argc, char** argv) {
   app.add_flag("--version", wants_version, "Print the version");
   std::vector<Verb> verbs;
   for (const auto add :
-       {add_up_verb, add_scheduler_verb, add_controllers_verb, add_doctor_verb, add_store_verb,
-        add_explain_verb, add_map_verb, add_build_verb, add_simulate_verb})
+       {add_up_verb, add_scheduler_verb, add_controllers_verb, add_doctor_verb, add_uninstall_verb,
+        add_store_verb, add_explain_verb, add_map_verb, add_build_verb, add_simulate_verb})
     verbs.push_back(add(app));
   verbs.push_back({app.add_subcommand("version", "Print the version"), print_version});
   CLI::App* help_verb = app.add_subcommand("help", "Print help, also of one verb: muster help up");

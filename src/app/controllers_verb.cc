@@ -5,18 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "app/cli.h"
 #include "app/connection.h"
+#include "app/live_leases.h"
 #include "app/process_flags.h"
 #include "app/remote_process.h"
 #include "app/scheduler_flags.h"
@@ -34,8 +32,8 @@ struct Flags {
 };
 
 // Those that no kube-controller-manager runs; all others have a namesake there.
-constexpr std::array<std::string_view, 3> kOursAlone{"compositepodgroup-protection", "jobset",
-                                                     "leaderworkerset"};
+constexpr std::array<std::string_view, 4> kOursAlone{"compositepodgroup-protection",
+                                                     "group-minimum", "jobset", "leaderworkerset"};
 
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names;
@@ -59,27 +57,7 @@ Result<std::vector<const components::Entry*>> chosen(const std::vector<std::stri
   return entries;
 }
 
-// The revision of the lease by which kube-controller-managers elect a leader; 0: nobody holds it.
-Result<std::int64_t> manager_lease(client::HttpsClient& client) {
-  api::Request get;
-  get.kind = &api::kinds::lease();
-  get.version = get.kind->stored_version;
-  get.name_space = "kube-system";
-  get.name = "kube-controller-manager";
-  const Result<api::Answer> answer = client.call(get);
-  if (!answer && answer.error().reason == Reason::NotFound) return 0;
-  if (!answer) return fail(answer.error());
-  const auto* const object = std::get_if<api::ObjectAnswer>(&answer->what);
-  if (object == nullptr) return 0;
-  const api::Json document = object->object->document();
-  const api::Json* const spec = api::find(document, "spec");
-  const bool is_held = spec != nullptr && !api::find_string(*spec, "holderIdentity").empty();
-  return is_held ? object->object->revision().value : 0;
-}
-
-// Two controllers with the same task would undo each other's work. A manager that is alive renews
-// its lease every two seconds; a lease that stands still is one that somebody left behind. Clocks
-// of two machines are not compared.
+// Two controllers with the same task would undo each other's work.
 Result<void> check_nobody_else(const std::vector<const components::Entry*>& entries,
                                const client::Kubeconfig& config) {
   std::vector<std::string_view> shared;
@@ -88,11 +66,9 @@ Result<void> check_nobody_else(const std::vector<const components::Entry*>& entr
       shared.push_back(entry->name);
   if (shared.empty()) return {};
   client::HttpsClient client = TRY(client::HttpsClient::open(config, {}));
-  const std::int64_t before = TRY(manager_lease(client));
-  if (before == 0) return {};
-  std::this_thread::sleep_for(std::chrono::seconds{5});
-  const std::int64_t after = TRY(manager_lease(client));
-  if (after == before || after == 0) return {};
+  constexpr std::array<std::string_view, 1> kManager{"kube-controller-manager"};
+  const std::vector<std::string> live = TRY(live_leases(client, kManager));
+  if (live.empty()) return {};
   return fail(Reason::Conflict,
               "a kube-controller-manager is at work (lease kube-system/kube-controller-manager) "
               "and has {} as well; switch them off there with --controllers=*,-NAME, or leave "
