@@ -1,6 +1,7 @@
 #include "store/engines/database.h"
 
 #include <rocksdb/convenience.h>
+#include <rocksdb/memtablerep.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <unistd.h>
@@ -48,6 +49,7 @@ rocksdb::DBOptions database_options(Database::Access access, rocksdb::Env* env) 
   options.create_if_missing = access == Database::Access::Create;
   options.create_missing_column_families = access == Database::Access::Create;
   options.max_background_jobs = 2;
+  options.allow_concurrent_memtable_write = false;  // one thread commits; unordered tables need it
   options.max_open_files = 256;
   options.max_total_wal_size = 64U << 20U;
   options.stats_dump_period_sec = 0;
@@ -61,8 +63,13 @@ rocksdb::DBOptions database_options(Database::Access access, rocksdb::Env* env) 
   return options;
 }
 
-rocksdb::ColumnFamilyOptions family_options() {
+rocksdb::ColumnFamilyOptions family_options(Database::Access access) {
   rocksdb::ColumnFamilyOptions options;
+  // What is written is not read before it has become a file, but for a look at the last record
+  // after a failed write: so it need not be kept in order meanwhile. A commit of 20,000 entries
+  // takes half the time. Reading wants the order.
+  if (access != Database::Access::Read)
+    options.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
   options.compression = compression();
   options.write_buffer_size = 16U << 20U;
   rocksdb::BlockBasedTableOptions table;
@@ -107,7 +114,7 @@ Result<Database> Database::open(const std::string& store, Access access, rocksdb
   // RocksDB makes a missing directory even where it is asked only to read.
   if (access != Access::Create && !std::filesystem::is_directory(path, error))
     return damaged(store, "its folder db is missing");
-  const rocksdb::ColumnFamilyOptions family = family_options();
+  const rocksdb::ColumnFamilyOptions family = family_options(access);
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
       {rocksdb::kDefaultColumnFamilyName, family}, {"rev", family}, {"idx", family}};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
