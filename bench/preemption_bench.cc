@@ -108,6 +108,7 @@ Case search(std::string name, std::function<std::shared_ptr<ClusterModel>()> mak
               }
             };
           },
+          .pods_expected = 100U * static_cast<std::size_t>(times),  // nominated
           .goal = goal,
           .kubernetes_us = kubernetes_us};
 }
@@ -139,6 +140,7 @@ int run(const Request& request) {
                   }
                 };
               },
+              .pods_expected = 10,
               .goal = {.us = 20'000}});
   return report.finish();
 }
