@@ -35,10 +35,14 @@ struct Flags {
 constexpr std::array<std::string_view, 4> kOursAlone{"compositepodgroup-protection",
                                                      "group-minimum", "jobset", "leaderworkerset"};
 
+bool is_controller(const components::Entry& entry) {
+  return entry.name != components::kScheduler && entry.runs_elsewhere;
+}
+
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names;
   for (const components::Entry& entry : components::all())
-    if (entry.name != components::kScheduler) names.push_back(entry.name);
+    if (is_controller(entry)) names.push_back(entry.name);
   return names;
 }
 
@@ -50,7 +54,7 @@ Result<std::vector<const components::Entry*>> chosen(const std::vector<std::stri
   std::vector<const components::Entry*> entries;
   for (const std::string& name : names) {
     const auto at = std::ranges::find(components::all(), name, &components::Entry::name);
-    if (at == components::all().end() || name == components::kScheduler)
+    if (at == components::all().end() || !is_controller(*at))
       return fail(Reason::Invalid, "--controllers: there is no {}; there are {}", name, all);
     entries.push_back(&*at);
   }

@@ -26,6 +26,7 @@
 #include "app/registry_thread.h"
 #include "app/signals.h"
 #include "app/version.h"
+#include "base/count_of.h"
 #include "base/entropy.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -93,7 +94,7 @@ std::string contents(const store::Store& store, const sim::ClusterShape& shape) 
   }
   std::vector<std::string> parts;
   const auto add = [&](std::size_t count, std::string_view noun) {
-    if (count > 0) parts.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"));
+    if (count > 0) parts.push_back(count_of(static_cast<std::int64_t>(count), noun));
   };
   add(pretend.size(), "pretend node");
   add(others, "other node");
@@ -155,6 +156,7 @@ RunningComponents start_components(const UpOptions& options, const std::string& 
   settings.scheduler.profiles = options.scheduler.config.profiles;
   settings.scheduler.initial_backoff = options.scheduler.config.initial_backoff;
   settings.scheduler.max_backoff = options.scheduler.config.max_backoff;
+  settings.absent = options.absent;
   settings.jobs = options.jobs;
   RunningComponents out;
   out.push_back(std::make_unique<RunningComponent>(
@@ -167,11 +169,13 @@ RunningComponents start_components(const UpOptions& options, const std::string& 
       [](client::ComponentContext context) {
         return std::make_unique<sim::PretendStorage>(std::move(context));
       }));
-  for (const components::Entry& entry : components::all())
+  for (const components::Entry& entry : components::all()) {
+    if (options.absent.contains(entry.name)) continue;
     out.push_back(std::make_unique<RunningComponent>(
         entry.name, server, entry.user, meter, surroundings, [&](client::ComponentContext context) {
           return entry.make(settings, std::move(context));
         }));
+  }
   return out;
 }
 
@@ -231,6 +235,7 @@ Result<void> run_up(const UpOptions& options) {
   registry.guard_roles([&access](const auto& request, const auto& document, const auto* old) {
     return server::check_escalation(access.authorizer(), request, document, old);
   });
+  registry.set_absent(options.absent);
   server::bootstrap(registry, *store, clock.now());
   server::publish_client_authority(registry, *store, ca.certificate, clock.now());
   server::publish_config_map(registry, *store,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/gates/gates.h"
+#include "api/inert/inert.h"
 #include "app/scheduler_flags.h"
 #include "base/result.h"
 #include "server/http/audit.h"
@@ -27,6 +28,7 @@ struct UpOptions {
   sim::ClusterShape shape;
   api::Gates gates = {};
   SchedulerSettings scheduler = {};
+  api::Absent absent = {};         // components that are switched off
   workload::JobOptions jobs = {};  // but for its gates
 };
 

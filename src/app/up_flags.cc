@@ -1,7 +1,9 @@
 #include "app/up_flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -17,6 +19,7 @@
 #include "app/scheduler_flags.h"
 #include "app/up.h"
 #include "base/log.h"
+#include "components/components.h"
 #include "sim/cluster_shape.h"
 
 namespace muster::app {
@@ -39,6 +42,7 @@ struct UpFlags {
   int nodes_per_rack = 0;
   std::string node_resources = "cpu=32,memory=128Gi,nvidia.com/gpu=8";
   std::vector<std::string> feature_gates;
+  std::vector<std::string> controllers{"*"};
   SchedulerFlags scheduler;
   JobFlags jobs;
   bool verbose = false;
@@ -108,6 +112,31 @@ Result<sim::ClusterShape> shape_from_flags(const UpFlags& flags) {
   return shape;
 }
 
+// "*,-job": everything but jobs. "job,scheduler": nothing but these.
+Result<api::Absent> absent_components(const std::vector<std::string>& words) {
+  std::vector<std::string_view> names;
+  for (const components::Entry& entry : components::all()) names.push_back(entry.name);
+  api::Absent named;
+  api::Absent without;
+  bool all = false;
+  for (const std::string& word : words) {
+    if (word == "*") {
+      all = true;
+      continue;
+    }
+    const bool is_without = word.starts_with('-');
+    const std::string name = word.substr(is_without ? 1 : 0);
+    if (std::ranges::find(names, name) == names.end())
+      return fail(Reason::Invalid, "--controllers: there is no {}; there are {}", name,
+                  fmt::join(names, ", "));
+    (is_without ? without : named).insert(name);
+  }
+  api::Absent absent;
+  for (const std::string_view name : names)
+    if (without.contains(name) || (!all && !named.contains(name))) absent.emplace(name);
+  return absent;
+}
+
 Result<UpOptions> understand(const UpFlags& flags) {
   if (flags.in_memory && !flags.data_dir.empty())
     return fail(Reason::Invalid,
@@ -117,6 +146,7 @@ Result<UpOptions> understand(const UpFlags& flags) {
   UpOptions options;
   options.gates = TRY(parse_gates(flags.feature_gates));
   options.scheduler = TRY(scheduler_settings(flags.scheduler));
+  options.absent = TRY(absent_components(flags.controllers));
   options.jobs = job_options(flags.jobs);
   TRY(parse_listen(flags.listen, options));
   for (const std::string& name : flags.tls_sans) TRY(check_san(name));
@@ -185,6 +215,12 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
                   "Features to switch on or off, e.g. CompositePodGroup=false,WorkloadWithJob=true")
       ->allow_extra_args(false)
       ->type_name("NAME=BOOL,...");
+  verb.add_option("--controllers", flags.controllers,
+                  "Components to run: * is all of them, NAME one more, -NAME one less")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str()
+      ->type_name("NAME,...");
   add_scheduler_flags(verb, flags.scheduler);
   add_job_flags(verb, flags.jobs);
   verb.add_flag("-v,--verbose", flags.verbose, "Log every decision of the scheduler, a line each");

@@ -10,6 +10,7 @@
 #include "controllers/disruption.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/group_minimum.h"
+#include "controllers/inert_objects.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/jobset/job_set_controller.h"
 #include "controllers/leaderworkerset/leader_worker_set_controller.h"
@@ -63,6 +64,11 @@ std::unique_ptr<client::Component> make_cron_job(const Settings&, ComponentConte
                                                           std::move(context));
 }
 
+std::unique_ptr<client::Component> make_inert_objects(const Settings& settings,
+                                                      ComponentContext context) {
+  return std::make_unique<controllers::InertObjects>(settings.absent, std::move(context));
+}
+
 std::unique_ptr<client::Component> make_scheduler(const Settings& settings,
                                                   ComponentContext context) {
   scheduler::SchedulerOptions options = settings.scheduler;
@@ -104,6 +110,7 @@ const std::vector<Entry>& all() {
       {"leaderworkerset", kControllerManager, make_leader_worker_set},
       {"statefulset", kControllerManager, make<controllers::StatefulSetController>},
       {"ttl-after-finished", kControllerManager, make<controllers::TtlAfterFinished>},
+      {"inert-objects", kControllerManager, make_inert_objects, false},
       {"clusterrole-aggregation", service_account("clusterrole-aggregation-controller"),
        make<controllers::RoleAggregation>},
   };

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/inert/inert.h"
 #include "api/request.h"
 #include "client/component.h"
 #include "scheduler/scheduler.h"
@@ -19,6 +20,7 @@ namespace muster::components {
 struct Settings {
   std::string ca_certificate;  // of the server, PEM; empty where nothing is served over TLS
   scheduler::SchedulerOptions scheduler;
+  api::Absent absent = {};         // components that do not run
   workload::JobOptions jobs = {};  // but for its gates: those are the scheduler's
 };
 
@@ -28,6 +30,8 @@ struct Entry {
   std::function<std::unique_ptr<client::Component>(const Settings& settings,
                                                    client::ComponentContext context)>
       make;
+  // Whether it makes sense for other clusters than our own server.
+  bool runs_elsewhere = true;
 };
 
 const std::vector<Entry>& all();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace muster::components {
@@ -36,6 +37,14 @@ TEST(Components, ControllersCountUnderTheirOwnNames) {
               std::string::npos)
         << entry.name;
   }
+}
+
+// What is acted on unless a component is switched off names components that there are.
+TEST(Components, ThoseThatInertRulesNameExist) {
+  for (const api::InertRule& rule : api::inert_rules())
+    EXPECT_TRUE(rule.component.empty() ||
+                std::ranges::find(all(), rule.component, &Entry::name) != all().end())
+        << rule.component;
 }
 
 }  // namespace

@@ -17,14 +17,13 @@ class KindsTest : public CoreTest {
 };
 
 TEST_F(KindsTest, WhatNobodyActsOnIsStoredWithAWarning) {
-  const auto made =
-      create(kind("", "ReplicationController"), "default",
-             R"({"metadata":{"name":"d"},"spec":{"replicas":1,"selector":{"a":"b"},
+  const auto made = create(kind("", "ReplicationController"), "default",
+                           R"({"metadata":{"name":"d"},"spec":{"replicas":1,"selector":{"a":"b"},
       "template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
   ASSERT_TRUE(made) << message(made);
   ASSERT_EQ(made->warnings.size(), 1U);
   EXPECT_EQ(made->warnings[0],
-            "ReplicationController is stored, but nothing in this control plane acts on it yet: no "
+            "ReplicationController is stored, but nothing in this control plane acts on it: no "
             "pods are created for it");
   EXPECT_EQ(at(made, "metadata.generation"), "1");
   EXPECT_EQ(at(made, "status"), R"({"replicas":0})");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/gates/gates.h"
+#include "api/inert/inert.h"
 #include "api/json.h"
 #include "api/kinds/kind.h"
 #include "base/error.h"
@@ -52,8 +53,11 @@ std::vector<Cause> validate_create(const api::Kind& kind, const api::Json& docum
 std::vector<Cause> validate_update(const api::Kind& kind, const api::Json& document,
                                    const api::Json& old, std::string_view subresource,
                                    const api::Gates& gates);
-// What is right but may not do what the user hopes.
-std::vector<std::string> warnings_about(const api::Kind& kind, const api::Json& document);
+// What is right but may not do what the user hopes. Of an update: what was not so before.
+std::vector<std::string> warnings_about(const api::Kind& kind, const api::Json& document,
+                                        const api::Absent& absent);
+std::vector<std::string> warnings_about_update(const api::Kind& kind, const api::Json& document,
+                                               const api::Json& old, const api::Absent& absent);
 
 // Guaranteed, Burstable or BestEffort, from the resources of a pod's containers.
 std::string_view pod_qos_class(const api::Json& pod);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -17,7 +19,6 @@
 #include "server/core/strategies/document.h"
 #include "server/core/strategies/pod_parts.h"
 #include "server/core/strategies/strategy.h"
-#include "server/core/strategies/unhandled_kinds.h"
 
 // Which rules of api/validation hold for which kind and endpoint.
 namespace muster::server {
@@ -101,14 +102,26 @@ std::vector<Cause> validate_update(const api::Kind& kind, const Json& document, 
   return errors.causes();
 }
 
-std::vector<std::string> warnings_about(const api::Kind& kind, const Json& document) {
-  if (&kind == &api::kinds::pod()) return {};
-  if (&kind == &api::kinds::workload()) return api::workload_warnings(document);
-  if (&kind == &api::kinds::composite_pod_group())
-    return api::composite_pod_group_warnings(document);
-  if (std::string warning = unhandled_kind_warning(kind); !warning.empty())
-    return {std::move(warning)};
-  return {};
+std::vector<std::string> warnings_about(const api::Kind& kind, const Json& document,
+                                        const api::Absent& absent) {
+  std::vector<std::string> warnings = api::inert_sentences(kind, document, absent);
+  const auto add = [&](std::vector<std::string> more) {
+    std::ranges::move(more, std::back_inserter(warnings));
+  };
+  if (&kind == &api::kinds::workload()) add(api::workload_warnings(document));
+  if (&kind == &api::kinds::composite_pod_group()) add(api::composite_pod_group_warnings(document));
+  return warnings;
+}
+
+std::vector<std::string> warnings_about_update(const api::Kind& kind, const Json& document,
+                                               const Json& old, const api::Absent& absent) {
+  std::vector<std::string> warnings = api::inert_sentences(kind, document, absent);
+  if (warnings.empty()) return warnings;
+  const std::vector<std::string> known = api::inert_sentences(kind, old, absent);
+  std::erase_if(warnings, [&](const std::string& warning) {
+    return std::ranges::find(known, warning) != known.end();
+  });
+  return warnings;
 }
 
 }  // namespace muster::server

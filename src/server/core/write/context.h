@@ -1,6 +1,7 @@
 #pragma once
 
 #include "api/gates/gates.h"
+#include "api/inert/inert.h"
 #include "base/entropy.h"
 #include "base/time.h"
 #include "server/core/write/role_guard.h"
@@ -16,6 +17,7 @@ struct Context {
   Time now;
   const api::Gates& gates;
   const RoleGuard& role_guard;  // may be empty
+  const api::Absent& absent;    // components that do not run
   bool validates = true;        // see Registry::Validation
 };
 

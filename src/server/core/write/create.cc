@@ -107,7 +107,8 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
       return fail(invalid(kind, request.name, std::move(causes)));
   TRY(admit_valid(context, request, document));
   count_quota(context, request, document, nullptr);
-  std::ranges::move(warnings_about(kind, document), std::back_inserter(answer.warnings));
+  std::ranges::move(warnings_about(kind, document, context.absent),
+                    std::back_inserter(answer.warnings));
 
   std::string key = store::make_key(kind, request.name_space, request.name);
   if (const api::ObjectPtr standing = context.staging.get(key))

@@ -106,6 +106,7 @@ Context Registry::context(Time now) {
           .now = now,
           .gates = gates_,
           .role_guard = role_guard_,
+          .absent = absent_,
           .validates = validation_ == Validation::On};
 }
 

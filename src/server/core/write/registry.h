@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/gates/gates.h"
+#include "api/inert/inert.h"
 #include "api/request.h"
 #include "base/entropy.h"
 #include "base/time.h"
@@ -43,6 +44,10 @@ class Registry {
   // Before the first submit(). Without a guard, who may write roles and bindings may grant
   // anything.
   void guard_roles(RoleGuard guard) { role_guard_ = std::move(guard); }
+
+  // Before the first submit(): components that are switched off. Users are warned of what that
+  // leaves undone.
+  void set_absent(api::Absent absent) { absent_ = std::move(absent); }
 
   // Decides a write (Create, Update, Patch, Delete, DeleteCollection). An error that needs no
   // commit may be answered at once; everything else is answered by flush().
@@ -90,6 +95,7 @@ class Registry {
   const Validation validation_;
   const api::Gates gates_;
   RoleGuard role_guard_;  // may be empty
+  api::Absent absent_;
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<NamespaceCleaner> cleaner_;
   std::deque<Unfinished> unfinished_;  // whose turn it is first

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -141,6 +142,10 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
       return fail(invalid(kind, request.name, std::move(causes)));
   TRY(admit_valid(context, request, document));
   count_quota(context, request, document, &old);
+
+  if (request.subresource.empty())
+    std::ranges::move(warnings_about_update(kind, document, old, context.absent),
+                      std::back_inserter(warnings));
 
   Decision decision;
   decision.answer.warnings = std::move(warnings);
