@@ -68,7 +68,7 @@ constexpr InertRule kRules[] = {
     {"", "Pod", "runtimeClassName", "",
      "there are no RuntimeClasses, and nothing is added to what the pod asks for", ""},
     // What is acted on unless its component is switched off.
-    {"", "Namespace", "", "", "it gets no default ServiceAccount", "namespace-defaults"},
+    {"", "Namespace", "", "", "it gets no ConfigMap kube-root-ca.crt", "namespace-defaults"},
     {"", "Pod", "", "", "no node is chosen for it", "scheduler"},
     {"apps", "DaemonSet", "", "", kNoPods, "daemonset"},
     {"apps", "Deployment", "", "", "no ReplicaSets are created for it", "deployment"},

@@ -14,6 +14,7 @@
 #include "server/core/request/selection.h"
 #include "server/core/strategies/document.h"
 #include "server/core/write/limit_range.h"
+#include "server/core/write/service_account.h"
 #include "server/core/write/service_addresses.h"
 
 namespace muster::server {
@@ -207,6 +208,7 @@ Result<void> admit_create(Context& context, const api::Request& request, Json& d
   if (is(*request.kind, api::kinds::node())) taint_new_node(document);
   TRY(admit_by_limit_ranges(context, request, document));
   if (!is(*request.kind, api::kinds::pod())) return {};
+  TRY(admit_service_account(context, request, document));
   TRY(admit_pod_priority(context, request, document));
   add_default_tolerations(document);
   return {};

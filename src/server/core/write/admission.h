@@ -4,12 +4,12 @@
 #include "base/result.h"
 #include "server/core/write/context.h"
 
-// Rules that look at other objects: namespaces, priority classes, limit ranges. Called in upstream's order, on
-// documents that are decoded and defaulted but not yet validated.
+// Rules that look at other objects: namespaces, priority classes, limit ranges, service accounts.
+// Called in upstream's order, on documents that are decoded and defaulted but not yet validated.
 namespace muster::server {
 
-// Refuses what must not be created, and fills in what other objects decide: a pod's priority and
-// its default tolerations, the taint of a node that is not ready yet.
+// Refuses what must not be created, and fills in what other objects decide: a pod's priority,
+// token volume and default tolerations, the taint of a node that is not ready yet.
 Result<void> admit_create(Context& context, const api::Request& request, api::Json& document);
 
 Result<void> admit_update(Context& context, const api::Request& request, api::Json& document,

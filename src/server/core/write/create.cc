@@ -14,6 +14,7 @@
 #include "server/core/write/field_ownership.h"
 #include "server/core/write/ownership.h"
 #include "server/core/write/quota.h"
+#include "server/core/write/service_account.h"
 
 namespace muster::server {
 namespace {
@@ -119,6 +120,9 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   Decision decision{.transaction = {}, .answer = std::move(answer), .deleted = false};
   decision.transaction.writes.push_back(
       {.key = std::move(key), .object = std::move(object), .expected = {}});
+  if (&stored == &api::kinds::name_space())
+    if (auto account = default_account(context, request.name))
+      decision.transaction.writes.push_back(*std::move(account));
   return decision;
 }
 

@@ -109,8 +109,9 @@ TEST_F(UpdateTest, GenerationCountsChangesOfSpecOnly) {
 }
 
 TEST_F(UpdateTest, AReplacedFileWithoutDefaultsIsNoChangeOfSpec) {
-  ASSERT_TRUE(create_pod("web"));
-  const auto pod = update(pods(), "default", "web", pod_json("web", R"("priority":0,"tolerations":[
+  ASSERT_TRUE(create_pod("web", R"("automountServiceAccountToken":false)"));
+  const auto pod = update(pods(), "default", "web", pod_json("web", R"("priority":0,
+      "automountServiceAccountToken":false,"serviceAccountName":"default","tolerations":[
       {"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},
       {"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}])"));
   EXPECT_EQ(at(pod, "metadata.generation"), "1") << message(pod);
