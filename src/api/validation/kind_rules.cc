@@ -10,7 +10,7 @@ constexpr std::string_view kStorage = "storage.k8s.io";
 
 constexpr KindRules kRules[] = {
     {"", "ConfigMap", nullptr, rules::validate_config_map},
-    {"", "LimitRange", nullptr, rules::validate_limit_range},
+    {"", "LimitRange", rules::default_limit_range, rules::validate_limit_range},
     {"", "PersistentVolume", nullptr, rules::validate_persistent_volume},
     {"", "PersistentVolumeClaim", nullptr, rules::validate_persistent_volume_claim},
     {"", "PodTemplate", rules::default_pod_template_object, rules::validate_pod_template_object},

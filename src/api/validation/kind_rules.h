@@ -27,6 +27,7 @@ const KindRules* find_kind_rules(const Kind& kind);
 // What the files of this room contribute; only kind_rules.cc asks.
 namespace rules {
 
+void default_limit_range(JsonObject& range);
 void default_secret(JsonObject& secret);
 void validate_config_map(const Json& now, const Json* old, FieldErrors& errors);
 void validate_secret(const Json& now, const Json* old, FieldErrors& errors);

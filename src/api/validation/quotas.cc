@@ -241,6 +241,26 @@ Names scopes_of(const Json& quota) {
 
 }  // namespace
 
+// Containers that say nothing get the most they may have, and request what they are limited to.
+void default_limit_range(JsonObject& range) {
+  JsonObject& spec = ensure_object(range, "spec");
+  Json* limits = spec.if_contains("limits");
+  if (limits == nullptr || !limits->is_array()) return;
+  for (Json& item : limits->get_array()) {
+    if (find_string(item, "type") != "Container") continue;
+    const auto take_over = [&](std::string_view to, std::string_view from) {
+      const JsonObject source = members(item, from);
+      if (source.empty()) return;
+      JsonObject& target = ensure_object(item.get_object(), to);
+      for (const auto& member : source)
+        if (target.if_contains(member.key()) == nullptr) target[member.key()] = member.value();
+    };
+    take_over("default", "max");
+    take_over("defaultRequest", "default");
+    take_over("defaultRequest", "min");
+  }
+}
+
 void validate_limit_range(const Json& now, const Json*, FieldErrors& errors) {
   const FieldPath path("spec.limits");
   Names types;

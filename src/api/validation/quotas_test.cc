@@ -20,7 +20,11 @@ TEST(LimitRange, IsJudgedAsUpstreamDoes) {
        "LimitRange",
        limits(R"({"type":"Container","min":{"cpu":"1"},"max":{"cpu":"500m"}})"),
        {"spec.limits[0].min[cpu]: Invalid value: \"1\": min value 1 is greater than max value "
-        "500m"}},
+        "500m",
+        "spec.limits[0].defaultRequest[cpu]: Invalid value: \"500m\": min value 1 is greater than "
+        "default request value 500m",
+        "spec.limits[0].default[cpu]: Invalid value: \"1\": min value 1 is greater than default "
+        "value 500m"}},
       {"",
        "LimitRange",
        limits(
@@ -34,7 +38,9 @@ TEST(LimitRange, IsJudgedAsUpstreamDoes) {
       {"",
        "LimitRange",
        limits(R"({"type":"Container","default":{"cpu":"3"},"max":{"cpu":"2"}})"),
-       {"spec.limits[0].default[cpu]: Invalid value: \"2\": default value 3 is greater than max "
+       {"spec.limits[0].defaultRequest[cpu]: Invalid value: \"3\": default request value 3 is "
+        "greater than max value 2",
+        "spec.limits[0].default[cpu]: Invalid value: \"2\": default value 3 is greater than max "
         "value 2"}},
       {"",
        "LimitRange",
@@ -55,6 +61,17 @@ TEST(LimitRange, IsJudgedAsUpstreamDoes) {
        {"spec.limits[0].max[gold]: Invalid value: \"gold\": must be a standard resource type or "
         "fully qualified",
         "spec.limits[0].max[gold]: Invalid value: \"gold\": must be a standard resource for "
+        "containers",
+        "spec.limits[0].default[gold]: Invalid value: \"gold\": must be a standard resource type "
+        "or "
+        "fully qualified",
+        "spec.limits[0].default[gold]: Invalid value: \"gold\": must be a standard resource for "
+        "containers",
+        "spec.limits[0].defaultRequest[gold]: Invalid value: \"gold\": must be a standard resource "
+        "type or "
+        "fully qualified",
+        "spec.limits[0].defaultRequest[gold]: Invalid value: \"gold\": must be a standard resource "
+        "for "
         "containers"}},
       {"",
        "LimitRange",

@@ -223,6 +223,8 @@ Result<void> admit_update(Context& context, const api::Request& request, Json& d
     api::keep_preemption_policy(document, old, context.gates);
   if (is_service(*request.kind) && request.subresource.empty())
     return assign_service_addresses(context, request, document, &old);
+  if (is(*request.kind, api::kinds::pod()) && request.subresource == "resize")
+    return admit_by_limit_ranges(context, request, document);
   if (!is(*request.kind, api::kinds::pod()) || !request.subresource.empty()) return {};
   const Json* old_spec = api::find(old, "spec");
   if (old_spec == nullptr) return {};

@@ -9,6 +9,8 @@
 
 namespace muster::server {
 
+class CountedUsage;
+
 // What deciding a request may look at: the state left by all requests before it, the time it came,
 // and where random names and UIDs come from.
 struct Context {
@@ -19,6 +21,8 @@ struct Context {
   const RoleGuard& role_guard;  // may be empty
   const api::Absent& absent;    // components that do not run
   bool validates = true;        // see Registry::Validation
+  // What of a namespace has been counted for a quota; null: all is counted at once.
+  CountedUsage* usage = nullptr;
 };
 
 }  // namespace muster::server

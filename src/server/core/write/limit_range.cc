@@ -31,23 +31,6 @@ std::vector<api::ObjectPtr> limit_ranges(Context& context, std::string_view name
   return context.staging.list(fmt::format("{}/{}/", kKind->store_prefix, name_space));
 }
 
-// Containers that say nothing get the most they may have, and request what they are limited to.
-Json with_defaults(const Json& item) {
-  Json out = item;
-  if (!out.is_object() || api::find_string(out, "type") != "Container") return out;
-  const auto take_over = [&](std::string_view to, std::string_view from) {
-    const JsonObject source = api::members(out, from);
-    if (source.empty()) return;
-    JsonObject& target = api::ensure_object(out.get_object(), to);
-    for (const auto& member : source)
-      if (target.if_contains(member.key()) == nullptr) target[member.key()] = member.value();
-  };
-  take_over("default", "max");
-  take_over("defaultRequest", "default");
-  take_over("defaultRequest", "min");
-  return out;
-}
-
 Quantities amounts(const Json& holder, std::string_view member) {
   return api::read_quantities(api::find_object(holder, member));
 }
@@ -205,7 +188,7 @@ Result<void> admit_by_limit_ranges(Context& context, const api::Request& request
   for (const api::ObjectPtr& range : limit_ranges(context, request.name_space)) {
     const Json ranged = range->document();
     for (const Json& item : api::elements(api::part_of(ranged, "spec"), "limits"))
-      items.push_back(with_defaults(item));
+      items.push_back(item);
   }
   if (items.empty()) return {};
   if (is_pod) {

@@ -51,6 +51,35 @@ TEST_F(LimitRangeTest, TheMostIsTheDefaultIfNoneIsSaid) {
       << at(made, "spec.containers");
 }
 
+TEST_F(LimitRangeTest, WhatFollowsFromTheMostAndTheLeastIsStored) {
+  limit(
+      R"({"type":"Container","max":{"cpu":"2"},"min":{"memory":"4Mi"}},{"type":"Pod","max":{"cpu":"8"}})");
+  EXPECT_EQ(
+      at(get(*api::find_kind("", "LimitRange"), "default", "l"), "spec.limits"),
+      R"([{"type":"Container","max":{"cpu":"2"},"min":{"memory":"4Mi"},"default":{"cpu":"2"},)"
+      R"("defaultRequest":{"cpu":"2","memory":"4Mi"}},{"type":"Pod","max":{"cpu":"8"}}])");
+}
+
+TEST_F(LimitRangeTest, AResizeIsJudgedToo) {
+  limit(R"({"type":"Container","max":{"cpu":"2"},"min":{"cpu":"100m"}})");
+  ASSERT_TRUE(create_pod(R"({"requests":{"cpu":"1"},"limits":{"cpu":"1"}})"));
+  const auto resize = [&](std::string_view cpu) {
+    return patch(
+        pods(), "default", "p", PatchType::StrategicMerge,
+        fmt::format(
+            R"({{"spec":{{"containers":[{{"name":"main","resources":{{"requests":{{"cpu":"{0}"}},"limits":{{"cpu":"{0}"}}}}}}]}}}})",
+            cpu),
+        "resize");
+  };
+  EXPECT_TRUE(resize("2"));
+  const auto refused = resize("3");
+  EXPECT_EQ(reason(refused), Reason::Forbidden);
+  EXPECT_EQ(
+      message(refused),
+      "pods \"p\" is forbidden: [maximum cpu usage per Container is 2, but limit is 3, maximum "
+      "cpu usage per Container is 2, but request is 3]");
+}
+
 TEST_F(LimitRangeTest, WhatIsBeyondIsRefusedInUpstreamsWords) {
   limit(
       R"({"type":"Container","max":{"cpu":"2"},"min":{"cpu":"100m"},"maxLimitRequestRatio":{"cpu":"4"}},{"type":"Pod","max":{"memory":"1Gi"}})");

@@ -23,12 +23,6 @@ using api::ObjectPtr;
 using api::Quantities;
 using api::Quantity;
 
-const api::Kind& quota_kind() {
-  static const api::Kind* const kKind = api::find_kind("", "ResourceQuota");
-  CHECK(kKind != nullptr);
-  return *kKind;
-}
-
 std::string below(const api::Kind& kind, std::string_view name_space) {
   return fmt::format("{}/{}/", kind.store_prefix, name_space);
 }
@@ -64,17 +58,27 @@ Quantities used_by(const QuotaScopes& scopes, const api::Kind& kind, const Json&
   return masked(usage_of(kind, document), hard);
 }
 
-// What the whole namespace uses of what the quota limits.
-Quantities count_namespace(Context& context, std::string_view name_space, const Json& quota) {
+// What the whole namespace uses of what the quota limits; less if `known`, which may be null, is
+// exhausted on the way.
+Quantities count_namespace(Context& context, std::string_view name_space, const Json& quota,
+                           CountedUsage* known) {
+  if (known != nullptr) known->count_for(api::part_of(quota, "spec"));
   const Quantities hard = hard_of(quota);
   const QuotaScopes scopes(api::part_of(quota, "spec"));
   Quantities used;
   for (const auto& [name, amount] : hard) used.emplace_back(name, Quantity());
   for (const api::Kind* kind : kinds_using(hard))
     for (const ObjectPtr& object : context.staging.list(below(*kind, name_space))) {
+      const Quantities* before = known == nullptr ? nullptr : known->find(*object);
+      if (before != nullptr) {
+        api::add_to(used, *before);
+        continue;
+      }
+      if (known != nullptr && !known->may_read()) return used;
       api::Scratch scratch;
-      const Json document = api::document_in(scratch, *object);
-      api::add_to(used, used_by(scopes, *kind, document, hard));
+      Quantities own = used_by(scopes, *kind, api::document_in(scratch, *object), hard);
+      api::add_to(used, own);
+      if (known != nullptr) known->keep(object, std::move(own));
     }
   return used;
 }
@@ -85,7 +89,7 @@ Quantities used_now(Context& context, const api::Object& quota, const Json& docu
   Quantities used = masked(
       api::read_quantities(api::find_object(api::part_of(document, "status"), "used")), hard);
   if (used.size() == hard.size()) return used;
-  return count_namespace(context, quota.meta().name_space, document);
+  return count_namespace(context, quota.meta().name_space, document, nullptr);
 }
 
 std::string texts(const Quantities& amounts, const std::vector<std::string>& names) {
@@ -204,6 +208,29 @@ Accounts open_accounts(Context& context, const store::Transaction& transaction) 
 
 }  // namespace
 
+const api::Kind& quota_kind() {
+  static const api::Kind* const kKind = api::find_kind("", "ResourceQuota");
+  CHECK(kKind != nullptr);
+  return *kKind;
+}
+
+void CountedUsage::count_for(const Json& quota_spec) {
+  if (spec_ == quota_spec) return;
+  uses_.clear();
+  spec_ = quota_spec;
+}
+
+const Quantities* CountedUsage::find(const api::Object& object) const {
+  const auto at = uses_.find(&object);
+  return at == uses_.end() ? nullptr : &at->second.amounts;
+}
+
+bool CountedUsage::may_read() {
+  exhausted_ = reads_left_ == 0;
+  if (!exhausted_) --reads_left_;
+  return !exhausted_;
+}
+
 Result<void> charge_quotas(Context& context, const api::Request& request, Decision& decision) {
   std::vector<store::Write>& writes = decision.transaction.writes;
   if (writes.empty()) return {};
@@ -227,7 +254,7 @@ Result<void> charge_quotas(Context& context, const api::Request& request, Decisi
 void count_quota(Context& context, const api::Request& request, Json& quota, const Json* old) {
   if (request.kind != &quota_kind() || !request.subresource.empty()) return;
   if (old != nullptr && api::part_of(*old, "spec") == api::part_of(quota, "spec")) return;
-  Quantities used = count_namespace(context, request.name_space, quota);
+  Quantities used = count_namespace(context, request.name_space, quota, context.usage);
   if (old == nullptr) api::add_to(used, masked(usage_of(quota_kind(), quota), hard_of(quota)));
   JsonObject& status = api::ensure_object(quota.get_object(), "status");
   status["hard"] = JsonObject(api::members(api::part_of(quota, "spec"), "hard"));

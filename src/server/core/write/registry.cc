@@ -16,6 +16,7 @@
 #include "server/core/write/group_binding.h"
 #include "server/core/write/namespace_cleaner.h"
 #include "server/core/write/quota.h"
+#include "server/core/write/quota_change.h"
 #include "server/core/write/sliced_request.h"
 #include "server/core/write/staging.h"
 #include "server/core/write/update.h"
@@ -53,15 +54,6 @@ Result<Decision> decide_verb(Context& context, api::Request& request) {
   return fail(internal_error("no write to be decided at once"));
 }
 
-// Requests about any number of objects; null for all others.
-std::unique_ptr<SlicedRequest> make_sliced(api::Request& request, Reply& reply) {
-  if (request.verb == Verb::DeleteCollection && request.kind->stored)
-    return make_collection_deletion(std::move(request), std::move(reply));
-  if (request.verb == Verb::Create && request.kind == &api::kinds::group_binding())
-    return make_group_binding(std::move(request), std::move(reply));
-  return nullptr;
-}
-
 Error thrown(const api::Request& request, const std::exception& exception) {
   log(LogLevel::Error, "deciding a request about {} \"{}\" threw: {}", request.kind->plural,
       request.name, exception.what());
@@ -77,6 +69,17 @@ Result<Decision> decide_safely(Context& context, api::Request& request) {
   } catch (const std::exception& exception) {
     return fail(thrown(request, exception));
   }
+}
+
+// Requests about any number of objects; null for all others.
+std::unique_ptr<SlicedRequest> make_sliced(api::Request& request, Reply& reply) {
+  if (request.verb == Verb::DeleteCollection && request.kind->stored)
+    return make_collection_deletion(std::move(request), std::move(reply));
+  if (request.verb == Verb::Create && request.kind == &api::kinds::group_binding())
+    return make_group_binding(std::move(request), std::move(reply));
+  if (changes_quota(request))
+    return make_quota_change(std::move(request), std::move(reply), decide_safely);
+  return nullptr;
 }
 
 bool step_safely(Context& context, SlicedRequest& request) {

@@ -212,6 +212,46 @@ TEST_F(SlicedRequestTest, ADryRunDeletesNothing) {
 }
 
 // S-M3: as many Events expire as are due, however many that is.
+// However much a namespace holds, others are answered while it is counted, and the count is exact.
+TEST_F(SlicedRequestTest, AQuotaIsCountedInSlices) {
+  const api::Kind& maps = *api::find_kind("", "ConfigMap");
+  const auto map = [](std::size_t i) {
+    return fmt::format(R"({{"metadata":{{"name":"m{}"}}}})", i);
+  };
+  const std::size_t many = kSliceLooks + 200;
+  for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(create(maps, "default", map(i)));
+
+  const api::Kind& quotas = *api::find_kind("", "ResourceQuota");
+  Request quota = request(Verb::Create, quotas, "default");
+  ASSERT_TRUE(decode_into(
+      quota, R"({"metadata":{"name":"q"},"spec":{"hard":{"count/configmaps":"9999"}}})"));
+  begin(std::move(quota));
+  EXPECT_FALSE(answer_.has_value());
+  Request another = request(Verb::Create, maps, "default");
+  ASSERT_TRUE(decode_into(another, map(many)));
+  EXPECT_TRUE(meanwhile(std::move(another)));
+  EXPECT_TRUE(meanwhile(request(Verb::Delete, maps, "default", "m1")));
+  EXPECT_TRUE(meanwhile(request(Verb::Delete, maps, "default", "m2")));
+  EXPECT_FALSE(answer_.has_value());
+
+  registry_.flush();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(at(*answer_, "status.used"), fmt::format(R"({{"count/configmaps":"{}"}})", many - 1))
+      << message(*answer_);
+  ASSERT_TRUE(remove(maps, "default", "m3"));
+  EXPECT_EQ(at(get(quotas, "default", "q"), "status.used"),
+            fmt::format(R"({{"count/configmaps":"{}"}})", many - 2));
+
+  // A patch of what it limits counts again.
+  Request patch = request(Verb::Patch, quotas, "default", "q");
+  patch.body = api::parse_json(R"({"spec":{"hard":{"configmaps":"9999"}}})")->value;
+  answer_.reset();
+  begin(std::move(patch));
+  EXPECT_FALSE(answer_.has_value());
+  registry_.flush();
+  EXPECT_EQ(at(*answer_, "status.used.configmaps"), std::to_string(many - 2)) << message(*answer_);
+}
+
 TEST_F(SlicedRequestTest, AllEventsThatAreDueExpire) {
   const api::Kind& events = api::kinds::event();
   for (std::size_t i = 0; i < kMany; ++i)
