@@ -65,7 +65,8 @@ World::World(Options options)
       asked_disturbances_{options.controller_feeds, options.scheduler_feeds},
       disturbances_(asked_disturbances_),
       entropy_(options.seed),
-      feed_entropy_(options.seed) {
+      feed_entropy_(options.seed),
+      window_(options.window) {
   Result<std::unique_ptr<store::Store>> store = store::Store::open(store::make_memory_engine());
   CHECK(store);
   store_ = std::move(*store);
@@ -135,6 +136,12 @@ void World::restart_components_with(const api::Gates& gates) {
   settings_.scheduler.gates = gates;
   restart_scheduler();
   restart_controllers();
+}
+
+void World::forget_history() {
+  const api::Revision newest = store_->revision();
+  for (Result<api::Revision> done = store_->compact(newest); done && *done < newest;)
+    done = store_->compact(newest);
 }
 
 const scheduler::Scheduler& World::scheduler() const {

@@ -71,6 +71,7 @@ class World {
     workload::JobOptions jobs = {};
     Disturbance controller_feeds = {};
     Disturbance scheduler_feeds = {};
+    watch::Limits window = {};
   };
   explicit World(Options options);
   ~World();
@@ -100,6 +101,8 @@ class World {
   // A new scheduler and new controllers with these features, as after a change of their flags. The
   // server keeps its own.
   void restart_components_with(const api::Gates& gates);
+  // Drops the changes that watches could resume from, as maintenance does in the product.
+  void forget_history();
   void add_nodes(const ClusterShape& shape);
 
   // Asks as an administrator; runs the world until the answer is there.

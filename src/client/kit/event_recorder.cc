@@ -112,6 +112,10 @@ api::Json EventRecorder::body(const Sighting& sighting) const {
 }
 
 void EventRecorder::run(Time now) {
+  seen_.drop_while([&](const SightingPtr& sighting) {
+    return !sighting->busy && sighting->last + options_.repeats_within <= now;
+  });
+  silence_.drop_while([&](Time full_at) { return full_at <= now; });
   while (!retries_.empty() && retries_.begin()->first.first <= now) {
     waiting_.push_back(retries_.begin()->second);
     retries_.erase(retries_.begin());

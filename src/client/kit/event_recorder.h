@@ -39,6 +39,8 @@ class EventRecorder {
     // An object may have `burst` events at once and one more per `refill`.
     int burst = 25;
     Duration refill = std::chrono::seconds{300};
+    // Events that were not repeated for so long are forgotten: the server has let them expire.
+    Duration repeats_within = std::chrono::hours{1};
   };
 
   EventRecorder(Options options, Calls& calls);
@@ -48,6 +50,8 @@ class EventRecorder {
 
   std::optional<Time> next_deadline() const;
   std::uint64_t dropped() const { return dropped_; }
+  // Events and objects it remembers, to count repeats and to silence who talks too much.
+  std::size_t remembered() const { return seen_.size() + silence_.size(); }
 
  private:
   // One Event object and how much of it the server knows.

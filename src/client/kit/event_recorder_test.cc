@@ -46,6 +46,29 @@ TEST_F(EventRecorderTest, SpeaksUpstreamsWords) {
       R"("reportingComponent":"default-scheduler","reportingInstance":"default-scheduler-host"})");
 }
 
+// Nothing is remembered forever of objects that are gone.
+TEST_F(EventRecorderTest, ForgetsWhatWasNotRepeatedForLong) {
+  record("m");
+  api_.accept(0, now_);
+  EXPECT_EQ(recorder_.remembered(), 2U);
+  now_ += std::chrono::minutes{59};
+  recorder_.run(now_);
+  EXPECT_EQ(recorder_.remembered(), 1U) << "the object may have its whole allowance again";
+  now_ += std::chrono::minutes{1};
+  recorder_.run(now_);
+  EXPECT_EQ(recorder_.remembered(), 0U);
+  record("m");
+  ASSERT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(api_.sent[1].request.verb, api::Verb::Create) << "the old one has expired";
+}
+
+TEST_F(EventRecorderTest, ForgetsNothingThatIsStillToBeWritten) {
+  record("m");
+  now_ += std::chrono::hours{5};
+  recorder_.run(now_);
+  EXPECT_EQ(recorder_.remembered(), 1U);
+}
+
 TEST_F(EventRecorderTest, CountsRepeatsInOneEvent) {
   record("m");
   now_ += seconds{1};

@@ -30,6 +30,12 @@ class RecentlyUsed {
   void erase(std::string_view key) {
     if (const auto at = index_.find(key); at != index_.end()) drop(at->second);
   }
+  // Forgets the least recently used ones, up to the first for which this is false.
+  template <typename IsOld>
+  void drop_while(const IsOld& is_old) {
+    while (!entries_.empty() && is_old(std::as_const(entries_.back().second)))
+      drop(std::prev(entries_.end()));
+  }
   std::size_t size() const { return entries_.size(); }
 
  private:
