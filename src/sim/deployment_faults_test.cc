@@ -173,5 +173,15 @@ TEST(DeploymentFaults, ConflictsErrorsAndLateFeedsChangeNothingInTheEnd) {
   }
 }
 
+TEST(DeploymentFaults, EventsThatAreLateRepeatedAndOutOfOrderChangeNothingInTheEnd) {
+  const std::vector<std::string> expected = outcome({}, kShort);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    ASSERT_EQ(outcome({.feeds = {.late = 2, .single = 2, .twice = 3}}, minutes{9}, seed), expected)
+        << "late and one by one, seed " << seed;
+    ASSERT_EQ(outcome({.feeds = {.late = 2, .gaps = 1}}, minutes{9}, seed), expected)
+        << "with gaps, seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace muster::sim
