@@ -24,7 +24,6 @@ constexpr std::size_t kTreePodsMax = 10'000;
 // So often in a row a tree is tried again at once because something changed under it.
 constexpr int kConflictsMax = 10;
 
-// The plan of a tree that no GroupBinding can hold.
 void refuse_all(const Group& group, const std::string& message, Plan& plan) {
   plan.groups.push_back({group.key, group.object, Outcome::Unresolvable, message, ""});
   for (const PendingPod& pending : group.pods)
@@ -33,6 +32,12 @@ void refuse_all(const Group& group, const std::string& message, Plan& plan) {
 }
 
 }  // namespace
+
+Plan refused_whole(const Group& tree, const std::string& message) {
+  Plan plan;
+  refuse_all(tree, message, plan);
+  return plan;
+}
 
 ObjectPtr pod_on(const ObjectPtr& pod, std::string_view node) {
   api::Json document = pod->document();
@@ -87,13 +92,11 @@ std::optional<Plan> Commit::cut_to_one_binding(const Group& tree, const Plan& pl
     queue_.members_changed(tree.key, true, now);  // the others are tried again at once
     return first;
   }
-  Plan refused;
+  Plan refused = refused_whole(
+      tree, fmt::format("{} pods of the tree would have to be bound together, {} can be",
+                        plan.assignments.size(), kTreePodsMax));
   refused.steps = plan.steps;
   refused.rows_read = plan.rows_read;
-  refuse_all(tree,
-             fmt::format("{} pods of the tree would have to be bound together, {} can be",
-                         plan.assignments.size(), kTreePodsMax),
-             refused);
   return refused;
 }
 

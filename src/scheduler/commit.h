@@ -45,7 +45,7 @@ class Commit {
   }
   void group_vanished(const GroupKey& key) {
     refused_trees_.erase(key);
-    preemptions_.forget_tree(key);
+    preemptions_.group_vanished(key);
   }
 
   // Sends what is due.
@@ -100,6 +100,9 @@ class Commit {
 // The pod as if its spec named the node. Hints believe only such pods, and an assumed one that
 // loses its node is none.
 api::ObjectPtr pod_on(const api::ObjectPtr& pod, std::string_view node);
+
+// The plan that places nothing of the tree, for this reason.
+Plan refused_whole(const Group& tree, const std::string& message);
 
 // The event that a pod left its node.
 ClusterEvent room_made(const api::ObjectPtr& pod);

@@ -127,6 +127,7 @@ void Intake::pod_assigned(const PodChange& change) {
   const std::string& uid = pod->meta().uid;
   const std::string& node = view_of(pod).node_name;
   stop_waiting(change);
+  commit_.preemptions().pod_seen(pod, now_);
   if (change.before != nullptr && holds_node(change.before)) {
     for (const ClusterEvent& event : pod_changes(change.before, pod, Resource::AssignedPod))
       queue_.wake(event, now_);
@@ -198,6 +199,7 @@ void Intake::on_group(const GroupChange& change) {
     commit_.group_vanished(change.key);
   } else {
     report_.observed_group(change.key, change.object->meta().uid);
+    commit_.preemptions().group_seen(now_);
   }
   queue_.group_changed(change, now_);
 }

@@ -63,9 +63,14 @@ Preemptions::Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& re
     : model_(model),
       queue_(queue),
       report_(report),
-      evictor_(
-          {}, calls,
-          [this](const ObjectPtr& pod, const Error& error, Time now) { failed(pod, error, now); }),
+      writes_({}, calls),
+      evictor_(writes_, [this](const ObjectPtr& pod, const Error& error,
+                               Time now) { failed(pod, error, now); }),
+      units_(writes_, {.decided = [this](const GroupKey& unit, const std::string& message,
+                                         Time now) { report_.disrupted(unit, message, now); },
+                       .failed = [this](const ObjectPtr& pod, const Error& error,
+                                        Time now) { failed(pod, error, now); },
+                       .ended = [this](const GroupKey& unit, Time now) { unit_ended(unit, now); }}),
       metrics_(metrics),
       reservations_(model, report, metrics) {}
 
@@ -178,6 +183,8 @@ void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& p
   const bool found = plan.preemption && plan.preemption->found();
   const Preemptor preemptor = preemptor_of(entity);
   nominate(entity, plan, preemptor.priority, now);
+  for (const GroupVerdict& verdict : plan.groups)
+    if (verdict.outcome == Outcome::Placed) end_disruption(verdict, now);
   if (const auto* tree = std::get_if<Group>(&entity); tree != nullptr && !plan.groups.empty())
     reservations_.decided(*tree, plan.reservation, now);
   if (!plan.groups.empty() && !plan.assignments.empty() && !plan.preemption &&
@@ -238,8 +245,13 @@ void Preemptions::evict(const VictimUnit& unit, const Preemptor& preemptor,
                                       preemptor.scheduler_name, preemptor.kind);
   const std::string_view place =
       preemptor.kind == "pod" ? std::string_view(plan.nominated.front().node) : "cluster";
+  const GroupSpec* const group = unit.group ? model_.forest().find(*unit.group) : nullptr;
+  UnitEvictions::Unit together;
   for (const VictimUnit::Pod& victim : unit.pods) {
-    evictor_.evict(victim.pod, why, now);
+    if (group == nullptr)
+      evictor_.evict(victim.pod, why, now);
+    else
+      together.pods.push_back(victim.pod);
     report_.preempted(
         victim.pod,
         fmt::format("Preempted by {} {} on node {}{}", preemptor.kind, preemptor.uid, place,
@@ -248,7 +260,11 @@ void Preemptions::evict(const VictimUnit& unit, const Preemptor& preemptor,
                         : fmt::format(", against disruption budget {}", victim.exceeds)),
         now);
   }
-  if (unit.group) report_.disrupted(*unit.group, why, now);
+  if (group == nullptr) return;
+  together.key = group->key;
+  together.group = group->object;
+  together.message = why;
+  units_.evict(std::move(together), now);
 }
 
 bool Preemptions::may_evict(const api::Object& pod) {
@@ -291,6 +307,8 @@ void Preemptions::forget(const EntityKey& entity) {
 }
 
 void Preemptions::pod_left(std::string_view uid, Time now) {
+  units_.pod_leaves(uid, now);
+  if (const auto marked = marked_.find(uid); marked != marked_.end()) marked_.erase(marked);
   forget(EntityKey(std::string(uid)));  // the pod may be a preemptor itself
   const auto at = awaited_by_.find(uid);
   if (at == awaited_by_.end()) return;

@@ -12,6 +12,8 @@
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/preemption/evictor.h"
+#include "scheduler/preemption/object_writes.h"
+#include "scheduler/preemption/unit_evictions.h"
 #include "scheduler/preemption_metrics.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
@@ -45,16 +47,31 @@ class Preemptions {
     leftovers_.erase(root);
     reservations_.forget(root);
   }
+  void group_vanished(const GroupKey& key) {
+    forget_tree(key);
+    units_.forget_group(key);
+  }
   // Something changed that the node table does not show: groups, disruption budgets.
   void promises_changed() {
     failed_searches_.clear();
     failed_trees_.clear();
   }
+  // A pod with a node came or changed.
+  void pod_seen(const api::ObjectPtr& pod, Time now);
   // A pod holds its node no more.
   void pod_left(std::string_view uid, Time now);
+  // Everything that exists has been seen: evictions that others began can be finished.
+  void synced(Time now);
+  // A group came or changed.
+  void group_seen(Time now) {
+    if (!marked_.empty()) follow_up_marks(now);
+  }
+  // Some group of the tree is being evicted as a whole. Its pods that wait are not tried until the
+  // others are known to leave, so that nobody joins those that go.
+  bool is_evicted(const Group& tree) const;
 
-  void run(Time now) { evictor_.run(now); }
-  std::optional<Time> next_deadline() const { return evictor_.next_deadline(); }
+  void run(Time now) { writes_.run(now); }
+  std::optional<Time> next_deadline() const { return writes_.next_deadline(); }
 
  private:
   using EntityKey = SchedulingQueue::EntityKey;
@@ -78,17 +95,27 @@ class Preemptions {
   void wait_for(const EntityKey& entity, const PreemptionPlan& plan);
   void forget(const EntityKey& entity);
   void failed(const api::ObjectPtr& pod, const Error& error, Time now);
+  void follow_up_marks(Time now);
+  bool has_come_back(const GroupSpec& group) const;
+  void unit_ended(const GroupKey& unit, Time now);
+  void end_disruption(const GroupVerdict& verdict, Time now);
 
   ClusterModel& model_;
   SchedulingQueue& queue_;
   Report& report_;
+  ObjectWrites writes_;
   Evictor evictor_;
+  UnitEvictions units_;
   PreemptionMetrics metrics_;
   Reservations reservations_;
   std::map<EntityKey, std::set<std::string>> waits_for_;                // uids of pods that must go
   std::map<std::string, std::set<EntityKey>, std::less<>> awaited_by_;  // the other way round
   // Uids of pods that were left over when their tree was first admitted, until it is bound.
   std::map<GroupKey, std::vector<std::string>> leftovers_;
+  // Pods that run though they carry the mark of an eviction that is not ours, by uid, until it is
+  // clear which unit they belong to.
+  std::map<std::string, api::ObjectPtr, std::less<>> marked_;
+  bool is_synced_ = false;
   // Pods for which a search found nobody, one of each kind, as long as the node table is what it
   // was then: thousands of equal pods that wait cost one search.
   struct FailedSearch {

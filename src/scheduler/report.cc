@@ -92,7 +92,6 @@ void Report::planned(const Plan& plan, PlanOptions options, Time now) {
   for (const GroupVerdict& verdict : plan.groups) {
     record_refusal(verdict, plan, now);
     if (options.writes_groups) write_group(verdict, now);
-    if (verdict.outcome == Outcome::Placed) end_disruption(verdict);
   }
 }
 
@@ -224,7 +223,7 @@ void Report::disrupted(const GroupKey& key, const std::string& message, Time now
   model_.forest().each_group(key, [&](const GroupSpec& group) { groups.push_back(&group); });
   std::ranges::sort(groups, {}, [](const GroupSpec* group) { return group->key; });
   for (const GroupSpec* group : groups) {
-    if (group->object == nullptr) continue;
+    if (group->object == nullptr || group->key == key) continue;
     statuses_.write(group->object,
                     group->object->view<api::GroupView>().condition(kDisruptionTarget),
                     {.type = std::string(kDisruptionTarget),
@@ -233,15 +232,6 @@ void Report::disrupted(const GroupKey& key, const std::string& message, Time now
                      .message = message},
                     now);
   }
-}
-
-// A group that was evicted as a whole has a place again.
-void Report::end_disruption(const GroupVerdict& verdict) {
-  const GroupSpec* group = model_.forest().find(verdict.key);
-  if (group == nullptr || group->object == nullptr) return;
-  const api::Condition* said = group->object->view<api::GroupView>().condition(kDisruptionTarget);
-  if (said != nullptr)
-    statuses_.withdraw(group->object, kDisruptionTarget, said, "PreemptionByScheduler");
 }
 
 void Report::bound(const Assignment& assignment, Time now) {

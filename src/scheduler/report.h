@@ -60,7 +60,7 @@ class Report {
   void preempted(const api::ObjectPtr& pod, std::string message, Time now);
   // Room is kept for a group that has waited for long.
   void reserved(const api::Object& group, std::string message, Time now);
-  // A group is evicted as a whole: it and all groups below say so.
+  // A group is evicted as a whole, and says so: all groups below it do, too.
   void disrupted(const GroupKey& group, const std::string& message, Time now);
 
   // --- bindings ---
@@ -90,7 +90,6 @@ class Report {
   void write_due(Time now);
   void forget_pace(const std::string& uid);
   void write_group(const GroupVerdict& verdict, Time now);
-  void end_disruption(const GroupVerdict& verdict);
   void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
   void record(const api::Object& about, client::EventNote note, Time now);
 

@@ -103,6 +103,8 @@ struct Scheduler::State {
       const SchedulerMetrics::Measured measured(metrics, took);
       if (pod != nullptr) return attempt_pod(*pod, model.cluster(), model.profile_of(*pod->pod));
       const auto& root = std::get<Group>(entity);
+      if (commit.preemptions().is_evicted(root))
+        return refused_whole(root, "pods of the group are being evicted");
       // Nobody but an observer reads the bounds, and what is said of many groups is much the same.
       return attempt_group(root, model.cluster(), model.profile_of(root),
                            {.explained_max = 64, .bounds_max = options.observe ? 20'000U : 0U});
@@ -182,6 +184,7 @@ void Scheduler::apply(Input input, Time now) {
     state_->calls.complete(called->ticket, called->outcome, now);
   } else {
     state_->synced = true;
+    state_->commit.preemptions().synced(now);
   }
   state_->send_due(now);
 }

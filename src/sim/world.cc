@@ -161,6 +161,7 @@ void World::run_until_idle() {
     moved |= storage_->step(now_);
     moved |= held_ ? scheduler_->deliver(now_) : scheduler_->step(now_);
     for (const auto& controller : controllers_) moved |= controller->step(now_);
+    moved |= submitted_;
   }
 }
 

@@ -19,10 +19,21 @@ class EvictorTest : public ::testing::Test {
   Time now_{seconds{100}};
   FakeApi api_;
   std::vector<std::string> failed_;
-  Evictor evictor_{
-      {.in_flight_max = 2}, api_.calls, [this](const api::ObjectPtr& pod, const Error&, Time) {
-        failed_.push_back(pod->meta().name);
-      }};
+  ObjectWrites writes_{{.in_flight_max = 2}, api_.calls};
+  Evictor evictor_{writes_, [this](const api::ObjectPtr& pod, const Error&, Time) {
+                     failed_.push_back(pod->meta().name);
+                   }};
+
+  // Answers a call that reads a pod.
+  void show(std::size_t call, const api::ObjectPtr& pod) {
+    ASSERT_EQ(api_.sent.at(call).request.verb, api::Verb::Get);
+    api_.calls.complete(api_.sent.at(call).ticket, api::Answer{api::ObjectAnswer{pod, {}}, {}},
+                        now_);
+  }
+  void wait(Duration duration) {
+    now_ += duration;
+    writes_.run(now_);
+  }
 };
 
 TEST_F(EvictorTest, WritesTheConditionThenDeletes) {
@@ -35,7 +46,7 @@ TEST_F(EvictorTest, WritesTheConditionThenDeletes) {
   EXPECT_EQ(api_.sent[1].request.verb, api::Verb::Delete);
   EXPECT_EQ(api_.sent[1].request.remove.preconditions.uid, "uid-p");
   api_.accept(1, now_);
-  EXPECT_EQ(evictor_.pending(), 0U);
+  EXPECT_EQ(writes_.pending(), 0U);
   EXPECT_TRUE(failed_.empty());
 }
 
@@ -51,8 +62,60 @@ TEST_F(EvictorTest, WritesAndTakesBackNominations) {
   ASSERT_NE(status, nullptr);
   EXPECT_EQ(api::find_string(*status, "nominatedNodeName"), "n1");
   api_.accept(0, now_);
-  EXPECT_EQ(evictor_.pending(), 0U);
+  EXPECT_EQ(writes_.pending(), 0U);
   EXPECT_TRUE(failed_.empty());
+}
+
+TEST_F(EvictorTest, AnOlderNominationIsNotRepeated) {
+  evictor_.nominate(make_pod("p"), "n1", now_);
+  evictor_.nominate(make_pod("p"), "n2", now_);
+  ASSERT_EQ(api_.sent.size(), 2U);
+  api_.refuse(0, Reason::ServiceUnavailable, now_);
+  api_.accept(1, now_);
+  wait(seconds{20});
+  EXPECT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(writes_.pending(), 0U);
+  EXPECT_TRUE(failed_.empty());
+}
+
+TEST_F(EvictorTest, AConflictIsNoProofThatThePodIsGone) {
+  const api::ObjectPtr pod = make_pod("p");
+  evictor_.evict(pod, "why", now_);
+  api_.accept(0, now_);
+  api_.refuse(1, Reason::Conflict, now_);
+  wait(seconds{1});
+  show(2, pod);
+  ASSERT_EQ(api_.sent.size(), 4U);
+  EXPECT_EQ(api_.sent[3].request.verb, api::Verb::Delete);
+  api_.accept(3, now_);
+  EXPECT_EQ(writes_.pending(), 0U);
+  EXPECT_TRUE(failed_.empty());
+}
+
+TEST_F(EvictorTest, AnotherPodOfTheNameIsLeftAlone) {
+  evictor_.evict(make_pod("p"), "why", now_);
+  api_.accept(0, now_);
+  api_.refuse(1, Reason::Conflict, now_);
+  wait(seconds{1});
+  api::Json replaced = make_pod("p")->document();
+  api::ensure_object(replaced.as_object(), "metadata")["uid"] = "another";
+  show(2, api::Object::make(api::kinds::pod(), replaced));
+  EXPECT_EQ(api_.sent.size(), 3U);
+  EXPECT_EQ(writes_.pending(), 0U);
+  EXPECT_TRUE(failed_.empty());
+}
+
+TEST_F(EvictorTest, APodThatConflictsAgainAndAgainIsReported) {
+  const api::ObjectPtr pod = make_pod("p");
+  evictor_.evict(pod, "why", now_);
+  api_.accept(0, now_);
+  for (std::size_t call = 1; failed_.empty() && call < 20; call += 2) {
+    api_.refuse(call, Reason::Conflict, now_);
+    wait(seconds{10});
+    if (failed_.empty()) show(call + 1, pod);
+  }
+  EXPECT_EQ(failed_, std::vector<std::string>{"p"});
+  EXPECT_EQ(writes_.pending(), 0U);
 }
 
 }  // namespace

@@ -25,6 +25,21 @@ bool is_stuck(const ObjectPtr& pod, Time now, Duration patience) {
 
 }  // namespace
 
+UnitHome find_home(const ClusterModel& model, const GroupKey& leaf) {
+  UnitHome home;
+  GroupKey key = leaf;
+  for (std::size_t level = 0; level < kTreeDepthMax; ++level) {
+    const GroupSpec* group = model.forest().find(key);
+    if (group == nullptr) break;
+    home.is_known = true;
+    home.priority = group->priority;
+    if (group->disrupted_together) home.unit = key;
+    if (group->parent.empty()) break;
+    key = {GroupKind::CompositePodGroup, key.name_space, group->parent};
+  }
+  return home;
+}
+
 UnitTable::UnitTable(ClusterModel& model, const Options& options)
     : model_(model), options_(options) {
   const RunningTable& table = RunningTable::of(model.cluster());
@@ -38,19 +53,11 @@ UnitTable::UnitTable(ClusterModel& model, const Options& options)
 UnitTable::Home UnitTable::home_of(const RunningTable::Leaf& leaf) const {
   Home home;
   if (!model_.options().gates.on(api::Gate::GenericWorkload)) return home;
-  GroupKey key{GroupKind::PodGroup, leaf.name_space, leaf.name};
-  bool is_known = false;
-  for (std::size_t level = 0; level < kTreeDepthMax; ++level) {
-    const GroupSpec* group = model_.forest().find(key);
-    if (group == nullptr) break;
-    is_known = true;
-    home.priority = group->priority;
-    if (group->disrupted_together) home.unit = key;
-    if (group->parent.empty()) break;
-    key = {GroupKind::CompositePodGroup, key.name_space, group->parent};
-  }
-  home.is_candidate = is_known && home.priority < options_.priority;
-  if (!is_known) home.number = UINT32_MAX;  // its pods are judged by themselves
+  const UnitHome found = find_home(model_, {GroupKind::PodGroup, leaf.name_space, leaf.name});
+  home.priority = found.priority;
+  home.unit = found.unit;
+  home.is_candidate = found.is_known && home.priority < options_.priority;
+  if (!found.is_known) home.number = UINT32_MAX;
   return home;
 }
 

@@ -12,6 +12,15 @@
 
 namespace muster::scheduler {
 
+// Where the members of a PodGroup belong: the priority of the root above it, and the highest group
+// at or above it that is disrupted as a whole.
+struct UnitHome {
+  bool is_known = false;  // else the pods are judged by themselves
+  std::int32_t priority = 0;
+  std::optional<GroupKey> unit;
+};
+UnitHome find_home(const ClusterModel& model, const GroupKey& leaf);
+
 // Whom a preemptor of some priority may evict: every pod of lower priority that holds a node, by
 // unit. The priority of a pod is that of the root of its tree, and its unit the highest group above
 // it that is disrupted as a whole; pods without one stand for themselves.

@@ -230,12 +230,17 @@ Result<void> Stage::set_taint(std::string_view node, Json taint, bool present) {
   return patch_node(node, JsonObject{{"spec", JsonObject{{"taints", std::move(kept)}}}});
 }
 
-void Stage::refuse_bindings(std::set<std::string> pods) {
-  if (pods.empty()) return world_.set_fault(nullptr);
-  has_refused_bindings_ = true;
-  world_.set_fault([pods = std::move(pods)](const api::Request& request) -> std::optional<Error> {
-    if (!binds(request, pods)) return std::nullopt;
-    return make_error(Reason::Forbidden, "the scenario refuses this binding");
+void Stage::refuse(Refused what, std::set<std::string> pods) {
+  if (what == Refused::Bindings && !pods.empty()) has_refused_bindings_ = true;
+  (what == Refused::Bindings ? refused_bindings_ : refused_deletions_) = std::move(pods);
+  world_.set_fault([this](const api::Request& request) -> std::optional<Error> {
+    if (request.user.name != "system:kube-scheduler") return std::nullopt;
+    if (binds(request, refused_bindings_))
+      return make_error(Reason::Forbidden, "the scenario refuses this binding");
+    if (request.verb == api::Verb::Delete && request.kind == &api::kinds::pod() &&
+        refused_deletions_.contains(request.name))
+      return make_error(Reason::Forbidden, "the scenario refuses this deletion");
+    return std::nullopt;
   });
 }
 

@@ -54,8 +54,9 @@ class Stage {
   Result<void> remove_node(std::string_view node);
   Result<void> patch_node(std::string_view node, api::Json patch);
   Result<void> set_taint(std::string_view node, api::Json taint, bool present);
-  // Bindings of these pods are refused from now on, whatever the scheduler sends; of none if empty.
-  void refuse_bindings(std::set<std::string> pods);
+  // The scheduler is refused to bind, or to delete, these pods from now on; none if empty.
+  enum class Refused : std::uint8_t { Bindings, Deletions };
+  void refuse(Refused what, std::set<std::string> pods);
   bool has_refused_bindings() const { return has_refused_bindings_; }
   // Names of what is gone may be used again.
   void retire_gone();
@@ -91,6 +92,8 @@ class Stage {
   World world_;
   Cast cast_;
   std::set<PriorityLine> priorities_;
+  std::set<std::string> refused_bindings_;
+  std::set<std::string> refused_deletions_;
   bool has_refused_bindings_ = false;
 };
 

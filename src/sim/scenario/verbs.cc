@@ -223,25 +223,28 @@ Result<Action> read_ungate(const Line& line) {
   });
 }
 
-Result<Action> read_bindings(const Line& line) {
+// "refuse bindings of X", "allow deletions"
+Result<Action> read_refusal(const Line& line) {
   const bool refuse = line.words.front() == "refuse";
   Words words(line, 1);
-  if (!words.next_if("bindings"))
-    return fail_at(line, "write refuse bindings of X, or allow bindings");
+  const bool deletions = words.next_if("deletions");
+  if (!deletions && !words.next_if("bindings"))
+    return fail_at(line, "write refuse bindings of X, or allow bindings; or deletions");
+  const auto what = deletions ? Stage::Refused::Deletions : Stage::Refused::Bindings;
   if (!refuse) {
     TRY(words.end());
-    return [](Stage& stage) -> Result<void> {
-      stage.refuse_bindings({});
+    return [what](Stage& stage) -> Result<void> {
+      stage.refuse(what, {});
       return {};
     };
   }
-  if (!words.next_if("of")) return fail_at(line, "write refuse bindings of X");
+  if (!words.next_if("of")) return fail_at(line, "say whose: refuse bindings of X");
   const Named named = TRY(read_named(words));
-  return [named](Stage& stage) -> Result<void> {
+  return [named, what](Stage& stage) -> Result<void> {
     const Cast::Subject subject = TRY(named.find(stage));
     std::set<std::string> names;
     for (const std::size_t id : subject.pods) names.insert(stage.cast().pod(id).name);
-    stage.refuse_bindings(std::move(names));
+    stage.refuse(what, std::move(names));
     return {};
   };
 }
@@ -351,8 +354,8 @@ constexpr Verb kVerbs[] = {{"cluster", read_add_nodes, true},
                            {"service", read_service},
                            {"budget", read_budget},
                            {"restart", read_restart},
-                           {"refuse", read_bindings},
-                           {"allow", read_bindings}};
+                           {"refuse", read_refusal},
+                           {"allow", read_refusal}};
 
 }  // namespace
 
