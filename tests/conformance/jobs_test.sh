@@ -25,7 +25,10 @@ spec:
   parallelism: 9
   completions: 9
   completionMode: Indexed
-  scheduling: {schedulingPolicy: {gang: {}}}
+  scheduling:
+    schedulingPolicy: {gang: {}}
+    schedulingConstraints: {topology: [{key: topology.kubernetes.io/zone}]}
+    disruptionMode: {all: {}}
   template:
     metadata: {annotations: {muster.dev/run-time: forever}}
     spec:

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/reading.h"
 #include "api/views/workload_view.h"
 #include "controllers/job/job_controller.h"
 
@@ -16,19 +17,30 @@ JsonObject gang_of(std::int32_t minimum) {
   return {{"schedulingPolicy", JsonObject{{"gang", JsonObject{{"minCount", minimum}}}}}};
 }
 
+// All templates of the Workload, one with another minimum. Patches replace the list as a whole.
+JsonArray resized_templates(const GroupingStep& step) {
+  const api::Json document = step.object->document();
+  JsonArray templates = api::elements(api::part_of(document, "spec"), "podGroupTemplates");
+  for (api::Json& entry : templates)
+    if (api::find_string(entry, "name") == step.template_name)
+      api::ensure_object(api::ensure_object(entry.as_object(), "schedulingPolicy"),
+                         "gang")["minCount"] = step.minimum;
+  return templates;
+}
+
 api::Request resize_request(const GroupingStep& step) {
   const api::ObjectMeta& meta = step.object->meta();
+  JsonObject metadata{{"uid", meta.uid}};
   JsonObject spec;
   if (step.what == What::ResizeWorkload) {
-    JsonObject entry = gang_of(step.minimum);
-    entry["name"] = step.template_name;
-    spec["podGroupTemplates"] = JsonArray{std::move(entry)};
+    metadata["resourceVersion"] = std::to_string(step.object->revision().value);
+    spec["podGroupTemplates"] = resized_templates(step);
   } else {
     spec = gang_of(step.minimum);
   }
   return client::patch_request(
-      step.object->kind(), meta.name_space, meta.name, "", api::PatchType::StrategicMerge,
-      JsonObject{{"metadata", JsonObject{{"uid", meta.uid}}}, {"spec", std::move(spec)}});
+      step.object->kind(), meta.name_space, meta.name, "", api::PatchType::Merge,
+      JsonObject{{"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
 }
 
 }  // namespace
