@@ -13,6 +13,7 @@
 #include "app/backup_socket.h"
 #include "app/data_dir.h"
 #include "app/durable_copy.h"
+#include "base/count_of.h"
 #include "store/engines/rocksdb.h"
 
 namespace muster::app {
@@ -36,9 +37,10 @@ std::string summary(const store::Inspection& inspection) {
   std::map<std::string, std::size_t> counts;
   for (const auto& [key, object] : contents.objects) ++counts[object->kind().qualified_plural()];
   std::string out = fmt::format(
-      "revision {}, {} object(s); read {} revision(s) and {} index entries{}\n",
-      contents.revision.value, contents.objects.size(), inspection.records,
-      inspection.index_entries,
+      "revision {}, {}; read {} and {} index {}{}\n", contents.revision.value,
+      count_of(std::ssize(contents.objects), "object"),
+      count_of(static_cast<std::int64_t>(inspection.records), "revision"), inspection.index_entries,
+      inspection.index_entries == 1 ? "entry" : "entries",
       inspection.has_mark ? "" : " of an older format, which does not say where it ended");
   for (const auto& [kind, count] : counts)
     fmt::format_to(std::back_inserter(out), "  {:>8}  {}\n", count, kind);

@@ -9,6 +9,7 @@
 #include "api/values/well_known.h"
 #include "api/views/group_view.h"
 #include "api/views/pod_facts.h"
+#include "base/count_of.h"
 #include "client/client.h"
 #include "client/kit/status_writer.h"
 
@@ -130,14 +131,18 @@ void GroupMinimum::say(const Key& key, const ObjectPtr& object, std::int64_t mem
     if (const Time due = *group.short_since + kPatience; now < due) return work().add_at(due, key);
   }
   group.short_since.reset();
-  const std::string_view what =
-      is_leaf(*object) ? "pod(s) run or have succeeded" : "child group(s) have what they need";
-  const std::string count = fmt::format("{} of at least {} {}", members, view.minimum, what);
+  const bool is_one = view.minimum == 1;
+  const std::string needed = is_leaf(*object)
+                                 ? count_of(view.minimum, "pod") +
+                                       (is_one ? " runs or has" : " run or have") + " succeeded"
+                                 : count_of(view.minimum, "child group") +
+                                       (is_one ? " has what it needs" : " have what they need");
+  const std::string count = fmt::format("{} of at least {}", members, needed);
   const api::Condition wanted{
       .type = std::string(kCondition),
       .status = std::string(status),
       .reason = group.is_met ? "MinimumMet" : "BelowMinimum",
-      .message = group.is_met ? fmt::format("at least {} {}", view.minimum, what)
+      .message = group.is_met ? "at least " + needed
                               : fmt::format("{}, as it fell below its minimum", count)};
   call(key, client::patch_request(object->kind(), object->meta().name_space, object->meta().name,
                                   "status", api::PatchType::StrategicMerge,

@@ -88,7 +88,7 @@ TEST_F(GroupMinimumTest, SaysThatAGangIsWholeWithoutAnEvent) {
   pod("a", "g", "Running");
   pod("b", "g", "Running");
   tell(client::Synced{});
-  EXPECT_EQ(run(), Texts{"g True at least 2 pod(s) run or have succeeded"});
+  EXPECT_EQ(run(), Texts{"g True at least 2 pods run or have succeeded"});
   group("g", 2, "True");
   EXPECT_EQ(run(), Texts{});
 }
@@ -103,13 +103,13 @@ TEST_F(GroupMinimumTest, FallsBelowAfterAMomentAndIsWholeAgainAtOnce) {
   EXPECT_EQ(run(), Texts{});
   EXPECT_EQ(
       run_later(),
-      (Texts{"g False 1 of at least 2 pod(s) run or have succeeded, as it fell below its minimum",
-             "BelowMinimum 1 of at least 2 pod(s) run or have succeeded"}));
+      (Texts{"g False 1 of at least 2 pods run or have succeeded, as it fell below its minimum",
+             "BelowMinimum 1 of at least 2 pods run or have succeeded"}));
   group("g", 2, "False");
   EXPECT_EQ(run_later(), Texts{});
   pod("c", "g", "Running");
-  EXPECT_EQ(run(), (Texts{"g True at least 2 pod(s) run or have succeeded",
-                          "MinimumMet whole again: 2 of at least 2 pod(s) run or have succeeded"}));
+  EXPECT_EQ(run(), (Texts{"g True at least 2 pods run or have succeeded",
+                          "MinimumMet whole again: 2 of at least 2 pods run or have succeeded"}));
 }
 
 TEST_F(GroupMinimumTest, APodThatIsReplacedAtOnceIsNoNews) {
@@ -147,11 +147,11 @@ TEST_F(GroupMinimumTest, ChildrenCountWhenTheirMinimumIsMet) {
   Texts said = run_later();
   std::ranges::sort(said);
   EXPECT_EQ(said,
-            (Texts{"BelowMinimum 0 of at least 1 pod(s) run or have succeeded",
-                   "BelowMinimum 1 of at least 2 child group(s) have what they need",
-                   "all False 1 of at least 2 child group(s) have what they need, as it fell below "
+            (Texts{"BelowMinimum 0 of at least 1 pod runs or has succeeded",
+                   "BelowMinimum 1 of at least 2 child groups have what they need",
+                   "all False 1 of at least 2 child groups have what they need, as it fell below "
                    "its minimum",
-                   "y False 0 of at least 1 pod(s) run or have succeeded, as it fell below its "
+                   "y False 0 of at least 1 pod runs or has succeeded, as it fell below its "
                    "minimum"}));
 }
 
@@ -172,7 +172,7 @@ TEST_F(GroupMinimumTest, ALowerMinimumIsMet) {
   tell(client::Synced{});
   EXPECT_EQ(run(), Texts{});
   group("g", 1, "False");
-  EXPECT_EQ(run().front(), "g True at least 1 pod(s) run or have succeeded");
+  EXPECT_EQ(run().front(), "g True at least 1 pod runs or has succeeded");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/count_of.h"
 #include "scheduler/preemption/preemption.h"
 
 namespace muster::scheduler {
@@ -35,8 +36,9 @@ std::string words_for(const Reservation& reservation) {
   std::vector<std::string_view> named(nodes.begin(), nodes.end());
   const std::size_t more = named.size() > kNamed ? named.size() - kNamed : 0;
   named.resize(named.size() - more);
-  return fmt::format("Keeping room for {} pods on {} nodes: {}{}", reservation.places.size(),
-                     nodes.size(), fmt::join(named, ", "),
+  return fmt::format("Keeping room for {} on {}: {}{}",
+                     count_of(std::ssize(reservation.places), "pod"),
+                     count_of(std::ssize(nodes), "node"), fmt::join(named, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : std::string());
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/reading.h"
 #include "api/yaml_write.h"
+#include "base/count_of.h"
 #include "workload/manifest.h"
 
 namespace muster::workload {
@@ -36,7 +37,7 @@ std::string words(const Json& spec) {
   if (gang == nullptr) {
     out.emplace_back("pods one by one");
   } else if (const auto groups = api::find_integer(*gang, "minGroupCount")) {
-    out.push_back(fmt::format("gang of {} groups", *groups));
+    out.push_back("gang of " + count_of(*groups, "group"));
   } else {
     out.push_back(fmt::format("gang of {}", api::find_integer(*gang, "minCount").value_or(0)));
   }

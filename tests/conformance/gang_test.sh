@@ -45,7 +45,7 @@ eventually "and the whole gang runs" "4" running job5
 eventually "the first gang is broken, and shows it" "BelowMinimum" k get podgroup train
 expect "how much is missing" "4 missing" k get podgroup train -o wide
 eventually "its condition agrees" "False" minimum_met train
-eventually "and an event" "0 of at least 4 pod(s) run or have succeeded" \
+eventually "and an event" "0 of at least 4 pods run or have succeeded" \
   k get events --field-selector involvedObject.name=train,reason=BelowMinimum
 
 # The protection finalizer keeps a group while its pods run.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "api/values/quantity.h"
+#include "base/count_of.h"
 #include "scheduler/cycle/fit_error.h"
 
 namespace muster::scheduler {
@@ -149,9 +150,8 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
     return fmt::format("{}each of {} pods fits alone, {}",
                        where.empty() ? "" : where + " comes closest: ", needed, tail);
   }
-  return fmt::format("{}{} of {} pods fit; {}",
-                     where.empty() ? "" : where + " comes closest: ", fits, needed,
-                     shortage(id, *closest, needed));
+  return fmt::format("{}{} of {} fit; {}", where.empty() ? "" : where + " comes closest: ", fits,
+                     count_of(needed, "pod"), shortage(id, *closest, needed));
 }
 
 std::string GroupReport::why_no_domain(std::uint32_t id) const {
@@ -271,7 +271,8 @@ bool GroupReport::runs_already(std::uint32_t id) const {
 // them it is the children's own domains that do not go together.
 std::string GroupReport::short_together(std::uint32_t id, std::int64_t fits) const {
   const std::int64_t needed = pods_needed(id);
-  return fits < needed ? fmt::format(": {} of {} pods do", fits, needed) : std::string();
+  return fits < needed ? fmt::format(": {} of {} do", fits, count_of(needed, "pod"))
+                       : std::string();
 }
 
 // The pods without which the group does not have its minimum: those of the smallest children.
@@ -316,7 +317,7 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
                               item.minimum, short_together(id, best.fits_at_most));
     return text;
   }
-  text += fmt::format("{} of {} groups fit", best.ready, item.minimum);
+  text += fmt::format("{} of {} fit", best.ready, count_of(item.minimum, "group"));
   for (const std::uint32_t child : item.children)
     if (!placer_.bounds().can_meet_minimum(child, *closest)) {
       text += fmt::format("; {}: {}", tree_.items[child].group->key.name, why(child, *closest));

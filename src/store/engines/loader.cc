@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/count_of.h"
 #include "base/log.h"
 #include "store/engines/ledger.h"
 #include "store/engines/record.h"
@@ -284,9 +285,9 @@ std::string Loader::first_difference() const {
 void Loader::report_unknown() const {
   for (const auto& [kind, count] : unknown_)
     log(LogLevel::Warning,
-        "the data directory {} holds {} object(s) of kind {}, which this version does not know: "
-        "they are kept, but not served",
-        database_.store(), count, kind);
+        "the data directory {} holds {} of kind {}, which this version does not know: kept, but "
+        "not served",
+        database_.store(), count_of(static_cast<std::int64_t>(count), "object"), kind);
 }
 
 }  // namespace
