@@ -92,7 +92,7 @@ def runs(row):
 
 def svg(title, lines):
     rows = [row for line in lines for row in wrapped(line)]
-    width = COLUMNS * CELL_WIDTH + 2 * MARGIN
+    width = max(80, max(len(row) for row in rows)) * CELL_WIDTH + 2 * MARGIN
     height = len(rows) * LINE_HEIGHT + 2 * MARGIN
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
            f'viewBox="0 0 {width:.0f} {height}" role="img">',

@@ -130,4 +130,17 @@ Result<explain::Objects> read_cluster(client::HttpsClient& client, Reading readi
   return objects;
 }
 
+Result<explain::Objects> read_groups(client::HttpsClient& client, const std::string& name_space) {
+  explain::Objects objects;
+  const auto read = [&](const api::Kind& kind, std::vector<api::ObjectPtr>& into) -> Result<void> {
+    api::ListAnswer listed = TRY(client.list(kind, name_space));
+    std::ranges::move(listed.items, std::back_inserter(into));
+    return {};
+  };
+  TRY(read(api::kinds::workload(), objects.workloads));
+  TRY(read(api::kinds::pod_group(), objects.groups));
+  TRY(read(api::kinds::composite_pod_group(), objects.groups));
+  return objects;
+}
+
 }  // namespace muster::app

@@ -29,4 +29,7 @@ enum class Reading : std::uint8_t { ForAttempts, ForLooking };
 Result<explain::Objects> read_cluster(client::HttpsClient& client, Reading reading,
                                       bool needs_groups = false);
 
+// The Workloads and groups of one namespace, nothing else; for that nobody needs rights beyond it.
+Result<explain::Objects> read_groups(client::HttpsClient& client, const std::string& name_space);
+
 }  // namespace muster::app

@@ -8,6 +8,7 @@
 #include "app/cli.h"
 #include "app/explain_verb.h"
 #include "app/terminal.h"
+#include "explain/words.h"
 
 namespace muster::app {
 namespace {
@@ -32,11 +33,12 @@ void add_explain_flags(CLI::App& verb, ExplainFlags& flags) {
 }
 
 int explain(const ExplainFlags& flags) {
-  const Result<std::string> text = flags.kind.empty()
-                                       ? overview_of_cluster(flags, terminal_size().columns)
-                                       : explain_from_cluster(flags);
+  const std::size_t columns = terminal_size().columns;
+  const Result<std::string> text =
+      flags.kind.empty() ? overview_of_cluster(flags, columns) : explain_from_cluster(flags);
   if (!text) return refuse(text.error().message);
-  fmt::print("{}", *text);
+  const bool wraps = !flags.kind.empty() && flags.output == "text";
+  fmt::print("{}", wraps ? explain::wrapped(*text, columns) : *text);
   return kOk;
 }
 

@@ -143,9 +143,13 @@ Result<Deciding> how_it_decides(const ExplainFlags& flags, client::HttpsClient& 
 
 constexpr int kTriesMax = 10;
 
-// Asks the server for the explanation; nullopt if it does not serve any.
-Result<std::optional<api::Json>> ask_server(client::HttpsClient& client,
-                                            const explain::Subject& subject) {
+// What the server says of a subject, or why it says nothing.
+struct ServerAnswer {
+  std::optional<api::Json> status;
+  std::string refusal;  // it is not allowed; empty: it is not served
+};
+
+Result<ServerAnswer> ask_server(client::HttpsClient& client, const explain::Subject& subject) {
   api::Request request;
   request.verb = api::Verb::Create;
   request.subresource = "explanation";
@@ -173,18 +177,54 @@ Result<std::optional<api::Json>> ask_server(client::HttpsClient& client,
     auto* document = std::get_if<api::DocumentAnswer>(&answer->what);
     const api::Json* status =
         document == nullptr ? nullptr : api::find(document->document, "status");
-    if (status == nullptr) return std::nullopt;
-    return *status;
+    if (status == nullptr) return ServerAnswer{};
+    return ServerAnswer{*status, ""};
   }
   // Whoever serves no such endpoint says so in one of these ways; what is not found by its name is
   // named in the message of one who does.
   const Error& error = answer.error();
+  if (error.reason == Reason::Forbidden) return ServerAnswer{std::nullopt, error.message};
   const bool is_unserved = error.reason == Reason::MethodNotAllowed ||
-                           error.reason == Reason::Forbidden ||
                            (error.reason == Reason::NotFound &&
                             error.message.find("requested resource") != std::string::npos);
-  if (is_unserved) return std::nullopt;
+  if (is_unserved) return ServerAnswer{};
   return fail(error);
+}
+
+struct ServerText {
+  std::optional<std::string> text;  // none: the server explains nothing, or not to us
+  std::string refusal;
+};
+
+// The groups of a Job are found in its namespace, and each is asked about.
+Result<ServerText> explained_by_server(client::HttpsClient& client, const Subject& subject,
+                                       const ExplainFlags& flags) {
+  explain::Objects groups;
+  if (const auto* owner = std::get_if<explain::WorkloadOwner>(&subject)) {
+    Result<explain::Objects> read = read_groups(client, owner->name_space);
+    if (!read) return ServerText{};
+    groups = *std::move(read);
+  }
+  std::string out;
+  for (const explain::Subject& each : TRY(subjects_of(subject, groups))) {
+    ServerAnswer answer = TRY(ask_server(client, each));
+    if (!answer.status) return ServerText{std::nullopt, std::move(answer.refusal)};
+    const std::string text(api::find_string(*answer.status, "text"));
+    answer.status->as_object().erase("text");
+    if (!out.empty() && flags.output == "text") out += "\n";
+    out += flags.output == "json" ? explain::indented_json(*answer.status) : text;
+  }
+  return ServerText{std::move(out), ""};
+}
+
+// The cluster, to plan here what the server does not explain.
+Result<explain::Objects> read_to_plan(client::HttpsClient& client, bool needs_groups,
+                                      const std::string& refusal) {
+  Result<explain::Objects> objects = read_cluster(client, Reading::ForAttempts, needs_groups);
+  if (objects || objects.error().reason != Reason::Forbidden || refusal.empty()) return objects;
+  return fail(Reason::Forbidden,
+              "the server may not explain it to you ({}). To plan it from here: {}", refusal,
+              objects.error().message);
 }
 
 }  // namespace
@@ -200,17 +240,14 @@ Result<std::string> explain_from_cluster(const ExplainFlags& flags) {
                                  : !of_context.empty()     ? of_context
                                                            : "default";
   const Subject subject = TRY(subject_of(flags, name_space));
-  const auto* single = std::get_if<explain::Subject>(&subject);
   // Flags say how a foreign scheduler decides; only then is the cluster read and planned here.
-  if (single != nullptr && flags.scheduler_config.empty() && flags.feature_gates.empty())
-    if (std::optional<api::Json> answered = TRY(ask_server(client, *single))) {
-      api::JsonObject& status = answered->as_object();
-      const std::string text(api::find_string(*answered, "text"));
-      status.erase("text");
-      return flags.output == "json" ? explain::indented_json(*answered) : text;
-    }
+  ServerText said;
+  if (flags.scheduler_config.empty() && flags.feature_gates.empty())
+    said = TRY(explained_by_server(client, subject, flags));
+  if (said.text) return *said.text;
+  const auto* single = std::get_if<explain::Subject>(&subject);
   const bool is_group = single == nullptr || std::holds_alternative<scheduler::GroupKey>(*single);
-  const explain::Objects objects = TRY(read_cluster(client, Reading::ForAttempts, is_group));
+  const explain::Objects objects = TRY(read_to_plan(client, is_group, said.refusal));
   const Deciding deciding = TRY(how_it_decides(flags, client));
   std::string out;
   for (const explain::Subject& each : TRY(subjects_of(subject, objects))) {

@@ -32,8 +32,11 @@ struct MapFlags {
 
 Result<std::string> draw(client::HttpsClient& client, const MapFlags& flags) {
   const explain::Objects objects = TRY(read_cluster(client, Reading::ForLooking));
-  const explain::ClusterMap map =
-      explain::map_of(objects, {.resource = flags.resource, .levels = flags.levels});
+  const explain::MapOptions options{.resource = flags.resource, .levels = flags.levels};
+  if (const std::string wrong = explain::wrong_option(objects, options, flags.depth);
+      !wrong.empty())
+    return fail(Reason::Invalid, "{}", wrong);
+  const explain::ClusterMap map = explain::map_of(objects, options);
   const TerminalSize size = terminal_size();
   const bool colours =
       flags.colours == "always" || (flags.colours == "auto" && terminal_has_colours());

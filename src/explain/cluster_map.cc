@@ -1,15 +1,20 @@
 #include "explain/cluster_map.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "api/kinds/kind.h"
 #include "api/views/group_view.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_facts.h"
+#include "explain/near_names.h"
 #include "explain/words.h"
 #include "scheduler/groups/group_spec.h"
 
@@ -183,6 +188,37 @@ void Usage::add(const Usage& other) {
   }
   by_tenant = std::move(merged);
   used += other.used;
+}
+
+std::string wrong_option(const Objects& objects, const MapOptions& options,
+                         std::string_view depth) {
+  if (objects.nodes.empty()) return "";
+  const auto or_near = [](const std::string& word, const std::set<std::string>& known) {
+    const std::string near = nearest(word, known);
+    return near.empty() ? std::string() : fmt::format("; did you mean {}?", near);
+  };
+  std::set<std::string> resources{"cpu", "memory", "ephemeral-storage"};
+  std::set<std::string> labels;
+  for (const ObjectPtr& node : objects.nodes) {
+    for (const auto& [name, amount] : node->view<api::NodeView>().allocatable.scalars)
+      resources.insert(name);
+    for (const auto& [key, value] : node->meta().labels) labels.insert(key);
+  }
+  if (!options.resource.empty() && !resources.contains(options.resource))
+    return fmt::format("--resource {}: no node has it{}", options.resource,
+                       or_near(options.resource, resources));
+  for (const std::string& key : options.levels)
+    if (!labels.contains(key))
+      return fmt::format("--levels {}: no node has the label{}", key, or_near(key, labels));
+  std::vector<std::string> words;
+  for (const std::string& key : levels_in_use(objects.nodes, options.levels)) {
+    if (depth == key) return "";
+    words.emplace_back(word_of(key));
+  }
+  words.emplace_back("node");
+  if (depth.empty() || std::ranges::find(words, depth) != words.end()) return "";
+  return fmt::format("--depth {}: there is no such level; there are {}", depth,
+                     fmt::join(words, ", "));
 }
 
 bool natural_less(std::string_view a, std::string_view b) {

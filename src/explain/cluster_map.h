@@ -67,6 +67,10 @@ struct MapOptions {
 // Draws up the map of a cluster. Costs as much as there are nodes and pods, times the levels.
 ClusterMap map_of(const Objects& objects, const MapOptions& options);
 
+// What is wrong with the options for this cluster: a resource or a label that no node has, a depth
+// that is no level; with the names that were perhaps meant. Empty if nothing is.
+std::string wrong_option(const Objects& objects, const MapOptions& options, std::string_view depth);
+
 // "r2" before "r10": numbers inside names count as numbers.
 bool natural_less(std::string_view a, std::string_view b);
 

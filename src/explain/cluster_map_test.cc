@@ -24,14 +24,29 @@ TEST(ClusterMap, ShowsWhoIsWhere) {
             "4 nodes; cpu: 7 of 16 used, 9 free, 8 of them on 2 empty nodes\n"
             "1 pod waits for a node: `muster explain` says why\n"
             "\n"
-            "block b1   7/16\n"
-            "  rack r1   7/8  AAAA BB+.\n"
-            "  rack r2   0/8  .... ....\n"
+            "block b1    7/16\n"
+            "├─ rack r1   7/8  AAAA BB+.\n"
+            "└─ rack r2   0/8  .... ....\n"
             "\n"
             "A podgroup default/train  2 pods, 4 cpu on 1 node\n"
             "B podgroup default/serve  1 pod, 2 cpu on 1 node\n"
             "+ pods outside groups     1 pod, 1 cpu on 1 node\n"
             ". free  x closed to new pods  - has none  % partly, # wholly used by several\n");
+}
+
+TEST(ClusterMap, OptionsThatMakeNoSenseHereAreNamed) {
+  const Yard yard = Yard().rack("r1", 1, 4);
+  const auto wrong = [&](const MapOptions& options, std::string_view depth = "") {
+    return wrong_option(yard.objects, options, depth);
+  };
+  EXPECT_EQ(wrong(racks(), "rack"), "");
+  EXPECT_EQ(wrong(racks(), "node"), "");
+  EXPECT_EQ(wrong(racks(), "racks"),
+            "--depth racks: there is no such level; there are block, rack, node");
+  EXPECT_EQ(wrong({.resource = "memori"}),
+            "--resource memori: no node has it; did you mean memory?");
+  EXPECT_EQ(wrong({.resource = "", .levels = {"rock"}}),
+            "--levels rock: no node has the label; did you mean rack?");
 }
 
 TEST(ClusterMap, ATreeIsOneTenant) {
@@ -74,7 +89,7 @@ TEST(ClusterMap, WholeBlocksThatAreFreeAreFoldedBeforeRacksAreLeftOut) {
       yard.rack(fmt::format("b{}r{}", block, rack), 1, 4, block == 2 ? 1 : 0,
                 fmt::format("b{}", block));
   const std::string text = draw(yard, {.width = 100, .height = 16});
-  EXPECT_NE(text.find("  rack b2r4"), std::string::npos) << text;
+  EXPECT_NE(text.find("└─ rack b2r4"), std::string::npos) << text;
   EXPECT_NE(text.find("block b1 "), std::string::npos) << text;
   EXPECT_NE(text.find("block b3 … b6  0/64  4 blocks, all free\n"), std::string::npos) << text;
 }
@@ -82,7 +97,7 @@ TEST(ClusterMap, WholeBlocksThatAreFreeAreFoldedBeforeRacksAreLeftOut) {
 TEST(ClusterMap, ANodePerLineOnRequest) {
   Yard yard;
   yard.rack("r1", 2, 4);
-  EXPECT_NE(draw(yard, {.depth = "node"}).find("    r1-1"), std::string::npos);
+  EXPECT_NE(draw(yard, {.depth = "node"}).find("   └─ r1-1"), std::string::npos);
 }
 
 TEST(ClusterMap, WithoutTopologyLabelsThereIsOneLine) {

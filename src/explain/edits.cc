@@ -56,6 +56,13 @@ api::ObjectPtr with_topology(const api::Object& group, std::string_view key) {
   return api::Object::make(group.kind(), document);
 }
 
+api::ObjectPtr with_annotation(const api::Object& group, std::string_view key,
+                               std::string_view value) {
+  Json document = group.document();
+  ensure_object(ensure_object(document.as_object(), "metadata"), "annotations")[key] = value;
+  return api::Object::make(group.kind(), document);
+}
+
 api::ObjectPtr node_like(const api::Object& node, const std::string& name) {
   Json document = node.document();
   JsonObject& root = document.as_object();

@@ -14,6 +14,9 @@ namespace muster::explain {
 api::ObjectPtr with_minimum(const api::Object& group, std::int64_t minimum);
 // A group with another topology key; empty: with none.
 api::ObjectPtr with_topology(const api::Object& group, std::string_view key);
+// A group with another annotation.
+api::ObjectPtr with_annotation(const api::Object& group, std::string_view key,
+                               std::string_view value);
 // A further node like this one: same labels, capacity and taints, schedulable, under another name.
 api::ObjectPtr node_like(const api::Object& node, const std::string& name);
 // The node after `kubectl uncordon`.

@@ -17,6 +17,7 @@
 #include "explain/node_reasons.h"
 #include "explain/relax.h"
 #include "explain/sentences.h"
+#include "explain/taints.h"
 #include "explain/tree.h"
 #include "explain/trial.h"
 #include "explain/words.h"
@@ -120,7 +121,7 @@ class Explainer {
   }
 
   Explanation about_group(const GroupKey& key) {
-    const Tree tree = read_tree(model_, key);
+    const Tree tree = read_tree(model_, key, objects_.read_at);
     const Level& level = tree.subject();
     Explanation out;
     out.kind = kind_word(key.kind);
@@ -149,10 +150,12 @@ class Explainer {
     if (may_preempt) out.evictions = evictions_for(model_, *tree.root, objects_.read_at, naming_);
     const std::vector<ObjectPtr> without_node = pods_without_node(model_, tree);
     if (tree.fault.empty()) out.reasons = ask_nodes(model_, without_node);
+    name_taints(model_, without_node, out);
     if (!has_place) out.no_such_label = missing_labels(model_, &tree, without_node);
     const bool is_relaxable = !has_place && tree.root && out.state != State::Missing &&
                               out.state != State::Invalid && out.state != State::Terminating;
-    if (is_relaxable) relax(trial, out);
+    if (is_relaxable && tree.insisting.empty()) relax(trial, out);
+    if (out.state == State::WaitsByPreference) shorten_wait(trial, tree, out);
     return out;
   }
 
@@ -261,6 +264,7 @@ class Explainer {
         plan.refusals.front().outcome == scheduler::Outcome::Unschedulable)
       out.evictions = evictions_for(model_, pod, objects_.read_at, naming_);
     out.reasons = ask_nodes(model_, {pod});
+    name_taints(model_, {pod}, out);
     out.no_such_label = missing_labels(model_, nullptr, {pod});
     relax(trial, out);
     note_queue(trial, out);
@@ -281,6 +285,14 @@ class Explainer {
     out.tried_relaxations = true;
     out.relaxations = relaxations(trial);
     out.all_tried = !trial.is_spent();
+  }
+
+  // Whoever waits by preference fits as soon as it stops to; unless others come first.
+  void shorten_wait(Trial& trial, const Tree& tree, Explanation& out) {
+    if (!options_.tries_relaxations) return;
+    out.tried_relaxations = true;
+    if (std::optional<Relaxation> relaxation = without_wait(trial, tree.insisting))
+      out.relaxations.push_back(*std::move(relaxation));
   }
 
   Budget budget() const { return {.attempts = options_.attempts_max, .steps = options_.steps_max}; }

@@ -108,7 +108,7 @@ TEST(Explain, PodsOfAnotherSchedulerDoNotCount) {
   yard.add_pod(
       {.name = "duo-1", .cpu = "1", .group = "duo", .spec = R"("schedulerName":"by-hand")"});
   EXPECT_EQ(sentence_of(yard.ask("duo")),
-            "PodGroup default/duo waits: only 1 of at least 2 pods exist (1 ask for another "
+            "PodGroup default/duo waits: only 1 of at least 2 pods exist (1 asks for another "
             "scheduler).");
 }
 

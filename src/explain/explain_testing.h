@@ -26,8 +26,10 @@ struct GroupSample {
   std::string parent = {};
   std::int32_t priority = 0;
   std::string workload = {};
-  std::string from = {};    // template
-  std::string reason = {};  // of the condition that says it was not scheduled
+  std::string from = {};         // template
+  std::string reason = {};       // of the condition that says it was not scheduled
+  std::string annotations = {};  // members of an object
+  std::string maker = {};        // kind of a controller named "maker"
   bool composite = false;
   bool is_deleted = false;
 
@@ -50,8 +52,12 @@ struct GroupSample {
                   R"("conditions":[{{"type":"{}InitiallyScheduled","status":"False","reason":"{}","message":"as it is."}}])",
                   composite ? "CompositePodGroup" : "PodGroup", reason);
     const auto document = api::parse_json(fmt::format(
-        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"group-{0}"{3}}},"spec":{{{1}}},"status":{{{2}}}}})",
-        name, spec, status, is_deleted ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : ""));
+        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"group-{0}","annotations":{{{4}}},"ownerReferences":[{5}]{3}}},"spec":{{{1}}},"status":{{{2}}}}})",
+        name, spec, status, is_deleted ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
+        annotations,
+        maker.empty()
+            ? ""
+            : fmt::format(R"({{"kind":"{}","name":"maker","uid":"m","controller":true}})", maker)));
     return api::Object::make(
         composite ? api::kinds::composite_pod_group() : api::kinds::pod_group(), document->value);
   }

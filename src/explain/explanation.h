@@ -12,17 +12,18 @@ namespace muster::explain {
 
 // How a group or pod stands.
 enum class State : std::uint8_t {
-  Scheduled,      // its minimum runs or has run
-  FitsNow,        // an attempt now would place it
-  BehindOthers,   // it would fit, but those before it in the queue take the room
-  Unschedulable,  // proven: there is no place
-  Unresolved,     // the search ended at its budget; it may fit
-  Missing,        // the object itself does not exist, though others name it
-  BelowMinimum,   // not enough pods, or groups, exist
-  Gated,          // pods carry scheduling gates
-  Held,           // ready, but a group above it is not
-  Invalid,        // the tree or its pods contradict each other
-  Terminating,    // it is being deleted
+  Scheduled,          // its minimum runs or has run
+  FitsNow,            // an attempt now would place it
+  BehindOthers,       // it would fit, but those before it in the queue take the room
+  Unschedulable,      // proven: there is no place
+  Unresolved,         // the search ended at its budget; it may fit
+  WaitsByPreference,  // it would fit, but waits a while for the topology it prefers
+  Missing,            // the object itself does not exist, though others name it
+  BelowMinimum,       // not enough pods, or groups, exist
+  Gated,              // pods carry scheduling gates
+  Held,               // ready, but a group above it is not
+  Invalid,            // the tree or its pods contradict each other
+  Terminating,        // it is being deleted
 };
 
 // How much of a group one domain of its topology could hold.
@@ -72,6 +73,7 @@ enum class RelaxationKind : std::uint8_t {
   Uncordon,
   Untaint,
   OthersFinish,
+  ShorterWait,
 };
 
 // A change that was checked by planning it: with it, what was asked about fits.

@@ -171,8 +171,9 @@ std::string leftover_reason(const Tree& tree, const WaitingLine& line) {
 // that were planned have the nodes they would get.
 class Planner {
  public:
-  Planner(ClusterModel& model, const OverviewOptions& options)
+  Planner(ClusterModel& model, Time now, const OverviewOptions& options)
       : alone_(model),
+        now_(now),
         after_others_(model.fork()),
         budget_{.attempts = options.attempts_max, .steps = options.steps_max} {}
 
@@ -193,7 +194,7 @@ class Planner {
 
  private:
   Tree describe(const GroupKey& key, WaitingLine& line) {
-    Tree tree = read_tree(alone_, key);
+    Tree tree = read_tree(alone_, key, now_);
     if (tree.plan) budget_.charge(*tree.plan);
     line.state = tree.no_root.empty() ? tree.levels.front().state : State::Held;
     line.reason = line.state == State::Scheduled ? leftover_reason(tree, line)
@@ -250,6 +251,7 @@ class Planner {
   }
 
   ClusterModel& alone_;
+  const Time now_;
   std::unique_ptr<ClusterModel> after_others_;
   Budget budget_;
   std::vector<std::string> names_;  // of those that fit, in the order of the queue
@@ -261,7 +263,7 @@ Overview overview(const Objects& objects, const scheduler::Profiles& profiles,
                   const OverviewOptions& options) {
   const std::unique_ptr<ClusterModel> model = model_of(objects, profiles, {.gates = options.gates});
   std::vector<Entry> entries = Collector(objects, *model).collect();
-  Planner planner(*model, options);
+  Planner planner(*model, objects.read_at, options);
   Overview out{.lines = {}, .read_at = objects.read_at};
   std::int64_t ahead = 0;
   for (Entry& entry : entries) {

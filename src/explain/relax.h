@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "explain/explanation.h"
@@ -13,6 +14,10 @@ void widen_topology(Trial& trial, std::vector<Relaxation>& out);
 void add_nodes(Trial& trial, std::vector<Relaxation>& out);
 void open_nodes(Trial& trial, std::vector<Relaxation>& out);  // cordons and taints
 void let_others_finish(Trial& trial, std::vector<Relaxation>& out);
+
+// For a tree that waits only because these groups prefer a topology; none if others come first.
+std::optional<Relaxation> without_wait(Trial& trial,
+                                       const std::vector<scheduler::GroupKey>& insisting);
 
 // All of them, the smallest change for the user first.
 std::vector<Relaxation> relaxations(Trial& trial);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "explain/edits.h"
 #include "explain/relax.h"
 #include "explain/words.h"
@@ -27,9 +29,24 @@ Edits edits_of(const std::vector<Lowered>& lowered) {
   return edits;
 }
 
+// Who made the group and keeps its minimum; null: whoever wrote it by hand.
+const api::OwnerReference* maker_of(const api::Object& group) {
+  const auto& owners = group.meta().owners;
+  const auto at = std::ranges::find(owners, true, &api::OwnerReference::controller);
+  return at == owners.end() ? nullptr : &*at;
+}
+
+// What to type. A Job would undo a change of its group, so the Job is changed; of other makers we
+// do not know the words.
 std::string patch_command(const Lowered& lowered) {
   const scheduler::GroupKey& key = lowered.level->key;
   const bool is_leaf = key.kind == GroupKind::PodGroup;
+  if (const api::OwnerReference* maker = maker_of(*lowered.before)) {
+    if (maker->kind != "Job") return "";
+    return fmt::format(
+        R"(kubectl -n {} patch job {} --type merge -p '{{"spec":{{"scheduling":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}}}}')",
+        key.name_space, maker->name, lowered.minimum);
+  }
   return fmt::format(
       R"(kubectl -n {} patch {} {} --type merge -p '{{"spec":{{"schedulingPolicy":{{"gang":{{"{}":{}}}}}}}}}')",
       key.name_space, is_leaf ? "podgroup" : "compositepodgroup", key.name, minimum_field(key.kind),
@@ -38,11 +55,13 @@ std::string patch_command(const Lowered& lowered) {
 
 std::string words_of(const Lowered& lowered) {
   const Level& level = *lowered.level;
-  return fmt::format("{} of {} from {} to {}{}", minimum_field(level.key.kind), name_of(level.key),
-                     level.minimum, lowered.minimum,
-                     level.key.kind == GroupKind::PodGroup
-                         ? ""
-                         : " (needs the gate MutableMinGroupCount, or a new group)");
+  std::string text = fmt::format("{} of {} from {} to {}", minimum_field(level.key.kind),
+                                 name_of(level.key), level.minimum, lowered.minimum);
+  if (const api::OwnerReference* maker = maker_of(*lowered.before))
+    text += fmt::format(" (in {} {}, which makes the group)", maker->kind, maker->name);
+  else if (level.key.kind == GroupKind::CompositePodGroup)
+    text += " (needs the gate MutableMinGroupCount, or a new group)";
+  return text;
 }
 
 // Raises one of the minimums as far as it goes while the others stay. They fit as they are, and the
@@ -77,9 +96,10 @@ bool lower(Trial& trial, std::vector<Lowered> lowered, std::vector<Relaxation>& 
     words.push_back(words_of(one));
     commands.push_back(patch_command(one));
   }
+  const bool all_known = std::ranges::find(commands, "") == commands.end();
   out.push_back({.kind = RelaxationKind::SmallerMinimum,
                  .sentence = fmt::format("lower {}", fmt::join(words, ", and ")),
-                 .command = fmt::format("{}", fmt::join(commands, " && ")),
+                 .command = all_known ? fmt::format("{}", fmt::join(commands, " && ")) : "",
                  .amount = lowered.front().minimum,
                  .domain = *std::move(domain),
                  .edits = edits_of(lowered)});

@@ -45,14 +45,29 @@ Yard any_yard() {
   const auto key = [&] {
     return *rc::gen::elementOf(std::vector<std::string>{"", "rack", "block"});
   };
-  if (leaves > 1) yard.composite({.name = "root", .minimum = between(1, leaves), .key = key()});
+  // Two of three leaves may have a group of their own.
+  const bool has_inner = leaves == 3 && between(0, 1) == 1;
+  const int below_root = has_inner ? 2 : leaves;
+  if (leaves > 1) yard.composite({.name = "root", .minimum = between(1, below_root), .key = key()});
+  if (has_inner)
+    yard.composite({.name = "inner", .minimum = between(1, 2), .key = key(), .parent = "root"});
   for (int l = 0; l < leaves; ++l) {
     const int pods = between(1, 6);
+    const std::string cpu = std::to_string(between(1, 3));
+    // Some pods may be gone, or may run already.
+    const int gone = between(0, 4) == 0 ? 1 : 0;
     yard.gang({.name = fmt::format("leaf{}", l),
                .minimum = between((pods + 1) / 2, pods),
                .key = key(),
-               .parent = leaves > 1 ? "root" : ""},
-              pods, std::to_string(between(1, 3)));
+               .parent = leaves == 1          ? ""
+                         : has_inner && l > 0 ? "inner"
+                                              : "root"},
+              pods - gone, cpu);
+    if (gone == 1 && between(0, 1) == 1)
+      yard.add_pod({.name = fmt::format("leaf{}-runs", l),
+                    .cpu = cpu,
+                    .node_name = "r0-0",
+                    .group = fmt::format("leaf{}", l)});
   }
   return yard;
 }
@@ -142,6 +157,20 @@ bool one_that_finishes_helps(const Objects& objects, const Subject& subject) {
       gone, [&](const auto& one) { return fits(edited(objects, one.second), subject); });
 }
 
+// The properties below say something only if random clusters are of both kinds.
+TEST(Relaxations, RandomClustersHaveAdviceAndHaveNone) {
+  int with_advice = 0;
+  int without = 0;
+  EXPECT_TRUE(rc::check([&] {
+    const Yard yard = any_yard();
+    const Result<Explanation> told = yard.ask(any_subject(yard));
+    RC_ASSERT(told.has_value());
+    if (told->tried_relaxations) ++(told->relaxations.empty() ? without : with_advice);
+  }));
+  EXPECT_GE(with_advice, 10);
+  EXPECT_GE(without, 1);
+}
+
 RC_GTEST_PROP(Relaxations, WhatIsSaidToHelpHelps, ()) {
   const Yard yard = any_yard();
   const Subject subject = any_subject(yard);
@@ -186,10 +215,10 @@ RC_GTEST_PROP(Relaxations, TryingThemLeavesNoTrace, ()) {
   const auto made = model_of(yard.objects, scheduler::default_profile(), {});
   scheduler::ClusterModel& model = *made;
   const auto* group = std::get_if<GroupKey>(&subject);
-  const Tree before = read_tree(model, *group);
+  const Tree before = read_tree(model, *group, Time{});
   Trial trial(model, {*group, nullptr}, &before, {.attempts = 1000, .steps = 1'000'000});
   relaxations(trial);
-  const Tree after = read_tree(model, *group);
+  const Tree after = read_tree(model, *group, Time{});
   RC_ASSERT(before.levels.size() == after.levels.size());
   for (std::size_t i = 0; i < before.levels.size(); ++i) {
     RC_ASSERT(before.levels[i].state == after.levels[i].state);
@@ -227,6 +256,24 @@ bool advises(const Yard& yard, const std::string& group, std::string_view words)
 TEST(Relaxations, AMinimumOfTwoMayBecomeOne) {
   const Yard yard = Yard().rack("r1", 1, 8).gang({.name = "duo", .minimum = 2}, 2, "8");
   EXPECT_TRUE(advises(yard, "duo", "lower minCount of podgroup default/duo from 2 to 1"));
+}
+
+// Whoever makes a group keeps its minimum: a change of the group would be undone.
+TEST(Relaxations, TheMinimumOfAGroupThatSomebodyMadeIsChangedThere) {
+  const auto told = [](const std::string& maker) {
+    return Yard()
+        .rack("r1", 1, 8)
+        .gang({.name = "duo", .minimum = 2, .maker = maker}, 2, "8")
+        .ask("duo")
+        ->relaxations.front();
+  };
+  EXPECT_EQ(told("Job").sentence,
+            "lower minCount of podgroup default/duo from 2 to 1 (in Job maker, which makes the "
+            "group)");
+  EXPECT_EQ(
+      told("Job").command,
+      R"(kubectl -n default patch job maker --type merge -p '{"spec":{"scheduling":{"schedulingPolicy":{"gang":{"minCount":1}}}}}')");
+  EXPECT_EQ(told("JobSet").command, "");
 }
 
 // A running tree that lost a pod: no attempt can be made, yet less would be enough.

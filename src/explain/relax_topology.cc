@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
+#include "api/values/preferred_topology.h"
 #include "explain/edits.h"
 #include "explain/relax.h"
 #include "explain/words.h"
@@ -14,6 +16,7 @@ namespace {
 
 using api::ObjectPtr;
 
+constexpr std::size_t kNamedMax = 3;
 constexpr std::size_t kFoundMax = 6;  // more than this is no advice
 
 // From narrow to wide.
@@ -95,13 +98,14 @@ void widen_level(Trial& trial, const Level& level, std::vector<Relaxation>& out)
     if (widen(trial, level, before, key, out)) return;
   Edits edits{{before, with_topology(*before, "")}};
   if (!trial.fits(edits)) return;
-  out.push_back({.kind = RelaxationKind::NoTopology,
-                 .sentence = fmt::format("let {} spread over several {}s (no topology constraint)",
-                                         name_of(level.key), word_of(level.topology_key)),
-                 .command = "",
-                 .amount = 0,
-                 .domain = "",
-                 .edits = std::move(edits)});
+  out.push_back(
+      {.kind = RelaxationKind::NoTopology,
+       .sentence = fmt::format("let {} spread over several {} (no topology constraint)",
+                               name_of(level.key), plural_of(word_of(level.topology_key))),
+       .command = "",
+       .amount = 0,
+       .domain = "",
+       .edits = std::move(edits)});
 }
 
 }  // namespace
@@ -113,6 +117,35 @@ void widen_topology(Trial& trial, std::vector<Relaxation>& out) {
     widen_level(trial, *level, out);
     if (out.size() - others == kFoundMax || trial.is_spent()) return;
   }
+}
+
+// Attempts of a trial never wait, so that none has to be changed for this one.
+std::optional<Relaxation> without_wait(Trial& trial,
+                                       const std::vector<scheduler::GroupKey>& insisting) {
+  std::optional<std::string> domain = trial.fits({});
+  if (!domain) return std::nullopt;
+  Edits edits;
+  std::vector<std::string> names;
+  std::vector<std::string> commands;
+  for (const scheduler::GroupKey& key : insisting) {
+    const ObjectPtr before = trial.model().forest().find(key)->object;
+    edits.push_back(
+        {before, with_annotation(*before, api::kPreferredTopologyWaitAnnotation, "0s")});
+    names.push_back(name_of(key));
+    commands.push_back(fmt::format("kubectl -n {} annotate {} {} {}=0s --overwrite", key.name_space,
+                                   before->kind().singular, key.name,
+                                   api::kPreferredTopologyWaitAnnotation));
+  }
+  const bool are_few = names.size() <= kNamedMax;
+  const std::string who =
+      are_few ? fmt::format("{}", fmt::join(names, " and ")) : count_of(std::ssize(names), "group");
+  return Relaxation{
+      .kind = RelaxationKind::ShorterWait,
+      .sentence = fmt::format("let {} wait no longer: it takes as few domains as possible", who),
+      .command = are_few ? fmt::format("{}", fmt::join(commands, " && ")) : "",
+      .amount = 0,
+      .domain = *std::move(domain),
+      .edits = std::move(edits)};
 }
 
 }  // namespace muster::explain

@@ -17,6 +17,7 @@ constexpr std::int64_t kUnitsMax = 16;   // a node with more units is drawn to s
 constexpr std::size_t kScaledWidth = 8;  // of such a node
 constexpr std::size_t kFoldMin = 3;      // siblings that look alike and share a line
 constexpr std::size_t kTenantsMax = 24;  // named below the map
+constexpr std::size_t kBranchWidth = 3;  // of a level of the tree
 constexpr std::size_t kAnyWidth = 160;   // if nobody says how wide the terminal is
 constexpr std::size_t kNoTenant = ~std::size_t{0};
 
@@ -28,7 +29,7 @@ struct Mark {
 
 // A line of the map before it is aligned.
 struct Line {
-  std::size_t indent = 0;
+  std::size_t depth = 0;
   std::string title;
   std::string amounts;
   std::vector<std::vector<Mark>> cells = {};  // parts that belong together
@@ -125,7 +126,7 @@ class Drawing {
 
   void add_nodes(const MapDomain& domain, std::size_t level, std::vector<Line>& lines) const {
     for (const MapNode& node : domain.nodes) {
-      Line line{.indent = level, .title = node.name, .amounts = used_of(node.usage)};
+      Line line{.depth = level, .title = node.name, .amounts = used_of(node.usage)};
       line.cells.push_back(units_of(node));
       if (node.closed) line.rest = "closed";
       lines.push_back(std::move(line));
@@ -139,13 +140,13 @@ class Drawing {
 
   Line title_of(const MapDomain& domain, std::size_t level) const {
     return {
-        .indent = level, .title = title_text(domain.name, level), .amounts = used_of(domain.usage)};
+        .depth = level, .title = title_text(domain.name, level), .amounts = used_of(domain.usage)};
   }
 
   Line line_of(const MapDomain& domain, std::size_t level) const {
     Line line = title_of(domain, level);
     const std::size_t room = (style_.width == 0 ? kAnyWidth : style_.width);
-    const std::size_t taken = 2 * level + 34;
+    const std::size_t taken = kBranchWidth * level + 34;
     const std::size_t width = room > taken + 10 ? room - taken : 10;
     for (const MapNode& node : domain.nodes) line.cells.push_back(units_of(node));
     std::size_t needed = 0;
@@ -185,7 +186,7 @@ class Drawing {
     const std::string names =
         domains.size() == 1 ? domains.front().name
                             : fmt::format("{} … {}", domains.front().name, domains.back().name);
-    Line line{.indent = level, .title = title_text(names, level), .amounts = used_of(usage)};
+    Line line{.depth = level, .title = title_text(names, level), .amounts = used_of(usage)};
     if (domains.size() > 1)
       line.rest = count_of(std::ssize(domains), word_of(map_.levels[level])) + ", ";
     line.rest += usage.used == 0
@@ -240,14 +241,18 @@ class Drawing {
   }
 
   void write(const std::vector<Line>& lines, std::string& out) const {
+    std::vector<std::size_t> depths;
     std::size_t titles = 0;
     std::size_t amounts = 0;
     for (const Line& line : lines) {
-      titles = std::max(titles, 2 * line.indent + width_of(line.title));
+      depths.push_back(line.depth);
+      titles = std::max(titles, kBranchWidth * line.depth + width_of(line.title));
       amounts = std::max(amounts, line.amounts.size());
     }
-    for (const Line& line : lines) {
-      std::string text = padded(std::string(2 * line.indent, ' ') + line.title, titles) + "  " +
+    const std::vector<std::string> guides = branches(depths);
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+      const Line& line = lines[at];
+      std::string text = padded(guides[at] + line.title, titles) + "  " +
                          std::string(amounts - line.amounts.size(), ' ') + line.amounts + " ";
       for (const auto& cell : line.cells) {
         text += ' ';

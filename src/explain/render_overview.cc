@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "api/values/human_duration.h"
 #include "explain/indented_json.h"
@@ -72,10 +74,13 @@ std::string render_text(const Overview& overview, std::size_t width) {
     for (std::size_t i = 0; i + 1 < kColumns; ++i) line += padded(row[i], widths[i]) + "  ";
     out += cut(line + row.back(), width) + "\n";
   }
+  std::vector<std::string> who;
+  if (overview.trees > 0) who.push_back(count_of(overview.trees, "tree"));
+  if (overview.lone_pods > 0) who.push_back(count_of(overview.lone_pods, "lone pod"));
   out += fmt::format(
-      "\n{} and {} wait, in the order of the queue. One of them in full: muster explain KIND NAME "
-      "-n NAMESPACE\n",
-      count_of(overview.trees, "tree"), count_of(overview.lone_pods, "lone pod"));
+      "\n{} wait{}, in the order of the queue. One of them in full: muster explain KIND NAME -n "
+      "NAMESPACE\n",
+      fmt::join(who, " and "), overview.trees + overview.lone_pods == 1 ? "s" : "");
   return out;
 }
 

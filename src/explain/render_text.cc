@@ -18,19 +18,12 @@ std::string noun_of(const Level& level) {
   return level.key.kind == GroupKind::PodGroup ? "pod" : "group";
 }
 
-// The lines that draw the tree: "│  ├─ ".
-std::vector<std::string> branches(const std::vector<Level>& tree) {
-  std::vector<std::string> lines(tree.size());
-  std::vector<bool> goes_on;  // by depth: a later sibling follows
-  for (std::size_t at = tree.size(); at-- > 0;) {
-    const auto depth = static_cast<std::size_t>(tree[at].depth);
-    goes_on.resize(depth + 1);
-    if (depth == 0) continue;
-    for (std::size_t above = 1; above < depth; ++above) lines[at] += goes_on[above] ? "│  " : "   ";
-    lines[at] += goes_on[depth] ? "├─ " : "└─ ";
-    goes_on[depth] = true;
-  }
-  return lines;
+// What stands beside the lines below a branch: "│  │  ".
+std::string beside(std::string branch, bool has_children) {
+  for (const auto& [from, to] : {std::pair("├─ ", "│  "), std::pair("└─ ", "   ")})
+    if (const std::size_t at = branch.find(from); at != std::string::npos)
+      branch.replace(at, std::string_view(from).size(), to);
+  return branch + (has_children ? "│  " : "   ");
 }
 
 std::string minimum_text(const Level& level) {
@@ -44,7 +37,9 @@ void write_tree(const std::vector<Level>& tree, std::string& out) {
     std::string name, state, members, rest;
   };
   std::vector<Row> rows;
-  const std::vector<std::string> lines = branches(tree);
+  std::vector<std::size_t> depths;
+  for (const Level& level : tree) depths.push_back(static_cast<std::size_t>(level.depth));
+  const std::vector<std::string> lines = branches(depths);
   for (std::size_t at = 0; at < tree.size(); ++at) {
     const Level& level = tree[at];
     Row row;
@@ -78,9 +73,9 @@ void write_tree(const std::vector<Level>& tree, std::string& out) {
     // A fault of the tree is every level's; the first line has said it.
     const bool is_said = level.is_subject || (subject != tree.end() && level.why == subject->why &&
                                               level.state == State::Invalid);
+    const bool has_children = at + 1 < tree.size() && tree[at + 1].depth > level.depth;
     if (!level.why.empty() && !is_said)
-      out += fmt::format(
-          "  {}{}\n", std::string(3 * static_cast<std::size_t>(level.depth) + 3, ' '), level.why);
+      out += fmt::format("  {}{}\n", beside(lines[at], has_children), level.why);
   }
 }
 
@@ -107,8 +102,9 @@ void write_closest(const std::vector<Level>& tree, std::string& out) {
                                level.key.name, word, close.domain, needed);
     }
     if (level.domains > static_cast<std::int64_t>(level.closest.size()))
-      out += fmt::format("  {}: {} more {}s fit no more than that\n", level.key.name,
-                         level.domains - static_cast<std::int64_t>(level.closest.size()), word);
+      out += fmt::format(
+          "  {}: {} fit no more than that\n", level.key.name,
+          count_of(level.domains - std::ssize(level.closest), fmt::format("more {}", word)));
   }
 }
 
@@ -160,10 +156,9 @@ void write_relaxations(const Explanation& about, std::string& out) {
     if (!relaxation.command.empty()) out += fmt::format("      {}\n", relaxation.command);
   }
   if (about.relaxations.empty())
-    out +=
-        "  nothing that was tried helps: a smaller minimum of one group or of two, a wider "
-        "topology, "
-        "open or more nodes, others finishing\n";
+    out += fmt::format(
+        "  nothing that was tried helps: {}open or more nodes, others finishing\n",
+        about.tree.empty() ? "" : "a smaller minimum of one group or of two, a wider topology, ");
   if (!about.all_tried) out += "  (the budget ended before everything was tried)\n";
 }
 

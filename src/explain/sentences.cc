@@ -25,15 +25,16 @@ std::string where_text(const Level& level) {
              : fmt::format(", in {} {}", word_of(level.topology_key), level.domain);
 }
 
-std::string scheduled_text(const Level& level) {
-  if (level.key.kind == GroupKind::CompositePodGroup)
-    return fmt::format("is scheduled: {} of {} child groups{}", level.scheduled, level.total,
-                       where_text(level));
-  std::string text = fmt::format("is scheduled: {} of {} have a node or have finished{}",
-                                 level.scheduled, count_of(level.total, "pod"), where_text(level));
-  if (level.waiting > 0)
-    text += fmt::format("; {} wait{}", count_of(level.waiting, "extra pod"),
-                        level.waiting == 1 ? "s" : "");
+// `waiting` pods of it, or below it, have no node.
+std::string scheduled_text(const Level& level, std::int64_t waiting) {
+  std::string text =
+      level.key.kind == GroupKind::CompositePodGroup
+          ? fmt::format("is scheduled: {} of {}{}", level.scheduled,
+                        count_of(level.total, "child group"), where_text(level))
+          : fmt::format("is scheduled: {} of {} have a node or have finished{}", level.scheduled,
+                        count_of(level.total, "pod"), where_text(level));
+  if (waiting > 0)
+    text += fmt::format("; {} wait{}", count_of(waiting, "extra pod"), waiting == 1 ? "s" : "");
   if (level.gated > 0) text += fmt::format("; {} carry scheduling gates", level.gated);
   return text;
 }
@@ -59,6 +60,18 @@ std::vector<ObjectPtr> waiting_below(const ClusterModel& model, const GroupKey& 
   return pods;
 }
 
+// Whether pods of the group, or below it, have a node or have finished.
+bool runs_in_part(const Tree& tree, const Level& level) {
+  const auto first = std::ranges::find(tree.levels, level.key, &Level::key);
+  const auto last = std::find_if(std::next(first), tree.levels.end(),
+                                 [&](const Level& other) { return other.depth <= level.depth; });
+  return std::any_of(first, last, [](const Level& each) {
+    return each.key.kind == GroupKind::PodGroup && each.scheduled > 0;
+  });
+}
+
+std::int64_t steps_of(const Tree& tree) { return static_cast<std::int64_t>(tree.plan->steps); }
+
 }  // namespace
 
 const Level* culprit_above(const ClusterModel& model, const Tree& tree, const Level& level) {
@@ -81,9 +94,10 @@ std::string predicate(const ClusterModel& model, const Tree& tree, const Explana
   const Level& level = tree.subject();
   switch (about.state) {
     case State::Scheduled:
-      return scheduled_text(level) + (tree.fault.empty() || level.waiting == 0
-                                          ? ""
-                                          : "; nothing more of its tree is tried: " + tree.fault);
+      return scheduled_text(level, std::ssize(waiting_below(model, level.key))) +
+             (tree.fault.empty() || level.waiting == 0
+                  ? ""
+                  : "; nothing more of its tree is tried: " + tree.fault);
     case State::FitsNow:
       return fmt::format("fits now{}: {}", where_text(level),
                          who_places(waiting_below(model, level.key)));
@@ -93,7 +107,9 @@ std::string predicate(const ClusterModel& model, const Tree& tree, const Explana
     case State::Unschedulable: return "is unschedulable: " + level.why;
     case State::Unresolved: return "has found no place, though none is ruled out: " + level.why;
     case State::Missing: return "cannot be tried: " + level.why;
+    case State::WaitsByPreference: return "waits for the topology it prefers: " + level.why;
     case State::BelowMinimum:
+      return (runs_in_part(tree, level) ? "runs below its minimum: " : "waits: ") + level.why;
     case State::Gated: return "waits: " + level.why;
     case State::Invalid: return "is invalid: " + level.why;
     case State::Terminating: return "is being deleted: " + level.why;
@@ -112,9 +128,8 @@ std::string proof_of(const Tree& tree, const Level& level) {
   if (verdict == tree.plan->groups.end()) return "";
   if (verdict->outcome == Outcome::Unresolved)
     return fmt::format(
-        "Unresolved within the budget of the search ({} steps): this is no proof that it cannot "
-        "fit.",
-        tree.plan->steps);
+        "Unresolved within the budget of the search ({}): this is no proof that it cannot fit.",
+        count_of(steps_of(tree), "step"));
   const bool is_leaf = level.key.kind == GroupKind::PodGroup;
   const auto most = [&](const scheduler::DomainBound& bound) {
     return is_leaf ? bound.fits_at_most : bound.ready;
@@ -139,8 +154,9 @@ std::string proof_of(const Tree& tree, const Level& level) {
                      word_of(level.topology_key), most(best) == 0 ? "" : "more than ", amount,
                      best.needed, noun);
   } else if (!verdict->bounds.empty()) {
-    text = fmt::format("Proven by search: every way to place it was ruled out ({} steps).",
-                       tree.plan->steps);
+    text = "Proven by search: every way to place it was ruled out";
+    if (tree.plan->steps > 0) text += fmt::format(" ({})", count_of(steps_of(tree), "step"));
+    text += ".";
   }
   if (verdict->outcome == Outcome::Unresolvable && !text.empty())
     text += " Evicting other pods would not help.";

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "api/views/pod_view.h"
+#include "explain/tree_plan.h"
 #include "explain/words.h"
-#include "scheduler/cycle/attempt.h"
 #include "scheduler/groups/group_spec.h"
 
 namespace muster::explain {
@@ -41,11 +41,6 @@ GroupKey top_of(const ClusterModel& model, GroupKey key) {
     key = {GroupKind::CompositePodGroup, key.name_space, spec->parent};
   }
   return key;
-}
-
-const GroupVerdict* verdict_of(const Plan& plan, const GroupKey& key) {
-  const auto at = std::ranges::find(plan.groups, key, &GroupVerdict::key);
-  return at == plan.groups.end() ? nullptr : &*at;
 }
 
 // Which gates the pods carry, each once.
@@ -181,14 +176,19 @@ class Reader {
     const bool all_wanted = level.gated > 0 && !level.topology_key.empty();
     if (usable + level.gated < level.minimum) {
       level.state = State::BelowMinimum;
+      note_domain(level);
       level.why = fmt::format(
-          "only {} of at least {} pods exist{}{}", usable + level.gated, level.minimum,
-          level.lost == 0 ? "" : fmt::format(" ({} failed or are terminating)", level.lost),
-          foreign == 0 ? "" : fmt::format(" ({} ask for another scheduler)", foreign));
+          "only {} of at least {} exist{}{}", usable + level.gated, count_of(level.minimum, "pod"),
+          level.lost == 0 ? ""
+                          : fmt::format(" ({} failed or {} terminating)", level.lost,
+                                        level.lost == 1 ? "is" : "are"),
+          foreign == 0 ? ""
+                       : fmt::format(" ({} {} for another scheduler)", foreign,
+                                     foreign == 1 ? "asks" : "ask"));
     } else if (all_wanted || usable < level.minimum) {
       level.state = State::Gated;
       level.why = fmt::format(
-          "{} of {} pods carry scheduling gates ({}){}", level.gated, level.total,
+          "{} of {} carry scheduling gates ({}){}", level.gated, count_of(level.total, "pod"),
           gates_of(model_.members(level.key, PodRole::Gated)),
           usable < level.minimum
               ? fmt::format("; without them {} of at least {} can be tried", usable, level.minimum)
@@ -224,16 +224,23 @@ class Reader {
     if (level.scheduled >= level.minimum) return be_scheduled(level);
     if (ready >= level.minimum) return judge(level);
     level.state = State::BelowMinimum;
-    level.why =
-        level.total < level.minimum
-            ? fmt::format("only {} of at least {} child groups exist", level.total, level.minimum)
-            : fmt::format("only {} of at least {} child groups are ready", ready, level.minimum);
+    note_domain(level);
+    level.why = level.total < level.minimum
+                    ? fmt::format("only {} of at least {} exist", level.total,
+                                  count_of(level.minimum, "child group"))
+                    : fmt::format("only {} of at least {} are ready", ready,
+                                  count_of(level.minimum, "child group"));
     if (blocking != nullptr)
       level.why += fmt::format("; {}: {}", blocking->key.name, blocking->why);
   }
 
   void be_scheduled(Level& level) {
     level.state = State::Scheduled;
+    note_domain(level);
+  }
+
+  // Where its pods run, if it has a topology key.
+  void note_domain(Level& level) {
     if (level.topology_key.empty()) return;
     level.domain =
         fmt::format("{}", fmt::join(domains_of(model_, level.key, level.topology_key), ", "));
@@ -252,7 +259,9 @@ class Reader {
     switch (verdict->outcome) {
       case Outcome::Placed: level.state = State::FitsNow; break;
       case Outcome::Unschedulable:
-      case Outcome::Unresolvable: level.state = State::Unschedulable; break;
+      case Outcome::Unresolvable:
+        level.state = tree_.insisting.empty() ? State::Unschedulable : State::WaitsByPreference;
+        break;
       case Outcome::Unresolved: level.state = State::Unresolved; break;
       case Outcome::Error: level.state = State::Invalid; break;
     }
@@ -313,13 +322,13 @@ const Level* Tree::find(const GroupKey& key) const {
   return at == levels.end() ? nullptr : &*at;
 }
 
-Tree read_tree(ClusterModel& model, const GroupKey& subject) {
+Tree read_tree(ClusterModel& model, const GroupKey& subject, Time now) {
   Tree tree;
   if (const std::string* fault = model.fault(subject)) {
     tree.fault = *fault;
   } else if (const GroupSpec* root = model.forest().root_of(subject)) {
     tree.root = root->key;
-    if (model.runnable(*tree.root)) tree.plan = attempt(model, *tree.root);
+    if (model.runnable(*tree.root)) plan_tree(model, now, tree);
   } else {
     tree.no_root = model.forest().why_no_root(subject);
   }

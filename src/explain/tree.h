@@ -18,14 +18,17 @@ struct Tree {
   std::string no_root;                      // why a group above is missing
   std::string fault;                        // what is wrong with the tree itself; mostly empty
   std::optional<scheduler::Plan> plan;      // of the attempt, if the tree may be tried
+  // Groups that wait for their preferred topology, though the tree would fit without it; their
+  // plan is that of the wait.
+  std::vector<scheduler::GroupKey> insisting;
 
   const Level& subject() const;
   const Level* find(const scheduler::GroupKey& key) const;
 };
 
 // Reads the tree above and below `subject`, which must exist or be named by pods, and makes the
-// attempt if the tree is runnable.
-Tree read_tree(scheduler::ClusterModel& model, const scheduler::GroupKey& subject);
+// attempt of that time if the tree is runnable.
+Tree read_tree(scheduler::ClusterModel& model, const scheduler::GroupKey& subject, Time now);
 
 // Where the pods stand that are in the tree below `key`: the domains of a label key, by name.
 std::vector<std::string> domains_of(const scheduler::ClusterModel& model,

@@ -97,10 +97,11 @@ TEST(TreeFault, WhatRunsStaysScheduled) {
   EXPECT_EQ(yard.ask("y")->sentence, "PodGroup default/y is invalid: " + fault + ".");
   const Result<Explanation> told = yard.ask("x");
   EXPECT_EQ(told->state, State::Scheduled);
-  EXPECT_EQ(told->sentence,
-            "PodGroup default/x is scheduled: 1 of 2 pods have a node or have finished; 1 extra pod "
-            "waits; nothing more of its tree is tried: " +
-                fault + ".");
+  EXPECT_EQ(
+      told->sentence,
+      "PodGroup default/x is scheduled: 1 of 2 pods have a node or have finished; 1 extra pod "
+      "waits; nothing more of its tree is tried: " +
+          fault + ".");
   const Result<Explanation> more = yard.ask_pod("more");
   EXPECT_EQ(more->state, State::Invalid);
   EXPECT_EQ(more->sentence, "Pod default/more is held back with its tree. " + told->sentence);

@@ -18,10 +18,6 @@ std::string_view without_full_stop(std::string_view message) {
   return message;
 }
 
-std::string count_of(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string asks_for(const api::PodNeeds& needs) {
   using api::Quantity;
   std::string text;
@@ -52,6 +48,70 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
+namespace {
+
+// Blanks and guides at the beginning of a line, and two places more below the mark of a list.
+std::string indent_of(std::string_view line) {
+  constexpr std::string_view kGuide = "│";
+  std::string indent;
+  while (!line.empty()) {
+    const std::string_view next = line.starts_with(kGuide) ? kGuide : line.substr(0, 1);
+    if (next != kGuide && next != " ") break;
+    indent += next;
+    line.remove_prefix(next.size());
+  }
+  return line.starts_with("- ") ? indent + "  " : indent;
+}
+
+// Where the line must end to have at most `width` columns; npos: it has no more.
+std::size_t end_within(std::string_view line, std::size_t indent, std::size_t width) {
+  if (width_of(line) <= width) return std::string_view::npos;
+  std::size_t columns = 0;
+  std::size_t last_blank = std::string_view::npos;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if ((line[at] & 0xC0) == 0x80) continue;
+    if (columns > width) break;
+    if (line[at] == ' ' && at > indent) last_blank = at;
+    ++columns;
+  }
+  return last_blank;
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string indent = indent_of(line);
+    const bool stays = width == 0 || line.find("kubectl ") == indent.size() ||
+                       line.find("─ ") != std::string::npos;
+    for (std::size_t cut = std::string::npos;
+         !stays && (cut = end_within(line, indent.size(), width)) != std::string::npos;) {
+      out += line.substr(0, cut) + "\n";
+      line = indent + line.substr(cut + 1);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::vector<std::string> branches(std::span<const std::size_t> depths) {
+  std::vector<std::string> lines(depths.size());
+  std::vector<bool> goes_on;  // by depth: a later sibling follows
+  for (std::size_t at = depths.size(); at-- > 0;) {
+    const std::size_t depth = depths[at];
+    goes_on.resize(depth + 1);
+    if (depth == 0) continue;
+    for (std::size_t above = 1; above < depth; ++above) lines[at] += goes_on[above] ? "│  " : "   ";
+    lines[at] += goes_on[depth] ? "├─ " : "└─ ";
+    goes_on[depth] = true;
+  }
+  return lines;
+}
+
 std::string_view kind_word(scheduler::GroupKind kind) {
   return kind == scheduler::GroupKind::PodGroup ? "PodGroup" : "CompositePodGroup";
 }
@@ -73,6 +133,7 @@ std::string_view state_word(State state) {
     case State::BehindOthers: return "behind others";
     case State::Unschedulable: return "unschedulable";
     case State::Unresolved: return "unresolved";
+    case State::WaitsByPreference: return "waits by preference";
     case State::Missing: return "missing";
     case State::BelowMinimum: return "below minimum";
     case State::Gated: return "gated";
@@ -90,6 +151,7 @@ std::string_view state_name(State state) {
     case State::BehindOthers: return "BehindOthers";
     case State::Unschedulable: return "Unschedulable";
     case State::Unresolved: return "Unresolved";
+    case State::WaitsByPreference: return "WaitsByPreference";
     case State::Missing: return "Missing";
     case State::BelowMinimum: return "BelowMinimum";
     case State::Gated: return "Gated";
@@ -109,6 +171,7 @@ std::string_view relaxation_name(RelaxationKind kind) {
     case RelaxationKind::Uncordon: return "Uncordon";
     case RelaxationKind::Untaint: return "Untaint";
     case RelaxationKind::OthersFinish: return "OthersFinish";
+    case RelaxationKind::ShorterWait: return "ShorterWait";
   }
   return "";
 }

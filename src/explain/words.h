@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/views/pod_view.h"
+#include "base/count_of.h"
 #include "explain/explanation.h"
 
 // How explanations say things.
@@ -15,8 +18,6 @@ namespace muster::explain {
 std::string_view word_of(std::string_view topology_key);
 // For messages of others, to stand inside a sentence.
 std::string_view without_full_stop(std::string_view message);
-// "1 pod", "3 pods".
-std::string count_of(std::int64_t count, std::string_view noun);
 // "cpu 4, nvidia.com/gpu 8"; "nothing" if a pod has no requests.
 std::string asks_for(const api::PodNeeds& needs);
 
@@ -24,6 +25,13 @@ std::string asks_for(const api::PodNeeds& needs);
 // up to that many.
 std::size_t width_of(std::string_view text);
 std::string padded(std::string text, std::size_t width);
+
+// The text with lines of at most `width` columns, broken between words; what goes on stands below
+// the beginning of its line. Commands to copy and rows of trees stay as they are; 0: all does.
+std::string wrapped(std::string_view text, std::size_t width);
+
+// The lines that draw a tree, by the depth of each of its nodes, parents before children: "│  ├─ ".
+std::vector<std::string> branches(std::span<const std::size_t> depths);
 
 std::string_view kind_word(scheduler::GroupKind kind);  // "PodGroup"
 // "podgroup default/train": as kubectl takes it.

@@ -121,7 +121,24 @@ eventually "a gang of hers waits" "Unschedulable" k get podgroup wide -n team
 expect "she learns why" "PodGroup team/wide is unschedulable" as_ann explain pg wide
 expect "also for programs" '"state": "Unschedulable"' as_ann explain pg wide -o json
 expect_not "and nothing of others" "default/" as_ann explain pg wide
-expect "nothing of another namespace" "you may not list" as_ann explain pg train -n default
+expect "nothing of another namespace" "the server may not explain it to you" as_ann explain pg train -n default
+expect "nor by planning here" "you may not list" as_ann explain pg train -n default
+k apply -n team -f - >/dev/null <<'YAML'
+apiVersion: batch/v1
+kind: Job
+metadata: {name: hers}
+spec:
+  parallelism: 2
+  completions: 2
+  completionMode: Indexed
+  scheduling: {schedulingPolicy: {gang: {minCount: 2}}}
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: app, resources: {requests: {cpu: "999"}}}]
+YAML
+eventually "a Job of hers waits" "Unschedulable" k get podgroups -n team
+expect "she learns why, by the name of the Job" "is unschedulable: " as_ann explain job hers
 expect "the endpoint by itself" '"kind":"Explanation"' as_ann bash -c \
   "echo '{}' | $KUBECTL create --raw /apis/scheduling.k8s.io/v1beta1/namespaces/team/podgroups/wide/explanation -f -"
 

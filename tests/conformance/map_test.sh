@@ -20,13 +20,15 @@ expect "colours on request" $'\033[30;44mA' map --color always
 expect "a level" "zone z1" map --depth zone
 expect "a line per node" "$(k get pod train-0 -o jsonpath='{.spec.nodeName}')" map --depth node
 expect "another resource" "cpu: 16 of 512 used" map --resource cpu
+expect "a depth that is no level" "there are zone, block, rack, node" map --depth racks
+expect "a resource that no node has" "did you mean nvidia.com/gpu?" map --resource nvidia.com/gpus
 k cordon z2-b1-r2-n4 >/dev/null
 expect "a closed node" "xxxxxxxx" map
 
 k apply -f "$examples/too-wide-gang.yaml" >/dev/null
 eventually "the other waits" "Unschedulable" k get podgroup wide
 expect "it has a line" "podgroup default/wide  5 of 5  0         0      unschedulable  0/4 placements are available" explain
-expect "a total" "1 tree and 0 lone pods wait" explain
+expect "a total" "1 tree waits, in the order of the queue" explain
 expect "for programs" '"state": "Unschedulable"' explain -o json
 expect "of one namespace" "Nothing waits." explain -n kube-system
 expect "the map counts them" "5 pods wait for a node" map
