@@ -5,8 +5,8 @@
 #
 #   bench/end_to_end.sh [--record] [MODE ...]
 #
-# --record appends the table to bench/END_TO_END.md. MODE: pods, gangs, racks, jobs, creates, gets,
-# lists, watchers (default: all). MUSTER and LOADER name other binaries; MUSTER_FLAGS adds flags to `up`.
+# --record appends the table to bench/END_TO_END.md. MODE: pods, gangs, racks, jobs, jobsets, creates,
+# gets, lists, watchers (default: all). MUSTER and LOADER name other binaries; MUSTER_FLAGS adds flags to `up`.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 MUSTER=${MUSTER:-$ROOT/build/release/bin/muster}
@@ -19,11 +19,11 @@ modes=()
 for word in "$@"; do
   case $word in
     --record) record=yes ;;
-    pods | gangs | racks | jobs | creates | gets | lists | watchers) modes+=("$word") ;;
+    pods | gangs | racks | jobs | jobsets | creates | gets | lists | watchers) modes+=("$word") ;;
     *) echo "end_to_end: there is no mode '$word'" >&2; exit 2 ;;
   esac
 done
-((${#modes[@]} > 0)) || modes=(pods gangs racks jobs creates gets lists watchers)
+((${#modes[@]} > 0)) || modes=(pods gangs racks jobs jobsets creates gets lists watchers)
 for program in "$MUSTER" "$LOADER"; do
   [[ -x $program ]] || { echo "end_to_end: $program is missing; run ./dev bench loader" >&2; exit 2; }
 done

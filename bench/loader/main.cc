@@ -22,6 +22,7 @@ struct Flags {
   PodsMode pods;
   GangsMode gangs;
   JobsMode jobs;
+  JobSetsMode job_sets;
   CreatesMode creates;
   GetsMode gets;
   ListsMode lists;
@@ -32,9 +33,10 @@ struct Flags {
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
-  app.add_option("modes", flags.modes, "pods, gangs, jobs, creates, gets, lists, watchers")
+  app.add_option("modes", flags.modes, "pods, gangs, jobs, jobsets, creates, gets, lists, watchers")
       ->required()
-      ->check(CLI::IsMember({"pods", "gangs", "jobs", "creates", "gets", "lists", "watchers"}));
+      ->check(CLI::IsMember(
+          {"pods", "gangs", "jobs", "jobsets", "creates", "gets", "lists", "watchers"}));
   app.add_option("--kubeconfig", flags.kubeconfig, "The cluster (default: as kubectl chooses)");
   Options& all = flags.options;
   app.add_option("--connections", all.connections, "TLS connections")->capture_default_str();
@@ -57,6 +59,14 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--jobs", flags.jobs.jobs, "jobs: how many")->capture_default_str();
   app.add_option("--job-size", flags.jobs.size, "jobs: pods in each")->capture_default_str();
   app.add_flag("!--no-gang", flags.jobs.gang, "jobs: not as gangs");
+  app.add_option("--job-sets", flags.job_sets.sets, "jobsets: how many")->capture_default_str();
+  app.add_option("--replicated-jobs", flags.job_sets.replicated_jobs, "jobsets: in each")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
+  app.add_option("--replicas", flags.job_sets.replicas, "jobsets: Jobs of each replicated job")
+      ->capture_default_str();
+  app.add_option("--set-job-size", flags.job_sets.size, "jobsets: pods of each Job")
+      ->capture_default_str();
   app.add_option("--creates", flags.creates.pods, "creates: how many")->capture_default_str();
   app.add_option("--gets", flags.gets.gets, "gets: how many")->capture_default_str();
   app.add_option("--list-pods", flags.lists.pods, "lists: pods to list")->capture_default_str();
@@ -84,6 +94,8 @@ void expect_goals(const std::string& mode, Report& report) {
     report.expect("server CPU per 1,000 pods", {Side::AtMost, 120});
   } else if (mode == "jobs") {
     report.expect("Jobs/s, created to all pods bound", {Side::AtLeast, 400});
+  } else if (mode == "jobsets") {
+    report.expect("first created to all pods bound", {Side::AtMost, 6000});
   } else if (mode == "creates") {
     report.expect("durable creates/s", {Side::AtLeast, 6000});
   } else if (mode == "gets") {
@@ -102,6 +114,7 @@ Report run_mode(Session& session, const std::string& mode, const Flags& flags) {
   if (mode == "pods") return run_pods(session, flags.pods);
   if (mode == "gangs") return run_gangs(session, flags.gangs);
   if (mode == "jobs") return run_jobs(session, flags.jobs);
+  if (mode == "jobsets") return run_job_sets(session, flags.job_sets);
   if (mode == "creates") return run_creates(session, flags.creates);
   if (mode == "gets") return run_gets(session, flags.gets);
   if (mode == "lists") return run_lists(session, flags.lists);

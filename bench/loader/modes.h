@@ -31,6 +31,16 @@ struct JobsMode {
 };
 Report run_jobs(Session& session, const JobsMode& mode);
 
+// JobSets that become trees of groups: created, their Jobs and pods made by the server's
+// controllers, scheduled, bound.
+struct JobSetsMode {
+  std::size_t sets = 100;
+  std::size_t replicated_jobs = 3;  // at most 8
+  std::size_t replicas = 4;
+  std::size_t size = 8;
+};
+Report run_job_sets(Session& session, const JobSetsMode& mode);
+
 // The API alone: pods that no scheduler looks at.
 struct CreatesMode {
   std::size_t pods = 50'000;

@@ -1,4 +1,4 @@
-// Jobs: from the creation of a Job to the binding of its last pod.
+// Jobs and JobSets: from the creation of one to the binding of its last pod.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,12 +14,14 @@ double ms_between(SteadyTime from, SteadyTime to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-// Jobs 0…count-1 of this run and how many of their pods have a node.
+// Jobs or JobSets 0…count-1 of this run and how many of their pods have a node. `label` of a pod
+// names the one that it is of.
 class BoundJobs {
  public:
-  BoundJobs(Session& session, std::size_t count, std::size_t size)
+  BoundJobs(Session& session, std::string_view label, std::size_t count, std::size_t size)
       : session_(session),
         prefix_(session.run() + "-j"),
+        label_(fmt::format(R"("{}":"{})", label, prefix_)),
         size_(size),
         sent_(count),
         bound_(count),
@@ -49,11 +51,10 @@ class BoundJobs {
  private:
   void on_event(std::string_view event) {
     if (!is_added(event)) return;
-    const std::string label = fmt::format(R"("job-name":"{})", prefix_);
-    const std::size_t at = event.find(label);
+    const std::size_t at = event.find(label_);
     if (at == std::string_view::npos) return;
     std::size_t number = 0;
-    const char* const first = event.data() + at + label.size();
+    const char* const first = event.data() + at + label_.size();
     std::from_chars(first, event.data() + event.size(), number);
     if (number >= bound_.size() || ++bound_[number] != size_) return;
     whole_[number] = SteadyClock::now();
@@ -62,6 +63,7 @@ class BoundJobs {
 
   Session& session_;
   const std::string prefix_;
+  const std::string label_;
   const std::size_t size_;
   std::vector<SteadyTime> sent_;
   std::vector<std::size_t> bound_;
@@ -74,7 +76,7 @@ class BoundJobs {
 Report run_jobs(Session& session, const JobsMode& mode) {
   Report report(
       fmt::format("jobs: {} {} of {} pods", mode.jobs, mode.gang ? "gangs" : "Jobs", mode.size));
-  BoundJobs jobs(session, mode.jobs, mode.size);
+  BoundJobs jobs(session, "job-name", mode.jobs, mode.size);
   if (!jobs.watch()) {
     report.fail("the server refuses a watch of pods");
     return report;
@@ -96,6 +98,41 @@ Report run_jobs(Session& session, const JobsMode& mode) {
         fmt::format("only {} of {} Jobs have all their pods bound", jobs.whole_count(), mode.jobs));
   }
   meter.add_to(report, mode.jobs, "Jobs");
+  session.crowd().close_watches();
+  return report;
+}
+
+Report run_job_sets(Session& session, const JobSetsMode& mode) {
+  const JobSetShape shape{.run = session.run(),
+                          .replicated_jobs = mode.replicated_jobs,
+                          .replicas = mode.replicas,
+                          .size = mode.size};
+  Report report(fmt::format("jobsets: {} of {} × {} × {} pods", mode.sets, mode.replicated_jobs,
+                            mode.replicas, mode.size));
+  BoundJobs sets(session, "jobset.sigs.k8s.io/jobset-name", mode.sets, shape.pods());
+  if (!sets.watch()) {
+    report.fail("the server refuses a watch of pods");
+    return report;
+  }
+  Meter meter(session);
+  session.create(
+      report,
+      fmt::format("/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
+                  session.options().name_space),
+      mode.sets, [&](std::size_t number) { return job_set_json(shape, sets.name(number)); },
+      [&](std::size_t number, const Answered& answered) { sets.sent(number, answered.sent); });
+  const bool whole = session.crowd().wait_until([&] { return sets.all_whole(); },
+                                                std::chrono::seconds{session.options().patience_s});
+  if (whole) {
+    report.add("first created to all pods bound", sets.span_s() * 1e3, "ms");
+    report.add("pods/s, created to bound",
+               static_cast<double>(mode.sets * shape.pods()) / sets.span_s(), "/s");
+    report.add("creation to all pods bound", sets.creation_to_whole());
+  } else {
+    report.fail(fmt::format("only {} of {} JobSets have all their pods bound", sets.whole_count(),
+                            mode.sets));
+  }
+  meter.add_to(report, mode.sets * shape.pods(), "pods");
   session.crowd().close_watches();
   return report;
 }

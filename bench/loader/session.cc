@@ -126,6 +126,8 @@ void Session::delete_run(const std::string& at) {
 }
 
 void Session::clean_objects() {
+  delete_run(
+      fmt::format("/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets", options_.name_space));
   delete_run(fmt::format("/apis/batch/v1/namespaces/{}/jobs", options_.name_space));
   delete_run(path("pods"));
   if (!group_version_.empty()) delete_run(group_path());

@@ -46,6 +46,25 @@ std::string job_json(const JobShape& shape, std::string_view name) {
       shape.gang ? R"(,"scheduling":{"schedulingPolicy":{"gang":{}}})" : "", kRunLabel, shape.run);
 }
 
+std::string job_set_json(const JobSetShape& shape, std::string_view name) {
+  std::string jobs, entries;
+  for (std::size_t i = 0; i < shape.replicated_jobs; ++i) {
+    const std::string_view comma = i == 0 ? "" : ",";
+    const std::string part(1, static_cast<char>('a' + i));
+    entries += fmt::format(R"({}{{"targetReplicatedJobs":["{}"],"job":{{}}}})", comma, part);
+    jobs += fmt::format(
+        R"({}{{"name":"{}","replicas":{},"template":{{"spec":{{"parallelism":{},"completions":{},)"
+        R"("template":{{"metadata":{{"labels":{{"{}":"{}"}},"annotations":{{"muster.dev/run-time":"forever"}}}},)"
+        R"("spec":{{"restartPolicy":"Never","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10",)"
+        R"("resources":{{"requests":{{"cpu":"100m","memory":"500Mi"}}}}}}]}}}}}}}}}})",
+        comma, part, shape.replicas, shape.size, shape.size, kRunLabel, shape.run);
+  }
+  return fmt::format(R"({{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet",{},"spec":{{)"
+                     R"("scheduling":{{"schedulingPolicy":{{"gang":{{}}}},"replicatedJobs":[{}]}},)"
+                     R"("replicatedJobs":[{}]}}}})",
+                     metadata(shape.run, name, ""), entries, jobs);
+}
+
 std::string node_json(const NodeShape& shape, std::size_t number) {
   const std::string name = fmt::format("{}-n{}", shape.run, number);
   const std::string labels =

@@ -35,6 +35,17 @@ struct JobShape {
 // Its pods never end by themselves on pretend nodes.
 std::string job_json(const JobShape& shape, std::string_view name);
 
+// A tree of gangs: the whole, its replicatedJobs, each of their Jobs.
+struct JobSetShape {
+  std::string run;
+  std::size_t replicated_jobs = 1;
+  std::size_t replicas = 1;  // Jobs of each
+  std::size_t size = 1;      // pods of each Job
+
+  std::size_t pods() const { return replicated_jobs * replicas * size; }
+};
+std::string job_set_json(const JobSetShape& shape, std::string_view name);
+
 struct NodeShape {
   std::string run;
   std::size_t nodes_per_rack = 100;
