@@ -16,7 +16,11 @@ Controller::Controller(std::string_view name, ComponentContext context, std::vec
       events_({.component = name_ + "-controller", .instance = name_ + "-controller"}, calls_),
       work_(name, context.metrics),
       stopwatch_(std::move(context.stopwatch)) {
-  if (context.metrics == nullptr || !stopwatch_) return;
+  if (context.metrics == nullptr) return;
+  objects_read_ = context.metrics->counter("muster_controller_objects_read_total",
+                                           "Objects that a controller looked at, from its mirrors.",
+                                           {{"name", name_}});
+  if (!stopwatch_) return;
   constexpr std::array kBounds{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 1e2, 1e3};
   worked_ = context.metrics->histogram(
       "workqueue_work_duration_seconds",
@@ -82,7 +86,15 @@ std::size_t Controller::run_once(Time now, std::size_t limit) {
     if (!work_.is_held(*key)) work_.forget_failures(*key);
   }
   events_.run(now);
+  if (done > 0) count_reads();
   return done;
+}
+
+void Controller::count_reads() {
+  std::uint64_t reads = 0;
+  for (const Watch& watch : watches_)
+    if (watch.mirror != nullptr) reads += watch.mirror->reads();
+  objects_read_.add(static_cast<double>(reads - std::exchange(counted_reads_, reads)));
 }
 
 std::optional<Time> Controller::next_deadline() const {

@@ -85,6 +85,7 @@ class Controller : public Component {
 
  private:
   void on_event(const Event& event, Time now);
+  void count_reads();
   const Watch* watch_of(const api::Kind& kind) const;
 
   const std::string name_;
@@ -94,6 +95,8 @@ class Controller : public Component {
   WorkQueue work_;
   const std::function<std::chrono::nanoseconds()> stopwatch_;
   Histogram worked_;
+  Counter objects_read_;
+  std::uint64_t counted_reads_ = 0;  // of those that it has counted
   bool synced_ = false;
 };
 

@@ -151,6 +151,7 @@ TEST_F(ControllerTest, CountsItsWorkAndItsCalls) {
   answer();
   const std::string text = metrics_.text();
   EXPECT_THAT(text, HasSubstr("workqueue_adds_total{name=\"janitor\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("muster_controller_objects_read_total{name=\"janitor\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("workqueue_work_duration_seconds_sum{name=\"janitor\"} 0.5\n"));
   EXPECT_THAT(text, HasSubstr(R"(rest_client_requests_total{code="200",host="loopback",)"
                               R"(method="DELETE"} 1)"));

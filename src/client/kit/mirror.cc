@@ -71,7 +71,9 @@ Mirror::Mirror(Indexes indexes)
 
 api::ObjectPtr Mirror::find(std::string_view name_space, std::string_view name) const {
   const auto at = entries_.find(Key{name_space, name});
-  return at == entries_.end() ? nullptr : at->object;
+  if (at == entries_.end()) return nullptr;
+  ++reads_;
+  return at->object;
 }
 
 api::ObjectPtr Mirror::put(const api::ObjectPtr& object) {
@@ -148,37 +150,37 @@ void Mirror::replace(const Entry& entry, const api::ObjectPtr& object) {
 
 const Mirror::Entries& Mirror::in_namespace(std::string_view name_space) const {
   CHECK(indexes_.namespaces);
-  return namespaces_.at(name_space);
+  return read(namespaces_.at(name_space));
 }
 
 const Mirror::Entries& Mirror::owned_by(std::string_view uid) const {
   CHECK(indexes_.owners);
-  return owners_.at(uid);
+  return read(owners_.at(uid));
 }
 
 const Mirror::Entries& Mirror::labeled(std::string_view name_space, std::string_view key,
                                        std::string_view value) const {
   CHECK(indexes_.labels);
-  return labels_.at(label_term(name_space, key, value));
+  return read(labels_.at(label_term(name_space, key, value)));
 }
 
 const Mirror::Entries& Mirror::indexed(std::string_view term) const {
   CHECK(indexes_.own != nullptr);
-  return own_.at(term);
+  return read(own_.at(term));
 }
 
 std::vector<api::ObjectPtr> Mirror::select(std::string_view name_space,
                                            const api::LabelSelector& selector) const {
   CHECK(indexes_.labels);
   if (selector.selects_nothing()) return {};
-  std::vector<const Entries*> candidates{&in_namespace(name_space)};
+  std::vector<const Entries*> candidates{&namespaces_.at(name_space)};
   std::size_t fewest = candidates.front()->size();
   for (const api::LabelRequirement& requirement : selector.requirements()) {
     if (!asks_by_value(requirement)) continue;
     std::vector<const Entries*> with_label;
     std::size_t count = 0;
     for (const std::string& value : requirement.values()) {
-      with_label.push_back(&labeled(name_space, requirement.key(), value));
+      with_label.push_back(&labels_.at(label_term(name_space, requirement.key(), value)));
       count += with_label.back()->size();
     }
     if (count > fewest) continue;
@@ -187,7 +189,7 @@ std::vector<api::ObjectPtr> Mirror::select(std::string_view name_space,
   }
   std::vector<api::ObjectPtr> out;
   for (const Entries* entries : candidates)
-    for (const Entry* entry : *entries)
+    for (const Entry* entry : read(*entries))
       if (selector.matches(entry->object->meta().labels)) out.push_back(entry->object);
   if (candidates.size() > 1)
     std::ranges::sort(out, {}, [](const api::ObjectPtr& object) { return object->meta().name; });

@@ -3,6 +3,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -61,6 +62,8 @@ class Mirror {
                                      const api::LabelSelector& selector) const;
 
   std::size_t size() const { return entries_.size(); }
+  // How many objects it has handed out so far.
+  std::uint64_t reads() const { return reads_; }
   // What it holds beside the objects themselves, in bytes, roughly.
   std::size_t bytes() const;
 
@@ -109,8 +112,14 @@ class Mirror {
   void replace(const Entry& entry, const api::ObjectPtr& object);
 
   const Indexes indexes_;
+  const Entries& read(const Entries& entries) const {
+    reads_ += entries.size();
+    return entries;
+  }
+
   std::unordered_set<Entry, Hash, Equal> entries_;  // never iterated
   Index namespaces_, owners_, labels_, own_;
+  mutable std::uint64_t reads_ = 0;
 };
 
 }  // namespace muster::client

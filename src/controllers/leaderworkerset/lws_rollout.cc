@@ -28,7 +28,7 @@ std::int64_t next_partition(const LwsRolloutState& state, const Limits& limits) 
   const std::int64_t step =
       limits.unavailable + std::max<std::int64_t>(0, count - state.set.replicas);
   std::int64_t partition = std::max<std::int64_t>(0, count - state.table.finished_tail() - step);
-  partition += state.table.unready_below(partition);
+  partition += state.table.unready_between(0, partition);
   partition = std::min(partition, count);
   const std::int64_t top = std::min(partition, count - 1);
   // Replicas that do not serve, or are new already, can be updated for nothing.
@@ -51,11 +51,11 @@ LwsRollout next_rollout(const LwsRolloutState& state) {
     return bounded(wanted_replicas(state, limits, wanted - lowest),
                    std::min(wanted, state.now.replicas));
   const bool updating = state.now.partition > state.set.partition ||
-                        state.table.outdated_between(lowest, wanted) > 0 ||
+                        state.table.has_outdated_between(lowest, wanted) ||
                         (!state.resized && state.now.replicas > wanted);
   if (!updating) return bounded(wanted, 0);
-  const std::int64_t unfinished =
-      state.table.unfinished_below(wanted) - state.table.unfinished_below(lowest);
+  // Beyond the surge the number does not matter.
+  const std::int64_t unfinished = state.table.unfinished_between(lowest, wanted, limits.surge + 1);
   const std::int64_t replicas = wanted_replicas(state, limits, unfinished);
   if (state.resized) return bounded(replicas, std::min(state.now.partition, wanted + limits.surge));
   return bounded(replicas, next_partition(state, limits));

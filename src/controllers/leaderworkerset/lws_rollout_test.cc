@@ -102,18 +102,23 @@ TEST(LwsTable, IsAlwaysWhatACountSays) {
     table.edit(index).leader = letter == '-' ? nullptr : leader(index, letter);
     table.judge(index);
     const std::int64_t end = static_cast<std::int64_t>(entropy.below(11));
-    std::int64_t unready = 0, unfinished = 0, outdated = 0, tail = 0, lowest = end + 1;
+    std::int64_t unready = 0, all_unready = 0, unfinished = 0, outdated = 0, tail = 0,
+                 lowest = end + 1;
     for (std::int64_t i = 0; i < 10; ++i) {
       const char each = letters[static_cast<std::size_t>(i)];
+      if (each != 'N' && each != 'O') ++all_unready;
       if (i < end && each != 'N' && each != 'O') ++unready;
       if (i < end && each != 'N') ++unfinished;
       if (i < end && (each == 'O' || each == 'o')) ++outdated;
       tail = each == 'N' ? tail + 1 : 0;
     }
     while (lowest > 0 && letters[static_cast<std::size_t>(lowest - 1)] != 'O') --lowest;
-    ASSERT_EQ(table.unready_below(end), unready) << letters;
-    ASSERT_EQ(table.unfinished_below(end), unfinished) << letters;
-    ASSERT_EQ(table.outdated_between(0, end), outdated) << letters;
+    ASSERT_EQ(table.unready_between(0, end), unready) << letters;
+    ASSERT_EQ(table.unfinished_between(0, end), unfinished) << letters;
+    ASSERT_EQ(table.unfinished_between(0, end, 2), std::min<std::int64_t>(unfinished, 2))
+        << letters;
+    ASSERT_EQ(table.unready_between(end, 10), all_unready - unready) << letters;
+    ASSERT_EQ(table.has_outdated_between(0, end), outdated > 0) << letters;
     ASSERT_EQ(table.finished_tail(), tail) << letters;
     ASSERT_EQ(table.lowest_free_to_update(end), lowest) << letters;
   }

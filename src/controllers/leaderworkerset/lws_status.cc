@@ -58,9 +58,9 @@ void LeaderWorkerSetController::write_status(const Look& look) {
                                      .conditions = old.conditions};
   const bool updating =
       look.leader_set != nullptr && (lws_revision(*look.leader_set) != look.revision ||
-                                     look.table.outdated_between(lowest, wanted) > 0);
+                                     look.table.has_outdated_between(lowest, wanted));
   const bool available = look.leader_set != nullptr && !updating && look.table.count() >= wanted &&
-                         look.table.unready_below(wanted) == 0;
+                         look.table.unready_between(0, wanted, 1) == 0;
   put(status.conditions, kUpdating, updating, generation);
   put(status.conditions, kProgressing, !available, generation);
   put(status.conditions, kAvailable, available, generation);

@@ -185,25 +185,27 @@ void LwsTable::arrange(std::int64_t count, const std::string& revision) {
 }
 
 std::int64_t LwsTable::count_between(const std::set<std::int32_t>& set, std::int64_t first,
-                                     std::int64_t end) {
-  std::int64_t sum = 0;
-  for (const std::int32_t index : set) {
-    if (index >= end) break;
-    if (index >= first) ++sum;
-  }
-  return sum;
+                                     std::int64_t end, std::int64_t limit) const {
+  std::int64_t sum = free_.count_from(first) - free_.count_from(end);
+  const auto from = static_cast<std::int32_t>(std::min<std::int64_t>(first, INT32_MAX));
+  for (auto at = set.lower_bound(from); at != set.end() && *at < end && sum < limit; ++at) ++sum;
+  return std::min(sum, limit);
 }
 
-std::int64_t LwsTable::unready_below(std::int64_t end) const {
-  return count_between(unready_, 0, end) + free_.count() - free_.count_from(end);
+std::int64_t LwsTable::unready_between(std::int64_t first, std::int64_t end,
+                                       std::int64_t limit) const {
+  return count_between(unready_, first, end, limit);
 }
 
-std::int64_t LwsTable::unfinished_below(std::int64_t end) const {
-  return count_between(unfinished_, 0, end) + free_.count() - free_.count_from(end);
+std::int64_t LwsTable::unfinished_between(std::int64_t first, std::int64_t end,
+                                          std::int64_t limit) const {
+  return count_between(unfinished_, first, end, limit);
 }
 
-std::int64_t LwsTable::outdated_between(std::int64_t first, std::int64_t end) const {
-  return count_between(outdated_, first, end);
+bool LwsTable::has_outdated_between(std::int64_t first, std::int64_t end) const {
+  const auto at =
+      outdated_.lower_bound(static_cast<std::int32_t>(std::min<std::int64_t>(first, INT32_MAX)));
+  return at != outdated_.end() && *at < end;
 }
 
 std::int64_t LwsTable::finished_tail() const {

@@ -82,11 +82,15 @@ class LwsTable {
   std::int32_t ready() const { return ready_; }
   std::int32_t updated() const { return updated_; }
 
-  // Of the replicas below `end`: not ready, and not both ready and updated.
-  std::int64_t unready_below(std::int64_t end) const;
-  std::int64_t unfinished_below(std::int64_t end) const;
-  // Leaders of older revisions among those.
-  std::int64_t outdated_between(std::int64_t first, std::int64_t end) const;
+  // How many replicas from `first` to `end` are not ready, or not both ready and updated. Who only
+  // asks whether there are so many sets `limit`: counting ends there.
+  static constexpr std::int64_t kAll = INT64_MAX;
+  std::int64_t unready_between(std::int64_t first, std::int64_t end,
+                               std::int64_t limit = kAll) const;
+  std::int64_t unfinished_between(std::int64_t first, std::int64_t end,
+                                  std::int64_t limit = kAll) const;
+  // Whether one of those has a leader of an older revision.
+  bool has_outdated_between(std::int64_t first, std::int64_t end) const;
   // How many at the top are ready and updated without a gap.
   std::int64_t finished_tail() const;
   // The lowest index from which on, up to `top`, nobody is both ready and outdated.
@@ -96,8 +100,9 @@ class LwsTable {
   void enter(std::int32_t index, const LwsGroup& group);
   void leave(std::int32_t index, const LwsGroup& group);
   void read(LwsGroup& group) const;
-  static std::int64_t count_between(const std::set<std::int32_t>& set, std::int64_t first,
-                                    std::int64_t end);
+  // In the set, or without a leader.
+  std::int64_t count_between(const std::set<std::int32_t>& set, std::int64_t first,
+                             std::int64_t end, std::int64_t limit) const;
 
   std::map<std::int32_t, LwsGroup> groups_;
   std::string revision_;

@@ -164,7 +164,12 @@ void StatefulSetController::reconcile(const std::string& key, Time now) {
                   .memory = memory,
                   .roster = roster == rosters_.end() ? none : roster->second,
                   .now = now};
-  if (memory.generation != set->meta().generation) memory.claims_pods = memory.owns_claims = true;
+  // A step of a rollout leaves it as it was: it must not cost all pods of the set.
+  if (const ClaimScope scope{view.replicas, view.first_ordinal, view.claims_go_with_set};
+      memory.claim_scope != scope) {
+    memory.claim_scope = scope;
+    memory.owns_claims = true;
+  }
   if (claim(look)) return;
   const ObjectPtr update = update_revision(look);
   if (update == nullptr) return;

@@ -29,6 +29,13 @@ class StatefulSetController final : public WritingController {
 
  private:
   // What is remembered of a set between looks; everything else is in the API.
+  // What decides who owns the volume claims of pods.
+  struct ClaimScope {
+    std::int32_t replicas = 0;
+    std::int32_t first_ordinal = 0;
+    bool go_with_set = false;
+    friend bool operator==(const ClaimScope&, const ClaimScope&) = default;
+  };
   struct Memory {
     std::string uid;
     std::int64_t generation = -1;  // of which the template below is
@@ -36,7 +43,8 @@ class StatefulSetController final : public WritingController {
     std::string data_text;
     std::int32_t collisions = 0;
     bool claims_pods = true;             // pods may have to be adopted or released
-    bool owns_claims = true;             // owners of volume claims may have to change
+    bool owns_claims = true;             // owners of volume claims may have to change,
+    ClaimScope claim_scope = {};         // as they do if this does
     std::set<std::int32_t> lost_claims;  // ordinals of which a volume claim has gone
   };
   struct Look {
