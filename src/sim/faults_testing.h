@@ -27,6 +27,7 @@ inline api::Json parsed(std::string_view text) {
 // What a run does to the controllers.
 struct Trouble {
   int crash_at = -1;         // restart after so many writes
+  int crash_every = 0;       // and again after so many each
   int refuse_from = -1;      // after so many writes the server is away,
   Duration refuse_for = {};  // so long
   unsigned flaky = 0;        // one of so many calls conflicts
@@ -49,6 +50,10 @@ class FaultyWorld {
     world_.set_fault([this](const api::Request& request) { return fault(request); });
   }
 
+  virtual ~FaultyWorld() = default;
+  FaultyWorld(const FaultyWorld&) = delete;
+  FaultyWorld& operator=(const FaultyWorld&) = delete;
+
   World& world() { return world_; }
   // In the namespace "default".
   void create(const api::Kind& kind, std::string_view document) {
@@ -66,6 +71,7 @@ class FaultyWorld {
     for (Duration left = duration; left > Duration{0}; left -= std::chrono::seconds{1}) {
       if (trouble_.late > 0) world_.hold_controller_feeds(entropy_.below(trouble_.late) == 0);
       world_.advance(std::chrono::seconds{1});
+      on_second();
       change_gates();
       if (!dead_) continue;
       world_.restart_controllers();
@@ -88,6 +94,10 @@ class FaultyWorld {
   // Of the controllers, without events.
   int writes() const { return writes_; }
 
+ protected:
+  // At the end of each second of advance().
+  virtual void on_second() {}
+
  private:
   void change_gates() {
     if (trouble_.gate_off_after == 0) return;
@@ -104,7 +114,8 @@ class FaultyWorld {
     if (dead_) return make_error(Reason::ServiceUnavailable, "the controller is dead");
     if (refused_ && refused_(request)) return make_error(Reason::Forbidden, "not allowed");
     const int write = writes_++;
-    if (write == trouble_.crash_at) {
+    if (write == trouble_.crash_at ||
+        (trouble_.crash_every > 0 && write % trouble_.crash_every == trouble_.crash_every - 1)) {
       dead_ = true;  // this one is still done; nobody hears the answer
       return std::nullopt;
     }

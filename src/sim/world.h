@@ -112,6 +112,8 @@ class World {
                      std::string_view name) const;
 
   const store::Store& store() const { return *store_; }
+  // What watches are fed from.
+  const watch::Window& window() const { return window_; }
   const scheduler::Scheduler& scheduler() const;
   const Metrics& metrics() const { return metrics_; }
 
