@@ -57,6 +57,84 @@ TEST_F(JobSets, OneJobCanStartAgainAlone) {
   EXPECT_FALSE(other.empty());
 }
 
+// What a failed Job does to its set, by the action of the rule that matches it. No restart counts
+// as allowed here, so only those that do not count go on.
+TEST_F(JobSets, TheRuleOfAFailureDecides) {
+  struct Case {
+    std::string_view rule;
+    Texts conditions;
+    bool set_restarts, job_restarts;
+  };
+  const Case cases[] = {
+      {R"("action":"FailJobSet")", {"Failed/FailJobSetFailurePolicyAction"}, false, false},
+      {R"("action":"FailJobSet","targetReplicatedJobs":["b"])",
+       {"Failed/ReachedMaxRestarts"},
+       false,
+       false},
+      {R"("action":"FailJobSet","onJobFailureReasons":["DeadlineExceeded"])",
+       {"Failed/ReachedMaxRestarts"},
+       false,
+       false},
+      {R"("action":"FailJobSet","onJobFailureReasons":["BackoffLimitExceeded"],
+          "onJobFailureMessagePatterns":["^Job has reached .* backoff limit$"])",
+       {"Failed/FailJobSetFailurePolicyAction"},
+       false,
+       false},
+      {R"("action":"RestartJobSet")", {"Failed/ReachedMaxRestarts"}, false, false},
+      {R"("action":"RestartJob")", {"Failed/ReachedMaxRestarts"}, false, false},
+      {R"("action":"RestartJobSetAndIgnoreMaxRestarts")", {}, true, false},
+      {R"("action":"RestartJobAndIgnoreMaxRestarts")", {}, false, true},
+  };
+  for (const Case& test : cases) {
+    create({{.name = "a", .run_time = "2s", .annotations = R"("muster.dev/exit-code":"1")"},
+            {.name = "b"}},
+           fmt::format(R"("failurePolicy":{{"maxRestarts":0,"rules":[{{"name":"one",{}}}]}})",
+                       test.rule));
+    world_.advance(seconds{30});
+    Texts ends = conditions();
+    std::erase_if(ends, [](const std::string& each) { return !each.starts_with("Failed"); });
+    EXPECT_EQ(ends, test.conditions) << test.rule;
+    EXPECT_EQ(status("restarts") != "0", test.set_restarts) << test.rule;
+    EXPECT_EQ(status("replicatedJobsStatus").find("jobRestarts") != std::string::npos,
+              test.job_restarts)
+        << test.rule;
+    EXPECT_EQ(status("restartsCountTowardsMax"), "") << test.rule;
+    remove(*world_.get(job_set_kind(), "default", "js"), "Background");
+    world_.advance(seconds{90});
+    ASSERT_TRUE(all(api::kinds::pod()).empty()) << test.rule;
+  }
+}
+
+TEST_F(JobSets, ClaimsAreSharedByJobsAndGoOrStay) {
+  ASSERT_TRUE(world_.ask(client::create_request(
+      *api::find_kind("storage.k8s.io", "StorageClass"), "",
+      parsed(R"({"metadata":{"name":"fast"},"provisioner":"csi.example.com"})"))));
+  const auto claim = [](std::string_view name) {
+    return fmt::format(
+        R"({{"metadata":{{"name":"{}"}},"spec":{{"storageClassName":"fast","accessModes":["ReadWriteMany"],
+           "resources":{{"requests":{{"storage":"1Gi"}}}}}}}})",
+        name);
+  };
+  const std::string policies = fmt::format(
+      R"("volumeClaimPolicies":[{{"templates":[{}]}},{{"templates":[{}],"retentionPolicy":{{"whenDeleted":"Retain"}}}}])",
+      claim("scratch"), claim("models"));
+  const Replicated workers{
+      .name = "a",
+      .replicas = 2,
+      .more_pod = R"("initContainers":[{"name":"load","image":"app:1","volumeMounts":[
+                     {"name":"models","mountPath":"/m"},{"name":"scratch","mountPath":"/s"}]}])"};
+  const api::Kind& kind = *api::find_kind("", "PersistentVolumeClaim");
+  for (int round = 0; round < 2; ++round) {
+    create({workers}, policies);
+    world_.advance(seconds{10});
+    EXPECT_EQ(names(kind), (Texts{"models-js", "scratch-js"}));
+    EXPECT_EQ(running(), 2U);
+    remove(*world_.get(job_set_kind(), "default", "js"), "Background");
+    world_.advance(seconds{90});
+    EXPECT_EQ(names(kind), Texts{"models-js"});
+  }
+}
+
 TEST_F(JobSets, StartsInOrderAndAfterItsDependencies) {
   create({{.name = "first", .run_time = "4s"},
           {.name = "second", .more = R"("dependsOn":[{"name":"first","status":"Complete"}])"}});

@@ -46,7 +46,6 @@ constexpr InertRule kRules[] = {
     {"", "Secret", "type", "bootstrap.kubernetes.io/token", "nobody can sign in with it", ""},
     {"apps", "StatefulSet", "spec.updateStrategy.type", "Recreate",
      "pods are replaced as by RollingUpdate", ""},
-    {"jobset.x-k8s.io", "JobSet", "spec.volumeClaimPolicies", "", "no claims are made from it", ""},
     {kScheduling, "PodGroup", "spec.resourceClaims", "", kNoDevices, ""},
     {kScheduling, "Workload", "spec.podGroupTemplates[].resourceClaims", "", kNoDevices, ""},
     {kStorage, "StorageClass", "allowVolumeExpansion", "true",

@@ -19,7 +19,7 @@ using Absent = std::set<std::string, std::less<>>;
 struct InertRule {
   std::string_view group;  // and kind: of what is stored
   std::string_view kind;
-  // "spec.volumeClaimPolicies"; "containers[].lifecycle" means any of a list. Empty: the whole
+  // "spec.resourceClaims"; "containers[].lifecycle" means any of a list. Empty: the whole
   // kind. Of the kind Pod it is a field of the spec, and holds for the templates of pods as well.
   std::string_view field;
   std::string_view value;        // only this value is not acted on; empty: none is

@@ -87,7 +87,7 @@ TEST(Inert, AValueIsSaidOnlyIfItIsThatValue) {
 }
 
 TEST(Inert, AnEmptyValueSaysNothing) {
-  EXPECT_EQ(said("jobset.x-k8s.io", "JobSet", R"({"spec":{"volumeClaimPolicies":[]}})"),
+  EXPECT_EQ(said("scheduling.k8s.io", "PodGroup", R"({"spec":{"resourceClaims":[]}})"),
             Sentences{});
   EXPECT_EQ(said("", "Pod", R"({"spec":{"runtimeClassName":"","readinessGates":null}})"),
             Sentences{});

@@ -22,8 +22,9 @@ using api::Json;
 using api::JsonArray;
 using api::JsonObject;
 
-JsonObject expression(std::string_view oper, JsonArray values) {
-  JsonObject out{{"key", job_set::kJobKey}, {"operator", oper}};
+JsonObject expression(std::string_view oper, JsonArray values,
+                      std::string_view key = job_set::kJobKey) {
+  JsonObject out{{"key", key}, {"operator", oper}};
   if (!values.empty()) out["values"] = std::move(values);
   return out;
 }
@@ -54,8 +55,12 @@ JsonObject with_uid(const api::Object& object, JsonObject spec) {
 
 }  // namespace
 
-JobMaker::JobMaker(const api::Object& set)
-    : set_(set), view_(set.view<api::JobSetView>()), document_(set.document()) {}
+JobMaker::JobMaker(const api::Object& set, PriorityOf priority_of)
+    : set_(set),
+      view_(set.view<api::JobSetView>()),
+      document_(set.document()),
+      priority_of_(std::move(priority_of)),
+      claims_(shared_claims(set, document_)) {}
 
 const Json& JobMaker::template_of(std::size_t entry) const {
   const JsonArray& jobs = api::elements(api::part_of(document_, "spec"), "replicatedJobs");
@@ -103,7 +108,8 @@ JobMaker::Pairs JobMaker::marks(std::size_t entry, std::int32_t index) const {
 }
 
 // One Job per domain. A Job that is a group of its own is held in one domain by its group; others
-// follow their first pod. Both keep out pods of other Jobs. No pod waits for another to be bound.
+// follow their first pod. Both keep out pods of other Jobs of the same priority: those of others
+// may be preempted, or will preempt. No pod waits for another to be bound.
 void JobMaker::place_exclusively(std::size_t entry, const std::string& job, bool grouped,
                                  JsonObject& pod_template) const {
   const Json& job_template = template_of(entry);
@@ -124,8 +130,17 @@ void JobMaker::place_exclusively(std::size_t entry, const std::string& job, bool
   }
   const std::string own = sha1_hex(set_.meta().name_space + "/" + job);
   if (!grouped) add_term(pod, "podAffinity", term({expression("In", {own})}, key));
+  const Json& pod_spec =
+      api::part_of(api::part_of(api::part_of(job_template, "spec"), "template"), "spec");
+  const std::string_view priority_class = api::find_string(pod_spec, "priorityClassName");
+  const std::string priority =
+      std::to_string(priority_of_ ? priority_of_(priority_class) : std::int64_t{0});
   add_term(pod, "podAntiAffinity",
-           term({expression("Exists", {}), expression("NotIn", {own})}, key));
+           term({expression("Exists", {}), expression("NotIn", {own}),
+                 expression("In", {priority}, job_set::kPriority)},
+                key));
+  JsonObject& metadata = api::ensure_object(pod_template, "metadata");
+  api::ensure_object(metadata, "labels")[job_set::kPriority] = priority;
 }
 
 Json JobMaker::make(std::size_t entry, std::int32_t index, const GroupLink& link) const {
@@ -154,6 +169,7 @@ Json JobMaker::make(std::size_t entry, std::int32_t index, const GroupLink& link
   if (view_.dns_hostnames) pod["subdomain"] = view_.subdomain;
   if (!link.pod_group.empty())
     pod["schedulingGroup"] = JsonObject{{"podGroupName", link.pod_group}};
+  add_claim_volumes(claims_, pod);
   place_exclusively(entry, name, link != GroupLink{}, pod_template);
   return JsonObject{{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
 }

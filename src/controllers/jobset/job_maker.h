@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "api/object.h"
 #include "api/request.h"
 #include "api/views/job_set_view.h"
+#include "controllers/jobset/shared_claims.h"
 #include "workload/job_set.h"
 
 namespace muster::controllers {
@@ -18,7 +20,9 @@ class JobMaker {
  public:
   using GroupLink = workload::JobSetMapping::Link;
 
-  explicit JobMaker(const api::Object& set);
+  // The number behind the name of a priority class; of none, if it is empty.
+  using PriorityOf = std::function<std::int64_t(std::string_view priority_class)>;
+  explicit JobMaker(const api::Object& set, PriorityOf priority_of = nullptr);
 
   api::Json make(std::size_t entry, std::int32_t index, const GroupLink& link) const;
 
@@ -39,6 +43,8 @@ class JobMaker {
   const api::Object& set_;
   const api::JobSetView& view_;
   const api::Json document_;
+  const PriorityOf priority_of_;  // may be null: all are 0
+  const std::vector<SharedClaim> claims_;
 };
 
 // The reference Service of the set's pods: headless, named like their subdomain.

@@ -84,8 +84,14 @@ TEST(JobMaker, PlacesExclusively) {
           R"({{"podAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchExpressions":[)"
           R"({{"key":"{0}","operator":"In","values":["{1}"]}}]}},"namespaceSelector":{{}},"topologyKey":"rack"}}]}},)"
           R"("podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchExpressions":[)"
-          R"({{"key":"{0}","operator":"Exists"}},{{"key":"{0}","operator":"NotIn","values":["{1}"]}}]}},"namespaceSelector":{{}},"topologyKey":"rack"}}]}}}})",
+          R"({{"key":"{0}","operator":"Exists"}},{{"key":"{0}","operator":"NotIn","values":["{1}"]}},)"
+          R"({{"key":"jobset.sigs.k8s.io/priority","operator":"In","values":["0"]}}]}},"namespaceSelector":{{}},"topologyKey":"rack"}}]}}}})",
           job_set::kJobKey, key));
+  const auto seven = [](std::string_view) { return std::int64_t{7}; };
+  const Json high = JobMaker(*set, seven).make(0, 0, {});
+  EXPECT_EQ(api::find_string(*api::find_path(high, "spec.template.metadata.labels"),
+                             "jobset.sigs.k8s.io/priority"),
+            "7");
   const Json grouped = JobMaker(*set).make(0, 0, {.pod_group = "g"});
   EXPECT_EQ(api::find_path(grouped, "spec.template.spec.affinity.podAffinity"), nullptr)
       << "its group holds it in one rack";
@@ -101,6 +107,32 @@ TEST(JobMaker, UsesNodesThatWerePreparedForIt) {
             R"({"pool":"p","alpha.jobset.sigs.k8s.io/namespaced-job":"ns_js-workers-0"})");
   EXPECT_EQ(api::find_path(job, "spec.template.spec.affinity"), nullptr);
   EXPECT_EQ(api::find_array(*api::find_path(job, "spec.template.spec"), "tolerations")->size(), 2U);
+}
+
+TEST(JobMaker, MountsSharedClaims) {
+  const api::ObjectPtr set = make_set(
+      R"("volumeClaimPolicies":[{"templates":[{"metadata":{"name":"data","labels":{"a":"b"}},
+         "spec":{"accessModes":["ReadWriteMany"]}}]},
+         {"templates":[{"metadata":{"name":"kept"},"spec":{}}],"retentionPolicy":{"whenDeleted":"Retain"}}],
+         "replicatedJobs":[{"name":"a","replicas":1,"template":{"spec":{"template":{"spec":{
+         "initContainers":[{"name":"i","volumeMounts":[{"name":"kept"},{"name":"own"}]}],
+         "containers":[{"name":"c","volumeMounts":[{"name":"data"}]}],"volumes":[{"name":"own"}]}}}}},
+         {"name":"b","replicas":1,"template":{"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}}])");
+  const std::vector<SharedClaim> claims = shared_claims(*set, set->document());
+  ASSERT_EQ(claims.size(), 2U);
+  EXPECT_EQ(claims[0].name, "data-js");
+  const Json& metadata = *api::find(claims[0].create.body, "metadata");
+  EXPECT_EQ(api::to_text(*api::find(metadata, "labels")),
+            R"({"a":"b","jobset.sigs.k8s.io/jobset-name":"js"})");
+  EXPECT_EQ(api::elements(metadata, "ownerReferences").size(), 1U);
+  EXPECT_EQ(api::elements(*api::find(claims[1].create.body, "metadata"), "ownerReferences").size(),
+            0U)
+      << "it stays when the set goes";
+  EXPECT_EQ(
+      api::to_text(*api::find_path(JobMaker(*set).make(0, 0, {}), "spec.template.spec.volumes")),
+      R"([{"name":"own"},{"name":"data","persistentVolumeClaim":{"claimName":"data-js"}},)"
+      R"({"name":"kept","persistentVolumeClaim":{"claimName":"kept-js"}}])");
+  EXPECT_EQ(api::find_path(JobMaker(*set).make(1, 0, {}), "spec.template.spec.volumes"), nullptr);
 }
 
 TEST(JobMaker, TheServiceIsHeadless) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/reading.h"
 #include "controllers/jobset/job_set_controller.h"
 
 // How a plan for a JobSet becomes calls.
@@ -38,6 +39,7 @@ void JobSetController::carry_out(const std::string& key, const api::ObjectPtr& s
                                               {"completions", *wanted.completions}}));
   }
   if (plan.make_service) create_service(key, set);
+  if (!view.is_finished()) create_claims(key, set, mapped.document);
   create_jobs(key, set, mapped, plan);
   if (plan.status.changed()) write_status(key, set, plan.status, now);
 }
@@ -45,7 +47,7 @@ void JobSetController::carry_out(const std::string& key, const api::ObjectPtr& s
 void JobSetController::create_jobs(const std::string& key, const api::ObjectPtr& set,
                                    const Mapped& mapped, const SetPlan& plan) {
   if (plan.create.empty() && plan.resume.empty()) return;
-  const JobMaker maker(*set);
+  const JobMaker maker(*set, [this](std::string_view name) { return priority_of(name); });
   const std::int32_t attempt = set->view<api::JobSetView>().status.restarts;
   for (const ChildJob* job : plan.resume)
     write_call(key, maker.resume_request(*job->object, job->entry, job->index));
@@ -59,6 +61,28 @@ void JobSetController::create_jobs(const std::string& key, const api::ObjectPtr&
           if (outcome || is_name_space_ending(outcome.error())) return;
           say(*set, {"Warning", "JobCreationFailed", outcome.error().message}, now);
         });
+}
+
+// One that exists is used as it is: it may be kept from an earlier set of the name.
+void JobSetController::create_claims(const std::string& key, const api::ObjectPtr& set,
+                                     const api::Json& document) {
+  for (SharedClaim& claim : shared_claims(*set, document)) {
+    if (claims_.find(set->meta().name_space, claim.name) != nullptr) continue;
+    write_call(key, std::move(claim.create), [this, set](const client::Outcome& outcome, Time now) {
+      if (outcome || is_name_space_ending(outcome.error())) return;
+      say(*set, {"Warning", "PersistentVolumeClaimCreationFailed", outcome.error().message}, now);
+    });
+  }
+}
+
+std::int64_t JobSetController::priority_of(std::string_view priority_class) const {
+  for (const auto* entry : priority_classes_.in_namespace("")) {
+    const api::Json document = entry->object->document();
+    if (priority_class.empty() ? api::find_true(document, "globalDefault")
+                               : entry->object->meta().name == priority_class)
+      return api::find_integer(document, "value").value_or(0);
+  }
+  return 0;
 }
 
 void JobSetController::create_service(const std::string& key, const api::ObjectPtr& set) {

@@ -43,6 +43,7 @@ JobSetController::JobSetController(workload::JobOptions options, client::Compone
     : WritingController("jobset", std::move(context), watches(*this)),
       options_(options),
       jobs_({.owners = true}),
+      priority_classes_({.namespaces = true}),
       pod_groups_({.owners = true}),
       composites_({.owners = true}) {}
 
@@ -52,6 +53,12 @@ std::vector<JobSetController::Watch> JobSetController::watches(JobSetController&
            .mirror = &self.sets_,
            .keys_of = [&self](const Change& change) { return self.on_set(change); }},
           {.kind = &job_kind(), .mirror = &self.jobs_, .keys_of = on_part},
+          {.kind = api::find_kind("", "PersistentVolumeClaim"),
+           .mirror = &self.claims_,
+           .keys_of = [&self](const Change& change) { return self.on_claim(change); }},
+          {.kind = &api::kinds::priority_class(),
+           .mirror = &self.priority_classes_,
+           .keys_of = [](const Change&) { return Keys(); }},
           {.kind = &service_kind(), .mirror = &self.services_, .keys_of = on_part},
           {.kind = &api::kinds::workload(), .mirror = &self.workloads_, .keys_of = on_part},
           {.kind = &api::kinds::pod_group(), .mirror = &self.pod_groups_, .keys_of = on_part},
@@ -81,6 +88,18 @@ JobSetController::Keys JobSetController::on_part(const Change& change) {
   return {};
 }
 
+// Claims that stay when their set goes have no owner, so they are known by their label.
+JobSetController::Keys JobSetController::on_claim(const Change& change) {
+  const api::Object& claim = change.newest();
+  const std::string* set = api::lookup(claim.meta().labels, job_set::kSetName);
+  if (set == nullptr) return {};
+  std::string key = claim.meta().name_space + "/" + *set;
+  showed(key, change);
+  // Binding it does not concern the set.
+  if (change.before != nullptr && change.after != nullptr) return {};
+  return {std::move(key)};
+}
+
 std::vector<api::ObjectPtr> JobSetController::jobs_of(const api::Object& set) const {
   std::vector<api::ObjectPtr> out;
   for (const auto* entry : jobs_.owned_by(set.meta().uid))
@@ -94,6 +113,7 @@ void JobSetController::reconcile(const std::string& key, Time now) {
   const api::ObjectPtr set = sets_.find(name_space, name);
   if (set == nullptr || set->meta().deletion_time || !is_ours(set->view<api::JobSetView>())) {
     refusals_.erase(key);
+    mapped_.erase(key);
     return forget_writes(key);
   }
   if (waits(key, now)) return;
@@ -102,7 +122,7 @@ void JobSetController::reconcile(const std::string& key, Time now) {
 
 void JobSetController::look_at(const std::string& key, const api::ObjectPtr& set, Time now) {
   const auto& view = set->view<api::JobSetView>();
-  const auto mapped = std::make_shared<const Mapped>(*set, options_);
+  const std::shared_ptr<const Mapped> mapped = recall(key, *set);
   SetState state{.set = view,
                  .name = set->meta().name,
                  .jobs = sort_jobs(view, jobs_of(*set)),
@@ -110,7 +130,7 @@ void JobSetController::look_at(const std::string& key, const api::ObjectPtr& set
                  .has_service = services_.find(set->meta().name_space, view.subdomain) != nullptr};
   if (!view.is_finished()) {
     replace_outdated(view, mapped->mapping, state.jobs);
-    GroupsStep step = groups_step(*set, mapped->mapping, state.jobs);
+    GroupsStep step = groups_step(*set, *mapped, state.jobs);
     take_step(key, set, mapped, step);
     state.groups_are_ready = step.ready;
     state.blocked = step.blocked;
@@ -118,6 +138,7 @@ void JobSetController::look_at(const std::string& key, const api::ObjectPtr& set
       state.blocked = refusal->second;
   }
   carry_out(key, set, *mapped, plan_set(state), now);
+  if (view.is_finished()) mapped_.erase(key);
 }
 
 }  // namespace muster::controllers

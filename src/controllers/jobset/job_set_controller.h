@@ -29,18 +29,29 @@ class JobSetController final : public WritingController {
   JobSetController(workload::JobOptions options, client::ComponentContext context);
 
  private:
-  // A set as a workload, with the document that the mapping refers to.
+  // A set as a workload, with the document that the mapping refers to: of one version of what
+  // users say.
   struct Mapped {
     Mapped(const api::Object& set, const workload::JobOptions& options)
-        : document(set.document()), mapping(document, options) {}
+        : meta(set.meta()),
+          document(set.document()),
+          mapping(document, options),
+          compiled(mapping) {}
+    bool is_of(const api::Object& set) const {
+      return meta.uid == set.meta().uid && meta.generation == set.meta().generation &&
+             meta.annotations == set.meta().annotations;
+    }
+    const api::ObjectMeta meta;
     const api::Json document;
     const workload::JobSetMapping mapping;
+    const CompiledWorkload compiled;
   };
 
   static std::vector<Watch> watches(JobSetController& self);
   Keys on_set(const Change& change);
   // Of what a set controls: Jobs, groups, its Workload and its Service.
   Keys on_part(const Change& change);
+  Keys on_claim(const Change& change);
 
   void reconcile(const std::string& key, Time now) override;
   void look_at(const std::string& key, const api::ObjectPtr& set, Time now);
@@ -49,8 +60,8 @@ class JobSetController final : public WritingController {
   static void replace_outdated(const api::JobSetView& set, const workload::JobSetMapping& mapping,
                                ChildJobs& jobs);
 
-  GroupsStep groups_step(const api::Object& set, const workload::JobSetMapping& mapping,
-                         const ChildJobs& jobs) const;
+  std::shared_ptr<const Mapped> recall(const std::string& key, const api::Object& set);
+  GroupsStep groups_step(const api::Object& set, const Mapped& mapped, const ChildJobs& jobs) const;
   void take_step(const std::string& key, const api::ObjectPtr& set,
                  const std::shared_ptr<const Mapped>& mapped, GroupsStep& step);
   void create_group(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
@@ -62,6 +73,8 @@ class JobSetController final : public WritingController {
                  const SetPlan& plan, Time now);
   void create_jobs(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
                    const SetPlan& plan);
+  void create_claims(const std::string& key, const api::ObjectPtr& set, const api::Json& document);
+  std::int64_t priority_of(std::string_view priority_class) const;
   void create_service(const std::string& key, const api::ObjectPtr& set);
   void remove_job(const std::string& key, const api::ObjectPtr& set, const ChildJob& job);
   void write_status(const std::string& key, const api::ObjectPtr& set, const SetStatus& status,
@@ -72,9 +85,12 @@ class JobSetController final : public WritingController {
   client::Mirror sets_;
   client::Mirror jobs_;  // by owner
   client::Mirror services_;
+  client::Mirror claims_;
+  client::Mirror priority_classes_;
   client::Mirror workloads_;
   client::Mirror pod_groups_;  // these two by owner
   client::Mirror composites_;
+  std::map<std::string, std::shared_ptr<const Mapped>, std::less<>> mapped_;  // by key
   // By key: why the server does not take a Workload or a group of the set.
   std::map<std::string, api::Condition, std::less<>> refusals_;
 };

@@ -42,10 +42,21 @@ void JobSetController::replace_outdated(const api::JobSetView& set, const JobSet
   jobs.active.erase(outdated.begin(), outdated.end());
 }
 
-GroupsStep JobSetController::groups_step(const api::Object& set, const JobSetMapping& mapping,
+std::shared_ptr<const JobSetController::Mapped> JobSetController::recall(const std::string& key,
+                                                                         const api::Object& set) {
+  std::shared_ptr<const Mapped>& mapped = mapped_[key];
+  if (mapped == nullptr || !mapped->is_of(set))
+    mapped = std::make_shared<const Mapped>(set, options_);
+  return mapped;
+}
+
+GroupsStep JobSetController::groups_step(const api::Object& set, const Mapped& mapped,
                                          const ChildJobs& jobs) const {
-  GroupsState state{
-      .mapping = mapping, .set = set.view<api::JobSetView>(), .uid = set.meta().uid, .jobs = jobs};
+  GroupsState state{.mapping = mapped.mapping,
+                    .compiled = mapped.compiled,
+                    .set = set.view<api::JobSetView>(),
+                    .uid = set.meta().uid,
+                    .jobs = jobs};
   for (const client::Mirror* mirror : {&composites_, &pod_groups_})
     for (const auto* entry : mirror->owned_by(set.meta().uid))
       if (is_controlled_by(*entry->object, set.meta().uid)) state.groups.push_back(entry->object);

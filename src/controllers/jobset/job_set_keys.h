@@ -18,6 +18,7 @@ inline constexpr std::string_view kGroupReplicas = "jobset.sigs.k8s.io/group-rep
 inline constexpr std::string_view kGroupIndex = "jobset.sigs.k8s.io/job-group-index";
 inline constexpr std::string_view kRestartAttempt = "jobset.sigs.k8s.io/restart-attempt";
 inline constexpr std::string_view kJobRestartAttempt = "jobset.sigs.k8s.io/job-restart-attempt";
+inline constexpr std::string_view kPriority = "jobset.sigs.k8s.io/priority";
 inline constexpr std::string_view kCoordinator = "jobset.sigs.k8s.io/coordinator";
 
 // In spec.managedBy: this controller.

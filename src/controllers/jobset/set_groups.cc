@@ -68,12 +68,10 @@ void dissolve(const GroupsState& state, const ObjectPtr& workload, GroupsStep& s
 
 class Builder {
  public:
-  Builder(const GroupsState& state, const ObjectPtr& workload, const Json& compiled,
-          GroupsStep& step)
+  Builder(const GroupsState& state, const ObjectPtr& workload, GroupsStep& step)
       : state_(state),
         workload_(*workload),
-        compiled_(compiled),
-        as_object_(api::Object::make(api::kinds::workload(), compiled)),
+        wanted_(state.compiled.object->view<api::WorkloadView>()),
         step_(step) {}
 
   void run() {
@@ -101,15 +99,15 @@ class Builder {
   }
 
   const api::WorkloadView::Template* template_of(std::string_view name) const {
-    return as_object_->view<api::WorkloadView>().find(name);
+    return wanted_.find(name);
   }
 
   void resize_workload() {
     const auto& stored = workload_.view<api::WorkloadView>();
-    for (const auto& wanted : as_object_->view<api::WorkloadView>().templates) {
+    for (const auto& wanted : wanted_.templates) {
       const auto* now = stored.find(wanted.name);
       if (now == nullptr || !now->gang || !wanted.gang || now->minimum == wanted.minimum) continue;
-      Json patch = workload::minimums_of(compiled_);
+      Json patch = workload::minimums_of(*state_.compiled.document);
       patch.as_object()["metadata"] = JsonObject{{"uid", workload_.meta().uid}};
       step_.resize.push_back(
           {state_.find(api::kinds::workload(), workload_.meta().name), std::move(patch)});
@@ -153,13 +151,18 @@ class Builder {
 
   const GroupsState& state_;
   const api::Object& workload_;
-  const Json& compiled_;
-  const std::shared_ptr<const api::Object> as_object_;
+  const api::WorkloadView& wanted_;
   GroupsStep& step_;
   std::map<Key, ObjectPtr> present_;
 };
 
 }  // namespace
+
+CompiledWorkload::CompiledWorkload(const JobSetMapping& mapping)
+    : document(mapping.grouped() ? mapping.workload() : Result<Json>(nullptr)) {
+  if (document && document->is_object())
+    object = api::Object::make(api::kinds::workload(), *document);
+}
 
 GroupsStep next_groups_step(const GroupsState& state) {
   GroupsStep step;
@@ -169,13 +172,13 @@ GroupsStep next_groups_step(const GroupsState& state) {
     if (is_idle(state.jobs)) dissolve(state, workload, step);
     return step;
   }
-  Result<Json> compiled = state.mapping.workload();
+  const Result<Json>& compiled = state.compiled.document;
   if (!compiled) {
     step.blocked = blocked("FailedWorkloadCompilation", compiled.error().message);
     return step;
   }
   if (workload == nullptr) {
-    step.workload = std::move(*compiled);
+    step.workload = *compiled;
     return step;
   }
   if (!is_controlled_by(*workload, state.uid)) {
@@ -192,7 +195,7 @@ GroupsStep next_groups_step(const GroupsState& state) {
     if (is_idle(state.jobs)) dissolve(state, workload, step);
     return step;
   }
-  Builder(state, workload, *compiled, step).run();
+  Builder(state, workload, step).run();
   return step;
 }
 

@@ -9,14 +9,24 @@
 #include "api/object.h"
 #include "api/views/condition.h"
 #include "api/views/job_set_view.h"
+#include "base/result.h"
 #include "controllers/jobset/child_jobs.h"
 #include "workload/job_set.h"
 
 namespace muster::controllers {
 
+// The Workload that a set asks for. It costs as much as the set is long, so it is made once per
+// version of its spec.
+struct CompiledWorkload {
+  explicit CompiledWorkload(const workload::JobSetMapping& mapping);
+  Result<api::Json> document;  // null if the set asks for none
+  api::ObjectPtr object;       // of the document; null without one
+};
+
 // What there is of the Workload and the groups of a JobSet.
 struct GroupsState {
   const workload::JobSetMapping& mapping;
+  const CompiledWorkload& compiled;
   const api::JobSetView& set;
   std::string_view uid;
   const ChildJobs& jobs;

@@ -32,7 +32,9 @@ class SetGroupsTest : public ::testing::Test {
     std::vector<api::ObjectPtr> owned;
     for (const JobText& job : jobs_) owned.push_back(make_job(job));
     const ChildJobs jobs = sort_jobs(view, owned);
-    GroupsState state{.mapping = *mapping_, .set = view, .uid = "ujs", .jobs = jobs};
+    const CompiledWorkload compiled(*mapping_);
+    GroupsState state{
+        .mapping = *mapping_, .compiled = compiled, .set = view, .uid = "ujs", .jobs = jobs};
     for (const auto& [name, object] : objects_)
       if (object->kind().kind != "Workload" && is_own(*object)) state.groups.push_back(object);
     state.find = [this](const api::Kind& kind, std::string_view name) -> api::ObjectPtr {
