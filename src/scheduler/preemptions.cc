@@ -187,8 +187,9 @@ void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& p
     if (verdict.outcome == Outcome::Placed) end_disruption(verdict, now);
   if (const auto* tree = std::get_if<Group>(&entity); tree != nullptr && !plan.groups.empty())
     reservations_.decided(*tree, plan.reservation, now);
-  if (!plan.groups.empty() && !plan.assignments.empty() && !plan.preemption &&
-      is_anybody_lower(preemptor.priority))
+  // Who runs is asked for only if somebody was refused: the answer may cost all running pods.
+  if (!plan.groups.empty() && !plan.assignments.empty() && !plan.refusals.empty() &&
+      !plan.preemption && is_anybody_lower(preemptor.priority))
     for (const Refusal& refusal : plan.refusals)
       if (may_be_helped(refusal))
         leftovers_[plan.groups.front().key].push_back(refusal.pod->meta().uid);

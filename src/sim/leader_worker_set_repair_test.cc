@@ -208,6 +208,8 @@ TEST(LeaderWorkerSetRepair, EachPodHasItsClaims) {
       *api::find_kind("storage.k8s.io", "StorageClass"), "",
       parsed(R"({"metadata":{"name":"fast"},"provisioner":"csi.example.com"})"))));
   std::string spec = lws_spec(1, 2, "{}");
+  spec.replace(spec.find(R"("image")"), 0,
+               R"("volumeMounts":[{"name":"data","mountPath":"/data"}],)");
   spec.replace(spec.find("\"size\""), 0,
                R"("volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":
                "fast","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}],

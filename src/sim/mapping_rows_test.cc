@@ -106,7 +106,7 @@ TEST(MappingRows, OfJobSets) {
       {R"({"replicatedJobs":[{"targetReplicatedJobs":["d","w"]}]})", {"pods d-w: gang 7"}},
       {"{" + entries + "}", {"pods d: gang 1", "pods w: gang 6"}},
       // Level 3: one group for each Job.
-      {"{" + jobs + "}", {"pods d: gang 1", "pods w-job: gang 3 x2"}},
+      {"{" + jobs + "}", {"pods d: gang 1", "pods w: gang 3 x2"}},
       // Several levels: groups of groups.
       {"{" + gang + "," + entries + "}",
        {"groups root: gang 2", "pods d < root: gang 1", "pods w < root: gang 6"}},
@@ -117,7 +117,7 @@ TEST(MappingRows, OfJobSets) {
        .want = {"groups root: basic", "pods d < root: gang 1", "pods w < root: gang 6"},
        .more = in_order},
       // In the templates of Jobs instead of the set.
-      {.scheduling = "", .want = {"pods w-job: gang 3 x2"}, .job_template = "{" + gang + "}"},
+      {.scheduling = "", .want = {"pods w: gang 3 x2"}, .job_template = "{" + gang + "}"},
   };
   for (const Row& row : rows) {
     Rows run;

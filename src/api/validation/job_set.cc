@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
@@ -209,9 +210,36 @@ void validate_failure_policy(const Json& spec, FieldErrors& errors) {
   }
 }
 
+// Claims that Jobs share, by the names that pods mount them by.
+std::vector<std::string_view> validate_claims(const Json& spec, FieldErrors& errors) {
+  std::vector<std::string_view> names;
+  std::set<std::string_view> seen;
+  const FieldPath policies = kSpec.child("volumeClaimPolicies");
+  std::size_t policy_at = 0;
+  for (const Json& policy : elements(spec, "volumeClaimPolicies")) {
+    const FieldPath policy_path = policies.index(policy_at++);
+    const FieldPath templates = policy_path.child("templates");
+    std::size_t at = 0;
+    for (const Json& claim : elements(policy, "templates")) {
+      const FieldPath here = templates.index(at++);
+      const FieldPath path = here.child("metadata.name");
+      const std::string_view name = find_string(part_of(claim, "metadata"), "name");
+      if (name.empty())
+        errors.required(path);
+      else if (!seen.insert(name).second)
+        errors.duplicate(path, name);
+      else
+        errors.invalid_each(path, name, check_dns_1035_label(name));
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 void validate_jobs(const Json& set, FieldErrors& errors) {
   const Json& spec = part_of(set, "spec");
   const FieldPath path = kSpec.child("replicatedJobs");
+  const std::vector<std::string_view> claims = validate_claims(spec, errors);
   std::set<std::string_view> names;
   std::size_t at = 0;
   for (const Json& job : elements(spec, "replicatedJobs")) {
@@ -233,7 +261,8 @@ void validate_jobs(const Json& set, FieldErrors& errors) {
     const FieldPath job_path = template_path.child("spec");
     const Json& job_spec = part_of(part_of(job, "template"), "spec");
     not_negative(job_spec, {"parallelism", "completions", "backoffLimit"}, job_path, errors);
-    validate_pod_template(part_of(job_spec, "template"), job_path.child("template"), errors);
+    validate_pod_template(with_claim_volumes(part_of(job_spec, "template"), claims),
+                          job_path.child("template"), errors);
   }
 }
 

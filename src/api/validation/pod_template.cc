@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
 #include "api/reading.h"
 #include "api/selectors.h"
 #include "api/validation/object_meta.h"
@@ -24,6 +27,19 @@ void default_pod_template(JsonObject& holder, std::string_view member) {
   if (found == nullptr || !found->is_object()) return;
   Json* spec = found->get_object().if_contains("spec");
   if (spec != nullptr && spec->is_object()) default_pod_spec(spec->get_object());
+}
+
+Json with_claim_volumes(const Json& pod_template, const std::vector<std::string_view>& claims) {
+  Json out = pod_template;
+  if (claims.empty() || !out.is_object()) return out;
+  JsonArray& volumes = ensure_array(ensure_object(out.get_object(), "spec"), "volumes");
+  std::set<std::string, std::less<>> names;
+  for (const Json& volume : volumes) names.emplace(find_string(volume, "name"));
+  for (const std::string_view claim : claims)
+    if (names.emplace(claim).second)
+      volumes.push_back(
+          JsonObject{{"name", claim}, {"persistentVolumeClaim", JsonObject{{"claimName", claim}}}});
+  return out;
 }
 
 void validate_pod_template(const Json& pod_template, const FieldPath& path, FieldErrors& errors) {

@@ -95,7 +95,7 @@ class LeaderWorkerSetController final : public WritingController {
   void create_leaders(const Look& look);
   void look_at_replica(const Look& look, std::int32_t index, const LwsGroup& group);
   static bool recreates(const Look& look, const LwsGroup& group);
-  void start_workers(const Look& look, const LwsGroup& group);
+  void start_workers(const Look& look, std::int32_t index, const LwsGroup& group);
   void create_workers(const Look& look, std::int32_t index, const LwsGroup& group);
   void write_status(const Look& look);
   void send_pods(const Look& look, std::vector<api::Request> requests, const api::ObjectPtr& owner);

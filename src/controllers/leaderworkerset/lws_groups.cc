@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -245,6 +247,12 @@ LeaderWorkerSetController::ReplicaGroups LeaderWorkerSetController::find_replica
       continue;
     }
     if (missing.empty()) return {.there = true, .leader = leader};
+    // Parents stand before children: what is below one that is missing comes when it is seen.
+    const auto is_composite = [](const workload::StampedGroup* group) {
+      return group->kind == &api::kinds::composite_pod_group();
+    };
+    if (std::ranges::any_of(missing, is_composite))
+      std::erase_if(missing, std::not_fn(is_composite));
     for (workload::StampedGroup* group : missing) {
       JsonObject& metadata = api::ensure_object(group->document.as_object(), "metadata");
       api::ensure_object(metadata, "annotations")[kLwsLeaderGroup] = leader;

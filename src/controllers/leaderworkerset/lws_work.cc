@@ -171,18 +171,20 @@ void LeaderWorkerSetController::look_at_replica(const Look& look, std::int32_t i
   if (look.view.own_subdomains && !has_service(look, group.leader.get()))
     return look.table.make_due(index);
   if (lws_size(*group.leader) == 1) return;
-  if (group.workers == nullptr) return start_workers(look, group);
+  if (group.workers == nullptr) return start_workers(look, index, group);
   if (!group.has_own_workers()) return;  // those of an earlier leader are going
   if (is_settled(*group.workers)) create_workers(look, index, group);
 }
 
-void LeaderWorkerSetController::start_workers(const Look& look, const LwsGroup& group) {
+void LeaderWorkerSetController::start_workers(const Look& look, std::int32_t index,
+                                              const LwsGroup& group) {
   const auto& leader = group.leader->view<api::PodView>();
   const bool leader_ready = leader.phase == "Running" && is_ready(leader);
   if (look.view.waits_for_leader && !leader_ready) return;
   if (api::lookup(group.leader->meta().annotations, kLwsExclusive) != nullptr &&
       leader.node_name.empty())
     return;
+  look.table.make_due(index);  // if the call fails, or the revision has not been seen
   const std::string name = revision_name(look.set->meta().name, lws_revision(*group.leader));
   const ObjectPtr revision = revisions_.find(look.set->meta().name_space, name);
   if (revision == nullptr) return;
