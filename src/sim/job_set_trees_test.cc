@@ -247,7 +247,8 @@ TEST_F(JobSetTrees, JobsMakeTheirOwnGroupsIfTheyAreAskedTo) {
 
 TEST_F(JobSetTrees, SizesMayChangeWhileItRuns) {
   create({{.name = "a", .replicas = 2, .pods = 4}},
-         R"("scheduling":{"replicatedJobs":[{"targetReplicatedJobs":["a"],"job":{}}]})");
+         R"("scheduling":{"replicatedJobs":[{"targetReplicatedJobs":["a"],"job":{
+         "schedulingConstraints":{"topology":[{"key":"topology.kubernetes.io/rack"}]}}}]})");
   world_.advance(seconds{4});
   EXPECT_EQ(running(), 8U);
   api::Json jobs = *api::find_path(set(), "spec.replicatedJobs");

@@ -200,6 +200,22 @@ TEST(MappingRows, OfLeaderWorkerSets) {
   }
 }
 
+// The Workload's templates follow, and keep what else they say.
+TEST(MappingRows, ANewNumberOfReplicasChangesTheMinimumOfTheWhole) {
+  Rows run;
+  run.create(lws_kind(), "llm",
+             lws_spec(1, 2, R"({"schedulingPolicy":{"gang":{}},"disruptionMode":{"all":{}},
+                      "schedulingConstraints":{"topology":[{"key":"topology.kubernetes.io/rack"}]}})"));
+  run.advance(seconds{10});
+  run.patch(lws_kind(), "llm", R"({"spec":{"replicas":3}})");
+  run.advance(seconds{10});
+  EXPECT_EQ(run.groups(), Texts{"pods lws: gang 6"});
+  EXPECT_EQ(run.running_in_groups(), 6U);
+  const api::Json workload = run.all(api::kinds::workload())[0]->document();
+  EXPECT_NE(api::to_text(workload).find(R"("minCount":6)"), std::string::npos);
+  EXPECT_NE(api::to_text(workload).find("topology.kubernetes.io/rack"), std::string::npos);
+}
+
 TEST(MappingRows, ANewSizeIsANewRevisionOfGroups) {
   Rows run;
   run.create(lws_kind(), "llm", lws_spec(2, 3, "{}"));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -71,21 +72,30 @@ void describe(const Item& item, std::string& out) {
 }
 
 constexpr std::string_view kLeaves = "podGroupTemplates";
+constexpr std::string_view kComposites = "compositePodGroupTemplates";
+using Minimums = std::map<std::string, std::int64_t, std::less<>>;  // by name of template
 
-JsonArray minimums_in(const Json& holder, std::string_view list) {
-  JsonArray out;
-  for (const Json& item : api::elements(holder, list)) {
-    JsonObject kept{{"name", api::find_string(item, "name")}};
-    const Json& policy = api::part_of(item, "schedulingPolicy");
-    // That of a composite template never changes.
-    if (const Json* gang = api::find_set(policy, "gang"); gang != nullptr && list == kLeaves)
-      kept["schedulingPolicy"] = JsonObject{{"gang", *gang}};
-    for (const std::string_view below : {"podGroupTemplates", "compositePodGroupTemplates"})
-      if (JsonArray lists = minimums_in(item, below); !lists.empty())
-        kept[below] = std::move(lists);
-    out.push_back(std::move(kept));
+void read_minimums(const Json& holder, Minimums& out) {
+  for (const Json& item : api::elements(holder, kLeaves)) {
+    const Json& gang = api::part_of(api::part_of(item, "schedulingPolicy"), "gang");
+    if (const auto minimum = api::find_integer(gang, "minCount"))
+      out.emplace(api::find_string(item, "name"), *minimum);
   }
-  return out;
+  for (const Json& item : api::elements(holder, kComposites)) read_minimums(item, out);
+}
+
+void write_minimums(const Minimums& minimums, JsonObject& holder) {
+  if (Json* leaves = holder.if_contains(kLeaves); leaves != nullptr && leaves->is_array())
+    for (Json& item : leaves->get_array()) {
+      const auto minimum = minimums.find(api::find_string(item, "name"));
+      if (minimum == minimums.end() || !item.is_object()) continue;
+      JsonObject& policy = api::ensure_object(item.get_object(), "schedulingPolicy");
+      api::ensure_object(policy, "gang")["minCount"] = minimum->second;
+    }
+  if (Json* composites = holder.if_contains(kComposites);
+      composites != nullptr && composites->is_array())
+    for (Json& item : composites->get_array())
+      if (item.is_object()) write_minimums(minimums, item.get_object());
 }
 
 }  // namespace
@@ -316,12 +326,15 @@ JobSetMapping::Link JobSetMapping::link(std::size_t replicated_job, std::int32_t
   return {};
 }
 
-Json minimums_of(const Json& workload) {
-  const Json& spec = api::part_of(workload, "spec");
-  JsonObject lists;
-  for (const std::string_view list : {"podGroupTemplates", "compositePodGroupTemplates"})
-    if (JsonArray items = minimums_in(spec, list); !items.empty()) lists[list] = std::move(items);
-  return JsonObject{{"spec", std::move(lists)}};
+Json resized_templates(const Json& stored, const Json& wanted) {
+  Minimums minimums;
+  read_minimums(api::part_of(wanted, "spec"), minimums);
+  JsonObject templates;
+  for (const std::string_view list : {kLeaves, kComposites})
+    if (const JsonArray& items = api::elements(api::part_of(stored, "spec"), list); !items.empty())
+      templates[list] = items;
+  write_minimums(minimums, templates);
+  return templates;
 }
 
 }  // namespace muster::workload

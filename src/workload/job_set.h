@@ -97,8 +97,8 @@ class JobSetMapping {
 
 inline constexpr std::string_view kShapeAnnotation = "jobset.muster.dev/shape";
 
-// A patch for a Workload that gives its gangs of pods the minimums of another one with the same
-// templates.
-api::Json minimums_of(const api::Json& workload);
+// The templates of a stored Workload, its gangs of pods with the minimums of another one with the
+// same templates: for a patch of its spec, which replaces each list as a whole.
+api::Json resized_templates(const api::Json& stored, const api::Json& wanted);
 
 }  // namespace muster::workload

@@ -355,15 +355,21 @@ TEST(JobSetMapping, OneWorkloadHasOnePriority) {
             "workload has one priority");
 }
 
-TEST(JobSetMapping, PatchesMinimumsAlone) {
-  const Json set =
-      job_set("{schedulingPolicy: {gang: {minGroupCount: 1}}, disruptionMode: {all: {}}}");
+TEST(JobSetMapping, ANewSizeChangesMinimumsAlone) {
+  const std::string_view scheduling =
+      "{schedulingPolicy: {gang: {minGroupCount: 1}}, schedulingConstraints: {topology: [{key: "
+      "block}]}, disruptionMode: {all: {}}}";
   const JobOptions options;
-  const JobSetMapping mapping(set, options);
-  EXPECT_EQ(api::to_text(minimums_of(*mapping.workload())),
-            R"({"spec":{"compositePodGroupTemplates":[{"name":"root",)"
-            R"("podGroupTemplates":[{"name":"driver","schedulingPolicy":{"gang":{"minCount":1}}},)"
-            R"({"name":"workers","schedulingPolicy":{"gang":{"minCount":12}}}]}]}})");
+  const Json set = job_set(scheduling);
+  const Json stored = *JobSetMapping(set, options).workload();
+  Json larger = set;
+  larger.as_object()["spec"].as_object()["replicatedJobs"].as_array()[1].as_object()["replicas"] =
+      5;
+  const Json wanted = *JobSetMapping(larger, options).workload();
+  ASSERT_NE(api::part_of(stored, "spec"), api::part_of(wanted, "spec"));
+  const Json templates = resized_templates(stored, wanted);
+  EXPECT_EQ(lines(templates), (Lines{"root: gang of groups 1 in block all", "  driver: gang 1 all",
+                                     "  workers: gang 20 all"}));
 }
 
 }  // namespace

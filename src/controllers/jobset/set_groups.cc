@@ -107,10 +107,13 @@ class Builder {
     for (const auto& wanted : wanted_.templates) {
       const auto* now = stored.find(wanted.name);
       if (now == nullptr || !now->gang || !wanted.gang || now->minimum == wanted.minimum) continue;
-      Json patch = workload::minimums_of(*state_.compiled.document);
-      patch.as_object()["metadata"] = JsonObject{{"uid", workload_.meta().uid}};
       step_.resize.push_back(
-          {state_.find(api::kinds::workload(), workload_.meta().name), std::move(patch)});
+          {state_.find(api::kinds::workload(), workload_.meta().name),
+           JsonObject{{"metadata",
+                       JsonObject{{"uid", workload_.meta().uid},
+                                  {"resourceVersion", std::to_string(workload_.revision().value)}}},
+                      {"spec", workload::resized_templates(workload_.document(),
+                                                           *state_.compiled.document)}}});
       return;
     }
   }

@@ -160,8 +160,11 @@ bool LeaderWorkerSetController::resizes_workload(const Look& look) {
     if (now == nullptr || each.composite || !now->gang || !each.gang ||
         now->minimum == each.minimum)
       continue;
-    Json patch = workload::minimums_of(*made);
-    patch.as_object()["metadata"] = JsonObject{{"uid", look.workload->meta().uid}};
+    JsonObject metadata{{"uid", look.workload->meta().uid},
+                        {"resourceVersion", std::to_string(look.workload->revision().value)}};
+    Json patch =
+        JsonObject{{"metadata", std::move(metadata)},
+                   {"spec", workload::resized_templates(look.workload->document(), *made)}};
     write_call(look.key, client::patch_request(look.workload->kind(), look.set->meta().name_space,
                                                look.workload->meta().name, "",
                                                api::PatchType::StrategicMerge, std::move(patch)));
