@@ -124,6 +124,7 @@ std::string predicate(const ClusterModel& model, const Tree& tree, const Explana
 
 std::string proof_of(const Tree& tree, const Level& level) {
   if (!tree.plan || level.state == State::Invalid) return "";
+  if (!tree.insisting.empty()) return "";  // it would fit, were it not for what it prefers
   const auto verdict = std::ranges::find(tree.plan->groups, level.key, &GroupVerdict::key);
   if (verdict == tree.plan->groups.end()) return "";
   if (verdict->outcome == Outcome::Unresolved)

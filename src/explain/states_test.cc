@@ -40,6 +40,7 @@ TEST(States, AGroupWaitsForTheTopologyItPrefers) {
             "PodGroup default/train waits for the topology it prefers: 0/2 placements are "
             "available, rack r1 comes closest: 3 of 4 pods fit; short of 1 × cpu 8; it waits until "
             "2026-01-01T00:10:00Z for one rack and then takes as few as possible.");
+  EXPECT_EQ(told->proof, "") << "there is room";
   ASSERT_EQ(told->relaxations.size(), 1U);
   EXPECT_EQ(told->relaxations[0].kind, RelaxationKind::ShorterWait);
   EXPECT_EQ(told->relaxations[0].command,
