@@ -9,7 +9,7 @@
 #include "api/views/group_view.h"
 #include "api/views/pod_view.h"
 #include "api/views/workload_view.h"
-#include "sim/world.h"
+#include "sim/faults_testing.h"
 
 // Jobs from create to their end, on the whole control plane.
 namespace muster::sim {
@@ -19,12 +19,6 @@ using api::Json;
 using std::chrono::seconds;
 
 const api::Kind& job_kind() { return *api::find_kind("batch", "Job"); }
-
-Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
 
 class Jobs : public ::testing::Test {
  protected:

@@ -8,7 +8,7 @@
 #include "api/reading.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_view.h"
-#include "sim/world.h"
+#include "sim/faults_testing.h"
 
 // Nodes that live, fail and come back, from annotation to eviction.
 namespace muster::sim {
@@ -17,12 +17,6 @@ namespace {
 using api::Json;
 using std::chrono::hours;
 using std::chrono::seconds;
-
-Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
 
 class NodeWorld : public ::testing::Test {
  protected:

@@ -7,6 +7,7 @@
 #include "api/scratch.h"
 #include "api/views/request_sums.h"
 #include "api/views/required_features.h"
+#include "api/views/tolerations.h"
 #include "base/time.h"
 
 namespace muster::api {
@@ -56,15 +57,6 @@ void read_node_affinity(const Json& spec, PodNeeds& needs) {
     needs.preferred.push_back(
         {number(entry, "weight"), term == nullptr ? NodeSelectorTerm{} : read_term(*term)});
   });
-}
-
-Toleration read_toleration(const Json& entry) {
-  const std::string_view op = find_string(entry, "operator");
-  return {text(entry, "key"),
-          op.empty() || op == "Equal" ? TolerationOperator::Equal
-          : op == "Exists"            ? TolerationOperator::Exists
-                                      : TolerationOperator::Other,
-          text(entry, "value"), text(entry, "effect")};
 }
 
 // --- containers ---

@@ -4,6 +4,15 @@
 
 namespace muster::api {
 
+Toleration read_toleration(const Json& entry) {
+  const std::string_view op = find_string(entry, "operator");
+  return {std::string(find_string(entry, "key")),
+          op.empty() || op == "Equal" ? TolerationOperator::Equal
+          : op == "Exists"            ? TolerationOperator::Exists
+                                      : TolerationOperator::Other,
+          std::string(find_string(entry, "value")), std::string(find_string(entry, "effect"))};
+}
+
 bool tolerates(const Toleration& toleration, const Taint& taint) {
   if (!toleration.effect.empty() && toleration.effect != effect_name(taint.effect)) return false;
   if (!toleration.key.empty() && toleration.key != taint.key) return false;

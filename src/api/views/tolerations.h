@@ -7,6 +7,9 @@
 
 namespace muster::api {
 
+// One entry of spec.tolerations.
+Toleration read_toleration(const Json& entry);
+
 // Upstream's rules of toleration. The operators Lt and Gt (an alpha gate upstream) tolerate
 // nothing.
 bool tolerates(const Toleration& toleration, const Taint& taint);

@@ -86,6 +86,13 @@ Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
   return claim;
 }
 
+api::ObjectPtr controller_in(const client::Mirror& owners, const api::Object& object) {
+  const api::OwnerReference* reference = controller_of(object);
+  if (reference == nullptr) return nullptr;
+  api::ObjectPtr owner = owners.find(object.meta().name_space, reference->name);
+  return owner != nullptr && owner->meta().uid == reference->uid ? owner : nullptr;
+}
+
 std::vector<api::ObjectPtr> find_selecting(const client::Mirror& owners,
                                            const api::Object& object) {
   std::vector<api::ObjectPtr> out;

@@ -7,6 +7,7 @@
 #include "api/object.h"
 #include "api/values/label_selector.h"
 #include "client/kit/mirror.h"
+#include "controllers/common/owners.h"
 
 // Owners find what they own by reference, and by labels what belongs to nobody yet. Both ways are
 // indexed by label, so that a namespace full of others costs nothing.
@@ -30,8 +31,23 @@ struct Claim {
 Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
                  const api::LabelSelector& selector);
 
+// The one of `owners` that controls the object; null if none of them does.
+api::ObjectPtr controller_in(const client::Mirror& owners, const api::Object& object);
+
 // Owners whose selector may match the object, in the order of their names; `owners` needs
 // index_selector().
 std::vector<api::ObjectPtr> find_selecting(const client::Mirror& owners, const api::Object& object);
+// Keys of those whose selector matches; none if the object, which may be null, has a controller or
+// is being deleted. `View` is that of the owners.
+template <typename View>
+std::vector<std::string> find_adopters(const client::Mirror& owners, const api::ObjectPtr& object) {
+  std::vector<std::string> keys;
+  if (object == nullptr || controller_of(*object) != nullptr || object->meta().deletion_time)
+    return keys;
+  for (const api::ObjectPtr& owner : find_selecting(owners, *object))
+    if (owner->view<View>().selector->matches(object->meta().labels))
+      keys.push_back(api::key_text(owner->meta()));
+  return keys;
+}
 
 }  // namespace muster::controllers

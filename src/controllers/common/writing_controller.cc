@@ -22,6 +22,12 @@ void WritingController::showed(const std::string& key, const Change& change) {
     work().add(key, change.at);
 }
 
+WritingController::Keys WritingController::showed_itself(const Change& change) {
+  std::string key = api::key_text(change.newest().meta());
+  showed(key, change);
+  return {std::move(key)};
+}
+
 void WritingController::write_call(const std::string& key, api::Request request, Also also) {
   call(key, std::move(request),
        [this, key, also = std::move(also)](const client::Outcome& outcome, Time now) {

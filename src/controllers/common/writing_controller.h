@@ -30,6 +30,8 @@ class WritingController : public client::Controller {
   void forget_writes(const std::string& key) { own_writes_.forget(key); }
   // A feed shows an object that calls about the key may have written.
   void showed(const std::string& key, const Change& change);
+  // The same for the object that the key stands for; for Watch::keys_of.
+  Keys showed_itself(const Change& change);
 
   // Makes a call whose effect must be seen before the key is looked at again.
   void write_call(const std::string& key, api::Request request, Also also = nullptr);

@@ -10,6 +10,7 @@
 
 #include "api/values/cron_times.h"
 #include "api/views/job_view.h"
+#include "controllers/common/memory.h"
 #include "controllers/cronjob/cron_job_requests.h"
 
 namespace muster::controllers {
@@ -87,16 +88,6 @@ CronJobController::Jobs CronJobController::jobs_of(const api::Object& cron_job) 
   return jobs;
 }
 
-CronJobController::Memory& CronJobController::recall(const std::string& key,
-                                                     const api::Object& cron_job) {
-  Memory& memory = memory_[key];
-  if (memory.uid != cron_job.meta().uid) {
-    memory = Memory();
-    memory.uid = cron_job.meta().uid;
-  }
-  return memory;
-}
-
 void CronJobController::reconcile(const std::string& key, Time now) {
   const auto [name_space, name] = client::split_key(key);
   const ObjectPtr cron_job = cron_jobs_.find(name_space, name);
@@ -104,7 +95,7 @@ void CronJobController::reconcile(const std::string& key, Time now) {
     memory_.erase(key);
     return;
   }
-  Memory& memory = recall(key, *cron_job);
+  Memory& memory = recall(memory_, key, *cron_job);
   const Jobs jobs = jobs_of(*cron_job);
   // It came and went before the answer to its creation.
   if (memory.created && memory.created_at + kUnseenMax < now) memory.created.reset();
@@ -276,7 +267,7 @@ void CronJobController::on_started(const std::string& key, const ObjectPtr& cron
         fmt::format("Error creating job: {}", outcome.error().message), now);
     return finish(key, outcome, now);
   }
-  Memory& memory = recall(key, *cron_job);
+  Memory& memory = recall(memory_, key, *cron_job);
   memory.last_schedule = run;
   if (outcome)
     if (const auto* made = std::get_if<api::ObjectAnswer>(&outcome->what)) {
@@ -299,7 +290,7 @@ void CronJobController::delete_job(const std::string& key, const ObjectPtr& cron
        [this, key, cron_job, job](const client::Outcome& outcome, Time now) {
          const std::string& name = job->meta().name;
          if (outcome) {
-           Memory& memory = recall(key, *cron_job);
+           Memory& memory = recall(memory_, key, *cron_job);
            if (has_uid(cron_job->view<CronJobView>().active, job->meta().uid))
              memory.deleted.insert(job->meta().uid);
            say(*cron_job, "Normal", "SuccessfulDelete", fmt::format("Deleted job {}", name), now);

@@ -42,7 +42,6 @@ class CronJobController final : public client::Controller {
   void reconcile(const std::string& key, Time now) override;
 
   Jobs jobs_of(const api::Object& cron_job) const;
-  Memory& recall(const std::string& key, const api::Object& cron_job);
   void delete_surplus(const std::string& key, const api::ObjectPtr& cron_job, const Jobs& jobs);
   // Makes the status say what is; true if it did not and is being written.
   bool write_status(const std::string& key, const api::Object& cron_job, const Jobs& jobs,

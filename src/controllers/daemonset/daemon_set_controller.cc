@@ -76,7 +76,7 @@ DaemonSetController::DaemonSetController(client::ComponentContext context)
 std::vector<DaemonSetController::Watch> DaemonSetController::watches(DaemonSetController& self) {
   return {{.kind = &set_kind(),
            .mirror = &self.sets_,
-           .keys_of = [&self](const Change& change) { return self.on_set(change); }},
+           .keys_of = [&self](const Change& change) { return self.showed_itself(change); }},
           {.kind = &api::kinds::pod(),
            .mirror = &self.pods_,
            .keys_of = [&self](const Change& change) { return self.on_pod(change); },
@@ -89,35 +89,15 @@ std::vector<DaemonSetController::Watch> DaemonSetController::watches(DaemonSetCo
            .keys_of = [&self](const Change& change) { return self.on_revision(change); }}};
 }
 
-DaemonSetController::Keys DaemonSetController::on_set(const Change& change) {
-  std::string key = api::key_text(change.newest().meta());
-  showed(key, change);
-  return {std::move(key)};
-}
-
-ObjectPtr DaemonSetController::set_of(const api::Object& object) const {
-  const api::OwnerReference* owner = controller_of(object);
-  if (owner == nullptr || !is_set(*owner)) return nullptr;
-  ObjectPtr set = sets_.find(object.meta().name_space, owner->name);
-  return set != nullptr && set->meta().uid == owner->uid ? set : nullptr;
-}
-
 DaemonSetController::Keys DaemonSetController::on_pod(const Change& change) {
   for (const ObjectPtr& version : {change.before, change.after}) {
-    const ObjectPtr set = version == nullptr ? nullptr : set_of(*version);
+    const ObjectPtr set = version == nullptr ? nullptr : controller_in(sets_, *version);
     if (set == nullptr) continue;
     const std::string key = api::key_text(set->meta());
     showed(key, change);
     work().add_at(change.at + kBatchPeriod, key);
   }
-  if (change.after == nullptr || controller_of(*change.after) != nullptr ||
-      change.after->meta().deletion_time)
-    return {};
-  Keys adopters;
-  for (const ObjectPtr& set : find_selecting(sets_, *change.after))
-    if (set->view<DaemonSetView>().selector->matches(change.after->meta().labels))
-      adopters.push_back(api::key_text(set->meta()));
-  return adopters;
+  return find_adopters<DaemonSetView>(sets_, change.after);
 }
 
 DaemonSetController::Keys DaemonSetController::on_node(const Change& change) {
@@ -132,7 +112,7 @@ DaemonSetController::Keys DaemonSetController::on_node(const Change& change) {
 }
 
 DaemonSetController::Keys DaemonSetController::on_revision(const Change& change) {
-  const ObjectPtr set = set_of(change.newest());
+  const ObjectPtr set = controller_in(sets_, change.newest());
   if (set == nullptr) return {};
   std::string key = api::key_text(set->meta());
   showed(key, change);

@@ -27,12 +27,9 @@ class DaemonSetController final : public PodController {
   using Memory = std::map<std::string, Backoff, std::less<>>;  // by node
 
   static std::vector<Watch> watches(DaemonSetController& self);
-  Keys on_set(const Change& change);
   Keys on_pod(const Change& change);
   Keys on_node(const Change& change);
   Keys on_revision(const Change& change);
-  // The set that controls the object; null if none does.
-  api::ObjectPtr set_of(const api::Object& object) const;
 
   void reconcile(const std::string& key, Time now) override;
   // The newest revision; null if it has to be made first, which is under way then.

@@ -97,39 +97,24 @@ DeploymentController::DeploymentController(client::ComponentContext context)
           "deployment", std::move(context),
           {{.kind = &deployment_kind(),
             .mirror = &deployments_,
-            .keys_of = [this](const Change& change) { return on_deployment(change); }},
+            .keys_of = [this](const Change& change) { return showed_itself(change); }},
            {.kind = &set_kind(),
             .mirror = &sets_,
             .keys_of = [this](const Change& change) { return on_set(change); }}}),
       deployments_({.own = index_deployment}),
       sets_({.owners = true, .own = index_free}) {}
 
-DeploymentController::Keys DeploymentController::on_deployment(const Change& change) {
-  std::string key = api::key_text(change.newest().meta());
-  showed(key, change);
-  return {std::move(key)};
-}
-
-ObjectPtr DeploymentController::deployment_of(const api::Object& set) const {
-  const api::OwnerReference* owner = controller_of(set);
-  if (owner == nullptr || owner->kind != "Deployment" || group_of(owner->api_version) != "apps")
-    return nullptr;
-  ObjectPtr deployment = deployments_.find(set.meta().name_space, owner->name);
-  return deployment != nullptr && deployment->meta().uid == owner->uid ? deployment : nullptr;
-}
-
 DeploymentController::Keys DeploymentController::on_set(const Change& change) {
   Keys keys;
   for (const ObjectPtr& version : {change.before, change.after}) {
-    const ObjectPtr deployment = version == nullptr ? nullptr : deployment_of(*version);
+    const ObjectPtr deployment =
+        version == nullptr ? nullptr : controller_in(deployments_, *version);
     if (deployment == nullptr) continue;
     keys.push_back(api::key_text(deployment->meta()));
     showed(keys.back(), change);
   }
-  if (change.after == nullptr || controller_of(*change.after) != nullptr) return keys;
-  for (const ObjectPtr& deployment : find_selecting(deployments_, *change.after))
-    if (deployment->view<DeploymentView>().selector->matches(change.after->meta().labels))
-      keys.push_back(api::key_text(deployment->meta()));
+  for (std::string& key : find_adopters<DeploymentView>(deployments_, change.after))
+    keys.push_back(std::move(key));
   return keys;
 }
 

@@ -17,10 +17,7 @@ class DeploymentController final : public WritingController {
   explicit DeploymentController(client::ComponentContext context);
 
  private:
-  Keys on_deployment(const Change& change);
   Keys on_set(const Change& change);
-  // The Deployment that controls the set; null if none does.
-  api::ObjectPtr deployment_of(const api::Object& set) const;
 
   void reconcile(const std::string& key, Time now) override;
   void carry_out(const std::string& key, const api::ObjectPtr& deployment,

@@ -8,6 +8,7 @@
 #include "api/reading.h"
 #include "api/views/controller_revision_view.h"
 #include "api/views/pod_view.h"
+#include "controllers/common/memory.h"
 #include "controllers/common/pod_facts.h"
 #include "controllers/common/revisions.h"
 #include "controllers/leaderworkerset/lws_objects.h"
@@ -190,16 +191,6 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_group(const Change
   return {std::move(key)};
 }
 
-LeaderWorkerSetController::Memory& LeaderWorkerSetController::recall(const std::string& key,
-                                                                     const api::Object& set) {
-  Memory& memory = memory_[key];
-  if (memory.uid != set.meta().uid) {
-    memory = Memory();
-    memory.uid = set.meta().uid;
-  }
-  return memory;
-}
-
 void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
   begin_look(key);
   const auto [name_space, name] = client::split_key(key);
@@ -215,7 +206,7 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
   Look look{.key = key,
             .set = set,
             .view = set->view<LeaderWorkerSetView>(),
-            .memory = recall(key, *set),
+            .memory = recall(memory_, key, *set),
             .table = tables_[key],
             .now = now};
   refresh(look);

@@ -78,7 +78,6 @@ class LeaderWorkerSetController final : public WritingController {
                  const Change& change);
 
   void reconcile(const std::string& key, Time now) override;
-  Memory& recall(const std::string& key, const api::Object& set);
   void refresh(const Look& look);
   bool find_revision(Look& look);
   bool has_service(const Look& look, const api::Object* leader);

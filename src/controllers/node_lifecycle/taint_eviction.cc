@@ -7,6 +7,7 @@
 #include "api/reading.h"
 #include "api/scratch.h"
 #include "api/views/node_view.h"
+#include "api/views/tolerations.h"
 
 namespace muster::controllers {
 namespace {
@@ -14,16 +15,6 @@ namespace {
 using api::Json;
 
 bool is_no_execute(const api::Taint& taint) { return taint.effect == api::TaintEffect::NoExecute; }
-
-bool tolerates(const Json& toleration, const api::Taint& taint) {
-  const std::string_view effect = api::find_string(toleration, "effect");
-  if (!effect.empty() && effect != "NoExecute") return false;
-  const std::string_view key = api::find_string(toleration, "key");
-  if (!key.empty() && key != taint.key) return false;
-  const std::string_view op = api::find_string(toleration, "operator");
-  if (op == "Exists") return true;
-  return (op.empty() || op == "Equal") && api::find_string(toleration, "value") == taint.value;
-}
 
 std::set<api::Taint> no_execute_taints(const api::Object* node) {
   std::set<api::Taint> out;
@@ -63,8 +54,9 @@ Stay tolerated_stay(const api::Object& pod, const api::Object& node) {
   Stay stay{.forever = true};
   for (const api::Taint& taint : node.view<api::NodeView>().taints) {
     if (!is_no_execute(taint)) continue;
-    const auto used = std::ranges::find_if(
-        tolerations, [&](const Json& toleration) { return tolerates(toleration, taint); });
+    const auto used = std::ranges::find_if(tolerations, [&](const Json& toleration) {
+      return api::tolerates(api::read_toleration(toleration), taint);
+    });
     if (used == tolerations.end()) return {};
     const std::optional<std::int64_t> seconds = api::find_integer(*used, "tolerationSeconds");
     if (!seconds) continue;

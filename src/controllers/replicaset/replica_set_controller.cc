@@ -40,7 +40,7 @@ ReplicaSetController::ReplicaSetController(client::ComponentContext context)
     : PodController("replicaset", std::move(context),
                     {{.kind = &set_kind(),
                       .mirror = &sets_,
-                      .keys_of = [this](const Change& change) { return on_set(change); }},
+                      .keys_of = [this](const Change& change) { return showed_itself(change); }},
                      {.kind = &api::kinds::pod(),
                       .mirror = &pods_,
                       .keys_of = [this](const Change& change) { return on_pod(change); },
@@ -52,36 +52,16 @@ ReplicaSetController::ReplicaSetController(client::ComponentContext context)
       sets_({.owners = true, .own = index_set}),
       pods_({.owners = true, .own = index_free}) {}
 
-ReplicaSetController::Keys ReplicaSetController::on_set(const Change& change) {
-  std::string key = api::key_text(change.newest().meta());
-  showed(key, change);
-  return {std::move(key)};
-}
-
-ObjectPtr ReplicaSetController::set_of(const api::Object& pod) const {
-  const api::OwnerReference* owner = controller_of(pod);
-  if (owner == nullptr || !is_set(*owner)) return nullptr;
-  ObjectPtr set = sets_.find(pod.meta().name_space, owner->name);
-  return set != nullptr && set->meta().uid == owner->uid ? set : nullptr;
-}
-
 ReplicaSetController::Keys ReplicaSetController::on_pod(const Change& change) {
   for (const ObjectPtr& version : {change.before, change.after}) {
-    const ObjectPtr set = version == nullptr ? nullptr : set_of(*version);
+    const ObjectPtr set = version == nullptr ? nullptr : controller_in(sets_, *version);
     if (set == nullptr) continue;
     const std::string key = api::key_text(set->meta());
     showed(key, change);
     const bool large = pods_.owned_by(set->meta().uid).size() > kLarge;
     work().add_at(large ? change.at + kBatchPeriod : change.at, key);
   }
-  if (change.after == nullptr || controller_of(*change.after) != nullptr ||
-      change.after->meta().deletion_time)
-    return {};
-  Keys adopters;
-  for (const ObjectPtr& set : find_selecting(sets_, *change.after))
-    if (set->view<ReplicaSetView>().selector->matches(change.after->meta().labels))
-      adopters.push_back(api::key_text(set->meta()));
-  return adopters;
+  return find_adopters<ReplicaSetView>(sets_, change.after);
 }
 
 void ReplicaSetController::reconcile(const std::string& key, Time now) {

@@ -28,10 +28,7 @@ class ReplicaSetController final : public PodController {
     bool failed = false;                    // some call of the last look failed
   };
 
-  Keys on_set(const Change& change);
   Keys on_pod(const Change& change);
-  // The set that controls the pod; null if none does.
-  api::ObjectPtr set_of(const api::Object& pod) const;
 
   void reconcile(const std::string& key, Time now) override;
   // Adopts and releases. True if calls were made.

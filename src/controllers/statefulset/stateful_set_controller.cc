@@ -8,6 +8,7 @@
 #include "api/reading.h"
 #include "api/views/controller_revision_view.h"
 #include "controllers/common/adoption.h"
+#include "controllers/common/memory.h"
 #include "controllers/common/revisions.h"
 
 namespace muster::controllers {
@@ -45,7 +46,7 @@ std::vector<StatefulSetController::Watch> StatefulSetController::watches(
     StatefulSetController& self) {
   return {{.kind = &stateful_set_kind(),
            .mirror = &self.sets_,
-           .keys_of = [&self](const Change& change) { return self.on_set(change); }},
+           .keys_of = [&self](const Change& change) { return self.showed_itself(change); }},
           {.kind = &api::kinds::pod(),
            .mirror = &self.pods_,
            .keys_of = [&self](const Change& change) { return self.on_pod(change); }},
@@ -55,19 +56,6 @@ std::vector<StatefulSetController::Watch> StatefulSetController::watches(
           {.kind = &claim_kind(),
            .mirror = &self.volume_claims_,
            .keys_of = [&self](const Change& change) { return self.on_volume_claim(change); }}};
-}
-
-ObjectPtr StatefulSetController::set_of(const api::Object& object) const {
-  const api::OwnerReference* owner = controller_of(object);
-  if (owner == nullptr || !is_set(*owner)) return nullptr;
-  const ObjectPtr set = sets_.find(object.meta().name_space, owner->name);
-  return set != nullptr && set->meta().uid == owner->uid ? set : nullptr;
-}
-
-StatefulSetController::Keys StatefulSetController::on_set(const Change& change) {
-  std::string key = api::key_text(change.newest().meta());
-  showed(key, change);
-  return {std::move(key)};
 }
 
 // Rosters follow the pods whether their set is known yet or not.
@@ -90,8 +78,9 @@ StatefulSetController::Keys StatefulSetController::on_pod(const Change& change) 
     }
     showed(key, change);
     work().add_at(change.at + kBatchPeriod, key);
-    if (const ObjectPtr set = set_of(*version); set != nullptr && !selects(*set, *version))
-      recall(key, *set).claims_pods = true;
+    if (const ObjectPtr set = controller_in(sets_, *version);
+        set != nullptr && !selects(*set, *version))
+      recall(memory_, key, *set).claims_pods = true;
   }
   if (change.after == nullptr || controller_of(*change.after) != nullptr ||
       change.after->meta().deletion_time)
@@ -99,13 +88,13 @@ StatefulSetController::Keys StatefulSetController::on_pod(const Change& change) 
   Keys keys;
   for (const ObjectPtr& set : find_selecting(sets_, *change.after)) {
     keys.push_back(api::key_text(set->meta()));
-    recall(keys.back(), *set).claims_pods = true;
+    recall(memory_, keys.back(), *set).claims_pods = true;
   }
   return keys;
 }
 
 StatefulSetController::Keys StatefulSetController::on_revision(const Change& change) {
-  const ObjectPtr set = set_of(change.newest());
+  const ObjectPtr set = controller_in(sets_, change.newest());
   if (set == nullptr) return {};
   std::string key = api::key_text(set->meta());
   showed(key, change);
@@ -128,19 +117,9 @@ StatefulSetController::Keys StatefulSetController::on_volume_claim(const Change&
     if (std::ranges::find(templates, name.substr(0, dash)) == templates.end()) continue;
     keys.push_back(api::key_text(set->meta()));
     showed(keys.back(), change);
-    if (change.after == nullptr) recall(keys.back(), *set).lost_claims.insert(*ordinal);
+    if (change.after == nullptr) recall(memory_, keys.back(), *set).lost_claims.insert(*ordinal);
   }
   return keys;
-}
-
-StatefulSetController::Memory& StatefulSetController::recall(const std::string& key,
-                                                             const api::Object& set) {
-  Memory& memory = memory_[key];
-  if (memory.uid != set.meta().uid) {
-    memory = Memory();
-    memory.uid = set.meta().uid;
-  }
-  return memory;
 }
 
 void StatefulSetController::reconcile(const std::string& key, Time now) {
@@ -155,7 +134,7 @@ void StatefulSetController::reconcile(const std::string& key, Time now) {
   if (waits(key, now)) return;
   const auto& view = set->view<StatefulSetView>();
   if (set->meta().deletion_time || !view.selector) return;
-  Memory& memory = recall(key, *set);
+  Memory& memory = recall(memory_, key, *set);
   Roster none;
   const auto roster = rosters_.find(set->meta().uid);
   const Look look{.key = key,

@@ -57,15 +57,11 @@ class StatefulSetController final : public WritingController {
   };
 
   static std::vector<Watch> watches(StatefulSetController& self);
-  Keys on_set(const Change& change);
   Keys on_pod(const Change& change);
   Keys on_revision(const Change& change);
   Keys on_volume_claim(const Change& change);
-  // The set that controls the object; null if none does.
-  api::ObjectPtr set_of(const api::Object& object) const;
 
   void reconcile(const std::string& key, Time now) override;
-  Memory& recall(const std::string& key, const api::Object& set);
   // Adopts and releases pods and revisions. True if calls were made.
   bool claim(const Look& look);
   // Makes the template's revision the newest. Null if that is under way.

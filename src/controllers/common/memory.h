@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "api/object.h"
+
+namespace muster::controllers {
+
+// What a controller remembers of the object of a key, in a map of its own. Nothing is known of an
+// object that has taken the name of another: `uid` of the memory says whose it is.
+template <typename Memories>
+typename Memories::mapped_type& recall(Memories& memories, const std::string& key,
+                                       const api::Object& object) {
+  auto& memory = memories[key];
+  if (memory.uid != object.meta().uid) {
+    memory = typename Memories::mapped_type();
+    memory.uid = object.meta().uid;
+  }
+  return memory;
+}
+
+}  // namespace muster::controllers
