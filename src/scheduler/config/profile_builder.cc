@@ -85,6 +85,7 @@ class ProfileBuilder {
     if (profile.runs("PodTopologySpread", ExtensionPoint::Score) ||
         profile.runs("PodTopologySpread", ExtensionPoint::Filter))
       settings.default_spread_keys = args_.spread.default_keys();
+    settings.node_labels = args_.node_affinity.label_keys();
     profile.set(std::move(settings));
     return profile;
   }

@@ -49,6 +49,8 @@ struct ProfileSettings {
   std::optional<std::int32_t> placements_percentage = {};
   // Node labels over which pods of one service or set are spread that say nothing of it themselves.
   std::vector<std::string> default_spread_keys = {};
+  // Node labels that arguments of plugins name: known for every node, whether or not a pod asks.
+  std::vector<std::string> node_labels = {};
 };
 
 }  // namespace muster::scheduler

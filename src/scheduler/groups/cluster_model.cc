@@ -48,6 +48,8 @@ ClusterModel::ClusterModel(Profiles profiles, ModelOptions options)
   for (const Profiles::Named& named : profiles_.all()) {
     const auto& own = named.profile.settings().default_spread_keys;
     keys.insert(own.begin(), own.end());
+    for (const std::string& label : named.profile.settings().node_labels)
+      cluster_.watch_label(label);
   }
   cluster_.set_default_spread_keys({keys.begin(), keys.end()});
 }

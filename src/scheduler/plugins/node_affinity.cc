@@ -130,6 +130,16 @@ class NodeAffinityScorePass final : public ScorePass {
 
 }  // namespace
 
+std::vector<std::string> NodeAffinityArgs::label_keys() const {
+  std::vector<std::string> keys;
+  const auto add = [&keys](const api::NodeSelectorTerm& term) {
+    for (const api::NodeRequirement& expression : term.expressions) keys.push_back(expression.key);
+  };
+  for (const api::NodeSelectorTerm& term : required) add(term);
+  for (const api::PreferredNodeTerm& term : preferred) add(term.term);
+  return keys;
+}
+
 std::unique_ptr<FilterPass> NodeAffinity::prepare_filter(const PodClass& pods,
                                                          const Cluster& cluster) const {
   if (!args_.has_required && !pods.needs->has_required && pods.needs->node_selector.empty())

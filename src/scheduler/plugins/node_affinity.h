@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct NodeAffinityArgs {
   bool has_required = false;
   std::vector<api::NodeSelectorTerm> required = {};
   std::vector<api::PreferredNodeTerm> preferred = {};
+
+  std::vector<std::string> label_keys() const;
 };
 
 // nodeSelector and node affinity: required terms filter, preferred terms score.
