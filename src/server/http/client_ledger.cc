@@ -62,8 +62,12 @@ bool ClientLedger::has_room(const Account& who, Resource what) const {
                                                   : limits_.watches;
   const std::size_t open =
       who.privileged() ? share.total : share.total - std::min(share.reserved, share.total);
-  if (total_->used(what) >= to_signed(open)) return false;
-  return who.privileged() || who.used(what) < to_signed(share.each);
+  const std::int64_t left = to_signed(open) - total_->used(what);
+  if (left <= 0) return false;
+  // Nobody takes more than half of what the others leave: however many are greedy, who asks for
+  // little finds room.
+  const std::int64_t most = std::min(to_signed(share.each), std::max<std::int64_t>(left / 2, 1));
+  return who.privileged() || who.used(what) < most;
 }
 
 std::optional<Hold> ClientLedger::hold_one(const AccountPtr& who, Resource what) const {

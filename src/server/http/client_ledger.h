@@ -58,7 +58,8 @@ class Hold {
 };
 
 // Who holds how much: connections, bytes, writes and watches, by user, by address and in total.
-// Nobody gets more than a share, and part of everything is kept for administrators. Any thread.
+// Nobody gets more than a share, nor more than half of what is left, and part of everything is kept
+// for administrators. Any thread.
 class ClientLedger {
  public:
   explicit ClientLedger(const ClientLimits& limits)

@@ -17,7 +17,7 @@ ClientLimits small() {
   limits.connections_per_address = 4;
   limits.connections_unproven = 4;
   limits.bytes = {.total = 100, .each = 60, .reserved = 20};
-  limits.writes = {.total = 3, .each = 2, .reserved = 1};
+  limits.writes = {.total = 7, .each = 2, .reserved = 1};
   return limits;
 }
 
@@ -54,9 +54,37 @@ TEST(ClientLedgerTest, NobodyGetsMoreThanAShareAndPartIsReserved) {
 
   std::vector<Hold> writes;
   for (int i = 0; i < 2; ++i) writes.push_back(ledger.hold_one(jane, Resource::Writes).value());
-  EXPECT_FALSE(ledger.hold_one(jane, Resource::Writes));
-  EXPECT_FALSE(ledger.hold_one(joe, Resource::Writes));
+  EXPECT_FALSE(ledger.hold_one(jane, Resource::Writes)) << "her share";
+  for (int i = 0; i < 4; ++i) {
+    const AccountPtr another = ledger.user({.name = "user" + std::to_string(i), .groups = {}});
+    writes.push_back(ledger.hold_one(another, Resource::Writes).value());
+  }
+  EXPECT_FALSE(ledger.hold_one(joe, Resource::Writes)) << "the rest is reserved";
   EXPECT_TRUE(ledger.hold_one(admin, Resource::Writes));
+}
+
+// Two who take whatever they get, in the largest pieces there are, once filled the whole.
+TEST(ClientLedgerTest, WhoAsksForLittleFindsRoomBesideTheGreedy) {
+  ClientLimits limits;
+  const ClientLedger ledger(limits);
+  const AccountPtr jane = ledger.user(kJane);
+  std::vector<Hold> held;
+  std::vector<AccountPtr> greedy;
+  for (const std::string name : {"a", "b"}) {
+    greedy.push_back(ledger.user({.name = name, .groups = {}}));
+    while (ledger.has_room(*greedy.back(), Resource::Bytes)) {
+      held.push_back(ledger.hold_bytes(greedy.back(), nullptr));
+      held.back().resize(limits.bytes_per_connection);
+    }
+    while (std::optional<Hold> write = ledger.hold_one(greedy.back(), Resource::Writes))
+      held.push_back(*std::move(write));
+  }
+  EXPECT_TRUE(ledger.has_room(*jane, Resource::Bytes));
+  for (int i = 0; i < 50; ++i) {
+    std::optional<Hold> write = ledger.hold_one(jane, Resource::Writes);
+    ASSERT_TRUE(write) << i;
+    held.push_back(*std::move(write));
+  }
 }
 
 TEST(ClientLedgerTest, AUserNamedLikeAnAdministratorIsNone) {
