@@ -204,6 +204,23 @@ TEST_F(DefaultSpreadTest, PodsOfAServiceAreSpreadSoftly) {
   EXPECT_TRUE(standing_->scores().empty()) << "its own constraints are all it has";
 }
 
+TEST_F(DefaultSpreadTest, I6ScoresHostsAndZonesTogether) {
+  use({});
+  const auto host = [this](const std::string& name, const std::string& zone, int count) {
+    node(name, {{"kubernetes.io/hostname", name}, {"topology.kubernetes.io/zone", zone}});
+    pods(name, count);
+  };
+  host("a", "z1", 0);
+  host("b", "z1", 1);
+  host("c", "z2", 2);
+  host("d", "z2", 0);
+  // Not among the candidates, but in their zones.
+  host("e", "z1", 1);
+  host("f", "z2", 1);
+  ask("");
+  EXPECT_EQ(scores({"a", "b", "c", "d"}), (std::vector<std::int64_t>{100, 85, 64, 92}));
+}
+
 TEST_F(DefaultSpreadTest, AListMayBeStrict) {
   PodTopologySpreadArgs args;
   args.is_system_defaulting = false;
