@@ -138,10 +138,12 @@ void Cluster::release_class(ClassId id) {
 
 // --- what classes ask about pods ---
 
-// The pods that belong together with one that says nothing of spreading itself.
+// The pods that belong together with one that says nothing of spreading itself. One that has its
+// node asks nothing any more: what it belongs to may change at any time, and classes that are split
+// must not ask for something new.
 std::optional<Term> Cluster::default_term_of(const api::Object& pod) const {
   if (default_spread_keys_.empty() || selectors_.empty() ||
-      !pod.view<api::PodView>().needs.spread.empty())
+      !pod.view<api::PodView>().needs.spread.empty() || pods_.contains(pod.meta().uid))
     return std::nullopt;
   api::PodSelector selector = selectors_.selector_of(pod.meta());
   if (selector.is_null) return std::nullopt;

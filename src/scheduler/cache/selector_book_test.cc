@@ -75,5 +75,28 @@ TEST(SelectorBook, PodsThatBelongTogetherAreAClassOfTheirOwn) {
   EXPECT_FALSE(cluster.class_of(own).default_term);
 }
 
+// Pods that run were in no service when they came. Later they are in two, and a pod of one of these
+// asks: whom the other service selects is nobody's question.
+TEST(SelectorBook, ServicesMayComeAfterTheirPods) {
+  Cluster cluster;
+  cluster.set_default_spread_keys({"zone"});
+  cluster.set_node(NodeSample{.name = "n"}.make());
+  cluster.follow_pods();
+  for (const char* name : {"a", "b"})
+    cluster.set_pod(
+        PodSample{.name = name, .node_name = "n", .labels = {{"app", "web"}, {"tier", "front"}}}
+            .make());
+  cluster.put_selector(*service("web", R"({"app": "web"})"));
+  cluster.put_selector(*service("front", R"({"tier": "front"})"));
+  const auto asks = PodSample{.name = "asks", .labels = {{"app", "web"}}}.make();
+  const PodClass& pods = cluster.class_of(asks);
+  ASSERT_TRUE(pods.default_term);
+  std::uint32_t counted = 0;
+  cluster.for_each_running([&](const PodClass& other, NodeId, std::uint32_t count) {
+    if (other.is_matched_by(*pods.default_term)) counted += count;
+  });
+  EXPECT_EQ(counted, 2U);
+}
+
 }  // namespace
 }  // namespace muster::scheduler
