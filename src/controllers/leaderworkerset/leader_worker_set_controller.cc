@@ -186,8 +186,7 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_group(const Change
   if (same) return {};
   if (const std::string* text = api::lookup(change.newest().meta().labels, kLwsGroupIndex))
     if (const auto index = ordinal_of("x-" + *text, "x"))
-      if (const auto table = tables_.find(key); table != tables_.end())
-        table->second.make_due(*index);
+      tables_[key].make_due(*index);  // even if none of its pods is left
   return {std::move(key)};
 }
 
@@ -219,6 +218,12 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
       const LwsGroup* group = look.table.find(index);
       if (group != nullptr) look_at_replica(look, index, *group);
       remove_unused_groups(look, index, group);
+    }
+  } else {
+    // What is left of earlier replicas may be what holds the groups above.
+    for (const std::int32_t index : look.table.take_due()) {
+      remove_unused_groups(look, index, look.table.find(index));
+      look.table.make_due(index);
     }
   }
   write_status(look);
