@@ -22,7 +22,7 @@ std::vector<std::pair<std::string_view, std::int64_t>> names_of(const api::NodeV
 
 }  // namespace
 
-// What both report stays as it is: an image keeps its size while some node has it.
+// What both report stays as it is: an image keeps its size while some other node has it.
 void Cluster::set_images(NodeId node, const api::NodeView* before, const api::NodeView* after) {
   const auto old_names = names_of(before);
   const auto new_names = names_of(after);
@@ -30,8 +30,15 @@ void Cluster::set_images(NodeId node, const api::NodeView* before, const api::No
     return std::ranges::binary_search(names, name, {},
                                       [](const auto& entry) { return entry.first; });
   };
-  for (const auto& [name, size] : new_names)
-    if (!is_in(old_names, name)) add_image(std::string(name), size, node);
+  for (const auto& [name, size] : new_names) {
+    if (!is_in(old_names, name)) {
+      add_image(std::string(name), size, node);
+    } else if (Image& known = images_.at(image_ids_.find(name)->second);
+               known.nodes.size() == 1 && known.size != size) {
+      known.size = size;
+      known.changed = ++image_changes_;
+    }
+  }
   for (const auto& [name, size] : old_names)
     if (!is_in(new_names, name)) remove_image(std::string(name), node);
 }

@@ -28,6 +28,11 @@ api::PodSelector read_selector(const api::Object& object) {
   return selector;
 }
 
+// Another kind may have the same name in a group of its own.
+std::string_view version_of(std::string_view kind) {
+  return kind == kReplicationController ? "v1" : "apps/v1";
+}
+
 void add_all(const api::PodSelector& from, api::PodSelector& into) {
   into.is_null = false;
   into.tests.insert(into.tests.end(), from.tests.begin(), from.tests.end());
@@ -96,7 +101,7 @@ api::PodSelector SelectorBook::selector_of(const api::ObjectMeta& pod) const {
               selector.matches(pod.labels))
             add_all(selector, all);
   for (const api::OwnerReference& owner : pod.owners)
-    if (owner.controller)
+    if (owner.controller && owner.api_version == version_of(owner.kind))
       if (const auto at = selectors_.find(Key{owner.kind, pod.name_space, owner.name});
           at != selectors_.end() && owner.kind != kService)
         add_all(*at->second, all);

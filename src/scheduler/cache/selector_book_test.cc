@@ -48,6 +48,9 @@ TEST(SelectorBook, JoinsWhatServicesAndTheOwnerAskFor) {
   EXPECT_EQ(count(pod({{"app", "web"}}, "ReplicaSet", "rs")), 2U);
   EXPECT_EQ(count(pod({}, "ReplicaSet", "rs")), 1U);
   EXPECT_EQ(count(pod({}, "StatefulSet", "rs")), 0U) << "of another kind";
+  api::ObjectMeta stranger = pod({}, "ReplicaSet", "rs");
+  stranger.owners.front().api_version = "example.com/v1";
+  EXPECT_EQ(count(stranger), 0U) << "of another group";
   book.put(*service("web", R"({"app": "shop"})"));
   EXPECT_TRUE(book.selector_of(pod({{"app", "web"}})).is_null);
   book.remove(*service("web", "{}"));

@@ -113,6 +113,13 @@ TEST_F(ImageTest, FollowsImagesOnOtherNodes) {
   EXPECT_EQ(best(), 100 * (800 - 23) / (1000 - 23));
 }
 
+TEST_F(ImageTest, TheOnlyNodeThatHasItMayChangeItsSize) {
+  node("n0", images({{"a:1", 250}}));
+  EXPECT_EQ(score(pod_with({"a:1"})), 23);
+  node("n0", images({{"a:1", 2000}}));
+  EXPECT_EQ(score(pod_with({"a:1"})), 100);
+}
+
 // Pods that differ in images that nobody has are of one class.
 TEST_F(ImageTest, OnlyImagesThatSomeNodeHasMakeAClass) {
   node("n0", images({{"a:1", 300}}));

@@ -103,7 +103,8 @@ std::unique_ptr<FilterPass> NodeVolumeLimits::prepare_filter(const PodClass& pod
                                                              const Cluster& cluster) const {
   if (pods.volumes == nullptr) return nullptr;
   if (!pods.volumes->limits_refusal.empty())
-    return std::make_unique<RefusingPass>(pods.volumes->limits_refusal);
+    return std::make_unique<RefusingPass>(pods.volumes->limits_refusal,
+                                          RefusingPass::When::AtEachNode);
   if (pods.volumes->attached.empty()) return nullptr;
   return std::make_unique<NodeVolumeLimitsPass>(pods, cluster);
 }

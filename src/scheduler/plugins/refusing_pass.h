@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -7,10 +8,13 @@
 
 namespace muster::scheduler {
 
-// Refuses a class of pods on every node, for a reason that has nothing to do with nodes.
+// Refuses a class of pods on every node, for a reason that has nothing to do with nodes: before any
+// is looked at, or at each of them, after what other plugins say before.
 class RefusingPass final : public FilterPass {
  public:
-  explicit RefusingPass(std::string reason) : reason_(std::move(reason)) {}
+  enum class When : std::uint8_t { BeforeNodes, AtEachNode };
+  explicit RefusingPass(std::string reason, When when = When::BeforeNodes)
+      : reason_(std::move(reason)), when_(when) {}
 
   void narrow(NodeSet& candidates) const override { candidates.clear(); }
   bool admits(NodeId) const override { return false; }
@@ -19,10 +23,13 @@ class RefusingPass final : public FilterPass {
     return Exactness::PerNode;
   }
   Verdict ask(NodeId) const override { return Verdict::refuse(reason_, Remedy::None); }
-  std::optional<std::string> refuses_everywhere() const override { return reason_; }
+  std::optional<std::string> refuses_everywhere() const override {
+    return when_ == When::BeforeNodes ? std::optional(reason_) : std::nullopt;
+  }
 
  private:
   std::string reason_;
+  When when_;
 };
 
 }  // namespace muster::scheduler

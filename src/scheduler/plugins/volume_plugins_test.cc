@@ -93,6 +93,28 @@ TEST(VolumeBindingFilter, AMissingClaimIsNamedByTheFirstThatLooks) {
             Reasons{"persistentvolumeclaim \"nope\" not found"});
 }
 
+TEST(VolumeBindingFilter, AnEphemeralClaimThatIsNotMadeYetIsWaitedFor) {
+  Bench bench;
+  const NodeId n1 = bench.add("n1");
+  const auto pod =
+      PodSample{.name = "p",
+                .spec = R"("volumes":[{"name":"e","ephemeral":{"volumeClaimTemplate":{}}}])"}
+          .make();
+  EXPECT_EQ(bench.reasons(pod, n1), Reasons{"waiting for ephemeral volume controller to create the "
+                                            "persistentvolumeclaim \"p-e\""})
+      << "that the limits cannot be checked is said later, node by node";
+}
+
+TEST(VolumeBindingFilter, AVolumeOfAnotherClassIsNotForTheClaim) {
+  Bench bench;
+  const NodeId n1 = bench.add("n1");
+  bench.put(ClassSample{.name = "local", .provisioner = "kubernetes.io/no-provisioner"},
+            ClaimSample{.name = "a", .storage_class = "local"},
+            VolumeSample{.name = "v", .storage_class = "fast", .claim = "a"});
+  EXPECT_EQ(bench.reasons(bench.pod("p", {"a"}), n1),
+            Reasons{"node(s) didn't find available persistent volumes to bind"});
+}
+
 TEST(VolumeBindingFilter, ClaimsThatWaitFindAVolumeOrAProvisioner) {
   Bench bench;
   const NodeId n1 = bench.add("n1", {{"zone", "a"}});

@@ -215,7 +215,8 @@ VolumeCandidate VolumeBook::reserved_for(const ObjectPtr& claim) const {
   if (const auto at = volumes_by_claim_.find(key); at != volumes_by_claim_.end())
     for (const std::string& name : at->second) {
       const ObjectPtr candidate = volume(name);
-      if (volume_view(candidate).is_for(*claim) && is_enough(claim_view(claim), candidate))
+      if (volume_view(candidate).is_for(*claim) && is_enough(claim_view(claim), candidate) &&
+          volume_view(candidate).storage_class == claim_view(claim).storage_class.value_or(""))
         return {candidate, &volume_view(candidate)};
     }
   if (const auto at = reserved_by_claim_.find(key); at != reserved_by_claim_.end())
