@@ -36,7 +36,10 @@ std::vector<client::Controller::Watch> InertObjects::watches() {
   for (const api::Kind* kind : api::all_kinds())
     if (api::may_be_inert(*kind))
       out.push_back({.kind = kind, .keys_of = [this](const Change& change) {
-                       if (change.after != nullptr) look_at(change.after, change.at);
+                       if (change.after != nullptr)
+                         look_at(change.after, change.at);
+                       else
+                         seen_.erase(change.before->meta().uid);
                        return Keys();
                      }});
   return out;
