@@ -195,7 +195,7 @@ void Http2Session::start() {
       if (const auto self = weak.lock()) static_cast<Http2Session&>(*self).close();
     });
   });
-  advance();
+  channel_.yield(*this);  // a turn of its own: what the first step throws ends this connection only
 }
 
 void Http2Session::on_exception(std::string_view what) noexcept {
