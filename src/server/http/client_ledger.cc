@@ -64,8 +64,8 @@ bool ClientLedger::has_room(const Account& who, Resource what) const {
       who.privileged() ? share.total : share.total - std::min(share.reserved, share.total);
   const std::int64_t left = to_signed(open) - total_->used(what);
   if (left <= 0) return false;
-  // Nobody takes more than half of what the others leave: however many are greedy, who asks for
-  // little finds room.
+  // Nobody holds more than half of what is still free, so alone a third of it all: however many are
+  // greedy, who asks for little finds room.
   const std::int64_t most = std::min(to_signed(share.each), std::max<std::int64_t>(left / 2, 1));
   return who.privileged() || who.used(what) < most;
 }
