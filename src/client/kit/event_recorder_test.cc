@@ -1,8 +1,10 @@
 #include "client/kit/event_recorder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "client/kit/fake_api_testing.h"
 
@@ -116,11 +118,16 @@ TEST_F(EventRecorderTest, TakesAnotherNameIfTheFirstIsTaken) {
   EXPECT_EQ(api_.sent.size(), 2U) << "a namespace that is going away takes no events";
 }
 
+// By fmt: under -O1 g++ 12 warns wrongly of array bounds where two strings of known length are
+// joined.
+std::string xs(int count, std::string_view end = "") {
+  return fmt::format("{:x>{}}{}", "", count, end);
+}
+
 TEST(CutMessage, KeepsWholeCharactersWithin1024Bytes) {
-  EXPECT_EQ(cut_message(std::string(1024, 'x')), std::string(1024, 'x'));
-  EXPECT_EQ(cut_message(std::string(1025, 'x')), std::string(1020, 'x') + " ...");
-  const std::string cut = cut_message(std::string(1019, 'x') + "\xC3\xA9" + std::string(50, 'y'));
-  EXPECT_EQ(cut, std::string(1019, 'x') + " ...");
+  EXPECT_EQ(cut_message(xs(1024)), xs(1024));
+  EXPECT_EQ(cut_message(xs(1025)), xs(1020, " ..."));
+  EXPECT_EQ(cut_message(xs(1019, "\xC3\xA9") + xs(50)), xs(1019, " ..."));
 }
 
 }  // namespace
