@@ -26,15 +26,19 @@ Ledger::Standing Ledger::standing(std::string_view key, const Staged& staged) co
   return {};
 }
 
-// Whether every write of the transaction finds its key as expected.
-Result<void> Ledger::admit(const Transaction& transaction, const Staged& staged) const {
+// What each write of the transaction finds at its key, if all of them find it as expected.
+Result<std::vector<Ledger::Standing>> Ledger::admit(const Transaction& transaction,
+                                                    const Staged& staged) const {
+  std::vector<Standing> found;
+  found.reserve(transaction.writes.size());
   boost::unordered_flat_set<std::string_view> keys;
+  if (transaction.writes.size() > 1) keys.reserve(transaction.writes.size());
   for (const Write& write : transaction.writes) {
     CHECK_THAT(!write.object || write.object->revision().value == 0,
                "{} was already written at revision {}", write.key, write.object->revision().value);
     if (transaction.writes.size() > 1 && !keys.insert(write.key).second)
       return fail(Reason::BadRequest, "the transaction writes {} twice", write.key);
-    const Standing before = standing(write.key, staged);
+    Standing before = standing(write.key, staged);
     if (before.revision != write.expected)
       return fail(conflict(write.key, write.expected, before.revision));
     if (before.revision.value == 0 && !write.object)
@@ -42,24 +46,33 @@ Result<void> Ledger::admit(const Transaction& transaction, const Staged& staged)
     if (before.revision.value != 0 && !before.object)
       return fail(Reason::Conflict, "{} holds an object of a kind that this version does not know",
                   write.key);
+    found.push_back(std::move(before));
   }
-  return {};
+  return found;
 }
 
 Ledger::Decision Ledger::decide(std::span<const Transaction> batch) const {
   Decision decision;
   decision.outcomes.reserve(batch.size());
+  std::size_t writes = 0;
+  for (const Transaction& transaction : batch) writes += transaction.writes.size();
+  decision.changes.reserve(writes);
+  decision.supersedes.reserve(writes);
+  decision.written.reserve(writes);
   Staged staged;
   Revision newest = revision_;
   for (const Transaction& transaction : batch) {
-    if (Result<void> admitted = admit(transaction, staged); !admitted) {
+    Result<std::vector<Standing>> admitted = admit(transaction, staged);
+    if (!admitted) {
       decision.outcomes.push_back(fail(std::move(admitted).error()));
       continue;
     }
+    const bool is_last = &transaction == &batch.back();  // then nobody asks what it staged
     const Revision block_end{newest.value + std::ssize(transaction.writes)};
-    for (const Write& write : transaction.writes) {
+    for (std::size_t i = 0; i < transaction.writes.size(); ++i) {
+      const Write& write = transaction.writes[i];
+      Standing& before = (*admitted)[i];
       ++newest.value;
-      const Standing before = standing(write.key, staged);
       Change change;
       change.type = !write.object                ? Change::Type::Deleted
                     : before.revision.value == 0 ? Change::Type::Added
@@ -68,11 +81,13 @@ Ledger::Decision Ledger::decide(std::span<const Transaction> batch) const {
       change.revision = newest;
       change.block_end = block_end;
       change.object = write.object ? write.object : before.object;
-      change.previous = before.object;
+      change.previous = std::move(before.object);
       decision.changes.push_back(std::move(change));
       decision.supersedes.push_back(before.revision);
       decision.written.push_back(write.object);
-      staged[write.key] = {.revision = write.object ? newest : Revision{}, .object = write.object};
+      if (!is_last)
+        staged[write.key] = {.revision = write.object ? newest : Revision{},
+                             .object = write.object};
     }
     decision.outcomes.push_back(newest);
   }

@@ -53,7 +53,7 @@ class Ledger {
   using Staged = boost::unordered_flat_map<std::string_view, Standing>;
 
   Standing standing(std::string_view key, const Staged& staged) const;
-  Result<void> admit(const Transaction& transaction, const Staged& staged) const;
+  Result<std::vector<Standing>> admit(const Transaction& transaction, const Staged& staged) const;
 
   KeyMap<Standing> current_;
   Revision revision_;

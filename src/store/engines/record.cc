@@ -16,9 +16,13 @@ void put_number(T number, std::string& out) {
   out.append(reinterpret_cast<const char*>(bytes), sizeof(T));
 }
 
-void put_text(std::string_view text, std::string& out) {
+void put_size(std::string_view text, std::string& out) {
   CHECK(text.size() <= std::numeric_limits<std::uint32_t>::max());
   put_number(static_cast<std::uint32_t>(text.size()), out);
+}
+
+void put_text(std::string_view text, std::string& out) {
+  put_size(text, out);
   out.append(text);
 }
 
@@ -49,15 +53,20 @@ struct Reader {
 
 }  // namespace
 
-void encode(const Record& record, std::string& out) {
+void encode_head(const Record& record, std::string& out) {
   out.clear();
   put_number(kRecordFormat, out);
   put_number(static_cast<std::uint8_t>(record.type), out);
   put_number(record.block_end.value, out);
   put_number(record.supersedes.value, out);
-  for (const std::string_view text :
-       {record.key, record.group, record.kind, record.version, record.bytes})
+  for (const std::string_view text : {record.key, record.group, record.kind, record.version})
     put_text(text, out);
+  put_size(record.bytes, out);
+}
+
+void encode(const Record& record, std::string& out) {
+  encode_head(record, out);
+  out.append(record.bytes);
 }
 
 std::optional<Record> decode(std::string_view text) {

@@ -30,8 +30,10 @@ struct Record {
   std::string_view bytes = {};  // of the object; empty for Deleted
 };
 
-// Replaces `out`.
+// Replaces `out`. The record is the head and then its bytes as they are: who writes the two one
+// after the other need not copy the bytes.
 void encode(const Record& record, std::string& out);
+void encode_head(const Record& record, std::string& out);
 // nullopt if the text is not what encode() wrote, to the last byte.
 std::optional<Record> decode(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <deque>
 #include <filesystem>
@@ -137,22 +138,25 @@ Result<std::vector<Result<Revision>>> RocksdbEngine::commit(std::span<Transactio
   if (decision.changes.empty()) return std::move(decision.outcomes);
 
   rocksdb::WriteBatch writes(room_for(decision.changes));
-  std::string text;
+  std::string head;
   for (std::size_t i = 0; i < decision.changes.size(); ++i) {
     const Change& change = decision.changes[i];
     const bool deleted = change.type == Change::Type::Deleted;
     const api::Kind& kind = change.object->kind();
-    encode({.type = change.type,
-            .block_end = change.block_end,
-            .supersedes = decision.supersedes[i],
-            .key = change.key,
-            .group = kind.group,
-            .kind = kind.kind,
-            .version = kind.stored_version,
-            .bytes = deleted ? std::string_view() : change.object->bytes()},
-           text);
+    const Record record{.type = change.type,
+                        .block_end = change.block_end,
+                        .supersedes = decision.supersedes[i],
+                        .key = change.key,
+                        .group = kind.group,
+                        .kind = kind.kind,
+                        .version = kind.stored_version,
+                        .bytes = deleted ? std::string_view() : change.object->bytes()};
+    encode_head(record, head);
     const std::string revision = encode_revision(change.revision);
-    writes.Put(database_->rev(), revision, text);
+    const rocksdb::Slice name = revision;
+    const std::array<rocksdb::Slice, 2> parts = {rocksdb::Slice(head), slice(record.bytes)};
+    writes.Put(database_->rev(), rocksdb::SliceParts(&name, 1),
+               rocksdb::SliceParts(parts.data(), static_cast<int>(parts.size())));
     if (deleted)
       writes.Delete(database_->idx(), change.key);
     else
