@@ -6,6 +6,7 @@ verb_doctor() {
   local status=0
   doctor_tools
   doctor_space
+  doctor_huge_pages
   if ! command -v dpkg-query >/dev/null; then
     warn "this system has no dpkg, so packages cannot be compared"
     return 0
@@ -41,6 +42,17 @@ doctor_space() {
       "$(df -Pm "$folder" | awk 'NR == 2 {print $4}')"
   done
   if [[ -d build ]]; then du -sm build/*/ 2>/dev/null | awk '{printf "  %-16s %s MB used\n", $2, $1}'; fi
+}
+
+# A compiler asks for hundreds of megabytes, page by page; in a virtual machine each page costs so much that
+# half of the time of a build goes there.
+doctor_huge_pages() {
+  local setting=/sys/kernel/mm/transparent_hugepage/enabled
+  if [[ -r $setting && $(<"$setting") != *"[always]"* ]] && grep -q '^flags.* hypervisor' /proc/cpuinfo; then
+    say "Huge pages"
+    echo "  off by default on this virtual machine; builds may take half the time after"
+    echo "  echo always | sudo tee $setting"
+  fi
 }
 
 doctor_missing() {
