@@ -228,7 +228,8 @@ void SchedulerMetrics::update(const QueueCensus& census, const Cache& cache, Tim
     gauges.pods.set(static_cast<double>(row.pods));
     gauges.lone.set(static_cast<double>(row.lone));
     gauges.groups.set(static_cast<double>(row.groups));
-    gauges.entities.set(static_cast<double>(row.lone + row.groups));
+    gauges.pending_lone.set(static_cast<double>(row.lone));
+    gauges.pending_groups.set(static_cast<double>(row.groups));
   };
   set(active_, census.active);
   set(backoff_, census.backoff);

@@ -122,7 +122,7 @@ class SchedulerMetrics {
   std::vector<::muster::Histogram> sli_;                                // by attempts, from 1
   ::muster::Histogram attempts_, algorithm_, group_algorithm_, group_steps_, group_wait_;
   struct QueueGauges {
-    Gauge pods, lone, groups, entities;
+    Gauge pods, lone, groups, pending_lone, pending_groups;
   };
   QueueGauges active_, backoff_, resting_, gated_;
   Gauge pending_, incomplete_, binding_, nodes_, pods_, assumed_;

@@ -119,7 +119,7 @@ TEST_F(SchedulerMetricsTest, ShowsWhoWaitsAndWhoRefusedThem) {
   scheduler_->update(census, {.nodes = 5, .pods = 7, .assumed = 1}, now_);
   std::string seen = text();
   EXPECT_THAT(seen, HasSubstr("scheduler_pending_pods{queue=\"active\"} 9\n"));
-  EXPECT_THAT(seen, HasSubstr("scheduler_pending_entities{queue=\"active\"} 3\n"));
+  EXPECT_THAT(seen, HasSubstr(R"(scheduler_pending_entities{queue="active",type="podgroup"} 2)"));
   EXPECT_THAT(seen, HasSubstr(R"(scheduler_queued_entities{queue="active",type="podgroup"} 2)"));
   EXPECT_THAT(
       seen,

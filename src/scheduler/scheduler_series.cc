@@ -76,16 +76,17 @@ void SchedulerMetrics::register_queues() {
       "number of unschedulable pods that the scheduler never attempted to schedule because they "
       "are gated.";
   const auto queue = [&](const char* name) {
+    const auto entities = [&](const char* series, const char* help, const char* type) {
+      return gauge(series, help, {{"queue", name}, {"type", type}});
+    };
+    constexpr const char* kQueued = "Number of queued entities, by queue and type.";
+    constexpr const char* kPending = "Lone pods and trees of groups that wait, by queue and type.";
     return QueueGauges{
         .pods = gauge("scheduler_pending_pods", kPods, {{"queue", name}}),
-        .lone = gauge("scheduler_queued_entities", "Number of queued entities, by queue and type.",
-                      {{"queue", name}, {"type", "pod"}}),
-        .groups =
-            gauge("scheduler_queued_entities", "Number of queued entities, by queue and type.",
-                  {{"queue", name}, {"type", "podgroup"}}),
-        .entities = gauge("scheduler_pending_entities",
-                          "Lone pods and trees of groups that wait, by the queue they are in.",
-                          {{"queue", name}})};
+        .lone = entities("scheduler_queued_entities", kQueued, "pod"),
+        .groups = entities("scheduler_queued_entities", kQueued, "podgroup"),
+        .pending_lone = entities("scheduler_pending_entities", kPending, "pod"),
+        .pending_groups = entities("scheduler_pending_entities", kPending, "podgroup")};
   };
   active_ = queue("active");
   backoff_ = queue("backoff");
