@@ -20,6 +20,9 @@ Cluster::Cluster() {
 }
 
 Cluster::~Cluster() = default;
+Cluster::Cluster(const Cluster&) = default;
+
+Cluster Cluster::fork() const { return *this; }
 
 // --- rows ---
 
@@ -90,6 +93,9 @@ ResourceId Cluster::resource_id(std::string_view name) {
     if (record.phase == PodPhase::HoldsNode)
       columns->requested[record.node] +=
           record.pod->view<api::PodView>().needs.usage.of(columns->name);
+  for (const auto& [row, pods] : kept_)
+    for (const api::ObjectPtr& pod : pods)
+      columns->requested[row] += pod->view<api::PodView>().needs.usage.of(columns->name);
   resources_.push_back(std::move(columns));
   resource_ids_.emplace(std::string(name), id);
   return id;
@@ -144,6 +150,9 @@ void Cluster::set_node(const api::ObjectPtr& object) {
     log_.add(node, RowLog::What::Node);
   else if (amounts_changed || images_changed)
     log_.add(node, RowLog::What::Usage);
+  if (before == nullptr)
+    for (const api::ObjectPtr& attachment : volumes_.attachments_to(object->meta().name))
+      set_attachment(*attachment);
 }
 
 void Cluster::remove_node(std::string_view name) {
@@ -160,6 +169,8 @@ void Cluster::remove_node(std::string_view name) {
   taint_set_[node] = TaintSetId{};
   clear_allocatable(node);
   for (const auto& [key, column] : labels_) fill_label(*column, node, nullptr);
+  for (const api::ObjectPtr& attachment : volumes_.attachments_to(name))
+    drop_attachment(attachment->meta().name);
   log_.add(node, RowLog::What::Node);
   release_row_if_unused(node);
 }

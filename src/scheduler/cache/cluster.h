@@ -88,7 +88,7 @@ class Cluster {
   //
   //   Cluster copy = cluster.fork();                         // no move needed: elided
   //   Model::Model(const Model& from) : cluster_(from.cluster_.fork()) {}
-  Cluster fork() const { return *this; }
+  Cluster fork() const;
 
   // --- from the watch ---
   void set_node(const api::ObjectPtr& node);  // added or changed
@@ -110,11 +110,20 @@ class Cluster {
   bool is_assumed(std::string_view uid) const;
   // The node a pod is assumed on; empty if it is not assumed.
   std::string assumed_node(std::string_view uid) const;
-  // Counts what a pod would take on a node that was nominated for it, so that others leave the room
-  // alone; only resources, ports and slots, not the pod itself. Each reserve has its unreserve,
-  // with the same object.
+  // A node was nominated for the pod: what it would take there counts (resources, ports, slots,
+  // attached volumes), so that others leave the room alone. Those who count pods do not hear of it:
+  // they ask for kept_on(). Each reserve has its unreserve, with the same object.
   void reserve(const api::ObjectPtr& pod, std::string_view node);
   void unreserve(const api::ObjectPtr& pod, std::string_view node);
+  // The rows that are reserved for pods, and the classes of those on one of them.
+  using KeptRows = std::map<NodeId, std::vector<ClassId>>;
+  const KeptRows& kept_rows() const { return kept_classes_->by_row; }
+  std::span<const ClassId> kept_on(NodeId node) const {
+    const auto at = kept_classes_->by_row.find(node);
+    return at == kept_classes_->by_row.end() ? std::span<const ClassId>() : at->second;
+  }
+  // Rises whenever they may be others.
+  std::uint64_t kept_epoch() const { return kept_classes_->epoch; }
 
   std::size_t node_count() const { return node_count_; }
   bool has_node(std::string_view name) const;
@@ -206,7 +215,11 @@ class Cluster {
   // The class of a pod; made when first seen, freed when its last user releases it. A pod that asks
   // something new about others may split the classes of those it asks about: classes that were
   // looked up before the last rise of term_epoch() may be too coarse.
-  const PodClass& class_of(const api::ObjectPtr& pod);
+  const PodClass& class_of(const api::ObjectPtr& pod) { return class_of(pod, Part::Asks); }
+  // The class that a pod on a node is counted under.
+  const PodClass& counted_class_of(const api::ObjectPtr& pod) {
+    return class_of(pod, Part::IsCounted);
+  }
   std::uint64_t term_epoch() const { return *term_epoch_; }
   // Null if nobody asks it any more.
   const Term* find_term(TermId id) const { return terms_->find(id); }
@@ -262,7 +275,7 @@ class Cluster {
   std::unique_ptr<Derived>& derived(const void* key) { return (*derived_)[key]; }
 
  private:
-  Cluster(const Cluster&) = default;  // see fork()
+  Cluster(const Cluster&);  // see fork()
 
   struct Row {
     std::string name;
@@ -272,7 +285,7 @@ class Cluster {
     std::vector<api::ObjectPtr> held = {};  // pods that hold the node
   };
   // A pod that holds a node, or a finished member of a group. Keyed by the UID inside `pod`.
-  enum class PodPhase : std::uint8_t { HoldsNode, Succeeded };
+  enum class PodPhase : std::uint8_t { HoldsNode, Succeeded, IsExpected };
   struct PodRecord {
     api::ObjectPtr pod;
     NodeId node{};
@@ -285,6 +298,12 @@ class Cluster {
     ClassId pods;
     std::uint32_t count;
   };
+
+  // A pod that has its node, or is expected on it, asks nothing about default spread any more: what
+  // it belongs to may change at any time, and classes that are split must not ask for something
+  // new.
+  enum class Part : std::uint8_t { Asks, IsCounted };
+  const PodClass& class_of(const api::ObjectPtr& pod, Part part);
 
   NodeId row_of(std::string_view name);  // made as a placeholder if missing
   void release_row_if_unused(NodeId node);
@@ -302,10 +321,14 @@ class Cluster {
   void count_class(const PodClass& pods, NodeId node, std::int64_t sign);
   void count_ports(const std::vector<api::HostPort>& ports, NodeId node, std::int64_t sign);
   void count_volumes(const PodRecord& record, std::int64_t sign);
+  void drop_kept_classes(NodeId node);
+  void find_kept_classes(NodeId node);
+  void refresh_kept_classes();
   void place_volumes(const PodClass& pods, NodeId node, std::int64_t sign);
   void volume_object_changed(const api::Object& object);
   void recount_users(std::string_view claim);
   void set_attachment(const api::Object& object);
+  void drop_attachment(const std::string& name);
   void count_member(const PodRecord& record, std::int32_t sign);
   void watch_labels_of(PodClass& pods);
   void unwatch_labels_of(const PodClass& pods);
@@ -314,9 +337,9 @@ class Cluster {
   void remove_image(const std::string& name, NodeId node);
   void set_images(NodeId node, const api::NodeView* before, const api::NodeView* after);
   std::vector<ImageId> images_of(const api::PodView& pod) const;
-  std::vector<Term> terms_of(const api::Object& pod) const;
+  std::vector<Term> terms_of(const api::Object& pod, Part part) const;
   std::optional<Term> default_term_of(const api::Object& pod) const;
-  std::vector<TermId> intern_terms(const api::Object& pod);
+  std::vector<TermId> intern_terms(const api::Object& pod, Part part);
   void refine(std::span<const TermId> added);
   void reclass(PodRecord& record);
   void reclass_namespace(std::string_view name);
@@ -398,6 +421,16 @@ class Cluster {
     std::vector<std::vector<ClassCount>> on_row;  // by NodeId
   };
   NotCopied<Followed> followed_;
+
+  // Pods that nodes are reserved for, by row, and their classes.
+  std::map<NodeId, std::vector<api::ObjectPtr>> kept_;
+  struct KeptClasses {
+    KeptRows by_row;
+    std::uint64_t epoch = 0;
+    std::optional<std::uint64_t> terms_seen;  // term_epoch() when they were found
+    bool is_refreshing = false;
+  };
+  NotCopied<KeptClasses> kept_classes_;
 
   NotCopied<std::map<const void*, std::unique_ptr<Derived>>> derived_;
 };

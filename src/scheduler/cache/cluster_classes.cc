@@ -31,11 +31,12 @@ bool have_one_controller(const api::ObjectMeta& a, const api::ObjectMeta& b) {
 
 }  // namespace
 
-const PodClass& Cluster::class_of(const api::ObjectPtr& pod) {
+const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part) {
   // Whom do those ask for that run already? From now on we know it of every pod.
   if (asking_pods_ > 0 && !followed_->on) follow_pods();
   const auto& view = pod->view<api::PodView>();
-  const std::vector<TermId> terms = intern_terms(*pod);
+  const std::vector<TermId> terms = intern_terms(*pod, part);
+  refresh_kept_classes();
   const std::vector<TermId> matches =
       terms_->empty() ? std::vector<TermId>() : terms_->matching(pod->meta(), namespaces_);
   const std::vector<ImageId> images = images_of(view);
@@ -105,7 +106,7 @@ std::uint64_t Cluster::class_hash(const api::Object& pod) {
       hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
   };
   // What it asks itself depends on its namespace, and on the labels that its selectors mention.
-  for (const Term& term : terms_of(pod)) {
+  for (const Term& term : terms_of(pod, Part::Asks)) {
     for (const std::string& name : term.namespaces) mix_text(name);
     for (const api::NodeRequirement& test : term.selector.tests)
       if (const std::string* value = api::lookup(pod.meta().labels, test.key)) mix_text(*value);
@@ -138,12 +139,10 @@ void Cluster::release_class(ClassId id) {
 
 // --- what classes ask about pods ---
 
-// The pods that belong together with one that says nothing of spreading itself. One that has its
-// node asks nothing any more: what it belongs to may change at any time, and classes that are split
-// must not ask for something new.
+// The pods that belong together with one that says nothing of spreading itself.
 std::optional<Term> Cluster::default_term_of(const api::Object& pod) const {
   if (default_spread_keys_.empty() || selectors_.empty() ||
-      !pod.view<api::PodView>().needs.spread.empty() || pods_.contains(pod.meta().uid))
+      !pod.view<api::PodView>().needs.spread.empty())
     return std::nullopt;
   api::PodSelector selector = selectors_.selector_of(pod.meta());
   if (selector.is_null) return std::nullopt;
@@ -153,16 +152,17 @@ std::optional<Term> Cluster::default_term_of(const api::Object& pod) const {
   return term;
 }
 
-std::vector<Term> Cluster::terms_of(const api::Object& pod) const {
+std::vector<Term> Cluster::terms_of(const api::Object& pod, Part part) const {
   std::vector<Term> terms = resolve_terms(pod.meta(), pod.view<api::PodView>().needs);
+  if (part == Part::IsCounted) return terms;
   if (std::optional<Term> together = default_term_of(pod)) terms.push_back(std::move(*together));
   return terms;
 }
 
-std::vector<TermId> Cluster::intern_terms(const api::Object& pod) {
+std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
   std::vector<TermId> ids;
   std::vector<TermId> added;
-  for (const Term& term : terms_of(pod)) {
+  for (const Term& term : terms_of(pod, part)) {
     const TermBook::Found found = terms_->intern(term);
     ids.push_back(found.id);
     if (found.is_new) added.push_back(found.id);
@@ -176,7 +176,8 @@ std::vector<TermId> Cluster::intern_terms(const api::Object& pod) {
 
 // Pods on nodes that match a new term get a class of their own. Those who counted them under their
 // old class know nothing of the new term, and what else they ask is answered alike by both: nothing
-// needs to be logged. Costs a look at every pod for each term that is new.
+// needs to be logged. Costs a look at every pod for each term that is new. What pods on nodes ask
+// themselves was interned when they came: no class is split in the middle of this.
 void Cluster::refine(std::span<const TermId> added) {
   if (!followed_->on) return;
   std::vector<PodRecord*> split;
@@ -217,6 +218,7 @@ void Cluster::remove_namespace(std::string_view name) {
 // Here what is asked already gets another answer: for those who count, the pods leave and come
 // back as others.
 void Cluster::reclass_namespace(std::string_view name) {
+  kept_classes_->terms_seen.reset();
   if (!followed_->on || !terms_->reads_namespaces()) return;
   std::vector<PodRecord*> inside;
   for (auto& [uid, record] : pods_)
@@ -225,7 +227,7 @@ void Cluster::reclass_namespace(std::string_view name) {
   std::ranges::sort(inside, {},
                     [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
   for (PodRecord* record : inside) {
-    if (class_of(record->pod).id == record->pods) continue;
+    if (counted_class_of(record->pod).id == record->pods) continue;
     log_pod({.pods = record->pods, .node = record->node, .came = false});
     reclass(*record);
     log_pod({.pods = record->pods, .node = record->node, .came = true});

@@ -36,7 +36,7 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
   const NodeId node = row_of(view.node_name);
   if (const auto known = pods_.find(uid);
       known != pods_.end() && counts_alike(known->second, *pod, node) &&
-      (!followed_->on || class_of(pod).id == known->second.pods)) {
+      (!followed_->on || counted_class_of(pod).id == known->second.pods)) {
     // Nothing that is counted changed: only the object is replaced, and with it the key's memory.
     PodRecord record = std::move(known->second);
     pods_.erase(known);
@@ -135,13 +135,57 @@ void Cluster::leave_row(const PodRecord& record) {
 // --- nominated pods ---
 
 void Cluster::reserve(const api::ObjectPtr& pod, std::string_view node) {
-  count_pod({.pod = pod, .node = row_of(node)}, 1);
+  const NodeId row = row_of(node);
+  count_pod({.pod = pod, .node = row, .phase = PodPhase::IsExpected}, 1);
+  kept_[row].push_back(pod);
+  find_kept_classes(row);
 }
 
 void Cluster::unreserve(const api::ObjectPtr& pod, std::string_view node) {
   const NodeId row = row_of(node);
-  count_pod({.pod = pod, .node = row}, -1);
+  count_pod({.pod = pod, .node = row, .phase = PodPhase::IsExpected}, -1);
+  std::vector<api::ObjectPtr>& pods = kept_[row];
+  const auto at = std::ranges::find(pods, pod);
+  CHECK(at != pods.end());
+  pods.erase(at);
+  if (pods.empty()) {
+    kept_.erase(row);
+    drop_kept_classes(row);
+  } else {
+    find_kept_classes(row);
+  }
   release_row_if_unused(row);
+}
+
+void Cluster::drop_kept_classes(NodeId node) {
+  ++kept_classes_->epoch;
+  const auto at = kept_classes_->by_row.find(node);
+  if (at == kept_classes_->by_row.end()) return;
+  const std::vector<ClassId> gone = std::move(at->second);
+  kept_classes_->by_row.erase(at);
+  for (const ClassId id : gone) release_class(id);
+}
+
+void Cluster::find_kept_classes(NodeId node) {
+  std::vector<ClassId> found;
+  for (const api::ObjectPtr& pod : kept_.at(node)) {
+    found.push_back(counted_class_of(pod).id);
+    retain_class(found.back());
+  }
+  drop_kept_classes(node);
+  kept_classes_->by_row.emplace(node, std::move(found));
+}
+
+// Somebody asks something new about pods, or this is a copy that has no classes yet.
+void Cluster::refresh_kept_classes() {
+  if (kept_.empty() || kept_classes_->terms_seen == *term_epoch_) return;
+  if (std::exchange(kept_classes_->is_refreshing, true)) return;  // looking up a class comes here
+  // First all that is asked, then the classes: none of them has to be found again.
+  for (const auto& [row, pods] : kept_)
+    for (const api::ObjectPtr& pod : pods) intern_terms(*pod, Part::IsCounted);
+  kept_classes_->terms_seen = *term_epoch_;
+  for (const auto& [row, pods] : kept_) find_kept_classes(row);
+  kept_classes_->is_refreshing = false;
 }
 
 // --- pods by class ---
@@ -157,14 +201,15 @@ void Cluster::follow_pods() {
   std::ranges::sort(records, {},
                     [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
   // First all that is asked, then the classes: none of them has to be split again.
-  for (const PodRecord* record : records) intern_terms(*record->pod);
+  for (const PodRecord* record : records) intern_terms(*record->pod, Part::IsCounted);
   followed_->on = true;
   for (PodRecord* record : records) follow(*record);
 }
 
 void Cluster::follow(PodRecord& record) {
   if (record.phase != PodPhase::HoldsNode) return;
-  const ClassId pods = class_of(record.pod).id;  // before the record has one: it may split others
+  // Before the record has a class: this may split those of others.
+  const ClassId pods = counted_class_of(record.pod).id;
   record.pods = pods;
   retain_class(record.pods);
   if (followed_->on_row.size() < rows_.size()) followed_->on_row.resize(rows_.size());
@@ -197,7 +242,7 @@ void Cluster::log_pod(const PodLog::Entry& entry) {
 }
 
 void Cluster::count_pod(const PodRecord& record, std::int64_t sign) {
-  if (record.phase != PodPhase::HoldsNode) return;
+  if (record.phase == PodPhase::Succeeded) return;
   const NodeId node = record.node;
   const api::PodNeeds& needs = pod_view(*record.pod).needs;
   resources_[index_of(ResourceId::Cpu)]->requested[node] += sign * needs.usage.cpu_milli;

@@ -157,6 +157,46 @@ TEST(Cluster, TellsLabelsFromOtherChanges) {
   EXPECT_GT(cluster.label_epoch(), relabelled);
 }
 
+TEST(Cluster, WhatIsKeptForAPodCountsInAColumnThatAppearsLater) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  const auto pod = PodSample{.name = "p", .extended = {{"example.com/gpu", "2"}}}.make();
+  cluster.reserve(pod, "n1");
+  cluster.set_node(NodeSample{.name = "n2", .extended = {{"example.com/gpu", "4"}}}.make());
+  ResourceId gpu{};
+  NodeId n1{};
+  ASSERT_TRUE(cluster.find_resource("example.com/gpu", gpu) && cluster.find_node("n1", n1));
+  EXPECT_EQ(cluster.resource(gpu).requested[n1], 2);
+  cluster.unreserve(pod, "n1");
+  EXPECT_EQ(cluster.resource(gpu).requested[n1], 0);
+  cluster.remove_node("n1");  // checks that nothing is left on the row
+}
+
+TEST(Cluster, KnowsTheClassesOfPodsThatNodesAreKeptFor) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  const auto pod = PodSample{.name = "p", .labels = {{"app", "db"}}}.make();
+  cluster.reserve(pod, "n1");
+  NodeId n1{};
+  ASSERT_TRUE(cluster.find_node("n1", n1));
+  ASSERT_EQ(cluster.kept_on(n1).size(), 1U);
+  const ClassId before = cluster.kept_on(n1).front();
+  // Somebody asks about it: from now on it is of a class of its own, in a copy too.
+  const auto asks = PodSample{.name = "q", .spec = R"("affinity":{"podAntiAffinity":{
+      "requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host",
+      "labelSelector":{"matchLabels":{"app":"db"}}}]}})"}
+                        .make();
+  const PodClass& asking = cluster.class_of(asks);
+  EXPECT_NE(cluster.kept_on(n1).front(), before);
+  EXPECT_TRUE(cluster.pod_class(cluster.kept_on(n1).front()).is_matched_by(asking.terms.front()));
+  Cluster copy = cluster.fork();
+  const PodClass& there = copy.class_of(asks);
+  ASSERT_EQ(copy.kept_on(n1).size(), 1U);
+  EXPECT_TRUE(copy.pod_class(copy.kept_on(n1).front()).is_matched_by(there.terms.front()));
+  cluster.unreserve(pod, "n1");
+  EXPECT_TRUE(cluster.kept_rows().empty());
+}
+
 TEST(RowLog, KnowsWhichChangeOfARowIsTheLast) {
   RowLog log;
   log.grow(3);

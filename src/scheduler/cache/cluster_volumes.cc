@@ -22,10 +22,13 @@ api::ObjectPtr Cluster::remove_volume_object(const api::Object& object) {
   const api::ObjectPtr before = volumes_.remove(object);
   if (before == nullptr) return nullptr;
   volume_object_changed(*before);
-  if (&object.kind() == &api::kinds::volume_attachment())
-    if (const auto row = volume_use_.remove_attachment(object.meta().name))
-      log_.add(static_cast<NodeId>(*row), RowLog::What::Usage);
+  if (&object.kind() == &api::kinds::volume_attachment()) drop_attachment(object.meta().name);
   return before;
+}
+
+void Cluster::drop_attachment(const std::string& name) {
+  if (const auto row = volume_use_.remove_attachment(name))
+    log_.add(static_cast<NodeId>(*row), RowLog::What::Usage);
 }
 
 // Rows whose answers it may change are logged: those of pods that attach something else now, and
@@ -37,6 +40,8 @@ void Cluster::volume_object_changed(const api::Object& object) {
   } else if (&kind == &api::kinds::persistent_volume()) {
     const auto& view = object.view<api::VolumeView>();
     recount_users(claim_key(view.claim_namespace, view.claim_name));
+    for (const api::ObjectPtr& attachment : volumes_.attachments_of(object.meta().name))
+      set_attachment(*attachment);
   } else if (&kind == &api::kinds::csi_node()) {
     NodeId node{};
     if (find_node(object.meta().name, node)) log_.add(node, RowLog::What::Usage);
@@ -44,20 +49,14 @@ void Cluster::volume_object_changed(const api::Object& object) {
 }
 
 void Cluster::recount_users(std::string_view claim) {
-  for (const std::string& uid : volume_use_.pods_of(claim)) {
-    const auto at = pods_.find(uid);
-    if (at == pods_.end()) continue;
-    if (const auto row = volume_use_.recount(uid, *at->second.pod, volumes_))
-      log_.add(static_cast<NodeId>(*row), RowLog::What::Usage);
-  }
+  for (const VolumeUse::Row row : volume_use_.recount(claim, volumes_))
+    log_.add(static_cast<NodeId>(row), RowLog::What::Usage);
 }
 
-// An attachment of a volume or to a node that is not known yet does not count; it is written again
-// when its status changes.
+// An attachment of a volume or to a node that is not known does not count until it is.
 void Cluster::set_attachment(const api::Object& object) {
   const std::string& name = object.meta().name;
-  if (const auto row = volume_use_.remove_attachment(name))
-    log_.add(static_cast<NodeId>(*row), RowLog::What::Usage);
+  drop_attachment(name);
   std::optional<VolumeBook::NodeAttachment> held = volumes_.attachment_of(object);
   NodeId node{};
   if (!held || !find_node(held->node, node)) return;
@@ -69,10 +68,13 @@ void Cluster::set_attachment(const api::Object& object) {
 // --- pods ---
 
 void Cluster::count_volumes(const PodRecord& record, std::int64_t sign) {
+  using Presence = VolumeUse::Presence;
+  const Presence presence =
+      record.phase == PodPhase::HoldsNode ? Presence::Present : Presence::Expected;
   if (sign > 0)
-    volume_use_.add_pod(*record.pod, row_number(record.node), volumes_);
+    volume_use_.add_pod(record.pod, row_number(record.node), volumes_, presence);
   else
-    volume_use_.remove_pod(*record.pod, row_number(record.node));
+    volume_use_.remove_pod(*record.pod, presence);
 }
 
 void Cluster::place_volumes(const PodClass& pods, NodeId node, std::int64_t sign) {

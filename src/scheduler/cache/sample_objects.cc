@@ -67,9 +67,9 @@ api::ObjectPtr PodSample::make() const {
     status_members +=
         fmt::format(R"({}"nominatedNodeName":"{}")", status.empty() ? "" : ",", nominated_node);
   return pod_of(fmt::format(
-      R"({{"metadata":{{"name":"{0}","namespace":"{1}","uid":"{1}-{0}"{2},"labels":{{{5}}}}},"spec":{{{3}}},"status":{{{4}}}}})",
+      R"({{"metadata":{{"name":"{0}","namespace":"{1}","uid":"{1}-{0}"{2}{6},"labels":{{{5}}}}},"spec":{{{3}}},"status":{{{4}}}}})",
       name, name_space, terminating ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
-      spec_members, status_members, members(labels)));
+      spec_members, status_members, members(labels), metadata.empty() ? "" : "," + metadata));
 }
 
 }  // namespace muster::scheduler

@@ -39,6 +39,7 @@ struct PodSample {
   bool terminating = false;
   std::string ports = {};  // of the container: JSON array, or empty
   std::map<std::string, std::string> labels = {};
+  std::string metadata = {};  // more members of metadata
 
   api::ObjectPtr make() const;
 };

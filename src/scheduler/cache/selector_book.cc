@@ -65,30 +65,42 @@ void SelectorBook::put(const api::Object& object) {
   api::PodSelector selector = read_selector(object);
   const Key key = key_of(object);
   const auto at = selectors_.find(key);
-  if (at != selectors_.end() && *at->second == selector) return;
+  if (at != selectors_.end() && *at->second.selector == selector) return;
   remove(object);
   if (selector.is_null || selector.tests.empty()) return;  // counts nobody
-  index(key, selector, true);
-  selectors_.emplace(key, std::make_shared<const api::PodSelector>(std::move(selector)));
+  Entry entry;
+  if (object.kind().kind == kService) {
+    entry.found_by = rarest_pair(object.meta().name_space, selector);
+    services_[*entry.found_by].insert(key);
+  }
+  entry.selector = std::make_shared<const api::PodSelector>(std::move(selector));
+  selectors_.emplace(key, std::move(entry));
 }
 
 void SelectorBook::remove(const api::Object& object) {
   const auto at = selectors_.find(key_of(object));
   if (at == selectors_.end()) return;
-  index(at->first, *at->second, false);
+  if (const std::optional<Pair>& pair = at->second.found_by) {
+    const auto services = services_.find(*pair);
+    services->second.erase(at->first);
+    if (services->second.empty()) services_.erase(services);
+  }
   selectors_.erase(at);
 }
 
-void SelectorBook::index(const Key& key, const api::PodSelector& selector, bool is_there) {
-  if (std::get<0>(key) != kService) return;
-  const api::NodeRequirement& first = selector.tests.front();
-  const Pair pair{std::get<1>(key), first.key, first.values.front()};
-  std::set<Key>& services = services_[pair];
-  if (is_there)
-    services.insert(key);
-  else
-    services.erase(key);
-  if (services.empty()) services_.erase(pair);
+SelectorBook::Pair SelectorBook::rarest_pair(const std::string& name_space,
+                                             const api::PodSelector& selector) const {
+  std::optional<Pair> rarest;
+  std::size_t fewest = 0;
+  for (const api::NodeRequirement& test : selector.tests) {
+    Pair pair{name_space, test.key, test.values.front()};
+    const auto at = services_.find(pair);
+    const std::size_t found = at == services_.end() ? 0 : at->second.size();
+    if (rarest && found >= fewest) continue;
+    rarest = std::move(pair);
+    fewest = found;
+  }
+  return *rarest;
 }
 
 api::PodSelector SelectorBook::selector_of(const api::ObjectMeta& pod) const {
@@ -97,14 +109,20 @@ api::PodSelector SelectorBook::selector_of(const api::ObjectMeta& pod) const {
     for (const auto& [label, value] : pod.labels)
       if (const auto at = services_.find(Pair{pod.name_space, label, value}); at != services_.end())
         for (const Key& service : at->second)
-          if (const api::PodSelector& selector = *selectors_.at(service);
+          if (const api::PodSelector& selector = *selectors_.at(service).selector;
               selector.matches(pod.labels))
             add_all(selector, all);
-  for (const api::OwnerReference& owner : pod.owners)
-    if (owner.controller && owner.api_version == version_of(owner.kind))
-      if (const auto at = selectors_.find(Key{owner.kind, pod.name_space, owner.name});
-          at != selectors_.end() && owner.kind != kService)
-        add_all(*at->second, all);
+  for (const api::OwnerReference& owner : pod.owners) {
+    if (!owner.controller || owner.api_version != version_of(owner.kind)) continue;
+    const auto at = selectors_.find(Key{owner.kind, pod.name_space, owner.name});
+    if (at == selectors_.end() || owner.kind == kService) continue;
+    const api::PodSelector& selector = *at->second.selector;
+    // Pairs of a ReplicationController take the place of those of Services.
+    if (owner.kind == kReplicationController)
+      for (const api::NodeRequirement& test : selector.tests)
+        std::erase_if(all.tests, [&](const auto& known) { return known.key == test.key; });
+    add_all(selector, all);
+  }
   std::ranges::sort(all.tests);
   const auto repeated = std::ranges::unique(all.tests);
   all.tests.erase(repeated.begin(), repeated.end());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,14 +32,18 @@ class SelectorBook {
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // kind, namespace, name
-  // Namespace, label key and value, of the first pair that a Service asks for: a pod is compared
-  // with the Services that could select it, and not with all of its namespace.
+  // Namespace, label key and value, of the pair of a Service that fewest others are found by: a pod
+  // is compared with the Services that could select it, and not with all of its namespace.
   using Pair = std::tuple<std::string, std::string, std::string>;
 
   static Key key_of(const api::Object& object);
-  void index(const Key& key, const api::PodSelector& selector, bool is_there);
+  Pair rarest_pair(const std::string& name_space, const api::PodSelector& selector) const;
 
-  std::map<Key, std::shared_ptr<const api::PodSelector>, std::less<>> selectors_;
+  struct Entry {
+    std::shared_ptr<const api::PodSelector> selector;
+    std::optional<Pair> found_by = {};  // of a Service
+  };
+  std::map<Key, Entry, std::less<>> selectors_;
   std::map<Pair, std::set<Key>> services_;
 };
 

@@ -51,6 +51,11 @@ TEST(SelectorBook, JoinsWhatServicesAndTheOwnerAskFor) {
   api::ObjectMeta stranger = pod({}, "ReplicaSet", "rs");
   stranger.owners.front().api_version = "example.com/v1";
   EXPECT_EQ(count(stranger), 0U) << "of another group";
+  book.put(*make("", "ReplicationController", "rc", R"({"app": "old"})"));
+  api::ObjectMeta controlled = pod({{"app", "web"}}, "ReplicationController", "rc");
+  controlled.owners.front().api_version = "v1";
+  ASSERT_EQ(count(controlled), 1U);
+  EXPECT_EQ(book.selector_of(controlled).tests.front().values, std::vector<std::string>{"old"});
   book.put(*service("web", R"({"app": "shop"})"));
   EXPECT_TRUE(book.selector_of(pod({{"app", "web"}})).is_null);
   book.remove(*service("web", "{}"));

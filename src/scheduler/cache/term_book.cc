@@ -25,12 +25,6 @@ void require_own(const std::vector<std::string>& keys, api::SelectorOperator op,
     if (const std::string* value = api::lookup(labels, key)) selector.require(key, op, *value);
 }
 
-const api::NodeRequirement* first_with_values(const api::PodSelector& selector) {
-  const auto at =
-      std::ranges::find(selector.tests, api::SelectorOperator::In, &api::NodeRequirement::op);
-  return at == selector.tests.end() ? nullptr : &*at;
-}
-
 }  // namespace
 
 std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs) {
@@ -58,11 +52,27 @@ std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds&
   return terms;
 }
 
-// The lists that a term is found in: one for each value of the first label it asks values of. A pod
-// that matches has one of the values, and finds the term once.
-std::vector<std::vector<TermId>*> TermBook::lists_of(const Term& term) {
-  if (term.selector.is_null) return {};
-  const api::NodeRequirement* test = first_with_values(term.selector);
+const api::NodeRequirement* TermBook::rarest_test(const Term& term) const {
+  const api::NodeRequirement* rarest = nullptr;
+  std::size_t fewest = 0;
+  for (const api::NodeRequirement& test : term.selector.tests) {
+    if (test.op != api::SelectorOperator::In) continue;
+    std::size_t found = 0;
+    for (const std::string& value : test.values)
+      if (const auto at = by_label_.find({test.key, value}); at != by_label_.end())
+        found += at->second.size();
+    if (rarest != nullptr && found >= fewest) continue;
+    rarest = &test;
+    fewest = found;
+  }
+  return rarest;
+}
+
+// The lists that a term is found in: one for each value of the label it is found by. A pod that
+// matches has one of the values, and finds the term once.
+std::vector<std::vector<TermId>*> TermBook::lists_of(const Entry& entry) {
+  if (entry.term->selector.is_null) return {};
+  const api::NodeRequirement* test = entry.found_by;
   if (test == nullptr) return {&others_};
   std::vector<std::vector<TermId>*> lists;
   lists.reserve(test->values.size());
@@ -78,8 +88,9 @@ TermBook::Found TermBook::intern(const Term& term) {
   if (!is_new) return {at->second, false};
   const TermId id = at->second;
   ++next_;
-  terms_.emplace(id, Entry{.term = &at->first, .users = 0});
-  for (std::vector<TermId>* list : lists_of(term)) list->push_back(id);
+  const Entry entry{.term = &at->first, .found_by = rarest_test(at->first), .users = 0};
+  terms_.emplace(id, entry);
+  for (std::vector<TermId>* list : lists_of(entry)) list->push_back(id);
   if (term.namespace_selector) ++namespace_readers_;
   return {id, true};
 }
@@ -90,8 +101,8 @@ void TermBook::release(TermId id) {
   if (--at->second.users > 0) return;
   const auto known = ids_.find(*at->second.term);
   const Term& term = known->first;
-  for (std::vector<TermId>* list : lists_of(term)) std::erase(*list, id);
-  if (const api::NodeRequirement* test = first_with_values(term.selector);
+  for (std::vector<TermId>* list : lists_of(at->second)) std::erase(*list, id);
+  if (const api::NodeRequirement* test = at->second.found_by;
       test != nullptr && !term.selector.is_null)
     for (const std::string& value : test->values)
       if (const auto list = by_label_.find({test->key, value});

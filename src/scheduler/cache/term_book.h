@@ -41,8 +41,8 @@ struct Term {
 std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs);
 
 // The terms of all living classes, and which of them a pod matches: what other pods may want of it.
-// A term is found by a label value that it asks for, so that a pod is compared with the terms that
-// could concern it and not with all there are.
+// A term is found by a label value that it asks for, the one that fewest others are found by, so
+// that a pod is compared with the terms that could concern it and not with all there are.
 class TermBook {
  public:
   using Labels =
@@ -73,10 +73,12 @@ class TermBook {
 
  private:
   struct Entry {
-    const Term* term;  // the key in ids_
+    const Term* term;                      // the key in ids_
+    const api::NodeRequirement* found_by;  // one of its tests; null: none asks for a label value
     std::uint32_t users;
   };
-  std::vector<std::vector<TermId>*> lists_of(const Term& term);
+  const api::NodeRequirement* rarest_test(const Term& term) const;
+  std::vector<std::vector<TermId>*> lists_of(const Entry& entry);
 
   std::map<Term, TermId> ids_;
   boost::unordered_flat_map<TermId, Entry> terms_;

@@ -10,7 +10,13 @@
 namespace muster::scheduler {
 
 Standing::Standing(const PodClass& pods, const Profile& profile, Cluster& cluster)
-    : pods_(pods), profile_(profile), cluster_(cluster), touched_(cluster), caps_(cluster) {
+    : pods_(pods),
+      profile_(profile),
+      cluster_(cluster),
+      touched_(cluster),
+      ignored_(cluster),
+      caps_(cluster) {
+  ignored_.every_row();  // nobody reads it: saves the passes the search for rows
   prepare();
   narrow_by_name();
 }
@@ -21,6 +27,7 @@ void Standing::prepare() {
   filters_.clear();
   scores_.clear();
   followers_.clear();
+  following_filters_.clear();
   places_.clear();
   raws_follow_moves_ = false;
   for (const auto& entry : profile_.filters())
@@ -34,7 +41,10 @@ void Standing::prepare() {
   });
   local_count_ = scores_.size() - raw.size();
   for (const NamedFilter& filter : filters_) {
-    if (filter.pass->follows_moves()) followers_.push_back(filter.pass.get());
+    if (filter.pass->follows_moves()) {
+      followers_.push_back(filter.pass.get());
+      following_filters_.push_back(filter.pass.get());
+    }
     if (filter.pass->has_places()) places_.push_back(filter.pass.get());
   }
   for (const NamedScore& score : scores_) {
@@ -43,6 +53,8 @@ void Standing::prepare() {
     raws_follow_moves_ |= score.pass->form() == ScorePass::Form::Raw;
   }
   if (follows_moves()) count_running();
+  kept_rows_.clear();
+  kept_seen_ = 0;
 }
 
 // Passes that look beyond their node start empty and hear of every pod that runs.
@@ -96,7 +108,7 @@ bool Standing::is_looked_at(NodeId node) const {
   return narrowing_.empty() || std::ranges::binary_search(only_on_, cluster_.node_name(node));
 }
 
-Standing::Answer Standing::ask(NodeId node) const {
+Standing::Answer Standing::ask_as_is(NodeId node) const {
   // A report asks about every node: words are found only for the filter that refuses it.
   for (const NamedFilter& filter : filters_)
     if (!filter.pass->admits(node)) return {filter.pass->ask(node), filter.name};
@@ -104,6 +116,10 @@ Standing::Answer Standing::ask(NodeId node) const {
 }
 
 bool Standing::admits(NodeId node) const {
+  return admits_as_is(node) && (!is_kept(node) || admits_with_kept(node));
+}
+
+bool Standing::admits_as_is(NodeId node) const {
   if (!cluster_.nodes().contains(node)) return false;
   return std::ranges::all_of(
       filters_, [&](const NamedFilter& filter) { return filter.pass->admits_row(node); });
@@ -174,6 +190,11 @@ void Standing::catch_up_following(Scratch& scratch) {
     rebuild(scratch);
     return;
   }
+  if (kept_seen_ != cluster_.kept_epoch()) {
+    touch_kept_rows();
+    find_kept_rows();
+    touch_kept_rows();
+  }
   if (must_rebuild()) {
     rebuild(scratch);
     return;
@@ -181,6 +202,7 @@ void Standing::catch_up_following(Scratch& scratch) {
   const RowLog& log = cluster_.log();
   for (; seen_ < log.end(); ++seen_) touched_.row(log.at(seen_).node);
   if (touched_.empty()) return;
+  touch_kept_rows();
   if (touched_.rows().size() > cluster_.rows() / 2 + 16) touched_.every_row();
   refresh_passes();
   refresh_touched({.may_change_groups = true});
@@ -227,6 +249,7 @@ bool Standing::update_row(NodeId node, bool may_change_group) {
 // The feasible nodes and the local total of every row, over whole columns.
 void Standing::evaluate_columns(Scratch& scratch) {
   refresh_passes();
+  find_kept_rows();
   rows_read_ += cluster_.rows();
   scratch.feasible = cluster_.nodes();
   for (const NamedFilter& filter : filters_) {
@@ -235,6 +258,8 @@ void Standing::evaluate_columns(Scratch& scratch) {
     else
       filter.pass->narrow(scratch.feasible);
   }
+  for (const NodeId node : kept_rows_)
+    if (scratch.feasible.contains(node) && !admits_with_kept(node)) scratch.feasible.remove(node);
   if (refused_everywhere_) scratch.feasible.clear();
   scratch.totals.resize(cluster_.rows());
   scratch.totals.fill(0);
@@ -269,6 +294,7 @@ void Standing::placed(const PodClass& pods, NodeId node) {
   touched_.clear();
   touched_.row(node);
   for (Pass* pass : followers_) pass->placed(pods, node, touched_);
+  touch_kept_rows();
   refresh_touched({.may_change_groups = raws_follow_moves_});
 }
 
@@ -276,6 +302,7 @@ void Standing::removed(const PodClass& pods, NodeId node) {
   touched_.clear();
   touched_.row(node);
   for (const auto& pass : std::views::reverse(followers_)) pass->removed(pods, node, touched_);
+  touch_kept_rows();
   refresh_touched({.may_change_groups = raws_follow_moves_});
 }
 
@@ -321,6 +348,7 @@ std::int64_t Standing::cap_sum(const std::shared_ptr<const Division>& division,
 void Standing::build_caps() {
   stale_caps_.clear();
   caps_.build(filters_, contest_, refused_everywhere_.has_value());
+  for (const NodeId node : kept_rows_) refresh_cap(node);
 }
 
 void Standing::sync_caps() {
@@ -333,7 +361,14 @@ void Standing::sync_caps() {
 std::int32_t Standing::cap_now(NodeId node) const {
   if (refused_everywhere_ || !cluster_.nodes().contains(node)) return 0;
   std::int32_t cap = kNoCap;
-  for (const NamedFilter& filter : filters_) cap = std::min(cap, filter.pass->cap_at(node));
+  const auto lower = [&] {
+    for (const NamedFilter& filter : filters_) cap = std::min(cap, filter.pass->cap_at(node));
+  };
+  lower();
+  if (!is_kept(node)) return cap;
+  place_kept(node);
+  lower();
+  unplace_kept(node);
   return cap;
 }
 

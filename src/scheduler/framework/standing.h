@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -149,7 +150,19 @@ class Standing {
   };
   void refresh_touched(Refresh refresh);
   bool admits(NodeId node) const;
+  bool admits_as_is(NodeId node) const;
   std::int64_t local_total(NodeId node) const;
+
+  // standing_kept.cc: nodes that are kept for pods that somebody here minds.
+  void find_kept_rows();
+  bool is_kept(NodeId node) const {
+    return !kept_rows_.empty() && std::ranges::binary_search(kept_rows_, node);
+  }
+  void touch_kept_rows();
+  void place_kept(NodeId node) const;
+  void unplace_kept(NodeId node) const;
+  bool admits_with_kept(NodeId node) const;
+  Answer ask_as_is(NodeId node) const;
 
   // standing_pick.cc: score groups, and the best node.
   std::size_t raw_count() const { return scores_.size() - local_count_; }
@@ -171,7 +184,8 @@ class Standing {
   std::vector<NamedFilter> filters_;
   std::vector<NamedScore> scores_;  // local ones first, then raw ones
   std::size_t local_count_ = 0;
-  std::vector<Pass*> followers_;           // the passes that look beyond their node
+  std::vector<Pass*> followers_;  // the passes that look beyond their node
+  std::vector<FilterPass*> following_filters_;
   bool raws_follow_moves_ = false;         // and some raw score is among them
   std::vector<const FilterPass*> places_;  // the filters that answer for places
 
@@ -197,6 +211,11 @@ class Standing {
   std::vector<std::uint16_t> group_of_;  // by row; empty without groups
   bool too_many_groups_ = false;
   std::uint64_t layout_epoch_ = 0;
+
+  // Sorted; as of that epoch of the cluster, and which of the passes.
+  std::vector<NodeId> kept_rows_;
+  std::uint64_t kept_seen_ = 0;
+  mutable Touched ignored_;  // what pods that are only thought of would touch
 
   CapTable caps_;
   RowSet stale_caps_;  // rows whose kept cap may not be true, if it follows moves

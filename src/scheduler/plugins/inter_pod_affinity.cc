@@ -50,6 +50,13 @@ class AffinityFilterPass final : public FilterPass {
     count(pods, node, -1, touched);
   }
 
+  // A pod that attracts us and may never come makes no difference.
+  bool minds(const PodClass& pods) const override {
+    return std::ranges::any_of(questions_, [&](const Question& question) {
+      return question.about != Question::About::Attracting && is_counted(question, pods, false);
+    });
+  }
+
   void narrow(NodeSet& candidates) const override {
     candidates.keep_if([this](NodeId node) { return admits(node); });
   }

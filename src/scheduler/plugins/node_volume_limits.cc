@@ -63,14 +63,22 @@ class NodeVolumeLimitsPass final : public FilterPass {
     const auto at = drivers.find(wanted.driver);
     return at == drivers.end() ? Driver{} : Driver{true, at->second};
   }
-  // How many more pods of the class: the first brings along what they share.
+  // How many more pods of the class. Pods that are expected on the node take room if they come, and
+  // may not bring along what this class shares with them: the node is judged with them and without.
   std::int32_t room(NodeId node, const VolumeNeeds::Attached& wanted, std::int64_t limit) const {
+    const std::int32_t as_is = room(node, wanted, limit, VolumeUse::Counting::AsIs);
+    if (!cluster_.volume_use().expects_any()) return as_is;
+    return std::min(as_is, room(node, wanted, limit, VolumeUse::Counting::WithExpected));
+  }
+  // The first pod brings along what they share.
+  std::int32_t room(NodeId node, const VolumeNeeds::Attached& wanted, std::int64_t limit,
+                    VolumeUse::Counting counting) const {
     const auto row = static_cast<std::uint32_t>(node);
     const VolumeUse& use = cluster_.volume_use();
     const auto shared = std::ranges::count_if(wanted.handles, [&](const std::string& handle) {
-      return !use.is_attached(row, wanted.driver, handle);
+      return !use.is_attached(row, wanted.driver, handle, counting);
     });
-    const std::int64_t left = limit - use.attached(row, wanted.driver) - shared;
+    const std::int64_t left = limit - use.attached(row, wanted.driver, counting) - shared;
     if (wanted.own == 0 && shared == 0) return kNoCap;
     if (left < 0) return 0;
     if (wanted.own == 0) return kNoCap;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "api/views/tolerations.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/standing.h"
 #include "scheduler/plugins/node_affinity.h"
@@ -11,7 +12,6 @@
 #include "scheduler/plugins/node_unschedulable.h"
 #include "scheduler/plugins/scheduling_gates.h"
 #include "scheduler/plugins/taint_toleration.h"
-#include "api/views/tolerations.h"
 
 namespace muster::scheduler {
 namespace {

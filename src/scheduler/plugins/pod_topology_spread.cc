@@ -40,6 +40,11 @@ class SpreadFilterPass final : public FilterPass {
     count(pods, node, -1, touched);
   }
 
+  bool minds(const PodClass& pods) const override {
+    return std::ranges::any_of(
+        rules_, [&](const Rule& rule) { return pods.is_matched_by(rule.written.term); });
+  }
+
   void narrow(NodeSet& candidates) const override {
     candidates.keep_if([this](NodeId node) { return admits(node); });
   }

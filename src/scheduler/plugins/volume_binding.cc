@@ -64,6 +64,8 @@ class VolumeBindingPass final : public FilterPass {
     return verdict;
   }
 
+  // Volumes are chosen for pods that have come.
+  bool minds(const PodClass&) const override { return false; }
   bool follows_moves() const override { return sets_.has_value(); }
   void placed(const PodClass& pods, NodeId, Touched& touched) override {
     sets_->moved(pods, touched);
@@ -80,6 +82,7 @@ class VolumeBindingPass final : public FilterPass {
     });
   }
   std::string_view refuses_delayed(NodeId node) const {
+    if (is_made_elsewhere(*volumes_, cluster_.node_name(node))) return kNoVolume;
     const VolumeChoice* choice = sets_ ? sets_->choice(node) : nullptr;
     if (sets_ && choice == nullptr) return kNoVolume;
     for (std::size_t i = 0; i < volumes_->delayed.size(); ++i) {

@@ -105,6 +105,19 @@ TEST(VolumeBindingFilter, AnEphemeralClaimThatIsNotMadeYetIsWaitedFor) {
       << "that the limits cannot be checked is said later, node by node";
 }
 
+TEST(VolumeBindingFilter, AVolumeThatIsBeingMadeDecidesTheNode) {
+  Bench bench;
+  const NodeId n1 = bench.add("n1");
+  const NodeId n2 = bench.add("n2");
+  bench.put(ClassSample{}, ClaimSample{.name = "a", .selected_node = "n1"},
+            VolumeSample{.name = "v", .claim = "a"});
+  const auto pod = bench.pod("p", {"a"});
+  EXPECT_EQ(bench.reasons(pod, n1), Reasons{});
+  EXPECT_EQ(bench.reasons(pod, n2),
+            Reasons{"node(s) didn't find available persistent volumes to bind"})
+      << "although a volume is kept for the claim";
+}
+
 TEST(VolumeBindingFilter, AVolumeOfAnotherClassIsNotForTheClaim) {
   Bench bench;
   const NodeId n1 = bench.add("n1");
@@ -285,6 +298,26 @@ TEST(NodeVolumeLimits, WhatIsStillAttachedCounts) {
 }
 
 // --- VolumeRestrictions ---
+
+TEST(NodeVolumeLimits, AttachmentsCountOnceTheirNodeAndVolumeAreKnown) {
+  Bench bench;
+  bench.put(ClassSample{}, ClaimSample{.name = "a", .volume = "v"},
+            VolumeSample{.name = "v", .claim = "a"});
+  bench.put_object(api::kinds::volume_attachment(),
+                   R"({"metadata":{"name":"x"},"spec":{"attacher":"csi.example.com",
+                       "nodeName":"n1","source":{"persistentVolumeName":"other"}}})");
+  bench.limit("n1", 1);
+  const auto pod = bench.pod("p", {"a"});
+  const NodeId n1 = bench.add("n1");
+  EXPECT_EQ(bench.reasons(pod, n1), Reasons{});
+  bench.put(VolumeSample{.name = "other"});
+  EXPECT_EQ(bench.reasons(pod, n1), Reasons{"node(s) exceed max volume count"});
+  // Another node takes over the row of one that is gone, and nothing that was attached to that.
+  bench.cluster.remove_node("n1");
+  bench.limit("n2", 1);
+  EXPECT_EQ(bench.reasons(pod, bench.add("n2")), Reasons{});
+  EXPECT_EQ(bench.reasons(pod, bench.add("n1")), Reasons{"node(s) exceed max volume count"});
+}
 
 TEST(VolumeRestrictions, AClaimForOnePodAtATimeIsGivenToOne) {
   Bench bench;

@@ -28,10 +28,13 @@ class VolumeRestrictionsPass final : public FilterPass {
 
   void narrow(NodeSet& candidates) const override {
     if (is_claim_in_use()) return candidates.clear();
-    if (pods_.needs->disks.empty()) return;
-    candidates.keep_if([this](NodeId node) { return !has_conflict(node); });
+    if (pods_.needs->disks.empty() && !cluster_.volume_use().expects_any()) return;
+    candidates.keep_if(
+        [this](NodeId node) { return !has_conflict(node) && !is_claim_expected(node); });
   }
-  bool admits(NodeId node) const override { return !has_conflict(node) && !is_claim_in_use(); }
+  bool admits(NodeId node) const override {
+    return !has_conflict(node) && !is_claim_in_use() && !is_claim_expected(node);
+  }
   Exactness cap(CapColumn& at_most) const override {
     if (follows_moves()) return Exactness::UpperBound;
     for (std::size_t row = 0; row < cluster_.rows(); ++row)
@@ -46,7 +49,7 @@ class VolumeRestrictionsPass final : public FilterPass {
   Verdict ask(NodeId node) const override {
     if (has_conflict(node))
       return Verdict::refuse("node(s) had no available disk", Remedy::Eviction);
-    if (is_claim_in_use())
+    if (is_claim_in_use() || is_claim_expected(node))
       return Verdict::refuse(
           "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
           "already in-use by another pod",
@@ -54,6 +57,8 @@ class VolumeRestrictionsPass final : public FilterPass {
     return Verdict::accept();
   }
 
+  // The node table knows what expected pods use.
+  bool minds(const PodClass&) const override { return false; }
   bool follows_moves() const override {
     return pods_.volumes != nullptr && !pods_.volumes->exclusive.empty();
   }
@@ -66,10 +71,17 @@ class VolumeRestrictionsPass final : public FilterPass {
     const Disks* used = cluster_.volume_use().disks_on(static_cast<std::uint32_t>(node));
     return used != nullptr && conflict(pods_.needs->disks, *used);
   }
+  // By a pod on any node, or by one that is to come to this node.
   bool is_claim_in_use() const {
     return pods_.volumes != nullptr &&
            std::ranges::any_of(pods_.volumes->exclusive, [&](const std::string& claim) {
              return cluster_.volume_use().users_of(claim) > 0;
+           });
+  }
+  bool is_claim_expected(NodeId node) const {
+    return pods_.volumes != nullptr &&
+           std::ranges::any_of(pods_.volumes->exclusive, [&](const std::string& claim) {
+             return cluster_.volume_use().is_expected(static_cast<std::uint32_t>(node), claim);
            });
   }
   // A pod that runs may be of a class from before others named its claim: whoever has claims may be

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <string_view>
+
+#include "api/kinds/kind.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/preemption/preemption.h"
 
@@ -65,6 +68,35 @@ TEST_F(PreemptPod, ChoosesTheLowestFirstVictimThenTheSmallestSum) {
   model_.remove(*PodSample{.name = "high", .node_name = "n1"}.make());
   run("e", "n1", 10, "1300m");
   EXPECT_EQ(names(preempt(200)), (Names{"d", "e"}));
+}
+
+// Upstream's M5.
+TEST_F(PreemptPod, ChoosesTheNodeWhereTheFirstVictimStartedLast) {
+  for (const char* name : {"n1", "n2"}) {
+    add_node(name);
+    const char* hour = std::string_view(name) == "n1" ? "10" : "11";
+    model_.put(
+        PodSample{.name = std::string("on-") + name,
+                  .cpu = "4",
+                  .node_name = name,
+                  .priority = 50,
+                  .status = std::string(R"("startTime":"2026-01-01T)") + hour + R"(:00:00Z")"}
+            .make());
+  }
+  EXPECT_EQ(names(preempt(200)), Names{"on-n2"});
+}
+
+// Upstream's M6.
+TEST_F(PreemptPod, ABudgetIsSparedBeforePrioritiesAreCompared) {
+  for (const char* name : {"n1", "n2"}) add_node(name);
+  const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
+      "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");
+  model_.put(api::Object::make(*api::find_kind("policy", "PodDisruptionBudget"), budget->value));
+  model_.put(PodSample{
+      .name = "guarded", .cpu = "4", .node_name = "n1", .priority = 1, .labels = {{"app", "db"}}}
+                 .make());
+  run("high", "n2", 1000);
+  EXPECT_EQ(names(preempt(2000)), Names{"high"});
 }
 
 TEST_F(PreemptPod, KeepsTheMoreImportantWhereThereIsAChoice) {

@@ -46,7 +46,7 @@ void RunningTable::fill(NodeId node) {
   slots.reserve(cluster_.pods_at(node).size());
   for (const api::ObjectPtr& pod : cluster_.pods_at(node)) {
     const api::PodView& view = api::view_of(pod);
-    const PodClass& pods = cluster_.class_of(pod);
+    const PodClass& pods = cluster_.counted_class_of(pod);
     cluster_.retain_class(pods.id);
     slots.push_back({.pods = pods.id,
                      .priority = view.priority,

@@ -104,8 +104,8 @@ ObjectPtr VolumeBook::put(const ObjectPtr& object) {
   if (table == nullptr) return nullptr;
   ObjectPtr& slot = (*table)[key_of(*object)];
   ObjectPtr before = std::exchange(slot, object);
-  if (before != nullptr && table == &volumes_) index_volume(before, false);
-  if (table == &volumes_) index_volume(object, true);
+  if (before != nullptr) index(before, false);
+  index(object, true);
   if (before != nullptr) changed(*before);
   changed(*object);
   return before;
@@ -118,9 +118,18 @@ ObjectPtr VolumeBook::remove(const api::Object& object) {
   if (at == table->end()) return nullptr;
   const ObjectPtr before = at->second;
   table->erase(at);
-  if (table == &volumes_) index_volume(before, false);
+  index(before, false);
   changed(*before);
   return before;
+}
+
+void VolumeBook::index(const ObjectPtr& object, bool is_there) {
+  if (&object->kind() == &api::kinds::persistent_volume()) return index_volume(object, is_there);
+  if (&object->kind() != &api::kinds::volume_attachment()) return;
+  const auto& view = object->view<api::AttachmentView>();
+  const std::string& name = object->meta().name;
+  insert_or_erase(attachments_by_node_, view.node_name, name, is_there);
+  insert_or_erase(attachments_by_volume_, view.volume_name, name, is_there);
 }
 
 void VolumeBook::index_volume(const ObjectPtr& volume, bool is_there) {
@@ -186,6 +195,22 @@ ObjectPtr VolumeBook::csi_node(std::string_view name) const {
 }
 ObjectPtr VolumeBook::csi_driver(std::string_view name) const {
   return find(csi_drivers_, claim_key("", name));
+}
+
+std::vector<ObjectPtr> VolumeBook::attachments_to(std::string_view node) const {
+  return named(attachments_by_node_, node);
+}
+std::vector<ObjectPtr> VolumeBook::attachments_of(std::string_view volume) const {
+  return named(attachments_by_volume_, volume);
+}
+
+std::vector<ObjectPtr> VolumeBook::named(const std::map<std::string, Names, std::less<>>& index,
+                                         std::string_view key) const {
+  std::vector<ObjectPtr> found;
+  if (const auto at = index.find(key); at != index.end())
+    for (const std::string& name : at->second)
+      found.push_back(find(attachments_, claim_key("", name)));
+  return found;
 }
 
 std::vector<ObjectPtr> VolumeBook::objects() const {
@@ -255,6 +280,7 @@ VolumeBook::Reserved VolumeBook::reserve(const api::Object& pod, const api::Obje
   std::vector<ObjectPtr> claims;
   const std::shared_ptr<const VolumeNeeds> needs = resolve(pod, &claims);
   if (claims.empty()) return {};
+  if (is_made_elsewhere(*needs, node.meta().name)) return {nullptr, std::string(kNoVolume)};
   const VolumeChoice choice = choose_volumes(
       *needs, [&](const VolumeCandidate& candidate) { return reaches(*candidate.view, node); },
       [](const VolumeCandidate&) { return false; });

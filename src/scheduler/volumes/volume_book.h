@@ -51,6 +51,9 @@ class VolumeBook {
   api::ObjectPtr storage_class(std::string_view name) const;
   api::ObjectPtr csi_node(std::string_view name) const;
   api::ObjectPtr csi_driver(std::string_view name) const;
+  // The VolumeAttachments to a node, and of a volume.
+  std::vector<api::ObjectPtr> attachments_to(std::string_view node) const;
+  std::vector<api::ObjectPtr> attachments_of(std::string_view volume) const;
   // Every object, by kind and name.
   std::vector<api::ObjectPtr> objects() const;
 
@@ -91,7 +94,10 @@ class VolumeBook {
   using Names = std::set<std::string, std::less<>>;
 
   Objects* table_of(const api::Kind& kind);
+  void index(const api::ObjectPtr& object, bool is_there);
   void index_volume(const api::ObjectPtr& volume, bool is_there);
+  std::vector<api::ObjectPtr> named(const std::map<std::string, Names, std::less<>>& index,
+                                    std::string_view key) const;
   void changed(const api::Object& object);
   void touch(const std::string& class_name);
   std::uint64_t epoch_of(const std::string& class_name) const;
@@ -112,7 +118,8 @@ class VolumeBook {
   Objects claims_, volumes_, classes_, csi_nodes_, csi_drivers_, capacities_, attachments_;
   std::map<std::string, Names, std::less<>> volumes_by_class_;  // those without a claimRef
   std::map<std::string, Names, std::less<>> volumes_by_claim_;  // by namespace/name of the claimRef
-  std::map<std::string, int, std::less<>> users_;               // pods that name a claim
+  std::map<std::string, Names, std::less<>> attachments_by_node_, attachments_by_volume_;
+  std::map<std::string, int, std::less<>> users_;  // pods that name a claim
   // Rises with every change of what a class of storage offers to those that wait.
   std::map<std::string, std::uint64_t, std::less<>> epochs_;
   std::uint64_t last_epoch_ = 0;

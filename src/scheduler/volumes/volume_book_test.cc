@@ -174,13 +174,13 @@ TEST(VolumeUse, CountsEachVolumeOnceOnANode) {
   VolumeUse use;
   const auto one = pod_with("p1", {"a"});
   const auto two = pod_with("p2", {"a", "b"});
-  use.add_pod(*one, 3, book);
-  use.add_pod(*two, 3, book);
+  use.add_pod(one, 3, book);
+  use.add_pod(two, 3, book);
   EXPECT_EQ(use.attached(3, "csi.example.com"), 2);
   EXPECT_EQ(use.users_of("default/a"), 2);
-  use.remove_pod(*two, 3);
+  use.remove_pod(*two);
   EXPECT_EQ(use.attached(3, "csi.example.com"), 1);
-  use.remove_pod(*one, 3);
+  use.remove_pod(*one);
   EXPECT_EQ(use.attached(3, "csi.example.com"), 0);
   EXPECT_EQ(use.users_of("default/a"), 0);
 }
@@ -189,16 +189,42 @@ TEST(VolumeUse, AClaimThatGetsItsVolumeIsTheSameVolume) {
   Book book(ClassSample{}, ClaimSample{.name = "a"});
   VolumeUse use;
   const auto pod = pod_with("p", {"a"});
-  use.add_pod(*pod, 1, book);
+  use.add_pod(pod, 1, book);
   book.put(VolumeSample{.name = "v", .claim = "a"}.make());
   book.put(ClaimSample{.name = "a", .volume = "v"}.make());
-  EXPECT_EQ(use.recount("uid-p", *pod, book), 1U);
+  EXPECT_EQ(use.recount("default/a", book), std::vector<VolumeUse::Row>{1});
   use.set_attachment("attachment", 1, "csi.example.com", "handle-v");
   EXPECT_EQ(use.attached(1, "csi.example.com"), 1);
-  use.remove_pod(*pod, 1);
+  use.remove_pod(*pod);
   EXPECT_EQ(use.attached(1, "csi.example.com"), 1) << "still attached";
   EXPECT_EQ(use.remove_attachment("attachment"), 1U);
   EXPECT_EQ(use.attached(1, "csi.example.com"), 0);
+}
+
+TEST(VolumeUse, WhatExpectedPodsBringIsCountedApart) {
+  Book book(ClassSample{}, ClaimSample{.name = "a"}, ClaimSample{.name = "b"});
+  using Counting = VolumeUse::Counting;
+  VolumeUse use;
+  const auto expected = pod_with("p1", {"a", "b"});
+  const auto present = pod_with("p2", {"a"});
+  use.add_pod(expected, 1, book, VolumeUse::Presence::Expected);
+  EXPECT_EQ(use.attached(1, "csi.example.com"), 0);
+  EXPECT_EQ(use.attached(1, "csi.example.com", Counting::WithExpected), 2);
+  EXPECT_EQ(use.users_of("default/a"), 0);
+  EXPECT_TRUE(use.is_expected(1, "default/a"));
+  EXPECT_FALSE(use.is_expected(2, "default/a"));
+  use.add_pod(present, 1, book);
+  EXPECT_EQ(use.attached(1, "csi.example.com"), 1);
+  EXPECT_EQ(use.attached(1, "csi.example.com", Counting::WithExpected), 2) << "each once";
+  // A claim of one that is expected gets its volume.
+  book.put(VolumeSample{.name = "v", .claim = "b"}.make());
+  book.put(ClaimSample{.name = "b", .volume = "v"}.make());
+  EXPECT_EQ(use.recount("default/b", book), std::vector<VolumeUse::Row>{1});
+  EXPECT_FALSE(use.is_attached(1, "csi.example.com", "handle-v"));
+  EXPECT_TRUE(use.is_attached(1, "csi.example.com", "handle-v", Counting::WithExpected));
+  use.remove_pod(*expected, VolumeUse::Presence::Expected);
+  EXPECT_EQ(use.attached(1, "csi.example.com", Counting::WithExpected), 1);
+  EXPECT_FALSE(use.is_expected(1, "default/a"));
 }
 
 TEST(VolumeDraft, GivesAwayVolumesAndTakesThemBackLastFirst) {

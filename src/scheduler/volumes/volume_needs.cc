@@ -321,8 +321,13 @@ const ReportedCapacity* capacity_for(const DelayedClaim& claim, const api::Strin
   return at == claim.capacities.end() ? nullptr : &*at;
 }
 
+bool is_made_elsewhere(const VolumeNeeds& needs, std::string_view node) {
+  return std::ranges::any_of(needs.delayed, [&](const DelayedClaim& claim) {
+    return !claim.selected_node.empty() && claim.selected_node != node;
+  });
+}
+
 std::string_view refuses_to_provision(const DelayedClaim& claim, const api::Object& node) {
-  if (!claim.selected_node.empty() && claim.selected_node != node.meta().name) return kNoVolume;
   if (!claim.can_provision || claim.reserved.volume != nullptr) return kNoVolume;
   if (!is_allowed(claim, node.meta().labels)) return kNoVolume;
   if (claim.asks_capacity && capacity_for(claim, node.meta().labels) == nullptr) return kNoCapacity;

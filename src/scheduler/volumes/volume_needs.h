@@ -89,6 +89,8 @@ inline constexpr std::string_view kNoVolume =
     "node(s) didn't find available persistent volumes to bind";
 inline constexpr std::string_view kNoCapacity = "node(s) did not have enough free storage";
 
+// Whether a volume is being made for one of the claims, to be reached from another node.
+bool is_made_elsewhere(const VolumeNeeds& needs, std::string_view node);
 // Why no volume can be made for the claim on the node; empty: one can.
 std::string_view refuses_to_provision(const DelayedClaim& claim, const api::Object& node);
 // The reported capacity that serves the node; null: none does.

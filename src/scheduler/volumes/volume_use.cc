@@ -8,62 +8,69 @@
 
 namespace muster::scheduler {
 
-// --- pods that hold a node ---
+// --- pods that hold a node, or are expected on one ---
 
-void VolumeUse::add_pod(const api::Object& pod, Row row, const VolumeBook& book) {
-  count_disks(row, pod.view<api::PodView>().needs.disks, 1);
-  Counted counted{row, book.attachments(pod), claim_names(pod)};
-  for (std::string& claim : counted.claims) claim = claim_key(pod.meta().name_space, claim);
-  count(counted, 1);
-  for (const std::string& claim : counted.claims) by_claim_[claim].insert(pod.meta().uid);
-  pods_.insert_or_assign(pod.meta().uid, std::move(counted));
-}
-
-void VolumeUse::remove_pod(const api::Object& pod, Row row) {
-  count_disks(row, pod.view<api::PodView>().needs.disks, -1);
-  const auto at = pods_.find(pod.meta().uid);
-  CHECK(at != pods_.end());
-  count(at->second, -1);
-  for (const std::string& claim : at->second.claims) {
-    std::set<std::string, std::less<>>& uids = by_claim_[claim];
-    uids.erase(pod.meta().uid);
-    if (uids.empty()) by_claim_.erase(claim);
+void VolumeUse::add_pod(const api::ObjectPtr& pod, Row row, const VolumeBook& book,
+                        Presence presence) {
+  count_disks(row, pod->view<api::PodView>().needs.disks, 1);
+  Counted counted{pod, row, book.attachments(*pod), claim_names(*pod)};
+  count_attachments(counted, presence, 1);
+  const PodKey key{presence, pod->meta().uid};
+  for (std::string& claim : counted.claims) {
+    claim = claim_key(pod->meta().name_space, claim);
+    by_claim_[claim].insert(key);
+    if (presence == Presence::Present) count_claim(claim, 1);
   }
+  CHECK(pods_.emplace(key, std::move(counted)).second);
+}
+
+void VolumeUse::remove_pod(const api::Object& pod, Presence presence) {
+  const PodKey key{presence, pod.meta().uid};
+  const auto at = pods_.find(key);
+  CHECK(at != pods_.end());
+  const Counted counted = std::move(at->second);
   pods_.erase(at);
-  drop_if_empty(row);
+  count_disks(counted.row, counted.pod->view<api::PodView>().needs.disks, -1);
+  count_attachments(counted, presence, -1);
+  for (const std::string& claim : counted.claims) {
+    if (presence == Presence::Present) count_claim(claim, -1);
+    const auto users = by_claim_.find(claim);
+    if (users == by_claim_.end()) continue;  // a claim that the pod names twice
+    users->second.erase(key);
+    if (users->second.empty()) by_claim_.erase(users);
+  }
+  drop_if_empty(counted.row);
 }
 
-std::vector<std::string> VolumeUse::pods_of(std::string_view claim) const {
-  const auto at = by_claim_.find(claim);
-  if (at == by_claim_.end()) return {};
-  return {at->second.begin(), at->second.end()};
+std::vector<VolumeUse::Row> VolumeUse::recount(std::string_view claim, const VolumeBook& book) {
+  std::vector<Row> changed;
+  const auto users = by_claim_.find(claim);
+  if (users == by_claim_.end()) return changed;
+  for (const PodKey& key : users->second) {
+    Counted& counted = pods_.at(key);
+    std::vector<VolumeBook::PodAttachment> now = book.attachments(*counted.pod);
+    if (now == counted.attachments) continue;
+    count_attachments(counted, key.first, -1);
+    counted.attachments = std::move(now);
+    count_attachments(counted, key.first, 1);
+    drop_if_empty(counted.row);
+    changed.push_back(counted.row);
+  }
+  return changed;
 }
 
-std::optional<VolumeUse::Row> VolumeUse::recount(std::string_view uid, const api::Object& pod,
-                                                 const VolumeBook& book) {
-  const auto at = pods_.find(uid);
-  if (at == pods_.end()) return std::nullopt;
-  std::vector<VolumeBook::PodAttachment> now = book.attachments(pod);
-  if (now == at->second.attachments) return std::nullopt;
-  for (const auto& gone : at->second.attachments)
-    count_handle(at->second.row, gone.driver, gone.handle, -1);
-  for (const auto& come : now) count_handle(at->second.row, come.driver, come.handle, 1);
-  at->second.attachments = std::move(now);
-  drop_if_empty(at->second.row);
-  return at->second.row;
-}
-
-void VolumeUse::count(const Counted& counted, int sign) {
+void VolumeUse::count_attachments(const Counted& counted, Presence presence, int sign) {
   for (const VolumeBook::PodAttachment& attachment : counted.attachments)
-    count_handle(counted.row, attachment.driver, attachment.handle, sign);
-  for (const std::string& claim : counted.claims) count_claim(claim, sign);
+    count_handle(counted.row, attachment.driver, attachment.handle, presence, sign);
 }
 
 void VolumeUse::count_handle(Row row, const std::string& driver, const std::string& handle,
-                             int sign) {
+                             Presence presence, int sign) {
   Driver& use = rows_[row].drivers[driver];
-  if ((use.handles[handle] += sign) == 0) use.handles.erase(handle);
-  if (use.handles.empty() && use.own == 0) rows_[row].drivers.erase(driver);
+  Users& users = use.handles[handle];
+  (presence == Presence::Present ? users.present : users.expected) += sign;
+  if (users.present == 0 && users.expected == 0) use.handles.erase(handle);
+  if (use.is_empty()) rows_[row].drivers.erase(driver);
 }
 
 void VolumeUse::count_disks(Row row, const std::vector<api::InlineDisk>& disks, int sign) {
@@ -94,7 +101,7 @@ void VolumeUse::drop_if_empty(Row row) {
 void VolumeUse::set_attachment(const std::string& name, Row row, std::string driver,
                                std::string handle) {
   remove_attachment(name);
-  count_handle(row, driver, handle, 1);
+  count_handle(row, driver, handle, Presence::Present, 1);
   attachments_.insert_or_assign(name, Attachment{row, std::move(driver), std::move(handle)});
 }
 
@@ -103,7 +110,7 @@ std::optional<VolumeUse::Row> VolumeUse::remove_attachment(const std::string& na
   if (at == attachments_.end()) return std::nullopt;
   const Attachment gone = std::move(at->second);
   attachments_.erase(at);
-  count_handle(gone.row, gone.driver, gone.handle, -1);
+  count_handle(gone.row, gone.driver, gone.handle, Presence::Present, -1);
   drop_if_empty(gone.row);
   return gone.row;
 }
@@ -114,11 +121,11 @@ void VolumeUse::place(const VolumeNeeds& volumes, const api::PodNeeds& needs, Ro
   count_disks(row, needs.disks, sign);
   for (const VolumeNeeds::Attached& attached : volumes.attached) {
     for (const std::string& handle : attached.handles)
-      count_handle(row, attached.driver, handle, sign);
+      count_handle(row, attached.driver, handle, Presence::Present, sign);
     if (attached.own == 0) continue;
     Driver& use = rows_[row].drivers[attached.driver];
     use.own += sign * attached.own;
-    if (use.handles.empty() && use.own == 0) rows_[row].drivers.erase(attached.driver);
+    if (use.is_empty()) rows_[row].drivers.erase(attached.driver);
   }
   for (const std::string& claim : volumes.exclusive) count_claim(claim, sign);
   drop_if_empty(row);
@@ -126,22 +133,26 @@ void VolumeUse::place(const VolumeNeeds& volumes, const api::PodNeeds& needs, Ro
 
 // --- answers ---
 
-std::int64_t VolumeUse::attached(Row row, std::string_view driver) const {
+const VolumeUse::Driver* VolumeUse::find_driver(Row row, std::string_view driver) const {
   const auto at = rows_.find(row);
-  if (at == rows_.end()) return 0;
+  if (at == rows_.end()) return nullptr;
   const auto use = at->second.drivers.find(driver);
-  if (use == at->second.drivers.end()) return 0;
-  const auto is_held = [](const auto& handle) { return handle.second > 0; };
-  return std::ranges::count_if(use->second.handles, is_held) + use->second.own;
+  return use == at->second.drivers.end() ? nullptr : &use->second;
 }
 
-bool VolumeUse::is_attached(Row row, std::string_view driver, std::string_view handle) const {
-  const auto at = rows_.find(row);
-  if (at == rows_.end()) return false;
-  const auto use = at->second.drivers.find(driver);
-  if (use == at->second.drivers.end()) return false;
-  const auto held = use->second.handles.find(handle);
-  return held != use->second.handles.end() && held->second > 0;
+std::int64_t VolumeUse::attached(Row row, std::string_view driver, Counting counting) const {
+  const Driver* use = find_driver(row, driver);
+  if (use == nullptr) return 0;
+  const auto is_held = [&](const auto& handle) { return handle.second.counted(counting) > 0; };
+  return std::ranges::count_if(use->handles, is_held) + use->own;
+}
+
+bool VolumeUse::is_attached(Row row, std::string_view driver, std::string_view handle,
+                            Counting counting) const {
+  const Driver* use = find_driver(row, driver);
+  if (use == nullptr) return false;
+  const auto held = use->handles.find(handle);
+  return held != use->handles.end() && held->second.counted(counting) > 0;
 }
 
 const std::vector<api::InlineDisk>* VolumeUse::disks_on(Row row) const {
@@ -152,6 +163,16 @@ const std::vector<api::InlineDisk>* VolumeUse::disks_on(Row row) const {
 int VolumeUse::users_of(std::string_view claim) const {
   const auto at = users_.find(claim);
   return at == users_.end() ? 0 : at->second;
+}
+
+bool VolumeUse::is_expected(Row row, std::string_view claim) const {
+  const auto users = by_claim_.find(claim);
+  if (users == by_claim_.end()) return false;
+  for (const PodKey& key : users->second) {
+    if (key.first != Presence::Expected) return false;
+    if (pods_.at(key).row == row) return true;
+  }
+  return false;
 }
 
 // --- drafts ---

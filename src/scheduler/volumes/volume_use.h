@@ -17,17 +17,20 @@
 namespace muster::scheduler {
 
 // What is attached where, and which claims are in use: by pods that hold a node, by attachments
-// that outlive their pod, and by the tentative moves of a draft. Rows are those of the node table.
+// that outlive their pod, and by the tentative moves of a draft; and apart from these by pods that
+// are only expected on a node. Rows are those of the node table.
 class VolumeUse {
  public:
   using Row = std::uint32_t;
 
-  // --- pods that hold a node ---
-  void add_pod(const api::Object& pod, Row row, const VolumeBook& book);
-  void remove_pod(const api::Object& pod, Row row);
-  // The pods that use a claim, by uid, and counting one again after its claims have changed.
-  std::vector<std::string> pods_of(std::string_view claim) const;
-  std::optional<Row> recount(std::string_view uid, const api::Object& pod, const VolumeBook& book);
+  // --- pods that hold a node, or are expected on one ---
+  enum class Presence : std::uint8_t { Expected, Present };
+  void add_pod(const api::ObjectPtr& pod, Row row, const VolumeBook& book,
+               Presence presence = Presence::Present);
+  void remove_pod(const api::Object& pod, Presence presence = Presence::Present);
+  // A claim has changed: counts the pods that use it again. The rows where something else is
+  // attached now.
+  std::vector<Row> recount(std::string_view claim, const VolumeBook& book);
 
   // --- attachments, by name ---
   void set_attachment(const std::string& name, Row row, std::string driver, std::string handle);
@@ -38,17 +41,33 @@ class VolumeUse {
   void place(const VolumeNeeds& volumes, const api::PodNeeds& needs, Row row, int sign);
 
   // --- answers ---
-  // Volumes of a driver on a row, each once.
-  std::int64_t attached(Row row, std::string_view driver) const;
-  bool is_attached(Row row, std::string_view driver, std::string_view handle) const;
+  // Volumes of a driver on a row, each once; with those that pods bring which are expected there,
+  // or without.
+  enum class Counting : std::uint8_t { AsIs, WithExpected };
+  std::int64_t attached(Row row, std::string_view driver, Counting counting = Counting::AsIs) const;
+  bool is_attached(Row row, std::string_view driver, std::string_view handle,
+                   Counting counting = Counting::AsIs) const;
+  // Expected pods included: their disks only keep others away.
   const std::vector<api::InlineDisk>* disks_on(Row row) const;
-  // How many pods that hold a node use the claim.
+  // How many pods that hold a node use the claim, and whether one is expected on the row that does.
   int users_of(std::string_view claim) const;
+  bool is_expected(Row row, std::string_view claim) const;
+  bool expects_any() const {
+    return !pods_.empty() && pods_.begin()->first.first == Presence::Expected;
+  }
 
  private:
+  struct Users {
+    int present = 0;
+    int expected = 0;
+    int counted(Counting counting) const {
+      return counting == Counting::AsIs ? present : present + expected;
+    }
+  };
   struct Driver {
-    boost::container::flat_map<std::string, int, std::less<>> handles;  // users of each
+    boost::container::flat_map<std::string, Users, std::less<>> handles;
     std::int64_t own = 0;  // tentative ones that have no handle yet
+    bool is_empty() const { return handles.empty() && own == 0; }
   };
   struct OnRow {
     boost::container::flat_map<std::string, Driver, std::less<>> drivers;
@@ -56,6 +75,7 @@ class VolumeUse {
     bool is_empty() const { return drivers.empty() && disks.empty(); }
   };
   struct Counted {
+    api::ObjectPtr pod;
     Row row = 0;
     std::vector<VolumeBook::PodAttachment> attachments;
     std::vector<std::string> claims;
@@ -66,16 +86,20 @@ class VolumeUse {
     std::string handle;
   };
 
-  void count_handle(Row row, const std::string& driver, const std::string& handle, int sign);
+  using PodKey = std::pair<Presence, std::string>;  // and uid
+
+  void count_handle(Row row, const std::string& driver, const std::string& handle,
+                    Presence presence, int sign);
+  const Driver* find_driver(Row row, std::string_view driver) const;
   void count_disks(Row row, const std::vector<api::InlineDisk>& disks, int sign);
   void count_claim(const std::string& claim, int sign);
-  void count(const Counted& counted, int sign);
+  void count_attachments(const Counted& counted, Presence presence, int sign);
   void drop_if_empty(Row row);
 
-  boost::unordered_flat_map<Row, OnRow> rows_;        // never iterated; few nodes have any
-  std::map<std::string, Counted, std::less<>> pods_;  // by uid
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> by_claim_;  // uids
-  std::map<std::string, int, std::less<>> users_;                                    // by claim
+  boost::unordered_flat_map<Row, OnRow> rows_;  // never iterated; few nodes have any
+  std::map<PodKey, Counted> pods_;              // expected ones first
+  std::map<std::string, std::set<PodKey>, std::less<>> by_claim_;  // expected ones first
+  std::map<std::string, int, std::less<>> users_;                  // by claim; no expected ones
   std::map<std::string, Attachment, std::less<>> attachments_;
 };
 

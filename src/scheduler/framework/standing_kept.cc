@@ -1,0 +1,63 @@
+// Nodes that are kept for pods that are to come. What those take of a node (resources, ports,
+// volumes) is counted in the node table. Filters that look beyond their node judge such a node
+// twice, as it is and with these pods on it, and both must accept: a pod that is expected may never
+// come, so nobody may rely on it. Those of other nodes do not count.
+#include <algorithm>
+#include <ranges>
+
+#include "scheduler/framework/standing.h"
+
+namespace muster::scheduler {
+
+void Standing::find_kept_rows() {
+  if (following_filters_.empty() || kept_seen_ == cluster_.kept_epoch()) return;
+  kept_seen_ = cluster_.kept_epoch();
+  kept_rows_.clear();
+  const auto is_minded = [this](ClassId id) {
+    const PodClass& pods = cluster_.pod_class(id);
+    return std::ranges::any_of(following_filters_,
+                               [&](const FilterPass* filter) { return filter->minds(pods); });
+  };
+  for (const auto& [node, classes] : cluster_.kept_rows())
+    if (cluster_.nodes().contains(node) && std::ranges::any_of(classes, is_minded))
+      kept_rows_.push_back(node);
+}
+
+// Any move may change what holds with the pods that are to come.
+void Standing::touch_kept_rows() {
+  for (const NodeId node : kept_rows_) touched_.row(node);
+}
+
+void Standing::place_kept(NodeId node) const {
+  for (const ClassId id : cluster_.kept_on(node))
+    for (FilterPass* filter : following_filters_)
+      if (const PodClass& pods = cluster_.pod_class(id); filter->minds(pods))
+        filter->placed(pods, node, ignored_);
+}
+
+void Standing::unplace_kept(NodeId node) const {
+  for (const ClassId id : std::views::reverse(cluster_.kept_on(node)))
+    for (FilterPass* filter : std::views::reverse(following_filters_))
+      if (const PodClass& pods = cluster_.pod_class(id); filter->minds(pods))
+        filter->removed(pods, node, ignored_);
+}
+
+bool Standing::admits_with_kept(NodeId node) const {
+  place_kept(node);
+  const bool admits = std::ranges::all_of(
+      filters_, [&](const NamedFilter& filter) { return filter.pass->admits(node); });
+  unplace_kept(node);
+  return admits;
+}
+
+Standing::Answer Standing::ask(NodeId node) const {
+  if (is_kept(node)) {
+    place_kept(node);
+    Answer answer = ask_as_is(node);
+    unplace_kept(node);
+    if (!answer.verdict.accepted()) return answer;
+  }
+  return ask_as_is(node);
+}
+
+}  // namespace muster::scheduler
