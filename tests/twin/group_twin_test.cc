@@ -1,6 +1,7 @@
 // Groups of one leaf against the naive twin; trees are compared in tests/witness.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,9 +38,9 @@ bool has_an_order(NaiveScheduler& naive, std::vector<Assignment> left) {
     if (!naive.filter(*next.pod, next.node).reasons.empty()) continue;
     std::vector<Assignment> rest = left;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    naive.pods[next.pod->meta().uid] = {next.pod, next.node};
+    naive.place(next.pod, next.node);
     if (has_an_order(naive, rest)) return true;
-    naive.pods.erase(next.pod->meta().uid);
+    naive.remove(next.pod->meta().uid);
   }
   return false;
 }
@@ -106,9 +107,9 @@ bool can_place(NaiveScheduler& naive, const Group& group, std::int64_t missing,
       const std::string* value = api::lookup(node->meta().labels, "zone");
       if (!zone.empty() && (value == nullptr || *value != zone)) continue;
       if (!naive.filter(*pod, name).reasons.empty()) continue;
-      naive.pods[pod->meta().uid] = {pod, name};
+      naive.place(pod, name);
       const bool found = can_place(naive, group, missing - 1, zone);
-      naive.pods.erase(pod->meta().uid);
+      naive.remove(pod->meta().uid);
       if (found) return true;
     }
   }
@@ -132,6 +133,48 @@ TEST(Twin, ANoIsANoAndAYesIsFound) {
     if (plan.groups[0].outcome == Outcome::Unresolved) return;  // it did not say no
     ASSERT_EQ(!plan.assignments.empty(), possible) << plan.groups[0].message;
   });
+}
+
+// Members with claims, disks, images, features and Services, where nodes are kept for others, too.
+TEST(Twin, GroupsWithVolumesGetWhatTheReferenceGives) {
+  int placed = 0;
+  int refused = 0;
+  for_seeds({.first = 700'001, .count = 150}, [&](std::uint64_t seed) {
+    const Script script =
+        seed % 2 == 0 ? random_storage_script(seed) : random_script_with_kept_nodes(seed / 3 * 3);
+    Dice dice(seed);
+    World world;
+    Group group;
+    group.key = {GroupKind::PodGroup, "default", "g"};
+    group.gang = true;
+    group.topology_key = dice.chance(60) ? "zone" : "";
+    std::vector<api::ObjectPtr> pods;
+    for (const PodSample& pod : script.pods) pods.push_back(pod.make());
+    for (const api::ObjectPtr& pod : pods) group.pods.push_back({pod, 0, {}, {}});
+    group.minimum = static_cast<std::int32_t>(1 + dice.below(pods.size()));
+    world.ask(pods);
+    world.apply_all(script);
+    if (world.naive.nodes.empty()) return;
+    const Plan plan = attempt_group(group, world.cluster, world.profile);
+    if (!plan.assignments.empty()) {
+      ++placed;
+      ASSERT_GE(plan.assignments.size(), static_cast<std::size_t>(group.minimum));
+      ASSERT_TRUE(has_an_order(world.naive, plan.assignments)) << script.text();
+      return;
+    }
+    if (plan.groups[0].outcome == Outcome::Unresolved) return;  // it did not say no
+    ++refused;
+    const std::vector<std::string> zones = group.topology_key.empty()
+                                               ? std::vector<std::string>{""}
+                                               : std::vector<std::string>{"z1", "z2", "z3"};
+    for (const std::string& zone : zones)
+      ASSERT_FALSE(can_place(world.naive, group, group.minimum, zone))
+          << zone << ": " << plan.groups[0].message << "\n"
+          << script.text();
+  });
+  if (HasFatalFailure() || std::getenv("MUSTER_TWIN_SEED") != nullptr) return;
+  EXPECT_GT(placed, 20);
+  EXPECT_GT(refused, 20);
 }
 
 }  // namespace

@@ -66,6 +66,66 @@ double balance(const std::vector<double>& fractions) {
 
 }  // namespace
 
+// --- what happens ---
+
+// An image has the size that the first node said, until no node has it.
+void NaiveScheduler::set_node(const api::ObjectPtr& node) {
+  const std::string& name = node->meta().name;
+  remove_node(name);
+  nodes[name] = node;
+  for (const api::ContainerImage& image : node->view<api::NodeView>().images)
+    for (const std::string& image_name : image.names) {
+      const auto [at, is_new] = images_.try_emplace(image_name);
+      if (is_new) at->second.size = image.size_bytes;
+      at->second.nodes.insert(name);
+    }
+}
+
+void NaiveScheduler::remove_node(const std::string& name) {
+  nodes.erase(name);
+  for (auto& [image_name, image] : images_) image.nodes.erase(name);
+  std::erase_if(images_, [](const auto& entry) { return entry.second.nodes.empty(); });
+}
+
+void NaiveScheduler::place(const api::ObjectPtr& pod, const std::string& node) {
+  const std::string& uid = pod->meta().uid;
+  NaiveStorage::Held held = storage.reserve(*pod, *nodes.at(node));
+  if (!held.volumes.empty() || !held.provisioned.empty()) storage.held[uid] = std::move(held);
+  pods[uid] = {pod, node};
+}
+
+void NaiveScheduler::remove(const std::string& uid) {
+  pods.erase(uid);
+  storage.held.erase(uid);
+}
+
+std::set<std::string> NaiveScheduler::shared_claims() const {
+  std::map<std::string, std::set<std::string>> users;  // by claim
+  const auto add = [&](const api::Object& user) {
+    for (const api::PodClaim& claim : user.view<api::PodView>().claims)
+      users[user.meta().name_space + "/" +
+            (claim.ephemeral ? user.meta().name + "-" + claim.name : claim.name)]
+          .insert(user.meta().uid);
+  };
+  for (const auto& [uid, record] : pods) add(*record.first);
+  for (const auto& [uid, waits] : waiting) add(*waits);
+  std::set<std::string> shared;
+  for (const auto& [claim, uids] : users)
+    if (uids.size() > 1) shared.insert(claim);
+  return shared;
+}
+
+void NaiveScheduler::place_copy(const api::ObjectPtr& pod, const std::string& name,
+                                const std::string& node) {
+  if (pod->view<api::PodView>().claims.empty()) {
+    pods[name] = {pod, node};
+    return;
+  }
+  place(storage.copy_of(*pod, name, shared_claims()), node);
+}
+
+// --- filters ---
+
 NaiveScheduler::Used NaiveScheduler::used_on(const std::string& node) const {
   Used used;
   for (const auto& [uid, record] : pods) {
@@ -146,13 +206,62 @@ std::vector<NaiveScheduler::Verdict> NaiveScheduler::filters(const api::Object& 
       "node(s) didn't have free ports for the requested pod ports", false);
   verdicts.push_back(fit(pod, name, used_on(name)));
   verdicts.back().plugin = "NodeResourcesFit";
+  verdicts.push_back(storage.restrictions(pod, name, pods));
+  verdicts.push_back(storage.limits(pod, name, pods, shared_claims()));
+  verdicts.push_back(storage.binding(pod, node));
+  verdicts.push_back(storage.zone(pod, node));
   verdicts.push_back(spread(pod, name));
   verdicts.push_back(affinity(pod, name));
+  say("NodeDeclaredFeatures", misses_features(pod, node),
+      "node(s) didn't match Pod's required features", true);
   return verdicts;
+}
+
+bool NaiveScheduler::misses_features(const api::Object& pod, const api::Object& node) const {
+  const api::Json document = pod.document();
+  const auto& spec = document.at("spec").as_object();
+  std::vector<std::string> features;
+  const auto is = [&](const char* member, bool value) {
+    return spec.contains(member) && spec.at(member) == api::Json(value);
+  };
+  if (is("hostNetwork", true) && is("hostUsers", false))
+    features.emplace_back("UserNamespacesHostNetworkSupport");
+  for (const char* list : {"containers", "initContainers"}) {
+    if (!spec.contains(list)) continue;
+    for (const api::Json& each : spec.at(list).as_array()) {
+      const auto& container = each.as_object();
+      if (container.contains("restartPolicyRules"))
+        for (const api::Json& rule : container.at("restartPolicyRules").as_array())
+          if (rule.at("action") == "RestartAllContainers")
+            features.emplace_back("RestartAllContainersOnContainerExits");
+      if (container.contains("volumeMounts"))
+        for (const api::Json& mount : container.at("volumeMounts").as_array())
+          if (mount.as_object().contains("bindMountOptions"))
+            features.emplace_back("VolumeBindMountOptions");
+    }
+  }
+  const auto& declared = node.view<api::NodeView>().declared_features;
+  return !std::ranges::all_of(features, [&](const std::string& feature) {
+    return std::ranges::count(declared, feature) > 0;
+  });
 }
 
 NaiveScheduler::Verdict NaiveScheduler::filter(const api::Object& pod,
                                                const std::string& name) const {
+  if (std::optional<Verdict> refusal = refuses_everywhere(pod)) return *refusal;
+  if (const auto expected = nominated.find(name); expected != nominated.end()) {
+    NaiveScheduler with(*this);
+    for (const api::ObjectPtr& comes : expected->second)
+      with.pods[comes->meta().uid] = {comes, name};
+    for (const Verdict& verdict : with.filters(pod, name)) {
+      if (!verdict.reasons.empty()) return verdict;
+      // Ours: this one speaks for both at once, so its reason comes before those of later plugins.
+      if (verdict.plugin != "NodeVolumeLimits") continue;
+      if (Verdict without = storage.limits(pod, name, pods, shared_claims());
+          !without.reasons.empty())
+        return without;
+    }
+  }
   for (const Verdict& verdict : filters(pod, name))
     if (!verdict.reasons.empty()) return verdict;
   return {};
@@ -162,7 +271,7 @@ std::int64_t NaiveScheduler::cap(const api::ObjectPtr& pod, const std::string& n
   NaiveScheduler with_copies(*this);
   std::int64_t copies = 0;
   for (; with_copies.filter(*pod, name).reasons.empty(); ++copies)
-    with_copies.pods["copy of the twin " + std::to_string(copies)] = {pod, name};
+    with_copies.place_copy(pod, "twin-copy-" + std::to_string(copies), name);
   return copies;
 }
 
@@ -192,6 +301,9 @@ std::map<std::string, std::int64_t> NaiveScheduler::scores(const api::Object& po
   least(view.allocatable.memory, used.nonzero_memory + needs.score_memory);
   scores["NodeResourcesFit"] = weights == 0 ? 0 : sum / weights;
 
+  scores["VolumeBinding"] = storage.binding_score(pod, *nodes.at(name));
+  scores["ImageLocality"] = image_score(pod, name);
+
   if (needs.usage.cpu_milli == 0 && needs.usage.memory == 0) return scores;
   const auto requested = [&](const char* r) {
     return used.requested.contains(r) ? used.requested.at(r) : 0;
@@ -209,6 +321,21 @@ std::map<std::string, std::int64_t> NaiveScheduler::scores(const api::Object& po
                                                     static_cast<std::int64_t>(balance(without))) /
                                                        2;
   return scores;
+}
+
+std::int64_t NaiveScheduler::image_score(const api::Object& pod, const std::string& node) const {
+  const std::vector<std::string>& wanted = pod.view<api::PodView>().images;
+  if (wanted.empty()) return 0;
+  std::int64_t sum = 0;
+  for (const std::string& name : wanted)
+    if (const auto at = images_.find(name); at != images_.end() && at->second.nodes.contains(node))
+      sum += static_cast<std::int64_t>(
+          static_cast<double>(at->second.size) *
+          (static_cast<double>(at->second.nodes.size()) / static_cast<double>(nodes.size())));
+  const std::int64_t least = std::int64_t{23} * 1024 * 1024;
+  const std::int64_t most =
+      std::int64_t{1000} * 1024 * 1024 * static_cast<std::int64_t>(wanted.size());
+  return 100 * (std::clamp(sum, least, most) - least) / (most - least);
 }
 
 std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& pod,
@@ -230,6 +357,7 @@ std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& po
   for (auto& [name, here] : by_node) {
     std::int64_t& total = totals[name];
     total = here["NodeResourcesFit"] + here["NodeResourcesBalancedAllocation"];
+    total += here["VolumeBinding"] + here["ImageLocality"];
     total += 3 * (taints_most == 0 ? 100 : 100 - here["TaintToleration"] * 100 / taints_most);
     if (preferred_most > 0) total += 2 * (here["NodeAffinity"] * 100 / preferred_most);
     total += 2 * affine[name] + 2 * even[name];

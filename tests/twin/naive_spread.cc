@@ -15,13 +15,6 @@ using Constraint = api::SpreadConstraint;
 
 const api::PodNeeds& needs_of(const api::Object& pod) { return pod.view<api::PodView>().needs; }
 
-std::vector<Constraint> constraints_of(const api::Object& pod, bool hard) {
-  std::vector<Constraint> found;
-  for (const Constraint& constraint : needs_of(pod).spread)
-    if (constraint.is_hard == hard) found.push_back(constraint);
-  return found;
-}
-
 bool has_all(const std::vector<Constraint>& constraints, const api::Object& node) {
   return std::ranges::all_of(constraints, [&](const Constraint& constraint) {
     return api::lookup(node.meta().labels, constraint.topology_key) != nullptr;
@@ -56,9 +49,7 @@ bool is_included(const Constraint& constraint, const api::Object& pod, const api
   });
 }
 
-using Pods = std::map<std::string, std::pair<api::ObjectPtr, std::string>>;
-
-std::int64_t count_on(const Pods& pods, const Constraint& constraint, const api::Object& pod,
+std::int64_t count_on(const NaivePods& pods, const Constraint& constraint, const api::Object& pod,
                       const std::string& node) {
   if (is_empty(constraint, pod)) return 0;
   return std::ranges::count_if(pods, [&](const auto& entry) {
@@ -68,7 +59,71 @@ std::int64_t count_on(const Pods& pods, const Constraint& constraint, const api:
   });
 }
 
+// The value of a node's label; a missing one counts as the empty value.
+std::string value_at(const api::Object& node, const std::string& key) {
+  const std::string* value = api::lookup(node.meta().labels, key);
+  return value == nullptr ? std::string() : *value;
+}
+
 }  // namespace
+
+// The pairs of all Services that select the pod, and what the set asks for that controls it.
+api::PodSelector NaiveScheduler::default_selector(const api::Object& pod) const {
+  std::map<std::string, std::string> pairs;
+  const auto read_pairs = [](const api::Object& object) {
+    std::map<std::string, std::string> read;
+    const api::Json document = object.document();
+    const auto& spec = document.at("spec").as_object();
+    if (spec.contains("selector") && spec.at("selector").is_object())
+      for (const auto& [key, value] : spec.at("selector").as_object())
+        read[std::string(key)] = std::string(std::string_view(value.as_string()));
+    return read;
+  };
+  for (const auto& [key, object] : sets) {
+    if (object->kind().kind != "Service" || object->meta().name_space != pod.meta().name_space)
+      continue;
+    const auto wanted = read_pairs(*object);
+    const bool selects_pod = std::ranges::all_of(wanted, [&](const auto& pair) {
+      const std::string* has = api::lookup(pod.meta().labels, pair.first);
+      return has != nullptr && *has == pair.second;
+    });
+    if (selects_pod) pairs.insert(wanted.begin(), wanted.end());
+  }
+  api::PodSelector selector;
+  for (const api::OwnerReference& owner : pod.meta().owners) {
+    const auto at = sets.find(owner.kind + "/" + pod.meta().name_space + "/" + owner.name);
+    if (!owner.controller || at == sets.end() || owner.kind == "Service") continue;
+    if (owner.kind == "ReplicationController") {
+      if (owner.api_version != "v1") continue;
+      for (const auto& [key, value] : read_pairs(*at->second)) pairs[key] = value;
+    } else if (owner.api_version == "apps/v1") {
+      const api::Json document = at->second->document();
+      selector = api::read_pod_selector(&document.at("spec").at("selector"));
+    }
+  }
+  for (const auto& [key, value] : pairs)
+    selector.tests.push_back({key, api::SelectorOperator::In, {value}});
+  selector.is_null = selector.tests.empty();
+  return selector;
+}
+
+std::vector<Constraint> NaiveScheduler::constraints_of(const api::Object& pod, bool hard) const {
+  std::vector<Constraint> found;
+  for (const Constraint& constraint : needs_of(pod).spread)
+    if (constraint.is_hard == hard) found.push_back(constraint);
+  if (!needs_of(pod).spread.empty()) return found;
+  const api::PodSelector selector = default_selector(pod);
+  if (selector.is_null) return found;
+  for (const DefaultSpread& constraint : default_spread) {
+    if (constraint.is_hard != hard) continue;
+    Constraint& made = found.emplace_back();
+    made.topology_key = constraint.topology_key;
+    made.max_skew = constraint.max_skew;
+    made.is_hard = hard;
+    made.selector = selector;
+  }
+  return found;
+}
 
 NaiveScheduler::Verdict NaiveScheduler::spread(const api::Object& pod,
                                                const std::string& name) const {
@@ -104,26 +159,28 @@ std::map<std::string, std::int64_t> NaiveScheduler::spread_scores(
   std::map<std::string, std::int64_t> scores;
   const std::vector<Constraint> constraints = constraints_of(pod, false);
   if (constraints.empty()) return scores;
+  const bool needs_all = !needs_of(pod).spread.empty() || !is_system_default;
   std::vector<std::string> scored;
   for (const std::string& name : feasible)
-    if (has_all(constraints, *nodes.at(name))) scored.push_back(name);
+    if (!needs_all || has_all(constraints, *nodes.at(name))) scored.push_back(name);
   std::map<std::string, double> sums;
   for (const Constraint& constraint : constraints) {
     const std::string& key = constraint.topology_key;
     const bool is_host = key == "kubernetes.io/hostname";
     std::set<std::string> values;
-    for (const std::string& name : scored)
-      values.insert(*api::lookup(nodes.at(name)->meta().labels, key));
+    for (const std::string& name : scored) values.insert(value_at(*nodes.at(name), key));
     const std::size_t size = is_host ? scored.size() : values.size();
     for (const std::string& name : scored) {
+      double& sum = sums[name];
+      if (api::lookup(nodes.at(name)->meta().labels, key) == nullptr) continue;
       std::int64_t count = is_host ? count_on(pods, constraint, pod, name) : 0;
       for (const auto& [other, node] : nodes)
-        if (!is_host && has_all(constraints, *node) && is_included(constraint, pod, *node) &&
-            *api::lookup(node->meta().labels, key) ==
-                *api::lookup(nodes.at(name)->meta().labels, key))
+        if (!is_host && (!needs_all || has_all(constraints, *node)) &&
+            is_included(constraint, pod, *node) &&
+            value_at(*node, key) == value_at(*nodes.at(name), key))
           count += count_on(pods, constraint, pod, other);
-      sums[name] += static_cast<double>(count) * std::log(static_cast<double>(size + 2)) +
-                    static_cast<double>(constraint.max_skew - 1);
+      sum += static_cast<double>(count) * std::log(static_cast<double>(size + 2)) +
+             static_cast<double>(constraint.max_skew - 1);
     }
   }
   std::int64_t least = 1'000'000'000;

@@ -109,21 +109,28 @@ std::string text_of(const PodSample& pod) {
                      pod.node_name.empty() ? "" : " on " + pod.node_name, pod.cpu, pod.memory,
                      pod.extended.empty() ? "" : fmt::format(" {}", pod.extended),
                      pod.ports.empty() ? "" : " ports=" + pod.ports,
-                     pod.spec.empty() ? "" : " {" + pod.spec + "}");
+                     pod.spec.empty() ? "" : " {" + pod.spec + "}") +
+         (pod.metadata.empty() ? "" : " " + pod.metadata);
 }
 
 std::string text_of(const Change& change) {
   const NodeSample& node = change.node;
   switch (change.kind) {
     case Change::Kind::SetNode:
-      return fmt::format("node {} cpu={} memory={} pods={} labels={} {} {}{}", node.name, node.cpu,
-                         node.memory, node.pods, node.labels, node.extended, node.taints,
-                         node.unschedulable ? " unschedulable" : "");
+      return fmt::format("node {} cpu={} memory={} pods={} labels={} {} {}{} {}", node.name,
+                         node.cpu, node.memory, node.pods, node.labels, node.extended, node.taints,
+                         node.unschedulable ? " unschedulable" : "", node.status);
     case Change::Kind::RemoveNode: return "no more node " + node.name;
     case Change::Kind::SetPod: return "pod " + text_of(change.pod);
     case Change::Kind::AssumePod: return "assumed " + text_of(change.pod);
     case Change::Kind::RemovePod: return "no more pod " + change.pod.name;
+    case Change::Kind::KeepFor: return "kept for " + text_of(change.pod);
     case Change::Kind::SetNamespace: return fmt::format("namespace {} {}", node.name, node.labels);
+    case Change::Kind::SetObject:
+      return fmt::format("{} {}", change.object->kind().kind,
+                         api::to_text(change.object->document()));
+    case Change::Kind::RemoveObject:
+      return fmt::format("no more {} {}", change.object->kind().kind, change.object->meta().name);
     case Change::Kind::Look: return "look";
   }
   return "";
@@ -277,6 +284,7 @@ std::vector<PodSample> simpler_pods(const PodSample& from) {
   clear(&PodSample::extended, std::map<std::string, std::string>());
   clear(&PodSample::labels, std::map<std::string, std::string>());
   clear(&PodSample::terminating, false);
+  clear(&PodSample::metadata, std::string());
   return simple;
 }
 
@@ -291,6 +299,7 @@ std::vector<NodeSample> simpler_nodes(const NodeSample& from) {
   clear(&NodeSample::labels, std::map<std::string, std::string>());
   clear(&NodeSample::extended, std::map<std::string, std::string>());
   clear(&NodeSample::unschedulable, false);
+  clear(&NodeSample::status, std::string());
   return simple;
 }
 
@@ -314,47 +323,24 @@ std::vector<Script> simpler(const Script& from) {
   return scripts;
 }
 
-void World::apply(const Change& change) {
-  switch (change.kind) {
-    case Change::Kind::SetNode: {
-      const api::ObjectPtr node = change.node.make();
-      cluster.set_node(node);
-      naive.nodes[change.node.name] = node;
-      return;
-    }
-    case Change::Kind::RemoveNode:
-      cluster.remove_node(change.node.name);
-      naive.nodes.erase(change.node.name);
-      return;
-    case Change::Kind::SetPod:
-    case Change::Kind::AssumePod: {
-      PodSample sample = change.pod;
-      if (change.kind == Change::Kind::AssumePod) sample.node_name.clear();
-      const api::ObjectPtr pod = sample.make();
-      naive.pods[pod->meta().uid] = {pod, change.pod.node_name};
-      if (change.kind == Change::Kind::SetPod)
-        cluster.set_pod(pod);
-      else
-        cluster.assume(pod, change.pod.node_name);
-      return;
-    }
-    case Change::Kind::RemovePod: {
-      const std::string uid = change.pod.name_space + "-" + change.pod.name;
-      if (cluster.is_assumed(uid))
-        cluster.forget(uid);
-      else
-        cluster.remove_pod(uid);
-      naive.pods.erase(uid);
-      return;
-    }
-    case Change::Kind::SetNamespace: {
-      const api::ObjectPtr made = namespace_of(change.node.name, change.node.labels);
-      cluster.set_namespace(*made);
-      naive.namespaces[change.node.name] = made->meta().labels;
-      return;
-    }
-    case Change::Kind::Look: return;
+Script random_script_with_kept_nodes(std::uint64_t seed) {
+  const bool has_storage = seed % 3 == 0;
+  Script script = has_storage ? random_storage_script(seed) : random_script(seed);
+  Dice dice(seed);
+  std::vector<Change> history;
+  int next = 0;
+  for (Change& change : script.history) {
+    if (change.kind == Change::Kind::Look)
+      for (std::uint64_t i = 1 + dice.below(4); i > 0; --i) {
+        PodSample pod = random_pod(dice, "k" + std::to_string(next++));
+        if (has_storage && dice.chance(50)) pod.spec = script.pods[dice.below(3)].spec;
+        pod.node_name = "n" + std::to_string(dice.below(has_storage ? 6 : 14));
+        history.push_back({.kind = Change::Kind::KeepFor, .pod = pod});
+      }
+    history.push_back(std::move(change));
   }
+  script.history = std::move(history);
+  return script;
 }
 
 }  // namespace muster::scheduler::twin

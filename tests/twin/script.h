@@ -34,12 +34,16 @@ struct Change {
     SetPod,
     AssumePod,
     RemovePod,
+    KeepFor,       // the node is kept for the pod
     SetNamespace,  // name and labels are those of `node`
+    SetObject,     // about storage, or a Service or set of pods
+    RemoveObject,
     Look
   };
   Kind kind = Kind::Look;
   NodeSample node = {.name = {}};
   PodSample pod = {.name = {}};  // its node is in node_name, also of an assumed one
+  api::ObjectPtr object = {};
 };
 
 // A move on a draft: a pod of one of the shapes goes where the product says it is best; or a
@@ -61,6 +65,10 @@ struct Script {
 };
 
 Script random_script(std::uint64_t seed);
+// Claims, volumes, drivers and disks; images and features; Services and sets.
+Script random_storage_script(std::uint64_t seed);
+// The same as either, with nodes that are kept for pods that are to come.
+Script random_script_with_kept_nodes(std::uint64_t seed);
 std::vector<Script> simpler(const Script& from);
 
 NodeSample random_node(Dice& dice);
@@ -72,10 +80,20 @@ struct World {
   NaiveScheduler naive;
   Profile profile = default_profile();
 
+  World() { cluster.set_default_spread_keys(profile.settings().default_spread_keys); }
+  // With default spread constraints from a list.
+  explicit World(const std::vector<NaiveScheduler::DefaultSpread>& defaults);
+
   void apply(const Change& change);
   void apply_all(const Script& script) {
     for (const Change& change : script.history) apply(change);
   }
+  // They wait: what they name is in use by them too.
+  void ask(const std::vector<api::ObjectPtr>& pods);
+
+ private:
+  void apply_pod(const Change& change);
+  void apply_object(const Change& change);
 };
 
 }  // namespace muster::scheduler::twin

@@ -1,0 +1,407 @@
+// Random clusters whose pods have claims, disks, images, features, Services and sets.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "api/json.h"
+#include "api/kinds/kind.h"
+#include "base/check.h"
+#include "twin/script.h"
+
+namespace muster::scheduler::twin {
+namespace {
+
+constexpr const char* kDriver = "csi.example.com";
+constexpr std::uint64_t kHosts = 6;
+constexpr std::uint64_t kClaims = 8;
+
+std::string join(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::string host(Dice& dice) { return "n" + std::to_string(dice.below(kHosts)); }
+
+api::ObjectPtr object_of(const api::Kind& kind, const std::string& json) {
+  auto parsed = api::parse_json(json);
+  CHECK_THAT(parsed.has_value(), "{}: {}", parsed.error().message, json);
+  return api::Object::make(kind, parsed->value);
+}
+
+// --- nodes ---
+
+std::string random_images(Dice& dice) {
+  std::vector<std::string> images;
+  for (const char* name : {"app:latest", "tool:v1", "data:v2"})
+    if (dice.chance(45))
+      images.push_back(fmt::format(R"({{"names":["{}"],"sizeBytes":{}}})", name,
+                                   (50 + dice.below(12) * 150) * 1024 * 1024));
+  return R"("images":[)" + join(images) + "]";
+}
+
+NodeSample random_host(Dice& dice) {
+  NodeSample node{.name = host(dice)};
+  node.cpu = std::to_string(2 + dice.below(6));
+  node.pods = static_cast<std::int64_t>(2 + dice.below(6));
+  node.labels["kubernetes.io/hostname"] = node.name;
+  if (dice.chance(10)) node.labels.erase("kubernetes.io/hostname");
+  const std::string zone = dice.any({"z1", "z2", "z3"});
+  if (dice.chance(85)) node.labels["zone"] = zone;
+  if (dice.chance(75)) node.labels["topology.kubernetes.io/zone"] = zone;
+  if (dice.chance(20)) node.labels["failure-domain.beta.kubernetes.io/zone"] = zone;
+  if (dice.chance(20)) node.labels["topology.kubernetes.io/region"] = dice.any({"r1", "r2"});
+  std::vector<std::string> features;
+  for (const char* feature :
+       {"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"})
+    if (dice.chance(50)) features.push_back(fmt::format("\"{}\"", feature));
+  node.status = random_images(dice) + R"(,"declaredFeatures":[)" + join(features) + "]";
+  return node;
+}
+
+// --- storage ---
+
+api::ObjectPtr random_csi_node(Dice& dice) {
+  std::vector<std::string> drivers;
+  for (const char* name : {kDriver, "other.csi", "pd.csi.storage.gke.io"})
+    if (dice.chance(70))
+      drivers.push_back(dice.chance(20)
+                            ? fmt::format(R"({{"name":"{}"}})", name)
+                            : fmt::format(R"({{"name":"{}","allocatable":{{"count":{}}}}})", name,
+                                          dice.below(5)));
+  return object_of(api::kinds::csi_node(),
+                   fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"drivers":[{}]}}}})",
+                               host(dice), join(drivers)));
+}
+
+api::ObjectPtr random_driver(Dice& dice) {
+  return object_of(
+      api::kinds::csi_driver(),
+      fmt::format(
+          R"({{"metadata":{{"name":"{}"}},"spec":{{"storageCapacity":{},"preventPodSchedulingIfMissing":{}}}}})",
+          kDriver, dice.chance(60), dice.chance(40)));
+}
+
+api::ObjectPtr random_capacity(Dice& dice) {
+  return object_of(
+      api::kinds::csi_storage_capacity(),
+      fmt::format(R"({{"metadata":{{"name":"s{}","namespace":"default"}},"storageClassName":"{}",)"
+                  R"("nodeTopology":{{"matchLabels":{{"zone":"{}"}}}},"capacity":"{}Gi"{}}})",
+                  dice.below(6), dice.any({"fast", "zonal"}), dice.any({"z1", "z2", "z3"}),
+                  1 + dice.below(12), dice.chance(30) ? R"(,"maximumVolumeSize":"2Gi")" : ""));
+}
+
+std::vector<api::ObjectPtr> classes() {
+  const auto make = [](const char* name, const char* provisioner, const char* mode,
+                       const char* more) {
+    return object_of(api::kinds::storage_class(),
+                     fmt::format(R"({{"metadata":{{"name":"{}"}},"provisioner":"{}",)"
+                                 R"("volumeBindingMode":"{}"{}}})",
+                                 name, provisioner, mode, more));
+  };
+  return {
+      make("fast", kDriver, "WaitForFirstConsumer", ""),
+      make("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer", ""),
+      make(
+          "zonal", kDriver, "WaitForFirstConsumer",
+          R"(,"allowedTopologies":[{"matchLabelExpressions":[{"key":"zone","values":["z1","z2"]}]}])"),
+      make("now", kDriver, "Immediate", "")};
+}
+
+std::string random_reach(Dice& dice) {
+  const bool by_host = dice.chance(40);
+  return fmt::format(
+      R"(,"nodeAffinity":{{"required":{{"nodeSelectorTerms":[{{"matchExpressions":[{{"key":"{}",)"
+      R"("operator":"{}","values":["{}"]}}]}}]}}}})",
+      by_host ? "kubernetes.io/hostname" : "zone", dice.chance(80) ? "In" : "NotIn",
+      by_host ? host(dice) : dice.any({"z1", "z2", "z3"}));
+}
+
+// A volume: one that is open, or that of the claim with the same number, bound or kept for it.
+enum class Whose : std::uint8_t { Nobodys, Kept, Bound };
+
+api::ObjectPtr random_volume(Dice& dice, std::uint64_t number, Whose whose,
+                             const std::string& storage_class) {
+  std::vector<std::string> labels;
+  if (dice.chance(30))
+    labels.push_back(fmt::format(
+        R"("{}":"{}")",
+        dice.any({"topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"}),
+        dice.any({"z1", "z2", "z1__z3"})));
+  if (dice.chance(30)) labels.emplace_back(R"("tier":"gold")");
+  const std::string source =
+      dice.chance(75) ? fmt::format(R"("csi":{{"driver":"{}","volumeHandle":"h{}"}})",
+                                    dice.any({kDriver, kDriver, "other.csi"}), number)
+                      : fmt::format(R"("gcePersistentDisk":{{"pdName":"pd{}"}})", 10 + number);
+  std::string more = dice.chance(50) ? random_reach(dice) : "";
+  if (whose != Whose::Nobodys)
+    more += fmt::format(R"(,"claimRef":{{"namespace":"default","name":"c{0}"{1}}})", number,
+                        dice.chance(70) ? fmt::format(R"(,"uid":"uid-c{}")", number) : "");
+  if (dice.chance(10)) more += R"(,"volumeMode":"Block")";
+  return object_of(
+      api::kinds::persistent_volume(),
+      fmt::format(
+          R"({{"metadata":{{"name":"v{}","labels":{{{}}}}},"spec":{{"storageClassName":"{}",)"
+          R"("capacity":{{"storage":"{}Gi"}},"accessModes":["ReadWriteOnce"{}],{}{}}},"status":{{"phase":"{}"}}}})",
+          number, join(labels), storage_class, 2 + dice.below(4),
+          dice.chance(70) ? R"(,"ReadWriteOncePod")" : "", source, more,
+          whose == Whose::Bound ? "Bound" : (dice.chance(90) ? "Available" : "Released")));
+}
+
+std::string claim_json(Dice& dice, const std::string& name, const std::string& storage_class,
+                       const std::string& bound_to, const std::string& metadata) {
+  std::string annotations;
+  if (!bound_to.empty()) annotations = R"("pv.kubernetes.io/bind-completed":"yes")";
+  if (bound_to.empty() && dice.chance(12))
+    annotations = fmt::format(R"("volume.kubernetes.io/selected-node":"{}")", host(dice));
+  std::string more = bound_to.empty() ? "" : fmt::format(R"(,"volumeName":"{}")", bound_to);
+  if (dice.chance(12)) more += R"(,"selector":{"matchLabels":{"tier":"gold"}})";
+  return fmt::format(
+      R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"uid-{0}","annotations":{{{1}}}{2}{3}}},)"
+      R"("spec":{{"storageClassName":"{4}","accessModes":["{5}"],"resources":{{"requests":{{"storage":"{6}Gi"}}}}{7}}},)"
+      R"("status":{{"phase":"{8}"}}}})",
+      name, annotations, metadata,
+      dice.chance(3) ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "", storage_class,
+      dice.chance(75) ? "ReadWriteOnce" : "ReadWriteOncePod", 1 + dice.below(3), more,
+      bound_to.empty() ? "Pending" : (dice.chance(97) ? "Bound" : "Lost"));
+}
+
+// A claim c<k> with its volume v<k>: bound to it, kept for it, or without one.
+std::vector<Change> random_claim(Dice& dice, std::uint64_t number) {
+  const std::string storage_class =
+      dice.any({"fast", "fast", "fast", "local", "local", "zonal", "zonal", "now"});
+  const bool is_bound = storage_class == "now" ? dice.chance(85) : dice.chance(45);
+  std::vector<Change> changes;
+  const auto set = [&changes](api::ObjectPtr object) {
+    changes.push_back({.kind = Change::Kind::SetObject, .object = std::move(object)});
+  };
+  if (is_bound && dice.chance(95))
+    set(random_volume(dice, number, Whose::Bound, storage_class));
+  else if (!is_bound && dice.chance(60))
+    set(random_volume(dice, number, dice.chance(30) ? Whose::Kept : Whose::Nobodys,
+                      dice.chance(92) ? storage_class : "fast"));
+  set(object_of(api::kinds::persistent_volume_claim(),
+                claim_json(dice, "c" + std::to_string(number), storage_class,
+                           is_bound ? "v" + std::to_string(number) : "", "")));
+  return changes;
+}
+
+api::ObjectPtr random_attachment(Dice& dice) {
+  return object_of(
+      api::kinds::volume_attachment(),
+      fmt::format(
+          R"({{"metadata":{{"name":"a{}"}},"spec":{{"attacher":"{}","nodeName":"{}","source":{{"persistentVolumeName":"v{}"}}}}}})",
+          dice.below(5), dice.any({kDriver, kDriver, "other.csi"}), host(dice),
+          dice.below(kClaims)));
+}
+
+// --- pods ---
+
+std::string random_disk(Dice& dice, int number) {
+  const bool reads = dice.chance(50);
+  const std::string name = fmt::format(R"("name":"disk{}")", number);
+  switch (dice.below(4)) {
+    case 0:
+      return fmt::format(R"({{{},"gcePersistentDisk":{{"pdName":"pd{}","readOnly":{}}}}})", name,
+                         dice.below(2), reads);
+    case 1:
+      return fmt::format(R"({{{},"awsElasticBlockStore":{{"volumeID":"ebs{}","readOnly":{}}}}})",
+                         name, dice.below(2), reads);
+    case 2:
+      return fmt::format(
+          R"({{{},"iscsi":{{"targetPortal":"p","iqn":"iqn{}","lun":0,"readOnly":{}}}}})", name,
+          dice.below(2), reads);
+    default:
+      return fmt::format(
+          R"({{{},"rbd":{{"monitors":["m{}","m{}"],"pool":"rbd","image":"i","readOnly":{}}}}})",
+          name, dice.below(2), 2 + dice.below(2), reads);
+  }
+}
+
+std::string random_volumes(Dice& dice, bool has_ephemeral) {
+  std::vector<std::string> volumes;
+  const std::uint64_t claims = dice.below(3);
+  for (std::uint64_t i = 0; i < claims; ++i)
+    volumes.push_back(
+        fmt::format(R"({{"name":"claim{}","persistentVolumeClaim":{{"claimName":"c{}"}}}})", i,
+                    dice.below(kClaims + (dice.chance(10) ? 1 : 0))));
+  if (has_ephemeral)
+    volumes.emplace_back(
+        R"({"name":"e","ephemeral":{"volumeClaimTemplate":{"spec":{"accessModes":["ReadWriteOnce"]}}}})");
+  if (dice.chance(25)) volumes.push_back(random_disk(dice, 0));
+  if (dice.chance(8)) volumes.push_back(random_disk(dice, 1));
+  if (dice.chance(20)) volumes.emplace_back(R"({"name":"i","image":{"reference":"data:v2"}})");
+  return R"("volumes":[)" + join(volumes) + "]";
+}
+
+std::string random_owner(Dice& dice) {
+  const std::string kind = dice.any({"ReplicaSet", "StatefulSet", "ReplicationController"});
+  const char* version = kind == "ReplicationController" ? "v1" : "apps/v1";
+  return fmt::format(
+      R"("ownerReferences":[{{"apiVersion":"{}","kind":"{}","name":"set{}","uid":"u","controller":true}}])",
+      dice.chance(90) ? version : "example.com/v1", kind, dice.below(2));
+}
+
+PodSample random_claimant(Dice& dice, const std::string& name, bool has_ephemeral) {
+  PodSample pod{.name = name};
+  if (dice.chance(60)) pod.cpu = std::to_string(1 + dice.below(3)) + "00m";
+  std::vector<std::string> parts{random_volumes(dice, has_ephemeral)};
+  if (dice.chance(15)) parts.emplace_back(R"("hostNetwork":true,"hostUsers":false)");
+  if (dice.chance(30))
+    parts.push_back(fmt::format(
+        R"("initContainers":[{{"name":"i","image":"tool:v1"{}}}])",
+        dice.chance(40) ? R"(,"restartPolicyRules":[{"action":"RestartAllContainers"}])" : ""));
+  if (dice.chance(70)) pod.labels["app"] = dice.any({"a", "b"});
+  if (dice.chance(40)) pod.labels["tier"] = dice.any({"1", "2"});
+  if (dice.chance(35)) pod.metadata = random_owner(dice);
+  pod.spec = join(parts);
+  return pod;
+}
+
+// --- Services and sets ---
+
+api::ObjectPtr random_set(Dice& dice) {
+  const std::string app = dice.any({"a", "b"});
+  if (dice.chance(50)) {
+    std::vector<std::string> pairs;
+    if (dice.chance(85)) pairs.push_back(fmt::format(R"("app":"{}")", app));
+    if (dice.chance(40)) pairs.push_back(fmt::format(R"("tier":"{}")", dice.any({"1", "2"})));
+    const bool selects = dice.chance(90);
+    return object_of(
+        *api::find_kind("", "Service"),
+        fmt::format(R"({{"metadata":{{"name":"service{}","namespace":"default"}},"spec":{{{}}}}})",
+                    dice.below(3), selects ? R"("selector":{)" + join(pairs) + "}" : ""));
+  }
+  const std::string meta =
+      fmt::format(R"("metadata":{{"name":"set{}","namespace":"default"}})", dice.below(2));
+  if (dice.chance(25))
+    return object_of(*api::find_kind("", "ReplicationController"),
+                     fmt::format(R"({{{},"spec":{{"selector":{{"app":"{}"}}}}}})", meta, app));
+  return object_of(
+      *api::find_kind("apps", dice.any({"ReplicaSet", "StatefulSet"})),
+      fmt::format(
+          R"({{{},"spec":{{"selector":{{"matchExpressions":[{{"key":"app","operator":"{}","values":["{}"]}}]}}}}}})",
+          meta, dice.any({"In", "NotIn"}), app));
+}
+
+class Maker {
+ public:
+  explicit Maker(std::uint64_t seed) : dice_(seed) {}
+
+  Script make() {
+    for (const api::ObjectPtr& each : classes()) set(each);
+    // What comes first must not matter.
+    const bool nodes_first = dice_.chance(70);
+    if (nodes_first) make_nodes();
+    for (std::uint64_t c = 0; c < kClaims; ++c) add_claim(c);
+    for (int i = 0; i < 12; ++i) change_objects();
+    if (!nodes_first) make_nodes();
+    for (int i = 0; i < 6; ++i) add_pod();
+    for (int round = 0; round < 3; ++round) {
+      script_.history.push_back({});
+      for (int i = 0; i < 6; ++i) change();
+    }
+    script_.history.push_back({});
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = "ask" + std::to_string(i);
+      const bool has_ephemeral = dice_.chance(15);
+      script_.pods.push_back(random_claimant(dice_, name, has_ephemeral));
+      if (has_ephemeral) add_ephemeral_claim(name);
+    }
+    for (int i = 0; i < 10; ++i) add_move();
+    return std::move(script_);
+  }
+
+ private:
+  void set(api::ObjectPtr object) {
+    script_.history.push_back({.kind = Change::Kind::SetObject, .object = std::move(object)});
+  }
+  void make_nodes() {
+    for (std::uint64_t i = 2 + dice_.below(6); i > 0; --i)
+      script_.history.push_back({.kind = Change::Kind::SetNode, .node = random_host(dice_)});
+  }
+  void add_claim(std::uint64_t number) {
+    for (Change& change : random_claim(dice_, number)) script_.history.push_back(std::move(change));
+  }
+  // Before anybody looks: the claims of pods that ask stand at the front.
+  void add_ephemeral_claim(const std::string& pod) {
+    if (dice_.chance(15)) return;
+    const std::string owner = fmt::format(
+        R"(,"ownerReferences":[{{"apiVersion":"v1","kind":"Pod","name":"{0}","uid":"{1}","controller":true}}])",
+        pod, dice_.chance(90) ? "default-" + pod : "somebody");
+    script_.history.insert(script_.history.begin(),
+                           {.kind = Change::Kind::SetObject,
+                            .object = object_of(api::kinds::persistent_volume_claim(),
+                                                claim_json(dice_, pod + "-e", "fast", "", owner))});
+  }
+  void change_objects() {
+    switch (dice_.below(6)) {
+      case 0: return set(random_csi_node(dice_));
+      case 1: return set(random_driver(dice_));
+      case 2: return set(random_capacity(dice_));
+      case 3: return set(random_attachment(dice_));
+      default: return set(random_set(dice_));
+    }
+  }
+  void add_pod() {
+    const std::string name = "p" + std::to_string(next_++);
+    const bool has_ephemeral = dice_.chance(10);
+    if (has_ephemeral) add_ephemeral_claim(name);
+    PodSample pod = random_claimant(dice_, name, has_ephemeral);
+    pod.node_name = host(dice_);
+    pod.terminating = dice_.chance(8);
+    living_.push_back(pod);
+    script_.history.push_back(
+        {.kind = dice_.chance(40) ? Change::Kind::SetPod : Change::Kind::AssumePod, .pod = pod});
+  }
+  void change() {
+    switch (dice_.below(7)) {
+      case 0:
+        script_.history.push_back({.kind = Change::Kind::SetNode, .node = random_host(dice_)});
+        return;
+      case 1:
+        if (dice_.chance(40))
+          script_.history.push_back(
+              {.kind = Change::Kind::RemoveNode, .node = {.name = host(dice_)}});
+        return;
+      case 2:
+        if (living_.empty()) return;
+        std::swap(living_[dice_.below(living_.size())], living_.back());
+        script_.history.push_back({.kind = Change::Kind::RemovePod, .pod = living_.back()});
+        living_.pop_back();
+        return;
+      case 3: return add_pod();
+      case 4: return remove_object();
+      default: return change_objects();
+    }
+  }
+  // Of those that come and go while pods run: drivers of nodes, capacities, attachments, sets.
+  void remove_object() {
+    std::vector<api::ObjectPtr> known;
+    for (const Change& change : script_.history)
+      if (change.kind == Change::Kind::SetObject) {
+        const std::string_view kind = change.object->kind().kind;
+        if (kind != "StorageClass" && kind != "PersistentVolumeClaim" && kind != "PersistentVolume")
+          known.push_back(change.object);
+      }
+    if (known.empty()) return;
+    script_.history.push_back(
+        {.kind = Change::Kind::RemoveObject, .object = known[dice_.below(known.size())]});
+  }
+  void add_move() {
+    const std::uint64_t kind = dice_.below(6);
+    script_.moves.push_back({.kind = kind == 0   ? Move::Kind::Mark
+                                     : kind == 1 ? Move::Kind::Undo
+                                                 : Move::Kind::Place,
+                             .shape = dice_.below(3),
+                             .zone = dice_.chance(50) ? "" : dice_.any({"z1", "z2", "z3"})});
+  }
+
+  Dice dice_;
+  Script script_;
+  std::vector<PodSample> living_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+Script random_storage_script(std::uint64_t seed) { return Maker(seed).make(); }
+
+}  // namespace muster::scheduler::twin
