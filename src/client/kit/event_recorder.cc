@@ -1,6 +1,7 @@
 #include "client/kit/event_recorder.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "api/kinds/kind.h"
@@ -27,10 +28,9 @@ api::Json reference_to(const api::Object& object) {
   return reference;
 }
 
-// Isomorphic events have equal keys.
-std::string key_of(const api::Object& about, const EventNote& note) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}", about.meta().uid, note.type, note.reason, note.action,
-                     note.message);
+// What events have in common that differ only in their messages.
+std::string matter_of(const api::Object& about, const EventNote& note) {
+  return fmt::format("{}\n{}\n{}\n{}\n", about.meta().uid, note.type, note.reason, note.action);
 }
 
 }  // namespace
@@ -47,31 +47,50 @@ EventRecorder::EventRecorder(Options options, Calls& calls)
     : options_(std::move(options)),
       calls_(calls),
       seen_(options_.remembered_max),
+      similar_(options_.remembered_max),
       silence_(options_.remembered_max) {}
 
-bool EventRecorder::may_speak(const api::Object& about, Time now) {
-  Time& full_at = silence_.use(about.meta().uid);
+bool EventRecorder::may_speak(const api::Object& about, std::string_view type, Time now) {
+  Time& full_at = silence_.use(fmt::format("{}\n{}", about.meta().uid, type));
   const Time next = std::max(full_at, now) + options_.refill;
   if (next - now > options_.refill * options_.burst) return false;
   full_at = next;
   return true;
 }
 
+bool EventRecorder::must_combine(std::string_view matter, std::string_view message, Time now) {
+  Similar& similar = similar_.use(matter);
+  if (similar.last + options_.similar_within < now) similar.messages.clear();
+  similar.last = now;
+  const std::size_t hash = std::hash<std::string_view>{}(message);
+  if (std::ranges::find(similar.messages, hash) != similar.messages.end()) return false;
+  if (similar.messages.size() >= options_.messages_max) return true;
+  similar.messages.push_back(hash);
+  return false;
+}
+
 void EventRecorder::record(const api::Object& about, EventNote note, Time now) {
+  std::string key = matter_of(about, note);
+  const bool combined = must_combine(key, note.message, now);
+  if (combined)
+    note.message.insert(0, "(combined from similar events): ");
+  else
+    key += note.message;
   note.message = cut_message(std::move(note.message));
-  if (waiting_.size() >= options_.queue_max || !may_speak(about, now)) {
+  if (waiting_.size() >= options_.queue_max || !may_speak(about, note.type, now)) {
     ++dropped_;
     return;
   }
-  SightingPtr& sighting = seen_.use(key_of(about, note));
+  SightingPtr& sighting = seen_.use(key);
   if (sighting == nullptr) {
     sighting = std::make_shared<Sighting>();
-    sighting->note = std::move(note);
+    sighting->combined = combined;
     sighting->regarding = reference_to(about);
     sighting->name_space = about.meta().name_space.empty() ? "default" : about.meta().name_space;
     sighting->name = name_for(about.meta().name, now);
     sighting->first = now;
   }
+  sighting->note = std::move(note);
   sighting->last = now;
   ++sighting->count;
   if (sighting->busy) return;
@@ -115,6 +134,8 @@ void EventRecorder::run(Time now) {
   seen_.drop_while([&](const SightingPtr& sighting) {
     return !sighting->busy && sighting->last + options_.repeats_within <= now;
   });
+  similar_.drop_while(
+      [&](const Similar& similar) { return similar.last + options_.similar_within < now; });
   silence_.drop_while([&](Time full_at) { return full_at <= now; });
   while (!retries_.empty() && retries_.begin()->first.first <= now) {
     waiting_.push_back(retries_.begin()->second);
@@ -137,6 +158,7 @@ void EventRecorder::send(const SightingPtr& sighting) {
     api::JsonObject patch;
     patch["count"] = sighting->count;
     patch["lastTimestamp"] = format_time(sighting->last);
+    if (sighting->combined) patch["message"] = sighting->note.message;
     request = patch_request(api::kinds::event(), sighting->name_space, sighting->name, "",
                             api::PatchType::StrategicMerge, std::move(patch));
   }

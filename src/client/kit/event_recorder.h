@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "client/kit/calls.h"
 #include "client/kit/recently_used.h"
@@ -26,7 +27,8 @@ struct EventNote {
 };
 
 // Tells users what happened to an object, as core/v1 Events. Best effort: repeats are counted in
-// one Event, objects that talk too much are silenced, and what does not fit the queue is dropped.
+// one Event, events that differ only in their message share one after the first few, objects that
+// talk too much are silenced, and what does not fit the queue is dropped.
 class EventRecorder {
  public:
   struct Options {
@@ -36,7 +38,11 @@ class EventRecorder {
     std::size_t queue_max = 1000;
     std::size_t remembered_max =
         4096;  // events whose repeats are counted, objects that are silenced
-    // An object may have `burst` events at once and one more per `refill`.
+    // So many messages in one matter have events of their own; those that follow within
+    // `similar_within` of each other share one, which shows the last of them.
+    std::size_t messages_max = 9;
+    Duration similar_within = std::chrono::minutes{10};
+    // An object may have `burst` events of a type at once and one more per `refill`.
     int burst = 25;
     Duration refill = std::chrono::seconds{300};
     // Events that were not repeated for so long are forgotten: the server has let them expire.
@@ -50,10 +56,16 @@ class EventRecorder {
 
   std::optional<Time> next_deadline() const;
   std::uint64_t dropped() const { return dropped_; }
-  // Events and objects it remembers, to count repeats and to silence who talks too much.
-  std::size_t remembered() const { return seen_.size() + silence_.size(); }
+  // Events, matters and objects it remembers, to count repeats, to put together what is similar and
+  // to silence who talks too much.
+  std::size_t remembered() const { return seen_.size() + similar_.size() + silence_.size(); }
 
  private:
+  // Events about one object that differ at most in their messages.
+  struct Similar {
+    std::vector<std::size_t> messages;  // hashes of those that have events of their own
+    Time last;
+  };
   // One Event object and how much of it the server knows.
   struct Sighting {
     EventNote note;
@@ -64,11 +76,13 @@ class EventRecorder {
     std::int64_t count = 0;
     std::int64_t written = 0;  // count the server has; 0: not created
     int tries = 0;
-    bool busy = false;  // queued, waiting to be retried, or under way
+    bool combined = false;  // of several messages
+    bool busy = false;      // queued, waiting to be retried, or under way
   };
   using SightingPtr = std::shared_ptr<Sighting>;
 
-  bool may_speak(const api::Object& about, Time now);
+  bool may_speak(const api::Object& about, std::string_view type, Time now);
+  bool must_combine(std::string_view matter, std::string_view message, Time now);
   void send(const SightingPtr& sighting);
   void finish(const SightingPtr& sighting, std::int64_t sent, const Outcome& outcome, Time now);
   std::string name_for(std::string_view object, Time now);
@@ -80,7 +94,8 @@ class EventRecorder {
   std::uint64_t dropped_ = 0;
   std::size_t in_flight_ = 0;
   RecentlyUsed<SightingPtr> seen_;
-  RecentlyUsed<Time> silence_;  // by object: when its allowance is full again (GCRA)
+  RecentlyUsed<Similar> similar_;
+  RecentlyUsed<Time> silence_;  // by object and type: when its allowance is full again
   std::deque<SightingPtr> waiting_;
   std::map<std::pair<Time, std::uint64_t>, SightingPtr> retries_;
 };

@@ -52,7 +52,7 @@ TEST_F(EventRecorderTest, SpeaksUpstreamsWords) {
 TEST_F(EventRecorderTest, ForgetsWhatWasNotRepeatedForLong) {
   record("m");
   api_.accept(0, now_);
-  EXPECT_EQ(recorder_.remembered(), 2U);
+  EXPECT_EQ(recorder_.remembered(), 3U);
   now_ += std::chrono::minutes{59};
   recorder_.run(now_);
   EXPECT_EQ(recorder_.remembered(), 1U) << "the object may have its whole allowance again";
@@ -86,6 +86,30 @@ TEST_F(EventRecorderTest, CountsRepeatsInOneEvent) {
   api_.refuse(1, Reason::NotFound, now_);
   ASSERT_EQ(api_.sent.size(), 3U);
   EXPECT_EQ(api_.sent[2].request.verb, api::Verb::Create) << "it had expired on the server";
+}
+
+// Each pod that a quota refuses has another name.
+TEST_F(EventRecorderTest, ManyMessagesInOneMatterShareAnEvent) {
+  for (int i = 0; i < 12; ++i) {
+    record(std::to_string(i));
+    api_.accept(api_.sent.size() - 1, now_);
+  }
+  ASSERT_EQ(api_.sent.size(), 12U);
+  EXPECT_EQ(api_.sent[8].request.verb, api::Verb::Create);
+  EXPECT_NE(api_.body(8).find(R"("message":"8")"), std::string::npos);
+  EXPECT_EQ(api_.sent[9].request.verb, api::Verb::Create);
+  EXPECT_NE(api_.body(9).find(R"("message":"(combined from similar events): 9")"),
+            std::string::npos);
+  EXPECT_EQ(api_.sent[11].request.verb, api::Verb::Patch);
+  EXPECT_EQ(api_.body(11), R"({"count":3,"lastTimestamp":"2001-09-09T01:46:40Z",)"
+                           R"("message":"(combined from similar events): 11"})");
+  record("3");
+  EXPECT_EQ(api_.body(12), R"({"count":2,"lastTimestamp":"2001-09-09T01:46:40Z"})")
+      << "the first ones keep their own events";
+  api_.accept(12, now_);
+  now_ += std::chrono::minutes{11};
+  record("later");
+  EXPECT_NE(api_.body(13).find(R"("message":"later")"), std::string::npos);
 }
 
 TEST_F(EventRecorderTest, SilencesAnObjectThatTalksTooMuch) {
