@@ -13,14 +13,14 @@ Standing& Standings::of_pod(const api::ObjectPtr& pod) { return of_class(cluster
 Standing& Standings::of_class(const PodClass& pods) {
   Kept& kept = use(pods);
   kept.standing.catch_up(scratch_);
-  count_bytes(kept);
+  count(kept);
   return kept.standing;
 }
 
 std::optional<Standing::Pick> Standings::pick(const api::ObjectPtr& pod) {
   Kept& kept = use(cluster_.class_of(pod));
   const std::optional<Standing::Pick> best = kept.standing.pick_once(scratch_);
-  count_bytes(kept);
+  count(kept);
   return best;
 }
 
@@ -37,12 +37,14 @@ Standings::Kept& Standings::use(const PodClass& pods) {
   return live_.front();
 }
 
-void Standings::count_bytes(Kept& kept) {
+void Standings::count(Kept& kept) {
+  rows_read_ += kept.standing.rows_read() - kept.rows_read;
+  kept.rows_read = kept.standing.rows_read();
+  if (kept.bytes > 0 && kept.rows_read - kept.weighed_at < kRowsPerWeighing) return;
   const std::size_t bytes = kept.standing.bytes();
   bytes_ += bytes - kept.bytes;
   kept.bytes = bytes;
-  rows_read_ += kept.standing.rows_read() - kept.rows_read;
-  kept.rows_read = kept.standing.rows_read();
+  kept.weighed_at = kept.rows_read;
 }
 
 void Standings::evict_cold() {

@@ -39,12 +39,17 @@ class Standings final : public Cluster::Derived {
     Kept(const PodClass& pods, const Profile& profile, Cluster& cluster)
         : id(pods.id), standing(pods, profile, cluster) {}
     ClassId id;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;  // counted when it had read `weighed_at` rows
+    std::uint64_t weighed_at = 0;
     std::uint64_t rows_read = 0;  // so many of its rows are counted
     Standing standing;
   };
+  // What a standing holds changes with the rows it reads; asking every pass for it after each pod
+  // would cost more than the few rows that changed.
+  static constexpr std::uint64_t kRowsPerWeighing = 256;
+
   Kept& use(const PodClass& pods);
-  void count_bytes(Kept& kept);
+  void count(Kept& kept);
 
   Cluster& cluster_;
   Profile profile_;
