@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/values/go_duration.h"
 #include "app/cli.h"
 #include "app/connection.h"
 #include "app/process_flags.h"
@@ -25,6 +27,7 @@ namespace {
 struct Flags {
   ProcessFlags process{.secure_port = 10259};
   std::string config_file;
+  std::string release_half_bound_after;
 };
 
 constexpr std::string_view kUpstreamName = "default-scheduler";
@@ -44,6 +47,23 @@ api::Gates gates_for(const ForeignCluster& cluster, api::Gates gates) {
           std::ranges::find(facts.needs, api::Gate::GenericWorkload) != facts.needs.end())
         gates = gates.without(facts.gate);
   return gates;
+}
+
+// What is on its way to the server cannot be taken back: no more than the rate lets through at once.
+std::size_t binds_in_flight(const client::RateLimit::Options& rate) {
+  const std::size_t usual = scheduler::SchedulerOptions{}.binds_in_flight_max;
+  if (rate.per_second <= 0) return usual;
+  return std::min(usual, static_cast<std::size_t>(std::max(rate.burst, 1)));
+}
+
+Result<Duration> release_deadline(const Flags& flags) {
+  if (flags.release_half_bound_after.empty()) return Duration::zero();
+  const std::optional<Duration> read = api::parse_go_duration(flags.release_half_bound_after);
+  if (!read || *read <= Duration::zero())
+    return fail(Reason::Invalid,
+                "--release-half-bound-after {}: not a length of time; write 5m or 1h30m",
+                flags.release_half_bound_after);
+  return *read;
 }
 
 components::Settings component_settings(const SchedulerSettings& settings,
@@ -66,6 +86,7 @@ Result<void> run_scheduler(const Flags& flags) {
   RemoteProcessOptions options = process_options(flags.process, "muster-scheduler");
   if (settings.config.profiles.serves(kUpstreamName)) options.election.name = kUpstreamLease;
   const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
+  const Duration release_after = TRY(release_deadline(flags));
   ConnectionFlags where = flags.process.connection;
   if (where.kubeconfig.empty()) where.kubeconfig = connection.kubeconfig;
 
@@ -73,7 +94,9 @@ Result<void> run_scheduler(const Flags& flags) {
   const ForeignCluster cluster = TRY(discover_cluster(std::move(config)));
   fmt::print("muster {}\n{}", version(), describe(cluster));
   std::fflush(stdout);
-  const components::Settings made_with = component_settings(settings, cluster, gates);
+  components::Settings made_with = component_settings(settings, cluster, gates);
+  made_with.scheduler.release_half_bound_after = release_after;
+  made_with.scheduler.binds_in_flight_max = binds_in_flight(options.rate);
   const auto entry =
       std::ranges::find(components::all(), components::kScheduler, &components::Entry::name);
   return run_remote_process(options, cluster, {{entry->name, [&](client::ComponentContext context) {
@@ -90,6 +113,10 @@ Verb add_scheduler_verb(CLI::App& app) {
   verb->add_option("--config", flags->config_file,
                    "How to schedule: a KubeSchedulerConfiguration file (docs/scheduler-config.md)")
       ->type_name("FILE");
+  verb->add_option("--release-half-bound-after", flags->release_half_bound_after,
+                   "Delete the bound pods of a gang that is below its minimum for so long because "
+                   "others could not be bound; without it that is only reported")
+      ->type_name("DURATION");
   return {verb, [flags] {
             const Result<void> ran = run_scheduler(*flags);
             return ran ? kOk : refuse(ran.error().message);

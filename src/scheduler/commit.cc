@@ -76,8 +76,20 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
                  tree_bound(tree, now);
              }),
       preemptions_(model, queue, report, calls, options.metrics),
-      half_bound_(model, report),
-      offers_group_bindings_(options.group_bindings) {}
+      half_bound_({.release_after = options.release_half_bound_after, .metrics = options.metrics},
+                  {.model = model, .queue = queue, .report = report, .calls = calls}),
+      crowded_(model, report, options.metrics),
+      offers_group_bindings_(options.group_bindings) {
+  if (options.metrics == nullptr) return;
+  const auto counter = [&](const char* served) {
+    return options.metrics->counter("muster_foreign_binds_total",
+                                    "Pods that somebody else bound, by whether they asked for one "
+                                    "of this scheduler's profiles",
+                                    {{"served", served}});
+  };
+  foreign_ = counter("false");
+  foreign_served_ = counter("true");
+}
 
 // What is more than one GroupBinding takes is never bound in parts that somebody needs together.
 // The pods of a single gang beyond its minimum can follow, though, and those of a Basic group need
@@ -114,11 +126,19 @@ void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& decide
     report_.forget(assignment.pod->meta().uid);
   }
   queue_.finish(entity, plan, now);
+  bind_plan(entity, plan, is_loose, now);
+}
+
+void Commit::bind_plan(const SchedulingQueue::Popped& entity, const Plan& plan, bool is_loose,
+                       Time now) {
+  const bool is_tree = std::holds_alternative<Group>(entity);
   const bool together = goes_together(plan, is_loose);
   const bool waits = is_prepared_first(plan);
+  const bool in_steps =
+      !offers_group_bindings_ && !plan.groups.empty() && !plan.assignments.empty();
+  if (in_steps) half_bound_.started(plan.groups.front().key, plan.assignments, plan.groups, now);
   if (waits)
-    prepare(plan, {.together = together, .ordered = tree != nullptr && (together || !is_loose)},
-            now);
+    prepare(plan, {.together = together, .ordered = is_tree && (together || !is_loose)}, now);
   else if (together)
     trees_.commit(tree_of(plan), now);
   else
@@ -126,7 +146,23 @@ void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& decide
   preemptions_.carry_out(entity, plan, now);
   if (!together && !waits && !plan.groups.empty())
     preemptions_.admitted(plan.groups.front().key, now);
-  report_.planned(plan, {.writes_groups = !together && !waits}, now);
+  using Groups = Report::PlanOptions::Groups;
+  report_.planned(plan,
+                  {.groups = together || waits ? Groups::None
+                             : in_steps        ? Groups::Refused
+                                               : Groups::All},
+                  now);
+}
+
+void Commit::synced(Time now) {
+  is_synced_ = true;
+  preemptions_.synced(now);
+  if (!offers_group_bindings_) half_bound_.synced(now);
+}
+
+void Commit::pod_seen(const ObjectPtr& pod, Time now) {
+  preemptions_.pod_seen(pod, now);
+  if (api::is_terminating(pod)) half_bound_.left(pod->meta().uid, now);
 }
 
 // Whether the plan's pods are bound by one GroupBinding.
@@ -153,6 +189,7 @@ void Commit::confirm(std::string_view uid, std::string_view node, Time now) {
   preparer_.confirm(uid, node, now);
   binder_.confirm(uid, node, now);
   trees_.confirm(uid, node, now);
+  half_bound_.accepted(uid, now);
   unreserve(uid);
 }
 
@@ -161,8 +198,25 @@ void Commit::cancel(std::string_view uid, Time now) {
   metrics_.unplaced(uid);
   binder_.cancel(uid);
   trees_.cancel(uid, now);
+  half_bound_.left(uid, now);
   unreserve(uid);
   preemptions_.pod_left(uid, now);
+}
+
+// What was decided for the node may not fit any more. Bindings that are on their way are decided by
+// the server and the kubelet; the others are made again.
+void Commit::bound_by_others(const api::Object& pod, std::string_view node, Time now) {
+  if (!is_synced_) return;
+  (model_.serves(pod) ? foreign_served_ : foreign_).add();
+  if (pending() == 0) return;
+  model_.nominations().count_nobody();
+  if (!crowded_.is_crowded(node)) return;
+  const Error why =
+      make_error(Reason::Conflict,
+                 "node \"{}\" was filled by another scheduler before the binding was sent", node);
+  preparer_.drop(node, why.message, now);
+  binder_.drop_unsent(node, why, now);
+  trees_.drop_unsent(node, why, now);
 }
 
 void Commit::node_vanished(std::string_view node, Time now) {
@@ -176,6 +230,7 @@ void Commit::bound(const Assignment& assignment, Time now) {
   metrics_.bound(*assignment.pod, now);
   if (const std::optional<GroupKey> leaf = model_.leaf_of(*assignment.pod)) queue_.bound(*leaf);
   unreserve(assignment.pod->meta().uid);
+  half_bound_.accepted(assignment.pod->meta().uid, now);
   for (const auto& entry : model_.profile_of(*assignment.pod).post_binds())
     entry.plugin->bound(assignment.pod, assignment.node, model_.cluster());
   report_.bound(assignment, now);
@@ -188,10 +243,10 @@ void Commit::bind_failed(const Assignment& assignment, const Error& error, Time 
   metrics_.unplaced(uid);
   if (const ObjectPtr newest = model_.forget(*assignment.pod)) {
     queue_.bind_failed(uid, now);
-    half_bound_.refused(*assignment.pod, error.message, now);
     report_.refused(newest, Outcome::Error,
                     fmt::format("running Bind plugin \"DefaultBinder\": {}", error.message), now);
   }
+  half_bound_.refused(*assignment.pod, error.message, now);
   if (!node.empty()) queue_.wake(room_made(pod_on(assignment.pod, node)), now);
 }
 
@@ -254,8 +309,15 @@ void Commit::bind_one_by_one(const TreeBinding& tree, const Error& error, Time n
   log(LogLevel::Warning, "the server takes no GroupBindings, pods are bound one by one: {}",
       error.message);
   offers_group_bindings_ = false;
+  std::vector<GroupVerdict> groups;
+  for (const GroupStatement& statement : tree.statements)
+    if (statement.condition.status == "True")
+      groups.push_back(
+          {statement.key, statement.group, Outcome::Placed, statement.condition.message, "", {}});
+    else
+      report_.write(statement, now);
+  half_bound_.started(tree.root, tree.assignments, groups, now);
   binder_.commit(tree.assignments, now);
-  for (const GroupStatement& statement : tree.statements) report_.write(statement, now);
 }
 
 void Commit::run(Time now) {
@@ -264,13 +326,14 @@ void Commit::run(Time now) {
   trees_.run(now);
   preemptions_.run(now);
   half_bound_.run(now);
+  crowded_.run(now);
 }
 
 std::optional<Time> Commit::next_deadline() const {
   std::optional<Time> next;
   for (const std::optional<Time>& due :
        {preparer_.next_deadline(), binder_.next_deadline(), trees_.next_deadline(),
-        preemptions_.next_deadline(), half_bound_.next_deadline()})
+        preemptions_.next_deadline(), half_bound_.next_deadline(), crowded_.next_deadline()})
     if (due) next = next ? std::min(*next, *due) : *due;
   return next;
 }

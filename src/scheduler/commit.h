@@ -10,6 +10,7 @@
 #include "scheduler/bind/binder.h"
 #include "scheduler/bind/preparer.h"
 #include "scheduler/bind/tree_binder.h"
+#include "scheduler/crowded_nodes.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/half_bound.h"
@@ -34,12 +35,21 @@ class Commit {
   // Commits what was placed, sends back what was not, and reports both.
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
   Preemptions& preemptions() { return preemptions_; }
+  HalfBound& half_bound() { return half_bound_; }
+  // Everything that exists has been seen.
+  void synced(Time now);
 
   // --- from the watch ---
+  // A pod with a node came or changed.
+  void pod_seen(const api::ObjectPtr& pod, Time now);
   void confirm(std::string_view uid, std::string_view node, Time now);
   // The pod needs no node any more.
   void cancel(std::string_view uid, Time now);
+  // Somebody else bound the pod to the node.
+  void bound_by_others(const api::Object& pod, std::string_view node, Time now);
   void node_vanished(std::string_view node, Time now);
+  // The node, or what is on it, changed.
+  void node_changed(std::string_view node, Time now) { crowded_.look(node, now); }
   void volume_changed(const api::Object& object, Time now) {
     preparer_.object_changed(object, now);
   }
@@ -74,6 +84,7 @@ class Commit {
   // commit.cc
   std::optional<Plan> cut_to_one_binding(const Group& tree, const Plan& plan, Time now);
   bool goes_together(const Plan& plan, bool is_loose) const;
+  void bind_plan(const SchedulingQueue::Popped& entity, const Plan& plan, bool is_loose, Time now);
   TreeBinding tree_of(const Plan& plan);
   void bound(const Assignment& assignment, Time now);
   void bind_failed(const Assignment& assignment, const Error& error, Time now);
@@ -92,6 +103,9 @@ class Commit {
   TreeBinder trees_;
   Preemptions preemptions_;
   HalfBound half_bound_;
+  CrowdedNodes crowded_;
+  Counter foreign_, foreign_served_;  // bindings by others, also of pods that asked for us
+  bool is_synced_ = false;
   bool offers_group_bindings_;             // the server, as far as we know
   std::map<GroupKey, int> refused_trees_;  // by root: how often in a row
   std::uint64_t scheduled_ = 0;

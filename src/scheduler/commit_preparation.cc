@@ -81,7 +81,9 @@ void Commit::bind_prepared(PreparedBatch batch, Time now) {
   batch.tree->assignments = std::move(batch.assignments);
   if (batch.together && offers_group_bindings_) return trees_.commit(std::move(*batch.tree), now);
   binder_.commit(batch.tree->assignments, now);
-  for (const GroupStatement& statement : batch.tree->statements) report_.write(statement, now);
+  for (const GroupStatement& statement : batch.tree->statements)
+    if (offers_group_bindings_ || statement.condition.status != "True")
+      report_.write(statement, now);
 }
 
 // All pods give back what is held for them and their nodes, and are tried again after backoff.
@@ -95,6 +97,7 @@ void Commit::preparation_failed(const PreparedBatch& batch, const Preparer::Fail
     if (const std::string node = model_.assumed_node(uid); !node.empty())
       left.push_back(pod_on(assignment.pod, node));
     const ObjectPtr newest = model_.forget(*assignment.pod);
+    half_bound_.refused(*assignment.pod, failure.message, now);
     if (newest == nullptr) continue;
     waiting.push_back(uid);
     report_.refused(newest, failure.is_error ? Outcome::Error : Outcome::Unresolvable,

@@ -127,13 +127,15 @@ void Intake::pod_assigned(const PodChange& change) {
   const std::string& uid = pod->meta().uid;
   const std::string& node = view_of(pod).node_name;
   stop_waiting(change);
-  commit_.preemptions().pod_seen(pod, now_);
+  commit_.pod_seen(pod, now_);
   if (change.before != nullptr && holds_node(change.before)) {
     for (const ClusterEvent& event : pod_changes(change.before, pod, Resource::AssignedPod))
       queue_.wake(event, now_);
     return;
   }
   commit_.confirm(uid, node, now_);
+  if (change.assumed_on != node) commit_.bound_by_others(*pod, node, now_);
+  commit_.node_changed(node, now_);
   report_.forget(uid);
   queue_.wake({Resource::AssignedPod, Action::Add, nullptr, pod}, now_);
   // Somebody else bound it: the room that we had given it is free again.
@@ -146,7 +148,7 @@ void Intake::pod_finished(const PodChange& change) {
   commit_.cancel(uid, now_);
   report_.forget(uid);
   stop_waiting(change);
-  if (const ObjectPtr held = held_before(change)) queue_.wake(room_made(held), now_);
+  if (const ObjectPtr held = held_before(change)) leave_node(held);
 }
 
 void Intake::pod_gone(const PodChange& change) {
@@ -155,9 +157,14 @@ void Intake::pod_gone(const PodChange& change) {
   report_.forget(uid);
   stop_waiting(change);
   if (const ObjectPtr held = held_before(change))
-    queue_.wake(room_made(held), now_);
+    leave_node(held);
   else
     release_nomination(change.before);
+}
+
+void Intake::leave_node(const ObjectPtr& pod) {
+  commit_.node_changed(view_of(pod).node_name, now_);
+  queue_.wake(room_made(pod), now_);
 }
 
 // The pod is not for the queue any more. Its tree hears of it, also if it had a node before:
@@ -186,6 +193,7 @@ void Intake::on_node(const NodeChange& change) {
   }
   if (before == nullptr || before->meta().uid != after->meta().uid)
     return queue_.wake({Resource::Node, Action::Add, nullptr, after}, now_);
+  commit_.node_changed(after->meta().name, now_);
   for (const ClusterEvent& event : node_changes(before, after)) queue_.wake(event, now_);
 }
 

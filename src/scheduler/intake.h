@@ -36,6 +36,7 @@ class Intake final : public ModelListener {
   void pod_assigned(const PodChange& change);
   void pod_finished(const PodChange& change);
   void pod_gone(const PodChange& change);
+  void leave_node(const api::ObjectPtr& pod);
   void stop_waiting(const PodChange& change);
   void release_nomination(const api::ObjectPtr& pod);
 

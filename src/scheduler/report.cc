@@ -87,11 +87,14 @@ void Report::deleted_in_queue(const ObjectPtr& pod, Time now) {
 }
 
 void Report::planned(const Plan& plan, PlanOptions options, Time now) {
+  using Groups = PlanOptions::Groups;
   log_refusals(plan);
   for (const Refusal& refusal : plan.refusals) refused_member(refusal, plan, now);
   for (const GroupVerdict& verdict : plan.groups) {
     record_refusal(verdict, plan, now);
-    if (options.writes_groups) write_group(verdict, now);
+    if (options.groups == Groups::All ||
+        (options.groups == Groups::Refused && verdict.outcome != Outcome::Placed))
+      write_group(verdict, now);
   }
 }
 
@@ -152,7 +155,6 @@ std::optional<GroupStatement> Report::statement_of(const GroupVerdict& verdict) 
   return GroupStatement{verdict.key, group->object, std::move(wanted)};
 }
 
-// A new state is written at once, new words for the same one after a while.
 void Report::write_group(const GroupVerdict& verdict, Time now) {
   const std::optional<GroupStatement> statement = statement_of(verdict);
   if (!statement) return;
@@ -273,6 +275,15 @@ void Report::half_bound(const api::Object& group, std::string message, Time now)
           .action = "Binding",
           .message = std::move(message)},
          now);
+}
+
+void Report::overcommitted(const api::Object& node, std::string message, Time now) {
+  recorder_.record(node,
+                   {.type = "Warning",
+                    .reason = "Overcommitted",
+                    .action = "Scheduling",
+                    .message = std::move(message)},
+                   now);
 }
 
 void Report::stranded(const SchedulingQueue::Stranded& stranded, Time now) {

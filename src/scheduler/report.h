@@ -45,7 +45,8 @@ class Report {
   // --- attempts ---
   // Everything there is to say of a plan, except the conditions that a GroupBinding carries.
   struct PlanOptions {
-    bool writes_groups = true;
+    enum class Groups : std::uint8_t { All, Refused, None };
+    Groups groups = Groups::All;  // whose conditions are written now
   };
   void planned(const Plan& plan, PlanOptions options, Time now);
   // Why a pod has no node.
@@ -54,6 +55,10 @@ class Report {
   // its condition stays True, whatever happens to pods that come later.
   std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const;
   void write(const GroupStatement& statement, Time now);
+  // Writes what a group has to say of itself: a new state at once, new words for the same one after
+  // a while.
+  void write_group(const GroupVerdict& verdict, Time now);
+  bool was_scheduled(const GroupSpec& group) const;
 
   // --- preemption ---
   // A pod is evicted.
@@ -70,6 +75,9 @@ class Report {
   // A gang that was bound one by one is still below its minimum.
   void half_bound(const api::Object& group, std::string message, Time now);
 
+  // --- nodes ---
+  void overcommitted(const api::Object& node, std::string message, Time now);
+
   // --- by time ---
   void stranded(const SchedulingQueue::Stranded& stranded, Time now);
   // Trees that became invalid or valid again.
@@ -85,11 +93,9 @@ class Report {
   static constexpr Duration kGroupPace = std::chrono::seconds{10};
   static constexpr int kGroupBurst = 3;
 
-  bool was_scheduled(const GroupSpec& group) const;
   void refused_member(const Refusal& refusal, const Plan& plan, Time now);
   void write_due(Time now);
   void forget_pace(const std::string& uid);
-  void write_group(const GroupVerdict& verdict, Time now);
   void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
   void record(const api::Object& about, client::EventNote note, Time now);
 

@@ -105,6 +105,8 @@ struct Scheduler::State {
       const auto& root = std::get<Group>(entity);
       if (commit.preemptions().is_evicted(root))
         return refused_whole(root, "pods of the group are being evicted");
+      if (commit.half_bound().is_released(root.key))
+        return refused_whole(root, "pods of the group that were bound without others are deleted");
       // Nobody but an observer reads the bounds, and what is said of many groups is much the same.
       return attempt_group(root, model.cluster(), model.profile_of(root),
                            {.explained_max = 64, .bounds_max = options.observe ? 20'000U : 0U});
@@ -114,6 +116,13 @@ struct Scheduler::State {
     metrics.attempted(entity, plan, profile_name(plan), took, now);
     metrics.because("ScheduleAttemptFailure");
     commit.carry_out(entity, plan, now);
+  }
+
+  // Trees that somebody left half bound come before all others.
+  std::optional<SchedulingQueue::Popped> next(Time now) {
+    while (const std::optional<GroupKey> root = commit.half_bound().next_found())
+      if (std::optional<SchedulingQueue::Popped> tree = queue.pop_root(*root, now)) return tree;
+    return queue.pop(now);
   }
 
   // What time alone calls for, beside attempts.
@@ -184,7 +193,7 @@ void Scheduler::apply(Input input, Time now) {
     state_->calls.complete(called->ticket, called->outcome, now);
   } else {
     state_->synced = true;
-    state_->commit.preemptions().synced(now);
+    state_->commit.synced(now);
   }
   state_->send_due(now);
 }
@@ -195,7 +204,7 @@ std::size_t Scheduler::run_once(Time now, std::size_t attempts_max) {
   std::size_t attempts = 0;
   while (state_->synced && attempts < attempts_max && !state_->commit.full()) {
     state_->metrics.because("BackoffComplete");
-    std::optional<SchedulingQueue::Popped> next = state_->queue.pop(now);
+    std::optional<SchedulingQueue::Popped> next = state_->next(now);
     if (!next) break;
     state_->attempt(*next, now);
     ++attempts;

@@ -28,6 +28,9 @@ struct SchedulerOptions {
   // Bind trees of groups with one GroupBinding each, as Muster's own server offers it: a gang is
   // then never bound in part. A server that turns out not to know them gets bindings pod by pod.
   bool group_bindings = false;
+  // Without GroupBindings: pods of a gang of which only some could be bound are deleted after this
+  // long, so that nobody waits for the room they take; zero: never, it is only reported.
+  Duration release_half_bound_after = Duration::zero();
   api::Gates gates = {};
   // Called with the plan of every attempt before it is carried out; may be empty. It only looks.
   std::function<void(const Plan& plan, Time now)> observe = {};

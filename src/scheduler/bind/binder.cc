@@ -93,15 +93,18 @@ void Binder::cancel(std::string_view uid) {
 }
 
 void Binder::node_vanished(std::string_view node, Time now) {
+  drop_unsent(
+      node,
+      make_error(Reason::NotFound, "node \"{}\" was deleted before the pod was bound to it", node),
+      now);
+}
+
+void Binder::drop_unsent(std::string_view node, const Error& why, Time now) {
   std::vector<Id> unsent;
   for (auto at = by_node_.lower_bound({std::string(node), 0});
        at != by_node_.end() && at->first == node; ++at)
     if (!bindings_.at(at->second).in_flight) unsent.push_back(at->second);
-  for (const Id id : unsent)
-    end(id,
-        make_error(Reason::NotFound, "node \"{}\" was deleted before the pod was bound to it",
-                   node),
-        now);
+  for (const Id id : unsent) end(id, why, now);
 }
 
 std::optional<Time> Binder::next_deadline() const {

@@ -40,6 +40,8 @@ class Binder {
   void cancel(std::string_view uid);
   // Bindings to this node that are not under way have failed.
   void node_vanished(std::string_view node, Time now);
+  // What is not sent yet for this node is not to be.
+  void drop_unsent(std::string_view node, const Error& why, Time now);
   // Sends what is due.
   void run(Time now);
 

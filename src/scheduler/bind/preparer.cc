@@ -272,12 +272,14 @@ void Preparer::cancel(std::string_view uid, Time now) {
 }
 
 void Preparer::node_vanished(std::string_view node, Time now) {
+  drop(node, fmt::format("node \"{}\" was deleted before the pod was bound to it", node), now);
+}
+
+void Preparer::drop(std::string_view node, const std::string& why, Time now) {
   while (true) {
     const auto at = by_node_.lower_bound({std::string(node), 0});
     if (at == by_node_.end() || at->first != node) return;
-    fail(at->second,
-         {fmt::format("node \"{}\" was deleted before the pod was bound to it", node), true, {}},
-         now);
+    fail(at->second, {why, true, {}}, now);
   }
 }
 

@@ -72,6 +72,8 @@ class Preparer {
   void confirm(std::string_view uid, std::string_view node, Time now);
   void cancel(std::string_view uid, Time now);
   void node_vanished(std::string_view node, Time now);
+  // What is decided for this node is not to be.
+  void drop(std::string_view node, const std::string& why, Time now);
 
   void run(Time now);
   std::optional<Time> next_deadline() const;

@@ -212,13 +212,18 @@ void TreeBinder::cancel(std::string_view uid, Time now) {
 }
 
 void TreeBinder::node_vanished(std::string_view node, Time now) {
+  drop_unsent(node, make_error(Reason::Conflict, R"(node "{}" does not exist any more)", node),
+              now);
+}
+
+void TreeBinder::drop_unsent(std::string_view node, const Error& why, Time now) {
   std::vector<Id> unsent;
   for (auto at = by_node_.lower_bound({std::string(node), 0});
        at != by_node_.end() && at->first == node; ++at)
     if (!trees_.at(at->second).in_flight) unsent.push_back(at->second);
   for (const Id id : unsent)
     if (trees_.contains(id))  // it may have fallen with an earlier one
-      doom(id, make_error(Reason::Conflict, R"(node "{}" does not exist any more)", node), now);
+      doom(id, why, now);
 }
 
 std::optional<Time> TreeBinder::next_deadline() const {

@@ -65,6 +65,8 @@ class TreeBinder {
   void cancel(std::string_view uid, Time now);
   // Trees that need this node and are not under way have failed.
   void node_vanished(std::string_view node, Time now);
+  // What is not sent yet and wants this node is not to be.
+  void drop_unsent(std::string_view node, const Error& why, Time now);
   // Sends what is due.
   void run(Time now);
 

@@ -44,7 +44,19 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
   while (has_runnable() && is_queued_wrong(*first()))
     touch(first()->root ? *first()->root : *first()->pod->facts.group, true, now);
   if (!has_runnable()) return std::nullopt;
-  Entity& entity = *first();
+  return take_off(*first(), now);
+}
+
+std::optional<SchedulingQueue::Popped> SchedulingQueue::pop_root(const GroupKey& root, Time now) {
+  move_expired(now);
+  Entity* const tree = find_entity(root);
+  if (tree == nullptr || (tree->place != Place::Active && tree->place != Place::Backoff) ||
+      is_queued_wrong(*tree))
+    return std::nullopt;
+  return take_off(*tree, now);
+}
+
+SchedulingQueue::Popped SchedulingQueue::take_off(Entity& entity, Time now) {
   move(entity, Place::InFlight);
   entity.flight_start = flight_.start();
   entity.changed_in_flight = false;
@@ -52,7 +64,6 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
     if (entity.pod->is_member()) return tree_of_single(*entity.pod, now);
     return start_attempt(*entity.pod);
   }
-
   return pop_tree(entity, now);
 }
 

@@ -105,6 +105,8 @@ class SchedulingQueue {
   // The next entity, now in flight; nullopt if nothing is runnable. finish() must follow. A member
   // of a loose tree comes as its tree without any other pod.
   std::optional<Popped> pop(Time now);
+  // The same for the tree of this root, whoever else is runnable; nullopt if it is not.
+  std::optional<Popped> pop_root(const GroupKey& root, Time now);
   // How the attempt at a popped entity ended. What was placed (and is assumed in the model) is kept
   // aside until the watch confirms it or the binding fails; what was refused goes where its refusal
   // says. Pods that left the queue meanwhile are ignored.
@@ -208,6 +210,7 @@ class SchedulingQueue {
   void move_expired(Time now);
   bool is_queued_wrong(const Entity& entity) const;
   PendingPod start_attempt(Pod& pod);
+  Popped take_off(Entity& entity, Time now);
   Group pop_tree(Entity& entity, Time now);
   std::uint64_t fill_leaf(Entity& entity, const GroupKey& leaf, std::vector<PendingPod>& out);
   Pod* single_in_flight(const Group& tree) const;
