@@ -1,5 +1,5 @@
-// Command kubernetes is a real control plane in one binary, for tests: kube-apiserver above an etcd of its own, and
-// kube-scheduler, as their projects wrote them.
+// Command kubernetes is a real control plane in one binary, for tests: kube-apiserver above an etcd of its own,
+// kube-controller-manager and kube-scheduler, as their projects wrote them.
 package main
 
 import (
@@ -11,12 +11,13 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/component-base/cli"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
 func main() {
 	if len(os.Args) < 2 {
-		fail("usage: kubernetes etcd DIR CLIENT_URL PEER_URL | kube-apiserver FLAGS | kube-scheduler FLAGS")
+		fail("usage: kubernetes etcd DIR CLIENT_URL PEER_URL | kube-apiserver FLAGS | kube-controller-manager FLAGS | kube-scheduler FLAGS")
 	}
 	verb := os.Args[1]
 	os.Args = os.Args[1:]
@@ -28,6 +29,8 @@ func main() {
 		runEtcd(os.Args[1], os.Args[2], os.Args[3])
 	case "kube-apiserver":
 		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
+	case "kube-controller-manager":
+		os.Exit(cli.Run(manager.NewControllerManagerCommand()))
 	case "kube-scheduler":
 		os.Exit(cli.Run(scheduler.NewSchedulerCommand()))
 	default:

@@ -5,7 +5,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/build.sh"
 if [ -z "${KUBERNETES:-}" ]; then
-  echo "Building kube-apiserver, etcd and kube-scheduler (the first time: half an hour of a core, 4 GB)"
+  echo "Building kube-apiserver, etcd, kube-controller-manager and kube-scheduler (the first time: half an hour of a core, 4 GB)"
   build_kubernetes
 fi
 tests=("$@")
