@@ -32,6 +32,9 @@ struct Write {
   std::string key;
   std::shared_ptr<Object> object;
   Revision expected;
+  // If not null it is said by the object itself what must stand at the key, instead of by
+  // `expected`: it may be one that an earlier transaction writes and that has no revision yet.
+  ObjectPtr replaces = nullptr;
 };
 
 // Writes that happen together or not at all. They take a contiguous block of revisions, one per

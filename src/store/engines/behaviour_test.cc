@@ -137,6 +137,27 @@ TYPED_TEST(EngineBehaviour, GivesCommittedObjectsTheirRevisions) {
   EXPECT_EQ(this->changes[0].object, first) << "the same object is handed on, not a copy";
 }
 
+TYPED_TEST(EngineBehaviour, AVersionMayBeReplacedBeforeItHasARevision) {
+  ASSERT_TRUE(this->commit_one(together(create("a"))));
+  const ObjectPtr first = this->changes[0].object;
+  const auto replacing = [](const ObjectPtr& before) {
+    Write write = create("a");
+    write.replaces = before;
+    return write;
+  };
+  Write second = replacing(first);
+  Write third = replacing(second.object);
+  const ObjectPtr newest = third.object;
+  const auto outcomes = this->commit({together(std::move(second), create("b")),
+                                      together(std::move(third)), together(replacing(first))});
+  EXPECT_TRUE(outcomes[0]);
+  EXPECT_TRUE(outcomes[1]);
+  EXPECT_EQ(outcomes[2].error().reason, Reason::Conflict) << "another stands there by now";
+  EXPECT_EQ(newest->revision(), Revision{4});
+  Write late = replacing(newest);
+  EXPECT_EQ(this->commit_one(together(std::move(late))).value(), Revision{5});
+}
+
 TYPED_TEST(EngineBehaviour, RefusesTheWholeTransactionIfOneWriteConflicts) {
   ASSERT_TRUE(this->commit_one(together(create("taken"))));
   const std::shared_ptr<Object> refused = make_pod("new");

@@ -39,7 +39,9 @@ Result<std::vector<Ledger::Standing>> Ledger::admit(const Transaction& transacti
     if (transaction.writes.size() > 1 && !keys.insert(write.key).second)
       return fail(Reason::BadRequest, "the transaction writes {} twice", write.key);
     Standing before = standing(write.key, staged);
-    if (before.revision != write.expected)
+    if (write.replaces != nullptr && before.object != write.replaces)
+      return fail(Reason::Conflict, "{} was changed by somebody else", write.key);
+    if (write.replaces == nullptr && before.revision != write.expected)
       return fail(conflict(write.key, write.expected, before.revision));
     if (before.revision.value == 0 && !write.object)
       return fail(Reason::Conflict, "{} does not exist and cannot be deleted", write.key);

@@ -1,5 +1,7 @@
 #include "server/core/write/batch.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "server/core/request/errors.h"
 
@@ -26,12 +28,18 @@ api::Answer answer_of(Decision decision) {
 
 void Batch::add(const api::Request& request, Decision decision, Reply reply) {
   for (const store::Write& write : decision.transaction.writes) {
-    const bool fresh = keys_.insert(write.key).second;
-    CHECK_THAT(fresh, "{} is written twice in one batch", write.key);
+    if (write.replaces != nullptr) {
+      CHECK_THAT(!keys_.contains(write.key), "{} is written in two ways in one batch", write.key);
+      chains_.insert_or_assign(write.key, write.object);
+    } else {
+      const bool fresh = !chains_.contains(write.key) && keys_.insert(write.key).second;
+      CHECK_THAT(fresh, "{} is written twice in one batch", write.key);
+    }
     if (write.object) bytes_ += write.object->bytes().size();
   }
   const std::vector<store::Write>& writes = decision.transaction.writes;
-  const bool creates = !writes.empty() && writes.front().expected.value == 0;
+  const auto own = std::ranges::find(writes, nullptr, &store::Write::replaces);
+  const bool creates = own != writes.end() && own->expected.value == 0;
   transactions_.push_back(std::move(decision.transaction));
   waiting_.push_back({.kind = request.kind,
                       .name = request.name,
@@ -40,9 +48,20 @@ void Batch::add(const api::Request& request, Decision decision, Reply reply) {
                       .reply = std::move(reply)});
 }
 
-bool Batch::writes_below(std::string_view prefix) const {
+bool Batch::writes_apart_below(std::string_view prefix) const {
   const auto at = keys_.lower_bound(prefix);
   return at != keys_.end() && at->starts_with(prefix);
+}
+
+bool Batch::writes_below(std::string_view prefix) const {
+  if (writes_apart_below(prefix)) return true;
+  const auto at = chains_.lower_bound(prefix);
+  return at != chains_.end() && at->first.starts_with(prefix);
+}
+
+api::ObjectPtr Batch::newest(std::string_view key) const {
+  const auto at = chains_.find(key);
+  return at == chains_.end() ? nullptr : at->second;
 }
 
 void Batch::note_owners(const api::Object& object) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,8 +40,15 @@ class Batch {
   bool empty() const { return transactions_.empty(); }
   // Of the objects that are written.
   std::size_t bytes() const { return bytes_; }
-  bool writes(std::string_view key) const { return keys_.contains(key); }
+  bool writes(std::string_view key) const { return keys_.contains(key) || chains_.contains(key); }
   bool writes_below(std::string_view prefix) const;
+
+  // An object that several decisions of the batch replace one after the other, each naming the
+  // version that the one before has made (store::Write::replaces): the newest of them. Null if
+  // there is none.
+  api::ObjectPtr newest(std::string_view key) const;
+  // Whether anything below the prefix is written in another way.
+  bool writes_apart_below(std::string_view prefix) const;
 
   // The owners that this object names may gain or lose a dependent by this batch.
   void note_owners(const api::Object& object);
@@ -63,8 +71,9 @@ class Batch {
   std::vector<store::Transaction> transactions_;  // one per waiting_, in the same order
   std::vector<Waiting> waiting_;
   std::size_t bytes_ = 0;
-  std::set<std::string, std::less<>> keys_;    // of all transactions
-  std::set<std::string, std::less<>> owners_;  // UIDs
+  std::set<std::string, std::less<>> keys_;  // of all transactions, but for those of chains_
+  std::map<std::string, api::ObjectPtr, std::less<>> chains_;  // newest versions, by key
+  std::set<std::string, std::less<>> owners_;                  // UIDs
   Result<std::vector<Result<api::Revision>>> outcomes_;
 };
 

@@ -196,7 +196,7 @@ Accounts open_accounts(Context& context, const store::Transaction& transaction) 
     if (known == nullptr || !known->kind().namespaced) continue;
     const std::string& name_space = known->meta().name_space;
     const auto [at, is_new] = accounts.try_emplace(name_space);
-    if (is_new) at->second.quotas = context.staging.list(below(quota_kind(), name_space));
+    if (is_new) at->second.quotas = context.staging.list_newest(below(quota_kind(), name_space));
     if (at->second.quotas.empty()) continue;
     at->second.moves.push_back(
         {.kind = &known->kind(),
@@ -240,9 +240,17 @@ Result<void> charge_quotas(Context& context, const api::Request& request, Decisi
     for (const ObjectPtr& quota : account.quotas) {
       std::string key = store::make_key(quota_kind(), name_space, quota->meta().name);
       if (std::ranges::find(writes, key, &store::Write::key) != writes.end()) continue;
-      if (auto object = TRY(charge.apply(*quota)))
-        changed.push_back(
-            {.key = std::move(key), .object = std::move(object), .expected = quota->revision()});
+      Result<std::shared_ptr<api::Object>> charged = charge.apply(*quota);
+      if (!charged) {
+        // No answer rests on what is not durable yet.
+        context.staging.list(below(quota_kind(), name_space));
+        return fail(std::move(charged).error());
+      }
+      if (*charged != nullptr)
+        changed.push_back({.key = std::move(key),
+                           .object = *std::move(charged),
+                           .expected = {},
+                           .replaces = quota});
     }
   }
   // The answer to a deletion carries the revision of the last write.

@@ -16,6 +16,20 @@ std::vector<api::ObjectPtr> Staging::list(const std::string& prefix) {
   return store_.list(prefix).objects;
 }
 
+std::vector<api::ObjectPtr> Staging::list_newest(const std::string& prefix) {
+  if (committing_ && committing_->writes_apart_below(prefix)) await_commit();
+  if (open_->writes_apart_below(prefix)) commit_now();
+  std::vector<api::ObjectPtr> objects = store_.list(prefix).objects;
+  for (api::ObjectPtr& object : objects) {
+    const std::string key =
+        store::make_key(object->kind(), object->meta().name_space, object->meta().name);
+    api::ObjectPtr newest = open_->newest(key);
+    if (newest == nullptr && committing_) newest = committing_->newest(key);
+    if (newest != nullptr) object = std::move(newest);
+  }
+  return objects;
+}
+
 bool Staging::has_dependents(const api::Object& owner) {
   const std::string& uid = owner.meta().uid;
   if (committing_ && committing_->touches_dependents(uid)) await_commit();

@@ -19,7 +19,10 @@ namespace muster::server {
 // another thread is committing. Decisions read through here, so that each sees all before it. There
 // is no overlay of unborn objects: a read that touches a key of a batch has that batch committed
 // first. Requests rarely meet so closely, an object then always has its real revision, and nothing
-// is ever decided on a write that turns out to fail. Used by the registry's thread.
+// is ever decided on a write that turns out to fail. The one exception are objects that nearly
+// every request of a namespace changes, its quotas: they are read as the last decision leaves them,
+// and who replaces one names that version (store::Write::replaces), so that a decision fails with
+// those it was made on. Used by the registry's thread.
 class Staging {
  public:
   explicit Staging(store::Store& store)
@@ -28,6 +31,9 @@ class Staging {
   // Null if there is none.
   api::ObjectPtr get(const std::string& key);
   std::vector<api::ObjectPtr> list(const std::string& prefix);
+  // The same, with versions that are not durable yet and have no revision. What is decided on one
+  // must replace that version.
+  std::vector<api::ObjectPtr> list_newest(const std::string& prefix);
   // Whether anything names the object as its owner: in its namespace, or anywhere if it has none.
   bool has_dependents(const api::Object& owner);
 
