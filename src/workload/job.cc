@@ -55,16 +55,6 @@ bool runs_all_at_once(const Json& job) {
          api::find_integer(spec, "completions") == parallelism_of(job);
 }
 
-const api::OwnerReference* controller_of(const api::ObjectMeta& meta) {
-  const auto found = std::ranges::find_if(meta.owners, &api::OwnerReference::controller);
-  return found == meta.owners.end() ? nullptr : &*found;
-}
-
-std::string annotation(const api::ObjectMeta& meta, std::string_view key) {
-  const std::string* value = api::lookup(meta.annotations, key);
-  return value == nullptr ? std::string() : *value;
-}
-
 }  // namespace
 
 JobFacts job_facts(const Json& job) {
@@ -77,21 +67,16 @@ JobFacts job_facts(const Json& job) {
 JobGrouping grouping_of(const api::ObjectMeta& meta, const JobFacts& facts,
                         const JobOptions& options) {
   if (!options.gates.on(api::Gate::WorkloadWithJob) || facts.pods_name_group) return {};
-  const api::OwnerReference* owner = controller_of(meta);
+  const api::OwnerReference* owner = controlling_owner(meta);
   const bool root =
       owner == nullptr || (owner->kind == "CronJob" && owner->api_version.starts_with("batch/"));
   if (root) {
     if (!facts.says_scheduling && !options.group_all) return {};
     return {.role = JobRole::Root};
   }
-  if (api::lookup(meta.annotations, kGroupTemplateAnnotation) == nullptr) return {};
-  JobGrouping grouping{.role = JobRole::Delegated,
-                       .template_name = annotation(meta, kGroupTemplateAnnotation),
-                       .parent_composite = annotation(meta, kParentCompositeAnnotation),
-                       .owner = *owner};
-  if (grouping.parent_composite.empty())
-    grouping.parent_composite = annotation(meta, kParentCompositeAnnotationOnce);
-  return grouping;
+  std::optional<Delegation> delegation = delegation_of(meta);
+  if (!delegation) return {};
+  return {.role = JobRole::Delegated, .delegation = *std::move(delegation)};
 }
 
 std::int32_t job_gang_minimum(const Json& job) {
@@ -139,16 +124,16 @@ Result<Json> job_pod_group(const Json& job, const Json& workload) {
                             .owners = {job_owner(job), workload_owner(workload)}});
 }
 
-Result<Json> delegated_pod_group(const Json& job, const JobGrouping& grouping,
+Result<Json> delegated_pod_group(const Json& job, const Delegation& delegation,
                                  const Json& workload) {
   const Stamper stamper(workload);
-  std::string used = grouping.template_name;
+  std::string used = delegation.template_name;
   for (const std::string_view each : stamper.templates())
     if (used.empty() && !stamper.find(each)->composite) used = each;
   const Owner owner = job_owner(job);
   return stamper.pod_group({.name = group_name(metadata_text(workload, "name"), used, owner.uid),
                             .template_name = used,
-                            .parent = grouping.parent_composite,
+                            .parent = delegation.parent_composite,
                             .owners = {owner}});
 }
 

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "api/gates/gates.h"
 #include "api/json.h"
 #include "api/object.h"
 #include "base/result.h"
 #include "workload/builder.h"
+#include "workload/delegation.h"
 
 // Jobs (batch/v1) as workloads. `job` is a Job's document with metadata and spec.
 namespace muster::workload {
@@ -31,11 +29,7 @@ enum class JobRole : std::uint8_t {
 };
 struct JobGrouping {
   JobRole role = JobRole::Ungrouped;
-  // Of a delegated Job: the template in its owner's Workload (empty: the first), the composite
-  // group that its own is part of (empty: none), and the owner that the Workload must refer to.
-  std::string template_name = {};
-  std::string parent_composite = {};
-  std::optional<api::OwnerReference> owner = {};
+  Delegation delegation = {};  // of a delegated Job
 };
 // What of the spec decides about the role.
 struct JobFacts {
@@ -47,14 +41,6 @@ JobFacts job_facts(const api::Json& job);
 // scheduling.k8s.io/group-template-name, and ungrouped otherwise.
 JobGrouping grouping_of(const api::ObjectMeta& meta, const JobFacts& facts,
                         const JobOptions& options);
-
-inline constexpr std::string_view kGroupTemplateAnnotation =
-    "scheduling.k8s.io/group-template-name";
-inline constexpr std::string_view kParentCompositeAnnotation =
-    "scheduling.k8s.io/parent-compositepodgroup";
-// How an early proposal spelled it; read where the other one is missing.
-inline constexpr std::string_view kParentCompositeAnnotationOnce =
-    "scheduling.k8s.io/parent-composite-podgroup";
 
 // The one item of a Job: Basic unless the user asks for a gang, whose minimum follows parallelism
 // unless it is given; the priority class of its pods.
@@ -70,7 +56,7 @@ Result<api::Json> job_pod_group(const api::Json& job, const api::Json& workload)
 
 // The PodGroup of a delegated Job, from a template at any depth of its owner's Workload. It is
 // owned by the Job alone and has a name of its own, so that Jobs of one template do not collide.
-Result<api::Json> delegated_pod_group(const api::Json& job, const JobGrouping& grouping,
+Result<api::Json> delegated_pod_group(const api::Json& job, const Delegation& delegation,
                                       const api::Json& workload);
 
 }  // namespace muster::workload

@@ -223,7 +223,7 @@ TEST(JobMapping, ReadsBothSpellingsOfTheParent) {
     annotations.insert(annotations.begin(), {"scheduling.k8s.io/group-template-name", "workers"});
     return grouping_of(owned_by("JobSet", "jobset.x-k8s.io/v1alpha2", std::move(annotations)), {},
                        {})
-        .parent_composite;
+        .delegation.parent_composite;
   };
   EXPECT_EQ(parent({{"scheduling.k8s.io/parent-compositepodgroup", "new"}}), "new");
   EXPECT_EQ(parent({{"scheduling.k8s.io/parent-composite-podgroup", "once"}}), "once");
@@ -249,12 +249,8 @@ spec:
 TEST(JobMapping, MakesTheGroupOfADelegatedJobFromANestedTemplate) {
   const Json job = yaml("{metadata: {name: set-workers-0, namespace: ns, uid: u-0}, spec: {}}");
   const Json workload = yaml(kSet);
-  expect_document(delegated_pod_group(job,
-                                      {.role = JobRole::Delegated,
-                                       .template_name = "workers",
-                                       .parent_composite = "set-root",
-                                       .owner = std::nullopt},
-                                      workload),
+  expect_document(delegated_pod_group(
+                      job, {.template_name = "workers", .parent_composite = "set-root"}, workload),
                   R"(
 metadata:
   name: set-workers-856fbd9f8d
@@ -274,12 +270,11 @@ spec:
 TEST(JobMapping, ADelegatedJobWithoutATemplateTakesTheFirstOfPods) {
   const Json job = yaml("{metadata: {name: a, namespace: ns, uid: u-0}, spec: {}}");
   const Json workload = yaml(kSet);
-  const Result<Json> group = delegated_pod_group(job, {.role = JobRole::Delegated}, workload);
+  const Result<Json> group = delegated_pod_group(job, {}, workload);
   ASSERT_TRUE(group) << group.error().message;
   EXPECT_EQ(api::find_string(*api::find_path(*group, "spec.workloadRef"), "templateName"),
             "driver");
-  const Result<Json> none =
-      delegated_pod_group(job, {.role = JobRole::Delegated, .template_name = "nobody"}, workload);
+  const Result<Json> none = delegated_pod_group(job, {.template_name = "nobody"}, workload);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
             "Workload \"set\" has no template \"nobody\"; it has: root, driver, workers");

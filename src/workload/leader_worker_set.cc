@@ -90,20 +90,18 @@ Owner owner_of(const Json& set) {
           .uid = std::string(api::find_string(metadata, "uid"))};
 }
 
-std::string workload_name_of(const Json& workload) {
-  return std::string(api::find_string(api::part_of(workload, "metadata"), "name"));
-}
-
-// <workload>[.<incarnation>]-<index>[-<role>]-<revision>
-std::string replica_group_name(const Json& workload, const LwsReplica& replica,
-                               std::string_view role) {
-  return fmt::format("{}{}{}-{}{}{}-{}", workload_name_of(workload),
+// <workload>[.<incarnation>]-<index>[-<role>]-<revision>, where the Workload is its own. Groups
+// from an owner's templates are called the same, so that sets of one owner do not collide.
+std::string replica_group_name(const Json& set, const LwsReplica& replica, std::string_view role) {
+  return fmt::format("{}{}{}-{}{}{}-{}", lws_workload_name(set),
                      replica.incarnation.empty() ? "" : ".", replica.incarnation, replica.index,
                      role.empty() ? "" : "-", role, replica.revision);
 }
 
-std::string set_group_name(const Json& workload) {
-  return fmt::format("{}-{}", workload_name_of(workload), kLwsTemplate);
+std::vector<Owner> owners_of_groups(const Json& set, const Json& workload,
+                                    const LwsTemplates& templates) {
+  if (templates.is_owners) return {owner_of(set)};
+  return {owner_of(set), workload_owner(workload)};
 }
 
 void add_labels(const Json& set, const LwsReplica* replica, Json& group) {
@@ -181,55 +179,71 @@ Result<Json> lws_workload(const Json& set, const api::Gates& gates) {
                        .gates = gates});
 }
 
-std::string lws_pod_group(const Json& workload, const LwsLevels& levels, const LwsReplica& replica,
+LwsTemplates lws_templates(const Json& set) { return {.levels = lws_levels(set)}; }
+
+std::string lws_set_group_name(const Json& set) {
+  return fmt::format("{}-{}", lws_workload_name(set), kLwsTemplate);
+}
+
+std::string lws_pod_group(const Json& set, const LwsLevels& levels, const LwsReplica& replica,
                           LwsRole role) {
-  if (levels.roles) return replica_group_name(workload, replica, role_template(role));
-  if (levels.replica) return replica_group_name(workload, replica, "");
-  return set_group_name(workload);
+  if (levels.roles) return replica_group_name(set, replica, role_template(role));
+  if (levels.replica) return replica_group_name(set, replica, "");
+  return lws_set_group_name(set);
 }
 
 Result<std::vector<StampedGroup>> lws_replica_groups(const Json& set, const Json& workload,
+                                                     const LwsTemplates& templates,
                                                      const LwsReplica& replica, std::int32_t size) {
-  const LwsLevels levels = lws_levels(set);
+  const LwsLevels& levels = templates.levels;
   const Stamper stamper(workload);
-  const std::vector<Owner> owners{owner_of(set), workload_owner(workload)};
+  const std::vector<Owner> owners = owners_of_groups(set, workload, templates);
   std::vector<StampedGroup> out;
-  std::string parent = levels.set && levels.composite() ? set_group_name(workload) : "";
+  std::string parent =
+      levels.set && levels.composite() ? lws_set_group_name(set) : templates.parent;
+  const auto add = [&](const api::Kind& kind, Json document, std::int32_t minimum) {
+    const bool composite = &kind == &api::kinds::composite_pod_group();
+    if (!templates.is_owners)
+      set_minimum(composite ? "minGroupCount" : "minCount", minimum, document);
+    add_labels(set, &replica, document);
+    out.push_back({&kind, std::move(document)});
+  };
   if (levels.replica) {
-    Stamper::Group group{.name = replica_group_name(workload, replica, ""),
-                         .template_name = std::string(kReplicaTemplate),
+    Stamper::Group group{.name = replica_group_name(set, replica, ""),
+                         .template_name = templates.replica,
                          .parent = parent,
                          .owners = owners};
     parent = group.name;
-    Json document = TRY(levels.roles ? stamper.composite(group) : stamper.pod_group(group));
-    set_minimum(levels.roles ? "minGroupCount" : "minCount",
-                levels.roles ? (size > 1 ? 2 : 1) : size, document);
-    out.push_back({levels.roles ? &api::kinds::composite_pod_group() : &api::kinds::pod_group(),
-                   std::move(document)});
+    if (levels.roles)
+      add(api::kinds::composite_pod_group(), TRY(stamper.composite(group)), size > 1 ? 2 : 1);
+    else
+      add(api::kinds::pod_group(), TRY(stamper.pod_group(group)), size);
   }
   for (const LwsRole role : {LwsRole::Leader, LwsRole::Worker}) {
     if (!levels.roles || (role == LwsRole::Worker && size < 2)) continue;
+    const bool leads = role == LwsRole::Leader;
     Json document =
-        TRY(stamper.pod_group({.name = replica_group_name(workload, replica, role_template(role)),
-                               .template_name = std::string(role_template(role)),
+        TRY(stamper.pod_group({.name = replica_group_name(set, replica, role_template(role)),
+                               .template_name = leads ? templates.leader : templates.worker,
                                .parent = parent,
                                .owners = owners}));
-    set_minimum("minCount", role == LwsRole::Leader ? 1 : size - 1, document);
-    out.push_back({&api::kinds::pod_group(), std::move(document)});
+    add(api::kinds::pod_group(), std::move(document), leads ? 1 : size - 1);
   }
-  for (StampedGroup& group : out) add_labels(set, &replica, group.document);
   return out;
 }
 
-Result<std::optional<StampedGroup>> lws_set_group(const Json& set, const Json& workload) {
-  const LwsLevels levels = lws_levels(set);
+Result<std::optional<StampedGroup>> lws_set_group(const Json& set, const Json& workload,
+                                                  const LwsTemplates& templates) {
+  const LwsLevels& levels = templates.levels;
   if (!levels.set || replicas_of(set) == 0) return std::optional<StampedGroup>();
   const Stamper stamper(workload);
-  const Stamper::Group group{.name = set_group_name(workload),
-                             .template_name = std::string(kLwsTemplate),
-                             .owners = {owner_of(set), workload_owner(workload)}};
+  const Stamper::Group group{.name = lws_set_group_name(set),
+                             .template_name = templates.set,
+                             .parent = templates.parent,
+                             .owners = owners_of_groups(set, workload, templates)};
   Json document = TRY(levels.composite() ? stamper.composite(group) : stamper.pod_group(group));
-  set_minimum(levels.composite() ? "minGroupCount" : "minCount", lws_set_minimum(set), document);
+  if (!templates.is_owners)
+    set_minimum(levels.composite() ? "minGroupCount" : "minCount", lws_set_minimum(set), document);
   add_labels(set, nullptr, document);
   return std::optional<StampedGroup>(
       {levels.composite() ? &api::kinds::composite_pod_group() : &api::kinds::pod_group(),

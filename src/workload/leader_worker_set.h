@@ -31,6 +31,19 @@ inline constexpr std::string_view kLwsTemplate = "lws";
 inline constexpr std::string_view kReplicaTemplate = "replica";
 std::string_view role_template(LwsRole role);
 
+// The templates that the groups of a set are made from: those of its own Workload, or of the one
+// that its owner has made (lws_delegation.h).
+struct LwsTemplates {
+  LwsLevels levels = {};
+  std::string set{kLwsTemplate};
+  std::string replica{kReplicaTemplate};
+  std::string leader{"leader"};
+  std::string worker{"worker"};
+  bool is_owners = false;   // the owner's minimums count then, not the size of the set
+  std::string parent = {};  // the owner's group that the topmost ones are part of
+};
+LwsTemplates lws_templates(const api::Json& set);
+
 // The items of the set's tree. Invalid says what contradicts itself.
 Result<std::vector<Item>> lws_items(const api::Json& set);
 // The Workload; a document for a create request.
@@ -45,16 +58,19 @@ struct LwsReplica {
   std::string incarnation = {};
 };
 // The PodGroup that a pod of the replica belongs to.
-std::string lws_pod_group(const api::Json& workload, const LwsLevels& levels,
-                          const LwsReplica& replica, LwsRole role);
+std::string lws_pod_group(const api::Json& set, const LwsLevels& levels, const LwsReplica& replica,
+                          LwsRole role);
 // `workload` as the API returned it. `size`: pods of the replica, which a later revision of the set
 // may have changed.
 Result<std::vector<StampedGroup>> lws_replica_groups(const api::Json& set,
                                                      const api::Json& workload,
+                                                     const LwsTemplates& templates,
                                                      const LwsReplica& replica, std::int32_t size);
 // The one group above all replicas: a CompositePodGroup, or the PodGroup of all pods. None if the
 // level of the set says nothing, or the set is scaled to nothing.
-Result<std::optional<StampedGroup>> lws_set_group(const api::Json& set, const api::Json& workload);
+Result<std::optional<StampedGroup>> lws_set_group(const api::Json& set, const api::Json& workload,
+                                                  const LwsTemplates& templates);
+std::string lws_set_group_name(const api::Json& set);
 // The minimum that this group should have: child groups, or pods.
 std::int32_t lws_set_minimum(const api::Json& set);
 

@@ -64,9 +64,10 @@ Groups groups_of(const Json& set) {
     out.made += fmt::format("{} *{}{} {}; ", group.kind->kind, name.substr(prefix.size()), parent,
                             api::to_text(api::part_of(spec, "schedulingPolicy")));
   };
-  const auto whole = lws_set_group(set, *workload);
+  const auto whole = lws_set_group(set, *workload, lws_templates(set));
   if (*whole) add(**whole);
-  const auto replica = lws_replica_groups(set, *workload, {.index = 2, .revision = "r1"}, 4);
+  const auto replica =
+      lws_replica_groups(set, *workload, lws_templates(set), {.index = 2, .revision = "r1"}, 4);
   for (const StampedGroup& group : *replica) add(group);
   return out;
 }
@@ -133,12 +134,11 @@ TEST(LeaderWorkerSet, SaysWhatContradictsItself) {
 
 TEST(LeaderWorkerSet, NamesTellIncarnationsApart) {
   const Json set = a_set("{}");
-  const Json workload = *lws_workload(set, kGates);
   const LwsLevels levels = lws_levels(set);
   const std::string first =
-      lws_pod_group(workload, levels, {.index = 1, .revision = "r"}, LwsRole::Leader);
+      lws_pod_group(set, levels, {.index = 1, .revision = "r"}, LwsRole::Leader);
   EXPECT_EQ(first, lws_workload_name(set) + "-1-r");
-  EXPECT_EQ(lws_pod_group(workload, levels, {.index = 1, .revision = "r", .incarnation = "abcde"},
+  EXPECT_EQ(lws_pod_group(set, levels, {.index = 1, .revision = "r", .incarnation = "abcde"},
                           LwsRole::Worker),
             lws_workload_name(set) + ".abcde-1-r");
 }
@@ -148,7 +148,7 @@ TEST(LeaderWorkerSet, WithoutReplicasThereIsNoGroupOfTheSet) {
   set.as_object()["spec"].as_object()["replicas"] = 0;
   const Json workload = *lws_workload(set, kGates);
   EXPECT_EQ(drawn(api::part_of(workload, "spec")), R"(lws {"gang":{"minCount":1}})");
-  EXPECT_FALSE(*lws_set_group(set, workload));
+  EXPECT_FALSE(*lws_set_group(set, workload, lws_templates(set)));
 }
 
 TEST(LeaderWorkerSet, IsCompiledByMusterBuild) {

@@ -36,7 +36,8 @@ Result<void> compile_lws(const Json& set, const api::Gates& gates, std::string_v
   const auto note = [&](std::string_view sentence) {
     out.notes.push_back(fmt::format("LeaderWorkerSet \"{}\": {}", name, sentence));
   };
-  const LwsLevels levels = lws_levels(set);
+  const LwsTemplates templates = lws_templates(set);
+  const LwsLevels& levels = templates.levels;
   if (!levels.any()) {
     note("not grouped: it does not say spec.scheduling");
     return {};
@@ -48,16 +49,17 @@ Result<void> compile_lws(const Json& set, const api::Gates& gates, std::string_v
   const std::int64_t size =
       api::find_integer(api::part_of(spec, "leaderWorkerTemplate"), "size").value_or(1);
   std::vector<StampedGroup> groups;
-  if (auto whole = TRY(lws_set_group(set, workload))) groups.push_back(*std::move(whole));
+  if (auto whole = TRY(lws_set_group(set, workload, templates)))
+    groups.push_back(*std::move(whole));
   const std::string owner = fmt::format("{}/{}", api::find_string(metadata, "namespace"), name);
   for (std::int64_t i = 0; i < std::min(replicas, kShownMax); ++i) {
     const LwsReplica replica{.index = static_cast<std::int32_t>(i),
                              .revision = std::string(kRevision)};
-    for (StampedGroup& group :
-         TRY(lws_replica_groups(set, workload, replica, static_cast<std::int32_t>(size))))
+    for (StampedGroup& group : TRY(lws_replica_groups(set, workload, templates, replica,
+                                                      static_cast<std::int32_t>(size))))
       groups.push_back(std::move(group));
-    const std::string leader = lws_pod_group(workload, levels, replica, LwsRole::Leader);
-    const std::string worker = lws_pod_group(workload, levels, replica, LwsRole::Worker);
+    const std::string leader = lws_pod_group(set, levels, replica, LwsRole::Leader);
+    const std::string worker = lws_pod_group(set, levels, replica, LwsRole::Worker);
     const std::string subject = fmt::format("{}-{}", owner, i);
     out.links.push_back({.job = subject,
                          .pods = leader == worker ? size : 1,

@@ -182,6 +182,10 @@ class Compiler {
   }
 
   Result<void> compile_leader_worker_set(Json set) {
+    if (const std::optional<Delegation> delegation = delegation_of(meta_of(set))) {
+      note(made_from_owners(*delegation));
+      return {};
+    }
     return compile_lws(set, options_.jobs.gates, kNoUid, out_);
   }
 
@@ -217,10 +221,13 @@ class Compiler {
     return {};
   }
 
+  static std::string made_from_owners(const Delegation& delegation) {
+    return fmt::format("its group is made from template \"{}\" of its owner's Workload",
+                       delegation.template_name);
+  }
+
   std::string why_not(const JobGrouping& grouping, const Json& job) const {
-    if (grouping.role == JobRole::Delegated)
-      return fmt::format("its group is made from template \"{}\" of its owner's Workload",
-                         grouping.template_name);
+    if (grouping.role == JobRole::Delegated) return made_from_owners(grouping.delegation);
     if (job_facts(job).pods_name_group)
       return "not grouped: its pods name a group (spec.template.spec.schedulingGroup)";
     if (!options_.jobs.gates.on(api::Gate::WorkloadWithJob))

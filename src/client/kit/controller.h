@@ -75,6 +75,15 @@ class Controller : public Component {
   void record(const api::Object& about, EventNote note, Time now) {
     events_.record(about, std::move(note), now);
   }
+  void record(const api::Object& about, std::string_view type, std::string_view reason,
+              std::string message, Time now) {
+    record(about,
+           {.type = std::string(type),
+            .reason = std::string(reason),
+            .action = "",
+            .message = std::move(message)},
+           now);
+  }
 
   WorkQueue& work() { return work_; }
   // That of a watched kind; null if the kind is not watched or has none.

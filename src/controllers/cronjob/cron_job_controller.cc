@@ -133,24 +133,24 @@ bool CronJobController::write_status(const std::string& key, const api::Object& 
     const auto& facts = job->view<JobView>();
     if (facts.is_finished()) {
       if (known)
-        say(cron_job, "Normal", "SawCompletedJob",
-            fmt::format("Saw completed job: {}, condition: {}", meta.name, end_of(facts)), now);
+        record(cron_job, "Normal", "SawCompletedJob",
+               fmt::format("Saw completed job: {}, condition: {}", meta.name, end_of(facts)), now);
       if (facts.is_true("Complete") && facts.status.completion_time)
         wanted.last_success = std::max(wanted.last_success, facts.status.completion_time);
     } else if (known || api::lookup(meta.annotations, kScheduledAnnotation) != nullptr) {
       // One of ours that the status does not name: we stopped before it was written.
       if (!memory.deleted.contains(meta.uid)) wanted.active.push_back({meta.name, meta.uid});
     } else {
-      say(cron_job, "Warning", "UnexpectedJob",
-          fmt::format("Saw a job that the controller did not create or forgot: {}", meta.name),
-          now);
+      record(cron_job, "Warning", "UnexpectedJob",
+             fmt::format("Saw a job that the controller did not create or forgot: {}", meta.name),
+             now);
     }
   }
   for (const CronJobView::ActiveJob& job : view.active)
     if (!present.contains(job.uid) && !(memory.created && memory.created->uid == job.uid) &&
         !memory.deleted.contains(job.uid))
-      say(cron_job, "Normal", "MissingJob", fmt::format("Active job went missing: {}", job.name),
-          now);
+      record(cron_job, "Normal", "MissingJob", fmt::format("Active job went missing: {}", job.name),
+             now);
   std::erase_if(memory.deleted, [&](const std::string& uid) {
     return !present.contains(uid) && !has_uid(view.active, uid);
   });
@@ -177,15 +177,16 @@ std::optional<CronJobController::Timing> CronJobController::timing_of(const api:
   if (known == zones_.end()) {
     Result<api::TimeZone> found = find_zone_(zone);
     if (!found) {
-      say(cron_job, "Warning", "UnknownTimeZone",
-          fmt::format("invalid timeZone: \"{}\": {}", zone, found.error().message), now);
+      record(cron_job, "Warning", "UnknownTimeZone",
+             fmt::format("invalid timeZone: \"{}\": {}", zone, found.error().message), now);
       return std::nullopt;
     }
     known = zones_.emplace(zone, std::move(*found)).first;
   }
   const Result<api::CronSchedule> schedule = api::CronSchedule::parse(view.schedule);
   if (!schedule) {
-    say(cron_job, "Warning", "UnparseableSchedule",
+    record(
+        cron_job, "Warning", "UnparseableSchedule",
         fmt::format("unparseable schedule: \"{}\" : {}", view.schedule, schedule.error().message),
         now);
     return std::nullopt;
@@ -206,18 +207,18 @@ void CronJobController::start_what_is_due(const std::string& key, const ObjectPt
   if (!run) return;
   if (view.starting_deadline && *run + *view.starting_deadline < now) {
     if (memory.missed != run)
-      say(*cron_job, "Warning", "MissSchedule",
-          fmt::format("Missed scheduled time to start a job: {}", format_time(*run)), now);
+      record(*cron_job, "Warning", "MissSchedule",
+             fmt::format("Missed scheduled time to start a job: {}", format_time(*run)), now);
     memory.missed = run;
     return;
   }
   if (!may_start(key, cron_job, jobs, *run, memory, now)) return;
   const Time from = view.starting_deadline ? std::max(since, now - *view.starting_deadline) : since;
   if (api::count_runs(schedule, *zone, from, now, kMissedMax + 1) > kMissedMax)
-    say(*cron_job, "Warning", "TooManyMissedTimes",
-        "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check "
-        "clock skew",
-        now);
+    record(*cron_job, "Warning", "TooManyMissedTimes",
+           "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check "
+           "clock skew",
+           now);
   start(key, cron_job, *run, *zone);
 }
 
@@ -231,9 +232,9 @@ bool CronJobController::may_start(const std::string& key, const ObjectPtr& cron_
   if (policy == CronJobView::Concurrency::Forbid) {
     if (running.empty()) return true;
     if (memory.said != run)
-      say(*cron_job, "Normal", "JobAlreadyActive",
-          "Not starting job because prior execution is running and concurrency policy is Forbid",
-          now);
+      record(*cron_job, "Normal", "JobAlreadyActive",
+             "Not starting job because prior execution is running and concurrency policy is Forbid",
+             now);
     memory.said = run;
     return false;  // the end of the running one brings us back
   }
@@ -263,8 +264,8 @@ void CronJobController::on_started(const std::string& key, const ObjectPtr& cron
       return cause.type == "NamespaceTerminating";
     });
     if (ending) return;
-    say(*cron_job, "Warning", "FailedCreate",
-        fmt::format("Error creating job: {}", outcome.error().message), now);
+    record(*cron_job, "Warning", "FailedCreate",
+           fmt::format("Error creating job: {}", outcome.error().message), now);
     return finish(key, outcome, now);
   }
   Memory& memory = recall(memory_, key, *cron_job);
@@ -276,7 +277,8 @@ void CronJobController::on_started(const std::string& key, const ObjectPtr& cron
         memory.created = CronJobView::ActiveJob{.name = meta.name, .uid = meta.uid};
         memory.created_at = now;
       }
-      say(*cron_job, "Normal", "SuccessfulCreate", fmt::format("Created job {}", meta.name), now);
+      record(*cron_job, "Normal", "SuccessfulCreate", fmt::format("Created job {}", meta.name),
+             now);
     }
   work().forget_failures(key);
   work().add(key, now);
@@ -293,23 +295,14 @@ void CronJobController::delete_job(const std::string& key, const ObjectPtr& cron
            Memory& memory = recall(memory_, key, *cron_job);
            if (has_uid(cron_job->view<CronJobView>().active, job->meta().uid))
              memory.deleted.insert(job->meta().uid);
-           say(*cron_job, "Normal", "SuccessfulDelete", fmt::format("Deleted job {}", name), now);
+           record(*cron_job, "Normal", "SuccessfulDelete", fmt::format("Deleted job {}", name),
+                  now);
          } else if (outcome.error().reason != Reason::NotFound) {
-           say(*cron_job, "Warning", "FailedDelete",
-               fmt::format("Deleted job: {}", outcome.error().message), now);
+           record(*cron_job, "Warning", "FailedDelete",
+                  fmt::format("Deleted job: {}", outcome.error().message), now);
          }
          finish(key, outcome, now);
        });
-}
-
-void CronJobController::say(const api::Object& cron_job, std::string_view type,
-                            std::string_view reason, std::string message, Time now) {
-  record(cron_job,
-         {.type = std::string(type),
-          .reason = std::string(reason),
-          .action = "",
-          .message = std::move(message)},
-         now);
 }
 
 }  // namespace muster::controllers

@@ -58,8 +58,6 @@ class CronJobController final : public client::Controller {
                   const client::Outcome& outcome, Time now);
   void delete_job(const std::string& key, const api::ObjectPtr& cron_job,
                   const api::ObjectPtr& job);
-  void say(const api::Object& cron_job, std::string_view type, std::string_view reason,
-           std::string message, Time now);
 
   const api::FindTimeZone find_zone_;
   client::Mirror cron_jobs_;

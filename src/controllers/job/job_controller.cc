@@ -41,15 +41,7 @@ void index_job(const api::Object& job, std::vector<std::string>& out) {
   out.push_back(uid_term(job.meta().uid));
   if (job.view<api::JobView>().manual_selector) out.push_back(manual_term(job.meta().name_space));
   if (const api::OwnerReference* owner = controller_of(job))
-    out.push_back(workload_term(job.meta().name_space, group_of(owner->api_version), owner->kind,
-                                owner->name));
-}
-
-void index_workload(const api::Object& workload, std::vector<std::string>& out) {
-  const auto& view = workload.view<api::WorkloadView>();
-  if (!view.owner_kind.empty())
-    out.push_back(workload_term(workload.meta().name_space, view.owner_group, view.owner_kind,
-                                view.owner_name));
+    out.push_back(workload_term(job.meta().name_space, *owner));
 }
 
 // Pods that belong to nobody are found by the Job they would fit, and by namespace.
@@ -84,7 +76,7 @@ JobController::JobController(JobMetrics metrics, workload::JobOptions options,
       options_(options),
       jobs_({.own = index_job}),
       pods_({.owners = true, .own = index_pod}),
-      workloads_({.own = index_workload}),
+      workloads_({.own = index_by_root}),
       pod_groups_({.owners = true}),
       metrics_(std::move(metrics)) {}
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/views/condition.h"
+#include "controllers/common/owners_workload.h"
 #include "controllers/common/pod_controller.h"
 #include "controllers/job/job_grouping.h"
 #include "controllers/job/job_metrics.h"
@@ -89,10 +90,6 @@ class JobController final : public PodController {
   std::map<std::string, Memory, std::less<>> memory_;  // by key; of Jobs that have not finished
   JobMetrics metrics_;
 };
-
-// How Workloads are found by whom they are for.
-std::string workload_term(std::string_view name_space, std::string_view group,
-                          std::string_view kind, std::string_view name);
 
 // Takes the finalizer off a pod.
 api::Request untrack_request(const api::Object& pod);

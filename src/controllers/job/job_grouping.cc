@@ -8,6 +8,7 @@
 #include "api/views/group_view.h"
 #include "api/views/workload_view.h"
 #include "controllers/common/owners.h"
+#include "controllers/common/owners_workload.h"
 
 namespace muster::controllers {
 namespace {
@@ -36,12 +37,6 @@ bool may_begin(const GroupingState& state) {
   return is_new(state) || (state.job.says_scheduling && !state.has_ungrouped_pods);
 }
 
-std::string names_of(const std::vector<ObjectPtr>& objects) {
-  std::string out;
-  for (const ObjectPtr& object : objects) out += (out.empty() ? "" : ", ") + object->meta().name;
-  return out;
-}
-
 // The Workload of the Job: the one it owns, else one that somebody made for it.
 GroupingStep find_workload(const GroupingState& state, ObjectPtr& found) {
   std::vector<ObjectPtr> own, others;
@@ -61,24 +56,21 @@ GroupingStep find_workload(const GroupingState& state, ObjectPtr& found) {
   return {};
 }
 
-// The Workload that the owner of a delegated Job has made, and the template that is meant.
-GroupingStep find_owners_workload(const GroupingState& state, ObjectPtr& found,
-                                  const WorkloadView::Template*& meant) {
-  const workload::JobGrouping& grouping = state.grouping;
-  if (state.workloads.empty())
-    return blocked("WorkloadNotFound", fmt::format("There is no Workload of {} {} yet",
-                                                   grouping.owner->kind, grouping.owner->name));
-  if (state.workloads.size() > 1)
-    return blocked(kUnsupported,
-                   fmt::format("Several Workloads refer to {} {}: {}", grouping.owner->kind,
-                               grouping.owner->name, names_of(state.workloads)));
-  found = state.workloads.front();
+// The Workload that the owner of a delegated Job has made, with the template that is meant.
+GroupingStep find_owners_workload(const GroupingState& state, ObjectPtr& found) {
+  const workload::Delegation& delegation = state.grouping.delegation;
+  OwnersWorkload owners = owners_workload(delegation.owner, state.workloads);
+  if (owners.found == nullptr)
+    return blocked(state.workloads.empty() ? "WorkloadNotFound" : kUnsupported,
+                   std::move(owners.why_not));
+  found = owners.found;
   const auto& view = found->view<WorkloadView>();
-  meant = grouping.template_name.empty() ? view.first_leaf() : view.find(grouping.template_name);
+  const WorkloadView::Template* meant =
+      delegation.template_name.empty() ? view.first_leaf() : view.find(delegation.template_name);
   if (meant == nullptr || meant->composite)
     return blocked("PodGroupTemplateNotFound",
                    fmt::format("Workload {} has no podGroupTemplate \"{}\"", found->meta().name,
-                               grouping.template_name));
+                               delegation.template_name));
   return {};
 }
 
@@ -139,8 +131,7 @@ GroupingStep next_grouping_step(const GroupingState& state) {
     if (workload == nullptr && state.groups.empty())
       return may_begin(state) ? GroupingStep{.what = What::CreateWorkload} : GroupingStep{};
   } else {
-    const WorkloadView::Template* meant = nullptr;
-    GroupingStep step = find_owners_workload(state, workload, meant);
+    GroupingStep step = find_owners_workload(state, workload);
     // A Job that runs without a group goes on so; one that has its group needs no more.
     if (step.what == What::Blocked && state.groups.empty())
       return state.has_ungrouped_pods ? GroupingStep{} : step;

@@ -157,12 +157,12 @@ TEST_F(JobGroupingTest, BlocksWhatIsAmbiguousOrUnsupported) {
 TEST_F(JobGroupingTest, ADelegatedJobWaitsForItsOwner) {
   GroupingState now = state(R"("parallelism":4)");
   now.grouping = {.role = JobRole::Delegated,
-                  .template_name = "workers",
-                  .owner = api::OwnerReference{.api_version = "jobset.x-k8s.io/v1alpha2",
-                                               .kind = "JobSet",
-                                               .name = "js",
-                                               .uid = "ujs",
-                                               .controller = true}};
+                  .delegation = {.template_name = "workers",
+                                 .owner = {.api_version = "jobset.x-k8s.io/v1alpha2",
+                                           .kind = "JobSet",
+                                           .name = "js",
+                                           .uid = "ujs",
+                                           .controller = true}}};
   EXPECT_EQ(next_grouping_step(now).reason, "WorkloadNotFound");
   EXPECT_EQ(next_grouping_step(now).message, "There is no Workload of JobSet js yet");
   now.workloads = {workload_of("ujs")};

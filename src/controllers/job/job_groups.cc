@@ -45,11 +45,6 @@ api::Request resize_request(const GroupingStep& step) {
 
 }  // namespace
 
-std::string workload_term(std::string_view name_space, std::string_view group,
-                          std::string_view kind, std::string_view name) {
-  return fmt::format("{}/{}/{}/{}", name_space, group, kind, name);
-}
-
 JobController::Keys JobController::on_workload(const Change& change) {
   for (const api::ObjectPtr& version : {change.before, change.after}) {
     if (version == nullptr) continue;
@@ -96,12 +91,8 @@ GroupingStep JobController::grouping_step(const api::Object& job, const Pods& po
           options_)};
   if (state.grouping.role == workload::JobRole::Ungrouped) return {};
   const bool root = state.grouping.role == workload::JobRole::Root;
-  const api::OwnerReference* owner = root ? nullptr : &*state.grouping.owner;
-  const std::string_view group =
-      owner == nullptr ? std::string_view("batch") : group_of(owner->api_version);
-  const std::string term = workload_term(meta.name_space, group,
-                                         owner == nullptr ? "Job" : std::string_view(owner->kind),
-                                         owner == nullptr ? meta.name : owner->name);
+  const std::string term = root ? workload_term(meta.name_space, "batch", "Job", meta.name)
+                                : workload_term(meta.name_space, state.grouping.delegation.owner);
   for (const auto* entry : workloads_.indexed(term)) state.workloads.push_back(entry->object);
   for (const auto* entry : pod_groups_.owned_by(meta.uid))
     if (job_of(*entry->object) == api::key_text(meta)) state.groups.push_back(entry->object);
@@ -143,7 +134,7 @@ bool JobController::create_object(const std::string& key, const api::ObjectPtr& 
   Result<api::Json> made =
       is_workload ? workload::job_workload(document, options_)
       : grouping.role == workload::JobRole::Delegated
-          ? workload::delegated_pod_group(document, grouping, step.object->document())
+          ? workload::delegated_pod_group(document, grouping.delegation, step.object->document())
           : workload::job_pod_group(document, step.object->document());
   if (!made) {
     step = {.what = What::Blocked,

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "api/reading.h"
 #include "api/views/controller_revision_view.h"
 #include "api/views/pod_view.h"
+#include "api/views/workload_view.h"
 #include "controllers/common/memory.h"
+#include "controllers/common/owners_workload.h"
 #include "controllers/common/pod_facts.h"
 #include "controllers/common/revisions.h"
 #include "controllers/leaderworkerset/lws_objects.h"
@@ -46,6 +49,12 @@ std::string replica_term(std::string_view name_space, std::string_view set,
   return fmt::format("replica/{}/{}/{}", name_space, set, index);
 }
 
+// Sets of an owner are found by it.
+void index_set(const api::Object& set, std::vector<std::string>& out) {
+  if (const api::OwnerReference* owner = controller_of(set))
+    out.push_back(workload_term(set.meta().name_space, *owner));
+}
+
 // Pods are found by the group they are in.
 void index_pod(const api::Object& pod, std::vector<std::string>& out) {
   const std::string& group = pod.view<api::PodView>().scheduling_group;
@@ -66,8 +75,10 @@ LeaderWorkerSetController::LeaderWorkerSetController(api::Gates gates,
                                                      client::ComponentContext context)
     : WritingController("leaderworkerset", std::move(context), watches(*this)),
       gates_(gates),
+      sets_({.own = index_set}),
       pods_({.own = index_pod}),
       revisions_({.owners = true}),
+      workloads_({.own = index_by_root}),
       pod_groups_({.own = index_group}),
       composites_({.own = index_group}) {}
 
@@ -89,7 +100,8 @@ std::vector<LeaderWorkerSetController::Watch> LeaderWorkerSetController::watches
           watch(service_kind(), self.services_, &Self::on_service, true),
           watch(api::kinds::workload(), self.workloads_, &Self::on_workload, false),
           watch(api::kinds::pod_group(), self.pod_groups_, &Self::on_group, true),
-          watch(api::kinds::composite_pod_group(), self.composites_, &Self::on_group, true)};
+          // All of them: one of an owner may be what a set's groups are to be part of.
+          watch(api::kinds::composite_pod_group(), self.composites_, &Self::on_group, false)};
 }
 
 LeaderWorkerSetController::Keys LeaderWorkerSetController::on_set(const Change& change) {
@@ -166,15 +178,26 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_service(const Chan
 }
 
 LeaderWorkerSetController::Keys LeaderWorkerSetController::on_workload(const Change& change) {
-  const api::OwnerReference* owner = controller_of(change.newest());
-  if (!is_of(owner, "LeaderWorkerSet")) return {};
-  std::string key = change.newest().meta().name_space + "/" + owner->name;
-  showed(key, change);
-  return {std::move(key)};
+  const api::Object& workload = change.newest();
+  const std::string& name_space = workload.meta().name_space;
+  Keys keys;
+  if (const api::OwnerReference* owner = controller_of(workload); is_of(owner, "LeaderWorkerSet"))
+    keys.push_back(name_space + "/" + owner->name);
+  const auto& view = workload.view<api::WorkloadView>();
+  for (const auto* entry :
+       sets_.indexed(workload_term(name_space, view.owner_group, view.owner_kind, view.owner_name)))
+    keys.push_back(api::key_text(entry->object->meta()));
+  for (const std::string& key : keys) showed(key, change);
+  return keys;
 }
 
 LeaderWorkerSetController::Keys LeaderWorkerSetController::on_group(const Change& change) {
-  std::string key = key_of(change.newest());
+  const api::Object& group = change.newest();
+  if (const auto waiting = waiting_for_parent_.find(api::key_text(group.meta()));
+      waiting != waiting_for_parent_.end() && &group.kind() == &api::kinds::composite_pod_group())
+    for (const std::string& key : waiting->second) work().add(key, change.at);
+  if (!has_name_label(group)) return {};
+  std::string key = key_of(group);
   showed(key, change);
   if (change.after == nullptr)
     if (const auto memory = memory_.find(key); memory != memory_.end())
@@ -184,7 +207,7 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_group(const Change
                     change.before->meta().generation == change.after->meta().generation &&
                     change.before->meta().deletion_time == change.after->meta().deletion_time;
   if (same) return {};
-  if (const std::string* text = api::lookup(change.newest().meta().labels, kLwsGroupIndex))
+  if (const std::string* text = api::lookup(group.meta().labels, kLwsGroupIndex))
     if (const auto index = ordinal_of("x-" + *text, "x"))
       tables_[key].make_due(*index);  // even if none of its pods is left
   return {std::move(key)};
@@ -195,7 +218,10 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
   const auto [name_space, name] = client::split_key(key);
   const ObjectPtr set = sets_.find(name_space, name);
   if (set == nullptr) {
-    memory_.erase(key);
+    if (const auto memory = memory_.find(key); memory != memory_.end()) {
+      wait_for_parent(key, memory->second, "");
+      memory_.erase(memory);
+    }
     forget_writes(key);
     if (const auto table = tables_.find(key); table != tables_.end() && table->second.empty())
       tables_.erase(table);
@@ -209,6 +235,7 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
             .table = tables_[key],
             .now = now};
   refresh(look);
+  look.memory.makes_groups = false;
   if (!find_revision(look)) return;
   const bool has_groups = has_workload(look);
   const bool has_names = has_service(look, nullptr);
@@ -226,6 +253,10 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
       look.table.make_due(index);
     }
   }
+  // What could not be made exists after all: the answer was lost, or somebody else made it.
+  if (has_groups && !look.memory.makes_groups && look.memory.blocked &&
+      look.memory.blocked->reason.ends_with(kCreateFailed))
+    look.memory.blocked.reset();
   write_status(look);
 }
 
@@ -237,7 +268,15 @@ void LeaderWorkerSetController::refresh(const Look& look) {
   memory.document = look.set->document();
   memory.data = lws_revision_data(memory.document);
   memory.data_text = api::sorted_text(memory.data);
-  memory.levels = workload::lws_levels(memory.document);
+  memory.templates = workload::lws_templates(memory.document);
+  const api::Json& pods =
+      api::part_of(api::part_of(memory.document, "spec"), "leaderWorkerTemplate");
+  memory.pods_name_group =
+      std::ranges::any_of(std::array<std::string_view, 2>{"leaderTemplate", "workerTemplate"},
+                          [&](std::string_view member) {
+                            const api::Json& pod = api::part_of(api::part_of(pods, member), "spec");
+                            return api::find_set(pod, "schedulingGroup") != nullptr;
+                          });
   memory.workload_compared = false;
   memory.blocked.reset();
 }
@@ -271,16 +310,6 @@ bool LeaderWorkerSetController::has_service(const Look& look, const api::Object*
   if (services_.find(look.set->meta().name_space, name) != nullptr) return true;
   write_call(look.key, create_service(*look.set, leader));
   return false;
-}
-
-void LeaderWorkerSetController::say(const api::Object& set, std::string_view type,
-                                    std::string_view reason, std::string message, Time now) {
-  record(set,
-         {.type = std::string(type),
-          .reason = std::string(reason),
-          .action = "",
-          .message = std::move(message)},
-         now);
 }
 
 }  // namespace muster::controllers

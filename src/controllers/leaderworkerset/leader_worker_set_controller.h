@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "controllers/common/writing_controller.h"
 #include "controllers/leaderworkerset/lws_rollout.h"
 #include "controllers/leaderworkerset/lws_table.h"
+#include "workload/delegation.h"
 #include "workload/leader_worker_set.h"
 
 namespace muster::controllers {
@@ -43,8 +45,12 @@ class LeaderWorkerSetController final : public WritingController {
     api::Json document;            // metadata and spec
     api::Json data;                // of its revision
     std::string data_text;
-    workload::LwsLevels levels;
+    // What its groups are made from; of an owner's Workload, as its last look has found it.
+    workload::LwsTemplates templates;
+    bool pods_name_group = false;    // its pod templates name a group that somebody else makes
     bool workload_compared = false;  // the Workload's minimums are those of this generation
+    std::string awaited_parent;      // key of the owner's CompositePodGroup that is missing
+    bool makes_groups = false;       // the last look has found some missing
     // Why its groups cannot be made or removed; says nothing: they can.
     std::optional<api::Condition> blocked;
   };
@@ -101,6 +107,12 @@ class LeaderWorkerSetController final : public WritingController {
 
   // The Workload and the groups above all replicas. False: they are being made, or cannot be.
   bool has_workload(Look& look);
+  bool has_own_workload(Look& look);
+  // The one that its owner has made, and the owner's group that the set's are part of.
+  bool has_owners_workload(Look& look, const workload::Delegation& delegation);
+  bool may_group(const Look& look);
+  // Looks again when there is a CompositePodGroup of this key; empty: waits for none any more.
+  void wait_for_parent(const std::string& key, Memory& memory, std::string parent);
   bool resizes_workload(const Look& look);
   bool has_set_group(const Look& look);
   ReplicaGroups find_replica_groups(const Look& look, std::int32_t index,
@@ -112,8 +124,6 @@ class LeaderWorkerSetController final : public WritingController {
   static void unblock(Memory& memory, std::string_view reason);
   void delete_group(const Look& look, const api::Object& group);
   void create_group(const Look& look, const api::Kind& kind, api::Json document);
-  void say(const api::Object& set, std::string_view type, std::string_view reason,
-           std::string message, Time now);
 
   const api::Gates gates_;
   client::Mirror sets_;
@@ -126,6 +136,8 @@ class LeaderWorkerSetController final : public WritingController {
   client::Mirror composites_;
   std::map<std::string, LwsTable, std::less<>> tables_;  // by key; of those with pods or sets
   std::map<std::string, Memory, std::less<>> memory_;    // by key; of sets that exist
+  // Keys of sets that wait for a CompositePodGroup of their owner, by its key.
+  std::map<std::string, std::set<std::string>, std::less<>> waiting_for_parent_;
 };
 
 }  // namespace muster::controllers

@@ -10,13 +10,11 @@
 #include "api/reading.h"
 #include "api/views/group_view.h"
 #include "api/views/pod_view.h"
-#include "api/views/workload_view.h"
 #include "controllers/common/revisions.h"
 #include "controllers/leaderworkerset/leader_worker_set_controller.h"
 #include "controllers/leaderworkerset/lws_objects.h"
-#include "workload/job_set.h"
 
-// The Workload and the groups of a LeaderWorkerSet. No pod is made before the group that it names.
+// The groups of a LeaderWorkerSet. No pod is made before the group that it names.
 namespace muster::controllers {
 namespace {
 
@@ -28,7 +26,6 @@ using workload::LwsReplica;
 using workload::LwsRole;
 
 constexpr std::size_t kIncarnationLetters = 5;
-constexpr std::string_view kParentNotReady = "ParentWorkloadNotReady";
 // After this long a server that refused a group is asked again.
 constexpr Duration kPause = std::chrono::seconds{30};
 
@@ -55,7 +52,7 @@ std::string annotated_leader_group(const api::Object& group) {
 void LeaderWorkerSetController::block(const Look& look, std::string_view reason,
                                       std::string message) {
   if (!look.memory.blocked || look.memory.blocked->message != message)
-    say(*look.set, "Warning", reason, message, look.now);
+    record(*look.set, "Warning", reason, message, look.now);
   look.memory.blocked = {"WorkloadSchedulingCreated", "False", std::string(reason),
                          std::move(message), look.set->meta().generation};
 }
@@ -73,23 +70,24 @@ bool LeaderWorkerSetController::is_used(const api::Object& pod_group) const {
 
 void LeaderWorkerSetController::create_group(const Look& look, const api::Kind& kind,
                                              Json document) {
-  write_call(
-      look.key, client::create_request(kind, look.set->meta().name_space, std::move(document)),
-      [this, key = look.key, set = look.set, kind_name = kind.kind](const client::Outcome& outcome,
-                                                                    Time now) {
-        const auto memory = memory_.find(key);
-        if (memory == memory_.end() || memory->second.uid != set->meta().uid) return;
-        if (outcome) {
-          memory->second.blocked.reset();
-          return;
-        }
-        if (outcome.error().reason == Reason::AlreadyExists) return;
-        memory->second.blocked = {"WorkloadSchedulingCreated", "False",
-                                  std::string(kind_name) + "CreateFailed", outcome.error().message,
-                                  set->meta().generation};
-        say(*set, "Warning", std::string(kind_name) + "CreateFailed", outcome.error().message, now);
-        work().add_at(now + kPause, key);
-      });
+  look.memory.makes_groups = true;
+  write_call(look.key,
+             client::create_request(kind, look.set->meta().name_space, std::move(document)),
+             [this, key = look.key, set = look.set, kind_name = kind.kind](
+                 const client::Outcome& outcome, Time now) {
+               const auto memory = memory_.find(key);
+               if (memory == memory_.end() || memory->second.uid != set->meta().uid) return;
+               if (outcome) {
+                 memory->second.blocked.reset();
+                 return;
+               }
+               if (outcome.error().reason == Reason::AlreadyExists) return;
+               const std::string reason = fmt::format("{}{}", kind_name, kCreateFailed);
+               memory->second.blocked = {"WorkloadSchedulingCreated", "False", reason,
+                                         outcome.error().message, set->meta().generation};
+               record(*set, "Warning", reason, outcome.error().message, now);
+               work().add_at(now + kPause, key);
+             });
 }
 
 void LeaderWorkerSetController::delete_group(const Look& look, const api::Object& group) {
@@ -105,85 +103,21 @@ void LeaderWorkerSetController::delete_group(const Look& look, const api::Object
                memory->second.blocked = {"WorkloadSchedulingCreated", "False",
                                          std::string(kCleanupBlocked), message,
                                          set->meta().generation};
-               say(*set, "Warning", kCleanupBlocked, message, now);
+               record(*set, "Warning", kCleanupBlocked, message, now);
              });
 }
 
-bool LeaderWorkerSetController::has_workload(Look& look) {
-  Memory& memory = look.memory;
-  if (!memory.levels.any()) return true;
-  if (!gates_.on(api::Gate::GenericWorkload)) {
-    block(look, "APINotAvailable", "feature gate GenericWorkload is off");
-    return false;
-  }
-  if (memory.levels.composite() && !gates_.on(api::Gate::CompositePodGroup)) {
-    block(look, "UnsupportedProviderCapability",
-          "several levels of spec.scheduling need feature gate CompositePodGroup");
-    return false;
-  }
-  const std::string name = workload::lws_workload_name(memory.document);
-  look.workload = workloads_.find(look.set->meta().name_space, name);
-  if (look.workload == nullptr) {
-    Result<Json> made = workload::lws_workload(memory.document, gates_);
-    if (made)
-      create_group(look, api::kinds::workload(), *std::move(made));
-    else
-      block(look, "InvalidSchedulingConfiguration", made.error().message);
-    return false;
-  }
-  if (!is_controlled_by(*look.workload, look.set->meta().uid)) {
-    block(look, "WorkloadCreateFailed", fmt::format("Workload {} belongs to somebody else", name));
-    return false;
-  }
-  if (look.workload->meta().deletion_time) {
-    block(look, kParentNotReady,
-          fmt::format("Workload {} is being deleted; it is made again when it is gone", name));
-    return false;
-  }
-  unblock(memory, kParentNotReady);
-  return !resizes_workload(look) && has_set_group(look);
-}
-
-// The Workload's templates of pods follow the size of the set.
-bool LeaderWorkerSetController::resizes_workload(const Look& look) {
-  Memory& memory = look.memory;
-  if (memory.workload_compared) return false;
-  Result<Json> made = workload::lws_workload(memory.document, gates_);
-  if (!made) {
-    block(look, "InvalidSchedulingConfiguration", made.error().message);
-    return true;
-  }
-  const auto wanted = api::Object::make(api::kinds::workload(), *made);
-  const auto& stored = look.workload->view<api::WorkloadView>();
-  for (const auto& each : wanted->view<api::WorkloadView>().templates) {
-    const auto* now = stored.find(each.name);
-    if (now == nullptr || each.composite || !now->gang || !each.gang ||
-        now->minimum == each.minimum)
-      continue;
-    JsonObject metadata{{"uid", look.workload->meta().uid},
-                        {"resourceVersion", std::to_string(look.workload->revision().value)}};
-    Json patch =
-        JsonObject{{"metadata", std::move(metadata)},
-                   {"spec", workload::resized_templates(look.workload->document(), *made)}};
-    write_call(look.key, client::patch_request(look.workload->kind(), look.set->meta().name_space,
-                                               look.workload->meta().name, "",
-                                               api::PatchType::StrategicMerge, std::move(patch)));
-    return true;
-  }
-  memory.workload_compared = true;
-  return false;
-}
-
 bool LeaderWorkerSetController::has_set_group(const Look& look) {
-  if (!look.memory.levels.set) return true;
+  const workload::LwsTemplates& templates = look.memory.templates;
+  if (!templates.levels.set) return true;
   const Json workload = look.workload->document();
-  auto made = workload::lws_set_group(look.memory.document, workload);
+  auto made = workload::lws_set_group(look.memory.document, workload, templates);
   if (!made) {
-    block(look, "InvalidSchedulingConfiguration", made.error().message);
+    block(look, kInvalidScheduling, made.error().message);
     return false;
   }
-  const bool composite = look.memory.levels.composite();
-  const std::string name = fmt::format("{}-{}", look.workload->meta().name, workload::kLwsTemplate);
+  const bool composite = templates.levels.composite();
+  const std::string name = workload::lws_set_group_name(look.memory.document);
   const client::Mirror& mirror = composite ? composites_ : pod_groups_;
   const ObjectPtr group = mirror.find(look.set->meta().name_space, name);
   if (!*made) {  // scaled to nothing: the group goes when its pods have
@@ -196,7 +130,7 @@ bool LeaderWorkerSetController::has_set_group(const Look& look) {
     return false;
   }
   if (!is_controlled_by(*group, look.set->meta().uid)) {
-    block(look, group->kind().kind + "CreateFailed",
+    block(look, fmt::format("{}{}", group->kind().kind, kCreateFailed),
           fmt::format("{} {} belongs to somebody else", group->kind().kind, name));
     return false;
   }
@@ -207,7 +141,8 @@ bool LeaderWorkerSetController::has_set_group(const Look& look) {
                       group->kind().kind, name));
     return false;
   }
-  const std::int32_t minimum = workload::lws_set_minimum(look.memory.document);
+  const Json document = std::move((*made)->document);
+  const std::int32_t minimum = api::GroupView::of(document)->minimum;
   const auto& view = group->view<api::GroupView>();
   const bool may_resize = !composite || gates_.on(api::Gate::MutableMinGroupCount);
   if (!view.gang || view.minimum == minimum || !may_resize) return true;
@@ -219,20 +154,22 @@ bool LeaderWorkerSetController::has_set_group(const Look& look) {
 // as members. If those of its name are taken, it gets another incarnation.
 LeaderWorkerSetController::ReplicaGroups LeaderWorkerSetController::find_replica_groups(
     const Look& look, std::int32_t index, const LeaderTemplate& from) {
-  const workload::LwsLevels& levels = look.memory.levels;
+  const workload::LwsTemplates& templates = look.memory.templates;
+  const workload::LwsLevels& levels = templates.levels;
+  const Json& set = look.memory.document;
   if (!levels.any()) return {.there = true};
   const Json workload = look.workload->document();
   LwsReplica replica{.index = index, .revision = from.revision};
   if (!levels.replica && !levels.roles)
     return {.there = true,
-            .leader = workload::lws_pod_group(workload, levels, replica, LwsRole::Leader)};
+            .leader = workload::lws_pod_group(set, levels, replica, LwsRole::Leader)};
   for (std::int32_t attempt = 0;; ++attempt) {
-    auto groups = workload::lws_replica_groups(look.memory.document, workload, replica, from.size);
+    auto groups = workload::lws_replica_groups(set, workload, templates, replica, from.size);
     if (!groups) {
-      block(look, "InvalidSchedulingConfiguration", groups.error().message);
+      block(look, kInvalidScheduling, groups.error().message);
       return {};
     }
-    const std::string leader = workload::lws_pod_group(workload, levels, replica, LwsRole::Leader);
+    const std::string leader = workload::lws_pod_group(set, levels, replica, LwsRole::Leader);
     bool taken = false;
     std::vector<workload::StampedGroup*> missing;
     for (workload::StampedGroup& group : *groups) {
@@ -268,7 +205,7 @@ LeaderWorkerSetController::ReplicaGroups LeaderWorkerSetController::find_replica
 // Groups of replicas that are gone, leaves first.
 void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int32_t index,
                                                      const LwsGroup* group) {
-  if (!look.memory.levels.any()) return;
+  if (!look.memory.templates.levels.any()) return;
   const bool has_leader = group != nullptr && group->leader != nullptr;
   // One that is being made may find its groups.
   if (!has_leader && index < look.table.count()) return;

@@ -27,8 +27,15 @@ inline constexpr std::string_view kLwsSubdomain = "leaderworkerset.sigs.k8s.io/s
 // Ours, on groups: the PodGroup of the leader whose replica they are for.
 inline constexpr std::string_view kLwsLeaderGroup = "leaderworkerset.muster.dev/leader-group";
 
-// A reason of condition WorkloadSchedulingCreated: groups that should go do not.
+// Reasons of condition WorkloadSchedulingCreated. The Workload, or a group that its owner makes, is
+// not there:
+inline constexpr std::string_view kParentNotReady = "ParentWorkloadNotReady";
+// No groups can be made from what is asked for:
+inline constexpr std::string_view kInvalidScheduling = "InvalidSchedulingConfiguration";
+// Groups that should go do not:
 inline constexpr std::string_view kCleanupBlocked = "PodGroupCleanupBlocked";
+// How others end: the server refused an object of this kind.
+inline constexpr std::string_view kCreateFailed = "CreateFailed";
 
 // The revision that a pod or StatefulSet was made from; empty if it says none.
 std::string_view lws_revision(const api::Object& object);

@@ -68,7 +68,7 @@ void LeaderWorkerSetController::write_status(const Look& look) {
                 [](const Condition& each) { return each.type == "WorkloadSchedulingCreated"; });
   if (look.memory.blocked)
     status.conditions.push_back(*look.memory.blocked);
-  else if (look.memory.levels.any() && look.workload != nullptr)
+  else if (look.memory.templates.levels.any() && look.workload != nullptr)
     status.conditions.push_back({"WorkloadSchedulingCreated", "True", "Created",
                                  "Workload and groups exist before the pods in them", generation});
   const bool unchanged = old.observed_generation == status.observed_generation &&

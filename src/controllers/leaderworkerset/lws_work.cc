@@ -49,8 +49,8 @@ bool LeaderWorkerSetController::keep_leader_set(Look& look) {
     return false;
   }
   if (!is_controlled_by(*look.leader_set, meta.uid)) {
-    say(*look.set, "Warning", "FailedCreate",
-        fmt::format("StatefulSet {} belongs to somebody else", meta.name), look.now);
+    record(*look.set, "Warning", "FailedCreate",
+           fmt::format("StatefulSet {} belongs to somebody else", meta.name), look.now);
     return false;
   }
   const auto& view = look.leader_set->view<StatefulSetView>();
@@ -65,10 +65,10 @@ bool LeaderWorkerSetController::keep_leader_set(Look& look) {
                                         .resized = resized});
   if (!new_revision && !resized && next == now) return is_settled(*look.leader_set);
   if (new_revision)
-    say(*look.set, "Normal", "GroupsUpdating",
-        fmt::format("Updating replicas {} to {} (inclusive)", next.partition,
-                    std::max<std::int64_t>(0, next.replicas - 1)),
-        look.now);
+    record(*look.set, "Normal", "GroupsUpdating",
+           fmt::format("Updating replicas {} to {} (inclusive)", next.partition,
+                       std::max<std::int64_t>(0, next.replicas - 1)),
+           look.now);
   write_call(look.key,
              update_leader_set(*look.leader_set, *look.set, document, look.revision, next));
   return false;
@@ -129,17 +129,17 @@ void LeaderWorkerSetController::send_pods(const Look& look, std::vector<api::Req
       [this, owner, set = look.set](std::size_t, const client::Outcome& outcome, Time now) {
         if (outcome) {
           if (const auto* made = std::get_if<api::ObjectAnswer>(&outcome->what))
-            say(*owner, "Normal", "SuccessfulCreate",
-                fmt::format("create Pod {} in StatefulSet {} successful", made->object->meta().name,
-                            owner->meta().name),
-                now);
+            record(*owner, "Normal", "SuccessfulCreate",
+                   fmt::format("create Pod {} in StatefulSet {} successful",
+                               made->object->meta().name, owner->meta().name),
+                   now);
           return false;
         }
         if (is_name_space_ending(outcome.error())) return false;
-        say(*set, "Warning", "FailedCreate",
-            fmt::format("create Pod in StatefulSet {} failed error: {}", owner->meta().name,
-                        outcome.error().message),
-            now);
+        record(*set, "Warning", "FailedCreate",
+               fmt::format("create Pod in StatefulSet {} failed error: {}", owner->meta().name,
+                           outcome.error().message),
+               now);
         return true;
       });
 }
@@ -161,7 +161,8 @@ void LeaderWorkerSetController::look_at_replica(const Look& look, std::int32_t i
   if (recreates(look, group)) {
     api::Request request = client::delete_request(*group.leader, std::nullopt);
     request.remove.propagation_policy = "Foreground";
-    say(*look.set, "Normal", "RecreateGroup",
+    record(
+        *look.set, "Normal", "RecreateGroup",
         fmt::format("A pod of replica {} restarted or went: deleted leader pod {} to recreate it",
                     index, group.leader->meta().name),
         look.now);
@@ -192,7 +193,7 @@ void LeaderWorkerSetController::start_workers(const Look& look, std::int32_t ind
   std::string pod_group = leader.scheduling_group;
   constexpr std::string_view kLeaderPart = "-leader-";
   if (const std::size_t at = pod_group.rfind(kLeaderPart);
-      look.memory.levels.roles && at != std::string::npos)
+      look.memory.templates.levels.roles && at != std::string::npos)
     pod_group.replace(at, kLeaderPart.size(), "-worker-");
   write_call(look.key,
              create_worker_set(*look.set, *group.leader, lws_revision_spec(*revision), pod_group));

@@ -63,12 +63,12 @@ bool StatefulSetController::on_created(const api::Object& set, const std::string
                                        const client::Outcome& outcome, Time now) {
   const std::string about = fmt::format("create Pod {} in StatefulSet {}", pod, set.meta().name);
   if (outcome) {
-    say(set, "Normal", "SuccessfulCreate", about + " successful", now);
+    record(set, "Normal", "SuccessfulCreate", about + " successful", now);
     return false;
   }
   if (is_name_space_ending(outcome.error())) return false;
-  say(set, "Warning", "FailedCreate",
-      fmt::format("{} failed error: {}", about, outcome.error().message), now);
+  record(set, "Warning", "FailedCreate",
+         fmt::format("{} failed error: {}", about, outcome.error().message), now);
   return true;
 }
 
@@ -81,24 +81,24 @@ void StatefulSetController::remove(const Look& look, const StatefulPlan::Removal
   const api::ObjectMeta& set = look.set->meta();
   if (removal.why == StatefulPlan::Why::Ended) {
     const bool failed = pod.object->view<api::PodView>().phase == "Failed";
-    say(*look.set, failed ? "Warning" : "Normal",
-        failed ? "RecreatingFailedPod" : "RecreatingTerminatedPod",
-        fmt::format("StatefulSet {}/{} is recreating {} Pod {}", set.name_space, set.name,
-                    failed ? "failed" : "terminated", name),
-        look.now);
+    record(*look.set, failed ? "Warning" : "Normal",
+           failed ? "RecreatingFailedPod" : "RecreatingTerminatedPod",
+           fmt::format("StatefulSet {}/{} is recreating {} Pod {}", set.name_space, set.name,
+                       failed ? "failed" : "terminated", name),
+           look.now);
   }
   write_call(
       look.key, client::delete_request(*pod.object, std::nullopt),
       [this, set = look.set, name](const client::Outcome& outcome, Time now) {
         if (outcome)
-          say(*set, "Normal", "SuccessfulDelete",
-              fmt::format("delete Pod {} in StatefulSet {} successful", name, set->meta().name),
-              now);
+          record(*set, "Normal", "SuccessfulDelete",
+                 fmt::format("delete Pod {} in StatefulSet {} successful", name, set->meta().name),
+                 now);
         else if (outcome.error().reason != Reason::NotFound)
-          say(*set, "Warning", "FailedDelete",
-              fmt::format("delete Pod {} in StatefulSet {} failed error: {}", name,
-                          set->meta().name, outcome.error().message),
-              now);
+          record(*set, "Warning", "FailedDelete",
+                 fmt::format("delete Pod {} in StatefulSet {} failed error: {}", name,
+                             set->meta().name, outcome.error().message),
+                 now);
       });
 }
 
@@ -125,10 +125,10 @@ void StatefulSetController::create_volume_claim(const Look& look, const std::str
   write_call(look.key, create_claim_request(*look.set, claim_template, ordinal),
              [this, set = look.set, about](const client::Outcome& outcome, Time now) {
                if (outcome)
-                 say(*set, "Normal", "SuccessfulCreate", about + " success", now);
+                 record(*set, "Normal", "SuccessfulCreate", about + " success", now);
                else
-                 say(*set, "Warning", "FailedCreate",
-                     fmt::format("{} failed error: {}", about, outcome.error().message), now);
+                 record(*set, "Warning", "FailedCreate",
+                        fmt::format("{} failed error: {}", about, outcome.error().message), now);
              });
 }
 

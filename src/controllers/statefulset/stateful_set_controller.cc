@@ -227,14 +227,4 @@ void StatefulSetController::trim_history(const Look& look, const std::string& cu
     write_call(look.key, client::delete_request(*revision, std::nullopt));
 }
 
-void StatefulSetController::say(const api::Object& set, std::string_view type,
-                                std::string_view reason, std::string message, Time now) {
-  record(set,
-         {.type = std::string(type),
-          .reason = std::string(reason),
-          .action = "",
-          .message = std::move(message)},
-         now);
-}
-
 }  // namespace muster::controllers

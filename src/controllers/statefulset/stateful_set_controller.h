@@ -83,8 +83,6 @@ class StatefulSetController final : public WritingController {
   bool hand_over_claims(const Look& look, std::int32_t ordinal, ClaimOwner owner);
   void look_after_claims(const Look& look);
   void trim_history(const Look& look, const std::string& current, const std::string& update);
-  void say(const api::Object& set, std::string_view type, std::string_view reason,
-           std::string message, Time now);
 
   client::Mirror sets_;
   client::Mirror pods_;

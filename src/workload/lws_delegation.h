@@ -1,0 +1,23 @@
+#pragma once
+
+#include "api/json.h"
+#include "base/result.h"
+#include "workload/delegation.h"
+#include "workload/leader_worker_set.h"
+
+namespace muster::workload {
+
+// The templates of a set whose owner has made the Workload, from the one that the owner names:
+//
+//   of pods                              one group per replica, or one of the set
+//   above one of pods                    the set ▶ replicas
+//   above two of pods                    the set ▶ leader, worker (in this order); or each replica
+//   above one composite above two        the set ▶ replicas ▶ leader, worker
+//
+// spec.scheduling may say which of the two is meant where there are two, by the levels it speaks
+// of; what it says there must be what the templates say, for only one of both can decide. Invalid
+// is a sentence on what does not fit.
+Result<LwsTemplates> delegated_lws_templates(const api::Json& set, const Delegation& delegation,
+                                             const api::Json& workload);
+
+}  // namespace muster::workload
