@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "api/reading.h"
 #include "base/thread_name.h"
 #include "explain/explain.h"
 #include "explain/objects.h"
 #include "explain/render.h"
+#include "explain/roots.h"
 #include "scheduler/volumes/volume_book.h"
 
 namespace muster::app {
@@ -33,13 +35,25 @@ explain::Objects read_store(const store::Store& store, Time now) {
   return objects;
 }
 
-explain::Subject subject_of(const api::Request& request) {
+// Rights are those on one group: the others of its owner come with it, not those of another.
+Result<explain::Subject> subject_of(const api::Request& request, const explain::Objects& objects) {
   using scheduler::GroupKey;
   using scheduler::GroupKind;
   if (request.kind == &api::kinds::pod()) return explain::PodKey{request.name_space, request.name};
-  return GroupKey{
+  const GroupKey group{
       request.kind == &api::kinds::pod_group() ? GroupKind::PodGroup : GroupKind::CompositePodGroup,
       request.name_space, request.name};
+  const api::Json& said = api::part_of(api::part_of(request.body, "spec"), "owner");
+  if (!said.is_object()) return group;
+  explain::WorkloadOwner owner{.group = std::string(api::find_string(said, "apiGroup")),
+                               .kind = std::string(api::find_string(said, "kind")),
+                               .name_space = request.name_space,
+                               .name = std::string(api::find_string(said, "name"))};
+  const std::vector<GroupKey> groups = TRY(explain::root_groups(objects, owner));
+  if (std::ranges::find(groups, group) == groups.end())
+    return fail(Reason::BadRequest, "{} {} is not one of the topmost groups of {} {}",
+                request.kind->kind, request.name, owner.kind, owner.name);
+  return owner;
 }
 
 Error too_many(std::string_view why) {
@@ -104,8 +118,9 @@ Result<api::Answer> ExplainService::answer(const api::Request& request) const {
     return known.emplace(name_space, may_read_(request.user, name_space)).first->second;
   };
   const explain::Objects objects = read_store(store_, clock_.now());
+  const explain::Subject subject = TRY(subject_of(request, objects));
   const explain::Explanation about =
-      TRY(explain::explain(objects, subject_of(request), deciding_.profiles, options));
+      TRY(explain::explain(objects, subject, deciding_.profiles, options));
   api::JsonObject status = explain::explanation_json(about);
   status["text"] = explain::render_text(about);
   return api::Answer{

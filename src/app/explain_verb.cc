@@ -53,16 +53,12 @@ const api::Kind* owner_kind(std::string_view word) {
   return nullptr;
 }
 
-// What is to be explained: a group, a pod, or all that a controller made for an object.
-using Subject = std::variant<explain::Subject, explain::WorkloadOwner>;
-
-Result<Subject> subject_of(ExplainFlags flags, const std::string& name_space) {
+Result<explain::Subject> subject_of(ExplainFlags flags, const std::string& name_space) {
   if (const std::size_t slash = flags.kind.find('/');
       slash != std::string::npos && flags.name.empty()) {
     flags.name = flags.kind.substr(slash + 1);
     flags.kind.resize(slash);
   }
-  const char* const usage = "write `muster explain podgroup NAME`";
   const api::Kind* const owner = owner_kind(flags.kind);
   if (!is_pod_group(flags.kind) && !is_composite(flags.kind) && owner == nullptr &&
       !names(flags.kind, api::kinds::pod()))
@@ -71,23 +67,15 @@ Result<Subject> subject_of(ExplainFlags flags, const std::string& name_space) {
                 "(cpg), pod (po), job, jobset and leaderworkerset (lws)",
                 flags.kind);
   if (flags.name.empty())
-    return fail(Reason::BadRequest, "which {} should be explained? {}", flags.kind, usage);
+    return fail(Reason::BadRequest,
+                "which {0} should be explained? write `muster explain {0} NAME`", flags.kind);
   if (owner != nullptr)
     return explain::WorkloadOwner{owner->group, owner->kind, name_space, flags.name};
   if (is_pod_group(flags.kind))
-    return explain::Subject(scheduler::GroupKey{GroupKind::PodGroup, name_space, flags.name});
+    return scheduler::GroupKey{GroupKind::PodGroup, name_space, flags.name};
   if (is_composite(flags.kind))
-    return explain::Subject(
-        scheduler::GroupKey{GroupKind::CompositePodGroup, name_space, flags.name});
-  return explain::Subject(explain::PodKey{name_space, flags.name});
-}
-
-// One explanation for each tree.
-Result<std::vector<explain::Subject>> subjects_of(const Subject& subject,
-                                                  const explain::Objects& objects) {
-  if (const auto* owner = std::get_if<explain::WorkloadOwner>(&subject))
-    return explain::root_groups(objects, *owner);
-  return std::vector{std::get<explain::Subject>(subject)};
+    return scheduler::GroupKey{GroupKind::CompositePodGroup, name_space, flags.name};
+  return explain::PodKey{name_space, flags.name};
 }
 
 // How the scheduler of the cluster decides.
@@ -149,11 +137,17 @@ struct ServerAnswer {
   std::string refusal;  // it is not allowed; empty: it is not served
 };
 
-Result<ServerAnswer> ask_server(client::HttpsClient& client, const explain::Subject& subject) {
+api::Request question(const explain::Subject& subject,
+                      const std::optional<explain::WorkloadOwner>& owner) {
   api::Request request;
   request.verb = api::Verb::Create;
   request.subresource = "explanation";
   request.body = api::JsonObject{};
+  if (owner)
+    request.body = api::JsonObject{
+        {"spec", api::JsonObject{{"owner", api::JsonObject{{"apiGroup", owner->group},
+                                                           {"kind", owner->kind},
+                                                           {"name", owner->name}}}}}};
   if (const auto* group = std::get_if<scheduler::GroupKey>(&subject)) {
     request.kind = group->kind == GroupKind::PodGroup ? &api::kinds::pod_group()
                                                       : &api::kinds::composite_pod_group();
@@ -166,6 +160,10 @@ Result<ServerAnswer> ask_server(client::HttpsClient& client, const explain::Subj
     request.name = pod.name;
   }
   request.version = request.kind->stored_version;
+  return request;
+}
+
+Result<ServerAnswer> ask_server(client::HttpsClient& client, const api::Request& request) {
   Result<api::Answer> answer = client.call(request);
   // Each user has a turn a second.
   for (int tries = 1; tries < kTriesMax && !answer; ++tries) {
@@ -191,30 +189,42 @@ Result<ServerAnswer> ask_server(client::HttpsClient& client, const explain::Subj
   return fail(error);
 }
 
+// Of what is not there nothing else needs to be said. Who may not look at it may still have it
+// explained.
+Result<void> check_exists(client::HttpsClient& client, const explain::WorkloadOwner& owner) {
+  api::Request get;
+  get.kind = api::find_kind(owner.group, owner.kind);
+  get.version = get.kind->stored_version;
+  get.name_space = owner.name_space;
+  get.name = owner.name;
+  const Result<api::Answer> answer = client.call(get);
+  if (answer || answer.error().reason != Reason::NotFound) return {};
+  return fail(Reason::NotFound, "there is no {} {} in namespace {}", owner.kind, owner.name,
+              owner.name_space);
+}
+
 struct ServerText {
   std::optional<std::string> text;  // none: the server explains nothing, or not to us
   std::string refusal;
 };
 
-// The groups of a Job are found in its namespace, and each is asked about.
-Result<ServerText> explained_by_server(client::HttpsClient& client, const Subject& subject,
+Result<ServerText> explained_by_server(client::HttpsClient& client, const explain::Subject& subject,
                                        const ExplainFlags& flags) {
-  explain::Objects groups;
-  if (const auto* owner = std::get_if<explain::WorkloadOwner>(&subject)) {
-    Result<explain::Objects> read = read_groups(client, owner->name_space);
-    if (!read) return ServerText{};
-    groups = *std::move(read);
+  std::optional<explain::WorkloadOwner> owner;
+  explain::Subject asked = subject;
+  if (const auto* of = std::get_if<explain::WorkloadOwner>(&subject)) {
+    owner = *of;
+    const Result<explain::Objects> groups = read_groups(client, of->name_space);
+    if (!groups) return ServerText{};
+    // Who may have one of its groups explained may have all of them.
+    asked = TRY(explain::root_groups(*groups, *of)).front();
   }
-  std::string out;
-  for (const explain::Subject& each : TRY(subjects_of(subject, groups))) {
-    ServerAnswer answer = TRY(ask_server(client, each));
-    if (!answer.status) return ServerText{std::nullopt, std::move(answer.refusal)};
-    const std::string text(api::find_string(*answer.status, "text"));
-    answer.status->as_object().erase("text");
-    if (!out.empty() && flags.output == "text") out += "\n";
-    out += flags.output == "json" ? explain::indented_json(*answer.status) : text;
-  }
-  return ServerText{std::move(out), ""};
+  ServerAnswer answer = TRY(ask_server(client, question(asked, owner)));
+  if (!answer.status) return ServerText{std::nullopt, std::move(answer.refusal)};
+  std::string text(api::find_string(*answer.status, "text"));
+  answer.status->as_object().erase("text");
+  return ServerText{
+      flags.output == "json" ? explain::indented_json(*answer.status) : std::move(text), ""};
 }
 
 // The cluster, to plan here what the server does not explain.
@@ -239,25 +249,21 @@ Result<std::string> explain_from_cluster(const ExplainFlags& flags) {
   const std::string name_space = !flags.name_space.empty() ? flags.name_space
                                  : !of_context.empty()     ? of_context
                                                            : "default";
-  const Subject subject = TRY(subject_of(flags, name_space));
+  const explain::Subject subject = TRY(subject_of(flags, name_space));
+  if (const auto* owner = std::get_if<explain::WorkloadOwner>(&subject))
+    TRY(check_exists(client, *owner));
   // Flags say how a foreign scheduler decides; only then is the cluster read and planned here.
   ServerText said;
   if (flags.scheduler_config.empty() && flags.feature_gates.empty())
     said = TRY(explained_by_server(client, subject, flags));
   if (said.text) return *said.text;
-  const auto* single = std::get_if<explain::Subject>(&subject);
-  const bool is_group = single == nullptr || std::holds_alternative<scheduler::GroupKey>(*single);
+  const bool is_group = !std::holds_alternative<explain::PodKey>(subject);
   const explain::Objects objects = TRY(read_to_plan(client, is_group, said.refusal));
   const Deciding deciding = TRY(how_it_decides(flags, client));
-  std::string out;
-  for (const explain::Subject& each : TRY(subjects_of(subject, objects))) {
-    const explain::Explanation explanation =
-        TRY(explain::explain(objects, each, deciding.profiles, {.gates = deciding.gates}));
-    if (!out.empty() && flags.output == "text") out += "\n";
-    out += flags.output == "json" ? explain::render_json(explanation)
-                                  : explain::render_text(explanation);
-  }
-  return out;
+  const explain::Explanation explanation =
+      TRY(explain::explain(objects, subject, deciding.profiles, {.gates = deciding.gates}));
+  return flags.output == "json" ? explain::render_json(explanation)
+                                : explain::render_text(explanation);
 }
 
 Result<std::string> overview_of_cluster(const ExplainFlags& flags, std::size_t width) {

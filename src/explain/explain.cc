@@ -15,7 +15,9 @@
 #include "explain/missing_labels.h"
 #include "explain/near_names.h"
 #include "explain/node_reasons.h"
+#include "explain/owner_picture.h"
 #include "explain/relax.h"
+#include "explain/roots.h"
 #include "explain/sentences.h"
 #include "explain/taints.h"
 #include "explain/tree.h"
@@ -39,11 +41,10 @@ void add_placements(const std::map<std::string, std::int64_t>& by_node, Explanat
 }
 
 // Where the members of the leaves below `key` are, or would be.
-void place_members(const ClusterModel& model, const GroupKey& key, const Plan* plan,
-                   Explanation& out) {
+void count_members(const ClusterModel& model, const GroupKey& key, const Plan* plan,
+                   std::map<std::string, std::int64_t>& by_node) {
   std::set<GroupKey> leaves;
   model.forest().each_leaf(key, [&](const GroupKey& leaf) { leaves.insert(leaf); });
-  std::map<std::string, std::int64_t> by_node;
   for (const GroupKey& leaf : leaves)
     for (const ObjectPtr& pod : model.members(leaf, PodRole::Running))
       ++by_node[view_of(pod).node_name];
@@ -51,6 +52,12 @@ void place_members(const ClusterModel& model, const GroupKey& key, const Plan* p
     for (const scheduler::Assignment& assignment : plan->assignments)
       if (const auto leaf = model.leaf_of(*assignment.pod); leaf && leaves.contains(*leaf))
         ++by_node[assignment.node];
+}
+
+void place_members(const ClusterModel& model, const GroupKey& key, const Plan* plan,
+                   Explanation& out) {
+  std::map<std::string, std::int64_t> by_node;
+  count_members(model, key, plan, by_node);
   add_placements(by_node, out);
 }
 
@@ -76,8 +83,8 @@ std::string scheduler_of(const Objects& objects, const ClusterModel& model,
     for (const ObjectPtr& pod : objects.pods)
       if (pod->meta().name_space == key->name_space && pod->meta().name == key->name)
         asked_for.insert(view_of(pod).scheduler_name);
-  } else {
-    model.forest().each_leaf(std::get<GroupKey>(subject), [&](const GroupKey& leaf) {
+  } else if (const auto* group = std::get_if<GroupKey>(&subject)) {
+    model.forest().each_leaf(*group, [&](const GroupKey& leaf) {
       for (const PodRole role : {PodRole::Waiting, PodRole::Gated, PodRole::Foreign})
         for (const ObjectPtr& pod : model.members(leaf, role))
           asked_for.insert(view_of(pod).scheduler_name);
@@ -98,6 +105,19 @@ class Explainer {
         model_.forest().children(key).empty())
       return fail(unknown_group(nameable(), key));
     return about_group(key);
+  }
+
+  Explanation owner(const WorkloadOwner& owner, OwnerTrees trees) {
+    Explanation out = about_group(trees.first);
+    // Where all run, it says where all of them are.
+    if (trees.line.scheduled == trees.line.groups && trees.roots.size() > 1) {
+      out.placements.clear();
+      std::map<std::string, std::int64_t> by_node;
+      for (const GroupKey& root : trees.roots) count_members(model_, root, nullptr, by_node);
+      add_placements(by_node, out);
+    }
+    add_picture(model_, owner, std::move(trees), objects_.read_at, out);
+    return out;
   }
 
   Result<Explanation> pod(const PodKey& key) {
@@ -309,10 +329,16 @@ Result<Explanation> explain(const Objects& objects, const Subject& subject,
                             const scheduler::Profiles& profiles, const ExplainOptions& options) {
   const scheduler::ModelOptions as{.gates = options.gates};
   std::unique_ptr<ClusterModel> model = model_of(objects, profiles, as);
+  const auto* owner = std::get_if<WorkloadOwner>(&subject);
+  std::vector<GroupKey> groups;
+  if (owner != nullptr) groups = TRY(root_groups(objects, *owner));
   // Another scheduler's: nothing is known of its profile, so it is taken to be like our first one.
-  if (const std::string asked = scheduler_of(objects, *model, subject); !profiles.serves(asked))
+  if (const std::string asked =
+          scheduler_of(objects, *model, owner == nullptr ? subject : Subject(groups.front()));
+      !profiles.serves(asked))
     model = model_of(objects, {asked, profiles.first().profile}, as);
   Explainer explainer(objects, *model, options);
+  if (owner != nullptr) return explainer.owner(*owner, owner_trees(*model, *owner, groups));
   if (const auto* group = std::get_if<GroupKey>(&subject)) return explainer.group(*group);
   return explainer.pod(std::get<PodKey>(subject));
 }

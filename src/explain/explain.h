@@ -17,7 +17,14 @@ struct PodKey {
   std::string name_space;
   std::string name;
 };
-using Subject = std::variant<scheduler::GroupKey, PodKey>;
+// An object whose controller makes groups for it: a Job, a JobSet, a LeaderWorkerSet.
+struct WorkloadOwner {
+  std::string group;  // of the API
+  std::string kind;
+  std::string name_space;
+  std::string name;
+};
+using Subject = std::variant<scheduler::GroupKey, PodKey, WorkloadOwner>;
 
 struct ExplainOptions {
   bool tries_relaxations = true;
@@ -30,8 +37,9 @@ struct ExplainOptions {
 };
 
 // Explains how a group or a pod stands, by making the attempt the scheduler would make and then
-// trying what would help. A pure function: same objects, same explanation. NotFound, with near
-// names, if the subject is not among the objects.
+// trying what would help. Of an object with several trees of groups the first that waits is
+// explained, and all of them are in the picture. A pure function: same objects, same explanation.
+// NotFound, with near names, if the subject is not among the objects.
 Result<Explanation> explain(const Objects& objects, const Subject& subject,
                             const scheduler::Profiles& profiles, const ExplainOptions& options);
 

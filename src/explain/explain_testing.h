@@ -57,7 +57,9 @@ struct GroupSample {
         annotations,
         maker.empty()
             ? ""
-            : fmt::format(R"({{"kind":"{}","name":"maker","uid":"m","controller":true}})", maker)));
+            : fmt::format(
+                  R"({{"apiVersion":"jobset.x-k8s.io/v1","kind":"{}","name":"maker","uid":"m","controller":true}})",
+                  maker)));
     return api::Object::make(
         composite ? api::kinds::composite_pod_group() : api::kinds::pod_group(), document->value);
   }

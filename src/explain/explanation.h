@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +93,15 @@ struct Placement {
   std::int64_t pods = 0;
 };
 
+// The object that groups were made for: the row above all its trees.
+struct OwnerLine {
+  std::string kind;
+  std::string name;
+  std::int64_t groups = 0;     // topmost ones
+  std::int64_t scheduled = 0;  // of them
+  std::int64_t left_out = 0;   // of the picture
+};
+
 // Why a group or a pod is where it is, or nowhere. A value: renderers turn it into text or JSON.
 struct Explanation {
   std::string kind;  // "PodGroup", "CompositePodGroup", "Pod"
@@ -104,6 +114,7 @@ struct Explanation {
   std::string note;       // what could not be looked at; empty if all was
   std::vector<std::string> no_such_label;  // labels that are asked for and that no node has
   std::vector<std::string> ahead;    // who comes before it in the queue, if they are in the way
+  std::optional<OwnerLine> owner;    // it was asked about; `tree` holds all its trees then
   std::vector<Level> tree;           // root first, parents before children; empty for a lone pod
   std::vector<NodeReasons> reasons;  // of pods that find no node
   std::vector<Relaxation> relaxations;

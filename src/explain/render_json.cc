@@ -76,6 +76,12 @@ api::JsonObject explanation_json(const Explanation& about) {
   if (!about.note.empty()) out["note"] = about.note;
   if (!about.ahead.empty())
     out["ahead"] = array_of(about.ahead, [](const std::string& name) { return Json(name); });
+  if (about.owner)
+    out["owner"] = JsonObject{{"kind", about.owner->kind},
+                              {"name", about.owner->name},
+                              {"groups", about.owner->groups},
+                              {"scheduled", about.owner->scheduled},
+                              {"leftOut", about.owner->left_out}};
   out["tree"] = array_of(about.tree, level_json);
   out["nodes"] = array_of(about.reasons, reasons_json);
   out["placements"] = array_of(about.placements, [](const Placement& placement) {

@@ -31,15 +31,34 @@ std::string minimum_text(const Level& level) {
   return fmt::format("at least {}", level.minimum);
 }
 
-void write_tree(const std::vector<Level>& tree, std::string& out) {
+struct Row {
+  std::string name, state, members, rest;
+};
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// The row above all trees; how it stands is how the first that waits does.
+Row owner_row(const Explanation& about) {
+  const OwnerLine& owner = *about.owner;
+  return {.name = fmt::format("{}/{}", lower(owner.kind), owner.name),
+          .state = std::string(state_word(about.state)),
+          .members = fmt::format("{} of {}", owner.scheduled, count_of(owner.groups, "group")),
+          .rest = ""};
+}
+
+void write_tree(const Explanation& about, std::string& out) {
+  const std::vector<Level>& tree = about.tree;
   if (tree.empty()) return;
-  struct Row {
-    std::string name, state, members, rest;
-  };
+  const std::size_t above = about.owner ? 1 : 0;
   std::vector<Row> rows;
-  std::vector<std::size_t> depths;
-  for (const Level& level : tree) depths.push_back(static_cast<std::size_t>(level.depth));
-  const std::vector<std::string> lines = branches(depths);
+  std::vector<std::size_t> depths(above, 0);
+  for (const Level& level : tree) depths.push_back(static_cast<std::size_t>(level.depth) + above);
+  std::vector<std::string> lines = branches(depths);
+  if (about.owner) rows.push_back(owner_row(about));
+  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(above));
   for (std::size_t at = 0; at < tree.size(); ++at) {
     const Level& level = tree[at];
     Row row;
@@ -65,10 +84,16 @@ void write_tree(const std::vector<Level>& tree, std::string& out) {
   }
   const auto subject = std::ranges::find(tree, true, &Level::is_subject);
   out += "\nTree: state, scheduled, minimum\n";
-  for (std::size_t at = 0; at < rows.size(); ++at) {
-    out += fmt::format("  {}  {}  {}  {}\n", padded(rows[at].name, names),
-                       padded(rows[at].state, states), padded(rows[at].members, members),
-                       rows[at].rest);
+  const auto write = [&](const Row& row) {
+    std::string line =
+        fmt::format("  {}  {}  {}  {}", padded(row.name, names), padded(row.state, states),
+                    padded(row.members, members), row.rest);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  };
+  if (about.owner) write(rows.front());
+  for (std::size_t at = 0; at < tree.size(); ++at) {
+    write(rows[at + above]);
     const Level& level = tree[at];
     // A fault of the tree is every level's; the first line has said it.
     const bool is_said = level.is_subject || (subject != tree.end() && level.why == subject->why &&
@@ -77,6 +102,8 @@ void write_tree(const std::vector<Level>& tree, std::string& out) {
     if (!level.why.empty() && !is_said)
       out += fmt::format("  {}{}\n", beside(lines[at], has_children), level.why);
   }
+  if (about.owner && about.owner->left_out > 0)
+    out += fmt::format("  and {}\n", count_of(about.owner->left_out, "more group"));
 }
 
 void write_closest(const std::vector<Level>& tree, std::string& out) {
@@ -170,7 +197,7 @@ std::string render_text(const Explanation& about) {
   if (!about.evictions.empty()) out += about.evictions + "\n";
   for (const std::string& sentence : about.no_such_label) out += "Note: " + sentence + "\n";
   if (!about.note.empty()) out += "Note: " + about.note + "\n";
-  write_tree(about.tree, out);
+  write_tree(about, out);
   write_ahead(about.ahead, out);
   write_closest(about.tree, out);
   write_reasons(about.reasons, out);

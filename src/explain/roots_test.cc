@@ -19,7 +19,7 @@ std::string found(const Objects& objects, std::string_view name) {
       root_groups(objects, {"jobset.x-k8s.io", "JobSet", "default", std::string(name)});
   if (!roots) return roots.error().message;
   std::string out;
-  for (const Subject& root : *roots) out += std::get<GroupKey>(root).name + " ";
+  for (const GroupKey& root : *roots) out += root.name + " ";
   return out;
 }
 
@@ -38,6 +38,18 @@ TEST(Roots, AreTheTopmostGroupsOfTheWorkload) {
   EXPECT_EQ(found(objects, "js"), "flat root ");
   EXPECT_EQ(found(objects, "other"), "another ");
   EXPECT_TRUE(found(objects, "nobody").starts_with("JobSet nobody in namespace default has no"));
+}
+
+TEST(Roots, OfAnOwnersWorkloadAreThoseThatItsOwnControllerMade) {
+  Objects objects;
+  objects.workloads = {workload("w", "Ensemble", "e")};
+  for (const GroupSample& group :
+       {GroupSample{.name = "root", .minimum = 2, .workload = "w", .composite = true},
+        GroupSample{.name = "ours-10", .parent = "root", .workload = "w", .maker = "JobSet"},
+        GroupSample{.name = "ours-9", .parent = "root", .workload = "w", .maker = "JobSet"},
+        GroupSample{.name = "others", .parent = "root", .workload = "w", .maker = "Job"}})
+    objects.groups.push_back(group.make());
+  EXPECT_EQ(found(objects, "maker"), "ours-9 ours-10 ");
 }
 
 }  // namespace

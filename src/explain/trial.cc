@@ -39,21 +39,6 @@ const std::string* label_of(const ObjectPtr& node, std::string_view key) {
   return api::lookup(node->meta().labels, key);
 }
 
-// Its running and finished members are as many as it needs: nothing is left to place. What is
-// deeper than any valid tree holds nothing.
-bool holds_minimum(const scheduler::ClusterModel& model, const GroupKey& key,
-                   std::size_t levels = scheduler::kTreeDepthMax) {
-  const GroupSpec* spec = model.forest().find(key);
-  if (spec == nullptr || levels == 0) return false;
-  if (key.kind == GroupKind::PodGroup)
-    return static_cast<std::int64_t>(model.count(key, PodRole::Running) +
-                                     model.count(key, PodRole::Succeeded)) >= spec->minimum;
-  const std::vector<GroupKey> children = model.forest().children(key);
-  return std::ranges::count_if(children, [&](const GroupKey& child) {
-           return holds_minimum(model, child, levels - 1);
-         }) >= spec->minimum;
-}
-
 std::string where_it_runs(const scheduler::ClusterModel& model, const GroupKey& key) {
   const std::string& topology_key = model.forest().find(key)->topology_key;
   if (topology_key.empty()) return "";
@@ -66,6 +51,18 @@ void put_subject_first(std::vector<const Level*>& levels) {
 }
 
 }  // namespace
+
+bool holds_minimum(const scheduler::ClusterModel& model, const GroupKey& key, std::size_t levels) {
+  const GroupSpec* spec = model.forest().find(key);
+  if (spec == nullptr || levels == 0) return false;
+  if (key.kind == GroupKind::PodGroup)
+    return static_cast<std::int64_t>(model.count(key, PodRole::Running) +
+                                     model.count(key, PodRole::Succeeded)) >= spec->minimum;
+  const std::vector<GroupKey> children = model.forest().children(key);
+  return std::ranges::count_if(children, [&](const GroupKey& child) {
+           return holds_minimum(model, child, levels - 1);
+         }) >= spec->minimum;
+}
 
 Edits joined(const std::vector<Edits>& parts) {
   Edits all;

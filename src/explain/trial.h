@@ -81,6 +81,11 @@ class Trial {
   std::optional<Queue> queue_;  // of those before it, as things are; made when first needed
 };
 
+// The group's running and finished members are as many as it needs: nothing is left to place. What
+// is deeper than any valid tree holds nothing.
+bool holds_minimum(const scheduler::ClusterModel& model, const scheduler::GroupKey& key,
+                   std::size_t levels = scheduler::kTreeDepthMax);
+
 // All parts in one list.
 Edits joined(const std::vector<Edits>& parts);
 

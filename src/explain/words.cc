@@ -112,6 +112,28 @@ std::vector<std::string> branches(std::span<const std::size_t> depths) {
   return lines;
 }
 
+bool counts_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number_at = [&](std::string_view text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    std::string_view digits = text.substr(at, end - at);
+    while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+    return std::pair(digits.size(), digits);
+  };
+  // A number begins where both have one and nothing before it differs.
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    const bool starts = i == 0 || !is_digit(a[i - 1]);
+    if (starts && is_digit(a[i]) && is_digit(b[i])) {
+      const auto left = number_at(a, i);
+      const auto right = number_at(b, i);
+      if (left != right) return left < right;
+    }
+    if (a[i] != b[i]) return a[i] < b[i];
+  }
+  return a.size() < b.size();
+}
+
 std::string_view kind_word(scheduler::GroupKind kind) {
   return kind == scheduler::GroupKind::PodGroup ? "PodGroup" : "CompositePodGroup";
 }

@@ -33,6 +33,9 @@ std::string wrapped(std::string_view text, std::size_t width);
 // The lines that draw a tree, by the depth of each of its nodes, parents before children: "│  ├─ ".
 std::vector<std::string> branches(std::span<const std::size_t> depths);
 
+// The order of names in which numbers count as such: "a-2" comes before "a-10".
+bool counts_before(std::string_view a, std::string_view b);
+
 std::string_view kind_word(scheduler::GroupKind kind);  // "PodGroup"
 // "podgroup default/train": as kubectl takes it.
 std::string name_of(const scheduler::GroupKey& key);

@@ -145,7 +145,8 @@ expect "the endpoint by itself" '"kind":"Explanation"' as_ann bash -c \
 # Refusals name the remedy.
 expect "a name mistyped" "did you mean train?" explain pg tarin
 expect "another kind" "there are explanations of podgroup (pg), compositepodgroup (cpg), pod (po), job, jobset" explain node x
-expect "a Job without a Workload" "Job x in namespace default has no Workload" explain job x
+expect "a Job that is not there" "there is no Job x in namespace default" explain job x
+expect "no name" "which job should be explained? write \`muster explain job NAME\`" explain job
 expect "another namespace" "did you mean train -n default?" explain pg train -n kube-system
 expect "no kubeconfig" "name one with --kubeconfig FILE" env KUBECONFIG= "$MUSTER" explain pg train
 expect "a wrong context" "there is muster" explain pg train --context production

@@ -8,6 +8,16 @@ const Table kMusterV1alpha1{"muster/v1alpha1", R"(
 Explanation object -- Why a group or a pod waits, and what would help. It is asked for by creating the subresource explanation; nothing is stored.
   1  metadata  meta.ObjectMeta    always
   2  status    ExplanationStatus  always
+  3  spec      ExplanationSpec
+
+ExplanationOwner -- An object that groups were made for, in the same namespace.
+  1  apiGroup  string  required always
+  2  kind      string  required always
+  3  name      string  required always
+
+ExplanationSpec
+  1  owner  ExplanationOwner
+     -- Explains all groups that were made for this object, of which the one in the path is one.
 
 ExplanationStatus
   1  state     string
