@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,9 +32,26 @@ struct Flags {
   std::vector<std::string> names;
 };
 
+// Who else runs a controller of ours, and how that shows.
+struct Namesake {
+  std::string_view controller;
+  std::string_view manager;
+  std::string_view name_space;  // of its lease, as it is installed
+  std::string_view lease;
+};
 // Those that no kube-controller-manager runs; all others have a namesake there.
-constexpr std::array<std::string_view, 4> kOursAlone{"compositepodgroup-protection",
-                                                     "group-minimum", "jobset", "leaderworkerset"};
+constexpr std::array<Namesake, 4> kElsewhere{
+    {{"compositepodgroup-protection", "", "", ""},
+     {"group-minimum", "", "", ""},
+     {"jobset", "JobSet controller", "jobset-system", "6d4f6a47.jobset.x-k8s.io"},
+     {"leaderworkerset", "LeaderWorkerSet controller", "lws-system", "b8b2488c.x-k8s.io"}}};
+constexpr Namesake kManager{"", "kube-controller-manager", "kube-system",
+                            "kube-controller-manager"};
+
+Namesake namesake_of(std::string_view controller) {
+  const auto at = std::ranges::find(kElsewhere, controller, &Namesake::controller);
+  return at == kElsewhere.end() ? kManager : *at;
+}
 
 bool is_controller(const components::Entry& entry) {
   return entry.name != components::kScheduler && entry.runs_elsewhere;
@@ -64,20 +82,24 @@ Result<std::vector<const components::Entry*>> chosen(const std::vector<std::stri
 // Two controllers with the same task would undo each other's work.
 Result<void> check_nobody_else(const std::vector<const components::Entry*>& entries,
                                const client::Kubeconfig& config) {
-  std::vector<std::string_view> shared;
+  std::map<std::string_view, std::vector<std::string_view>> shared;  // by the other's lease
   for (const components::Entry* entry : entries)
-    if (std::ranges::find(kOursAlone, entry->name) == kOursAlone.end())
-      shared.push_back(entry->name);
+    if (const Namesake other = namesake_of(entry->name); !other.lease.empty())
+      shared[other.lease].push_back(entry->name);
   if (shared.empty()) return {};
   client::HttpsClient client = TRY(client::HttpsClient::open(config, {}));
-  constexpr std::array<std::string_view, 1> kManager{"kube-controller-manager"};
-  const std::vector<std::string> live = TRY(live_leases(client, kManager));
-  if (live.empty()) return {};
-  return fail(Reason::Conflict,
-              "a kube-controller-manager is at work (lease kube-system/kube-controller-manager) "
-              "and has {} as well; switch them off there with --controllers=*,-NAME, or leave "
-              "them out here",
-              fmt::join(shared, ", "));
+  for (const auto& [lease, names] : shared) {
+    const Namesake other = namesake_of(names.front());
+    const std::array<std::string_view, 1> asked{lease};
+    if (TRY(live_leases(client, other.name_space, asked)).empty()) continue;
+    const bool is_manager = other.lease == kManager.lease;
+    return fail(Reason::Conflict, "a {} is at work (lease {}/{}) and has {} as well; {}",
+                other.manager, other.name_space, lease, fmt::join(names, ", "),
+                is_manager ? "switch them off there with --controllers=*,-NAME, or leave them out "
+                             "here"
+                           : "uninstall it, or leave it out here");
+  }
+  return {};
 }
 
 Result<void> run_controllers(const Flags& flags) {

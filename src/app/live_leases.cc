@@ -15,11 +15,12 @@ namespace {
 constexpr std::chrono::seconds kWatched{5};
 
 // The revision of a lease; 0: nobody holds it.
-Result<std::int64_t> revision_of(client::HttpsClient& client, std::string_view name) {
+Result<std::int64_t> revision_of(client::HttpsClient& client, std::string_view name_space,
+                                 std::string_view name) {
   api::Request get;
   get.kind = &api::kinds::lease();
   get.version = get.kind->stored_version;
-  get.name_space = "kube-system";
+  get.name_space = name_space;
   get.name = name;
   const Result<api::Answer> answer = client.call(get);
   if (!answer && answer.error().reason == Reason::NotFound) return 0;
@@ -35,16 +36,17 @@ Result<std::int64_t> revision_of(client::HttpsClient& client, std::string_view n
 }  // namespace
 
 Result<std::vector<std::string>> live_leases(client::HttpsClient& client,
+                                             std::string_view name_space,
                                              std::span<const std::string_view> names) {
   std::map<std::string_view, std::int64_t> held;
   for (const std::string_view name : names)
-    if (const std::int64_t revision = TRY(revision_of(client, name)); revision != 0)
+    if (const std::int64_t revision = TRY(revision_of(client, name_space, name)); revision != 0)
       held[name] = revision;
   std::vector<std::string> live;
   if (held.empty()) return live;
   std::this_thread::sleep_for(kWatched);
   for (const auto& [name, before] : held) {
-    const std::int64_t after = TRY(revision_of(client, name));
+    const std::int64_t after = TRY(revision_of(client, name_space, name));
     if (after != 0 && after != before) live.emplace_back(name);
   }
   return live;

@@ -10,10 +10,11 @@
 
 namespace muster::app {
 
-// Those of these leases of kube-system whose holder is alive: one that leads renews its lease every
+// Those of these leases of a namespace whose holder is alive: one that leads renews its lease every
 // two seconds, one that stands still was left behind. Clocks of two machines are not compared.
 // Blocks, for five seconds if any is held.
 Result<std::vector<std::string>> live_leases(client::HttpsClient& client,
+                                             std::string_view name_space,
                                              std::span<const std::string_view> names);
 
 }  // namespace muster::app

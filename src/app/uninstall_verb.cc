@@ -48,7 +48,8 @@ class Uninstaller {
       : flags_(flags), cluster_(std::move(cluster)), client_(std::move(client)) {}
 
   Result<int> run() {
-    if (const std::vector<std::string> live = TRY(live_leases(client_, kLeases)); !live.empty())
+    if (const std::vector<std::string> live = TRY(live_leases(client_, kLeaseNamespace, kLeases));
+        !live.empty())
       return fail(Reason::Conflict,
                   "the lease {}/{} is renewed: Muster is still at work and would write again. Stop "
                   "it first: kubectl delete -f docs/deploy/scheduler.yaml",
