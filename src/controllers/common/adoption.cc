@@ -48,8 +48,8 @@ std::vector<const client::Mirror::Entries*> free_candidates(const client::Mirror
 }  // namespace
 
 void index_free(const api::Object& object, std::vector<std::string>& out) {
-  if (controller_of(object) != nullptr) return;
   const api::ObjectMeta& meta = object.meta();
+  if (controller_of(object) != nullptr || meta.deletion_time) return;
   out.push_back(free_term(meta.name_space));
   for (const auto& [key, value] : meta.labels)
     out.push_back(free_term(meta.name_space, key, value));
@@ -78,11 +78,8 @@ Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
   }
   if (deleting) return claim;
   for (const auto* entries : free_candidates(dependents, owner.meta().name_space, selector))
-    for (const auto* entry : *entries) {
-      const api::ObjectMeta& meta = entry->object->meta();
-      if (!meta.deletion_time && selector.matches(meta.labels))
-        claim.adopt.push_back(entry->object);
-    }
+    for (const auto* entry : *entries)
+      if (selector.matches(entry->object->meta().labels)) claim.adopt.push_back(entry->object);
   return claim;
 }
 

@@ -13,8 +13,9 @@
 // indexed by label, so that a namespace full of others costs nothing.
 namespace muster::controllers {
 
-// For the own index of a mirror of dependents: those without a controller are found by each of
-// their labels.
+// For the own index of a mirror of dependents: those that may be adopted, without a controller and
+// staying, are found by each of their labels. So they cost what their own labels are long; to look
+// for labels that somebody asks for instead would make each new selector cost a namespace.
 void index_free(const api::Object& object, std::vector<std::string>& out);
 // For the own index of a mirror of owners: found by a label that their dependents must have.
 void index_selector(std::string_view name_space, const api::LabelSelector& selector,

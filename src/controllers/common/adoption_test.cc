@@ -56,6 +56,26 @@ TEST_F(Adoption, TakesWhatIsSelectedAndFreeAndLetsGoOfWhatIsNot) {
   EXPECT_EQ(names(claim.release), Texts{"relabeled"});
 }
 
+// Whoever makes pods without a controller makes the index grow: by no more than a few times the
+// text of their labels, and not for those that leave.
+TEST_F(Adoption, WhatIsFreeCostsWhatItsLabelsAreLong) {
+  const std::size_t before = pods_.bytes();
+  std::size_t text = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string labels;
+    for (int label = 0; label < 50; ++label)
+      labels += fmt::format(R"({}"example.com/label-{}":"value-{}-{}")", label == 0 ? "" : ",",
+                            label, i, label);
+    text += labels.size();
+    pods_.put(pod(fmt::format("p{}", i), labels));
+  }
+  EXPECT_LT(pods_.bytes() - before, text * 8);
+  for (int i = 0; i < 200; ++i)
+    pods_.put(pod(fmt::format("p{}", i), R"("app":"web")", "",
+                  R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"));
+  EXPECT_LT(pods_.bytes() - before, 200 * 100) << "those that are going are in no index";
+}
+
 TEST_F(Adoption, ASelectorWithoutValuesLooksAtTheWholeNamespace) {
   pods_.put(pod("a", R"("app":"web")"));
   pods_.put(pod("b", R"("tier":"x")"));

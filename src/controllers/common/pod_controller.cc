@@ -4,6 +4,12 @@
 
 namespace muster::controllers {
 
+bool PodController::settle(const std::string& key, const api::Object& owner, const Claim& claim) {
+  for (const api::ObjectPtr& pod : claim.adopt) write_call(key, adopt_request(*pod, owner));
+  for (const api::ObjectPtr& pod : claim.release) write_call(key, release_request(*pod, owner));
+  return !claim.adopt.empty() || !claim.release.empty();
+}
+
 void PodController::create_pods(PodBatch batch) {
   std::vector<api::Request> requests;
   requests.reserve(batch.pods.size());

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "api/json.h"
+#include "client/kit/mirror.h"
+#include "controllers/common/adoption.h"
 #include "controllers/common/writing_controller.h"
 
 namespace muster::controllers {
@@ -12,6 +14,23 @@ namespace muster::controllers {
 class PodController : public WritingController {
  protected:
   using WritingController::WritingController;
+
+  // The object of a key, at the beginning of a look. Null: it is gone, and with it what was
+  // remembered of it.
+  template <typename Memories>
+  api::ObjectPtr begin_look_at(const client::Mirror& objects, Memories& memories,
+                               const std::string& key) {
+    begin_look(key);
+    const auto [name_space, name] = client::split_key(key);
+    api::ObjectPtr found = objects.find(name_space, name);
+    if (found == nullptr) {
+      memories.erase(key);
+      forget_writes(key);
+    }
+    return found;
+  }
+  // Adopts and releases what the claim says. True: there was something to do.
+  bool settle(const std::string& key, const api::Object& owner, const Claim& claim);
 
   struct PodBatch {
     std::string key;

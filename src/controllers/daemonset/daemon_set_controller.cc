@@ -120,19 +120,12 @@ DaemonSetController::Keys DaemonSetController::on_revision(const Change& change)
 }
 
 void DaemonSetController::reconcile(const std::string& key, Time now) {
-  begin_look(key);
-  const auto [name_space, name] = client::split_key(key);
-  const ObjectPtr set = sets_.find(name_space, name);
-  if (set == nullptr) {
-    memory_.erase(key);
-    return forget_writes(key);
-  }
+  const ObjectPtr set = begin_look_at(sets_, memory_, key);
+  if (set == nullptr) return;
   const auto& selector = set->view<DaemonSetView>().selector;
   if (waits(key, now) || !selector || selector->selects_everything()) return;
   const Claim claim = find_claim(pods_, *set, *selector);
-  for (const ObjectPtr& pod : claim.adopt) write_call(key, adopt_request(*pod, *set));
-  for (const ObjectPtr& pod : claim.release) write_call(key, release_request(*pod, *set));
-  if (!claim.adopt.empty() || !claim.release.empty()) return;
+  if (settle(key, *set, claim)) return;
   const std::vector<ObjectPtr> revisions = revisions_of(*set, revisions_);
   const ObjectPtr newest = newest_revision_of(key, *set, revisions);
   if (newest == nullptr) return;

@@ -1,27 +1,17 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "api/json.h"
 #include "api/object.h"
+#include "controllers/common/objects_testing.h"
 #include "controllers/common/owners.h"
 
 // Shorthands of this room's tests.
 namespace muster::controllers {
-
-inline api::ObjectPtr make_object(const api::Kind& kind, std::string_view text,
-                                  std::int64_t revision = 1) {
-  auto json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  auto object = api::Object::make(kind, json->value);
-  object->assign_revision({revision});
-  return object;
-}
 
 // A DaemonSet "d"; further members of its spec and of the spec of its pods, each with a comma
 // before it.

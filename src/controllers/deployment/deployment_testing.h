@@ -1,30 +1,20 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
 #include "api/object.h"
+#include "controllers/common/objects_testing.h"
 #include "controllers/common/owners.h"
 
 // Shorthands of this room's tests.
 namespace muster::controllers {
 
 inline const Time kNow{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
-
-inline api::ObjectPtr make_object(const api::Kind& kind, std::string_view text,
-                                  std::int64_t revision = 1) {
-  auto json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  auto object = api::Object::make(kind, json->value);
-  object->assign_revision({revision});
-  return object;
-}
 
 // A Deployment "web" of the image `image`.
 struct DeploymentText {

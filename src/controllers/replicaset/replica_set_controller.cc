@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/views/pod_view.h"
 #include "controllers/common/adoption.h"
 #include "controllers/common/pod_facts.h"
 #include "controllers/common/pod_template.h"
@@ -34,6 +35,11 @@ void index_set(const api::Object& set, std::vector<std::string>& out) {
   if (view.selector) index_selector(set.meta().name_space, *view.selector, out);
 }
 
+// Pods that have ended are not adopted.
+void index_pod(const api::Object& pod, std::vector<std::string>& out) {
+  if (!pod.view<api::PodView>().is_terminal()) index_free(pod, out);
+}
+
 }  // namespace
 
 ReplicaSetController::ReplicaSetController(client::ComponentContext context)
@@ -50,7 +56,7 @@ ReplicaSetController::ReplicaSetController(client::ComponentContext context)
                             return owner == nullptr || is_set(*owner);
                           }}}),
       sets_({.owners = true, .own = index_set}),
-      pods_({.owners = true, .own = index_free}) {}
+      pods_({.owners = true, .own = index_pod}) {}
 
 ReplicaSetController::Keys ReplicaSetController::on_pod(const Change& change) {
   for (const ObjectPtr& version : {change.before, change.after}) {
@@ -65,16 +71,11 @@ ReplicaSetController::Keys ReplicaSetController::on_pod(const Change& change) {
 }
 
 void ReplicaSetController::reconcile(const std::string& key, Time now) {
-  begin_look(key);
-  const auto [name_space, name] = client::split_key(key);
-  const ObjectPtr set = sets_.find(name_space, name);
-  if (set == nullptr) {
-    memory_.erase(key);
-    return forget_writes(key);
-  }
-  if (waits(key, now) || !set->view<ReplicaSetView>().selector) return;
-  Pods pods;
-  if (claim(key, *set, pods)) return;
+  const ObjectPtr set = begin_look_at(sets_, memory_, key);
+  if (set == nullptr || waits(key, now) || !set->view<ReplicaSetView>().selector) return;
+  const Claim claim = find_claim(pods_, *set, *set->view<ReplicaSetView>().selector);
+  if (settle(key, *set, claim)) return;
+  const Pods& pods = claim.owned;
   Memory& memory = memory_[key];
   if (memory.tried && !memory.failed) memory.failure.reset();
   Pods active;
@@ -86,14 +87,6 @@ void ReplicaSetController::reconcile(const std::string& key, Time now) {
   }
   write_status(key, set, pods, now);
   if (!set->meta().deletion_time) change_pods(key, set, active, now);
-}
-
-bool ReplicaSetController::claim(const std::string& key, const api::Object& set, Pods& pods) {
-  Claim claim = find_claim(pods_, set, *set.view<ReplicaSetView>().selector);
-  for (const ObjectPtr& pod : claim.adopt) write_call(key, adopt_request(*pod, set));
-  for (const ObjectPtr& pod : claim.release) write_call(key, release_request(*pod, set));
-  pods = std::move(claim.owned);
-  return !claim.adopt.empty() || !claim.release.empty();
 }
 
 void ReplicaSetController::change_pods(const std::string& key, const ObjectPtr& set,

@@ -31,8 +31,6 @@ class ReplicaSetController final : public PodController {
   Keys on_pod(const Change& change);
 
   void reconcile(const std::string& key, Time now) override;
-  // Adopts and releases. True if calls were made.
-  bool claim(const std::string& key, const api::Object& set, Pods& pods);
   void change_pods(const std::string& key, const api::ObjectPtr& set, const Pods& active, Time now);
   // Pods of all sets that have the same owner: those that crowd a node together.
   Pods related_pods(const api::Object& set, const Pods& active) const;
