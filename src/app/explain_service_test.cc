@@ -37,8 +37,10 @@ class ExplainServiceTest : public server::CoreTest {
             R"("},"tolerations":[{"operator":"Exists"}],"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")" +
             std::to_string(cpus) + R"("}}}]}})"));
   }
-  Result<api::Answer> ask(const std::string& name, const std::string& user = "ann") {
+  Result<api::Answer> ask(const std::string& name, const std::string& user = "ann",
+                          const std::string& body = "{}") {
     api::Request request;
+    request.body = api::parse_json(body)->value;
     request.verb = api::Verb::Create;
     request.kind = &api::kinds::pod_group();
     request.version = "v1beta1";
@@ -69,6 +71,23 @@ class ExplainServiceTest : public server::CoreTest {
 
 TEST_F(ExplainServiceTest, SaysWhyAGroupWaits) {
   EXPECT_TRUE(text_of(ask("train")).starts_with("PodGroup default/train is unschedulable: "));
+}
+
+TEST_F(ExplainServiceTest, ExplainsAllGroupsOfTheirOwnerToWhoMayHaveOneExplained) {
+  const auto of_job = [](const std::string& name) {
+    return R"({"metadata":{"name":")" + name +
+           R"(","ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"u","controller":true}]},)"
+           R"("spec":{"schedulingPolicy":{"gang":{"minCount":1}}}})";
+  };
+  ASSERT_TRUE(create(api::kinds::pod_group(), "default", of_job("one")));
+  ASSERT_TRUE(create(api::kinds::pod_group(), "default", of_job("two")));
+  const std::string owner = R"({"spec":{"owner":{"apiGroup":"batch","kind":"Job","name":"j"}}})";
+  const std::string text = text_of(ask("one", "ann", owner));
+  EXPECT_TRUE(text.starts_with("Job default/j: 0 of 2 groups are scheduled. ")) << text;
+  EXPECT_NE(text.find("podgroup/two"), std::string::npos) << text;
+  const auto others = ask("train", "ann", owner);
+  ASSERT_FALSE(others.has_value());
+  EXPECT_EQ(others.error().message, "PodGroup train is not one of the topmost groups of Job j");
 }
 
 TEST_F(ExplainServiceTest, WhatIsNotThereIsNotFound) {

@@ -24,6 +24,8 @@ expect "they know their leader" "llm-1.llm.default" k get pod llm-1-2 -o 'jsonpa
 expect "each replica is a gang" "3 3" k get podgroups -o 'jsonpath={.items[*].spec.schedulingPolicy.gang.minCount}'
 expect "pods are in them" "$(k get pod llm-1 -o 'jsonpath={.spec.schedulingGroup.podGroupName}')" k get pod llm-1-2 -o 'jsonpath={.spec.schedulingGroup.podGroupName}'
 expect "groups were made first" "True" k get lws llm -o 'jsonpath={.status.conditions[?(@.type=="WorkloadSchedulingCreated")].status}'
+expect "explained as one" "LeaderWorkerSet default/llm is scheduled: all of its 2 groups are." "$MUSTER" explain lws llm
+expect "in one picture" "leaderworkerset/llm scheduled 2 of 2 groups" bash -c "$MUSTER explain lws llm | tr -s ' '"
 
 first=$(k get pod llm-0 -o 'jsonpath={.metadata.uid}')
 k delete pod llm-0-1 --wait=false >/dev/null

@@ -246,6 +246,10 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
       if (group != nullptr) look_at_replica(look, index, *group);
       remove_unused_groups(look, index, group);
     }
+    // What could not be made exists after all: the answer was lost.
+    if (!look.memory.makes_groups && look.memory.blocked &&
+        look.memory.blocked->reason.ends_with(kCreateFailed))
+      look.memory.blocked.reset();
   } else {
     // What is left of earlier replicas may be what holds the groups above.
     for (const std::int32_t index : look.table.take_due()) {
@@ -253,10 +257,6 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
       look.table.make_due(index);
     }
   }
-  // What could not be made exists after all: the answer was lost, or somebody else made it.
-  if (has_groups && !look.memory.makes_groups && look.memory.blocked &&
-      look.memory.blocked->reason.ends_with(kCreateFailed))
-    look.memory.blocked.reset();
   write_status(look);
 }
 
