@@ -34,7 +34,7 @@ JsonObject container(const PodLine& line) {
   }
   JsonObject resources{{"requests", std::move(requests)}};
   if (!limits.empty()) resources["limits"] = std::move(limits);
-  JsonObject made{{"name", "main"}, {"image", "app:1"}, {"resources", std::move(resources)}};
+  JsonObject made{{"name", "main"}, {"image", line.image}, {"resources", std::move(resources)}};
   JsonArray ports;
   for (const int port : line.ports)
     ports.push_back(JsonObject{{"containerPort", port}, {"hostPort", port}, {"protocol", "TCP"}});
@@ -48,6 +48,13 @@ JsonObject annotations(const PodLine& line) {
   if (!line.stops_in.empty()) made[kStopTimeAnnotation] = line.stops_in;
   if (!line.exit_code.empty()) made[kExitCodeAnnotation] = line.exit_code;
   return made;
+}
+
+JsonArray resource_claims_of(const PodLine& line) {
+  JsonArray claims;
+  for (const std::string& claim : line.resource_claims)
+    claims.push_back(JsonObject{{"name", claim}, {"resourceClaimName", claim}});
+  return claims;
 }
 
 JsonArray volumes_of(const Cast::Pod& pod) {
@@ -221,6 +228,10 @@ Json Cast::pod_manifest(std::size_t id, std::string_view node) const {
   if (JsonArray volumes = volumes_of(pod); !volumes.empty()) spec["volumes"] = std::move(volumes);
   if (!pod.line.affinity.empty()) spec["affinity"] = pod.line.affinity;
   if (!pod.line.spread.empty()) spec["topologySpreadConstraints"] = pod.line.spread;
+  if (JsonArray claims = resource_claims_of(pod.line); !claims.empty())
+    spec["resourceClaims"] = std::move(claims);
+  if (pod.line.host_network) spec["hostNetwork"] = true;
+  if (pod.line.own_users) spec["hostUsers"] = false;
   if (pod.line.gated) spec["schedulingGates"] = JsonArray{JsonObject{{"name", kScenarioGate}}};
   if (pod.group) spec["schedulingGroup"] = JsonObject{{"podGroupName", groups_[*pod.group].name}};
   if (const int value = pod_priority(id); value != 0)

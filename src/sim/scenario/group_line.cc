@@ -17,7 +17,8 @@ using api::JsonObject;
 
 constexpr std::string_view kPodWords =
     "pods=N, cpu=1 or another resource, priority=N, gated, never-preempts, tolerates=KEY, "
-    "selector=KEY=VALUE, label=KEY=VALUE, port=N, claim=NAME, own-claim=CLASS:SIZE, "
+    "selector=KEY=VALUE, label=KEY=VALUE, port=N, image=NAME:TAG, host-network, own-users, "
+    "claim=NAME, own-claim=CLASS:SIZE, resource-claim=NAME, "
     "runs-for=30s, stops-in=30s, exit=1";
 constexpr std::string_view kGroupWords =
     "within=LEVEL, min=N, priority=N, never-preempts, disrupts=all, expects=N, "
@@ -121,14 +122,13 @@ bool is_group_word(std::string_view word) {
 }
 
 Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pods) {
-  if (word == "gated") {
-    pods.gated = true;
-    return true;
-  }
-  if (word == "never-preempts") {
-    pods.never_preempts = true;
-    return true;
-  }
+  constexpr std::pair<std::string_view, bool PodLine::*> kFlags[] = {
+      {"gated", &PodLine::gated},
+      {"never-preempts", &PodLine::never_preempts},
+      {"host-network", &PodLine::host_network},
+      {"own-users", &PodLine::own_users}};
+  for (const auto& [name, flag] : kFlags)
+    if (word == name) return pods.*flag = true;
   const Setting setting = read_setting(word);
   if (setting.name == "pods") {
     pods.count = TRY(read_number(line, setting.value));
@@ -144,6 +144,8 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
     pods.labels[pair.name] = pair.value;
   } else if (setting.name == "port") {
     pods.ports.push_back(TRY(read_number(line, setting.value)));
+  } else if (setting.name == "image") {
+    pods.image = setting.value;
   } else if (setting.name == "runs-for") {
     pods.runs_for = TRY(read_duration(line, setting.value));
   } else if (setting.name == "stops-in") {
@@ -152,6 +154,8 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
     pods.exit_code = setting.value;
   } else if (setting.name == "claim") {
     pods.claims.emplace_back(setting.value);
+  } else if (setting.name == "resource-claim") {
+    pods.resource_claims.emplace_back(setting.value);
   } else if (setting.name == "own-claim") {
     const std::size_t colon = setting.value.find(':');
     if (colon == std::string_view::npos) return fail_at(line, "write own-claim=CLASS:SIZE");

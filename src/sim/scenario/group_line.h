@@ -19,6 +19,9 @@ struct PodLine {
   api::JsonArray tolerations = {};
   api::JsonObject node_selector = {};
   std::vector<int> ports = {};
+  std::string image = "app:1";
+  bool host_network = false;
+  bool own_users = false;  // apart from those of the node
   api::JsonObject labels = {};
   api::JsonObject affinity = {};  // podAffinity and podAntiAffinity
   api::JsonArray spread = {};
@@ -28,6 +31,7 @@ struct PodLine {
   std::string runs_for = {};
   std::string stops_in = {};
   std::string exit_code = {};
+  std::vector<std::string> resource_claims = {};                      // for devices
   std::vector<std::string> claims = {};                               // that each of them mounts
   std::optional<std::pair<std::string, std::string>> own_claim = {};  // class and size, one each
 };

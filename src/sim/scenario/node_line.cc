@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLevels{
 
 constexpr std::string_view kNodeWords =
     "zone NAME, block NAME, rack NAME, nodes NAMES, cordoned, label=KEY=VALUE, "
-    "taint=KEY[=VALUE]:EFFECT, or a resource such as cpu=4";
+    "taint=KEY[=VALUE]:EFFECT, image=NAME:TAG=SIZE, feature=NAME, or a resource such as cpu=4";
 
 bool is_level(std::string_view word) { return word == "zone" || word == "block" || word == "rack"; }
 
@@ -27,9 +27,20 @@ struct NodeFacts {
   JsonObject labels;
   JsonObject amounts;
   JsonArray taints;
+  JsonArray images;
+  JsonArray features;
   bool cordoned = false;
   std::vector<std::string> names;
 };
+
+// "trainer:v1=800Mi": an image that the node has, and how large it is.
+Result<api::Json> read_image(const Line& line, std::string_view text) {
+  const Setting image = read_setting(text);
+  const auto size = api::Quantity::parse(image.value);
+  if (image.name.find(':') == std::string_view::npos || !size)
+    return fail_at(line, "image={}: write image=NAME:TAG=SIZE, such as image=app:v1=800Mi", text);
+  return JsonObject{{"names", JsonArray{image.name}}, {"sizeBytes", size->value()}};
+}
 
 Result<void> read_node_setting(const Line& line, std::string_view word, NodeFacts& facts) {
   const Setting setting = read_setting(word);
@@ -41,6 +52,14 @@ Result<void> read_node_setting(const Line& line, std::string_view word, NodeFact
   }
   if (setting.name == "taint") {
     facts.taints.push_back(TRY(read_taint(line, setting.value)));
+    return {};
+  }
+  if (setting.name == "image") {
+    facts.images.push_back(TRY(read_image(line, setting.value)));
+    return {};
+  }
+  if (setting.name == "feature") {
+    facts.features.push_back(api::Json(setting.value));
     return {};
   }
   const std::string resource = setting.name == "pods" ? "pods" : resource_name(setting.name);
@@ -57,9 +76,12 @@ api::Json node_manifest(const std::string& name, const NodeFacts& facts) {
   JsonObject spec;
   if (!facts.taints.empty()) spec["taints"] = facts.taints;
   if (facts.cordoned) spec["unschedulable"] = true;
+  JsonObject status{{"allocatable", facts.amounts}};
+  if (!facts.images.empty()) status["images"] = facts.images;
+  if (!facts.features.empty()) status["declaredFeatures"] = facts.features;
   return JsonObject{{"metadata", JsonObject{{"name", name}, {"labels", std::move(labels)}}},
                     {"spec", std::move(spec)},
-                    {"status", JsonObject{{"allocatable", facts.amounts}}}};
+                    {"status", std::move(status)}};
 }
 
 }  // namespace
