@@ -159,5 +159,95 @@ TEST(Scheduler, WhatAFreshAttemptWouldPlaceIsNeverLeftResting) {
   }
 }
 
+// --- pods that mind each other ---
+
+std::string about(const std::string& app, const std::string& key) {
+  return fmt::format(R"("topologyKey":"{}","labelSelector":{{"matchLabels":{{"app":"{}"}}}})", key,
+                     app);
+}
+
+// What a pod may want of nodes and of others.
+std::string random_wish(std::mt19937& random) {
+  const auto below = [&random](std::uint32_t bound) { return random() % bound; };
+  const std::string app(1, "abc"[below(3)]);
+  const std::string key = below(2) == 0 ? "zone" : "kubernetes.io/hostname";
+  const auto company = [&](std::string_view side) {
+    return fmt::format(
+        R"(,"affinity":{{"{}":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{{}}}]}}}})",
+        side, about(app, key));
+  };
+  switch (below(8)) {
+    case 0: return company("podAntiAffinity");
+    case 1: return company("podAffinity");
+    case 2:
+    case 3:
+      return fmt::format(
+          R"(,"topologySpreadConstraints":[{{"maxSkew":1,"whenUnsatisfiable":"DoNotSchedule",{}}}])",
+          about(app, key));
+    case 4: return fmt::format(R"(,"nodeSelector":{{"zone":"z{}"}})", below(3));
+    case 5: return R"(,"tolerations":[{"key":"t","operator":"Exists"}])";
+    case 6:
+      return R"(,"initContainers":[{"name":"p","image":"i","restartPolicy":"Always",)"
+             R"("ports":[{"containerPort":80,"hostPort":80}]}])";
+    default: return {};
+  }
+}
+
+void happen_among_company(World& world, std::mt19937& random) {
+  const auto below = [&random](std::uint32_t bound) { return random() % bound; };
+  const std::string pod = "p" + std::to_string(below(40));
+  const std::string node = "n" + std::to_string(below(5));
+  const std::string app(1, "abc"[below(3)]);
+  const auto known = world.pods.find(pod);
+  switch (below(9)) {
+    case 0:
+    case 1:
+    case 2:
+      if (known == world.pods.end())
+        world.pod(pod, {.group = below(3) > 0 ? "" : "g" + std::to_string(below(4)),
+                        .app = app,
+                        .spec = random_wish(random)});
+      break;
+    case 3:
+    case 4:
+      if (known != world.pods.end()) world.delete_pod(pod);
+      break;
+    case 5:
+      if (known != world.pods.end()) {
+        PodText changed = known->second;
+        if (below(2) == 0)
+          changed.app = app;  // whom others mean may change at any time
+        else if (!changed.node.empty())
+          changed.phase = "Succeeded";
+        world.pod(pod, changed);
+      }
+      break;
+    case 6: world.gang("g" + std::to_string(below(4)), static_cast<int>(1 + below(3))); break;
+    default:
+      if (world.nodes.contains(node) && below(4) == 0)
+        world.delete_node(node);
+      else
+        world.node(node, {.cpu = std::to_string(1 + below(4)),
+                          .zone = below(4) == 0 ? "" : "z" + std::to_string(below(3)),
+                          .taint = below(4) == 0 ? "t" : ""});
+      break;
+  }
+}
+
+TEST(Scheduler, NorIsWhatTheCompanyOfOthersLetsIn) {
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    World world({.group_bindings = seed % 2 == 0});
+    world.synced();
+    for (int step = 0; step < 150; ++step) {
+      happen_among_company(world, random);
+      if (random() % 2 == 0) continue;
+      world.settle();
+      ASSERT_EQ(placeable(world), "") << "after step " << step;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -27,12 +27,16 @@ struct PodText {
   std::string group = {};
   std::string phase = "Pending";
   bool terminating = false;
+  std::string app = {};   // a label
+  std::string spec = {};  // further members, each behind a comma
 };
 
 struct NodeText {
   std::string cpu = "4";
   bool cordoned = false;
   std::string label = {};
+  std::string zone = {};
+  std::string taint = {};  // a key, with NoSchedule
 };
 
 inline api::ObjectPtr parse(const api::Kind& kind, const std::string& text) {
@@ -46,11 +50,12 @@ inline api::ObjectPtr pod_object(const std::string& name, const PodText& pod) {
   return parse(
       api::kinds::pod(),
       fmt::format(
-          R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"{}","generation":1{}}},"spec":{{"schedulerName":"{}",)"
-          R"("priority":{}{}{}{},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
+          R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"{}","generation":1{},"labels":{{{}}}}},"spec":{{"schedulerName":"{}",)"
+          R"("priority":{}{}{}{}{},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
           R"("status":{{"phase":"{}"}}}})",
           name, uid, pod.terminating ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
-          pod.scheduler, pod.priority, pod.node.empty() ? "" : R"(,"nodeName":")" + pod.node + "\"",
+          pod.app.empty() ? "" : R"("app":")" + pod.app + "\"", pod.scheduler, pod.priority,
+          pod.spec, pod.node.empty() ? "" : R"(,"nodeName":")" + pod.node + "\"",
           pod.gate.empty() ? "" : R"(,"schedulingGates":[{"name":")" + pod.gate + "\"}]",
           pod.group.empty() ? "" : R"(,"schedulingGroup":{"podGroupName":")" + pod.group + "\"}",
           pod.cpu, pod.phase));
@@ -60,11 +65,14 @@ inline api::ObjectPtr node_object(const std::string& name, const NodeText& node)
   return parse(
       api::kinds::node(),
       fmt::format(
-          R"({{"metadata":{{"name":"{}","uid":"uid-{}","labels":{{"kubernetes.io/hostname":"{}"{}}}}},)"
-          R"("spec":{{"unschedulable":{}}},)"
+          R"({{"metadata":{{"name":"{}","uid":"uid-{}","labels":{{"kubernetes.io/hostname":"{}"{}{}}}}},)"
+          R"("spec":{{"unschedulable":{}{}}},)"
           R"("status":{{"allocatable":{{"cpu":"{}","memory":"64Gi","pods":"110"}}}}}})",
           name, name, name, node.label.empty() ? "" : R"(,"x":")" + node.label + "\"",
-          node.cordoned, node.cpu));
+          node.zone.empty() ? "" : R"(,"zone":")" + node.zone + "\"", node.cordoned,
+          node.taint.empty() ? ""
+                             : R"(,"taints":[{"effect":"NoSchedule","key":")" + node.taint + "\"}]",
+          node.cpu));
 }
 
 // Not inlined: GCC 12 would warn about members of an Answer that are not there.
