@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/base64.h"
+#include "api/decode_place.h"
 #include "api/json_edit.h"
 #include "api/place.h"
 #include "api/values/quantity.h"
@@ -73,7 +74,8 @@ std::optional<std::int64_t> integer_in(const Json& value, std::int64_t min, std:
 
 class Decoder {
  public:
-  explicit Decoder(Reports& unknown) : unknown_(unknown) {}
+  // `wrong_at` may be null.
+  Decoder(Reports& unknown, std::string* wrong_at) : unknown_(unknown), wrong_at_(wrong_at) {}
 
   Result<void> decode_root(const Message& message, Json& value) {
     if (!value.is_object())
@@ -184,7 +186,7 @@ class Decoder {
     return decode_message(*field.message, value.get_object(), place);
   }
 
-  static Result<void> decode_bytes(const Message& owner, Json& value, const Place& place) {
+  Result<void> decode_bytes(const Message& owner, Json& value, const Place& place) {
     if (!value.is_string()) return mismatch(owner, value, "[]uint8", false, place);
     const std::optional<std::string> bytes = base64_decode(value.get_string());
     if (!bytes) return fail(Reason::BadRequest, "illegal base64 data in {}", place.path());
@@ -201,8 +203,8 @@ class Decoder {
     return {};
   }
 
-  static Result<void> decode_time(const Message& owner, const Field& field, Json& value,
-                                  const Place& place) {
+  Result<void> decode_time(const Message& owner, const Field& field, Json& value,
+                           const Place& place) {
     if (!value.is_string()) return mismatch(owner, value, "string", false, place);
     const std::string_view text = value.get_string();
     const std::optional<Time> time = parse_time(text);
@@ -240,9 +242,9 @@ class Decoder {
     return "";
   }
 
-  static tl::unexpected<Error> mismatch(const Message& owner, const Json& value,
-                                        std::string_view type, bool wants_number,
-                                        const Place& place) {
+  tl::unexpected<Error> mismatch(const Message& owner, const Json& value, std::string_view type,
+                                 bool wants_number, const Place& place) {
+    if (wrong_at_ != nullptr) *wrong_at_ = place.path();
     return fail(Reason::BadRequest,
                 "json: cannot unmarshal {} into Go struct field {}.{} of type {}",
                 go_value(value, wants_number), owner.name, place.field_path(), type);
@@ -253,21 +255,30 @@ class Decoder {
   }
 
   Reports& unknown_;
+  std::string* wrong_at_;
 };
 
-}  // namespace
-
-Result<Decoded> decode(const Message& message, ParsedJson parsed) {
+Result<Decoded> decode_with(const Message& message, ParsedJson parsed, std::string* wrong_at) {
   // Constructed, not assigned: an assignment would copy a document out of scratch memory.
   Decoded decoded{.document = std::move(parsed.value), .unknown = {}};
   Reports reports;
-  if (auto done = Decoder(reports).decode_root(message, decoded.document); !done)
+  if (auto done = Decoder(reports, wrong_at).decode_root(message, decoded.document); !done)
     return fail(std::move(done).error());
   for (const std::string& path : parsed.duplicates)
     reports.add([&] { return fmt::format("duplicate field \"{}\"", path); });
   reports.add_left_out(parsed.duplicates_left_out);
   decoded.unknown = std::move(reports).finish();
   return decoded;
+}
+
+}  // namespace
+
+Result<Decoded> decode(const Message& message, ParsedJson parsed) {
+  return decode_with(message, std::move(parsed), nullptr);
+}
+
+Result<Decoded> decode(const Message& message, ParsedJson parsed, std::string& wrong_at) {
+  return decode_with(message, std::move(parsed), &wrong_at);
 }
 
 }  // namespace muster::api

@@ -11,10 +11,11 @@
 namespace muster::api {
 namespace {
 
-// Walks the events of a text and keeps the line of the longest part of the path it meets.
+// Walks the events of a text and keeps, for each path, the line of the longest part of it.
 class LineFinder {
  public:
-  LineFinder(std::string_view text, std::string_view path) : path_(path) {
+  LineFinder(std::string_view text, std::span<const std::string> paths) {
+    for (const std::string& path : paths) wanted_.push_back({.path = path});
     CHECK_THAT(yaml_parser_initialize(&parser_) == 1, "no memory for a YAML parser");
     const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());  // NOLINT: libyaml's
     yaml_parser_set_input_string(&parser_, bytes, text.size());
@@ -23,7 +24,7 @@ class LineFinder {
   LineFinder(const LineFinder&) = delete;
   LineFinder& operator=(const LineFinder&) = delete;
 
-  std::optional<std::size_t> find() {
+  std::vector<std::optional<std::size_t>> find() {
     yaml_event_type_t type = YAML_NO_EVENT;
     while (type != YAML_STREAM_END_EVENT) {
       yaml_event_t event;
@@ -33,10 +34,17 @@ class LineFinder {
       yaml_event_delete(&event);
       if (levels_.size() > kJsonDepthMax) break;
     }
-    return line_;
+    std::vector<std::optional<std::size_t>> lines;
+    for (const Wanted& one : wanted_) lines.push_back(one.line);
+    return lines;
   }
 
  private:
+  struct Wanted {
+    std::string_view path;
+    std::size_t longest = 0;
+    std::optional<std::size_t> line = {};
+  };
   // An open mapping or sequence, and what of it comes next.
   struct Level {
     std::string path;
@@ -95,25 +103,31 @@ class LineFinder {
   }
 
   void meet(const std::string& path, const yaml_event_t& event) {
-    if (!path_.starts_with(path) || (line_ && path.size() < longest_)) return;
-    const bool is_whole = path.empty() || path.size() == path_.size() ||
-                          path_[path.size()] == '.' || path_[path.size()] == '[';
-    if (!is_whole) return;
-    longest_ = path.size();
-    line_ = event.start_mark.line + 1;
+    for (Wanted& one : wanted_) {
+      if (!one.path.starts_with(path) || (one.line && path.size() < one.longest)) continue;
+      const bool is_whole = path.empty() || path.size() == one.path.size() ||
+                            one.path[path.size()] == '.' || one.path[path.size()] == '[';
+      if (!is_whole) continue;
+      one.longest = path.size();
+      one.line = event.start_mark.line + 1;
+    }
   }
 
-  std::string_view path_;
+  std::vector<Wanted> wanted_;
   yaml_parser_t parser_{};
   std::vector<Level> levels_;
-  std::size_t longest_ = 0;
-  std::optional<std::size_t> line_;
 };
 
 }  // namespace
 
 std::optional<std::size_t> yaml_line_of(std::string_view text, std::string_view path) {
-  return LineFinder(text, path).find();
+  const std::string one(path);
+  return yaml_lines_of(text, {&one, 1}).front();
+}
+
+std::vector<std::optional<std::size_t>> yaml_lines_of(std::string_view text,
+                                                      std::span<const std::string> paths) {
+  return LineFinder(text, paths).find();
 }
 
 }  // namespace muster::api

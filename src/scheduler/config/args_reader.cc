@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/decode.h"
+#include "api/decode_place.h"
 #include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/placement_rules.h"
@@ -240,7 +240,7 @@ void read_pod_affinity(const Json& args, const FieldPath& path, PluginArgs& into
 }
 
 void read_default_spread(const Json& written, const FieldPath& path, PodTopologySpreadArgs& into,
-                         FieldErrors& errors) {
+                         std::set<std::pair<std::string, bool>>& seen, FieldErrors& errors) {
   PodTopologySpreadArgs::Constraint constraint;
   constraint.topology_key = find_string(written, "topologyKey");
   if (constraint.topology_key.empty())
@@ -258,10 +258,9 @@ void read_default_spread(const Json& written, const FieldPath& path, PodTopology
   if (find_set(written, "labelSelector") != nullptr)
     errors.forbidden(path.child("labelSelector"),
                      "constraint must not define a selector, as they are deduced for each pod");
-  for (const auto& known : into.default_constraints)
-    if (known.topology_key == constraint.topology_key && known.is_hard == constraint.is_hard)
-      errors.duplicate(path, fmt::format("{{{}, {}}}", constraint.topology_key,
-                                         constraint.is_hard ? "DoNotSchedule" : "ScheduleAnyway"));
+  if (!seen.emplace(constraint.topology_key, constraint.is_hard).second)
+    errors.duplicate(path, fmt::format("{{{}, {}}}", constraint.topology_key,
+                                       constraint.is_hard ? "DoNotSchedule" : "ScheduleAnyway"));
   into.default_constraints.push_back(std::move(constraint));
 }
 
@@ -274,10 +273,11 @@ void read_spread(const Json& args, const FieldPath& path, PluginArgs& into, Conf
     errors.invalid(path.child("defaultingType"), "System",
                    "when .defaultConstraints are not empty");
   const FieldPath list = path.child("defaultConstraints");
+  std::set<std::pair<std::string, bool>> seen;  // topology key, and whether it is hard
   std::size_t index = 0;
   for (const Json& written : constraints) {
     const FieldPath at = list.index(index++);
-    read_default_spread(written, at, into.spread, errors);
+    read_default_spread(written, at, into.spread, seen, errors);
   }
 }
 
@@ -301,8 +301,13 @@ void read_volume_binding(const Json& args, const FieldPath& path, PluginArgs& in
         {.utilization = point.utilization, .score = point.score * 100 / kShapeScoreMax});
 }
 
-// Devices are not allocated, so there is nothing that its timeouts could end.
-void read_dynamic_resources(const Json&, const FieldPath&, PluginArgs&, ConfigErrors&) {}
+// Devices are not allocated, so there is nothing that its timeouts could end. They are only judged.
+void read_dynamic_resources(const Json& args, const FieldPath& path, PluginArgs&,
+                            ConfigErrors& config) {
+  Duration unused{};
+  for (const std::string_view field : {"filterTimeout", "bindingTimeout"})
+    read_duration(args, path, field, unused, config.fields());
+}
 
 struct ArgsRule {
   std::string_view plugin;
@@ -331,9 +336,12 @@ void read_plugin_args(std::string_view plugin, const Json& args, const FieldPath
   const std::string_view said = find_string(args, "kind");
   if (!args.is_object() || (!said.empty() && said != kind))
     return errors.fields().invalid(path, args, "has to match plugin args");
+  std::string wrong_at;
   const Result<api::Decoded> decoded =
-      api::decode(api::schema::message("kubescheduler/v1", kind), {args, {}});
-  if (!decoded) return errors.add(path.text(), decoded.error().message);
+      api::decode(api::schema::message("kubescheduler/v1", kind), {args, {}}, wrong_at);
+  if (!decoded)
+    return errors.add(wrong_at.empty() ? path.text() : fmt::format("{}.{}", path.text(), wrong_at),
+                      fmt::format("{}: {}", path.text(), decoded.error().message));
   for (const std::string& unknown : decoded->unknown) {
     // `unknown field "a.b"`: the path continues ours.
     const std::size_t quote = unknown.find('"');

@@ -9,7 +9,8 @@
 
 namespace muster::scheduler {
 
-// What is wrong with a configuration, with the lines of its text.
+// What is wrong with a configuration, with the lines of its text. The first few are named: whoever
+// reads them begins there.
 class ConfigErrors {
  public:
   explicit ConfigErrors(std::string_view text) : text_(text) {}
@@ -20,15 +21,19 @@ class ConfigErrors {
   void add(const std::string& path, std::string sentence);
 
   bool empty() const { return found_.empty() && fields_.empty(); }
-  // Everything in the order found: "line 7: profiles[0].schedulerName: Required value; …".
+  // In the order found: "line 7: profiles[0].schedulerName: Required value; …; and 3 more".
   tl::unexpected<Error> fail() const;
 
  private:
-  std::string at_line(std::string_view path, std::string sentence) const;
+  struct Found {
+    std::string path;
+    std::string sentence;
+  };
 
   std::string_view text_;
   api::FieldErrors fields_;
-  std::vector<std::string> found_;
+  std::vector<Found> found_;  // no more than are named
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace muster::scheduler

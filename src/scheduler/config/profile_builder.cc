@@ -137,7 +137,7 @@ class ProfileBuilder {
     const std::string_view name = find_string(item, "name");
     const RegisteredPlugin* plugin = find_known(name, at.child("name"));
     if (plugin == nullptr) return;
-    if (wishes.find(*plugin) != nullptr) errors_.fields().duplicate(at.child("name"), name);
+    if (wishes.find(*plugin) != nullptr) return errors_.fields().duplicate(at.child("name"), name);
     if (point && !plugin->make(PluginArgs{}).points.contains(*point))
       errors_.fields().invalid(
           at.child("name"), name,

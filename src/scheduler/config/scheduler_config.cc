@@ -6,9 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "api/decode.h"
+#include "api/decode_place.h"
 #include "api/reading.h"
 #include "api/schema/schema.h"
+#include "api/values/go_duration.h"
 #include "api/values/names.h"
 #include "api/yaml.h"
 #include "scheduler/config/config_errors.h"
@@ -29,6 +30,8 @@ constexpr std::string_view kVersion = "kubescheduler.config.k8s.io/v1";
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 // Backoffs are counted in nanoseconds.
 constexpr std::int64_t kBackoffMax = 365LL * 24 * 3600;
+// Each has plugins of its own, and every class of pods is kept per profile.
+constexpr std::size_t kProfilesMax = 100;
 
 class ConfigReader {
  public:
@@ -39,9 +42,13 @@ class ConfigReader {
     check_type(parsed.value);
     refuse_extenders(parsed.value);
     if (!errors_.empty()) return errors_.fail();
+    std::string wrong_at;
     Result<api::Decoded> decoded =
-        api::decode(api::schema::message("kubescheduler/v1", kKind), std::move(parsed));
-    if (!decoded) return muster::fail(Reason::Invalid, "{}: {}", kKind, decoded.error().message);
+        api::decode(api::schema::message("kubescheduler/v1", kKind), std::move(parsed), wrong_at);
+    if (!decoded) {
+      errors_.add(wrong_at, fmt::format("{}: {}", kKind, decoded.error().message));
+      return errors_.fail();
+    }
     report_unknown(decoded->unknown);
     SchedulerConfig config = read_document(decoded->document);
     if (!errors_.empty()) return errors_.fail();
@@ -62,8 +69,8 @@ class ConfigReader {
   }
 
   void refuse_extenders(const Json& document) {
-    if (find_set(document, "extenders") == nullptr || elements(document, "extenders").empty())
-      return;
+    const Json* said = find_set(document, "extenders");
+    if (said == nullptr || (said->is_array() && said->get_array().empty())) return;
     const FieldPath path("extenders");
     errors_.fields().forbidden(
         path,
@@ -90,6 +97,7 @@ class ConfigReader {
     check_percentage(document, nodes, "percentageOfNodesToScore");
     const FieldPath placements("percentageOfPlacementsToScore");
     const auto share = check_percentage(document, placements, "percentageOfPlacementsToScore");
+    check_connection(document);
     read_backoff(document, config);
     read_profiles(document, share, config);
     return config;
@@ -102,6 +110,22 @@ class ConfigReader {
     if (*share < 0 || *share > 100)
       errors_.fields().invalid(path, *share, "not in valid range [0-100]");
     return static_cast<std::int32_t>(*share);
+  }
+
+  // The program that connects to a server reads these. They are judged here too, because a file
+  // with a mistake in them is refused by whoever reads it, and with the line.
+  void check_connection(const Json& document) {
+    const FieldPath election("leaderElection");
+    const Json& lease = part_of(document, "leaderElection");
+    for (const std::string_view field : {"leaseDuration", "renewDeadline", "retryPeriod"})
+      if (const Json* said = find_set(lease, field);
+          said != nullptr && !api::parse_go_duration(api::text_of(*said)))
+        errors_.fields().invalid(election.child(field), api::text_of(*said),
+                                 "must be a length of time such as 15s");
+    const FieldPath connection("clientConnection");
+    if (const Json* rate = find_set(part_of(document, "clientConnection"), "qps");
+        rate != nullptr && !rate->is_number())
+      errors_.fields().invalid(connection.child("qps"), *rate, "must be a number");
   }
 
   void read_backoff(const Json& document, SchedulerConfig& config) {
@@ -124,6 +148,8 @@ class ConfigReader {
                      SchedulerConfig& config) {
     const FieldPath list("profiles");
     const api::JsonArray& profiles = elements(document, "profiles");
+    if (profiles.size() > kProfilesMax)
+      return errors_.fields().too_many(list, profiles.size(), kProfilesMax);
     std::optional<Profiles> read;
     std::map<std::string, std::size_t> seen;
     for (std::size_t i = 0; i < profiles.size(); ++i) {
