@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -179,6 +180,48 @@ void binding_among_classes(Report& report) {
                 "us", 20);
 }
 
+api::ObjectPtr service(int number) {
+  const auto document = api::parse_json(
+      fmt::format(R"({{"metadata":{{"name":"s{0}","namespace":"default","uid":"s{0}"}},)"
+                  R"("spec":{{"selector":{{"team":"one","app":"s{0}"}}}}}})",
+                  number));
+  return api::Object::make(*api::find_kind("", "Service"), document->value);
+}
+
+// 100,000 Services whose selectors share a label: what each costs, and what pods of them cost, each
+// the first of its Service, among pods that run.
+void pods_of_services(Report& report) {
+  Crowd crowd;
+  constexpr int kServices = 100'000;
+  constexpr int kRunning = 10'000;
+  constexpr int kPods = 1000;
+  const auto labels = [](int number) -> std::map<std::string, std::string> {
+    return {{"team", "one"}, {"app", fmt::format("s{}", number)}};
+  };
+  for (int i = 0; i < 1000; ++i)
+    crowd.add(NodeSample{.name = fmt::format("n{}", i), .cpu = "64", .pods = 100}.make());
+  for (int i = 0; i < kRunning; ++i)
+    crowd.add(PodSample{.name = fmt::format("old{}", i),
+                        .cpu = "1",
+                        .node_name = fmt::format("n{}", i % 1000),
+                        .labels = labels(kPods + i)}
+                  .make());
+  std::vector<api::ObjectPtr> services;
+  for (int i = 0; i < kServices; ++i) services.push_back(service(i));
+  const double start = cpu_us();
+  for (const api::ObjectPtr& one : services) crowd.add(one);
+  const double added = cpu_us();
+  for (int i = 0; i < kPods; ++i)
+    crowd.add(PodSample{
+        .name = fmt::format("p{}", i), .cpu = "1", .spec = std::string(kOurs), .labels = labels(i)}
+                  .make());
+  crowd.run();
+  if (crowd.bound() != kPods) report.fail(fmt::format("{} pods were bound", crowd.bound()));
+  report.figure("100,000 Services that share a label: each", (added - start) / kServices, "us");
+  report.figure("the first pod of each of 1,000 of them, 10,000 pods run",
+                (cpu_us() - added) / kPods, "us");
+}
+
 }  // namespace
 }  // namespace muster::bench
 
@@ -192,5 +235,6 @@ int main(int argc, char** argv) {
     lone_pod_beside_a_chain(report, 100'000, 100);
   }
   if (report.wants("classes")) binding_among_classes(report);
+  if (report.wants("services")) pods_of_services(report);
   return report.finish();
 }

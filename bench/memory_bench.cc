@@ -71,6 +71,30 @@ double fork_ms(const std::vector<api::ObjectPtr>& nodes, const std::vector<api::
   return best;
 }
 
+// Pods that wait and pods that run, which ask for a thousand resources that no node has.
+double invented_names_mib() {
+  constexpr int kNames = 1000;
+  std::vector<api::ObjectPtr> waiting, running;
+  for (int i = 0; i < kNames; ++i) {
+    scheduler::PodSample pod{.name = fmt::format("pod-{}", i),
+                             .extended = {{fmt::format("example.com/invented-{}", i), "1"}}};
+    waiting.push_back(pod.make());
+    pod.name += "-runs";
+    pod.node_name = name_of(i % 5'000);
+    running.push_back(pod.make());
+    waiting.back()->view<api::PodView>();
+    running.back()->view<api::PodView>();
+  }
+  scheduler::Cluster cluster;
+  std::vector<api::ObjectPtr> nodes = make_nodes();
+  nodes.resize(5'000);
+  for (const api::ObjectPtr& node : nodes) cluster.set_node(node);
+  const double before = bytes_in_use();
+  for (const api::ObjectPtr& pod : running) cluster.set_pod(pod);
+  for (const api::ObjectPtr& pod : waiting) cluster.retain_class(cluster.class_of(pod).id);
+  return (bytes_in_use() - before) / (1 << 20);
+}
+
 int run(const Request& request) {
   Report report("Memory", request);
   const std::vector<api::ObjectPtr> nodes = make_nodes();
@@ -98,6 +122,10 @@ int run(const Request& request) {
   report.figure("class cache, one class", cache / kNodes, "B/node");
   const double fork = fork_ms({nodes.begin(), nodes.begin() + 5'000}, make_pods(50'000, 5'000));
   report.figure("fork of 5,000 nodes and 50,000 pods", fork, "ms", 50);
+  const double invented = invented_names_mib();
+  report.figure("1,000 invented resources, of pods that wait and pods that run", invented, "MiB",
+                1);
+  if (invented > 1) report.fail("invented resources take more than 1 MiB");
   if (fork > 50) report.fail("a fork takes more than 50 ms");
   if (per_node > 1024) report.fail("a node takes more than 1 KiB");
   if (per_pod > 300) report.fail("a bound pod takes more than 300 B");
