@@ -48,9 +48,9 @@ std::string evictions_for(scheduler::ClusterModel& model, const scheduler::Group
   if (!model.runnable(root)) return {};
   const scheduler::Group tree = model.build(root);
   const scheduler::Profile& profile = model.profile_of(tree);
-  if (!profile.runs("DefaultPreemption", ExtensionPoint::PodGroupPostFilter)) return {};
+  if (profile.group_post_filters().empty()) return {};
   model.count_nominated(tree);
-  return sentence(preempt_for_group(model, tree, profile.settings().preemption, now), naming);
+  return sentence(make_room_for_group(model, tree, now), naming);
 }
 
 std::string evictions_for(scheduler::ClusterModel& model, const api::ObjectPtr& pod, Time now,

@@ -158,6 +158,11 @@ void SchedulerMetrics::attempted_group(const Plan& plan, OfProfile& series, doub
   const std::size_t result = index_of_result(waits ? "waiting_on_preemption" : result_of(outcome));
   series.group_attempts[result].add();
   group_steps_.observe(static_cast<double>(plan.steps));
+  const PlacementCounts& placements = plan.placements;
+  series.generated.add(static_cast<double>(placements.generated));
+  series.generated_by_proposal.add(static_cast<double>(placements.generated));
+  series.feasible.add(static_cast<double>(placements.feasible));
+  series.infeasible.add(static_cast<double>(placements.infeasible));
   if (!stopwatch_) return;
   group_algorithm_.observe(seconds);
   series.group_latency[result].observe(seconds);

@@ -41,6 +41,18 @@ SchedulerMetrics::OfProfile::OfProfile(Metrics& metrics, const std::string& name
                           "Scheduling attempt latency in seconds (scheduling algorithm + binding)",
                           labels, durations());
   }
+  const Metrics::Labels of_profile{{"profile", name}};
+  constexpr const char* kGenerated =
+      "Number of placements that leaves of pod groups could choose from.";
+  generated = metrics.counter("scheduler_generated_placements_total", kGenerated, of_profile);
+  generated_by_proposal = metrics.counter("scheduler_placement_total", kGenerated, of_profile);
+  const auto evaluated = [&](const char* result) {
+    return metrics.counter("scheduler_placement_evaluations_total",
+                           "Number of placements of pod groups that were looked at, by the result.",
+                           {{"profile", name}, {"result", result}});
+  };
+  feasible = evaluated("feasible");
+  infeasible = evaluated("infeasible");
   bind = metrics.histogram("scheduler_framework_extension_point_duration_seconds",
                            "Latency for running all plugins of a specific extension point.",
                            {{"extension_point", "Bind"}, {"status", "Success"}, {"profile", name}},

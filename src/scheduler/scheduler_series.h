@@ -31,6 +31,9 @@ struct SchedulerMetrics::OfProfile {
   std::array<::muster::Histogram, kPodResults> latency;
   std::array<Counter, kResults.size()> group_attempts;
   std::array<::muster::Histogram, kResults.size()> group_latency;
+  // Placements of groups: all there were, by upstream's name and by that of the proposal; what was
+  // found out about them.
+  Counter generated, generated_by_proposal, feasible, infeasible;
   ::muster::Histogram bind;
   std::vector<Counter> evaluations;  // of each filter, then of each score
   std::uint64_t asked = 0;           // pods that all of them were asked about since the last update

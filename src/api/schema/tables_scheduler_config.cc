@@ -108,6 +108,13 @@ Plugins
   16  placementScore      PluginSet
   17  podGroupPostFilter  PluginSet
 
+NodeSet
+  1  name      string
+  2  selector  string
+
+NodeSetPlacementsArgs object
+  1  placements  []NodeSet
+
 PodTopologySpreadArgs object
   1  defaultConstraints  []core.TopologySpreadConstraint
   2  defaultingType      *string

@@ -301,6 +301,27 @@ void read_volume_binding(const Json& args, const FieldPath& path, PluginArgs& in
         {.utilization = point.utilization, .score = point.score * 100 / kShapeScoreMax});
 }
 
+void read_node_sets(const Json& args, const FieldPath& path, PluginArgs& into,
+                    ConfigErrors& config) {
+  FieldErrors& errors = config.fields();
+  const FieldPath list = path.child("placements");
+  std::set<std::string_view> names;
+  for (std::size_t index = 0; const Json& written : api::elements(args, "placements")) {
+    const FieldPath at = list.index(index++);
+    const std::string_view name = find_string(written, "name");
+    errors.invalid_each(at.child("name"), name, api::check_dns_label(name));
+    if (!names.insert(name).second) errors.duplicate(at.child("name"), name);
+    const std::string_view text = find_string(written, "selector");
+    Result<api::LabelSelector> selector = api::LabelSelector::parse(text);
+    if (text.empty())
+      errors.required(at.child("selector"), "the labels of the nodes, as in kubectl get nodes -l");
+    else if (!selector)
+      errors.invalid(at.child("selector"), text, selector.error().message);
+    else
+      into.node_sets.sets.push_back({std::string(name), std::move(*selector)});
+  }
+}
+
 // Devices are not allocated, so there is nothing that its timeouts could end. They are only judged.
 void read_dynamic_resources(const Json& args, const FieldPath& path, PluginArgs&,
                             ConfigErrors& config) {
@@ -321,6 +342,7 @@ constexpr std::array kRules{
     ArgsRule{"NodeAffinity", read_node_affinity},
     ArgsRule{"NodeResourcesBalancedAllocation", read_balanced},
     ArgsRule{"NodeResourcesFit", read_fit},
+    ArgsRule{"NodeSetPlacements", read_node_sets},
     ArgsRule{"PodTopologySpread", read_spread},
     ArgsRule{"VolumeBinding", read_volume_binding},
 };

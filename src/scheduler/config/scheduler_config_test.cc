@@ -157,6 +157,50 @@ profiles:
   EXPECT_TRUE(profile.runs("GangScheduling", ExtensionPoint::Permit));
 }
 
+TEST(SchedulerConfig, PlacementsComeFromPlugins) {
+  const auto texts = [](const Profile& profile) {
+    std::vector<std::string> said;
+    GroupSpec group;
+    group.topology_key = "rack";
+    for (const auto& entry : profile.placement_generators())
+      said.push_back(fmt::format("{}: {}", entry.name, entry.plugin->placements_of(group)));
+    return said;
+  };
+  const SchedulerConfig read = config(
+      "profiles:\n- schedulerName: a\n  pluginConfig:\n  - name: NodeSetPlacements\n    args: "
+      "{placements: [{name: new, selector: \"age in (2,1)\"}]}\n- schedulerName: b\n"
+      "- schedulerName: c\n  plugins: {placementGenerate: {disabled: [{name: "
+      "NodeSetPlacements}]}}\n");
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(texts(read.profiles.all()[0].profile),
+            (Names{"TopologyPlacementGenerator: rack", "NodeSetPlacements: new: age in (1,2); "}));
+  EXPECT_EQ(texts(read.profiles.all()[1].profile), Names{"TopologyPlacementGenerator: rack"});
+  EXPECT_EQ(texts(read.profiles.all()[2].profile), Names{"TopologyPlacementGenerator: rack"});
+}
+
+TEST(SchedulerConfig, PluginsForGroupsAreEnabledOrderedAndWeighed) {
+  const SchedulerConfig read = config(
+      "profiles:\n- schedulerName: a\n- schedulerName: b\n  plugins: {placementScore: {enabled: "
+      "[{name: PodGroupPodsCount, weight: 3}], disabled: [{name: NodeResourcesFit}]}, "
+      "podGroupPostFilter: {disabled: [{name: \"*\"}]}}\n");
+  const auto scores = [](const Profile& profile) {
+    std::vector<std::string> names;
+    for (const auto& entry : profile.placement_scores())
+      names.push_back(fmt::format("{} {}", entry.name, entry.weight));
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  const Profile& usual = read.profiles.all()[0].profile;
+  EXPECT_EQ(scores(usual), (Names{"NodeResourcesFit 1", "PodGroupPodsCount 1"}));
+  ASSERT_EQ(usual.group_post_filters().size(), 1U);
+  EXPECT_EQ(usual.group_post_filters()[0].name, "DefaultPreemption");
+  ASSERT_EQ(usual.placement_feasibles().size(), 1U);
+  const Profile& other = read.profiles.all()[1].profile;
+  EXPECT_EQ(scores(other), Names{"PodGroupPodsCount 3"});
+  EXPECT_TRUE(other.group_post_filters().empty());
+  EXPECT_EQ(other.scores().size(), usual.scores().size()) << "nodes are scored as before";
+}
+
 TEST(SchedulerConfig, ReadsTheArgumentsOfPreemption) {
   const SchedulerConfig read = config(R"(
 profiles:
@@ -368,6 +412,14 @@ TEST(SchedulerConfig, JudgesTheArgumentsOfEveryPlugin) {
        "whenUnsatisfiable: ScheduleAnyway}, {maxSkew: 2, topologyKey: zone, "
        "whenUnsatisfiable: ScheduleAnyway}]}",
        "args.defaultConstraints[1]: Duplicate value"},
+      {"NodeSetPlacements", "{placements: [{name: a, selector: \"x in y\"}]}",
+       "args.placements[0].selector: Invalid value"},
+      {"NodeSetPlacements", "{placements: [{name: a}]}",
+       "args.placements[0].selector: Required value"},
+      {"NodeSetPlacements", "{placements: [{name: a/b, selector: x=y}]}",
+       "args.placements[0].name: Invalid value"},
+      {"NodeSetPlacements", "{placements: [{name: a, selector: x=y}, {name: a, selector: x=z}]}",
+       "args.placements[1].name: Duplicate value"},
       {"VolumeBinding", "{bindTimeoutSeconds: -1}",
        "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
        "negative value"},

@@ -214,11 +214,15 @@ std::int64_t held_members(const Group& leaf, const Cluster& cluster) {
 
 // Whether the tree is one pod of a group that may be anywhere, and the pod alone decides: the group
 // has its minimum, or reaches it by this pod.
-bool is_one_free_pod(const Group& root, const Cluster& cluster) {
+bool is_one_free_pod(const Group& root, const Cluster& cluster, const Profile& profile) {
   if (root.key.kind != GroupKind::PodGroup || root.pods.size() != 1 || root.has_topology() ||
       root.pods.front().pod->meta().deletion_time)
     return false;
-  return held_members(root, cluster) + 1 >= root.minimum;
+  const PlacementProgress with_it{.scheduled = held_members(root, cluster) + 1};
+  return with_it.scheduled >= root.minimum &&
+         std::ranges::all_of(profile.placement_feasibles(), [&](const auto& entry) {
+           return entry.plugin->status(root, with_it) == PlacementStatus::Success;
+         });
 }
 
 // Like a lone pod, which is what it is but for the condition of its group.
@@ -251,7 +255,7 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
     fail_all(root, *wrong, plan);
     return plan;
   }
-  if (is_one_free_pod(root, cluster)) return attempt_free_pod(root, cluster, profile);
+  if (is_one_free_pod(root, cluster, profile)) return attempt_free_pod(root, cluster, profile);
   Standings& standings = Standings::of(cluster, profile);
   const std::uint64_t rows_read = standings.rows_read();
   {
@@ -260,6 +264,7 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
     Placer placer(tree, workspace, options);
     const SearchResult answer = placer.run();
     plan = PlanWriter(tree, workspace, placer, answer, options).write();
+    plan.placements = placer.counts();
     plan.rows_read = workspace.rows_read() + standings.rows_read() - rows_read;
   }
   standings.evict_cold();

@@ -101,7 +101,9 @@ std::string GroupReport::describe(std::uint32_t id, const Domain& domain) const 
 // then pods that do not exist, then room. Each rules out every placement, whatever comes after it.
 std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
-  if (item.key && item.pinned_to.size() > 1)
+  if (item.key && item.is_shared && item.has_unlabelled)
+    return "members already run on nodes that share no placement";
+  if (item.key && !item.is_shared && item.pinned_to.size() > 1)
     return fmt::format("members already run in more than one {}: {}",
                        word_of(tree_.keys[*item.key]), fmt::join(item.pinned_to, ", "));
   if (item.key && item.has_unlabelled)
@@ -109,6 +111,8 @@ std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   const auto queued =
       static_cast<std::int64_t>(item.is_leaf() ? item.members.size() : item.children.size());
   const std::int64_t held = item.is_leaf() ? item.held : 0;
+  if (item.demanding != nullptr && held + queued < item.minimum)
+    return item.demanding->reason(*item.group, {.scheduled = held, .remaining = queued});
   if (held + queued < item.minimum)
     return fmt::format("minCount ({}) cannot be satisfied: {} scheduled, {} remaining",
                        item.minimum, held, queued);
@@ -158,7 +162,7 @@ std::string GroupReport::why_no_domain(std::uint32_t id) const {
   const GroupTree::Item& item = tree_.items[id];
   const Topology& topology = workspace_.topology();
   const std::optional<std::size_t> key = item.confining_key();
-  if (!key || !topology.split(topology.everywhere(), *key).empty())
+  if (!key || topology.is_generated(*key) || !topology.split(topology.everywhere(), *key).empty())
     return "no feasible placements found";
   return fmt::format("no feasible placements found: no node has the label {}", tree_.keys[*key]);
 }
@@ -341,18 +345,27 @@ bool GroupReport::is_hopeless(std::uint32_t id, const Domain& within) {
   if (item.insists) return false;
   const std::span<const Domain> domains = placer_.bounds().widest(id, within);
   return std::ranges::all_of(domains, [&](const Domain& domain) {
-    if (!item.is_leaf())
-      return std::ranges::count_if(item.children, [&](std::uint32_t child) {
-               return !is_hopeless(child, domain);
-             }) < item.minimum;
-    if (item.missing() == 0) return false;
-    std::int64_t possible = 0;
-    for (std::size_t s = 0; s < tree_.standings.size(); ++s)
-      if (std::ranges::any_of(domain.cells,
-                              [&](CellId cell) { return open_[s][index_of(cell)] != 0; }))
-        possible += item.classes_below[s];
-    return possible < item.missing();
+    return status_of(item.minimum, if_others_left(id, domain)) ==
+           PlacementStatus::UnschedulableAndUnresolvable;
   });
+}
+
+PlacementProgress GroupReport::if_others_left(std::uint32_t id, const Domain& domain) {
+  const GroupTree::Item& item = tree_.items[id];
+  PlacementProgress progress;
+  if (!item.is_leaf()) {
+    for (const std::uint32_t child : item.children)
+      ++(is_hopeless(child, domain) ? progress.unresolvable : progress.unschedulable);
+    return progress;
+  }
+  progress.scheduled = item.held;
+  if (item.missing() == 0) return progress;
+  for (std::size_t s = 0; s < tree_.standings.size(); ++s) {
+    const bool is_open = std::ranges::any_of(
+        domain.cells, [&](CellId cell) { return open_[s][index_of(cell)] != 0; });
+    (is_open ? progress.unschedulable : progress.unresolvable) += item.classes_below[s];
+  }
+  return progress;
 }
 
 // Bounds are what makes a refusal a proof: none of them reaches what is needed, or the search was

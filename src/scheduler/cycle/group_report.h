@@ -47,6 +47,8 @@ class GroupReport {
   std::string scarcest(std::uint32_t class_index, const Domain& domain, std::int64_t needed);
   std::string describe(std::uint32_t item, const Domain& domain) const;
   bool is_hopeless(std::uint32_t item, const Domain& within);
+  // How a group that found no place there would fare if everybody who can be evicted were gone.
+  PlacementProgress if_others_left(std::uint32_t item, const Domain& domain);
   // The search stopped before it could say no, for the whole tree or for this group alone.
   bool is_unresolved(std::uint32_t item) const {
     return answer_ == SearchResult::Unresolved || placer_.is_unresolved(item);

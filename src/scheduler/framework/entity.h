@@ -53,6 +53,8 @@ struct GroupSpec {
   std::int32_t minimum = 1;  // pods of a leaf, direct children of a composite; 1 for Basic
   std::string topology_key;  // empty: anywhere in the parent's domain
   PreferredTopology preferred = {};
+  // What plugins say of its placements, if those are not by topology key alone.
+  std::string placements = {};
   std::string malformed = {};  // what is wrong with an annotation, so that nothing of it is tried
   std::int32_t priority = 0;
   bool disrupted_together = false;  // disruptionMode all
@@ -65,8 +67,10 @@ struct GroupSpec {
   std::string template_name = {};
   Time created;
 
+  // Its pods must be in one domain.
+  bool is_confined() const { return !topology_key.empty() || !placements.empty(); }
   // Where one of its pods goes depends on where the others are.
-  bool has_topology() const { return !topology_key.empty() || !preferred.key.empty(); }
+  bool has_topology() const { return is_confined() || !preferred.key.empty(); }
 };
 
 // One group of a tree as an attempt gets it: what it asks for, and who waits in it. A leaf has

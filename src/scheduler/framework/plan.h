@@ -67,6 +67,13 @@ struct Reservation {
   std::uint64_t steps = 0;  // of the search for it
 };
 
+// How many placements leaves of a tree had to choose from, and what became of those looked at.
+struct PlacementCounts {
+  std::uint64_t generated = 0;
+  std::uint64_t feasible = 0;
+  std::uint64_t infeasible = 0;
+};
+
 // What an attempt decided: a value to print, compare, replay, commit. Nothing has happened yet;
 // every assignment carries the pod version it was decided on, so a stale one is refused by the
 // server.
@@ -78,6 +85,7 @@ struct Plan {
   // Where a tree that has waited for long will fit once those who run there have ended: the room is
   // kept for it (docs/guide/pending.md).
   std::optional<Reservation> reservation = {};
+  PlacementCounts placements = {};
   std::uint64_t steps = 0;      // search steps spent
   std::uint64_t rows_read = 0;  // rows of the node table looked at, to bring caches up to date too
 };

@@ -30,6 +30,16 @@ void Profile::add(const Plugin& plugin, const Points& at, std::int64_t weight) {
     pre_binds_.push_back({plugin.name, plugin.pre_bind});
   if (plugin.post_bind != nullptr && at.contains(Point::PostBind))
     post_binds_.push_back({plugin.name, plugin.post_bind});
+  if (plugin.placement_generate != nullptr && at.contains(Point::PlacementGenerate)) {
+    placement_generators_.push_back({plugin.name, plugin.placement_generate});
+    has_generated_placements_ |= !plugin.placement_generate->is_label();
+  }
+  if (plugin.placement_feasible != nullptr && at.contains(Point::PlacementFeasible))
+    placement_feasibles_.push_back({plugin.name, plugin.placement_feasible});
+  if (plugin.placement_score != nullptr && at.contains(Point::PlacementScore))
+    placement_scores_.push_back({plugin.name, plugin.placement_score, weight});
+  if (plugin.points.contains(Point::PodGroupPostFilter) && at.contains(Point::PodGroupPostFilter))
+    group_post_filters_.push_back({plugin.name, plugin.group_post_filter});
   auto known = std::ranges::find(running_, plugin.name, &Running::name);
   if (known == running_.end()) {
     if (plugin.hints != nullptr) hints_.push_back({plugin.name, plugin.hints});

@@ -14,6 +14,7 @@
 #include "scheduler/framework/binding_plugin.h"
 #include "scheduler/framework/cluster_event.h"
 #include "scheduler/framework/extension_point.h"
+#include "scheduler/framework/placement_plugin.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/profile_settings.h"
 
@@ -32,6 +33,10 @@ struct Plugin {
   std::shared_ptr<const Permit> permit = {};
   std::shared_ptr<const PreBind> pre_bind = {};
   std::shared_ptr<const PostBind> post_bind = {};
+  std::shared_ptr<const PlacementGenerate> placement_generate = {};
+  std::shared_ptr<const PlacementFeasible> placement_feasible = {};
+  std::shared_ptr<const PlacementScore> placement_score = {};
+  std::shared_ptr<const PodGroupPostFilter> group_post_filter = {};
 };
 
 // Makes a plugin and finds out what it answers to; decided at compile time.
@@ -71,6 +76,22 @@ Plugin make_plugin(Args&&... args) {
   if constexpr (std::derived_from<P, PostBind>) {
     plugin.post_bind = made;
     answers({Point::PostBind});
+  }
+  if constexpr (std::derived_from<P, PlacementGenerate>) {
+    plugin.placement_generate = made;
+    answers({Point::PlacementGenerate});
+  }
+  if constexpr (std::derived_from<P, PlacementFeasible>) {
+    plugin.placement_feasible = made;
+    answers({Point::PlacementFeasible});
+  }
+  if constexpr (std::derived_from<P, PlacementScore>) {
+    plugin.placement_score = made;
+    answers({Point::PlacementScore});
+  }
+  if constexpr (std::derived_from<P, PodGroupPostFilter>) {
+    plugin.group_post_filter = made;
+    answers({Point::PodGroupPostFilter});
   }
   return plugin;
 }
@@ -118,8 +139,21 @@ class Profile {
   const std::vector<Entry<Permit>>& permits() const { return permits_; }
   const std::vector<Entry<PreBind>>& pre_binds() const { return pre_binds_; }
   const std::vector<Entry<PostBind>>& post_binds() const { return post_binds_; }
+  const std::vector<Entry<PlacementGenerate>>& placement_generators() const {
+    return placement_generators_;
+  }
+  // Whether placements come from more than node labels that groups name.
+  bool has_generated_placements() const { return has_generated_placements_; }
+  const std::vector<Entry<PlacementFeasible>>& placement_feasibles() const {
+    return placement_feasibles_;
+  }
+  const std::vector<Entry<PlacementScore>>& placement_scores() const { return placement_scores_; }
+  // Null stands for the engine's own, DefaultPreemption.
+  const std::vector<Entry<PodGroupPostFilter>>& group_post_filters() const {
+    return group_post_filters_;
+  }
   // Whether the plugin is asked at this point. For what is not behind an interface of its own:
-  // preemption, binding, gangs.
+  // preemption for lone pods, binding.
   bool runs(std::string_view plugin, ExtensionPoint point) const;
 
   const ProfileSettings& settings() const { return settings_; }
@@ -143,6 +177,11 @@ class Profile {
   std::vector<Entry<Permit>> permits_;
   std::vector<Entry<PreBind>> pre_binds_;
   std::vector<Entry<PostBind>> post_binds_;
+  std::vector<Entry<PlacementGenerate>> placement_generators_;
+  bool has_generated_placements_ = false;
+  std::vector<Entry<PlacementFeasible>> placement_feasibles_;
+  std::vector<Entry<PlacementScore>> placement_scores_;
+  std::vector<Entry<PodGroupPostFilter>> group_post_filters_;
   std::vector<Running> running_;
   ProfileSettings settings_;
   std::shared_ptr<const int> identity_;

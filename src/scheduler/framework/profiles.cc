@@ -1,5 +1,7 @@
 #include "scheduler/framework/profiles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace muster::scheduler {
@@ -15,6 +17,18 @@ void Profiles::add(std::string scheduler_name, Profile profile) {
 const Profile* Profiles::find(std::string_view scheduler_name) const {
   const auto at = std::ranges::find(all_, scheduler_name, &Named::scheduler_name);
   return at == all_.end() ? nullptr : &at->profile;
+}
+
+std::string Profiles::placements_of(const GroupSpec& group) const {
+  std::string all;
+  for (const Named& named : all_) {
+    if (!named.profile.has_generated_placements()) continue;
+    for (const auto& entry : named.profile.placement_generators())
+      if (!entry.plugin->is_label())
+        if (const std::string placements = entry.plugin->placements_of(group); !placements.empty())
+          all += fmt::format("{}: {}: {}\n", named.scheduler_name, entry.name, placements);
+  }
+  return all;
 }
 
 }  // namespace muster::scheduler

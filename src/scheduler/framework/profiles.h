@@ -35,6 +35,9 @@ class Profiles {
   const Named& first() const { return all_.front(); }
   // In the order they were added.
   std::span<const Named> all() const { return all_; }
+  // What plugins say of the group's placements, if not by a node label: GroupSpec::placements. Of
+  // all profiles, since a group is known before its pods name one.
+  std::string placements_of(const GroupSpec& group) const;
 
  private:
   std::vector<Named> all_;

@@ -21,6 +21,7 @@ class Standings final : public Cluster::Derived {
   // The one that belongs to this cluster and profile.
   static Standings& of(Cluster& cluster, const Profile& profile);
 
+  const Profile& profile() const { return profile_; }
   // The standing of the pod's class, caught up. Valid until the next call to evict_cold().
   Standing& of_pod(const api::ObjectPtr& pod);
   Standing& of_class(const PodClass& pods);

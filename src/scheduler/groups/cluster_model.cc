@@ -338,6 +338,8 @@ void ClusterModel::leave_role(SlotId id) {
 void ClusterModel::put_group(const ObjectPtr& object) {
   std::optional<GroupSpec> group = read_group(object, options_.gates);
   if (!group) return;
+  if (options_.gates.on(api::Gate::TopologyAwareWorkloadScheduling))
+    group->placements = profiles_.placements_of(*group);
   GroupChange change;
   change.object = object;
   change.key = group->key;

@@ -88,9 +88,9 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
 bool schedules_alike(const GroupSpec& a, const GroupSpec& b) {
   const auto facts = [](const GroupSpec& group) {
     return std::tie(group.key, group.parent, group.gang, group.minimum, group.topology_key,
-                    group.preferred, group.malformed, group.priority, group.disrupted_together,
-                    group.declared_size, group.never_preempts, group.workload, group.template_name,
-                    group.created);
+                    group.placements, group.preferred, group.malformed, group.priority,
+                    group.disrupted_together, group.declared_size, group.never_preempts,
+                    group.workload, group.template_name, group.created);
   };
   return facts(a) == facts(b);
 }

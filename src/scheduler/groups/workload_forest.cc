@@ -76,7 +76,7 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
   if (!node.is_known())
     return {.ready = false, .runnable = false, .pending = pending, .needing = false};
   // A group that must share one domain is placed with all its pods in view, or not yet.
-  const bool held = node.gated > 0 && !node.spec->topology_key.empty();
+  const bool held = node.gated > 0 && node.spec->is_confined();
   const bool ready = !held && node.waiting + node.present >= node.spec->minimum;
   const bool runnable = ready && node.waiting > 0;
   // Any pod of a Basic group that may be anywhere will do, and none needs another.

@@ -17,15 +17,28 @@ std::span<const Domain> Bounds::widest(std::uint32_t id, const Domain& within) {
   return tree_.items[id].insists ? candidates(id, within) : required(id, within);
 }
 
-std::span<const Domain> Bounds::required(std::uint32_t id, const Domain& within) const {
+std::span<const Domain> Bounds::required(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
   if (!item.key) return {&within, 1};
-  if (item.has_unlabelled || item.pinned_to.size() > 1) return {};
+  const bool is_generated = workspace_.topology().is_generated(*item.key);
+  if (item.has_unlabelled || (item.pinned_to.size() > 1 && !is_generated)) return {};
   const std::span<const Domain> domains = workspace_.topology().split(within, *item.key);
   if (item.pinned_to.empty()) return domains;
+  if (is_generated) return that_hold_all(id, within, domains);
   const auto pinned = std::ranges::equal_range(domains, std::string_view(item.pinned_to.front()),
                                                {}, &Domain::name);
   return {pinned.begin(), pinned.end()};
+}
+
+// Domains of plugins overlap, so that several may hold all running members.
+std::span<const Domain> Bounds::that_hold_all(std::uint32_t id, const Domain& within,
+                                              std::span<const Domain> domains) {
+  const auto [at, is_new] = holding_all_.try_emplace({id, within.cells.data()});
+  if (is_new)
+    for (const Domain& domain : domains)
+      if (std::ranges::binary_search(tree_.items[id].pinned_to, domain.name))
+        at->second.push_back(domain);
+  return at->second;
 }
 
 // --- how many fit ---

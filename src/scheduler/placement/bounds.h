@@ -57,7 +57,9 @@ class Bounds {
     std::deque<std::string> names;
   };
 
-  std::span<const Domain> required(std::uint32_t item, const Domain& within) const;
+  std::span<const Domain> required(std::uint32_t item, const Domain& within);
+  std::span<const Domain> that_hold_all(std::uint32_t item, const Domain& within,
+                                        std::span<const Domain> domains);
   Preferred preferred(std::uint32_t item, std::span<const Domain> required);
   void add_unions(std::uint32_t item, std::span<const Domain> parts, Preferred& out);
   void smallest_first(const GroupTree::Item& item, std::size_t tracked, Amounts& amounts) const;
@@ -70,6 +72,8 @@ class Bounds {
   Budget& budget_;
   std::vector<std::vector<std::int64_t>> demands_;
   Amounts amounts_;  // scratch
+  // By group and the cells of `within`, see that_hold_all().
+  std::map<std::pair<std::uint32_t, const CellId*>, std::vector<Domain>> holding_all_;
   // By group and the cells of `within`. Found once: the order in which domains are joined is a
   // guess, good or not, and must not change while a search goes on.
   std::map<std::tuple<std::uint32_t, const CellId*, std::size_t>, Preferred> preferred_;

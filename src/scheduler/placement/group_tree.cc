@@ -1,5 +1,7 @@
 #include "scheduler/placement/group_tree.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "api/views/pod_view.h"
@@ -8,7 +10,8 @@ namespace muster::scheduler {
 
 // Pods of the tree may ask about each other: once all that they ask is known, their classes are
 // looked up again, since some may have been split.
-GroupTree::GroupTree(const Group& root, Cluster& cluster, Standings& cache) {
+GroupTree::GroupTree(const Group& root, Cluster& cluster, Standings& cache)
+    : profile(&cache.profile()) {
   for (std::uint64_t known = 0; known != cluster.term_epoch() + 1;) {
     known = cluster.term_epoch() + 1;
     items.clear();
@@ -18,7 +21,7 @@ GroupTree::GroupTree(const Group& root, Cluster& cluster, Standings& cache) {
     add(root, 0, cluster, cache);
   }
   sum_below();
-  topology = &Topology::of(cluster, keys);
+  topology = &Topology::of(cluster, keys, generated_);
   pin(cluster);
 }
 
@@ -30,8 +33,7 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
   Item item;
   item.group = &group;
   item.parent = parent;
-  item.minimum = std::max(1, group.minimum);
-  if (!group.topology_key.empty()) item.key = key_index(group.topology_key);
+  item.key = required_key(group);
   if (!group.preferred.key.empty() && group.preferred.key != group.topology_key) {
     item.preferred = key_index(group.preferred.key);
     item.insists = group.insists_until.has_value();
@@ -60,8 +62,58 @@ std::uint32_t GroupTree::add(const Group& group, std::uint32_t parent, Cluster& 
     }
   }
   for (const Group& child : group.children) item.children.push_back(add(child, id, cluster, cache));
+  set_minimum(item);
   items[id] = std::move(item);
   return id;
+}
+
+// Only if plugins have something to say beside the topology key is there anything to generate.
+std::optional<std::size_t> GroupTree::required_key(const Group& group) {
+  GeneratedKey generated;
+  std::string text;
+  bool is_label = true;
+  if (!group.placements.empty())
+    for (const auto& entry : profile->placement_generators()) {
+      std::string placements = entry.plugin->placements_of(group);
+      if (placements.empty()) continue;
+      is_label &= entry.plugin->is_label();
+      text += fmt::format("{}={}; ", entry.name, placements);
+      generated.parts.push_back({entry.plugin, std::move(placements)});
+    }
+  if (is_label && !group.topology_key.empty()) return key_index(group.topology_key);
+  if (is_label) return std::nullopt;
+  text += kGenerated;
+  const std::size_t known = keys.size();
+  const std::size_t key = generated.key = key_index(text);
+  if (key == known) generated_.push_back(std::move(generated));
+  return key;
+}
+
+// The least number that is enough for all plugins. That more is never worse lets halving find it.
+void GroupTree::set_minimum(Item& item) const {
+  const Group& group = *item.group;
+  item.minimum = std::max(1, group.minimum);
+  const auto all =
+      static_cast<std::int64_t>(item.is_leaf() ? item.members.size() : item.children.size()) +
+      item.held;
+  for (const auto& entry : profile->placement_feasibles()) {
+    const auto is_enough = [&](std::int64_t scheduled) {
+      const PlacementProgress progress{.scheduled = scheduled,
+                                       .unschedulable = std::max<std::int64_t>(0, all - scheduled)};
+      return entry.plugin->status(group, progress) == PlacementStatus::Success;
+    };
+    if (is_enough(item.minimum)) continue;
+    std::int64_t least = item.minimum + 1;
+    for (std::int64_t most = std::max(all, item.minimum) + 1; least < most;) {
+      const std::int64_t middle = least + (most - least) / 2;
+      if (is_enough(middle))
+        most = middle;
+      else
+        least = middle + 1;
+    }
+    item.minimum = least;  // one more than there are if nothing is enough
+    item.demanding = entry.plugin.get();
+  }
 }
 
 std::size_t GroupTree::key_index(const std::string& key) {
@@ -110,7 +162,18 @@ void GroupTree::pin(Item& item, const Cluster& cluster, NodeId node) const {
   const auto value = [&](std::size_t key) {
     return cluster.nodes().contains(node) ? topology->value_of(node, key) : LabelValueId::Absent;
   };
-  if (item.key) {
+  if (item.key && topology->is_generated(*item.key)) {
+    std::vector<std::string> here;
+    if (cluster.nodes().contains(node)) here = topology->placements_of(node, *item.key);
+    if (item.is_shared)
+      std::erase_if(item.pinned_to, [&here](const std::string& name) {
+        return !std::ranges::binary_search(here, name);
+      });
+    else
+      item.pinned_to = std::move(here);
+    item.is_shared = true;
+    item.has_unlabelled = item.pinned_to.empty();
+  } else if (item.key) {
     if (const LabelValueId here = value(*item.key); here == LabelValueId::Absent)
       item.has_unlabelled = true;
     else

@@ -27,8 +27,10 @@ struct GroupTree {
     std::vector<std::uint32_t> children;
     std::vector<std::uint32_t> members;  // of a leaf, in the order upstream tries them
     std::int64_t minimum = 1;            // pods of a leaf, children of a composite
-    std::int64_t held = 0;               // a leaf's members that run or have succeeded
-    std::optional<std::size_t> key;      // index into `keys`
+    // The plugin that asks for more than the group does; null: none.
+    const PlacementFeasible* demanding = nullptr;
+    std::int64_t held = 0;           // a leaf's members that run or have succeeded
+    std::optional<std::size_t> key;  // index into `keys`
     // The key whose value the members should share; while the group insists, must.
     std::optional<std::size_t> preferred;
     bool insists = false;
@@ -42,6 +44,8 @@ struct GroupTree {
     // none.
     std::vector<std::string> pinned_to;
     bool has_unlabelled = false;
+    // The domains come from plugins: then `pinned_to` are those that hold all of the members.
+    bool is_shared = false;
     std::vector<std::string> prefers_at;  // the same for the preferred key
 
     bool is_leaf() const { return children.empty() && group->key.kind == GroupKind::PodGroup; }
@@ -56,16 +60,23 @@ struct GroupTree {
   std::vector<Item> items;
   std::vector<Member> members;
   std::vector<Standing*> standings;  // by class index: one for each class of pods that is queued
-  std::vector<std::string> keys;
+  std::vector<std::string> keys;     // label keys, or texts that end in kGenerated
   Topology* topology = nullptr;
+  const Profile* profile = nullptr;
+
+  // How the key ends of domains that come from plugins.
+  static constexpr std::string_view kGenerated = "/placement";
 
  private:
   std::uint32_t add(const Group& group, std::uint32_t parent, Cluster& cluster, Standings& cache);
   std::size_t key_index(const std::string& key);
+  std::optional<std::size_t> required_key(const Group& group);
+  void set_minimum(Item& item) const;
   void sum_below();
   void pin(const Cluster& cluster);
   void pin(Item& item, const Cluster& cluster, NodeId node) const;
 
+  std::vector<GeneratedKey> generated_;
   std::vector<std::vector<NodeId>> held_on_;  // by item: where a leaf's running members are
 };
 

@@ -33,22 +33,28 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
   clear_placements(id);
   const GroupTree::Item& item = tree_.items[id];
   const std::span<const Domain> domains = bounds_.candidates(id, within);
-  if (domains.size() == 1) return bounds_.meets_in(id, domains[0]) && simulate(id, domains[0]);
+  if (item.is_leaf()) counts_.generated += domains.size();
+  if (domains.size() == 1)
+    return count(id, bounds_.meets_in(id, domains[0]) && simulate(id, domains[0]));
   if (const Domain* kept = promised(id, domains))
-    if (bounds_.meets_in(id, *kept) && simulate(id, *kept)) return true;
+    if (count(id, bounds_.meets_in(id, *kept) && simulate(id, *kept))) return true;
   std::vector<Outlook> outlooks;
   for (std::size_t i = 0; i < domains.size(); ++i) {
     if (!item.is_leaf() && !bounds_.meets_in(id, domains[i])) continue;
     const std::int64_t at_most = bounds_.fits_in(id, domains[i]);
     if (item.is_leaf() && !bounds_.meets_with(id, domains[i], at_most)) continue;
-    const bool holds_all = at_most == item.queued_below;
-    outlooks.push_back({i, domains[i].parts, at_most,
-                        holds_all ? fullness(id, domains[i], item.classes_below) : 0, holds_all,
+    outlooks.push_back({i, domains[i].parts, at_most, at_most == item.queued_below,
                         has_room_to_grow(id, domains[i])});
   }
+  if (item.is_leaf()) counts_.infeasible += domains.size() - outlooks.size();
   if (outlooks.empty()) return false;
-  if (outlooks.size() == 1) return simulate(id, domains[outlooks.front().candidate]);
+  if (outlooks.size() == 1) return count(id, simulate(id, domains[outlooks.front().candidate]));
   return choose(id, domains, outlooks);
+}
+
+bool Placer::count(std::uint32_t id, bool is_feasible) {
+  if (tree_.items[id].is_leaf()) ++(is_feasible ? counts_.feasible : counts_.infeasible);
+  return is_feasible;
 }
 
 bool Placer::simulate(std::uint32_t id, const Domain& domain) {

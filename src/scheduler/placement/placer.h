@@ -43,6 +43,8 @@ class Placer {
   // The domain the group was placed in; for one without a key, its parent's.
   const Domain& domain(std::uint32_t item) const { return domains_[item]; }
   std::uint64_t steps() const { return budget_.steps; }
+  // Of leaves, on upstream's way. A domain that is looked at again counts again.
+  const PlacementCounts& counts() const { return counts_; }
   // Whether the search stopped because it may spend no more.
   bool is_budget_spent() const { return budget_.steps_max > 0 && budget_.is_spent(); }
   Bounds& bounds() { return bounds_; }
@@ -51,6 +53,8 @@ class Placer {
   // Upstream's way.
   bool evaluate(std::uint32_t item, const Domain& within);
   bool simulate(std::uint32_t item, const Domain& domain);
+  // For the metrics; returns what it is given.
+  bool count(std::uint32_t item, bool is_feasible);
   bool simulate_leaf(std::uint32_t item, const Domain& domain);
   bool simulate_composite(std::uint32_t item, const Domain& domain);
   std::optional<NodeId> node_for(std::uint32_t member, Arena& arena);
@@ -60,23 +64,23 @@ class Placer {
     std::size_t candidate;
     std::uint32_t parts;  // see Domain
     std::int64_t at_most;
-    std::int64_t score;  // fullness if at_most were all of them
     bool holds_all;
-    bool has_room;  // for the declared size, of a group that may still grow (L6)
+    bool has_room;           // for the declared size, of a group that may still grow (L6)
+    std::int64_t score = 0;  // if it holds all: what it would be worth, so far as counting tells
   };
   // The domain that room was made in for the group's pods, if it was: it is tried first, and taken
   // if it still does (L20).
   const Domain* promised(std::uint32_t item, std::span<const Domain> candidates) const;
-  std::optional<NodeId> nominated_below(std::uint32_t item) const;
+  void nominated_below(std::uint32_t item, std::vector<CellId>& cells) const;
   bool choose(std::uint32_t item, std::span<const Domain> candidates,
               std::vector<Outlook>& outlooks);
   std::size_t placements_to_score(std::span<const Domain> candidates) const;
   bool counts_alone(std::uint32_t item) const;
   bool has_room_to_grow(std::uint32_t item, const Domain& domain);
-  // The placement score of upstream's NodeResourcesFit, with requested extended resources joining
-  // in, if these further pods were placed there.
-  std::int64_t fullness(std::uint32_t item, const Domain& domain,
-                        const std::vector<std::int32_t>& further) const;
+  // What a domain is worth to plugins: with what the draft holds, and with these further pods.
+  class Sight;
+  void rank(std::uint32_t item, std::span<const Domain> candidates,
+            std::vector<Outlook>& outlooks) const;
 
   // Where upstream's way fails.
   SearchResult search(const Domain& everywhere);
@@ -93,6 +97,7 @@ class Placer {
   Bounds bounds_;
   std::vector<Domain> domains_;
   std::vector<Placement> placements_;
+  PlacementCounts counts_;
 };
 
 }  // namespace muster::scheduler

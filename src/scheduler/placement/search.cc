@@ -160,7 +160,8 @@ bool Search::place(const Task& task) {
     return symmetry_.of_domain(domain, *item.confining_key());
   };
   // Domains that overlap cannot be exchanged.
-  const bool is_disjoint = item.confining_key() && (!item.preferred || item.insists);
+  const bool is_disjoint = item.confining_key() && (!item.preferred || item.insists) &&
+                           !workspace_.topology().is_generated(*item.confining_key());
   const bool compares = is_disjoint && counts_exactly_;
   for (std::size_t rank = task.twin == nullptr ? 0 : task.twin->rank; rank < ranked.size();
        ++rank) {
@@ -284,11 +285,16 @@ Search::State Search::state_of(const Task& todo) const {
   for (const Task* task = &todo; task != nullptr; task = task->next) {
     state.push_back(task->item);
     // The domains that a task may be confined to are disjoint, or one begins with the other: the
-    // first cell and their number identify one.
+    // first cell and their number identify one. Domains that plugins generate overlap in any way:
+    // each is known by where its list of cells is.
     state.push_back(task->within->cells.empty()
                         ? 0
                         : static_cast<std::uint32_t>(index_of(task->within->cells.front())));
     state.push_back(static_cast<std::uint32_t>(task->within->cells.size()));
+    if (!workspace_.topology().has_generated()) continue;
+    const auto at = reinterpret_cast<std::uintptr_t>(task->within->cells.data());
+    state.push_back(static_cast<std::uint32_t>(at));
+    state.push_back(static_cast<std::uint32_t>(at >> 32U));
   }
   state.push_back(static_cast<std::uint32_t>(-1));
   std::map<NodeId, std::map<ClassId, std::uint32_t>> on_node;

@@ -46,10 +46,10 @@ std::int64_t Symmetry::node_count(std::span<const CellId> cells) const {
 
 // A name may be exchanged for another if all nodes that carry it are here, and no running member
 // depends on it. Then renaming the domain maps every plan to a plan: no group can be constrained by
-// the name anywhere else.
+// the name anywhere else. Placements of plugins may overlap, and are never exchanged.
 bool Symmetry::is_free_to_swap(std::span<const CellId> cells, std::size_t key,
                                LabelValueId value) const {
-  if (value == LabelValueId::Absent) return false;
+  if (value == LabelValueId::Absent || workspace_.topology().is_generated(key)) return false;
   const Value& known = values_.at({key, value});
   return !known.is_pinned && known.nodes == node_count(cells);
 }

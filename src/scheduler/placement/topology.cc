@@ -29,15 +29,20 @@ class PairNumbers {
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> numbers_;
 };
 
-std::vector<const LabelColumn*> watch(Cluster& cluster, const std::vector<std::string>& keys) {
-  std::vector<const LabelColumn*> columns;
-  for (const std::string& key : keys) columns.push_back(&cluster.watch_label(key));
-  return columns;
+PlacementColumn generated_by(const GeneratedKey& key, Cluster& cluster) {
+  const auto ask = [&cluster](const GeneratedKey::Part& part) {
+    return part.plugin->generate(part.placements, cluster);
+  };
+  PlacementColumn column = ask(key.parts.front());
+  for (std::size_t i = 1; i < key.parts.size(); ++i)
+    column = intersect(column, ask(key.parts[i]), cluster);
+  return column;
 }
 
 }  // namespace
 
-Topology& Topology::of(Cluster& cluster, const std::vector<std::string>& keys) {
+Topology& Topology::of(Cluster& cluster, const std::vector<std::string>& keys,
+                       std::span<const GeneratedKey> generated) {
   std::unique_ptr<Cluster::Derived>& slot = cluster.derived(&kSlot);
   if (slot == nullptr) slot = std::make_unique<KeptTopologies>();
   auto& kept = static_cast<KeptTopologies&>(*slot);
@@ -45,16 +50,45 @@ Topology& Topology::of(Cluster& cluster, const std::vector<std::string>& keys) {
     kept.by_keys.clear();
   kept.label_epoch = cluster.label_epoch();
   std::unique_ptr<Topology>& topology = kept.by_keys[keys];
-  if (topology == nullptr) topology = std::make_unique<Topology>(cluster, keys);
+  if (topology == nullptr) topology = std::make_unique<Topology>(cluster, keys, generated);
   return *topology;
 }
 
-Topology::Topology(Cluster& cluster, const std::vector<std::string>& keys)
-    : columns_(watch(cluster, keys)), division_(divide(cluster)), table_(cluster, division_) {
+Topology::Topology(Cluster& cluster, const std::vector<std::string>& keys,
+                   std::span<const GeneratedKey> generated)
+    : columns_(watch(cluster, keys, generated)),
+      division_(divide(cluster)),
+      table_(cluster, division_) {
   list_nodes(cluster);
   all_cells_.reserve(cell_count());
   for (std::size_t cell = 0; cell < cell_count(); ++cell)
     all_cells_.push_back(static_cast<CellId>(cell));
+}
+
+std::vector<const LabelColumn*> Topology::watch(Cluster& cluster,
+                                                const std::vector<std::string>& keys,
+                                                std::span<const GeneratedKey> generated) {
+  generated_.resize(keys.size());
+  has_generated_ = !generated.empty();
+  for (const GeneratedKey& key : generated) generate(cluster, key);
+  std::vector<const LabelColumn*> columns;
+  for (std::size_t key = 0; key < keys.size(); ++key)
+    columns.push_back(is_generated(key) ? &generated_[key]->lists
+                                        : &cluster.watch_label(keys[key]));
+  return columns;
+}
+
+// Nodes in the same placements have the same value of the key. The list without any placement has
+// number 0, which is "absent".
+void Topology::generate(Cluster& cluster, const GeneratedKey& key) {
+  auto made = std::make_unique<Generated>(Generated{generated_by(key, cluster), {}});
+  made->lists.names.resize(made->placements.lists().size());
+  made->lists.values.resize(cluster.rows());
+  for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank) {
+    const NodeId node = cluster.node_at(rank);
+    made->lists.values[node] = static_cast<LabelValueId>(made->placements.list_of(node));
+  }
+  generated_[key.key] = std::move(made);
 }
 
 // Key by key, a node's values so far are one number; the numbers of the last key are the cells.
@@ -90,8 +124,40 @@ void Topology::list_nodes(const Cluster& cluster) {
 
 std::span<const Domain> Topology::split(const Domain& within, std::size_t key) const {
   const auto [at, is_new] = splits_.try_emplace({within.cells.data(), key});
-  if (is_new) at->second = make_split(within, key);
+  if (is_new)
+    at->second = is_generated(key) ? split_generated(within, key) : make_split(within, key);
   return at->second.domains;
+}
+
+std::vector<std::string> Topology::placements_of(NodeId node, std::size_t key) const {
+  std::vector<std::string> names;
+  const PlacementColumn& placements = generated_[key]->placements;
+  for (const PlacementColumn::Placement placement : placements.at(node))
+    names.push_back(placements.names()[placement]);
+  std::ranges::sort(names);
+  return names;
+}
+
+// A cell is in as many domains as its nodes are in placements.
+Topology::Split Topology::split_generated(const Domain& within, std::size_t key) const {
+  const PlacementColumn& placements = generated_[key]->placements;
+  std::vector<std::vector<CellId>> cells(placements.names().size());
+  std::size_t total = 0;
+  for (const CellId cell : within.cells)
+    for (const auto placement : placements.lists()[index_of(value_in(cell, key))]) {
+      cells[placement].push_back(cell);
+      ++total;
+    }
+  Split split;
+  split.cells.reserve(total);
+  for (std::size_t placement = 0; placement < cells.size(); ++placement) {
+    if (cells[placement].empty()) continue;
+    const std::size_t from = split.cells.size();
+    split.cells.insert(split.cells.end(), cells[placement].begin(), cells[placement].end());
+    split.domains.push_back({placements.names()[placement], std::span(split.cells).subspan(from)});
+  }
+  std::ranges::sort(split.domains, {}, &Domain::name);
+  return split;
 }
 
 // Sorted by value, the cells of one domain are neighbours, and domains are spans of one list. The

@@ -11,6 +11,7 @@
 
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cache/division.h"
+#include "scheduler/framework/placement_plugin.h"
 #include "scheduler/placement/cell_table.h"
 
 namespace muster::scheduler {
@@ -24,6 +25,17 @@ struct Domain {
   std::uint32_t parts = 1;
 };
 
+// A key that is no node label: its domains are what plugins generate. Only its number among the
+// keys and whom to ask; the key itself is a text that stands for all of it.
+struct GeneratedKey {
+  struct Part {
+    std::shared_ptr<const PlacementGenerate> plugin;
+    std::string placements;  // PlacementGenerate::placements_of
+  };
+  std::size_t key = 0;
+  std::vector<Part> parts;
+};
+
 // The nodes by the label keys that some group is constrained by. A cell is a distinct tuple of
 // values over those keys, so domains of any key, nested in any way, are lists of cells, and equal
 // rack names in two blocks stay apart. Cells are numbered, and their nodes listed, by node name.
@@ -31,9 +43,11 @@ class Topology {
  public:
   // The topology over these keys; kept beside the cluster and rebuilt when labels or nodes have
   // changed.
-  static Topology& of(Cluster& cluster, const std::vector<std::string>& keys);
+  static Topology& of(Cluster& cluster, const std::vector<std::string>& keys,
+                      std::span<const GeneratedKey> generated = {});
 
-  Topology(Cluster& cluster, const std::vector<std::string>& keys);
+  Topology(Cluster& cluster, const std::vector<std::string>& keys,
+           std::span<const GeneratedKey> generated = {});
 
   std::size_t cell_count() const { return division_->cell_count; }
   CellId cell_of(NodeId node) const { return division_->cell_of[node]; }
@@ -49,6 +63,11 @@ class Topology {
   const std::string& name_of(std::size_t key, LabelValueId value) const {
     return columns_[key]->names[index_of(value)];
   }
+  // Whether the domains of the key come from plugins and not from a label. They may overlap.
+  bool is_generated(std::size_t key) const { return generated_[key] != nullptr; }
+  bool has_generated() const { return has_generated_; }
+  // The names of the domains of a generated key that a node is in, sorted.
+  std::vector<std::string> placements_of(NodeId node, std::size_t key) const;
 
   Domain everywhere() const { return {{}, all_cells_}; }
   // The domains of a key inside another, by name. Nodes without the label are in none. Found once,
@@ -68,7 +87,18 @@ class Topology {
   std::shared_ptr<const Division> divide(const Cluster& cluster);
   void list_nodes(const Cluster& cluster);
   Split make_split(const Domain& within, std::size_t key) const;
+  Split split_generated(const Domain& within, std::size_t key) const;
+  // What plugins generated, and which of its lists each node has, as if that were a label.
+  struct Generated {
+    PlacementColumn placements;
+    LabelColumn lists;
+  };
+  void generate(Cluster& cluster, const GeneratedKey& key);
+  std::vector<const LabelColumn*> watch(Cluster& cluster, const std::vector<std::string>& keys,
+                                        std::span<const GeneratedKey> generated);
 
+  std::vector<std::unique_ptr<Generated>> generated_;  // by key; null: a label
+  bool has_generated_ = false;
   std::vector<const LabelColumn*> columns_;
   std::vector<LabelValueId> values_;  // [cell * keys + key]
   std::shared_ptr<const Division> division_;

@@ -247,4 +247,26 @@ ShapeTable tabulate(std::span<const ShapePoint> shape) {
   return table;
 }
 
+// Of what the arguments do not name, only extended resources that the group asks for count.
+std::int64_t NodeResourcesFit::placement_weight(ResourceId resource, const Cluster& cluster) const {
+  const std::string& name = cluster.resource(resource).name;
+  for (const ResourceWeight& known : args_.resources)
+    if (known.name == name) return known.weight;
+  return resource > ResourceId::EphemeralStorage ? 1 : 0;
+}
+
+std::int64_t NodeResourcesFit::score(const PlacementView& placement) const {
+  // A hundred times all the memory of a big cluster exceeds 64 bits.
+  __extension__ using Wide = __int128;
+  std::int64_t sum = 0;
+  std::int64_t weights = 0;
+  for (const PlacementView::Amount& amount : placement.amounts) {
+    const std::int64_t weight = placement_weight(amount.resource, placement.cluster);
+    sum += weight * static_cast<std::int64_t>(
+                        Wide{100} * std::min(amount.used, amount.allocatable) / amount.allocatable);
+    weights += weight;
+  }
+  return weights == 0 ? 0 : sum / weights;
+}
+
 }  // namespace muster::scheduler

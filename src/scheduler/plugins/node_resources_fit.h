@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scheduler/cache/column_math.h"
+#include "scheduler/framework/placement_plugin.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/profile_settings.h"
 
@@ -34,8 +35,9 @@ struct NodeResourcesFitArgs {
   IgnoredResources ignored = {};  // by the filter
 };
 
-// A node must have room for what the pod requests; by default emptier nodes are better.
-class NodeResourcesFit final : public Filter, public Score, public Hints {
+// A node must have room for what the pod requests; by default emptier nodes are better. Of the
+// placements of a group fuller ones are.
+class NodeResourcesFit final : public Filter, public Score, public Hints, public PlacementScore {
  public:
   static constexpr std::string_view kName = "NodeResourcesFit";
   explicit NodeResourcesFit(NodeResourcesFitArgs args = {}) : args_(std::move(args)) {}
@@ -54,8 +56,13 @@ class NodeResourcesFit final : public Filter, public Score, public Hints {
   // A node that was freed and has no room for a single such pod yet helps neither it nor its group.
   bool helps_by_now(const api::Object& pod, const ClusterEvent& event,
                     const Cluster& cluster) const override;
+  // MostAllocated over all nodes of the placement together, whatever the strategy for nodes is.
+  std::int64_t score(const PlacementView& placement) const override;
+  bool looks_at_nodes() const override { return false; }
 
  private:
+  std::int64_t placement_weight(ResourceId resource, const Cluster& cluster) const;
+
   NodeResourcesFitArgs args_;
 };
 

@@ -7,6 +7,7 @@
 #include "scheduler/plugins/inter_pod_affinity.h"
 #include "scheduler/plugins/node_affinity.h"
 #include "scheduler/plugins/node_resources_fit.h"
+#include "scheduler/plugins/node_set_placements.h"
 #include "scheduler/plugins/pod_topology_spread.h"
 #include "scheduler/plugins/volume_binding.h"
 
@@ -22,6 +23,7 @@ struct PluginArgs {
   InterPodAffinityArgs pod_affinity = {};
   PreemptionArgs preemption = {};
   VolumeBindingArgs volume_binding = {};
+  NodeSetPlacementsArgs node_sets = {};
 };
 
 }  // namespace muster::scheduler

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "scheduler/plugins/dynamic_resources.h"
+#include "scheduler/plugins/gang_scheduling.h"
 #include "scheduler/plugins/image_locality.h"
 #include "scheduler/plugins/inter_pod_affinity.h"
 #include "scheduler/plugins/node_affinity.h"
@@ -12,11 +13,14 @@
 #include "scheduler/plugins/node_ports.h"
 #include "scheduler/plugins/node_resources_balanced_allocation.h"
 #include "scheduler/plugins/node_resources_fit.h"
+#include "scheduler/plugins/node_set_placements.h"
 #include "scheduler/plugins/node_unschedulable.h"
 #include "scheduler/plugins/node_volume_limits.h"
+#include "scheduler/plugins/pod_group_pods_count.h"
 #include "scheduler/plugins/pod_topology_spread.h"
 #include "scheduler/plugins/scheduling_gates.h"
 #include "scheduler/plugins/taint_toleration.h"
+#include "scheduler/plugins/topology_placement_generator.h"
 #include "scheduler/plugins/volume_binding.h"
 #include "scheduler/plugins/volume_restrictions.h"
 #include "scheduler/plugins/volume_zone.h"
@@ -50,13 +54,20 @@ Plugin default_preemption(const PluginArgs&) {
   return {"DefaultPreemption", {Point::PreEnqueue, Point::PostFilter, Point::PodGroupPostFilter}};
 }
 Plugin default_binder(const PluginArgs&) { return {"DefaultBinder", {Point::Bind}}; }
+
+// Partly the engine, partly a plugin.
 Plugin gang_scheduling(const PluginArgs&) {
-  return {"GangScheduling", {Point::PreEnqueue, Point::Permit, Point::PlacementFeasible}};
+  Plugin plugin = make_plugin<GangScheduling>();
+  plugin.points.add(Point::PreEnqueue);
+  plugin.points.add(Point::Permit);
+  return plugin;
 }
-Plugin topology_generator(const PluginArgs&) {
-  return {"TopologyPlacementGenerator", {Point::PlacementGenerate}};
+// Without sets there is nothing to ask it.
+Plugin node_set_placements(const PluginArgs& args) {
+  Plugin plugin = make_plugin<NodeSetPlacements>(args.node_sets);
+  if (args.node_sets.sets.empty()) plugin.placement_generate = nullptr;
+  return plugin;
 }
-Plugin pods_count(const PluginArgs&) { return {"PodGroupPodsCount", {Point::PlacementScore}}; }
 
 }  // namespace
 
@@ -83,9 +94,10 @@ std::span<const RegisteredPlugin> plugin_registry() {
       row<ImageLocality>(1),
       RegisteredPlugin{"DefaultBinder", 1, false, default_binder},
       row<NodeDeclaredFeatures>(),
-      RegisteredPlugin{"GangScheduling", 1, true, gang_scheduling},
-      RegisteredPlugin{"TopologyPlacementGenerator", 1, true, topology_generator},
-      RegisteredPlugin{"PodGroupPodsCount", 1, true, pods_count},
+      RegisteredPlugin{GangScheduling::kName, 1, true, gang_scheduling},
+      permanent(row<TopologyPlacementGenerator>()),
+      RegisteredPlugin{NodeSetPlacements::kName, 1, false, node_set_placements},
+      row<PodGroupPodsCount>(),
   };
   return kPlugins;
 }

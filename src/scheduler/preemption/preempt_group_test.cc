@@ -201,5 +201,46 @@ TEST_F(PreemptGroup, ThoseThatEndAlreadyAreWaitedFor) {
   EXPECT_FALSE(preempt(group).found()) << "it takes too long";
 }
 
+// Says where room will be, if it was told so.
+class RoomIsComing final : public PodGroupPostFilter {
+ public:
+  static constexpr std::string_view kName = "RoomIsComing";
+  explicit RoomIsComing(std::string node) : node_(std::move(node)) {}
+  PreemptionPlan make_room(ClusterModel&, const Group& root, Time) const override {
+    PreemptionPlan plan;
+    plan.message = node_.empty() ? "no room is coming" : "room is coming";
+    plan.answer = node_.empty() ? Answer::NotHelpful : Answer::Waits;
+    if (!node_.empty()) plan.nominated.push_back({root.pods.front().pod, node_});
+    plan.steps = 5;
+    return plan;
+  }
+
+ private:
+  std::string node_;
+};
+
+TEST(MakeRoom, PluginsAreAskedInTurnUntilOneHasFoundSomething) {
+  const GroupSample group{.name = "g", .priority = 5};
+  const auto ask = [&group](const Profile& profile) {
+    ClusterModel model{profile, {}};
+    model.put(NodeSample{.name = "a", .cpu = "4"}.make());
+    model.put(PodSample{.name = "x", .cpu = "4", .node_name = "a", .priority = 7}.make());
+    model.put(group.make());
+    model.put(PodSample{.name = "g-0", .cpu = "4", .group = "g", .priority = 5}.make());
+    return make_room_for_group(model, model.build(group.group_key()), Time{});
+  };
+  Profile profile = default_profile();
+  EXPECT_EQ(ask(profile).answer, Answer::NoVictims);
+  const std::string usual = ask(profile).message;
+  profile.add<RoomIsComing>(1, "");
+  EXPECT_EQ(ask(profile).message, usual + ", no room is coming");
+  EXPECT_EQ(ask(profile).answer, Answer::NotHelpful);
+  profile.add<RoomIsComing>(1, "a");
+  EXPECT_EQ(ask(profile).message, "room is coming");
+  EXPECT_EQ(ask(profile).nominated.size(), 1U);
+  EXPECT_EQ(ask(profile).steps, 10U);
+  EXPECT_FALSE(ask(Profile()).found()) << "nobody is asked";
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -22,6 +22,10 @@ PreemptionPlan preempt_for_pod(ClusterModel& model, const PendingPod& pod,
 PreemptionPlan preempt_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
                                  Time now);
 
+// What the plugins of the tree's profile can do for it, see PodGroupPostFilter. One of them is the
+// above, under the name of DefaultPreemption. Of those that found nothing, all messages are joined.
+PreemptionPlan make_room_for_group(ClusterModel& model, const Group& root, Time now);
+
 // Where a whole tree would fit if pods of its own and lower priority left, at the least cost by the
 // same order: room to keep for it. Nobody is evicted. Places are empty if there is none.
 Reservation reserve_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,

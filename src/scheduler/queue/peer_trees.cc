@@ -24,6 +24,7 @@ bool add_group(const Group& group, const ShapeFacts& facts, std::uint64_t& sum) 
   add(static_cast<std::uint64_t>(group.minimum));
   add(group.gang ? 1 : 0);
   add(hash_of(group.topology_key));
+  add(hash_of(group.placements));
   add(hash_of(group.preferred.key));
   add(group.insists_until ? 1 : 0);
   add(static_cast<std::uint64_t>(group.declared_size));
