@@ -70,6 +70,8 @@ Preemptions::Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& re
                                          Time now) { report_.disrupted(unit, message, now); },
                        .failed = [this](const ObjectPtr& pod, const Error& error,
                                         Time now) { failed(pod, error, now); },
+                       .refused = [this](const ObjectPtr& pod, const Error& error,
+                                         Time now) { say_refused(pod, error, now); },
                        .ended = [this](const GroupKey& unit, Time now) { unit_ended(unit, now); }}),
       metrics_(metrics),
       reservations_(model, report, metrics) {}
@@ -120,12 +122,11 @@ void Preemptions::forget_outdated_failures() {
 }
 
 // Thousands of equal gangs that come at once cost one search.
-PreemptionPlan Preemptions::search_for_tree(const Group& root, const PreemptionArgs& args,
-                                            Time now) {
+PreemptionPlan Preemptions::search_for_tree(const Group& root, Time now) {
   forget_outdated_failures();
   const auto known = failed_trees_.find(root.shape);
   if (root.shape != 0 && known != failed_trees_.end()) return known->second;
-  PreemptionPlan plan = preempt_for_group(model_, root, args, now);
+  PreemptionPlan plan = make_room_for_group(model_, root, now);
   if (root.shape != 0 && !plan.found() && failed_trees_.size() < kFailedSearchesMax) {
     PreemptionPlan& kept = failed_trees_.emplace(root.shape, plan).first->second;
     kept.steps = 0;
@@ -150,7 +151,7 @@ const PreemptionPlan* Preemptions::known_failure(const ObjectPtr& pod) {
 // admitted first, and looks for more room afterwards. What the same attempt binds is counted.
 void Preemptions::consider_group(const Group& root, Plan& plan, Time now) {
   const Profile& profile = model_.profile_of(root);
-  if (plan.groups.empty() || !profile.runs(kPlugin, ExtensionPoint::PodGroupPostFilter)) return;
+  if (plan.groups.empty() || profile.group_post_filters().empty()) return;
   const PreemptionArgs& args = profile.settings().preemption;
   const Outcome outcome = plan.groups.front().outcome;
   const bool is_refused = outcome == Outcome::Unschedulable || outcome == Outcome::Unresolved;
@@ -159,7 +160,7 @@ void Preemptions::consider_group(const Group& root, Plan& plan, Time now) {
   // Nobody is evicted for a preference: the tree waits for its domain, and then takes others.
   if (is_refused && root.stops_insisting()) return;
   if (is_refused) {
-    plan.preemption = search_for_tree(root, args, now);
+    plan.preemption = search_for_tree(root, now);
     if (!plan.preemption->found()) plan.reservation = reservations_.consider(root, args, now);
     if (plan.reservation) plan.steps += plan.reservation->steps;
   } else if (has_leftovers) {
@@ -168,7 +169,7 @@ void Preemptions::consider_group(const Group& root, Plan& plan, Time now) {
       if (may_be_helped(refusal)) left.insert(refusal.pod->meta().uid);
     for (const Assignment& assignment : plan.assignments)
       model_.cluster().assume(assignment.pod, assignment.node);
-    plan.preemption = preempt_for_group(model_, only(root, left), args, now);
+    plan.preemption = make_room_for_group(model_, only(root, left), now);
     for (const Assignment& assignment : plan.assignments)
       model_.cluster().forget(assignment.pod->meta().uid);
   }
@@ -310,6 +311,7 @@ void Preemptions::forget(const EntityKey& entity) {
 void Preemptions::pod_left(std::string_view uid, Time now) {
   units_.pod_leaves(uid, now);
   if (const auto marked = marked_.find(uid); marked != marked_.end()) marked_.erase(marked);
+  if (const auto refused = refused_.find(uid); refused != refused_.end()) refused_.erase(refused);
   forget(EntityKey(std::string(uid)));  // the pod may be a preemptor itself
   const auto at = awaited_by_.find(uid);
   if (at == awaited_by_.end()) return;
@@ -324,10 +326,21 @@ void Preemptions::pod_left(std::string_view uid, Time now) {
   }
 }
 
+void Preemptions::say_refused(const ObjectPtr& victim, const Error& error, Time now) {
+  std::string& said = refused_[victim->meta().uid];
+  if (said == error.message) return;
+  said = error.message;
+  report_.not_evicted(
+      *victim, fmt::format("the server refuses to delete it, to make room: {}", error.message),
+      now);
+}
+
 // The preemptor looks again: others may be in its way by now.
 void Preemptions::failed(const ObjectPtr& pod, const Error& error, Time now) {
   log(LogLevel::Info, "preemption: {}: {}", api::key_text(pod->meta()), error.message);
   const std::string& uid = pod->meta().uid;
+  if (!view_of(pod).node_name.empty() && error.reason != Reason::NotFound)
+    say_refused(pod, error, now);
   model_.nominations().give_up(uid);
   const auto at = awaited_by_.find(uid);
   if (at == awaited_by_.end()) return;

@@ -95,6 +95,7 @@ class Preemptions {
   void wait_for(const EntityKey& entity, const PreemptionPlan& plan);
   void forget(const EntityKey& entity);
   void failed(const api::ObjectPtr& pod, const Error& error, Time now);
+  void say_refused(const api::ObjectPtr& victim, const Error& error, Time now);
   void follow_up_marks(Time now);
   bool has_come_back(const GroupSpec& group) const;
   void unit_ended(const GroupKey& unit, Time now);
@@ -116,6 +117,8 @@ class Preemptions {
   // clear which unit they belong to.
   std::map<std::string, api::ObjectPtr, std::less<>> marked_;
   bool is_synced_ = false;
+  // Victims that the server refuses to delete, by uid, with its words: each is said once.
+  std::map<std::string, std::string, std::less<>> refused_;
   // Pods for which a search found nobody, one of each kind, as long as the node table is what it
   // was then: thousands of equal pods that wait cost one search.
   struct FailedSearch {
@@ -123,7 +126,7 @@ class Preemptions {
     PreemptionPlan plan;
   };
   const PreemptionPlan* known_failure(const api::ObjectPtr& pod);
-  PreemptionPlan search_for_tree(const Group& root, const PreemptionArgs& args, Time now);
+  PreemptionPlan search_for_tree(const Group& root, Time now);
   void forget_outdated_failures();
   static constexpr std::size_t kFailedSearchesMax = 64;
   std::vector<FailedSearch> failed_searches_;

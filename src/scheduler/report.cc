@@ -211,6 +211,15 @@ void Report::preempted(const ObjectPtr& pod, std::string message, Time now) {
          now);
 }
 
+void Report::not_evicted(const api::Object& pod, std::string message, Time now) {
+  record(pod,
+         {.type = "Warning",
+          .reason = "EvictionRefused",
+          .action = "Preempting",
+          .message = std::move(message)},
+         now);
+}
+
 void Report::reserved(const api::Object& group, std::string message, Time now) {
   record(group,
          {.type = "Normal",

@@ -63,6 +63,8 @@ class Report {
   // --- preemption ---
   // A pod is evicted.
   void preempted(const api::ObjectPtr& pod, std::string message, Time now);
+  // A pod that is to be evicted cannot be.
+  void not_evicted(const api::Object& pod, std::string message, Time now);
   // Room is kept for a group that has waited for long.
   void reserved(const api::Object& group, std::string message, Time now);
   // A group is evicted as a whole, and says so: all groups below it do, too.

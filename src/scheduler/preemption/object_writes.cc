@@ -95,6 +95,7 @@ void ObjectWrites::try_again(Id id, const Error& error, Time now) {
     log(LogLevel::Warning, "preemption: {} is tried again: {}",
         api::key_text(task.write.object->meta()), error.message);
     delay = kEndlessPause;
+    if (task.write.on_refused) task.write.on_refused(error, now);
   }
   if (!delay) return end(id, {.end = End::Failed, .error = error}, now);
   if (error.reason == Reason::Conflict) task.reads = true;

@@ -41,6 +41,8 @@ class ObjectWrites {
     std::function<std::optional<api::Request>(Time now)> request;
     OnEnded on_ended;
     bool is_endless = false;  // asked for until it is done or the object is gone
+    // While it is asked for like that: the server refused it once more. May be empty.
+    std::function<void(const Error& error, Time now)> on_refused = {};
   };
 
   ObjectWrites(Options options, client::Calls& calls) : options_(options), calls_(calls) {}

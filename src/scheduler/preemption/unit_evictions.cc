@@ -159,7 +159,8 @@ void UnitEvictions::about_group(const GroupKey& key, Eviction& eviction, Time no
       .request = {},
       .on_ended = [this, key](const ObjectWrites::Ended& ended,
                               Time at) { finished(key, ended, true, at); },
-      .is_endless = eviction.stage == Stage::ReadGroup || eviction.stage == Stage::UnmarkGroup};
+      .is_endless = eviction.stage == Stage::ReadGroup || eviction.stage == Stage::UnmarkGroup,
+      .on_refused = {}};
   if (eviction.stage == Stage::MarkGroup) {
     marked_.insert(key);
     write.request = [group, message = eviction.message](Time at) {
@@ -178,8 +179,12 @@ void UnitEvictions::about_pod(const GroupKey& key, Eviction& eviction, const api
                             .request = {},
                             .on_ended = [this, key](const ObjectWrites::Ended& ended,
                                                     Time at) { finished(key, ended, false, at); },
-                            .is_endless = eviction.stage == Stage::DeletePods};
+                            .is_endless = eviction.stage == Stage::DeletePods,
+                            .on_refused = {}};
   if (eviction.stage == Stage::DeletePods) {
+    write.on_refused = [this, pod](const Error& error, Time at) {
+      listener_.refused(pod, error, at);
+    };
     write.request = [pod](Time) {
       return std::optional(client::delete_request(*pod, std::nullopt));
     };

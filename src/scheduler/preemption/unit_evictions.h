@@ -49,6 +49,8 @@ class UnitEvictions {
     std::function<void(const GroupKey& unit, const std::string& message, Time now)> decided;
     // Nothing is done to these pods.
     std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)> failed;
+    // The server refuses to delete the pod; it is asked again until it does.
+    std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)> refused;
     // is_evicted() holds no more.
     std::function<void(const GroupKey& unit, Time now)> ended;
   };

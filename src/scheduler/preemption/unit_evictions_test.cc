@@ -62,6 +62,7 @@ class UnitEvictionsTest : public ::testing::Test {
   FakeApi api_;
   std::size_t shown_ = 0;
   Names failed_;
+  Names refused_;
   int decided_ = 0;
   int ended_ = 0;
   ObjectWrites writes_{{}, api_.calls};
@@ -70,6 +71,8 @@ class UnitEvictionsTest : public ::testing::Test {
       {.decided = [this](const GroupKey&, const std::string&, Time) { ++decided_; },
        .failed = [this](const api::ObjectPtr& pod, const Error&,
                         Time) { failed_.push_back(pod->meta().name); },
+       .refused = [this](const api::ObjectPtr& pod, const Error&,
+                         Time) { refused_.push_back(pod->meta().name); },
        .ended = [this](const GroupKey&, Time) { ++ended_; }}};
 };
 
@@ -107,6 +110,7 @@ TEST_F(UnitEvictionsTest, DeletionsAreAskedForUntilTheyAreDone) {
     ASSERT_EQ(calls(), Names{"delete a"});
   }
   EXPECT_TRUE(failed_.empty());
+  EXPECT_EQ(refused_, Names(38, "a"));
 }
 
 TEST_F(UnitEvictionsTest, WhatCannotBeMarkedIsLeftAsItWas) {
