@@ -82,10 +82,14 @@ class Observer {
   void on_pod_came(const api::Object& pod, const Present& groups) {
     const std::string& group = pod.view<api::PodView>().scheduling_group;
     if (group.empty()) return fault("pod {} is in no group", pod.meta().name);
-    if (!groups.contains(group)) fault("pod {} came before its group {}", pod.meta().name, group);
+    const auto in = groups.find(group);
+    if (in == groups.end()) return fault("pod {} came before its group {}", pod.meta().name, group);
+    // A set that is gone takes its Jobs along one after the other: until then they go on.
+    const bool stays = has_owner(*in->second);
     for (const auto& [name, other] : present_[&api::kinds::pod()]) {
       const auto& view = other->view<api::PodView>();
-      if (view.scheduling_group == group && other->meta().deletion_time && !view.is_terminal())
+      if (stays && view.scheduling_group == group && other->meta().deletion_time &&
+          !view.is_terminal())
         fault("pod {} joins {}, of which {} is going", pod.meta().name, group, name);
       const std::string index = label_of(pod, "batch.kubernetes.io/job-completion-index");
       if (!index.empty() && !other->meta().deletion_time && !view.is_terminal() &&
@@ -117,10 +121,10 @@ class Observer {
       }
   }
 
-  bool has_owner(const api::Object& workload) {
+  bool has_owner(const api::Object& object) {
     for (const api::Kind* kind : {&job_set_kind(), &lws_kind()})
       for (const auto& [name, set] : present_[kind])
-        if (set->meta().uid == workload.meta().owners[0].uid && !set->meta().deletion_time)
+        if (set->meta().uid == object.meta().owners[0].uid && !set->meta().deletion_time)
           return true;
     return false;
   }
