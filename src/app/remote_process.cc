@@ -58,7 +58,8 @@ class Process {
         cluster_.config, cluster_.served,
         {.https = https({}),
          .rate = options_.rate,
-         .may_write = [this] { return !options_.election.on || leadership_->leads(clock_.now()); }},
+         .may_write = [this] { return !options_.election.on || leadership_->leads(clock_.now()); },
+         .project = options_.project},
         entropy_, clock_));
     for (const RemoteComponent& component : components)
       running_.push_back(std::make_unique<Running>(component, *client_, surroundings_));

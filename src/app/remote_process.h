@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/json.h"
+#include "api/kinds/kind.h"
 #include "app/component_thread.h"
 #include "app/connection.h"
 #include "base/result.h"
@@ -18,6 +21,9 @@ namespace muster::app {
 struct RemoteProcessOptions {
   std::string name;  // "muster-scheduler": who it is in logs and at the server
   client::RateLimit::Options rate = {.per_second = 50, .burst = 100};
+
+  // What components keep of objects they watch; empty: all of them.
+  std::function<void(const api::Kind& kind, api::Json& document)> project = {};
 
   struct Election {
     bool on = true;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/values/go_duration.h"
+#include "api/views/projection.h"
 #include "app/cli.h"
 #include "app/connection.h"
 #include "app/process_flags.h"
@@ -49,7 +50,8 @@ api::Gates gates_for(const ForeignCluster& cluster, api::Gates gates) {
   return gates;
 }
 
-// What is on its way to the server cannot be taken back: no more than the rate lets through at once.
+// What is on its way to the server cannot be taken back: no more than the rate lets through at
+// once.
 std::size_t binds_in_flight(const client::RateLimit::Options& rate) {
   const std::size_t usual = scheduler::SchedulerOptions{}.binds_in_flight_max;
   if (rate.per_second <= 0) return usual;
@@ -85,6 +87,7 @@ Result<void> run_scheduler(const Flags& flags) {
   const api::Gates gates = TRY(parse_gates(flags.process.feature_gates));
   RemoteProcessOptions options = process_options(flags.process, "muster-scheduler");
   if (settings.config.profiles.serves(kUpstreamName)) options.election.name = kUpstreamLease;
+  options.project = api::project_for_scheduler;
   const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
   const Duration release_after = TRY(release_deadline(flags));
   ConnectionFlags where = flags.process.connection;

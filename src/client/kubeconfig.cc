@@ -226,6 +226,10 @@ Result<void> read_user(const Entry& entry, Kubeconfig& into) {
   if (into.client_certificate.empty() != into.client_key.empty())
     return fields.refuse(into.client_key.empty() ? "client-key" : "client-certificate",
                          "is missing; certificate and key go together");
+  if (TRY(fields.text("client-certificate-data")).empty())
+    into.client_certificate_file = TRY(fields.path("client-certificate"));
+  if (TRY(fields.text("client-key-data")).empty())
+    into.client_key_file = TRY(fields.path("client-key"));
   into.impersonate = TRY(fields.text("as"));
   return read_token(fields, into);
 }
@@ -241,6 +245,8 @@ Result<const Entry*> look_up(const Entries& entries, const Fields& context,
 }
 
 }  // namespace
+
+Result<std::string> read_pem_file(const std::string& path) { return read_text(path); }
 
 Result<std::string> read_token_file(const std::string& path) {
   std::string token = TRY(read_text(path));

@@ -20,6 +20,9 @@ struct Kubeconfig {
   std::string certificate_authority;  // empty: the certificates the system trusts
   std::string client_certificate;     // empty, or with its key
   std::string client_key;
+  // Where the two were read, if they were: they are replaced in time.
+  std::string client_certificate_file;
+  std::string client_key_file;
   std::string token;       // empty, or what the Authorization header bears
   std::string token_file;  // where `token` was read, if it was: such tokens are replaced in time
   std::string tls_server_name;  // empty: the host of `server`
@@ -47,6 +50,9 @@ inline constexpr const char* kServiceAccountFolder =
     "/var/run/secrets/kubernetes.io/serviceaccount";
 Result<Kubeconfig> in_cluster_config(std::string_view host, std::string_view port,
                                      const std::string& folder);
+
+// The text of a file: a certificate or a key.
+Result<std::string> read_pem_file(const std::string& path);
 
 // The token in a file, without the blanks at its end. Fails if there is none.
 Result<std::string> read_token_file(const std::string& path);

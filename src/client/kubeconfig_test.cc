@@ -83,6 +83,8 @@ TEST_F(KubeconfigTest, TakesTheCurrentContextWithFilesBesideIt) {
   EXPECT_EQ(config->certificate_authority, "-----BEGIN CA");
   EXPECT_EQ(config->client_certificate, "-----BEGIN CERTIFICATE");
   EXPECT_EQ(config->client_key, "-----BEGIN KEY");
+  EXPECT_EQ(config->client_certificate_file, root_ / "pki/me.crt");
+  EXPECT_EQ(config->client_key_file, "") << "it stands in the kubeconfig itself";
   EXPECT_FALSE(config->insecure_skip_tls_verify);
 }
 

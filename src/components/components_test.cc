@@ -3,7 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <set>
+#include <string>
+
+#include "api/reading.h"
+#include "api/yaml.h"
 
 namespace muster::components {
 namespace {
@@ -45,6 +52,51 @@ TEST(Components, ThoseThatInertRulesNameExist) {
     EXPECT_TRUE(rule.component.empty() ||
                 std::ranges::find(all(), rule.component, &Entry::name) != all().end())
         << rule.component;
+}
+
+// The rules of the ClusterRoles in docs/deploy/controllers-rbac.yaml, by the controller they are
+// for.
+std::map<std::string, api::JsonArray> documented_roles() {
+  std::ifstream file(MUSTER_CONTROLLERS_RBAC);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::map<std::string, api::JsonArray> roles;
+  for (const std::string_view part : api::split_yaml_documents(text)) {
+    const auto document = api::parse_yaml(part);
+    EXPECT_TRUE(document) << part;
+    const std::string name(api::find_string(api::part_of(document->value, "metadata"), "name"));
+    if (api::find_string(document->value, "kind") == "ClusterRole" && name.starts_with("muster:"))
+      roles[name.substr(7)] = api::elements(document->value, "rules");
+  }
+  return roles;
+}
+
+bool names(const api::Json& rule, std::string_view member, std::string_view value) {
+  return std::ranges::any_of(api::elements(rule, member),
+                             [&](const api::Json& item) { return api::text_of(item) == value; });
+}
+
+TEST(Components, WhoeverHasADocumentedRoleMayReadWhatItWatches) {
+  const std::map<std::string, api::JsonArray> roles = documented_roles();
+  ASSERT_GE(roles.size(), 7U);
+  Metrics metrics;
+  for (const Entry& entry : all()) {
+    const auto role = roles.find(std::string(entry.name));
+    if (role == roles.end()) continue;
+    const auto component = entry.make({}, {.send = [](const auto&...) {}, .metrics = &metrics});
+    for (const api::Kind* kind : component->watched_kinds())
+      for (const char* verb : {"list", "watch"})
+        EXPECT_TRUE(std::ranges::any_of(role->second,
+                                        [&](const api::Json& rule) {
+                                          return names(rule, "apiGroups", kind->group) &&
+                                                 names(rule, "resources", kind->plural) &&
+                                                 names(rule, "verbs", verb);
+                                        }))
+            << entry.name << " may not " << verb << " " << kind->plural;
+  }
+  for (const auto& [name, rules] : roles)
+    EXPECT_TRUE(name == "controllers" ||
+                std::ranges::find(all(), name, &Entry::name) != all().end())
+        << "there is no controller " << name;
 }
 
 }  // namespace

@@ -206,11 +206,12 @@ void Commit::cancel(std::string_view uid, Time now) {
 // What was decided for the node may not fit any more. Bindings that are on their way are decided by
 // the server and the kubelet; the others are made again.
 void Commit::bound_by_others(const api::Object& pod, std::string_view node, Time now) {
+  crowded_.came(pod, node, now);
   if (!is_synced_) return;
   (model_.serves(pod) ? foreign_served_ : foreign_).add();
   if (pending() == 0) return;
   model_.nominations().count_nobody();
-  if (!crowded_.is_crowded(node)) return;
+  if (!crowded_.is_crowded_by(pod, node)) return;
   const Error why =
       make_error(Reason::Conflict,
                  "node \"{}\" was filled by another scheduler before the binding was sent", node);

@@ -48,8 +48,9 @@ class Commit {
   // Somebody else bound the pod to the node.
   void bound_by_others(const api::Object& pod, std::string_view node, Time now);
   void node_vanished(std::string_view node, Time now);
-  // The node, or what is on it, changed.
-  void node_changed(std::string_view node, Time now) { crowded_.look(node, now); }
+  // What the node has changed; a pod has left it.
+  void node_changed(std::string_view node, Time now) { crowded_.changed(node, now); }
+  void left_node(std::string_view node, Time now) { crowded_.left(node, now); }
   void volume_changed(const api::Object& object, Time now) {
     preparer_.object_changed(object, now);
   }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+
+#include "api/views/pod_view.h"
 
 namespace muster::scheduler {
 namespace {
@@ -41,57 +44,77 @@ std::string CrowdedNodes::excess(NodeId node) const {
   return text;
 }
 
-bool CrowdedNodes::is_crowded(std::string_view name) const {
-  NodeId node{};
-  if (!model_.cluster().find_node(name, node)) return false;
+bool CrowdedNodes::is_crowded_by(const api::Object& pod, std::string_view name) const {
   const Cluster& cluster = model_.cluster();
-  for (std::size_t id = 0; id < cluster.resource_count(); ++id) {
-    const ResourceColumns& resource = cluster.resource(static_cast<ResourceId>(id));
-    const std::int64_t requested = resource.requested[node];
-    if (requested > 0 && requested > resource.allocatable[node]) return true;
-  }
-  return cluster.pods_on()[node] > cluster.pod_slots()[node];
+  NodeId node{};
+  if (!cluster.find_node(name, node)) return false;
+  if (cluster.pods_on()[node] > cluster.pod_slots()[node]) return true;
+  const auto is_beyond = [&](std::string_view resource_name) {
+    ResourceId id{};
+    if (!cluster.find_resource(resource_name, id)) return false;
+    const ResourceColumns& resource = cluster.resource(id);
+    return resource.requested[node] > resource.allocatable[node];
+  };
+  const api::Amounts& usage = pod.view<api::PodView>().needs.usage;
+  return (usage.cpu_milli > 0 && is_beyond("cpu")) || (usage.memory > 0 && is_beyond("memory")) ||
+         (usage.ephemeral_storage > 0 && is_beyond("ephemeral-storage")) ||
+         std::ranges::any_of(usage.scalars,
+                             [&](const auto& scalar) { return is_beyond(scalar.first); });
+}
+
+void CrowdedNodes::set_due(const std::string& node, Suspect& suspect, Time due) {
+  due_.erase({suspect.due, node});
+  suspect.due = due;
+  if (due != Time::max()) due_.emplace(due, node);
+}
+
+void CrowdedNodes::suspect(std::string_view node, Time now) {
+  const auto [at, is_new] = suspects_.try_emplace(std::string(node));
+  if (is_new) set_due(at->first, at->second, now + kPatience);
 }
 
 // Room that is kept for a waiting pod may be counted at the moment: whether the node is really
 // crowded is decided by run().
-void CrowdedNodes::look(std::string_view node, Time now) {
-  if (is_crowded(node))
-    suspects_.try_emplace(std::string(node), Suspect{now + kPatience});
-  else if (const auto at = suspects_.find(node); at != suspects_.end())
-    at->second.due = now;
+void CrowdedNodes::came(const api::Object& pod, std::string_view node, Time now) {
+  if (is_crowded_by(pod, node)) suspect(node, now);
+}
+
+void CrowdedNodes::left(std::string_view node, Time now) {
+  if (const auto at = suspects_.find(node); at != suspects_.end())
+    set_due(at->first, at->second, now);
+}
+
+void CrowdedNodes::changed(std::string_view name, Time now) {
+  left(name, now);
+  NodeId node{};
+  if (model_.cluster().find_node(name, node) && !excess(node).empty()) suspect(name, now);
 }
 
 void CrowdedNodes::run(Time now) {
-  const auto is_due = [now](const auto& suspect) { return suspect.second.due <= now; };
-  if (std::ranges::none_of(suspects_, is_due)) return;
+  if (due_.empty() || due_.begin()->first > now) return;
   model_.nominations().count_nobody();
-  for (auto at = suspects_.begin(); at != suspects_.end();) {
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const auto at = suspects_.find(due_.begin()->second);
     auto& [name, suspect] = *at;
+    set_due(name, suspect, Time::max());
     NodeId node{};
     const bool is_known = model_.cluster().find_node(name, node);
-    if (suspect.due <= now && (!is_known || !is_crowded(name))) {
+    const std::string beyond = is_known ? excess(node) : "";
+    if (beyond.empty()) {
       reported_ -= suspect.is_reported ? 1 : 0;
-      at = suspects_.erase(at);
+      suspects_.erase(at);
       continue;
     }
-    if (suspect.due <= now) {
-      suspect.due = Time::max();  // until something about it changes
-      reported_ += suspect.is_reported ? 0 : 1;
-      if (!std::exchange(suspect.is_reported, true))
-        report_.overcommitted(*model_.cluster().node_object(node),
-                              "pods request more than the node has: " + excess(node), now);
-    }
-    ++at;
+    if (std::exchange(suspect.is_reported, true)) continue;
+    ++reported_;
+    report_.overcommitted(*model_.cluster().node_object(node),
+                          "pods request more than the node has: " + beyond, now);
   }
   crowded_.set(static_cast<double>(reported_));
 }
 
 std::optional<Time> CrowdedNodes::next_deadline() const {
-  std::optional<Time> next;
-  for (const auto& [name, suspect] : suspects_)
-    if (suspect.due != Time::max()) next = std::min(next.value_or(suspect.due), suspect.due);
-  return next;
+  return due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
 }
 
 }  // namespace muster::scheduler

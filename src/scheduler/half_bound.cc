@@ -135,7 +135,9 @@ std::size_t HalfBound::bound_pods(const GroupKey& leaf) const {
   return present > open ? present - open : 0;
 }
 
-HalfBound::Standing HalfBound::standing_of(const GroupKey& key) const {
+// What is deeper than any tree may be is not looked at: nothing of it is ever tried.
+HalfBound::Standing HalfBound::standing_of(const GroupKey& key, std::size_t levels) const {
+  if (levels == 0) return {};
   const GroupSpec* const group = model_.forest().find(key);
   Standing standing;
   std::size_t counted = 0;  // what the minimum is about: pods, or groups that are whole
@@ -143,7 +145,7 @@ HalfBound::Standing HalfBound::standing_of(const GroupKey& key) const {
     standing.bound = counted = bound_pods(key);
   } else {
     for (const GroupKey& child : model_.forest().children(key)) {
-      const Standing below = standing_of(child);
+      const Standing below = standing_of(child, levels - 1);
       standing.bound += below.bound;
       counted += below.is_whole ? 1 : 0;
       standing.short_of.insert(standing.short_of.end(), below.short_of.begin(),

@@ -103,7 +103,7 @@ class HalfBound {
   Tree& tree(const GroupKey& root, Time now);
   void end(std::string_view uid, Time now);
   std::size_t bound_pods(const GroupKey& leaf) const;
-  Standing standing_of(const GroupKey& key) const;
+  Standing standing_of(const GroupKey& key, std::size_t levels = kTreeDepthMax) const;
   bool is_served(const GroupKey& key) const;
   void look(const GroupKey& root, Time now);
   void write_whole(Tree& tree, Time now);

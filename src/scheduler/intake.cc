@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "api/views/node_view.h"
 #include "api/views/pod_facts.h"
 #include "scheduler/queue/changes.h"
 
@@ -135,7 +136,6 @@ void Intake::pod_assigned(const PodChange& change) {
   }
   commit_.confirm(uid, node, now_);
   if (change.assumed_on != node) commit_.bound_by_others(*pod, node, now_);
-  commit_.node_changed(node, now_);
   report_.forget(uid);
   queue_.wake({Resource::AssignedPod, Action::Add, nullptr, pod}, now_);
   // Somebody else bound it: the room that we had given it is free again.
@@ -163,7 +163,7 @@ void Intake::pod_gone(const PodChange& change) {
 }
 
 void Intake::leave_node(const ObjectPtr& pod) {
-  commit_.node_changed(view_of(pod).node_name, now_);
+  commit_.left_node(view_of(pod).node_name, now_);
   queue_.wake(room_made(pod), now_);
 }
 
@@ -191,9 +191,14 @@ void Intake::on_node(const NodeChange& change) {
     queue_.wake({Resource::Node, Action::Delete, before, nullptr}, now_);
     return commit_.node_vanished(before->meta().name, now_);
   }
-  if (before == nullptr || before->meta().uid != after->meta().uid)
+  if (before == nullptr || before->meta().uid != after->meta().uid) {
+    commit_.node_changed(after->meta().name, now_);
     return queue_.wake({Resource::Node, Action::Add, nullptr, after}, now_);
-  commit_.node_changed(after->meta().name, now_);
+  }
+  const auto& had = before->view<api::NodeView>();
+  const auto& has = after->view<api::NodeView>();
+  if (had.allocatable != has.allocatable || had.allocatable_pods != has.allocatable_pods)
+    commit_.node_changed(after->meta().name, now_);
   for (const ClusterEvent& event : node_changes(before, after)) queue_.wake(event, now_);
 }
 

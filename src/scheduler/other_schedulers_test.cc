@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -133,6 +134,49 @@ TEST(OtherSchedulers, AMemberThatTheKubeletRefusesIsLost) {
   world.settle();
   EXPECT_NE(world.node_of("c"), "") << "it takes the place in the gang";
   EXPECT_NE(world.node_of("d"), "") << "the room of the lost one is free";
+}
+
+// Pods may be listed before their nodes.
+TEST(OtherSchedulers, ANodeThatIsCrowdedFromTheStartIsReported) {
+  World world;
+  for (const char* name : {"a", "b"}) world.pod(name, {.scheduler = "other", .node = "n1"});
+  world.node("n1", {.cpu = "1"});
+  world.synced();
+  world.now += seconds{5};
+  world.settle();
+  EXPECT_EQ(world.requests("Overcommitted").size(), 1U);
+}
+
+// A user may chain any number of groups; nobody looks deeper than a tree may be.
+TEST(OtherSchedulers, AChainOfGroupsCostsAStartNothing) {
+  World world;
+  constexpr int kLinks = 20'000;
+  for (int i = 0; i < kLinks; ++i)
+    world.scheduler.apply(
+        client::Event{
+            client::Event::Type::Added,
+            testing::parse(
+                *api::find_kind("scheduling.k8s.io", "CompositePodGroup"),
+                fmt::format(
+                    R"({{"metadata":{{"name":"c{}","namespace":"ns",
+                                       "uid":"u{}"}},"spec":{{"schedulingPolicy":
+                                       {{"gang":{{"minGroupCount":1}}}}{}}}}})",
+                    i, i,
+                    i == 0 ? "" : fmt::format(R"(,"parentCompositePodGroupName":"c{}")", i - 1)))},
+        world.now);
+  world.scheduler.apply(
+      client::Event{client::Event::Type::Added,
+                    testing::parse(api::kinds::pod_group(),
+                                   fmt::format(R"({{"metadata":{{"name":"g","namespace":"ns",
+                                     "uid":"g"}},"spec":{{"parentCompositePodGroupName":"c{}",
+                                     "schedulingPolicy":{{"gang":{{"minCount":2}}}}}}}})",
+                                               kLinks - 1))},
+      world.now);
+  world.node("n1");
+  world.pod("a", {.node = "n1", .group = "g"});
+  world.synced();
+  world.settle();
+  EXPECT_TRUE(world.requests("binding").empty());
 }
 
 }  // namespace

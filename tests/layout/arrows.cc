@@ -294,7 +294,7 @@ std::span<const Door> doors() {
       {"boost/asio", {"server/http"}},
       {"boost/beast", {"server/http"}},
       {"nghttp2/", {"server/http"}},
-      {"openssl/", {"base", "server/http", "server/access"}},
+      {"openssl/", {"base", "client/https", "server/http", "server/access"}},
       {"re2/", {"api/values"}},
       {"curl/", {"client"}},
       {"simdjson", {"api"}},

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -16,7 +21,6 @@ namespace muster::client {
 namespace {
 
 constexpr std::size_t kBodyBytesMax = std::size_t{1} << 30;  // no list is near it
-constexpr std::chrono::seconds kTokenAgeMax{60};
 
 void add_header(HeaderList& headers, const std::string& line) {
   headers.reset(curl_slist_append(headers.release(), line.c_str()));
@@ -48,8 +52,44 @@ std::string_view value_of(std::string_view line) {
                                          : line.substr(first, last - first + 1);
 }
 
-curl_blob blob_of(std::string& text) {
-  return {.data = text.data(), .len = text.size(), .flags = CURL_BLOB_NOCOPY};
+// Whoever owns the text keeps it while the handle is in use.
+curl_blob blob_of(const std::string& text) {
+  return {.data = const_cast<char*>(text.data()), .len = text.size(), .flags = CURL_BLOB_NOCOPY};
+}
+
+struct OpenSslDeleter {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+
+// While files are replaced one after the other, a new certificate may stand beside the old key.
+bool is_pair(const ClientIdentity& identity) {
+  const auto reader = [](const std::string& text) {
+    return std::unique_ptr<BIO, OpenSslDeleter>(
+        BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  };
+  const auto certificate_text = reader(identity.certificate);
+  const auto key_text = reader(identity.key);
+  const std::unique_ptr<X509, OpenSslDeleter> certificate(
+      PEM_read_bio_X509(certificate_text.get(), nullptr, nullptr, nullptr));
+  const std::unique_ptr<EVP_PKEY, OpenSslDeleter> key(
+      PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr));
+  const bool matches = certificate != nullptr && key != nullptr &&
+                       X509_check_private_key(certificate.get(), key.get()) == 1;
+  ERR_clear_error();
+  return matches;
+}
+
+Result<ClientIdentity> read_identity(const Kubeconfig& config) {
+  ClientIdentity read{config.client_certificate, config.client_key};
+  if (!config.client_certificate_file.empty())
+    read.certificate = TRY(read_pem_file(config.client_certificate_file));
+  if (!config.client_key_file.empty()) read.key = TRY(read_pem_file(config.client_key_file));
+  if (!is_pair(read))
+    return fail(Reason::Invalid, "certificate {} and key {} do not belong together",
+                config.client_certificate_file, config.client_key_file);
+  return read;
 }
 
 // https://HOST[:PORT][/PATH] with another host, and the address that this stands for, as
@@ -97,7 +137,10 @@ Endpoint::Endpoint(Kubeconfig config, HttpsOptions options)
       options_(std::move(options)),
       server_(config_.server),
       token_(config_.token),
-      token_read_(Steady::now()) {
+      token_read_(Steady::now()),
+      identity_(std::make_shared<const ClientIdentity>(
+          ClientIdentity{config_.client_certificate, config_.client_key})),
+      identity_read_(token_read_) {
   if (config_.tls_server_name.empty()) return;
   Renamed renamed = rename_host(config_.server, config_.tls_server_name);
   server_ = std::move(renamed.server);
@@ -119,12 +162,6 @@ void Endpoint::set_up(CURL* handle) {
     curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &authority);
     curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // this authority and no other
   }
-  if (!config_.client_certificate.empty()) {
-    curl_blob certificate = blob_of(config_.client_certificate);
-    curl_blob key = blob_of(config_.client_key);
-    curl_easy_setopt(handle, CURLOPT_SSLCERT_BLOB, &certificate);
-    curl_easy_setopt(handle, CURLOPT_SSLKEY_BLOB, &key);
-  }
   if (connect_to_ != nullptr) curl_easy_setopt(handle, CURLOPT_CONNECT_TO, connect_to_.get());
 }
 
@@ -143,13 +180,31 @@ HeaderList Endpoint::headers(const HttpCall& call) {
 // use.
 std::string Endpoint::token() {
   const std::lock_guard lock(mutex_);
-  if (config_.token_file.empty() || Steady::now() - token_read_ < kTokenAgeMax) return token_;
+  if (config_.token_file.empty() || Steady::now() - token_read_ < options_.reread_after)
+    return token_;
   token_read_ = Steady::now();
   if (Result<std::string> read = read_token_file(config_.token_file))
     token_ = *std::move(read);
   else
     log(LogLevel::Warning, "the token file is not read again: {}", read.error().message);
   return token_;
+}
+
+// Likewise: what cannot be used leaves the old one in use.
+std::shared_ptr<const ClientIdentity> Endpoint::identity() {
+  const std::lock_guard lock(mutex_);
+  const bool in_files =
+      !config_.client_certificate_file.empty() || !config_.client_key_file.empty();
+  if (!in_files || Steady::now() - identity_read_ < options_.reread_after) return identity_;
+  identity_read_ = Steady::now();
+  Result<ClientIdentity> read = read_identity(config_);
+  if (!read) {
+    log(LogLevel::Warning, "the client certificate is not read again: {}", read.error().message);
+  } else if (read->certificate != identity_->certificate || read->key != identity_->key) {
+    log(LogLevel::Info, "the client certificate was replaced: new connections use the new one");
+    identity_ = std::make_shared<const ClientIdentity>(*std::move(read));
+  }
+  return identity_;
 }
 
 Error Endpoint::unasked(CURLcode code, std::string_view why) const {
@@ -190,12 +245,26 @@ Exchange::Exchange(Endpoint& endpoint) : endpoint_(endpoint), easy_(curl_easy_in
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
 }
 
+// libcurl shares connections only between handles of one identity.
+void Exchange::take_identity() {
+  const std::shared_ptr<const ClientIdentity> identity = endpoint_.identity();
+  if (identity == identity_) return;
+  if (!identity->certificate.empty()) {
+    curl_blob certificate = blob_of(identity->certificate);
+    curl_blob key = blob_of(identity->key);
+    curl_easy_setopt(easy_.get(), CURLOPT_SSLCERT_BLOB, &certificate);
+    curl_easy_setopt(easy_.get(), CURLOPT_SSLKEY_BLOB, &key);
+  }
+  identity_ = identity;
+}
+
 void Exchange::start(HttpCall call, Sink sink) {
   CURL* const handle = easy_.get();
   call_ = std::move(call);
   sink_ = std::move(sink);
   reply_ = {};
   error_.front() = '\0';
+  take_identity();
   headers_ = endpoint_.headers(call_);
   const std::string url = endpoint_.url(call_);
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());

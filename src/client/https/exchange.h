@@ -22,6 +22,14 @@ struct HttpsOptions {
   long connect_timeout_ms = 10'000;
   long timeout_ms = 60'000;  // for one call, its answer included; streams have none
   std::string user_agent = "muster";
+  // Tokens and certificates that stand in files are read again after this long.
+  std::chrono::milliseconds reread_after = std::chrono::seconds{60};
+};
+
+// Who we are to a server by TLS: PEM, empty if there is none.
+struct ClientIdentity {
+  std::string certificate;
+  std::string key;
 };
 
 struct HeaderListDeleter {
@@ -43,6 +51,8 @@ class Endpoint {
   const HttpsOptions& options() const { return options_; }
   // Sets what is the same for every call.
   void set_up(CURL* handle);
+  // Who we are now. Another one needs connections of its own.
+  std::shared_ptr<const ClientIdentity> identity();
   std::string url(const HttpCall& call) const { return server_ + call.target; }
   HeaderList headers(const HttpCall& call);
   // Why the server could not be asked.
@@ -57,8 +67,11 @@ class Endpoint {
   std::string server_;
   HeaderList connect_to_;
   std::mutex mutex_;
-  std::string token_;              // under mutex_, as is the next
-  Steady::time_point token_read_;  // token files are read again after a minute
+  // Under mutex_:
+  std::string token_;
+  Steady::time_point token_read_;
+  std::shared_ptr<const ClientIdentity> identity_;
+  Steady::time_point identity_read_;
 };
 
 // One request at a time on one handle; the connection is kept between them.
@@ -81,12 +94,14 @@ class Exchange {
   struct EasyDeleter {
     void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
   };
+  void take_identity();
   static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* user);
   static std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* user);
 
   Endpoint& endpoint_;
   HttpCall call_;
   HeaderList headers_;
+  std::shared_ptr<const ClientIdentity> identity_;  // that the handle was given
   HttpReply reply_;
   Sink sink_;
   std::array<char, CURL_ERROR_SIZE> error_{};

@@ -1,6 +1,10 @@
 #include "client/https/https_client.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "client/client.h"
 #include "server/http/testing.h"
@@ -134,6 +138,41 @@ TEST(HttpsClientTest, SaysThatNobodyListens) {
   EXPECT_EQ(listed.error().reason, Reason::ServiceUnavailable);
   EXPECT_EQ(listed.error().message.find("cannot reach the API server https://127.0.0.1:"), 0U)
       << listed.error().message;
+}
+
+// Certificates of kubelets and operators are short-lived and replaced in their files.
+TEST(HttpsClientTest, AClientCertificateThatIsReplacedInItsFilesIsUsed) {
+  const Site site;
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("muster_https_{}", getpid());
+  std::filesystem::create_directories(folder);
+  const auto put = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+  };
+  const server::Credential nobody =
+      server::make_client_certificate(site.authority, {.user = "nobody", .groups = {}},
+                                      site.core().clock().now())
+          .value();
+  put("cert", nobody.certificate);
+  put("key", nobody.private_key);
+  Kubeconfig config = config_for(site);
+  config.client_certificate = nobody.certificate;
+  config.client_key = nobody.private_key;
+  config.client_certificate_file = folder / "cert";
+  config.client_key_file = folder / "key";
+  HttpsClient client =
+      HttpsClient::open(std::move(config), {.reread_after = std::chrono::milliseconds{0}}).value();
+  const auto outcome = [&] {
+    const Result<api::Answer> made = create_node(client, "a");
+    return made ? "made" : std::string(reason_name(made.error().reason));
+  };
+  EXPECT_EQ(outcome(), "Forbidden");
+  put("cert", site.admin.certificate);
+  EXPECT_EQ(outcome(), "Forbidden") << "the old pair is used while only half of it is new";
+  put("key", site.admin.private_key);
+  EXPECT_EQ(outcome(), "made");
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(outcome(), "AlreadyExists") << "without files the last pair is used";
 }
 
 }  // namespace

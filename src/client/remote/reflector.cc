@@ -142,6 +142,7 @@ Result<void> Reflector::on_event(std::string_view type, api::Json& object) {
     on_bookmark(object);
     return {};
   }
+  if (target_.project) target_.project(*target_.kind, object);
   Result<api::ObjectPtr> decoded = decode_object(*target_.kind, target_.version, std::move(object));
   if (!decoded) {  // one odd object must not keep us from all others
     log(LogLevel::Warning, "an event about {} is skipped: {}", target_.kind->plural,

@@ -30,6 +30,8 @@ class Reflector {
   struct Target {
     const api::Kind* kind = nullptr;
     std::string version;  // the one the server serves
+    // Leaves of an object what is worth keeping; empty: all of it.
+    std::function<void(const api::Kind& kind, api::Json& document)> project = {};
   };
   using Report = KnownObjects::Report;
 

@@ -128,11 +128,11 @@ struct RemoteClient::State {
     }
     auto followed = std::make_unique<Followed>();
     followed->feeds.push_back(queue);
-    followed->reflector =
-        std::make_unique<Reflector>(Reflector::Target{&kind, *served.version_of(kind)}, entropy,
-                                    [&feeds = followed->feeds](const Event& event) {
-                                      for (const auto& feed : feeds) feed->push(event);
-                                    });
+    followed->reflector = std::make_unique<Reflector>(
+        Reflector::Target{&kind, *served.version_of(kind), options.project}, entropy,
+        [&feeds = followed->feeds](const Event& event) {
+          for (const auto& feed : feeds) feed->push(event);
+        });
     kinds.push_back(std::move(followed));
   }
 

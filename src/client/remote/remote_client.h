@@ -24,6 +24,8 @@ struct RemoteOptions {
   // Asked right before a write is sent, on the client's thread; false: the write fails instead.
   // Empty: always.
   std::function<bool()> may_write = {};
+  // What feeds keep of objects (Reflector::Target); on the client's thread.
+  std::function<void(const api::Kind& kind, api::Json& document)> project = {};
 };
 
 // A Kubernetes API server as components see it. One thread carries all calls and watches; a kind
