@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cache/for_each_resource.h"
+#include "scheduler/cache/label_counts.h"
 
 namespace muster::scheduler {
 namespace {
@@ -176,13 +177,19 @@ std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
 
 // Pods on nodes that match a new term get a class of their own. Those who counted them under their
 // old class know nothing of the new term, and what else they ask is answered alike by both: nothing
-// needs to be logged. Costs a look at every pod for each term that is new. What pods on nodes ask
-// themselves was interned when they came: no class is split in the middle of this.
+// needs to be logged. Costs a look at every pod if some have the labels that a new term asks for.
+// What pods on nodes ask themselves was interned when they came: no class is split in the middle of
+// this.
 void Cluster::refine(std::span<const TermId> added) {
   if (!followed_->on) return;
+  const LabelCounts& labels = LabelCounts::of(*this);
+  std::vector<TermId> possible;
+  for (const TermId id : added)
+    if (labels.may_match(*find_term(id))) possible.push_back(id);
+  if (possible.empty()) return;
   std::vector<PodRecord*> split;
   for (auto& [uid, record] : pods_)
-    if (record.pods != ClassId::None && std::ranges::any_of(added, [&](TermId id) {
+    if (record.pods != ClassId::None && std::ranges::any_of(possible, [&](TermId id) {
           return terms_->matches(id, record.pod->meta(), namespaces_);
         }))
       split.push_back(&record);

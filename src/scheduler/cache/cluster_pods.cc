@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "scheduler/cache/cluster.h"
+#include "scheduler/cache/label_counts.h"
 
 namespace muster::scheduler {
 namespace {
@@ -40,6 +41,10 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
     // Nothing that is counted changed: only the object is replaced, and with it the key's memory.
     PodRecord record = std::move(known->second);
     pods_.erase(known);
+    if (followed_->on) {
+      LabelCounts::of(*this).remove(record.pod->meta());
+      LabelCounts::of(*this).add(pod->meta());
+    }
     record.pod = pod;
     record.assumed = false;
     rows_[index_of(node)].held[record.position] = pod;
@@ -219,6 +224,7 @@ void Cluster::follow(PodRecord& record) {
     here.push_back({.pods = record.pods, .count = 1});
   else
     ++known->count;
+  LabelCounts::of(*this).add(record.pod->meta());
 }
 
 void Cluster::unfollow(const PodRecord& record) {
@@ -226,6 +232,7 @@ void Cluster::unfollow(const PodRecord& record) {
   const auto known = std::ranges::find(here, record.pods, &ClassCount::pods);
   CHECK(known != here.end());
   if (--known->count == 0) here.erase(known);
+  LabelCounts::of(*this).remove(record.pod->meta());
   release_class(record.pods);
 }
 

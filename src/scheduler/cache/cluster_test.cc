@@ -392,6 +392,33 @@ TEST(Classes, RunningPodsAreSplitByANewTerm) {
   EXPECT_EQ(matched, 1u);
 }
 
+TEST(Classes, ALabelThatChangedBeforeAnybodyAskedIsFound) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n"}.make());
+  cluster.follow_pods();
+  const auto runs = [&](const std::string& app) {
+    cluster.set_pod(PodSample{.name = "p", .node_name = "n", .labels = {{"app", app}}}.make());
+  };
+  const auto counted = [&](const std::string& app) {
+    const PodClass& asks = cluster.class_of(asking("q", app).make());
+    std::uint32_t found = 0;
+    cluster.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t count) {
+      if (pods.is_matched_by(asks.terms[0])) found += count;
+    });
+    return found;
+  };
+  runs("old");
+  runs("web");
+  EXPECT_EQ(counted("web"), 1u);
+  EXPECT_EQ(counted("old"), 0u);
+  runs("old");
+  EXPECT_EQ(counted("old"), 1u);
+  EXPECT_EQ(counted("web"), 0u);
+  cluster.remove_pod("default-p");
+  EXPECT_EQ(counted("other"), 0u);
+  EXPECT_EQ(counted("old"), 0u);
+}
+
 TEST(Classes, InventedNamesCostNothingThatStays) {
   Cluster cluster;
   for (int i = 0; i < 64; ++i) cluster.set_node(NodeSample{.name = "n" + std::to_string(i)}.make());

@@ -1,0 +1,104 @@
+// What names that users invent cost the node table, in bytes.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "api/kinds/kind.h"
+#include "scheduler/cache/cluster.h"
+#include "scheduler/cache/sample_objects.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Of the sanitizer's run time; not every compiler ships its header.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();  // NOLINT(*-reserved-identifier)
+#else
+#include <malloc.h>
+#endif
+
+namespace muster::scheduler {
+namespace {
+
+std::int64_t live_bytes() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return static_cast<std::int64_t>(__sanitizer_get_current_allocated_bytes());
+#else
+  const struct mallinfo2 now = mallinfo2();
+  return static_cast<std::int64_t>(now.uordblks + now.hblkhd);
+#endif
+}
+
+constexpr std::int64_t kMebibyte = 1 << 20;
+
+void add_nodes(Cluster& cluster, int count) {
+  for (int i = 0; i < count; ++i)
+    cluster.set_node(NodeSample{.name = fmt::format("n{}", i)}.make());
+}
+
+// Each by a pod that waits and by one that runs. The objects themselves are not counted.
+TEST(Memory, AThousandInventedResourcesTakeLessThanAMebibyte) {
+  Cluster cluster;
+  add_nodes(cluster, 5000);
+  std::vector<api::ObjectPtr> waiting;
+  std::vector<api::ObjectPtr> running;
+  for (int i = 0; i < 1000; ++i) {
+    PodSample pod{.name = fmt::format("p{}", i),
+                  .extended = {{fmt::format("example.com/invented-{}", i), "1"}}};
+    waiting.push_back(pod.make());
+    waiting.back()->view<api::PodView>();
+    pod.name += "-runs";
+    pod.node_name = fmt::format("n{}", i);
+    running.push_back(pod.make());
+    running.back()->view<api::PodView>();
+  }
+  const std::int64_t before = live_bytes();
+  for (const api::ObjectPtr& pod : running) cluster.set_pod(pod);
+  for (const api::ObjectPtr& pod : waiting) cluster.retain_class(cluster.class_of(pod).id);
+  const std::int64_t taken = live_bytes() - before;
+  EXPECT_LT(taken, kMebibyte);
+  RecordProperty("bytes", static_cast<int>(taken));
+  for (const api::ObjectPtr& pod : running) cluster.remove_pod(pod->meta().uid);
+  for (const api::ObjectPtr& pod : waiting) cluster.release_class(cluster.class_of(pod).id);
+  EXPECT_LT(live_bytes() - before, taken / 2) << "what is gone is not kept";
+}
+
+// Services that share a label and differ in another, and for some of them a pod that asks.
+TEST(Memory, ServicesTakeABoundedAmountEach) {
+  constexpr int kServices = 20'000;
+  constexpr int kPods = 1000;
+  Cluster cluster;
+  cluster.set_default_spread_keys({"zone"});
+  add_nodes(cluster, 100);
+  std::vector<api::ObjectPtr> services;
+  for (int i = 0; i < kServices; ++i) {
+    const auto document = api::parse_json(
+        fmt::format(R"({{"metadata":{{"name":"s{0}","namespace":"default","uid":"s{0}"}},)"
+                    R"("spec":{{"selector":{{"app":"s{0}","team":"one"}}}}}})",
+                    i));
+    services.push_back(api::Object::make(*api::find_kind("", "Service"), document->value));
+  }
+  std::vector<api::ObjectPtr> pods;
+  for (int i = 0; i < kPods; ++i)
+    pods.push_back(PodSample{.name = fmt::format("p{}", i),
+                             .labels = {{"app", fmt::format("s{}", i)}, {"team", "one"}}}
+                       .make());
+  const std::int64_t before = live_bytes();
+  for (const api::ObjectPtr& service : services) cluster.put_selector(*service);
+  EXPECT_LT(live_bytes() - before, std::int64_t{kServices} * 2048);
+  const std::int64_t with_services = live_bytes();
+  std::vector<ClassId> classes;
+  for (const api::ObjectPtr& pod : pods) {
+    const PodClass& made = cluster.class_of(pod);
+    ASSERT_TRUE(made.default_term);
+    classes.push_back(made.id);
+    cluster.retain_class(made.id);
+  }
+  EXPECT_LT(live_bytes() - with_services, std::int64_t{kPods} * 8192);
+  for (const ClassId id : classes) cluster.release_class(id);
+  for (const api::ObjectPtr& service : services) cluster.remove_selector(*service);
+  EXPECT_LT(live_bytes() - before, kMebibyte) << "what is gone is not kept";
+}
+
+}  // namespace
+}  // namespace muster::scheduler
