@@ -20,14 +20,18 @@ using scheduler::ClusterModel;
 using scheduler::GroupKey;
 
 constexpr std::size_t kTreesShown = 24;
+// To know how one that waits stands costs an attempt.
+constexpr std::size_t kAttemptsBeside = 8;
 
 // Those beside the first one that are shown, in their order.
 std::vector<GroupKey> shown_beside(const ClusterModel& model, const OwnerTrees& trees) {
   std::set<std::size_t> shown;
-  for (const bool waits : {true, false})
-    for (std::size_t at = 0; at < trees.roots.size() && shown.size() + 1 < kTreesShown; ++at)
+  for (const bool waits : {true, false}) {
+    const std::size_t most = waits ? kAttemptsBeside : kTreesShown - 1;
+    for (std::size_t at = 0; at < trees.roots.size() && shown.size() < most; ++at)
       if (trees.roots[at] != trees.first && holds_minimum(model, trees.roots[at]) != waits)
         shown.insert(at);
+  }
   std::vector<GroupKey> out;
   for (const std::size_t at : shown) out.push_back(trees.roots[at]);
   return out;

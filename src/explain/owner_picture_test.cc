@@ -64,6 +64,13 @@ TEST(OwnerPicture, OfManyShowsThoseThatWaitFirst) {
   EXPECT_NE(render_text(*said).find("and 18 more groups\n"), std::string::npos);
 }
 
+TEST(OwnerPicture, OfManyThatWaitAFewArePlanned) {
+  const Result<Explanation> said = replicas(1, 30).ask(kSet);
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_EQ(said->tree.size(), 10U) << "one that runs, the first that waits, eight beside it";
+  EXPECT_EQ(said->owner->left_out, 21);
+}
+
 TEST(OwnerPicture, OfOneTreeIsThatTreeBelowTheObject) {
   Yard yard = Yard().rack("r1", 2, 8);
   yard.composite({.name = "root", .minimum = 2, .workload = "w", .maker = "JobSet"});
