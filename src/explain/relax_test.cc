@@ -145,10 +145,25 @@ bool a_wider_topology_helps(const Objects& objects, const Subject& subject) {
   return false;
 }
 
+// The tree that the subject is of; null for a pod without one.
+const scheduler::GroupSpec* tree_of(const scheduler::ClusterModel& model, const Objects& objects,
+                                    const Subject& subject) {
+  if (const auto* group = std::get_if<GroupKey>(&subject)) return model.forest().root_of(*group);
+  for (const api::ObjectPtr& pod : objects.pods)
+    if (pod->meta().name == std::get<PodKey>(subject).name)
+      if (const auto leaf = model.leaf_of(*pod)) return model.forest().root_of(*leaf);
+  return nullptr;
+}
+
+// Others: the tree's own pods may tie it to a place, but it does not wait for them to finish.
 bool one_that_finishes_helps(const Objects& objects, const Subject& subject) {
+  const auto model = model_of(objects, scheduler::default_profile(), {});
+  const scheduler::GroupSpec* own = tree_of(*model, objects, subject);
   std::map<std::string, Edits> gone;
   for (const api::ObjectPtr& pod : objects.pods) {
     const auto& view = pod->view<api::PodView>();
+    const auto leaf = model->leaf_of(*pod);
+    if (own != nullptr && leaf && model->forest().root_of(*leaf) == own) continue;
     if (!view.node_name.empty())
       gone[view.scheduling_group.empty() ? pod->meta().name : "group " + view.scheduling_group]
           .push_back({pod, nullptr});
