@@ -59,7 +59,7 @@ datasetName -- The dataset, by name.
 datasetUUID -- The dataset, by identity.
 dataSource -- The snapshot or claim it is filled from.
 dataSourceRef -- The object it is filled from, of any kind.
-defaultConstraints -- Spread constraints of pods that have none; not supported yet.
+defaultConstraints -- Spread constraints of pods that have none.
 defaultingType -- Where default constraints come from.
 defaultUser -- The owner of files that say nothing else.
 delayCacheUntilActive -- Accepted, without effect.
@@ -152,6 +152,7 @@ persistentVolumeSource -- The storage behind it.
 photonPersistentDisk -- A disk of Photon; no longer supported.
 placementFeasible -- Plugins that rule out domains for a group.
 placementGenerate -- Plugins that propose domains for a group.
+placements -- Sets of nodes by name; a group goes into one of them.
 placementScore -- Plugins that give points to domains.
 pluginConfig -- Arguments of plugins.
 plugins -- Which plugins are used.
