@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "scheduler/cycle/kept_report.h"
+
 namespace muster::scheduler {
 namespace {
 
@@ -108,10 +110,10 @@ Histogram why_not(const Standing& standing, std::span<const NodeId> nodes) {
   return tally.result();
 }
 
-Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, const Cluster& cluster) {
+Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, Cluster& cluster) {
   const std::size_t nodes = cluster.node_count();
   if (auto refusal = refused_everywhere(pod, standing, nodes)) return std::move(*refusal);
-  return refusal_of(pod, why_not(standing, cluster), nodes);
+  return refusal_of(pod, why_not_kept(standing, cluster), nodes);
 }
 
 Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, std::span<const NodeId> nodes) {

@@ -28,8 +28,8 @@ struct Histogram {
 Histogram why_not(const Standing& standing, const Cluster& cluster);
 Histogram why_not(const Standing& standing, std::span<const NodeId> nodes);
 
-// Upstream's fit error for a pod that fits nowhere.
-Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, const Cluster& cluster);
+// Upstream's fit error for a pod that fits nowhere. For all nodes see kept_report.h.
+Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, Cluster& cluster);
 Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, std::span<const NodeId> nodes);
 
 }  // namespace muster::scheduler

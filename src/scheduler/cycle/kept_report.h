@@ -1,0 +1,14 @@
+#pragma once
+
+#include "scheduler/cache/cluster.h"
+#include "scheduler/cycle/fit_error.h"
+#include "scheduler/framework/standing.h"
+
+namespace muster::scheduler {
+
+// The same as why_not() of all nodes, from what the last report for the class found out: only rows
+// that changed since are asked again. Thousands of equal pods that wait, and are tried one after
+// the other, cost one look at all nodes. Kept beside the cluster, for a few classes.
+Histogram why_not_kept(const Standing& standing, Cluster& cluster);
+
+}  // namespace muster::scheduler
