@@ -11,8 +11,9 @@ constexpr std::array kVictims{1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0};
 constexpr std::array kGroupVictims{1.0,  2.0,   4.0,   8.0,   16.0,  32.0,
                                    64.0, 128.0, 256.0, 512.0, 1024.0};
 
-// Upstream's status codes.
-std::string result_of(Answer answer) {
+}  // namespace
+
+std::string_view status_name(Answer answer) {
   switch (answer) {
     case Answer::Waits:
     case Answer::Preempts: return "Success";
@@ -23,8 +24,6 @@ std::string result_of(Answer answer) {
   }
   return "Unschedulable";
 }
-
-}  // namespace
 
 PreemptionMetrics::PreemptionMetrics(Metrics* metrics) : metrics_(metrics) {
   if (metrics == nullptr) return;
@@ -46,7 +45,7 @@ void PreemptionMetrics::searched(std::string_view preemptor, const PreemptionPla
     metrics_
         ->counter("scheduler_workload_preemption_attempts_total",
                   "Total workload preemption attempts in the cluster till now, by the result",
-                  {{"result", result_of(plan.answer)}})
+                  {{"result", std::string(status_name(plan.answer))}})
         .add();
   if (plan.answer != Answer::Preempts) return;
   (is_pod ? victims_ : group_victims_).observe(static_cast<double>(plan.victim_pods()));

@@ -9,6 +9,9 @@
 
 namespace muster::scheduler {
 
+// Upstream's status code for what a search came to.
+std::string_view status_name(PreemptionPlan::Answer answer);
+
 // What preemption counts, under upstream's names. It only looks.
 class PreemptionMetrics {
  public:

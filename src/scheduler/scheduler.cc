@@ -111,7 +111,12 @@ struct Scheduler::State {
       return attempt_group(root, model.cluster(), model.profile_of(root),
                            {.explained_max = 64, .bounds_max = options.observe ? 20'000U : 0U});
     }();
-    commit.preemptions().consider(entity, plan, now);
+    SchedulerMetrics::Stopped searched{};
+    {
+      const SchedulerMetrics::Measured measured(metrics, searched);
+      commit.preemptions().consider(entity, plan, now);
+    }
+    metrics.searched_for_victims(entity, plan, searched);
     if (options.observe) options.observe(plan, now);
     metrics.attempted(entity, plan, profile_name(plan), took, now);
     metrics.because("ScheduleAttemptFailure");

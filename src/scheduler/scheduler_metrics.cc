@@ -8,6 +8,7 @@
 
 #include "api/kinds/kind.h"
 #include "api/views/pod_facts.h"
+#include "scheduler/preemption_metrics.h"
 #include "scheduler/scheduler_series.h"
 
 namespace muster::scheduler {
@@ -166,6 +167,22 @@ void SchedulerMetrics::attempted_group(const Plan& plan, OfProfile& series, doub
   if (!stopwatch_) return;
   group_algorithm_.observe(seconds);
   series.group_latency[result].observe(seconds);
+}
+
+void SchedulerMetrics::searched_for_victims(const SchedulingQueue::Popped& entity, const Plan& plan,
+                                            Stopped took) {
+  if (!counts_ || !stopwatch_ || !plan.preemption) return;
+  const auto* root = std::get_if<Group>(&entity);
+  const char* const preemptor = root == nullptr                         ? "pod"
+                                : root->key.kind == GroupKind::PodGroup ? "podgroup"
+                                                                        : "compositepodgroup";
+  metrics_
+      ->histogram(
+          "scheduler_preemption_evaluation_duration_seconds",
+          "How long it took to find out whom to evict.",
+          {{"preemptor", preemptor}, {"result", std::string(status_name(plan.preemption->answer))}},
+          exponential_buckets(0.001, 2, 16))
+      .observe(Seconds(took).count());
 }
 
 void SchedulerMetrics::remember_placed(const SchedulingQueue::Popped& entity, const Plan& plan,

@@ -70,6 +70,8 @@ class SchedulerMetrics {
   // An attempt ended in a plan; `profile` is the scheduler name it was made for.
   void attempted(const SchedulingQueue::Popped& entity, const Plan& plan,
                  const std::string& profile, Stopped took, Time now);
+  // The search for somebody to evict took so long.
+  void searched_for_victims(const SchedulingQueue::Popped& entity, const Plan& plan, Stopped took);
   void refused(const std::string& profile, Outcome outcome);
   // What was placed: the server took it; or it needs no node any more, or lost the one it had.
   void bound(const api::Object& pod, Time now);

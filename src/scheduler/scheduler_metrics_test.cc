@@ -85,8 +85,16 @@ TEST_F(SchedulerMetricsTest, CountsGroupsThatWaitForTheirVictims) {
   plan.refusals.push_back({root.pods.front().pod, Outcome::Unschedulable, "", {}});
   plan.preemption.emplace();
   plan.preemption->answer = PreemptionPlan::Answer::Preempts;
+  plan.placements = {.generated = 5, .feasible = 1, .infeasible = 4};
+  scheduler_->searched_for_victims(root, plan, milliseconds{3});
   scheduler_->attempted(root, plan, "default-scheduler", {}, now_);
   const std::string seen = text();
+  EXPECT_THAT(seen, HasSubstr(R"(scheduler_preemption_evaluation_duration_seconds_bucket{)"
+                              R"(preemptor="podgroup",result="Success",le="0.004"} 1)"));
+  for (const char* name : {"scheduler_generated_placements_total", "scheduler_placement_total"})
+    EXPECT_THAT(seen, HasSubstr(std::string(name) + R"({profile="default-scheduler"} 5)"));
+  EXPECT_THAT(seen, HasSubstr(R"(scheduler_placement_evaluations_total{)"
+                              R"(profile="default-scheduler",result="infeasible"} 4)"));
   EXPECT_THAT(seen,
               HasSubstr(R"(scheduler_podgroup_schedule_attempts_total{profile="default-scheduler",)"
                         R"(result="waiting_on_preemption"} 1)"));

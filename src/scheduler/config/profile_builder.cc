@@ -187,7 +187,9 @@ class ProfileBuilder {
       total += weight * kScoreMax;
       profile.add(made_.at(one.plugin), {point}, weight);
     }
-    if (point == ExtensionPoint::Score && total > kTotalMax)
+    const bool is_weighed =
+        point == ExtensionPoint::Score || point == ExtensionPoint::PlacementScore;
+    if (is_weighed && total > kTotalMax)
       errors_.fields().invalid(path, fmt::format("total score of Score plugins could overflow: the "
                                                  "sum of all weights may be at most {}",
                                                  kTotalMax / kScoreMax));
