@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <map>
@@ -39,8 +40,9 @@ class JobLeftovers : public ::testing::Test {
               {.racks_per_block = 4,
                .nodes_per_rack = 8,
                .resources = parse_resources("cpu=32,memory=64Gi").value()});
-          // What watches resume from is bounded; few Jobs fill it.
-          options.window = {.changes_max = is_long() ? 10'000U : 50U};
+          // What watches resume from is bounded, for each kind; the first Jobs fill it.
+          options.window = {.changes_max = std::min<std::size_t>(
+                                10'000, 2 * static_cast<std::size_t>(many_jobs()))};
           return options;
         }()) {
     world_.run_until_idle();
