@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "api/reading.h"
@@ -141,7 +142,7 @@ class Reader {
 
   struct Block {
     const Json& said;
-    std::string path;
+    std::string_view path;
     const std::string& from;  // template
   };
   std::vector<Block> blocks(const LwsTemplates& of) const {
