@@ -144,19 +144,23 @@ void happen(World& world, std::mt19937& random) {
 
 // After any sequence of events, when everything that is due was tried, nothing is left that a fresh
 // attempt would place: every wake-up came. No time passes, so that no flush helps.
-TEST(Scheduler, WhatAFreshAttemptWouldPlaceIsNeverLeftResting) {
+void expect_nobody_is_left_resting(void (*happens)(World&, std::mt19937&)) {
   for (std::uint32_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     World world({.group_bindings = seed % 2 == 0});
     world.synced();
     for (int step = 0; step < 150; ++step) {
-      happen(world, random);
+      happens(world, random);
       if (random() % 2 == 0) continue;
       world.settle();
       ASSERT_EQ(placeable(world), "") << "after step " << step;
     }
   }
+}
+
+TEST(Scheduler, WhatAFreshAttemptWouldPlaceIsNeverLeftResting) {
+  expect_nobody_is_left_resting(happen);
 }
 
 // --- pods that mind each other ---
@@ -235,18 +239,7 @@ void happen_among_company(World& world, std::mt19937& random) {
 }
 
 TEST(Scheduler, NorIsWhatTheCompanyOfOthersLetsIn) {
-  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
-    SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
-    World world({.group_bindings = seed % 2 == 0});
-    world.synced();
-    for (int step = 0; step < 150; ++step) {
-      happen_among_company(world, random);
-      if (random() % 2 == 0) continue;
-      world.settle();
-      ASSERT_EQ(placeable(world), "") << "after step " << step;
-    }
-  }
+  expect_nobody_is_left_resting(happen_among_company);
 }
 
 }  // namespace

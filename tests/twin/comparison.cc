@@ -167,6 +167,20 @@ std::string compare_feasible(World& world, const api::ObjectPtr& pod) {
   return "";
 }
 
+std::string compare_looks(World& world, const Script& script,
+                          std::string (*of_pod)(World& world, const api::ObjectPtr& pod)) {
+  const std::vector<api::ObjectPtr> pods = script.asking();
+  world.ask(pods);
+  for (const Change& change : script.history) {
+    world.apply(change);
+    if (change.kind != Change::Kind::Look) continue;
+    for (const api::ObjectPtr& pod : pods)
+      if (std::string wrong = of_pod(world, pod); !wrong.empty())
+        return pod->meta().name + ": " + wrong;
+  }
+  return "";
+}
+
 std::string compare(World& world, const api::ObjectPtr& pod) {
   Standing& standing = Standings::of(world.cluster, world.profile).of_pod(pod);
   Standing fresh(world.cluster.class_of(pod), world.profile, world.cluster);

@@ -50,6 +50,9 @@ std::string compare_nodes(World& world, Standing& standing, Standing* fresh,
 std::string compare(World& world, const api::ObjectPtr& pod);
 // Where nodes are kept for others: who is feasible, why not, how many fit.
 std::string compare_feasible(World& world, const api::ObjectPtr& pod);
+// Plays a script's history and makes one of these comparisons for each of its pods at every look.
+std::string compare_looks(World& world, const Script& script,
+                          std::string (*of_pod)(World& world, const api::ObjectPtr& pod));
 
 // Ties go to the first by name.
 std::optional<std::pair<std::string, std::int64_t>> best_of(

@@ -9,27 +9,12 @@
 namespace muster::scheduler::twin {
 namespace {
 
-std::vector<api::ObjectPtr> asking(const Script& script) {
-  std::vector<api::ObjectPtr> pods;
-  for (const PodSample& pod : script.pods) pods.push_back(pod.make());
-  return pods;
-}
-
 TEST(KeptTwin, LonePodsRespectWhatIsKept) {
   met() = {};
   for_scripts({.first = 600'001, .count = 250}, random_script_with_kept_nodes,
               [](const Script& script) -> std::string {
                 World world;
-                const std::vector<api::ObjectPtr> pods = asking(script);
-                world.ask(pods);
-                for (const Change& change : script.history) {
-                  world.apply(change);
-                  if (change.kind != Change::Kind::Look) continue;
-                  for (const api::ObjectPtr& pod : pods)
-                    if (std::string wrong = compare_feasible(world, pod); !wrong.empty())
-                      return pod->meta().name + ": " + wrong;
-                }
-                return "";
+                return compare_looks(world, script, compare_feasible);
               });
   if (HasFatalFailure() || std::getenv("MUSTER_TWIN_SEED") != nullptr) return;
   for (const char* plugin : {"NodeResourcesFit", "NodePorts", "PodTopologySpread",
@@ -41,7 +26,7 @@ TEST(KeptTwin, SoDoGroupsAfterEachMove) {
   for_scripts({.first = 610'001, .count = 100}, random_script_with_kept_nodes,
               [](const Script& script) -> std::string {
                 World world;
-                world.ask(asking(script));
+                world.ask(script.asking());
                 world.apply_all(script);
                 return compare_moves(world, script);
               });

@@ -138,6 +138,12 @@ std::string text_of(const Change& change) {
 
 }  // namespace
 
+std::vector<api::ObjectPtr> Script::asking() const {
+  std::vector<api::ObjectPtr> objects;
+  for (const PodSample& pod : pods) objects.push_back(pod.make());
+  return objects;
+}
+
 std::string Script::text() const {
   std::string text;
   for (const Change& change : history) text += "  " + text_of(change) + "\n";

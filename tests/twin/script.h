@@ -61,6 +61,7 @@ struct Script {
   std::vector<PodSample> pods;  // who asks
   std::vector<Move> moves;
 
+  std::vector<api::ObjectPtr> asking() const;  // the pods as objects
   std::string text() const;
 };
 

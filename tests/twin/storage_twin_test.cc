@@ -11,25 +11,6 @@ namespace {
 
 using Defaults = std::vector<NaiveScheduler::DefaultSpread>;
 
-std::vector<api::ObjectPtr> asking(const Script& script) {
-  std::vector<api::ObjectPtr> pods;
-  for (const PodSample& pod : script.pods) pods.push_back(pod.make());
-  return pods;
-}
-
-std::string compare_looks(World& world, const Script& script) {
-  const std::vector<api::ObjectPtr> pods = asking(script);
-  world.ask(pods);
-  for (const Change& change : script.history) {
-    world.apply(change);
-    if (change.kind != Change::Kind::Look) continue;
-    for (const api::ObjectPtr& pod : pods)
-      if (std::string wrong = compare(world, pod); !wrong.empty())
-        return pod->meta().name + ": " + wrong;
-  }
-  return "";
-}
-
 bool runs_all_seeds() { return std::getenv("MUSTER_TWIN_SEED") == nullptr; }
 
 // Both verdicts of each filter that has something to say, and different scores.
@@ -59,7 +40,7 @@ TEST(StorageTwin, LonePodsAreDecidedAsTheReferenceSays) {
   for_scripts({.first = 500'001, .count = 200}, random_storage_script,
               [](const Script& script) -> std::string {
                 World world;
-                return compare_looks(world, script);
+                return compare_looks(world, script, compare);
               });
   if (HasFatalFailure() || !runs_all_seeds()) return;
   expect_all_met();
@@ -73,7 +54,7 @@ TEST(StorageTwin, DefaultSpreadFromAList) {
                 World world(Defaults{{"topology.kubernetes.io/zone", 1, true},
                                      {"zone", 2, false},
                                      {"kubernetes.io/hostname", 1, false}});
-                return compare_looks(world, script);
+                return compare_looks(world, script, compare);
               });
   if (HasFatalFailure() || !runs_all_seeds()) return;
   EXPECT_GT(met().verdicts["PodTopologySpread"][0], 20);
@@ -86,7 +67,7 @@ TEST(StorageTwin, PlacingAndUndoingLeavesNoTrace) {
   for_scripts({.first = 520'001, .count = 100}, random_storage_script,
               [](const Script& script) -> std::string {
                 World world;
-                world.ask(asking(script));
+                world.ask(script.asking());
                 world.apply_all(script);
                 return compare_moves(world, script);
               });
@@ -99,7 +80,7 @@ TEST(StorageTwin, PlacingAndUndoingWithDefaultSpreadFromAList) {
   for_scripts({.first = 530'001, .count = 50}, random_storage_script,
               [](const Script& script) -> std::string {
                 World world(Defaults{{"zone", 1, true}, {"kubernetes.io/hostname", 1, false}});
-                world.ask(asking(script));
+                world.ask(script.asking());
                 world.apply_all(script);
                 return compare_moves(world, script);
               });
