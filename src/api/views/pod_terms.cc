@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "api/reading.h"
+#include "api/views/read_strings.h"
+
 namespace muster::api {
 namespace {
 
@@ -20,35 +23,14 @@ bool holds(const NodeRequirement& test, const std::string* value) {
   return false;
 }
 
-template <typename Visit>
-void for_each(const Json& value, std::string_view member, Visit&& visit) {
-  if (const JsonArray* array = find_array(value, member))
-    for (const Json& entry : *array) visit(entry);
-}
-
-std::vector<std::string> read_strings(const Json& value, std::string_view member) {
-  std::vector<std::string> strings;
-  for_each(value, member, [&](const Json& entry) {
-    if (entry.is_string())
-      strings.emplace_back(entry.get_string().data(), entry.get_string().size());
-  });
-  std::ranges::sort(strings);
-  return strings;
-}
-
-std::int64_t read_number(const Json& value, std::string_view member, std::int64_t fallback) {
-  const Json* found = find(value, member);
-  return found != nullptr && found->is_int64() ? found->get_int64() : fallback;
-}
-
 PodTerm read_term(TermRole role, const Json& term, std::int64_t weight) {
   PodTerm read{.role = role,
                .topology_key = std::string(find_string(term, "topologyKey")),
                .selector = read_pod_selector(find(term, "labelSelector")),
-               .namespaces = read_strings(term, "namespaces"),
+               .namespaces = read_sorted_strings(term, "namespaces"),
                .namespace_selector = std::nullopt,
-               .match_label_keys = read_strings(term, "matchLabelKeys"),
-               .mismatch_label_keys = read_strings(term, "mismatchLabelKeys"),
+               .match_label_keys = read_sorted_strings(term, "matchLabelKeys"),
+               .mismatch_label_keys = read_sorted_strings(term, "mismatchLabelKeys"),
                .weight = weight};
   if (const Json* selector = find(term, "namespaceSelector");
       selector != nullptr && selector->is_object())
@@ -60,19 +42,19 @@ void read_required(const Json& spec, std::string_view path, TermRole role,
                    std::vector<PodTerm>& terms) {
   const Json* affinity = find_path(spec, path);
   if (affinity == nullptr) return;
-  for_each(*affinity, "requiredDuringSchedulingIgnoredDuringExecution",
-           [&](const Json& term) { terms.push_back(read_term(role, term, 0)); });
+  for (const Json& term : elements(*affinity, "requiredDuringSchedulingIgnoredDuringExecution"))
+    terms.push_back(read_term(role, term, 0));
 }
 
 void read_preferred(const Json& spec, std::string_view path, TermRole role,
                     std::vector<PodTerm>& terms) {
   const Json* affinity = find_path(spec, path);
   if (affinity == nullptr) return;
-  for_each(*affinity, "preferredDuringSchedulingIgnoredDuringExecution", [&](const Json& entry) {
-    const std::int64_t weight = read_number(entry, "weight", 0);
+  for (const Json& entry : elements(*affinity, "preferredDuringSchedulingIgnoredDuringExecution")) {
+    const std::int64_t weight = find_integer(entry, "weight").value_or(0);
     const Json* term = find(entry, "podAffinityTerm");
     if (term != nullptr && weight != 0) terms.push_back(read_term(role, *term, weight));
-  });
+  }
 }
 
 }  // namespace
@@ -122,17 +104,17 @@ std::vector<PodTerm> read_pod_terms(const Json& spec) {
 
 std::vector<SpreadConstraint> read_spread_constraints(const Json& spec) {
   std::vector<SpreadConstraint> constraints;
-  for_each(spec, "topologySpreadConstraints", [&](const Json& entry) {
+  for (const Json& entry : elements(spec, "topologySpreadConstraints")) {
     constraints.push_back(
         {.topology_key = std::string(find_string(entry, "topologyKey")),
-         .max_skew = static_cast<std::int32_t>(read_number(entry, "maxSkew", 1)),
+         .max_skew = static_cast<std::int32_t>(find_integer(entry, "maxSkew").value_or(1)),
          .is_hard = find_string(entry, "whenUnsatisfiable") != "ScheduleAnyway",
          .selector = read_pod_selector(find(entry, "labelSelector")),
-         .match_label_keys = read_strings(entry, "matchLabelKeys"),
-         .min_domains = static_cast<std::int32_t>(read_number(entry, "minDomains", 1)),
+         .match_label_keys = read_sorted_strings(entry, "matchLabelKeys"),
+         .min_domains = static_cast<std::int32_t>(find_integer(entry, "minDomains").value_or(1)),
          .honors_affinity = find_string(entry, "nodeAffinityPolicy") != "Ignore",
          .honors_taints = find_string(entry, "nodeTaintsPolicy") == "Honor"});
-  });
+  }
   return constraints;
 }
 

@@ -4,7 +4,9 @@
 #include <bit>
 #include <cstring>
 
+#include "api/reading.h"
 #include "api/scratch.h"
+#include "api/views/read_strings.h"
 #include "api/views/request_sums.h"
 #include "api/views/required_features.h"
 #include "api/views/tolerations.h"
@@ -15,26 +17,6 @@ namespace {
 
 std::string text(const Json& value, std::string_view member) {
   return std::string(find_string(value, member));
-}
-
-std::int64_t number(const Json& value, std::string_view member) {
-  const Json* found = find(value, member);
-  return found != nullptr && found->is_int64() ? found->get_int64() : 0;
-}
-
-template <typename Visit>
-void for_each(const Json& value, std::string_view member, Visit&& visit) {
-  if (const JsonArray* array = find_array(value, member))
-    for (const Json& entry : *array) visit(entry);
-}
-
-std::vector<std::string> read_strings(const Json& value, std::string_view member) {
-  std::vector<std::string> strings;
-  for_each(value, member, [&](const Json& entry) {
-    if (entry.is_string())
-      strings.emplace_back(entry.get_string().data(), entry.get_string().size());
-  });
-  return strings;
 }
 
 // --- selectors ---
@@ -49,14 +31,14 @@ void read_node_affinity(const Json& spec, PodNeeds& needs) {
   if (const Json* required = find(*affinity, "requiredDuringSchedulingIgnoredDuringExecution");
       required != nullptr && required->is_object()) {
     needs.has_required = true;
-    for_each(*required, "nodeSelectorTerms",
-             [&](const Json& term) { needs.required.push_back(read_term(term)); });
+    for (const Json& term : elements(*required, "nodeSelectorTerms"))
+      needs.required.push_back(read_term(term));
   }
-  for_each(*affinity, "preferredDuringSchedulingIgnoredDuringExecution", [&](const Json& entry) {
+  for (const Json& entry : elements(*affinity, "preferredDuringSchedulingIgnoredDuringExecution")) {
     const Json* term = find(entry, "preference");
-    needs.preferred.push_back(
-        {number(entry, "weight"), term == nullptr ? NodeSelectorTerm{} : read_term(*term)});
-  });
+    needs.preferred.push_back({find_integer(entry, "weight").value_or(0),
+                               term == nullptr ? NodeSelectorTerm{} : read_term(*term)});
+  }
 }
 
 // --- containers ---
@@ -70,14 +52,14 @@ std::string normalized_image(std::string image) {
 }
 
 void read_ports(const Json& container, std::vector<HostPort>& ports) {
-  for_each(container, "ports", [&](const Json& entry) {
-    const std::int64_t port = number(entry, "hostPort");
-    if (port <= 0) return;
+  for (const Json& entry : elements(container, "ports")) {
+    const std::int64_t port = find_integer(entry, "hostPort").value_or(0);
+    if (port <= 0) continue;
     HostPort host{text(entry, "hostIP"), text(entry, "protocol"), static_cast<std::int32_t>(port)};
     if (host.ip.empty()) host.ip = "0.0.0.0";
     if (host.protocol.empty()) host.protocol = "TCP";
     ports.push_back(std::move(host));
-  });
+  }
 }
 
 void read_requests(const Json& spec, const Json* status, PodNeeds& needs) {
@@ -99,12 +81,12 @@ void read_containers(const Json& spec, PodView& view) {
     if (keeps_running) read_ports(container, needs.host_ports);
     view.images.push_back(normalized_image(text(container, "image")));
   };
-  for_each(spec, "initContainers", [&](const Json& c) { read_container(c, always_restarts(c)); });
-  for_each(spec, "containers", [&](const Json& c) { read_container(c, true); });
-  for_each(spec, "volumes", [&](const Json& volume) {
+  for (const Json& c : elements(spec, "initContainers")) read_container(c, always_restarts(c));
+  for (const Json& c : elements(spec, "containers")) read_container(c, true);
+  for (const Json& volume : elements(spec, "volumes")) {
     if (const Json* image = find(volume, "image"))
       view.images.push_back(normalized_image(text(*image, "reference")));
-  });
+  }
   std::ranges::sort(view.images);
   needs.image_count = static_cast<std::int32_t>(view.images.size());
   std::ranges::sort(needs.host_ports);
@@ -119,7 +101,7 @@ bool flag(const Json& value, std::string_view member) {
 
 void read_disks(const Json& spec, std::vector<InlineDisk>& disks) {
   using Type = InlineDisk::Type;
-  for_each(spec, "volumes", [&](const Json& volume) {
+  for (const Json& volume : elements(spec, "volumes")) {
     if (const Json* gce = find(volume, "gcePersistentDisk"))
       disks.push_back({Type::Gce, text(*gce, "pdName"), {}, flag(*gce, "readOnly")});
     if (const Json* ebs = find(volume, "awsElasticBlockStore"))
@@ -131,24 +113,24 @@ void read_disks(const Json& spec, std::vector<InlineDisk>& disks) {
       disks.push_back({Type::Rbd, (pool.empty() ? "rbd" : pool) + "/" + text(*rbd, "image"),
                        read_strings(*rbd, "monitors"), flag(*rbd, "readOnly")});
     }
-  });
+  }
   std::ranges::sort(disks);
 }
 
 void read_claims(const Json& spec, std::vector<PodClaim>& claims) {
-  for_each(spec, "volumes", [&](const Json& volume) {
+  for (const Json& volume : elements(spec, "volumes")) {
     if (const Json* claim = find(volume, "persistentVolumeClaim"))
       claims.push_back({text(*claim, "claimName"), false});
     else if (find(volume, "ephemeral") != nullptr)
       claims.push_back({text(volume, "name"), true});
-  });
+  }
 }
 
 void read_needs(const Json& spec, const Json* status, PodView& view) {
   PodNeeds& needs = view.needs;
   needs.node_name = text(spec, "nodeName");
-  for_each(spec, "tolerations",
-           [&](const Json& entry) { needs.tolerations.push_back(read_toleration(entry)); });
+  for (const Json& entry : elements(spec, "tolerations"))
+    needs.tolerations.push_back(read_toleration(entry));
   std::ranges::sort(needs.tolerations);
   if (const JsonObject* selector = find_object(spec, "nodeSelector"))
     for (const auto& member : *selector)
@@ -320,10 +302,10 @@ std::unique_ptr<PodView> PodView::of(const Json& document) {
   if (spec != nullptr) {
     view->node_name = text(*spec, "nodeName");
     view->scheduler_name = text(*spec, "schedulerName");
-    view->priority = static_cast<std::int32_t>(number(*spec, "priority"));
+    view->priority = static_cast<std::int32_t>(find_integer(*spec, "priority").value_or(0));
     view->never_preempts = find_string(*spec, "preemptionPolicy") == "Never";
-    for_each(*spec, "schedulingGates",
-             [&](const Json& gate) { view->scheduling_gates.push_back(text(gate, "name")); });
+    for (const Json& gate : elements(*spec, "schedulingGates"))
+      view->scheduling_gates.push_back(text(gate, "name"));
     if (const Json* group = find(*spec, "schedulingGroup"))
       view->scheduling_group = text(*group, "podGroupName");
     read_needs(*spec, status, *view);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "client/client.h"
+#include "client/https/site_testing.h"
 #include "server/http/testing.h"
 
 namespace muster::client {
@@ -14,16 +15,6 @@ namespace {
 
 using api::kinds::node;
 using server::testing::Site;
-
-Kubeconfig config_for(const Site& site) {
-  Kubeconfig config;
-  config.context = "test";
-  config.server = fmt::format("https://127.0.0.1:{}", site.port);
-  config.certificate_authority = site.authority.certificate;
-  config.client_certificate = site.admin.certificate;
-  config.client_key = site.admin.private_key;
-  return config;
-}
 
 HttpsClient open(Kubeconfig config) { return HttpsClient::open(std::move(config), {}).value(); }
 

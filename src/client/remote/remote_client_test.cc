@@ -7,6 +7,7 @@
 #include <future>
 #include <set>
 
+#include "client/https/site_testing.h"
 #include "server/http/testing.h"
 #include "server/loopback/loopback.h"
 
@@ -17,16 +18,6 @@ namespace {
 
 using api::kinds::node;
 using server::testing::Site;
-
-Kubeconfig config_for(const Site& site) {
-  Kubeconfig config;
-  config.context = "test";
-  config.server = fmt::format("https://127.0.0.1:{}", site.port);
-  config.certificate_authority = site.authority.certificate;
-  config.client_certificate = site.admin.certificate;
-  config.client_key = site.admin.private_key;
-  return config;
-}
 
 api::Json json(std::string_view text) { return api::parse_json(text).value().value; }
 

@@ -13,22 +13,16 @@
 #include "api/object.h"
 #include "api/reading.h"
 #include "client/component.h"
+#include "controllers/common/testing_texts.h"
 
 // Shorthands for tests of controllers.
 namespace muster::controllers {
-
-using Texts = std::vector<std::string>;
 
 // Plays the API to one controller, step by step.
 class ControllerTest : public ::testing::Test {
  protected:
   using Type = client::Event::Type;
 
-  static api::Json parsed(std::string_view text) {
-    Result<api::ParsedJson> json = api::parse_json(text);
-    EXPECT_TRUE(json) << text;
-    return std::move(json->value);
-  }
   // Each has a newer revision than all before.
   api::ObjectPtr object(const api::Kind& kind, std::string_view json) {
     auto made = api::Object::make(kind, parsed(json));
@@ -80,7 +74,7 @@ class ControllerTest : public ::testing::Test {
   }
   const api::Json& body(std::size_t call) const { return sent_[calls_.at(call)].first.body; }
 
-  Time now_{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
+  Time now_ = kNow;
   std::int64_t revision_ = 0;
   std::vector<std::pair<api::Request, std::uint64_t>> sent_;
   std::size_t shown_ = 0;

@@ -7,18 +7,13 @@
 #include <set>
 
 #include "api/views/controller_revision_view.h"
+#include "controllers/common/testing_texts.h"
 
 namespace muster::controllers {
 namespace {
 
 using api::Json;
 using api::JsonObject;
-
-Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
 
 class RevisionsTest : public ::testing::Test {
  protected:

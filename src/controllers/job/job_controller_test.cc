@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <utility>
-
 #include "api/reading.h"
+#include "controllers/common/controller_testing.h"
 #include "controllers/job/job_testing.h"
 
 namespace muster::controllers {
@@ -13,17 +11,11 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Type = client::Event::Type;
 
 const api::Kind& job_kind() { return *api::find_kind("batch", "Job"); }
 
-class JobControllerTest : public ::testing::Test {
+class JobControllerTest : public ControllerTest {
  protected:
-  api::ObjectPtr object(const api::Kind& kind, std::string_view json) {
-    auto made = api::Object::make(kind, parsed(json));
-    made->assign_revision({++revision_});
-    return made;
-  }
   api::ObjectPtr job(std::string_view spec, std::string_view more_meta = "") {
     return object(job_kind(),
                   fmt::format(
@@ -49,52 +41,15 @@ class JobControllerTest : public ::testing::Test {
                       owner),
             more_meta, phase));
   }
-  void show(api::ObjectPtr object, Type type = Type::Modified) {
-    controller_.apply(client::Event{type, std::move(object)}, now_);
-  }
-  void sync() { controller_.apply(client::Synced{}, now_); }
-  // What it asks for now, without events: "create pods", "patch pods/a".
-  Texts asked() {
-    while (controller_.run_once(now_, 10) > 0) {
-    }
+  client::Component& controller() override { return controller_; }
+  // Their reasons, without the messages.
+  Texts event_reasons() const {
     Texts out;
-    for (; shown_ < sent_.size(); ++shown_) {
-      const api::Request& request = sent_[shown_].first;
-      if (request.kind == &api::kinds::event()) {
-        events_.emplace_back(api::find_string(request.body, "reason"));
-        continue;
-      }
-      calls_.push_back(shown_);
-      std::string text = request.verb == api::Verb::Create   ? "create "
-                         : request.verb == api::Verb::Delete ? "delete "
-                                                             : "patch ";
-      text += request.kind->plural;
-      if (!request.name.empty()) text += "/" + request.name;
-      if (!request.subresource.empty()) text += "/" + request.subresource;
-      out.push_back(std::move(text));
-    }
+    for (const std::string& event : events_) out.push_back(event.substr(0, event.find(' ')));
     return out;
   }
-  void answer(std::size_t call, api::ObjectPtr with) {
-    api::Answer answer;
-    answer.what = api::ObjectAnswer{.object = with, .revision = with->revision(), .created = true};
-    controller_.apply(client::Called{sent_[calls_.at(call)].second, std::move(answer)}, now_);
-  }
-  void refuse(std::size_t call, Reason reason) {
-    controller_.apply(client::Called{sent_[calls_.at(call)].second, fail(reason, "no")}, now_);
-  }
-  const api::Json& body(std::size_t call) const { return sent_[calls_.at(call)].first.body; }
 
-  Time now_ = kNow;
-  std::int64_t revision_ = 0;
-  std::vector<std::pair<api::Request, std::uint64_t>> sent_;
-  std::size_t shown_ = 0;
-  std::vector<std::size_t> calls_;  // of sent_, without events
-  Texts events_;
-  JobController controller_{{.group_all = false},
-                            {.send = [this](api::Request request, std::uint64_t ticket) {
-                              sent_.emplace_back(std::move(request), ticket);
-                            }}};
+  JobController controller_{{.group_all = false}, context()};
 };
 
 TEST_F(JobControllerTest, BatchesGrowWhileAllGoesWell) {
@@ -110,8 +65,8 @@ TEST_F(JobControllerTest, BatchesGrowWhileAllGoesWell) {
   answer(3, pod("d", "uj"));
   refuse(4, Reason::Forbidden);
   EXPECT_EQ(asked(), Texts{});
-  EXPECT_EQ(events_, (Texts{"SuccessfulCreate", "SuccessfulCreate", "SuccessfulCreate",
-                            "SuccessfulCreate", "FailedCreate"}));
+  EXPECT_EQ(event_reasons(), (Texts{"SuccessfulCreate", "SuccessfulCreate", "SuccessfulCreate",
+                                    "SuccessfulCreate", "FailedCreate"}));
 }
 
 TEST_F(JobControllerTest, LooksAgainOnlyWhenItHasSeenItsOwnWrites) {

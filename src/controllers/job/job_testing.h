@@ -12,19 +12,12 @@
 #include "api/json.h"
 #include "api/object.h"
 #include "api/views/job_view.h"
+#include "controllers/common/testing_texts.h"
 #include "controllers/job/job_pods.h"
 #include "controllers/job/tally.h"
 
 // Shorthands of this room's tests.
 namespace muster::controllers {
-
-inline api::Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
-
-inline const Time kNow{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
 
 // A pod of a Job, in words: "Running", "Succeeded", "Failed", "Pending"; then what is special.
 struct PodText {
@@ -79,7 +72,5 @@ inline std::vector<std::string> names_of(const std::vector<const JobPod*>& pods)
   for (const JobPod* pod : pods) out.push_back(pod->object->meta().name);
   return out;
 }
-
-using Texts = std::vector<std::string>;
 
 }  // namespace muster::controllers

@@ -11,19 +11,12 @@
 #include "api/json.h"
 #include "api/object.h"
 #include "api/views/job_set_view.h"
+#include "controllers/common/testing_texts.h"
 #include "controllers/jobset/job_set_keys.h"
 #include "controllers/jobset/set_plan.h"
 
 // Shorthands of this room's tests.
 namespace muster::controllers {
-
-inline api::Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
-
-inline const Time kNow{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
 
 // A Job of set "js", in words.
 struct JobText {

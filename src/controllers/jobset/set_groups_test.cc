@@ -10,7 +10,6 @@
 namespace muster::controllers {
 namespace {
 
-using Texts = std::vector<std::string>;
 using workload::JobSetMapping;
 
 constexpr std::string_view kTree = R"("replicatedJobs":[

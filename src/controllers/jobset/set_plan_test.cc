@@ -8,7 +8,6 @@ namespace muster::controllers {
 namespace {
 
 using std::chrono::seconds;
-using Texts = std::vector<std::string>;
 
 constexpr std::string_view kTwo =
     R"("replicatedJobs":[{"name":"a","replicas":1,"template":{}},{"name":"b","replicas":2,"template":{}}])";

@@ -8,17 +8,12 @@
 
 #include "api/reading.h"
 #include "api/views/controller_revision_view.h"
+#include "controllers/common/testing_texts.h"
 
 namespace muster::controllers {
 namespace {
 
 using api::Json;
-
-Json parsed(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
 
 const Json kPod = parsed(R"({"metadata":{"name":"x","namespace":"ns",
     "annotations":{"leaderworkerset.sigs.k8s.io/size":"5"}},

@@ -87,7 +87,7 @@ TEST(Roster, IsAlwaysWhatACountOfAllPodsSays) {
     const auto any = [&](std::uint64_t bound) { return static_cast<int>(entropy.below(bound)); };
     Roster roster;
     std::map<std::int32_t, PodText> pods;
-    Time now = kStart;
+    Time now = kNow;
     int first = 0;
     int count = 6;
     Duration wait{};

@@ -9,8 +9,6 @@
 namespace muster::controllers {
 namespace {
 
-using Texts = std::vector<std::string>;
-
 // What should happen to a set with these pods: "create 1", "scale 2", "update 0", "recreate 0".
 struct Case {
   std::string name;
@@ -34,7 +32,7 @@ Texts planned(const Case& test, StatefulPlan* out = nullptr) {
   for (const PodText& pod : test.pods) roster.put(pod_object(pod), pod.ordinal);
   roster.arrange(test.set.first_ordinal, test.set.replicas,
                  std::chrono::seconds{test.set.min_ready_s});
-  roster.advance(kStart);
+  roster.advance(kNow);
   const std::string update = "web-b";
   const StatefulPlan plan =
       plan_stateful({.set = test.set, .roster = roster, .update_revision = update});
@@ -155,7 +153,7 @@ TEST(StatefulStatus, CountsAndEndsTheUpdate) {
     Roster roster;
     for (const PodText& pod : pods) roster.put(pod_object(pod), pod.ordinal);
     roster.arrange(0, set.replicas, {});
-    roster.advance(kStart);
+    roster.advance(kNow);
     const std::string update = "web-b";
     return stateful_status({.set = set, .roster = roster, .update_revision = update}, 7,
                            {.current = "web-a", .update = update, .collisions = 2});

@@ -10,17 +10,10 @@
 #include "api/json.h"
 #include "api/object.h"
 #include "base/time.h"
+#include "controllers/common/testing_texts.h"
 
 // Shorthands of this room's tests.
 namespace muster::controllers {
-
-inline api::Json parsed_json(std::string_view text) {
-  Result<api::ParsedJson> json = api::parse_json(text);
-  EXPECT_TRUE(json) << text;
-  return std::move(json->value);
-}
-
-inline const Time kStart{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
 
 // A pod of the StatefulSet "web", in words.
 struct PodText {
@@ -29,7 +22,7 @@ struct PodText {
   std::string phase = "Running";
   bool ready = true;
   bool deleted = false;
-  Time ready_since = kStart;
+  Time ready_since = kNow;
   std::string uid = {};
 };
 
@@ -47,7 +40,7 @@ inline std::string pod_json(const PodText& text) {
 }
 
 inline api::ObjectPtr pod_object(const PodText& text) {
-  return api::Object::make(api::kinds::pod(), parsed_json(pod_json(text)));
+  return api::Object::make(api::kinds::pod(), parsed(pod_json(text)));
 }
 
 }  // namespace muster::controllers
