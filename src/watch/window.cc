@@ -14,11 +14,29 @@ Revision revision_of(const std::shared_ptr<const Entry>& entry) { return entry->
 
 }  // namespace
 
+void Texts::keep(std::shared_ptr<const std::string> text) {
+  // Beside its bytes a text costs two blocks of memory and its place here.
+  static constexpr std::size_t kOverhead = 96;
+  Generation gone;  // is freed without the lock
+  const std::lock_guard lock(mutex_);
+  young_bytes_ += text->size() + kOverhead;
+  young_.push_back(std::move(text));
+  if (young_bytes_ <= bytes_max_ / 2) return;
+  gone = std::exchange(old_, std::exchange(young_, {}));
+  young_bytes_ = 0;
+}
+
 std::shared_ptr<const std::string> Entry::bytes(std::uint32_t form, const Encode& encode) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [known, bytes] : bytes_)
-    if (known == form) return bytes;
-  return bytes_.emplace_back(form, std::make_shared<const std::string>(encode(change_))).second;
+  auto found = std::ranges::find(encoded_, form, &Encoded::form);
+  if (found == encoded_.end())
+    found = encoded_.insert(found, Encoded{.form = form, .text = {}});
+  else if (auto text = found->text.lock())
+    return text;
+  auto text = std::make_shared<const std::string>(encode(change_));
+  found->text = text;
+  texts_->keep(text);
+  return text;
 }
 
 // What append() rings: shared by the ring and the handle, so that it outlives a handle dropped
@@ -44,7 +62,8 @@ void Window::append(std::span<const Change> changes) {
   // Entries are made and, where they are dropped, freed without the lock.
   std::vector<std::shared_ptr<const Entry>> entries;
   entries.reserve(changes.size());
-  for (const Change& change : changes) entries.push_back(std::make_shared<const Entry>(change));
+  for (const Change& change : changes)
+    entries.push_back(std::make_shared<const Entry>(change, texts_));
   std::vector<std::shared_ptr<const Entry>> dropped;
   std::vector<std::shared_ptr<Bell>> bells;
   {

@@ -23,12 +23,32 @@ namespace muster::watch {
 using api::Revision;
 using store::Change;
 
-// A change in the window, with the texts it was encoded to. Each form (version, full / Table /
-// metadata) is encoded once, by the first watcher that needs it, and shared by all; it is dropped
-// with the change.
+// What changes were encoded to, kept for the watchers still to come, up to `bytes_max`: in two
+// generations, of which the older goes whole when the younger has half of the bytes. Whoever reads
+// history in ever new forms displaces texts, which are then encoded again, and nothing else. Any
+// thread may use it.
+class Texts {
+ public:
+  explicit Texts(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  void keep(std::shared_ptr<const std::string> text);
+
+ private:
+  using Generation = std::vector<std::shared_ptr<const std::string>>;
+
+  const std::size_t bytes_max_;
+  std::mutex mutex_;
+  Generation young_;  // under mutex_, as all below
+  Generation old_;
+  std::size_t young_bytes_ = 0;
+};
+
+// A change in the window, and where the texts are that it was encoded to. Each form (version, full
+// / Table / metadata) is encoded by the first watcher that needs it, and shared by all while it is
+// kept.
 class Entry {
  public:
-  explicit Entry(Change change) : change_(std::move(change)) {}
+  Entry(Change change, std::shared_ptr<Texts> texts)
+      : change_(std::move(change)), texts_(std::move(texts)) {}
   const Change& change() const { return change_; }
 
   using Encode = std::function<std::string(const Change&)>;
@@ -37,23 +57,30 @@ class Entry {
   std::shared_ptr<const std::string> bytes(std::uint32_t form, const Encode& encode) const;
 
  private:
+  struct Encoded {
+    std::uint32_t form = 0;
+    std::weak_ptr<const std::string> text;
+  };
+
   const Change change_;
+  const std::shared_ptr<Texts> texts_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::pair<std::uint32_t, std::shared_ptr<const std::string>>>
-      bytes_;  // under mutex_
+  mutable std::vector<Encoded> encoded_;  // under mutex_, one per form
 };
 
 struct Limits {
   std::size_t changes_max = 100'000;  // per kind
   // Of objects, over all kinds; oldest go first. A change counts its object and its previous one,
-  // though it shares them with its neighbours; encoded texts are not counted.
+  // though it shares them with its neighbours.
   std::size_t bytes_max = 256U << 20U;
+  std::size_t text_bytes_max = 64U << 20U;  // of what they were encoded to
 };
 
 // The recent changes of every kind, by Kind::store_prefix ("pods"). Any thread may use it.
 class Window {
  public:
-  explicit Window(Limits limits = {}) : limits_(limits) {}
+  explicit Window(Limits limits = {})
+      : limits_(limits), texts_(std::make_shared<Texts>(limits.text_bytes_max)) {}
 
   // By the store's writer, whole blocks at a time, in revision order. `floor`: changes up to here
   // are known to be gone (compacted before we started); start() comes before the first append().
@@ -97,6 +124,7 @@ class Window {
   void unsubscribe(const std::string& prefix, const std::shared_ptr<Bell>& bell);
 
   const Limits limits_;
+  const std::shared_ptr<Texts> texts_;
   mutable std::mutex mutex_;
   std::map<std::string, Ring, std::less<>> rings_;  // under mutex_, as all below
   Revision floor_;

@@ -147,7 +147,7 @@ TEST(Window, SurvivesAChangeThatIsLargerThanItself) {
 }
 
 TEST(Entry, EncodesEachFormOnce) {
-  const Entry entry(pod_change(7));
+  const Entry entry(pod_change(7), std::make_shared<Texts>(1U << 20U));
   int encoded = 0;
   const Entry::Encode encode = [&](const Change& change) {
     return fmt::format("{} number {}", change.revision.value, ++encoded);
@@ -160,7 +160,7 @@ TEST(Entry, EncodesEachFormOnce) {
 }
 
 TEST(Entry, EncodesOnceForManyThreads) {
-  const Entry entry(pod_change(7));
+  const Entry entry(pod_change(7), std::make_shared<Texts>(1U << 20U));
   std::atomic<int> encoded = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
@@ -175,6 +175,24 @@ TEST(Entry, EncodesOnceForManyThreads) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(encoded, 50);
+}
+
+// A reader of history in many forms must not make the window grow beyond its bytes.
+TEST(Texts, AreKeptUpToTheirBytesTheYoungestSurely) {
+  constexpr std::size_t kBytes = 100'000;
+  constexpr std::size_t kText = 1'000;
+  const auto texts = std::make_shared<Texts>(kBytes);
+  const Entry entry(pod_change(7), texts);
+  std::vector<std::weak_ptr<const std::string>> seen;
+  for (std::uint32_t form = 0; form < 1'000; ++form)
+    seen.push_back(entry.bytes(form, [](const Change&) { return std::string(kText, 'x'); }));
+  const auto kept = std::ranges::count_if(seen, [](const auto& text) { return !text.expired(); });
+  EXPECT_LE(kept, kBytes / kText);
+  EXPECT_GE(kept, kBytes / kText / 3);
+  EXPECT_FALSE(seen.back().expired());
+  EXPECT_TRUE(seen.front().expired());
+  EXPECT_EQ(*entry.bytes(0, [](const Change&) { return std::string("again"); }), "again");
+  EXPECT_EQ(*entry.bytes(0, [](const Change&) { return std::string("no"); }), "again");
 }
 
 TEST(Subscription, IsWokenOncePerAppendOfItsKind) {
