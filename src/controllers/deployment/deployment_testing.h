@@ -10,11 +10,10 @@
 #include "api/object.h"
 #include "controllers/common/objects_testing.h"
 #include "controllers/common/owners.h"
+#include "controllers/common/testing_texts.h"
 
 // Shorthands of this room's tests.
 namespace muster::controllers {
-
-inline const Time kNow{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
 
 // A Deployment "web" of the image `image`.
 struct DeploymentText {
