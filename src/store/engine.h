@@ -96,6 +96,12 @@ class Engine {
   // engine is broken (disk full, I/O error): nothing of the batch may be taken as committed.
   virtual Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) = 0;
 
+  // Writes the bytes of objects now that a transaction is going to write soon, so that its commit
+  // need not: a commit of many objects is then short, and those who wait for it wait for their
+  // number only. Nothing is changed by it, nor promised: a commit writes what was not deposited,
+  // and what is never committed goes away by itself. Not synced; the commit's sync covers it.
+  virtual Result<void> deposit(std::span<const ObjectPtr> /*objects*/) { return {}; }
+
   // Who is handed committed changes, in revision order, whole blocks at a time: by commit() before
   // it returns, and by engines shared with others whenever they write. Set once, before the first
   // commit.

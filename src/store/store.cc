@@ -78,6 +78,10 @@ Result<std::vector<Result<Revision>>> Store::commit(std::span<Transaction> batch
   return observe(engine_->commit(batch));
 }
 
+Result<void> Store::deposit(std::span<const ObjectPtr> objects) {
+  return observe(engine_->deposit(objects));
+}
+
 // Every write to the engine passes through here, so that health_ is what the last one showed.
 template <typename Outcome>
 Outcome Store::observe(Outcome outcome) {

@@ -48,6 +48,7 @@ class Store {
   // As Engine::commit. When it returns, readers see the batch and listeners have heard of it.
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch);
   // As the engine's.
+  Result<void> deposit(std::span<const ObjectPtr> objects);
   Result<Revision> compact(Revision revision);
   Result<void> remember(Waypoint waypoint);
   // The one found at open(), if any.

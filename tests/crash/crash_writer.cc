@@ -82,6 +82,10 @@ Plan draw(Entropy& entropy, std::map<std::string, std::int64_t>& revisions, std:
   while (true) {
     Plan plan = draw(entropy, revisions, newest);
     say(plan.announcement);
+    for (const Transaction& transaction : plan.batch)
+      if (entropy.below(3) == 0) CHECK(engine->deposit(testing::objects_of(transaction)));
+    if (entropy.below(10) == 0)  // which nobody commits
+      CHECK(engine->deposit(std::vector<ObjectPtr>{testing::make_pod("lost", "x")}));
     const std::vector<Result<Revision>> outcomes = engine->commit(plan.batch).value();
     for (const Result<Revision>& outcome : outcomes) CHECK(outcome.has_value());
     CHECK(outcomes.back()->value == plan.last);

@@ -149,10 +149,13 @@ class Damage : public ::testing::Test {
         std::vector<Transaction> batch;
         for (int i = 0; i < 20; ++i)
           batch.push_back(together(create(fmt::format("pod-{}-{}", round, i), "first")));
+        for (std::size_t i = 0; i < batch.size(); i += 3)
+          CHECK(engine->deposit(testing::objects_of(batch[i])));
         newest = engine->commit(batch).value().back().value();
         std::vector<Transaction> more{together(
             testing::replace(fmt::format("pod-{}-0", round), {newest.value - 19}, "second"),
             testing::remove(fmt::format("pod-{}-1", round), {newest.value - 18}))};
+        CHECK(engine->deposit(testing::objects_of(more[0])));
         newest = engine->commit(more).value().front().value();
         CHECK(engine->compact({newest.value - 3}));
         // A copy flushes every family, which is what puts edits into the MANIFEST.

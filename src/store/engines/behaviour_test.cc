@@ -417,6 +417,24 @@ TYPED_TEST(EngineBehaviour, KeepsKeysWithOddBytesApartAndInOrder) {
   EXPECT_EQ(found, keys);
 }
 
+TYPED_TEST(EngineBehaviour, DepositsChangeNothingUntilTheyAreCommitted) {
+  Transaction transaction = together(create("a", "one"), create("b", "two"), create("c", "three"));
+  const std::vector<ObjectPtr> two{transaction.writes[0].object, transaction.writes[1].object};
+  ASSERT_TRUE(this->engine().deposit(two));
+  EXPECT_TRUE(this->changes.empty());
+  EXPECT_EQ(this->engine().load().value().revision, Revision{0});
+  ASSERT_TRUE(this->engine().deposit(two));
+  ASSERT_TRUE(this->commit_one(std::move(transaction)));
+  EXPECT_EQ(this->changes.size(), 3U);
+  ASSERT_TRUE(this->commit_one(together(replace("a", {1}, "four"), remove("b", {2}))));
+
+  const Contents contents = this->reopened();
+  ASSERT_EQ(contents.objects.size(), 2U);
+  EXPECT_EQ(contents.objects[0].second->bytes(), make_pod("a", "four")->bytes());
+  EXPECT_EQ(contents.objects[1].second->bytes(), make_pod("c", "three")->bytes());
+  EXPECT_EQ(in_full(contents.recent), in_full(std::span<const Change>(this->changes)));
+}
+
 // --- any sequence of batches, against a map ---
 
 struct Model {
@@ -489,6 +507,8 @@ TYPED_TEST(EngineBehaviour, EqualsAMapUnderAnyTransactions) {
       for (int j = 0; j < size; ++j) {
         batch.push_back(draw_transaction(model, j));
         wanted.push_back(model.commit(batch.back()));
+        if (*rc::gen::inRange(0, 3) == 0)
+          RC_ASSERT(told.engine().deposit(testing::objects_of(batch.back())).has_value());
       }
       const std::vector<Result<Revision>> outcomes = told.commit(std::move(batch));
       RC_ASSERT(outcomes.size() == wanted.size());

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr std::string_view kSentence =
     "This directory holds a Muster store: objects by revision, in RocksDB. Leave it to Muster.\n";
 constexpr std::string_view kNumber = "format ";
@@ -196,6 +196,8 @@ Result<void> DataDirectory::finish() {
   format_ = kFormat;
   return {};
 }
+
+bool DataDirectory::is_newest() const { return format_ == kFormat; }
 
 Result<void> DataDirectory::upgrade() {
   const std::string draft = path_ + "/FORMAT.next";

@@ -32,8 +32,10 @@ class DataDirectory {
   // Nothing was ever stored here: the caller makes the database and the mark, then calls finish().
   bool is_new() const { return is_new_; }
   Result<void> finish();
-  // Format 1 had neither mark nor totals. Who has written both calls upgrade().
+  // Format 1 had neither mark nor totals, format 2 no deposits. Who has written what is missing
+  // calls upgrade().
   bool has_mark() const { return format_ > 1; }
+  bool is_newest() const;
   Result<void> upgrade();
   // Writes the FORMAT file of a copy that is made in `path`.
   static Result<void> seal(const std::string& path);

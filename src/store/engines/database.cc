@@ -52,6 +52,8 @@ rocksdb::DBOptions database_options(Database::Access access, rocksdb::Env* env) 
   options.allow_concurrent_memtable_write = false;  // one thread commits; unordered tables need it
   options.max_open_files = 256;
   options.max_total_wal_size = 64U << 20U;
+  // Deposits are on their way to the disk when the commit comes that waits until they are there.
+  options.wal_bytes_per_sync = 512U << 10U;
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.info_log = std::make_shared<DatabaseLog>();
@@ -72,6 +74,8 @@ rocksdb::ColumnFamilyOptions family_options(Database::Access access) {
     options.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
   options.compression = compression();
   options.write_buffer_size = 16U << 20U;
+  options.arena_block_size = 256U << 10U;  // a commit touches few fresh pages at a time
+  options.max_write_buffer_number = 4;     // commits go on while full ones become files
   rocksdb::BlockBasedTableOptions table;
   table.block_size = 16U << 10U;
   table.block_cache = rocksdb::NewLRUCache(4U << 20U);

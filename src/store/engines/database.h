@@ -15,7 +15,7 @@ namespace muster::store {
 
 // The RocksDB database of a store, in three column families:
 //
-//   default  "compacted", "totals", "waypoint": one entry each
+//   default  "compacted", "totals", "waypoint": one entry each; deposits (deposits.h) by number
 //   rev      revision → record (record.h)
 //   idx      key → the revision that wrote the object that is current
 //
@@ -66,6 +66,8 @@ class AbortSentence {
   struct sigaction before_{};
 };
 
+// A deposit's key is this and its number.
+inline constexpr std::string_view kDeposit = "deposit/";
 inline constexpr std::string_view kCompacted = "compacted";
 inline constexpr std::string_view kTotals = "totals";
 inline constexpr std::string_view kWaypoint = "waypoint";

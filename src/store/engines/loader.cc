@@ -1,6 +1,7 @@
 #include "store/engines/loader.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <algorithm>
 #include <map>
@@ -33,7 +34,9 @@ class Loader {
   Result<void> read_history(Revision revision, const Record& record);
   Result<void> read_record(Revision revision, const Record& record);
   Result<ObjectPtr> read_object(Revision revision, const Record& record);
+  Result<std::string> read_bytes(Revision revision, const Record& record) const;
   Result<ObjectPtr> read_previous(Revision revision);
+  Result<void> find_unnamed_deposits();
   Result<void> check_totals() const;
   std::string first_difference() const;
   void report_unknown() const;
@@ -63,6 +66,7 @@ Result<Loaded> Loader::run() {
   TRY(read_index());
   TRY(read_records());
   TRY(check_totals());
+  TRY(find_unnamed_deposits());
   report_unknown();
   loaded_.totals = recorded_;
   loaded_.totals.revision = loaded_.contents.revision;
@@ -112,7 +116,10 @@ Result<void> Loader::find_newest() {
     if (!revision) return broken("a revision is unreadable");
     if (changes == 0) newest = std::max(newest, *revision);
     if (*revision <= loaded_.compacted) break;
-    if (++changes > kRecentChangesMax || (bytes += records->value().size()) > kRecentBytesMax) {
+    const std::optional<Record> record = decode(view(records->value()));
+    if (!record) return broken("a record is unreadable");
+    bytes += record->object_size();
+    if (++changes > kRecentChangesMax || bytes > kRecentBytesMax) {
       recent_after_ = *revision;
       break;
     }
@@ -156,6 +163,7 @@ Result<void> Loader::read_records() {
     ++loaded_.records;
     last = *revision;
     block_end = record->block_end;
+    if (record->deposit) loaded_.deposits[revision->value] = record->deposit->number;
     TRY(read_history(*revision, *record));
     TRY(read_record(*revision, *record));
   }
@@ -220,11 +228,24 @@ Result<ObjectPtr> Loader::read_object(Revision revision, const Record& record) {
   if (const auto known = recent_.find(revision.value); known != recent_.end()) return known->second;
   const api::Kind* kind = api::find_kind(record.group, record.kind);
   if (kind == nullptr) return ObjectPtr();
-  Result<std::shared_ptr<Object>> object = Object::parse(*kind, std::string(record.bytes));
+  Result<std::shared_ptr<Object>> object = Object::parse(*kind, TRY(read_bytes(revision, record)));
   if (!object)
     return broken("{} at revision {}: {}", record.key, revision.value, object.error().message);
   (*object)->assign_revision(revision);
   return ObjectPtr(*std::move(object));
+}
+
+Result<std::string> Loader::read_bytes(Revision revision, const Record& record) const {
+  if (!record.deposit) return std::string(record.bytes);
+  std::string bytes;
+  const rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), database_.positions(),
+                                                deposit_key(record.deposit->number), &bytes);
+  if (!status.ok())
+    return broken("the object of revision {} cannot be read, {}", revision.value,
+                  status.ToString());
+  if (bytes.size() != record.deposit->size || stable_hash(bytes) != record.deposit->hash)
+    return broken("the object of revision {} is not the one that was written", revision.value);
+  return bytes;
 }
 
 // The object a recent change replaced: a recent one itself, or one whose record compaction had to
@@ -239,6 +260,20 @@ Result<ObjectPtr> Loader::read_previous(Revision revision) {
   const std::optional<Record> record = decode(view(text));
   if (!record) return broken("a record is unreadable");
   return read_object(revision, *record);
+}
+
+Result<void> Loader::find_unnamed_deposits() {
+  boost::unordered_flat_set<std::int64_t> named;
+  for (const auto& [revision, number] : loaded_.deposits) named.insert(number);
+  const IteratorPtr entries = database_.iterate(database_.positions());
+  for (entries->Seek(slice(kDeposit)); entries->Valid(); entries->Next()) {
+    if (!view(entries->key()).starts_with(kDeposit)) break;
+    const std::optional<std::int64_t> number = deposit_number(view(entries->key()));
+    if (!number) return broken("the name of a deposit is unreadable");
+    if (!named.contains(*number)) loaded_.unnamed_deposits.push_back(*number);
+  }
+  if (!entries->status().ok()) return broken("{}", entries->status().ToString());
+  return {};
 }
 
 Result<void> Loader::check_totals() const {

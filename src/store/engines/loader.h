@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "store/engine.h"
+#include "store/engines/data_directory.h"
 #include "store/engines/database.h"
+#include "store/engines/deposits.h"
 #include "store/engines/totals.h"
 
 namespace muster::store {
@@ -31,8 +33,13 @@ struct Loaded {
   std::deque<Past> history;    // every change after `compacted`
   Revision compacted;
   Totals totals;
-  std::size_t records = 0;  // read, older versions included
+  Deposits::Numbers deposits;                  // that records name
+  std::vector<std::int64_t> unnamed_deposits;  // that were never committed
+  std::size_t records = 0;                     // read, older versions included
 };
+
+// What the store must hold at least, by its mark; nullopt if it was made before there were marks.
+Result<std::optional<Revision>> acknowledged_in(const DataDirectory& directory);
 
 // Reads everything once and proves that nothing is missing, or says what is:
 //
@@ -43,7 +50,8 @@ struct Loaded {
 //      that the last commit wrote.
 //
 // 1 and 2 prove that no change is missing; 3 and 4 that no object is, compacted ones included,
-// whichever of the three families lost it. Bytes inside a record are under RocksDB's checksums.
+// whichever of the three families lost it. Bytes inside a record are under RocksDB's checksums, and
+// those of a deposit (deposits.h) under the record's as well.
 //
 // `acknowledged` is nullopt for a store that was made before there were marks and totals; 2 and the
 // last part of 4 are left out then.

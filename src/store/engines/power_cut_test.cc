@@ -163,6 +163,19 @@ TEST_F(PowerCut, KeepsEveryAcknowledgedWrite) {
   }
 }
 
+TEST_F(PowerCut, KeepsWhatWasDepositedAndThenCommitted) {
+  Transaction transaction = together(create("a", std::string(2000, 'x')), create("b", "two"));
+  ASSERT_TRUE(engine_->deposit(testing::objects_of(transaction)));
+  EXPECT_EQ(after_power_cut().revision, Revision{0});
+  ASSERT_TRUE(engine_->commit(std::span(&transaction, 1)).value().front());
+  ASSERT_TRUE(engine_->deposit(testing::objects_of(together(create("c", "never committed")))));
+  const Contents contents = after_power_cut();
+  EXPECT_EQ(contents.revision, Revision{2});
+  ASSERT_EQ(contents.objects.size(), 2U);
+  EXPECT_EQ(contents.objects[0].second->bytes(),
+            testing::make_pod("a", std::string(2000, 'x'))->bytes());
+}
+
 TEST_F(PowerCut, MayUndoACompactionButNothingElse) {
   for (std::int64_t i = 0; i < 5; ++i) commit(replace("a", {i}));
   ASSERT_TRUE(engine_->compact({4}));

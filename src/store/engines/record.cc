@@ -7,7 +7,8 @@
 namespace muster::store {
 namespace {
 
-constexpr std::uint8_t kRecordFormat = 1;
+constexpr std::uint8_t kWithBytes = 1;
+constexpr std::uint8_t kWithDeposit = 2;
 
 template <typename T>
 void put_number(T number, std::string& out) {
@@ -55,13 +56,17 @@ struct Reader {
 
 void encode_head(const Record& record, std::string& out) {
   out.clear();
-  put_number(kRecordFormat, out);
+  put_number(record.deposit ? kWithDeposit : kWithBytes, out);
   put_number(static_cast<std::uint8_t>(record.type), out);
   put_number(record.block_end.value, out);
   put_number(record.supersedes.value, out);
   for (const std::string_view text : {record.key, record.group, record.kind, record.version})
     put_text(text, out);
-  put_size(record.bytes, out);
+  if (!record.deposit) return put_size(record.bytes, out);
+  CHECK_THAT(record.bytes.empty(), "{} is written twice in one record", record.key);
+  put_number(record.deposit->number, out);
+  put_number(record.deposit->size, out);
+  put_number(record.deposit->hash, out);
 }
 
 void encode(const Record& record, std::string& out) {
@@ -71,7 +76,8 @@ void encode(const Record& record, std::string& out) {
 
 std::optional<Record> decode(std::string_view text) {
   Reader reader{.rest = text};
-  if (reader.number<std::uint8_t>() != kRecordFormat) return std::nullopt;
+  const auto format = reader.number<std::uint8_t>();
+  if (format != kWithBytes && format != kWithDeposit) return std::nullopt;
   const auto type = reader.number<std::uint8_t>();
   if (type > static_cast<std::uint8_t>(Change::Type::Deleted)) return std::nullopt;
   Record record;
@@ -82,7 +88,14 @@ std::optional<Record> decode(std::string_view text) {
   record.group = reader.text();
   record.kind = reader.text();
   record.version = reader.text();
-  record.bytes = reader.text();
+  if (format == kWithDeposit) {
+    Deposit& deposit = record.deposit.emplace();
+    deposit.number = reader.number<std::int64_t>();
+    deposit.size = reader.number<std::uint32_t>();
+    deposit.hash = reader.number<std::uint64_t>();
+  } else {
+    record.bytes = reader.text();
+  }
   if (!reader.good || !reader.rest.empty()) return std::nullopt;
   return record;
 }
@@ -105,15 +118,6 @@ std::optional<Revision> decode_revision(std::string_view text) {
   Revision revision;
   if (!decode_numbers(text, {&revision.value}) || revision.value < 0) return std::nullopt;
   return revision;
-}
-
-std::size_t room_for(std::span<const Change> changes) {
-  constexpr std::size_t kFraming = 200;
-  std::size_t bytes = kFraming;
-  for (const Change& change : changes)
-    bytes += kFraming + 2 * change.key.size() +
-             (change.type == Change::Type::Deleted ? 0 : change.object->bytes().size());
-  return bytes;
 }
 
 }  // namespace muster::store

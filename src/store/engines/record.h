@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,9 +11,20 @@
 
 namespace muster::store {
 
+// Where the bytes of an object are that was deposited (Engine::deposit), and what they must be: the
+// record and the deposit are in different families, of which damage may take one back.
+struct Deposit {
+  std::int64_t number = 0;
+  std::uint32_t size = 0;
+  std::uint64_t hash = 0;  // stable_hash() of the bytes
+
+  bool operator==(const Deposit&) const = default;
+};
+
 // One change as it is on disk, under its revision. The texts are views of what it was read from.
 //
-//   format (1) | type (1) | block_end (8) | supersedes (8) | key | group | kind | version | bytes
+//   1 | type (1) | block_end (8) | supersedes (8) | key | group | kind | version | bytes
+//   2 | type (1) | block_end (8) | supersedes (8) | key | group | kind | version | deposit (8+4+8)
 //
 // Sizes in bytes; numbers are big-endian; each text is its length (4) and itself. The checksums
 // that guard it are RocksDB's, of every block and of every entry of its log.
@@ -27,7 +37,10 @@ struct Record {
   std::string_view group = {};
   std::string_view kind = {};
   std::string_view version = {};
-  std::string_view bytes = {};  // of the object; empty for Deleted
+  std::string_view bytes = {};          // of the object; empty for Deleted
+  std::optional<Deposit> deposit = {};  // of the object, instead of bytes
+
+  std::size_t object_size() const { return deposit ? deposit->size : bytes.size(); }
 };
 
 // Replaces `out`. The record is the head and then its bytes as they are: who writes the two one
@@ -44,9 +57,5 @@ bool decode_numbers(std::string_view text, std::initializer_list<std::int64_t*> 
 // Revisions as keys that sort in their order.
 std::string encode_revision(Revision revision);
 std::optional<Revision> decode_revision(std::string_view text);
-
-// Bytes that a write of these changes takes at most, index and framing included. A batch that has
-// the room from the start does not grow and move meanwhile: ten thousand pods are twelve megabytes.
-std::size_t room_for(std::span<const Change> changes);
 
 }  // namespace muster::store

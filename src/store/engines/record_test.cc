@@ -34,19 +34,41 @@ TEST(Record, ReadsBackWhatItWrote) {
   EXPECT_EQ(read->bytes, sample().bytes);
 }
 
-TEST(Record, RefusesEveryTextThatIsCutOrTooLong) {
+Record deposited() {
+  Record record = sample();
+  record.bytes = {};
+  record.deposit = {.number = 12, .size = 25, .hash = ~std::uint64_t{0}};
+  return record;
+}
+
+TEST(Record, NamesADepositInsteadOfItsBytes) {
   std::string text;
-  encode(sample(), text);
-  for (std::size_t size = 0; size < text.size(); ++size)
-    EXPECT_FALSE(decode(std::string_view(text).substr(0, size))) << size;
-  EXPECT_FALSE(decode(text + "x"));
+  encode(deposited(), text);
+  const std::optional<Record> read = decode(text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->key, sample().key);
+  EXPECT_EQ(read->version, "v1beta1");
+  EXPECT_EQ(read->bytes, "");
+  EXPECT_EQ(read->deposit, deposited().deposit);
+  EXPECT_EQ(read->object_size(), 25U);
+  EXPECT_EQ(sample().object_size(), 25U);
+}
+
+TEST(Record, RefusesEveryTextThatIsCutOrTooLong) {
+  for (const Record& record : {sample(), deposited()}) {
+    std::string text;
+    encode(record, text);
+    for (std::size_t size = 0; size < text.size(); ++size)
+      EXPECT_FALSE(decode(std::string_view(text).substr(0, size))) << size;
+    EXPECT_FALSE(decode(text + "x"));
+  }
 }
 
 TEST(Record, RefusesFormatsAndTypesItDoesNotKnow) {
   std::string text;
   encode(sample(), text);
   std::string newer = text;
-  newer[0] = 2;
+  newer[0] = 3;
   EXPECT_FALSE(decode(newer));
   std::string strange = text;
   strange[1] = 3;

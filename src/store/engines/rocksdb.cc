@@ -3,7 +3,6 @@
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <deque>
 #include <filesystem>
@@ -11,8 +10,10 @@
 #include <utility>
 
 #include "base/log.h"
+#include "store/engines/commit_batch.h"
 #include "store/engines/data_directory.h"
 #include "store/engines/database.h"
+#include "store/engines/deposits.h"
 #include "store/engines/high_water_mark.h"
 #include "store/engines/ledger.h"
 #include "store/engines/loader.h"
@@ -24,17 +25,6 @@ namespace {
 
 enum class Sync { Yes, No };
 
-// What the store must hold at least, by its mark; nullopt if it was made before there were marks.
-Result<std::optional<Revision>> acknowledged_in(const DataDirectory& directory) {
-  std::error_code error;
-  // An upgrade that was cut short may have left a mark already, of a store with totals.
-  if (!directory.has_mark() && !std::filesystem::exists(directory.mark(), error))
-    return std::nullopt;
-  const Result<Revision> mark = HighWaterMark::read(directory.mark());
-  if (!mark) return damaged(directory.path(), mark.error().message);
-  return *mark;
-}
-
 class RocksdbEngine final : public Engine {
  public:
   RocksdbEngine(DataDirectory directory, rocksdb::Env* env)
@@ -45,6 +35,7 @@ class RocksdbEngine final : public Engine {
 
   Result<Contents> load() override;
   Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) override;
+  Result<void> deposit(std::span<const ObjectPtr> objects) override;
   void set_sink(Sink sink) override { sink_ = std::move(sink); }
   Result<Revision> compact(Revision revision) override;
   Result<void> remember(Waypoint waypoint) override;
@@ -55,6 +46,8 @@ class RocksdbEngine final : public Engine {
  private:
   Result<void> open_for_writing(const Loaded& loaded);
   Result<void> upgrade();
+  std::vector<std::int64_t> sweep(std::size_t looks, rocksdb::WriteBatch& writes);
+  void remove_record(Revision revision, rocksdb::WriteBatch& writes) const;
   Totals totals_after(const Ledger::Decision& decision) const;
   void acknowledge(Revision revision);
   Result<void> write(rocksdb::WriteBatch& batch, Sync sync);
@@ -66,7 +59,9 @@ class RocksdbEngine final : public Engine {
   std::unique_ptr<HighWaterMark> mark_;  // null until the database is open for writing
 
   Ledger ledger_;
-  Totals totals_;             // of the ledger's objects
+  Totals totals_;  // of the ledger's objects
+  Deposits deposits_;
+  CommitBatch commit_batch_;
   std::deque<Past> history_;  // every change after compacted_
   Revision compacted_;
   std::atomic<std::int64_t> acknowledged_ = 0;  // for copy_to(), which any thread may call
@@ -101,7 +96,8 @@ Result<Contents> RocksdbEngine::load() {
   totals_ = loaded.totals;
   history_ = std::move(loaded.history);
   compacted_ = loaded.compacted;
-  if (!directory_.has_mark()) TRY(upgrade());
+  deposits_.restart(std::move(loaded.deposits), loaded.unnamed_deposits);
+  if (!directory_.is_newest()) TRY(upgrade());
   if (!mark_) mark_ = TRY(HighWaterMark::open(directory_.mark()));
   acknowledge(loaded.contents.revision);
   loaded_ = true;
@@ -122,8 +118,9 @@ Result<void> RocksdbEngine::open_for_writing(const Loaded& loaded) {
   return {};
 }
 
-// Totals first, then the mark, then the format that promises both.
+// Totals first, then the mark, then the format that promises both. Format 2 has them.
 Result<void> RocksdbEngine::upgrade() {
+  if (directory_.has_mark()) return directory_.upgrade();
   rocksdb::WriteBatch writes;
   writes.Put(database_->positions(), slice(kTotals), encode(totals_));
   TRY(write(writes, Sync::Yes));
@@ -137,31 +134,7 @@ Result<std::vector<Result<Revision>>> RocksdbEngine::commit(std::span<Transactio
   Ledger::Decision decision = ledger_.decide(batch);
   if (decision.changes.empty()) return std::move(decision.outcomes);
 
-  rocksdb::WriteBatch writes(room_for(decision.changes));
-  std::string head;
-  for (std::size_t i = 0; i < decision.changes.size(); ++i) {
-    const Change& change = decision.changes[i];
-    const bool deleted = change.type == Change::Type::Deleted;
-    const api::Kind& kind = change.object->kind();
-    const Record record{.type = change.type,
-                        .block_end = change.block_end,
-                        .supersedes = decision.supersedes[i],
-                        .key = change.key,
-                        .group = kind.group,
-                        .kind = kind.kind,
-                        .version = kind.stored_version,
-                        .bytes = deleted ? std::string_view() : change.object->bytes()};
-    encode_head(record, head);
-    const std::string revision = encode_revision(change.revision);
-    const rocksdb::Slice name = revision;
-    const std::array<rocksdb::Slice, 2> parts = {rocksdb::Slice(head), slice(record.bytes)};
-    writes.Put(database_->rev(), rocksdb::SliceParts(&name, 1),
-               rocksdb::SliceParts(parts.data(), static_cast<int>(parts.size())));
-    if (deleted)
-      writes.Delete(database_->idx(), change.key);
-    else
-      writes.Put(database_->idx(), change.key, revision);
-  }
+  rocksdb::WriteBatch& writes = commit_batch_.make(*database_, decision, deposits_);
   const Totals totals = totals_after(decision);
   writes.Put(database_->positions(), slice(kTotals), encode(totals));
   TRY(write(writes, Sync::Yes));
@@ -169,12 +142,36 @@ Result<std::vector<Result<Revision>>> RocksdbEngine::commit(std::span<Transactio
   acknowledge(totals.revision);
   ledger_.accept(decision);
   totals_ = totals;
-  for (std::size_t i = 0; i < decision.changes.size(); ++i)
+  for (std::size_t i = 0; i < decision.changes.size(); ++i) {
     history_.push_back({.revision = decision.changes[i].revision,
                         .supersedes = decision.supersedes[i],
                         .deleted = decision.changes[i].type == Change::Type::Deleted});
+    if (decision.written[i] != nullptr)
+      deposits_.commit(*decision.written[i], decision.changes[i].revision);
+  }
   if (sink_) sink_(decision.changes);
   return std::move(decision.outcomes);
+}
+
+// What earlier deposits have left behind goes with it, faster than it can grow.
+Result<void> RocksdbEngine::deposit(std::span<const ObjectPtr> objects) {
+  CHECK_THAT(loaded_, "deposit before load");
+  TRY(recover());
+  rocksdb::WriteBatch writes;
+  const auto added = deposits_.add(objects, *database_, writes);
+  const std::vector<std::int64_t> abandoned = sweep(2 * objects.size(), writes);
+  TRY(write(writes, Sync::No));
+  deposits_.wait_for_commit(added);
+  deposits_.forget(abandoned);
+  return {};
+}
+
+// Has deposits removed that nobody can commit any more; who writes it then calls forget().
+std::vector<std::int64_t> RocksdbEngine::sweep(std::size_t looks, rocksdb::WriteBatch& writes) {
+  std::vector<std::int64_t> abandoned = deposits_.find_abandoned(looks);
+  for (const std::int64_t number : abandoned)
+    writes.Delete(database_->positions(), deposit_key(number));
+  return abandoned;
 }
 
 Totals RocksdbEngine::totals_after(const Ledger::Decision& decision) const {
@@ -211,16 +208,25 @@ Result<Revision> RocksdbEngine::compact(Revision revision) {
   for (; forgotten < std::min(history_.size(), kCompactionSlice); ++forgotten) {
     const Past& past = history_[forgotten];
     if (past.revision > revision) break;
-    if (past.supersedes.value != 0)
-      writes.Delete(database_->rev(), encode_revision(past.supersedes));
-    if (past.deleted) writes.Delete(database_->rev(), encode_revision(past.revision));
+    if (past.supersedes.value != 0) remove_record(past.supersedes, writes);
+    if (past.deleted) remove_record(past.revision, writes);
   }
+  const std::vector<std::int64_t> abandoned = sweep(kCompactionSlice, writes);
   const Revision step = forgotten == kCompactionSlice ? history_[forgotten - 1].revision : revision;
   writes.Put(database_->positions(), slice(kCompacted), encode_revision(step));
   TRY(write(writes, Sync::No));
   compacted_ = step;
+  for (std::size_t i = 0; i < forgotten; ++i) deposits_.forget(history_[i].supersedes);
+  deposits_.forget(abandoned);
   history_.erase(history_.begin(), history_.begin() + static_cast<std::ptrdiff_t>(forgotten));
   return compacted_;
+}
+
+// With the deposit that it names.
+void RocksdbEngine::remove_record(Revision revision, rocksdb::WriteBatch& writes) const {
+  writes.Delete(database_->rev(), encode_revision(revision));
+  if (const std::optional<std::int64_t> deposit = deposits_.named_by(revision))
+    writes.Delete(database_->positions(), deposit_key(*deposit));
 }
 
 Result<void> RocksdbEngine::remember(Waypoint waypoint) {
@@ -321,23 +327,6 @@ Result<std::unique_ptr<Engine>> open_rocksdb_engine(const std::string& directory
   auto engine = std::make_unique<RocksdbEngine>(TRY(DataDirectory::open(directory)), env);
   TRY(engine->open());
   return engine;
-}
-
-Result<Inspection> inspect_rocksdb_store(const std::string& directory) {
-  const DataDirectory opened = TRY(DataDirectory::open_for_reading(directory));
-  const std::optional<Revision> acknowledged = TRY(acknowledged_in(opened));
-  const AbortSentence sentence(opened.path());
-  const Database database =
-      TRY(Database::open(opened.path(), Database::Access::Read, /*env=*/nullptr));
-  Loaded loaded = TRY(load_database(database, acknowledged));
-  Inspection inspection{.contents = std::move(loaded.contents),
-                        .records = loaded.records,
-                        .index_entries = loaded.entries.size(),
-                        .has_mark = acknowledged.has_value()};
-  for (Loaded::Entry& entry : loaded.entries)
-    if (entry.object)
-      inspection.contents.objects.emplace_back(std::move(entry.key), std::move(entry.object));
-  return inspection;
 }
 
 Result<Revision> skip_revisions(const std::string& directory, std::int64_t count) {

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "store/engines/deposits.h"
 #include "store/engines/record.h"
 #include "store/engines/testing.h"
 #include "store/engines/totals.h"
@@ -72,7 +73,7 @@ TEST(RocksdbEngine, MakesItsDirectoryAndSaysWhatItIs) {
   const TemporaryDirectory temporary;
   const std::string directory = temporary.path() + "/deep/down/store/";
   EXPECT_EQ(refusal(directory), "");
-  EXPECT_TRUE(read(directory + "FORMAT").ends_with("\nformat 2\n"));
+  EXPECT_TRUE(read(directory + "FORMAT").ends_with("\nformat 3\n"));
   EXPECT_FALSE(fs::exists(directory + "FORMAT.new"));
   EXPECT_EQ(refusal(directory), "") << "and takes it again";
 }
@@ -93,7 +94,7 @@ TEST(RocksdbEngine, RefusesANewerFormatUntouched) {
       refusal(temporary.store()),
       fmt::format(
           "the data directory {} has format 7, but this version of Muster knows formats up to "
-          "2: run the newer version that wrote it, or give another directory",
+          "3: run the newer version that wrote it, or give another directory",
           temporary.store()));
   EXPECT_EQ(picture(temporary.store()), before);
 }
@@ -318,18 +319,29 @@ TEST(RocksdbEngine, UpgradesTheFirstFormat) {
   EXPECT_NE(refusal(temporary.store()).find("MARK cannot be read"), std::string::npos)
       << "a format that promises a mark must have one";
   std::string format = read(temporary.store() + "/FORMAT");
-  format.replace(format.find("format 2"), 8, "format 1");
+  format.replace(format.find("format 3"), 8, "format 1");
   write(temporary.store() + "/FORMAT", format);
 
   EXPECT_FALSE(inspect_rocksdb_store(temporary.store()).value().has_mark);
   EXPECT_FALSE(fs::exists(temporary.store() + "/MARK")) << "reading changes nothing";
   EXPECT_EQ(refusal(temporary.store()), "");
-  EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 2\n"));
+  EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 3\n"));
   const Inspection inspection = inspect_rocksdb_store(temporary.store()).value();
   EXPECT_TRUE(inspection.has_mark);
   EXPECT_EQ(inspection.contents.revision, Revision{3});
   EXPECT_EQ(inspection.records, 3U);
   EXPECT_EQ(inspection.index_entries, 3U);
+}
+
+TEST(RocksdbEngine, UpgradesAFormatWithoutDeposits) {
+  const TemporaryDirectory temporary;
+  make_store(temporary.store());
+  std::string format = read(temporary.store() + "/FORMAT");
+  format.replace(format.find("format 3"), 8, "format 2");
+  write(temporary.store() + "/FORMAT", format);
+  EXPECT_EQ(inspect_rocksdb_store(temporary.store()).value().contents.revision, Revision{3});
+  EXPECT_EQ(refusal(temporary.store()), "");
+  EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 3\n"));
 }
 
 // S-M6: `store check` rewrote the directory.
@@ -444,6 +456,121 @@ TEST(RocksdbEngine, LeavesNoRecordBehindThatCompactionShouldRemove) {
       left.push_back(decode_revision(records->key().ToString())->value);
     EXPECT_EQ(left, (std::vector<std::int64_t>{5}));
   });
+}
+
+// --- deposits ---
+
+std::vector<std::int64_t> deposits_in(const std::string& directory) {
+  std::vector<std::int64_t> numbers;
+  edit(directory, [&](rocksdb::DB& db, auto*, auto*) {
+    const std::unique_ptr<rocksdb::Iterator> entries(db.NewIterator({}));
+    for (entries->Seek("deposit/"); entries->Valid(); entries->Next())
+      if (const auto number = deposit_number(entries->key().ToStringView()))
+        numbers.push_back(*number);
+  });
+  return numbers;
+}
+
+std::size_t log_bytes(const std::string& directory) {
+  std::size_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(directory + "/db"))
+    if (entry.path().extension() == ".log") bytes += entry.file_size();
+  return bytes;
+}
+
+// A transaction of so many pods, each of a thousand bytes and more.
+Transaction many_pods(int count) {
+  Transaction transaction;
+  for (int i = 0; i < count; ++i)
+    transaction.writes.push_back(create(fmt::format("pod-{}", i), std::string(1000, 'x')));
+  return transaction;
+}
+
+TEST(RocksdbEngine, CommitsWhatWasDepositedWithoutItsBytes) {
+  const TemporaryDirectory temporary;
+  const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+  ASSERT_TRUE(engine->load());
+  Transaction transaction = many_pods(100);
+  ASSERT_TRUE(engine->deposit(testing::objects_of(transaction)));
+  const std::size_t before = log_bytes(temporary.store());
+  EXPECT_GT(before, 100'000U);
+  ASSERT_TRUE(engine->commit(std::span(&transaction, 1)).value().front());
+  EXPECT_LT(log_bytes(temporary.store()), before + 25'000U);
+}
+
+TEST(RocksdbEngine, RemovesDepositsWithTheirRecords) {
+  const TemporaryDirectory temporary;
+  {
+    const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+    ASSERT_TRUE(engine->load());
+    Transaction made = many_pods(4);
+    ASSERT_TRUE(engine->deposit(testing::objects_of(made)));
+    ASSERT_TRUE(engine->commit(std::span(&made, 1)).value().front());
+    std::vector<Transaction> more{
+        together(replace("pod-0", {1}), testing::remove("pod-1", {2})),
+    };
+    ASSERT_TRUE(engine->commit(more).value().front());
+  }
+  EXPECT_EQ(deposits_in(temporary.store()), (std::vector<std::int64_t>{1, 2, 3, 4}));
+  {
+    const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+    ASSERT_TRUE(engine->load());
+    ASSERT_EQ(engine->compact({6}).value(), Revision{6});
+  }
+  EXPECT_EQ(deposits_in(temporary.store()), (std::vector<std::int64_t>{3, 4}));
+  EXPECT_EQ(inspect_rocksdb_store(temporary.store()).value().contents.objects.size(), 3U);
+}
+
+// Refused requests and killed processes leave deposits that nobody commits.
+TEST(RocksdbEngine, RemovesDepositsThatNobodyCommits) {
+  const TemporaryDirectory temporary;
+  {
+    const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+    ASSERT_TRUE(engine->load());
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(engine->deposit(testing::objects_of(many_pods(5))));
+  }
+  const std::vector<std::int64_t> killed = deposits_in(temporary.store());
+  EXPECT_LE(killed.size(), 10U) << "each deposit removes what those before it left";
+  EXPECT_GE(killed.size(), 5U);
+  {
+    const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+    ASSERT_TRUE(engine->load());
+    std::vector<Transaction> batch{many_pods(2)};
+    ASSERT_TRUE(engine->deposit(testing::objects_of(batch[0])));
+    ASSERT_TRUE(engine->commit(batch).value().front());
+    ASSERT_EQ(engine->compact({2}).value(), Revision{2});
+  }
+  EXPECT_EQ(deposits_in(temporary.store()),
+            (std::vector<std::int64_t>{killed.back() + 1, killed.back() + 2}));
+}
+
+TEST(RocksdbEngine, RefusesAStoreWithoutTheDepositsThatItsRecordsName) {
+  using Edit = std::function<void(rocksdb::DB&)>;
+  const std::vector<std::pair<Edit, std::string>> cases = {
+      {[](rocksdb::DB& db) { db.Delete({}, deposit_key(2)); },
+       "the object of revision 2 cannot be read"},
+      {[](rocksdb::DB& db) {
+         std::string other;
+         CHECK(db.Get({}, deposit_key(1), &other).ok());
+         db.Put({}, deposit_key(2), other);
+       },
+       "the object of revision 2 is not the one that was written"},
+      {[](rocksdb::DB& db) { db.Put({}, "deposit/x", "?"); },
+       "the name of a deposit is unreadable"},
+  };
+  for (const auto& [change, wanted] : cases) {
+    const TemporaryDirectory temporary;
+    {
+      const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+      ASSERT_TRUE(engine->load());
+      Transaction made = many_pods(3);
+      ASSERT_TRUE(engine->deposit(testing::objects_of(made)));
+      ASSERT_TRUE(engine->commit(std::span(&made, 1)).value().front());
+    }
+    edit(temporary.store(), [&](rocksdb::DB& db, auto*, auto*) { change(db); });
+    const std::string says = refusal(temporary.store());
+    EXPECT_NE(says.find(wanted), std::string::npos) << wanted << ": " << says;
+  }
 }
 
 // A full disk, played by a limit on file sizes (for which a write gets an error once SIGXFSZ is

@@ -47,6 +47,14 @@ Transaction together(Writes... writes) {
   return transaction;
 }
 
+// The objects that a transaction writes, to be deposited.
+inline std::vector<ObjectPtr> objects_of(const Transaction& transaction) {
+  std::vector<ObjectPtr> objects;
+  for (const Write& write : transaction.writes)
+    if (write.object) objects.push_back(write.object);
+  return objects;
+}
+
 // A directory that is gone with the test.
 class TemporaryDirectory {
  public:
