@@ -1,6 +1,8 @@
 #include "server/core/write/batch.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/check.h"
 #include "server/core/request/errors.h"
@@ -68,7 +70,18 @@ void Batch::note_owners(const api::Object& object) {
   for (const api::OwnerReference& owner : object.meta().owners) owners_.insert(owner.uid);
 }
 
-void Batch::commit(store::Store& store) { outcomes_ = store.commit(transactions_); }
+void Batch::deposit(std::vector<api::ObjectPtr> objects) {
+  for (api::ObjectPtr& object : objects) {
+    bytes_ += object->bytes().size();
+    deposits_.push_back(std::move(object));
+  }
+}
+
+void Batch::commit(store::Store& store) {
+  // If it fails, the store's health says so, and the decision is committed without it.
+  if (!deposits_.empty()) std::ignore = store.deposit(deposits_);
+  if (!transactions_.empty()) outcomes_ = store.commit(transactions_);
+}
 
 Result<api::Answer> Batch::outcome(Waiting waiting, const Result<api::Revision>& committed) {
   if (committed) {

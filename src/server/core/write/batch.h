@@ -37,8 +37,12 @@ class Batch {
  public:
   void add(const api::Request& request, Decision decision, Reply reply);
 
-  bool empty() const { return transactions_.empty(); }
-  // Of the objects that are written.
+  // Objects that a later decision, of this batch or another, is going to write: their bytes are
+  // stored beforehand (store::Engine::deposit).
+  void deposit(std::vector<api::ObjectPtr> objects);
+
+  bool empty() const { return transactions_.empty() && deposits_.empty(); }
+  // Of the objects that are written or deposited.
   std::size_t bytes() const { return bytes_; }
   bool writes(std::string_view key) const { return keys_.contains(key) || chains_.contains(key); }
   bool writes_below(std::string_view prefix) const;
@@ -68,6 +72,7 @@ class Batch {
   };
   static Result<api::Answer> outcome(Waiting waiting, const Result<api::Revision>& committed);
 
+  std::vector<api::ObjectPtr> deposits_;
   std::vector<store::Transaction> transactions_;  // one per waiting_, in the same order
   std::vector<Waiting> waiting_;
   std::size_t bytes_ = 0;

@@ -83,6 +83,10 @@ void BindingDraft::prepare(Context& context, std::size_t item) {
     prepare_condition(context, conditions_[item - pods_.size()]);
 }
 
+api::ObjectPtr BindingDraft::prepared(std::size_t item) const {
+  return item < pods_.size() ? pods_[item].written : nullptr;
+}
+
 std::vector<std::size_t> BindingDraft::find_stale(Context& context) {
   std::vector<std::size_t> stale;
   for (std::size_t i = 0; i < pods_.size(); ++i) {
@@ -122,6 +126,7 @@ api::Revision BindingDraft::newest() const {
 
 store::Transaction BindingDraft::finish() {
   store::Transaction transaction;
+  transaction.writes.reserve(pods_.size() + groups_.size());
   for (Pod& pod : pods_)
     if (pod.written != nullptr)
       transaction.writes.push_back({.key = key_of(pod.seen->kind(), pod.seen->meta().name),

@@ -33,6 +33,8 @@ class BindingDraft {
   void find_root(Context& context);
   // Reads the item's object and makes what is to be written. Adds a cause if that cannot be.
   void prepare(Context& context, std::size_t item);
+  // What prepare() has made of the item; null if it is a condition, or nothing is to be written.
+  api::ObjectPtr prepared(std::size_t item) const;
   // The items whose objects have changed since they were prepared. Adds a cause for each item whose
   // node or place in the tree is gone.
   std::vector<std::size_t> find_stale(Context& context);

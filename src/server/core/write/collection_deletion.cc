@@ -56,13 +56,16 @@ class CollectionDeletion final : public SlicedRequest {
   Result<void> remove_some(Context& context, Decision& slice) {
     std::size_t looks = 0;
     std::size_t changes = 0;
-    while (next_ < objects_.size() && looks < kSliceLooks && changes < kSliceChanges) {
+    std::size_t bytes = 0;
+    while (next_ < objects_.size() && looks < kSliceLooks && changes < kSliceChanges &&
+           bytes < kSliceBytes) {
       if (is_full()) next_ = objects_.size();
       if (next_ == objects_.size()) break;
       const api::ObjectPtr listed = std::exchange(objects_[next_++], nullptr);
       ++looks;
       if (!selection_->matches(*listed)) continue;
       ++changes;
+      bytes += listed->bytes().size();
       TRY(remove_one(context, *listed, slice));
     }
     return {};

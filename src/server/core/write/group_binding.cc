@@ -85,11 +85,22 @@ class GroupBinding final : public SlicedRequest {
     return {};
   }
 
+  // What is prepared before the last slice is stored at once, so that the commit, for which all
+  // others wait, need not.
   void prepare_some(Context& context) {
+    std::vector<api::ObjectPtr> prepared;
+    std::size_t bytes = 0;
     for (std::size_t done = 0; done < kSliceChanges && !open_.empty(); ++done) {
+      if (bytes >= kSliceBytes) break;
       draft_->prepare(context, open_.back());
+      if (api::ObjectPtr object = draft_->prepared(open_.back())) {
+        bytes += object->bytes().size();
+        prepared.push_back(std::move(object));
+      }
       open_.pop_back();
     }
+    const bool goes_on = !open_.empty() && draft_->causes().empty();
+    if (goes_on && !request_.dry_run) context.staging.deposit(std::move(prepared));
   }
 
   Result<void> check_again(Context& context) {

@@ -1,5 +1,7 @@
 #include "server/core/write/owner_index.h"
 
+#include <algorithm>
+
 #include "api/conversion.h"
 #include "api/kinds/kind.h"
 
@@ -8,6 +10,12 @@ namespace {
 
 std::string key_in(const std::string& uid, const std::string& name_space) {
   return uid + "/" + name_space;
+}
+
+// As nearly every change does, so that a commit of many objects need not count them again.
+bool names_same_owners(const store::Change& change) {
+  return std::ranges::equal(change.object->meta().owners, change.previous->meta().owners, {},
+                            &api::OwnerReference::uid, &api::OwnerReference::uid);
 }
 
 }  // namespace
@@ -33,6 +41,7 @@ void OwnerIndex::on_changes(std::span<const store::Change> changes) {
   for (const store::Change& change : changes) {
     // The changes found when the store was opened are in what the constructor counted.
     if (change.revision <= counted_up_to_) continue;
+    if (change.type == store::Change::Type::Modified && names_same_owners(change)) continue;
     if (change.previous != nullptr) add(*change.previous, -1);
     if (change.type != store::Change::Type::Deleted) add(*change.object, +1);
   }

@@ -12,7 +12,8 @@ namespace muster::server {
 
 // What one slice may do before others get their turn: a few milliseconds.
 inline constexpr std::size_t kSliceChanges = 200;  // objects parsed, changed and written
-inline constexpr std::size_t kSliceLooks = 2'000;  // objects looked at
+inline constexpr std::size_t kSliceBytes = std::size_t{512} << 10U;  // of those objects
+inline constexpr std::size_t kSliceLooks = 2'000;                    // objects looked at
 
 // A write about as many objects as the client or the store likes. It is decided in slices, so that
 // requests that come meanwhile need not wait until it ends:

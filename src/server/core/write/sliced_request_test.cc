@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "server/core/testing/core_fixture.h"
 #include "server/core/write/batch.h"
 
@@ -11,6 +14,9 @@ namespace {
 // Requests about more objects than fit into a slice.
 class SlicedRequestTest : public CoreTest {
  protected:
+  explicit SlicedRequestTest(std::unique_ptr<store::Engine> engine = store::make_memory_engine())
+      : CoreTest(std::move(engine)) {}
+
   static constexpr std::size_t kMany = 2 * kSliceChanges + 50;
 
   static std::string pod_name(std::size_t i) { return fmt::format("p{:04}", i); }
@@ -49,15 +55,18 @@ class SlicedRequestTest : public CoreTest {
   void begin(Request out) {
     registry_.submit(std::move(out), now_, [this](Result<Answer> a) { answer_ = std::move(a); });
   }
-  // Submits, and commits what is decided, without ending what is unfinished.
-  Result<Answer> meanwhile(Request out) {
-    std::optional<Result<Answer>> answer;
-    registry_.submit(std::move(out), now_, [&](Result<Answer> a) { answer = std::move(a); });
+  void commit_staged() {
     if (const auto batch = registry_.begin_commit()) {
       batch->commit(*store_);
       registry_.end_commit();
       batch->answer();
     }
+  }
+  // Submits, and commits what is decided, without ending what is unfinished.
+  Result<Answer> meanwhile(Request out) {
+    std::optional<Result<Answer>> answer;
+    registry_.submit(std::move(out), now_, [&](Result<Answer> a) { answer = std::move(a); });
+    commit_staged();
     EXPECT_TRUE(answer.has_value());
     return std::move(answer).value_or(fail(Reason::InternalError, "no answer"));
   }
@@ -266,6 +275,109 @@ TEST_F(SlicedRequestTest, AllEventsThatAreDueExpire) {
   EXPECT_TRUE(registry_.unfinished());
   registry_.flush();
   EXPECT_EQ(items(list(events, "default")).items.size(), 0U);
+}
+
+// What is deposited, and whether the store can be written.
+struct Disk {
+  std::vector<api::ObjectPtr> deposited;
+  std::size_t most_bytes = 0;  // of one deposit
+  bool fails = false;
+};
+
+class DepositEngine final : public store::Engine {
+ public:
+  explicit DepositEngine(Disk& disk) : disk_(disk) {}
+  Result<store::Contents> load() override { return inner_->load(); }
+  Result<std::vector<Result<api::Revision>>> commit(std::span<store::Transaction> batch) override {
+    return inner_->commit(batch);
+  }
+  Result<void> deposit(std::span<const api::ObjectPtr> objects) override {
+    if (disk_.fails) return fail(Reason::InternalError, "no space left on device");
+    std::size_t bytes = 0;
+    for (const api::ObjectPtr& object : objects) bytes += object->bytes().size();
+    disk_.most_bytes = std::max(disk_.most_bytes, bytes);
+    disk_.deposited.insert(disk_.deposited.end(), objects.begin(), objects.end());
+    return {};
+  }
+  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
+  Result<api::Revision> compact(api::Revision revision) override {
+    return inner_->compact(revision);
+  }
+  Result<void> remember(store::Waypoint waypoint) override { return inner_->remember(waypoint); }
+  Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
+  Result<void> probe() override { return inner_->probe(); }
+
+ private:
+  Disk& disk_;
+  std::unique_ptr<store::Engine> inner_ = store::make_memory_engine();
+};
+
+class DepositTest : public SlicedRequestTest {
+ protected:
+  DepositTest() : DepositTest(std::make_shared<Disk>()) {}
+
+  const std::shared_ptr<Disk> disk_;
+
+ private:
+  explicit DepositTest(const std::shared_ptr<Disk>& disk)
+      : SlicedRequestTest(std::make_unique<DepositEngine>(*disk)), disk_(disk) {}
+};
+
+// All but what the last slice prepares is stored before the commit for which others wait.
+TEST_F(DepositTest, AGroupBindingStoresItsPodsBeforeItIsCommitted) {
+  create_gang();
+  begin(binding());
+  EXPECT_TRUE(meanwhile(labelling(0)));
+  EXPECT_EQ(disk_->deposited.size(), kSliceChanges);
+  EXPECT_EQ(bound(), 0U);
+  registry_.flush();
+  ASSERT_TRUE(*answer_) << message(*answer_);
+  EXPECT_EQ(disk_->deposited.size(), 2 * kSliceChanges);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < kMany; ++i)
+    kept += std::ranges::count(disk_->deposited, find_pod(i)) > 0 ? 1 : 0;
+  EXPECT_EQ(kept, 2 * kSliceChanges - 1) << "all but the one that somebody changed meanwhile";
+}
+
+TEST_F(DepositTest, NothingIsStoredForADryRunOrARefusal) {
+  create_gang();
+  Request dry = binding();
+  dry.dry_run = true;
+  EXPECT_TRUE(send(std::move(dry)));
+  Request refused = binding();
+  ASSERT_TRUE(send(request(Verb::Delete, nodes(), "", "n1")));
+  EXPECT_FALSE(send(std::move(refused)));
+  EXPECT_TRUE(disk_->deposited.empty());
+}
+
+TEST_F(DepositTest, AGroupIsBoundEvenIfNothingCouldBeStoredBefore) {
+  create_gang();
+  disk_->fails = true;
+  EXPECT_TRUE(send(binding()));
+  EXPECT_EQ(bound(), kMany);
+}
+
+// A slice of 200 pods of a megabyte each would take the registry's thread seconds.
+TEST_F(DepositTest, ASliceIsBoundedByBytesToo) {
+  create_gang();
+  constexpr std::size_t kLarge = 20;
+  for (std::size_t i = 0; i < kLarge; ++i) {
+    Request grow = request(Verb::Patch, pods(), "default", pod_name(i));
+    grow.body = api::parse_json(fmt::format(R"({{"metadata":{{"annotations":{{"a":"{}"}}}}}})",
+                                            std::string(200'000, 'x')))
+                    ->value;
+    ASSERT_TRUE(send(std::move(grow)));
+  }
+  begin(binding());
+  for (; registry_.unfinished(); registry_.work()) commit_staged();
+  commit_staged();
+  EXPECT_EQ(bound(), kMany);
+  EXPECT_LT(disk_->most_bytes, kSliceBytes + 300'000);
+
+  begin(request(Verb::DeleteCollection, pods(), "default"));
+  EXPECT_LT(registry_.staged_bytes(), kSliceBytes + 300'000);
+  registry_.flush();
+  ASSERT_TRUE(*answer_) << message(*answer_);
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ class Staging {
   void stage(const api::Request& request, Decision decision, Reply reply);
   // The same, but the answer always comes after everything staged so far is durable.
   void stage_in_order(const api::Request& request, Decision decision, Reply reply);
+  // Has the bytes of objects stored that a later decision is going to write (Batch::deposit).
+  void deposit(std::vector<api::ObjectPtr> objects) { open_->deposit(std::move(objects)); }
   // Hands over an answer that needs no commit.
   void answer(Reply reply, Result<api::Answer> answer);
   // Commits what is staged, here and now. Answers wait until deliver(), so that no reply runs
