@@ -80,6 +80,8 @@ Commit::Commit(const SchedulerOptions& options, ClusterModel& model, SchedulingQ
                   {.model = model, .queue = queue, .report = report, .calls = calls}),
       crowded_(model, report, options.metrics),
       offers_group_bindings_(options.group_bindings) {
+  preparer_.observe_permits(
+      [this](bool is_allowed, Duration waited) { metrics_.waited_for_permit(is_allowed, waited); });
   if (options.metrics == nullptr) return;
   const auto counter = [&](const char* served) {
     return options.metrics->counter("muster_foreign_binds_total",
@@ -241,7 +243,7 @@ void Commit::bind_failed(const Assignment& assignment, const Error& error, Time 
   const std::string& uid = assignment.pod->meta().uid;
   const std::string node = model_.assumed_node(uid);
   unreserve(uid);
-  metrics_.unplaced(uid);
+  metrics_.bind_failed(uid, now);
   if (const ObjectPtr newest = model_.forget(*assignment.pod)) {
     queue_.bind_failed(uid, now);
     report_.refused(newest, Outcome::Error,
@@ -270,7 +272,7 @@ void Commit::tree_refused(const TreeBinding& tree, const Error& error, Time now)
   for (const Assignment& assignment : tree.assignments) {
     const std::string& uid = assignment.pod->meta().uid;
     unreserve(uid);
-    metrics_.unplaced(uid);
+    metrics_.bind_failed(uid, now);
     if (const std::string node = model_.assumed_node(uid); !node.empty())
       left.push_back(pod_on(assignment.pod, node));
     const ObjectPtr newest = model_.forget(*assignment.pod);

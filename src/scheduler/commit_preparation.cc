@@ -77,6 +77,8 @@ void Commit::prepare(const Plan& plan, Binding binding, Time now) {
 }
 
 void Commit::bind_prepared(PreparedBatch batch, Time now) {
+  for (const Assignment& assignment : batch.assignments)
+    metrics_.prepared(assignment.pod->meta().uid, now);
   if (!batch.tree) return binder_.commit(batch.assignments, now);
   batch.tree->assignments = std::move(batch.assignments);
   if (batch.together && offers_group_bindings_) return trees_.commit(std::move(*batch.tree), now);
@@ -94,6 +96,7 @@ void Commit::preparation_failed(const PreparedBatch& batch, const Preparer::Fail
   for (const Assignment& assignment : batch.assignments) {
     const std::string& uid = assignment.pod->meta().uid;
     unreserve(uid);
+    metrics_.unplaced(uid);
     if (const std::string node = model_.assumed_node(uid); !node.empty())
       left.push_back(pod_on(assignment.pod, node));
     const ObjectPtr newest = model_.forget(*assignment.pod);

@@ -18,7 +18,7 @@ HalfBound::HalfBound(const Options& options, const Surroundings& surroundings)
       queue_(surroundings.queue),
       report_(surroundings.report),
       writes_({}, surroundings.calls),
-      evictor_(writes_, [this](const ObjectPtr& pod, const Error& error, Time now) {
+      evictor_(writes_, {}, [this](const ObjectPtr& pod, const Error& error, Time now) {
         log(LogLevel::Warning, "pod {} of a gang that is half bound could not be deleted: {}",
             api::key_text(pod->meta()), error.message);
         left(pod->meta().uid, now);

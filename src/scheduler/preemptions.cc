@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "api/views/pod_facts.h"
-#include "base/log.h"
 #include "scheduler/groups/group_spec.h"
 #include "scheduler/preemption/preemption.h"
 #include "scheduler/preemption/running_table.h"
@@ -64,16 +63,21 @@ Preemptions::Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& re
       queue_(queue),
       report_(report),
       writes_({}, calls),
-      evictor_(writes_, [this](const ObjectPtr& pod, const Error& error,
-                               Time now) { failed(pod, error, now); }),
+      evictor_(
+          writes_,
+          [this](const ObjectPtr& pod, Time now) { executions_.evicted(pod->meta().uid, now); },
+          [this](const ObjectPtr& pod, const Error& error, Time now) { failed(pod, error, now); }),
       units_(writes_, {.decided = [this](const GroupKey& unit, const std::string& message,
                                          Time now) { report_.disrupted(unit, message, now); },
                        .failed = [this](const ObjectPtr& pod, const Error& error,
                                         Time now) { failed(pod, error, now); },
                        .refused = [this](const ObjectPtr& pod, const Error& error,
                                          Time now) { say_refused(pod, error, now); },
+                       .deleted = [this](const ObjectPtr& pod,
+                                         Time now) { executions_.evicted(pod->meta().uid, now); },
                        .ended = [this](const GroupKey& unit, Time now) { unit_ended(unit, now); }}),
       metrics_(metrics),
+      executions_(metrics),
       reservations_(model, report, metrics) {}
 
 Preemptions::Preemptor Preemptions::preemptor_of(const SchedulingQueue::Popped& entity) const {
@@ -195,6 +199,7 @@ void Preemptions::carry_out(const SchedulingQueue::Popped& entity, const Plan& p
       if (may_be_helped(refusal))
         leftovers_[plan.groups.front().key].push_back(refusal.pod->meta().uid);
   if (!found) return;
+  executions_.started(preemptor.kind, uids_of(plan.preemption->victims), now);
   for (const VictimUnit& unit : plan.preemption->victims)
     evict(unit, preemptor, *plan.preemption, now);
   wait_for(key, *plan.preemption);
@@ -285,70 +290,6 @@ void Preemptions::admitted(const GroupKey& root, Time now) {
   const std::vector<std::string> uids = std::move(at->second);
   leftovers_.erase(at);
   for (const std::string& uid : uids) queue_.retry(uid, now);
-}
-
-// --- waiting ---
-
-void Preemptions::wait_for(const EntityKey& entity, const PreemptionPlan& plan) {
-  std::set<std::string>& uids = waits_for_[entity];
-  for (const VictimUnit& unit : plan.victims)
-    for (const VictimUnit::Pod& victim : unit.pods) uids.insert(victim.pod->meta().uid);
-  for (const ObjectPtr& pod : plan.leaving) uids.insert(pod->meta().uid);
-  for (const std::string& uid : uids) awaited_by_[uid].insert(entity);
-}
-
-void Preemptions::forget(const EntityKey& entity) {
-  const auto at = waits_for_.find(entity);
-  if (at == waits_for_.end()) return;
-  for (const std::string& uid : at->second) {
-    const auto awaited = awaited_by_.find(uid);
-    awaited->second.erase(entity);
-    if (awaited->second.empty()) awaited_by_.erase(awaited);
-  }
-  waits_for_.erase(at);
-}
-
-void Preemptions::pod_left(std::string_view uid, Time now) {
-  units_.pod_leaves(uid, now);
-  if (const auto marked = marked_.find(uid); marked != marked_.end()) marked_.erase(marked);
-  if (const auto refused = refused_.find(uid); refused != refused_.end()) refused_.erase(refused);
-  forget(EntityKey(std::string(uid)));  // the pod may be a preemptor itself
-  const auto at = awaited_by_.find(uid);
-  if (at == awaited_by_.end()) return;
-  const std::set<EntityKey> waiting = std::move(at->second);
-  awaited_by_.erase(at);
-  for (const EntityKey& entity : waiting) {
-    const auto left = waits_for_.find(entity);
-    left->second.erase(std::string(uid));
-    if (!left->second.empty()) continue;
-    waits_for_.erase(left);
-    queue_.release(entity, now);
-  }
-}
-
-void Preemptions::say_refused(const ObjectPtr& victim, const Error& error, Time now) {
-  std::string& said = refused_[victim->meta().uid];
-  if (said == error.message) return;
-  said = error.message;
-  report_.not_evicted(
-      *victim, fmt::format("the server refuses to delete it, to make room: {}", error.message),
-      now);
-}
-
-// The preemptor looks again: others may be in its way by now.
-void Preemptions::failed(const ObjectPtr& pod, const Error& error, Time now) {
-  log(LogLevel::Info, "preemption: {}: {}", api::key_text(pod->meta()), error.message);
-  const std::string& uid = pod->meta().uid;
-  if (!view_of(pod).node_name.empty() && error.reason != Reason::NotFound)
-    say_refused(pod, error, now);
-  model_.nominations().give_up(uid);
-  const auto at = awaited_by_.find(uid);
-  if (at == awaited_by_.end()) return;
-  const std::set<EntityKey> waiting = at->second;
-  for (const EntityKey& entity : waiting) {
-    forget(entity);
-    queue_.release_later(entity, now);
-  }
 }
 
 }  // namespace muster::scheduler

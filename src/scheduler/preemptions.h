@@ -14,6 +14,7 @@
 #include "scheduler/preemption/evictor.h"
 #include "scheduler/preemption/object_writes.h"
 #include "scheduler/preemption/unit_evictions.h"
+#include "scheduler/preemption_executions.h"
 #include "scheduler/preemption_metrics.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
@@ -92,10 +93,12 @@ class Preemptions {
   void clear_lower(std::string_view node, std::int32_t priority, Time now);
   void take_nomination(const api::ObjectPtr& pod, Time now);
   bool is_anybody_lower(std::int32_t priority);
+  // preemption_waits.cc
   void wait_for(const EntityKey& entity, const PreemptionPlan& plan);
   void forget(const EntityKey& entity);
   void failed(const api::ObjectPtr& pod, const Error& error, Time now);
   void say_refused(const api::ObjectPtr& victim, const Error& error, Time now);
+  // preemption_marks.cc
   void follow_up_marks(Time now);
   bool has_come_back(const GroupSpec& group) const;
   void unit_ended(const GroupKey& unit, Time now);
@@ -108,6 +111,7 @@ class Preemptions {
   Evictor evictor_;
   UnitEvictions units_;
   PreemptionMetrics metrics_;
+  PreemptionExecutions executions_;
   Reservations reservations_;
   std::map<EntityKey, std::set<std::string>> waits_for_;                // uids of pods that must go
   std::map<std::string, std::set<EntityKey>, std::less<>> awaited_by_;  // the other way round
@@ -133,5 +137,8 @@ class Preemptions {
   std::map<std::uint64_t, PreemptionPlan> failed_trees_;  // the same by Group::shape
   std::uint64_t failed_at_ = 0;                           // end of the row log
 };
+
+// The pods of these units.
+std::set<std::string> uids_of(const std::vector<VictimUnit>& victims);
 
 }  // namespace muster::scheduler

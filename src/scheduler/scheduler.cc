@@ -109,16 +109,22 @@ struct Scheduler::State {
         return refused_whole(root, "pods of the group that were bound without others are deleted");
       // Nobody but an observer reads the bounds, and what is said of many groups is much the same.
       return attempt_group(root, model.cluster(), model.profile_of(root),
-                           {.explained_max = 64, .bounds_max = options.observe ? 20'000U : 0U});
+                           {.explained_max = 64,
+                            .bounds_max = options.observe ? 20'000U : 0U,
+                            .timer = metrics.placement_timer()});
     }();
     SchedulerMetrics::Stopped searched{};
     {
       const SchedulerMetrics::Measured measured(metrics, searched);
       commit.preemptions().consider(entity, plan, now);
     }
-    metrics.searched_for_victims(entity, plan, searched);
     if (options.observe) options.observe(plan, now);
-    metrics.attempted(entity, plan, profile_name(plan), took, now);
+    metrics.attempted(entity, plan,
+                      {.profile = profile_name(plan),
+                       .took = took,
+                       .searched = searched,
+                       .is_flushed = queue.is_flushed(queue.key_of(entity))},
+                      now);
     metrics.because("ScheduleAttemptFailure");
     commit.carry_out(entity, plan, now);
   }

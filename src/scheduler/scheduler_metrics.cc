@@ -1,7 +1,5 @@
 #include "scheduler/scheduler_metrics.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <variant>
@@ -37,28 +35,14 @@ std::string_view queue_name(Place place) {
   return {};
 }
 
-std::string_view resource_name(Resource resource) {
-  switch (resource) {
-    case Resource::Node: return "Node";
-    case Resource::AssignedPod: return "AssignedPod";
-    case Resource::UnscheduledPod: return "UnscheduledPod";
-    case Resource::TargetPod: return "TargetPod";
-    case Resource::PodGroup: return "PodGroup";
-    case Resource::CompositePodGroup: return "CompositePodGroup";
-    default: return "Other";
-  }
-}
-std::string_view action_name(Action action) {
-  return action == Action::Add ? "Add" : action == Action::Delete ? "Delete" : "Update";
-}
-
 }  // namespace
 
 SchedulerMetrics::~SchedulerMetrics() = default;
 
 // Pods that no profile serves are not tried; should one be named here, it gets series of its own.
 SchedulerMetrics::OfProfile& SchedulerMetrics::of(const std::string& profile) {
-  return profiles_.try_emplace(profile, *metrics_, profile, nullptr).first->second;
+  return profiles_.try_emplace(profile, *metrics_, profile, nullptr, stopwatch_ != nullptr)
+      .first->second;
 }
 
 // --- events ---
@@ -76,14 +60,25 @@ void SchedulerMetrics::because(const client::Event& event) {
 void SchedulerMetrics::handled_event(Stopped since) {
   if (!counts_ || !stopwatch_) return;
   auto at = handled_.find(cause_);
-  if (at == handled_.end())
+  if (at == handled_.end()) {
+    event_gauge(cause_);
     at = handled_
              .emplace(cause_,
                       metrics_->histogram("scheduler_event_handling_duration_seconds",
                                           "Event handling latency in seconds.", {{"event", cause_}},
                                           exponential_buckets(0.0001, 2, 12)))
              .first;
+  }
   at->second.observe(Seconds(start() - since).count());
+}
+
+Gauge SchedulerMetrics::event_gauge(const std::string& event) {
+  const auto [at, is_new] = events_in_flight_.try_emplace(event);
+  if (is_new)
+    at->second = metrics_->gauge("scheduler_inflight_events",
+                                 "Number of events currently tracked in the scheduling queue.",
+                                 {{"event", event}});
+  return at->second;
 }
 
 void SchedulerMetrics::moved(const QueueEntity& entity) {
@@ -111,8 +106,7 @@ void SchedulerMetrics::moved(const QueueEntity& entity) {
 
 void SchedulerMetrics::asked_hint(std::string_view plugin, const ClusterEvent& event, bool helps,
                                   Stopped since) {
-  const std::string label =
-      fmt::format("{}{}", resource_name(event.resource), action_name(event.action));
+  const std::string label = event_name(event.resource, event.action);
   const std::tuple key(std::string(plugin), label, helps);
   auto at = hints_.find(key);
   if (at == hints_.end())
@@ -130,18 +124,30 @@ void SchedulerMetrics::asked_hint(std::string_view plugin, const ClusterEvent& e
 
 // --- attempts ---
 
+const PlacementTimer* SchedulerMetrics::placement_timer() {
+  judged_.clear();
+  if (!counts_ || !stopwatch_) return nullptr;
+  if (!placement_timer_.stopwatch)
+    placement_timer_ = {.stopwatch = stopwatch_,
+                        .judged = [this](bool are_feasible, std::size_t placements, Stopped each) {
+                          judged_.push_back({are_feasible, placements, each});
+                        }};
+  return &placement_timer_;
+}
+
 void SchedulerMetrics::attempted(const SchedulingQueue::Popped& entity, const Plan& plan,
-                                 const std::string& profile, Stopped took, Time now) {
+                                 const Attempt& attempt, Time now) {
   if (!counts_) return;
-  OfProfile& series = of(profile);
-  const double seconds = Seconds(took).count();
+  OfProfile& series = of(attempt.profile);
+  const double seconds = Seconds(attempt.took).count();
   const bool is_group = std::holds_alternative<Group>(entity);
   if (is_group)
     attempted_group(plan, series, seconds);
   else
     attempted_pod(plan, series, seconds);
+  searched_for_victims(entity, plan, attempt);
   series.asked += plan.assignments.size() + plan.refusals.size();
-  remember_placed(entity, plan, profile, now);
+  remember_placed(entity, plan, attempt, now);
 }
 
 void SchedulerMetrics::attempted_pod(const Plan& plan, OfProfile& series, double seconds) {
@@ -165,28 +171,44 @@ void SchedulerMetrics::attempted_group(const Plan& plan, OfProfile& series, doub
   series.feasible.add(static_cast<double>(placements.feasible));
   series.infeasible.add(static_cast<double>(placements.infeasible));
   if (!stopwatch_) return;
+  observe_judged(series);
   group_algorithm_.observe(seconds);
   series.group_latency[result].observe(seconds);
 }
 
+// Placements that counting alone refused took nanoseconds each, and there are as many of them as
+// nodes: beyond a few they are not worth the time it takes to count them.
+void SchedulerMetrics::observe_judged(OfProfile& series) {
+  constexpr std::size_t kObservedMax = 64;
+  for (const Judged& judged : judged_)
+    for (std::size_t i = 0; i < std::min(judged.placements, kObservedMax); ++i)
+      (judged.are_feasible ? series.judged_feasible : series.judged_infeasible)
+          .observe(Seconds(judged.each).count());
+  judged_.clear();
+}
+
 void SchedulerMetrics::searched_for_victims(const SchedulingQueue::Popped& entity, const Plan& plan,
-                                            Stopped took) {
-  if (!counts_ || !stopwatch_ || !plan.preemption) return;
+                                            const Attempt& attempt) {
+  if (!stopwatch_ || !plan.preemption) return;
   const auto* root = std::get_if<Group>(&entity);
   const char* const preemptor = root == nullptr                         ? "pod"
                                 : root->key.kind == GroupKind::PodGroup ? "podgroup"
                                                                         : "compositepodgroup";
+  const std::string_view status = status_name(plan.preemption->answer);
+  const double seconds = Seconds(attempt.searched).count();
   metrics_
-      ->histogram(
-          "scheduler_preemption_evaluation_duration_seconds",
-          "How long it took to find out whom to evict.",
-          {{"preemptor", preemptor}, {"result", std::string(status_name(plan.preemption->answer))}},
-          exponential_buckets(0.001, 2, 16))
-      .observe(Seconds(took).count());
+      ->histogram("scheduler_preemption_evaluation_duration_seconds",
+                  "How long it took to find out whom to evict.",
+                  {{"preemptor", preemptor}, {"result", std::string(status)}},
+                  exponential_buckets(0.001, 2, 16))
+      .observe(seconds);
+  of(attempt.profile)
+      .observe_point(*metrics_, root == nullptr ? "PostFilter" : "PodGroupPostFilter", status,
+                     seconds);
 }
 
 void SchedulerMetrics::remember_placed(const SchedulingQueue::Popped& entity, const Plan& plan,
-                                       const std::string& profile, Time now) {
+                                       const Attempt& attempt, Time now) {
   if (plan.assignments.empty()) return;
   boost::unordered_flat_map<std::string_view, const PendingPod*> tried;
   std::optional<Time> first;
@@ -206,10 +228,11 @@ void SchedulerMetrics::remember_placed(const SchedulingQueue::Popped& entity, co
   if (is_tree && first) group_wait_.observe(Seconds(now - *first).count());
   for (const Assignment& assignment : plan.assignments)
     if (const auto at = tried.find(assignment.pod->meta().uid); at != tried.end())
-      placed_.insert_or_assign(std::string(at->first), Placed{.profile = profile,
+      placed_.insert_or_assign(std::string(at->first), Placed{.profile = attempt.profile,
                                                               .attempts = at->second->attempts,
                                                               .queued_at = at->second->queued_at,
-                                                              .placed_at = now});
+                                                              .placed_at = now,
+                                                              .is_flushed = attempt.is_flushed});
 }
 
 void SchedulerMetrics::refused(const std::string& profile, Outcome outcome) {
@@ -227,57 +250,37 @@ void SchedulerMetrics::bound(const api::Object& pod, Time now) {
   const auto tries = static_cast<std::size_t>(std::max(placed.attempts, 1));
   attempts_.observe(static_cast<double>(tries));
   sli_[std::min(tries, kAttemptsShown) - 1].observe(Seconds(now - placed.queued_at).count());
-  series.bind.observe(Seconds(now - placed.placed_at).count());
+  if (placed.is_flushed) after_flush_.add();
+  series.observe_point(*metrics_, "Bind", "Success",
+                       Seconds(now - placed.prepared_at.value_or(placed.placed_at)).count());
   placed_.erase(at);
 }
 
-// --- looking around ---
-
-bool SchedulerMetrics::is_due(Time now) const {
-  return counts_ && (!updated_ || now - *updated_ >= period_);
+void SchedulerMetrics::prepared(std::string_view uid, Time now) {
+  const auto at = placed_.find(std::string(uid));
+  if (at == placed_.end()) return;
+  at->second.prepared_at = now;
+  of(at->second.profile)
+      .observe_point(*metrics_, "PreBind", "Success", Seconds(now - at->second.placed_at).count());
 }
 
-void SchedulerMetrics::count_evaluations() {
-  for (auto& [name, series] : profiles_) {
-    for (const Counter& evaluation : series.evaluations)
-      evaluation.add(static_cast<double>(series.asked));
-    series.asked = 0;
-  }
+void SchedulerMetrics::waited_for_permit(bool is_allowed, Duration waited) {
+  if (!counts_) return;
+  metrics_
+      ->histogram("scheduler_permit_wait_duration_seconds", "Duration of waiting on permit.",
+                  {{"result", is_allowed ? "Success" : "Unschedulable"}},
+                  exponential_buckets(0.001, 2, 15))
+      .observe(Seconds(waited).count());
 }
 
-void SchedulerMetrics::update(const QueueCensus& census, const Cache& cache, Time now) {
-  const auto set = [](const QueueGauges& gauges, const QueueCensus::Row& row) {
-    gauges.pods.set(static_cast<double>(row.pods));
-    gauges.lone.set(static_cast<double>(row.lone));
-    gauges.groups.set(static_cast<double>(row.groups));
-    gauges.pending_lone.set(static_cast<double>(row.lone));
-    gauges.pending_groups.set(static_cast<double>(row.groups));
-  };
-  set(active_, census.active);
-  set(backoff_, census.backoff);
-  set(resting_, census.unschedulable);
-  set(gated_, census.gated);
-  pending_.set(static_cast<double>(census.in_flight));
-  incomplete_.set(static_cast<double>(census.incomplete));
-  binding_.set(static_cast<double>(cache.assumed));
-  nodes_.set(static_cast<double>(cache.nodes));
-  pods_.set(static_cast<double>(cache.pods));
-  assumed_.set(static_cast<double>(cache.assumed));
-  for (const auto& [key, count] : census.refused) unschedulable_.try_emplace(key);
-  for (auto& [key, gauge] : unschedulable_) {
-    gauge = metrics_->gauge("scheduler_unschedulable_pods",
-                            "The number of unschedulable pods broken down by plugin name. A pod "
-                            "will increment the gauge for all plugins that caused it to not "
-                            "schedule and so this metric have meaning only when broken down by "
-                            "plugin.",
-                            {{"plugin", key.first}, {"profile", key.second}});
-    const auto at = census.refused.find(key);
-    gauge.set(at == census.refused.end() ? 0.0 : static_cast<double>(at->second));
-  }
-  count_evaluations();
-  updated_ = now;
-  // A look at a thousand more takes about as long as a second's other work for this may.
-  period_ = std::chrono::seconds{1 + census.looked_at / 1000};
+void SchedulerMetrics::bind_failed(std::string_view uid, Time now) {
+  const auto at = placed_.find(std::string(uid));
+  if (at == placed_.end()) return;
+  const Placed& placed = at->second;
+  of(placed.profile)
+      .observe_point(*metrics_, "Bind", "Error",
+                     Seconds(now - placed.prepared_at.value_or(placed.placed_at)).count());
+  placed_.erase(at);
 }
 
 }  // namespace muster::scheduler

@@ -20,6 +20,7 @@
 #include "scheduler/framework/cluster_event.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/placement/options.h"
 #include "scheduler/queue/scheduling_queue.h"
 
 namespace muster::scheduler {
@@ -67,14 +68,26 @@ class SchedulerMetrics {
   };
 
   // --- attempts ---
-  // An attempt ended in a plan; `profile` is the scheduler name it was made for.
-  void attempted(const SchedulingQueue::Popped& entity, const Plan& plan,
-                 const std::string& profile, Stopped took, Time now);
-  // The search for somebody to evict took so long.
-  void searched_for_victims(const SchedulingQueue::Popped& entity, const Plan& plan, Stopped took);
+  // What placements of groups take to judge is measured by this, until the attempt has ended; null
+  // if nobody wants to know.
+  const PlacementTimer* placement_timer();
+  struct Attempt {
+    std::string profile;      // the scheduler name it was made for
+    Stopped took{};           // without the search for somebody to evict
+    Stopped searched{};       // that search
+    bool is_flushed = false;  // no event called for it (SchedulingQueue::is_flushed)
+  };
+  // An attempt ended in a plan.
+  void attempted(const SchedulingQueue::Popped& entity, const Plan& plan, const Attempt& attempt,
+                 Time now);
   void refused(const std::string& profile, Outcome outcome);
-  // What was placed: the server took it; or it needs no node any more, or lost the one it had.
+  // What was placed: everything is ready for its binding; the server took that, or refused it; or
+  // the pod needs no node any more, or lost the one it had.
+  void prepared(std::string_view uid, Time now);
   void bound(const api::Object& pod, Time now);
+  void bind_failed(std::string_view uid, Time now);
+  // A Permit plugin kept a pod waiting for so long.
+  void waited_for_permit(bool is_allowed, Duration waited);
   void unplaced(std::string_view uid) { placed_.erase(std::string(uid)); }
 
   // --- looking around ---
@@ -95,6 +108,8 @@ class SchedulerMetrics {
     std::int32_t attempts = 0;
     Time queued_at;
     Time placed_at;
+    bool is_flushed = false;
+    std::optional<Time> prepared_at = {};
   };
   // The series of one profile.
   struct OfProfile;
@@ -106,8 +121,13 @@ class SchedulerMetrics {
   OfProfile& of(const std::string& profile);
   void attempted_pod(const Plan& plan, OfProfile& series, double seconds);
   void attempted_group(const Plan& plan, OfProfile& series, double seconds);
+  void searched_for_victims(const SchedulingQueue::Popped& entity, const Plan& plan,
+                            const Attempt& attempt);
+  void observe_judged(OfProfile& series);
   void remember_placed(const SchedulingQueue::Popped& entity, const Plan& plan,
-                       const std::string& profile, Time now);
+                       const Attempt& attempt, Time now);
+  Gauge event_gauge(const std::string& event);
+  void show_events(const QueueCensus& census);
   void count_evaluations();
 
   Metrics* const metrics_;
@@ -118,6 +138,16 @@ class SchedulerMetrics {
   std::string cause_;
   std::map<std::tuple<std::string, Place, bool>, std::pair<Counter, Counter>> incoming_;
   std::map<std::string, ::muster::Histogram> handled_;
+  std::map<std::string, Gauge> events_in_flight_;
+  // What the placements of the attempt under way took to judge.
+  struct Judged {
+    bool are_feasible;
+    std::size_t placements;
+    Stopped each;
+  };
+  PlacementTimer placement_timer_;
+  std::vector<Judged> judged_;
+  Counter after_flush_;
   std::map<std::tuple<std::string, std::string, bool>, ::muster::Histogram> hints_;
   std::uint64_t hints_asked_ = 0;
   std::map<std::pair<std::string, std::string>, Gauge> unschedulable_;  // by plugin and profile

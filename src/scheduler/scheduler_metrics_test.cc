@@ -1,5 +1,6 @@
 #include "scheduler/scheduler_metrics.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,7 @@ TEST_F(SchedulerMetricsTest, FollowsAPodFromItsPlanToItsBinding) {
     const SchedulerMetrics::Measured measured(*scheduler_, took);
     time_ += milliseconds{3};
   }
-  scheduler_->attempted(pod, plan, "other", took, now_ + seconds{5});
+  scheduler_->attempted(pod, plan, {.profile = "other", .took = took}, now_ + seconds{5});
   scheduler_->bound(*pod.pod, now_ + seconds{6});
   const std::string seen = text();
   EXPECT_THAT(seen, HasSubstr(std::string(kAttempts) + R"("other",result="scheduled"} 1)"));
@@ -65,6 +66,74 @@ TEST_F(SchedulerMetricsTest, FollowsAPodFromItsPlanToItsBinding) {
   EXPECT_THAT(seen,
               HasSubstr(R"(scheduler_pod_scheduling_sli_duration_seconds_sum{attempts="3"} 6)"));
   EXPECT_THAT(seen, HasSubstr(R"(le="5242.88"})")) << "twenty buckets from ten milliseconds on";
+}
+
+TEST_F(SchedulerMetricsTest, CountsPodsThatNoEventCalledFor) {
+  for (const bool is_flushed : {true, false}) {
+    const PendingPod pod = pending(is_flushed ? "a" : "b", "other", 1);
+    Plan plan;
+    plan.assignments.push_back({pod.pod, "n1"});
+    scheduler_->attempted(pod, plan, {.profile = "other", .is_flushed = is_flushed}, now_);
+    scheduler_->bound(*pod.pod, now_);
+    EXPECT_THAT(text(), HasSubstr("scheduler_pod_scheduled_after_flush_total 1\n"));
+  }
+}
+
+TEST_F(SchedulerMetricsTest, TellsPreparationBindingAndFailureApart) {
+  const auto place = [this](const std::string& name) {
+    const PendingPod pod = pending(name, "other", 1);
+    Plan plan;
+    plan.assignments.push_back({pod.pod, "n1"});
+    scheduler_->attempted(pod, plan, {.profile = "other"}, now_);
+    return pod.pod;
+  };
+  const api::ObjectPtr a = place("a");
+  scheduler_->prepared("uid-a", now_ + seconds{3});
+  scheduler_->bound(*a, now_ + seconds{5});
+  place("b");
+  scheduler_->bind_failed("uid-b", now_ + seconds{7});
+  const auto sum = [](const std::string& point, const std::string& status, int value) {
+    return fmt::format(R"(scheduler_framework_extension_point_duration_seconds_sum{{)"
+                       R"(extension_point="{}",profile="other",status="{}"}} {})",
+                       point, status, value);
+  };
+  EXPECT_THAT(text(), HasSubstr(sum("PreBind", "Success", 3)));
+  EXPECT_THAT(text(), HasSubstr(sum("Bind", "Success", 2)));
+  EXPECT_THAT(text(), HasSubstr(sum("Bind", "Error", 7)));
+}
+
+TEST_F(SchedulerMetricsTest, MeasuresHowLongPlacementsTakeToJudge) {
+  const PlacementTimer* timer = scheduler_->placement_timer();
+  ASSERT_NE(timer, nullptr);
+  timer->judged(true, 1, milliseconds{3});
+  timer->judged(false, 2, milliseconds{1});
+  timer->judged(false, 1'000'000, milliseconds{0});
+  Group root;
+  Plan plan;
+  plan.groups.push_back({root.key, nullptr, Outcome::Placed, "", ""});
+  scheduler_->attempted(root, plan, {.profile = "other"}, now_);
+  scheduler_->placement_timer();
+  scheduler_->attempted(root, plan, {.profile = "other"}, now_);
+  const auto series = [](const std::string& part, const std::string& result) {
+    return fmt::format(
+        R"(scheduler_placement_evaluation_duration_seconds_{}{{profile="other",result="{}"}} )",
+        part, result);
+  };
+  EXPECT_THAT(text(), HasSubstr(series("count", "feasible") + "1\n"));
+  EXPECT_THAT(text(), HasSubstr(series("sum", "infeasible") + "0.002\n"));
+  EXPECT_THAT(text(), HasSubstr(series("count", "infeasible") + "66\n"))
+      << "few stand for very many that were refused together";
+  EXPECT_EQ(SchedulerMetrics(&metrics_, default_profile(), {}).placement_timer(), nullptr);
+}
+
+TEST_F(SchedulerMetricsTest, ShowsEventsThatAreKeptForThoseInFlight) {
+  QueueCensus census;
+  census.events[{Resource::Node, Action::UpdateNodeLabel}] = 2;
+  census.events[{Resource::Node, Action::UpdateNodeTaint}] = 1;
+  scheduler_->update(census, {}, now_);
+  EXPECT_THAT(text(), HasSubstr("scheduler_inflight_events{event=\"NodeUpdate\"} 3\n"));
+  scheduler_->update({}, {}, now_ + seconds{1});
+  EXPECT_THAT(text(), HasSubstr("scheduler_inflight_events{event=\"NodeUpdate\"} 0\n"));
 }
 
 TEST_F(SchedulerMetricsTest, CountsRefusalsByResult) {
@@ -86,8 +155,8 @@ TEST_F(SchedulerMetricsTest, CountsGroupsThatWaitForTheirVictims) {
   plan.preemption.emplace();
   plan.preemption->answer = PreemptionPlan::Answer::Preempts;
   plan.placements = {.generated = 5, .feasible = 1, .infeasible = 4};
-  scheduler_->searched_for_victims(root, plan, milliseconds{3});
-  scheduler_->attempted(root, plan, "default-scheduler", {}, now_);
+  scheduler_->attempted(root, plan, {.profile = "default-scheduler", .searched = milliseconds{3}},
+                        now_);
   const std::string seen = text();
   EXPECT_THAT(seen, HasSubstr(R"(scheduler_preemption_evaluation_duration_seconds_bucket{)"
                               R"(preemptor="podgroup",result="Success",le="0.004"} 1)"));
@@ -144,7 +213,7 @@ TEST_F(SchedulerMetricsTest, CountsHowOftenPluginsAreAsked) {
   const PendingPod pod = pending("a", "other", 1);
   Plan plan;
   plan.refusals.push_back({pod.pod, Outcome::Unschedulable, "", {}});
-  scheduler_->attempted(pod, plan, "other", {}, now_);
+  scheduler_->attempted(pod, plan, {.profile = "other"}, now_);
   scheduler_->update({}, {}, now_);
   EXPECT_THAT(
       text(),

@@ -12,7 +12,34 @@ const std::vector<double>& durations() {
   return kBounds;
 }
 
+std::string_view resource_name(Resource resource) {
+  switch (resource) {
+    case Resource::Node: return "Node";
+    case Resource::AssignedPod: return "AssignedPod";
+    case Resource::UnscheduledPod: return "UnscheduledPod";
+    case Resource::TargetPod: return "TargetPod";
+    case Resource::PodGroup: return "PodGroup";
+    case Resource::CompositePodGroup: return "CompositePodGroup";
+    case Resource::Namespace: return "Namespace";
+    case Resource::PersistentVolume: return "PersistentVolume";
+    case Resource::PersistentVolumeClaim: return "PersistentVolumeClaim";
+    case Resource::StorageClass: return "StorageClass";
+    case Resource::CSINode: return "CSINode";
+    case Resource::CSIDriver: return "CSIDriver";
+    case Resource::CSIStorageCapacity: return "CSIStorageCapacity";
+    case Resource::VolumeAttachment: return "VolumeAttachment";
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string event_name(Resource resource, Action action) {
+  return fmt::format("{}{}", resource_name(resource),
+                     action == Action::Add      ? "Add"
+                     : action == Action::Delete ? "Delete"
+                                                : "Update");
+}
 
 std::vector<double> exponential_buckets(double first, double factor, int count) {
   std::vector<double> out;
@@ -20,8 +47,9 @@ std::vector<double> exponential_buckets(double first, double factor, int count) 
   return out;
 }
 
-SchedulerMetrics::OfProfile::OfProfile(Metrics& metrics, const std::string& name,
-                                       const Profile* profile) {
+SchedulerMetrics::OfProfile::OfProfile(Metrics& metrics, std::string scheduler_name,
+                                       const Profile* profile, bool is_measured)
+    : name(std::move(scheduler_name)) {
   for (std::size_t i = 0; i < kResults.size(); ++i) {
     const Metrics::Labels labels{{"profile", name}, {"result", std::string(kResults[i])}};
     group_attempts[i] =
@@ -53,10 +81,15 @@ SchedulerMetrics::OfProfile::OfProfile(Metrics& metrics, const std::string& name
   };
   feasible = evaluated("feasible");
   infeasible = evaluated("infeasible");
-  bind = metrics.histogram("scheduler_framework_extension_point_duration_seconds",
-                           "Latency for running all plugins of a specific extension point.",
-                           {{"extension_point", "Bind"}, {"status", "Success"}, {"profile", name}},
-                           exponential_buckets(0.0001, 2, 12));
+  const auto judged = [&](const char* result) {
+    return metrics.histogram("scheduler_placement_evaluation_duration_seconds",
+                             "How long it took to find out whether a pod group fits a placement.",
+                             {{"profile", name}, {"result", result}}, durations());
+  };
+  if (is_measured) {
+    judged_feasible = judged("feasible");
+    judged_infeasible = judged("infeasible");
+  }
   if (profile == nullptr) return;
   const auto evaluation = [&](std::string_view plugin, const char* point) {
     evaluations.push_back(metrics.counter(
@@ -68,11 +101,30 @@ SchedulerMetrics::OfProfile::OfProfile(Metrics& metrics, const std::string& name
   for (const auto& entry : profile->scores()) evaluation(entry.name, "Score");
 }
 
+void SchedulerMetrics::OfProfile::observe_point(Metrics& metrics, std::string_view point,
+                                                std::string_view status, double seconds) {
+  auto at = points.find({point, status});
+  if (at == points.end()) {
+    const Metrics::Labels labels{{"extension_point", std::string(point)},
+                                 {"status", std::string(status)},
+                                 {"profile", name}};
+    at = points
+             .emplace(
+                 std::pair(point, status),
+                 metrics.histogram("scheduler_framework_extension_point_duration_seconds",
+                                   "Latency for running all plugins of a specific extension point.",
+                                   labels, exponential_buckets(0.0001, 2, 12)))
+             .first;
+  }
+  at->second.observe(seconds);
+}
+
 SchedulerMetrics::SchedulerMetrics(Metrics* metrics, const Profiles& profiles, Stopwatch stopwatch)
     : metrics_(metrics), stopwatch_(std::move(stopwatch)), counts_(metrics != nullptr) {
   if (!counts_) return;
   for (const Profiles::Named& named : profiles.all())
-    profiles_.try_emplace(named.scheduler_name, *metrics, named.scheduler_name, &named.profile);
+    profiles_.try_emplace(named.scheduler_name, *metrics, named.scheduler_name, &named.profile,
+                          stopwatch_ != nullptr);
   register_queues();
   register_attempts();
 }
@@ -127,6 +179,10 @@ void SchedulerMetrics::register_attempts() {
         "and might involve multiple scheduling attempts.",
         {{"attempts", i < kAttemptsShown ? std::to_string(i) : fmt::format("{}+", i)}},
         exponential_buckets(0.01, 2, 20)));
+  after_flush_ = metrics_->counter(
+      "scheduler_pod_scheduled_after_flush_total",
+      "Pods that were bound after they had rested for so long that they were tried without any "
+      "event that could have helped them. Many of them mean that such events are missed.");
   group_steps_ = metrics_->histogram("muster_group_search_steps",
                                      "Steps of the search that an attempt at a tree took.", {},
                                      exponential_buckets(1, 4, 10));

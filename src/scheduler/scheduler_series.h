@@ -3,14 +3,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scheduler/scheduler_metrics.h"
 
 // The series that SchedulerMetrics counts in. For its own files only.
 namespace muster::scheduler {
+
+// How upstream calls an event: NodeAdd, AssignedPodDelete, ...
+std::string event_name(Resource resource, Action action);
 
 // Upstream's exponential buckets.
 std::vector<double> exponential_buckets(double first, double factor, int count);
@@ -25,7 +30,11 @@ inline constexpr std::size_t kAttemptsShown = 15;
 
 struct SchedulerMetrics::OfProfile {
   // Without a profile there are no plugins to count.
-  OfProfile(Metrics& metrics, const std::string& name, const Profile* profile);
+  OfProfile(Metrics& metrics, std::string scheduler_name, const Profile* profile, bool is_measured);
+
+  // One run of an extension point. Both texts must live forever.
+  void observe_point(Metrics& metrics, std::string_view point, std::string_view status,
+                     double seconds);
 
   std::array<Counter, kPodResults> attempts;
   std::array<::muster::Histogram, kPodResults> latency;
@@ -34,9 +43,12 @@ struct SchedulerMetrics::OfProfile {
   // Placements of groups: all there were, by upstream's name and by that of the proposal; what was
   // found out about them.
   Counter generated, generated_by_proposal, feasible, infeasible;
-  ::muster::Histogram bind;
-  std::vector<Counter> evaluations;  // of each filter, then of each score
-  std::uint64_t asked = 0;           // pods that all of them were asked about since the last update
+  std::string name;
+  // By extension point and status: what running it took.
+  std::map<std::pair<std::string_view, std::string_view>, ::muster::Histogram> points;
+  ::muster::Histogram judged_feasible, judged_infeasible;  // by how long it took, if measured
+  std::vector<Counter> evaluations;                        // of each filter, then of each score
+  std::uint64_t asked = 0;  // pods that all of them were asked about since the last update
 };
 
 }  // namespace muster::scheduler

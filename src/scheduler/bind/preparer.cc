@@ -99,11 +99,14 @@ void Preparer::ask(Id id, Time now) {
                                 : step.preparation->progress(cluster_);
   if (progress.state == Progress::State::Done) return finish_step(id, now);
   if (progress.state == Progress::State::Waits) {
-    if (step.permit != nullptr) retries_.emplace(now + kPermitPause, Retry{id, 0});
+    if (step.permit == nullptr) return;
+    retries_.emplace(now + kPermitPause, Retry{id, 0});
+    if (!step.waits_since) step.waits_since = now;
     return;
   }
   const bool is_error = step.permit == nullptr;
   const std::string plugin = step.plugin;
+  note_permit(step, false, now);
   fail(step.batch, {failure_text(step, progress.why), is_error, plugin}, now);
 }
 
@@ -116,6 +119,7 @@ std::string Preparer::failure_text(const Step& step, const std::string& why) con
 void Preparer::finish_step(Id id, Time now) {
   Step& step = steps_.at(id);
   step.is_done = true;
+  note_permit(step, true, now);
   Batch& batch = batches_.at(step.batch);
   std::size_t& open = step.permit != nullptr ? batch.permits_open : batch.steps_open;
   CHECK(open > 0);
@@ -123,6 +127,10 @@ void Preparer::finish_step(Id id, Time now) {
   const Id batch_id = step.batch;
   drop_step(id);
   advance(batch_id, now);
+}
+
+void Preparer::note_permit(const Step& step, bool is_allowed, Time now) const {
+  if (on_permit_ && step.waits_since) on_permit_(is_allowed, now - *step.waits_since);
 }
 
 // Goes on with a batch as far as it can: writes after all permits, ready after all writes and what
@@ -304,6 +312,7 @@ void Preparer::run(Time now) {
         is_error ? step.preparation->context() + "context deadline exceeded"
                  : fmt::format("rejected due to timeout after waiting {}s at plugin {}",
                                whole_seconds(step.permit->patience()), plugin);
+    note_permit(step, false, now);
     fail(step.batch, {failure_text(step, why), is_error, plugin}, now);
   }
 }

@@ -59,6 +59,11 @@ class Preparer {
         on_ready_(std::move(on_ready)),
         on_failed_(std::move(on_failed)) {}
 
+  // Called when a pod that a Permit plugin kept waiting need not wait for it any more. It only
+  // looks.
+  using OnPermit = std::function<void(bool is_allowed, Duration waited)>;
+  void observe_permits(OnPermit on_permit) { on_permit_ = std::move(on_permit); }
+
   using ProfileOf = std::function<const Profile&(const api::Object& pod)>;
   // Whether there is something to wait for, by the plugins of the pods' profiles or because an
   // earlier part of the tree is waiting.
@@ -94,6 +99,7 @@ class Preparer {
     std::size_t writes_open = 0;
     int tries = 0;  // of the write that failed most often
     Time deadline;
+    std::optional<Time> waits_since = {};  // for the permit
     bool is_done = false;
   };
   struct Batch {
@@ -111,6 +117,7 @@ class Preparer {
   void send(Id step, std::size_t index, api::Request request);
   void ask(Id step, Time now);
   void finish_step(Id step, Time now);
+  void note_permit(const Step& step, bool is_allowed, Time now) const;
   void advance(Id batch, Time now);
   void fail(Id batch, const Failure& failure, Time now);
   PreparedBatch take(Id batch);
@@ -121,6 +128,7 @@ class Preparer {
   client::Calls& calls_;
   const OnReady on_ready_;
   const OnFailed on_failed_;
+  OnPermit on_permit_;  // may be empty
   Id last_id_ = 0;
 
   std::map<Id, Batch> batches_;

@@ -1,10 +1,20 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace muster::scheduler {
+
+// Measures how long it takes to judge placements. It only looks.
+struct PlacementTimer {
+  std::function<std::chrono::nanoseconds()> stopwatch;
+  // So many placements of a leaf were judged, in so long each.
+  std::function<void(bool are_feasible, std::size_t placements, std::chrono::nanoseconds each)>
+      judged;
+};
 
 // How a tree of groups is placed. UpstreamOrder: groups and pods as they come, nothing revisited.
 // Search: where that misses a minimum, a search that may spend so much; see Budget.
@@ -20,6 +30,7 @@ struct PlacementOptions {
   // for, the others have their parent's; and so many bounds of domains are listed in all.
   std::size_t explained_max = 1'000;
   std::size_t bounds_max = 20'000;
+  const PlacementTimer* timer = nullptr;  // may be null
 };
 
 }  // namespace muster::scheduler

@@ -34,10 +34,13 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
   const GroupTree::Item& item = tree_.items[id];
   const std::span<const Domain> domains = bounds_.candidates(id, within);
   if (item.is_leaf()) counts_.generated += domains.size();
+  std::chrono::nanoseconds since = start_judging(id);
   if (domains.size() == 1)
-    return count(id, bounds_.meets_in(id, domains[0]) && simulate(id, domains[0]));
-  if (const Domain* kept = promised(id, domains))
-    if (count(id, bounds_.meets_in(id, *kept) && simulate(id, *kept))) return true;
+    return count(id, bounds_.meets_in(id, domains[0]) && simulate(id, domains[0]), since);
+  if (const Domain* kept = promised(id, domains)) {
+    if (count(id, bounds_.meets_in(id, *kept) && simulate(id, *kept), since)) return true;
+    since = start_judging(id);
+  }
   std::vector<Outlook> outlooks;
   for (std::size_t i = 0; i < domains.size(); ++i) {
     if (!item.is_leaf() && !bounds_.meets_in(id, domains[i])) continue;
@@ -46,15 +49,11 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
     outlooks.push_back({i, domains[i].parts, at_most, at_most == item.queued_below,
                         has_room_to_grow(id, domains[i])});
   }
-  if (item.is_leaf()) counts_.infeasible += domains.size() - outlooks.size();
+  count_refused(id, domains.size() - outlooks.size(), domains.size(), since);
   if (outlooks.empty()) return false;
-  if (outlooks.size() == 1) return count(id, simulate(id, domains[outlooks.front().candidate]));
-  return choose(id, domains, outlooks);
-}
-
-bool Placer::count(std::uint32_t id, bool is_feasible) {
-  if (tree_.items[id].is_leaf()) ++(is_feasible ? counts_.feasible : counts_.infeasible);
-  return is_feasible;
+  if (outlooks.size() > 1) return choose(id, domains, outlooks);
+  since = start_judging(id);
+  return count(id, simulate(id, domains[outlooks.front().candidate]), since);
 }
 
 bool Placer::simulate(std::uint32_t id, const Domain& domain) {
@@ -210,6 +209,31 @@ void Placer::place_extras(std::uint32_t id) {
     const std::uint32_t class_index = tree_.members[member].class_index;
     if (const auto node = arena.pick(class_index)) workspace_.place(class_index, *node, member);
   }
+}
+
+// --- what is counted ---
+
+std::chrono::nanoseconds Placer::start_judging(std::uint32_t id) const {
+  const bool is_measured = options_.timer != nullptr && tree_.items[id].is_leaf();
+  return is_measured ? options_.timer->stopwatch() : std::chrono::nanoseconds{};
+}
+
+bool Placer::count(std::uint32_t id, bool is_feasible, std::chrono::nanoseconds since) {
+  if (!tree_.items[id].is_leaf()) return is_feasible;
+  ++(is_feasible ? counts_.feasible : counts_.infeasible);
+  if (options_.timer != nullptr)
+    options_.timer->judged(is_feasible, 1, options_.timer->stopwatch() - since);
+  return is_feasible;
+}
+
+// Of those that were counted through together: so many hold too few.
+void Placer::count_refused(std::uint32_t id, std::size_t refused, std::size_t judged,
+                           std::chrono::nanoseconds since) {
+  if (!tree_.items[id].is_leaf() || refused == 0) return;
+  counts_.infeasible += refused;
+  if (options_.timer != nullptr)
+    options_.timer->judged(
+        false, refused, (options_.timer->stopwatch() - since) / static_cast<std::int64_t>(judged));
 }
 
 }  // namespace muster::scheduler

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -53,8 +54,12 @@ class Placer {
   // Upstream's way.
   bool evaluate(std::uint32_t item, const Domain& within);
   bool simulate(std::uint32_t item, const Domain& domain);
-  // For the metrics; returns what it is given.
-  bool count(std::uint32_t item, bool is_feasible);
+  // For the metrics: placements of a leaf are looked at, and were; the second returns what it is
+  // given. Nothing is counted for composites.
+  std::chrono::nanoseconds start_judging(std::uint32_t item) const;
+  bool count(std::uint32_t item, bool is_feasible, std::chrono::nanoseconds since);
+  void count_refused(std::uint32_t item, std::size_t refused, std::size_t judged,
+                     std::chrono::nanoseconds since);
   bool simulate_leaf(std::uint32_t item, const Domain& domain);
   bool simulate_composite(std::uint32_t item, const Domain& domain);
   std::optional<NodeId> node_for(std::uint32_t member, Arena& arena);

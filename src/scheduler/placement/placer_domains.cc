@@ -124,18 +124,19 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
   for (const Outlook& outlook : outlooks) {
     if (tried.size() >= enough || (any_holds_all && !outlook.holds_all)) break;
     const Domain& domain = domains[outlook.candidate];
+    const std::chrono::nanoseconds since = start_judging(id);
     if (!outlook.holds_all && !looks_at_nodes && counts_alone(id)) {
       std::vector<std::int32_t> further(tree_.standings.size(), 0);
       further[tree_.members[item.members.front()].class_index] =
           static_cast<std::int32_t>(outlook.at_most);
       tried.push_back(outlook);
-      count(id, true);
       scores.add(Sight(*this, id, domain, item.held_below + outlook.at_most, further).view());
+      count(id, true, since);
       continue;
     }
     const std::size_t moves_before = workspace_.draft().moves().size();
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    if (!count(id, simulate(id, domain))) continue;
+    if (!count(id, simulate(id, domain), since)) continue;
     const auto placed = static_cast<std::int64_t>(undo.moves_since());
     const bool holds_all = placed == item.queued_below;
     if (holds_all && !looks_at_nodes) {

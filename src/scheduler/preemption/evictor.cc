@@ -30,6 +30,7 @@ void Evictor::evict(const api::ObjectPtr& pod, std::string message, Time now) {
                .on_ended =
                    [this, pod](const Ended& ended, Time at) {
                      if (ended.end == End::Done) remove(pod, at);
+                     if (ended.end == End::Gone) evicted(pod, at);
                      if (ended.end == End::Failed) on_failed_(pod, ended.error, at);
                    }},
               now);
@@ -41,7 +42,10 @@ void Evictor::remove(const api::ObjectPtr& pod, Time now) {
        .request = [pod](Time) { return std::optional(client::delete_request(*pod, std::nullopt)); },
        .on_ended =
            [this, pod](const Ended& ended, Time at) {
-             if (ended.end == End::Failed) on_failed_(pod, ended.error, at);
+             if (ended.end == End::Failed)
+               on_failed_(pod, ended.error, at);
+             else
+               evicted(pod, at);
            }},
       now);
 }

@@ -21,8 +21,11 @@ class Evictor {
   // A victim could not be evicted, or a nomination not be written.
   using OnFailed = std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)>;
 
-  Evictor(ObjectWrites& writes, OnFailed on_failed)
-      : writes_(writes), on_failed_(std::move(on_failed)) {}
+  // The server has taken the deletion of a victim, or the victim was gone. May be empty.
+  using OnEvicted = std::function<void(const api::ObjectPtr& pod, Time now)>;
+
+  Evictor(ObjectWrites& writes, OnEvicted on_evicted, OnFailed on_failed)
+      : writes_(writes), on_evicted_(std::move(on_evicted)), on_failed_(std::move(on_failed)) {}
 
   // Writes condition DisruptionTarget with this message, then deletes the pod.
   void evict(const api::ObjectPtr& pod, std::string message, Time now);
@@ -31,8 +34,12 @@ class Evictor {
 
  private:
   void remove(const api::ObjectPtr& pod, Time now);
+  void evicted(const api::ObjectPtr& pod, Time now) const {
+    if (on_evicted_) on_evicted_(pod, now);
+  }
 
   ObjectWrites& writes_;
+  const OnEvicted on_evicted_;
   const OnFailed on_failed_;
   std::uint64_t last_nomination_ = 0;
   // The last nomination of each pod, by uid: an older one that is asked again must not undo it.

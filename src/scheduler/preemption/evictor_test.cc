@@ -18,11 +18,14 @@ class EvictorTest : public ::testing::Test {
  protected:
   Time now_{seconds{100}};
   FakeApi api_;
+  std::vector<std::string> evicted_;
   std::vector<std::string> failed_;
   ObjectWrites writes_{{.in_flight_max = 2}, api_.calls};
-  Evictor evictor_{writes_, [this](const api::ObjectPtr& pod, const Error&, Time) {
-                     failed_.push_back(pod->meta().name);
-                   }};
+  Evictor evictor_{
+      writes_, [this](const api::ObjectPtr& pod, Time) { evicted_.push_back(pod->meta().name); },
+      [this](const api::ObjectPtr& pod, const Error&, Time) {
+        failed_.push_back(pod->meta().name);
+      }};
 
   // Answers a call that reads a pod.
   void show(std::size_t call, const api::ObjectPtr& pod) {
@@ -45,8 +48,10 @@ TEST_F(EvictorTest, WritesTheConditionThenDeletes) {
   ASSERT_EQ(api_.sent.size(), 2U);
   EXPECT_EQ(api_.sent[1].request.verb, api::Verb::Delete);
   EXPECT_EQ(api_.sent[1].request.remove.preconditions.uid, "uid-p");
+  EXPECT_TRUE(evicted_.empty());
   api_.accept(1, now_);
   EXPECT_EQ(writes_.pending(), 0U);
+  EXPECT_EQ(evicted_, std::vector<std::string>{"p"});
   EXPECT_TRUE(failed_.empty());
 }
 

@@ -177,8 +177,12 @@ void UnitEvictions::about_pod(const GroupKey& key, Eviction& eviction, const api
                               Time now) {
   ObjectWrites::Write write{.object = pod,
                             .request = {},
-                            .on_ended = [this, key](const ObjectWrites::Ended& ended,
-                                                    Time at) { finished(key, ended, false, at); },
+                            .on_ended =
+                                [this, key, pod](const ObjectWrites::Ended& ended, Time at) {
+                                  if (evictions_.at(key).stage == Stage::DeletePods)
+                                    listener_.deleted(pod, at);
+                                  finished(key, ended, false, at);
+                                },
                             .is_endless = eviction.stage == Stage::DeletePods,
                             .on_refused = {}};
   if (eviction.stage == Stage::DeletePods) {

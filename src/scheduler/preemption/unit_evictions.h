@@ -51,6 +51,8 @@ class UnitEvictions {
     std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)> failed;
     // The server refuses to delete the pod; it is asked again until it does.
     std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)> refused;
+    // The server has taken the deletion of the pod, or the pod was gone.
+    std::function<void(const api::ObjectPtr& pod, Time now)> deleted;
     // is_evicted() holds no more.
     std::function<void(const GroupKey& unit, Time now)> ended;
   };

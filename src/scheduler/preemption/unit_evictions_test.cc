@@ -63,6 +63,7 @@ class UnitEvictionsTest : public ::testing::Test {
   std::size_t shown_ = 0;
   Names failed_;
   Names refused_;
+  Names deleted_;
   int decided_ = 0;
   int ended_ = 0;
   ObjectWrites writes_{{}, api_.calls};
@@ -73,6 +74,7 @@ class UnitEvictionsTest : public ::testing::Test {
                         Time) { failed_.push_back(pod->meta().name); },
        .refused = [this](const api::ObjectPtr& pod, const Error&,
                          Time) { refused_.push_back(pod->meta().name); },
+       .deleted = [this](const api::ObjectPtr& pod, Time) { deleted_.push_back(pod->meta().name); },
        .ended = [this](const GroupKey&, Time) { ++ended_; }}};
 };
 
@@ -87,8 +89,10 @@ TEST_F(UnitEvictionsTest, NoPodIsDeletedBeforeTheGroupIsMarked) {
   accept(2);
   EXPECT_EQ(decided_, 1);
   EXPECT_EQ(calls(), (Names{"delete a", "delete b"}));
+  EXPECT_TRUE(deleted_.empty());
   accept(3);
   accept(4);
+  EXPECT_EQ(deleted_, (Names{"a", "b"}));
   EXPECT_TRUE(units_.is_evicted(kGroup));
   units_.pod_leaves("uid-a", now_);
   EXPECT_EQ(ended_, 0);

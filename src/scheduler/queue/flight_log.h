@@ -51,6 +51,11 @@ class FlightLog {
     return false;
   }
 
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const Entry& entry : entries_) visit(entry.event);
+  }
+
   std::size_t in_flight() const { return in_flight_; }
   std::size_t size() const { return entries_.size(); }
 

@@ -117,6 +117,27 @@ TEST_F(LonePods, AreTriedAgainAfterFiveMinutesAnyway) {
   EXPECT_EQ(pop(), "a");
 }
 
+TEST_F(LonePods, AreKnownToBeTriedWithoutAnEvent) {
+  for (const char* pod : {"a", "b", "c"}) {
+    put(pod, {.class_hash = 1});
+    EXPECT_EQ(pop(), pod);
+    EXPECT_FALSE(queue_.is_flushed(pod));
+    refuse(pod, {"Nobody"});
+  }
+  now_ += minutes{5};
+  ASSERT_EQ(pop(), "a");
+  EXPECT_TRUE(queue_.is_flushed("a"));
+  place("a");
+  ASSERT_EQ(pop(), "b") << "there may be room for the next one";
+  EXPECT_TRUE(queue_.is_flushed("b"));
+  refuse("b");
+  EXPECT_FALSE(queue_.is_flushed("b"));
+  node_added();
+  ASSERT_NE(pop(), "");
+  EXPECT_FALSE(queue_.is_flushed("b"));
+  EXPECT_FALSE(queue_.is_flushed("c"));
+}
+
 TEST_F(LonePods, OnlyUpToThePriorityOfAReleasedNomination) {
   put("low", {.priority = 1});
   put("high", {.priority = 5});

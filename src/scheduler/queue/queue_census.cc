@@ -39,6 +39,8 @@ QueueCensus SchedulingQueue::census() const {
        {&census.active, &census.backoff, &census.unschedulable, &census.gated})
     row->pods = row->lone;
   count_members(census);
+  flight_.for_each(
+      [&census](const ClusterEvent& event) { ++census.events[{event.resource, event.action}]; });
   resting_.for_each_class([&](const WaitClass& wait_class) {
     ++census.looked_at;
     const std::string& name = wait_class.example->view<api::PodView>().scheduler_name;

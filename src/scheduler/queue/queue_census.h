@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "scheduler/framework/cluster_event.h"
+
 namespace muster::scheduler {
 
 // Who waits where, for metrics: pods, and the entities they are queued as.
@@ -19,6 +21,8 @@ struct QueueCensus {
   std::size_t incomplete = 0;  // members without a root
   // Entities that rest, by a plugin that refused them and the scheduler name they ask for.
   std::map<std::pair<std::string, std::string>, std::size_t> refused;
+  // Events that are kept while something is being tried, which they might help.
+  std::map<std::pair<Resource, Action>, std::size_t> events;
   std::size_t looked_at = 0;  // what it took: wait classes and leaves
 };
 

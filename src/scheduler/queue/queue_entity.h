@@ -68,6 +68,7 @@ struct QueueEntity {
   std::uint64_t shape = 0;          // of a tree, as it was popped last (peer_trees.h)
   std::uint64_t cost = 0;           // of the last attempt at a tree, in steps
   bool awaits_news = false;         // in ErrorBackoff, until something about the tree changes
+  bool is_flushed = false;          // tried because it rested for long, or after such a one
 
   // Of a tree: whether it is loose, as far as its pods in the queue know.
   bool is_loose = false;

@@ -119,6 +119,7 @@ void SchedulingQueue::fail(Entity& entity, bool is_error, Time now) {
     ++entity.failures.rejections;
     entity.failures.errors = 0;
   }
+  entity.is_flushed = false;
   entity.timestamp = now;
   entity.expires = backoff_expiry(now, backoff_duration(options_.backoff, entity.failures.count()));
   if (options_.backoff.max <= Duration::zero()) entity.expires = Time::min();
@@ -227,6 +228,7 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> 
     entity.expires = Time::min();
   }
   if (!refusal || refusal == Outcome::Error) end_speech(entity, now);
+  entity.is_flushed = false;
   update_loose_tree(entity, root, helped, now);
   if (entity.is_loose) return end_speech(entity, now);
   if (!model_.runnable(root)) {

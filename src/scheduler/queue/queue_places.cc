@@ -149,13 +149,22 @@ Time SchedulingQueue::next_costly_turn(std::uint64_t cost, Time now) {
   return turn == now ? Time::min() : backoff_expiry(turn, Duration::zero());
 }
 
-void SchedulingQueue::release_peer(std::uint64_t shape, Time now) {
-  if (Entity* next = peers_.release(shape)) wake_entity(*next, now);
+bool SchedulingQueue::is_flushed(const EntityKey& key) const {
+  const Entity* entity = find_entity(key);
+  return entity != nullptr && entity->is_flushed;
+}
+
+void SchedulingQueue::release_peer(std::uint64_t shape, Time now, Cause cause) {
+  Entity* next = peers_.release(shape);
+  if (next == nullptr) return;
+  next->is_flushed = cause == Cause::Flush;
+  wake_entity(*next, now);
 }
 
 // The tree was placed, is gone or says nothing of its peers any more: the next one may be tried.
 void SchedulingQueue::end_speech(Entity& tree, Time now) {
-  if (peers_.end_speech(tree)) release_peer(tree.shape, now);
+  if (peers_.end_speech(tree))
+    release_peer(tree.shape, now, tree.is_flushed ? Cause::Flush : Cause::Event);
 }
 
 // What has rested for long is tried again, but only one for all that one answer is good for, and
@@ -169,13 +178,13 @@ void SchedulingQueue::flush(Entity& entity, Time now) {
     if (rests && is_recent(speaker->rest_since))
       since = speaker->rest_since;
     else
-      release_peer(entity.shape, now);
+      release_peer(entity.shape, now, Cause::Flush);
   } else {
     WaitClass& wait_class = *entity.classes.front();
     if (is_recent(wait_class.tried))
       since = wait_class.tried;
     else if (wait_class.released == nullptr)
-      release_next(wait_class, now);
+      release_next(wait_class, now, Cause::Flush);
   }
   if (entity.place == Place::Resting) resting_.postpone(entity, since);
 }
@@ -190,8 +199,11 @@ void SchedulingQueue::retry_in_time(Entity& entity, Time now) {
     wake_entity(entity, now);
 }
 
-void SchedulingQueue::release_next(WaitClass& wait_class, Time now) {
-  if (Entity* first = resting_.release_first(wait_class)) wake_entity(*first, now);
+void SchedulingQueue::release_next(WaitClass& wait_class, Time now, Cause cause) {
+  Entity* first = resting_.release_first(wait_class);
+  if (first == nullptr) return;
+  first->is_flushed = cause == Cause::Flush;
+  wake_entity(*first, now);
 }
 
 // The entity no longer stands for those in its wait class; another may.
@@ -199,7 +211,7 @@ void SchedulingQueue::end_release(Entity& entity, bool release_another, Time now
   WaitClass* wait_class = resting_.end_release(entity);
   if (wait_class == nullptr) return;
   if (release_another)
-    release_next(*wait_class, now);
+    release_next(*wait_class, now, entity.is_flushed ? Cause::Flush : Cause::Event);
   else
     resting_.drop_if_empty(*wait_class);
 }

@@ -137,6 +137,9 @@ class SchedulingQueue {
   // --- looking in ---
   bool knows(std::string_view uid) const { return pods_.contains(uid); }
   bool is_committing(std::string_view uid) const;
+  // Whether this one is tried only because it, or one like it before, had rested for so long: no
+  // event had called for it.
+  bool is_flushed(const EntityKey& entity) const;
   bool has_runnable() const { return !active_.empty() || !backoff_.empty(); }
   // When something becomes runnable, or is to be reported or compared, if nothing else happens.
   std::optional<Time> next_deadline() const;
@@ -189,6 +192,8 @@ class SchedulingQueue {
 
   // queue_places.cc: places, waking
   void move(Entity& entity, Place place);
+  // Why one of those that rest is tried.
+  enum class Cause : std::uint8_t { Event, Flush };
   void hold(Entity& entity, Time now);
   void end_hold(Entity& entity, Time expires, Time now);
   Entity* find_entity(const EntityKey& key) const;
@@ -196,11 +201,11 @@ class SchedulingQueue {
   void rest(Entity& entity, Time now);
   void wake_entity(Entity& entity, Time now);
   Time next_costly_turn(std::uint64_t cost, Time now);
-  void release_peer(std::uint64_t shape, Time now);
+  void release_peer(std::uint64_t shape, Time now, Cause cause = Cause::Event);
   void end_speech(Entity& tree, Time now);
   void flush(Entity& entity, Time now);
   void retry_in_time(Entity& entity, Time now);
-  void release_next(WaitClass& wait_class, Time now);
+  void release_next(WaitClass& wait_class, Time now, Cause cause = Cause::Event);
   void end_release(Entity& entity, bool release_another, Time now);
   bool any_listens(const PluginSet& plugins, const ClusterEvent& event) const;
   bool helps(const PluginSet& plugins, const api::Object& pod, const ClusterEvent& event) const;
