@@ -225,6 +225,9 @@ TEST_F(PreparerTest, ANodeThatGoesFailsThoseThatWereToRunThere) {
 TEST_F(PreparerTest, PermitsAreAskedBeforeAnythingIsWritten) {
   bool open = false;
   profile_.add<WaitingPermit>(1, &open);
+  std::vector<std::pair<bool, Duration>> waited;
+  preparer_.observe_permits(
+      [&](bool is_allowed, Duration how_long) { waited.emplace_back(is_allowed, how_long); });
   add({"p"});
   EXPECT_TRUE(api_.sent.empty());
   now_ += seconds{1};
@@ -232,16 +235,22 @@ TEST_F(PreparerTest, PermitsAreAskedBeforeAnythingIsWritten) {
   EXPECT_TRUE(api_.sent.empty());
   open = true;
   now_ += seconds{1};
+  EXPECT_TRUE(waited.empty());
   preparer_.run(now_);
   EXPECT_EQ(api_.sent.size(), 1U);
+  EXPECT_EQ(waited, (std::vector<std::pair<bool, Duration>>{{true, seconds{2}}}));
 }
 
 TEST_F(PreparerTest, APermitThatNobodyGivesEndsInARefusal) {
   bool open = false;
   profile_.add<WaitingPermit>(1, &open);
+  std::vector<std::pair<bool, Duration>> waited;
+  preparer_.observe_permits(
+      [&](bool is_allowed, Duration how_long) { waited.emplace_back(is_allowed, how_long); });
   add({"p"});
   now_ += seconds{10};
   preparer_.run(now_);
+  EXPECT_EQ(waited, (std::vector<std::pair<bool, Duration>>{{false, seconds{10}}}));
   EXPECT_EQ(told_, Told{"failed p: 0/1 nodes are available: 1 rejected due to timeout after "
                         "waiting 10s at plugin Gatekeeper."});
 }

@@ -34,18 +34,22 @@ class GroupReport {
   bool fits_alone(std::uint32_t class_index) const { return fits_alone_[class_index] != 0; }
 
  private:
-  void ask_all_nodes();
   std::string why_leaf(std::uint32_t item, std::span<const Domain> domains);
   std::string why_no_domain(std::uint32_t item) const;
-  std::string nobody_fits(std::uint32_t item, std::span<const Domain> domains) const;
   std::string why_composite(std::uint32_t item, std::span<const Domain> domains);
   bool runs_already(std::uint32_t item) const;
   std::int64_t pods_needed(std::uint32_t item) const;
   std::string short_together(std::uint32_t item, std::int64_t fits) const;
+  std::string describe(std::uint32_t item, const Domain& domain) const;
+
+  // group_shortage.cc
+  std::string nobody_fits(std::uint32_t item, std::span<const Domain> domains) const;
   std::string shortage(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string short_in_total(std::uint32_t item, const Domain& domain, std::int64_t needed);
   std::string scarcest(std::uint32_t class_index, const Domain& domain, std::int64_t needed);
-  std::string describe(std::uint32_t item, const Domain& domain) const;
+
+  // group_outcome.cc
+  void ask_all_nodes();
   bool is_hopeless(std::uint32_t item, const Domain& within);
   // How a group that found no place there would fare if everybody who can be evicted were gone.
   PlacementProgress if_others_left(std::uint32_t item, const Domain& domain);

@@ -1,5 +1,7 @@
 #include "scheduler/cycle/kept_report.h"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <algorithm>
 #include <list>
 #include <string>
@@ -10,8 +12,7 @@ namespace {
 
 constexpr char kSlot = 0;               // its address is the key beside the cluster
 constexpr std::size_t kReportsMax = 8;  // classes
-constexpr std::size_t kKindsMax =
-    256;  // ways in which nodes refuse; with more of them all nodes are asked again
+constexpr std::size_t kKindsMax = 256;  // ways in which nodes refuse
 
 class KeptReport {
  public:
@@ -26,19 +27,28 @@ class KeptReport {
            profile_ == standing.profile().identity();
   }
 
-  void catch_up(const Standing& standing, const Cluster& cluster) {
+  // False if nodes refuse in too many ways to keep them.
+  bool catch_up(const Standing& standing, const Cluster& cluster) {
     const RowLog& log = cluster.log();
+    // To find that out again costs about as much as those changes did.
+    if (gave_up_ && log.reaches(seen_) && log.end() - seen_ <= cluster.rows()) return false;
     const bool is_far_behind = log.end() - seen_ > cluster.rows() / 2 + 16;
-    if (kind_of_.size() != cluster.rows() || !log.reaches(seen_) || is_far_behind ||
-        kinds_.size() > kKindsMax) {
-      kinds_.assign(1, {});  // the first stands for nodes that accept, and rows without a node
+    const bool starts_over = gave_up_ || kind_of_.size() != cluster.rows() || !log.reaches(seen_) ||
+                             is_far_behind || kinds_.size() > kKindsMax;
+    if (starts_over) {
+      clear();
       kind_of_.assign(cluster.rows(), 0);
-      cluster.nodes().for_each([&](NodeId node) { ask(standing, cluster, node); });
+      cluster.nodes().for_each([&](NodeId node) {
+        if (kinds_.size() <= kKindsMax) ask(standing, cluster, node);
+      });
     } else {
       for (; seen_ < log.end(); ++seen_)
         if (!log.is_outdated(seen_)) ask(standing, cluster, log.at(seen_).node);
     }
     seen_ = log.end();
+    gave_up_ = starts_over && kinds_.size() > kKindsMax;
+    if (gave_up_) clear();
+    return !gave_up_;
   }
 
   Histogram histogram(const Standing& standing) const {
@@ -77,24 +87,32 @@ class KeptReport {
 
   std::size_t kind_of(const Standing::Answer& answer) {
     if (answer.verdict.accepted()) return 0;
-    const auto same = [&answer](const Kind& kind) {
-      return kind.plugin == answer.plugin && kind.remedy == answer.verdict.remedy() &&
-             std::ranges::equal(kind.reasons, answer.verdict.reasons());
-    };
-    const auto at = std::find_if(kinds_.begin() + 1, kinds_.end(), same);
-    if (at != kinds_.end()) return static_cast<std::size_t>(at - kinds_.begin());
-    kinds_.push_back({.reasons = {answer.verdict.reasons().begin(), answer.verdict.reasons().end()},
-                      .plugin = std::string(answer.plugin),
-                      .remedy = answer.verdict.remedy()});
-    return kinds_.size() - 1;
+    std::string key(1, static_cast<char>(answer.verdict.remedy()));
+    key += answer.plugin;
+    for (const auto& reason : answer.verdict.reasons()) (key += '\0') += reason;
+    const auto [at, is_new] = numbers_.try_emplace(std::move(key), kinds_.size());
+    if (is_new)
+      kinds_.push_back(
+          {.reasons = {answer.verdict.reasons().begin(), answer.verdict.reasons().end()},
+           .plugin = std::string(answer.plugin),
+           .remedy = answer.verdict.remedy()});
+    return at->second;
+  }
+
+  void clear() {
+    kinds_.assign(1, {});  // the first stands for nodes that accept, and rows without a node
+    numbers_.clear();
+    kind_of_.clear();
   }
 
   ClassId class_;
   api::ObjectPtr sample_;
   const void* profile_;
-  std::uint64_t seen_ = 0;              // the row log was read up to here
-  std::vector<Kind> kinds_;             // few
-  std::vector<std::uint32_t> kind_of_;  // by row
+  std::uint64_t seen_ = 0;  // the row log was read up to here
+  bool gave_up_ = false;
+  std::vector<Kind> kinds_;                                      // few
+  boost::unordered_flat_map<std::string, std::size_t> numbers_;  // of kinds; never iterated
+  std::vector<std::uint32_t> kind_of_;                           // by row
 };
 
 struct KeptReports final : Cluster::Derived {
@@ -121,7 +139,7 @@ Histogram why_not_kept(const Standing& standing, Cluster& cluster) {
   else
     reports.emplace_front(standing);
   if (reports.size() > kReportsMax) reports.pop_back();
-  reports.front().catch_up(standing, cluster);
+  if (!reports.front().catch_up(standing, cluster)) return why_not(standing, cluster);
   return reports.front().histogram(standing);
 }
 

@@ -54,5 +54,37 @@ RC_GTEST_PROP(KeptReport, SaysTheSameAsALookAtAllNodes, ()) {
   }
 }
 
+// Each node lacks other things than the next one.
+TEST(KeptReport, ManyWaysToRefuseAreNotKept) {
+  constexpr int kResources = 9;
+  constexpr int kNodes = 400;
+  Cluster cluster;
+  const Profile profile = default_profile();
+  const auto resources = [](int mask) {
+    std::map<std::string, std::string> out;
+    for (int bit = 0; bit < kResources; ++bit)
+      out[fmt::format("example.com/r{}", bit)] = (mask >> bit) % 2 == 0 ? "4" : "0";
+    return out;
+  };
+  for (int i = 0; i < kNodes; ++i)
+    cluster.set_node(
+        NodeSample{.name = fmt::format("n{}", i), .cpu = "1", .extended = resources(i + 1)}.make());
+  const api::ObjectPtr pod = PodSample{.name = "p", .extended = resources(0)}.make();
+  for (int step = 0; step < 3 * kNodes; ++step) {
+    if (step == kNodes)  // from now on they are alike
+      for (int i = 0; i < kNodes; ++i)
+        cluster.set_node(
+            NodeSample{.name = fmt::format("n{}", i), .cpu = "1", .extended = resources(1)}.make());
+    cluster.set_node(NodeSample{.name = "n0", .cpu = std::to_string(1 + step % 2)}.make());
+    if (step % 97 > 1) continue;
+    const Standing& standing = Standings::of(cluster, profile).of_pod(pod);
+    const Histogram kept = why_not_kept(standing, cluster);
+    const Histogram naive = why_not(standing, cluster);
+    EXPECT_EQ(kept.reasons, naive.reasons) << step;
+    EXPECT_EQ(kept.plugins, naive.plugins) << step;
+    EXPECT_EQ(kept.hopeless, naive.hopeless) << step;
+  }
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -308,6 +308,32 @@ TEST_F(PlacementPluginsTest, AShareOfThePlacementsIsLookedAt) {
   EXPECT_EQ(counts_.feasible, 3U);
 }
 
+TEST_F(PlacementPluginsTest, EveryPlacementThatIsCountedIsMeasured) {
+  std::chrono::nanoseconds time{};
+  PlacementCounts measured;
+  std::chrono::nanoseconds sum{};
+  const PlacementTimer timer{
+      .stopwatch = [&time] { return time += std::chrono::nanoseconds{100}; },
+      .judged =
+          [&](bool are_feasible, std::size_t placements, std::chrono::nanoseconds each) {
+            (are_feasible ? measured.feasible : measured.infeasible) += placements;
+            sum += static_cast<std::int64_t>(placements) * each;
+          }};
+  for (int i = 0; i < 5; ++i) node(fmt::format("n{}", i), fmt::format("r{}", i), i);
+  for (const int minimum : {1, 2, 3, 4, 5}) {
+    for (const bool sees_nodes : {false, true}) {
+      profile_ = default_profile();
+      if (sees_nodes) profile_.add<FewNodes>(1);
+      measured = {};
+      sum = {};
+      rack_of(gang(minimum, 5), {.mode = PlacementOptions::Mode::UpstreamOrder, .timer = &timer});
+      EXPECT_EQ(measured.feasible, counts_.feasible) << minimum;
+      EXPECT_EQ(measured.infeasible, counts_.infeasible) << minimum;
+      EXPECT_EQ(sum > std::chrono::nanoseconds{}, counts_.feasible + counts_.infeasible > 0);
+    }
+  }
+}
+
 // Nobody compares, so the first that does is taken.
 TEST_F(PlacementPluginsTest, WithoutScoresTheFirstPlacementIsTaken) {
   node("a", "r1", 4);
