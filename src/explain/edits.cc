@@ -63,6 +63,14 @@ api::ObjectPtr with_annotation(const api::Object& group, std::string_view key,
   return api::Object::make(group.kind(), document);
 }
 
+api::ObjectPtr with_labels(const api::Object& node,
+                           const std::map<std::string, std::string>& labels) {
+  Json document = node.document();
+  JsonObject& there = ensure_object(ensure_object(document.as_object(), "metadata"), "labels");
+  for (const auto& [key, value] : labels) there[key] = value;
+  return api::Object::make(node.kind(), document);
+}
+
 api::ObjectPtr node_like(const api::Object& node, const std::string& name) {
   Json document = node.document();
   JsonObject& root = document.as_object();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ api::ObjectPtr with_topology(const api::Object& group, std::string_view key);
 // A group with another annotation.
 api::ObjectPtr with_annotation(const api::Object& group, std::string_view key,
                                std::string_view value);
+// A node with these labels beside its own, or instead of them.
+api::ObjectPtr with_labels(const api::Object& node,
+                           const std::map<std::string, std::string>& labels);
 // A further node like this one: same labels, capacity and taints, schedulable, under another name.
 api::ObjectPtr node_like(const api::Object& node, const std::string& name);
 // The node after `kubectl uncordon`.

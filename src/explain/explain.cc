@@ -168,6 +168,8 @@ class Explainer {
     const bool may_preempt =
         tree.root && (out.state == State::Unschedulable || out.state == State::Unresolved);
     if (may_preempt) out.evictions = evictions_for(model_, *tree.root, objects_.read_at, naming_);
+    if (tree.evicts_from && !out.evictions.empty())
+      out.evictions = fmt::format("After {}: {}", format_time(*tree.evicts_from), out.evictions);
     const std::vector<ObjectPtr> without_node = pods_without_node(model_, tree);
     if (tree.fault.empty()) out.reasons = ask_nodes(model_, without_node);
     name_taints(model_, without_node, out);

@@ -27,9 +27,9 @@ enum class State : std::uint8_t {
   Terminating,        // it is being deleted
 };
 
-// How much of a group one domain of its topology could hold.
+// How much of a group one of its domains could hold.
 struct Closeness {
-  std::string domain;     // label value
+  std::string domain;     // label value, or the name of a placement
   std::int64_t fits = 0;  // pods of a PodGroup, child groups of a composite
   std::int64_t needed = 0;
 };
@@ -42,17 +42,22 @@ struct Level {
   bool gang = false;
   std::int64_t minimum = 1;  // pods of a PodGroup, child groups of a composite
   std::string topology_key;
+  // Plugins that name the sets of nodes of which it must be in one; none: its topology key alone.
+  std::vector<std::string> generators = {};
   // Pods of a PodGroup; child groups of a composite.
   std::int64_t total = 0;
   std::int64_t scheduled = 0;
   std::int64_t waiting = 0;
   std::int64_t gated = 0;
   std::int64_t lost = 0;           // failed or terminating
-  std::string domain;              // where it is, or would be placed, if it has a topology key
+  std::string domain;              // where it is, or would be placed, if it is confined
   std::string why;                 // one sentence without a full stop; empty if all is well
   std::vector<Closeness> closest;  // the best domains first
   std::int64_t domains = 0;        // how many there are
   bool is_subject = false;         // it was asked about
+
+  // Its pods must be in one domain.
+  bool is_confined() const { return !topology_key.empty() || !generators.empty(); }
 };
 
 // What the nodes say to waiting pods that are all alike.
@@ -70,6 +75,8 @@ enum class RelaxationKind : std::uint8_t {
   SmallerMinimum,
   WiderTopology,
   NoTopology,
+  LabelNodes,
+  NoPlacements,
   MoreNodes,
   Uncordon,
   Untaint,

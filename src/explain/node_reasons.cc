@@ -1,6 +1,7 @@
 #include "explain/node_reasons.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -8,7 +9,7 @@
 #include <tuple>
 
 #include "api/views/pod_view.h"
-#include "explain/tree.h"
+#include "explain/group_domains.h"
 #include "explain/words.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cycle/fit_error.h"
@@ -25,16 +26,20 @@ struct Pin {
   std::vector<scheduler::NodeId> nodes;  // if there is a `where`
 };
 
-Pin pin_of(const scheduler::ClusterModel& model, const api::Object& pod) {
+Pin pin_of(scheduler::ClusterModel& model, const api::Object& pod) {
   Pin pin;
   const std::optional<scheduler::GroupKey> leaf = model.leaf_of(pod);
   const scheduler::GroupSpec* spec = leaf ? model.forest().find(*leaf) : nullptr;
-  const auto keep = [&](const std::string& key, const std::string& value) {
+  const auto keep = [&](const scheduler::GroupSpec& group,
+                        const std::vector<std::string>& runs_in) {
     const scheduler::Cluster& cluster = model.cluster();
+    const GroupDomains domains(model, group);
     std::vector<scheduler::NodeId> kept;
     const auto look = [&](scheduler::NodeId node) {
-      const std::string* have = api::lookup(cluster.node_object(node)->meta().labels, key);
-      if (have != nullptr && *have == value) kept.push_back(node);
+      const api::Object& object = *cluster.node_object(node);
+      if (std::ranges::any_of(
+              runs_in, [&](const std::string& domain) { return domains.holds(domain, object); }))
+        kept.push_back(node);
     };
     if (pin.where.empty())
       cluster.nodes().for_each(look);
@@ -42,13 +47,16 @@ Pin pin_of(const scheduler::ClusterModel& model, const api::Object& pod) {
       std::ranges::for_each(pin.nodes, look);
     pin.nodes = std::move(kept);
     // The narrowest domain names them all.
-    if (pin.where.empty()) pin.where = fmt::format("{} {}", word_of(key), value);
+    const bool is_generated = !generators_of(model, group).empty();
+    if (pin.where.empty())
+      pin.where = fmt::format("{} {}", is_generated ? "placement" : word_of(group.topology_key),
+                              fmt::join(runs_in, " or "));
   };
   for (std::size_t level = 0; spec != nullptr && level < scheduler::kTreeDepthMax; ++level) {
-    if (!spec->topology_key.empty())
-      if (const std::vector<std::string> domains = domains_of(model, spec->key, spec->topology_key);
-          domains.size() == 1)
-        keep(spec->topology_key, domains.front());
+    // Of a topology key it is one; generated placements may share the nodes that are used.
+    if (const std::vector<std::string> domains = domains_it_runs_in(model, *spec);
+        domains.size() == 1 || (!domains.empty() && !generators_of(model, *spec).empty()))
+      keep(*spec, domains);
     spec = spec->parent.empty() ? nullptr
                                 : model.forest().find({scheduler::GroupKind::CompositePodGroup,
                                                        spec->key.name_space, spec->parent});

@@ -11,6 +11,8 @@ namespace muster::explain {
 
 void lower_minimums(Trial& trial, std::vector<Relaxation>& out);
 void widen_topology(Trial& trial, std::vector<Relaxation>& out);
+// For a tree that must go into one of the sets of nodes that plugins name.
+void widen_placements(Trial& trial, std::vector<Relaxation>& out);
 void add_nodes(Trial& trial, std::vector<Relaxation>& out);
 void open_nodes(Trial& trial, std::vector<Relaxation>& out);  // cordons and taints
 void let_others_finish(Trial& trial, std::vector<Relaxation>& out);

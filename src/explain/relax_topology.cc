@@ -76,9 +76,11 @@ bool widen(Trial& trial, const Level& level, const ObjectPtr& before, const std:
   Edits edits{{before, with_topology(*before, key)}};
   const std::optional<std::string> domain = trial.fits(edits);
   if (!domain) return false;
-  const std::string where = level.is_subject && !domain->empty()
-                                ? fmt::format("; it would stand in {} {}", word_of(key), *domain)
-                                : "";
+  const std::string where =
+      level.is_subject && !domain->empty()
+          ? fmt::format("; it would stand in {} {}",
+                        level.generators.empty() ? word_of(key) : "placement", *domain)
+          : "";
   out.push_back({.kind = RelaxationKind::WiderTopology,
                  .sentence = fmt::format("let {} spread over one {} ({}) instead of one {}{}",
                                          name_of(level.key), word_of(key), key,

@@ -30,6 +30,9 @@ JsonObject level_json(const Level& level) {
                  {"gated", level.gated},
                  {"lost", level.lost}};
   if (!level.topology_key.empty()) out["topologyKey"] = level.topology_key;
+  if (!level.generators.empty())
+    out["placementGenerators"] =
+        array_of(level.generators, [](const std::string& name) { return api::Json(name); });
   if (!level.domain.empty()) out["domain"] = level.domain;
   if (!level.why.empty()) out["why"] = level.why;
   if (level.is_subject) out["subject"] = true;

@@ -69,8 +69,8 @@ void write_tree(const Explanation& about, std::string& out) {
     row.state = state_word(level.state);
     row.members = fmt::format("{} of {}", level.scheduled, count_of(level.total, noun_of(level)));
     row.rest = minimum_text(level);
-    if (!level.topology_key.empty())
-      row.rest += fmt::format(", in one {}{}", word_of(level.topology_key),
+    if (level.is_confined())
+      row.rest += fmt::format(", in one {}{}", domain_word(level),
                               level.domain.empty() ? "" : " (" + level.domain + ")");
     rows.push_back(std::move(row));
   }
@@ -112,7 +112,7 @@ void write_closest(const std::vector<Level>& tree, std::string& out) {
     if (level.closest.empty()) continue;
     if (!titled) out += "\nClosest\n";
     titled = true;
-    const std::string_view word = word_of(level.topology_key);
+    const std::string_view word = domain_word(level);
     if (level.closest.front().fits == 0) {
       out += fmt::format("  {}: none of {} fits any of {}\n", level.key.name,
                          count_of(level.domains, word),

@@ -20,9 +20,7 @@ using scheduler::Outcome;
 using scheduler::PodRole;
 
 std::string where_text(const Level& level) {
-  return level.domain.empty()
-             ? ""
-             : fmt::format(", in {} {}", word_of(level.topology_key), level.domain);
+  return level.domain.empty() ? "" : fmt::format(", in {} {}", domain_word(level), level.domain);
 }
 
 // `waiting` pods of it, or below it, have no node.
@@ -70,6 +68,13 @@ bool runs_in_part(const Tree& tree, const Level& level) {
   });
 }
 
+std::string wait_text(const Tree& tree) {
+  if (!tree.evicts_from) return "";
+  return fmt::format(
+      "; until {} it waits for the topology it prefers, and nobody is evicted for it",
+      format_time(*tree.evicts_from));
+}
+
 std::int64_t steps_of(const Tree& tree) { return static_cast<std::int64_t>(tree.plan->steps); }
 
 }  // namespace
@@ -104,8 +109,9 @@ std::string predicate(const ClusterModel& model, const Tree& tree, const Explana
     case State::BehindOthers:
       return fmt::format("would fit{}, but {} the room", where_text(level),
                          ahead_text(about.ahead));
-    case State::Unschedulable: return "is unschedulable: " + level.why;
-    case State::Unresolved: return "has found no place, though none is ruled out: " + level.why;
+    case State::Unschedulable: return "is unschedulable: " + level.why + wait_text(tree);
+    case State::Unresolved:
+      return "has found no place, though none is ruled out: " + level.why + wait_text(tree);
     case State::Missing: return "cannot be tried: " + level.why;
     case State::WaitsByPreference: return "waits for the topology it prefers: " + level.why;
     case State::BelowMinimum:
@@ -144,7 +150,7 @@ std::string proof_of(const Tree& tree, const Level& level) {
     const auto& best = *std::ranges::max_element(verdict->bounds, {}, most);
     const std::string_view noun = is_leaf ? "pods" : "groups";
     const std::string amount = most(best) == 0 ? "any" : std::to_string(most(best));
-    text = level.topology_key.empty()
+    text = !level.is_confined()
                ? fmt::format(
                      "Proven by counting: the cluster has room for {} of the {} {} it still "
                      "needs.",
@@ -152,8 +158,8 @@ std::string proof_of(const Tree& tree, const Level& level) {
                : fmt::format(
                      "Proven by counting: no {} has room for {}{} of the {} {} it still "
                      "needs.",
-                     word_of(level.topology_key), most(best) == 0 ? "" : "more than ", amount,
-                     best.needed, noun);
+                     domain_word(level), most(best) == 0 ? "" : "more than ", amount, best.needed,
+                     noun);
   } else if (!verdict->bounds.empty()) {
     text = "Proven by search: every way to place it was ruled out";
     if (tree.plan->steps > 0) text += fmt::format(" ({})", count_of(steps_of(tree), "step"));

@@ -61,7 +61,26 @@ TEST(States, APreferenceThatCanBeMetIsNoWait) {
 TEST(States, WhatFitsNowhereDoesNotWaitByPreference) {
   const Result<Explanation> told = preferring(7).ask("train");
   EXPECT_EQ(told->state, State::Unschedulable) << told->sentence;
-  EXPECT_EQ(told->sentence.find("it waits until"), std::string::npos) << told->sentence;
+  EXPECT_NE(told->sentence.find("; until 2026-01-01T00:10:00Z it waits for the topology it "
+                                "prefers, and nobody is evicted for it."),
+            std::string::npos)
+      << told->sentence;
+}
+
+TEST(States, NobodyIsEvictedWhileAGroupWaitsForTheTopologyItPrefers) {
+  Yard yard = preferring(6);
+  yard.add_pod({.name = "low", .cpu = "8", .node_name = "r1-0", .priority = -5});
+  Result<Explanation> told = yard.ask("train");
+  EXPECT_EQ(told->state, State::Unschedulable) << told->sentence;
+  EXPECT_NE(told->sentence.find("until 2026-01-01T00:10:00Z it waits"), std::string::npos)
+      << told->sentence;
+  EXPECT_EQ(told->evictions,
+            "After 2026-01-01T00:10:00Z: It may preempt: 1 pod of lower priority would go, at "
+            "least 1 must: default/low.");
+  yard.objects.read_at = *parse_time("2026-01-01T00:10:00Z");
+  told = yard.ask("train");
+  EXPECT_EQ(told->sentence.find("until"), std::string::npos) << told->sentence;
+  EXPECT_TRUE(told->evictions.starts_with("It may preempt")) << told->evictions;
 }
 
 TEST(States, TheOverviewKnowsPreferences) {

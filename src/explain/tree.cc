@@ -8,6 +8,7 @@
 #include <span>
 
 #include "api/views/pod_view.h"
+#include "explain/group_domains.h"
 #include "explain/tree_plan.h"
 #include "explain/words.h"
 #include "scheduler/groups/group_spec.h"
@@ -153,6 +154,8 @@ class Reader {
       level.gang = spec->gang;
       level.minimum = spec->minimum;
       level.topology_key = spec->topology_key;
+      for (const Generator& one : generators_of(model_, *spec))
+        level.generators.emplace_back(one.name);
     } else {
       level.state = State::Missing;
     }
@@ -173,7 +176,7 @@ class Reader {
     }
     if (level.scheduled >= level.minimum) return be_scheduled(level);
     const std::int64_t usable = level.waiting + level.scheduled;
-    const bool all_wanted = level.gated > 0 && !level.topology_key.empty();
+    const bool all_wanted = level.gated > 0 && level.is_confined();
     if (usable + level.gated < level.minimum) {
       level.state = State::BelowMinimum;
       note_domain(level);
@@ -192,7 +195,7 @@ class Reader {
           gates_of(model_.members(level.key, PodRole::Gated)),
           usable < level.minimum
               ? fmt::format("; without them {} of at least {} can be tried", usable, level.minimum)
-              : "; a group that must share one " + std::string(word_of(level.topology_key)) +
+              : "; a group that must share one " + std::string(domain_word(level)) +
                     " waits for all its pods");
     } else {
       judge(level);
@@ -239,11 +242,11 @@ class Reader {
     note_domain(level);
   }
 
-  // Where its pods run, if it has a topology key.
+  // Where its pods run, if they must be in one domain.
   void note_domain(Level& level) {
-    if (level.topology_key.empty()) return;
-    level.domain =
-        fmt::format("{}", fmt::join(domains_of(model_, level.key, level.topology_key), ", "));
+    if (!level.is_confined()) return;
+    level.domain = fmt::format(
+        "{}", fmt::join(domains_it_runs_in(model_, *model_.forest().find(level.key)), ", "));
   }
 
   // What the attempt says of a group that is ready.
@@ -269,7 +272,7 @@ class Reader {
       level.state = State::Held;
       level.why = "could find a place by itself, but its parent cannot";
     }
-    if (level.topology_key.empty()) return;
+    if (!level.is_confined()) return;
     level.domains = static_cast<std::int64_t>(verdict->bounds.size());
     for (const scheduler::DomainBound& bound : verdict->bounds) {
       if (level.closest.size() == kClosestMax) break;

@@ -21,6 +21,8 @@ struct Tree {
   // Groups that wait for their preferred topology, though the tree would fit without it; their
   // plan is that of the wait.
   std::vector<scheduler::GroupKey> insisting;
+  // It has no place even without that, but until then nobody is evicted for it.
+  std::optional<Time> evicts_from;
 
   const Level& subject() const;
   const Level* find(const scheduler::GroupKey& key) const;

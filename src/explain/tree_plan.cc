@@ -39,10 +39,12 @@ void plan_tree(ClusterModel& model, Time now, Tree& tree) {
     if (is_placed(*tree.plan)) return;
   }
   Plan without_wait = attempt(model, *tree.root);
-  if (tree.plan && is_placed(without_wait))
+  if (tree.plan && is_placed(without_wait)) {
     collect_insisting(group, tree.insisting);
-  else
-    tree.plan = std::move(without_wait);
+    return;
+  }
+  tree.plan = std::move(without_wait);
+  if (!is_placed(*tree.plan)) tree.evicts_from = group.stops_insisting();
 }
 
 const GroupVerdict* verdict_of(const Plan& plan, const GroupKey& key) {

@@ -35,14 +35,13 @@ bool is_in_the_way(const Level& level) {
   }
 }
 
-const std::string* label_of(const ObjectPtr& node, std::string_view key) {
-  return api::lookup(node->meta().labels, key);
+std::string where_it_runs(scheduler::ClusterModel& model, const GroupKey& key) {
+  return fmt::format("{}", fmt::join(domains_it_runs_in(model, *model.forest().find(key)), ", "));
 }
 
-std::string where_it_runs(const scheduler::ClusterModel& model, const GroupKey& key) {
-  const std::string& topology_key = model.forest().find(key)->topology_key;
-  if (topology_key.empty()) return "";
-  return fmt::format("{}", fmt::join(domains_of(model, key, topology_key), ", "));
+void drop_placements(scheduler::Group& group) {
+  group.placements.clear();
+  for (scheduler::Group& child : group.children) drop_placements(child);
 }
 
 void put_subject_first(std::vector<const Level*>& levels) {
@@ -117,6 +116,13 @@ std::optional<std::string> Trial::fits_in_room(const Edits& edits) {
   return domain;
 }
 
+std::optional<std::string> Trial::fits_without_placements() {
+  ignores_placements_ = true;
+  std::optional<std::string> domain = fits({});
+  ignores_placements_ = false;
+  return domain;
+}
+
 std::optional<std::string> Trial::attempt() {
   if (!target_.group) {
     const scheduler::Plan plan = scheduler::attempt(model_, target_.lone_pod);
@@ -126,7 +132,11 @@ std::optional<std::string> Trial::attempt() {
   if (holds_minimum(model_, *target_.group)) return where_it_runs(model_, *target_.group);
   const GroupSpec* root = model_.forest().root_of(*target_.group);
   if (root == nullptr || !model_.runnable(root->key)) return std::nullopt;
-  const scheduler::Plan plan = scheduler::attempt(model_, root->key);
+  scheduler::Group tree = model_.build(root->key);
+  if (ignores_placements_) drop_placements(tree);
+  model_.count_nominated(tree);
+  const scheduler::Plan plan =
+      scheduler::attempt_group(tree, model_.cluster(), model_.profile_of(tree));
   budget_.charge(plan);
   const auto verdict = std::ranges::find(plan.groups, *target_.group, &GroupVerdict::key);
   if (verdict == plan.groups.end() || verdict->outcome != Outcome::Placed) return std::nullopt;
@@ -172,23 +182,20 @@ std::vector<Trial::Place> Trial::places(std::size_t max) {
        spec = model_.forest().find(
            {GroupKind::CompositePodGroup, spec->key.name_space, spec->parent})) {
     const Level* above = tree_->find(spec->key);
-    if (above == nullptr || above == leaf || above->topology_key.empty()) continue;
+    if (above == nullptr || above == leaf || !above->is_confined()) continue;
     const std::string& domain =
         above->closest.empty() ? above->domain : above->closest.front().domain;
     if (domain.empty()) continue;
-    std::erase_if(nodes, [&](const ObjectPtr& node) {
-      const std::string* value = label_of(node, above->topology_key);
-      return value == nullptr || *value != domain;
-    });
+    const GroupDomains domains(model_, *spec);
+    std::erase_if(nodes, [&](const ObjectPtr& node) { return !domains.holds(domain, *node); });
   }
-  if (leaf->topology_key.empty()) return {{"", std::move(nodes)}};
+  if (!leaf->is_confined()) return {{"", std::move(nodes)}};
+  const GroupDomains domains(model_, *model_.forest().find(leaf->key));
   std::vector<Place> places;
-  for (const std::string& domain : domains_to_try(*leaf, nodes, max)) {
-    Place place{.domain = fmt::format("{} {}", word_of(leaf->topology_key), domain), .nodes = {}};
+  for (const std::string& domain : domains_to_try(*leaf, domains, nodes, max)) {
+    Place place{.domain = fmt::format("{} {}", domain_word(*leaf), domain), .nodes = {}};
     for (const ObjectPtr& node : nodes)
-      if (const std::string* value = label_of(node, leaf->topology_key);
-          value != nullptr && *value == domain)
-        place.nodes.push_back(node);
+      if (domains.holds(domain, *node)) place.nodes.push_back(node);
     places.push_back(std::move(place));
   }
   return places;
@@ -196,20 +203,20 @@ std::vector<Trial::Place> Trial::places(std::size_t max) {
 
 // Those that are short first, the closest of them first: with several groups in the tree the rest
 // have their takers.
-std::vector<std::string> Trial::domains_to_try(const Level& leaf,
+std::vector<std::string> Trial::domains_to_try(const Level& leaf, const GroupDomains& domains,
                                                const std::vector<ObjectPtr>& nodes,
                                                std::size_t max) const {
   std::set<std::string> there;
   for (const ObjectPtr& node : nodes)
-    if (const std::string* value = label_of(node, leaf.topology_key)) there.insert(*value);
-  std::vector<std::string> domains;
+    for (std::string& name : domains.of(*node)) there.insert(std::move(name));
+  std::vector<std::string> found;
   for (const bool is_short : {true, false})
     for (const Closeness& close : leaf.closest)
       if ((close.fits < close.needed) == is_short && there.erase(close.domain) == 1)
-        domains.push_back(close.domain);
-  domains.insert(domains.end(), there.begin(), there.end());
-  if (domains.size() > max) domains.resize(max);
-  return domains;
+        found.push_back(close.domain);
+  found.insert(found.end(), there.begin(), there.end());
+  if (found.size() > max) found.resize(max);
+  return found;
 }
 
 std::vector<Edits> Trial::essential(std::vector<Edits> parts) {

@@ -8,6 +8,7 @@
 
 #include "explain/ahead.h"
 #include "explain/explanation.h"
+#include "explain/group_domains.h"
 #include "explain/objects.h"
 #include "explain/target.h"
 #include "explain/tree.h"
@@ -46,6 +47,9 @@ class Trial {
   // The same for edits that make room: those before it may find some, too.
   std::optional<std::string> fits_in_room(const Edits& edits);
 
+  // The same as things are, if plugins named no placements for its tree.
+  std::optional<std::string> fits_without_placements();
+
   // The groups of the tree whose spec could be changed, what was asked about first.
   std::vector<const Level*> changeable() const;
 
@@ -68,7 +72,7 @@ class Trial {
  private:
   std::optional<std::string> attempt();
   const Queue& queue();
-  std::vector<std::string> domains_to_try(const Level& leaf,
+  std::vector<std::string> domains_to_try(const Level& leaf, const GroupDomains& domains,
                                           const std::vector<api::ObjectPtr>& nodes,
                                           std::size_t max) const;
 
@@ -78,6 +82,7 @@ class Trial {
   Budget budget_;
   const Naming naming_;
   const Before before_;
+  bool ignores_placements_ = false;
   std::optional<Queue> queue_;  // of those before it, as things are; made when first needed
 };
 

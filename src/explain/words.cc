@@ -13,6 +13,10 @@ std::string_view word_of(std::string_view topology_key) {
   return slash == std::string_view::npos ? topology_key : topology_key.substr(slash + 1);
 }
 
+std::string_view domain_word(const Level& level) {
+  return level.generators.empty() ? word_of(level.topology_key) : "placement";
+}
+
 std::string_view without_full_stop(std::string_view message) {
   if (message.ends_with('.')) message.remove_suffix(1);
   return message;
@@ -189,6 +193,8 @@ std::string_view relaxation_name(RelaxationKind kind) {
     case RelaxationKind::SmallerMinimum: return "SmallerMinimum";
     case RelaxationKind::WiderTopology: return "WiderTopology";
     case RelaxationKind::NoTopology: return "NoTopology";
+    case RelaxationKind::LabelNodes: return "LabelNodes";
+    case RelaxationKind::NoPlacements: return "NoPlacements";
     case RelaxationKind::MoreNodes: return "MoreNodes";
     case RelaxationKind::Uncordon: return "Uncordon";
     case RelaxationKind::Untaint: return "Untaint";

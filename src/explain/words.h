@@ -16,6 +16,8 @@ namespace muster::explain {
 
 // "rack" of "topology.kubernetes.io/rack".
 std::string_view word_of(std::string_view topology_key);
+// What a domain of the group is called: the word of its topology key, or "placement".
+std::string_view domain_word(const Level& level);
 // For messages of others, to stand inside a sentence.
 std::string_view without_full_stop(std::string_view message);
 // "cpu 4, nvidia.com/gpu 8"; "nothing" if a pod has no requests.

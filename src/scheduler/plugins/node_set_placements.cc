@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace muster::scheduler {
 
 NodeSetPlacements::NodeSetPlacements(NodeSetPlacementsArgs args) : args_(std::move(args)) {
@@ -23,6 +25,31 @@ PlacementColumn NodeSetPlacements::generate(std::string_view /*placements*/,
     column.put(node, std::move(sets));
   }
   return column;
+}
+
+// A label cannot be taken away by setting another, and what a number must be beyond is not guessed.
+std::optional<PlacementLabels::Labels> NodeSetPlacements::labels_to_join(
+    std::string_view placement, const api::Object& node) const {
+  const auto set = std::ranges::find(args_.sets, placement, &NodeSetPlacementsArgs::NodeSet::name);
+  if (set == args_.sets.end() || set->selector.selects_nothing()) return std::nullopt;
+  Labels labels;
+  for (const api::LabelRequirement& requirement : set->selector.requirements()) {
+    if (requirement.matches(node.meta().labels)) continue;
+    switch (requirement.op()) {
+      case api::LabelOperator::In:
+      case api::LabelOperator::Equals:
+      case api::LabelOperator::DoubleEquals:
+        labels[requirement.key()] = requirement.values().front();
+        break;
+      case api::LabelOperator::Exists: labels[requirement.key()] = "true"; break;
+      default: return std::nullopt;
+    }
+  }
+  // One requirement may ask for what another forbids.
+  Labels all = labels;
+  all.insert(node.meta().labels.begin(), node.meta().labels.end());
+  if (!set->selector.matches({all.begin(), all.end()})) return std::nullopt;
+  return labels;
 }
 
 }  // namespace muster::scheduler

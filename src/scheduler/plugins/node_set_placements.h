@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "api/values/label_selector.h"
+#include "scheduler/framework/placement_labels.h"
 #include "scheduler/framework/placement_plugin.h"
 
 namespace muster::scheduler {
@@ -20,7 +22,7 @@ struct NodeSetPlacementsArgs {
 
 // Every tree of groups goes into one of the named sets of nodes of its arguments, as a whole. The
 // sets may overlap; a node may be in none. Ours; upstream has no such plugin.
-class NodeSetPlacements final : public PlacementGenerate {
+class NodeSetPlacements final : public PlacementGenerate, public PlacementLabels {
  public:
   static constexpr std::string_view kName = "NodeSetPlacements";
   explicit NodeSetPlacements(NodeSetPlacementsArgs args);
@@ -29,6 +31,8 @@ class NodeSetPlacements final : public PlacementGenerate {
     return group.parent.empty() ? text_ : std::string();
   }
   PlacementColumn generate(std::string_view placements, Cluster& cluster) const override;
+  std::optional<Labels> labels_to_join(std::string_view placement,
+                                       const api::Object& node) const override;
 
  private:
   NodeSetPlacementsArgs args_;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/object.h"
+#include "scheduler/framework/placement_plugin.h"
+#include "scheduler/framework/profile.h"
+#include "scheduler/groups/cluster_model.h"
+
+namespace muster::explain {
+
+// The sets of nodes of which a group must be in one as a whole: the domains of its topology key, or
+// what plugins generate for it. Looks at the nodes as they are when it is made.
+class GroupDomains {
+ public:
+  GroupDomains(scheduler::ClusterModel& model, const scheduler::GroupSpec& group);
+
+  // The domains that a node is in, by name.
+  std::vector<std::string> of(const api::Object& node) const;
+  bool holds(std::string_view domain, const api::Object& node) const;
+
+ private:
+  scheduler::ClusterModel& model_;
+  std::string key_;
+  std::optional<scheduler::PlacementColumn> generated_;  // instead of the key
+};
+
+// The plugins that generate placements for the group; none if only its topology key confines it.
+using Generator = scheduler::Profile::Entry<scheduler::PlacementGenerate>;
+std::vector<Generator> generators_of(const scheduler::ClusterModel& model,
+                                     const scheduler::GroupSpec& group);
+
+// Where the pods run that are in the tree below the group: all domains of its topology key; of
+// generated ones, which may overlap, those that hold every pod.
+std::vector<std::string> domains_it_runs_in(scheduler::ClusterModel& model,
+                                            const scheduler::GroupSpec& group);
+
+}  // namespace muster::explain
