@@ -36,10 +36,10 @@ CrowdedNodes::CrowdedNodes(ClusterModel& model, Report& report, Metrics* metrics
 std::string CrowdedNodes::excess(NodeId node) const {
   const Cluster& cluster = model_.cluster();
   std::string text;
-  for (std::size_t id = 0; id < cluster.resource_count(); ++id) {
-    const ResourceColumns& resource = cluster.resource(static_cast<ResourceId>(id));
-    add_excess(text, resource.name, resource.requested[node], resource.allocatable[node]);
-  }
+  cluster.resources().for_each([&](const ResourceColumns& resource) {
+    if (resource.offers > 0)
+      add_excess(text, resource.name, resource.requested[node], resource.allocatable[node]);
+  });
   add_excess(text, "pods", cluster.pods_on()[node], cluster.pod_slots()[node]);
   return text;
 }

@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::string_view kGpu = "nvidia.com/gpu";
 
-// Null until some node or pod has named the resource. Asked each time: columns move as the table
-// grows.
+// Null while no node offers it. Asked each time: columns come and go, and move as the table grows.
 const ResourceColumns* gpus(const Cluster& cluster) {
   ResourceId id{};
   return cluster.find_resource(kGpu, id) ? &cluster.resource(id) : nullptr;

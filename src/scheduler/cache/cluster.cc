@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "scheduler/cache/for_each_resource.h"
 #include "scheduler/cache/lasting_taints.h"
 
 namespace muster::scheduler {
@@ -14,10 +13,7 @@ const api::NodeView& node_view(const api::Object& node) { return node.view<api::
 
 }  // namespace
 
-Cluster::Cluster() {
-  for (const std::string_view name : {"cpu", "memory", "ephemeral-storage"}) resource_id(name);
-  intern_taints({});
-}
+Cluster::Cluster() { intern_taints({}); }
 
 Cluster::~Cluster() = default;
 Cluster::Cluster(const Cluster&) = default;
@@ -57,8 +53,9 @@ NodeId Cluster::row_of(std::string_view name) {
 void Cluster::release_row_if_unused(NodeId node) {
   Row& row = rows_[index_of(node)];
   if (row.node != nullptr || row.pods > 0) return;
-  for (const auto& columns : resources_)
-    CHECK_THAT(columns->requested[node] == 0, "{} {}", row.name, columns->name);
+  resources_.for_each([&](const ResourceColumns& columns) {
+    CHECK_THAT(columns.requested[node] == 0, "{} {}", row.name, columns.name);
+  });
   row_by_name_.erase(row_by_name_.find(row.name));
   row = {};
   free_rows_.push_back(node);
@@ -67,45 +64,14 @@ void Cluster::release_row_if_unused(NodeId node) {
 void Cluster::grow(std::size_t rows) {
   alive_.resize(rows);
   unschedulable_.resize(rows);
-  for (const auto& columns : resources_) {
-    columns->allocatable.resize(rows);
-    columns->requested.resize(rows);
-  }
+  resources_.grow(rows);
   for (Column<std::int64_t>* column : {&nonzero_cpu_, &nonzero_memory_, &pod_slots_, &pods_on_})
     column->resize(rows);
   taint_set_.resize(rows);
   ranks_.resize(rows);
   for (const auto& [key, column] : labels_) column->values.resize(rows);
   log_.grow(rows);
-}
-
-// A column for what some node offers. What pods ask for and no node has needs none: anybody could
-// invent names without end. Pods that run and use it are counted when it appears.
-ResourceId Cluster::resource_id(std::string_view name) {
-  if (const auto at = resource_ids_.find(name); at != resource_ids_.end()) return at->second;
-  const auto id = static_cast<ResourceId>(resources_.size());
-  Boxed<ResourceColumns> columns;
-  columns->name = name;
-  columns->insufficient = "Insufficient " + columns->name;
-  columns->allocatable.resize(rows_.size());
-  columns->requested.resize(rows_.size());
-  for (const auto& [uid, record] : pods_)
-    if (record.phase == PodPhase::HoldsNode)
-      columns->requested[record.node] +=
-          record.pod->view<api::PodView>().needs.usage.of(columns->name);
-  for (const auto& [row, pods] : kept_)
-    for (const api::ObjectPtr& pod : pods)
-      columns->requested[row] += pod->view<api::PodView>().needs.usage.of(columns->name);
-  resources_.push_back(std::move(columns));
-  resource_ids_.emplace(std::string(name), id);
-  return id;
-}
-
-bool Cluster::find_resource(std::string_view name, ResourceId& id) const {
-  const auto at = resource_ids_.find(name);
-  if (at == resource_ids_.end()) return false;
-  id = at->second;
-  return true;
+  followed_->splits.grow(rows);
 }
 
 // --- nodes ---
@@ -142,7 +108,8 @@ void Cluster::set_node(const api::ObjectPtr& object) {
   const bool amounts_changed = before == nullptr ||
                                node_view(*before).allocatable != view.allocatable ||
                                node_view(*before).allocatable_pods != view.allocatable_pods;
-  if (amounts_changed) set_allocatable(node, view);
+  if (amounts_changed)
+    set_allocatable(node, before == nullptr ? nullptr : &node_view(*before), &view);
   const bool images_changed =
       before == nullptr ? !view.images.empty() : node_view(*before).images != view.images;
   if (images_changed) set_images(node, before == nullptr ? nullptr : &node_view(*before), &view);
@@ -158,8 +125,8 @@ void Cluster::set_node(const api::ObjectPtr& object) {
 void Cluster::remove_node(std::string_view name) {
   NodeId node{};
   if (!find_node(name, node)) return;
-  set_images(node, &node_view(*rows_[index_of(node)].node), nullptr);
-  rows_[index_of(node)].node = nullptr;
+  const api::ObjectPtr before = std::exchange(rows_[index_of(node)].node, nullptr);
+  set_images(node, &node_view(*before), nullptr);
   alive_.remove(node);
   --node_count_;
   order_stale_ = true;
@@ -167,7 +134,7 @@ void Cluster::remove_node(std::string_view name) {
   ++label_epoch_;
   unschedulable_.remove(node);
   taint_set_[node] = TaintSetId{};
-  clear_allocatable(node);
+  set_allocatable(node, &node_view(*before), nullptr);
   for (const auto& [key, column] : labels_) fill_label(*column, node, nullptr);
   for (const api::ObjectPtr& attachment : volumes_.attachments_to(name))
     drop_attachment(attachment->meta().name);
@@ -175,19 +142,45 @@ void Cluster::remove_node(std::string_view name) {
   release_row_if_unused(node);
 }
 
-void Cluster::set_allocatable(NodeId node, const api::NodeView& view) {
-  clear_allocatable(node);
-  for_each_resource(view.allocatable, [&](std::string_view name, std::int64_t amount) {
-    ResourceColumns& columns = *resources_[index_of(resource_id(name))];
-    columns.allocatable[node] = amount;
-    columns.allocatable_max = std::max(columns.allocatable_max, amount);
-  });
-  pod_slots_[node] = view.allocatable_pods;
+void Cluster::set_allocatable(NodeId node, const api::NodeView* before,
+                              const api::NodeView* after) {
+  static const api::Amounts kNothing;
+  pod_slots_[node] = after == nullptr ? 0 : after->allocatable_pods;
+  find_classes_again(resources_.set_offer(node, before == nullptr ? kNothing : before->allocatable,
+                                          after == nullptr ? kNothing : after->allocatable));
+  // Falls with what is idle; let_go() raises it again.
+  idle_max_ = std::min(idle_max_, kIdleMax + resources_.idle());
+  if (resources_.idle() > idle_max_) let_go();
 }
 
-void Cluster::clear_allocatable(NodeId node) {
-  for (const auto& columns : resources_) columns->allocatable[node] = 0;
-  pod_slots_[node] = 0;
+// What some pods use has columns from now on: they are of other classes, which count it there.
+void Cluster::find_classes_again(const std::set<NodeId>& rows) {
+  if (!followed_->on) return;
+  const auto has_columns = [this](std::string_view name) {
+    ResourceId id{};
+    return find_resource(name, id);
+  };
+  for (const NodeId row : rows)
+    for (const api::ObjectPtr& pod : rows_[index_of(row)].held) {
+      PodRecord& record = pods_.find(std::string_view(pod->meta().uid))->second;
+      if (std::ranges::any_of(pod_class(record.pods).missing, has_columns))
+        reclass(record, counted_class_of(record.pod).id);
+    }
+}
+
+// Columns that no node offers are kept for classes, and classes not only for pods that are there:
+// some only save work. They go when there are many, so that the work they save is done again once
+// for many columns.
+void Cluster::let_go() {
+  for (const auto& [key, derived] : *derived_)
+    if (derived != nullptr) derived->let_go();
+  for (const ClassId id : followed_->log.clear()) release_class(id);
+  idle_max_ = kIdleMax + resources_.idle();
+}
+
+std::unique_ptr<Cluster::Derived>& Cluster::derived(const void* key) {
+  const auto at = std::ranges::find(*derived_, key, [](const auto& entry) { return entry.first; });
+  return at != derived_->end() ? at->second : derived_->emplace_back(key, nullptr).second;
 }
 
 TaintSetId Cluster::intern_taints(const std::vector<api::Taint>& taints) {

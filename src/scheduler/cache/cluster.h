@@ -5,12 +5,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/object.h"
@@ -21,7 +24,9 @@
 #include "scheduler/cache/ids.h"
 #include "scheduler/cache/node_set.h"
 #include "scheduler/cache/pod_class.h"
+#include "scheduler/cache/pod_labels.h"
 #include "scheduler/cache/pod_log.h"
+#include "scheduler/cache/resource_table.h"
 #include "scheduler/cache/row_log.h"
 #include "scheduler/cache/selector_book.h"
 #include "scheduler/cache/term_book.h"
@@ -30,16 +35,6 @@
 #include "scheduler/volumes/volume_use.h"
 
 namespace muster::scheduler {
-
-// One resource of all nodes: what may be requested and what is.
-struct ResourceColumns {
-  std::string name;
-  std::string insufficient;  // "Insufficient cpu": the reason Fit gives
-  Column<std::int64_t> allocatable;
-  Column<std::int64_t> requested;
-  // No allocatable amount ever seen here exceeds this; vector kernels rely on it (column_math.h).
-  std::int64_t allocatable_max = 0;
-};
 
 // One label key of all nodes, values interned. Kept for the keys that somebody asked for.
 struct LabelColumn {
@@ -141,10 +136,13 @@ class Cluster {
   // Null for a row that only waits for its node (its pods came first) or is free.
   const api::ObjectPtr& node_object(NodeId node) const { return rows_[index_of(node)].node; }
 
-  std::size_t resource_count() const { return resources_.size(); }
-  const ResourceColumns& resource(ResourceId id) const { return *resources_[index_of(id)]; }
-  // The column of a resource name, if any node has ever offered it.
-  bool find_resource(std::string_view name, ResourceId& id) const;
+  const ResourceTable& resources() const { return resources_; }
+  const ResourceColumns& resource(ResourceId id) const { return resources_.at(id); }
+  // The columns of a resource, if some node offers it or a class of pods that uses it still has
+  // them. Good until the next change of a node or release of a class.
+  bool find_resource(std::string_view name, ResourceId& id) const {
+    return resources_.find(name, id);
+  }
   const Column<std::int64_t>& nonzero_cpu() const { return nonzero_cpu_; }
   const Column<std::int64_t>& nonzero_memory() const { return nonzero_memory_; }
   const Column<std::int64_t>& pod_slots() const { return pod_slots_; }  // allocatable pods
@@ -247,6 +245,13 @@ class Cluster {
   // Costs an interning for each pod, so nobody pays for it before somebody asks.
   void follow_pods();
   const PodLog& pod_log() const { return followed_->log; }
+  // The rows where pods that stay have got another class: somebody asks something new about them,
+  // or a node offers what they use.
+  const RowLog& split_log() const { return followed_->splits; }
+  // The class of a pod that holds a node. Once they are followed.
+  const PodClass& followed_class(std::string_view uid) const {
+    return pod_class(pods_.find(uid)->second.pods);
+  }
   // The pods that hold a node: visit(class, node, how many), by rising row. Once they are followed.
   template <typename Visit>
   void for_each_running(Visit&& visit) const {
@@ -271,8 +276,11 @@ class Cluster {
   // Whatever others derive from this cluster and want to keep beside it, under a key of theirs.
   struct Derived {
     virtual ~Derived() = default;
+    // To release classes that it holds only to save work, if that frees something: classes keep
+    // columns. Called between attempts.
+    virtual void let_go() {}
   };
-  std::unique_ptr<Derived>& derived(const void* key) { return (*derived_)[key]; }
+  std::unique_ptr<Derived>& derived(const void* key);
 
  private:
   Cluster(const Cluster&);  // see fork()
@@ -293,6 +301,7 @@ class Cluster {
     bool assumed = false;
     ClassId pods = ClassId::None;  // if pods are followed and it holds a node
     std::uint32_t position = 0;    // in the row's list
+    PodLabels::Seat seat = 0;      // if pods are found by labels
   };
   struct ClassCount {
     ClassId pods;
@@ -308,9 +317,9 @@ class Cluster {
   NodeId row_of(std::string_view name);  // made as a placeholder if missing
   void release_row_if_unused(NodeId node);
   void grow(std::size_t rows);
-  ResourceId resource_id(std::string_view name);
-  void set_allocatable(NodeId node, const api::NodeView& view);
-  void clear_allocatable(NodeId node);
+  void set_allocatable(NodeId node, const api::NodeView* before, const api::NodeView* after);
+  void find_classes_again(const std::set<NodeId>& rows);
+  void let_go();
   TaintSetId intern_taints(const std::vector<api::Taint>& taints);
   void set_label(LabelColumn& column, NodeId node);
   static void index_value(LabelColumn::Index& index, NodeId node, LabelValueId before,
@@ -341,10 +350,14 @@ class Cluster {
   std::optional<Term> default_term_of(const api::Object& pod) const;
   std::vector<TermId> intern_terms(const api::Object& pod, Part part);
   void refine(std::span<const TermId> added);
-  void reclass(PodRecord& record);
+  void reclass(PodRecord& record, ClassId to);
+  PodLabels& pod_labels();
   void reclass_namespace(std::string_view name);
   void follow(PodRecord& record);
   void unfollow(const PodRecord& record);
+  void count_followed(const PodRecord& record);
+  void uncount_followed(const PodRecord& record);
+  std::vector<PodRecord*> records_of(const std::vector<const api::Object*>& pods);
   void log_pod(const PodLog::Entry& entry);
   void insert_pod(PodRecord&& record);
   void enter_row(PodRecord& record);
@@ -364,8 +377,9 @@ class Cluster {
   NodeSet alive_;
 
   // Columns.
-  std::vector<Boxed<ResourceColumns>> resources_;
-  std::map<std::string, ResourceId, std::less<>> resource_ids_;
+  ResourceTable resources_;
+  static constexpr std::size_t kIdleMax = 64;
+  std::size_t idle_max_ = kIdleMax;  // columns; beyond that, classes are let go
   Column<std::int64_t> nonzero_cpu_;
   Column<std::int64_t> nonzero_memory_;
   Column<std::int64_t> pod_slots_;
@@ -419,6 +433,8 @@ class Cluster {
     bool on = false;
     PodLog log;
     std::vector<std::vector<ClassCount>> on_row;  // by NodeId
+    RowLog splits;                                // rows where pods got another class
+    std::optional<PodLabels> labels;              // once somebody has looked for pods by them
   };
   NotCopied<Followed> followed_;
 
@@ -432,7 +448,8 @@ class Cluster {
   };
   NotCopied<KeptClasses> kept_classes_;
 
-  NotCopied<std::map<const void*, std::unique_ptr<Derived>>> derived_;
+  // In the order in which they were made.
+  NotCopied<std::list<std::pair<const void*, std::unique_ptr<Derived>>>> derived_;
 };
 
 }  // namespace muster::scheduler

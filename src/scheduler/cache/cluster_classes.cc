@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cache/for_each_resource.h"
-#include "scheduler/cache/label_counts.h"
 
 namespace muster::scheduler {
 namespace {
@@ -51,10 +50,11 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part) {
   std::vector<ClassId>& candidates = classes_->by_hash[hash];
   for (const ClassId id : candidates) {
     const PodClass& known = *classes_->by_id[index_of(id)];
+    ResourceId column{};
     if (known.terms == terms && known.matches == matches && known.images == images &&
         *known.needs == view.needs && same_text(known.volumes, volumes) &&
-        std::ranges::none_of(
-            known.missing, [this](std::string_view name) { return resource_ids_.contains(name); }))
+        std::ranges::none_of(known.missing,
+                             [&](std::string_view name) { return find_resource(name, column); }))
       return known;
   }
 
@@ -82,6 +82,8 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part) {
     if (amount != 0) add(made->usage, name, amount);
   });
   watch_labels_of(*made);
+  for (const auto* list : {&made->wants, &made->usage})
+    for (const PodClass::Want& want : *list) resources_.use(want.resource);
   for (const TermId term : terms) terms_->use(term);
 
   if (classes_->free.empty()) {
@@ -135,6 +137,8 @@ void Cluster::release_class(ClassId id) {
   if (at->second.empty()) classes_->by_hash.erase(at);
   classes_->free.push_back(id);
   unwatch_labels_of(*gone);
+  for (const auto* list : {&gone->wants, &gone->usage})
+    for (const PodClass::Want& want : *list) resources_.release(want.resource);
   for (const TermId term : gone->terms) terms_->release(term);
 }
 
@@ -177,31 +181,36 @@ std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
 
 // Pods on nodes that match a new term get a class of their own. Those who counted them under their
 // old class know nothing of the new term, and what else they ask is answered alike by both: nothing
-// needs to be logged. Costs a look at every pod if some have the labels that a new term asks for.
-// What pods on nodes ask themselves was interned when they came: no class is split in the middle of
-// this.
+// needs to be logged for them. What pods on nodes ask themselves was interned when they came: no
+// class is split in the middle of this.
+//
+// Pods of one class that match the same of the new terms are of one class again, which is found
+// once for all of them. Claims may have changed since; pods that have some are looked up one by
+// one.
 void Cluster::refine(std::span<const TermId> added) {
   if (!followed_->on) return;
-  const LabelCounts& labels = LabelCounts::of(*this);
-  std::vector<TermId> possible;
+  std::vector<const api::Object*> candidates;
   for (const TermId id : added)
-    if (labels.may_match(*find_term(id))) possible.push_back(id);
-  if (possible.empty()) return;
-  std::vector<PodRecord*> split;
-  for (auto& [uid, record] : pods_)
-    if (record.pods != ClassId::None && std::ranges::any_of(possible, [&](TermId id) {
-          return terms_->matches(id, record.pod->meta(), namespaces_);
-        }))
-      split.push_back(&record);
-  std::ranges::sort(split, {},
-                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
-  for (PodRecord* record : split) reclass(*record);
-}
-
-void Cluster::reclass(PodRecord& record) {
-  const PodRecord before = record;
-  follow(record);
-  unfollow(before);
+    for (const api::Object* pod : pod_labels().candidates(*find_term(id), namespaces_))
+      if (terms_->matches(id, pod->meta(), namespaces_)) candidates.push_back(pod);
+  if (candidates.empty()) return;
+  std::ranges::sort(candidates);
+  const auto repeated = std::ranges::unique(candidates);
+  candidates.erase(repeated.begin(), repeated.end());
+  std::map<std::pair<ClassId, std::vector<TermId>>, ClassId> found;
+  for (PodRecord* record : records_of(candidates)) {
+    std::vector<TermId> matched;
+    for (const TermId id : added)
+      if (terms_->matches(id, record->pod->meta(), namespaces_)) matched.push_back(id);
+    const bool has_volumes = pod_class(record->pods).volumes != nullptr;
+    auto at = found.find({record->pods, matched});
+    if (at == found.end() || has_volumes)
+      at = found
+               .insert_or_assign({record->pods, std::move(matched)},
+                                 counted_class_of(record->pod).id)
+               .first;
+    reclass(*record, at->second);
+  }
 }
 
 // --- namespaces ---
@@ -227,16 +236,11 @@ void Cluster::remove_namespace(std::string_view name) {
 void Cluster::reclass_namespace(std::string_view name) {
   kept_classes_->terms_seen.reset();
   if (!followed_->on || !terms_->reads_namespaces()) return;
-  std::vector<PodRecord*> inside;
-  for (auto& [uid, record] : pods_)
-    if (record.pods != ClassId::None && record.pod->meta().name_space == name)
-      inside.push_back(&record);
-  std::ranges::sort(inside, {},
-                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
-  for (PodRecord* record : inside) {
-    if (counted_class_of(record->pod).id == record->pods) continue;
+  for (PodRecord* record : records_of(pod_labels().in_namespace(name))) {
+    const ClassId to = counted_class_of(record->pod).id;
+    if (to == record->pods) continue;
     log_pod({.pods = record->pods, .node = record->node, .came = false});
-    reclass(*record);
+    reclass(*record, to);
     log_pod({.pods = record->pods, .node = record->node, .came = true});
   }
 }

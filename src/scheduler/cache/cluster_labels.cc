@@ -1,10 +1,34 @@
 // The nodes by label value and by name: label columns and the order of nodes.
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "scheduler/cache/cluster.h"
 
 namespace muster::scheduler {
+namespace {
+
+// Numbers the values again, without those that no node has any more. Whoever kept numbers looks
+// again anyway: values only come with a change of labels, which label_epoch() tells of.
+void forget_unused_values(LabelColumn& column, const NodeSet& alive) {
+  const std::vector<std::string> before = std::exchange(column.names, {std::string()});
+  column.ids.clear();
+  column.index->reset();
+  std::vector<LabelValueId> number(before.size(), LabelValueId::Absent);
+  alive.for_each([&](NodeId node) {
+    LabelValueId& value = column.values[node];
+    if (value == LabelValueId::Absent) return;
+    LabelValueId& now = number[index_of(value)];
+    if (now == LabelValueId::Absent) {
+      now = static_cast<LabelValueId>(column.names.size());
+      column.names.push_back(before[index_of(value)]);
+      column.ids.emplace(column.names.back(), now);
+    }
+    value = now;
+  });
+}
+
+}  // namespace
 
 // --- labels ---
 
@@ -70,17 +94,18 @@ void Cluster::set_label(LabelColumn& column, NodeId node) {
 }
 
 void Cluster::fill_label(LabelColumn& column, NodeId node, const std::string* value) {
-  const LabelValueId before = column.values[node];
   LabelValueId after = LabelValueId::Absent;
   if (value != nullptr) {
     auto at = column.ids.find(*value);
     if (at == column.ids.end()) {
+      // At least half of them are unused.
+      if (column.names.size() > 2 * node_count_ + 64) forget_unused_values(column, alive_);
       at = column.ids.emplace(*value, static_cast<LabelValueId>(column.names.size())).first;
       column.names.push_back(*value);
     }
     after = at->second;
   }
-  column.values[node] = after;
+  const LabelValueId before = std::exchange(column.values[node], after);
   if (*column.index && before != after) index_value(**column.index, node, before, after);
 }
 

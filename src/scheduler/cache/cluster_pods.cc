@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "scheduler/cache/cluster.h"
-#include "scheduler/cache/label_counts.h"
 
 namespace muster::scheduler {
 namespace {
@@ -41,10 +40,7 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
     // Nothing that is counted changed: only the object is replaced, and with it the key's memory.
     PodRecord record = std::move(known->second);
     pods_.erase(known);
-    if (followed_->on) {
-      LabelCounts::of(*this).remove(record.pod->meta());
-      LabelCounts::of(*this).add(pod->meta());
-    }
+    if (followed_->labels) followed_->labels->replace(record.seat, *pod);
     record.pod = pod;
     record.assumed = false;
     rows_[index_of(node)].held[record.position] = pod;
@@ -208,6 +204,7 @@ void Cluster::follow_pods() {
   // First all that is asked, then the classes: none of them has to be split again.
   for (const PodRecord* record : records) intern_terms(*record->pod, Part::IsCounted);
   followed_->on = true;
+  followed_->splits.grow(rows_.size());
   for (PodRecord* record : records) follow(*record);
 }
 
@@ -216,6 +213,16 @@ void Cluster::follow(PodRecord& record) {
   // Before the record has a class: this may split those of others.
   const ClassId pods = counted_class_of(record.pod).id;
   record.pods = pods;
+  count_followed(record);
+  if (followed_->labels) record.seat = followed_->labels->add(*record.pod);
+}
+
+void Cluster::unfollow(const PodRecord& record) {
+  if (followed_->labels) followed_->labels->remove(record.seat);
+  uncount_followed(record);
+}
+
+void Cluster::count_followed(const PodRecord& record) {
   retain_class(record.pods);
   if (followed_->on_row.size() < rows_.size()) followed_->on_row.resize(rows_.size());
   std::vector<ClassCount>& here = followed_->on_row[index_of(record.node)];
@@ -224,16 +231,43 @@ void Cluster::follow(PodRecord& record) {
     here.push_back({.pods = record.pods, .count = 1});
   else
     ++known->count;
-  LabelCounts::of(*this).add(record.pod->meta());
 }
 
-void Cluster::unfollow(const PodRecord& record) {
+void Cluster::uncount_followed(const PodRecord& record) {
   std::vector<ClassCount>& here = followed_->on_row[index_of(record.node)];
   const auto known = std::ranges::find(here, record.pods, &ClassCount::pods);
   CHECK(known != here.end());
   if (--known->count == 0) here.erase(known);
-  LabelCounts::of(*this).remove(record.pod->meta());
   release_class(record.pods);
+}
+
+void Cluster::reclass(PodRecord& record, ClassId to) {
+  const PodRecord before = record;
+  record.pods = to;
+  count_followed(record);
+  uncount_followed(before);
+  followed_->splits.add(record.node, RowLog::What::Usage);
+}
+
+// Goes over all pods once, when somebody looks for some of them for the first time.
+PodLabels& Cluster::pod_labels() {
+  if (!followed_->labels) {
+    followed_->labels.emplace();
+    for (auto& [uid, record] : pods_)
+      if (record.pods != ClassId::None) record.seat = followed_->labels->add(*record.pod);
+  }
+  return *followed_->labels;
+}
+
+// In the order of UIDs, so that the numbers of classes do not depend on addresses.
+std::vector<Cluster::PodRecord*> Cluster::records_of(const std::vector<const api::Object*>& pods) {
+  std::vector<PodRecord*> records;
+  records.reserve(pods.size());
+  for (const api::Object* pod : pods)
+    records.push_back(&pods_.find(std::string_view(pod->meta().uid))->second);
+  std::ranges::sort(records, {},
+                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
+  return records;
 }
 
 // The log keeps the classes of its entries: a reader may come long after the last pod has left.
@@ -252,13 +286,7 @@ void Cluster::count_pod(const PodRecord& record, std::int64_t sign) {
   if (record.phase == PodPhase::Succeeded) return;
   const NodeId node = record.node;
   const api::PodNeeds& needs = pod_view(*record.pod).needs;
-  resources_[index_of(ResourceId::Cpu)]->requested[node] += sign * needs.usage.cpu_milli;
-  resources_[index_of(ResourceId::Memory)]->requested[node] += sign * needs.usage.memory;
-  resources_[index_of(ResourceId::EphemeralStorage)]->requested[node] +=
-      sign * needs.usage.ephemeral_storage;
-  for (const auto& [name, amount] : needs.usage.scalars)
-    if (ResourceId id{}; find_resource(name, id))
-      resources_[index_of(id)]->requested[node] += sign * amount;
+  resources_.count(node, needs.usage, sign);
   nonzero_cpu_[node] += sign * needs.nonzero_cpu_milli;
   nonzero_memory_[node] += sign * needs.nonzero_memory;
   if (!needs.host_ports.empty()) count_ports(needs.host_ports, node, sign);
@@ -272,7 +300,7 @@ void Cluster::count_pod(const PodRecord& record, std::int64_t sign) {
 
 void Cluster::count_class(const PodClass& pods, NodeId node, std::int64_t sign) {
   for (const PodClass::Want& taken : pods.usage)
-    resources_[index_of(taken.resource)]->requested[node] += sign * taken.amount;
+    resources_.count(node, taken.resource, sign * taken.amount);
   nonzero_cpu_[node] += sign * pods.needs->nonzero_cpu_milli;
   nonzero_memory_[node] += sign * pods.needs->nonzero_memory;
   if (!pods.needs->host_ports.empty()) count_ports(pods.needs->host_ports, node, sign);

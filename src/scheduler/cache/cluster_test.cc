@@ -422,7 +422,7 @@ TEST(Classes, ALabelThatChangedBeforeAnybodyAskedIsFound) {
 TEST(Classes, InventedNamesCostNothingThatStays) {
   Cluster cluster;
   for (int i = 0; i < 64; ++i) cluster.set_node(NodeSample{.name = "n" + std::to_string(i)}.make());
-  const std::size_t columns = cluster.resource_count();
+  const std::size_t columns = cluster.resources().size();
   std::vector<ClassId> made;
   for (int i = 0; i < 1000; ++i) {
     const std::string name = "example.com/invented-" + std::to_string(i);
@@ -430,7 +430,7 @@ TEST(Classes, InventedNamesCostNothingThatStays) {
     made.push_back(cluster.class_of(pod.make()).id);
     cluster.retain_class(made.back());
   }
-  EXPECT_EQ(cluster.resource_count(), columns);
+  EXPECT_EQ(cluster.resources().size(), columns);
   for (const ClassId id : made) cluster.release_class(id);
   // What a node offers later is counted for those that run.
   cluster.set_pod(
@@ -446,6 +446,28 @@ TEST(Classes, InventedNamesCostNothingThatStays) {
   EXPECT_EQ(cluster.resource(late).requested[node], 2);
   EXPECT_TRUE(cluster.class_of(wants).missing.empty());
   EXPECT_EQ(cluster.class_of(wants).wants.size(), 1u);
+}
+
+// Names of hosts come and go with nodes; a column of them is as long as there are nodes.
+TEST(Cluster, ValuesThatNoNodeHasAnyMoreAreForgotten) {
+  Cluster cluster;
+  const LabelColumn& hosts = cluster.watch_label("host");
+  const auto host_of = [&](const std::string& name) {
+    NodeId node{};
+    EXPECT_TRUE(cluster.find_node(name, node));
+    EXPECT_EQ(cluster.nodes_with(hosts, hosts.values[node]).size(), 1u);
+    EXPECT_EQ(cluster.nodes_with(hosts, hosts.values[node])[0], node);
+    return hosts.names[index_of(hosts.values[node])];
+  };
+  for (int i = 0; i < 2000; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    cluster.set_node(NodeSample{.name = name, .labels = {{"host", name}}}.make());
+    if (i < 3) continue;
+    cluster.remove_node("n" + std::to_string(i - 3));
+    ASSERT_EQ(host_of(name), name);
+    ASSERT_EQ(host_of("n" + std::to_string(i - 1)), "n" + std::to_string(i - 1));
+    ASSERT_LE(hosts.names.size(), 80u);
+  }
 }
 
 TEST(Classes, LabelColumnsGoWithTheLastClassThatComparesThem) {

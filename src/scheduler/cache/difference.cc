@@ -13,11 +13,16 @@ std::string Cluster::describe_row(NodeId node) const {
   const Row& row = rows_[index_of(node)];
   std::string text = fmt::format("{}{}", alive_.contains(node) ? "" : "absent, ",
                                  unschedulable_.contains(node) ? "cordoned, " : "");
-  for (const auto& [name, id] : resource_ids_) {
-    const ResourceColumns& columns = *resources_[index_of(id)];
-    if (columns.allocatable[node] == 0 && columns.requested[node] == 0) continue;
-    text += fmt::format("{} {} of {}, ", name, columns.requested[node], columns.allocatable[node]);
-  }
+  // By name: whether a resource has columns is no difference.
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> amounts;
+  resources_.for_each([&](const ResourceColumns& columns) {
+    if (columns.allocatable[node] != 0 || columns.requested[node] != 0)
+      amounts[columns.name] = {columns.requested[node], columns.allocatable[node]};
+  });
+  resources_.for_each_unoffered(
+      node, [&](const std::string& name, std::int64_t used) { amounts[name] = {used, 0}; });
+  for (const auto& [name, amount] : amounts)
+    text += fmt::format("{} {} of {}, ", name, amount.first, amount.second);
   text += fmt::format("cpu {} and memory {} by non-zero requests, {} of {} pods",
                       nonzero_cpu_[node], nonzero_memory_[node], pods_on_[node], pod_slots_[node]);
   std::vector<std::string> ports;

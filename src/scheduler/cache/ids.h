@@ -6,8 +6,8 @@ namespace muster::scheduler {
 
 // Dense row number of a node in the table. Stays with the node while it lives; reused afterwards.
 enum class NodeId : std::uint32_t {};
-// A resource with a column of its own. The first three are always there; scalars follow in order of
-// first sight.
+// A resource with columns of its own. The first three are always there. Stays with the resource
+// while it has columns; given again afterwards.
 enum class ResourceId : std::uint32_t { Cpu, Memory, EphemeralStorage };
 // A distinct list of taints, a distinct value of one label key, a cell of the topology, a class of
 // pods.

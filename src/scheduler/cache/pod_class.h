@@ -35,7 +35,7 @@ struct PodClass {
   std::shared_ptr<const VolumeNeeds> volumes;
   std::vector<Want> wants;  // requests above 0, by column: what must be free
   std::vector<Want> usage;  // what a pod of the class takes on a node, above 0
-  // Resources that it wants or uses and no node has ever offered; names inside `needs`.
+  // Resources that it wants or uses and that had no columns when it was made; names inside `needs`.
   std::vector<std::string_view> missing;
   // Those of its images that some node has; as often as it needs them.
   std::vector<ImageId> images;

@@ -113,18 +113,19 @@ void TermBook::release(TermId id) {
   ids_.erase(known);
 }
 
+bool TermBook::is_about(const Term& term, std::string_view name_space, const Labels& namespaces) {
+  if (std::ranges::binary_search(term.namespaces, name_space)) return true;
+  if (!term.namespace_selector) return false;
+  static const api::StringPairs kNone;
+  const auto labels = namespaces.find(name_space);
+  return term.namespace_selector->matches(labels == namespaces.end() ? kNone : labels->second);
+}
+
 bool TermBook::matches(TermId id, const api::ObjectMeta& pod, const Labels& namespaces) const {
   const Term& term = this->term(id);
   if (term.role == Term::Role::Counts && (pod.deletion_time || term.selector.is_empty()))
     return false;
-  if (!std::ranges::binary_search(term.namespaces, pod.name_space)) {
-    if (!term.namespace_selector) return false;
-    static const api::StringPairs kNone;
-    const auto labels = namespaces.find(pod.name_space);
-    if (!term.namespace_selector->matches(labels == namespaces.end() ? kNone : labels->second))
-      return false;
-  }
-  return term.selector.matches(pod.labels);
+  return is_about(term, pod.name_space, namespaces) && term.selector.matches(pod.labels);
 }
 
 std::vector<TermId> TermBook::matching(const api::ObjectMeta& pod, const Labels& namespaces) const {

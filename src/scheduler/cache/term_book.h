@@ -68,6 +68,8 @@ class TermBook {
   // The terms that a pod matches, sorted. `namespaces`: the labels of each.
   std::vector<TermId> matching(const api::ObjectMeta& pod, const Labels& namespaces) const;
   bool matches(TermId id, const api::ObjectMeta& pod, const Labels& namespaces) const;
+  // Whether a term is about pods of a namespace.
+  static bool is_about(const Term& term, std::string_view name_space, const Labels& namespaces);
   // Whether some term selects namespaces by their labels.
   bool reads_namespaces() const { return namespace_readers_ > 0; }
 

@@ -1,5 +1,8 @@
 #include "scheduler/framework/standings.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace muster::scheduler {
 
 Standings& Standings::of(Cluster& cluster, const Profile& profile) {
@@ -47,13 +50,28 @@ void Standings::count(Kept& kept) {
   kept.weighed_at = kept.rows_read;
 }
 
+std::list<Standings::Kept>::iterator Standings::evict(std::list<Kept>::iterator at) {
+  const ClassId id = at->id;
+  bytes_ -= at->bytes;
+  place_[index_of(id)] = live_.end();
+  const auto next = live_.erase(at);
+  cluster_.release_class(id);
+  return next;
+}
+
 void Standings::evict_cold() {
-  while (bytes_ > bytes_max_ && live_.size() > 1) {
-    const ClassId id = live_.back().id;
-    bytes_ -= live_.back().bytes;
-    place_[index_of(id)] = live_.end();
-    live_.pop_back();
-    cluster_.release_class(id);
+  while (bytes_ > bytes_max_ && live_.size() > 1) evict(std::prev(live_.end()));
+}
+
+void Standings::let_go() {
+  const auto is_idle = [this](const PodClass::Want& want) {
+    return cluster_.resource(want.resource).is_idle();
+  };
+  for (auto at = live_.begin(); at != live_.end();) {
+    const PodClass& pods = cluster_.pod_class(at->id);
+    const bool keeps_idle =
+        std::ranges::any_of(pods.wants, is_idle) || std::ranges::any_of(pods.usage, is_idle);
+    at = keeps_idle ? evict(at) : std::next(at);
   }
 }
 

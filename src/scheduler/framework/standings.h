@@ -29,6 +29,8 @@ class Standings final : public Cluster::Derived {
   std::optional<Standing::Pick> pick(const api::ObjectPtr& pod);
   // Frees what exceeds the budget. To be called between attempts.
   void evict_cold();
+  // Frees those of classes that keep columns which no node offers any more.
+  void let_go() override;
   void set_bytes_max(std::size_t bytes) { bytes_max_ = bytes; }
   std::size_t bytes() const { return bytes_; }
   std::size_t size() const { return live_.size(); }
@@ -51,6 +53,7 @@ class Standings final : public Cluster::Derived {
 
   Kept& use(const PodClass& pods);
   void count(Kept& kept);
+  std::list<Kept>::iterator evict(std::list<Kept>::iterator at);
 
   Cluster& cluster_;
   Profile profile_;

@@ -10,6 +10,7 @@ namespace muster::scheduler {
 void CellTable::catch_up() {
   const RowLog& log = cluster_.log();
   const std::uint64_t behind = log.end() - seen_;
+  drop_tracks();
   if (built_ && behind == 0) return;
   if (!built_ || !log.reaches(seen_) || behind > cluster_.rows() / 2 + 16) {
     rebuild();
@@ -20,6 +21,15 @@ void CellTable::catch_up() {
       ++rows_read_;
       update_row(log.at(seen_).node);
     }
+}
+
+// Of resources whose columns have gone.
+void CellTable::drop_tracks() {
+  const ResourceTable& resources = cluster_.resources();
+  if (resources_gone_ == resources.gone()) return;
+  resources_gone_ = resources.gone();
+  std::erase_if(
+      tracks_, [&](const auto& track) { return !resources.holds(track->resource, track->serial); });
 }
 
 void CellTable::rebuild() {
@@ -44,6 +54,7 @@ std::vector<CellTable::Amount>& CellTable::amounts(ResourceId resource) {
   if (known != tracks_.end()) return (*known)->cells;
   Track& track = *tracks_.emplace_back(std::make_unique<Track>());
   track.resource = resource;
+  track.serial = cluster_.resource(resource).serial;
   sum(track);
   return track.cells;
 }

@@ -42,10 +42,12 @@ class CellTable {
  private:
   // A resource by cell, and what each row has added to its cell.
   struct Track {
-    ResourceId resource;
+    ResourceId resource{};
+    std::uint64_t serial = 0;  // ResourceColumns::serial
     std::vector<Amount> cells;
     Column<Amount> rows;
   };
+  void drop_tracks();
   void rebuild();
   void sum(Track& track);
   void update_row(NodeId node);
@@ -54,7 +56,8 @@ class CellTable {
 
   const Cluster& cluster_;
   std::shared_ptr<const Division> division_;
-  std::uint64_t seen_ = 0;  // the row log was read up to here
+  std::uint64_t seen_ = 0;            // the row log was read up to here
+  std::uint64_t resources_gone_ = 0;  // ResourceTable::gone() when tracks were last looked at
   std::uint64_t rows_read_ = 0;
   bool built_ = false;
   std::vector<std::int64_t> slots_;

@@ -22,7 +22,7 @@ Workspace::Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*
       if (std::ranges::find(tracked_, want.resource) == tracked_.end() &&
           !is_ignored(*standing, want))
         tracked_.push_back(want.resource);
-  tracked_of_.resize(cluster.resource_count(), 0);
+  tracked_of_.resize(cluster.resources().id_end(), 0);
   for (std::size_t t = 0; t < tracked_.size(); ++t) tracked_of_[index_of(tracked_[t])] = t + 1;
 
   wants_.resize(standings_.size() * tracked_.size(), 0);

@@ -24,29 +24,31 @@ RunningTable& RunningTable::of(Cluster& cluster) {
 }
 
 void RunningTable::catch_up() {
+  cluster_.follow_pods();
   const RowLog& log = cluster_.log();
+  const RowLog& splits = cluster_.split_log();
   if (rows_.size() < cluster_.rows()) rows_.resize(cluster_.rows());
-  if (!built_ || !log.reaches(seen_) || terms_seen_ != cluster_.term_epoch()) {
-    // Pods that ask something new about others split the classes of those they ask about.
-    do {
-      terms_seen_ = cluster_.term_epoch();
-      for (std::size_t row = 0; row < cluster_.rows(); ++row) fill(static_cast<NodeId>(row));
-    } while (terms_seen_ != cluster_.term_epoch());
+  if (!built_ || !log.reaches(seen_) || !splits.reaches(splits_seen_)) {
+    for (std::size_t row = 0; row < cluster_.rows(); ++row) fill(static_cast<NodeId>(row));
     built_ = true;
     seen_ = log.end();
+    splits_seen_ = splits.end();
     return;
   }
   for (; seen_ < log.end(); ++seen_)
     if (!log.is_outdated(seen_)) fill(log.at(seen_).node);
+  for (; splits_seen_ < splits.end(); ++splits_seen_)
+    if (!splits.is_outdated(splits_seen_)) fill(splits.at(splits_seen_).node);
 }
 
 // The new slots take hold of their classes before the old ones let go.
 void RunningTable::fill(NodeId node) {
+  ++rows_read_;
   std::vector<Slot> slots;
   slots.reserve(cluster_.pods_at(node).size());
   for (const api::ObjectPtr& pod : cluster_.pods_at(node)) {
     const api::PodView& view = api::view_of(pod);
-    const PodClass& pods = cluster_.counted_class_of(pod);
+    const PodClass& pods = cluster_.followed_class(pod->meta().uid);
     cluster_.retain_class(pods.id);
     slots.push_back({.pods = pods.id,
                      .priority = view.priority,

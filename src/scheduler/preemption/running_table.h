@@ -16,7 +16,9 @@ namespace muster::scheduler {
 
 // What a search for victims must know of every pod that holds a node, row by row beside the
 // cluster's lists (Cluster::pods_at). Caught up from the row log, so that a search costs the rows
-// that changed since the last one, and no look at objects.
+// that changed since the last one, and no look at objects. Follows the pods of the cluster: whoever
+// asks something new about pods splits the classes of those it asks about, and only their rows are
+// read again.
 class RunningTable final : public Cluster::Derived {
  public:
   // The one beside this cluster, caught up.
@@ -47,8 +49,9 @@ class RunningTable final : public Cluster::Derived {
   std::span<const Leaf> leaves() const { return leaves_; }
   // How many pods there are of each priority of their own.
   const std::map<std::int32_t, std::size_t>& by_priority() const { return by_priority_; }
-  // Rises with every change.
-  std::uint64_t version() const { return seen_ + terms_seen_; }
+  // How many rows it has read so far.
+  std::uint64_t rows_read() const { return rows_read_; }
+  void let_go() override { catch_up(); }
 
  private:
   void catch_up();
@@ -57,8 +60,9 @@ class RunningTable final : public Cluster::Derived {
   LeafId leaf_of(const api::Object& pod, const std::string& group);
 
   Cluster& cluster_;
-  std::uint64_t seen_ = 0;        // the row log was read up to here
-  std::uint64_t terms_seen_ = 0;  // Cluster::term_epoch of the classes
+  std::uint64_t seen_ = 0;         // the row log was read up to here
+  std::uint64_t splits_seen_ = 0;  // and the log of pods that got other classes
+  std::uint64_t rows_read_ = 0;
   bool built_ = false;
   std::vector<std::vector<Slot>> rows_;
   std::vector<Leaf> leaves_{1};
