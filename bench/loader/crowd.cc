@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 
 #include "base/check.h"
 #include "response_reader.h"
@@ -194,6 +195,8 @@ class Crowd::Connection {
 
  public:
   ResponseReader::Line on_line;  // of a watch
+  std::function<std::string()>
+      again;  // the path that a watch which ended goes on with; none: it does not
 };
 
 // One call of drive().
@@ -210,8 +213,11 @@ struct Crowd::Driven {
 Crowd::Crowd(Target target)
     : target_(std::move(target)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      on_watch_end_([this](Connection&, const Answered& answered) {
-        ++broken_watches_;
+      on_watch_end_([this](Connection& watch, const Answered& answered) {
+        if (watch.again)
+          ended_.push_back(&watch);
+        else
+          ++broken_watches_;
         if (!answered.good()) ++errors_[answered.code];
       }) {
   CHECK(epoll_ >= 0);
@@ -228,6 +234,8 @@ std::unique_ptr<Crowd::Connection> Crowd::connect() {
 }
 
 void Crowd::turn(std::chrono::milliseconds at_most) {
+  for (Connection* const watch : std::exchange(ended_, {}))
+    watch->ask({.path = watch->again()}, &on_watch_end_, &watch->on_line);
   std::array<epoll_event, 256> events;
   const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
                                  static_cast<int>(at_most.count()));
@@ -298,12 +306,6 @@ void Crowd::handle_answer(Driven& run, Connection& connection, const Answered& a
   give_work(run, connection);
 }
 
-bool Crowd::watch(const std::string& path, std::function<void(std::string_view)> line) {
-  return watch_many(1, path, [line = std::move(line)](std::size_t, std::string_view text) {
-           line(text);
-         }) == 1;
-}
-
 std::size_t Crowd::watch_many(
     std::size_t count, const std::string& path,
     const std::function<void(std::size_t watcher, std::string_view)>& line) {
@@ -316,16 +318,38 @@ std::size_t Crowd::watch_many(
     // A few handshakes at a time, so that none is late.
     if (i % 16 == 15) turn(std::chrono::milliseconds{1});
   }
+  return open_watches(first, count);
+}
+
+bool Crowd::follow(const std::string& path, std::uint64_t revision,
+                   std::function<void(std::string_view)> line) {
+  const auto since = std::make_shared<std::uint64_t>(revision);
+  const std::size_t first = watches_.size();
+  watches_.push_back(connect());
+  Connection& connection = *watches_.back();
+  connection.on_line = [line = std::move(line), since, &connection](std::string_view text) {
+    if (text.starts_with(R"({"type":"ERROR")")) connection.again = {};  // it is too late to go on
+    *since = revision_in(text);
+    line(text);
+  };
+  connection.again = [path, since] { return fmt::format("{}&resourceVersion={}", path, *since); };
+  connection.ask({.path = connection.again()}, &on_watch_end_, &connection.on_line);
+  return open_watches(first, 1) == 1;
+}
+
+// Waits until the watches from `first` on are open; how many are.
+std::size_t Crowd::open_watches(std::size_t first, std::size_t wanted) {
   const auto open = [&] {
     return static_cast<std::size_t>(
         std::count_if(watches_.begin() + static_cast<std::ptrdiff_t>(first), watches_.end(),
                       [](const auto& each) { return each->streams(); }));
   };
-  wait_until([&] { return open() == count; }, std::chrono::seconds{60});
+  wait_until([&] { return open() == wanted; }, std::chrono::seconds{60});
   return open();
 }
 
 void Crowd::close_watches() {
+  ended_.clear();
   watches_.clear();
   broken_watches_ = 0;
 }
@@ -340,6 +364,15 @@ bool Crowd::wait_until(const std::function<bool()>& done, std::chrono::milliseco
                       std::chrono::milliseconds{1}));
   }
   return true;
+}
+
+std::uint64_t revision_in(std::string_view text) {
+  constexpr std::string_view kMember = R"("resourceVersion":")";
+  const std::size_t at = text.find(kMember);
+  std::uint64_t revision = 0;
+  if (at != std::string_view::npos)
+    std::from_chars(text.data() + at + kMember.size(), text.data() + text.size(), revision);
+  return revision;
 }
 
 }  // namespace muster::loader

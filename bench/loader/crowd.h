@@ -64,12 +64,14 @@ class Crowd {
   using Done = std::function<void(std::size_t number, const Answered& answered)>;
   void drive(std::size_t connections, const Next& next, const Done& done);
 
-  // Opens a watch on a connection of its own; it lives as long as the crowd or until close_watches.
-  // `line` gets each event. False if the server refuses.
-  bool watch(const std::string& path, std::function<void(std::string_view line)> line);
-  // The same for many at once; the number of those that were opened.
+  // Opens watches, each on a connection of its own; they live as long as the crowd or until
+  // close_watches. `line` gets each event. The number of those that the server did not refuse.
   std::size_t watch_many(std::size_t count, const std::string& path,
                          const std::function<void(std::size_t watcher, std::string_view)>& line);
+  // A watch of what changed after `revision`. Servers end a watch whose reader is slow for a
+  // moment: it goes on after the last event that came. False if the server refuses.
+  bool follow(const std::string& path, std::uint64_t revision,
+              std::function<void(std::string_view line)> line);
   void close_watches();
   std::size_t broken_watches() const { return broken_watches_; }
 
@@ -85,6 +87,7 @@ class Crowd {
   struct Driven;
   std::unique_ptr<Connection> connect();
   void turn(std::chrono::milliseconds at_most);
+  std::size_t open_watches(std::size_t first, std::size_t wanted);
   void give_work(Driven& run, Connection& connection);
   void handle_answer(Driven& run, Connection& connection, const Answered& answered);
 
@@ -92,9 +95,13 @@ class Crowd {
   int epoll_ = -1;
   std::vector<std::unique_ptr<Connection>> workers_;
   std::vector<std::unique_ptr<Connection>> watches_;
+  std::vector<Connection*> ended_;  // of the watches, those that go on
   const OnAnswer on_watch_end_;
   std::size_t broken_watches_ = 0;
   std::map<int, std::uint64_t> errors_;
 };
+
+// The first resourceVersion in the text of an object, a list or an event.
+std::uint64_t revision_in(std::string_view text);
 
 }  // namespace muster::loader

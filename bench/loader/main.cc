@@ -68,6 +68,7 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--set-job-size", flags.job_sets.size, "jobsets: pods of each Job")
       ->capture_default_str();
   app.add_option("--creates", flags.creates.pods, "creates: how many")->capture_default_str();
+  app.add_flag("--on-nodes", flags.creates.on_nodes, "creates: bound to those of --nodes");
   app.add_option("--gets", flags.gets.gets, "gets: how many")->capture_default_str();
   app.add_option("--list-pods", flags.lists.pods, "lists: pods to list")->capture_default_str();
   app.add_option("--watchers", flags.watchers.watchers, "watchers: how many")

@@ -44,6 +44,7 @@ Report run_job_sets(Session& session, const JobSetsMode& mode);
 // The API alone: pods that no scheduler looks at.
 struct CreatesMode {
   std::size_t pods = 50'000;
+  bool on_nodes = false;  // on the nodes that this run made, one after the other
 };
 Report run_creates(Session& session, const CreatesMode& mode);
 

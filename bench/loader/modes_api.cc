@@ -21,11 +21,15 @@ std::string name_of(const Session& session, std::size_t number) {
   return fmt::format("{}-p{}", session.run(), number);
 }
 
-void create_idle_pods(Session& session, Report& report, std::size_t count, Latencies& latencies) {
-  const PodShape shape{.run = session.run(), .scheduler = std::string(kNobody)};
+void create_idle_pods(Session& session, Report& report, const CreatesMode& mode,
+                      Latencies& latencies) {
+  PodShape shape{.run = session.run(), .scheduler = std::string(kNobody)};
   session.create(
-      report, session.path("pods"), count,
-      [&](std::size_t number) { return pod_json(shape, name_of(session, number)); },
+      report, session.path("pods"), mode.pods,
+      [&](std::size_t number) {
+        if (mode.on_nodes) shape.node = session.node_name(number % session.options().nodes);
+        return pod_json(shape, name_of(session, number));
+      },
       [&](std::size_t, const Answered& answered) { latencies.add(ms_since(answered.sent)); });
 }
 
@@ -34,9 +38,13 @@ void create_idle_pods(Session& session, Report& report, std::size_t count, Laten
 Report run_creates(Session& session, const CreatesMode& mode) {
   Report report(
       fmt::format("creates: {} pods, {} connections", mode.pods, session.options().connections));
+  if (mode.on_nodes && session.options().nodes == 0) {
+    report.fail("--on-nodes needs --nodes");
+    return report;
+  }
   Meter meter(session);
   Latencies latencies;
-  create_idle_pods(session, report, mode.pods, latencies);
+  create_idle_pods(session, report, mode, latencies);
   report.add("durable creates/s", static_cast<double>(mode.pods) / meter.seconds(), "/s");
   report.add("create answered after", latencies);
   meter.add_to(report, mode.pods, "creates");
@@ -47,7 +55,7 @@ Report run_gets(Session& session, const GetsMode& mode) {
   Report report(fmt::format("gets: {} of {} pods, {} connections", mode.gets, mode.objects,
                             session.options().connections));
   Latencies ignored;
-  create_idle_pods(session, report, mode.objects, ignored);
+  create_idle_pods(session, report, {.pods = mode.objects}, ignored);
   Meter meter(session);
   Latencies latencies;
   std::size_t refused = 0;
@@ -75,7 +83,7 @@ Report run_lists(Session& session, const ListsMode& mode) {
   Report report(fmt::format("lists: all of {} pods", mode.pods));
   const Usage before = usage_of(session.options().pids);
   Latencies ignored;
-  create_idle_pods(session, report, mode.pods, ignored);
+  create_idle_pods(session, report, {.pods = mode.pods}, ignored);
   const Usage filled = usage_of(session.options().pids);
 
   Meter meter(session);

@@ -23,9 +23,8 @@ class BoundPods {
   // The selector lets a pod through once it has a node: the first event of a pod means bound.
   bool watch() {
     const auto list = session_.crowd().ask({.path = session_.path("pods?limit=1")});
-    return session_.crowd().watch(
-        fmt::format("{}?watch=true&fieldSelector=spec.nodeName%21%3D&resourceVersion={}",
-                    session_.path("pods"), revision_in(list.body)),
+    return session_.crowd().follow(
+        session_.path("pods?watch=true&fieldSelector=spec.nodeName%21%3D"), revision_in(list.body),
         [this](std::string_view event) { on_event(event); });
   }
   void sent(std::size_t number, SteadyTime when) { sent_[number] = when; }

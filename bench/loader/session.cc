@@ -30,6 +30,10 @@ std::string message_of(std::string_view body) {
 Session::Session(Crowd& crowd, Options options)
     : crowd_(crowd), options_(std::move(options)), run_(random_run_name()) {}
 
+std::string Session::node_name(std::size_t number) const {
+  return fmt::format("{}-n{}", run_, number);
+}
+
 std::string Session::path(std::string_view resource) const {
   return fmt::format("/api/v1/namespaces/{}/{}", options_.name_space, resource);
 }
@@ -59,7 +63,7 @@ Result<void> Session::prepare() {
   if (!trial.good())
     return fail(Reason::InternalError, "cannot create pods in {}: {} {}", options_.name_space,
                 trial.code, message_of(trial.body));
-  for (const char* version : {"v1beta1", "v1alpha3"}) {
+  for (const char* version : {"v1beta1", "v1alpha3", "v1alpha2"}) {
     const auto known =
         crowd_.ask({.path = fmt::format("/apis/scheduling.k8s.io/{}/podgroups?limit=1", version)});
     if (!known.good()) continue;
@@ -83,7 +87,7 @@ Result<void> Session::prepare() {
       [&](std::size_t number, Asked& asked) {
         if (number == options_.nodes) return false;
         asked = {.method = "PATCH",
-                 .path = fmt::format("/api/v1/nodes/{}-n{}", run_, number),
+                 .path = "/api/v1/nodes/" + node_name(number),
                  .body = R"({"spec":{"taints":null}})",
                  .content_type = "application/merge-patch+json"};
         return true;
@@ -178,15 +182,6 @@ std::size_t number_in(std::string_view event, std::string_view prefix) {
   const char* const first = event.data() + at + wanted.size();
   const auto [end, error] = std::from_chars(first, event.data() + event.size(), number);
   return error == std::errc{} && *end == '"' ? number : std::string_view::npos;
-}
-
-std::uint64_t revision_in(std::string_view text) {
-  constexpr std::string_view kMember = R"("resourceVersion":")";
-  const std::size_t at = text.find(kMember);
-  std::uint64_t revision = 0;
-  if (at != std::string_view::npos)
-    std::from_chars(text.data() + at + kMember.size(), text.data() + text.size(), revision);
-  return revision;
 }
 
 }  // namespace muster::loader

@@ -34,6 +34,7 @@ class Session {
   Crowd& crowd() { return crowd_; }
   const Options& options() const { return options_; }
   const std::string& run() const { return run_; }
+  std::string node_name(std::size_t number) const;  // of those that this run makes
 
   // Makes the namespace, waits until pods can be created in it, makes the nodes.
   Result<void> prepare();
@@ -81,6 +82,5 @@ class Meter {
 bool is_added(std::string_view event);
 // The number of the object this run made under `prefix`; npos if it is another's.
 std::size_t number_in(std::string_view event, std::string_view prefix);
-std::uint64_t revision_in(std::string_view text);
 
 }  // namespace muster::loader

@@ -17,6 +17,7 @@ std::string pod_json(const PodShape& shape, std::string_view name) {
   if (!shape.scheduler.empty()) extra += fmt::format(R"(,"schedulerName":"{}")", shape.scheduler);
   if (!shape.group.empty())
     extra += fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})", shape.group);
+  if (!shape.node.empty()) extra += fmt::format(R"(,"nodeName":"{}")", shape.node);
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"Pod",{},"spec":{{"containers":[{{"name":"pause",)"
       R"("image":"registry.k8s.io/pause:3.10","ports":[{{"containerPort":80}}],)"

@@ -16,6 +16,7 @@ struct PodShape {
   std::string memory = "500Mi";
   std::string scheduler = {};  // empty: the default one
   std::string group = {};      // empty: a lone pod
+  std::string node = {};       // empty: a scheduler chooses one
 };
 std::string pod_json(const PodShape& shape, std::string_view name);
 
