@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "api/json.h"
 #include "api/json_bounds.h"
 #include "api/json_error.h"
+#include "api/kept.h"
 #include "api/place.h"
 #include "api/scratch.h"
 #include "base/check.h"
@@ -48,6 +50,34 @@ class Converter {
       case element_type::NULL_VALUE: break;
     }
     return Json(nullptr, storage_);
+  }
+  // What is kept of it; see Kept.
+  Json convert_kept(simdjson::dom::element element, std::span<const Kept> kept) {
+    simdjson::dom::array array;
+    simdjson::dom::object object;
+    if (kept.empty()) return convert(element, {});
+    if (element.get_array().get(array) == simdjson::SUCCESS) {
+      JsonArray out(storage_);
+      out.reserve(std::min(array.size(), values_.left()));
+      for (const simdjson::dom::element item : array) {
+        if (is_too_large_) break;
+        out.push_back(convert_kept(item, kept));
+      }
+      return out;
+    }
+    if (element.get_object().get(object) != simdjson::SUCCESS) return convert(element, {});
+    JsonObject out(storage_);
+    const bool has_others = kept.back().name == kTheOthers;
+    const std::size_t members = has_others ? object.size() : std::min(object.size(), kept.size());
+    out.reserve(std::min(members, values_.left()) | 1U);  // odd: as in convert_object()
+    for (const auto [key, value] : object) {
+      const auto at = std::ranges::find(kept, std::string_view(key), &Kept::name);
+      if (at == kept.end() ? !has_others : at->dropped) continue;
+      if (is_too_large_) break;
+      out.insert_or_assign(to_boost(key),
+                           at == kept.end() ? convert(value, {}) : convert_kept(value, at->below));
+    }
+    return out;
   }
   // Of an object, only these members.
   Json convert_members(simdjson::dom::element element,
@@ -148,6 +178,18 @@ Result<ParsedJson> parse_json(std::string_view text, const Limits& limits) {
   parsed.duplicates_left_out = duplicates.left_out();
   parsed.duplicates = std::move(duplicates).kept();
   return parsed;
+}
+
+Result<Json> parse_kept(Scratch& scratch, std::string_view text, std::span<const Kept> kept,
+                        const Limits& limits) {
+  Json document(scratch.storage());
+  Converter converter(limits.values, scratch.storage());
+  TRY(with_parsed(
+      text, [&](simdjson::dom::element root) { document = converter.convert_kept(root, kept); }));
+  if (converter.is_too_large())
+    return fail(Reason::RequestEntityTooLarge, "the JSON text holds more than {} values",
+                limits.values);
+  return document;
 }
 
 // What is stored has been accepted once, so it is read whatever its size.

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "api/kept.h"
+
 namespace muster::api {
 namespace {
 
@@ -50,6 +52,21 @@ TEST(Scratch, MembersAreOnlyThoseAskedFor) {
   EXPECT_EQ(document.as_object().size(), 2U);
   EXPECT_EQ(*find(document, "spec"), *find(pod->document(), "spec"));
   EXPECT_EQ(find_path(document, "status.phase")->as_string(), "Running");
+}
+
+TEST(Scratch, OnlyWhatIsKeptIsRead) {
+  static constexpr Kept kItem[]{{"name"}};
+  static constexpr Kept kMap[]{{.name = "noise", .dropped = true}, {kTheOthers}};
+  static constexpr Kept kAll[]{{"items", kItem}, {"map", kMap}, {"plain"}};
+  Scratch scratch;
+  const Result<Json> read = parse_kept(
+      scratch, R"({"items":[{"name":"a","x":[1]},{"x":2},3],"map":{"noise":{"y":1},"z":{"y":2}},
+                   "plain":{"all":[1,2]},"other":1,"plain":null})",
+      kAll);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_text(*read), R"({"items":[{"name":"a"},{},3],"map":{"z":{"y":2}},"plain":null})");
+  EXPECT_EQ(to_text(parse_kept(scratch, R"({"a":{"b":1}})", {}).value()), R"({"a":{"b":1}})");
+  EXPECT_FALSE(parse_kept(scratch, R"({"a":)", kAll));
 }
 
 }  // namespace

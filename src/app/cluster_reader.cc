@@ -11,6 +11,7 @@
 
 #include "api/kinds/kind.h"
 #include "api/views/pod_view.h"
+#include "api/views/projection.h"
 #include "app/version.h"
 #include "base/time.h"
 #include "client/kubeconfig.h"
@@ -32,7 +33,7 @@ class ClusterReader {
 
   // A kind that the server does not serve has no objects, unless it is `required`.
   Result<void> read(const api::Kind& kind, bool required, std::vector<api::ObjectPtr>& into) {
-    Result<api::ListAnswer> listed = client_.list(kind, "");
+    Result<api::ListAnswer> listed = client_.list(kind, "", api::kept_by_scheduler);
     if (listed) {
       std::ranges::move(listed->items, std::back_inserter(into));
       return {};
@@ -61,7 +62,7 @@ class ClusterReader {
 
   // For what an explanation can do without: says why it could not be listed, empty if it could.
   Result<std::string> read_if_possible(const api::Kind& kind, std::vector<api::ObjectPtr>& into) {
-    Result<api::ListAnswer> listed = client_.list(kind, "");
+    Result<api::ListAnswer> listed = client_.list(kind, "", api::kept_by_scheduler);
     if (listed) {
       std::ranges::move(listed->items, std::back_inserter(into));
       return std::string();

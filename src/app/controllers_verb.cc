@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/views/projection.h"
 #include "app/cli.h"
 #include "app/connection.h"
 #include "app/live_leases.h"
@@ -30,6 +31,7 @@ namespace {
 struct Flags {
   ProcessFlags process{.secure_port = 10257};
   std::vector<std::string> names;
+  bool switched_off_elsewhere = false;
 };
 
 // Who else runs a controller of ours, and how that shows.
@@ -76,6 +78,15 @@ Result<std::vector<const components::Entry*>> chosen(const std::vector<std::stri
       return fail(Reason::Invalid, "--controllers: there is no {}; there are {}", name, all);
     entries.push_back(&*at);
   }
+  // Pods of a LeaderWorkerSet's StatefulSets are made by its own controller; another one than ours
+  // would make them as well.
+  const auto is_named = [&names](std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  if (is_named("leaderworkerset") && !is_named("statefulset"))
+    return fail(Reason::Invalid,
+                "--controllers: leaderworkerset works with the statefulset controller of Muster "
+                "only, which leaves the making of its pods to it; name statefulset as well");
   return entries;
 }
 
@@ -95,8 +106,8 @@ Result<void> check_nobody_else(const std::vector<const components::Entry*>& entr
     const bool is_manager = other.lease == kManager.lease;
     return fail(Reason::Conflict, "a {} is at work (lease {}/{}) and has {} as well; {}",
                 other.manager, other.name_space, lease, fmt::join(names, ", "),
-                is_manager ? "switch them off there with --controllers=*,-NAME, or leave them out "
-                             "here"
+                is_manager ? "leave them out here, or switch them off there with "
+                             "--controllers=*,-NAME and say --switched-off-elsewhere here"
                            : "uninstall it, or leave it out here");
   }
   return {};
@@ -109,11 +120,12 @@ Result<void> run_controllers(const Flags& flags) {
   client::Kubeconfig config = TRY(load_connection(flags.process.connection));
   const ForeignCluster cluster = TRY(discover_cluster(std::move(config)));
   settings.ca_certificate = cluster.config.certificate_authority;
-  TRY(check_nobody_else(entries, cluster.config));
+  if (!flags.switched_off_elsewhere) TRY(check_nobody_else(entries, cluster.config));
   fmt::print("muster {} runs {}\n{}", version(), fmt::join(flags.names, ", "), describe(cluster));
   std::fflush(stdout);
   RemoteProcessOptions options = process_options(flags.process, "muster-controllers");
   options.rate = {.per_second = 20, .burst = 30};
+  options.project = api::kept_by_controllers;
   std::vector<RemoteComponent> components;
   for (const components::Entry* entry : entries)
     components.push_back({entry->name, [&settings, entry](client::ComponentContext context) {
@@ -132,6 +144,9 @@ Verb add_controllers_verb(CLI::App& app) {
                    fmt::format("Which to run: some of {}", fmt::join(known_names(), ", ")))
       ->delimiter(',')
       ->type_name("NAME,...");
+  verb->add_flag("--switched-off-elsewhere", flags->switched_off_elsewhere,
+                 "Run them although another manager is at work that knows them: it was started "
+                 "without them");
   return {verb, [flags] {
             const Result<void> ran = run_controllers(*flags);
             return ran ? kOk : refuse(ran.error().message);

@@ -28,7 +28,7 @@ struct Right {
   bool essential = true;
 };
 
-constexpr std::array<Right, 24> kRights{{
+constexpr std::array<Right, 28> kRights{{
     {"watch", "", "pods", "", "nothing is scheduled"},
     {"watch", "", "nodes", "", "nothing is scheduled"},
     {"watch", "", "namespaces", "", "nothing is scheduled"},
@@ -53,6 +53,13 @@ constexpr std::array<Right, 24> kRights{{
     {"patch", "", "events", "", "repeated events are not counted", false},
     {"watch", "scheduling.k8s.io", "podgroups", "", "nothing is scheduled, where it is served"},
     {"patch", "scheduling.k8s.io", "podgroups", "status", "groups do not say why they wait", false},
+    {"watch", "scheduling.k8s.io", "compositepodgroups", "",
+     "nothing is scheduled, where it is served"},
+    {"patch", "scheduling.k8s.io", "compositepodgroups", "status",
+     "groups of groups do not say why they wait", false},
+    {"create", "authentication.k8s.io", "tokenreviews", "", "nobody may read /metrics", false},
+    {"create", "authorization.k8s.io", "subjectaccessreviews", "", "nobody may read /metrics",
+     false},
 }};
 
 Result<bool> may(client::HttpsClient& client, const Right& right) {

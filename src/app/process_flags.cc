@@ -16,7 +16,7 @@ void add_process_flags(CLI::App& verb, ProcessFlags& flags) {
   verb.add_option("--secure-port", flags.secure_port, "The port for them, HTTPS; 0: do not serve")
       ->capture_default_str();
   verb.add_option("--authorization-always-allow-paths", flags.open_paths,
-                  "Which of them everybody may read; on a loopback address all are open")
+                  "Which of them everybody may read; for the others the API server is asked")
       ->delimiter(',')
       ->capture_default_str();
   verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");

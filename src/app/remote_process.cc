@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/delegated_access.h"
 #include "app/signals.h"
 #include "app/standby_client.h"
 #include "app/steady_clock.h"
@@ -31,6 +32,9 @@ using std::chrono::seconds;
 
 constexpr Duration kDrain = seconds{5};
 constexpr milliseconds kLook{100};
+constexpr Duration kReviewTimeout = seconds{5};
+// Invented tokens must not become a load on the API server.
+constexpr client::RateLimit::Options kReviewRate{.per_second = 20, .burst = 40};
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -89,6 +93,7 @@ class Process {
       lease_client_->stop();
     }
     client_->stop();
+    if (review_client_ != nullptr) review_client_->stop();  // no reply comes after this
   }
 
  private:
@@ -126,29 +131,48 @@ class Process {
     for (const auto& component : running_) component->standby.activate();
   }
 
+  // Who may read numbers is asked on a connection of its own: writes are fenced, reviews are not.
   Result<void> serve() {
     if (options_.secure_port == 0) return {};
+    review_client_ = TRY(client::RemoteClient::start(
+        cluster_.config, cluster_.served, {.https = https(kReviewTimeout), .rate = kReviewRate},
+        review_entropy_, clock_));
+    access_ = std::make_unique<DelegatedAccess>(*review_client_, clock_);
     const Time now = SystemClock{}.now();
     const server::Credential authority = TRY(server::make_authority(options_.name + "-ca", now));
     const server::Credential serving = TRY(server::make_serving_certificate(
         authority, {.dns = {"localhost", host_name()}, .addresses = {"127.0.0.1", "::1"}}, now));
     status_ = TRY(server::StatusListener::start(
         {.address = options_.bind_address, .port = options_.secure_port, .certificate = serving},
-        [this](std::string_view path) { return answer(path); }));
+        [this](const server::StatusListener::Question& question,
+               server::StatusListener::Reply reply) { answer(question, std::move(reply)); }));
     log(LogLevel::Info, "livez, readyz and metrics on https://{}:{}", options_.bind_address,
         options_.secure_port);
     return {};
   }
 
-  server::StatusListener::Answer answer(std::string_view path) const {
-    const bool is_local = options_.bind_address == "127.0.0.1" || options_.bind_address == "::1";
+  void answer(const server::StatusListener::Question& question,
+              server::StatusListener::Reply reply) {
+    if (std::ranges::find(options_.open_paths, question.path) != options_.open_paths.end())
+      return reply(content(question.path));
+    access_->check(question.bearer, question.path,
+                   [this, path = question.path,
+                    reply = std::move(reply)](const DelegatedAccess::Answer& said) {
+                     switch (said.verdict) {
+                       case DelegatedAccess::Verdict::Allowed: return reply(content(path));
+                       case DelegatedAccess::Verdict::Unauthorized:
+                         return reply({.code = 401, .text = said.text});
+                       case DelegatedAccess::Verdict::Forbidden:
+                         return reply({.code = 403, .text = said.text});
+                       case DelegatedAccess::Verdict::Unknown:
+                         return reply({.code = 503, .text = said.text});
+                     }
+                   });
+  }
+
+  server::StatusListener::Answer content(std::string_view path) const {
     if (path != "/livez" && path != "/healthz" && path != "/readyz" && path != "/metrics")
       return {.code = 404, .text = "404 page not found\n"};
-    if (!is_local && std::ranges::find(options_.open_paths, path) == options_.open_paths.end())
-      return {.code = 403,
-              .text = fmt::format("{} is not open to everybody; add it to "
-                                  "--authorization-always-allow-paths\n",
-                                  path)};
     if (path == "/metrics") return {.code = 200, .text = metrics_.text()};
     if (path != "/readyz") return {.code = 200, .text = "ok"};
     const std::vector<std::string> troubles = client_->troubles();
@@ -162,6 +186,7 @@ class Process {
   SystemEntropy entropy_;  // each belongs to one thread
   SystemEntropy lease_entropy_;
   SystemEntropy election_entropy_;
+  SystemEntropy review_entropy_;
   Metrics metrics_;
   Gauge master_status_;
   const ComponentThread::Surroundings surroundings_{.clock = clock_, .metrics = metrics_};
@@ -170,6 +195,8 @@ class Process {
   std::unique_ptr<client::RemoteClient> lease_client_;
   std::vector<std::unique_ptr<Running>> running_;
   std::unique_ptr<ComponentThread> election_;
+  std::unique_ptr<client::RemoteClient> review_client_;
+  std::unique_ptr<DelegatedAccess> access_;
   std::unique_ptr<server::StatusListener> status_;
 };
 

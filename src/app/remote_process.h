@@ -2,17 +2,15 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
-#include "api/kinds/kind.h"
 #include "app/component_thread.h"
 #include "app/connection.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "client/https/call.h"
 #include "client/remote/rate_limit.h"
 
 namespace muster::app {
@@ -22,8 +20,7 @@ struct RemoteProcessOptions {
   std::string name;  // "muster-scheduler": who it is in logs and at the server
   client::RateLimit::Options rate = {.per_second = 50, .burst = 100};
 
-  // What components keep of objects they watch; empty: all of them.
-  std::function<void(const api::Kind& kind, api::Json& document)> project = {};
+  client::Projection project = {};  // what components keep of objects they watch
 
   struct Election {
     bool on = true;
@@ -34,7 +31,8 @@ struct RemoteProcessOptions {
     Duration retry_period = std::chrono::seconds{2};
   } election = {};
 
-  // Where livez, readyz and metrics are served over HTTPS; port 0: nowhere.
+  // Where livez, readyz and metrics are served over HTTPS; port 0: nowhere. Whoever asks for a path
+  // that is not open needs the right to get it (DelegatedAccess).
   std::string bind_address = "0.0.0.0";
   std::uint16_t secure_port = 10259;
   std::vector<std::string> open_paths = {"/healthz", "/livez", "/readyz"};

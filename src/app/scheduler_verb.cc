@@ -87,7 +87,7 @@ Result<void> run_scheduler(const Flags& flags) {
   const api::Gates gates = TRY(parse_gates(flags.process.feature_gates));
   RemoteProcessOptions options = process_options(flags.process, "muster-scheduler");
   if (settings.config.profiles.serves(kUpstreamName)) options.election.name = kUpstreamLease;
-  options.project = api::project_for_scheduler;
+  options.project = api::kept_by_scheduler;
   const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
   const Duration release_after = TRY(release_deadline(flags));
   ConnectionFlags where = flags.process.connection;

@@ -194,6 +194,8 @@ Result<void> read_cluster(const Entry& entry, Kubeconfig& into) {
   into.insecure_skip_tls_verify = TRY(fields.flag("insecure-skip-tls-verify"));
   into.tls_server_name = TRY(fields.text("tls-server-name"));
   into.certificate_authority = TRY(fields.pem("certificate-authority"));
+  if (TRY(fields.text("certificate-authority-data")).empty())
+    into.certificate_authority_file = TRY(fields.path("certificate-authority"));
   if (into.insecure_skip_tls_verify && !into.certificate_authority.empty())
     return fields.refuse("insecure-skip-tls-verify",
                          "is true beside a certificate authority; keep one of the two");
@@ -309,7 +311,8 @@ Result<Kubeconfig> in_cluster_config(std::string_view host, std::string_view por
   config.server = fmt::format("https://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
   config.token_file = folder + "/token";
   config.token = TRY(read_token_file(config.token_file));
-  config.certificate_authority = TRY(read_text(folder + "/ca.crt"));
+  config.certificate_authority_file = folder + "/ca.crt";
+  config.certificate_authority = TRY(read_text(config.certificate_authority_file));
   // Only a default, so that a pod without it still works.
   if (const Result<std::string> name_space = read_text(folder + "/namespace"))
     config.name_space = *name_space;

@@ -20,7 +20,8 @@ struct Kubeconfig {
   std::string certificate_authority;  // empty: the certificates the system trusts
   std::string client_certificate;     // empty, or with its key
   std::string client_key;
-  // Where the two were read, if they were: they are replaced in time.
+  // Where the three were read, if they were: they are replaced in time.
+  std::string certificate_authority_file;
   std::string client_certificate_file;
   std::string client_key_file;
   std::string token;       // empty, or what the Authorization header bears

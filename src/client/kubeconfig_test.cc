@@ -81,6 +81,7 @@ TEST_F(KubeconfigTest, TakesTheCurrentContextWithFilesBesideIt) {
   EXPECT_EQ(config->server, "https://127.0.0.1:6443");
   EXPECT_EQ(config->name_space, "team-a");
   EXPECT_EQ(config->certificate_authority, "-----BEGIN CA");
+  EXPECT_EQ(config->certificate_authority_file, "") << "it stands in the kubeconfig itself";
   EXPECT_EQ(config->client_certificate, "-----BEGIN CERTIFICATE");
   EXPECT_EQ(config->client_key, "-----BEGIN KEY");
   EXPECT_EQ(config->client_certificate_file, root_ / "pki/me.crt");
@@ -96,6 +97,14 @@ TEST_F(KubeconfigTest, TakesANamedContextAndTheTokenOfItsFile) {
   EXPECT_EQ(config->tls_server_name, "kubernetes");
   EXPECT_TRUE(config->insecure_skip_tls_verify);
   EXPECT_EQ(config->name_space, "");
+}
+
+TEST_F(KubeconfigTest, AnAuthorityInAFileIsReadAndItsPlaceKept) {
+  const Result<Kubeconfig> config =
+      load(one("{server: https://x, certificate-authority: pki/me.crt}", "{}"));
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->certificate_authority, "-----BEGIN CERTIFICATE");
+  EXPECT_EQ(config->certificate_authority_file, root_ / "pki/me.crt");
 }
 
 TEST_F(KubeconfigTest, AContextWithoutUserIsAnonymous) {

@@ -1,20 +1,15 @@
 #include "api/views/projection.h"
 
-#include <algorithm>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace muster::api {
 namespace {
 
-// A member that is kept; of an object, or of each object in a list, only what stands below it, if
-// anything does.
-struct Kept {
-  std::string_view name;
-  std::span<const Kept> below = {};
-};
+// Who manages which field, and what kubectl wrote down about its last apply, is often half of an
+// object.
+constexpr Kept kAnnotations[]{
+    {.name = "kubectl.kubernetes.io/last-applied-configuration", .dropped = true}, {kTheOthers}};
+constexpr Kept kMetadata[]{
+    {.name = "managedFields", .dropped = true}, {"annotations", kAnnotations}, {kTheOthers}};
+constexpr Kept kWithoutBookkeeping[]{{"metadata", kMetadata}, {kTheOthers}};
 
 constexpr Kept kBindMount[]{{"bindMountOptions"}};
 constexpr Kept kContainer[]{{"name"},
@@ -62,55 +57,27 @@ constexpr Kept kPodStatus[]{{"phase"},
                             {"resources"},
                             {"containerStatuses", kContainerStatus},
                             {"initContainerStatuses", kContainerStatus}};
-constexpr Kept kPod[]{{"metadata"}, {"spec", kPodSpec}, {"status", kPodStatus}};
+constexpr Kept kPod[]{{"metadata", kMetadata}, {"spec", kPodSpec}, {"status", kPodStatus}};
 
 constexpr Kept kNodeSpec[]{{"unschedulable"}, {"taints"}};
 constexpr Kept kNodeStatus[]{{"allocatable"}, {"images"}, {"declaredFeatures"}, {"conditions"}};
-constexpr Kept kNode[]{{"metadata"}, {"spec", kNodeSpec}, {"status", kNodeStatus}};
+constexpr Kept kNode[]{{"metadata", kMetadata}, {"spec", kNodeSpec}, {"status", kNodeStatus}};
 
 // What makes pods: only whom they select matters.
 constexpr Kept kOwnerSpec[]{{"selector"}};
-constexpr Kept kOwner[]{{"metadata"}, {"spec", kOwnerSpec}};
+constexpr Kept kOwner[]{{"metadata", kMetadata}, {"spec", kOwnerSpec}};
 
-void keep(Json& value, std::span<const Kept> kept) {
-  if (JsonArray* const items = value.if_array()) {
-    for (Json& item : *items) keep(item, kept);
-    return;
-  }
-  JsonObject* const object = value.if_object();
-  if (object == nullptr) return;
-  std::vector<std::string> dropped;
-  for (JsonObject::value_type& member : *object) {
-    const auto at = std::ranges::find(kept, std::string_view(member.key()), &Kept::name);
-    if (at == kept.end())
-      dropped.emplace_back(member.key());
-    else if (!at->below.empty())
-      keep(member.value(), at->below);
-  }
-  for (const std::string& name : dropped) object->erase(name);
-}
+}  // namespace
 
-std::span<const Kept> kept_of(const Kind& kind) {
+std::span<const Kept> kept_by_scheduler(const Kind& kind) {
   if (&kind == &kinds::pod()) return kPod;
   if (&kind == &kinds::node()) return kNode;
   const bool is_owner =
       (kind.group == "apps" && (kind.kind == "ReplicaSet" || kind.kind == "StatefulSet")) ||
       (kind.group.empty() && kind.kind == "ReplicationController");
-  return is_owner ? std::span<const Kept>(kOwner) : std::span<const Kept>();
+  return is_owner ? std::span<const Kept>(kOwner) : std::span<const Kept>(kWithoutBookkeeping);
 }
 
-}  // namespace
-
-void project_for_scheduler(const Kind& kind, Json& document) {
-  if (JsonObject* const object = document.if_object())
-    if (Json* const metadata = object->if_contains("metadata");
-        metadata != nullptr && metadata->is_object()) {
-      metadata->get_object().erase("managedFields");
-      if (Json* const notes = metadata->get_object().if_contains("annotations");
-          notes != nullptr && notes->is_object())
-        notes->get_object().erase("kubectl.kubernetes.io/last-applied-configuration");
-    }
-  if (const std::span<const Kept> kept = kept_of(kind); !kept.empty()) keep(document, kept);
-}
+std::span<const Kept> kept_by_controllers(const Kind& /*kind*/) { return kWithoutBookkeeping; }
 
 }  // namespace muster::api

@@ -1,14 +1,19 @@
 #pragma once
 
-#include "api/json.h"
+#include <span>
+
+#include "api/kept.h"
 #include "api/kinds/kind.h"
 
+// What components on a foreign server keep of the objects that they watch. Nobody writes such
+// objects back: components patch, so that what is left out here stays as it is on the server.
 namespace muster::api {
 
-// Leaves of an object, as a server sent it, what a scheduler reads, by views or otherwise: a pod of
-// some kilobytes becomes one of a few hundred bytes. Nobody writes such objects back: components
-// patch, so that what is left out here stays as it is on the server. Of kinds that are small, only
-// the record of who manages which field goes.
-void project_for_scheduler(const Kind& kind, Json& document);
+// What a scheduler reads, by views or otherwise: a pod of some kilobytes becomes one of a few
+// hundred bytes. Of kinds that are small, only the record of who manages which field goes.
+std::span<const Kept> kept_by_scheduler(const Kind& kind);
+
+// Controllers read more: of every kind only that record goes.
+std::span<const Kept> kept_by_controllers(const Kind& kind);
 
 }  // namespace muster::api

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "api/decode.h"
+#include "api/kept.h"
 #include "api/object.h"
 #include "api/sample.h"
+#include "api/scratch.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_view.h"
 #include "api/views/replica_set_view.h"
@@ -18,9 +20,12 @@ namespace {
 
 Json parsed(std::string_view text) { return parse_json(text).value().value; }
 
-Json projected(const Kind& kind, Json document) {
-  project_for_scheduler(kind, document);
-  return document;
+Json projected(const Kind& kind, const Json& document) {
+  Scratch scratch;
+  // A copy outside of the scratch memory.
+  const Json kept =
+      parse_kept(scratch, to_text(document), kept_by_scheduler(kind), Limits::of_answers()).value();
+  return Json(kept, boost::json::storage_ptr());
 }
 
 std::shared_ptr<Object> object_of(const Kind& kind, Json document) {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "api/decode.h"
+#include "api/scratch.h"
 #include "base/check.h"
 #include "client/https/dialect.h"
 
@@ -264,7 +266,8 @@ Result<api::Answer> read_success(const api::Request& request, const HttpReply& r
                                     .kind = std::string(api::find_string(details, "kind")),
                                     .uid = std::string(api::find_string(details, "uid"))};
   } else {
-    answer.what = api::DocumentAnswer{std::move(document), reply.code};
+    // A copy outside of the memory that it was read into.
+    answer.what = api::DocumentAnswer{Json(document, boost::json::storage_ptr()), reply.code};
   }
   return answer;
 }
@@ -312,12 +315,17 @@ HttpCall encode_call(const api::Request& request) {
   return call;
 }
 
-Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply) {
-  Result<api::ParsedJson> parsed = api::parse_json(reply.body, api::Limits::of_answers());
-  if (!parsed || !parsed->value.is_object()) return fail(unexpected(reply));
-  const bool is_status = api::find_string(parsed->value, "kind") == "Status";
-  if (reply.code < 400) return read_success(request, reply, std::move(parsed->value));
-  return is_status ? fail(decode_status(parsed->value, reply)) : fail(unexpected(reply));
+Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply,
+                                 const Projection& project) {
+  api::Scratch scratch;
+  const std::array<api::Kept, 2> list{
+      {{"items", project ? project(*request.kind) : std::span<const api::Kept>()},
+       {api::kTheOthers}}};
+  Result<Json> parsed = api::parse_kept(scratch, reply.body, list, api::Limits::of_answers());
+  if (!parsed || !parsed->is_object()) return fail(unexpected(reply));
+  const bool is_status = api::find_string(*parsed, "kind") == "Status";
+  if (reply.code < 400) return read_success(request, reply, *std::move(parsed));
+  return is_status ? fail(decode_status(*parsed, reply)) : fail(unexpected(reply));
 }
 
 }  // namespace muster::client

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/kept.h"
 #include "api/request.h"
 #include "base/result.h"
 
@@ -25,12 +28,17 @@ struct HttpReply {
   int retry_after_s = 0;
 };
 
+// What of objects of a kind, as the server sends them, is worth keeping; empty: all of it.
+using Projection = std::function<std::span<const api::Kept>(const api::Kind& kind)>;
+
 // How the request is written.
 HttpCall encode_call(const api::Request& request);
 
 // What the reply means: an answer with objects decoded by the schema, or the error that its Status
-// tells. A reply that is no Kubernetes JSON (a proxy's page) is an error that quotes it.
-Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply);
+// tells. A reply that is no Kubernetes JSON (a proxy's page) is an error that quotes it. Of what
+// a list holds only what is kept is read.
+Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply,
+                                 const Projection& project = {});
 
 // One object as this version of its kind writes it: an item of a list, or of a watch.
 Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view version,

@@ -64,13 +64,13 @@ struct OpenSslDeleter {
 };
 
 // While files are replaced one after the other, a new certificate may stand beside the old key.
-bool is_pair(const ClientIdentity& identity) {
+bool is_pair(const TlsTexts& texts) {
   const auto reader = [](const std::string& text) {
     return std::unique_ptr<BIO, OpenSslDeleter>(
         BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
   };
-  const auto certificate_text = reader(identity.certificate);
-  const auto key_text = reader(identity.key);
+  const auto certificate_text = reader(texts.certificate);
+  const auto key_text = reader(texts.key);
   const std::unique_ptr<X509, OpenSslDeleter> certificate(
       PEM_read_bio_X509(certificate_text.get(), nullptr, nullptr, nullptr));
   const std::unique_ptr<EVP_PKEY, OpenSslDeleter> key(
@@ -81,15 +81,31 @@ bool is_pair(const ClientIdentity& identity) {
   return matches;
 }
 
-Result<ClientIdentity> read_identity(const Kubeconfig& config) {
-  ClientIdentity read{config.client_certificate, config.client_key};
+Result<void> read_identity(const Kubeconfig& config, TlsTexts& into) {
+  if (config.client_certificate_file.empty() && config.client_key_file.empty()) return {};
+  TlsTexts read = into;
   if (!config.client_certificate_file.empty())
     read.certificate = TRY(read_pem_file(config.client_certificate_file));
   if (!config.client_key_file.empty()) read.key = TRY(read_pem_file(config.client_key_file));
   if (!is_pair(read))
     return fail(Reason::Invalid, "certificate {} and key {} do not belong together",
                 config.client_certificate_file, config.client_key_file);
-  return read;
+  into = std::move(read);
+  return {};
+}
+
+Result<void> read_authority(const Kubeconfig& config, TlsTexts& into) {
+  if (config.certificate_authority_file.empty()) return {};
+  std::string read = TRY(read_pem_file(config.certificate_authority_file));
+  const std::unique_ptr<BIO, OpenSslDeleter> text(
+      BIO_new_mem_buf(read.data(), static_cast<int>(read.size())));
+  const std::unique_ptr<X509, OpenSslDeleter> first(
+      PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
+  ERR_clear_error();
+  if (first == nullptr)
+    return fail(Reason::Invalid, "{} holds no certificate", config.certificate_authority_file);
+  into.authority = std::move(read);
+  return {};
 }
 
 // https://HOST[:PORT][/PATH] with another host, and the address that this stands for, as
@@ -138,9 +154,9 @@ Endpoint::Endpoint(Kubeconfig config, HttpsOptions options)
       server_(config_.server),
       token_(config_.token),
       token_read_(Steady::now()),
-      identity_(std::make_shared<const ClientIdentity>(
-          ClientIdentity{config_.client_certificate, config_.client_key})),
-      identity_read_(token_read_) {
+      tls_texts_(std::make_shared<const TlsTexts>(
+          TlsTexts{config_.certificate_authority, config_.client_certificate, config_.client_key})),
+      tls_texts_read_(token_read_) {
   if (config_.tls_server_name.empty()) return;
   Renamed renamed = rename_host(config_.server, config_.tls_server_name);
   server_ = std::move(renamed.server);
@@ -157,11 +173,6 @@ void Endpoint::set_up(CURL* handle) {
   const long verifies = config_.insecure_skip_tls_verify ? 0 : 1;
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, verifies);
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, verifies * 2);
-  if (!config_.certificate_authority.empty()) {
-    curl_blob authority = blob_of(config_.certificate_authority);
-    curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &authority);
-    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // this authority and no other
-  }
   if (connect_to_ != nullptr) curl_easy_setopt(handle, CURLOPT_CONNECT_TO, connect_to_.get());
 }
 
@@ -191,20 +202,17 @@ std::string Endpoint::token() {
 }
 
 // Likewise: what cannot be used leaves the old one in use.
-std::shared_ptr<const ClientIdentity> Endpoint::identity() {
+std::shared_ptr<const TlsTexts> Endpoint::tls_texts() {
   const std::lock_guard lock(mutex_);
-  const bool in_files =
-      !config_.client_certificate_file.empty() || !config_.client_key_file.empty();
-  if (!in_files || Steady::now() - identity_read_ < options_.reread_after) return identity_;
-  identity_read_ = Steady::now();
-  Result<ClientIdentity> read = read_identity(config_);
-  if (!read) {
-    log(LogLevel::Warning, "the client certificate is not read again: {}", read.error().message);
-  } else if (read->certificate != identity_->certificate || read->key != identity_->key) {
-    log(LogLevel::Info, "the client certificate was replaced: new connections use the new one");
-    identity_ = std::make_shared<const ClientIdentity>(*std::move(read));
-  }
-  return identity_;
+  if (Steady::now() - tls_texts_read_ < options_.reread_after) return tls_texts_;
+  tls_texts_read_ = Steady::now();
+  TlsTexts now = *tls_texts_;
+  for (const auto& read : {read_identity(config_, now), read_authority(config_, now)})
+    if (!read) log(LogLevel::Warning, "certificates are not read again: {}", read.error().message);
+  if (now == *tls_texts_) return tls_texts_;
+  log(LogLevel::Info, "certificates were replaced: new connections use the new ones");
+  tls_texts_ = std::make_shared<const TlsTexts>(std::move(now));
+  return tls_texts_;
 }
 
 Error Endpoint::unasked(CURLcode code, std::string_view why) const {
@@ -245,17 +253,23 @@ Exchange::Exchange(Endpoint& endpoint) : endpoint_(endpoint), easy_(curl_easy_in
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
 }
 
-// libcurl shares connections only between handles of one identity.
-void Exchange::take_identity() {
-  const std::shared_ptr<const ClientIdentity> identity = endpoint_.identity();
-  if (identity == identity_) return;
-  if (!identity->certificate.empty()) {
-    curl_blob certificate = blob_of(identity->certificate);
-    curl_blob key = blob_of(identity->key);
-    curl_easy_setopt(easy_.get(), CURLOPT_SSLCERT_BLOB, &certificate);
-    curl_easy_setopt(easy_.get(), CURLOPT_SSLKEY_BLOB, &key);
+// libcurl shares connections only between handles that were given the same.
+void Exchange::take_tls_texts() {
+  const std::shared_ptr<const TlsTexts> texts = endpoint_.tls_texts();
+  if (texts == tls_texts_) return;
+  CURL* const handle = easy_.get();
+  if (!texts->certificate.empty()) {
+    curl_blob certificate = blob_of(texts->certificate);
+    curl_blob key = blob_of(texts->key);
+    curl_easy_setopt(handle, CURLOPT_SSLCERT_BLOB, &certificate);
+    curl_easy_setopt(handle, CURLOPT_SSLKEY_BLOB, &key);
   }
-  identity_ = identity;
+  if (!texts->authority.empty()) {
+    curl_blob authority = blob_of(texts->authority);
+    curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &authority);
+    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // this authority and no other
+  }
+  tls_texts_ = texts;
 }
 
 void Exchange::start(HttpCall call, Sink sink) {
@@ -264,7 +278,7 @@ void Exchange::start(HttpCall call, Sink sink) {
   sink_ = std::move(sink);
   reply_ = {};
   error_.front() = '\0';
-  take_identity();
+  take_tls_texts();
   headers_ = endpoint_.headers(call_);
   const std::string url = endpoint_.url(call_);
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());

@@ -26,10 +26,12 @@ struct HttpsOptions {
   std::chrono::milliseconds reread_after = std::chrono::seconds{60};
 };
 
-// Who we are to a server by TLS: PEM, empty if there is none.
-struct ClientIdentity {
+// Whom we trust and who we are by TLS: PEM, empty if there is none.
+struct TlsTexts {
+  std::string authority;
   std::string certificate;
   std::string key;
+  bool operator==(const TlsTexts&) const = default;
 };
 
 struct HeaderListDeleter {
@@ -51,8 +53,8 @@ class Endpoint {
   const HttpsOptions& options() const { return options_; }
   // Sets what is the same for every call.
   void set_up(CURL* handle);
-  // Who we are now. Another one needs connections of its own.
-  std::shared_ptr<const ClientIdentity> identity();
+  // Those of now. Others need connections of their own.
+  std::shared_ptr<const TlsTexts> tls_texts();
   std::string url(const HttpCall& call) const { return server_ + call.target; }
   HeaderList headers(const HttpCall& call);
   // Why the server could not be asked.
@@ -62,7 +64,7 @@ class Endpoint {
   using Steady = std::chrono::steady_clock;
   std::string token();
 
-  Kubeconfig config_;  // libcurl reads certificates where they stand here
+  const Kubeconfig config_;
   const HttpsOptions options_;
   std::string server_;
   HeaderList connect_to_;
@@ -70,8 +72,8 @@ class Endpoint {
   // Under mutex_:
   std::string token_;
   Steady::time_point token_read_;
-  std::shared_ptr<const ClientIdentity> identity_;
-  Steady::time_point identity_read_;
+  std::shared_ptr<const TlsTexts> tls_texts_;
+  Steady::time_point tls_texts_read_;
 };
 
 // One request at a time on one handle; the connection is kept between them.
@@ -94,14 +96,14 @@ class Exchange {
   struct EasyDeleter {
     void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
   };
-  void take_identity();
+  void take_tls_texts();
   static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* user);
   static std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* user);
 
   Endpoint& endpoint_;
   HttpCall call_;
   HeaderList headers_;
-  std::shared_ptr<const ClientIdentity> identity_;  // that the handle was given
+  std::shared_ptr<const TlsTexts> tls_texts_;  // that the handle was given
   HttpReply reply_;
   Sink sink_;
   std::array<char, CURL_ERROR_SIZE> error_{};

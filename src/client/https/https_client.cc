@@ -54,7 +54,8 @@ Result<api::Answer> HttpsClient::call(const api::Request& request) {
   return decode_reply(request, reply);
 }
 
-Result<api::ListAnswer> HttpsClient::list(const api::Kind& kind, std::string_view name_space) {
+Result<api::ListAnswer> HttpsClient::list(const api::Kind& kind, std::string_view name_space,
+                                          const Projection& project) {
   api::Request request;
   request.verb = api::Verb::List;
   request.kind = &kind;
@@ -64,20 +65,21 @@ Result<api::ListAnswer> HttpsClient::list(const api::Kind& kind, std::string_vie
     request.version = version;
     request.list = {};
     request.list.limit = kPageSize;
-    listed = list_pages(request);
+    listed = list_pages(request, project);
     if (!listed && listed.error().reason == Reason::Expired) {
       request.list.limit = 0;
-      listed = list_pages(request);
+      listed = list_pages(request, project);
     }
     if (listed || listed.error().reason != Reason::NotFound) return listed;
   }
   return listed;
 }
 
-Result<api::ListAnswer> HttpsClient::list_pages(api::Request request) {
+Result<api::ListAnswer> HttpsClient::list_pages(api::Request request, const Projection& project) {
   api::ListAnswer all;
   while (true) {
-    api::Answer answer = TRY(call(request));
+    const HttpReply reply = TRY(state_->perform(encode_call(request)));
+    api::Answer answer = TRY(decode_reply(request, reply, project));
     auto* page = std::get_if<api::ListAnswer>(&answer.what);
     if (page == nullptr)
       return fail(Reason::InternalError, "the server answered a list of {} with something else",

@@ -32,7 +32,8 @@ class HttpsClient {
   // All objects of a kind, page by page; in all namespaces if `name_space` is empty. Asks for the
   // versions of the kind in turn until the server serves one; NotFound if it serves none. A list
   // that expires half way is read again in one piece.
-  Result<api::ListAnswer> list(const api::Kind& kind, std::string_view name_space);
+  Result<api::ListAnswer> list(const api::Kind& kind, std::string_view name_space,
+                               const Projection& project = {});
 
   const Kubeconfig& config() const;
 
@@ -40,7 +41,7 @@ class HttpsClient {
   struct State;
   explicit HttpsClient(std::unique_ptr<State> state);
 
-  Result<api::ListAnswer> list_pages(api::Request request);
+  Result<api::ListAnswer> list_pages(api::Request request, const Projection& project);
 
   std::unique_ptr<State> state_;
 };

@@ -166,5 +166,30 @@ TEST(HttpsClientTest, AClientCertificateThatIsReplacedInItsFilesIsUsed) {
   EXPECT_EQ(outcome(), "AlreadyExists") << "without files the last pair is used";
 }
 
+// A cluster whose authority is replaced puts the new one into the file beforehand.
+TEST(HttpsClientTest, AnAuthorityThatIsReplacedInItsFileIsTrusted) {
+  const Site site;
+  const std::filesystem::path file =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("muster_ca_{}", getpid());
+  const auto put = [&](const std::string& text) { std::ofstream(file) << text; };
+  Kubeconfig config = config_for(site);
+  config.certificate_authority =
+      server::make_authority("another", site.core().clock().now()).value().certificate;
+  config.certificate_authority_file = file;
+  put(config.certificate_authority);
+  const auto lists = [](HttpsClient& client) { return client.list(node(), "").has_value(); };
+  HttpsClient client =
+      HttpsClient::open(std::move(config), {.reread_after = std::chrono::milliseconds{0}}).value();
+  EXPECT_FALSE(lists(client));
+  put(site.authority.certificate);
+  EXPECT_TRUE(lists(client));
+  put("-----BEGIN CERTIFICATE-----\nhalf");
+  EXPECT_TRUE(lists(client)) << "what holds no certificate leaves the last one in use";
+  put(server::make_authority("yet another", site.core().clock().now()).value().certificate);
+  EXPECT_FALSE(lists(client)) << "a connection of the old authority is not used";
+  std::filesystem::remove(file);
+  EXPECT_FALSE(lists(client));
+}
+
 }  // namespace
 }  // namespace muster::client

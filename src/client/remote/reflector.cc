@@ -1,10 +1,13 @@
 #include "client/remote/reflector.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 #include <variant>
 
+#include "api/kept.h"
+#include "api/scratch.h"
 #include "base/log.h"
 
 namespace muster::client {
@@ -25,10 +28,13 @@ std::optional<std::int64_t> revision_in(const api::Json& document) {
   return value;
 }
 
-// Of a Status.
-int code_in(const api::Json& status) {
+// What the Status in an event of type ERROR says; it is not made of what is kept of objects.
+Result<Error> error_in(std::string_view line) {
+  const api::ParsedJson parsed = TRY(api::parse_json(line, api::Limits::of_answers()));
+  const api::Json& status = *api::find(parsed.value, "object");
   const api::Json* const code = api::find(status, "code");
-  return code != nullptr && code->is_int64() ? static_cast<int>(code->get_int64()) : 0;
+  const bool has_code = code != nullptr && code->is_int64();
+  return decode_status(status, {.code = has_code ? static_cast<int>(code->get_int64()) : 0});
 }
 
 // The server is younger than what we know, as after a restore.
@@ -46,7 +52,11 @@ bool is_passing(const Error& error) {
 }  // namespace
 
 Reflector::Reflector(Target target, Entropy& entropy, Report report)
-    : target_(std::move(target)), entropy_(entropy), known_(std::move(report)), backoff_(entropy) {}
+    : target_(std::move(target)),
+      kept_(target_.project ? target_.project(*target_.kind) : std::span<const api::Kept>()),
+      entropy_(entropy),
+      known_(std::move(report)),
+      backoff_(entropy) {}
 
 std::optional<Time> Reflector::next_deadline() const {
   return under_way_ ? std::nullopt : std::optional(not_before_);
@@ -121,15 +131,17 @@ bool Reflector::on_bytes(std::string_view bytes) {
 
 Result<void> Reflector::on_line(std::string_view line) {
   if (line.empty()) return {};
-  api::ParsedJson parsed = TRY(api::parse_json(line, api::Limits::of_answers()));
-  const std::string type(api::find_string(parsed.value, "type"));
-  api::JsonObject* const event = parsed.value.if_object();
+  api::Scratch scratch;
+  const std::array<api::Kept, 2> kept{{{"type"}, {"object", kept_}}};
+  api::Json parsed = TRY(api::parse_kept(scratch, line, kept, api::Limits::of_answers()));
+  const std::string_view type = api::find_string(parsed, "type");
+  api::JsonObject* const event = parsed.if_object();
   api::Json* const object = event == nullptr ? nullptr : event->if_contains("object");
   if (object == nullptr)
     return fail(Reason::InternalError, "a watch of {} sent a line without an object",
                 target_.kind->plural);
   ++events_;
-  if (type == "ERROR") return fail(decode_status(*object, {.code = code_in(*object)}));
+  if (type == "ERROR") return fail(TRY(error_in(line)));
   const std::optional<std::int64_t> revision = revision_in(*object);
   TRY(on_event(type, *object));
   // Before a listing is complete its revision is not known: it comes with the bookmark at the end.
@@ -142,7 +154,6 @@ Result<void> Reflector::on_event(std::string_view type, api::Json& object) {
     on_bookmark(object);
     return {};
   }
-  if (target_.project) target_.project(*target_.kind, object);
   Result<api::ObjectPtr> decoded = decode_object(*target_.kind, target_.version, std::move(object));
   if (!decoded) {  // one odd object must not keep us from all others
     log(LogLevel::Warning, "an event about {} is skipped: {}", target_.kind->plural,
@@ -189,9 +200,11 @@ void Reflector::on_end(const Result<HttpReply>& reply, Time now) {
 }
 
 Result<void> Reflector::on_page(const HttpReply& reply) {
-  api::ParsedJson parsed = TRY(api::parse_json(reply.body, api::Limits::of_answers()));
-  const std::optional<std::int64_t> revision = revision_in(parsed.value);
-  api::JsonObject* const list = parsed.value.if_object();
+  api::Scratch scratch;
+  const std::array<api::Kept, 2> kept{{{"metadata"}, {"items", kept_}}};
+  api::Json parsed = TRY(api::parse_kept(scratch, reply.body, kept, api::Limits::of_answers()));
+  const std::optional<std::int64_t> revision = revision_in(parsed);
+  api::JsonObject* const list = parsed.if_object();
   if (list == nullptr || !revision)
     return fail(Reason::InternalError, "the server answered a list of {} with something else",
                 target_.kind->plural);

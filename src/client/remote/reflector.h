@@ -30,8 +30,7 @@ class Reflector {
   struct Target {
     const api::Kind* kind = nullptr;
     std::string version;  // the one the server serves
-    // Leaves of an object what is worth keeping; empty: all of it.
-    std::function<void(const api::Kind& kind, api::Json& document)> project = {};
+    Projection project = {};
   };
   using Report = KnownObjects::Report;
 
@@ -68,6 +67,7 @@ class Reflector {
   void listed();
 
   const Target target_;
+  const std::span<const api::Kept> kept_;
   Entropy& entropy_;
   KnownObjects known_;
   Backoff backoff_;

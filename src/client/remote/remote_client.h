@@ -25,7 +25,7 @@ struct RemoteOptions {
   // Empty: always.
   std::function<bool()> may_write = {};
   // What feeds keep of objects (Reflector::Target); on the client's thread.
-  std::function<void(const api::Kind& kind, api::Json& document)> project = {};
+  Projection project = {};
 };
 
 // A Kubernetes API server as components see it. One thread carries all calls and watches; a kind

@@ -2,11 +2,14 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <tuple>
@@ -24,12 +27,24 @@ using asio::ip::tcp;
 
 constexpr std::chrono::seconds kPatience{10};  // for one request and its answer
 
+// "Bearer TOKEN", as RFC 6750 has it.
+std::string bearer_in(std::string_view header) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (header.size() <= kScheme.size() || !beast::iequals(header.substr(0, kScheme.size()), kScheme))
+    return {};
+  const std::string_view token = header.substr(kScheme.size());
+  const std::size_t first = std::min(token.find_first_not_of(' '), token.size());
+  return std::string(token.substr(first));
+}
+
 // One connection: handshake, one request after the other, each within kPatience.
 class Session final : public std::enable_shared_from_this<Session> {
  public:
-  Session(tcp::socket socket, asio::ssl::context& tls, const StatusListener::Handler& handler,
-          int& open)
-      : stream_(std::move(socket), tls), handler_(handler), open_(open) {
+  // Asks the listener's handler; the reply comes to write(), on the listener's thread.
+  using Ask = std::function<void(const StatusListener::Question&, std::shared_ptr<Session>)>;
+
+  Session(tcp::socket socket, asio::ssl::context& tls, const Ask& ask, std::atomic<int>& open)
+      : stream_(std::move(socket), tls), ask_(ask), open_(open) {
     ++open_;
   }
   ~Session() { --open_; }
@@ -58,26 +73,36 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   void answer() {
     const http::request<http::string_body>& request = parser_->get();
-    StatusListener::Answer answer{.code = 405, .text = "only GET is served here\n"};
-    const std::string target(request.target());
-    if (request.method() == http::verb::get) answer = handler_(target.substr(0, target.find('?')));
+    if (request.method() != http::verb::get)
+      return write({.code = 405, .text = "only GET is served here\n"});
+    const std::string_view target = request.target();
+    ask_({.path = std::string(target.substr(0, target.find('?'))),
+          .bearer = bearer_in(request[http::field::authorization])},
+         shared_from_this());
+  }
+
+ public:
+  void write(const StatusListener::Answer& answer) {
+    const http::request<http::string_body>& request = parser_->get();
     reply_ = {};
     reply_.result(static_cast<unsigned>(answer.code));
     reply_.version(request.version());
     reply_.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
     reply_.set(http::field::cache_control, "no-cache, no-store");
     reply_.keep_alive(request.keep_alive());
-    reply_.body() = std::move(answer.text);
+    reply_.body() = answer.text;
     reply_.prepare_payload();
+    beast::get_lowest_layer(stream_).expires_after(kPatience);
     http::async_write(stream_, reply_,
                       [self = shared_from_this()](beast::error_code error, std::size_t) {
                         if (!error && self->reply_.keep_alive()) self->read();
                       });
   }
 
+ private:
   beast::ssl_stream<beast::tcp_stream> stream_;
-  const StatusListener::Handler& handler_;
-  int& open_;
+  const Ask& ask_;
+  std::atomic<int>& open_;  // a session may end where its reply was given up
   beast::flat_buffer buffer_{std::size_t{64} * 1024};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> reply_;
@@ -98,8 +123,16 @@ Result<void> set_up(asio::ssl::context& tls, const Credential& credential) {
 
 }  // namespace
 
-struct StatusListener::State {
-  explicit State(Handler handler_given) : handler(std::move(handler_given)) {}
+// Whoever has yet to reply holds it: a session must not outlive the context that its socket is of.
+struct StatusListener::State : std::enable_shared_from_this<State> {
+  explicit State(const Handler& handler)
+      : ask([this, handler](const Question& question, std::shared_ptr<Session> session) {
+          handler(question, [state = shared_from_this(), session](Answer answer) mutable {
+            asio::post(state->io, [session = std::move(session), answer = std::move(answer)] {
+              session->write(answer);
+            });
+          });
+        }) {}
 
   Result<void> listen(const Options& options) {
     TRY(set_up(tls, options.certificate));
@@ -125,13 +158,13 @@ struct StatusListener::State {
     acceptor.async_accept([this](beast::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (!error && open < kConnectionsMax)
-        std::make_shared<Session>(std::move(socket), tls, handler, open)->start();
+        std::make_shared<Session>(std::move(socket), tls, ask, open)->start();
       accept();
     });
   }
 
-  const Handler handler;
-  int open = 0;
+  const Session::Ask ask;
+  std::atomic<int> open = 0;
   std::uint16_t port = 0;
   asio::ssl::context tls{asio::ssl::context::tls_server};
   asio::io_context io{1};
@@ -139,11 +172,11 @@ struct StatusListener::State {
   std::thread thread;
 };
 
-StatusListener::StatusListener(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StatusListener::StatusListener(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<StatusListener>> StatusListener::start(const Options& options,
                                                               Handler handler) {
-  auto state = std::make_unique<State>(std::move(handler));
+  auto state = std::make_shared<State>(std::move(handler));
   TRY(state->listen(options));
   state->accept();
   state->thread = std::thread([&running = *state] {

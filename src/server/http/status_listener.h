@@ -19,8 +19,14 @@ class StatusListener {
     int code = 200;
     std::string text = {};
   };
-  // The answer to a path, on the listener's thread; code 404 for paths that do not exist.
-  using Handler = std::function<Answer(std::string_view path)>;
+  struct Question {
+    std::string path;
+    std::string bearer;  // the token that came with it; empty: none
+  };
+  // Called once, from any thread, also when the listener is gone.
+  using Reply = std::function<void(Answer)>;
+  // Asked on the listener's thread, which it must not keep: what takes longer replies later.
+  using Handler = std::function<void(const Question& question, Reply reply)>;
   struct Options {
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  // 0 picks a free one
@@ -37,8 +43,8 @@ class StatusListener {
 
  private:
   struct State;
-  explicit StatusListener(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit StatusListener(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace muster::server

@@ -2,10 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "server/http/testing_wire.h"
 
 namespace muster::server {
 namespace {
+
+using Question = StatusListener::Question;
+using Reply = StatusListener::Reply;
+
+const StatusListener::Handler kOk = [](const Question&, const Reply& reply) { reply({}); };
 
 TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
   testing::Endpoint server;
@@ -15,9 +22,10 @@ TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
       make_serving_certificate(server.authority, {.dns = {}, .addresses = {"127.0.0.1"}}, now)
           .value();
   const auto listener = StatusListener::start(
-      {.address = "127.0.0.1", .port = 0, .certificate = serving}, [](std::string_view path) {
-        if (path == "/livez") return StatusListener::Answer{.code = 200, .text = "ok"};
-        return StatusListener::Answer{.code = 404, .text = std::string(path)};
+      {.address = "127.0.0.1", .port = 0, .certificate = serving},
+      [](const StatusListener::Question& question, const StatusListener::Reply& reply) {
+        if (question.path == "/livez") return reply({.code = 200, .text = "ok"});
+        reply({.code = 404, .text = question.path});
       });
   ASSERT_TRUE(listener) << listener.error().message;
   server.port = (*listener)->port();
@@ -29,13 +37,52 @@ TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
   EXPECT_EQ(wire.ask({.method = "POST", .target = "/livez", .headers = {}, .body = "x"}).code, 405);
 }
 
+// What has to be asked elsewhere first keeps nobody else waiting.
+TEST(StatusListenerTest, AReplyMayComeLaterFromAnotherThread) {
+  testing::Endpoint server;
+  const Time now = SystemClock{}.now();
+  server.authority = make_authority("status", now).value();
+  const Credential serving =
+      make_serving_certificate(server.authority, {.dns = {}, .addresses = {"127.0.0.1"}}, now)
+          .value();
+  std::promise<Reply> asked;
+  auto listener = StatusListener::start({.address = "127.0.0.1", .port = 0, .certificate = serving},
+                                        [&asked](const Question& question, const Reply& reply) {
+                                          if (question.path == "/livez")
+                                            return reply({.code = 200, .text = "ok"});
+                                          if (question.bearer == "later")
+                                            return asked.set_value(reply);
+                                          reply({.code = 401, .text = question.bearer});
+                                        });
+  ASSERT_TRUE(listener) << listener.error().message;
+  server.port = (*listener)->port();
+  const auto metrics = [&server](const std::string& authorization) {
+    testing::Wire wire(server, {});
+    return wire
+        .ask({.method = "GET",
+              .target = "/metrics",
+              .headers = {"Authorization: " + authorization},
+              .body = {}})
+        .body;
+  };
+  std::future<std::string> waits =
+      std::async(std::launch::async, [&metrics] { return metrics("bearer  later"); });
+  Reply reply = asked.get_future().get();
+  EXPECT_EQ(testing::Wire(server, {}).get("/livez").body, "ok");
+  EXPECT_EQ(metrics("Basic abc"), "");
+  EXPECT_EQ(metrics("Bearer abc"), "abc");
+  reply({.code = 200, .text = "numbers"});
+  EXPECT_EQ(waits.get(), "numbers");
+  listener->reset();
+  reply({.code = 200, .text = "too late"});
+}
+
 TEST(StatusListenerTest, TooManyConnectionsAtOnceAreClosed) {
   testing::Endpoint server;
   const Time now = SystemClock{}.now();
   server.authority = make_authority("status", now).value();
-  const auto listener =
-      StatusListener::start({.address = "127.0.0.1", .port = 0, .certificate = server.authority},
-                            [](std::string_view) { return StatusListener::Answer{}; });
+  const auto listener = StatusListener::start(
+      {.address = "127.0.0.1", .port = 0, .certificate = server.authority}, kOk);
   ASSERT_TRUE(listener) << listener.error().message;
   server.port = (*listener)->port();
   std::vector<std::unique_ptr<testing::Wire>> idle;
@@ -47,9 +94,8 @@ TEST(StatusListenerTest, TooManyConnectionsAtOnceAreClosed) {
 
 TEST(StatusListenerTest, AnUnusableAddressOrCertificateIsRefused) {
   const Credential authority = make_authority("status", SystemClock{}.now()).value();
-  const auto handler = [](std::string_view) { return StatusListener::Answer{}; };
   const auto refused = [&](const StatusListener::Options& options) {
-    const auto started = StatusListener::start(options, handler);
+    const auto started = StatusListener::start(options, kOk);
     return started ? std::string("started") : started.error().message;
   };
   EXPECT_EQ(refused({.address = "here", .port = 0, .certificate = authority}),
