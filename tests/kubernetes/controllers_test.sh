@@ -1,33 +1,40 @@
 #!/usr/bin/env bash
-# `muster controllers` on a real kube-apiserver, with exactly the rights of docs/deploy/controllers-rbac.yaml: Jobs and JobSets
-# are driven by Muster, groups that lost pods say so; nothing runs that is not named, or that somebody else runs.
+# `muster controllers` on a real kube-apiserver, with exactly the rights of docs/deploy/controllers-rbac.yaml: Jobs, JobSets and
+# LeaderWorkerSets are driven by Muster, groups in use are protected; nothing runs that is not named, or that somebody else runs.
 . "$(dirname "$0")/lib.sh"
 
 start_kubernetes --feature-gates GenericWorkload=true,GangScheduling=true --runtime-config scheduling.k8s.io/v1alpha2=true
 k apply -f "$ROOT/docs/deploy/controllers-rbac.yaml" >/dev/null
-k create -f - >/dev/null <<END
+# custom KIND PLURAL GROUP VERSION: what Kubernetes does not serve by itself.
+custom() {
+  k create -f - >/dev/null <<END
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: jobsets.jobset.x-k8s.io}
+metadata: {name: $2.$3}
 spec:
-  group: jobset.x-k8s.io
+  group: $3
   scope: Namespaced
-  names: {kind: JobSet, listKind: JobSetList, plural: jobsets, singular: jobset}
+  names: {kind: $1, listKind: $1List, plural: $2, singular: ${1,,}}
   versions:
-  - name: v1alpha2
+  - name: $4
     served: true
     storage: true
     subresources: {status: {}}
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 END
+}
+custom JobSet jobsets jobset.x-k8s.io v1alpha2
+custom LeaderWorkerSet leaderworkersets leaderworkerset.x-k8s.io v1
 write_kubeconfig "$WORK/controllers.kubeconfig" "$(k create token muster-controllers -n kube-system)"
 manager() { run_in_background "$1" "$MUSTER" controllers --kubeconfig "$WORK/controllers.kubeconfig" --secure-port 0 "${@:2}"; }
 
 expect "nothing runs unless it is named" "nothing runs unless it is named" \
   "$MUSTER" controllers --kubeconfig "$WORK/controllers.kubeconfig"
-served() { k get --raw /apis/jobset.x-k8s.io/v1alpha2 | grep -o '"name":"jobsets"'; }
-eventually "JobSets are served" 60 '"name":"jobsets"' served
-manager controllers --controllers job,jobset,group-minimum,podgroup-protection
+expect "leaderworkerset alone is refused" "name statefulset as well" \
+  "$MUSTER" controllers --kubeconfig "$WORK/controllers.kubeconfig" --controllers leaderworkerset
+served() { k api-resources -o name | grep -cE '^(jobsets.jobset|leaderworkersets.leaderworkerset).x-k8s.io$'; }
+eventually "JobSets and LeaderWorkerSets are served" 60 2 served
+manager controllers --controllers job,jobset,leaderworkerset,statefulset,group-minimum,podgroup-protection
 
 job() { # NAME INDENT
   cat <<END
@@ -67,6 +74,34 @@ finish_pods jobset.sigs.k8s.io/jobset-name=train
 eventually "and completes when they do" 90 True k get jobset train -o 'jsonpath={.status.conditions[?(@.type=="Completed")].status}'
 
 k create -f - >/dev/null <<END
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: serve}
+spec:
+  replicas: 2
+  leaderWorkerTemplate:
+    size: 2
+    workerTemplate: {spec: {containers: [{name: main, image: app}]}}
+END
+run_pods() { # SELECTOR: as a kubelet says that they run and are ready
+  for name in $(k get pods -l "$1" -o name); do
+    k patch "$name" --subresource status --type merge -p '{"status": {"phase": "Running", "conditions": [
+      {"type": "Ready", "status": "True"}, {"type": "ContainersReady", "status": "True"}]}}' >/dev/null
+  done
+}
+lws=leaderworkerset.sigs.k8s.io/name=serve
+eventually "a LeaderWorkerSet has its leaders and workers" 90 4 count $lws
+run_pods $lws
+eventually "and is available when they are ready" 90 True \
+  k get leaderworkerset serve -o 'jsonpath={.status.conditions[?(@.type=="Available")].status}'
+k patch leaderworkerset serve --type merge -p '{"spec": {"replicas": 1}}' >/dev/null
+eventually "a replica less takes its pods along" 90 2 count $lws
+k patch leaderworkerset serve --type json -p \
+  '[{"op": "replace", "path": "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "value": "app:2"}]' >/dev/null
+updated() { run_pods $lws; k get pods -l $lws -o 'jsonpath={.items[*].spec.containers[0].image}'; }
+eventually "a new template replaces the others" 120 "app:2 app:2" updated
+
+k create -f - >/dev/null <<END
 apiVersion: coordination.k8s.io/v1
 kind: Lease
 metadata: {name: kube-controller-manager, namespace: kube-system}
@@ -77,7 +112,37 @@ run_in_background renewing renew
 expect "what a kube-controller-manager has is not run beside one" "a kube-controller-manager is at work" \
   "$MUSTER" controllers --kubeconfig "$WORK/controllers.kubeconfig" --secure-port 0 --controllers job
 
+run_in_background beside "$MUSTER" controllers --kubeconfig "$WORK/controllers.kubeconfig" --secure-port 0 \
+  --controllers job --switched-off-elsewhere
+eventually "unless it is said that it runs without them" 30 1 grep -c ' runs job$' "$WORK/beside.log"
+
 refused_controllers() { grep -h '"username":"system:serviceaccount:kube-system:muster-controllers"' "$WORK"/audit.json | grep '"code":403' |
   grep -o '"verb":"[a-z]*"[^}]*' | cut -c1-300 | sort | uniq -c; }
 [ -z "$(refused_controllers)" ]
 pass_or_fail $? "nothing was refused for lack of rights" "$(refused_controllers)"
+
+# --- composites, which this version of Kubernetes does not serve and Muster does, by the same rights
+stop_kubernetes >/dev/null 2>&1
+started=()
+start_muster --in-memory --controllers '*,-compositepodgroup-protection'
+k apply -f "$ROOT/docs/deploy/controllers-rbac.yaml" >/dev/null
+cp "$KUBECONFIG" "$WORK/composites.kubeconfig"
+cluster=$(k config view -o 'jsonpath={.clusters[0].name}')
+KUBECONFIG=$WORK/composites.kubeconfig k config set-credentials controllers --token "$(k create token muster-controllers -n kube-system)" >/dev/null
+KUBECONFIG=$WORK/composites.kubeconfig k config set-context controllers --cluster "$cluster" --user controllers >/dev/null
+KUBECONFIG=$WORK/composites.kubeconfig k config use-context controllers >/dev/null
+run_in_background composites "$MUSTER" controllers --kubeconfig "$WORK/composites.kubeconfig" --secure-port 0 \
+  --controllers compositepodgroup-protection
+k create -f - >/dev/null <<END
+apiVersion: scheduling.k8s.io/v1alpha3
+kind: CompositePodGroup
+metadata: {name: tree}
+spec: {schedulingPolicy: {gang: {minGroupCount: 1}}}
+END
+eventually "a composite is protected" 60 scheduling.muster.dev/compositepodgroup-protection \
+  k get compositepodgroup tree -o 'jsonpath={.metadata.finalizers[0]}'
+k delete compositepodgroup tree --wait=false >/dev/null
+gone() { k get compositepodgroup tree -o name | grep -o NotFound; }
+eventually "and goes when it has no groups" 60 NotFound gone
+[ -z "$(grep -i forbidden "$WORK/composites.log")" ]
+pass_or_fail $? "nothing was refused for lack of rights there" "$(grep -i forbidden "$WORK/composites.log" | head -n 5)"

@@ -42,5 +42,13 @@ eventually "no pod is on the other's nodes" 5 "" strangers
 crowded() { nodes_of "" | grep . | sort | uniq -c | awk '$1 > 10'; }
 eventually "no node holds more than it has" 5 "" crowded
 eventually "and nobody was bound beyond that" 5 40 bound ours-
+
+# --- somebody who does not look binds a pod to a node that is full
+pod extra 5 | sed 's/schedulerName: muster/schedulerName: nobody/' | k create -f - >/dev/null
+k create --raw "/api/v1/namespaces/default/pods/extra/binding" -f - >/dev/null <<END
+{"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "extra"}, "target": {"kind": "Node", "name": "ours-1"}}
+END
+said() { k get events -A --field-selector involvedObject.name=ours-1,reason=Overcommitted -o name | grep -c .; }
+eventually "a node beyond what it has is reported within five seconds" 5 1 said
 [ -z "$(refused)" ]
 pass_or_fail $? "nothing was refused for lack of rights" "$(refused)"

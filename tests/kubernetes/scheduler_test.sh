@@ -27,7 +27,14 @@ eventually "a pod that fits nowhere says so in its condition" 30 "6 Insufficient
 expect "and in an event" "Insufficient cpu" k events --for pod/huge
 expect "a pod that was bound has its event" "Successfully assigned default/lone-1 to" k events --for pod/lone-1
 eventually "ready" 10 ok curl -sk "https://127.0.0.1:$port/readyz"
-expect "metrics are served" "scheduler_schedule_attempts_total" curl -sk "https://127.0.0.1:$port/metrics"
+metrics() { curl -sk -w '%{http_code}' ${1:+-H "Authorization: Bearer $1"} "https://127.0.0.1:$port/metrics"; }
+expect "metrics are for those who may read them" 'forbidden: User "system:anonymous" cannot get path "/metrics"' metrics
+expect "not for an invented token" 401 metrics invented
+k create serviceaccount prometheus >/dev/null
+k create clusterrolebinding prometheus --clusterrole muster-metrics-reader --serviceaccount default:prometheus >/dev/null
+expect "but for a service account that may" "scheduler_schedule_attempts_total" metrics "$(k create token prometheus)"
+k create serviceaccount stranger >/dev/null
+expect "and for no other" "403" metrics "$(k create token stranger)"
 expect "it leads by its lease" "muster-scheduler" k -n kube-system get lease muster-scheduler
 
 # --- a gang inside one rack
