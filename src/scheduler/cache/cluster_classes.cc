@@ -166,6 +166,11 @@ std::vector<Term> Cluster::terms_of(const api::Object& pod, Part part) const {
 
 std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
   std::vector<TermId> ids;
+  // Most pods ask nothing about others.
+  const api::PodNeeds& needs = pod.view<api::PodView>().needs;
+  const bool may_belong_together =
+      part == Part::Asks && !default_spread_keys_.empty() && !selectors_.empty();
+  if (needs.pod_terms.empty() && needs.spread.empty() && !may_belong_together) return ids;
   std::vector<TermId> added;
   for (const Term& term : terms_of(pod, part)) {
     const TermBook::Found found = terms_->intern(term);

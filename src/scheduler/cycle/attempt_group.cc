@@ -34,9 +34,17 @@ std::string_view policy_words(bool never_preempts) {
   return never_preempts ? "Never" : "PreemptLowerPriority";
 }
 
+// MemberTraits of which nobody keeps a copy.
+struct Traits {
+  std::string_view scheduler_name;
+  std::int32_t priority = 0;
+  bool never_preempts = false;
+  friend bool operator==(const Traits&, const Traits&) = default;
+};
+
 // What the members of a tree must agree on, in upstream's words. `first` is what the first queued
 // pod says.
-std::string disagreement(const MemberTraits& pod, const MemberTraits& first, const Group& root) {
+std::string disagreement(const Traits& pod, const Traits& first, const Group& root) {
   if (pod.scheduler_name != first.scheduler_name)
     return fmt::format(
         "all pods in a single pod group should have the same .spec.schedulerName set, got: \"{}\" "
@@ -62,17 +70,21 @@ std::string disagreement(const MemberTraits& pod, const MemberTraits& first, con
 // The queued pods are asked first, then all members.
 std::optional<Wrong> wrong_pods(const Group& root) {
   std::string wrong;
-  std::optional<MemberTraits> first;
+  std::optional<Traits> first;
+  // Who says the same as the first pod agrees with the root if that one does.
+  const auto compare = [&](const Traits& traits) {
+    if (wrong.empty() && traits != *first) wrong = disagreement(traits, *first, root);
+  };
   for_each_pod(root, [&](const PendingPod& pending) {
     const api::PodView& pod = api::view_of(pending.pod);
-    if (!wrong.empty()) return;
-    const MemberTraits traits{pod.scheduler_name, pod.priority, pod.never_preempts};
-    if (!first) first = traits;
-    wrong = disagreement(traits, *first, root);
+    const Traits traits{pod.scheduler_name, pod.priority, pod.never_preempts};
+    if (first) return compare(traits);
+    first = traits;
+    wrong = disagreement(traits, traits, root);
   });
   const auto ask_members = [&](const auto& self, const Group& group) -> void {
-    for (const MemberTraits& traits : group.traits)
-      if (first && wrong.empty()) wrong = disagreement(traits, *first, root);
+    for (const MemberTraits& member : group.traits)
+      if (first) compare({member.scheduler_name, member.priority, member.never_preempts});
     for (const Group& child : group.children) self(self, child);
   };
   ask_members(ask_members, root);
@@ -148,8 +160,8 @@ class PlanWriter {
     for (const std::uint32_t member : item.members) {
       const GroupTree::Member& pod = tree_.members[member];
       if (nodes_[member]) {
-        plan.assignments.push_back(
-            {pod.pending->pod, workspace_.cluster().node_name(*nodes_[member])});
+        plan.assignments.emplace_back(pod.pending->pod,
+                                      workspace_.cluster().node_name(*nodes_[member]));
         continue;
       }
       auto known = refusals.find(pod.class_index);
@@ -189,10 +201,12 @@ class PlanWriter {
       if (bounds_left_ > 0) verdict.bounds = report_->bounds(id, within, bounds_left_);
       bounds_left_ -= verdict.bounds.size();
     }
+    plan.refusals.reserve(tree_.members.size());
     for (const std::uint32_t member : item.members) {
       const std::uint32_t class_index = tree_.members[member].class_index;
-      plan.refusals.push_back({tree_.members[member].pending->pod, verdict.outcome, verdict.message,
-                               report_->plugins(class_index), report_->fits_alone(class_index)});
+      plan.refusals.emplace_back(tree_.members[member].pending->pod, verdict.outcome,
+                                 verdict.message, report_->plugins(class_index),
+                                 report_->fits_alone(class_index));
     }
     plan.groups.push_back(std::move(verdict));
   }

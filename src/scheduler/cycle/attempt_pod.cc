@@ -13,8 +13,7 @@ namespace {
 std::optional<NodeId> nominated_node(const PendingPod& pending, Standings& standings,
                                      const Cluster& cluster) {
   NodeId node{};
-  if (pending.nominated.empty() || !cluster.find_node(pending.nominated, node))
-    return std::nullopt;
+  if (pending.nominated.empty() || !cluster.find_node(pending.nominated, node)) return std::nullopt;
   const Standing& standing = standings.of_pod(pending.pod);
   if (!standing.is_looked_at(node) || !standing.is_feasible(node)) return std::nullopt;
   return node;
@@ -39,7 +38,7 @@ Plan attempt_pod(const PendingPod& pending, Cluster& cluster, const Profile& pro
   if (!node)
     if (const auto best = standings.pick(pending.pod)) node = best->node;
   if (node)
-    plan.assignments.push_back({pending.pod, cluster.node_name(*node)});
+    plan.assignments.emplace_back(pending.pod, cluster.node_name(*node));
   else
     plan.refusals.push_back(refuse(pending.pod, standings.of_pod(pending.pod), cluster));
   plan.rows_read = standings.rows_read() - rows_read;
