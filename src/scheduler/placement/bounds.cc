@@ -60,34 +60,39 @@ std::int64_t Bounds::fits_in(std::uint32_t id, const Domain& domain) {
   for (std::size_t c = 0; c < tree_.standings.size(); ++c)
     if (item.classes_below[c] > 0)
       by_class += std::min<std::int64_t>(item.classes_below[c], workspace_.cap_sum(c, domain));
-  const std::int64_t most = std::min(by_class, fits_by_totals(item, domain));
+  const std::int64_t most = std::min(by_class, fits_by_totals(id, domain));
   if (item.children.empty()) return most;
   std::int64_t by_child = 0;
   for (const std::uint32_t child : item.children) by_child += fits_at_most(child, domain);
   return std::min(most, by_child);
 }
 
-// What the pods of the subtree ask for of one resource, and how many do, the smallest first.
-void Bounds::smallest_first(const GroupTree::Item& item, std::size_t tracked,
-                            Amounts& amounts) const {
-  amounts.clear();
+// What the pods of the subtree ask for of one resource, and how many do, the smallest first. The
+// same in every domain.
+const Bounds::Amounts& Bounds::smallest_first(std::uint32_t id, std::size_t tracked) {
+  const std::size_t resources = workspace_.tracked().size();
+  if (smallest_.empty()) smallest_.resize(tree_.items.size() * resources);
+  Amounts& amounts = smallest_[id * resources + tracked];
+  if (!amounts.empty()) return amounts;
+  const GroupTree::Item& item = tree_.items[id];
   for (std::size_t c = 0; c < tree_.standings.size(); ++c)
     if (item.classes_below[c] > 0)
       amounts.emplace_back(workspace_.wanted(c, tracked), item.classes_below[c]);
   std::ranges::sort(amounts);
+  return amounts;
 }
 
 // By slots, and per resource by how many of the smallest requests add up to what is free: any other
 // choice of as many pods asks for more, and nodes that share the free amount between them can only
 // waste some of it.
-std::int64_t Bounds::fits_by_totals(const GroupTree::Item& item, const Domain& domain) {
+std::int64_t Bounds::fits_by_totals(std::uint32_t id, const Domain& domain) {
+  const GroupTree::Item& item = tree_.items[id];
   const Workspace::Totals totals = workspace_.totals(domain);
   std::int64_t most = std::min(item.queued_below, totals.slots);
   for (std::size_t t = 0; t < totals.amounts.size(); ++t) {
-    smallest_first(item, t, amounts_);
     std::int64_t left = totals.amounts[t].free;
     std::int64_t fits = 0;
-    for (const auto& [amount, pods] : amounts_) {
+    for (const auto& [amount, pods] : smallest_first(id, t)) {
       const std::int64_t here = amount == 0 ? pods : std::min(pods, left / amount);
       fits += here;
       left -= here * amount;
@@ -105,12 +110,14 @@ bool Bounds::can_meet_minimum(std::uint32_t id, const Domain& within) {
                              [&](const Domain& domain) { return meets_in(id, domain); });
 }
 
+// A leaf's least demand needs no look of its own: if as many as it misses fit by totals, the
+// lightest of them do, and they are that demand.
 bool Bounds::meets_in(std::uint32_t id, const Domain& domain) {
   const GroupTree::Item& item = tree_.items[id];
   if (item.is_leaf()) {
     if (item.missing() == 0) return true;
     if (static_cast<std::int64_t>(item.members.size()) < item.missing()) return false;
-    return meets_with(id, domain, fits_in(id, domain));
+    return meets_with(id, fits_in(id, domain));
   }
   std::int64_t ready = 0;
   auto remaining = static_cast<std::int64_t>(item.children.size());
@@ -120,11 +127,6 @@ bool Bounds::meets_in(std::uint32_t id, const Domain& domain) {
     if (can_meet_minimum(child, domain)) ++ready;
   }
   return ready >= item.minimum && demand_fits(id, domain);
-}
-
-bool Bounds::meets_with(std::uint32_t id, const Domain& domain, std::int64_t fits) {
-  const std::int64_t missing = tree_.items[id].missing();
-  return missing == 0 || (fits >= missing && demand_fits(id, domain));
 }
 
 // --- the least that minimums take ---
@@ -138,7 +140,7 @@ const std::vector<std::int64_t>& Bounds::demand(std::uint32_t id) {
 // A leaf takes at least its lightest pods, a composite at least its lightest children, resource by
 // resource: the lightest by cpu need not be the lightest by memory, so no plan may reach all of
 // these numbers at once, but none can stay below any.
-std::vector<std::int64_t> Bounds::least_demand(std::uint32_t id) const {
+std::vector<std::int64_t> Bounds::least_demand(std::uint32_t id) {
   const GroupTree::Item& item = tree_.items[id];
   const std::size_t resources = workspace_.tracked().size();
   std::vector<std::int64_t> least(resources + 1, 0);
@@ -156,11 +158,9 @@ std::vector<std::int64_t> Bounds::least_demand(std::uint32_t id) const {
     return least;
   }
   least[resources] = item.missing();
-  Amounts amounts;
   for (std::size_t t = 0; t < resources; ++t) {
-    smallest_first(item, t, amounts);
     std::int64_t left = item.missing();
-    for (const auto& [amount, count] : amounts) {
+    for (const auto& [amount, count] : smallest_first(id, t)) {
       least[t] += amount * std::min(left, count);
       left -= std::min(left, count);
     }

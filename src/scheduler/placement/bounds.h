@@ -41,8 +41,10 @@ class Bounds {
   // Whether the minimums may be met. False is a proof.
   bool can_meet_minimum(std::uint32_t item, const Domain& within);
   bool meets_in(std::uint32_t item, const Domain& domain);
-  // The same for a leaf of which so many fit at most.
-  bool meets_with(std::uint32_t item, const Domain& domain, std::int64_t fits);
+  // The same for a leaf of which so many fit, by fits_in().
+  bool meets_with(std::uint32_t item, std::int64_t fits) const {
+    return tree_.items[item].missing() == 0 || fits >= tree_.items[item].missing();
+  }
   DomainBound bound(std::uint32_t item, const Domain& domain);
   // Per tracked resource, then slots: the least that meeting the minimum takes.
   const std::vector<std::int64_t>& demand(std::uint32_t item);
@@ -62,16 +64,16 @@ class Bounds {
                                         std::span<const Domain> domains);
   Preferred preferred(std::uint32_t item, std::span<const Domain> required);
   void add_unions(std::uint32_t item, std::span<const Domain> parts, Preferred& out);
-  void smallest_first(const GroupTree::Item& item, std::size_t tracked, Amounts& amounts) const;
-  std::int64_t fits_by_totals(const GroupTree::Item& item, const Domain& domain);
-  std::vector<std::int64_t> least_demand(std::uint32_t item) const;
+  const Amounts& smallest_first(std::uint32_t item, std::size_t tracked);
+  std::int64_t fits_by_totals(std::uint32_t item, const Domain& domain);
+  std::vector<std::int64_t> least_demand(std::uint32_t item);
   bool demand_fits(std::uint32_t item, const Domain& domain);
 
   const GroupTree& tree_;
   Workspace& workspace_;
   Budget& budget_;
   std::vector<std::vector<std::int64_t>> demands_;
-  Amounts amounts_;  // scratch
+  std::vector<Amounts> smallest_;  // by group and tracked resource; empty: not asked for yet
   // By group and the cells of `within`, see that_hold_all().
   std::map<std::pair<std::uint32_t, const CellId*>, std::vector<Domain>> holding_all_;
   // By group and the cells of `within`. Found once: the order in which domains are joined is a

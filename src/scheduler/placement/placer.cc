@@ -45,7 +45,7 @@ bool Placer::evaluate(std::uint32_t id, const Domain& within) {
   for (std::size_t i = 0; i < domains.size(); ++i) {
     if (!item.is_leaf() && !bounds_.meets_in(id, domains[i])) continue;
     const std::int64_t at_most = bounds_.fits_in(id, domains[i]);
-    if (item.is_leaf() && !bounds_.meets_with(id, domains[i], at_most)) continue;
+    if (item.is_leaf() && !bounds_.meets_with(id, at_most)) continue;
     outlooks.push_back({i, domains[i].parts, at_most, at_most == item.queued_below,
                         has_room_to_grow(id, domains[i])});
   }

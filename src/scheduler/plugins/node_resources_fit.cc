@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "scheduler/cache/for_each_resource.h"
@@ -117,7 +118,7 @@ class AllocationPass final : public ScorePass {
 
   Form form() const override { return Form::Local; }
   void add_local(std::int64_t weight, Column<std::int32_t>& totals) const override {
-    const AllocationParts::Shares shares = parts_.shares();
+    const std::span<const Share> shares = parts_.shares();
     switch (args_.strategy) {
       case AllocationStrategy::LeastAllocated:
         return add_least_allocated(shares, weight, parts_.are_small(), totals);
@@ -196,6 +197,14 @@ bool has_room(const Cluster& cluster, NodeId node, const Compared& wanted) {
   });
 }
 
+// A hundred times all the memory of a big cluster exceeds 64 bits, but that is rare, and dividing
+// 128 bits is slow.
+std::int64_t percentage(std::int64_t used, std::int64_t allocatable) {
+  __extension__ using Wide = __int128;
+  if (used <= std::numeric_limits<std::int64_t>::max() / 100) return 100 * used / allocatable;
+  return static_cast<std::int64_t>(Wide{100} * used / allocatable);
+}
+
 }  // namespace
 
 std::unique_ptr<FilterPass> NodeResourcesFit::prepare_filter(const PodClass& pods,
@@ -256,14 +265,11 @@ std::int64_t NodeResourcesFit::placement_weight(ResourceId resource, const Clust
 }
 
 std::int64_t NodeResourcesFit::score(const PlacementView& placement) const {
-  // A hundred times all the memory of a big cluster exceeds 64 bits.
-  __extension__ using Wide = __int128;
   std::int64_t sum = 0;
   std::int64_t weights = 0;
   for (const PlacementView::Amount& amount : placement.amounts) {
     const std::int64_t weight = placement_weight(amount.resource, placement.cluster);
-    sum += weight * static_cast<std::int64_t>(
-                        Wide{100} * std::min(amount.used, amount.allocatable) / amount.allocatable);
+    sum += weight * percentage(std::min(amount.used, amount.allocatable), amount.allocatable);
     weights += weight;
   }
   return weights == 0 ? 0 : sum / weights;
