@@ -3,6 +3,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -11,11 +12,10 @@
 
 namespace muster::scheduler {
 
-// The resources that an allocation score looks at, with what one pod adds to each. Node tables
-// grow, so columns are looked up each time.
+// The resources that an allocation score looks at, with what one pod adds to each. Columns are
+// looked up again when the node table has grown.
 class AllocationParts {
  public:
-  using Shares = boost::container::small_vector<Share, 4>;
   // What counts as used: requests, or requests with upstream's defaults for pods that request
   // nothing (cpu and memory only).
   enum class Used : std::uint8_t { Requested, NonZero };
@@ -29,16 +29,11 @@ class AllocationParts {
     if (!cluster_->find_resource(resource, id)) return;
     if (index_of(id) > index_of(ResourceId::EphemeralStorage) && wanted == 0) return;
     parts_.push_back({id, wanted, weight});
+    rows_ = 0;
   }
-  Shares shares() const {
-    Shares shares(parts_.size(), boost::container::default_init);
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const Part& part = parts_[i];
-      const ResourceColumns& columns = cluster_->resource(part.resource);
-      shares[i] = {columns.allocatable.data(), used_of(part.resource, columns), part.wanted,
-                   part.weight};
-    }
-    return shares;
+  std::span<const Share> shares() const {
+    if (rows_ != cluster_->rows()) find_columns();
+    return shares_;
   }
   // Whether vector arithmetic is exact for all of them (column_math.h).
   bool are_small() const {
@@ -53,6 +48,15 @@ class AllocationParts {
     std::int64_t wanted;
     std::int64_t weight;
   };
+  void find_columns() const {
+    rows_ = cluster_->rows();
+    shares_.clear();
+    for (const Part& part : parts_) {
+      const ResourceColumns& columns = cluster_->resource(part.resource);
+      shares_.push_back(
+          {columns.allocatable.data(), used_of(part.resource, columns), part.wanted, part.weight});
+    }
+  }
   const std::int64_t* used_of(ResourceId resource, const ResourceColumns& columns) const {
     if (used_ == Used::NonZero && resource == ResourceId::Cpu)
       return cluster_->nonzero_cpu().data();
@@ -64,6 +68,8 @@ class AllocationParts {
   const Cluster* cluster_;
   Used used_;
   std::vector<Part> parts_;
+  mutable boost::container::small_vector<Share, 4> shares_;
+  mutable std::size_t rows_ = 0;  // of the table when they were found
 };
 
 }  // namespace muster::scheduler
