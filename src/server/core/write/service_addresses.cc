@@ -5,30 +5,19 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "api/views/service_view.h"
 #include "server/core/request/errors.h"
+#include "server/core/write/service_index.h"
 
 namespace muster::server {
 namespace {
 
 constexpr std::string_view kHeadless = "None";
-// 10.96.0.0/16, as kubeadm has it: .0.1 is the server itself.
-constexpr std::uint32_t kHostMin = 2;
-constexpr std::uint32_t kHostMax = 65534;
-constexpr std::int64_t kNodePortMin = 30000;
-constexpr std::int64_t kNodePortMax = 32767;
-
-// What services of all namespaces have, without the one that is being written.
-struct Taken {
-  std::set<std::string, std::less<>> addresses;
-  std::set<std::int64_t> ports;
-  std::int64_t next_port = kNodePortMin;  // all below are taken
-};
 
 std::int64_t number_at(const Json& value, std::string_view member) {
   const Json* found = api::find(value, member);
@@ -41,18 +30,6 @@ const JsonArray& ports_of(const Json& service) {
   return ports != nullptr && ports->is_array() ? ports->get_array() : kNone;
 }
 
-Taken find_taken(Context& context, const api::Request& request, std::string_view own_name) {
-  Taken taken;
-  for (const api::ObjectPtr& object : context.staging.list(request.kind->store_prefix + "/")) {
-    if (object->meta().name_space == request.name_space && object->meta().name == own_name)
-      continue;
-    const auto& given = object->view<api::ServiceView>();
-    if (!given.cluster_ip.empty()) taken.addresses.insert(given.cluster_ip);
-    taken.ports.insert(given.node_ports.begin(), given.node_ports.end());
-  }
-  return taken;
-}
-
 Error address_refused(const api::Request& request, const Json& service, std::string_view address,
                       std::string_view why) {
   return invalid(*request.kind, meta_text(service, "name"),
@@ -62,18 +39,12 @@ Error address_refused(const api::Request& request, const Json& service, std::str
                                           address, address, why)}});
 }
 
-Result<std::string> free_address(const Taken& taken) {
-  for (std::uint32_t host = kHostMin; host <= kHostMax; ++host) {
-    std::string address = fmt::format("10.96.{}.{}", host / 256, host % 256);
-    if (!taken.addresses.contains(address)) return address;
-  }
-  return fail(internal_error("failed to allocate a serviceIP: range is full"));
-}
-
-Result<std::int64_t> free_port(Taken& taken) {
-  while (taken.next_port <= kNodePortMax)
-    if (const std::int64_t port = taken.next_port++; taken.ports.insert(port).second) return port;
-  return fail(internal_error("failed to allocate a nodePort: range is full"));
+Error port_refused(const api::Request& request, const Json& service, std::size_t at,
+                   std::int64_t port, std::string_view why) {
+  return invalid(*request.kind, meta_text(service, "name"),
+                 {{.type = "FieldValueInvalid",
+                   .field = fmt::format("spec.ports[{}].nodePort", at),
+                   .message = fmt::format("Invalid value: {}: {}", port, why)}});
 }
 
 // The node ports that the ports of a service had before.
@@ -84,12 +55,14 @@ class OldNodePorts {
     if (old == nullptr) return;
     for (const Json& port : ports_of(*old))
       by_port_.emplace(key_of(port), number_at(port, "nodePort"));
+    for (const auto& [port, number] : by_port_) numbers_.insert(number);
   }
   // 0 if it had none.
   std::int64_t find(const Json& port) const {
     const auto found = by_port_.find(key_of(port));
     return found == by_port_.end() ? 0 : found->second;
   }
+  bool has(std::int64_t number) const { return numbers_.contains(number); }
 
  private:
   using Key = std::pair<std::int64_t, std::string>;
@@ -97,16 +70,44 @@ class OldNodePorts {
     return {number_at(port, "port"), std::string(api::find_string(port, "protocol"))};
   }
   std::map<Key, std::int64_t> by_port_;
+  std::set<std::int64_t> numbers_;
 };
 
-Result<void> assign_node_ports(JsonObject& spec, const Json* old, Taken& taken) {
+// Ports that are asked for by number must be free, or the service's already.
+Result<std::set<std::int64_t>> check_asked_ports(const ServiceIndex& services,
+                                                 const api::Request& request, const Json& service,
+                                                 const OldNodePorts& before) {
+  std::set<std::int64_t> asked;
+  const JsonArray& ports = ports_of(service);
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const std::int64_t port = number_at(ports[i], "nodePort");
+    if (port == 0) continue;
+    asked.insert(port);
+    if (before.has(port)) continue;
+    if (port < kNodePortMin || port > kNodePortMax)
+      return fail(port_refused(request, service, i, port,
+                               fmt::format("provided port is not in the valid range. The range of "
+                                           "valid ports is {}-{}",
+                                           kNodePortMin, kNodePortMax)));
+    if (services.has_port(port))
+      return fail(port_refused(request, service, i, port, "provided port is already allocated"));
+  }
+  return asked;
+}
+
+Result<void> assign_node_ports(const ServiceIndex& services, JsonObject& spec,
+                               const OldNodePorts& before, std::set<std::int64_t> asked) {
   Json* ports = spec.if_contains("ports");
   if (ports == nullptr || !ports->is_array()) return {};
-  const OldNodePorts before(old);
   for (Json& port : ports->get_array()) {
     if (!port.is_object() || number_at(port, "nodePort") != 0) continue;
     std::int64_t number = before.find(port);
-    if (number == 0) number = TRY(free_port(taken));
+    if (number == 0) {
+      const std::optional<std::int64_t> free = services.free_port(asked);
+      if (!free) return fail(internal_error("failed to allocate a nodePort: range is full"));
+      number = *free;
+    }
+    asked.insert(number);
     port.get_object()["nodePort"] = number;
   }
   return {};
@@ -157,8 +158,7 @@ Result<void> assign_service_addresses(Context& context, const api::Request& requ
   const std::string type(type_of(service));
   if (old != nullptr) drop_what_the_old_type_needed(spec, type, *old);
   if (type == "ExternalName") return {};
-  const std::string name(meta_text(service, "name"));
-  Taken taken = find_taken(context, request, name);
+  const ServiceIndex& services = context.staging.services();
 
   std::string address(api::find_string(*api::find(service, "spec"), "clusterIP"));
   const Json* old_address = old == nullptr ? nullptr : api::find_path(*old, "spec.clusterIP");
@@ -166,17 +166,26 @@ Result<void> assign_service_addresses(Context& context, const api::Request& requ
                                  ? std::string(old_address->get_string())
                                  : std::string();
   if (address.empty()) address = before;
-  if (address.empty()) address = TRY(free_address(taken));
-  if (address != kHeadless && address != before && taken.addresses.contains(address))
+  if (address.empty()) {
+    const std::optional<std::string> free = services.free_address();
+    if (!free) return fail(internal_error("failed to allocate a serviceIP: range is full"));
+    address = *free;
+  }
+  if (address != kHeadless && address != before && services.has_address(address))
     return fail(address_refused(request, service, address, "provided IP is already allocated"));
   spec["clusterIP"] = address;
   spec["clusterIPs"] = JsonArray{address};
   if (spec.if_contains("ipFamilies") == nullptr) spec["ipFamilies"] = JsonArray{"IPv4"};
   if (spec.if_contains("ipFamilyPolicy") == nullptr) spec["ipFamilyPolicy"] = "SingleStack";
 
+  if (!has_node_ports(type)) return {};
+  const OldNodePorts old_ports(old);
+  std::set<std::int64_t> asked;
+  if (context.validates) asked = TRY(check_asked_ports(services, request, service, old_ports));
   const Json* wants = spec.if_contains("allocateLoadBalancerNodePorts");
   const bool balanced = type == "LoadBalancer" && wants != nullptr && *wants == Json(true);
-  if (type == "NodePort" || balanced) return assign_node_ports(spec, old, taken);
+  if (type == "NodePort" || balanced)
+    return assign_node_ports(services, spec, old_ports, std::move(asked));
   return {};
 }
 

@@ -37,6 +37,13 @@ bool Staging::has_dependents(const api::Object& owner) {
   return owners_.has_dependents(owner);
 }
 
+const ServiceIndex& Staging::services() {
+  static const std::string kPrefix = api::find_kind("", "Service")->store_prefix + "/";
+  if (committing_ && committing_->writes_below(kPrefix)) await_commit();
+  if (open_->writes_below(kPrefix)) commit_now();
+  return services_;
+}
+
 void Staging::stage(const api::Request& request, Decision decision, Reply reply) {
   if (decision.transaction.writes.empty() || request.dry_run)
     answer(std::move(reply), answer_of(std::move(decision)));

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "server/core/write/batch.h"
 #include "server/core/write/owner_index.h"
+#include "server/core/write/service_index.h"
 #include "store/store.h"
 
 namespace muster::server {
@@ -26,7 +27,11 @@ namespace muster::server {
 class Staging {
  public:
   explicit Staging(store::Store& store)
-      : store_(store), owners_(store), open_(std::make_shared<Batch>()), await_([] {}) {}
+      : store_(store),
+        owners_(store),
+        services_(store),
+        open_(std::make_shared<Batch>()),
+        await_([] {}) {}
 
   // Null if there is none.
   api::ObjectPtr get(const std::string& key);
@@ -36,6 +41,9 @@ class Staging {
   std::vector<api::ObjectPtr> list_newest(const std::string& prefix);
   // Whether anything names the object as its owner: in its namespace, or anywhere if it has none.
   bool has_dependents(const api::Object& owner);
+
+  // What Services have been given, by everything that was decided.
+  const ServiceIndex& services();
 
   // A decision without writes, or of a dry run, is answered by the next deliver().
   void stage(const api::Request& request, Decision decision, Reply reply);
@@ -69,6 +77,7 @@ class Staging {
 
   store::Store& store_;
   OwnerIndex owners_;
+  ServiceIndex services_;
   std::shared_ptr<Batch> open_;
   std::shared_ptr<Batch> committing_;  // elsewhere; null if none is
   std::function<void()> await_;

@@ -1,0 +1,87 @@
+#include "server/core/write/service_addresses.h"
+
+#include <fmt/format.h>
+
+#include "server/core/testing/core_fixture.h"
+#include "server/core/write/service_index.h"
+
+namespace muster::server {
+namespace {
+
+class ServiceAddressesTest : public CoreTest {
+ protected:
+  static const api::Kind& services() { return *api::find_kind("", "Service"); }
+  static std::string service(std::string_view name, std::string_view spec_members) {
+    return fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{{}}}}})", name, spec_members);
+  }
+  Result<Answer> create_service(std::string_view name,
+                                std::string_view spec_members = R"("ports":[{"port":80}])") {
+    return create(services(), "default", service(name, spec_members));
+  }
+  std::string address_of(std::string_view name) {
+    return at(get(services(), "default", name), "spec.clusterIP");
+  }
+  // "80:30000 443:30001"
+  std::string ports_of(std::string_view name) {
+    std::string out;
+    const api::Json document = store_->get(fmt::format("services/default/{}", name))->document();
+    for (const api::Json& port : api::find_path(document, "spec.ports")->get_array())
+      out += fmt::format("{}{}:{}", out.empty() ? "" : " ", port.at("port").get_int64(),
+                         port.at("nodePort").get_int64());
+    return out;
+  }
+};
+
+TEST(NumberRange, KnowsTheLowestThatIsFree) {
+  NumberRange range(10, 13);
+  EXPECT_EQ(range.lowest_free({}), 10);
+  EXPECT_EQ(range.lowest_free({10, 11}), 12);
+  for (const std::int64_t number : {9, 10, 11, 12, 14}) range.set(number, true);
+  EXPECT_EQ(range.lowest_free({}), 13);
+  EXPECT_EQ(range.lowest_free({13}), std::nullopt);
+  range.set(13, true);
+  EXPECT_EQ(range.lowest_free({}), std::nullopt);
+  range.set(11, false);
+  EXPECT_EQ(range.lowest_free({}), 11);
+}
+
+TEST_F(ServiceAddressesTest, AnAddressIsGivenAgainOnceItsServiceIsGone) {
+  ASSERT_TRUE(create_service("a"));
+  ASSERT_TRUE(create_service("b"));
+  const std::string first = address_of("a");
+  EXPECT_NE(first, address_of("b"));
+  ASSERT_TRUE(remove(services(), "default", "a"));
+  ASSERT_TRUE(create_service("c"));
+  EXPECT_EQ(address_of("c"), first);
+}
+
+TEST_F(ServiceAddressesTest, APortThatIsAddedGetsANodePortOfItsOwn) {
+  ASSERT_TRUE(create_service("a", R"("type":"NodePort","ports":[{"name":"x","port":80}])"));
+  EXPECT_EQ(ports_of("a"), "80:30000");
+  ASSERT_TRUE(update(services(), "default", "a",
+                     service("a", R"("type":"NodePort","ports":[{"name":"x","port":80},)"
+                                  R"({"name":"y","port":443}])")));
+  EXPECT_EQ(ports_of("a"), "80:30000 443:30001");
+}
+
+TEST_F(ServiceAddressesTest, ANodePortIsAskedForByNumberOnlyIfItIsFree) {
+  const auto with_port = [](int port) {
+    return fmt::format(R"("type":"NodePort","ports":[{{"port":80,"nodePort":{}}}])", port);
+  };
+  ASSERT_TRUE(create_service("a", with_port(30005)));
+  EXPECT_EQ(message(create_service("b", with_port(30005))),
+            R"(Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30005: provided )"
+            "port is already allocated");
+  EXPECT_EQ(message(create_service("b", with_port(80))),
+            R"(Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port )"
+            "is not in the valid range. The range of valid ports is 30000-32767");
+  EXPECT_TRUE(update(services(), "default", "a", service("a", with_port(30005))))
+      << "it may keep its own";
+  // One that is given goes around those that are asked for.
+  ASSERT_TRUE(create_service("c", R"("type":"NodePort","ports":[{"name":"x","port":80},)"
+                                  R"({"name":"y","port":443,"nodePort":30000}])"));
+  EXPECT_EQ(ports_of("c"), "80:30001 443:30000");
+}
+
+}  // namespace
+}  // namespace muster::server

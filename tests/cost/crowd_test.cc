@@ -1,0 +1,67 @@
+// What a write costs beside many objects that others wrote: the same as beside few.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "api/kinds/kind.h"
+#include "base/entropy.h"
+#include "base/time.h"
+#include "cost/work.h"
+#include "server/core/request/decode_body.h"
+#include "server/core/write/registry.h"
+#include "store/engines/memory.h"
+#include "store/store.h"
+
+namespace muster::cost {
+namespace {
+
+class Crowd : public ::testing::Test {
+ protected:
+  Crowd() { create(api::kinds::name_space(), "", R"({"metadata":{"name":"default"}})"); }
+
+  void create(const api::Kind& kind, std::string_view name_space, const std::string& json) {
+    api::Request request;
+    request.verb = api::Verb::Create;
+    request.kind = &kind;
+    request.version = kind.stored_version;
+    request.name_space = name_space;
+    ASSERT_TRUE(server::decode_into(request, json));
+    registry_.submit(std::move(request), now_, [](const Result<api::Answer>& answer) {
+      EXPECT_TRUE(answer.has_value()) << answer.error().message;
+    });
+    registry_.flush();
+  }
+
+ private:
+  const Time now_ = *parse_time("2026-05-01T10:00:00Z");
+  SeededEntropy entropy_{1};
+  const std::unique_ptr<store::Store> store_ =
+      store::Store::open(store::make_memory_engine()).value();
+  server::Registry registry_{*store_, entropy_};
+};
+
+// Each write of a Service looked at all others for what is free: tens of milliseconds of
+// everybody's time once there were tens of thousands.
+TEST_F(Crowd, OfServicesCostsANewOneNothing) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  int made = 0;
+  const auto make_one = [&] {
+    create(*api::find_kind("", "Service"), "default",
+           fmt::format(R"({{"metadata":{{"name":"s{}"}},"spec":{{"type":"NodePort",)"
+                       R"("ports":[{{"port":80}}]}}}})",
+                       made++));
+  };
+  const auto make_up_to = [&](int count) {
+    while (made < count) make_one();
+  };
+  make_up_to(20);
+  const std::uint64_t few = measure(make_one).total();
+  make_up_to(1'000);
+  const std::uint64_t many = measure(make_one).total();
+  EXPECT_LT(many, 2 * few);
+}
+
+}  // namespace
+}  // namespace muster::cost
