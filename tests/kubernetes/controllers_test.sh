@@ -34,6 +34,9 @@ expect "leaderworkerset alone is refused" "name statefulset as well" \
   "$MUSTER" controllers --kubeconfig "$WORK/controllers.kubeconfig" --controllers leaderworkerset
 served() { k api-resources -o name | grep -cE '^(jobsets.jobset|leaderworkersets.leaderworkerset).x-k8s.io$'; }
 eventually "JobSets and LeaderWorkerSets are served" 60 2 served
+# What has lost its owner is deleted by the cluster's own collector.
+run_in_background collector "$KUBERNETES" kube-controller-manager --kubeconfig "$KUBECONFIG" --leader-elect=false --secure-port 0 \
+  --authentication-kubeconfig "$KUBECONFIG" --authorization-kubeconfig "$KUBECONFIG" --controllers garbage-collector-controller
 manager controllers --controllers job,jobset,leaderworkerset,statefulset,group-minimum,podgroup-protection
 
 job() { # NAME INDENT

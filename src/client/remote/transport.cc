@@ -12,10 +12,11 @@ namespace {
 
 constexpr std::size_t kIdleMax = 256;  // handles kept for later
 constexpr int kPatienceMaxMs = 1000;
-// A round costs as much as there are transfers, whatever has come for them. With this many under
-// way a moment's wait lets one round serve several; what they wait for takes longer than that.
+// A round costs as much as there are transfers, whatever has come for them. With many under way a
+// moment's wait lets one round serve several; what they wait for takes longer than that.
 constexpr std::size_t kManyTransfers = 32;
-constexpr std::chrono::milliseconds kGathering{2};
+constexpr std::chrono::microseconds kGatheringEach{60};  // for each of them
+constexpr std::size_t kGatheredMax = 160;
 
 }  // namespace
 
@@ -102,7 +103,8 @@ void Transport::run() {
     // What ended may have made work for the tick.
     if (!finish_transfers() && starting_.empty())
       curl_multi_poll(multi_.get(), nullptr, 0, patience_ms(deadline), nullptr);
-    if (transfers_.size() >= kManyTransfers) std::this_thread::sleep_for(kGathering);
+    if (transfers_.size() >= kManyTransfers)
+      std::this_thread::sleep_for(kGatheringEach * std::min(transfers_.size(), kGatheredMax));
   }
   fail_transfers();
 }
