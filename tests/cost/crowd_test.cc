@@ -1,11 +1,14 @@
-// What a write costs beside many objects that others wrote: the same as beside few.
+// What a write costs beside many objects that others wrote, and what parts of one cost that are too
+// many for the cases of cost_test.cc at their small size.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
+#include "api/json.h"
 #include "api/kinds/kind.h"
+#include "api/views/amounts.h"
 #include "base/entropy.h"
 #include "base/time.h"
 #include "cost/work.h"
@@ -61,6 +64,29 @@ TEST_F(Crowd, OfServicesCostsANewOneNothing) {
   make_up_to(1'000);
   const std::uint64_t many = measure(make_one).total();
   EXPECT_LT(many, 2 * few);
+}
+
+// A list that is kept in order by putting each name into its place cost a second of everybody's
+// time for a pod of half a megabyte.
+TEST(Amounts, CostWhatTheyAreInAnyOrder) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  // Names that begin with `letter`, falling.
+  const auto read = [](char letter, int count) {
+    api::JsonObject map;
+    for (int i = count; i > 0; --i) map[fmt::format("r{:05}{}", i, letter)] = "1";
+    return api::read_quantities(&map);
+  };
+  const auto cost_of = [&](int count) {
+    return measure([&] {
+             api::Quantities sum = read('a', count);
+             api::add_to(sum, read('b', count));
+             api::raise_to(sum, read('c', count));
+             EXPECT_EQ(sum.size(), static_cast<std::size_t>(3 * count));
+             EXPECT_EQ(sum[1].first, "r00001b");
+           })
+        .total();
+  };
+  EXPECT_LT(cost_of(4'000), 6 * cost_of(1'000));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "api/views/amounts.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace muster::api {
 namespace {
@@ -26,6 +27,25 @@ Quantity read_quantity(const Json& value) {
   return Quantity::parse(to_text(value)).value_or(Quantity{});
 }
 
+// Combines each of `more` with what `all` has of it, 0 if nothing. New names are put in together:
+// one by one, each would move all that come after it, and who writes a pod chooses how many.
+template <typename Combine>
+void combine_into(Quantities& all, const Quantities& more, Combine&& combine) {
+  Quantities fresh;
+  for (const auto& [name, quantity] : more) {
+    const auto at = position(all, name);
+    if (at != all.end() && at->first == name)
+      combine(at->second, quantity);
+    else
+      combine(fresh.emplace_back(name, Quantity{}).second, quantity);
+  }
+  if (fresh.empty()) return;
+  const auto known = std::ssize(all);
+  all.insert(all.end(), std::make_move_iterator(fresh.begin()),
+             std::make_move_iterator(fresh.end()));
+  std::ranges::inplace_merge(all, all.begin() + known, {}, &Quantities::value_type::first);
+}
+
 }  // namespace
 
 Quantities read_quantities(const JsonObject* map) {
@@ -33,7 +53,8 @@ Quantities read_quantities(const JsonObject* map) {
   if (map == nullptr) return quantities;
   quantities.reserve(map->size());
   for (const auto& member : *map)
-    entry(quantities, {member.key().data(), member.key().size()}) = read_quantity(member.value());
+    quantities.emplace_back(std::string(member.key()), read_quantity(member.value()));
+  std::ranges::sort(quantities, {}, &Quantities::value_type::first);
   return quantities;
 }
 
@@ -50,14 +71,12 @@ const Quantity* lookup(const Quantities& quantities, std::string_view name) {
 }
 
 void add_to(Quantities& sum, const Quantities& more) {
-  for (const auto& [name, quantity] : more) entry(sum, name) += quantity;
+  combine_into(sum, more, [](Quantity& all, const Quantity& one) { all += one; });
 }
 
 void raise_to(Quantities& most, const Quantities& other) {
-  for (const auto& [name, quantity] : other) {
-    Quantity& kept = entry(most, name);
-    if (kept < quantity) kept = quantity;
-  }
+  combine_into(most, other,
+               [](Quantity& kept, const Quantity& one) { kept = std::max(kept, one); });
 }
 
 bool is_scalar_resource(std::string_view name) {
