@@ -22,7 +22,7 @@ constexpr std::string_view kPodWords =
     "runs-for=30s, stops-in=30s, exit=1";
 constexpr std::string_view kGroupWords =
     "within=LEVEL, min=N, priority=N, never-preempts, disrupts=all, expects=N, "
-    "prefers=LEVEL, prefers-for=10m, parent=GROUP";
+    "prefers=LEVEL, prefers-for=10m, parent=GROUP, owned-by=POD";
 
 // "spot", "spot:NoSchedule", "spot=yes:NoSchedule".
 api::Json read_toleration(std::string_view text) {
@@ -70,6 +70,8 @@ Result<bool> read_group_word(const Line& line, std::string_view word, GroupLine&
     group.prefers_for = setting.value;
   else if (setting.name == "parent")
     group.parent = setting.value;
+  else if (setting.name == "owned-by")
+    group.owner = setting.value;
   else if (word == "disrupts=all")
     group.disrupted_together = true;
   else if (word == "never-preempts")

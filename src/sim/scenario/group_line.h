@@ -49,6 +49,7 @@ struct GroupLine {
   std::string prefers = {};          // the key of its preferred topology, or empty
   std::string prefers_for = {};      // how long it waits for that, as it is written, or empty
   std::string parent = {};           // a parent that is not the group it stands under
+  std::string owner = {};            // the pod that it and its pods are made for, or empty
   bool basic = false;                // of a composite: any child will do
   bool disrupted_together = false;   // disrupts=all
   bool never_preempts = false;       // unset: the parent's

@@ -93,11 +93,26 @@ const api::Kind& Stage::kind_of(std::size_t group) const {
   return cast_.group(group).is_leaf() ? api::kinds::pod_group() : api::kinds::composite_pod_group();
 }
 
+Result<void> Stage::add_owner(std::string_view owner, Json& document) const {
+  if (owner.empty()) return {};
+  const Cast::Subject subject = TRY(cast_.find("pod", owner));
+  const api::ObjectPtr made_for = pod(subject.pods.front());
+  if (made_for == nullptr) return fail(Reason::NotFound, "owned-by={}: it is not there", owner);
+  api::ensure_object(document.as_object(), "metadata")["ownerReferences"] =
+      api::JsonArray{JsonObject{{"apiVersion", "v1"},
+                                {"kind", "Pod"},
+                                {"name", made_for->meta().name},
+                                {"uid", made_for->meta().uid}}};
+  return {};
+}
+
 Result<void> Stage::send_group(std::size_t group) {
   Cast::Group& sent = cast_.group(group);
   if (std::exchange(sent.sent, true)) return {};
   TRY(ensure_priority_class({cast_.priority(group), cast_.never_preempts(group)}));
-  TRY(ask(client::create_request(kind_of(group), kScenarioNamespace, cast_.group_manifest(group))));
+  Json document = cast_.group_manifest(group);
+  TRY(add_owner(sent.line.owner, document));
+  TRY(ask(client::create_request(kind_of(group), kScenarioNamespace, std::move(document))));
   world_.advance(seconds{1});
   return {};
 }
@@ -113,8 +128,9 @@ Result<void> Stage::send_pods(std::span<const std::size_t> pods) {
     if (const auto& own = pod.line.own_claim)
       TRY(create(api::kinds::persistent_volume_claim(), kScenarioNamespace,
                  claim_manifest(own_claim_name(pod.name), own->first, own->second)));
-    TRY(ask(
-        client::create_request(api::kinds::pod(), kScenarioNamespace, cast_.pod_manifest(id, ""))));
+    Json document = cast_.pod_manifest(id, "");
+    if (pod.group) TRY(add_owner(cast_.group(*pod.group).line.owner, document));
+    TRY(ask(client::create_request(api::kinds::pod(), kScenarioNamespace, std::move(document))));
   }
   return {};
 }

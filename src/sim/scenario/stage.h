@@ -84,6 +84,7 @@ class Stage {
 
  private:
   Result<void> ask(api::Request request);
+  Result<void> add_owner(std::string_view owner, api::Json& document) const;
   Result<void> ensure_priority_class(const PriorityLine& line);
   const api::Kind& kind_of(std::size_t group) const;
   void let_it_run(Duration duration);
