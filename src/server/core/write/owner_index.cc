@@ -12,13 +12,12 @@ std::string key_in(const std::string& uid, const std::string& name_space) {
   return uid + "/" + name_space;
 }
 
-// As nearly every change does, so that a commit of many objects need not count them again.
-bool names_same_owners(const store::Change& change) {
-  return std::ranges::equal(change.object->meta().owners, change.previous->meta().owners, {},
-                            &api::OwnerReference::uid, &api::OwnerReference::uid);
-}
-
 }  // namespace
+
+bool name_same_owners(const api::Object& one, const api::Object& other) {
+  return std::ranges::equal(one.meta().owners, other.meta().owners, {}, &api::OwnerReference::uid,
+                            &api::OwnerReference::uid);
+}
 
 OwnerIndex::OwnerIndex(store::Store& store) : counted_up_to_(store.revision()) {
   for (const api::Kind* kind : api::all_kinds()) {
@@ -41,7 +40,9 @@ void OwnerIndex::on_changes(std::span<const store::Change> changes) {
   for (const store::Change& change : changes) {
     // The changes found when the store was opened are in what the constructor counted.
     if (change.revision <= counted_up_to_) continue;
-    if (change.type == store::Change::Type::Modified && names_same_owners(change)) continue;
+    if (change.type == store::Change::Type::Modified &&
+        name_same_owners(*change.previous, *change.object))
+      continue;
     if (change.previous != nullptr) add(*change.previous, -1);
     if (change.type != store::Change::Type::Deleted) add(*change.object, +1);
   }

@@ -11,6 +11,10 @@
 
 namespace muster::server {
 
+// As two versions of an object nearly always do: nobody gains or loses a dependent then, and a
+// write of many objects need not count them again.
+bool name_same_owners(const api::Object& one, const api::Object& other);
+
 // Which objects are named as owners, and by how many others: whether an object has dependents is
 // asked for every object that is deleted with a propagation policy, and a look at everything in its
 // namespace each time would make a deletecollection quadratic.

@@ -61,9 +61,10 @@ void Staging::stage_in_order(const api::Request& request, Decision decision, Rep
 void Staging::add(const api::Request& request, Decision decision, Reply reply) {
   // Who is named as owner may change with what is written, and with what it replaces.
   for (const store::Write& write : decision.transaction.writes) {
-    if (write.object != nullptr) open_->note_owners(*write.object);
-    if (write.expected.value == 0) continue;
-    if (const api::ObjectPtr before = store_.get(write.key)) open_->note_owners(*before);
+    const api::ObjectPtr before = write.expected.value == 0 ? nullptr : store_.get(write.key);
+    if (before && write.object && name_same_owners(*before, *write.object)) continue;
+    if (write.object) open_->note_owners(*write.object);
+    if (before) open_->note_owners(*before);
   }
   open_->add(request, std::move(decision), std::move(reply));
 }
