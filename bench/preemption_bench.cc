@@ -1,6 +1,8 @@
 // What one search for victims costs: upstream's own workloads, and a large cluster.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -92,8 +94,19 @@ std::shared_ptr<ClusterModel> large(const GroupLine& preemptor, int pods) {
   return model;
 }
 
+// The same with all 50,000 pods lower, each of a thousand priorities on nodes all over the cluster.
+std::shared_ptr<ClusterModel> many_priorities(const GroupLine& preemptor, int pods) {
+  auto model = make_model(5000, "10", 50);
+  for (int i = 0; i < 50'000; ++i)
+    model->put(pod(fmt::format("p{}", i), "1", fmt::format("n{:04}", i % 5000), "",
+                   static_cast<int>((i * 7919LL) % 1000)));
+  add_preemptor(*model, preemptor, pods, "3");
+  return model;
+}
+
 Case search(std::string name, std::function<std::shared_ptr<ClusterModel>()> make, int times,
-            PreemptionArgs::Mode mode, Goal goal, double kubernetes_us) {
+            PreemptionArgs::Mode mode, Goal goal, double kubernetes_us,
+            std::size_t nominated = 100) {
   return {.name = std::move(name),
           .setup = [make = std::move(make), times, mode]() -> std::function<void(Meter&)> {
             return [model = make(), times, mode](Meter& meter) {
@@ -108,9 +121,52 @@ Case search(std::string name, std::function<std::shared_ptr<ClusterModel>()> mak
               }
             };
           },
-          .pods_expected = 100U * static_cast<std::size_t>(times),  // nominated
+          .pods_expected = nominated* static_cast<std::size_t>(times),
           .goal = goal,
           .kubernetes_us = kubernetes_us};
+}
+
+Case lone_pod(std::string name, int priority, std::function<std::shared_ptr<ClusterModel>()> make) {
+  return {.name = std::move(name),
+          .setup = [make = std::move(make), priority]() -> std::function<void(Meter&)> {
+            return [model = make(), priority](Meter& meter) {
+              const scheduler::PendingPod pending{pod("lone", "3", "", "", priority), 0, {}, {}};
+              for (int i = 0; i < 10; ++i) {
+                const PreemptionPlan plan = meter.attempt(
+                    [&] { return scheduler::preempt_for_pod(*model, pending, {}, Time{}); });
+                meter.note(plan.message);
+                meter.placed(plan.nominated.size());
+              }
+            };
+          },
+          .pods_expected = 10,
+          .goal = {.us = 20'000}};
+}
+
+// A thousand priorities below the preemptor's, or half of them, or hardly any; and a gang for which
+// it is not enough that all of them leave.
+void run_priorities(Report& report) {
+  using Mode = PreemptionArgs::Mode;
+  const Goal none{};
+  const auto gang = [](int priority, bool in_rack, int pods) {
+    return [=] {
+      return many_priorities(
+          {.name = "high", .minimum = pods, .priority = priority, .in_rack = in_rack}, pods);
+    };
+  };
+  for (const int priority : {2000, 500, 10}) {
+    report.run(search(fmt::format("gang of 100 anywhere, 1,000 priorities, {} of them lower",
+                                  std::min(priority, 1000)),
+                      gang(priority, false, 100), 10, Mode::Search, none, 0));
+    report.run(search(fmt::format("gang of 100 in a rack, 1,000 priorities, {} of them lower",
+                                  std::min(priority, 1000)),
+                      gang(priority, true, 100), 10, Mode::Search, none, 0,
+                      priority > 10 ? 100 : 0));
+  }
+  report.run(search("gang of 1,000 in no rack, 1,000 priorities, all lower", gang(2000, true, 1000),
+                    10, Mode::Search, none, 0, 0));
+  report.run(lone_pod("lone pod, 5,000 nodes, 1,000 priorities", 2000,
+                      [] { return many_priorities({.name = "high"}, 0); }));
 }
 
 int run(const Request& request) {
@@ -128,20 +184,9 @@ int run(const Request& request) {
   const auto anywhere = [] { return large({.name = "high", .minimum = 100, .priority = 10}, 100); };
   report.run(search("gang of 100 anywhere, 5,000 nodes, 20,000 candidates", anywhere, 10,
                     Mode::Search, {.us = 20'000}, 0));
-  report.run({.name = "lone pod, 5,000 nodes, 20,000 candidates",
-              .setup = []() -> std::function<void(Meter&)> {
-                return [model = large({.name = "high"}, 0)](Meter& meter) {
-                  const scheduler::PendingPod pending{pod("lone", "3", "", "", 10), 0, {}, {}};
-                  for (int i = 0; i < 10; ++i) {
-                    const PreemptionPlan plan = meter.attempt(
-                        [&] { return scheduler::preempt_for_pod(*model, pending, {}, Time{}); });
-                    meter.note(plan.message);
-                    meter.placed(plan.nominated.size());
-                  }
-                };
-              },
-              .pods_expected = 10,
-              .goal = {.us = 20'000}});
+  report.run(lone_pod("lone pod, 5,000 nodes, 20,000 candidates", 10,
+                      [] { return large({.name = "high"}, 0); }));
+  run_priorities(report);
   return report.finish();
 }
 
