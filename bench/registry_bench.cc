@@ -6,12 +6,16 @@
 #include <time.h>  // NOLINT: clock_gettime is POSIX, not C++
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <string>
 #include <vector>
 
 #include "api/json.h"
+#include "api/kinds/kind.h"
+#include "app/registry_thread.h"
 #include "base/check.h"
 #include "base/entropy.h"
 #include "bench/harness.h"
@@ -55,17 +59,22 @@ class Bench {
   }
   void flush() { registry_.flush(); }
 
-  void submit(api::Verb verb, const api::Kind& kind, std::string_view name_space,
-              const std::string& json) {
+  static api::Request request(api::Verb verb, const api::Kind& kind, std::string_view name_space,
+                              const std::string& json) {
     api::Request request;
     request.verb = verb;
     request.kind = &kind;
     request.version = kind.stored_version;
     request.name_space = name_space;
     if (!json.empty()) CHECK(decode_into(request, json));
-    registry_.submit(std::move(request), now_, [](const Result<api::Answer>& answer) {
-      CHECK_THAT(answer.has_value(), "{}", answer.error().message);
-    });
+    return request;
+  }
+  void submit(api::Verb verb, const api::Kind& kind, std::string_view name_space,
+              const std::string& json) {
+    registry_.submit(request(verb, kind, name_space, json), now_,
+                     [](const Result<api::Answer>& answer) {
+                       CHECK_THAT(answer.has_value(), "{}", answer.error().message);
+                     });
   }
 
   // Runs what was submitted to its end, as the registry's and the commit thread do.
@@ -101,6 +110,42 @@ class Bench {
     report.figure(name + ", committing, altogether", commits, "ms");
     report.figure(name + ", committing, longest", commit_max, "ms");
     report.figure(name + ", committing, most processor time", commit_cpu_max, "ms");
+  }
+
+  // How long writes of somebody else take while `begin` runs to its end, with the threads of the
+  // product.
+  void measure_neighbour(const std::string& name, const api::Kind& kind, const std::string& body,
+                         bench::Report& report) {
+    const SystemClock clock;
+    app::RegistryThread thread(registry_, *store_, clock);
+    const auto post = thread.post();
+    std::atomic<bool> done = false;
+    api::Request big = request(api::Verb::Create, kind, "default", body);
+    big.user.name = "tenant";
+    server::Reply reply = [&](const Result<api::Answer>& answer) {
+      CHECK_THAT(answer.has_value(), "{}", answer.error().message);
+      done = true;
+    };
+    CHECK(post(big, reply));
+    std::vector<double> waits;
+    for (int i = 0; !done; ++i) {
+      api::Request small = request(api::Verb::Create, *api::find_kind("", "ConfigMap"), "default",
+                                   fmt::format(R"({{"metadata":{{"name":"m{}"}}}})", i));
+      small.user.name = "neighbour";
+      waits.push_back(ms_of([&] {
+        std::promise<void> answered;
+        server::Reply on_answer = [&](const Result<api::Answer>& answer) {
+          CHECK_THAT(answer.has_value(), "{}", answer.error().message);
+          answered.set_value();
+        };
+        CHECK(post(small, on_answer));
+        answered.get_future().wait();
+      }));
+    }
+    std::ranges::sort(waits);
+    report.figure(name + ", writes of a neighbour meanwhile", static_cast<double>(waits.size()),
+                  "");
+    report.figure(name + ", the longest of them", waits.back(), "ms");
   }
 
   std::string uid_of(const std::string& key) const { return store_->get(key)->meta().uid; }
@@ -147,6 +192,11 @@ int run(const bench::Request& request) {
   bench.measure(
       fmt::format("deletecollection of {} pods", kPods),
       [&] { bench.submit(api::Verb::DeleteCollection, api::kinds::pod(), "default", ""); }, report);
+  const store::testing::TemporaryDirectory another;
+  Bench shared(another.path() + "/store");
+  fill(shared);
+  shared.measure_neighbour(fmt::format("GroupBinding of {} pods", kPods),
+                           api::kinds::group_binding(), binding(shared), report);
   return report.finish();
 }
 
