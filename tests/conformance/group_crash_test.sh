@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 command -v curl >/dev/null || skip "no curl on PATH"
 
-rounds=3 gangs=36 size=4 big=200 # each round: many small gangs and a big one, which takes long to bind
+rounds=3 gangs=36 size=4 big=450 # each round: many small gangs, and one that is prepared in several slices
 [ -n "${MUSTER_TEST_LONG:-}" ] && rounds=22
 echo "rounds: $rounds (22 with MUSTER_TEST_LONG)"
 slots=$(((rounds * (gangs * size + big) + 7) / 8)) # per node: in the end the cluster is full
