@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -29,6 +30,8 @@ struct PodText {
   bool terminating = false;
   std::string app = {};   // a label
   std::string spec = {};  // further members, each behind a comma
+  std::string created = {};
+  std::string nominated = {};  // a node
 };
 
 struct NodeText {
@@ -50,15 +53,17 @@ inline api::ObjectPtr pod_object(const std::string& name, const PodText& pod) {
   return parse(
       api::kinds::pod(),
       fmt::format(
-          R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"{}","generation":1{},"labels":{{{}}}}},"spec":{{"schedulerName":"{}",)"
+          R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"{}","generation":1{}{},"labels":{{{}}}}},"spec":{{"schedulerName":"{}",)"
           R"("priority":{}{}{}{}{},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
-          R"("status":{{"phase":"{}"}}}})",
+          R"("status":{{"phase":"{}"{}}}}})",
           name, uid, pod.terminating ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
+          pod.created.empty() ? "" : R"(,"creationTimestamp":")" + pod.created + "\"",
           pod.app.empty() ? "" : R"("app":")" + pod.app + "\"", pod.scheduler, pod.priority,
           pod.spec, pod.node.empty() ? "" : R"(,"nodeName":")" + pod.node + "\"",
           pod.gate.empty() ? "" : R"(,"schedulingGates":[{"name":")" + pod.gate + "\"}]",
           pod.group.empty() ? "" : R"(,"schedulingGroup":{"podGroupName":")" + pod.group + "\"}",
-          pod.cpu, pod.phase));
+          pod.cpu, pod.phase,
+          pod.nominated.empty() ? "" : R"(,"nominatedNodeName":")" + pod.nominated + "\""));
 }
 
 inline api::ObjectPtr node_object(const std::string& name, const NodeText& node) {
@@ -113,17 +118,17 @@ class World {
     tell(client::Event::Type::Deleted, last);
   }
   // A minimum of 0: a Basic group.
-  void gang(const std::string& name, int minimum) {
+  void gang(const std::string& name, int minimum, int priority = 0) {
     gangs[name] = minimum;
-    tell(client::Event::Type::Added, gang_object(name, minimum));
+    tell(client::Event::Type::Added, gang_object(name, minimum, priority));
   }
-  static api::ObjectPtr gang_object(const std::string& name, int minimum) {
+  static api::ObjectPtr gang_object(const std::string& name, int minimum, int priority = 0) {
     const std::string policy =
         minimum == 0 ? R"("basic":{})" : fmt::format(R"("gang":{{"minCount":{}}})", minimum);
     return parse(api::kinds::pod_group(),
                  fmt::format(R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"uid-{}"}},)"
-                             R"("spec":{{"schedulingPolicy":{{{}}}}}}})",
-                             name, name, policy));
+                             R"("spec":{{"priority":{},"schedulingPolicy":{{{}}}}}}})",
+                             name, name, priority, policy));
   }
   void synced() { scheduler.apply(client::Synced{}, now); }
 
@@ -137,6 +142,7 @@ class World {
     while (!calls.empty()) {
       Call call = std::move(calls.front());
       calls.pop_front();
+      if (answers && answers(call)) continue;
       if (call.request.kind == &api::kinds::group_binding()) {
         answer_tree(call);
         continue;
@@ -202,6 +208,7 @@ class World {
   std::map<std::string, PodText> pods;
   std::map<std::string, NodeText> nodes;
   std::map<std::string, int> gangs;
+  std::function<bool(const Call& call)> answers;  // some calls in another way; may be empty
   Scheduler scheduler;
 
  private:
