@@ -100,6 +100,22 @@ TEST_F(AttemptGroup, AGangLandsWholeInOneRack) {
   EXPECT_EQ(used_cpu(), before) << "the attempt leaves the cluster as it was";
 }
 
+// Others might come that they want near them. As long as none does, no pod fits, alone or not.
+TEST_F(AttemptGroup, PodsThatWantSomebodyNearAreNotSaidToFitAlone) {
+  rack("a", 2, 4);
+  const std::string wish =
+      R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[)"
+      R"({"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"nobody"}}}]}})";
+  std::vector<PodSample> lost = pods("p", 2, "1");
+  for (PodSample& pod : lost) pod.spec = wish;
+  EXPECT_EQ(attempt(leaf("g", 2, lost)).groups[0].message,
+            "pod group is unschedulable, 0/2 nodes are available: 2 node(s) didn't match pod "
+            "affinity rules");
+  EXPECT_EQ(attempt(leaf("g", 2, lost, "rack")).groups[0].message,
+            "pod group is unschedulable, 0/1 placements are available, 0/2 nodes are available: 2 "
+            "node(s) didn't match pod affinity rules");
+}
+
 TEST_F(AttemptGroup, TheFullestRackThatHoldsAllWins) {
   rack("a", 4, 4, 2);
   rack("b", 4, 4, 6);

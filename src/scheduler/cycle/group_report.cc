@@ -77,8 +77,9 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
       closest = &domain;
       fits = here;
     }
-  // No domain takes a single pod, so none comes closest: the nodes of all of them speak.
-  if (fits == 0 && item.confining_key())
+  // No domain takes a single pod, so none comes closest: the nodes of all of them speak. The bound
+  // may be higher where pods want others near them: those might come.
+  if ((fits == 0 && item.confining_key()) || (fits >= needed && is_refused_everywhere(id)))
     if (std::string text = nobody_fits(id, domains); !text.empty()) return text;
   const std::string where = describe(id, *closest);
   if (fits >= needed) {
@@ -91,6 +92,14 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
   }
   return fmt::format("{}{} of {} fit; {}", where.empty() ? "" : where + " comes closest: ", fits,
                      count_of(needed, "pod"), shortage(id, *closest, needed));
+}
+
+// Whether every node was asked about each kind of its pods, and refuses them as things are.
+bool GroupReport::is_refused_everywhere(std::uint32_t id) const {
+  const GroupTree::Item& item = tree_.items[id];
+  for (std::size_t s = 0; s < item.classes_below.size(); ++s)
+    if (item.classes_below[s] > 0 && (fits_alone_[s] != 0 || plugins_[s].empty())) return false;
+  return true;
 }
 
 std::string GroupReport::why_no_domain(std::uint32_t id) const {

@@ -35,6 +35,7 @@ class GroupReport {
 
  private:
   std::string why_leaf(std::uint32_t item, std::span<const Domain> domains);
+  bool is_refused_everywhere(std::uint32_t item) const;
   std::string why_no_domain(std::uint32_t item) const;
   std::string why_composite(std::uint32_t item, std::span<const Domain> domains);
   bool runs_already(std::uint32_t item) const;
