@@ -37,10 +37,12 @@ Plan attempt_pod(const PendingPod& pending, Cluster& cluster, const Profile& pro
   std::optional<NodeId> node = nominated_node(pending, standings, cluster);
   if (!node)
     if (const auto best = standings.pick(pending.pod)) node = best->node;
-  if (node)
+  if (node) {
+    plan.assignments.reserve(1);
     plan.assignments.emplace_back(pending.pod, cluster.node_name(*node));
-  else
+  } else {
     plan.refusals.push_back(refuse(pending.pod, standings.of_pod(pending.pod), cluster));
+  }
   plan.rows_read = standings.rows_read() - rows_read;
   standings.evict_cold();
   return plan;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include "scheduler/cache/column_math.h"
 
@@ -170,9 +171,10 @@ void Standing::catch_up(Scratch& scratch) {
     return;
   }
   refresh_passes();
-  for (; seen_ < log.end(); ++seen_) {
-    const RowLog::Entry& entry = log.at(seen_);
-    if (entry.what == RowLog::What::Usage && log.is_outdated(seen_)) continue;
+  const std::uint64_t end = log.end();
+  for (std::uint64_t at = std::exchange(seen_, end); at < end; ++at) {
+    const RowLog::Entry entry = log.at(at);
+    if (entry.what == RowLog::What::Usage && log.is_outdated(at)) continue;
     if (!update_row(entry.node, entry.what == RowLog::What::Node)) {
       rebuild(scratch);
       return;
