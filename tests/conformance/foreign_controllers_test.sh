@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_muster --in-memory --racks-per-block 2 --nodes-per-rack 4 --node-resources cpu=8,memory=32Gi \
-  --controllers '*,-jobset,-leaderworkerset'
+  --controllers '*,-jobset,-leaderworkerset,-statefulset'
 jobset() { # NAME [MANAGER]
   cat <<END
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -45,12 +45,13 @@ jobset ours | k create -f - >/dev/null
 jobset theirs acme.io/jobsets | k create -f - >/dev/null
 expect "refused while another is at work" \
   "a JobSet controller is at work (lease jobset-system/6d4f6a47.jobset.x-k8s.io) and has jobset as well" refused jobset
+expect "refused without the controller it works with" "name statefulset as well" refused leaderworkerset
 expect "nothing was touched" "No resources found" k get jobs
 kill "$theirs"
 wait "$theirs" 2>/dev/null
 
 # One that has left its lease behind is not at work. JobSets of others are theirs all the same.
-run_controllers first jobset,leaderworkerset
+run_controllers first jobset,leaderworkerset,statefulset
 first=$CONTROLLERS_PID
 eventually "our own JobSet runs" "ours-w-0" k get jobs -o name
 eventually "to its end" "Completed" k get jobset ours -o 'jsonpath={.status.terminalState}'
