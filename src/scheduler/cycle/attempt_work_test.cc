@@ -93,6 +93,19 @@ TEST(AttemptWork, ARackGangReadsItsRackAndWhatChanged) {
   }
 }
 
+TEST(AttemptWork, AGangAnywhereReadsItsMovesAndWhatChanged) {
+  const Profile profile = default_profile();
+  for (const int nodes : {200, 400, 800}) {
+    Cluster cluster;
+    add_nodes(cluster, nodes);
+    commit(attempt_group(gang("first", 4, ""), cluster, profile), cluster);
+    const Plan plan = attempt_group(gang("second", 4, ""), cluster, profile);
+    ASSERT_EQ(plan.assignments.size(), 4U);
+    // Four moves, and the four changed rows twice: for the class, and for what cells have free.
+    EXPECT_EQ(plan.rows_read, 4U + 2 * 4) << nodes << " nodes";
+  }
+}
+
 TEST(AttemptWork, GrowsWithThePodsAndNotFaster) {
   const Profile profile = default_profile();
   std::uint64_t before = 0;

@@ -47,7 +47,7 @@ class Standing {
   void catch_up();
 
   bool is_feasible(NodeId node) const {
-    return contest_.key(index_of(node)) != 0 && admits_place_of(node);
+    return contest_.key(index_of(node)) != 0 && (places_.empty() || admits_place_of(node));
   }
   // The same as the table is now, a draft's moves included.
   bool is_feasible_now(NodeId node) const { return key_now(node) != 0 && admits_place_of(node); }
@@ -73,8 +73,9 @@ class Standing {
   // say; a node with a key may still be refused by its place.
   std::uint64_t key_now(NodeId node) const;
   std::uint64_t key_kept(NodeId node) const { return contest_.key(index_of(node)); }
-  // The contest of all nodes, by row.
-  const Contest& contest() const { return contest_; }
+  // The contest of all nodes, by row. Lent to a draft that enters keys as its moves make them:
+  // unless this standing follows moves, each key is put back before anybody else looks.
+  Contest& lend_contest() { return contest_; }
   // Score groups of nodes: without them a contest has a single tournament. Numbers change their
   // meaning with layout_epoch(); a contest made under another one must be made again.
   bool has_groups() const { return !group_of_.empty(); }
@@ -210,6 +211,7 @@ class Standing {
   ScoreGroups groups_;
   std::vector<std::uint16_t> group_of_;  // by row; empty without groups
   bool too_many_groups_ = false;
+  std::int64_t one_group_total_ = 0;  // without groups: what every node gets for its raw scores
   std::uint64_t layout_epoch_ = 0;
 
   // Sorted; as of that epoch of the cluster, and which of the passes.

@@ -16,6 +16,7 @@ void Standing::assign_groups() {
   too_many_groups_ = false;
   if (!raws_follow_moves_ && all_are_one_group()) {
     groups_.of(raws_of(NodeId{}));
+    one_group_total_ = group_total(groups_.raws(0));
     return;
   }
   group_of_.assign(cluster_.rows(), 0);
@@ -29,8 +30,9 @@ void Standing::assign_groups() {
     }
   });
   // A single group that no move can split is as good as none.
-  if (too_many_groups_ || (groups_.size() == 1 && !raws_follow_moves_ && places_.empty()))
-    group_of_.clear();
+  const bool is_one = groups_.size() == 1 && !raws_follow_moves_ && places_.empty();
+  if (is_one) one_group_total_ = group_total(groups_.raws(0));
+  if (is_one || too_many_groups_) group_of_.clear();
 }
 
 bool Standing::all_are_one_group() const {
@@ -106,7 +108,7 @@ std::optional<Standing::Pick> Standing::pick(const Contest& contest) const {
   const std::uint64_t best = contest.best_of(0);
   if (best == 0) return std::nullopt;
   return Pick{cluster_.node_at(ContestKey::rank(best)),
-              ContestKey::local_total(best) + group_total(groups_.raws(0))};
+              ContestKey::local_total(best) + one_group_total_};
 }
 
 bool Standing::is_open(std::size_t group) const {

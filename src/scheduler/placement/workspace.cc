@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include "base/check.h"
 
@@ -180,6 +181,12 @@ Arena::Arena(Workspace& workspace, const Domain& domain)
   if (!is_whole_) seat_nodes();
 }
 
+Arena::~Arena() {
+  for (const Kept& kept : std::views::reverse(kept_))
+    workspace_.standing(kept.class_index).lend_contest().set(index_of(kept.node), kept.key);
+  workspace_.arena_ = nullptr;
+}
+
 // Seats of an earlier arena may still be there for other nodes: contains() compares both ways.
 void Arena::seat_nodes() {
   nodes_.reserve(workspace_.topology_.node_count(domain_));
@@ -203,26 +210,32 @@ bool Arena::contains(NodeId node) const {
 }
 
 Contest& Arena::contest(std::size_t class_index) {
+  if (is_whole_) return borrow(class_index);
   Side& side = sides_[class_index];
   const std::uint64_t layout = workspace_.standing(class_index).layout_epoch();
   if (side.built && side.layout == layout) return side.contest;
   side.built = true;
   side.layout = layout;
-  if (is_whole_)
-    enter_all(class_index, side.contest);
-  else
-    enter_nodes(class_index, side.contest);
+  enter_nodes(class_index, side.contest);
   return side.contest;
 }
 
-// The standing's keys are as of the start of the attempt; only nodes of moves can have others.
-void Arena::enter_all(std::size_t class_index, Contest& contest) {
-  const Standing& standing = workspace_.standing(class_index);
-  workspace_.rows_read_ += workspace_.cluster_.rows();
-  contest = standing.contest();
-  if (standing.follows_moves()) return;  // true at any moment
-  for (const Draft::Move& move : workspace_.draft_.moves())
-    contest.set(index_of(move.node), standing.key_now(move.node));
+// The standing's keys are as of the start of the attempt; only nodes of moves can have others. If
+// it follows moves, they are true at any moment.
+Contest& Arena::borrow(std::size_t class_index) {
+  Standing& standing = workspace_.standing(class_index);
+  if (!std::exchange(sides_[class_index].built, true) && !standing.follows_moves())
+    for (const Draft::Move& move : workspace_.draft_.moves()) enter_now(class_index, move.node);
+  return standing.lend_contest();
+}
+
+void Arena::enter_now(std::size_t class_index, NodeId node) {
+  Standing& standing = workspace_.standing(class_index);
+  ++workspace_.rows_read_;
+  const std::uint64_t key = standing.key_now(node);
+  if (key == standing.key_kept(node)) return;
+  kept_.push_back({class_index, node, standing.key_kept(node)});
+  standing.lend_contest().set(index_of(node), key);
 }
 
 void Arena::enter_nodes(std::size_t class_index, Contest& contest) {
@@ -252,14 +265,18 @@ bool Arena::is_feasible(std::size_t class_index, NodeId node) {
 
 void Arena::update(NodeId node) {
   if (!contains(node)) return;
-  const std::size_t seat = seat_of(node);
-  for (std::size_t s = 0; s < sides_.size(); ++s)
-    if (sides_[s].built && !workspace_.standing(s).follows_moves())
-      sides_[s].contest.set(seat, workspace_.standing(s).key_now(node));
+  for (std::size_t s = 0; s < sides_.size(); ++s) {
+    if (!sides_[s].built || workspace_.standing(s).follows_moves()) continue;
+    if (is_whole_)
+      enter_now(s, node);
+    else
+      sides_[s].contest.set(seat_of(node), workspace_.standing(s).key_now(node));
+  }
 }
 
 // A side of another layout is left alone: it is built again when it is asked for.
 void Arena::update_touched(std::size_t class_index) {
+  if (is_whole_) return;
   Side& side = sides_[class_index];
   const Standing& standing = workspace_.standing(class_index);
   if (!side.built || side.layout != standing.layout_epoch()) return;

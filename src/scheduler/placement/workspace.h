@@ -107,12 +107,13 @@ class Workspace final : public Draft::Listener {
 };
 
 // The nodes of one domain, ready to answer which is best for the next pod. At most one at a time.
-// For the whole cluster it starts from copies of the standings' contests, and a node's seat is its
-// row; else it seats the nodes of the domain and enters them one by one.
+// For the whole cluster it borrows the standings' contests, where a node's seat is its row, and
+// gives them back as they were: an attempt costs its own moves, not the rows there are. Else it
+// seats the nodes of the domain and enters them one by one.
 class Arena {
  public:
   Arena(Workspace& workspace, const Domain& domain);
-  ~Arena() { workspace_.arena_ = nullptr; }
+  ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -130,7 +131,8 @@ class Arena {
   Contest& contest(std::size_t class_index);
   void seat_nodes();
   void enter_nodes(std::size_t class_index, Contest& contest);
-  void enter_all(std::size_t class_index, Contest& contest);
+  Contest& borrow(std::size_t class_index);
+  void enter_now(std::size_t class_index, NodeId node);
   std::size_t seat_of(NodeId node) const {
     return is_whole_ ? index_of(node) : workspace_.scratch_.seats[index_of(node)];
   }
@@ -142,9 +144,16 @@ class Arena {
   struct Side {
     bool built = false;
     std::uint64_t layout = 0;  // Standing::layout_epoch when it was built
-    Contest contest;
+    Contest contest;           // not for the whole cluster
   };
   std::vector<Side> sides_;  // by class
+  // Keys that moves have changed in contests that are borrowed, the last change at the end.
+  struct Kept {
+    std::size_t class_index;
+    NodeId node;
+    std::uint64_t key;
+  };
+  std::vector<Kept> kept_;
 };
 
 }  // namespace muster::scheduler
