@@ -1,16 +1,14 @@
 #include "twin/naive_scheduler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "api/views/node_view.h"
 #include "api/views/pod_view.h"
+#include "twin/naive_nodes.h"
 
 namespace muster::scheduler::twin {
 namespace {
-
-const api::PodNeeds& needs_of(const api::Object& pod) { return pod.view<api::PodView>().needs; }
 
 std::map<std::string, std::int64_t> as_map(const api::Amounts& amounts) {
   std::map<std::string, std::int64_t> map{{"cpu", amounts.cpu_milli},
@@ -18,50 +16,6 @@ std::map<std::string, std::int64_t> as_map(const api::Amounts& amounts) {
                                           {"ephemeral-storage", amounts.ephemeral_storage}};
   for (const auto& [name, amount] : amounts.scalars) map[name] = amount;
   return map;
-}
-
-bool tolerated(const api::Taint& taint, const std::vector<api::Toleration>& tolerations,
-               bool soft_only) {
-  for (const api::Toleration& t : tolerations) {
-    if (soft_only && !t.effect.empty() && t.effect != "PreferNoSchedule") continue;
-    if (!t.effect.empty() && t.effect != api::effect_name(taint.effect)) continue;
-    if (!t.key.empty() && t.key != taint.key) continue;
-    if (t.op == api::TolerationOperator::Exists) return true;
-    if (t.op == api::TolerationOperator::Equal && t.value == taint.value) return true;
-  }
-  return false;
-}
-
-bool term_matches(const api::NodeSelectorTerm& term, const api::Object& node) {
-  if (term.expressions.empty() && term.fields.empty()) return false;
-  for (const api::NodeRequirement& r : term.expressions) {
-    const std::string* value = api::lookup(node.meta().labels, r.key);
-    const bool listed = value != nullptr && std::ranges::count(r.values, *value) > 0;
-    bool ok = false;
-    switch (r.op) {
-      case api::SelectorOperator::In: ok = listed; break;
-      case api::SelectorOperator::NotIn: ok = !listed; break;
-      case api::SelectorOperator::Exists: ok = value != nullptr; break;
-      case api::SelectorOperator::DoesNotExist: ok = value == nullptr; break;
-      case api::SelectorOperator::Gt:
-        ok = value != nullptr && std::stoll(*value) > std::stoll(r.values[0]);
-        break;
-      case api::SelectorOperator::Lt:
-        ok = value != nullptr && std::stoll(*value) < std::stoll(r.values[0]);
-        break;
-      case api::SelectorOperator::Invalid: break;
-    }
-    if (!ok) return false;
-  }
-  for (const api::NodeRequirement& r : term.fields)
-    if ((node.meta().name == r.values[0]) != (r.op == api::SelectorOperator::In)) return false;
-  return true;
-}
-
-double balance(const std::vector<double>& fractions) {
-  double deviation = 0;
-  if (fractions.size() == 2) deviation = std::fabs((fractions[0] - fractions[1]) / 2);
-  return std::trunc((1 - deviation) * 100);
 }
 
 }  // namespace
@@ -273,96 +227,6 @@ std::int64_t NaiveScheduler::cap(const api::ObjectPtr& pod, const std::string& n
   for (; with_copies.filter(*pod, name).reasons.empty(); ++copies)
     with_copies.place_copy(pod, "twin-copy-" + std::to_string(copies), name);
   return copies;
-}
-
-std::map<std::string, std::int64_t> NaiveScheduler::scores(const api::Object& pod,
-                                                           const std::string& name) const {
-  const api::PodNeeds& needs = needs_of(pod);
-  const auto& view = nodes.at(name)->view<api::NodeView>();
-  const Used used = used_on(name);
-  std::map<std::string, std::int64_t> scores;
-
-  std::int64_t& taints = scores["TaintToleration"];
-  for (const api::Taint& taint : view.taints)
-    taints += taint.effect == api::TaintEffect::PreferNoSchedule &&
-              !tolerated(taint, needs.tolerations, true);
-  std::int64_t& preferred = scores["NodeAffinity"];
-  for (const api::PreferredNodeTerm& term : needs.preferred)
-    preferred += term_matches(term.term, *nodes.at(name)) ? term.weight : 0;
-
-  std::int64_t sum = 0;
-  std::int64_t weights = 0;
-  const auto least = [&](std::int64_t capacity, std::int64_t requested) {
-    if (capacity == 0) return;
-    ++weights;
-    if (requested <= capacity) sum += (capacity - requested) * 100 / capacity;
-  };
-  least(view.allocatable.cpu_milli, used.nonzero_cpu + needs.score_cpu_milli);
-  least(view.allocatable.memory, used.nonzero_memory + needs.score_memory);
-  scores["NodeResourcesFit"] = weights == 0 ? 0 : sum / weights;
-
-  scores["VolumeBinding"] = storage.binding_score(pod, *nodes.at(name));
-  scores["ImageLocality"] = image_score(pod, name);
-
-  if (needs.usage.cpu_milli == 0 && needs.usage.memory == 0) return scores;
-  const auto requested = [&](const char* r) {
-    return used.requested.contains(r) ? used.requested.at(r) : 0;
-  };
-  std::vector<double> with, without;
-  const auto fraction = [&](std::int64_t capacity, std::int64_t before, std::int64_t more) {
-    if (capacity == 0) return;
-    without.push_back(std::min(1.0, static_cast<double>(before) / static_cast<double>(capacity)));
-    with.push_back(
-        std::min(1.0, static_cast<double>(before + more) / static_cast<double>(capacity)));
-  };
-  fraction(view.allocatable.cpu_milli, requested("cpu"), needs.usage.cpu_milli);
-  fraction(view.allocatable.memory, requested("memory"), needs.usage.memory);
-  scores["NodeResourcesBalancedAllocation"] = 50 + (50 + static_cast<std::int64_t>(balance(with)) -
-                                                    static_cast<std::int64_t>(balance(without))) /
-                                                       2;
-  return scores;
-}
-
-std::int64_t NaiveScheduler::image_score(const api::Object& pod, const std::string& node) const {
-  const std::vector<std::string>& wanted = pod.view<api::PodView>().images;
-  if (wanted.empty()) return 0;
-  std::int64_t sum = 0;
-  for (const std::string& name : wanted)
-    if (const auto at = images_.find(name); at != images_.end() && at->second.nodes.contains(node))
-      sum += static_cast<std::int64_t>(
-          static_cast<double>(at->second.size) *
-          (static_cast<double>(at->second.nodes.size()) / static_cast<double>(nodes.size())));
-  const std::int64_t least = std::int64_t{23} * 1024 * 1024;
-  const std::int64_t most =
-      std::int64_t{1000} * 1024 * 1024 * static_cast<std::int64_t>(wanted.size());
-  return 100 * (std::clamp(sum, least, most) - least) / (most - least);
-}
-
-std::map<std::string, std::int64_t> NaiveScheduler::totals(const api::Object& pod,
-                                                           const MayUse& may_use) const {
-  std::map<std::string, std::map<std::string, std::int64_t>> by_node;
-  std::int64_t taints_most = 0;
-  std::int64_t preferred_most = 0;
-  for (const auto& [name, node] : nodes) {
-    if (!may_use(*node) || !filter(pod, name).reasons.empty()) continue;
-    auto& here = by_node[name] = scores(pod, name);
-    taints_most = std::max(taints_most, here["TaintToleration"]);
-    preferred_most = std::max(preferred_most, here["NodeAffinity"]);
-  }
-  std::vector<std::string> feasible;
-  for (const auto& [name, here] : by_node) feasible.push_back(name);
-  std::map<std::string, std::int64_t> affine = affinity_scores(pod, feasible);
-  std::map<std::string, std::int64_t> even = spread_scores(pod, feasible);
-  std::map<std::string, std::int64_t> totals;
-  for (auto& [name, here] : by_node) {
-    std::int64_t& total = totals[name];
-    total = here["NodeResourcesFit"] + here["NodeResourcesBalancedAllocation"];
-    total += here["VolumeBinding"] + here["ImageLocality"];
-    total += 3 * (taints_most == 0 ? 100 : 100 - here["TaintToleration"] * 100 / taints_most);
-    if (preferred_most > 0) total += 2 * (here["NodeAffinity"] * 100 / preferred_most);
-    total += 2 * affine[name] + 2 * even[name];
-  }
-  return totals;
 }
 
 std::string NaiveScheduler::fit_error(const api::Object& pod) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/object.h"
+#include "api/views/node_view.h"
 #include "api/views/pod_view.h"
 #include "twin/naive_storage.h"
 
@@ -80,7 +81,6 @@ class NaiveScheduler {
   api::PodSelector default_selector(const api::Object& pod) const;
   std::set<std::string> shared_claims() const;
   bool misses_features(const api::Object& pod, const api::Object& node) const;
-  std::int64_t image_score(const api::Object& pod, const std::string& node) const;
 
   struct Used {
     std::map<std::string, std::int64_t> requested;
@@ -91,6 +91,13 @@ class NaiveScheduler {
   Used used_on(const std::string& node) const;
   bool ports_clash(const api::Object& pod, const std::string& node) const;
   Verdict fit(const api::Object& pod, const std::string& node, const Used& used) const;
+
+  // naive_scores.cc
+  std::int64_t image_score(const api::Object& pod, const std::string& node) const;
+  static std::int64_t least_allocated(const api::PodNeeds& needs, const api::NodeView& node,
+                                      const Used& used);
+  static std::int64_t balanced(const api::PodNeeds& needs, const api::NodeView& node,
+                               const Used& used);
 
   struct Image {
     std::int64_t size = 0;

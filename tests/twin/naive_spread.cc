@@ -5,6 +5,7 @@
 
 #include "api/views/node_selector.h"
 #include "api/views/node_view.h"
+#include "twin/naive_nodes.h"
 #include "twin/naive_scheduler.h"
 #include "twin/naive_selector.h"
 
@@ -12,8 +13,6 @@ namespace muster::scheduler::twin {
 namespace {
 
 using Constraint = api::SpreadConstraint;
-
-const api::PodNeeds& needs_of(const api::Object& pod) { return pod.view<api::PodView>().needs; }
 
 bool has_all(const std::vector<Constraint>& constraints, const api::Object& node) {
   return std::ranges::all_of(constraints, [&](const Constraint& constraint) {
