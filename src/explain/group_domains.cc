@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/views/pod_view.h"
-#include "explain/tree.h"
 
 namespace muster::explain {
 
@@ -56,26 +55,26 @@ bool GroupDomains::holds(std::string_view domain, const api::Object& node) const
 }
 
 std::vector<std::string> domains_it_runs_in(ClusterModel& model, const GroupSpec& group) {
-  if (generators_of(model, group).empty())
-    return group.topology_key.empty() ? std::vector<std::string>{}
-                                      : domains_of(model, group.key, group.topology_key);
+  if (!group.is_confined()) return {};
   const GroupDomains domains(model, group);
-  std::optional<std::set<std::string>> shared;
+  const bool may_overlap = !generators_of(model, group).empty();
+  std::set<std::string> found;
+  bool is_first = true;
   model.forest().each_leaf(group.key, [&](const GroupKey& leaf) {
     for (const api::ObjectPtr& pod : model.members(leaf, scheduler::PodRole::Running)) {
       const api::ObjectPtr node = model.node(pod->view<api::PodView>().node_name);
       if (node == nullptr) continue;
       const std::vector<std::string> here = domains.of(*node);
-      if (!shared)
-        shared.emplace(here.begin(), here.end());
+      if (is_first || !may_overlap)
+        found.insert(here.begin(), here.end());
       else
-        std::erase_if(*shared, [&here](const std::string& name) {
+        std::erase_if(found, [&here](const std::string& name) {
           return std::ranges::find(here, name) == here.end();
         });
+      is_first = false;
     }
   });
-  if (!shared) return {};
-  return {shared->begin(), shared->end()};
+  return {found.begin(), found.end()};
 }
 
 }  // namespace muster::explain

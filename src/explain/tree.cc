@@ -300,19 +300,6 @@ class Reader {
   std::set<GroupKey> seen_;
 };
 
-void collect_domains(const ClusterModel& model, const GroupKey& key, std::string_view topology_key,
-                     int depth, std::set<std::string>& domains) {
-  if (depth > kDepthMax) return;
-  for (const api::ObjectPtr& pod : model.members(key, PodRole::Running)) {
-    const api::ObjectPtr node = model.node(pod->view<api::PodView>().node_name);
-    const std::string* value =
-        node == nullptr ? nullptr : api::lookup(node->meta().labels, topology_key);
-    if (value != nullptr) domains.insert(*value);
-  }
-  for (const GroupKey& child : model.forest().children(key))
-    collect_domains(model, child, topology_key, depth + 1, domains);
-}
-
 }  // namespace
 
 const Level& Tree::subject() const {
@@ -339,13 +326,6 @@ Tree read_tree(ClusterModel& model, const GroupKey& subject, Time now) {
   mark_faults(model, tree);
   mark_terminating(model, tree);
   return tree;
-}
-
-std::vector<std::string> domains_of(const ClusterModel& model, const GroupKey& key,
-                                    std::string_view topology_key) {
-  std::set<std::string> domains;
-  collect_domains(model, key, topology_key, 0, domains);
-  return {domains.begin(), domains.end()};
 }
 
 std::string_view bare_message(std::string_view message) {

@@ -32,10 +32,6 @@ struct Tree {
 // attempt of that time if the tree is runnable.
 Tree read_tree(scheduler::ClusterModel& model, const scheduler::GroupKey& subject, Time now);
 
-// Where the pods stand that are in the tree below `key`: the domains of a label key, by name.
-std::vector<std::string> domains_of(const scheduler::ClusterModel& model,
-                                    const scheduler::GroupKey& key, std::string_view topology_key);
-
 // The verdict's message without the words every such message begins with.
 std::string_view bare_message(std::string_view message);
 
