@@ -339,7 +339,7 @@ TEST(Window, LosesAndReordersNothingForReadersThatKeepUp) {
         }
         for (bool more = true; more;) {
           const Result<Window::Batch> batch =
-              window.read("pods", at, static_cast<std::size_t>(7 + i));
+              window.read("pods", at, 7 + static_cast<std::size_t>(i));
           ASSERT_TRUE(batch) << batch.error().message;
           for (const auto& entry : batch->entries) {
             if (expected % 10 == 0) ++expected;  // a node's
