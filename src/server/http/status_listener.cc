@@ -125,8 +125,9 @@ Result<void> set_up(asio::ssl::context& tls, const Credential& credential) {
 
 // Whoever has yet to reply holds it: a session must not outlive the context that its socket is of.
 struct StatusListener::State : std::enable_shared_from_this<State> {
-  explicit State(const Handler& handler)
-      : ask([this, handler](const Question& question, std::shared_ptr<Session> session) {
+  explicit State(Handler handler)
+      : ask([this, handler = std::move(handler)](const Question& question,
+                                                 std::shared_ptr<Session> session) {
           handler(question, [state = shared_from_this(), session](Answer answer) mutable {
             asio::post(state->io, [session = std::move(session), answer = std::move(answer)] {
               session->write(answer);
