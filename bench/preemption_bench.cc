@@ -16,7 +16,6 @@ namespace muster::bench {
 namespace {
 
 using scheduler::ClusterModel;
-using scheduler::GroupKey;
 using scheduler::GroupKind;
 using scheduler::PreemptionArgs;
 using scheduler::PreemptionPlan;

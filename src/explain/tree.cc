@@ -22,7 +22,6 @@ using scheduler::GroupKind;
 using scheduler::GroupSpec;
 using scheduler::GroupVerdict;
 using scheduler::Outcome;
-using scheduler::Plan;
 using scheduler::PodRole;
 
 constexpr std::size_t kClosestMax = 5;

@@ -94,10 +94,11 @@ std::string wrapped(std::string_view text, std::size_t width) {
                        line.find("─ ") != std::string::npos;
     for (std::size_t cut = std::string::npos;
          !stays && (cut = end_within(line, indent.size(), width)) != std::string::npos;) {
-      out += line.substr(0, cut) + "\n";
-      line = indent + line.substr(cut + 1);
+      out.append(line, 0, cut).push_back('\n');
+      line.replace(0, cut + 1, indent);
     }
-    out += line + "\n";
+    out += line;
+    out += '\n';
   }
   return out;
 }

@@ -29,7 +29,7 @@ api::ObjectPtr make_group(bool is_marked) {
 class UnitEvictionsTest : public ::testing::Test {
  protected:
   void evict(std::initializer_list<const char*> pods, bool is_marked = false) {
-    UnitEvictions::Unit unit{kGroup, make_group(is_marked), {}, "why"};
+    UnitEvictions::Unit unit{group_, make_group(is_marked), {}, "why"};
     for (const char* pod : pods) unit.pods.push_back(make_pod(pod));
     units_.evict(std::move(unit), now_);
   }
@@ -57,7 +57,7 @@ class UnitEvictionsTest : public ::testing::Test {
   }
 
   using Names = std::vector<std::string>;
-  const GroupKey kGroup{GroupKind::PodGroup, "ns", "g"};
+  const GroupKey group_{GroupKind::PodGroup, "ns", "g"};
   Time now_{seconds{100}};
   FakeApi api_;
   std::size_t shown_ = 0;
@@ -93,11 +93,11 @@ TEST_F(UnitEvictionsTest, NoPodIsDeletedBeforeTheGroupIsMarked) {
   accept(3);
   accept(4);
   EXPECT_EQ(deleted_, (Names{"a", "b"}));
-  EXPECT_TRUE(units_.is_evicted(kGroup));
+  EXPECT_TRUE(units_.is_evicted(group_));
   units_.pod_leaves("uid-a", now_);
   EXPECT_EQ(ended_, 0);
   units_.pod_leaves("uid-b", now_);
-  EXPECT_FALSE(units_.is_evicted(kGroup));
+  EXPECT_FALSE(units_.is_evicted(group_));
   EXPECT_EQ(ended_, 1);
   EXPECT_TRUE(units_.empty());
   EXPECT_TRUE(failed_.empty());
@@ -167,19 +167,19 @@ TEST_F(UnitEvictionsTest, AMarkThatTheWatchHasNotShownIsRemovedFirst) {
 }
 
 TEST_F(UnitEvictionsTest, FinishesWhatSomebodyElseDecided) {
-  units_.found(kGroup, make_group(false), make_pod("b", std::string(kMarks)), now_);
-  units_.found(kGroup, make_group(false), make_pod("c", std::string(kMarks)), now_);
+  units_.found(group_, make_group(false), make_pod("b", std::string(kMarks)), now_);
+  units_.found(group_, make_group(false), make_pod("c", std::string(kMarks)), now_);
   EXPECT_EQ(calls(), Names{"read g"});
-  EXPECT_TRUE(units_.is_evicted(kGroup));
+  EXPECT_TRUE(units_.is_evicted(group_));
   show(0, make_group(true));
   EXPECT_EQ(calls(), (Names{"delete b", "delete c"}));
 }
 
 TEST_F(UnitEvictionsTest, TakesBackMarksThatNobodyFollowedUp) {
-  units_.found(kGroup, make_group(true), make_pod("b", std::string(kMarks)), now_);
+  units_.found(group_, make_group(true), make_pod("b", std::string(kMarks)), now_);
   show(0, make_group(false));
   EXPECT_EQ(calls(), (Names{"read g", "unmark b"}));
-  EXPECT_FALSE(units_.is_evicted(kGroup));
+  EXPECT_FALSE(units_.is_evicted(group_));
   EXPECT_EQ(ended_, 1);
   accept(1);
   EXPECT_TRUE(units_.empty());
@@ -187,13 +187,13 @@ TEST_F(UnitEvictionsTest, TakesBackMarksThatNobodyFollowedUp) {
 
 // Its pods are those of a new group of the name, or nobody's.
 TEST_F(UnitEvictionsTest, AGroupThatIsGoneHasDecidedNothing) {
-  units_.found(kGroup, make_group(true), make_pod("b", std::string(kMarks)), now_);
+  units_.found(group_, make_group(true), make_pod("b", std::string(kMarks)), now_);
   api_.refuse(0, Reason::NotFound, now_);
   EXPECT_EQ(calls(), (Names{"read g", "unmark b"}));
 }
 
 TEST_F(UnitEvictionsTest, OldMarksAreFollowedUpBeforeTheNextEviction) {
-  UnitEvictions::Unit unit{kGroup, make_group(false), {}, "why"};
+  UnitEvictions::Unit unit{group_, make_group(false), {}, "why"};
   unit.pods = {make_pod("a"), make_pod("b", std::string(kMarks))};
   units_.evict(std::move(unit), now_);
   EXPECT_EQ(calls(), Names{"read g"});
@@ -223,7 +223,7 @@ TEST_F(UnitEvictionsTest, PodsThatJoinLaterGoAfterTheOthers) {
 }
 
 TEST_F(UnitEvictionsTest, ANewPlaceTakesTheMarkAway) {
-  units_.unmark(kGroup, make_group(true), now_);
+  units_.unmark(group_, make_group(true), now_);
   EXPECT_EQ(calls(), Names{"unmark g"});
   evict({"a"});
   EXPECT_EQ(calls(), Names{});
