@@ -14,16 +14,23 @@ using Reply = StatusListener::Reply;
 
 const StatusListener::Handler kOk = [](const Question&, const Reply& reply) { reply({}); };
 
-TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
-  testing::Endpoint server;
+// A free port of the loopback interface, with a certificate by an authority that clients of
+// `server` trust.
+StatusListener::Options serve_as(testing::Endpoint& server) {
   const Time now = SystemClock{}.now();
   server.authority = make_authority("status", now).value();
-  const Credential serving =
-      make_serving_certificate(server.authority, {.dns = {}, .addresses = {"127.0.0.1"}}, now)
-          .value();
-  const auto listener = StatusListener::start(
-      {.address = "127.0.0.1", .port = 0, .certificate = serving},
-      [](const StatusListener::Question& question, const StatusListener::Reply& reply) {
+  return {.address = "127.0.0.1",
+          .port = 0,
+          .certificate = make_serving_certificate(server.authority,
+                                                  {.dns = {}, .addresses = {"127.0.0.1"}}, now)
+                             .value()};
+}
+
+TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
+  testing::Endpoint server;
+  const StatusListener::Options options = serve_as(server);
+  const auto listener =
+      StatusListener::start(options, [](const Question& question, const Reply& reply) {
         if (question.path == "/livez") return reply({.code = 200, .text = "ok"});
         reply({.code = 404, .text = question.path});
       });
@@ -40,20 +47,14 @@ TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
 // What has to be asked elsewhere first keeps nobody else waiting.
 TEST(StatusListenerTest, AReplyMayComeLaterFromAnotherThread) {
   testing::Endpoint server;
-  const Time now = SystemClock{}.now();
-  server.authority = make_authority("status", now).value();
-  const Credential serving =
-      make_serving_certificate(server.authority, {.dns = {}, .addresses = {"127.0.0.1"}}, now)
-          .value();
+  const StatusListener::Options options = serve_as(server);
   std::promise<Reply> asked;
-  auto listener = StatusListener::start({.address = "127.0.0.1", .port = 0, .certificate = serving},
-                                        [&asked](const Question& question, const Reply& reply) {
-                                          if (question.path == "/livez")
-                                            return reply({.code = 200, .text = "ok"});
-                                          if (question.bearer == "later")
-                                            return asked.set_value(reply);
-                                          reply({.code = 401, .text = question.bearer});
-                                        });
+  auto listener =
+      StatusListener::start(options, [&asked](const Question& question, const Reply& reply) {
+        if (question.path == "/livez") return reply({.code = 200, .text = "ok"});
+        if (question.bearer == "later") return asked.set_value(reply);
+        reply({.code = 401, .text = question.bearer});
+      });
   ASSERT_TRUE(listener) << listener.error().message;
   server.port = (*listener)->port();
   const auto metrics = [&server](const std::string& authorization) {

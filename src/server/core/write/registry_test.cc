@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/core/testing/core_fixture.h"
+#include "server/core/testing/replaced_engine.h"
 #include "server/core/write/batch.h"
 
 namespace muster::server {
@@ -218,25 +219,16 @@ TEST_F(PipelinedRegistryTest, NamespacesAreEmptiedBatchByBatch) {
   EXPECT_EQ(message(get(namespaces(), "", "team")), R"(namespaces "team" not found)");
 }
 
-class FailingEngine final : public store::Engine {
+class FailingEngine final : public ReplacedEngine {
  public:
   explicit FailingEngine(bool& fails) : fails_(fails) {}
-  Result<store::Contents> load() override { return inner_->load(); }
   Result<std::vector<Result<api::Revision>>> commit(std::span<store::Transaction> batch) override {
     if (fails_) return fail(Reason::InternalError, "no space left on device");
-    return inner_->commit(batch);
+    return ReplacedEngine::commit(batch);
   }
-  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
-  Result<api::Revision> compact(api::Revision revision) override {
-    return inner_->compact(revision);
-  }
-  Result<void> remember(store::Waypoint waypoint) override { return inner_->remember(waypoint); }
-  Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
-  Result<void> probe() override { return inner_->probe(); }
 
  private:
   bool& fails_;
-  std::unique_ptr<store::Engine> inner_ = store::make_memory_engine();
 };
 
 bool disk_fails = false;

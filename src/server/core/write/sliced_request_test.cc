@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "server/core/testing/core_fixture.h"
+#include "server/core/testing/replaced_engine.h"
 #include "server/core/write/batch.h"
 
 namespace muster::server {
@@ -284,13 +285,9 @@ struct Disk {
   bool fails = false;
 };
 
-class DepositEngine final : public store::Engine {
+class DepositEngine final : public ReplacedEngine {
  public:
   explicit DepositEngine(Disk& disk) : disk_(disk) {}
-  Result<store::Contents> load() override { return inner_->load(); }
-  Result<std::vector<Result<api::Revision>>> commit(std::span<store::Transaction> batch) override {
-    return inner_->commit(batch);
-  }
   Result<void> deposit(std::span<const api::ObjectPtr> objects) override {
     if (disk_.fails) return fail(Reason::InternalError, "no space left on device");
     std::size_t bytes = 0;
@@ -299,17 +296,9 @@ class DepositEngine final : public store::Engine {
     disk_.deposited.insert(disk_.deposited.end(), objects.begin(), objects.end());
     return {};
   }
-  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
-  Result<api::Revision> compact(api::Revision revision) override {
-    return inner_->compact(revision);
-  }
-  Result<void> remember(store::Waypoint waypoint) override { return inner_->remember(waypoint); }
-  Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
-  Result<void> probe() override { return inner_->probe(); }
 
  private:
   Disk& disk_;
-  std::unique_ptr<store::Engine> inner_ = store::make_memory_engine();
 };
 
 class DepositTest : public SlicedRequestTest {
