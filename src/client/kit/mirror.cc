@@ -148,25 +148,31 @@ void Mirror::replace(const Entry& entry, const api::ObjectPtr& object) {
   for (std::string& term : new_terms) own_.add(entry, std::move(term));
 }
 
+const Mirror::Entries& Mirror::read(const Index& index, std::string_view term) const {
+  const Entries& entries = index.at(term);
+  reads_ += entries.size();
+  return entries;
+}
+
 const Mirror::Entries& Mirror::in_namespace(std::string_view name_space) const {
   CHECK(indexes_.namespaces);
-  return read(namespaces_.at(name_space));
+  return read(namespaces_, name_space);
 }
 
 const Mirror::Entries& Mirror::owned_by(std::string_view uid) const {
   CHECK(indexes_.owners);
-  return read(owners_.at(uid));
+  return read(owners_, uid);
 }
 
 const Mirror::Entries& Mirror::labeled(std::string_view name_space, std::string_view key,
                                        std::string_view value) const {
   CHECK(indexes_.labels);
-  return read(labels_.at(label_term(name_space, key, value)));
+  return read(labels_, label_term(name_space, key, value));
 }
 
 const Mirror::Entries& Mirror::indexed(std::string_view term) const {
   CHECK(indexes_.own != nullptr);
-  return read(own_.at(term));
+  return read(own_, term);
 }
 
 std::vector<api::ObjectPtr> Mirror::select(std::string_view name_space,
@@ -187,9 +193,10 @@ std::vector<api::ObjectPtr> Mirror::select(std::string_view name_space,
     fewest = count;
     candidates = std::move(with_label);
   }
+  reads_ += fewest;
   std::vector<api::ObjectPtr> out;
   for (const Entries* entries : candidates)
-    for (const Entry* entry : read(*entries))
+    for (const Entry* entry : *entries)
       if (selector.matches(entry->object->meta().labels)) out.push_back(entry->object);
   if (candidates.size() > 1)
     std::ranges::sort(out, {}, [](const api::ObjectPtr& object) { return object->meta().name; });

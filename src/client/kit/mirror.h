@@ -110,13 +110,10 @@ class Mirror {
   void enter(const Entry& entry);
   void leave(const Entry& entry);
   void replace(const Entry& entry, const api::ObjectPtr& object);
+  // What `index` has at `term`, counted as read.
+  const Entries& read(const Index& index, std::string_view term) const;
 
   const Indexes indexes_;
-  const Entries& read(const Entries& entries) const {
-    reads_ += entries.size();
-    return entries;
-  }
-
   std::unordered_set<Entry, Hash, Equal> entries_;  // never iterated
   Index namespaces_, owners_, labels_, own_;
   mutable std::uint64_t reads_ = 0;
