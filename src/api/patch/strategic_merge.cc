@@ -208,9 +208,11 @@ Result<void> apply_retain_keys(JsonObject& target, JsonObject& patch) {
   };
   const JsonArray* retained = directive.if_array();
   if (retained == nullptr) return bad_format();
+  // Of a long list only the names that somebody asks about below are worth sorting.
   std::set<std::string_view> names;
   for (const Json& key : *retained)
-    if (key.is_string()) names.insert(key.get_string());
+    if (key.is_string() && (target.contains(key.get_string()) || patch.contains(key.get_string())))
+      names.insert(key.get_string());
   for (const auto& member : patch) {
     const std::string_view name = member.key();
     if (member.value().is_null() || name.starts_with(kSetElementOrder) ||
@@ -289,7 +291,7 @@ Result<void> merge_object(const Members& members, JsonObject& target, JsonObject
     const std::string_view name = member.key();
     if (name.starts_with(kDeleteFromList)) continue;
     if (member.value().is_null()) {
-      gone.insert(name);
+      if (target.contains(name)) gone.insert(name);
       continue;
     }
     auto done = merge_member(members, target, name, std::move(member.value()), gone, visits);

@@ -92,12 +92,12 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
     return fail(Reason::BadRequest, "resourceVersion should not be set on objects to be created");
   api::Answer answer;
   answer.warnings = std::move(request.warnings);
-  drop_duplicate_owners(document, answer.warnings);
   wipe(document);
   strategy_of(kind).predefault(document);
   api::apply_defaults(*stored.message, document);
   strategy_of(kind).set_defaults(document);
   TRY(check_values(document, nullptr));
+  drop_duplicate_owners(document, answer.warnings);
   record_write(context, request, nullptr, document);
 
   TRY(admit_create(context, request, document));

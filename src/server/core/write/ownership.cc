@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,16 +22,13 @@ std::optional<bool> flag(const Json& owner, std::string_view member) {
   return found->get_bool();
 }
 
-// All that an owner reference says.
+// All that an owner reference says, first what differs between most.
 using OwnerKey = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view,
                             std::optional<bool>, std::optional<bool>>;
 OwnerKey owner_key(const Json& owner) {
-  return {api::find_string(owner, "apiVersion"),
-          api::find_string(owner, "kind"),
-          api::find_string(owner, "name"),
-          api::find_string(owner, "uid"),
-          flag(owner, "controller"),
-          flag(owner, "blockOwnerDeletion")};
+  return {api::find_string(owner, "uid"),  api::find_string(owner, "name"),
+          api::find_string(owner, "kind"), api::find_string(owner, "apiVersion"),
+          flag(owner, "controller"),       flag(owner, "blockOwnerDeletion")};
 }
 
 }  // namespace
@@ -38,16 +36,19 @@ OwnerKey owner_key(const Json& owner) {
 void drop_duplicate_owners(Json& document, std::vector<std::string>& warnings) {
   const Json* owners = api::find_path(document, "metadata.ownerReferences");
   if (owners == nullptr || !owners->is_array() || owners->get_array().size() < 2) return;
+  std::set<OwnerKey> seen;
+  const auto is_first = [&](const Json& owner) { return seen.insert(owner_key(owner)).second; };
+  if (std::ranges::all_of(owners->get_array(), is_first)) return;
+
   JsonArray kept;
   std::vector<std::string> doubled;  // UIDs
-  std::set<OwnerKey> seen;
+  seen.clear();
   for (const Json& owner : owners->get_array()) {
-    if (seen.insert(owner_key(owner)).second)
+    if (is_first(owner))
       kept.push_back(owner);
     else
       doubled.emplace_back(api::find_string(owner, "uid"));
   }
-  if (doubled.empty()) return;
   metadata(document)["ownerReferences"] = std::move(kept);
   warnings.push_back(
       fmt::format(".metadata.ownerReferences contains duplicate entries; API server dedups owner "

@@ -125,11 +125,11 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
                          const api::ObjectPtr& existing, const Json& old,
                          std::vector<std::string> warnings) {
   const api::Kind& kind = *request.kind;
-  drop_duplicate_owners(document, warnings);
   strategy_of(kind).predefault(document);
   api::apply_defaults(*existing->kind().message, document);
   strategy_of(kind).set_defaults(document);
   TRY(check_values(document, &old));
+  drop_duplicate_owners(document, warnings);
   record_write(context, request, old, document);
   TRY(admit_update(context, request, document, old));
   TRY(check_revision(request, document, *existing));
