@@ -5,62 +5,17 @@
 
 #include "api/json.h"
 #include "api/kinds/kind.h"
-#include "scheduler/cache/sample_objects.h"
 #include "scheduler/cycle/attempt.h"
+#include "scheduler/placement/group_testing.h"
 
 namespace muster::scheduler {
 namespace {
 
-Group leaf(const std::string& name, std::int32_t minimum, std::vector<PodSample> pods,
-           std::string key = "") {
-  Group group;
-  group.key = {GroupKind::PodGroup, "default", name};
-  group.gang = minimum > 0;
-  group.minimum = std::max(1, minimum);
-  group.topology_key = std::move(key);
-  for (PodSample& pod : pods) {
-    pod.group = name;
-    group.pods.push_back({pod.make(), 0, {}});
-  }
-  return group;
-}
-
-Group composite(const std::string& name, std::int32_t minimum, std::vector<Group> children,
-                std::string key = "") {
-  Group group;
-  group.key = {GroupKind::CompositePodGroup, "default", name};
-  group.gang = true;
-  group.minimum = minimum;
-  group.topology_key = std::move(key);
-  group.children = std::move(children);
-  return group;
-}
-
-std::vector<PodSample> pods(const std::string& prefix, int count, const std::string& cpu) {
-  std::vector<PodSample> samples;
-  for (int i = 0; i < count; ++i)
-    samples.push_back({.name = prefix + std::to_string(i), .cpu = cpu});
-  return samples;
-}
-
 class AttemptGroup : public ::testing::Test {
  protected:
-  // `slots` one-CPU slots on each of `count` nodes of a rack, `used` of them taken on the first
-  // nodes.
   void rack(const std::string& name, int count, int slots, int used = 0,
             const std::string& zone = "z") {
-    for (int i = 0; i < count; ++i) {
-      const std::string node = name + "-" + std::to_string(i);
-      cluster_.set_node(NodeSample{
-          .name = node, .cpu = std::to_string(slots), .labels = {{"rack", name}, {"zone", zone}}}
-                            .make());
-      const int here = std::min(used, slots);
-      used -= here;
-      if (here > 0)
-        cluster_.set_pod(
-            PodSample{.name = "used-" + node, .cpu = std::to_string(here), .node_name = node}
-                .make());
-    }
+    add_sample_rack(cluster_, name, count, slots, used, zone);
   }
   Plan attempt(const Group& root) {
     Plan plan = attempt_group(root, cluster_, profile_);
@@ -91,7 +46,7 @@ TEST_F(AttemptGroup, AGangLandsWholeInOneRack) {
   rack("a", 4, 4, 10);
   rack("b", 4, 4, 4);
   const std::int64_t before = used_cpu();
-  const Plan plan = attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
+  const Plan plan = attempt(sample_leaf("g", 8, sample_pods("p", 8, "1"), "rack"));
   ASSERT_EQ(plan.assignments.size(), 8u);
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"b"});
   ASSERT_EQ(plan.groups.size(), 1u);
@@ -106,12 +61,12 @@ TEST_F(AttemptGroup, PodsThatWantSomebodyNearAreNotSaidToFitAlone) {
   const std::string wish =
       R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[)"
       R"({"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"nobody"}}}]}})";
-  std::vector<PodSample> lost = pods("p", 2, "1");
+  std::vector<PodSample> lost = sample_pods("p", 2, "1");
   for (PodSample& pod : lost) pod.spec = wish;
-  EXPECT_EQ(attempt(leaf("g", 2, lost)).groups[0].message,
+  EXPECT_EQ(attempt(sample_leaf("g", 2, lost)).groups[0].message,
             "pod group is unschedulable, 0/2 nodes are available: 2 node(s) didn't match pod "
             "affinity rules");
-  EXPECT_EQ(attempt(leaf("g", 2, lost, "rack")).groups[0].message,
+  EXPECT_EQ(attempt(sample_leaf("g", 2, lost, "rack")).groups[0].message,
             "pod group is unschedulable, 0/1 placements are available, 0/2 nodes are available: 2 "
             "node(s) didn't match pod affinity rules");
 }
@@ -120,14 +75,14 @@ TEST_F(AttemptGroup, TheFullestRackThatHoldsAllWins) {
   rack("a", 4, 4, 2);
   rack("b", 4, 4, 6);
   rack("c", 4, 4, 12);
-  attempt(leaf("g", 4, pods("p", 8, "1"), "rack"));
+  attempt(sample_leaf("g", 4, sample_pods("p", 8, "1"), "rack"));
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"b"});
 }
 
 TEST_F(AttemptGroup, WhereNoRackTakesAPodAllNodesSpeak) {
   rack("a1", 4, 4, 6);
   rack("a2", 4, 4, 2);
-  const Plan plan = attempt(leaf("g", 2, pods("p", 2, "9"), "rack"));
+  const Plan plan = attempt(sample_leaf("g", 2, sample_pods("p", 2, "9"), "rack"));
   EXPECT_EQ(plan.groups[0].message,
             "pod group is unschedulable, 0/2 placements are available, 0/8 nodes are available: 8 "
             "Insufficient cpu");
@@ -136,11 +91,11 @@ TEST_F(AttemptGroup, WhereNoRackTakesAPodAllNodesSpeak) {
 TEST_F(AttemptGroup, SaysWhichRackComesClosest) {
   rack("a1", 4, 4, 6);
   rack("a2", 4, 4, 2);
-  const Plan plan = attempt(leaf("g", 16, pods("p", 16, "1"), "example.com/rack"));
+  const Plan plan = attempt(sample_leaf("g", 16, sample_pods("p", 16, "1"), "example.com/rack"));
   EXPECT_EQ(plan.groups[0].message,
             "pod group is unschedulable, no feasible placements found: no node has the label "
             "example.com/rack");
-  const Plan closest = attempt(leaf("g", 16, pods("p", 16, "1"), "rack"));
+  const Plan closest = attempt(sample_leaf("g", 16, sample_pods("p", 16, "1"), "rack"));
   ASSERT_TRUE(closest.assignments.empty());
   EXPECT_EQ(closest.groups[0].outcome, Outcome::Unschedulable);
   EXPECT_EQ(closest.groups[0].message,
@@ -158,7 +113,7 @@ TEST_F(AttemptGroup, SaysWhichRackComesClosest) {
 
 TEST_F(AttemptGroup, MembersThatAreMissingAreCounted) {
   rack("a", 1, 4);
-  const Plan plan = attempt(leaf("g", 3, pods("p", 2, "1")));
+  const Plan plan = attempt(sample_leaf("g", 3, sample_pods("p", 2, "1")));
   EXPECT_EQ(
       plan.groups[0].message,
       "pod group is unschedulable, minCount (3) cannot be satisfied: 0 scheduled, 2 remaining");
@@ -167,7 +122,7 @@ TEST_F(AttemptGroup, MembersThatAreMissingAreCounted) {
 
 TEST_F(AttemptGroup, RequestsBeyondAnyNodeAreUnresolvable) {  // L18
   rack("a", 4, 4);
-  const Plan plan = attempt(leaf("g", 2, pods("p", 2, "8")));
+  const Plan plan = attempt(sample_leaf("g", 2, sample_pods("p", 2, "8")));
   EXPECT_EQ(plan.groups[0].outcome, Outcome::Unresolvable);
   EXPECT_EQ(
       plan.groups[0].message,
@@ -176,7 +131,7 @@ TEST_F(AttemptGroup, RequestsBeyondAnyNodeAreUnresolvable) {  // L18
 
 TEST_F(AttemptGroup, ExtrasAreLeftOverWithTheirOwnReason) {
   rack("a", 1, 4);
-  const Plan plan = attempt(leaf("g", 2, pods("p", 6, "1"), "rack"));
+  const Plan plan = attempt(sample_leaf("g", 2, sample_pods("p", 6, "1"), "rack"));
   EXPECT_EQ(plan.assignments.size(), 4u);
   ASSERT_EQ(plan.refusals.size(), 2u);
   EXPECT_EQ(plan.refusals[0].message, "0/1 nodes are available: 1 Insufficient cpu.");
@@ -186,7 +141,7 @@ TEST_F(AttemptGroup, ExtrasAreLeftOverWithTheirOwnReason) {
 TEST_F(AttemptGroup, SuccessNeedsANewPod) {
   rack("a", 1, 2, 2);
   cluster_.set_pod(PodSample{.name = "m", .cpu = "0", .node_name = "a-0", .group = "g"}.make());
-  const Plan plan = attempt(leaf("g", 1, pods("p", 1, "1")));
+  const Plan plan = attempt(sample_leaf("g", 1, sample_pods("p", 1, "1")));
   EXPECT_TRUE(plan.assignments.empty());
   EXPECT_EQ(plan.groups[0].outcome, Outcome::Unschedulable);
 }
@@ -195,7 +150,7 @@ TEST_F(AttemptGroup, SuccessNeedsANewPod) {
 TEST_F(AttemptGroup, L1PodOrderDoesNotDecide) {
   cluster_.set_node(NodeSample{.name = "n1", .cpu = "4"}.make());
   cluster_.set_node(NodeSample{.name = "n2", .cpu = "2"}.make());
-  const Plan plan = attempt(leaf(
+  const Plan plan = attempt(sample_leaf(
       "g", 3, {{.name = "s1", .cpu = "1"}, {.name = "s2", .cpu = "1"}, {.name = "b", .cpu = "4"}}));
   EXPECT_EQ(plan.assignments.size(), 3u);
   EXPECT_EQ(nodes_["b"], "n1");
@@ -205,9 +160,10 @@ TEST_F(AttemptGroup, L1PodOrderDoesNotDecide) {
 TEST_F(AttemptGroup, L2SiblingsMakeRoomForEachOther) {
   rack("r1", 5, 10, 45);
   rack("r2", 1, 10, 6);
-  const Plan plan = attempt(composite(
-      "c", 2,
-      {leaf("g1", 3, pods("x", 3, "1"), "rack"), leaf("g2", 5, pods("y", 5, "1"), "rack")}));
+  const Plan plan =
+      attempt(sample_composite("c", 2,
+                               {sample_leaf("g1", 3, sample_pods("x", 3, "1"), "rack"),
+                                sample_leaf("g2", 5, sample_pods("y", 5, "1"), "rack")}));
   EXPECT_EQ(plan.assignments.size(), 8u);
   EXPECT_EQ(racks_of("x"), std::set<std::string>{"r2"});
   EXPECT_EQ(racks_of("y"), std::set<std::string>{"r1"});
@@ -218,18 +174,21 @@ TEST_F(AttemptGroup, L2SiblingsMakeRoomForEachOther) {
 
 TEST_F(AttemptGroup, L3MinimumsComeBeforeExtras) {
   rack("a", 1, 8);
-  const Plan plan = attempt(
-      composite("c", 2, {leaf("g1", 2, pods("x", 6, "1")), leaf("g2", 4, pods("y", 4, "1"))}));
+  const Plan plan = attempt(sample_composite("c", 2,
+                                             {sample_leaf("g1", 2, sample_pods("x", 6, "1")),
+                                              sample_leaf("g2", 4, sample_pods("y", 4, "1"))}));
   EXPECT_EQ(plan.assignments.size(), 8u);
   EXPECT_EQ(plan.refusals.size(), 2u);
 }
 
 TEST_F(AttemptGroup, L4DoomedSubtreesAreSkipped) {
   rack("a", 10, 20);
-  const Plan plan = attempt(
-      composite("root", 1,
-                {composite("c1", 2, {leaf("p11", 100, pods("x", 100, "1")), leaf("p12", 10, {})}),
-                 leaf("c2", 1, pods("y", 1, "1"))}));
+  const Plan plan = attempt(sample_composite(
+      "root", 1,
+      {sample_composite(
+           "c1", 2,
+           {sample_leaf("p11", 100, sample_pods("x", 100, "1")), sample_leaf("p12", 10, {})}),
+       sample_leaf("c2", 1, sample_pods("y", 1, "1"))}));
   EXPECT_EQ(plan.assignments.size(), 1u);
   EXPECT_LT(plan.steps, 10u);
   EXPECT_EQ(plan.groups[0].outcome, Outcome::Placed);
@@ -239,14 +198,14 @@ TEST_F(AttemptGroup, L4DoomedSubtreesAreSkipped) {
 TEST_F(AttemptGroup, L5TheRackThatHoldsAllBeatsAFullerOne) {
   rack("a", 2, 10, 0);
   rack("b", 2, 10, 14);
-  attempt(leaf("g", 6, pods("p", 10, "1"), "rack"));
+  attempt(sample_leaf("g", 6, sample_pods("p", 10, "1"), "rack"));
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"a"});
 }
 
 TEST_F(AttemptGroup, L6ABasicGroupPrefersARackWithRoomToGrow) {
   rack("r1", 1, 10);
   rack("r2", 1, 10, 8);
-  Group group = leaf("g", 0, pods("p", 1, "1"), "rack");
+  Group group = sample_leaf("g", 0, sample_pods("p", 1, "1"), "rack");
   attempt(group);
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"r2"});  // nothing is known of its size
   group.declared_size = 10;
@@ -258,9 +217,9 @@ TEST_F(AttemptGroup, RunningMembersPinTheDomain) {
   rack("a", 2, 4);
   rack("b", 2, 4, 7);
   cluster_.set_pod(PodSample{.name = "m", .cpu = "1", .node_name = "a-0", .group = "g"}.make());
-  EXPECT_EQ(attempt(leaf("g", 3, pods("p", 2, "1"), "rack")).groups[0].domain, "a");
+  EXPECT_EQ(attempt(sample_leaf("g", 3, sample_pods("p", 2, "1"), "rack")).groups[0].domain, "a");
   cluster_.set_pod(PodSample{.name = "m2", .cpu = "1", .node_name = "b-1", .group = "g"}.make());
-  const Plan plan = attempt(leaf("g", 4, pods("p", 2, "1"), "rack"));
+  const Plan plan = attempt(sample_leaf("g", 4, sample_pods("p", 2, "1"), "rack"));
   EXPECT_EQ(plan.groups[0].message,
             "pod group is unschedulable, members already run in more than one rack: a, b");
   EXPECT_NE(plan.groups[0].outcome, Outcome::Error);
@@ -275,7 +234,7 @@ TEST_F(AttemptGroup, L13TerminatingMembersDoNotCount) {
                                .group = "g",
                                .terminating = true}
                          .make());
-  EXPECT_TRUE(attempt(leaf("g", 4, pods("p", 3, "1"))).assignments.empty());
+  EXPECT_TRUE(attempt(sample_leaf("g", 4, sample_pods("p", 3, "1"))).assignments.empty());
 }
 
 TEST_F(AttemptGroup, L12SucceededMembersCount) {
@@ -286,22 +245,23 @@ TEST_F(AttemptGroup, L12SucceededMembersCount) {
                              .group = "g",
                              .status = R"("phase":"Succeeded")"}
                        .make());
-  EXPECT_EQ(attempt(leaf("g", 4, pods("p", 3, "1"))).assignments.size(), 3u);
+  EXPECT_EQ(attempt(sample_leaf("g", 4, sample_pods("p", 3, "1"))).assignments.size(), 3u);
 }
 
 TEST_F(AttemptGroup, RacksNestInZones) {
   rack("a1", 4, 1, 1, "a");
   rack("a2", 4, 1, 0, "a");
   rack("b1", 4, 1, 0, "b");
-  const Plan plan = attempt(composite(
-      "llm", 2,
-      {leaf("prefill", 4, pods("x", 4, "1"), "rack"), leaf("decode", 3, pods("y", 3, "1"), "rack")},
-      "zone"));
+  const Plan plan =
+      attempt(sample_composite("llm", 2,
+                               {sample_leaf("prefill", 4, sample_pods("x", 4, "1"), "rack"),
+                                sample_leaf("decode", 3, sample_pods("y", 3, "1"), "rack")},
+                               "zone"));
   ASSERT_EQ(plan.assignments.size(), 7u);
   EXPECT_EQ(plan.groups[0].domain, "a");
   EXPECT_EQ(plan.groups[1].domain, "a2");
   EXPECT_EQ(plan.groups[2].domain, "a1");
-  const Plan wide = attempt(leaf("sweep", 8, pods("s", 8, "1"), "zone"));
+  const Plan wide = attempt(sample_leaf("sweep", 8, sample_pods("s", 8, "1"), "zone"));
   EXPECT_EQ(wide.groups[0].message,
             "pod group is unschedulable, 0/2 placements are available, zone a comes closest: 7 of "
             "8 pods fit; short "
@@ -315,15 +275,17 @@ TEST_F(AttemptGroup, EqualRackNamesInTwoZonesStayApart) {
                                    .cpu = "1",
                                    .labels = {{"zone", zone}, {"rack", "r1"}}}
                             .make());
-  const Plan plan = attempt(composite("c", 1, {leaf("g", 3, pods("p", 3, "1"), "rack")}, "zone"));
+  const Plan plan = attempt(
+      sample_composite("c", 1, {sample_leaf("g", 3, sample_pods("p", 3, "1"), "rack")}, "zone"));
   EXPECT_TRUE(plan.assignments.empty());
 }
 
 TEST_F(AttemptGroup, AFailedChildOfAPlacedTreeKeepsItsOwnReason) {
   rack("a", 2, 4);
-  const Plan plan = attempt(composite(
-      "c", 1,
-      {leaf("big", 20, pods("x", 20, "1"), "rack"), leaf("small", 2, pods("y", 2, "1"), "rack")}));
+  const Plan plan =
+      attempt(sample_composite("c", 1,
+                               {sample_leaf("big", 20, sample_pods("x", 20, "1"), "rack"),
+                                sample_leaf("small", 2, sample_pods("y", 2, "1"), "rack")}));
   EXPECT_EQ(plan.assignments.size(), 2u);
   EXPECT_EQ(plan.groups[1].message,
             "pod group is unschedulable, 0/1 placements are available, rack a comes closest: 6 of "
@@ -336,18 +298,18 @@ TEST_F(AttemptGroup, MixedPodsOfOneLeafFindTheirWayTogether) {
   for (int i = 0; i < 3; ++i)
     cluster_.set_node(
         NodeSample{.name = "n" + std::to_string(i), .cpu = "6", .labels = {{"rack", "a"}}}.make());
-  std::vector<PodSample> mixed = pods("s", 6, "1");
-  for (const PodSample& pod : pods("b", 3, "4")) mixed.push_back(pod);
-  EXPECT_EQ(attempt(leaf("g", 9, mixed, "rack")).assignments.size(), 9u);
+  std::vector<PodSample> mixed = sample_pods("s", 6, "1");
+  for (const PodSample& pod : sample_pods("b", 3, "4")) mixed.push_back(pod);
+  EXPECT_EQ(attempt(sample_leaf("g", 9, mixed, "rack")).assignments.size(), 9u);
   mixed.push_back({.name = "one-more", .cpu = "1"});
-  const Plan plan = attempt(leaf("g", 10, mixed, "rack"));
+  const Plan plan = attempt(sample_leaf("g", 10, mixed, "rack"));
   EXPECT_TRUE(plan.assignments.empty());
   EXPECT_NE(plan.groups[0].outcome, Outcome::Placed);
 }
 
 TEST_F(AttemptGroup, WrongTreesAreNamed) {
   rack("a", 1, 4);
-  Group root = leaf("g", 1, pods("p", 2, "1"));
+  Group root = sample_leaf("g", 1, sample_pods("p", 2, "1"));
   root.priority = 7;
   const Plan plan = attempt(root);
   EXPECT_EQ(plan.groups[0].outcome, Outcome::Error);
@@ -365,7 +327,7 @@ TEST_F(AttemptGroup, WrongTreesAreNamed) {
 
 TEST_F(AttemptGroup, MembersThatAreNotQueuedMustAgreeToo) {
   rack("a", 1, 4);
-  const Group tree = composite("c", 1, {leaf("g", 1, pods("p", 2, "1"))});
+  const Group tree = sample_composite("c", 1, {sample_leaf("g", 1, sample_pods("p", 2, "1"))});
   const std::string ours = "default-scheduler";
   struct Case {
     MemberTraits traits;
@@ -394,22 +356,23 @@ TEST_F(AttemptGroup, MembersThatAreNotQueuedMustAgreeToo) {
 TEST_F(AttemptGroup, SameClusterSamePlan) {
   rack("b", 4, 4, 3);
   rack("a", 4, 4, 3);
-  attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
+  attempt(sample_leaf("g", 8, sample_pods("p", 8, "1"), "rack"));
   const auto first = nodes_;
   EXPECT_EQ(racks_of("p"), std::set<std::string>{"a"}) << "ties go to the first name";
-  attempt(leaf("g", 8, pods("p", 8, "1"), "rack"));
+  attempt(sample_leaf("g", 8, sample_pods("p", 8, "1"), "rack"));
   EXPECT_EQ(nodes_, first);
 }
 
 // Devices for a group are not allocated: nothing of the tree is placed, and its pods say why.
 TEST_F(AttemptGroup, RefusesATreeWithClaims) {
   rack("a", 2, 4);
-  Group claiming = leaf("claiming", 2, pods("c", 2, "1"));
+  Group claiming = sample_leaf("claiming", 2, sample_pods("c", 2, "1"));
   claiming.object = api::Object::make(
       api::kinds::pod_group(), api::parse_json(R"({"metadata":{"name":"claiming"},)"
                                                R"("spec":{"resourceClaims":[{"name":"x"}]}})")
                                    ->value);
-  const Plan plan = attempt(composite("all", 1, {claiming, leaf("free", 1, pods("f", 1, "1"))}));
+  const Plan plan = attempt(
+      sample_composite("all", 1, {claiming, sample_leaf("free", 1, sample_pods("f", 1, "1"))}));
   EXPECT_TRUE(plan.assignments.empty());
   ASSERT_EQ(plan.refusals.size(), 3u);
   for (const Refusal& refusal : plan.refusals) {
@@ -420,9 +383,9 @@ TEST_F(AttemptGroup, RefusesATreeWithClaims) {
 
 TEST_F(AttemptGroup, NodesMustDeclareTheFeaturesThatItsPodsNeed) {
   rack("a", 2, 4);
-  std::vector<PodSample> samples = pods("c", 2, "1");
+  std::vector<PodSample> samples = sample_pods("c", 2, "1");
   for (PodSample& pod : samples) pod.spec = R"("hostNetwork":true,"hostUsers":false)";
-  const Plan plan = attempt(leaf("gang", 2, samples, "rack"));
+  const Plan plan = attempt(sample_leaf("gang", 2, samples, "rack"));
   EXPECT_TRUE(plan.assignments.empty());
   ASSERT_EQ(plan.refusals.size(), 2u);
   EXPECT_NE(plan.refusals[0].message.find("node(s) didn't match Pod's required features"),

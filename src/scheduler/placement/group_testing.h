@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/cache/cluster.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/entity.h"
 
 namespace muster::scheduler {
 
-// Small trees for tests.
+// Small trees and clusters for tests.
 
 // <prefix>0, <prefix>1, …
 inline std::vector<PodSample> sample_pods(const std::string& prefix, int count,
@@ -45,6 +46,22 @@ inline Group sample_composite(const std::string& name, std::int32_t minimum,
   group.topology_key = std::move(key);
   group.children = std::move(children);
   return group;
+}
+
+// Nodes <rack>-0, <rack>-1, … of `slots` CPUs each; the first of them hold pods that use `used`.
+inline void add_sample_rack(Cluster& cluster, const std::string& rack, int count, int slots,
+                            int used = 0, const std::string& zone = "z") {
+  for (int i = 0; i < count; ++i) {
+    const std::string node = rack + "-" + std::to_string(i);
+    cluster.set_node(NodeSample{
+        .name = node, .cpu = std::to_string(slots), .labels = {{"rack", rack}, {"zone", zone}}}
+                         .make());
+    const int here = std::min(used, slots);
+    used -= here;
+    if (here == 0) continue;
+    cluster.set_pod(
+        PodSample{.name = "used-" + node, .cpu = std::to_string(here), .node_name = node}.make());
+  }
 }
 
 }  // namespace muster::scheduler

@@ -14,18 +14,9 @@ using Names = std::set<std::string>;
 
 class PlacerTest : public ::testing::Test {
  protected:
-  // `count` nodes of `slots` CPUs, `used` of them taken on the first nodes.
   void rack(const std::string& name, int count, int slots, int used = 0,
             const std::string& zone = "z") {
-    for (int i = 0; i < count; ++i) {
-      const std::string node = name + "-" + std::to_string(i);
-      cluster_.set_node(NodeSample{
-          .name = node, .cpu = std::to_string(slots), .labels = {{"rack", name}, {"zone", zone}}}
-                            .make());
-      const int here = std::min(used, slots);
-      used -= here;
-      if (here > 0) run("used-" + node, node, std::to_string(here), "");
-    }
+    add_sample_rack(cluster_, name, count, slots, used, zone);
   }
   void run(const std::string& name, const std::string& node, const std::string& cpu,
            const std::string& group, const std::string& status = "") {
