@@ -81,14 +81,7 @@ class FaultyWorld {
     world_.calm_feeds(true);
     world_.advance(Duration{0});
   }
-  std::vector<api::ObjectPtr> all(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    request.name_space = "default";
-    return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
-  }
+  std::vector<api::ObjectPtr> all(const api::Kind& kind) { return world_.list(kind, "default"); }
   // From now on the server refuses such requests of the controllers; null: none.
   void refuse(std::function<bool(const api::Request&)> which) { refused_ = std::move(which); }
   // Of the controllers, without events.

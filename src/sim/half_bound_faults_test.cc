@@ -103,14 +103,7 @@ class ForeignServer {
     }
     return out;
   }
-  std::vector<api::ObjectPtr> list(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    if (kind.namespaced) request.name_space = "default";
-    return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
-  }
+  std::vector<api::ObjectPtr> list(const api::Kind& kind) { return world_.list(kind); }
   int writes() const { return writes_; }
   World& world() { return world_; }
   void expect_sound() {

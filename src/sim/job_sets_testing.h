@@ -116,15 +116,7 @@ class JobSetWorld : public ::testing::Test {
                                   api::find_string(condition, "reason")));
     return out;
   }
-  std::vector<api::ObjectPtr> all(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    request.name_space = "default";
-    const auto answer = world_.ask(std::move(request));
-    return std::get<api::ListAnswer>(answer->what).items;
-  }
+  std::vector<api::ObjectPtr> all(const api::Kind& kind) { return world_.list(kind, "default"); }
   Texts names(const api::Kind& kind) {
     Texts out;
     for (const api::ObjectPtr& object : all(kind)) out.push_back(object->meta().name);

@@ -70,15 +70,7 @@ class Jobs : public ::testing::Test {
                                   api::find_string(condition, "message")));
     return out;
   }
-  std::vector<api::ObjectPtr> all(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    request.name_space = "default";
-    const auto answer = world_.ask(std::move(request));
-    return std::get<api::ListAnswer>(answer->what).items;
-  }
+  std::vector<api::ObjectPtr> all(const api::Kind& kind) { return world_.list(kind, "default"); }
   std::vector<api::ObjectPtr> pods() { return all(api::kinds::pod()); }
   // Of the one group there is, and of its template.
   std::int32_t group_minimum() {

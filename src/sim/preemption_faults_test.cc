@@ -134,14 +134,7 @@ class FaultyRun {
     ASSERT_TRUE(answer) << answer.error().message << json;
   }
   std::vector<api::ObjectPtr> pods() { return list(api::kinds::pod()); }
-  std::vector<api::ObjectPtr> list(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = request.kind->stored_version;
-    if (kind.namespaced) request.name_space = "default";
-    return std::get<api::ListAnswer>(world_.ask(std::move(request))->what).items;
-  }
+  std::vector<api::ObjectPtr> list(const api::Kind& kind) { return world_.list(kind); }
   // At every moment: a node holds one pod, and of a gang that was never whole no pod runs.
   void look() {
     std::map<std::string, int> on_node;

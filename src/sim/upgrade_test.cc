@@ -63,13 +63,7 @@ class Upgrade : public ::testing::Test {
                                           group, ++pods_, kHost, hosts_.at(host)));
     world_->advance(seconds{10});
   }
-  std::vector<api::ObjectPtr> list(const api::Kind& kind) {
-    api::Request request;
-    request.verb = api::Verb::List;
-    request.kind = &kind;
-    request.version = kind.stored_version;
-    return std::get<api::ListAnswer>(world_->ask(std::move(request))->what).items;
-  }
+  std::vector<api::ObjectPtr> list(const api::Kind& kind) { return world_->list(kind); }
   // How many pods of the group have a node.
   int placed(std::string_view group) {
     int placed = 0;

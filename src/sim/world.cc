@@ -204,4 +204,15 @@ api::ObjectPtr World::get(const api::Kind& kind, std::string_view name_space,
   return store_->get(store::make_key(kind, name_space, name));
 }
 
+std::vector<api::ObjectPtr> World::list(const api::Kind& kind, std::string_view name_space) {
+  api::Request request;
+  request.verb = api::Verb::List;
+  request.kind = &kind;
+  request.version = kind.stored_version;
+  request.name_space = name_space;
+  Result<api::Answer> answer = ask(std::move(request));
+  CHECK(answer);
+  return std::move(std::get<api::ListAnswer>(answer->what).items);
+}
+
 }  // namespace muster::sim

@@ -110,6 +110,8 @@ class World {
   // The object, or null.
   api::ObjectPtr get(const api::Kind& kind, std::string_view name_space,
                      std::string_view name) const;
+  // The objects of a kind in one namespace, or everywhere.
+  std::vector<api::ObjectPtr> list(const api::Kind& kind, std::string_view name_space = "");
 
   const store::Store& store() const { return *store_; }
   // What watches are fed from.
