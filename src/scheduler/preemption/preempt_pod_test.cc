@@ -70,6 +70,14 @@ TEST_F(PreemptPod, ChoosesTheLowestFirstVictimThenTheSmallestSum) {
   EXPECT_EQ(names(preempt(200)), (Names{"d", "e"}));
 }
 
+// Two pods of a negative priority are not cheaper than one.
+TEST_F(PreemptPod, FewerOfNegativePriorityAreCheaper) {
+  for (const char* name : {"n1", "n2"}) add_node(name);
+  for (const char* name : {"a", "b"}) run(name, "n1", -5, "2");
+  run("c", "n2", -5);
+  EXPECT_EQ(names(preempt(0)), Names{"c"});
+}
+
 // Upstream's M5.
 TEST_F(PreemptPod, ChoosesTheNodeWhereTheFirstVictimStartedLast) {
   for (const char* name : {"n1", "n2"}) {
