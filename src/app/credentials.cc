@@ -1,10 +1,9 @@
 #include "app/credentials.h"
 
 #include <arpa/inet.h>
+#include <sys/stat.h>
 
 #include <array>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 namespace muster::app {
@@ -12,8 +11,8 @@ namespace muster::app {
 Result<server::Credential> authority(const DataDir* data_dir, Time now) {
   if (data_dir == nullptr) return server::make_authority("kubernetes-ca", now);
   const std::string folder = data_dir->path("pki");
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  // Only for its owner, whatever the umask is: who may write there could put their own key in.
+  if (::mkdir(folder.c_str(), 0700) == 0) ::chmod(folder.c_str(), 0700);
   Result<std::string> certificate = read_file(folder + "/ca.crt");
   Result<std::string> key = read_file(folder + "/ca.key");
   if (certificate && key) return server::Credential{std::move(*certificate), std::move(*key)};

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/entropy.h"
+#include "store/engines/rocksdb.h"
 
 namespace muster::app {
 namespace {
@@ -55,11 +56,12 @@ Result<State> inspect(const std::string& path) {
   if (empty) return State::Free;
   if (const Result<std::string> marker = read_file(path + "/MUSTER")) {
     TRY(check_marker(path, *marker));
-    if (!fs::is_directory(path + "/store", error))
+    // An empty folder is as bad as none: the store would be begun there once more.
+    if (!store::is_rocksdb_store(path + "/store"))
       return fail(Reason::InternalError,
-                  "the data directory {} has lost its folder store, with every object: restore it "
-                  "from a backup with `muster store restore`; to begin with nothing instead, name "
-                  "another directory with --data-dir",
+                  "the data directory {} has lost what was in its folder store, every object: "
+                  "restore it from a backup with `muster store restore`; to begin with nothing "
+                  "instead, name another directory with --data-dir",
                   path);
     return State::Finished;
   }
@@ -90,7 +92,9 @@ Result<int> lock(const std::string& path, int kind) {
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
+  // Writing nothing to a stream is an error there, and an empty file none here.
+  const bool empty = file && file.peek() == std::ifstream::traits_type::eof() && !file.bad();
+  if (!empty && (!file || !(text << file.rdbuf())))
     return fail(Reason::NotFound, "cannot read {}: {}", path, std::strerror(errno));
   return text.str();
 }

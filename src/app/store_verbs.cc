@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -13,6 +14,7 @@
 #include "app/backup_socket.h"
 #include "app/data_dir.h"
 #include "app/durable_copy.h"
+#include "app/key_check.h"
 #include "base/count_of.h"
 #include "store/engines/rocksdb.h"
 
@@ -23,13 +25,24 @@ namespace fs = std::filesystem;
 
 // `muster up` makes these before it serves; without them its clients and tokens are worth nothing.
 Result<void> check_certificates(const std::string& data_dir) {
-  std::error_code error;
-  for (const char* const file : {"pki/ca.crt", "pki/ca.key", "pki/sa.key"})
-    if (!fs::is_regular_file(fmt::format("{}/{}", data_dir, file), error))
-      return fail(Reason::InternalError,
-                  "the data directory {} is not whole: {} is missing; restore it from a backup",
-                  data_dir, file);
-  return {};
+  const std::string fault = fault_of_keys(data_dir);
+  if (fault.empty()) return {};
+  return fail(Reason::InternalError,
+              "the data directory {} is not whole: {}; restore it from a backup", data_dir, fault);
+}
+
+// A copy of a directory inside itself would have no end.
+Result<void> check_apart(const std::string& copy, const std::string& data_dir) {
+  const auto resolved = [](const fs::path& path) {
+    std::error_code error;
+    fs::path whole = fs::weakly_canonical(path, error);
+    return error ? fs::absolute(path).lexically_normal() : whole;
+  };
+  const fs::path inner = resolved(copy);
+  const fs::path outer = resolved(data_dir);
+  const auto [at, end] = std::ranges::mismatch(outer, inner);
+  if (at != outer.end()) return {};
+  return fail(Reason::Invalid, "{} is inside {}: name a folder outside of it", copy, data_dir);
 }
 
 std::string summary(const store::Inspection& inspection) {
@@ -79,6 +92,7 @@ Result<std::string> check_store(const std::string& data_dir) {
 }
 
 Result<std::string> backup_store(const std::string& data_dir, const std::string& to) {
+  TRY(check_apart(to, data_dir));
   StagedDirectory staged = TRY(StagedDirectory::begin(to));
   std::optional<CopyOfRunningStore> copy;
   Result<std::unique_ptr<DataDir>> opened = DataDir::open_for_reading(data_dir);
@@ -97,6 +111,7 @@ Result<std::string> backup_store(const std::string& data_dir, const std::string&
 
 Result<std::string> restore_store(const std::string& from, const std::string& data_dir,
                                   std::int64_t skip) {
+  TRY(check_apart(data_dir, from));
   StagedDirectory staged = TRY(StagedDirectory::begin(data_dir));
   {
     const std::unique_ptr<DataDir> backup = TRY(DataDir::open_for_reading(from));

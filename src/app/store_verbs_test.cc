@@ -12,6 +12,7 @@
 
 #include "api/kinds/kind.h"
 #include "app/backup_socket.h"
+#include "app/credentials.h"
 #include "app/data_dir.h"
 #include "store/engines/rocksdb.h"
 
@@ -30,9 +31,8 @@ class StoreVerbsTest : public ::testing::Test {
     (void)engine->load().value();
     EXPECT_TRUE(data_dir->finish());
     write(*engine, {"a", "b"});
-    fs::create_directory(data() + "/pki");
-    for (const char* const file : {"ca.crt", "ca.key", "sa.key"})
-      std::ofstream(data() + "/pki/" + file) << file;
+    EXPECT_TRUE(authority(data_dir.get(), *parse_time("2026-05-01T10:00:00Z")));
+    EXPECT_TRUE(token_key(data_dir.get()));
   }
   ~StoreVerbsTest() override {
     std::error_code ignored;
@@ -126,6 +126,32 @@ TEST_F(StoreVerbsTest, HalfADirectoryIsNotWhole) {
     EXPECT_FALSE(fs::exists(at("again.incomplete"))) << part;
     fs::remove_all(half);
   }
+}
+
+TEST_F(StoreVerbsTest, DamagedKeysAreNotWhole) {
+  for (const std::string key : {"ca.crt", "ca.key", "sa.key"}) {
+    const std::string file = data() + "/pki/" + key;
+    const std::string text = read_file(file).value();
+    for (const std::size_t size : {std::size_t{0}, text.size() / 2}) {
+      std::ofstream(file) << text.substr(0, size);
+      const auto checked = check_store(data());
+      ASSERT_FALSE(checked) << key;
+      EXPECT_NE(checked.error().message.find("pki/" + key), std::string::npos);
+      EXPECT_FALSE(backup_store(data(), at("backup"))) << key;
+    }
+    std::ofstream(file) << text;
+  }
+  EXPECT_TRUE(check_store(data()));
+}
+
+// The copy was copied too, until its path was too long.
+TEST_F(StoreVerbsTest, NothingIsCopiedIntoItself) {
+  const auto into = backup_store(data(), data() + "/backups/monday");
+  ASSERT_FALSE(into);
+  EXPECT_NE(into.error().message.find("is inside"), std::string::npos) << into.error().message;
+  EXPECT_FALSE(restore_store(data(), data() + "/again", 1));
+  EXPECT_FALSE(fs::exists(data() + "/backups"));
+  EXPECT_TRUE(backup_store(data(), data() + "-backup")) << "a name that only begins the same";
 }
 
 TEST_F(StoreVerbsTest, WhatAKilledRestoreLeftIsClearedAway) {

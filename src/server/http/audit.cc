@@ -147,7 +147,8 @@ void AuditLog::write(const AuditRecord& record) {
   const ssize_t written = ::write(file_, line.data(), line.size());
   const bool good = written == static_cast<ssize_t>(line.size());
   if (!good && !std::exchange(failed_, true))
-    log(LogLevel::Error, "the audit log cannot be written: {}", std::strerror(errno));
+    log(LogLevel::Error, "the audit log cannot be written: {}",
+        std::strerror(written < 0 ? errno : ENOSPC));
   if (good) failed_ = false;
   bytes_ += line.size();
 }

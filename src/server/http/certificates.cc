@@ -139,6 +139,15 @@ std::string base64(std::string_view text) {
 
 }  // namespace
 
+bool is_pair(const Credential& credential) {
+  const auto certificate = read_certificate(credential.certificate);
+  const auto key = read_private_key(credential.private_key);
+  const bool pair =
+      certificate && key && X509_check_private_key(certificate->get(), key->get()) == 1;
+  ERR_clear_error();
+  return pair;
+}
+
 Result<Credential> make_authority(const std::string& name, Time now) {
   return make_certificate(
       {.common_name = name,

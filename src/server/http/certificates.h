@@ -14,6 +14,9 @@ struct Credential {
   std::string private_key;
 };
 
+// Whether the certificate and the key can be read and belong together.
+bool is_pair(const Credential& credential);
+
 // A new certificate authority (P-256, valid ten years), e.g. name "kubernetes-ca".
 Result<Credential> make_authority(const std::string& name, Time now);
 

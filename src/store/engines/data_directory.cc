@@ -111,6 +111,11 @@ Result<DataDirectory> DataDirectory::open_for_reading(const std::string& path) {
   return directory;
 }
 
+bool DataDirectory::is_finished(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path + "/FORMAT", error);
+}
+
 DataDirectory::~DataDirectory() {
   if (lock_ >= 0) ::close(lock_);
 }

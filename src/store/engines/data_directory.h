@@ -26,6 +26,9 @@ class DataDirectory {
   // store must be there, and finished.
   static Result<DataDirectory> open_for_reading(const std::string& path);
 
+  // Whether a store was ever finished at `path`.
+  static bool is_finished(const std::string& path);
+
   const std::string& path() const { return path_; }
   std::string database() const { return path_ + "/db"; }
   std::string mark() const { return path_ + "/MARK"; }

@@ -329,6 +329,10 @@ Result<std::unique_ptr<Engine>> open_rocksdb_engine(const std::string& directory
   return engine;
 }
 
+bool is_rocksdb_store(const std::string& directory) {
+  return DataDirectory::is_finished(directory);
+}
+
 Result<Revision> skip_revisions(const std::string& directory, std::int64_t count) {
   RocksdbEngine engine(TRY(DataDirectory::open(directory)), nullptr);
   TRY(engine.open());

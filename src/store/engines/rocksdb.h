@@ -34,6 +34,9 @@ namespace muster::store {
 Result<std::unique_ptr<Engine>> open_rocksdb_engine(const std::string& directory,
                                                     rocksdb::Env* env = nullptr);
 
+// Whether a directory holds a store that was finished once, whatever has become of it.
+bool is_rocksdb_store(const std::string& directory);
+
 // What a store holds, after all the checks of load(). Writes nothing, locks nobody else's reading
 // out, and works on read-only media; refused while the store is in use.
 struct Inspection {
