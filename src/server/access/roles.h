@@ -11,6 +11,7 @@
 #include "api/object.h"
 #include "api/request.h"
 #include "server/access/attributes.h"
+#include "server/access/shared_map.h"
 
 // Role-based access control: what roles say, whom bindings give them. Purely
 // additive; there is no "deny".
@@ -79,21 +80,29 @@ class Roles {
     std::string role;
     std::vector<Subject> subjects;
   };
-  using Key = std::pair<std::string, std::string>;  // namespace ("" at the cluster scope), name
+  using BindingPtr = std::shared_ptr<const Binding>;
   using Rules = std::shared_ptr<const std::vector<PolicyRule>>;
-  using Bindings = std::map<std::string, std::shared_ptr<const Binding>>;  // by name
+  // A binding, and which of its subjects somebody is.
+  struct Found {
+    BindingPtr binding;
+    std::size_t subject = 0;
+  };
+  using Bindings = std::map<std::string, Found>;  // by name
 
-  void set_role(const Key& key, const api::Object* object);
-  void set_binding(const Key& key, const api::Object* object);
+  void set_role(const std::string& key, const api::Object* object);
+  void set_binding(const std::string& key, const api::Object* object);
   static Binding read_binding(const api::Object& object);
-  static const Subject* subject_of(const Binding& binding, const api::User& user);
+  static std::string subject_key(const Binding& binding, const Subject& subject);
   static std::string reason_of(const Binding& binding, const Subject& subject);
+  std::vector<const Found*> bindings_of(const api::User& user, std::string_view name_space) const;
   template <typename Visit>
   void each_binding(const api::User& user, std::string_view name_space, Visit&& visit) const;
 
-  std::map<Key, Rules> roles_;
-  // By namespace; those at the cluster scope under "".
-  std::map<std::string, std::shared_ptr<const Bindings>, std::less<>> bindings_;
+  // By "namespace/name", "/name" at the cluster scope.
+  SharedMap<Rules> roles_;
+  SharedMap<BindingPtr> bindings_;
+  // By namespace and subject: a request asks for those of one user, among any number of others.
+  SharedMap<Bindings> by_subject_;
 };
 
 }  // namespace muster::server

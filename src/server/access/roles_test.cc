@@ -194,5 +194,56 @@ TEST_F(RolesTest, MissingRolesAreNamedOnceEach) {
             R"(clusterrole.rbac.authorization.k8s.io "lost" not found])");
 }
 
+// Every refusal named every binding that led nowhere, and compared each with all others.
+TEST_F(RolesTest, AHundredMissingRolesAreNamed) {
+  for (int i = 0; i < 300; ++i)
+    bindings_.push_back(object(
+        "RoleBinding", fmt::format(R"({{"metadata":{{"name":"b{}","namespace":"ns"}},"roleRef":)"
+                                   R"({{"kind":"Role","name":"gone-{}"}},"subjects":)"
+                                   R"([{{"kind":"Group","name":"dev"}}]}})",
+                                   i, i)));
+  const std::string reason = roles().judge(kJane, ask("get", "pods", "ns")).reason;
+  std::size_t named = 0;
+  for (std::size_t at = 0; (at = reason.find("not found", at)) != std::string::npos; ++at) ++named;
+  EXPECT_EQ(named, 100U);
+}
+
+// A binding is found by any of its subjects, once, and the first that fits gives the reason.
+TEST_F(RolesTest, WhoIsNamedTwiceIsFoundOnce) {
+  bindings_ = {
+      object("RoleBinding",
+             R"({"metadata":{"name":"a","namespace":"ns"},"roleRef":{"kind":"Role",)"
+             R"("name":"writer"},"subjects":[{"kind":"User","name":"joe"},{"kind":"Group",)"
+             R"("name":"dev"},{"kind":"User","name":"jane"},{"kind":"Group","name":"dev"}]})")};
+  const Roles all = roles();
+  EXPECT_EQ(all.held_by(kJane, "ns").rules.size(), 1U);
+  EXPECT_EQ(all.judge(kJane, ask("create", "pods", "ns")).reason,
+            R"(RBAC: allowed by RoleBinding "a/ns" of Role "writer" to Group "dev")");
+}
+
+// Older versions stay as they were, however many changes follow.
+TEST_F(RolesTest, VersionsShareWhatDidNotChange) {
+  const auto binding = [](int number, std::string_view user) {
+    return object("RoleBinding",
+                  fmt::format(R"({{"metadata":{{"name":"b{}","namespace":"ns"}},"roleRef":)"
+                              R"({{"kind":"Role","name":"writer"}},"subjects":)"
+                              R"([{{"kind":"User","name":"{}"}}]}})",
+                              number, user));
+  };
+  const Roles before = roles();
+  const Attributes create = ask("create", "pods", "ns");
+  const Roles given(before, {{"rolebindings/ns/b1", binding(1, "jane")},
+                             {"rolebindings/ns/b2", binding(2, "jane")}});
+  const Roles moved(given, {{"rolebindings/ns/b1", binding(1, "joe")}});
+  const Roles taken(moved, {{"rolebindings/ns/b2", nullptr}});
+  const Roles without(given, {{"roles/ns/writer", nullptr}});
+  EXPECT_FALSE(before.judge(kJane, create).allowed);
+  EXPECT_TRUE(given.judge(kJane, create).allowed);
+  EXPECT_TRUE(moved.judge(kJane, create).allowed) << "by the other one";
+  EXPECT_FALSE(taken.judge(kJane, create).allowed);
+  EXPECT_TRUE(taken.judge({.name = "joe", .groups = {}}, create).allowed);
+  EXPECT_FALSE(without.judge(kJane, create).allowed);
+}
+
 }  // namespace
 }  // namespace muster::server
