@@ -11,6 +11,7 @@
 #include "server/core/strategies/document.h"
 #include "server/core/strategies/strategy.h"
 #include "server/core/write/admission.h"
+#include "server/core/write/crowd_limit.h"
 #include "server/core/write/field_ownership.h"
 #include "server/core/write/ownership.h"
 #include "server/core/write/quota.h"
@@ -116,6 +117,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
     return fail(exists_already(*standing));
   auto object = make_object(stored, document);
   TRY(check_size(*object));
+  TRY(check_crowd(context, *object, nullptr));
   answer.what = api::ObjectAnswer{.object = object, .revision = {}, .created = true};
   Decision decision{.transaction = {}, .answer = std::move(answer), .deleted = false};
   decision.transaction.writes.push_back(

@@ -20,6 +20,7 @@
 #include "server/core/strategies/strategy.h"
 #include "server/core/write/admission.h"
 #include "server/core/write/create.h"
+#include "server/core/write/crowd_limit.h"
 #include "server/core/write/deletion.h"
 #include "server/core/write/field_ownership.h"
 #include "server/core/write/ownership.h"
@@ -152,6 +153,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
   auto object = make_object(existing->kind(), document);
   // What is stored already may be made smaller, however large it is.
   if (object->bytes().size() > existing->bytes().size()) TRY(check_size(*object));
+  TRY(check_crowd(context, *object, existing.get()));
   decision.deleted = goes_with_update(*existing, document);
   if (!decision.deleted && object->bytes() == existing->bytes()) {
     decision.answer.what =
