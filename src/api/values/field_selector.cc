@@ -78,9 +78,16 @@ Result<FieldSelector> FieldSelector::parse(std::string_view text) {
 }
 
 bool FieldSelector::matches(const Lookup& text_of) const {
-  return std::ranges::all_of(terms_, [&](const FieldTerm& term) {
-    return (text_of(term.field) == term.value) == term.equal;
-  });
+  // Looking a field up may mean to read a whole object, so terms of one field share it. They stand
+  // together, by the order of terms_.
+  const FieldTerm* before = nullptr;
+  std::string text;
+  for (const FieldTerm& term : terms_) {
+    if (before == nullptr || before->field != term.field) text = text_of(term.field);
+    if ((text == term.value) != term.equal) return false;
+    before = &term;
+  }
+  return true;
 }
 
 const std::string* FieldSelector::required_value(std::string_view field) const {

@@ -80,5 +80,19 @@ RC_GTEST_PROP(FieldSelectorProperty, ValuesSurviveTheirEscapes, ()) {
   RC_ASSERT(selector->text() == text);
 }
 
+// Looking a field up may mean to read a megabyte.
+TEST(FieldSelector, LooksEachFieldUpOnceOrTwice) {
+  std::string text = "a.b=x";
+  for (int i = 0; i < 100; ++i) text += ",a!=" + std::to_string(i) + ",type!=" + std::to_string(i);
+  const auto selector = FieldSelector::parse(text + ",a=y");
+  ASSERT_TRUE(selector);
+  int looks = 0;
+  EXPECT_TRUE(selector->matches([&](std::string_view field) {
+    ++looks;
+    return std::string(field == "a.b" ? "x" : field == "a" ? "y" : "z");
+  }));
+  EXPECT_LE(looks, 4);
+}
+
 }  // namespace
 }  // namespace muster::api

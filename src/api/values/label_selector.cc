@@ -64,7 +64,8 @@ std::vector<std::string> problems(const std::string& key, LabelOperator op,
             values.front()));
       break;
   }
-  for (std::size_t i = 0; i < values.size(); ++i)
+  constexpr std::size_t kNamed = 100;
+  for (std::size_t i = 0; i < values.size() && found.size() < kNamed; ++i)
     if (const Messages messages = check_label_value(values[i]); !messages.empty())
       found.push_back(fmt::format("values[{}][{}]: Invalid value: \"{}\": {}", i, key, values[i],
                                   joined(messages)));

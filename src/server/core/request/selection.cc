@@ -80,6 +80,15 @@ bool is_boolean(std::string_view field) {
   return field == "spec.unschedulable" || field == "spec.hostNetwork";
 }
 
+// Every term is asked of every object, and of every change while a watch lasts: thirty thousand of
+// them fit into the head of a request.
+Result<void> check_terms(std::string_view parameter, std::size_t count) {
+  constexpr std::size_t kTermsMax = 250;
+  if (count <= kTermsMax) return {};
+  return fail(Reason::BadRequest, "{}: too many requirements: {}, at most {} are judged", parameter,
+              count, kTermsMax);
+}
+
 Error unsupported_field(const api::Kind& kind, std::string_view field) {
   if (kind.kind == "Job")
     return make_error(Reason::BadRequest, R"(field label "{}" not supported for Job)", field);
@@ -147,6 +156,8 @@ Result<Selection> Selection::of(const api::Request& request) {
   Selection out;
   out.labels_ = TRY(api::LabelSelector::parse(request.list.label_selector));
   out.fields_ = TRY(api::FieldSelector::parse(request.list.field_selector));
+  TRY(check_terms("labelSelector", out.labels_.requirements().size()));
+  TRY(check_terms("fieldSelector", out.fields_.terms().size()));
   for (const api::FieldTerm& term : out.fields_.terms())
     if (!supported(kind, term.field)) return fail(unsupported_field(kind, term.field));
   if (kind.namespaced) out.name_space_ = request.name_space;

@@ -22,5 +22,32 @@ TEST(ScalarAt, FindsScalarsWithoutADocument) {
   EXPECT_EQ(scalar_at("{}", "a"), "");
 }
 
+// Thousands of terms fit into a head, and each would be asked of every object and every change.
+TEST(Selection, HasAtMost250Terms) {
+  const auto select = [](std::string labels, std::string fields) {
+    api::Request request;
+    request.verb = api::Verb::List;
+    request.kind = api::find_kind("", "Secret");
+    request.list.label_selector = std::move(labels);
+    request.list.field_selector = std::move(fields);
+    return Selection::of(request);
+  };
+  std::string labels = "!k0";
+  std::string fields = "type!=0";
+  for (int i = 1; i < 250; ++i) {
+    labels += ",!k" + std::to_string(i);
+    fields += ",type!=" + std::to_string(i);
+  }
+  EXPECT_TRUE(select(labels, fields));
+  const auto many_labels = select(labels + ",x", "");
+  ASSERT_FALSE(many_labels);
+  EXPECT_EQ(many_labels.error().message,
+            "labelSelector: too many requirements: 251, at most 250 are judged");
+  const auto many_fields = select("", fields + ",type!=x");
+  ASSERT_FALSE(many_fields);
+  EXPECT_EQ(many_fields.error().message,
+            "fieldSelector: too many requirements: 251, at most 250 are judged");
+}
+
 }  // namespace
 }  // namespace muster::server
