@@ -27,6 +27,12 @@ class Server {
 
   Result<api::Answer> read(const api::Request& request) const { return reader_.read(request); }
 
+  // Bytes of the object that a Get asks for; 0 if there is none.
+  std::size_t size_of(const api::Request& request) const { return reader_.size_of(request); }
+
+  // Whether the revision that a read asks for has come; read() is no Timeout then.
+  bool has_reached(const api::Request& request) const { return reader_.has_reached(request); }
+
   // Answers every verb but Watch. `reply` is called exactly once: at once for reads, later on the
   // registry's thread for writes. A full mailbox is TooManyRequests with retry_after_s 1.
   void handle(api::Request request, Reply reply) const;

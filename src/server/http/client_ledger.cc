@@ -56,10 +56,19 @@ AccountPtr ClientLedger::user(const api::User& user) const {
   return open((privileged ? "master/" : "user/") + user.name, privileged);
 }
 
+const Share& ClientLedger::share_of(Resource what) const {
+  switch (what) {
+    case Resource::Connections: return limits_.connections;
+    case Resource::Bytes: return limits_.bytes;
+    case Resource::Writes: return limits_.writes;
+    case Resource::Watches: return limits_.watches;
+    case Resource::Streams: break;
+  }
+  return limits_.streams;
+}
+
 bool ClientLedger::has_room(const Account& who, Resource what) const {
-  const Share& share = what == Resource::Bytes    ? limits_.bytes
-                       : what == Resource::Writes ? limits_.writes
-                                                  : limits_.watches;
+  const Share& share = share_of(what);
   const std::size_t open =
       who.privileged() ? share.total : share.total - std::min(share.reserved, share.total);
   const std::int64_t left = to_signed(open) - total_->used(what);

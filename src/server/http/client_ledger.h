@@ -18,7 +18,8 @@
 
 namespace muster::server {
 
-enum class Resource : std::uint8_t { Connections, Bytes, Writes, Watches };
+enum class Resource : std::uint8_t { Connections, Bytes, Writes, Watches, Streams };
+inline constexpr std::size_t kResources = 5;
 
 // What one client, one connection or all clients together hold right now. Any thread.
 class Account {
@@ -31,7 +32,7 @@ class Account {
   friend class Hold;
   static std::size_t index(Resource what) { return static_cast<std::size_t>(what); }
 
-  std::array<std::atomic<std::int64_t>, 4> used_{};
+  std::array<std::atomic<std::int64_t>, kResources> used_{};
   const bool privileged_;
 };
 using AccountPtr = std::shared_ptr<Account>;
@@ -75,7 +76,7 @@ class ClientLedger {
   Hold hold_bytes(AccountPtr who, AccountPtr connection) const {
     return {Resource::Bytes, {std::move(who), std::move(connection), total_}};
   }
-  // A write or a watch; nullopt if there is no room.
+  // A write, a watch or a stream; nullopt if there is no room.
   std::optional<Hold> hold_one(const AccountPtr& who, Resource what) const;
   std::size_t bytes_per_connection() const { return limits_.bytes_per_connection; }
 
@@ -118,6 +119,7 @@ class ClientLedger {
     std::mutex mutex;
     std::map<std::string, std::weak_ptr<Account>, std::less<>> accounts;  // under mutex
   };
+  const Share& share_of(Resource what) const;
   AccountPtr open(const std::string& name, bool privileged) const;
   bool is_full(const Account& address) const;
   std::function<void()> evict_oldest(const Account* address);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,11 @@ namespace muster::server {
 // A request whose RequestPipeline::run() may take long, on its way to the pool and back. Meanwhile
 // it holds what the connection gave away: the request and the exchange.
 struct DelegatedRun {
+  // What the pipeline does: run() a request, resume() a read that has waited for its revision, or
+  // respond() with an answer of the core.
+  enum class Does : std::uint8_t { Run, Resume, Respond };
+  Does does = Does::Run;
+  std::optional<Result<api::Answer>> answer = std::nullopt;  // of the core, to respond with
   HttpRequest request = {};
   Exchange exchange = {};
   Hold bytes = {};  // the body on the way there, the response's on the way back

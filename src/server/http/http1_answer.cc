@@ -31,6 +31,10 @@ void Http1Connection::on_answer(Result<api::Answer> answer) {
     early_answer_ = std::move(answer);
     return;
   }
+  if (RequestPipeline::is_heavy(exchange_, answer)) {
+    give_away(DelegatedRun::Does::Respond, std::move(answer));
+    return;
+  }
   send(shared_.pipeline.respond(exchange_, answer), After::Next);
   advance();
 }
@@ -38,10 +42,8 @@ void Http1Connection::on_answer(Result<api::Answer> answer) {
 void Http1Connection::on_wake() {
   if (given_away_) return;
   if (state_ == State::Wait) {
-    auto response = shared_.pipeline.resume(exchange_, SteadyClock::now());
-    if (!response) return;
-    send(*std::move(response), After::Next);
-    advance();
+    if (shared_.pipeline.is_due(exchange_, SteadyClock::now()))
+      give_away(DelegatedRun::Does::Resume);
     return;
   }
   if (state_ != State::Watch) return;
@@ -50,6 +52,10 @@ void Http1Connection::on_wake() {
 }
 
 void Http1Connection::on_deadline() {
+  if (state_ == State::Wait && !given_away_ && exchange_.parked) {
+    give_away(DelegatedRun::Does::Resume);
+    return;
+  }
   if (state_ == State::Wait && given_away_) {
     given_away_ = false;
     exchange_ = Exchange{};
@@ -58,8 +64,7 @@ void Http1Connection::on_deadline() {
   }
   if (state_ == State::Wait) {
     // The answer to a write may still come, and must not meet the next request.
-    const After after = exchange_.parked ? After::Next : After::Close;
-    send(shared_.pipeline.give_up(exchange_, SteadyClock::now()), after);
+    send(shared_.pipeline.give_up(exchange_), After::Close);
     advance();
   } else if (state_ == State::Watch && SteadyClock::now() < stall_.until()) {
     pull_due_ = true;
@@ -90,6 +95,10 @@ void Http1Connection::send(HttpResponse response, After after) {
   state_ = State::Send;
   set_deadline(shared_.limits.deadlines.send_by(now, unsent()));
   shared_.pipeline.finished(exchange_, response.code, now);
+  if (std::exchange(head_held_, 0) == 0) return;
+  // A head of unusual size is not kept while the answer is read, nor for the next request.
+  request_.release();
+  exchange_ = Exchange{};
 }
 
 bool Http1Connection::step_send() {
@@ -173,7 +182,7 @@ void Http1Connection::begin_watch(std::unique_ptr<WatchStream> stream) {
   // Most of a watch's life is waiting; let it wait lean.
   in_.erase(0, std::exchange(in_at_, 0));
   in_.shrink_to_fit();
-  request_.body.shrink_to_fit();
+  request_.release();
   state_ = State::Watch;
   channel_.wait_readable(*this);
 }
@@ -217,6 +226,7 @@ bool Http1Connection::step_watch() {
 void Http1Connection::end_watch() {
   if (!stream_) return;
   stream_.reset();
+  head_held_ = 0;
   shared_.pipeline.finished(exchange_, 200, SteadyClock::now());
 }
 
@@ -253,8 +263,9 @@ bool Http1Connection::wait_for(Io wanted) {
 // Small buffers are not worth the counting; their number is bounded by that of the connections.
 void Http1Connection::count_bytes() {
   constexpr std::size_t kSmall = 4U << 10U;
+  const std::size_t head = given_away_ ? 0 : head_held_;
   const std::size_t held =
-      in_.capacity() + request_.body.capacity() + out_.capacity() + tail_.capacity();
+      head + in_.capacity() + request_.body.capacity() + out_.capacity() + tail_.capacity();
   bytes_.resize(held > kSmall && state_ != State::Closed ? held : 0);
 }
 

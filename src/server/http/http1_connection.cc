@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "server/http/delegated_run.h"
+#include "server/http/request_facts.h"
 
 namespace muster::server {
 namespace {
@@ -180,6 +180,7 @@ bool Http1Connection::parse_input() {
 std::optional<HttpResponse> Http1Connection::admit() {
   head_admitted_ = true;
   auto refusal = shared_.pipeline.admit(request_, peer_, SteadyClock::now(), exchange_);
+  head_held_ = held_for_head(request_, exchange_);
   if (exchange_.account == nullptr) return refusal;
   if (exchange_.account != account_) {
     account_ = exchange_.account;
@@ -190,7 +191,10 @@ std::optional<HttpResponse> Http1Connection::admit() {
     must_close_ = true;
     return shared_.pipeline.refuse(exchange_, too_many_connections());
   }
-  return refusal;
+  if (refusal || head_held_ == 0) return refusal;
+  count_bytes();
+  if (shared_.ledger.has_room(*account_, Resource::Bytes)) return std::nullopt;
+  return shared_.pipeline.refuse(exchange_, too_many_requests());
 }
 
 // The head is here, the body is not: who may not send it need not send it. False if something is to
@@ -216,18 +220,21 @@ void Http1Connection::begin_exchange() {
       return;
     }
   }
-  if (RequestPipeline::is_heavy(request_, exchange_))
-    give_away();
+  if (shared_.pipeline.is_heavy(request_, exchange_))
+    give_away(DelegatedRun::Does::Run);
   else
     go_on_with(shared_.pipeline.run(request_, exchange_, return_address()));
 }
 
-void Http1Connection::give_away() {
+void Http1Connection::give_away(DelegatedRun::Does what,
+                                std::optional<Result<api::Answer>> answer) {
   auto run = std::make_shared<DelegatedRun>();
+  run->does = what;
+  run->answer = std::move(answer);
   run->request = std::move(request_);
   run->exchange = std::move(exchange_);
   run->bytes = shared_.ledger.hold_bytes(account_, nullptr);
-  run->bytes.resize(run->request.body.size());
+  run->bytes.resize(run->request.body.size() + head_held_);
   given_away_ = true;
   state_ = State::Wait;
   set_deadline(SteadyClock::now() + shared_.limits.deadlines.answer);

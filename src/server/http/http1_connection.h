@@ -7,6 +7,7 @@
 
 #include "server/http/channel.h"
 #include "server/http/connection.h"
+#include "server/http/delegated_run.h"
 #include "server/http/http1_parser.h"
 #include "server/http/inbox.h"
 
@@ -62,7 +63,7 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   bool admit_head();
   std::optional<HttpResponse> admit();
   void begin_exchange();
-  void give_away();
+  void give_away(DelegatedRun::Does what, std::optional<Result<api::Answer>> answer = std::nullopt);
   void go_on_with(RequestPipeline::Outcome outcome);
   void refuse_broken(boost::system::error_code error);
   void refuse_if_too_much_input();
@@ -97,7 +98,8 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   HttpRequest request_;
   std::optional<Http1Parser> parser_;
   bool head_admitted_ = false;
-  bool must_close_ = false;  // after this answer: the rest of the request was not read
+  std::size_t head_held_ = 0;  // of bytes_, while the request is not answered
+  bool must_close_ = false;    // after this answer: the rest of the request was not read
   Exchange exchange_;
   bool given_away_ = false;  // request and exchange are with the pool; we wait for them
   std::optional<Result<api::Answer>> early_answer_;  // came before they were back

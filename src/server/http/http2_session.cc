@@ -209,7 +209,9 @@ void Http2Session::advance() {
   turn_bytes_ = 0;
   bool more = true;
   while (more && !closed_) {
-    const bool read = read_some();
+    // Who does not read what we say is not heard: the answers to their pings and resets, which are
+    // not streams, would pile up.
+    const bool read = !channel_.awaits_write() && read_some();
     const bool wrote = !closed_ && write_some();
     more = read || wrote;
     if (more && turn_bytes_ > kTurnBytes) {

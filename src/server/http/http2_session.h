@@ -37,6 +37,7 @@ class Http2Session final : public Channel::Owner {
   const ConnectionShared& shared() const { return shared_; }
   const PeerCertificate& peer() const { return peer_; }
   const AccountPtr& account() const { return account_; }
+  const AccountPtr& address() const { return ticket_->address(); }
   ReturnAddress address_of(Http2Stream& stream);
   bool prove(const Exchange& exchange);
   void submit(std::int32_t id, const HttpResponse& response, bool has_body, bool streams);

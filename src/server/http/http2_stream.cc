@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "server/http/delegated_run.h"
 #include "server/http/http2_headers.h"
 #include "server/http/http2_session.h"
+#include "server/http/request_facts.h"
 
 namespace muster::server {
 namespace {
@@ -37,7 +37,9 @@ void Http2Stream::on_exception(std::string_view what) noexcept { session_.on_exc
 // --- Receiving.
 
 bool Http2Stream::on_header(std::string_view name, std::string_view value) {
-  header_bytes_ += name.size() + value.size();
+  // As SETTINGS_MAX_HEADER_LIST_SIZE counts: a header costs memory though name and value be short.
+  constexpr std::size_t kOverhead = 32;
+  header_bytes_ += name.size() + value.size() + kOverhead;
   if (header_bytes_ > kHeaderBytesMax) return false;
   add_header(name, value, request_);
   return true;
@@ -48,16 +50,53 @@ void Http2Stream::on_head() {
   const SteadyTime now = SteadyClock::now();
   state_ = State::Receive;
   deadline_ = now + session_.shared().limits.deadlines.body;
-  auto refusal = session_.shared().pipeline.admit(request_, session_.peer(), now, exchange_);
+  const ConnectionShared& shared = session_.shared();
+  auto refusal = shared.pipeline.admit(request_, session_.peer(), now, exchange_);
+  // Strangers have one account in common, but each address its own share.
+  auto place = shared.ledger.hold_one(
+      exchange_.anonymous() ? session_.address() : exchange_.account, Resource::Streams);
+  if (!place) {
+    turn_away(now);
+    return;
+  }
+  place_ = *std::move(place);
+  head_held_ = held_for_head(request_, exchange_);
   if (exchange_.account) {
-    bytes_ = session_.shared().ledger.hold_bytes(exchange_.account, session_.account());
+    bytes_ = shared.ledger.hold_bytes(exchange_.account, session_.account());
+    count_bytes();
     if (!exchange_.anonymous() && !session_.prove(exchange_))
-      refusal = session_.shared().pipeline.refuse(exchange_, too_many_connections());
+      refusal = shared.pipeline.refuse(exchange_, too_many_connections());
+    if (!refusal && head_held_ > 0 && !has_room())
+      refusal = shared.pipeline.refuse(exchange_, too_many_requests());
   }
   if (refusal)
     send(*std::move(refusal));
   else
     admitted_ = true;
+}
+
+// Too many streams: even an answer would be one more to keep until it is read.
+void Http2Stream::turn_away(SteadyTime now) {
+  session_.shared().pipeline.finished(exchange_, 429, now);
+  forget_request();
+  state_ = State::Send;
+  deadline_ = SteadyTime::max();
+  session_.reset(id_, NGHTTP2_REFUSED_STREAM);
+}
+
+// Whether more bytes may be held for this client and on this connection.
+bool Http2Stream::has_room() const {
+  const ClientLedger& ledger = session_.shared().ledger;
+  const auto connection_max = static_cast<std::int64_t>(ledger.bytes_per_connection());
+  return session_.account()->used(Resource::Bytes) < connection_max &&
+         ledger.has_room(*exchange_.account, Resource::Bytes);
+}
+
+// Once it is answered. An answer may wait for its reader, and with it only itself.
+void Http2Stream::forget_request() {
+  request_.release();
+  exchange_ = Exchange{};
+  head_held_ = 0;
 }
 
 void Http2Stream::on_body(std::string_view bytes) {
@@ -81,11 +120,7 @@ void Http2Stream::on_body(std::string_view bytes) {
   request_.body += bytes;
   if (request_.body.size() <= kFreeBodyBytes) return;
   count_bytes();
-  const auto connection_max =
-      static_cast<std::int64_t>(session_.shared().ledger.bytes_per_connection());
-  if (session_.account()->used(Resource::Bytes) > connection_max ||
-      !session_.shared().ledger.has_room(*exchange_.account, Resource::Bytes))
-    refuse(too_many_requests());
+  if (!has_room()) refuse(too_many_requests());
 }
 
 void Http2Stream::on_end() {
@@ -93,20 +128,26 @@ void Http2Stream::on_end() {
 }
 
 void Http2Stream::begin_exchange() {
-  if (RequestPipeline::is_heavy(request_, exchange_)) {
-    give_away();
+  if (session_.shared().pipeline.is_heavy(request_, exchange_)) {
+    // A stream may be reset while its request waits for the pool, and the next one come.
+    if (has_room())
+      give_away(DelegatedRun::Does::Run);
+    else
+      refuse(too_many_requests());
     return;
   }
   go_on_with(session_.shared().pipeline.run(request_, exchange_, session_.address_of(*this)));
 }
 
-void Http2Stream::give_away() {
+void Http2Stream::give_away(DelegatedRun::Does what, std::optional<Result<api::Answer>> answer) {
   const ConnectionShared& shared = session_.shared();
   auto run = std::make_shared<DelegatedRun>();
+  run->does = what;
+  run->answer = std::move(answer);
   run->request = std::move(request_);
   run->exchange = std::move(exchange_);
   run->bytes = shared.ledger.hold_bytes(run->exchange.account, session_.account());
-  run->bytes.resize(run->request.body.size());
+  run->bytes.resize(run->request.body.size() + head_held_ + sizeof(DelegatedRun));
   given_away_ = true;
   state_ = State::Wait;
   deadline_ = SteadyClock::now() + shared.limits.deadlines.answer;
@@ -157,16 +198,18 @@ void Http2Stream::on_answer(Result<api::Answer> answer) {
     early_answer_ = std::move(answer);
     return;
   }
-  send(session_.shared().pipeline.respond(exchange_, answer));
+  if (RequestPipeline::is_heavy(exchange_, answer))
+    give_away(DelegatedRun::Does::Respond, std::move(answer));
+  else
+    send(session_.shared().pipeline.respond(exchange_, answer));
   session_.advance();
 }
 
 void Http2Stream::on_wake() {
   if (given_away_) return;
   if (state_ == State::Wait) {
-    auto response = session_.shared().pipeline.resume(exchange_, SteadyClock::now());
-    if (!response) return;
-    send(*std::move(response));
+    if (!session_.shared().pipeline.is_due(exchange_, SteadyClock::now())) return;
+    give_away(DelegatedRun::Does::Resume);
     session_.advance();
     return;
   }
@@ -189,12 +232,15 @@ void Http2Stream::send(HttpResponse response) {
   out_at_ = 0;
   state_ = State::Send;
   deadline_ = session_.shared().limits.deadlines.send_by(now, out_.size());
-  count_bytes();
   session_.shared().pipeline.finished(exchange_, response.code, now);
+  forget_request();
+  count_bytes();
 }
 
 void Http2Stream::begin_watch(std::unique_ptr<WatchStream> stream) {
   watch_ = std::move(stream);
+  place_ = {};  // watches are counted by themselves
+  request_.release();
   pull_due_ = true;
   state_ = State::Watch;
   deadline_ = watch_->next_deadline();
@@ -204,11 +250,7 @@ void Http2Stream::begin_watch(std::unique_ptr<WatchStream> stream) {
 
 void Http2Stream::pull(SteadyTime now) {
   if (!watch_ || watch_ended_ || !pull_due_ || out_.size() - out_at_ >= kPullBytes) return;
-  const ClientLedger& ledger = session_.shared().ledger;
-  if (session_.account()->used(Resource::Bytes) >=
-          static_cast<std::int64_t>(ledger.bytes_per_connection()) ||
-      !ledger.has_room(*exchange_.account, Resource::Bytes))
-    return;
+  if (!has_room()) return;
   const WatchStream::State pulled =
       session_.shared().pipeline.pull(*watch_, now, out_.size() + kPullBytes, out_);
   pull_due_ = pulled == WatchStream::State::More;
@@ -243,12 +285,16 @@ Http2Stream::Late Http2Stream::on_deadline(SteadyTime now) {
   switch (state_) {
     case State::Head: return Late::Close;
     case State::Wait:
+      if (!given_away_ && exchange_.parked) {
+        give_away(DelegatedRun::Does::Resume);
+        return Late::GoOn;
+      }
       if (std::exchange(given_away_, false)) {
         exchange_ = Exchange{};
         exchange_.started = now;
         exchange_.labels.verb = "other";
       }
-      send(session_.shared().pipeline.give_up(exchange_, now));
+      send(session_.shared().pipeline.give_up(exchange_));
       return Late::GoOn;
     case State::Watch:
       if (now >= stall_.until()) break;  // the client reads nothing
@@ -265,7 +311,8 @@ Http2Stream::Late Http2Stream::on_deadline(SteadyTime now) {
 
 void Http2Stream::count_bytes() {
   constexpr std::size_t kSmall = 4U << 10U;
-  const std::size_t held = request_.body.capacity() + out_.capacity();
+  const std::size_t head = given_away_ ? 0 : head_held_;
+  const std::size_t held = head + request_.body.capacity() + out_.capacity();
   bytes_.resize(held > kSmall ? held : 0);
 }
 

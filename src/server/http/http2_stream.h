@@ -9,6 +9,7 @@
 
 #include "server/http/channel.h"
 #include "server/http/connection.h"
+#include "server/http/delegated_run.h"
 #include "server/http/inbox.h"
 
 namespace muster::server {
@@ -52,7 +53,10 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
 
  private:
   void begin_exchange();
-  void give_away();
+  void turn_away(SteadyTime now);
+  bool has_room() const;
+  void forget_request();
+  void give_away(DelegatedRun::Does what, std::optional<Result<api::Answer>> answer = std::nullopt);
   void wait_again();
   void go_on_with(RequestPipeline::Outcome outcome);
   void begin_watch(std::unique_ptr<WatchStream> stream);
@@ -67,7 +71,9 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
   HttpRequest request_;
   std::size_t header_bytes_ = 0;
   Exchange exchange_;
+  Hold place_;  // among the streams, unless it is a watch
   Hold bytes_;
+  std::size_t head_held_ = 0;  // of bytes_, while the request is not answered
   bool admitted_ = false;
   bool given_away_ = false;  // request and exchange are with the pool; we wait for them
   std::optional<Result<api::Answer>> early_answer_;  // came before they were back

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -80,17 +81,22 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     return !wakes_.empty();
   }
-  void deliver_wakes() {
-    std::vector<WakeCall> wakes;
-    {
+  // Of those that have come, at most so many; true if there are more of these. Thousands of watches
+  // may want the same change, and who is no watch should not wait for all of them.
+  bool deliver_wakes(std::size_t most) {
+    if (next_wake_ == due_.size()) {
+      due_.clear();
+      next_wake_ = 0;
       const std::lock_guard lock(mutex_);
-      wakes.swap(wakes_);
+      due_.swap(wakes_);
     }
-    for (const WakeCall& call : wakes) {
+    for (; next_wake_ < due_.size() && most > 0; --most) {
+      const WakeCall call = std::move(due_[next_wake_++]);
       call.on_its_way->store(false);
       if (const std::shared_ptr<Recipient> recipient = call.to.lock())
         guard(*recipient, [&] { recipient->on_wake(); });
     }
+    return next_wake_ < due_.size();
   }
   void close() {
     const std::lock_guard lock(mutex_);
@@ -124,6 +130,10 @@ class Inbox {
   std::vector<std::pair<std::weak_ptr<Recipient>, Result<api::Answer>>> answers_;
   std::vector<std::pair<std::weak_ptr<Recipient>, std::shared_ptr<DelegatedRun>>> outcomes_;
   std::vector<WakeCall> wakes_;
+
+  // The I/O thread's: wakes that are being delivered.
+  std::vector<WakeCall> due_;
+  std::size_t next_wake_ = 0;
 };
 
 }  // namespace muster::server

@@ -26,6 +26,9 @@ struct ClientLimits {
   std::size_t bytes_per_connection = 48U << 20U;
   Share writes{.total = 600, .each = 300, .reserved = 60};  // in flight; reads are answered at once
   Share watches{.total = 50'000, .each = 20'000, .reserved = 100};
+  // Requests on HTTP/2 streams that are not answered to the end, without watches. A connection may
+  // have a hundred, and each costs a few kilobytes however little it asks for.
+  Share streams{.total = 20'000, .each = 5'000, .reserved = 1'000};
 };
 
 // How long each state of a connection may last. None of them is prolonged by a few more bytes.

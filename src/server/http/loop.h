@@ -48,6 +48,8 @@ class Loop {
   // Watches that changes come in for at a rate are woken at most this often: one write then carries
   // several events. The first wake after a pause goes through at once.
   static constexpr std::chrono::milliseconds kWakesApart{1};
+  // Delivered before connections get their turn: about as long as kWakesApart.
+  static constexpr std::size_t kWakesAtOnce = 100;
 
   void look_into_inbox() {
     inbox_->deliver_answers();
@@ -56,6 +58,9 @@ class Loop {
       deliver_wakes();
       return;
     }
+    arm_tick();
+  }
+  void arm_tick() {
     tick_armed_ = true;
     tick_.expires_at(woke_at_ + kWakesApart);
     tick_.async_wait([this](boost::system::error_code error) {
@@ -64,8 +69,17 @@ class Loop {
     });
   }
   void deliver_wakes() {
-    inbox_->deliver_wakes();
+    const bool more = inbox_->deliver_wakes(kWakesAtOnce);
     woke_at_ = SteadyClock::now();
+    if (more) {
+      tick_armed_ = true;
+      boost::asio::post(io_, [this] {
+        tick_armed_ = false;
+        deliver_wakes();
+      });
+    } else if (inbox_->has_wakes()) {
+      arm_tick();  // they came meanwhile, and nobody else looks for them
+    }
   }
 
   boost::asio::io_context io_{1};

@@ -14,4 +14,16 @@ void HttpRequest::add_impersonation(std::string_view name, std::string_view valu
     impersonate_extra.emplace_back(name.substr(kExtra.size()), value);
 }
 
+std::size_t HttpRequest::head_bytes() const {
+  std::size_t bytes = 0;
+  for (const std::string* text :
+       {&method_name, &target, &host, &accept, &accept_encoding, &authorization, &content_type,
+        &if_none_match, &user_agent, &impersonate_user, &impersonate_uid})
+    bytes += text->size();
+  for (const std::string& group : impersonate_groups) bytes += sizeof(group) + group.size();
+  for (const auto& extra : impersonate_extra)
+    bytes += sizeof(extra) + extra.first.size() + extra.second.size();
+  return bytes;
+}
+
 }  // namespace muster::server

@@ -37,6 +37,15 @@ struct HttpRequest {
            !impersonate_extra.empty();
   }
 
+  // What its head is in memory.
+  std::size_t head_bytes() const;
+  // Forgets everything but its method and gives the memory back.
+  void release() {
+    HttpRequest empty;
+    empty.method = method;
+    *this = std::move(empty);
+  }
+
   // Makes it ready for the next request of a connection; keeps what the strings hold on to.
   void clear() {
     for (std::string* text :

@@ -71,6 +71,12 @@ std::vector<std::string> Query::all(std::string_view key) const {
   return values;
 }
 
+std::size_t Query::held_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& pair : pairs_) bytes += sizeof(pair) + pair.first.size() + pair.second.size();
+  return bytes;
+}
+
 bool Query::flag(std::string_view key) const {
   const std::string* value = find(key);
   return value != nullptr && *value != "0" && !equals_ignoring_case(*value, "false");

@@ -82,6 +82,17 @@ Answerable answerable(const api::Request& request) {
           .table = !creates || (request.kind->stored && request.subresource.empty())};
 }
 
+std::size_t held_for_head(const HttpRequest& request, const Exchange& exchange) {
+  constexpr std::size_t kUsual = 8U << 10U;
+  constexpr std::size_t kForms = 3;    // in the request, the route and the audit record
+  constexpr std::size_t kParsed = 12;  // values of a selector, of a few bytes each
+  const Query& query = exchange.route.query;
+  std::size_t bytes = kForms * request.head_bytes() + query.held_bytes();
+  for (const std::string_view key : {"labelSelector", "fieldSelector"})
+    if (const std::string* text = query.find(key)) bytes += kParsed * text->size();
+  return bytes > kUsual ? bytes : 0;
+}
+
 namespace {
 
 // What is wrong with a duration, in Go's words; empty: nothing.

@@ -28,6 +28,9 @@ bool is_write(api::Verb verb);
 // What the answer to a request can be. Creations that store nothing, and those of subresources,
 // have no Table.
 Answerable answerable(const api::Request& request);
+// What the head of a request is in memory until it is answered: its texts, in the several forms
+// they are kept in, its query, and what selectors are parsed to. 0 if it is no larger than usual.
+std::size_t held_for_head(const HttpRequest& request, const Exchange& exchange);
 // BadRequest if ?timeout= is no duration, as Go writes them ("30s", "1m30s"). Watches do not read
 // it.
 Result<void> check_timeout(const Route& route);

@@ -20,6 +20,14 @@ constexpr std::int64_t kWatchSecondsMin = 1800;
 // Longer is forever, and must not overflow a clock.
 constexpr std::int64_t kWatchSecondsMax = 31'536'000;
 
+// Above this it takes milliseconds to pack, indent or convert an object; 50 for a large one.
+constexpr std::size_t kPackedBytes = 64U << 10U;
+
+// Whether an object is not sent as it is stored.
+bool is_packed(const Exchange& exchange) {
+  return exchange.gzip || exchange.pretty || exchange.rendering.form != Form::Full;
+}
+
 // Whether a read asked for a revision that the store has not reached.
 bool is_unreached(const Result<api::Answer>& answer) {
   return !answer && answer.error().reason == Reason::Timeout;
@@ -102,13 +110,25 @@ Result<void> RequestPipeline::identify(const HttpRequest& request, const PeerCer
   return {};
 }
 
-bool RequestPipeline::is_heavy(const HttpRequest& request, const Exchange& exchange) {
+bool RequestPipeline::is_heavy(const HttpRequest& request, const Exchange& exchange) const {
   constexpr std::size_t kLightBytes = 16U << 10U;
   if (exchange.route.endpoint != Endpoint::Resource) return false;
-  if (!exchange.wants_body()) return exchange.route.request.verb == api::Verb::List;
+  const api::Request& asked = exchange.route.request;
+  if (asked.verb == api::Verb::Get)
+    return is_packed(exchange) && parts_.server.size_of(asked) > kPackedBytes;
+  if (!exchange.wants_body()) return asked.verb == api::Verb::List;
   // Every type of JSON says so in its name; YAML's aliases stand for more than their size.
   return request.body.size() > kLightBytes ||
          (!request.body.empty() && request.content_type.find("json") == std::string::npos);
+}
+
+bool RequestPipeline::is_heavy(const Exchange& exchange, const Result<api::Answer>& answer) {
+  constexpr std::size_t kLightItems = 100;
+  if (!answer) return false;
+  if (const auto* list = std::get_if<api::ListAnswer>(&answer->what))
+    return list->items.size() > kLightItems;
+  const auto* object = std::get_if<api::ObjectAnswer>(&answer->what);
+  return object != nullptr && is_packed(exchange) && object->object->bytes().size() > kPackedBytes;
 }
 
 RequestPipeline::Outcome RequestPipeline::run(const HttpRequest& request, Exchange& exchange,
@@ -174,20 +194,24 @@ RequestPipeline::Outcome RequestPipeline::run_read(Exchange& exchange,
   exchange.parked = ParkedRead{.any_change = parts_.server.listen(wake_of(from)),
                                .until = exchange.started + limits_.unreached};
   // The revision may have come before we listened.
-  if (auto response = resume(exchange, exchange.started)) return *std::move(response);
-  return Waiting{.until = exchange.parked->until};
+  return resume(exchange, from, exchange.started);
 }
 
-std::optional<HttpResponse> RequestPipeline::resume(Exchange& exchange, SteadyTime now) const {
-  if (!exchange.parked) return std::nullopt;
-  const Result<api::Answer> answer = parts_.server.read(exchange.route.request);
-  if (is_unreached(answer) && now < exchange.parked->until) return std::nullopt;
+bool RequestPipeline::is_due(const Exchange& exchange, SteadyTime now) const {
+  return exchange.parked &&
+         (now >= exchange.parked->until || parts_.server.has_reached(exchange.route.request));
+}
+
+RequestPipeline::Outcome RequestPipeline::resume(Exchange& exchange, const ReturnAddress& from,
+                                                 SteadyTime now) const {
+  if (!is_due(exchange, now)) return Waiting{.until = exchange.parked->until};
   exchange.parked.reset();
-  return respond_to_read(exchange, answer);
+  // There may have been room for one when it came, and hundreds have waited since.
+  if (!has_room(exchange, from)) return refuse(exchange, too_many_requests());
+  return respond_to_read(exchange, parts_.server.read(exchange.route.request));
 }
 
-HttpResponse RequestPipeline::give_up(Exchange& exchange, SteadyTime now) const {
-  if (auto response = resume(exchange, now)) return *std::move(response);
+HttpResponse RequestPipeline::give_up(const Exchange& exchange) const {
   return refuse(
       exchange,
       make_error(Reason::Timeout, "Timeout: request did not complete within the allotted timeout"));

@@ -55,13 +55,19 @@ class RequestPipeline {
   using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>>;
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
   // Whether run() may take longer than other connections of an I/O thread can be left waiting: it
-  // reads a large document, or one that may stand for a large one, or writes a list.
-  static bool is_heavy(const HttpRequest& request, const Exchange& exchange);
+  // reads a large document, or one that may stand for a large one, or writes a list, or an object
+  // that is large and not sent as it is stored.
+  bool is_heavy(const HttpRequest& request, const Exchange& exchange) const;
+  // The same of respond().
+  static bool is_heavy(const Exchange& exchange, const Result<api::Answer>& answer);
 
-  // The response to a read that waits, once there is one.
-  std::optional<HttpResponse> resume(Exchange& exchange, SteadyTime now) const;
-  // The answer to a request whose wait is over.
-  HttpResponse give_up(Exchange& exchange, SteadyTime now) const;
+  // Whether a read that waits has something to go on with: its revision has come, or its time is
+  // over. Cheap, as all that wait ask after every change; resume() is not, a list is large.
+  bool is_due(const Exchange& exchange, SteadyTime now) const;
+  // The response to such a read; Waiting if its revision has not come yet.
+  Outcome resume(Exchange& exchange, const ReturnAddress& from, SteadyTime now) const;
+  // The answer to a request whose time is over.
+  HttpResponse give_up(const Exchange& exchange) const;
 
   HttpResponse respond(const Exchange& exchange, const Result<api::Answer>& answer) const;
   HttpResponse refuse(const Exchange& exchange, const Error& error) const;

@@ -156,6 +156,17 @@ Result<api::Answer> Reader::read(const api::Request& request) const {
   return fail(internal_error("a write was sent to the reader"));
 }
 
+std::size_t Reader::size_of(const api::Request& request) const {
+  const api::ObjectPtr object =
+      store_.get(store::make_key(*request.kind, request.name_space, request.name));
+  return object ? object->bytes().size() : 0;
+}
+
+bool Reader::has_reached(const api::Request& request) const {
+  const auto asked = parse_resource_version(request.list.resource_version);
+  return !asked || *asked <= store_.revision();
+}
+
 Result<Reader::OpenWatch> Reader::watch(const api::Request& request,
                                         watch::Window::Wake wake) const {
   // Subscribe first: a change between the two is then a wake too many, never one too few.

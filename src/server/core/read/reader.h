@@ -26,6 +26,12 @@ class Reader {
   // the store has not reached.
   Result<api::Answer> read(const api::Request& request) const;
 
+  // Bytes of the object that a Get asks for, as it is stored; 0 if there is none.
+  std::size_t size_of(const api::Request& request) const;
+
+  // Whether read() finds the revision that is asked for.
+  bool has_reached(const api::Request& request) const;
+
   // Opens a watch; `wake` is called (any thread) when Watcher::next may have news.
   struct OpenWatch {
     std::unique_ptr<Watcher> watcher;
