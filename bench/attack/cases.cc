@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/check.h"
+#include "asks.h"
 #include "bodies.h"
 #include "server/http/testing_http2.h"
 
@@ -16,71 +16,12 @@ namespace {
 using server::testing::Http2Wire;
 using server::testing::Wire;
 
-const std::string kCore = "/api/v1/namespaces/tenant/";
-const std::string kMaps = kCore + "configmaps";
 const std::string kReviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const std::string kDeployments = "/apis/apps/v1/namespaces/tenant/deployments";
 const std::string kRoles = "/apis/rbac.authorization.k8s.io/v1/namespaces/tenant/roles";
 const std::string kGroups = "/apis/scheduling.k8s.io/v1alpha3/namespaces/tenant/podgroups";
 
 constexpr int kGang = 10'000;
-
-void pause_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
-
-// --- Requests.
-
-struct Who {
-  const Endpoint& server;
-  const Credential* credential;
-};
-Who stranger(const Cast& cast) { return {cast.server, nullptr}; }
-Who nobody(const Cast& cast) { return {cast.server, &cast.nobody}; }
-Who tenant(const Cast& cast) { return {cast.server, &cast.tenant}; }
-Who admin(const Cast& cast) { return {cast.server, &cast.server.admin}; }
-
-std::vector<std::string> of_type(const std::string& type) { return {"Content-Type: " + type}; }
-
-void must(const Who& who, const Wire::Ask& ask) {
-  Wire wire(who.server, {.client = who.credential});
-  const auto reply = wire.ask(ask);
-  CHECK_THAT(reply.code < 300 || reply.code == 409, "{} {} got {}: {}", ask.method, ask.target,
-             reply.code, reply.body.substr(0, 500));
-}
-
-using Asks = std::function<Wire::Ask(int number)>;
-
-// One request after the other, on one connection while it lasts.
-void repeat(const Who& who, const Asks& asks, Run& run) {
-  std::unique_ptr<Wire> wire;
-  for (int i = 0; !run.over(); ++i) {
-    if (!wire) wire = std::make_unique<Wire>(who.server, Wire::Options{.client = who.credential});
-    const Wire::Ask ask = asks(i);
-    const int code = wire->ask(ask).code;
-    run.answered(code, ask.body.size());
-    if (code == 0 || code == 413 || code == 429) wire.reset();
-    if (code == 429) pause_ms(20);
-  }
-}
-
-std::function<void(const Cast&, Run&)> repeated(Who (*who)(const Cast&), Asks asks) {
-  return [=](const Cast& cast, Run& run) { repeat(who(cast), asks, run); };
-}
-
-Asks always(std::string method, std::string target, std::string type, std::string body) {
-  return [=](int) {
-    return Wire::Ask{.method = method, .target = target, .headers = of_type(type), .body = body};
-  };
-}
-
-// Several documents in turn.
-Asks patches(const std::string& target, const std::string& type, std::vector<std::string> bodies) {
-  return [=](int i) {
-    return Wire::Ask{.method = "PATCH",
-                     .target = target,
-                     .headers = of_type(type),
-                     .body = bodies[static_cast<std::size_t>(i) % bodies.size()]};
-  };
-}
 
 // --- Bytes without end.
 
@@ -450,7 +391,8 @@ std::vector<std::string> Run::complaints() const {
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> all;
-    for (const auto& some : {framing_cases(), document_cases(), write_cases(), connection_cases()})
+    for (const auto& some : {framing_cases(), document_cases(), write_cases(), connection_cases(),
+                             http2_cases(), read_cases(), crowd_cases()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();

@@ -53,11 +53,16 @@ struct Case {
   // On each of the threads, until the run is over (or sooner).
   std::function<void(const Cast&, Run&)> attack;
   bool ends = false;                    // by itself, and is given the time for it
+  bool alone = false;                   // not mixed with others: it fills the server
   std::vector<std::string> flags = {};  // of `muster up`, instead of the usual ones
   std::size_t descriptors = 0;
 };
 
 const std::vector<Case>& all_cases();
+// Parts of them, each in the file of its name.
+std::vector<Case> http2_cases();
+std::vector<Case> read_cases();
+std::vector<Case> crowd_cases();
 
 // Namespaces, roles and objects that the cases and the neighbour need.
 void set_up(const Cast& cast);

@@ -164,7 +164,7 @@ void run_case(const Case& which, const Settings& settings, Table& table) {
 void run_mixed(const Settings& settings, Table& table) {
   std::vector<const Case*> cases;
   for (const Case& each : all_cases())
-    if (each.flags.empty() && !each.ends) cases.push_back(&each);
+    if (each.flags.empty() && !each.ends && !each.alone) cases.push_back(&each);
   Scene scene(settings, *cases.front());
   for (const Case* each : cases)
     if (each->prepare) each->prepare(scene.cast());

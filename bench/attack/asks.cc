@@ -1,0 +1,82 @@
+#include "asks.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "base/check.h"
+
+namespace muster::attack {
+
+void pause_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+Who stranger(const Cast& cast) { return {cast.server, nullptr}; }
+Who nobody(const Cast& cast) { return {cast.server, &cast.nobody}; }
+Who tenant(const Cast& cast) { return {cast.server, &cast.tenant}; }
+Who admin(const Cast& cast) { return {cast.server, &cast.server.admin}; }
+
+std::vector<std::string> of_type(const std::string& type) { return {"Content-Type: " + type}; }
+
+namespace {
+
+void check_answer(const Wire::Ask& ask, const server::testing::HttpReply& reply) {
+  CHECK_THAT((reply.code >= 200 && reply.code < 300) || reply.code == 409, "{} {} got {}: {}",
+             ask.method, ask.target, reply.code, reply.body.substr(0, 500));
+}
+
+}  // namespace
+
+void must(const Who& who, const Wire::Ask& ask) {
+  Wire wire(who.server, {.client = who.credential});
+  check_answer(ask, wire.ask(ask));
+}
+
+void repeat(const Who& who, const Asks& asks, Run& run) {
+  std::unique_ptr<Wire> wire;
+  for (int i = 0; !run.over(); ++i) {
+    if (!wire) wire = std::make_unique<Wire>(who.server, Wire::Options{.client = who.credential});
+    const Wire::Ask ask = asks(i);
+    const int code = wire->ask(ask).code;
+    run.answered(code, ask.body.size());
+    if (code == 0 || code == 413 || code == 429) wire.reset();
+    if (code == 429) pause_ms(20);
+  }
+}
+
+std::function<void(const Cast&, Run&)> repeated(Who (*who)(const Cast&), Asks asks) {
+  return [=](const Cast& cast, Run& run) { repeat(who(cast), asks, run); };
+}
+
+Asks always(std::string method, std::string target, std::string type, std::string body) {
+  return [=](int) {
+    return Wire::Ask{.method = method, .target = target, .headers = of_type(type), .body = body};
+  };
+}
+
+Asks patches(const std::string& target, const std::string& type, std::vector<std::string> bodies) {
+  return [=](int i) {
+    return Wire::Ask{.method = "PATCH",
+                     .target = target,
+                     .headers = of_type(type),
+                     .body = bodies[static_cast<std::size_t>(i) % bodies.size()]};
+  };
+}
+
+void make_many(const Who& who, int count, const Asks& asks) {
+  constexpr int kMakers = 16;
+  std::atomic<int> next{0};
+  std::vector<std::thread> makers;
+  for (int i = 0; i < kMakers; ++i)
+    makers.emplace_back([&] {
+      Wire wire(who.server, {.client = who.credential});
+      for (int number = next++; number < count; number = next++) {
+        const Wire::Ask ask = asks(number);
+        check_answer(ask, wire.ask(ask));
+      }
+    });
+  for (std::thread& maker : makers) maker.join();
+}
+
+}  // namespace muster::attack
