@@ -60,6 +60,15 @@ TEST(LeftoversTest, StatusFirstAndFinalizersLast) {
   EXPECT_NE(found[2].find("/metadata/finalizers/0"), std::string::npos);
 }
 
+TEST(LeftoversTest, WhatPodsSayToAutoscalers) {
+  EXPECT_EQ(found_on(api::kinds::pod(), R"({"metadata": {"name": "a", "namespace": "x"},
+    "status": {"conditions": [{"type": "PodScheduled", "status": "False"},
+                              {"type": "scheduling.muster.dev/WaitsFor", "status": "True"}]}})"),
+            std::vector<std::string>{R"(status [{"op":"test","path":"/status/conditions/1/type",)"
+                                     R"("value":"scheduling.muster.dev/WaitsFor"},)"
+                                     R"({"op":"remove","path":"/status/conditions/1"}])"});
+}
+
 TEST(LeftoversTest, NominationsOfPodsWithoutANodeThatWeServed) {
   const std::string gone = R"(status {"status":{"nominatedNodeName":null}})";
   EXPECT_EQ(found_on(api::kinds::pod(), R"({"metadata": {"name": "a", "namespace": "x"},

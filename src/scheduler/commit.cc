@@ -27,7 +27,7 @@ constexpr int kConflictsMax = 10;
 void refuse_all(const Group& group, const std::string& message, Plan& plan) {
   plan.groups.push_back({group.key, group.object, Outcome::Unresolvable, message, ""});
   for (const PendingPod& pending : group.pods)
-    plan.refusals.push_back({pending.pod, Outcome::Unresolvable, message, {}});
+    plan.refusals.push_back({pending.pod, Outcome::Unresolvable, message, {}, WaitsFor::Nothing});
   for (const Group& child : group.children) refuse_all(child, message, plan);
 }
 
@@ -246,8 +246,12 @@ void Commit::bind_failed(const Assignment& assignment, const Error& error, Time 
   metrics_.bind_failed(uid, now);
   if (const ObjectPtr newest = model_.forget(*assignment.pod)) {
     queue_.bind_failed(uid, now);
-    report_.refused(newest, Outcome::Error,
-                    fmt::format("running Bind plugin \"DefaultBinder\": {}", error.message), now);
+    report_.refused({newest,
+                     Outcome::Error,
+                     fmt::format("running Bind plugin \"DefaultBinder\": {}", error.message),
+                     {},
+                     WaitsFor::Nothing},
+                    now);
   }
   half_bound_.refused(*assignment.pod, error.message, now);
   if (!node.empty()) queue_.wake(room_made(pod_on(assignment.pod, node)), now);
@@ -303,7 +307,9 @@ void Commit::report_refused_tree(const TreeBinding& tree, const Error& error, Ti
   for (const Assignment& assignment : tree.assignments) {
     const api::ObjectMeta& meta = assignment.pod->meta();
     if (queue_.knows(meta.uid))
-      report_.refused(model_.pod(meta.name_space, meta.name), Outcome::Error, message, now);
+      report_.refused(
+          {model_.pod(meta.name_space, meta.name), Outcome::Error, message, {}, WaitsFor::Nothing},
+          now);
   }
 }
 

@@ -22,7 +22,8 @@ Plan refuse_all(const Plan& plan, std::string_view plugin, const std::string& re
   const std::string message = fmt::format("0/1 nodes are available: 1 {}.", reason);
   refused.assignments.clear();
   for (const Assignment& assignment : plan.assignments)
-    refused.refusals.push_back({assignment.pod, outcome, message, {std::string(plugin)}});
+    refused.refusals.push_back(
+        {assignment.pod, outcome, message, {std::string(plugin)}, WaitsFor::Nothing});
   for (GroupVerdict& verdict : refused.groups) {
     if (verdict.outcome != Outcome::Placed) continue;
     verdict.outcome = outcome;
@@ -103,8 +104,12 @@ void Commit::preparation_failed(const PreparedBatch& batch, const Preparer::Fail
     half_bound_.refused(*assignment.pod, failure.message, now);
     if (newest == nullptr) continue;
     waiting.push_back(uid);
-    report_.refused(newest, failure.is_error ? Outcome::Error : Outcome::Unresolvable,
-                    failure.message, now);
+    report_.refused({newest,
+                     failure.is_error ? Outcome::Error : Outcome::Unresolvable,
+                     failure.message,
+                     {},
+                     WaitsFor::Nothing},
+                    now);
   }
   if (batch.ordered) {
     queue_.tree_bind_failed(batch.tree->root, waiting, SchedulingQueue::TreeFailure::Error, now);

@@ -130,6 +130,7 @@ void Intake::pod_assigned(const PodChange& change) {
   stop_waiting(change);
   commit_.pod_seen(pod, now_);
   if (change.before != nullptr && holds_node(change.before)) {
+    report_.assigned(pod);
     for (const ClusterEvent& event : pod_changes(change.before, pod, Resource::AssignedPod))
       queue_.wake(event, now_);
     return;
@@ -137,6 +138,7 @@ void Intake::pod_assigned(const PodChange& change) {
   commit_.confirm(uid, node, now_);
   if (change.assumed_on != node) commit_.bound_by_others(*pod, node, now_);
   report_.forget(uid);
+  report_.assigned(pod);
   queue_.wake({Resource::AssignedPod, Action::Add, nullptr, pod}, now_);
   // Somebody else bound it: the room that we had given it is free again.
   if (!change.assumed_on.empty() && change.assumed_on != node)

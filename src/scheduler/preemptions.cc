@@ -47,6 +47,12 @@ Group only(Group root, const boost::unordered_flat_set<std::string_view>& uids) 
 // so.
 void add_words(Plan& plan) {
   const std::string& words = plan.preemption->message;
+  boost::unordered_flat_set<std::string_view> nominated;
+  if (plan.preemption->found())
+    for (const PreemptionPlan::Place& place : plan.preemption->nominated)
+      nominated.insert(place.pod->meta().uid);
+  for (Refusal& refusal : plan.refusals)
+    if (nominated.contains(refusal.pod->meta().uid)) refusal.waits_for = WaitsFor::Evictions;
   for (GroupVerdict& verdict : plan.groups)
     if (verdict.outcome == Outcome::Unschedulable || verdict.outcome == Outcome::Unresolved)
       verdict.message += ", " + words;
@@ -116,6 +122,7 @@ void Preemptions::consider_pod(const PendingPod& pod, Plan& plan, Time now) {
   }
   plan.steps += plan.preemption->steps;
   refusal.message += " " + plan.preemption->message;
+  if (plan.preemption->found()) refusal.waits_for = WaitsFor::Evictions;
 }
 
 void Preemptions::forget_outdated_failures() {

@@ -9,6 +9,7 @@
 #include "api/views/pod_facts.h"
 #include "scheduler/decision_log.h"
 #include "scheduler/groups/group_spec.h"
+#include "scheduler/waits_for_words.h"
 
 namespace muster::scheduler {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 using api::ObjectPtr;
 using api::view_of;
 
-constexpr std::string_view kPodScheduled = "PodScheduled";
-
-// How the condition of a member begins, and the two ways it ends: for people, and for autoscalers,
-// which need to know whether a node would help this pod (docs/kubernetes-behaviour.md).
-constexpr std::string_view kGroupUnschedulable = "pod group is unschedulable";
-constexpr std::string_view kWaitsForNodes = "waits for a node";
-constexpr std::string_view kWaitsForSiblings = "waits for its siblings";
 constexpr std::string_view kDisruptionTarget = "DisruptionTarget";
 
 std::string_view reason_of(Outcome outcome) {
@@ -107,27 +101,21 @@ void Report::refused_member(const Refusal& refusal, const Plan& plan, Time now) 
   const GroupSpec* spec = leaf ? model_.forest().find(*leaf) : nullptr;
   const bool is_with_group = !plan.groups.empty() && spec != nullptr && !was_scheduled(*spec) &&
                              refusal.message.starts_with(kGroupUnschedulable);
-  if (!is_with_group) return refused(refusal.pod, refusal.outcome, refusal.message, now);
-  const std::string& group = view_of(refusal.pod).scheduling_group;
-  refused(refusal.pod, refusal.outcome,
-          fmt::format("{} (see pod group \"{}\"); this pod {}", kGroupUnschedulable, group,
-                      refusal.waits_for_siblings ? kWaitsForSiblings : kWaitsForNodes),
-          now);
+  Refusal said = refusal;
+  if (said.outcome == Outcome::Error) said.waits_for = WaitsFor::Nothing;
+  if (is_with_group) said.message = member_message(*said.pod, said.waits_for);
+  refused(said, now);
 }
 
-void Report::refused(const ObjectPtr& pod, Outcome outcome, const std::string& message, Time now) {
+void Report::refused(const Refusal& refusal, Time now) {
+  const auto& [pod, outcome, message, plugins, waits] = refusal;
   ++(outcome == Outcome::Error ? errors_ : unschedulable_);
   metrics_.refused(view_of(pod).scheduler_name, outcome);
   const api::ObjectMeta& meta = pod->meta();
   const ObjectPtr known = model_.pod(meta.name_space, meta.name);
   const ObjectPtr& newest = known != nullptr && known->meta().uid == meta.uid ? known : pod;
   record(*newest, failed_scheduling(message), now);
-  statuses_.write(newest, view_of(newest).condition(kPodScheduled),
-                  {.type = std::string(kPodScheduled),
-                   .status = "False",
-                   .reason = std::string(reason_of(outcome)),
-                   .message = message},
-                  now);
+  write_refused(newest, std::string(reason_of(outcome)), message, waits, now);
 }
 
 // A group that fails for a reason of its own has an event about it; one that only fails with its
@@ -305,6 +293,7 @@ void Report::stranded(const SchedulingQueue::Stranded& stranded, Time now) {
 }
 
 void Report::run(Time now) {
+  for (const GroupKey& root : std::exchange(held_, {})) write_held(root, now);
   write_due(now);
   statuses_.run(now);
   recorder_.run(now);

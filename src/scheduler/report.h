@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "client/kit/calls.h"
 #include "client/kit/event_recorder.h"
@@ -36,6 +37,9 @@ class Report {
   void observed(std::string_view uid) { statuses_.observed(uid); }
   // The object is gone, or others have the last word on it: what waits to be written is dropped.
   void forget(std::string_view uid);
+  // The pod has a node, so it waits for nothing. Our own server takes the word away with the
+  // binding; on others that is left to us.
+  void assigned(const api::ObjectPtr& pod);
   // The same for a group: whether it was scheduled is what it says itself from now on.
   void observed_group(const GroupKey& key, const std::string& uid);
   // A pod joined a tree that is invalid.
@@ -50,7 +54,7 @@ class Report {
   };
   void planned(const Plan& plan, PlanOptions options, Time now);
   // Why a pod has no node.
-  void refused(const api::ObjectPtr& pod, Outcome outcome, const std::string& message, Time now);
+  void refused(const Refusal& refusal, Time now);
   // What a group has to say of itself; nullopt if it says so already. Once a group was scheduled
   // its condition stays True, whatever happens to pods that come later.
   std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const;
@@ -59,6 +63,9 @@ class Report {
   // a while.
   void write_group(const GroupVerdict& verdict, Time now);
   bool was_scheduled(const GroupSpec& group) const;
+
+  // The tree cannot be tried any more: pods or groups that it needs are not there. No node helps.
+  void tree_held(const GroupKey& root) { held_.push_back(root); }
 
   // --- preemption ---
   // A pod is evicted.
@@ -96,6 +103,9 @@ class Report {
   static constexpr int kGroupBurst = 3;
 
   void refused_member(const Refusal& refusal, const Plan& plan, Time now);
+  void write_refused(const api::ObjectPtr& pod, std::string reason, std::string message,
+                     WaitsFor waits, Time now);
+  void write_held(const GroupKey& root, Time now);
   void write_due(Time now);
   void forget_pace(const std::string& uid);
   void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
@@ -120,6 +130,7 @@ class Report {
   };
   boost::unordered_flat_map<std::string, Pace> paces_;  // never iterated
   std::set<std::pair<Time, std::string>> due_;          // of those with a `next`
+  std::vector<GroupKey> held_;                          // since the last run
   std::uint64_t unschedulable_ = 0;
   std::uint64_t errors_ = 0;
 };

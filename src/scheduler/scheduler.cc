@@ -52,7 +52,12 @@ struct Scheduler::State {
             {.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
              .aged_after = aged_after(options.profiles),
              .rest_max = options.rest_max,
-             .moved = [this](const QueueEntity& entity) { metrics.moved(entity); }},
+             .moved =
+                 [this](const QueueEntity& entity) {
+                   metrics.moved(entity);
+                   if (entity.root && entity.place == Place::Gated && !entity.held_until)
+                     report.tree_held(*entity.root);
+                 }},
             model,
             [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {
               return ask_hint(plugin, pod, event);

@@ -256,7 +256,8 @@ TEST(Scheduler, MembersOfARefusedGangSayWhatHoldsForThem) {
   world.delete_pod("web3");
   world.settle();
   EXPECT_EQ(said("pods/ns/a/status"), 1U) << "once, to say that a node would take it now";
-  EXPECT_GE(said("this pod waits for its siblings"), 3U);
+  EXPECT_EQ(said("this pod waits for its siblings"), 4U) << "two of them, by condition and event";
+  EXPECT_EQ(said("pods/ns/c/status"), 0U) << "for the third there is still no room";
 }
 
 }  // namespace

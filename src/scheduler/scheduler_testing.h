@@ -32,6 +32,7 @@ struct PodText {
   std::string spec = {};  // further members, each behind a comma
   std::string created = {};
   std::string nominated = {};  // a node
+  std::string waits_for = {};  // what it says to autoscalers
 };
 
 struct NodeText {
@@ -55,7 +56,7 @@ inline api::ObjectPtr pod_object(const std::string& name, const PodText& pod) {
       fmt::format(
           R"({{"metadata":{{"name":"{}","namespace":"ns","uid":"{}","generation":1{}{},"labels":{{{}}}}},"spec":{{"schedulerName":"{}",)"
           R"("priority":{}{}{}{}{},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
-          R"("status":{{"phase":"{}"{}}}}})",
+          R"("status":{{"phase":"{}"{}{}}}}})",
           name, uid, pod.terminating ? R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" : "",
           pod.created.empty() ? "" : R"(,"creationTimestamp":")" + pod.created + "\"",
           pod.app.empty() ? "" : R"("app":")" + pod.app + "\"", pod.scheduler, pod.priority,
@@ -63,7 +64,11 @@ inline api::ObjectPtr pod_object(const std::string& name, const PodText& pod) {
           pod.gate.empty() ? "" : R"(,"schedulingGates":[{"name":")" + pod.gate + "\"}]",
           pod.group.empty() ? "" : R"(,"schedulingGroup":{"podGroupName":")" + pod.group + "\"}",
           pod.cpu, pod.phase,
-          pod.nominated.empty() ? "" : R"(,"nominatedNodeName":")" + pod.nominated + "\""));
+          pod.nominated.empty() ? "" : R"(,"nominatedNodeName":")" + pod.nominated + "\"",
+          pod.waits_for.empty()
+              ? ""
+              : R"(,"conditions":[{"type":"scheduling.muster.dev/WaitsFor","status":"True","reason":")" +
+                    pod.waits_for + "\"}]"));
 }
 
 inline api::ObjectPtr node_object(const std::string& name, const NodeText& node) {

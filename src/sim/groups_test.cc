@@ -254,8 +254,9 @@ TEST_F(Groups, ATreeOnCordonedRacksIsPlacedWhenTheyAreFreed) {
       warnings_about("CompositePodGroup", "root"),
       std::vector<std::string>{
           "pod group is unschedulable, 0/2 placements are available, block z1-b1 comes "
-          "closest: each of 2 groups fits alone, together they do not fit: 6 of 8 pods do, pod "
-          "group preemption: No preemption victims found for incoming preemptor"});
+          "closest: each of 2 groups fits alone, together they do not fit: 6 of 8 pods do; on the "
+          "rest of its nodes: 1 node(s) were unschedulable, pod group preemption: No preemption "
+          "victims found for incoming preemptor"});
   world().advance(seconds{90});
   EXPECT_EQ(bound("a") + bound("b"), 0);
   EXPECT_EQ(world().scheduler().numbers().attempts, 1U) << "nothing happened that could help";

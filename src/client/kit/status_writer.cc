@@ -15,27 +15,44 @@ bool says_the_same(const api::Condition& a, const api::Condition& b) {
          a.observed_generation == b.observed_generation;
 }
 
-}  // namespace
+bool is_said(const api::Condition* current, const api::Condition& wanted) {
+  return current == nullptr ? wanted.status.empty() : says_the_same(*current, wanted);
+}
 
-api::Json condition_patch(const api::Object& object, const api::Condition& condition,
-                          std::optional<Time> transition) {
+bool changes_status(const api::Condition* current, const api::Condition& wanted) {
+  return current == nullptr || current->status != wanted.status;
+}
+
+// An item of a strategic merge patch.
+api::JsonObject patch_of(const api::Condition& condition, std::optional<Time> transition) {
   api::JsonObject entry;
   if (condition.status.empty()) {
     entry["$patch"] = "delete";
     entry["type"] = condition.type;
-  } else {
-    entry["type"] = condition.type;
-    if (condition.observed_generation > 0)
-      entry["observedGeneration"] = condition.observed_generation;
-    entry["status"] = condition.status;
-    if (transition) entry["lastTransitionTime"] = format_time(*transition);
-    entry["reason"] = condition.reason;
-    entry["message"] = condition.message;
+    return entry;
   }
+  entry["type"] = condition.type;
+  if (condition.observed_generation > 0)
+    entry["observedGeneration"] = condition.observed_generation;
+  entry["status"] = condition.status;
+  if (transition) entry["lastTransitionTime"] = format_time(*transition);
+  entry["reason"] = condition.reason;
+  entry["message"] = condition.message;
+  return entry;
+}
+
+api::Json status_patch(const api::Object& object, api::JsonArray conditions) {
   api::JsonObject patch;
   api::ensure_object(patch, "metadata")["uid"] = object.meta().uid;
-  api::ensure_array(api::ensure_object(patch, "status"), "conditions").push_back(std::move(entry));
+  api::ensure_object(patch, "status")["conditions"] = std::move(conditions);
   return patch;
+}
+
+}  // namespace
+
+api::Json condition_patch(const api::Object& object, const api::Condition& condition,
+                          std::optional<Time> transition) {
+  return status_patch(object, api::JsonArray{patch_of(condition, transition)});
 }
 
 StatusWriter::Record* StatusWriter::find(const Key& key) {
@@ -62,28 +79,38 @@ void StatusWriter::drop(const Key& key) {
 }
 
 void StatusWriter::write(const api::ObjectPtr& object, const api::Condition* current,
-                         api::Condition wanted, Time now) {
+                         api::Condition wanted, Companion companion, Time now) {
   const Key key{object->meta().uid, wanted.type};
   wanted.observed_generation = object->meta().generation;
+  api::Condition& second = companion.wanted;
+  if (!second.status.empty()) second.observed_generation = object->meta().generation;
   Record* const known = find(key);
   if (known == nullptr) {
-    if (current != nullptr && says_the_same(*current, wanted)) return;
+    if (is_said(current, wanted) && is_said(companion.current, second)) return;
     Record& record = make(key);
     record.object = object;
-    if (current == nullptr || current->status != wanted.status) record.transition = now;
-    record.wanted = std::move(wanted);
+    if (changes_status(current, wanted)) record.main.transition = now;
+    if (changes_status(companion.current, second)) record.companion.transition = now;
+    record.main.wanted = std::move(wanted);
+    // What is not there need not be removed.
+    if (companion.current != nullptr || !second.status.empty())
+      record.companion.wanted = std::move(second);
     record.version = 1;
     return queue(key, record);
   }
-  if (!known->forgotten && says_the_same(known->wanted, wanted)) return;
-  if (known->wanted.status != wanted.status) known->transition = now;
-  replace(key, *known, object, std::move(wanted));
+  if (!known->forgotten && says_the_same(known->main.wanted, wanted) &&
+      says_the_same(known->companion.wanted, second))
+    return;
+  if (changes_status(&known->main.wanted, wanted)) known->main.transition = now;
+  if (changes_status(&known->companion.wanted, second)) known->companion.transition = now;
+  replace(key, *known, object, std::move(wanted), std::move(second));
 }
 
 void StatusWriter::replace(const Key& key, Record& record, const api::ObjectPtr& object,
-                           api::Condition wanted) {
+                           api::Condition wanted, api::Condition companion) {
   record.object = object;
-  record.wanted = std::move(wanted);
+  record.main.wanted = std::move(wanted);
+  record.companion.wanted = std::move(companion);
   record.forgotten = false;
   const bool waits = record.version != record.sent;
   ++record.version;
@@ -96,13 +123,13 @@ void StatusWriter::withdraw(const api::ObjectPtr& object, std::string_view type,
   api::Condition none;
   none.type = type;
   if (Record* const known = find(key)) {
-    if (known->wanted.reason == reason) replace(key, *known, object, std::move(none));
+    if (known->main.wanted.reason == reason) replace(key, *known, object, std::move(none), {});
     return;
   }
   if (current == nullptr || current->reason != reason) return;
   Record& record = make(key);
   record.object = object;
-  record.wanted = std::move(none);
+  record.main.wanted = std::move(none);
   record.version = 1;
   queue(key, record);
 }
@@ -134,10 +161,14 @@ void StatusWriter::send(const Key& key, Record& record) {
   record.in_flight = true;
   record.echoed = false;
   record.sent = record.version;
-  calls_.send(patch_request(object.kind(), object.meta().name_space, object.meta().name, "status",
-                            api::PatchType::StrategicMerge,
-                            condition_patch(object, record.wanted, record.transition)),
-              [this, key](const Outcome& outcome, Time now) { finish(key, outcome, now); });
+  api::JsonArray conditions;
+  for (const Statement* statement : {&record.main, &record.companion})
+    if (!statement->wanted.type.empty())
+      conditions.push_back(patch_of(statement->wanted, statement->transition));
+  calls_.send(
+      patch_request(object.kind(), object.meta().name_space, object.meta().name, "status",
+                    api::PatchType::StrategicMerge, status_patch(object, std::move(conditions))),
+      [this, key](const Outcome& outcome, Time now) { finish(key, outcome, now); });
 }
 
 void StatusWriter::finish(const Key& key, const Outcome& outcome, Time now) {
@@ -151,7 +182,8 @@ void StatusWriter::finish(const Key& key, const Outcome& outcome, Time now) {
   if (record.forgotten) {
     drop(key);
   } else if (outcome) {
-    record.transition.reset();
+    record.main.transition.reset();
+    record.companion.transition.reset();
     if (newer)
       queue(key, record);
     else if (record.echoed)
@@ -162,7 +194,7 @@ void StatusWriter::finish(const Key& key, const Outcome& outcome, Time now) {
     retries_.emplace(*record.retry_at, key);
   } else {
     if (outcome.error().reason != Reason::NotFound)
-      log(LogLevel::Warning, "cannot write condition {} of {}: {}", record.wanted.type,
+      log(LogLevel::Warning, "cannot write condition {} of {}: {}", record.main.wanted.type,
           api::key_text(record.object->meta()), outcome.error().message);
     drop(key);
   }

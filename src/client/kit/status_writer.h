@@ -20,7 +20,7 @@ namespace muster::client {
 
 // Writes conditions into the status of objects. Of each condition (object and type) at most one
 // call is under way and at most one version waits behind it, the newest. What the object says
-// already is not written again.
+// already is not written again. A condition may have a companion, which goes into the same call.
 class StatusWriter {
  public:
   struct Options {
@@ -29,10 +29,20 @@ class StatusWriter {
 
   StatusWriter(Options options, Calls& calls) : options_(options), calls_(calls) {}
 
+  struct Companion {
+    const api::Condition* current = nullptr;
+    api::Condition wanted;  // without a status: it is removed
+  };
+
   // `current` is what `object` says of this condition, null if nothing. observedGeneration is the
-  // object's generation; lastTransitionTime changes with the status only.
+  // object's generation; lastTransitionTime changes with the status only. Those who write a
+  // condition with a companion do so each time.
   void write(const api::ObjectPtr& object, const api::Condition* current, api::Condition wanted,
-             Time now);
+             Companion companion, Time now);
+  void write(const api::ObjectPtr& object, const api::Condition* current, api::Condition wanted,
+             Time now) {
+    write(object, current, std::move(wanted), {}, now);
+  }
   // If the condition gives this reason, by what the object says or is about to, it is removed.
   void withdraw(const api::ObjectPtr& object, std::string_view type, const api::Condition* current,
                 std::string_view reason);
@@ -47,12 +57,17 @@ class StatusWriter {
   std::size_t pending() const { return pending_; }
 
  private:
+  // What is to be said of one type.
+  struct Statement {
+    api::Condition wanted;                // without a status: none of this type
+    std::optional<Time> transition = {};  // to write as lastTransitionTime
+  };
   struct Record {
     api::ObjectPtr object;
-    api::Condition wanted;           // without a status: none of this type
-    std::optional<Time> transition;  // to write as lastTransitionTime
-    std::uint64_t version = 0;       // of `wanted`
-    std::uint64_t sent = 0;          // version of the last call
+    Statement main;
+    Statement companion;        // without a type: none
+    std::uint64_t version = 0;  // of `wanted`
+    std::uint64_t sent = 0;     // version of the last call
     int tries = 0;
     bool in_flight = false;
     bool echoed = false;  // observed() while the call was under way
@@ -73,7 +88,8 @@ class StatusWriter {
   void drop(const Key& key);
   Records::iterator erase(Records& records, Records::iterator at);
   void queue(const Key& key, Record& record);
-  void replace(const Key& key, Record& record, const api::ObjectPtr& object, api::Condition wanted);
+  void replace(const Key& key, Record& record, const api::ObjectPtr& object, api::Condition wanted,
+               api::Condition companion);
   void send(const Key& key, Record& record);
   void finish(const Key& key, const Outcome& outcome, Time now);
 

@@ -177,6 +177,46 @@ TEST_F(StatusWriterTest, ConditionsOfOneObjectDoNotDisplaceEachOther) {
   EXPECT_EQ(writer_.pending(), 0U);
 }
 
+TEST_F(StatusWriterTest, ACompanionGoesIntoTheSameCallAndIsRemovedByIt) {
+  const api::Condition scheduled{
+      .type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "m"};
+  const auto write_with = [&](const std::string& reason) {
+    api::Condition companion;
+    companion.type = "x/WaitsFor";
+    if (!reason.empty()) companion = {"x/WaitsFor", "True", reason, "why"};
+    writer_.write(pod_, nullptr, scheduled, {nullptr, companion}, now_);
+    writer_.run(now_);
+  };
+  write_with("Node");
+  ASSERT_EQ(api_.sent.size(), 1U);
+  EXPECT_THAT(api_.body(0), HasSubstr(R"("type":"PodScheduled")"));
+  EXPECT_THAT(
+      api_.body(0),
+      HasSubstr(R"({"type":"x/WaitsFor","observedGeneration":3,"status":"True",)"
+                R"("lastTransitionTime":"2001-09-09T01:46:40Z","reason":"Node","message":"why"})"));
+  api_.accept(0, now_);
+  write_with("Node");
+  EXPECT_EQ(api_.sent.size(), 1U) << "both say so already";
+  write_with("Siblings");
+  ASSERT_EQ(api_.sent.size(), 2U) << "one has changed";
+  EXPECT_EQ(api_.body(1).find("lastTransitionTime"), std::string::npos) << "its status has not";
+  api_.accept(1, now_);
+  write_with("");
+  ASSERT_EQ(api_.sent.size(), 3U);
+  EXPECT_THAT(api_.body(2), HasSubstr(R"({"$patch":"delete","type":"x/WaitsFor"})"));
+}
+
+TEST_F(StatusWriterTest, WhatTheObjectDoesNotSayIsNotRemoved) {
+  api::Condition companion;
+  companion.type = "x/WaitsFor";
+  writer_.write(pod_, nullptr,
+                {.type = "PodScheduled", .status = "False", .reason = "r", .message = "m"},
+                {nullptr, companion}, now_);
+  writer_.run(now_);
+  ASSERT_EQ(api_.sent.size(), 1U);
+  EXPECT_EQ(api_.body(0).find("WaitsFor"), std::string::npos);
+}
+
 TEST_F(StatusWriterTest, DropsWhatWaitsForAPodThatIsPlaced) {
   write(pod_, "1");
   write(pod_, "2");

@@ -28,6 +28,7 @@ struct Wrong {
   Outcome outcome;
   std::string message;
   std::vector<std::string> plugins = {};
+  WaitsFor waits_for = WaitsFor::Nothing;
 };
 
 std::string_view policy_words(bool never_preempts) {
@@ -108,7 +109,8 @@ std::optional<Wrong> wrong_claims(const Group& root) {
 void fail_all(const Group& group, const Wrong& wrong, Plan& plan) {
   plan.groups.push_back({group.key, group.object, wrong.outcome, wrong.message, ""});
   for (const PendingPod& pending : group.pods)
-    plan.refusals.push_back({pending.pod, wrong.outcome, wrong.message, wrong.plugins});
+    plan.refusals.push_back(
+        {pending.pod, wrong.outcome, wrong.message, wrong.plugins, wrong.waits_for});
   for (const Group& child : group.children) fail_all(child, wrong, plan);
 }
 
@@ -142,6 +144,13 @@ class PlanWriter {
       else
         write_refused(id, within, under_failed, plan);
     }
+    // Each of them has room, but not all together: one more node is what it takes at least.
+    const auto waits_for_a_node = [](const Refusal& refusal) {
+      return refusal.waits_for == WaitsFor::Node;
+    };
+    if (!is_placed(0) && report_->needs_a_node() && !plan.refusals.empty() &&
+        std::ranges::none_of(plan.refusals, waits_for_a_node))
+      plan.refusals.back().waits_for = WaitsFor::Node;
     return plan;
   }
 
@@ -202,11 +211,11 @@ class PlanWriter {
       bounds_left_ -= verdict.bounds.size();
     }
     plan.refusals.reserve(tree_.members.size());
-    for (const std::uint32_t member : item.members) {
-      const std::uint32_t class_index = tree_.members[member].class_index;
-      plan.refusals.emplace_back(tree_.members[member].pending->pod, verdict.outcome,
-                                 verdict.message, report_->plugins(class_index),
-                                 report_->fits_alone(class_index));
+    const std::vector<WaitsFor> waits = report_->waits(id, is_too_many ? nullptr : &within);
+    for (std::size_t i = 0; i < item.members.size(); ++i) {
+      const GroupTree::Member& member = tree_.members[item.members[i]];
+      plan.refusals.emplace_back(member.pending->pod, verdict.outcome, verdict.message,
+                                 report_->plugins(member.class_index), waits[i]);
     }
     plan.groups.push_back(std::move(verdict));
   }
@@ -264,7 +273,7 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
   auto wrong = wrong_pods(root);
   if (!wrong) wrong = wrong_claims(root);
   if (!wrong && cluster.node_count() == 0)
-    wrong = {Outcome::Unresolvable, "no nodes available to schedule pods"};
+    wrong = {Outcome::Unresolvable, "no nodes available to schedule pods", {}, WaitsFor::Node};
   if (wrong) {
     fail_all(root, *wrong, plan);
     return plan;
@@ -287,7 +296,8 @@ Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,
       plan.refusals.push_back({pending.pod,
                                Outcome::Unresolvable,
                                "skip schedule deleting pod: " + api::key_text(pending.pod->meta()),
-                               {}});
+                               {},
+                               WaitsFor::Nothing});
   });
   return plan;
 }

@@ -32,6 +32,7 @@ void GroupReport::ask_all_nodes() {
   for (std::size_t s = 0; s < tree_.standings.size(); ++s) {
     if (s >= kClassesAskedMax) {
       open_[s].assign(open_[s].size(), 1);
+      fits_alone_[s] = 1;
       continue;
     }
     const Standing& standing = workspace_.standing(s);

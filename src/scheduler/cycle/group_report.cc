@@ -32,9 +32,9 @@ std::string GroupReport::describe(std::uint32_t id, const Domain& domain) const 
   return key ? fmt::format("{} {}", word_of(tree_.keys[*key]), domain.name) : std::string();
 }
 
-// The first of these that holds is the dominant reason: running members that contradict each other,
-// then pods that do not exist, then room. Each rules out every placement, whatever comes after it.
-std::string GroupReport::why(std::uint32_t id, const Domain& within) {
+// Running members that contradict each other, then pods that do not exist. Each rules out every
+// placement, whatever comes after it.
+std::string GroupReport::why_beyond_room(std::uint32_t id) const {
   const GroupTree::Item& item = tree_.items[id];
   if (item.key && item.is_shared && item.has_unlabelled)
     return "members already run on nodes that share no placement";
@@ -51,6 +51,13 @@ std::string GroupReport::why(std::uint32_t id, const Domain& within) {
   if (held + queued < item.minimum)
     return fmt::format("minCount ({}) cannot be satisfied: {} scheduled, {} remaining",
                        item.minimum, held, queued);
+  return {};
+}
+
+// The first of these that holds is the dominant reason.
+std::string GroupReport::why(std::uint32_t id, const Domain& within) {
+  if (std::string beyond = why_beyond_room(id); !beyond.empty()) return beyond;
+  const GroupTree::Item& item = tree_.items[id];
   const std::span<const Domain> domains = placer_.bounds().widest(id, within);
   std::string text = domains.empty()  ? why_no_domain(id)
                      : item.is_leaf() ? why_leaf(id, domains)
@@ -69,19 +76,13 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
   const GroupTree::Item& item = tree_.items[id];
   const std::int64_t needed =
       item.missing() > 0 ? item.missing() : static_cast<std::int64_t>(item.members.size());
-  const Domain* closest = nullptr;
-  std::int64_t fits = 0;
-  for (const Domain& domain : domains)
-    if (const std::int64_t here = placer_.bounds().bound(id, domain).fits_at_most;
-        closest == nullptr || here > fits) {
-      closest = &domain;
-      fits = here;
-    }
+  const Closest best = closest(id, domains);
+  const std::int64_t fits = best.bound.fits_at_most;
   // No domain takes a single pod, so none comes closest: the nodes of all of them speak. The bound
   // may be higher where pods want others near them: those might come.
   if ((fits == 0 && item.confining_key()) || (fits >= needed && is_refused_everywhere(id)))
     if (std::string text = nobody_fits(id, domains); !text.empty()) return text;
-  const std::string where = describe(id, *closest);
+  const std::string where = describe(id, *best.domain);
   if (fits >= needed) {
     const std::string tail =
         is_unresolved(id)
@@ -91,7 +92,7 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
                        where.empty() ? "" : where + " comes closest: ", needed, tail);
   }
   return fmt::format("{}{} of {} fit; {}", where.empty() ? "" : where + " comes closest: ", fits,
-                     count_of(needed, "pod"), shortage(id, *closest, needed));
+                     count_of(needed, "pod"), shortage(id, *best.domain, needed));
 }
 
 // Whether every node was asked about each kind of its pods, and refuses them as things are.
@@ -120,12 +121,45 @@ bool GroupReport::runs_already(std::uint32_t id) const {
          }) >= item.minimum;
 }
 
-// How many of the pods that it needs have room, if that is what is missing; with room for all of
-// them it is the children's own domains that do not go together.
-std::string GroupReport::short_together(std::uint32_t id, std::int64_t fits) const {
+// How many of the pods that it needs have room and what the others lack, if room is what is
+// missing; with room for all of them it is the children's own domains that do not go together.
+std::string GroupReport::short_together(std::uint32_t id, const Domain& domain, std::int64_t fits) {
   const std::int64_t needed = pods_needed(id);
-  return fits < needed ? fmt::format(": {} of {} do", fits, count_of(needed, "pod"))
-                       : std::string();
+  if (fits >= needed) return tightest(id, domain, needed);
+  return fmt::format(": {} of {} do; {}", fits, count_of(needed, "pod"),
+                     shortage(id, domain, needed));
+}
+
+// The child that has the fewest domains to choose from, and how much of the whole the first of them
+// holds: others would have to find room there as well, or elsewhere.
+std::string GroupReport::tightest(std::uint32_t id, const Domain& within, std::int64_t needed) {
+  constexpr std::size_t kChildrenMax = 64;
+  const GroupTree::Item& item = tree_.items[id];
+  std::optional<std::uint32_t> tight;
+  std::size_t fewest = SIZE_MAX;
+  std::string_view first;
+  std::size_t all = 0;
+  std::int64_t fits = 0;
+  for (std::size_t i = 0; i < std::min(item.children.size(), kChildrenMax); ++i) {
+    const std::uint32_t child = item.children[i];
+    if (!tree_.items[child].confining_key()) continue;
+    const std::span<const Domain> domains = placer_.bounds().widest(child, within);
+    std::vector<const Domain*> open;
+    for (const Domain& domain : domains)
+      if (placer_.bounds().meets_in(child, domain)) open.push_back(&domain);
+    if (open.empty() || open.size() >= fewest) continue;
+    tight = child;
+    fewest = open.size();
+    all = domains.size();
+    first = open.front()->name;
+    fits = placer_.bounds().fits_in(id, *open.front());
+  }
+  if (!tight) return {};
+  const std::string_view word = word_of(tree_.keys[*tree_.items[*tight].confining_key()]);
+  return fmt::format(": {} fits in {} of {}, {} {} holds {} of {}",
+                     tree_.items[*tight].group->key.name, fewest,
+                     count_of(static_cast<std::int64_t>(all), word), word, first,
+                     std::min(fits, needed), count_of(needed, "pod"));
 }
 
 // The pods without which the group does not have its minimum: those of the smallest children.
@@ -142,23 +176,17 @@ std::int64_t GroupReport::pods_needed(std::uint32_t id) const {
 
 std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain> domains) {
   const GroupTree::Item& item = tree_.items[id];
-  const Domain* closest = nullptr;
-  DomainBound best;
-  for (const Domain& domain : domains)
-    if (const DomainBound here = placer_.bounds().bound(id, domain);
-        closest == nullptr || here.ready > best.ready ||
-        (here.ready == best.ready && here.fits_at_most > best.fits_at_most)) {
-      closest = &domain;
-      best = here;
-    }
-  const std::string where = describe(id, *closest);
+  const Closest nearest = closest(id, domains);
+  const Domain& domain = *nearest.domain;
+  const DomainBound& best = nearest.bound;
+  const std::string where = describe(id, domain);
   std::string text = where.empty() ? "" : where + " comes closest: ";
   if (runs_already(id)) {
     // Nothing is missing: the first of those that wait beyond the minimum speaks.
     for (const std::uint32_t child : item.children)
       if (tree_.items[child].queued_below > 0)
         return fmt::format("{}{}: {}", text, tree_.items[child].group->key.name,
-                           why(child, *closest));
+                           why(child, domain));
   }
   if (best.ready >= item.minimum) {
     text += is_unresolved(id)
@@ -167,13 +195,13 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
                       "steps",
                       item.minimum, placer_.steps())
                 : fmt::format("each of {} groups fits alone, together they do not fit{}",
-                              item.minimum, short_together(id, best.fits_at_most));
+                              item.minimum, short_together(id, domain, best.fits_at_most));
     return text;
   }
   text += fmt::format("{} of {} fit", best.ready, count_of(item.minimum, "group"));
   for (const std::uint32_t child : item.children)
-    if (!placer_.bounds().can_meet_minimum(child, *closest)) {
-      text += fmt::format("; {}: {}", tree_.items[child].group->key.name, why(child, *closest));
+    if (!placer_.bounds().can_meet_minimum(child, domain)) {
+      text += fmt::format("; {}: {}", tree_.items[child].group->key.name, why(child, domain));
       break;
     }
   return text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,17 +31,45 @@ class GroupReport {
   const std::vector<std::string>& plugins(std::uint32_t class_index) const {
     return plugins_[class_index];
   }
-  // Whether some node takes a pod of the class as things are.
-  bool fits_alone(std::uint32_t class_index) const { return fits_alone_[class_index] != 0; }
+  // What each member of a group without a place waits for, in their order. Asked for all groups, in
+  // the order of the tree. `within` as above; null: it would cost too much to look there.
+  std::vector<WaitsFor> waits(std::uint32_t item, const Domain* within);
+  // Whether the tree lacks room, even if all its members have it one by one.
+  bool needs_a_node() const;
 
  private:
+  // group_waits.cc
+  // The domain that comes closest, and what it holds at most; none: there is no domain.
+  struct Closest {
+    const Domain* domain = nullptr;
+    DomainBound bound = {};
+  };
+  Closest closest(std::uint32_t item, std::span<const Domain> domains);
+  // What a domain has room for; without a domain: anything.
+  struct Room {
+    std::optional<Domain> domain = {};
+    Workspace* workspace = nullptr;
+    std::int64_t pods = 0;
+    std::map<std::uint32_t, std::int64_t> by_class = {};  // of those asked for
+
+    bool has(std::uint32_t class_index);
+    void take(std::uint32_t class_index);
+  };
+  Room room(std::uint32_t item, const Domain& within);
+  // Whether it, or a group above it, waits for pods or groups that are not there, or for running
+  // ones to go.
+  bool lacks_others(std::uint32_t item) const;
+
+  // Why it has no place whatever room there is; empty if room would do.
+  std::string why_beyond_room(std::uint32_t item) const;
   std::string why_leaf(std::uint32_t item, std::span<const Domain> domains);
   bool is_refused_everywhere(std::uint32_t item) const;
   std::string why_no_domain(std::uint32_t item) const;
   std::string why_composite(std::uint32_t item, std::span<const Domain> domains);
   bool runs_already(std::uint32_t item) const;
   std::int64_t pods_needed(std::uint32_t item) const;
-  std::string short_together(std::uint32_t item, std::int64_t fits) const;
+  std::string short_together(std::uint32_t item, const Domain& domain, std::int64_t fits);
+  std::string tightest(std::uint32_t item, const Domain& within, std::int64_t needed);
   std::string describe(std::uint32_t item, const Domain& domain) const;
 
   // group_shortage.cc
@@ -64,7 +93,9 @@ class GroupReport {
   Placer& placer_;
   SearchResult answer_;
   std::vector<std::vector<std::string>> plugins_;  // by class
-  std::vector<char> fits_alone_;                   // by class
+  std::vector<char> fits_alone_;                   // by class: some node takes a pod as things are
+  std::optional<Room> tree_room_;
+  bool lacks_anybody_ = false;
   std::vector<std::vector<char>> open_;  // [class][cell]: some node accepts or could be freed
 };
 

@@ -28,6 +28,14 @@ struct Assignment {
   std::string node;
 };
 
+// What would help a pod that got no node; for autoscalers (docs/guide/autoscaling.md).
+enum class WaitsFor : std::uint8_t {
+  Nothing,    // that could be said in one word
+  Node,       // no node has room for it, beside those of its group that have
+  Siblings,   // there is room for it, but not for all that its group needs, or they are not there
+  Evictions,  // room is being made for it
+};
+
 // A pod that got no node, with upstream's sentence ("0/5 nodes are available: 3 Insufficient cpu,
 // …").
 struct Refusal {
@@ -35,9 +43,7 @@ struct Refusal {
   Outcome outcome = Outcome::Unschedulable;
   std::string message;
   std::vector<std::string> plugins;  // who refused; decides which events wake the pod
-  // Of a member whose group found no place: some node would take it, so it waits for its siblings
-  // and not for a node.
-  bool waits_for_siblings = false;
+  WaitsFor waits_for = WaitsFor::Node;
 };
 
 // How much of a group a domain could hold at most: a bound anybody can check against the cluster. A

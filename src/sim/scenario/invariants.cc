@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/values/waits_for.h"
 #include "api/views/group_view.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_facts.h"
@@ -121,6 +122,9 @@ void Invariants::check_nodes(const Stage& stage) {
 }
 
 void Invariants::check_conditions(const Stage&) {
+  for (const ObjectPtr& pod : pods_)
+    if (!Stage::node_of(pod).empty() && view_of(pod).condition(api::kWaitsForCondition) != nullptr)
+      found_.push_back(fmt::format("{} has a node and says that it waits", pod->meta().name));
   for (const ObjectPtr& group : groups_) {
     const api::GroupCondition* said = group_view(group).condition(
         is_leaf(group) ? "PodGroupInitiallyScheduled" : "CompositePodGroupInitiallyScheduled");

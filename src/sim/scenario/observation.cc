@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/values/waits_for.h"
 #include "api/views/group_view.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_facts.h"
@@ -104,6 +105,17 @@ std::string message_of(const Stage& stage, const Cast::Subject& subject) {
   const std::optional<api::Condition> pods =
       condition_of(stage, {.text = subject.text, .group = {}, .pods = subject.pods});
   return said && pods && pods->status == "False" ? pods->message : std::string();
+}
+
+std::set<std::string> waits_for(const Stage& stage, const Cast::Subject& subject) {
+  std::set<std::string> said;
+  for (const std::size_t id : subject.pods) {
+    const ObjectPtr pod = stage.pod(id);
+    if (pod == nullptr || !Stage::node_of(pod).empty()) continue;
+    const api::Condition* waits = view_of(pod).condition(api::kWaitsForCondition);
+    said.insert(waits == nullptr ? "nothing" : waits->reason);
+  }
+  return said;
 }
 
 std::string describe(const Stage& stage, const Cast::Subject& subject) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "api/views/condition.h"
@@ -26,6 +27,10 @@ Observation observe(const Stage& stage, const Cast::Subject& subject);
 std::optional<api::Condition> condition_of(const Stage& stage, const Cast::Subject& subject);
 // Why somebody waits, by its condition; a group that was scheduled before speaks through its pods.
 std::string message_of(const Stage& stage, const Cast::Subject& subject);
+
+// What its pods without a node wait for, as they say to autoscalers: "Node", "Siblings",
+// "Evictions" or "nothing".
+std::set<std::string> waits_for(const Stage& stage, const Cast::Subject& subject);
 
 // "placed 3 of 4: n1 (2), n2; waits: 0/4 nodes …".
 std::string describe(const Stage& stage, const Cast::Subject& subject);

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view kForms =
     "X placed, X placed N of M, X placed in rack NAME, X placed on NODES, X waits, X waits: TEXT, "
-    "X waits because TEXT, X says once: TEXT, X condition REASON, X no condition, X event REASON: "
+    "X waits because TEXT, X waits for Node, X says once: TEXT, X condition REASON, X no "
+    "condition, X event REASON: "
     "TEXT, X no event, X nominated on NODE, X running, X ended, X gated, X terminating, X gone, X "
     "attempts N, "
     "attempts N, steps at most N, nobody placed, queue PLACE=N, node N uses cpu=1, node N holds "
@@ -140,7 +141,19 @@ Unmet check_fits(const std::vector<Fits>& wanted, const Stage& stage,
   return std::nullopt;
 }
 
+// "waits for Node": what pods without a node say to autoscalers.
+Result<Check> read_waits_for(Words words) {
+  const std::string what = TRY(words.need("Node, Siblings, Evictions or nothing"));
+  TRY(words.end());
+  return [what](const Stage& stage, const Cast::Subject& subject) -> Unmet {
+    const std::set<std::string> said = waits_for(stage, subject);
+    if (said == std::set{what}) return std::nullopt;
+    return fmt::format("its pods wait for {}", fmt::join(said, " and "));
+  };
+}
+
 Result<Check> read_waits(const Line& line, Words words, bool has_text) {
+  if (words.next_if("for")) return read_waits_for(words);
   std::string text;
   if (words.next_if("because")) {
     const std::size_t at = line.text.find(" because ");
@@ -251,17 +264,18 @@ Result<Check> read_attempts_at(Words words) {
   };
 }
 
-// Every pod there is waits for one of these nodes, or for any if none is named.
+// Every pod there is waits for one of these nodes, or for any if none is named; or none does.
 Result<Check> read_nominated(Words words) {
   std::set<std::string> nodes;
+  const bool nowhere = words.next_if("nowhere");
   if (!words.done() && !words.next_if("on"))
     return fail_at(words.line(), "write nominated on NODE");
   while (!words.done()) nodes.insert(std::string(words.next()));
-  return [nodes](const Stage& stage, const Cast::Subject& subject) -> Unmet {
+  return [nodes, nowhere](const Stage& stage, const Cast::Subject& subject) -> Unmet {
     for (const std::size_t id : subject.pods) {
       const api::ObjectPtr pod = stage.pod(id);
       const std::string node = pod == nullptr ? "" : pod->view<api::PodView>().nominated_node;
-      if (node.empty() || (!nodes.empty() && !nodes.contains(node)))
+      if (node.empty() != nowhere || (!nodes.empty() && !nodes.contains(node)))
         return fmt::format("{} is nominated to {}", stage.cast().pod(id).name,
                            node.empty() ? "no node" : node);
     }

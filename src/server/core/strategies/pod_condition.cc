@@ -27,4 +27,12 @@ void set_pod_condition(Json& pod, const PodCondition& condition, Time now) {
   *at = std::move(fresh);
 }
 
+void remove_pod_condition(Json& pod, std::string_view type) {
+  JsonArray& conditions =
+      api::ensure_array(api::ensure_object(pod.get_object(), "status"), "conditions");
+  const auto left = std::ranges::remove_if(
+      conditions, [&](const Json& standing) { return api::find_string(standing, "type") == type; });
+  conditions.erase(left.begin(), left.end());
+}
+
 }  // namespace muster::server

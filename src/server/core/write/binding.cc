@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/scratch.h"
+#include "api/values/waits_for.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/resource_version.h"
 #include "server/core/strategies/document.h"
@@ -105,6 +106,7 @@ void assign_node(Json& pod, std::string_view node, Time now) {
   api::ensure_object(pod.get_object(), "spec")["nodeName"] = node;
   api::ensure_object(pod.get_object(), "status").erase("nominatedNodeName");
   set_pod_condition(pod, {.type = "PodScheduled", .status = "True"}, now);
+  remove_pod_condition(pod, api::kWaitsForCondition);
 }
 
 Result<Decision> decide_named_binding(Context& context, api::Request& request) {

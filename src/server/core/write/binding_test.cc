@@ -10,7 +10,8 @@ TEST_F(BindingTest, APodIsAssignedInOneWrite) {
   ASSERT_TRUE(patch(
       pods(), "default", "web", PatchType::StrategicMerge,
       R"({"status":{"nominatedNodeName":"n0","conditions":[{"type":"PodScheduled","status":"False",
-                        "reason":"Unschedulable"}]}})",
+                        "reason":"Unschedulable"},{"type":"scheduling.muster.dev/WaitsFor",
+                        "status":"True","reason":"Node"}]}})",
       "status"));
   const api::Revision before = store_->revision();
   const auto bound = bind("web", "n1");

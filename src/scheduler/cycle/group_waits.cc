@@ -1,0 +1,69 @@
+// Which pods of a tree without a place wait for a node, and which for others of the tree.
+#include <algorithm>
+
+#include "scheduler/cycle/group_report.h"
+
+namespace muster::scheduler {
+
+bool GroupReport::Room::has(std::uint32_t class_index) {
+  if (!domain) return true;
+  const auto [at, is_new] = by_class.try_emplace(class_index, 0);
+  if (is_new) at->second = workspace->cap_sum(class_index, *domain);
+  return pods > 0 && at->second > 0;
+}
+
+void GroupReport::Room::take(std::uint32_t class_index) {
+  if (!domain) return;
+  --pods;
+  --by_class.at(class_index);
+}
+
+GroupReport::Closest GroupReport::closest(std::uint32_t id, std::span<const Domain> domains) {
+  Closest best;
+  for (const Domain& domain : domains)
+    if (DomainBound here = placer_.bounds().bound(id, domain);
+        best.domain == nullptr || here.ready > best.bound.ready ||
+        (here.ready == best.bound.ready && here.fits_at_most > best.bound.fits_at_most))
+      best = {&domain, std::move(here)};
+  return best;
+}
+
+GroupReport::Room GroupReport::room(std::uint32_t id, const Domain& within) {
+  const Closest best = closest(id, placer_.bounds().widest(id, within));
+  if (best.domain == nullptr) return {within, &workspace_, 0, {}};
+  return {*best.domain, &workspace_, best.bound.fits_at_most, {}};
+}
+
+bool GroupReport::lacks_others(std::uint32_t id) const {
+  if (!why_beyond_room(id).empty()) return true;
+  return id != 0 && lacks_others(tree_.items[id].parent);
+}
+
+// There is room for as many as the closest domain holds at most, in the order of the tree: of eight
+// equal pods and seven free nodes seven wait for their siblings and one for a node. The next to
+// change are those at the border, so that room that comes and goes changes what few pods say.
+std::vector<WaitsFor> GroupReport::waits(std::uint32_t id, const Domain* within) {
+  const GroupTree::Item& item = tree_.items[id];
+  const bool lacks = lacks_others(id);
+  lacks_anybody_ = lacks_anybody_ || lacks;
+  if (lacks) return std::vector<WaitsFor>(item.members.size(), WaitsFor::Siblings);
+  if (!tree_room_) tree_room_ = room(0, workspace_.topology().everywhere());
+  Room own = within == nullptr ? Room{} : room(id, *within);
+  std::vector<WaitsFor> waits;
+  waits.reserve(item.members.size());
+  for (const std::uint32_t member : item.members) {
+    const std::uint32_t kind = tree_.members[member].class_index;
+    const bool has_room = fits_alone_[kind] != 0 && own.has(kind) && tree_room_->has(kind);
+    waits.push_back(has_room ? WaitsFor::Siblings : WaitsFor::Node);
+    if (!has_room) continue;
+    own.take(kind);
+    tree_room_->take(kind);
+  }
+  return waits;
+}
+
+bool GroupReport::needs_a_node() const {
+  return answer_ == SearchResult::Infeasible && !lacks_anybody_ && !tree_.items.front().insists;
+}
+
+}  // namespace muster::scheduler

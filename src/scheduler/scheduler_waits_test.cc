@@ -1,0 +1,107 @@
+// What pods say to autoscalers: docs/guide/autoscaling.md.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/scheduler_testing.h"
+
+namespace muster::scheduler {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using testing::World;
+
+constexpr const char* kWaits = "scheduling.muster.dev/WaitsFor";
+
+std::string reason(const std::string& what) { return R"("reason":")" + what + "\""; }
+
+class PodsThatWait : public ::testing::Test {
+ protected:
+  PodsThatWait() { world_.synced(); }
+
+  std::vector<std::string> patches(const std::string& pod) {
+    return world_.requests("pods/ns/" + pod + "/status");
+  }
+  // The pods of gang g, which needs as many.
+  void gang_of(const std::vector<std::string>& pods, const std::string& waits_for = {}) {
+    world_.gang("g", static_cast<int>(pods.size()));
+    for (const std::string& pod : pods)
+      world_.pod(pod, {.cpu = "4", .group = "g", .waits_for = waits_for});
+  }
+
+  World world_;
+};
+
+TEST_F(PodsThatWait, ALonePodWaitsForANodeAndSaysSoInOneRequest) {
+  world_.node("n1");
+  world_.pod("p", {.cpu = "5"});
+  world_.settle();
+  ASSERT_THAT(patches("p"), SizeIs(1));
+  EXPECT_THAT(patches("p")[0], HasSubstr("PodScheduled"));
+  EXPECT_THAT(patches("p")[0], HasSubstr(kWaits));
+  EXPECT_THAT(patches("p")[0], HasSubstr(reason("Node")));
+}
+
+TEST_F(PodsThatWait, AsManyWaitForANodeAsHaveNoRoom) {
+  for (const char* node : {"n1", "n2"}) world_.node(node);
+  gang_of({"a", "b", "c", "d"});
+  world_.settle();
+  for (const char* pod : {"a", "b"}) EXPECT_THAT(patches(pod)[0], HasSubstr(reason("Siblings")));
+  for (const char* pod : {"c", "d"}) EXPECT_THAT(patches(pod)[0], HasSubstr(reason("Node")));
+}
+
+TEST_F(PodsThatWait, NoNodeHelpsThoseThatWaitForEvictions) {
+  world_.node("n1");
+  world_.pod("low", {.cpu = "4", .node = "n1", .phase = "Running"});
+  world_.pod("high", {.cpu = "4", .priority = 10});
+  world_.settle();
+  ASSERT_FALSE(patches("high").empty());
+  EXPECT_EQ(world_.requests(reason("Evictions")).size(), 1U);
+}
+
+TEST_F(PodsThatWait, ATreeThatLosesAPodWaitsForSiblings) {
+  world_.node("n1", {.cpu = "1"});
+  gang_of({"a", "b", "c"}, "Node");
+  world_.settle();
+  world_.log.clear();
+  world_.delete_pod("c");
+  world_.settle();
+  for (const char* pod : {"a", "b"}) {
+    ASSERT_THAT(patches(pod), SizeIs(1));
+    EXPECT_THAT(patches(pod)[0], HasSubstr(reason("Siblings")));
+  }
+}
+
+TEST_F(PodsThatWait, WithANodeTheWordGoes) {
+  world_.node("n1");
+  world_.pod("p", {.waits_for = "Node"});
+  world_.settle();
+  EXPECT_EQ(world_.node_of("p"), "n1");
+  ASSERT_THAT(patches("p"), SizeIs(1)) << "this server leaves that to us";
+  EXPECT_THAT(patches("p")[0],
+              HasSubstr(R"({"$patch":"delete","type":"scheduling.muster.dev/WaitsFor"})"));
+  world_.log.clear();
+  world_.pod("p", {.node = "n1", .phase = "Running"});
+  world_.pod("foreign", {.scheduler = "other", .node = "n1", .waits_for = "Node"});
+  world_.settle();
+  EXPECT_TRUE(world_.log.empty());
+}
+
+TEST_F(PodsThatWait, AnErrorIsNeither) {
+  world_.node("n1");
+  world_.pod("p", {.waits_for = "Node"});
+  world_.answers = [this](const World::Call& call) {
+    if (call.request.subresource != "binding") return false;
+    world_.refuse(call.ticket, Reason::Forbidden);
+    return true;
+  };
+  world_.run();
+  world_.answer();
+  ASSERT_THAT(patches("p"), SizeIs(1));
+  EXPECT_THAT(patches("p")[0], HasSubstr("SchedulerError"));
+  EXPECT_THAT(patches("p")[0],
+              HasSubstr(R"({"$patch":"delete","type":"scheduling.muster.dev/WaitsFor"})"));
+}
+
+}  // namespace
+}  // namespace muster::scheduler
