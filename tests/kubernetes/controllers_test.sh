@@ -140,7 +140,7 @@ k create -f - >/dev/null <<END
 apiVersion: scheduling.k8s.io/v1alpha3
 kind: CompositePodGroup
 metadata: {name: tree}
-spec: {schedulingPolicy: {gang: {minGroupCount: 1}}}
+spec: {workloadRef: {workloadName: w, templateName: root}, schedulingPolicy: {gang: {minGroupCount: 1}}}
 END
 eventually "a composite is protected" 60 scheduling.muster.dev/compositepodgroup-protection \
   k get compositepodgroup tree -o 'jsonpath={.metadata.finalizers[0]}'
