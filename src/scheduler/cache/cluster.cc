@@ -101,7 +101,7 @@ void Cluster::set_node(const api::ObjectPtr& object) {
     ++taint_epoch_;
   if (node_changed) {
     unschedulable_.set(node, view.unschedulable);
-    taint_set_[node] = intern_taints(view.taints);
+    set_taints(node, view.taints);
     if (labels_changed)
       for (const auto& [key, column] : labels_) set_label(*column, node);
   }
@@ -183,12 +183,30 @@ std::unique_ptr<Cluster::Derived>& Cluster::derived(const void* key) {
   return at != derived_->end() ? at->second : derived_->emplace_back(key, nullptr).second;
 }
 
+// --- taints ---
+
+void Cluster::set_taints(NodeId node, const std::vector<api::Taint>& taints) {
+  // At least half of them are unused.
+  if (taint_sets_.size() > 2 * node_count_ + 64) forget_unused_taint_sets();
+  taint_set_[node] = intern_taints(taints);
+}
+
 TaintSetId Cluster::intern_taints(const std::vector<api::Taint>& taints) {
   if (const auto at = taint_set_ids_.find(taints); at != taint_set_ids_.end()) return at->second;
   const auto id = static_cast<TaintSetId>(taint_sets_.size());
   taint_sets_.push_back(taints);
   taint_set_ids_.emplace(taints, id);
   return id;
+}
+
+// Rows without a node have the empty list, which always has the first number.
+void Cluster::forget_unused_taint_sets() {
+  const std::vector<std::vector<api::Taint>> before = std::exchange(taint_sets_, {});
+  taint_set_ids_.clear();
+  ++taint_numbering_;
+  intern_taints({});
+  alive_.for_each(
+      [&](NodeId node) { taint_set_[node] = intern_taints(before[index_of(taint_set_[node])]); });
 }
 
 }  // namespace muster::scheduler

@@ -22,6 +22,7 @@
 #include "scheduler/cache/column.h"
 #include "scheduler/cache/copying.h"
 #include "scheduler/cache/ids.h"
+#include "scheduler/cache/label_column.h"
 #include "scheduler/cache/node_set.h"
 #include "scheduler/cache/pod_class.h"
 #include "scheduler/cache/pod_labels.h"
@@ -35,25 +36,6 @@
 #include "scheduler/volumes/volume_use.h"
 
 namespace muster::scheduler {
-
-// One label key of all nodes, values interned. Kept for the keys that somebody asked for.
-struct LabelColumn {
-  std::string key;
-  Column<LabelValueId> values;
-  std::vector<std::string> names;  // by id; the first stands for "absent"
-  boost::unordered_flat_map<std::string, LabelValueId, TextHash, std::equal_to<>> ids;
-
-  // The other way round, once somebody has asked for it: the living nodes by value, in no order.
-  // At most 8 bytes a row, and a list for each value.
-  struct Index {
-    std::vector<std::vector<NodeId>> nodes;  // by value; that of "absent" stays empty
-    Column<std::uint32_t> position;          // of a row in its list
-  };
-  NotCopied<std::optional<Index>> index;
-  // Classes that compare it. Without any it goes, unless somebody else asked for it for good.
-  NotCopied<std::uint32_t> users;
-  bool is_kept = false;
-};
 
 // The members of one PodGroup that hold a node or have finished.
 struct GroupMembers {
@@ -173,10 +155,17 @@ class Cluster {
   std::optional<VolumeChoice> choose_volumes(const VolumeNeeds& needs, NodeId node) const;
 
   TaintSetId taint_set(NodeId node) const { return taint_set_[node]; }
+  // Those that nodes have, and some that they had.
   std::span<const std::vector<api::Taint>> taint_sets() const { return taint_sets_; }
+  // Rises whenever the sets get other numbers, because many are gone. New sets only add numbers.
+  std::uint64_t taint_numbering() const { return taint_numbering_; }
 
-  // The column of a label key; made if nobody asked before, and kept for good.
+  // The column of a label key; made if nobody asked before, and kept for good. For keys that come
+  // from a configuration, never from objects.
   const LabelColumn& watch_label(std::string_view key);
+  // The same, kept for as long as the hold lives, which is not longer than the cluster.
+  class LabelHold;
+  LabelHold hold_label(std::string_view key);
   // The column of a key that is being watched.
   const LabelColumn& label(std::string_view key) const;
   // The living nodes with this value of a watched label, in no order; good until the next change of
@@ -320,7 +309,9 @@ class Cluster {
   void set_allocatable(NodeId node, const api::NodeView* before, const api::NodeView* after);
   void find_classes_again(const std::set<NodeId>& rows);
   void let_go();
+  void set_taints(NodeId node, const std::vector<api::Taint>& taints);
   TaintSetId intern_taints(const std::vector<api::Taint>& taints);
+  void forget_unused_taint_sets();
   void set_label(LabelColumn& column, NodeId node);
   static void index_value(LabelColumn::Index& index, NodeId node, LabelValueId before,
                           LabelValueId after);
@@ -341,6 +332,7 @@ class Cluster {
   void count_member(const PodRecord& record, std::int32_t sign);
   void watch_labels_of(PodClass& pods);
   void unwatch_labels_of(const PodClass& pods);
+  void release_label(std::string_view key);
   LabelColumn& label_column(std::string_view key);
   void add_image(const std::string& name, std::int64_t size, NodeId node);
   void remove_image(const std::string& name, NodeId node);
@@ -393,6 +385,7 @@ class Cluster {
   Column<TaintSetId> taint_set_;
   std::vector<std::vector<api::Taint>> taint_sets_;
   std::map<std::vector<api::Taint>, TaintSetId> taint_set_ids_;
+  std::uint64_t taint_numbering_ = 0;
   std::map<std::string, Boxed<LabelColumn>, std::less<>> labels_;
   boost::unordered_flat_map<std::string, ImageId, TextHash, std::equal_to<>> image_ids_;
   boost::unordered_flat_map<ImageId, Image> images_;
@@ -448,8 +441,29 @@ class Cluster {
   };
   NotCopied<KeptClasses> kept_classes_;
 
-  // In the order in which they were made.
+  // In the order in which they were made. The last member: what is derived may hold labels.
   NotCopied<std::list<std::pair<const void*, std::unique_ptr<Derived>>>> derived_;
+};
+
+class Cluster::LabelHold {
+ public:
+  LabelHold(LabelHold&& from) noexcept
+      : cluster_(from.cluster_), column_(std::exchange(from.column_, nullptr)) {}
+  LabelHold& operator=(LabelHold&&) = delete;
+  ~LabelHold() {
+    if (column_ != nullptr) cluster_.release_label(column_->key);
+  }
+
+  const LabelColumn& column() const { return *column_; }
+
+ private:
+  friend class Cluster;
+  LabelHold(Cluster& cluster, LabelColumn& column) : cluster_(cluster), column_(&column) {
+    ++*column.users;
+  }
+
+  Cluster& cluster_;
+  const LabelColumn* column_;
 };
 
 }  // namespace muster::scheduler

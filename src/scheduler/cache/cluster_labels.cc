@@ -8,15 +8,15 @@
 namespace muster::scheduler {
 namespace {
 
-// Numbers the values again, without those that no node has any more. Whoever kept numbers looks
-// again anyway: values only come with a change of labels, which label_epoch() tells of.
+// Numbers the values again, without those that no node has any more.
 void forget_unused_values(LabelColumn& column, const NodeSet& alive) {
   const std::vector<std::string> before = std::exchange(column.names, {std::string()});
   column.ids.clear();
   column.index->reset();
+  ++column.numbering;
   std::vector<LabelValueId> number(before.size(), LabelValueId::Absent);
   alive.for_each([&](NodeId node) {
-    LabelValueId& value = column.values[node];
+    const LabelValueId value = column.values[node];
     if (value == LabelValueId::Absent) return;
     LabelValueId& now = number[index_of(value)];
     if (now == LabelValueId::Absent) {
@@ -24,7 +24,7 @@ void forget_unused_values(LabelColumn& column, const NodeSet& alive) {
       column.names.push_back(before[index_of(value)]);
       column.ids.emplace(column.names.back(), now);
     }
-    value = now;
+    column.values.set(node, now);
   });
 }
 
@@ -37,6 +37,8 @@ const LabelColumn& Cluster::watch_label(std::string_view key) {
   column.is_kept = true;
   return column;
 }
+
+Cluster::LabelHold Cluster::hold_label(std::string_view key) { return {*this, label_column(key)}; }
 
 LabelColumn& Cluster::label_column(std::string_view key) {
   if (const auto at = labels_.find(key); at != labels_.end()) return *at->second;
@@ -77,10 +79,12 @@ void Cluster::watch_labels_of(PodClass& pods) {
 }
 
 void Cluster::unwatch_labels_of(const PodClass& pods) {
-  for (const std::string& key : pods.labels) {
-    const auto at = labels_.find(key);
-    if (--*at->second->users == 0 && !at->second->is_kept) labels_.erase(at);
-  }
+  for (const std::string& key : pods.labels) release_label(key);
+}
+
+void Cluster::release_label(std::string_view key) {
+  const auto at = labels_.find(key);
+  if (--*at->second->users == 0 && !at->second->is_kept) labels_.erase(at);
 }
 
 const LabelColumn& Cluster::label(std::string_view key) const {
@@ -105,7 +109,7 @@ void Cluster::fill_label(LabelColumn& column, NodeId node, const std::string* va
     }
     after = at->second;
   }
-  const LabelValueId before = std::exchange(column.values[node], after);
+  const LabelValueId before = column.values.set(node, after);
   if (*column.index && before != after) index_value(**column.index, node, before, after);
 }
 

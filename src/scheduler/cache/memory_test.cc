@@ -63,6 +63,70 @@ TEST(Memory, AThousandInventedResourcesTakeLessThanAMebibyte) {
   EXPECT_LT(live_bytes() - before, taken / 2) << "what is gone is not kept";
 }
 
+// No node has the labels that the pods select.
+TEST(Memory, AThousandInventedLabelKeysTakeNothingPerNode) {
+  constexpr int kKeys = 1000;
+  const auto taken_with = [](int nodes) {
+    Cluster cluster;
+    add_nodes(cluster, nodes);
+    std::vector<api::ObjectPtr> pods;
+    for (int i = 0; i < kKeys; ++i) {
+      pods.push_back(
+          PodSample{.name = fmt::format("p{}", i),
+                    .spec = fmt::format(R"("nodeSelector":{{"example.com/invented-{}":"x"}})", i)}
+              .make());
+      pods.back()->view<api::PodView>();
+    }
+    const std::int64_t before = live_bytes();
+    for (const api::ObjectPtr& pod : pods) cluster.retain_class(cluster.class_of(pod).id);
+    const std::int64_t taken = live_bytes() - before;
+    EXPECT_EQ(cluster.label("example.com/invented-7").values[NodeId{}], LabelValueId::Absent);
+    for (const api::ObjectPtr& pod : pods) cluster.release_class(cluster.class_of(pod).id);
+    EXPECT_LT(live_bytes() - before, taken / 4) << "what is gone is not kept";
+    return taken;
+  };
+  const std::int64_t few = taken_with(10);
+  const std::int64_t many = taken_with(5000);
+  EXPECT_LT(few, 2 * kMebibyte);
+  EXPECT_LT(many - few, std::int64_t{kKeys} * 100) << "less than a bit for each key and node";
+}
+
+// Groups may name any label as their topology: its column goes with those who ask for it.
+TEST(Memory, LabelsThatWereHeldOnceAreNotKept) {
+  Cluster cluster;
+  add_nodes(cluster, 10);
+  cluster.set_node(NodeSample{.name = "n0", .labels = {{"example.com/rack", "r"}}}.make());
+  const std::int64_t before = live_bytes();
+  for (int i = 0; i < 100'000; ++i) {
+    const Cluster::LabelHold hold = cluster.hold_label(fmt::format("example.com/invented-{}", i));
+    ASSERT_EQ(hold.column().names.size(), 1U);
+  }
+  EXPECT_LT(live_bytes() - before, kMebibyte / 8);
+}
+
+// Somebody counts up in the value of a taint.
+TEST(Memory, ListsOfTaintsThatNoNodeHasAnyMoreAreForgotten) {
+  Cluster cluster;
+  add_nodes(cluster, 10);
+  const auto node = [](int i) {
+    return NodeSample{
+        .name = "n3",
+        .taints =
+            fmt::format(R"([{{"key":"example.com/count","value":"{}","effect":"NoSchedule"}}])", i)}
+        .make();
+  };
+  const std::int64_t before = live_bytes();
+  for (int i = 0; i < 100'000; ++i) {
+    cluster.set_node(node(i));
+    ASSERT_LE(cluster.taint_sets().size(), 90U);
+  }
+  EXPECT_LT(live_bytes() - before, kMebibyte / 8);
+  NodeId n3{};
+  ASSERT_TRUE(cluster.find_node("n3", n3));
+  EXPECT_EQ(cluster.taint_sets()[index_of(cluster.taint_set(n3))].at(0).value, "99999");
+  EXPECT_TRUE(cluster.taint_sets()[0].empty());
+}
+
 // Services that share a label and differ in another, and for some of them a pod that asks.
 TEST(Memory, ServicesTakeABoundedAmountEach) {
   constexpr int kServices = 20'000;

@@ -72,9 +72,14 @@ std::vector<const LabelColumn*> Topology::watch(Cluster& cluster,
   has_generated_ = !generated.empty();
   for (const GeneratedKey& key : generated) generate(cluster, key);
   std::vector<const LabelColumn*> columns;
-  for (std::size_t key = 0; key < keys.size(); ++key)
-    columns.push_back(is_generated(key) ? &generated_[key]->lists
-                                        : &cluster.watch_label(keys[key]));
+  for (std::size_t key = 0; key < keys.size(); ++key) {
+    if (is_generated(key)) {
+      columns.push_back(&generated_[key]->lists);
+      continue;
+    }
+    labels_.push_back(cluster.hold_label(keys[key]));
+    columns.push_back(&labels_.back().column());
+  }
   return columns;
 }
 
@@ -86,7 +91,7 @@ void Topology::generate(Cluster& cluster, const GeneratedKey& key) {
   made->lists.values.resize(cluster.rows());
   for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank) {
     const NodeId node = cluster.node_at(rank);
-    made->lists.values[node] = static_cast<LabelValueId>(made->placements.list_of(node));
+    made->lists.values.set(node, static_cast<LabelValueId>(made->placements.list_of(node)));
   }
   generated_[key.key] = std::move(made);
 }

@@ -99,6 +99,7 @@ class Topology {
 
   std::vector<std::unique_ptr<Generated>> generated_;  // by key; null: a label
   bool has_generated_ = false;
+  std::vector<Cluster::LabelHold> labels_;  // what keeps the columns of labels
   std::vector<const LabelColumn*> columns_;
   std::vector<LabelValueId> values_;  // [cell * keys + key]
   std::shared_ptr<const Division> division_;

@@ -89,5 +89,18 @@ TEST_F(TopologyTest, IsKeptUntilNodesOrLabelsChange) {
   EXPECT_EQ(fourth.split(fourth.everywhere(), 0).size(), 1u);
 }
 
+// Groups may name any label: the columns of those that nobody uses lately are not kept.
+TEST_F(TopologyTest, LabelsGoWithTheTopologiesThatUseThem) {
+  node("n1", {{"rack", "r1"}});
+  for (int i = 0; i < 100; ++i) {
+    const Topology& topology = Topology::of(cluster_, {"rack", "key" + std::to_string(i)});
+    EXPECT_EQ(topology.split(topology.everywhere(), 0).size(), 1u);
+    EXPECT_EQ(topology.split(topology.everywhere(), 1).size(), 0u);
+  }
+  EXPECT_EQ(cluster_.label("key99").names.size(), 1u);
+  EXPECT_EQ(cluster_.label("rack").names.size(), 2u);
+  EXPECT_DEATH(cluster_.label("key3"), "not watched");
+}
+
 }  // namespace
 }  // namespace muster::scheduler

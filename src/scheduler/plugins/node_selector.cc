@@ -1,6 +1,7 @@
 #include "scheduler/plugins/node_selector.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::scheduler {
 
@@ -22,10 +23,14 @@ void CompiledTerm::add(const api::NodeRequirement& requirement) {
 }
 
 void CompiledTerm::refresh() {
-  for (CompiledRequirement& requirement : requirements_)
-    for (std::size_t id = requirement.verdicts.size(); id < requirement.column->names.size(); ++id)
+  for (CompiledRequirement& requirement : requirements_) {
+    const LabelColumn& column = *requirement.column;
+    if (std::exchange(requirement.numbering, column.numbering) != column.numbering)
+      requirement.verdicts.clear();
+    for (std::size_t id = requirement.verdicts.size(); id < column.names.size(); ++id)
       requirement.verdicts.push_back(
-          api::matches(requirement.source, id == 0 ? nullptr : &requirement.column->names[id]));
+          api::matches(requirement.source, id == 0 ? nullptr : &column.names[id]));
+  }
 }
 
 bool CompiledTerm::matches(NodeId node) const {

@@ -27,7 +27,8 @@ class CompiledTerm {
   struct CompiledRequirement {
     api::NodeRequirement source;
     const LabelColumn* column;
-    std::vector<char> verdicts;  // by LabelValueId
+    std::vector<char> verdicts;   // by LabelValueId
+    std::uint64_t numbering = 0;  // of the column, that they are for
   };
   void add(const api::NodeRequirement& requirement);
 

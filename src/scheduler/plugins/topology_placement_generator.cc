@@ -6,7 +6,8 @@ namespace muster::scheduler {
 
 PlacementColumn TopologyPlacementGenerator::generate(std::string_view placements,
                                                      Cluster& cluster) const {
-  const LabelColumn& label = cluster.watch_label(std::string(placements));
+  const Cluster::LabelHold hold = cluster.hold_label(placements);
+  const LabelColumn& label = hold.column();
   boost::unordered_flat_map<LabelValueId, PlacementColumn::Placement> numbers;
   std::vector<std::string> names;
   for (std::uint32_t rank = 0; rank < cluster.node_count(); ++rank) {
