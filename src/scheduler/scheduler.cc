@@ -63,9 +63,7 @@ struct Scheduler::State {
               return ask_hint(plugin, pod, event);
             },
             [this](std::string_view plugin, Resource resource, Action action) {
-              return std::ranges::any_of(model.profiles().all(), [&](const Profiles::Named& named) {
-                return named.profile.listens(plugin, resource, action);
-              });
+              return model.profiles().listens(plugin, resource, action);
             }),
         calls(std::move(send), options.metrics),
         metrics(options.metrics, options.profiles, options.stopwatch),

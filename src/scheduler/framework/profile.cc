@@ -7,7 +7,10 @@ namespace muster::scheduler {
 
 bool IgnoredResources::contains(std::string_view resource) const {
   const std::size_t slash = resource.find('/');
-  if (slash == std::string_view::npos) return false;  // not an extended resource
+  const bool is_extended = slash != std::string_view::npos &&
+                           resource.find("kubernetes.io/") == std::string_view::npos &&
+                           !resource.starts_with("requests.");
+  if (!is_extended) return false;
   return std::ranges::find(names, resource) != names.end() ||
          std::ranges::find(groups, resource.substr(0, slash)) != groups.end();
 }
@@ -55,6 +58,10 @@ void Profile::add(const Plugin& plugin, const Points& at, std::int64_t weight) {
 bool Profile::runs(std::string_view plugin, ExtensionPoint point) const {
   const auto known = std::ranges::find(running_, plugin, &Running::name);
   return known != running_.end() && known->points.contains(point);
+}
+
+bool Profile::has(std::string_view plugin) const {
+  return std::ranges::find(running_, plugin, &Running::name) != running_.end();
 }
 
 std::optional<std::string> Profile::pre_enqueue(const api::Object& pod) const {

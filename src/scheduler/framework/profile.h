@@ -155,6 +155,8 @@ class Profile {
   // Whether the plugin is asked at this point. For what is not behind an interface of its own:
   // preemption for lone pods, binding.
   bool runs(std::string_view plugin, ExtensionPoint point) const;
+  // Whether it is asked at any.
+  bool has(std::string_view plugin) const;
 
   const ProfileSettings& settings() const { return settings_; }
   void set(ProfileSettings settings) { settings_ = std::move(settings); }

@@ -19,6 +19,16 @@ const Profile* Profiles::find(std::string_view scheduler_name) const {
   return at == all_.end() ? nullptr : &at->profile;
 }
 
+bool Profiles::listens(std::string_view plugin, Resource resource, Action action) const {
+  bool is_known = false;
+  for (const Named& named : all_) {
+    if (!named.profile.has(plugin)) continue;
+    is_known = true;
+    if (named.profile.listens(plugin, resource, action)) return true;
+  }
+  return !is_known;
+}
+
 std::string Profiles::placements_of(const GroupSpec& group) const {
   std::string all;
   for (const Named& named : all_) {

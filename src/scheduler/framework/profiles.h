@@ -38,6 +38,9 @@ class Profiles {
   // What plugins say of the group's placements, if not by a node label: GroupSpec::placements. Of
   // all profiles, since a group is known before its pods name one.
   std::string placements_of(const GroupSpec& group) const;
+  // Whether such an event could help a pod that the plugin refused: asked of those profiles that
+  // have the plugin. If none has, it could.
+  bool listens(std::string_view plugin, Resource resource, Action action) const;
 
  private:
   std::vector<Named> all_;

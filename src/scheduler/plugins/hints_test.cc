@@ -1,7 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/framework/profiles.h"
 #include "scheduler/plugins/node_resources_fit.h"
 
 namespace muster::scheduler {
@@ -107,6 +114,130 @@ TEST(Hints, PortsWakeWhenTheirHolderGoes) {
   EXPECT_FALSE(wakes({Resource::AssignedPod, Action::Add, nullptr, with_port(80, "n")}));
   EXPECT_TRUE(wakes(node_event(Action::Add, {.name = "n"})));
   EXPECT_FALSE(wakes(node_event(Action::UpdateNodeLabel, {.name = "n"}, {.name = "n"})));
+}
+
+// Whatever else happens costs those nothing who wait because of the plugin.
+TEST(Hints, PluginsListenToWhatTheyRegisterForAndNothingElse) {
+  using R = Resource;
+  using A = Action;
+  using Events = std::set<std::pair<R, A>>;
+  const std::map<std::string_view, Events> registered{
+      {"SchedulingGates", {{R::TargetPod, A::UpdatePodSchedulingGatesEliminated}}},
+      {"NodeName", {{R::Node, A::Add}}},
+      {"NodeUnschedulable",
+       {{R::Node, A::Add}, {R::Node, A::UpdateNodeTaint}, {R::TargetPod, A::UpdatePodToleration}}},
+      {"TaintToleration",
+       {{R::Node, A::Add}, {R::Node, A::UpdateNodeTaint}, {R::TargetPod, A::UpdatePodToleration}}},
+      {"NodeAffinity", {{R::Node, A::Add}, {R::Node, A::UpdateNodeLabel}}},
+      {"NodePorts", {{R::Node, A::Add}, {R::AssignedPod, A::Delete}}},
+      {"NodeResourcesFit",
+       {{R::Node, A::Add},
+        {R::Node, A::UpdateNodeAllocatable},
+        {R::AssignedPod, A::Delete},
+        {R::AssignedPod, A::UpdatePodScaleDown},
+        {R::TargetPod, A::UpdatePodScaleDown}}},
+      {"VolumeRestrictions",
+       {{R::Node, A::Add}, {R::AssignedPod, A::Delete}, {R::PersistentVolumeClaim, A::Add}}},
+      {"NodeVolumeLimits",
+       {{R::CSINode, A::Add},
+        {R::CSINode, A::Update},
+        {R::AssignedPod, A::Delete},
+        {R::PersistentVolumeClaim, A::Add},
+        {R::VolumeAttachment, A::Delete}}},
+      {"VolumeBinding",
+       {{R::Node, A::Add},
+        {R::Node, A::UpdateNodeLabel},
+        {R::StorageClass, A::Add},
+        {R::StorageClass, A::Update},
+        {R::PersistentVolumeClaim, A::Add},
+        {R::PersistentVolumeClaim, A::Update},
+        {R::PersistentVolume, A::Add},
+        {R::PersistentVolume, A::Update},
+        {R::CSINode, A::Add},
+        {R::CSINode, A::Update},
+        {R::CSIDriver, A::Update},
+        {R::CSIStorageCapacity, A::Add},
+        {R::CSIStorageCapacity, A::Update}}},
+      {"VolumeZone",
+       {{R::Node, A::Add},
+        {R::Node, A::UpdateNodeLabel},
+        {R::StorageClass, A::Add},
+        {R::PersistentVolumeClaim, A::Add},
+        {R::PersistentVolumeClaim, A::Update},
+        {R::PersistentVolume, A::Add},
+        {R::PersistentVolume, A::Update}}},
+      {"PodTopologySpread",
+       {{R::Node, A::Add},
+        {R::Node, A::Delete},
+        {R::Node, A::UpdateNodeLabel},
+        {R::Node, A::UpdateNodeTaint},
+        {R::AssignedPod, A::Add},
+        {R::AssignedPod, A::Delete},
+        {R::AssignedPod, A::UpdatePodLabel},
+        {R::TargetPod, A::UpdatePodLabel},
+        {R::TargetPod, A::UpdatePodToleration}}},
+      {"InterPodAffinity",
+       {{R::Node, A::Add},
+        {R::Node, A::UpdateNodeLabel},
+        {R::AssignedPod, A::Add},
+        {R::AssignedPod, A::Delete},
+        {R::AssignedPod, A::UpdatePodLabel},
+        {R::TargetPod, A::UpdatePodLabel},
+        {R::Namespace, A::Add}}},
+      {"DynamicResources", {}},
+      {"NodeDeclaredFeatures", {{R::Node, A::Add}, {R::Node, A::UpdateNodeDeclaredFeature}}},
+  };
+  const std::map<R, std::vector<A>> possible{
+      {R::Node,
+       {A::Add, A::Delete, A::UpdateNodeAllocatable, A::UpdateNodeLabel, A::UpdateNodeTaint,
+        A::UpdateNodeCondition, A::UpdateNodeAnnotation, A::UpdateNodeDeclaredFeature}},
+      {R::AssignedPod,
+       {A::Add, A::Delete, A::UpdatePodLabel, A::UpdatePodScaleDown, A::UpdatePodScaleUp,
+        A::UpdatePodToleration, A::UpdatePodSchedulingGatesEliminated}},
+      {R::TargetPod,
+       {A::UpdatePodLabel, A::UpdatePodScaleDown, A::UpdatePodScaleUp, A::UpdatePodToleration,
+        A::UpdatePodSchedulingGatesEliminated}},
+      {R::Namespace, {A::Add}},
+      {R::PersistentVolume, {A::Add, A::Update, A::Delete}},
+      {R::PersistentVolumeClaim, {A::Add, A::Update, A::Delete}},
+      {R::StorageClass, {A::Add, A::Update, A::Delete}},
+      {R::CSINode, {A::Add, A::Update, A::Delete}},
+      {R::CSIDriver, {A::Add, A::Update, A::Delete}},
+      {R::CSIStorageCapacity, {A::Add, A::Update, A::Delete}},
+      {R::VolumeAttachment, {A::Add, A::Update, A::Delete}},
+  };
+  const Profile profile = default_profile();
+  for (const auto& [plugin, events] : registered)
+    for (const auto& [resource, actions] : possible)
+      for (const Action action : actions)
+        EXPECT_EQ(profile.listens(plugin, resource, action), events.contains({resource, action}))
+            << plugin << ", resource " << static_cast<int>(resource) << ", action "
+            << static_cast<int>(action);
+}
+
+// A profile without the plugin has refused nobody by it, and has no say.
+TEST(Hints, OnlyProfilesThatHaveThePluginAreAsked) {
+  Profiles profiles("full", default_profile());
+  profiles.add("bare", Profile());
+  EXPECT_FALSE(profiles.listens("InterPodAffinity", Resource::Node, Action::UpdateNodeCondition));
+  EXPECT_TRUE(profiles.listens("InterPodAffinity", Resource::Node, Action::UpdateNodeLabel));
+  EXPECT_TRUE(profiles.listens("Nobody", Resource::Node, Action::UpdateNodeCondition));
+}
+
+TEST(Hints, APodThatChangesItselfIsAskedAbout) {
+  const Profile profile = default_profile();
+  const auto plain = PodSample{.name = "p"}.make();
+  const auto tolerant =
+      PodSample{.name = "p", .spec = R"("tolerations":[{"operator":"Exists"}])"}.make();
+  const auto wakes = [&](std::string_view plugin, Action action, const api::ObjectPtr& after) {
+    return profile.could_help(plugin, *after, {Resource::TargetPod, action, plain, after});
+  };
+  EXPECT_TRUE(wakes("NodeUnschedulable", Action::UpdatePodToleration, tolerant));
+  EXPECT_FALSE(wakes("NodeUnschedulable", Action::UpdatePodToleration, plain));
+  EXPECT_TRUE(wakes("TaintToleration", Action::UpdatePodToleration, plain));
+  EXPECT_TRUE(wakes("NodeResourcesFit", Action::UpdatePodScaleDown, plain));
+  EXPECT_TRUE(wakes("SchedulingGates", Action::UpdatePodSchedulingGatesEliminated, plain));
+  EXPECT_TRUE(wakes("InterPodAffinity", Action::UpdatePodLabel, plain));
 }
 
 TEST(Hints, AffinityWakesWhenANodeBeginsToMatch) {

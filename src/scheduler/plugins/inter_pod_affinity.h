@@ -24,8 +24,15 @@ class InterPodAffinity final : public Filter, public Score, public Hints {
                                            const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
   bool listens(Resource resource, Action action) const override {
-    return resource != Resource::AssignedPod || action == Action::Add || action == Action::Delete ||
-           action == Action::UpdatePodLabel;
+    switch (resource) {
+      case Resource::AssignedPod:
+        return action == Action::Add || action == Action::Delete ||
+               action == Action::UpdatePodLabel;
+      case Resource::TargetPod: return action == Action::UpdatePodLabel;
+      case Resource::Node: return action == Action::Add || action == Action::UpdateNodeLabel;
+      case Resource::Namespace: return true;
+      default: return false;
+    }
   }
 
  private:

@@ -288,6 +288,10 @@ TEST(InterPodAffinityHints, WakeOnPodsThatChangeTheAnswer) {
   const auto guard = on_node(required("podAntiAffinity", term("zone", "web")), {});
   EXPECT_TRUE(plugin.could_help(*repels, pod_event(Action::Delete, guard, nullptr)));
   EXPECT_FALSE(plugin.could_help(*wants, pod_event(Action::Delete, guard, nullptr)));
+  const auto node = NodeSample{.name = "n"}.make();
+  EXPECT_TRUE(plugin.could_help(*wants, {Resource::Node, Action::Add, nullptr, node}));
+  EXPECT_TRUE(plugin.could_help(*wants, {Resource::Node, Action::UpdateNodeLabel, node, node}));
+  EXPECT_TRUE(plugin.could_help(*wants, {Resource::Namespace, Action::Add, nullptr, nullptr}));
   const auto unplaced = pod("", {{"app", "db"}});
   EXPECT_FALSE(plugin.could_help(*wants, pod_event(Action::Add, nullptr, unplaced)));
 }

@@ -12,7 +12,8 @@ class NodePorts final : public Filter, public Hints {
                                              const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
   bool listens(Resource resource, Action action) const override {
-    return action == (resource == Resource::Node ? Action::Add : Action::Delete);
+    return (resource == Resource::Node && action == Action::Add) ||
+           (resource == Resource::AssignedPod && action == Action::Delete);
   }
 };
 

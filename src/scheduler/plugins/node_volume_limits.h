@@ -12,7 +12,13 @@ class NodeVolumeLimits final : public Filter, public Hints {
                                              const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
   bool listens(Resource resource, Action action) const override {
-    return resource != Resource::AssignedPod || action == Action::Delete;
+    switch (resource) {
+      case Resource::CSINode: return action == Action::Add || action == Action::Update;
+      case Resource::PersistentVolumeClaim: return action == Action::Add;
+      case Resource::AssignedPod:
+      case Resource::VolumeAttachment: return action == Action::Delete;
+      default: return false;
+    }
   }
 };
 

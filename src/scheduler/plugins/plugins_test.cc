@@ -91,7 +91,7 @@ TEST(NodeResourcesFitFilter, GivesUpstreamsReasons) {
   }
 }
 
-TEST(NodeResourcesFitFilter, AFullNodeMayBeFreed) {
+TEST(NodeResourcesFitFilter, C6AFullNodeMayBeFreed) {
   Bench bench;
   const NodeId node = bench.add({.name = "n", .extended = {{"example.com/gpu", "2"}}});
   bench.run("u", "n", "", {{"example.com/gpu", "2"}});
@@ -100,6 +100,47 @@ TEST(NodeResourcesFitFilter, AFullNodeMayBeFreed) {
   const Verdict verdict = NodeResourcesFit().prepare_filter(pods, bench.cluster)->ask(node);
   EXPECT_EQ(reasons(verdict), std::vector<std::string>{"Insufficient example.com/gpu"});
   EXPECT_EQ(verdict.remedy(), Remedy::Eviction);
+}
+
+// What a profile ignores is extended resources alone, by name or by group.
+TEST(NodeResourcesFitFilter, IgnoresExtendedResourcesThatAProfileNames) {
+  Bench bench;
+  const NodeId node = bench.add({.name = "n"});
+  NodeResourcesFitArgs args;
+  args.ignored.names = {"example.com/gadget", "cpu", "hugepages-2Mi", "kubernetes.io/odd"};
+  args.ignored.groups = {"devices.example.com", "batch.kubernetes.io"};
+  const NodeResourcesFit plugin(args);
+  const auto accepts = [&](const char* resource) {
+    const auto pod = PodSample{.name = "p", .extended = {{resource, "1"}}}.make();
+    return plugin.prepare_filter(bench.cluster.class_of(pod), bench.cluster)->admits(node);
+  };
+  EXPECT_TRUE(accepts("example.com/gadget"));
+  EXPECT_TRUE(accepts("devices.example.com/any"));
+  EXPECT_FALSE(accepts("example.com/other"));
+  EXPECT_FALSE(accepts("hugepages-2Mi"));
+  EXPECT_FALSE(accepts("kubernetes.io/odd"));
+  EXPECT_FALSE(accepts("batch.kubernetes.io/odd"));
+  const auto large = PodSample{.name = "p", .cpu = "5"}.make();
+  EXPECT_FALSE(plugin.prepare_filter(bench.cluster.class_of(large), bench.cluster)->admits(node));
+}
+
+TEST(NodeResourcesFitFilter, NamesWhatIsShortInOrder) {
+  Bench bench;
+  const NodeId node = bench.add({.name = "n",
+                                 .cpu = "1",
+                                 .memory = "1Gi",
+                                 .pods = 0,
+                                 .extended = {{"ephemeral-storage", "1Gi"}}});
+  const auto pod = PodSample{.name = "p",
+                             .cpu = "2",
+                             .memory = "2Gi",
+                             .extended = {{"ephemeral-storage", "2Gi"}, {"example.com/gpu", "1"}}}
+                       .make();
+  const auto pass = NodeResourcesFit().prepare_filter(bench.cluster.class_of(pod), bench.cluster);
+  EXPECT_EQ(
+      reasons(pass->ask(node)),
+      (std::vector<std::string>{"Too many pods", "Insufficient cpu", "Insufficient memory",
+                                "Insufficient ephemeral-storage", "Insufficient example.com/gpu"}));
 }
 
 struct Strategy {
@@ -112,7 +153,7 @@ struct Strategy {
 };
 
 // Numbers computed by upstream's own code.
-TEST(NodeResourcesFitScore, OtherStrategiesGiveUpstreamsNumbers) {
+TEST(NodeResourcesFitScore, D2D5D8D10ToD13OtherStrategiesGiveUpstreamsNumbers) {
   const Strategy d2{{4000, 10000}, {0, 0}};
   EXPECT_EQ(most_allocated_at(d2.shares(3000, 5000), 0), 62);
   const Strategy d5{{4000, 8 * kGi}, {3950, 2 * kGi}};
@@ -130,7 +171,7 @@ TEST(NodeResourcesFitScore, OtherStrategiesGiveUpstreamsNumbers) {
   EXPECT_EQ(requested_to_capacity_at(d11.shares(51, 40), bent, 0), 46);
 }
 
-TEST(NodeResourcesFitScore, LeavesOutAScalarThePodDoesNotAskFor) {
+TEST(NodeResourcesFitScore, D8D9LeavesOutAScalarThePodDoesNotAskFor) {
   Bench bench;
   const NodeId node = bench.add({.name = "n", .extended = {{"example.com/gpu", "4"}}});
   bench.run("u", "n", "1");
@@ -142,7 +183,7 @@ TEST(NodeResourcesFitScore, LeavesOutAScalarThePodDoesNotAskFor) {
   EXPECT_EQ(local({.name = "p", .cpu = "500m"}), 62);
 }
 
-TEST(NodeResourcesBalancedAllocation, SkipsPodsWithoutRequests) {
+TEST(NodeResourcesBalancedAllocation, E7SkipsPodsWithoutRequests) {
   Bench bench;
   bench.add({.name = "n"});
   const NodeResourcesBalancedAllocation plugin;
@@ -151,7 +192,7 @@ TEST(NodeResourcesBalancedAllocation, SkipsPodsWithoutRequests) {
       nullptr);
 }
 
-TEST(Tolerations, MatchAsUpstreamDoes) {
+TEST(Tolerations, G1ToG4MatchAsUpstreamDoes) {
   using Op = api::TolerationOperator;
   const api::Taint hard{"k", "v", api::TaintEffect::NoSchedule};
   const api::Taint evicting{"k", "v", api::TaintEffect::NoExecute};
@@ -190,7 +231,7 @@ std::vector<std::int64_t> normalized(const ScorePass& pass, std::vector<std::int
   return raws;
 }
 
-TEST(TaintToleration, NormalizesFewerTaintsAsBetter) {
+TEST(TaintToleration, G5ToG7NormalizesFewerTaintsAsBetter) {
   Bench bench;
   const PodClass& pods = bench.cluster.class_of(PodSample{.name = "p"}.make());
   const auto pass = TaintToleration().prepare_score(pods, bench.cluster);
@@ -213,7 +254,7 @@ TEST(TaintToleration, CountsSoftTaintsThatAreNotTolerated) {
   EXPECT_EQ(raw(R"("tolerations":[{"operator":"Exists","effect":"PreferNoSchedule"}])"), 0);
 }
 
-TEST(NodeAffinity, NormalizesByTheBestNode) {
+TEST(NodeAffinity, H1H2NormalizesByTheBestNode) {
   Bench bench;
   const auto pod = PodSample{.name = "p", .spec = R"("affinity":{"nodeAffinity":{
       "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{"matchExpressions":[
@@ -229,7 +270,7 @@ std::string required(const std::string& terms) {
          terms + "]}}}";
 }
 
-TEST(NodeAffinity, NarrowsByNamesInMatchFields) {
+TEST(NodeAffinity, H3H4NarrowsByNamesInMatchFields) {
   Bench bench;
   for (const char* name : {"a", "b", "c"}) bench.add({.name = name});
   const auto prepare = [&](const std::string& terms) {
@@ -250,7 +291,41 @@ TEST(NodeAffinity, NarrowsByNamesInMatchFields) {
   EXPECT_EQ(both->refuses_everywhere(), "pod affinity terms conflict");
 }
 
-TEST(NodeSelector, OperatorsMatchAsUpstreamDoes) {
+TEST(NodeAffinity, AskedForNoTermsNoNodeMatches) {
+  Bench bench;
+  const NodeId node = bench.add({.name = "a"});
+  const auto pod = PodSample{.name = "p", .spec = required("")}.make();
+  const auto pass = NodeAffinity().prepare_filter(bench.cluster.class_of(pod), bench.cluster);
+  EXPECT_EQ(pass->only_on(), nullptr);
+  EXPECT_EQ(reasons(pass->ask(node)),
+            std::vector<std::string>{"node(s) didn't match Pod's node affinity/selector"});
+  EXPECT_EQ(pass->ask(node).remedy(), Remedy::None);
+}
+
+TEST(NodeAffinity, AProfileMayAddTerms) {
+  Bench bench;
+  bench.cluster.watch_label("pool");
+  const NodeId a = bench.add({.name = "a", .labels = {{"pool", "a"}}});
+  const NodeId b = bench.add({.name = "b", .labels = {{"pool", "b"}}});
+  using Op = api::SelectorOperator;
+  const api::NodeSelectorTerm in_a{{{"pool", Op::In, {"a"}}}, {}};
+  const NodeAffinity plugin(
+      {.has_required = true,
+       .required = {in_a},
+       .preferred = {
+           {.weight = 7, .term = in_a}, {.weight = 0, .term = in_a}, {.weight = 5, .term = {}}}});
+  const PodClass& pods = bench.cluster.class_of(PodSample{.name = "p"}.make());
+  const auto filter = plugin.prepare_filter(pods, bench.cluster);
+  EXPECT_TRUE(filter->admits(a));
+  EXPECT_EQ(reasons(filter->ask(b)),
+            std::vector<std::string>{"node(s) didn't match scheduler-enforced node affinity"});
+  EXPECT_EQ(filter->ask(b).remedy(), Remedy::None);
+  const auto score = plugin.prepare_score(pods, bench.cluster);
+  EXPECT_EQ(score->raw(a), 7) << "a weight of 0 and an empty term count for nothing";
+  EXPECT_EQ(score->raw(b), 0);
+}
+
+TEST(NodeSelector, H5H6OperatorsMatchAsUpstreamDoes) {
   using Op = api::SelectorOperator;
   const std::string seven = "7";
   EXPECT_TRUE(matches(api::NodeRequirement{"n", Op::Gt, {"6"}}, &seven));
@@ -304,6 +379,7 @@ TEST(NodeUnschedulable, KeepsPodsOffCordonedNodes) {
       plugin.prepare_filter(bench.cluster.class_of(PodSample{.name = "p"}.make()), bench.cluster);
   EXPECT_TRUE(pass->ask(open).accepted());
   EXPECT_EQ(reasons(pass->ask(cordoned)), std::vector<std::string>{"node(s) were unschedulable"});
+  EXPECT_EQ(pass->ask(cordoned).remedy(), Remedy::None);
   const auto tolerant =
       PodSample{.name = "q", .spec = R"("tolerations":[{"key":"node.kubernetes.io/unschedulable",
       "operator":"Exists","effect":"NoSchedule"}])"}
@@ -319,10 +395,13 @@ TEST(NodeName, KeepsAPodToItsNode) {
   const auto pass = NodeName().prepare_filter(bench.cluster.class_of(pod), bench.cluster);
   EXPECT_EQ(reasons(pass->ask(a)),
             std::vector<std::string>{"node(s) didn't match the requested node name"});
+  EXPECT_EQ(pass->ask(a).remedy(), Remedy::None);
+  ASSERT_NE(pass->only_on(), nullptr);
+  EXPECT_EQ(*pass->only_on(), std::vector<std::string>{"b"});
   EXPECT_TRUE(pass->ask(b).accepted());
 }
 
-TEST(NodePorts, ConflictsByProtocolPortAndAddress) {
+TEST(NodePorts, N1N2ConflictsByProtocolPortAndAddress) {
   const auto with_port = [](const std::string& name, const std::string& ip,
                             const std::string& protocol) {
     return PodSample{.name = name,
@@ -345,6 +424,7 @@ TEST(NodePorts, ConflictsByProtocolPortAndAddress) {
       EXPECT_EQ(
           reasons(pass->ask(node)),
           std::vector<std::string>{"node(s) didn't have free ports for the requested pod ports"});
+      EXPECT_EQ(pass->ask(node).remedy(), Remedy::Eviction);
     }
     bench.cluster.remove_pod("default-u");
     EXPECT_TRUE(pass->admits(node));
@@ -361,6 +441,39 @@ TEST(SchedulingGates, NamesTheGates) {
       PodSample{.name = "p", .spec = R"("schedulingGates":[{"name":"b"},{"name":"a"}])"}.make();
   EXPECT_EQ(SchedulingGates().holds_back(*pod), "waiting for scheduling gates: [b a]");
   EXPECT_EQ(SchedulingGates().holds_back(*PodSample{.name = "q"}.make()), std::nullopt);
+}
+
+// A standing lives on while the values of a label, and the lists of taints, are numbered again
+// because most of them are gone.
+TEST(Renumbering, StandingsJudgeLabelsAndTaintsAsTheyAre) {
+  Bench bench;
+  Profile profile;
+  profile.add<TaintToleration>(3);
+  profile.add<NodeAffinity>(2);
+  const auto node = [](const std::string& name, int turn) {
+    const std::string value = "v" + std::to_string(turn);
+    return NodeSample{
+        .name = name,
+        .labels = {{"turn", value}},
+        .taints = R"([{"key":"turn","value":")" + value + R"(","effect":"NoSchedule"}])"};
+  };
+  bench.add(node("n0", -1));
+  const NodeId moving = bench.add(node("n1", 0));
+  const auto picky =
+      PodSample{
+          .name = "p",
+          .spec = R"("nodeSelector":{"turn":"v150"},"tolerations":[{"key":"turn","value":"v150"}])"}
+          .make();
+  Standing standing(bench.cluster.class_of(picky), profile, bench.cluster);
+  for (int turn = 1; turn < 400; ++turn) {
+    bench.add(node("n1", turn));
+    standing.catch_up();
+    const bool fits = turn == 150;
+    ASSERT_EQ(standing.is_feasible(moving), fits) << turn;
+    ASSERT_EQ(standing.pick().has_value(), fits) << turn;
+    for (const Standing::NamedFilter& filter : standing.filters())
+      ASSERT_EQ(filter.pass->admits(moving), fits) << filter.name << " in turn " << turn;
+  }
 }
 
 }  // namespace

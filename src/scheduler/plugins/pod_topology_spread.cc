@@ -198,8 +198,8 @@ std::unique_ptr<ScorePass> PodTopologySpread::prepare_score(const PodClass& pods
 // selector, and what runs on it out of the counts.
 bool PodTopologySpread::could_help(const api::Object& pod, const ClusterEvent& event) const {
   const api::PodNeeds& needs = pod.view<api::PodView>().needs;
-  // By default constraints: what they count is not known here.
-  if (needs.spread.empty()) return true;
+  // By default constraints: what they count is not known here, only what they listen to.
+  if (needs.spread.empty()) return listens(event.resource, event.action);
   const auto matches = [&](const api::ObjectPtr& node) {
     return node != nullptr && has_all_keys(needs, *node);
   };

@@ -306,5 +306,69 @@ TEST_F(SpreadTest, RacksOfTwoNodes) {
   EXPECT_EQ(why("r3-1"), "");
 }
 
+// Nodes that the pod's own selector leaves out are no domains, unless the constraint says so.
+TEST_F(SpreadTest, NodesThatThePodDoesNotSelectAreNoDomains) {
+  node("a", {{"zone", "a"}, {"disk", "ssd"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 1);
+  const auto ask_with = [this](const std::string& more) {
+    const api::ObjectPtr pod = PodSample{
+        .name = "asks",
+        .spec = R"("nodeSelector":{"disk":"ssd"},"topologySpreadConstraints":[)" +
+                constraint("zone", 1, true, more) + "]",
+        .labels = {{"app", "web"}}}.make();
+    if (profile_.filters().empty()) profile_.add<PodTopologySpread>(1);
+    standing_ = std::make_unique<Standing>(cluster_.class_of(pod), profile_, cluster_);
+    standing_->catch_up();
+    return why("a");
+  };
+  EXPECT_EQ(ask_with(""), "") << "zone b is out of the question";
+  EXPECT_EQ(ask_with(R"(,"nodeAffinityPolicy":"Ignore")"), kSkewed);
+}
+
+TEST(SpreadHints, WakeOnWhatChangesTheCounts) {
+  const PodTopologySpread plugin;
+  const auto asking = [](const std::string& more) {
+    return PodSample{
+        .name = "p",
+        .spec = "\"topologySpreadConstraints\":[" + constraint("zone", 1, true, more) + "]",
+        .labels = {{"app", "web"}}}
+        .make();
+  };
+  const auto pod = asking("");
+  const auto on_node = [](const std::string& app, const std::string& node) {
+    return PodSample{.name = "q", .node_name = node, .labels = {{"app", app}}}.make();
+  };
+  const auto wakes = [&](Resource resource, Action action, const api::ObjectPtr& before,
+                         const api::ObjectPtr& after) {
+    return plugin.could_help(*pod, {resource, action, before, after});
+  };
+  using R = Resource;
+  using A = Action;
+  const auto web = on_node("web", "n");
+  const auto db = on_node("db", "n");
+  EXPECT_TRUE(wakes(R::AssignedPod, A::Add, nullptr, web));
+  EXPECT_FALSE(wakes(R::AssignedPod, A::Add, nullptr, db));
+  EXPECT_FALSE(wakes(R::AssignedPod, A::Add, nullptr, on_node("web", "")));
+  EXPECT_TRUE(wakes(R::AssignedPod, A::Delete, web, nullptr));
+  EXPECT_FALSE(wakes(R::AssignedPod, A::Delete, db, nullptr));
+  EXPECT_TRUE(wakes(R::AssignedPod, A::UpdatePodLabel, web, db));
+  EXPECT_TRUE(wakes(R::AssignedPod, A::UpdatePodLabel, db, web));
+  EXPECT_FALSE(wakes(R::AssignedPod, A::UpdatePodLabel, web, web));
+  const auto bare = NodeSample{.name = "n"}.make();
+  const auto labelled = NodeSample{.name = "n", .labels = {{"zone", "a"}}}.make();
+  EXPECT_TRUE(wakes(R::Node, A::Add, nullptr, labelled));
+  EXPECT_FALSE(wakes(R::Node, A::Add, nullptr, bare));
+  EXPECT_TRUE(wakes(R::Node, A::Delete, labelled, nullptr));
+  EXPECT_FALSE(wakes(R::Node, A::Delete, bare, nullptr));
+  EXPECT_TRUE(wakes(R::Node, A::UpdateNodeLabel, bare, labelled));
+  EXPECT_FALSE(wakes(R::Node, A::UpdateNodeTaint, bare, bare));
+  EXPECT_TRUE(wakes(R::Node, A::UpdateNodeTaint, labelled, labelled));
+  EXPECT_FALSE(wakes(R::TargetPod, A::UpdatePodToleration, pod, pod));
+  const auto careful = asking(R"(,"nodeTaintsPolicy":"Honor")");
+  EXPECT_TRUE(
+      plugin.could_help(*careful, {R::TargetPod, A::UpdatePodToleration, careful, careful}));
+}
+
 }  // namespace
 }  // namespace muster::scheduler

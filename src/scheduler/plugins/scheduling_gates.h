@@ -10,7 +10,9 @@ class SchedulingGates final : public Gate, public Hints {
   static constexpr std::string_view kName = "SchedulingGates";
   std::optional<std::string> holds_back(const api::Object& pod) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
-  bool listens(Resource resource, Action) const override { return resource == Resource::TargetPod; }
+  bool listens(Resource resource, Action action) const override {
+    return resource == Resource::TargetPod && action == Action::UpdatePodSchedulingGatesEliminated;
+  }
 };
 
 }  // namespace muster::scheduler

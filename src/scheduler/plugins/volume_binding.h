@@ -37,8 +37,17 @@ class VolumeBinding final : public Filter,
   std::unique_ptr<ScorePass> prepare_score(const PodClass& pods,
                                            const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
-  bool listens(Resource resource, Action) const override {
-    return resource != Resource::AssignedPod && resource != Resource::VolumeAttachment;
+  bool listens(Resource resource, Action action) const override {
+    switch (resource) {
+      case Resource::Node: return action == Action::Add || action == Action::UpdateNodeLabel;
+      case Resource::CSIDriver: return action == Action::Update;
+      case Resource::StorageClass:
+      case Resource::PersistentVolume:
+      case Resource::PersistentVolumeClaim:
+      case Resource::CSINode:
+      case Resource::CSIStorageCapacity: return action == Action::Add || action == Action::Update;
+      default: return false;
+    }
   }
   Answer reserve(const api::ObjectPtr& pod, std::string_view node, Cluster& cluster) const override;
   void unreserve(const api::ObjectPtr& pod, Cluster& cluster) const override;

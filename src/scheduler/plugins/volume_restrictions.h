@@ -12,7 +12,10 @@ class VolumeRestrictions final : public Filter, public Hints {
                                              const Cluster& cluster) const override;
   bool could_help(const api::Object& pod, const ClusterEvent& event) const override;
   bool listens(Resource resource, Action action) const override {
-    return resource != Resource::AssignedPod || action == Action::Delete;
+    return resource == Resource::AssignedPod
+               ? action == Action::Delete
+               : action == Action::Add &&
+                     (resource == Resource::Node || resource == Resource::PersistentVolumeClaim);
   }
 };
 
