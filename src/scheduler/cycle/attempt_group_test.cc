@@ -55,7 +55,8 @@ TEST_F(AttemptGroup, AGangLandsWholeInOneRack) {
   EXPECT_EQ(used_cpu(), before) << "the attempt leaves the cluster as it was";
 }
 
-// Others might come that they want near them. As long as none does, no pod fits, alone or not.
+// Nobody of the group is whom they want near them, so nobody comes: no pod fits, and no bound says
+// that one does.
 TEST_F(AttemptGroup, PodsThatWantSomebodyNearAreNotSaidToFitAlone) {
   rack("a", 2, 4);
   const std::string wish =
@@ -63,12 +64,31 @@ TEST_F(AttemptGroup, PodsThatWantSomebodyNearAreNotSaidToFitAlone) {
       R"({"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"nobody"}}}]}})";
   std::vector<PodSample> lost = sample_pods("p", 2, "1");
   for (PodSample& pod : lost) pod.spec = wish;
-  EXPECT_EQ(attempt(sample_leaf("g", 2, lost)).groups[0].message,
-            "pod group is unschedulable, 0/2 nodes are available: 2 node(s) didn't match pod "
-            "affinity rules");
-  EXPECT_EQ(attempt(sample_leaf("g", 2, lost, "rack")).groups[0].message,
+  const GroupVerdict anywhere = attempt(sample_leaf("g", 2, lost)).groups[0];
+  EXPECT_EQ(anywhere.message,
+            "pod group is unschedulable, 0 of 2 pods fit; 0/2 nodes are available: 2 node(s) "
+            "didn't match pod affinity rules");
+  const GroupVerdict racked = attempt(sample_leaf("g", 2, lost, "rack")).groups[0];
+  EXPECT_EQ(racked.message,
             "pod group is unschedulable, 0/1 placements are available, 0/2 nodes are available: 2 "
             "node(s) didn't match pod affinity rules");
+  for (const GroupVerdict& verdict : {anywhere, racked}) {
+    ASSERT_EQ(verdict.bounds.size(), 1u);
+    EXPECT_EQ(verdict.bounds[0].fits_at_most, 0);
+    EXPECT_EQ(verdict.bounds[0].needed, 2);
+  }
+}
+
+// The one they want comes with them.
+TEST_F(AttemptGroup, PodsThatWantAMemberOfTheirGroupFit) {
+  rack("a", 2, 4);
+  const std::string wish =
+      R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[)"
+      R"({"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"leader"}}}]}})";
+  std::vector<PodSample> members = sample_pods("p", 3, "1");
+  members[0].labels = {{"app", "leader"}};
+  for (std::size_t i = 1; i < members.size(); ++i) members[i].spec = wish;
+  EXPECT_EQ(attempt(sample_leaf("g", 3, members, "rack")).groups[0].outcome, Outcome::Placed);
 }
 
 TEST_F(AttemptGroup, TheFullestRackThatHoldsAllWins) {

@@ -94,6 +94,11 @@ class FilterPass : public Pass {
   virtual const LabelColumn* domain_column() const { return nullptr; }
   virtual std::int32_t domain_cap(LabelValueId /*value*/) const { return kNoCap; }
 
+  // Whether some node may take a pod of the class, as things are or after pods of these classes
+  // have come. False is a proof, for a filter that waits for other pods. Asked before a draft's
+  // first move.
+  virtual bool may_admit(std::span<const PodClass* const> /*coming*/) const { return true; }
+
   // Upstream's PreFilter: a reason to refuse the class on every node at once (always without
   // remedy), or the names of the only nodes that are looked at.
   virtual std::optional<std::string> refuses_everywhere() const { return std::nullopt; }

@@ -94,6 +94,11 @@ class Standing {
   std::int64_t cap_sum(const std::shared_ptr<const Division>& division,
                        std::span<const CellId> cells);
   bool has_domain_caps() const { return caps_.has_domain_caps(); }
+  // False: no node takes a pod of the class, even after pods of these classes have come.
+  bool may_fit(std::span<const PodClass* const> coming) const {
+    return std::ranges::all_of(following_filters_,
+                               [&](const FilterPass* pass) { return pass->may_admit(coming); });
+  }
   // Takes one row's cap and its sums from the table as it is, a draft's moves included. A caller
   // that does this in a draft does it again when the moves are undone.
   void refresh_cap(NodeId node) { caps_.set(node, cap_now(node)); }

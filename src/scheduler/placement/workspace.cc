@@ -39,6 +39,9 @@ Workspace::Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*
                                                   : wanted(s, t);
     exact_.push_back(standings_[s]->cap_exactness() == Exactness::PerNode);
   }
+  std::vector<const PodClass*> coming;
+  for (const Standing* standing : standings_) coming.push_back(&standing->pods());
+  for (const Standing* standing : standings_) hopeless_.push_back(!standing->may_fit(coming));
   CellTable& table = topology.table();
   table_rows_read_ = table.rows_read();
   table.catch_up();
@@ -55,6 +58,7 @@ Workspace::Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*
 Workspace::~Workspace() { draft_.undo_all(); }
 
 std::int32_t Workspace::cap(std::size_t class_index, NodeId node) {
+  if (hopeless_[class_index]) return 0;
   sync_caps();
   return standings_[class_index]->caps()[node];
 }
@@ -62,6 +66,7 @@ std::int32_t Workspace::cap(std::size_t class_index, NodeId node) {
 // Sums are kept by cell and not by domain: a move touches one cell, but a domain of every key above
 // it. Domains have few cells; one of a hostname key is a single cell.
 std::int64_t Workspace::cap_sum(std::size_t class_index, const Domain& domain) {
+  if (hopeless_[class_index]) return 0;
   sync_caps();
   if (standings_[class_index]->has_domain_caps())
     return standings_[class_index]->cap_sum(topology_.division(), domain.cells);

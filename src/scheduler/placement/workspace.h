@@ -88,6 +88,7 @@ class Workspace final : public Draft::Listener {
   CellTable::Scratch& scratch_;
   std::vector<Standing*> standings_;
   std::vector<char> exact_;
+  std::vector<char> hopeless_;  // by class: whatever is placed, no node takes one of it
   std::vector<ResourceId> tracked_;
   std::vector<std::int64_t> wants_;
   std::vector<std::int64_t> scored_;

@@ -125,6 +125,11 @@ class AffinityFilterPass final : public FilterPass {
     }
     return cap;
   }
+  // Nobody is there that we want near us, and nobody comes.
+  bool may_admit(std::span<const PodClass* const> coming) const override {
+    return attracting_.empty() || attracting_total_ > 0 ||
+           std::ranges::any_of(coming, [this](const PodClass* pods) { return attracts(*pods); });
+  }
   std::size_t bytes() const override {
     std::size_t sum = places_.bytes() + questions_.capacity() * sizeof(Question);
     for (const Question& question : questions_) sum += question.counts.bytes();
@@ -185,9 +190,13 @@ class AffinityFilterPass final : public FilterPass {
     });
   }
 
-  bool is_counted(const Question& question, const PodClass& pods, bool attracts) const {
+  // Whether pods of that class match all our affinity terms.
+  bool attracts(const PodClass& pods) const {
+    return std::ranges::all_of(attracting_, [&](TermId term) { return pods.is_matched_by(term); });
+  }
+  bool is_counted(const Question& question, const PodClass& pods, bool is_attracting) const {
     switch (question.about) {
-      case Question::About::Attracting: return attracts;
+      case Question::About::Attracting: return is_attracting;
       case Question::About::Repelled: return pods.is_matched_by(question.term);
       case Question::About::Repelling: break;
     }
@@ -195,12 +204,10 @@ class AffinityFilterPass final : public FilterPass {
   }
   void count(const PodClass& pods, NodeId node, std::int64_t sign, Touched& touched) {
     if (pods.matches.empty() && pods.terms.empty()) return;
-    const bool attracts =
-        !attracting_.empty() &&
-        std::ranges::all_of(attracting_, [&](TermId term) { return pods.is_matched_by(term); });
+    const bool is_attracting = !attracting_.empty() && attracts(pods);
     const std::int64_t total_before = attracting_total_;
     for (Question& question : questions_) {
-      if (!is_counted(question, pods, attracts) || !question.counts.has_value(node)) continue;
+      if (!is_counted(question, pods, is_attracting) || !question.counts.has_value(node)) continue;
       const bool was_any = question.counts.around(node) > 0;
       question.counts.add(node, sign);
       if (question.about == Question::About::Attracting) attracting_total_ += sign;
