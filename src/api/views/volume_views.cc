@@ -60,12 +60,20 @@ std::optional<std::string> class_of(const Object& object, const Json& document) 
   return std::string(std::string_view(named->get_string()));
 }
 
+// Only labels of nodes are compared: what a term says of names does not count, and one that speaks
+// of names alone holds everywhere.
 void read_affinity(const Json& document, VolumeView& view) {
   const Json* required = find_path(document, "spec.nodeAffinity.required");
   if (required == nullptr || !required->is_object()) return;
   view.has_affinity = true;
   if (const JsonArray* terms = find_array(*required, "nodeSelectorTerms"))
-    for (const Json& term : *terms) view.affinity.push_back(read_node_selector_term(term));
+    for (const Json& term : *terms) {
+      view.affinity.push_back(read_node_selector_term(term));
+      NodeSelectorTerm& read = view.affinity.back();
+      view.has_affinity &= !read.expressions.empty() || read.fields.empty();
+      read.fields.clear();
+    }
+  if (!view.has_affinity) view.affinity.clear();
 }
 
 // Disks of the time before CSI belong to the drivers that have taken them over.

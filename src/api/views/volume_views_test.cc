@@ -70,6 +70,26 @@ TEST(VolumeView, ReadsWhoseItIsAndWhoReachesIt) {
   EXPECT_FALSE(view.is_for(*claim("other")));
 }
 
+// Only labels are compared: what is said of names of nodes does not count.
+TEST(VolumeView, NamesOfNodesDoNotCountInItsAffinity) {
+  const auto read = [](const std::string& terms) {
+    return object(kinds::persistent_volume(),
+                  R"({"metadata":{"name":"v"},"spec":{"nodeAffinity":{"required":{)"
+                  R"("nodeSelectorTerms":[)" +
+                      terms + "]}}}}");
+  };
+  const std::string name =
+      R"("matchFields":[{"key":"metadata.name","operator":"In","values":["a"]}])";
+  const std::string zone = R"("matchExpressions":[{"key":"zone","operator":"In","values":["z"]}])";
+  const ObjectPtr both = read("{" + name + "," + zone + "}");
+  ASSERT_EQ(both->view<VolumeView>().affinity.size(), 1U);
+  EXPECT_TRUE(matches(both->view<VolumeView>().affinity.front(), "b", {{"zone", "z"}}));
+  EXPECT_FALSE(matches(both->view<VolumeView>().affinity.front(), "a", {{"zone", "y"}}));
+  EXPECT_FALSE(read("{" + zone + "},{" + name + "}")->view<VolumeView>().has_affinity);
+  const ObjectPtr nowhere = read("{}");
+  EXPECT_TRUE(nowhere->view<VolumeView>().has_affinity) << "an empty term matches no node";
+}
+
 TEST(VolumeView, DisksOfOldBelongToTheDriverThatTookThemOver) {
   const ObjectPtr volume = object(kinds::persistent_volume(),
                                   R"({"metadata":{"name":"v"},"spec":{

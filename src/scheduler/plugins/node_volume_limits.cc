@@ -39,15 +39,12 @@ class NodeVolumeLimitsPass final : public FilterPass {
     return cap;
   }
   Verdict ask(NodeId node) const override {
-    for (std::size_t i = 0; i < volumes_->attached.size(); ++i) {
-      const VolumeNeeds::Attached& wanted = volumes_->attached[i];
-      const Driver driver = driver_on(node, wanted);
-      if (wanted.required_on_node && !driver.is_installed)
+    // A driver that is missing is named before any limit.
+    for (std::size_t i = 0; i < volumes_->attached.size(); ++i)
+      if (volumes_->attached[i].required_on_node &&
+          !driver_on(node, volumes_->attached[i]).is_installed)
         return Verdict::refuse(missing_[i], Remedy::Eviction);
-      if (driver.limit && room(node, wanted, *driver.limit) == 0)
-        return Verdict::refuse(kTooMany, Remedy::Eviction);
-    }
-    return Verdict::accept();
+    return cap_at(node) > 0 ? Verdict::accept() : Verdict::refuse(kTooMany, Remedy::Eviction);
   }
 
  private:

@@ -201,6 +201,42 @@ TEST(VolumeBindingFilter, ASharedClaimThatWaitsKeepsItsPodsOnOneNode) {
   EXPECT_TRUE(standing.is_feasible(n2));
 }
 
+// Zones would refuse the pod before any node is looked at; here nobody asks about zones.
+TEST(VolumeBindingFilter, AVolumeThatIsGoneIsAReasonAtEachNode) {
+  Bench bench;
+  bench.profile = Profile();
+  bench.profile.add<VolumeBinding>(1);
+  const NodeId n1 = bench.add("n1");
+  bench.put(ClassSample{}, ClaimSample{.name = "a", .volume = "gone"});
+  EXPECT_EQ(bench.reasons(bench.pod("p", {"a"}), n1),
+            Reasons{"node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"});
+}
+
+TEST(VolumeBindingFilter, StorageThatDriversReportMustBeEnough) {
+  Bench bench;
+  const NodeId n1 = bench.add("n1", {{"zone", "a"}});
+  const NodeId n2 = bench.add("n2", {{"zone", "b"}});
+  bench.put(ClassSample{}, ClaimSample{.name = "a", .size = "3Gi"});
+  bench.put_object(api::kinds::csi_driver(), R"({"metadata":{"name":"csi.example.com"},
+      "spec":{"storageCapacity":true}})");
+  const auto report = [&](const char* name, const char* zone, const std::string& amounts) {
+    bench.put_object(api::kinds::csi_storage_capacity(),
+                     R"({"metadata":{"name":")" + std::string(name) +
+                         R"(","namespace":"x"},"storageClassName":"fast",)" + amounts +
+                         R"(,"nodeTopology":{"matchLabels":{"zone":")" + zone + R"("}}})");
+  };
+  report("ka", "a", R"("capacity":"12Gi")");
+  report("kb", "b", R"("capacity":"12Gi","maximumVolumeSize":"2Gi")");
+  const auto pod = bench.pod("p", {"a"});
+  EXPECT_EQ(bench.reasons(pod, n1), Reasons{});
+  EXPECT_EQ(bench.reasons(pod, n2), Reasons{"node(s) did not have enough free storage"})
+      << "there is room, but for smaller volumes";
+  const Standing standing = bench.standing(pod);
+  ASSERT_EQ(standing.scores().size(), 1U);
+  EXPECT_EQ(standing.scores().front().pass->local(n1), 75) << "3 of 12";
+  EXPECT_EQ(standing.scores().front().pass->local(n2), 0) << "nothing that could be used";
+}
+
 TEST(VolumeBindingScore, PrefersNodesWhereLittleOfTheStorageIsUsed) {
   struct Case {
     const char* name;
@@ -209,8 +245,8 @@ TEST(VolumeBindingScore, PrefersNodesWhereLittleOfTheStorageIsUsed) {
     std::int64_t want;
   };
   const Case cases[] = {
-      {"30 of 100", {{"fast", "100Gi"}}, {{"fast", "30Gi"}}, 70},
-      {"two classes",
+      {"N3: 30 of 100", {{"fast", "100Gi"}}, {{"fast", "30Gi"}}, 70},
+      {"N4: two classes",
        {{"fast", "100Gi"}, {"slow", "3Gi"}},
        {{"fast", "50Gi"}, {"slow", "1Gi"}},
        59},
@@ -283,6 +319,44 @@ TEST(NodeVolumeLimits, ADriverMayBeRequiredOnTheNode) {
   EXPECT_EQ(bench.reasons(bench.pod("q", {}), n1), Reasons{});
 }
 
+TEST(NodeVolumeLimits, AMissingDriverIsNamedBeforeALimit) {
+  Bench bench;
+  const NodeId n1 = bench.add("n1");
+  bench.put(ClassSample{}, ClassSample{.name = "other", .provisioner = "other.example.com"},
+            ClaimSample{.name = "a"}, ClaimSample{.name = "b", .storage_class = "other"});
+  bench.put_object(api::kinds::csi_driver(), R"({"metadata":{"name":"other.example.com"},
+      "spec":{"preventPodSchedulingIfMissing":true}})");
+  bench.limit("n1", 0);
+  EXPECT_EQ(bench.reasons(bench.pod("p", {"a", "b"}), n1),
+            Reasons{"other.example.com CSI driver is not installed on the node"});
+  EXPECT_EQ(bench.reasons(bench.pod("q", {"a"}), n1), Reasons{"node(s) exceed max volume count"});
+}
+
+// Disks of the time before CSI count for the driver that has taken them over, with and without a
+// claim; on a node of which nothing is known there is no limit.
+TEST(NodeVolumeLimits, DisksOfOldCountForTheirDriver) {
+  Bench bench;
+  const NodeId n1 = bench.add("n1");
+  const NodeId n2 = bench.add("n2");
+  bench.put_object(api::kinds::csi_node(), R"({"metadata":{"name":"n1"},"spec":{"drivers":[
+      {"name":"pd.csi.storage.gke.io","nodeID":"x","allocatable":{"count":1}}]}})");
+  const auto with_disks = [](const std::string& name, const std::string& node,
+                             std::initializer_list<const char*> disks) {
+    std::string volumes;
+    for (const char* disk : disks)
+      volumes += (volumes.empty() ? R"({"name":")" : R"(,{"name":")") + std::string(disk) +
+                 R"(","gcePersistentDisk":{"pdName":")" + disk + R"(","readOnly":true}})";
+    return PodSample{.name = name, .node_name = node, .spec = R"("volumes":[)" + volumes + "]"}
+        .make();
+  };
+  const Reasons too_many{"node(s) exceed max volume count"};
+  EXPECT_EQ(bench.reasons(with_disks("p", "", {"d1", "d2"}), n1), too_many);
+  EXPECT_EQ(bench.reasons(with_disks("p", "", {"d1", "d2"}), n2), Reasons{});
+  bench.cluster.set_pod(with_disks("runs", "n1", {"d1"}));
+  EXPECT_EQ(bench.reasons(with_disks("q", "", {"d1"}), n1), Reasons{}) << "attached already";
+  EXPECT_EQ(bench.reasons(with_disks("r", "", {"d2"}), n1), too_many);
+}
+
 TEST(NodeVolumeLimits, WhatIsStillAttachedCounts) {
   Bench bench;
   const NodeId n1 = bench.add("n1");
@@ -296,8 +370,6 @@ TEST(NodeVolumeLimits, WhatIsStillAttachedCounts) {
   bench.cluster.remove_volume_object(*object_of(api::kinds::volume_attachment(), attachment));
   EXPECT_EQ(bench.reasons(pod, n1), Reasons{});
 }
-
-// --- VolumeRestrictions ---
 
 TEST(NodeVolumeLimits, AttachmentsCountOnceTheirNodeAndVolumeAreKnown) {
   Bench bench;
@@ -318,6 +390,8 @@ TEST(NodeVolumeLimits, AttachmentsCountOnceTheirNodeAndVolumeAreKnown) {
   EXPECT_EQ(bench.reasons(pod, bench.add("n2")), Reasons{});
   EXPECT_EQ(bench.reasons(pod, bench.add("n1")), Reasons{"node(s) exceed max volume count"});
 }
+
+// --- VolumeRestrictions ---
 
 TEST(VolumeRestrictions, AClaimForOnePodAtATimeIsGivenToOne) {
   Bench bench;
@@ -385,6 +459,30 @@ TEST(VolumeZone, KeepsPodsInTheZonesOfTheirVolumes) {
   EXPECT_EQ(bench.reasons(pod, bare), Reasons{});
 }
 
+TEST(VolumeZone, EachLabelOfEachVolumeMustHold) {
+  Bench bench;
+  const NodeId both = bench.add(
+      "both", {{"topology.kubernetes.io/zone", "z"}, {"topology.kubernetes.io/region", "r"}});
+  const NodeId zone_only = bench.add("zone", {{"topology.kubernetes.io/zone", "z"}});
+  const NodeId old = bench.add("old", {{"failure-domain.beta.kubernetes.io/zone", "z"},
+                                       {"failure-domain.beta.kubernetes.io/region", "r"}});
+  bench.put(
+      ClassSample{}, ClaimSample{.name = "c", .volume = "v"},
+      VolumeSample{.name = "v",
+                   .claim = "c",
+                   .labels = R"("topology.kubernetes.io/zone":"z",)"
+                             R"("topology.kubernetes.io/region":"r")"},
+      ClaimSample{.name = "d", .volume = "w"},
+      VolumeSample{
+          .name = "w", .claim = "d", .labels = R"("failure-domain.beta.kubernetes.io/zone":"y")"});
+  const Reasons elsewhere{"node(s) had no available volume zone"};
+  const auto pod = bench.pod("p", {"c"});
+  EXPECT_EQ(bench.reasons(pod, both), Reasons{});
+  EXPECT_EQ(bench.reasons(pod, zone_only), elsewhere) << "it is in no region";
+  EXPECT_EQ(bench.reasons(pod, old), elsewhere) << "an old label does not stand for a new one";
+  EXPECT_EQ(bench.reasons(bench.pod("q", {"c", "d"}), both), elsewhere);
+}
+
 // --- hints ---
 
 TEST(VolumeHints, ClaimsWakeTheirOwnPodsAlone) {
@@ -435,6 +533,112 @@ TEST(VolumeHints, AGrownLimitWakes) {
   EXPECT_TRUE(wakes(1, 2));
   EXPECT_FALSE(wakes(2, 2));
   EXPECT_FALSE(wakes(2, 1));
+}
+
+struct Woken {
+  std::string_view plugin;
+  ClusterEvent event;
+  bool want;
+};
+
+void expect_woken(const api::Object& pod, const std::vector<Woken>& cases) {
+  const Profile profile = default_profile();
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    EXPECT_EQ(profile.could_help(cases[i].plugin, pod, cases[i].event), cases[i].want)
+        << cases[i].plugin << ", case " << i;
+}
+
+TEST(VolumeHints, WhatMayGiveAClaimItsVolumeWakes) {
+  const auto none = api::ObjectPtr();
+  const auto slow = ClassSample{.name = "slow", .waits = false}.make();
+  const auto fast = ClassSample{}.make();
+  const auto zonal = ClassSample{.more = R"(,"allowedTopologies":[{"matchLabelExpressions":[
+      {"key":"zone","values":["b"]}]}])"}
+                         .make();
+  const auto here = VolumeSample{.name = "v", .labels = R"("topology.kubernetes.io/zone":"a")"};
+  const auto there = VolumeSample{.name = "v", .labels = R"("topology.kubernetes.io/zone":"b")"};
+  const auto driver = [](bool reports) {
+    return object_of(api::kinds::csi_driver(),
+                     R"({"metadata":{"name":"d"},"spec":{"storageCapacity":)" +
+                         std::string(reports ? "true}}" : "false}}"));
+  };
+  const auto capacity = [](const char* size) {
+    return object_of(api::kinds::csi_storage_capacity(),
+                     R"({"metadata":{"name":"k"},"storageClassName":"fast","capacity":")" +
+                         std::string(size) + "\"}");
+  };
+  const auto csi_node = [](const char* migrated) {
+    return object_of(api::kinds::csi_node(), R"({"metadata":{"name":"n","annotations":{)"
+                                             R"("storage.alpha.kubernetes.io/migrated-plugins":")" +
+                                                 std::string(migrated) + R"("}}})");
+  };
+  const auto node = NodeSample{.name = "n"}.make();
+  const auto labelled = NodeSample{.name = "n", .labels = {{"zone", "a"}}}.make();
+  using R = Resource;
+  using A = Action;
+  expect_woken(*pod_with("p", {"a"}),
+               {{"VolumeBinding", {R::StorageClass, A::Add, none, slow}, true},
+                {"VolumeBinding", {R::StorageClass, A::Update, fast, fast}, false},
+                {"VolumeBinding", {R::StorageClass, A::Update, fast, zonal}, true},
+                {"VolumeBinding", {R::PersistentVolume, A::Add, none, here.make()}, true},
+                {"VolumeBinding", {R::PersistentVolume, A::Update, here.make(), here.make()}, true},
+                {"VolumeBinding", {R::PersistentVolume, A::Delete, here.make(), none}, false},
+                {"VolumeBinding", {R::Node, A::Add, none, node}, true},
+                {"VolumeBinding", {R::Node, A::UpdateNodeLabel, node, labelled}, true},
+                {"VolumeBinding", {R::Node, A::UpdateNodeTaint, node, node}, false},
+                {"VolumeBinding", {R::CSINode, A::Add, none, csi_node("")}, true},
+                {"VolumeBinding", {R::CSINode, A::Update, csi_node(""), csi_node("")}, false},
+                {"VolumeBinding", {R::CSINode, A::Update, csi_node(""), csi_node("x")}, true},
+                {"VolumeBinding", {R::CSIDriver, A::Update, driver(true), driver(false)}, true},
+                {"VolumeBinding", {R::CSIDriver, A::Update, driver(false), driver(true)}, false},
+                {"VolumeBinding", {R::CSIStorageCapacity, A::Add, none, capacity("1Gi")}, true},
+                {"VolumeBinding",
+                 {R::CSIStorageCapacity, A::Update, capacity("1Gi"), capacity("2Gi")},
+                 true},
+                {"VolumeBinding",
+                 {R::CSIStorageCapacity, A::Update, capacity("2Gi"), capacity("1Gi")},
+                 false},
+                {"VolumeZone", {R::StorageClass, A::Add, none, fast}, true},
+                {"VolumeZone", {R::StorageClass, A::Add, none, slow}, false},
+                {"VolumeZone", {R::Node, A::Add, none, node}, true},
+                {"VolumeZone", {R::Node, A::UpdateNodeLabel, node, labelled}, true},
+                {"VolumeZone", {R::PersistentVolume, A::Add, none, here.make()}, true},
+                {"VolumeZone", {R::PersistentVolume, A::Update, here.make(), here.make()}, false},
+                {"VolumeZone", {R::PersistentVolume, A::Update, here.make(), there.make()}, true}});
+}
+
+TEST(VolumeHints, WhatIsGivenBackWakes) {
+  const auto none = api::ObjectPtr();
+  const auto disk = [](const std::string& name, const std::string& node, bool reads) {
+    return PodSample{
+        .name = name,
+        .node_name = node,
+        .spec = R"("volumes":[{"name":"d","gcePersistentDisk":{"pdName":"x","readOnly":)" +
+                std::string(reads ? "true}}]" : "false}}]")}
+        .make();
+  };
+  const auto plain = PodSample{.name = "plain", .node_name = "n"}.make();
+  const auto csi_node = object_of(api::kinds::csi_node(), R"({"metadata":{"name":"n"}})");
+  const auto attachment =
+      object_of(api::kinds::volume_attachment(), R"({"metadata":{"name":"x"}})");
+  const auto node = NodeSample{.name = "n"}.make();
+  using R = Resource;
+  using A = Action;
+  expect_woken(
+      *disk("p", "", false),
+      {{"VolumeRestrictions", {R::AssignedPod, A::Delete, disk("q", "n", true), none}, true},
+       {"VolumeRestrictions", {R::AssignedPod, A::Delete, plain, none}, false},
+       {"VolumeRestrictions", {R::Node, A::Add, none, node}, true},
+       {"VolumeRestrictions", {R::Node, A::UpdateNodeLabel, node, node}, false},
+       {"NodeVolumeLimits", {R::AssignedPod, A::Delete, disk("q", "n", true), none}, true},
+       {"NodeVolumeLimits", {R::AssignedPod, A::Delete, disk("q", "", true), none}, false},
+       {"NodeVolumeLimits", {R::AssignedPod, A::Delete, plain, none}, false},
+       {"NodeVolumeLimits", {R::CSINode, A::Add, none, csi_node}, true},
+       {"NodeVolumeLimits", {R::VolumeAttachment, A::Delete, attachment, none}, true},
+       {"NodeVolumeLimits", {R::VolumeAttachment, A::Add, none, attachment}, false}});
+  expect_woken(
+      *disk("p", "", true),
+      {{"VolumeRestrictions", {R::AssignedPod, A::Delete, disk("q", "n", true), none}, false}});
 }
 
 }  // namespace

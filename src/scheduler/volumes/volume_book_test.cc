@@ -56,6 +56,92 @@ TEST(VolumeNeeds, SaysWhatIsWrongWithClaims) {
   EXPECT_EQ(orphan->zone_refusal, "persistentvolume \"gone\" not found");
 }
 
+TEST(VolumeNeeds, NamesClaimsThatAreLostOrGoing) {
+  Book book(ClassSample{});
+  const auto put = [&](const char* name, const char* metadata, const char* spec,
+                       const char* phase) {
+    book.put(object_of(api::kinds::persistent_volume_claim(),
+                       R"({"metadata":{"name":")" + std::string(name) +
+                           R"(","namespace":"default")" + metadata + R"(},"spec":{)" + spec +
+                           R"(},"status":{"phase":")" + phase + R"("}})"));
+  };
+  put("lost", "", R"("volumeName":"v")", "Lost");
+  EXPECT_EQ(book.resolve(*pod_with("p", {"lost"}))->binding_refusal,
+            "persistentvolumeclaim \"lost\" bound to non-existent persistentvolume \"v\"");
+  put("going", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")", R"("storageClassName":"fast")",
+      "Pending");
+  EXPECT_EQ(book.resolve(*pod_with("p", {"going"}))->binding_refusal,
+            "persistentvolumeclaim \"going\" is being deleted");
+  put("classless", "", "", "Pending");
+  EXPECT_EQ(book.resolve(*pod_with("p", {"classless"}))->binding_refusal,
+            "pod has unbound immediate PersistentVolumeClaims");
+  EXPECT_EQ(book.resolve(*pod_with("p", {"classless"}))->zone_refusal,
+            "PersistentVolumeClaim had no pv name and storageClass name");
+  put("unknown", "", R"("storageClassName":"none")", "Pending");
+  EXPECT_EQ(book.resolve(*pod_with("p", {"unknown"}))->zone_refusal,
+            "storageclass.storage.k8s.io \"none\" not found");
+  book.put(
+      object_of(api::kinds::storage_class(), R"({"metadata":{"name":"odd"},"provisioner":"x"})"));
+  put("odd", "", R"("storageClassName":"odd")", "Pending");
+  for (const auto refusal : {&VolumeNeeds::binding_refusal, &VolumeNeeds::zone_refusal})
+    EXPECT_EQ((*book.resolve(*pod_with("p", {"odd"}))).*refusal,
+              "VolumeBindingMode not set for StorageClass \"odd\"");
+  put("half", "", R"("storageClassName":"fast","volumeName":"v")", "Pending");
+  EXPECT_EQ(book.resolve(*pod_with("p", {"half"}))->binding_refusal,
+            "pod has unbound immediate PersistentVolumeClaims")
+      << "it has a volume, but nobody has said that it is bound";
+}
+
+// A label of zones of which one has no name says nothing.
+TEST(VolumeNeeds, ZonesWithoutANameAreNone) {
+  for (const char* value : {"", "a__", "__a", "a____b"}) {
+    const Book book(
+        ClassSample{}, ClaimSample{.name = "a", .volume = "v"},
+        VolumeSample{.name = "v",
+                     .claim = "a",
+                     .labels = R"("topology.kubernetes.io/zone":")" + std::string(value) + "\""});
+    EXPECT_TRUE(book.resolve(*pod_with("p", {"a"}))->zones.empty()) << value;
+  }
+}
+
+// What a volume must be like that is given to a claim which waits. All but one of these have a
+// fault.
+TEST(VolumeBook, AVolumeMustSuitTheClaim) {
+  const std::string claim = R"("volumeMode":"Block","volumeAttributesClassName":"gold",)"
+                            R"("selector":{"matchLabels":{"tier":"1"}})";
+  struct Case {
+    const char* fault;
+    std::string size = "2Gi";
+    std::string modes = R"("ReadWriteOnce","ReadOnlyMany")";
+    std::string spec = R"("volumeMode":"Block","volumeAttributesClassName":"gold")";
+    std::string metadata = R"("labels":{"tier":"1"})";
+    std::string phase = "Available";
+  };
+  const Case cases[] = {
+      {.fault = ""},
+      {.fault = "too small", .size = "1Gi"},
+      {.fault = "modes", .modes = R"("ReadOnlyMany")"},
+      {.fault = "volume mode", .spec = R"("volumeAttributesClassName":"gold")"},
+      {.fault = "attributes", .spec = R"("volumeMode":"Block")"},
+      {.fault = "selector", .metadata = R"("labels":{"tier":"2"})"},
+      {.fault = "going",
+       .metadata = R"("labels":{"tier":"1"},"deletionTimestamp":"2026-01-01T00:00:00Z")"},
+      {.fault = "phase", .phase = "Released"},
+  };
+  for (const Case& c : cases) {
+    Book book(ClassSample{.provisioner = "kubernetes.io/no-provisioner"},
+              ClaimSample{.name = "a", .size = "2Gi", .more = "," + claim});
+    book.put(object_of(api::kinds::persistent_volume(),
+                       R"({"metadata":{"name":"v",)" + c.metadata +
+                           R"(},"spec":{"storageClassName":"fast","capacity":{"storage":")" +
+                           c.size + R"("},"accessModes":[)" + c.modes + "]," + c.spec +
+                           R"(},"status":{"phase":")" + c.phase + R"("}})"));
+    const bool suits = std::string_view(c.fault).empty();
+    EXPECT_EQ(book.reserve(*pod_with("p", {"a"}), *host("n1")).reservation != nullptr, suits)
+        << c.fault;
+  }
+}
+
 TEST(VolumeNeeds, AnEphemeralClaimMustBelongToThePod) {
   Book book(ClassSample{}, ClaimSample{.name = "p-v0"});
   const auto pod = object_of(api::kinds::pod(), R"({"metadata":{"name":"p","namespace":"default",

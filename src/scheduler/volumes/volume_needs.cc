@@ -55,11 +55,12 @@ class Text {
   std::string text_;
 };
 
-// "a__b" names two zones.
+// "a__b" names two zones. Empty if one of them has no name: then the label says nothing.
 std::vector<std::string> zones_in(std::string_view value) {
   std::vector<std::string> zones;
   while (true) {
     const std::size_t end = value.find("__");
+    if (end == 0 || value.empty()) return {};
     zones.emplace_back(value.substr(0, end));
     if (end == std::string_view::npos) break;
     value.remove_prefix(end + 2);
@@ -187,7 +188,8 @@ class NeedsResolver {
                         fmt::format("persistentvolume \"{}\" not found", view.volume_name));
       for (const std::string_view key : kZoneLabels)
         if (const std::string* value = api::lookup(volume->meta().labels, key))
-          needs_.zones.push_back({std::string(key), zones_in(*value)});
+          if (std::vector<std::string> zones = zones_in(*value); !zones.empty())
+            needs_.zones.push_back({std::string(key), std::move(zones)});
       return;
     }
     const std::string class_name = view.storage_class.value_or("");
