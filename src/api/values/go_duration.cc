@@ -1,7 +1,10 @@
 #include "api/values/go_duration.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
+#include <type_traits>
 #include <utility>
 
 namespace muster::api {
@@ -44,6 +47,28 @@ std::optional<Duration> parse_go_duration(std::string_view text) {
   }
   return std::chrono::duration_cast<Duration>(
       std::chrono::nanoseconds{static_cast<std::int64_t>(nanoseconds)});
+}
+
+std::string print_go_duration(Duration duration) {
+  static_assert(std::is_same_v<Duration, std::chrono::microseconds>);
+  constexpr std::int64_t kSecond = 1'000'000;
+  const std::int64_t all = duration.count();
+  // Digits behind the point only as far as they say something.
+  const auto decimal = [](std::int64_t amount, std::int64_t unit) {
+    std::string text = fmt::format("{}", amount / unit);
+    if (amount % unit == 0) return text;
+    text += fmt::format(".{:0>{}}", amount % unit, unit == kSecond ? 6 : 3);
+    return text.substr(0, text.find_last_not_of('0') + 1);
+  };
+  if (all == 0) return "0s";
+  if (all < 1000) return fmt::format("{}\u00b5s", all);
+  if (all < kSecond) return decimal(all, 1000) + "ms";
+  std::string text;
+  if (const std::int64_t hours = all / (3600 * kSecond); hours > 0)
+    text = fmt::format("{}h", hours);
+  if (const std::int64_t minutes = all / (60 * kSecond); minutes > 0)
+    text += fmt::format("{}m", minutes % 60);
+  return text + decimal(all % (60 * kSecond), kSecond) + "s";
 }
 
 }  // namespace muster::api

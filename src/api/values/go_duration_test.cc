@@ -24,6 +24,19 @@ TEST(GoDuration, ReadsWhatGoReads) {
   EXPECT_EQ(parse_go_duration("1m1m"), minutes{2});
 }
 
+TEST(GoDuration, PrintsAsGoDoes) {
+  EXPECT_EQ(print_go_duration(Duration::zero()), "0s");
+  EXPECT_EQ(print_go_duration(seconds{10}), "10s");
+  EXPECT_EQ(print_go_duration(seconds{90}), "1m30s");
+  EXPECT_EQ(print_go_duration(minutes{15}), "15m0s");
+  EXPECT_EQ(print_go_duration(hours{2}), "2h0m0s");
+  EXPECT_EQ(print_go_duration(hours{1} + milliseconds{20}), "1h0m0.02s");
+  EXPECT_EQ(print_go_duration(milliseconds{1500}), "1.5s");
+  EXPECT_EQ(print_go_duration(milliseconds{300}), "300ms");
+  EXPECT_EQ(print_go_duration(microseconds{1050}), "1.05ms");
+  EXPECT_EQ(print_go_duration(microseconds{7}), "7\u00b5s");
+}
+
 TEST(GoDuration, RefusesTheRest) {
   for (const char* text :
        {"", "10", "m", "10x", "-1s", "1h-1m", "1e3s", "inf", "nan", ".", ".s", " 1s", "1s ", "1 s",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "api/values/go_duration.h"
 #include "api/views/volume_views.h"
 #include "base/check.h"
 
@@ -13,14 +14,14 @@ namespace {
 
 // Permits that nobody answers are asked this often.
 constexpr Duration kPermitPause = std::chrono::seconds{1};
+// However long a plugin would wait.
+constexpr Duration kPermitMax = std::chrono::minutes{15};
 
 std::string object_name(std::string_view kind, std::string_view name_space, std::string_view name) {
   return fmt::format("{}/{}/{}", kind, name_space, name);
 }
 
-std::int64_t whole_seconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
-}
+Duration patience_of(const Permit& permit) { return std::min(permit.patience(), kPermitMax); }
 
 }  // namespace
 
@@ -69,7 +70,7 @@ void Preparer::collect_steps(Id id, Batch& batch, const ProfileOf& profile_of, T
       step.plugin = entry.name;
       step.permit = entry.plugin.get();
       step.assignment = i;
-      step.deadline = now + entry.plugin->patience();
+      step.deadline = now + patience_of(*entry.plugin);
       batch.permits.push_back(++last_id_);
       deadlines_.emplace(step.deadline, last_id_);
       steps_.emplace(last_id_, std::move(step));
@@ -310,8 +311,8 @@ void Preparer::run(Time now) {
     const bool is_error = step.permit == nullptr;
     const std::string why =
         is_error ? step.preparation->context() + "context deadline exceeded"
-                 : fmt::format("rejected due to timeout after waiting {}s at plugin {}",
-                               whole_seconds(step.permit->patience()), plugin);
+                 : fmt::format("rejected due to timeout after waiting {} at plugin {}",
+                               api::print_go_duration(patience_of(*step.permit)), plugin);
     note_permit(step, false, now);
     fail(step.batch, {failure_text(step, why), is_error, plugin}, now);
   }

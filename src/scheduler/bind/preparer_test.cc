@@ -59,14 +59,16 @@ class DeskPlugin final : public PreBind {
 class WaitingPermit final : public Permit {
  public:
   static constexpr std::string_view kName = "Gatekeeper";
-  explicit WaitingPermit(const bool* open) : open_(open) {}
+  explicit WaitingPermit(const bool* open, Duration patience = seconds{10})
+      : open_(open), patience_(patience) {}
   Progress permit(const api::ObjectPtr&, std::string_view, const Cluster&) const override {
     return {*open_ ? Progress::State::Done : Progress::State::Waits, {}};
   }
-  Duration patience() const override { return seconds{10}; }
+  Duration patience() const override { return patience_; }
 
  private:
   const bool* open_;
+  Duration patience_;
 };
 
 class PreparerTest : public ::testing::Test {
@@ -241,7 +243,7 @@ TEST_F(PreparerTest, PermitsAreAskedBeforeAnythingIsWritten) {
   EXPECT_EQ(waited, (std::vector<std::pair<bool, Duration>>{{true, seconds{2}}}));
 }
 
-TEST_F(PreparerTest, APermitThatNobodyGivesEndsInARefusal) {
+TEST_F(PreparerTest, L6APermitThatNobodyGivesEndsInARefusal) {
   bool open = false;
   profile_.add<WaitingPermit>(1, &open);
   std::vector<std::pair<bool, Duration>> waited;
@@ -253,6 +255,20 @@ TEST_F(PreparerTest, APermitThatNobodyGivesEndsInARefusal) {
   EXPECT_EQ(waited, (std::vector<std::pair<bool, Duration>>{{false, seconds{10}}}));
   EXPECT_EQ(told_, Told{"failed p: 0/1 nodes are available: 1 rejected due to timeout after "
                         "waiting 10s at plugin Gatekeeper."});
+}
+
+// No plugin holds a pod for longer than a quarter of an hour.
+TEST_F(PreparerTest, APermitIsWaitedForFifteenMinutesAtMost) {
+  bool open = false;
+  profile_.add<WaitingPermit>(1, &open, std::chrono::hours{5});
+  add({"p"});
+  now_ += std::chrono::minutes{15} - seconds{1};
+  preparer_.run(now_);
+  EXPECT_TRUE(told_.empty());
+  now_ += seconds{1};
+  preparer_.run(now_);
+  EXPECT_EQ(told_, Told{"failed p: 0/1 nodes are available: 1 rejected due to timeout after "
+                        "waiting 15m0s at plugin Gatekeeper."});
 }
 
 }  // namespace
