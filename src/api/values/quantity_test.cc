@@ -17,8 +17,8 @@ Quantity quantity(std::string_view text) {
   return parsed.value_or(Quantity());
 }
 
-// Numbers computed by upstream's own code, and their neighbours.
-TEST(Quantity, ReadsAndPrintsAsUpstreamDoes) {
+// Numbers computed by upstream's own code (A1 to A12, the first twelve), and their neighbours.
+TEST(Quantity, A1ToA12ReadsAndPrintsAsUpstreamDoes) {
   struct Case {
     std::string_view input;
     std::string_view text;

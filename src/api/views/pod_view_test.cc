@@ -23,7 +23,7 @@ struct Case {
 };
 
 // Sums of containers, init containers, sidecars, pod-level requests and overhead.
-TEST(PodView, SumsRequestsAsUpstreamDoes) {
+TEST(PodView, B1ToB6SumsRequestsAsUpstreamDoes) {
   const Case cases[] = {
       {"B1",
        R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"2","memory":"1G"}}},
@@ -66,7 +66,7 @@ TEST(PodView, SumsRequestsAsUpstreamDoes) {
   }
 }
 
-TEST(PodView, GivesContainersWithoutRequestsADefaultForScores) {
+TEST(PodView, B7ToB9GivesContainersWithoutRequestsADefaultForScores) {
   const Case cases[] = {
       {"B7",
        R"({"spec":{"containers":[{"name":"a"},{"name":"b","resources":{"requests":{"cpu":"50m"}}}]}})",
@@ -95,7 +95,7 @@ TEST(PodView, IgnoresPodLevelRequestsInScoresOnly) {
   EXPECT_EQ(view->needs.nonzero_memory, 200 * kMi);  // nobody names memory, so it is defaulted
 }
 
-TEST(PodView, CountsAPodUnderResizeByItsLargestForm) {
+TEST(PodView, B10ToB12CountsAPodUnderResizeByItsLargestForm) {
   const Case cases[] = {
       {"B10",
        R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1000m"}}}]},

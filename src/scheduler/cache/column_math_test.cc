@@ -34,7 +34,7 @@ struct TwoResources {
 };
 
 // Worked examples of upstream's integer and floating-point arithmetic.
-TEST(LeastAllocated, GivesUpstreamsNumbers) {
+TEST(LeastAllocated, D1D3D4D6D7GivesUpstreamsNumbers) {
   const auto score = [](const TwoResources& node, const std::vector<Share>& shares) {
     Column<std::int32_t> totals;
     totals.resize(1);
@@ -56,7 +56,7 @@ TEST(LeastAllocated, GivesUpstreamsNumbers) {
 }
 
 // Numbers computed by upstream's own code.
-TEST(Balanced, GivesUpstreamsNumbers) {
+TEST(Balanced, E1ToE5GivesUpstreamsNumbers) {
   struct Case {
     TwoResources node;
     std::int64_t pod0, pod1, want;
@@ -78,8 +78,7 @@ TEST(Balanced, GivesUpstreamsNumbers) {
   }
 }
 
-// E6: three resources use the standard deviation.
-TEST(Balanced, TakesTheDeviationOfThreeResources) {
+TEST(Balanced, E6TakesTheDeviationOfThreeResources) {
   const std::int64_t capacity[] = {4000, 8 * kGi, 4};
   const std::int64_t used[] = {1000, 1 * kGi, 1};
   const Share shares[] = {{&capacity[0], &used[0], 1000, 1},

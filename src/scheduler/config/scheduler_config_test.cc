@@ -351,7 +351,7 @@ TEST(SchedulerConfig, JudgesTheArgumentsOfEveryPlugin) {
        "profiles[0].pluginConfig[0].args: Forbidden: plugin NodeName takes no"},
       {"NodeResourcesFit", "{kind: NodeAffinityArgs}", "has to match plugin args"},
       {"NodeResourcesFit", "{foo: 1}",
-       R"(strict decoding error: unknown field "profiles[0].pluginConfig[0].args.foo")"},
+       R"(line 6: strict decoding error: unknown field "profiles[0].pluginConfig[0].args.foo")"},
       {"NodeResourcesFit", "{ignoredResources: ['a b']}",
        "args.ignoredResources[0]: Invalid value"},
       {"NodeResourcesFit", "{ignoredResourceGroups: [a/b]}",

@@ -29,8 +29,7 @@ api::ObjectPtr budget(const std::string& name, JsonObject selector, int allowed,
 
 JsonObject web() { return {{"matchLabels", JsonObject{{"app", "web"}}}}; }
 
-// Upstream's M2.
-TEST(DisruptionBudgets, AreSpentFromTheMostImportantOn) {
+TEST(DisruptionBudgets, M2AreSpentFromTheMostImportantOn) {
   DisruptionBudgets budgets;
   budgets.put(budget("b", web(), 1));
   DisruptionBudgets::Ledger ledger(budgets);

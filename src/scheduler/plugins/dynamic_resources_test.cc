@@ -30,6 +30,7 @@ std::optional<std::string> refusal_of(const std::string& spec) {
   return standing.refused_everywhere()->reason;
 }
 
+// No device is allocated, so that the order of a request's alternatives (N5) decides nothing.
 TEST(DynamicResources, RefusesPodsWithClaims) {
   EXPECT_EQ(refusal_of(R"("resourceClaims":[{"name":"gpu","resourceClaimName":"x"}])"),
             "DynamicResources allocation is not supported");

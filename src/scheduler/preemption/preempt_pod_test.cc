@@ -58,8 +58,34 @@ TEST_F(PreemptPod, LeavesEqualsAlone) {
             "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.");
 }
 
-// Upstream's M3, M4.
-TEST_F(PreemptPod, ChoosesTheLowestFirstVictimThenTheSmallestSum) {
+// Upstream looks for candidates among a part of the nodes (M1: 200 of 2,000). Ours looks at all of
+// them: the one node with a lower victim than all others is found, wherever it stands.
+TEST_F(PreemptPod, M1EveryNodeIsACandidate) {
+  for (const int nodes : {20, 500, 2000}) {
+    ClusterModel model{default_profile(), {}};
+    for (int i = 0; i < nodes; ++i) {
+      const std::string name = "n" + std::to_string(i);
+      model.put(NodeSample{.name = name}.make());
+      model.put(PodSample{
+          .name = "on-" + name, .cpu = "4", .node_name = name, .priority = i == nodes - 7 ? 10 : 50}
+                    .make());
+    }
+    const auto pod = PodSample{.name = "p", .cpu = "4", .priority = 100}.make();
+    model.put(pod);
+    EXPECT_EQ(names(preempt_for_pod(model, {pod, 0, {}, {}}, args_, Time{})),
+              Names{"on-n" + std::to_string(nodes - 7)});
+  }
+}
+
+TEST_F(PreemptPod, M4OneVictimIsLessThanTwoOfTheSamePriority) {
+  for (const char* name : {"n1", "n2"}) add_node(name);
+  run("a", "n1", 50, "2");
+  run("b", "n1", 10, "2");
+  run("c", "n2", 50, "4");
+  EXPECT_EQ(names(preempt(200)), Names{"c"});
+}
+
+TEST_F(PreemptPod, M3ChoosesTheLowestFirstVictimThenTheSmallestSum) {
   for (const char* name : {"n1", "n2"}) add_node(name);
   run("high", "n1", 100);
   for (const char* name : {"a", "b", "c"}) run(name, "n2", 50, "1300m");
@@ -78,8 +104,7 @@ TEST_F(PreemptPod, FewerOfNegativePriorityAreCheaper) {
   EXPECT_EQ(names(preempt(0)), Names{"c"});
 }
 
-// Upstream's M5.
-TEST_F(PreemptPod, ChoosesTheNodeWhereTheFirstVictimStartedLast) {
+TEST_F(PreemptPod, M5ChoosesTheNodeWhereTheFirstVictimStartedLast) {
   for (const char* name : {"n1", "n2"}) {
     add_node(name);
     const char* hour = std::string_view(name) == "n1" ? "10" : "11";
@@ -94,8 +119,7 @@ TEST_F(PreemptPod, ChoosesTheNodeWhereTheFirstVictimStartedLast) {
   EXPECT_EQ(names(preempt(200)), Names{"on-n2"});
 }
 
-// Upstream's M6.
-TEST_F(PreemptPod, ABudgetIsSparedBeforePrioritiesAreCompared) {
+TEST_F(PreemptPod, M6ABudgetIsSparedBeforePrioritiesAreCompared) {
   for (const char* name : {"n1", "n2"}) add_node(name);
   const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
       "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");

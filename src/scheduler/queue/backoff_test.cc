@@ -18,7 +18,7 @@ std::vector<std::int64_t> seconds_after(int failures, BackoffOptions options = {
 }
 
 // As upstream counts.
-TEST(Backoff, DoublesUpToTheMaximum) {
+TEST(Backoff, N6DoublesUpToTheMaximum) {
   EXPECT_EQ(seconds_after(6), (std::vector<std::int64_t>{1, 2, 4, 8, 10, 10}));
 }
 
