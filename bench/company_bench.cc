@@ -109,6 +109,64 @@ void run_gangs(Report& report, const std::string& name, int gangs, int pods, con
               .goal = {.us = 20e3}});
 }
 
+// Pods that run everywhere, as Jobs of a hundred pods each.
+std::shared_ptr<Fleet> busy_fleet(int pods) {
+  auto fleet = std::make_shared<Fleet>(FleetSize{});
+  scheduler::Cluster& cluster = fleet->cluster();
+  const auto nodes = static_cast<std::uint32_t>(cluster.node_count());
+  for (int i = 0; i < pods; ++i) {
+    const std::uint32_t rank = static_cast<std::uint32_t>(i) % nodes;
+    cluster.set_pod(PodSample{.name = fmt::format("runs-{}", i),
+                              .cpu = "10m",
+                              .node_name = cluster.node_name(cluster.node_at(rank)),
+                              .labels = {{"app", i % 2 == 0 ? "web" : "db"},
+                                         {"job", fmt::format("j{}", i / 100)},
+                                         {"index", std::to_string(i)}}}
+                        .make());
+  }
+  cluster.follow_pods();
+  return fleet;
+}
+
+// The first pod that asks about others by some selector: its class is found, and those that match
+// get classes of their own.
+void run_selectors(Report& report, int pods, const std::string& whom, Goal goal,
+                   const std::function<std::string(int)>& selector) {
+  constexpr int kSelectors = 20;
+  report.run(
+      {.name = fmt::format("new selector among {} running pods, {}", pods, whom),
+       .setup = [=]() -> std::function<void(Meter&)> {
+         const auto fleet = busy_fleet(pods);
+         const auto asking = std::make_shared<std::vector<PendingPod>>();
+         for (int i = 0; i < kSelectors; ++i)
+           asking->push_back(pending({.name = fmt::format("asks-{}", i),
+                                      .spec = required("podAntiAffinity", "block", selector(i))}));
+         return [fleet, asking](Meter& meter) {
+           scheduler::Cluster& cluster = fleet->cluster();
+           for (const PendingPod& one : *asking)
+             cluster.retain_class(meter.attempt([&] { return cluster.class_of(one.pod).id; }));
+         };
+       },
+       .pods_expected = 0,
+       .goal = goal});
+}
+
+void run_selectors(Report& report, int pods) {
+  constexpr Goal kFew{.us = 1000};
+  const auto pair = [](const char* key, const char* prefix) {
+    return
+        [=](int i) { return fmt::format(R"({{"matchLabels":{{"{}":"{}{}"}}}})", key, prefix, i); };
+  };
+  run_selectors(report, pods, "which matches nobody", kFew, pair("app", "none-"));
+  run_selectors(report, pods, "which matches one", kFew, pair("index", ""));
+  run_selectors(report, pods, "which matches 100", kFew, pair("job", "j"));
+  run_selectors(report, pods, "which matches half of them", {}, [](int i) {
+    return fmt::format(
+        R"({{"matchExpressions":[{{"key":"app","operator":"In","values":["web","none-{}"]}}]}})",
+        i);
+  });
+}
+
 int run(const Request& request) {
   Report report("Pods that ask about each other", request);
   run_lone(report, "strict spread over 5 blocks", spreads(spread("block", 1, true)), 20'000);
@@ -135,6 +193,7 @@ int run(const Request& request) {
             });
   run_gangs(report, "block gang 5000 nodes, 5 x 900, one pod a host", 5, 900, "block",
             same(required("podAntiAffinity", kHost, kWeb)));
+  for (const int pods : {50'000, 200'000}) run_selectors(report, pods);
   return report.finish();
 }
 
