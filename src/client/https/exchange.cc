@@ -20,9 +20,7 @@
 namespace muster::client {
 namespace {
 
-constexpr std::size_t kBodyBytesMax = std::size_t{1} << 30;  // no list is near it
-
-void add_header(HeaderList& headers, const std::string& line) {
+void append(HeaderList& headers, const std::string& line) {
   headers.reset(curl_slist_append(headers.release(), line.c_str()));
 }
 
@@ -37,11 +35,6 @@ std::string warning_text(std::string_view value) {
     text += value[at];
   }
   return text;
-}
-
-bool is_header(std::string_view line, std::string_view name) {
-  return line.size() > name.size() && line[name.size()] == ':' &&
-         curl_strnequal(line.data(), name.data(), name.size()) != 0;
 }
 
 std::string_view value_of(std::string_view line) {
@@ -178,12 +171,12 @@ void Endpoint::set_up(CURL* handle) {
 
 HeaderList Endpoint::headers(const HttpCall& call) {
   HeaderList headers;
-  add_header(headers, "Accept: application/json");
-  add_header(headers, "Expect:");
-  if (!call.content_type.empty()) add_header(headers, "Content-Type: " + call.content_type);
+  append(headers, "Accept: application/json");
+  append(headers, "Expect:");
+  if (!call.content_type.empty()) append(headers, "Content-Type: " + call.content_type);
   if (const std::string bearer = token(); !bearer.empty())
-    add_header(headers, "Authorization: Bearer " + bearer);
-  if (!config_.impersonate.empty()) add_header(headers, "Impersonate-User: " + config_.impersonate);
+    append(headers, "Authorization: Bearer " + bearer);
+  if (!config_.impersonate.empty()) append(headers, "Impersonate-User: " + config_.impersonate);
   return headers;
 }
 
@@ -213,6 +206,18 @@ std::shared_ptr<const TlsTexts> Endpoint::tls_texts() {
   log(LogLevel::Info, "certificates were replaced: new connections use the new ones");
   tls_texts_ = std::make_shared<const TlsTexts>(std::move(now));
   return tls_texts_;
+}
+
+std::string_view Endpoint::authority() const {
+  const std::string_view server(server_);
+  const std::size_t start = server.find("://") + 3;
+  return server.substr(start, server.find('/', start) - start);
+}
+
+std::string_view Endpoint::path_prefix() const {
+  const std::string_view server(server_);
+  const std::size_t slash = server.find('/', server.find("://") + 3);
+  return slash == std::string_view::npos ? std::string_view() : server.substr(slash);
 }
 
 Error Endpoint::unasked(CURLcode code, std::string_view why) const {
@@ -253,22 +258,25 @@ Exchange::Exchange(Endpoint& endpoint) : endpoint_(endpoint), easy_(curl_easy_in
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
 }
 
+void set_tls_texts(CURL* handle, const TlsTexts& texts) {
+  if (!texts.certificate.empty()) {
+    curl_blob certificate = blob_of(texts.certificate);
+    curl_blob key = blob_of(texts.key);
+    curl_easy_setopt(handle, CURLOPT_SSLCERT_BLOB, &certificate);
+    curl_easy_setopt(handle, CURLOPT_SSLKEY_BLOB, &key);
+  }
+  if (!texts.authority.empty()) {
+    curl_blob authority = blob_of(texts.authority);
+    curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &authority);
+    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // this authority and no other
+  }
+}
+
 // libcurl shares connections only between handles that were given the same.
 void Exchange::take_tls_texts() {
   const std::shared_ptr<const TlsTexts> texts = endpoint_.tls_texts();
   if (texts == tls_texts_) return;
-  CURL* const handle = easy_.get();
-  if (!texts->certificate.empty()) {
-    curl_blob certificate = blob_of(texts->certificate);
-    curl_blob key = blob_of(texts->key);
-    curl_easy_setopt(handle, CURLOPT_SSLCERT_BLOB, &certificate);
-    curl_easy_setopt(handle, CURLOPT_SSLKEY_BLOB, &key);
-  }
-  if (!texts->authority.empty()) {
-    curl_blob authority = blob_of(texts->authority);
-    curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &authority);
-    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // this authority and no other
-  }
+  set_tls_texts(easy_.get(), *texts);
   tls_texts_ = texts;
 }
 
@@ -316,15 +324,22 @@ std::size_t Exchange::take_body(char* bytes, std::size_t size, std::size_t count
   return part.size();
 }
 
+void add_header(std::string_view name, std::string_view value, HttpReply& reply) {
+  if (name == "warning")
+    reply.warnings.push_back(warning_text(value));
+  else if (name == "retry-after")
+    std::from_chars(value.data(), value.data() + value.size(), reply.retry_after_s);
+}
+
 std::size_t Exchange::take_header(char* bytes, std::size_t size, std::size_t count, void* user) {
   const std::string_view line(bytes, size * count);
-  HttpReply& reply = static_cast<Exchange*>(user)->reply_;
-  if (is_header(line, "warning")) {
-    reply.warnings.push_back(warning_text(value_of(line)));
-  } else if (is_header(line, "retry-after")) {
-    const std::string_view value = value_of(line);
-    std::from_chars(value.data(), value.data() + value.size(), reply.retry_after_s);
-  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return line.size();
+  std::string name(line.substr(0, colon));
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) {
+    return static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
+  });
+  add_header(name, value_of(line), static_cast<Exchange*>(user)->reply_);
   return line.size();
 }
 

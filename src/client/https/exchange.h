@@ -22,6 +22,7 @@ struct HttpsOptions {
   long connect_timeout_ms = 10'000;
   long timeout_ms = 60'000;  // for one call, its answer included; streams have none
   std::string user_agent = "muster";
+  bool own_http2 = true;  // false: libcurl carries all requests
   // Tokens and certificates that stand in files are read again after this long.
   std::chrono::milliseconds reread_after = std::chrono::seconds{60};
 };
@@ -56,13 +57,17 @@ class Endpoint {
   // Those of now. Others need connections of their own.
   std::shared_ptr<const TlsTexts> tls_texts();
   std::string url(const HttpCall& call) const { return server_ + call.target; }
+  // "host:port" and the path before every target, as the requests name them.
+  std::string_view authority() const;
+  std::string_view path_prefix() const;
   HeaderList headers(const HttpCall& call);
+  // Who we are by a token; empty: not by one.
+  std::string token();
   // Why the server could not be asked.
   Error unasked(CURLcode code, std::string_view why) const;
 
  private:
   using Steady = std::chrono::steady_clock;
-  std::string token();
 
   const Kubeconfig config_;
   const HttpsOptions options_;
@@ -75,6 +80,15 @@ class Endpoint {
   std::shared_ptr<const TlsTexts> tls_texts_;
   Steady::time_point tls_texts_read_;
 };
+
+// Has the handle use these; whoever owns them keeps them while it is in use.
+void set_tls_texts(CURL* handle, const TlsTexts& texts);
+
+// Adds what a header says to the reply, if it is one that somebody reads. Names are lower case.
+void add_header(std::string_view name, std::string_view value, HttpReply& reply);
+
+// What is read of one answer at most; no list is near it.
+inline constexpr std::size_t kBodyBytesMax = std::size_t{1} << 30;
 
 // One request at a time on one handle; the connection is kept between them.
 class Exchange {

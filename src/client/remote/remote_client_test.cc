@@ -77,7 +77,7 @@ struct Listener {
   std::unique_ptr<Feed> feed;  // last: it wakes the rest
 };
 
-enum class Way { Loopback, Remote };
+enum class Way { Loopback, Remote, RemoteByLibcurl };
 
 class ClientBehaviour : public testing::TestWithParam<Way> {
  protected:
@@ -88,9 +88,11 @@ class ClientBehaviour : public testing::TestWithParam<Way> {
           api::User{.name = "kubernetes-admin", .groups = {"system:masters"}});
       return;
     }
-    remote_ =
-        RemoteClient::start(config_for(site_), ServedKinds::ours(), {.rate = {}}, entropy_, clock_)
-            .value();
+    RemoteOptions options{.rate = {}};
+    options.https.own_http2 = GetParam() == Way::Remote;
+    remote_ = RemoteClient::start(config_for(site_), ServedKinds::ours(), std::move(options),
+                                  entropy_, clock_)
+                  .value();
   }
   Client& client() { return loopback_ != nullptr ? static_cast<Client&>(*loopback_) : *remote_; }
 
@@ -101,9 +103,15 @@ class ClientBehaviour : public testing::TestWithParam<Way> {
   std::unique_ptr<RemoteClient> remote_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Clients, ClientBehaviour, testing::Values(Way::Loopback, Way::Remote),
+INSTANTIATE_TEST_SUITE_P(Clients, ClientBehaviour,
+                         testing::Values(Way::Loopback, Way::Remote, Way::RemoteByLibcurl),
                          [](const auto& way) {
-                           return way.param == Way::Loopback ? "Loopback" : "Remote";
+                           switch (way.param) {
+                             case Way::Loopback: return "Loopback";
+                             case Way::Remote: return "Remote";
+                             case Way::RemoteByLibcurl: return "RemoteByLibcurl";
+                           }
+                           return "";
                          });
 
 TEST_P(ClientBehaviour, AFeedTellsWhatIsThereThenWhatHappens) {

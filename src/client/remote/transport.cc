@@ -10,13 +10,12 @@
 namespace muster::client {
 namespace {
 
-constexpr std::size_t kIdleMax = 256;  // handles kept for later
+constexpr std::size_t kIdleMax = 32;  // handles kept for later
 constexpr int kPatienceMaxMs = 1000;
-// A round costs as much as there are transfers, whatever has come for them. With many under way a
-// moment's wait lets one round serve several; what they wait for takes longer than that.
-constexpr std::size_t kManyTransfers = 32;
-constexpr std::chrono::microseconds kGatheringEach{60};  // for each of them
-constexpr std::size_t kGatheredMax = 160;
+constexpr int kConnectingMs = 2;  // between looks at a connection that is being made
+// Streams stay: servers that allow a hundred requests per connection must have room for others.
+constexpr std::size_t kWatchesPerLine = 50;
+constexpr int kRefusalsMax = 3;
 
 }  // namespace
 
@@ -24,7 +23,8 @@ Transport::Transport(Kubeconfig config, HttpsOptions options, const Clock& clock
     : clock_(clock),
       tick_(std::move(tick)),
       endpoint_(std::move(config), std::move(options)),
-      multi_(curl_multi_init()) {
+      multi_(curl_multi_init()),
+      speaks_http2_(TlsLine::possible(endpoint_)) {
   CHECK(multi_ != nullptr);
   curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
   curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, 64L);
@@ -64,25 +64,18 @@ void Transport::post(std::function<void()> task) {
   if (is_first) curl_multi_wakeup(multi_.get());
 }
 
-std::unique_ptr<Exchange> Transport::take_exchange() {
-  if (!idle_.empty()) {
-    std::unique_ptr<Exchange> exchange = std::move(idle_.back());
-    idle_.pop_back();
-    return exchange;
-  }
-  auto exchange = std::make_unique<Exchange>(endpoint_);
-  curl_easy_setopt(exchange->handle(), CURLOPT_HTTP_VERSION,
-                   static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  // Rather share a connection that is being made than make one each.
-  curl_easy_setopt(exchange->handle(), CURLOPT_PIPEWAIT, 1L);
-  return exchange;
+void Transport::perform(HttpCall call, Exchange::Sink sink, Done done) {
+  Asked asked{.call = std::move(call), .sink = std::move(sink), .done = std::move(done)};
+  if (!asked.sink)
+    asked.deadline = clock_.now() + std::chrono::milliseconds{endpoint_.options().timeout_ms};
+  ask(std::move(asked));
 }
 
-// libcurl may be inside a callback, where nothing can be added: it is added in the next round.
-void Transport::perform(HttpCall call, Exchange::Sink sink, Done done) {
-  std::unique_ptr<Exchange> exchange = take_exchange();
-  exchange->start(std::move(call), std::move(sink));
-  starting_.push_back({std::move(exchange), std::move(done)});
+void Transport::ask(Asked asked) {
+  if (speaks_http2_)
+    line_for(asked).ask(std::move(asked));
+  else
+    start_transfer(std::move(asked));
 }
 
 void Transport::run() {
@@ -92,21 +85,29 @@ void Transport::run() {
       if (stopping_) break;
     }
     run_tasks();
+    read_lines();
     const std::optional<Time> deadline = tick_();
-    for (Transfer& transfer : std::exchange(starting_, {})) {
-      CURL* const handle = transfer.exchange->handle();
-      transfers_.emplace(handle, std::move(transfer));
-      CHECK(curl_multi_add_handle(multi_.get(), handle) == CURLM_OK);
-    }
-    int running = 0;
-    curl_multi_perform(multi_.get(), &running);
+    const bool ended = drive_transfers();
+    write_lines();
     // What ended may have made work for the tick.
-    if (!finish_transfers() && starting_.empty())
-      curl_multi_poll(multi_.get(), nullptr, 0, patience_ms(deadline), nullptr);
-    if (transfers_.size() >= kManyTransfers)
-      std::this_thread::sleep_for(kGatheringEach * std::min(transfers_.size(), kGatheredMax));
+    if (!ended && starting_.empty()) wait(deadline);
   }
-  fail_transfers();
+  fail_all();
+}
+
+void Transport::wait(std::optional<Time> deadline) {
+  int patience = kPatienceMaxMs;
+  waits_.clear();
+  for (const auto& line : lines_) {
+    if (line->state() == Http2Line::State::Connecting) patience = std::min(patience, kConnectingMs);
+    if (line->has_more_to_read() || line->state() == Http2Line::State::Gone) patience = 0;
+    if (const std::optional<Time> other = line->next_deadline())
+      deadline = deadline ? std::min(*deadline, *other) : *other;
+    const int events = CURL_WAIT_POLLIN | (line->waits_to_write() ? CURL_WAIT_POLLOUT : 0);
+    waits_.push_back({.fd = line->socket(), .events = static_cast<short>(events), .revents = 0});
+  }
+  curl_multi_poll(multi_.get(), waits_.data(), static_cast<unsigned>(waits_.size()),
+                  std::min(patience, patience_ms(deadline)), nullptr);
 }
 
 void Transport::run_tasks() {
@@ -116,6 +117,86 @@ void Transport::run_tasks() {
     tasks.swap(tasks_);
   }
   for (const std::function<void()>& task : tasks) task();
+}
+
+// --- HTTP/2 ---
+
+Http2Line& Transport::line_for(const Asked& asked) {
+  const std::shared_ptr<const TlsTexts> texts = endpoint_.tls_texts();
+  for (const auto& line : lines_) {
+    if (line->texts() != texts) line->retire();
+    if (line->takes_more() && (!asked.sink || line->watches() < kWatchesPerLine)) return *line;
+  }
+  return *lines_.emplace_back(std::make_unique<Http2Line>(endpoint_));
+}
+
+void Transport::read_lines() {
+  const Time now = clock_.now();
+  // What ends here may ask for more, and with it for further lines.
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    lines_[i]->read(now, i < waits_.size() && waits_[i].revents != 0);
+    finish_line(*lines_[i]);
+  }
+  waits_.clear();
+  std::erase_if(lines_, [](const auto& line) { return line->spent(); });
+}
+
+void Transport::write_lines() {
+  for (const auto& line : lines_) line->write();
+}
+
+void Transport::finish_line(Http2Line& line) {
+  for (Http2Session::Ended& ended : line.take_ended()) {
+    if (ended.reply)
+      ended.asked.done(*std::move(ended.reply));
+    else if (++ended.asked.refusals <= kRefusalsMax)
+      ask(std::move(ended.asked));
+    else
+      ended.asked.done(fail(endpoint_.unasked(CURLE_HTTP2_STREAM, "it refuses every request")));
+  }
+  if (line.state() == Http2Line::State::Foreign) {
+    speaks_http2_ = false;
+    line.retire();
+    for (Asked& asked : line.take_open()) ask(std::move(asked));
+  } else if (line.state() == Http2Line::State::Gone) {
+    for (const Asked& asked : line.take_open()) asked.done(fail(line.error()));
+  }
+}
+
+// --- libcurl's pool ---
+
+std::unique_ptr<Exchange> Transport::take_exchange() {
+  if (!idle_.empty()) {
+    std::unique_ptr<Exchange> exchange = std::move(idle_.back());
+    idle_.pop_back();
+    return exchange;
+  }
+  auto exchange = std::make_unique<Exchange>(endpoint_);
+  // Where libcurl's TLS is not OpenSSL's it speaks HTTP/2 itself, and then rather shares a
+  // connection that is being made than makes one each.
+  curl_easy_setopt(exchange->handle(), CURLOPT_HTTP_VERSION,
+                   static_cast<long>(CURL_HTTP_VERSION_2TLS));
+  curl_easy_setopt(exchange->handle(), CURLOPT_PIPEWAIT, 1L);
+  return exchange;
+}
+
+// libcurl may be inside a callback, where nothing can be added: it is added in the next round.
+void Transport::start_transfer(Asked asked) {
+  std::unique_ptr<Exchange> exchange = take_exchange();
+  exchange->start(std::move(asked.call), std::move(asked.sink));
+  starting_.push_back({std::move(exchange), std::move(asked.done)});
+}
+
+bool Transport::drive_transfers() {
+  for (Transfer& transfer : std::exchange(starting_, {})) {
+    CURL* const handle = transfer.exchange->handle();
+    transfers_.emplace(handle, std::move(transfer));
+    CHECK(curl_multi_add_handle(multi_.get(), handle) == CURLM_OK);
+  }
+  if (transfers_.empty()) return false;
+  int running = 0;
+  curl_multi_perform(multi_.get(), &running);
+  return finish_transfers();
 }
 
 bool Transport::finish_transfers() {
@@ -137,13 +218,17 @@ bool Transport::finish_transfers() {
   return any;
 }
 
-void Transport::fail_transfers() {
+void Transport::fail_all() {
+  const auto stopping = [] { return fail(Reason::ServiceUnavailable, "this client is stopping"); };
+  for (const auto& line : std::exchange(lines_, {})) {
+    for (const Http2Session::Ended& ended : line->take_ended()) ended.asked.done(stopping());
+    for (const Asked& asked : line->take_open()) asked.done(stopping());
+  }
   for (auto& [handle, transfer] : std::exchange(transfers_, {})) {
     curl_multi_remove_handle(multi_.get(), handle);
-    transfer.done(fail(Reason::ServiceUnavailable, "this client is stopping"));
+    transfer.done(stopping());
   }
-  for (const Transfer& transfer : std::exchange(starting_, {}))
-    transfer.done(fail(Reason::ServiceUnavailable, "this client is stopping"));
+  for (const Transfer& transfer : std::exchange(starting_, {})) transfer.done(stopping());
 }
 
 int Transport::patience_ms(std::optional<Time> deadline) const {

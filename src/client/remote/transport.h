@@ -14,11 +14,13 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "client/https/exchange.h"
+#include "client/remote/http2_line.h"
 
 namespace muster::client {
 
 // The thread that talks to one API server: any number of requests under way, over one HTTP/2
-// connection where the server has it and a pool of HTTP/1.1 connections where it has not.
+// connection where the server has it (Http2Line) and libcurl's pool of HTTP/1.1 connections where
+// it has not.
 class Transport {
  public:
   using Done = std::function<void(Result<HttpReply> reply)>;
@@ -55,9 +57,19 @@ class Transport {
 
   void run();
   void run_tasks();
-  bool finish_transfers();
-  void fail_transfers();
+  void wait(std::optional<Time> deadline);
   int patience_ms(std::optional<Time> deadline) const;
+  void fail_all();
+
+  void ask(Asked asked);
+  Http2Line& line_for(const Asked& asked);
+  void read_lines();
+  void write_lines();
+  void finish_line(Http2Line& line);
+
+  void start_transfer(Asked asked);
+  bool drive_transfers();
+  bool finish_transfers();
   std::unique_ptr<Exchange> take_exchange();
 
   const Clock& clock_;
@@ -69,6 +81,11 @@ class Transport {
   bool stopping_ = false;
 
   // Of the thread.
+  bool speaks_http2_;  // as far as we know
+  std::vector<std::unique_ptr<Http2Line>> lines_;
+  std::vector<curl_waitfd> waits_;  // for each line, in order, what the last wait found
+
+  // Of libcurl's pool.
   std::vector<Transfer> starting_;
   std::map<CURL*, Transfer> transfers_;
   std::vector<std::unique_ptr<Exchange>> idle_;

@@ -1,0 +1,68 @@
+#include "client/remote/http2_line.h"
+
+#include <array>
+#include <utility>
+
+namespace muster::client {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+// Read before others get their turn.
+constexpr std::size_t kTurnBytes = std::size_t{4} << 20;
+constexpr std::size_t kKeepBytes = std::size_t{64} << 10;  // a buffer that grew is given back
+
+}  // namespace
+
+void Http2Line::read(Time now, bool readable) {
+  session_.expire(now);
+  if (state_ == State::Connecting)
+    connect();
+  else if (state_ == State::Open && (readable || has_more_))
+    read_all();
+}
+
+void Http2Line::connect() {
+  Result<bool> connected = pipe_.connect();
+  if (!connected) return break_off(std::move(connected).error());
+  if (!*connected) return;
+  state_ = pipe_.speaks_http2() ? State::Open : State::Foreign;
+  socket_ = pipe_.socket();
+  has_more_ = true;
+}
+
+void Http2Line::read_all() {
+  thread_local std::array<char, kReadBytes> buffer;
+  has_more_ = false;
+  for (std::size_t total = 0; total < kTurnBytes;) {
+    Result<std::size_t> count = pipe_.read(buffer);
+    if (!count) return break_off(std::move(count).error());
+    if (*count == 0) return;
+    total += *count;
+    if (Result<void> done = session_.on_bytes({buffer.data(), *count}); !done)
+      return break_off(std::move(done).error());
+  }
+  has_more_ = true;
+}
+
+void Http2Line::write() {
+  if (state_ != State::Open) return;
+  if (Result<void> done = session_.write(out_); !done) return break_off(std::move(done).error());
+  std::size_t sent = 0;
+  while (sent < out_.size()) {
+    Result<std::size_t> count = pipe_.write(std::string_view(out_).substr(sent));
+    if (!count) return break_off(std::move(count).error());
+    if (*count == 0) break;
+    sent += *count;
+  }
+  out_.erase(0, sent);
+  if (out_.empty() && out_.capacity() > kKeepBytes) out_ = {};
+}
+
+void Http2Line::break_off(Error error) {
+  state_ = State::Gone;
+  has_more_ = false;
+  retired_ = true;
+  error_ = std::move(error);
+}
+
+}  // namespace muster::client

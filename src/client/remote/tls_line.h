@@ -1,0 +1,63 @@
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "client/https/exchange.h"
+
+namespace muster::client {
+
+// A TLS connection to an API server, as a pipe of bytes that never blocks. libcurl makes it, with
+// its proxies, addresses, certificates and words for what goes wrong; what is said on it is up to
+// others.
+class TlsLine {
+ public:
+  // Whether this libcurl, and this address, can be used so.
+  static bool possible(const Endpoint& endpoint);
+
+  // The endpoint must outlive it.
+  explicit TlsLine(Endpoint& endpoint);
+  ~TlsLine();
+  TlsLine(const TlsLine&) = delete;
+  TlsLine& operator=(const TlsLine&) = delete;
+
+  // Goes on connecting; true once the line stands. To be called again and again until then.
+  Result<bool> connect();
+  // Of a line that stands: the server speaks HTTP/2 on it.
+  bool speaks_http2() const { return speaks_http2_; }
+  curl_socket_t socket() const;
+  // How much was read or written; 0: nothing, for now. Error: the line is gone.
+  Result<std::size_t> read(std::span<char> into);
+  Result<std::size_t> write(std::string_view bytes);
+
+  // Who we are and whom we trust on it.
+  const std::shared_ptr<const TlsTexts>& texts() const { return texts_; }
+
+ private:
+  struct EasyDeleter {
+    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  };
+  struct MultiDeleter {
+    void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+  };
+  static int note_protocol(void* user, char* primary_ip, char* local_ip, int primary_port,
+                           int local_port);
+
+  Endpoint& endpoint_;
+  const std::shared_ptr<const TlsTexts> texts_;
+  std::array<char, CURL_ERROR_SIZE> error_{};
+  bool speaks_http2_ = false;
+  std::unique_ptr<CURL, EasyDeleter> easy_;
+  // Its own: a multi handle closes idle connections whenever it makes another, and to libcurl this
+  // one is idle.
+  std::unique_ptr<CURLM, MultiDeleter> multi_;
+};
+
+}  // namespace muster::client
