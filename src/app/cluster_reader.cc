@@ -15,6 +15,7 @@
 #include "app/version.h"
 #include "base/time.h"
 #include "client/kubeconfig.h"
+#include "client/remote/snapshot.h"
 #include "scheduler/volumes/volume_book.h"
 
 namespace muster::app {
@@ -25,7 +26,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Lists one kind after the other and collects every right that is missing, to name them all at
+// Reads one kind after the other and collects every right that is missing, to name them all at
 // once.
 class ClusterReader {
  public:
@@ -33,9 +34,10 @@ class ClusterReader {
 
   // A kind that the server does not serve has no objects, unless it is `required`.
   Result<void> read(const api::Kind& kind, bool required, std::vector<api::ObjectPtr>& into) {
-    Result<api::ListAnswer> listed = client_.list(kind, "", api::kept_by_scheduler);
+    Result<std::vector<api::ObjectPtr>> listed =
+        client::read_once(client_, kind, api::kept_by_scheduler);
     if (listed) {
-      std::ranges::move(listed->items, std::back_inserter(into));
+      std::ranges::move(*listed, std::back_inserter(into));
       return {};
     }
     const Error& error = listed.error();
@@ -62,9 +64,10 @@ class ClusterReader {
 
   // For what an explanation can do without: says why it could not be listed, empty if it could.
   Result<std::string> read_if_possible(const api::Kind& kind, std::vector<api::ObjectPtr>& into) {
-    Result<api::ListAnswer> listed = client_.list(kind, "", api::kept_by_scheduler);
+    Result<std::vector<api::ObjectPtr>> listed =
+        client::read_once(client_, kind, api::kept_by_scheduler);
     if (listed) {
-      std::ranges::move(listed->items, std::back_inserter(into));
+      std::ranges::move(*listed, std::back_inserter(into));
       return std::string();
     }
     const Error& error = listed.error();

@@ -24,8 +24,9 @@ Result<client::HttpsClient> connect(const ClusterFlags& flags, std::string_view 
 
 // What is read of a cluster: all that attempts depend on; or nodes, pods and groups.
 enum class Reading : std::uint8_t { ForAttempts, ForLooking };
-// Lists it all. A kind that the server does not serve has no objects; PodGroups must be served if
-// `needs_groups`. Blocks. The error names every right that is missing.
+// Reads it all, each kind by a reflector that is used once. A kind that the server does not serve
+// has no objects; PodGroups must be served if `needs_groups`. Blocks. The error names every right
+// that is missing.
 Result<explain::Objects> read_cluster(client::HttpsClient& client, Reading reading,
                                       bool needs_groups = false);
 

@@ -23,8 +23,8 @@ struct HttpsClient::State {
   State(Kubeconfig config, HttpsOptions options)
       : endpoint(std::move(config), std::move(options)), exchange(endpoint) {}
 
-  Result<HttpReply> perform(HttpCall call) {
-    exchange.start(std::move(call));
+  Result<HttpReply> perform(HttpCall call, Exchange::Sink sink = {}) {
+    exchange.start(std::move(call), std::move(sink));
     return exchange.finish(curl_easy_perform(exchange.handle()));
   }
 
@@ -52,6 +52,10 @@ Result<HttpReply> HttpsClient::get(std::string target) {
 Result<api::Answer> HttpsClient::call(const api::Request& request) {
   const HttpReply reply = TRY(state_->perform(encode_call(request)));
   return decode_reply(request, reply);
+}
+
+Result<HttpReply> HttpsClient::read(const api::Request& request, Exchange::Sink sink) {
+  return state_->perform(encode_call(request), std::move(sink));
 }
 
 Result<api::ListAnswer> HttpsClient::list(const api::Kind& kind, std::string_view name_space,
