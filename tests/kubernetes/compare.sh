@@ -86,10 +86,14 @@ servers_ms() { # etcd and kube-apiserver, where there are any
   echo $sum
 }
 
+start_workload_aware() { # a kube-apiserver that serves what either scheduler is told to use
+  start_kubernetes --feature-gates GenericWorkload=true,GangScheduling=true --runtime-config scheduling.k8s.io/v1alpha2=true
+}
+
 # --- the same load on each
 compare_load() {
   local scheduler mode at
-  start_kubernetes --feature-gates GenericWorkload=true,GangScheduling=true --runtime-config scheduling.k8s.io/v1alpha2=true
+  start_workload_aware
   servers=("${started[@]}")
   "$LOADER" --kubeconfig "$KUBECONFIG" --nodes "$NODES" --creates 1 creates >/dev/null 2>&1
   for scheduler in kube muster; do
@@ -127,7 +131,7 @@ compare_full() {
   local scheduler since lists explained
   declare -A first peak spent
   servers=()
-  start_kubernetes
+  start_workload_aware
   "$LOADER" --kubeconfig "$KUBECONFIG" --nodes "$FULL_NODES" --creates "$FULL_PODS" --on-nodes creates >"$WORK/fill.log" 2>&1
   pass_or_fail $? "a cluster of $FULL_NODES nodes and $FULL_PODS pods" "$(tail -n 5 "$WORK/fill.log")"
   raw /api/v1/pods
