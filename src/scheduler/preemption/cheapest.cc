@@ -17,7 +17,10 @@ CheapestPlacer::CheapestPlacer(const GroupTree& tree, Workspace& workspace, cons
       options_(options),
       bounds_(tree, workspace, looking_),
       taken_(table.units().size(), 0),
-      version_(workspace.cluster().rows(), 0) {}
+      version_(workspace.cluster().rows(), 0) {
+  for (const Standing* standing : tree.standings)
+    least_.emplace_back(workspace.cluster(), *standing, table);
+}
 
 bool CheapestPlacer::run() {
   Draft::Checkpoint undo = evictions_.draft().checkpoint();
@@ -39,19 +42,64 @@ CheapestPlacer::Result CheapestPlacer::place(std::uint32_t item, const Domain& w
     Cost cost;
   };
   std::optional<Best> best;
-  for (std::size_t i = 0; i < domains.size() && !is_spent(); ++i) {
+  for (const auto& [least, i] : by_least(item, domains)) {
+    // Best first: once a domain holds all, those that cost more at least need not be tried, and one
+    // that turns out to is given up at once.
+    const bool holds_all = best && best->placed == tree_.items[item].queued_below;
+    if (is_spent() || (holds_all && least > best->cost)) break;
     const std::size_t victims = victims_.size();
     const Draft::Checkpoint undo = evictions_.draft().checkpoint();
-    // A domain that costs more than the best is given up at once, if that one holds all.
-    const bool holds_all = best && best->placed == tree_.items[item].queued_below;
     const Result here = place_in(item, domains[i], holds_all ? &best->cost : limit);
-    const bool is_better = here.ok && (!best || here.placed > best->placed ||
-                                       (here.placed == best->placed && spent_ < best->cost));
+    const bool is_better =
+        here.ok && (!best || here.placed > best->placed ||
+                    (here.placed == best->placed &&
+                     (spent_ < best->cost || (spent_ == best->cost && i < best->domain))));
     if (is_better) best = {i, here.placed, spent_};
     give_back_to(victims);
   }
   if (!best || is_spent()) return {};
   return place_in(item, domains[best->domain], nullptr);
+}
+
+// The domains with what placing the group there costs at least, all that went before included; the
+// cheapest first, of equal ones in their order.
+std::vector<std::pair<Cost, std::size_t>> CheapestPlacer::by_least(
+    std::uint32_t item, std::span<const Domain> domains) {
+  std::vector<std::pair<Cost, std::size_t>> order;
+  order.reserve(domains.size());
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    Cost least = spent_;
+    least.add(least_in(item, domains[i]));
+    order.emplace_back(std::move(least), i);
+  }
+  std::ranges::sort(order);
+  return order;
+}
+
+// If the nodes of the domain take fewer pods now than a leaf lacks, some node will have to take one
+// more than it does now, and that costs as much as where it is cheapest. Of groups with several
+// kinds of pods nothing is said.
+Cost CheapestPlacer::least_in(std::uint32_t id, const Domain& domain) {
+  const GroupTree::Item& item = tree_.items[id];
+  Cost least;
+  if (!item.is_leaf() || item.members.empty()) return least;
+  const std::uint32_t kind = tree_.members[item.members.front()].class_index;
+  if (item.classes_below[kind] != std::ssize(item.members)) return least;
+  std::optional<std::pair<std::int32_t, std::int64_t>> best;
+  std::int64_t room = 0;
+  for (const CellId cell : domain.cells)
+    for (const NodeId node : workspace_.topology().nodes(cell)) {
+      ++steps_;
+      const std::int64_t cap = workspace_.cap(kind, node);
+      room += cap;
+      if (room >= item.missing()) return least;
+      const std::optional<LeastOnNode::Least> here = least_[kind].on(node, cap + 1, taken_);
+      if (here && here->at_top == 0) return least;
+      if (here && (!best || std::pair(here->top, here->at_top) < *best))
+        best.emplace(here->top, here->at_top);
+    }
+  if (best) least.add_pods(best->first, best->second);
+  return least;
 }
 
 CheapestPlacer::Result CheapestPlacer::place_in(std::uint32_t id, const Domain& domain,
@@ -79,9 +127,11 @@ CheapestPlacer::Result CheapestPlacer::place_in(std::uint32_t id, const Domain& 
 
 // --- pods ---
 
-// Less is better; of equal cost, where more fit afterwards; then by name.
+// Less is better; of equal cost, where more fit afterwards; then by name. What is only a bound
+// comes before an offer of the same cost: it may turn out to be as cheap.
 bool CheapestPlacer::comes_first(const Ranked& a, const Ranked& b) const {
   if (const auto order = a.offer.cost <=> b.offer.cost; order != nullptr) return order < 0;
+  if (a.is_bound != b.is_bound) return a.is_bound;
   if (a.offer.room != b.offer.room) return a.offer.room > b.offer.room;
   return a.rank < b.rank;
 }
@@ -95,27 +145,29 @@ CheapestPlacer::Result CheapestPlacer::place_leaf(std::uint32_t id, const Domain
   const auto later = [this](const Ranked& a, const Ranked& b) { return comes_first(b, a); };
   using Queue = std::priority_queue<Ranked, std::vector<Ranked>, decltype(later)>;
   std::vector<std::optional<Queue>> queues(tree_.standings.size());
-  const Column<std::uint32_t>& ranks = workspace_.cluster().ranks();
-  const auto judge = [&](std::size_t class_index, NodeId node) {
-    if (std::optional<Offer> offer = offer_on(class_index, node))
-      queues[class_index]->push({std::move(*offer), node, ranks[node], version_[index_of(node)]});
+  const auto add = [&](std::size_t class_index, std::optional<Ranked> ranked) {
+    if (ranked) queues[class_index]->push(std::move(*ranked));
   };
   for (const std::uint32_t member : item.members) {
     const std::size_t class_index = tree_.members[member].class_index;
     if (!queues[class_index]) {
       queues[class_index].emplace(later);
       for (const CellId cell : domain.cells)
-        for (const NodeId node : workspace_.topology().nodes(cell)) judge(class_index, node);
+        for (const NodeId node : workspace_.topology().nodes(cell))
+          add(class_index, look_at(class_index, node));
     }
     Queue& queue = *queues[class_index];
-    // What was judged before the node changed is judged again. A change elsewhere only lets an
+    // Best first by what each node costs at least: only those are judged that come to the top. What
+    // was looked at before the node changed is looked at again. A change elsewhere only lets an
     // offer become cheaper, by units that are gone already.
-    while (!queue.empty() && queue.top().version != version_[index_of(queue.top().node)]) {
+    while (!queue.empty() && !is_spent()) {
       const NodeId node = queue.top().node;
+      const bool is_old = queue.top().version != version_[index_of(node)];
+      if (!is_old && !queue.top().is_bound) break;
       queue.pop();
-      judge(class_index, node);
+      add(class_index, is_old ? look_at(class_index, node) : judge(class_index, node));
     }
-    if (queue.empty()) continue;
+    if (queue.empty() || is_spent()) continue;
     const Ranked best = queue.top();
     queue.pop();
     for (const std::uint32_t unit : best.offer.units) take_unit(unit);
@@ -123,7 +175,7 @@ CheapestPlacer::Result CheapestPlacer::place_leaf(std::uint32_t id, const Domain
     ++version_[index_of(best.node)];
     ++steps_;
     ++result.placed;
-    judge(class_index, best.node);
+    add(class_index, look_at(class_index, best.node));
     if (is_spent() || (limit != nullptr && spent_ > *limit)) break;
   }
   result.ok = item.held + result.placed >= item.minimum && !is_spent() &&
@@ -138,10 +190,34 @@ CheapestPlacer::Result CheapestPlacer::place_leaf(std::uint32_t id, const Domain
 
 // --- offers ---
 
+std::optional<CheapestPlacer::Ranked> CheapestPlacer::look_at(std::size_t class_index,
+                                                              NodeId node) {
+  Ranked ranked{.offer = {},
+                .node = node,
+                .rank = workspace_.cluster().ranks()[node],
+                .version = version_[index_of(node)]};
+  if (evictions_.fits(class_index, node)) {
+    ranked.offer.room = workspace_.standing(class_index).cap_now(node);
+    return ranked;
+  }
+  const std::optional<LeastOnNode::Least> least = least_[class_index].on(node, 1, taken_);
+  if (!least || table_.on(node).empty()) return std::nullopt;
+  ranked.is_bound = true;
+  if (least->at_top > 0) ranked.offer.cost.add_pods(least->top, least->at_top);
+  return ranked;
+}
+
+std::optional<CheapestPlacer::Ranked> CheapestPlacer::judge(std::size_t class_index, NodeId node) {
+  std::optional<Offer> offer = offer_on(class_index, node);
+  if (!offer) return std::nullopt;
+  return Ranked{.offer = std::move(*offer),
+                .node = node,
+                .rank = workspace_.cluster().ranks()[node],
+                .version = version_[index_of(node)]};
+}
+
 std::optional<CheapestPlacer::Offer> CheapestPlacer::offer_on(std::size_t class_index,
                                                               NodeId node) {
-  if (evictions_.fits(class_index, node))
-    return Offer{.room = workspace_.standing(class_index).cap_now(node)};
   std::vector<std::uint32_t> units;
   for (const std::uint32_t pod : table_.on(node)) {
     const std::uint32_t unit = table_.pods()[pod].unit;
@@ -201,7 +277,7 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::keep_in_order(std::size_t c
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (!goes[i]) continue;
     offer.units.push_back(units[i]);
-    offer.cost.add(table_.cost(units[i]));
+    table_.add_cost(units[i], offer.cost);
     offer.cost.violations += violations.count(i);
   }
   return offer;
@@ -225,7 +301,7 @@ std::int64_t CheapestPlacer::size_on(std::uint32_t unit, NodeId node,
 void CheapestPlacer::take_unit(std::uint32_t unit) {
   taken_[unit] = 1;
   victims_.push_back(unit);
-  spent_.add(table_.cost(unit));
+  table_.add_cost(unit, spent_);
   evictions_.take(table_.pods_of(unit));
   for (const UnitTable::Pod& pod : table_.pods_of(unit)) ++version_[index_of(pod.node)];
 }
@@ -239,7 +315,7 @@ void CheapestPlacer::give_back_to(std::size_t count) {
     victims_.pop_back();
   }
   spent_ = {};
-  for (const std::uint32_t unit : victims_) spent_.add(table_.cost(unit));
+  for (const std::uint32_t unit : victims_) table_.add_cost(unit, spent_);
 }
 
 }  // namespace muster::scheduler

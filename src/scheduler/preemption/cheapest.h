@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "scheduler/placement/bounds.h"
 #include "scheduler/preemption/eviction_draft.h"
+#include "scheduler/preemption/least_on_node.h"
 
 namespace muster::scheduler {
 
@@ -39,10 +41,11 @@ class CheapestPlacer {
     std::vector<std::uint32_t> units = {};  // that must go
   };
   struct Ranked {
-    Offer offer;
+    Offer offer;  // only its cost, if it is a bound
     NodeId node{};
     std::uint32_t rank = 0;
-    std::uint32_t version = 0;  // of the node when it was judged
+    std::uint32_t version = 0;  // of the node when it was looked at
+    bool is_bound = false;      // no offer yet: it costs so much at least
   };
   struct Result {
     std::int64_t placed = 0;
@@ -51,8 +54,13 @@ class CheapestPlacer {
 
   bool is_spent() const { return steps_ > options_.steps_max; }
   Result place(std::uint32_t item, const Domain& within, const Cost* limit);
+  std::vector<std::pair<Cost, std::size_t>> by_least(std::uint32_t item,
+                                                     std::span<const Domain> domains);
+  Cost least_in(std::uint32_t item, const Domain& domain);
   Result place_in(std::uint32_t item, const Domain& domain, const Cost* limit);
   Result place_leaf(std::uint32_t item, const Domain& domain, const Cost* limit);
+  std::optional<Ranked> look_at(std::size_t class_index, NodeId node);
+  std::optional<Ranked> judge(std::size_t class_index, NodeId node);
   std::optional<Offer> offer_on(std::size_t class_index, NodeId node);
   std::optional<Offer> keep_in_order(std::size_t class_index, NodeId node,
                                      std::vector<std::uint32_t> units, bool by_size);
@@ -70,7 +78,8 @@ class CheapestPlacer {
   const Options options_;
   Budget looking_;  // what bounds spend; not limited here
   Bounds bounds_;
-  std::vector<char> taken_;  // by unit
+  std::vector<LeastOnNode> least_;  // by class
+  std::vector<char> taken_;         // by unit
   std::vector<std::uint32_t> victims_;
   Cost spent_;                          // of `victims_`
   std::vector<std::uint32_t> version_;  // by row: rises with every move on it

@@ -5,18 +5,20 @@
 
 namespace muster::scheduler {
 
+void Cost::add_pods(std::int32_t priority, std::int64_t count) {
+  pods += count;
+  const auto at = std::ranges::lower_bound(priorities, priority, std::greater{},
+                                           [](const auto& level) { return level.first; });
+  if (at != priorities.end() && at->first == priority)
+    at->second += count;
+  else
+    priorities.insert(at, {priority, count});
+}
+
 void Cost::add(const Cost& other) {
   violations += other.violations;
-  for (const auto& [priority, count] : other.priorities) {
-    const auto at = std::ranges::lower_bound(priorities, priority, std::greater{},
-                                             [](const auto& level) { return level.first; });
-    if (at != priorities.end() && at->first == priority)
-      at->second += count;
-    else
-      priorities.insert(at, {priority, count});
-  }
+  for (const auto& [priority, count] : other.priorities) add_pods(priority, count);
   groups += other.groups;
-  pods += other.pods;
   lost += other.lost;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "base/time.h"
 
@@ -15,12 +16,14 @@ namespace muster::scheduler {
 struct Cost {
   std::int64_t violations = 0;
   // Priorities with the number of pods, the highest first.
-  std::vector<std::pair<std::int32_t, std::int64_t>> priorities;
+  boost::container::small_vector<std::pair<std::int32_t, std::int64_t>, 4> priorities;
   std::int64_t groups = 0;
   std::int64_t pods = 0;
   Duration lost = Duration::zero();
 
   void add(const Cost& other);
+  // So many pods of one priority.
+  void add_pods(std::int32_t priority, std::int64_t count);
   bool is_nothing() const { return pods == 0; }
 
   friend bool operator==(const Cost&, const Cost&) = default;

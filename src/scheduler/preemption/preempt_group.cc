@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
-#include "api/views/pod_facts.h"
 #include "scheduler/framework/standings.h"
 #include "scheduler/placement/options.h"
 #include "scheduler/placement/placer.h"
 #include "scheduler/preemption/cheapest.h"
 #include "scheduler/preemption/eviction_draft.h"
+#include "scheduler/preemption/group_search.h"
 #include "scheduler/preemption/least_victims.h"
-#include "scheduler/preemption/preemption.h"
+#include "scheduler/preemption/room_without_lower.h"
 #include "scheduler/preemption/victims.h"
 
 namespace muster::scheduler {
@@ -19,7 +18,18 @@ namespace {
 
 using Answer = PreemptionPlan::Answer;
 
-constexpr std::string_view kPrefix = "pod group preemption: ";
+PreemptionPlan answer(Answer kind, std::string_view text) {
+  PreemptionPlan plan;
+  plan.answer = kind;
+  plan.message = fmt::format("{}{}", kGroupPreemption, text);
+  return plan;
+}
+PreemptionPlan no_victims() {
+  return answer(Answer::NoVictims, "No preemption victims found for incoming preemptor");
+}
+PreemptionPlan not_helpful() {
+  return answer(Answer::NotHelpful, "no placement even without pods of lower priority");
+}
 
 // A way to place the tree, and what it costs.
 struct Solution {
@@ -32,23 +42,21 @@ struct Solution {
 class GroupSearch {
  public:
   // Pods below `priority` may be counted on to leave.
-  GroupSearch(ClusterModel& model, const Group& root, std::int32_t priority,
-              const PreemptionArgs& args, Time now)
+  GroupSearch(ClusterModel& model, const GroupTree& tree, Workspace& workspace,
+              std::int32_t priority, const PreemptionArgs& args, Time now)
       : model_(model),
         args_(args),
-        tree_(root, model.cluster(), Standings::of(model.cluster(), model.profile_of(root))),
+        tree_(tree),
         table_(model, {.priority = priority, .now = now, .patience = args.victim_patience}),
-        workspace_(model.cluster(), *tree_.topology, tree_.standings),
+        workspace_(workspace),
         evictions_(tree_, workspace_, table_, steps_) {}
 
   PreemptionPlan run() {
-    if (table_.empty())
-      return answer(Answer::NoVictims, "No preemption victims found for incoming preemptor");
+    if (table_.empty()) return no_victims();
     evictions_.take(table_.leaving());
     if (!table_.leaving().empty())
       if (std::optional<Solution> waits = place({})) return preempt(*waits);
-    if (table_.units().empty())
-      return answer(Answer::NoVictims, "No preemption victims found for incoming preemptor");
+    if (table_.units().empty()) return no_victims();
     std::optional<Solution> best = upstream_way();
     if (!best) return refuse();
     if (args_.mode == PreemptionArgs::Mode::Search) improve(*best);
@@ -165,7 +173,7 @@ class GroupSearch {
     Cost cost;
     const Violations violations(table_, model_.budgets(), victims);
     for (std::size_t i = 0; i < victims.size(); ++i) {
-      cost.add(table_.cost(victims[i]));
+      table_.add_cost(victims[i], cost);
       cost.violations += violations.count(i);
     }
     return cost;
@@ -187,7 +195,7 @@ class GroupSearch {
     const auto units = table_.units();
     return best.cost.pods <= least && best.cost.violations == 0 &&
            std::ranges::all_of(units, [&](const UnitTable::Unit& unit) {
-             return !unit.group && unit.priority == units.front().priority;
+             return unit.group == 0 && unit.priority == units.front().priority;
            });
   }
 
@@ -242,26 +250,22 @@ class GroupSearch {
 
   // --- answers ---
 
-  PreemptionPlan answer(Answer kind, std::string_view text) const {
-    PreemptionPlan plan;
-    plan.answer = kind;
-    plan.message = fmt::format("{}{}", kPrefix, text);
+  PreemptionPlan refuse() const {
+    PreemptionPlan plan =
+        result_ == SearchResult::Unresolved
+            ? answer(Answer::Unresolved,
+                     "the search for a placement without pods of lower priority stopped at its "
+                     "budget")
+        : spares_budgets()
+            ? answer(Answer::NotHelpful, "no placement without violating disruption budgets")
+            : not_helpful();
     plan.steps = steps_;
     return plan;
   }
 
-  PreemptionPlan refuse() const {
-    if (result_ == SearchResult::Unresolved)
-      return answer(Answer::Unresolved,
-                    "the search for a placement without pods of lower priority "
-                    "stopped at its budget");
-    return answer(Answer::NotHelpful, spares_budgets()
-                                          ? "no placement without violating disruption budgets"
-                                          : "no placement even without pods of lower priority");
-  }
-
   PreemptionPlan preempt(const Solution& best) {
     PreemptionPlan plan = answer(best.victims.empty() ? Answer::Waits : Answer::Preempts, "");
+    plan.steps = steps_;
     for (std::uint32_t member = 0; member < best.places.size(); ++member)
       if (best.places[member])
         plan.nominated.push_back(
@@ -296,56 +300,29 @@ class GroupSearch {
 
   ClusterModel& model_;
   const PreemptionArgs& args_;
-  const GroupTree tree_;
+  const GroupTree& tree_;
   const UnitTable table_;
   std::uint64_t steps_ = 0;
   int spared_ = 0;
   std::optional<std::int64_t> least_;
   SearchResult result_ = SearchResult::Infeasible;  // of the last placement
-  Workspace workspace_;
+  Workspace& workspace_;
   EvictionDraft evictions_;
 };
 
-bool never_preempts(const Group& root) {
-  if (root.never_preempts) return *root.never_preempts;
-  const auto any = [](const auto& self, const Group& group) -> bool {
-    return std::ranges::any_of(group.pods,
-                               [](const PendingPod& pending) {
-                                 return api::view_of(pending.pod).never_preempts;
-                               }) ||
-           std::ranges::any_of(group.children,
-                               [&self](const Group& child) { return self(self, child); });
-  };
-  return any(any, root);
-}
-
 }  // namespace
 
-PreemptionPlan preempt_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
-                                 Time now) {
-  if (never_preempts(root)) {
-    PreemptionPlan plan;
-    plan.message = fmt::format("{}not eligible due to preemptionPolicy=Never.", kPrefix);
-    return plan;
-  }
-  return GroupSearch(model, root, root.priority, args, now).run();
-}
-
-// Those who end first leave; the search only has to name nodes that few have to leave.
-Reservation reserve_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
-                              Time now) {
-  PreemptionArgs waiting = args;
-  waiting.violates_budgets = true;
-  waiting.victim_patience = Duration::max();
-  const PreemptionPlan plan = GroupSearch(model, root, root.priority + 1, waiting, now).run();
-  Reservation reservation;
-  if (!plan.found()) return reservation;
-  std::set<std::string_view> nodes;
-  for (const PreemptionPlan::Place& place : plan.nominated) nodes.insert(place.node);
-  reservation.nodes = nodes.size();
-  reservation.places = plan.nominated;
-  reservation.steps = plan.steps;
-  return reservation;
+// Whether it would fit if all of them left is asked of columns first: only if it may is a table
+// made of who they are.
+PreemptionPlan search_victims(ClusterModel& model, const Group& root, std::int32_t priority,
+                              const PreemptionArgs& args, Time now) {
+  const GroupTree tree(root, model.cluster(),
+                       Standings::of(model.cluster(), model.profile_of(root)));
+  const RoomWithoutLower room(model, priority);
+  Workspace workspace(model.cluster(), *tree.topology, tree.standings);
+  if (!TreeWithoutLower(tree, workspace, room).may_be_placed())
+    return room.has_victims() ? not_helpful() : no_victims();
+  return GroupSearch(model, tree, workspace, priority, args, now).run();
 }
 
 }  // namespace muster::scheduler

@@ -8,6 +8,7 @@
 #include "scheduler/cycle/fit_error.h"
 #include "scheduler/framework/draft.h"
 #include "scheduler/framework/standings.h"
+#include "scheduler/preemption/least_on_node.h"
 #include "scheduler/preemption/preemption.h"
 #include "scheduler/preemption/victims.h"
 
@@ -50,6 +51,7 @@ class PodSearch {
         table_(model, {.priority = view_of(pending.pod).priority,
                        .now = now,
                        .patience = args.victim_patience}),
+        room_(cluster_, standing_, table_),
         draft_(cluster_) {
     draft_.add_listener(follower_);
   }
@@ -58,6 +60,7 @@ class PodSearch {
     if (const std::optional<NodeId> node = waits_on()) return wait_on(*node);
     std::optional<Candidate> best;
     for (std::uint32_t rank = 0; rank < cluster_.node_count() && !is_spent(); ++rank) {
+      if (!is_worth_trying(cluster_.node_at(rank), best)) continue;
       std::optional<Candidate> candidate = try_node(cluster_.node_at(rank));
       if (candidate && (!best || candidate->is_better_than(*best))) best = std::move(candidate);
     }
@@ -118,6 +121,23 @@ class PodSearch {
     return fits(node);
   }
 
+  // Whether the node may be better than the best one so far. Pods there that end already, or that a
+  // budget protects, make it hard to say without a draft.
+  bool is_worth_trying(NodeId node, const std::optional<Candidate>& best) {
+    if (!args_.violates_budgets || !table_.leaving_on(node).empty() ||
+        !standing_.is_looked_at(node))
+      return true;
+    ++steps_;
+    const std::optional<LeastOnNode::Least> least = room_.on(node);
+    if (!least) return false;
+    if (!best || best->violations > 0 || least->at_top == 0) return true;
+    const bool is_worse = std::tuple(least->top, least->at_top * weight_of(least->top)) >
+                          std::tuple(best->top, best->sum);
+    // It counts for the least number of victims all the same, unless other filters refuse it.
+    if (is_worse && least->pods < *least_) return true;
+    return !is_worse;
+  }
+
   std::optional<Candidate> try_node(NodeId node) {
     ++steps_;
     if (table_.on(node).empty() || !standing_.is_looked_at(node)) return std::nullopt;
@@ -153,20 +173,24 @@ class PodSearch {
     return candidate;
   }
 
+  // Priorities are summed so that each pod counts, also one below 0.
+  static std::int64_t weight_of(std::int32_t priority) {
+    return static_cast<std::int64_t>(priority) + (std::int64_t{1} << 31);
+  }
+
   void add(Candidate& candidate, std::uint32_t unit, const Violations& violations,
            std::size_t index) const {
     const UnitTable::Unit& it = table_.units()[unit];
     if (candidate.units.empty() || it.priority > candidate.top) {
       candidate.top = it.priority;
-      candidate.start = it.start;
+      candidate.start = table_.start(unit);
     } else if (it.priority == candidate.top) {
-      candidate.start = std::min(candidate.start, it.start);
+      candidate.start = std::min(candidate.start, table_.start(unit));
     }
     candidate.units.push_back(unit);
     candidate.exceeded.push_back(violations.exceeded[index]);
     candidate.violations += violations.count(index);
-    candidate.sum += static_cast<std::int64_t>(it.count) *
-                     (static_cast<std::int64_t>(it.priority) + (std::int64_t{1} << 31));
+    candidate.sum += static_cast<std::int64_t>(it.count) * weight_of(it.priority);
     candidate.pods += it.count;
   }
 
@@ -275,6 +299,7 @@ class PodSearch {
   Standing& standing_;
   StandingFollower follower_;
   UnitTable table_;
+  LeastOnNode room_;
   std::uint64_t steps_ = 0;
   std::optional<std::int64_t> least_;  // pods that must go, over all nodes
   Draft draft_;                        // last: it undoes its moves while the others are there

@@ -1,7 +1,6 @@
 #include "scheduler/preemption/unit_table.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "api/views/pod_facts.h"
@@ -11,11 +10,7 @@ namespace {
 
 using api::ObjectPtr;
 
-// How highly a unit is regarded beside others of its priority.
-int rank_of(const UnitTable::Unit& unit) {
-  if (!unit.group) return 1;
-  return unit.group->kind == GroupKind::CompositePodGroup ? 3 : 2;
-}
+constexpr Time kUnknown = Time::max();
 
 bool is_stuck(const ObjectPtr& pod, Time now, Duration patience) {
   const api::ObjectMeta& meta = pod->meta();
@@ -25,48 +20,42 @@ bool is_stuck(const ObjectPtr& pod, Time now, Duration patience) {
 
 }  // namespace
 
-UnitHome find_home(const ClusterModel& model, const GroupKey& leaf) {
-  UnitHome home;
-  GroupKey key = leaf;
-  for (std::size_t level = 0; level < kTreeDepthMax; ++level) {
-    const GroupSpec* group = model.forest().find(key);
-    if (group == nullptr) break;
-    home.is_known = true;
-    home.priority = group->priority;
-    if (group->disrupted_together) home.unit = key;
-    if (group->parent.empty()) break;
-    key = {GroupKind::CompositePodGroup, key.name_space, group->parent};
-  }
-  return home;
-}
-
 UnitTable::UnitTable(ClusterModel& model, const Options& options)
     : model_(model), options_(options) {
   const RunningTable& table = RunningTable::of(model.cluster());
   // Nobody is lower. (Members have the priority of their root, or their tree is invalid.)
-  if (table.by_priority().empty() || table.by_priority().begin()->first >= options.priority) return;
-  collect(table);
+  const auto& priorities = table.by_priority();
+  if (priorities.empty() || priorities.begin()->first >= options.priority) return;
+  std::size_t lower = 0;
+  for (auto at = priorities.begin(); at != priorities.end() && at->first < options.priority; ++at)
+    lower += at->second;
+  pods_.reserve(lower);
+  units_.reserve(lower);
+  collect(table, find_homes(model, table));
   list_by_unit();
   list_by_row();
 }
 
-UnitTable::Home UnitTable::home_of(const RunningTable::Leaf& leaf) const {
-  Home home;
-  if (!model_.options().gates.on(api::Gate::GenericWorkload)) return home;
-  const UnitHome found = find_home(model_, {GroupKind::PodGroup, leaf.name_space, leaf.name});
-  home.priority = found.priority;
-  home.unit = found.unit;
-  home.is_candidate = found.is_known && home.priority < options_.priority;
-  if (!found.is_known) home.number = UINT32_MAX;
-  return home;
+std::uint32_t UnitTable::unit_of(const RunningTable::Slot& slot, const UnitHome& home) {
+  const auto next = static_cast<std::uint32_t>(units_.size());
+  std::uint32_t group = 0;
+  if (home.is_known && home.unit) {
+    const auto [at, is_new] = unit_of_group_.try_emplace(*home.unit, next);
+    if (!is_new) return at->second;
+    groups_.push_back(*home.unit);
+    group = static_cast<std::uint32_t>(groups_.size());
+  }
+  units_.push_back({.priority = home.is_known ? home.priority : slot.priority,
+                    .group = group,
+                    .is_member = home.is_known});
+  return next;
 }
 
-void UnitTable::collect(const RunningTable& table) {
-  std::vector<Home> homes(table.leaves().size());
-  for (std::size_t leaf = 1; leaf < homes.size(); ++leaf)
-    if (table.leaves()[leaf].members > 0) homes[leaf] = home_of(table.leaves()[leaf]);
-  std::map<GroupKey, std::uint32_t> together;  // units of groups
+void UnitTable::collect(const RunningTable& table, std::span<const UnitHome> homes) {
   Cluster& cluster = model_.cluster();
+  // Members of one leaf often stand side by side: its unit is looked up once.
+  std::vector<std::uint32_t> units(homes.size(), UINT32_MAX);
+  first_leaving_in_.reserve(cluster.rows() + 1);
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const auto node = static_cast<NodeId>(row);
     first_leaving_in_.push_back(static_cast<std::uint32_t>(leaving_.size()));
@@ -74,34 +63,17 @@ void UnitTable::collect(const RunningTable& table) {
     const auto slots = table.at(node);
     for (std::uint32_t position = 0; position < slots.size(); ++position) {
       const RunningTable::Slot& slot = slots[position];
-      Home& home = homes[slot.leaf];
-      const bool is_member = slot.leaf != RunningTable::kAlone && home.number != UINT32_MAX;
-      if (is_member ? !home.is_candidate : slot.priority >= options_.priority) continue;
+      const UnitHome& home = homes[slot.leaf];
+      if (!is_lower(slot, home, options_.priority)) continue;
       Pod pod{node, position, &cluster.pod_class(slot.pods), 0};
       if (slot.terminating) {
         if (!is_stuck(object(pod), options_.now, options_.patience)) leaving_.push_back(pod);
         continue;
       }
-      std::optional<Time> start = slot.start;
-      if (!start) start = api::view_of(object(pod)).start_time;
-      const Time started = start.value_or(options_.now);
-      if (is_member && home.unit && home.number == 0)
-        home.number = together.try_emplace(*home.unit, static_cast<std::uint32_t>(units_.size()))
-                          .first->second +
-                      1;
-      if (is_member && home.unit) {
-        pod.unit = home.number - 1;
-      } else {
-        pod.unit = static_cast<std::uint32_t>(units_.size());
-      }
-      if (pod.unit == units_.size())
-        units_.push_back({.priority = is_member ? home.priority : slot.priority,
-                          .group = is_member ? home.unit : std::nullopt,
-                          .is_member = is_member,
-                          .start = started});
-      Unit& unit = units_[pod.unit];
-      ++unit.count;
-      unit.start = std::min(unit.start, started);
+      std::uint32_t& known = units[slot.leaf];
+      pod.unit = known != UINT32_MAX ? known : unit_of(slot, home);
+      if (home.is_known && home.unit) known = pod.unit;
+      ++units_[pod.unit].count;
       pods_.push_back(pod);
     }
   }
@@ -114,6 +86,7 @@ void UnitTable::list_by_unit() {
     unit.first = next;
     next += unit.count;
   }
+  if (units_.size() == pods_.size()) return;  // one each, in this order
   std::vector<std::uint32_t> filled(units_.size(), 0);
   std::vector<Pod> sorted(pods_.size());
   for (const Pod& pod : pods_) sorted[units_[pod.unit].first + filled[pod.unit]++] = pod;
@@ -144,43 +117,63 @@ std::span<const UnitTable::Pod> UnitTable::leaving_on(NodeId node) const {
                                      first_leaving_in_[row + 1] - first_leaving_in_[row]);
 }
 
+// How highly a unit is regarded beside others of its priority.
+int UnitTable::rank_of(std::uint32_t unit) const {
+  const GroupKey* const group = group_of(unit);
+  if (group == nullptr) return 1;
+  return group->kind == GroupKind::CompositePodGroup ? 3 : 2;
+}
+
+Time UnitTable::start(std::uint32_t unit) const {
+  if (starts_.empty()) starts_.resize(units_.size(), kUnknown);
+  Time& start = starts_[unit];
+  if (start != kUnknown) return start;
+  for (const Pod& pod : pods_of(unit))
+    start = std::min(start, api::view_of(object(pod)).start_time.value_or(options_.now));
+  return start;
+}
+
 bool UnitTable::is_more_important(std::uint32_t a, std::uint32_t b) const {
+  if (a == b) return false;
   const Unit& x = units_[a];
   const Unit& y = units_[b];
   if (x.priority != y.priority) return x.priority > y.priority;
-  if (rank_of(x) != rank_of(y)) return rank_of(x) > rank_of(y);
-  if (x.count != y.count) return x.count > y.count;
-  if (x.start != y.start) return x.start < y.start;
-  if (x.group != y.group) return x.group < y.group;
-  if (a == b) return false;
+  if (x.group != 0 || y.group != 0) {
+    if (rank_of(a) != rank_of(b)) return rank_of(a) > rank_of(b);
+    if (x.count != y.count) return x.count > y.count;
+  }
+  if (const Time first = start(a), second = start(b); first != second) return first < second;
+  if (x.group != 0) return *group_of(a) < *group_of(b);
   const api::ObjectMeta& first = object(pods_of(a).front())->meta();
   const api::ObjectMeta& second = object(pods_of(b).front())->meta();
   return std::tie(first.name_space, first.name) < std::tie(second.name_space, second.name);
 }
 
 bool UnitTable::is_more_important_upstream(std::uint32_t a, std::uint32_t b) const {
-  const Unit& x = units_[a];
-  const Unit& y = units_[b];
-  const auto rank = [](const Unit& unit) {
-    return unit.is_member ? std::max(2, rank_of(unit)) : 1;
+  const auto rank = [this](std::uint32_t unit) {
+    return units_[unit].is_member ? std::max(2, rank_of(unit)) : 1;
   };
-  if (x.priority == y.priority && rank(x) != rank(y)) return rank(x) > rank(y);
+  if (units_[a].priority == units_[b].priority && rank(a) != rank(b)) return rank(a) > rank(b);
   return is_more_important(a, b);
 }
 
-const Cost& UnitTable::cost(std::uint32_t unit) const {
-  if (costs_.empty()) costs_.resize(units_.size());
-  Cost& cost = costs_[unit];
-  if (cost.pods > 0) return cost;
-  const Unit& it = units_[unit];
-  cost.priorities.emplace_back(it.priority, it.count);
-  cost.pods = it.count;
-  cost.groups = it.group ? 1 : 0;
+// Of a group it is asked for each of its nodes.
+Duration UnitTable::lost_by(std::uint32_t unit) const {
+  const auto known = units_[unit].group == 0 ? lost_.end() : lost_.find(unit);
+  if (known != lost_.end()) return known->second;
+  Duration lost = Duration::zero();
   for (const Pod& pod : pods_of(unit)) {
     const auto started = api::view_of(object(pod)).start_time;
-    if (started && *started < options_.now) cost.lost += options_.now - *started;
+    if (started && *started < options_.now) lost += options_.now - *started;
   }
-  return cost;
+  if (units_[unit].group != 0) lost_.emplace(unit, lost);
+  return lost;
+}
+
+void UnitTable::add_cost(std::uint32_t unit, Cost& to) const {
+  to.add_pods(units_[unit].priority, units_[unit].count);
+  to.groups += units_[unit].group != 0 ? 1 : 0;
+  to.lost += lost_by(unit);
 }
 
 }  // namespace muster::scheduler

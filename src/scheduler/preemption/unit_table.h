@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,17 +10,9 @@
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/preemption/cost.h"
 #include "scheduler/preemption/running_table.h"
+#include "scheduler/preemption/unit_home.h"
 
 namespace muster::scheduler {
-
-// Where the members of a PodGroup belong: the priority of the root above it, and the highest group
-// at or above it that is disrupted as a whole.
-struct UnitHome {
-  bool is_known = false;  // else the pods are judged by themselves
-  std::int32_t priority = 0;
-  std::optional<GroupKey> unit;
-};
-UnitHome find_home(const ClusterModel& model, const GroupKey& leaf);
 
 // Whom a preemptor of some priority may evict: every pod of lower priority that holds a node, by
 // unit. The priority of a pod is that of the root of its tree, and its unit the highest group above
@@ -34,13 +27,14 @@ class UnitTable {
     const PodClass* pods = nullptr;
     std::uint32_t unit = 0;
   };
+  // Tens of thousands of them are made for a search: small, and nothing in them is looked up before
+  // somebody asks.
   struct Unit {
     std::int32_t priority = 0;
-    std::optional<GroupKey> group;  // evicted as a whole; none: one pod
-    bool is_member = false;         // of some group
-    std::uint32_t first = 0;        // its pods, in pods()
+    std::uint32_t group = 0;  // number of the group that is evicted as a whole, from 1; 0: one pod
+    bool is_member = false;   // of some group
+    std::uint32_t first = 0;  // its pods, in pods()
     std::uint32_t count = 0;
-    Time start;  // of the pod that started first; those that have not started count from now
   };
   struct Options {
     std::int32_t priority = 0;  // of the preemptor
@@ -51,6 +45,12 @@ class UnitTable {
   UnitTable(ClusterModel& model, const Options& options);
 
   std::span<const Unit> units() const { return units_; }
+  // The group that is evicted as a whole; null: one pod.
+  const GroupKey* group_of(std::uint32_t unit) const {
+    return units_[unit].group == 0 ? nullptr : &groups_[units_[unit].group - 1];
+  }
+  // When the pod that started first did; those that have not started count from now.
+  Time start(std::uint32_t unit) const;
   std::span<const Pod> pods() const { return pods_; }
   std::span<const Pod> pods_of(std::uint32_t unit) const {
     return std::span(pods_).subspan(units_[unit].first, units_[unit].count);
@@ -70,28 +70,26 @@ class UnitTable {
   // The same with a pod of any group before a lone pod, as upstream has it (L25).
   bool is_more_important_upstream(std::uint32_t a, std::uint32_t b) const;
 
-  // What evicting the unit costs, without violations.
-  const Cost& cost(std::uint32_t unit) const;
+  // Adds what evicting the unit costs, without violations.
+  void add_cost(std::uint32_t unit, Cost& to) const;
 
  private:
-  struct Home {  // of the members of one leaf
-    bool is_candidate = false;
-    std::int32_t priority = 0;
-    std::optional<GroupKey> unit;
-    std::uint32_t number = 0;  // of the unit + 1, once it has one
-  };
-
-  Home home_of(const RunningTable::Leaf& leaf) const;
-  void collect(const RunningTable& table);
+  void collect(const RunningTable& table, std::span<const UnitHome> homes);
+  std::uint32_t unit_of(const RunningTable::Slot& slot, const UnitHome& home);
+  int rank_of(std::uint32_t unit) const;
+  Duration lost_by(std::uint32_t unit) const;
   void list_by_unit();
   void list_by_row();
 
   ClusterModel& model_;
   const Options options_;
   std::vector<Unit> units_;
-  std::vector<Pod> pods_;            // by unit
-  std::vector<Pod> leaving_;         // by row
-  mutable std::vector<Cost> costs_;  // by unit; one without pods is not known yet
+  std::vector<GroupKey> groups_;  // that are evicted as a whole
+  std::map<GroupKey, std::uint32_t> unit_of_group_;
+  std::vector<Pod> pods_;                           // by unit
+  std::vector<Pod> leaving_;                        // by row
+  mutable std::vector<Time> starts_;                // by unit; kUnknown: not asked for yet
+  mutable std::map<std::uint32_t, Duration> lost_;  // of groups that were asked for
   std::vector<std::uint32_t> by_row_;
   std::vector<std::uint32_t> first_in_row_;      // by row: index into by_row_; one more at the end
   std::vector<std::uint32_t> first_leaving_in_;  // the same into leaving_

@@ -28,7 +28,7 @@ std::int64_t Violations::count(std::size_t index) const {
 VictimUnit victim_of(const UnitTable& table, const Cluster& cluster, std::uint32_t unit,
                      const std::vector<std::string>& exceeded) {
   VictimUnit victim;
-  victim.group = table.units()[unit].group;
+  if (const GroupKey* group = table.group_of(unit)) victim.group = *group;
   victim.priority = table.units()[unit].priority;
   const auto pods = table.pods_of(unit);
   for (std::size_t i = 0; i < pods.size(); ++i)
