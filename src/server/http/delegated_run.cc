@@ -29,7 +29,7 @@ void delegate(std::shared_ptr<DelegatedRun> run, const RequestPipeline& pipeline
     } catch (const std::exception& exception) {
       run->exception = exception.what();
     }
-    run->request.body = {};
+    give_back(run->request.body);
     const auto* response = std::get_if<HttpResponse>(&run->outcome);
     run->bytes.resize(response != nullptr ? response->body.size() : 0);
     from.inbox->put_outcome(from.recipient, run);

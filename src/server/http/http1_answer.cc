@@ -98,7 +98,7 @@ void Http1Connection::send(HttpResponse response, After after) {
   if (std::exchange(head_held_, 0) == 0) return;
   // A head of unusual size is not kept while the answer is read, nor for the next request.
   request_.release();
-  exchange_ = Exchange{};
+  (void)std::exchange(exchange_, Exchange{});
 }
 
 bool Http1Connection::step_send() {
@@ -148,8 +148,8 @@ Io Http1Connection::write_out() {
 bool Http1Connection::step_linger() {
   if (!lingers_) {
     lingers_ = true;
-    in_ = {};
-    request_.body = {};
+    give_back(in_);
+    give_back(request_.body);
     channel_.close_sending();
     set_deadline(SteadyClock::now() + shared_.limits.deadlines.linger);
   }

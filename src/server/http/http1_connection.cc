@@ -265,7 +265,7 @@ void Http1Connection::go_on_with(RequestPipeline::Outcome outcome) {
     state_ = State::Wait;
     const auto until = std::get<RequestPipeline::Waiting>(outcome).until;
     set_deadline(until.value_or(SteadyClock::now() + shared_.limits.deadlines.answer));
-    if (request_.body.capacity() > kKeepBytes) request_.body = {};
+    if (request_.body.capacity() > kKeepBytes) give_back(request_.body);
   }
 }
 

@@ -95,7 +95,7 @@ bool Http2Stream::has_room() const {
 // Once it is answered. An answer may wait for its reader, and with it only itself.
 void Http2Stream::forget_request() {
   request_.release();
-  exchange_ = Exchange{};
+  (void)std::exchange(exchange_, Exchange{});
   head_held_ = 0;
 }
 
@@ -177,7 +177,7 @@ void Http2Stream::wait_again() {
 }
 
 void Http2Stream::go_on_with(RequestPipeline::Outcome outcome) {
-  request_.body = {};
+  give_back(request_.body);
   if (auto* response = std::get_if<HttpResponse>(&outcome)) {
     send(std::move(*response));
   } else if (auto* stream = std::get_if<std::unique_ptr<WatchStream>>(&outcome)) {
@@ -220,7 +220,7 @@ void Http2Stream::on_wake() {
 }
 
 void Http2Stream::refuse(const Error& error) {
-  request_.body = {};
+  give_back(request_.body);
   send(session_.shared().pipeline.refuse(exchange_, error));
 }
 
@@ -268,7 +268,7 @@ std::size_t Http2Stream::give_body(std::span<std::uint8_t> into, bool& ended) {
   if (all) {
     out_.clear();
     out_at_ = 0;
-    if (out_.capacity() > kKeepBytes || state_ == State::Send) out_ = {};
+    if (out_.capacity() > kKeepBytes || state_ == State::Send) give_back(out_);
   }
   ended = all && (state_ == State::Send || watch_ended_);
   if (state_ == State::Watch) {

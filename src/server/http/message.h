@@ -10,6 +10,9 @@
 // them in connection.cc, HTTP/2 in http2.cc.
 namespace muster::server {
 
+// Empties a text and gives its memory back. Assigning an empty one keeps the memory (libstdc++).
+inline void give_back(std::string& text) { std::string().swap(text); }
+
 enum class Method : std::uint8_t { Get, Head, Post, Put, Patch, Delete, Other };
 
 struct HttpRequest {
@@ -43,7 +46,7 @@ struct HttpRequest {
   void release() {
     HttpRequest empty;
     empty.method = method;
-    *this = std::move(empty);
+    std::swap(*this, empty);  // assigning would keep the memory of the texts
   }
 
   // Makes it ready for the next request of a connection; keeps what the strings hold on to.
