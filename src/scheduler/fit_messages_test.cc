@@ -28,7 +28,10 @@ class FitMessages : public ::testing::Test {
     world_.synced();
     world_.pod("asks", pod);
     world_.run();
-    const std::vector<std::string> written = world_.requests("ns/asks/status");
+    std::vector<std::string> written = world_.requests("ns/asks/status");
+    std::erase_if(written, [](const std::string& request) {
+      return request.find("PodScheduled") == std::string::npos;  // a nomination
+    });
     if (written.size() != 1) return "";
     constexpr std::string_view kBegin = R"("message":")";
     const std::size_t from = written[0].find(kBegin) + kBegin.size();

@@ -110,9 +110,15 @@ void Preemptions::consider(const SchedulingQueue::Popped& entity, Plan& plan, Ti
 void Preemptions::consider_pod(const PendingPod& pod, Plan& plan, Time now) {
   if (plan.refusals.size() != 1) return;
   Refusal& refusal = plan.refusals.front();
-  if (refusal.outcome != Outcome::Unschedulable) return;
   const Profile& profile = model_.profile_of(*pod.pod);
   if (!profile.runs(kPlugin, ExtensionPoint::PostFilter)) return;
+  // No node can be freed for it, and that is said without a search.
+  if (const std::size_t nodes = model_.cluster().node_count();
+      refusal.outcome == Outcome::Unresolvable && nodes > 0 && !view_of(pod.pod).never_preempts)
+    refusal.message += fmt::format(
+        " preemption: 0/{} nodes are available: {} Preemption is not helpful for scheduling.",
+        nodes, nodes);
+  if (refusal.outcome != Outcome::Unschedulable) return;
   if (const PreemptionPlan* known = known_failure(pod.pod)) {
     plan.preemption = *known;
   } else {
