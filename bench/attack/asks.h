@@ -41,7 +41,8 @@ Asks always(std::string method, std::string target, std::string type, std::strin
 // Several documents in turn.
 Asks patches(const std::string& target, const std::string& type, std::vector<std::string> bodies);
 
-// Makes objects 0 to count - 1, a few at a time. For preparations.
+// Makes objects 0 to count - 1, a few at a time, or as many of them as the server lets. For
+// preparations.
 void make_many(const Who& who, int count, const Asks& asks);
 
 }  // namespace muster::attack
