@@ -115,6 +115,8 @@ class Play {
     std::int64_t slots = 0;
     std::vector<Workspace::Amount> amounts(workspace.tracked().size());
     std::vector<std::int64_t> caps(tree.standings.size(), 0);
+    std::vector<const PodClass*> coming;
+    for (const Standing* standing : tree.standings) coming.push_back(&standing->pods());
     for (const CellId cell : domain.cells)
       for (const NodeId node : tree.topology->nodes(cell)) {
         slots += std::max<std::int64_t>(0, cluster.pod_slots()[node] - cluster.pods_on()[node]);
@@ -128,9 +130,14 @@ class Play {
                                       : columns.requested[node];
         }
         for (std::size_t s = 0; s < caps.size(); ++s) {
-          caps[s] += tree.standings[s]->cap_now(node);
-          EXPECT_SAME(workspace.cap(s, node), tree.standings[s]->cap_now(node), "cap of {}",
-                      cluster.node_name(node));
+          // Pods that want somebody near them who neither runs nor comes fit nowhere, whatever room
+          // there is.
+          const Standing& standing = *tree.standings[s];
+          const std::int32_t cap = standing.may_fit(coming) ? standing.cap_now(node) : 0;
+          caps[s] += cap;
+          EXPECT_SAME(workspace.cap(s, node), cap, "cap of {}", cluster.node_name(node));
+          EXPECT_SAME(standing.may_fit(coming) || !standing.is_feasible_now(node), true,
+                      "{} takes nobody who waits for others in vain", cluster.node_name(node));
         }
       }
     EXPECT_SAME(totals.slots, slots, "slots of \"{}\"", domain.name);
