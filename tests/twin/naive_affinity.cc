@@ -93,7 +93,8 @@ std::map<std::string, std::int64_t> NaiveScheduler::affinity_scores(
     std::int64_t& sum = raw[name];
     for (const auto& [uid, record] : pods) {
       if (!nodes.contains(record.second)) continue;
-      const auto add = [&](const api::Object& owner, const api::Object& target) {
+      // The pod to be placed may be another copy of one that runs: they are one object.
+      const auto add = [&](const api::Object& owner, const api::Object& target, bool owner_runs) {
         for (const api::PodTerm& term : terms_of(owner)) {
           const std::string* here = label(*nodes.at(name), term.topology_key);
           const std::string* there = label(*nodes.at(record.second), term.topology_key);
@@ -101,11 +102,11 @@ std::map<std::string, std::int64_t> NaiveScheduler::affinity_scores(
           if (!matches(term, owner, target)) continue;
           if (term.role == api::TermRole::Prefers) sum += term.weight;
           if (term.role == api::TermRole::Avoids) sum -= term.weight;
-          if (term.role == api::TermRole::Attracts && &owner != &pod) sum += 1;
+          if (term.role == api::TermRole::Attracts && owner_runs) sum += 1;
         }
       };
-      add(pod, *record.first);
-      add(*record.first, pod);
+      add(pod, *record.first, false);
+      add(*record.first, pod, true);
     }
   }
   std::map<std::string, std::int64_t> scores;
