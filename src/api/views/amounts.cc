@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "api/views/amount_max.h"
+
 namespace muster::api {
 namespace {
 
@@ -88,14 +90,16 @@ bool is_scalar_resource(std::string_view name) {
 Amounts Amounts::of(const Quantities& quantities) {
   Amounts amounts;
   for (const auto& [name, quantity] : quantities) {
+    const std::int64_t amount =
+        std::min(name == "cpu" ? quantity.milli_value() : quantity.value(), kAmountMax);
     if (name == "cpu")
-      amounts.cpu_milli = quantity.milli_value();
+      amounts.cpu_milli = amount;
     else if (name == "memory")
-      amounts.memory = quantity.value();
+      amounts.memory = amount;
     else if (name == "ephemeral-storage")
-      amounts.ephemeral_storage = quantity.value();
+      amounts.ephemeral_storage = amount;
     else if (is_scalar_resource(name))
-      amounts.scalars.emplace_back(name, quantity.value());
+      amounts.scalars.emplace_back(name, amount);
   }
   return amounts;
 }

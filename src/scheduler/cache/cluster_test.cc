@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/views/amount_max.h"
 #include "scheduler/cache/sample_objects.h"
 
 namespace muster::scheduler {
@@ -28,6 +29,18 @@ TEST(Cluster, CountsPodsOnTheirNodes) {
   cluster.set_pod(
       PodSample{.name = "b", .cpu = "500m", .node_name = "n1", .status = R"("phase":"Failed")"}
           .make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 0);
+}
+
+TEST(Cluster, PodsThatAskForMoreThanThereIsNumbersForDoNotEmptyTheirNode) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n1"}.make());
+  const std::string most = "9223372036854775807";
+  cluster.set_pod(PodSample{.name = "a", .cpu = most, .node_name = "n1"}.make());
+  cluster.set_pod(PodSample{.name = "b", .cpu = most, .node_name = "n1"}.make());
+  EXPECT_EQ(requested_cpu(cluster, "n1"), 2 * api::kAmountMax);
+  cluster.remove_pod("default-a");
+  cluster.remove_pod("default-b");
   EXPECT_EQ(requested_cpu(cluster, "n1"), 0);
 }
 

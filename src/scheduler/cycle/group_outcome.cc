@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "scheduler/cycle/group_report.h"
+#include "scheduler/framework/counted_wants.h"
 
 namespace muster::scheduler {
 namespace {
@@ -60,7 +61,7 @@ void GroupReport::ask_all_nodes() {
     fits_alone_[s] = any_accepts ? 1 : 0;
     for (std::size_t f = 0; f < refuses.size(); ++f)
       // Nodes that take some pods, but not enough of them, refuse by room.
-      if (refuses[f] || (any_accepts && standing.filters()[f].name == "NodeResourcesFit"))
+      if (refuses[f] || (any_accepts && standing.filters()[f].name == kRoomFilter))
         plugins_[s].emplace_back(standing.filters()[f].name);
   }
 }

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "api/values/quantity.h"
+#include "base/saturating.h"
 #include "scheduler/cycle/fit_error.h"
 #include "scheduler/cycle/group_report.h"
+#include "scheduler/framework/counted_wants.h"
 
 namespace muster::scheduler {
 namespace {
@@ -65,7 +67,8 @@ std::string GroupReport::short_in_total(std::uint32_t id, const Domain& domain,
   for (std::size_t t = 0; t < totals.amounts.size(); ++t) {
     std::int64_t wanted = 0;
     for (std::size_t s = 0; s < tree_.standings.size(); ++s)
-      wanted += item.classes_below[s] * workspace_.wanted(s, t);
+      wanted = saturating_add(wanted,
+                              saturating_multiply(item.classes_below[s], workspace_.wanted(s, t)));
     if (wanted > totals.amounts[t].free)
       return "short of " + amount_text(workspace_.cluster().resource(workspace_.tracked()[t]).name,
                                        wanted - totals.amounts[t].free);
@@ -78,17 +81,15 @@ std::string GroupReport::short_in_total(std::uint32_t id, const Domain& domain,
 std::string GroupReport::scarcest(std::uint32_t class_index, const Domain& domain,
                                   std::int64_t needed) {
   const Cluster& cluster = workspace_.cluster();
-  const Standing& standing = workspace_.standing(class_index);
-  const PodClass& pods = standing.pods();
+  const auto wants = counted_wants(workspace_.standing(class_index), cluster);
   std::vector<NodeId> nodes;
   for (const CellId cell : domain.cells)
     nodes.insert(nodes.end(), workspace_.topology().nodes(cell).begin(),
                  workspace_.topology().nodes(cell).end());
   const PodClass::Want* scarce = nullptr;
   std::int64_t least = needed;
-  for (const PodClass::Want& want : pods.wants) {
+  for (const PodClass::Want& want : wants) {
     const ResourceColumns& columns = cluster.resource(want.resource);
-    if (standing.profile().settings().ignored.contains(columns.name)) continue;
     std::int64_t room = 0;
     for (const NodeId node : nodes)
       room += std::max<std::int64_t>(0, columns.allocatable[node] - columns.requested[node]) /

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
+
 namespace muster::scheduler {
 
 std::span<const Domain> Bounds::candidates(std::uint32_t id, const Domain& within) {
@@ -153,7 +155,7 @@ std::vector<std::int64_t> Bounds::least_demand(std::uint32_t id) {
       std::ranges::sort(amounts);
       for (std::int64_t i = 0; i < item.minimum && i < static_cast<std::int64_t>(amounts.size());
            ++i)
-        least[t] += amounts[static_cast<std::size_t>(i)];
+        least[t] = saturating_add(least[t], amounts[static_cast<std::size_t>(i)]);
     }
     return least;
   }
@@ -161,7 +163,7 @@ std::vector<std::int64_t> Bounds::least_demand(std::uint32_t id) {
   for (std::size_t t = 0; t < resources; ++t) {
     std::int64_t left = item.missing();
     for (const auto& [amount, count] : smallest_first(id, t)) {
-      least[t] += amount * std::min(left, count);
+      least[t] = saturating_add(least[t], saturating_multiply(amount, std::min(left, count)));
       left -= std::min(left, count);
     }
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/saturating.h"
+
 namespace muster::scheduler {
 namespace {
 
@@ -119,7 +121,7 @@ bool Search::is_hopeless(const Task* todo) {
     if (bounded++ < kTasksBoundedMax && !bounds_.can_meet_minimum(task->item, *task->within))
       return true;
     const std::vector<std::int64_t>& least = bounds_.demand(task->item);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += least[i];
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = saturating_add(sum[i], least[i]);
     if (task->next != nullptr && task->next->within == task->within) continue;
     const Workspace::Totals totals = workspace_.totals(*task->within);
     budget_.work += 1 + task->within->cells.size() / 8;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "scheduler/framework/counted_wants.h"
 
 namespace muster::scheduler {
 
@@ -15,13 +16,9 @@ Workspace::Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*
       standings_(std::move(standings)),
       draft_(cluster) {
   tracked_ = {ResourceId::Cpu, ResourceId::Memory};
-  const auto is_ignored = [&](const Standing& standing, const PodClass::Want& want) {
-    return standing.profile().settings().ignored.contains(cluster.resource(want.resource).name);
-  };
   for (const Standing* standing : standings_)
-    for (const PodClass::Want& want : standing->pods().wants)
-      if (std::ranges::find(tracked_, want.resource) == tracked_.end() &&
-          !is_ignored(*standing, want))
+    for (const PodClass::Want& want : counted_wants(*standing, cluster))
+      if (std::ranges::find(tracked_, want.resource) == tracked_.end())
         tracked_.push_back(want.resource);
   tracked_of_.resize(cluster.resources().id_end(), 0);
   for (std::size_t t = 0; t < tracked_.size(); ++t) tracked_of_[index_of(tracked_[t])] = t + 1;
@@ -30,9 +27,8 @@ Workspace::Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*
   scored_.resize(wants_.size(), 0);
   for (std::size_t s = 0; s < standings_.size(); ++s) {
     const PodClass& pods = standings_[s]->pods();
-    for (const PodClass::Want& want : pods.wants)
-      if (!is_ignored(*standings_[s], want))
-        wants_[s * tracked_.size() + tracked_of_[index_of(want.resource)] - 1] = want.amount;
+    for (const PodClass::Want& want : counted_wants(*standings_[s], cluster))
+      wants_[s * tracked_.size() + tracked_of_[index_of(want.resource)] - 1] = want.amount;
     for (std::size_t t = 0; t < tracked_.size(); ++t)
       scored_[s * tracked_.size() + t] = t == 0   ? pods.needs->nonzero_cpu_milli
                                          : t == 1 ? pods.needs->nonzero_memory

@@ -252,7 +252,7 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::keep_in_order(std::size_t c
       const UnitTable::Unit& x = table_.units()[a];
       const UnitTable::Unit& y = table_.units()[b];
       if (x.priority != y.priority) return x.priority > y.priority;
-      return size_on(a, node, class_index) * y.count < size_on(b, node, class_index) * x.count;
+      return size_per_pod(a, node, class_index) < size_per_pod(b, node, class_index);
     });
   const Violations violations(table_, budgets_, units);
   const Draft::Checkpoint undo = evictions_.draft().checkpoint();
@@ -283,19 +283,19 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::keep_in_order(std::size_t c
   return offer;
 }
 
-// Of what the class asks for, how much the unit holds on the node, as a share of what one pod
-// wants.
-std::int64_t CheapestPlacer::size_on(std::uint32_t unit, NodeId node,
-                                     std::size_t class_index) const {
-  std::int64_t size = 0;
+// Of what the class asks for, how much the unit holds on the node, as a share of what one pod of
+// the class wants, divided by the pods that go with the unit.
+double CheapestPlacer::size_per_pod(std::uint32_t unit, NodeId node,
+                                    std::size_t class_index) const {
+  double size = 0;
   for (const PodClass::Want& want : workspace_.standing(class_index).pods().wants) {
-    std::int64_t held = 0;
+    double held = 0;
     for (const UnitTable::Pod& pod : evictions_.pods_on(unit, node))
       for (const PodClass::Want& used : pod.pods->usage)
-        if (used.resource == want.resource) held += used.amount;
-    size = std::max(size, held * 1000 / std::max<std::int64_t>(1, want.amount));
+        if (used.resource == want.resource) held += static_cast<double>(used.amount);
+    size = std::max(size, held / static_cast<double>(want.amount));
   }
-  return size;
+  return size / static_cast<double>(table_.units()[unit].count);
 }
 
 void CheapestPlacer::take_unit(std::uint32_t unit) {

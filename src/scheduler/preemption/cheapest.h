@@ -64,7 +64,7 @@ class CheapestPlacer {
   std::optional<Offer> offer_on(std::size_t class_index, NodeId node);
   std::optional<Offer> keep_in_order(std::size_t class_index, NodeId node,
                                      std::vector<std::uint32_t> units, bool by_size);
-  std::int64_t size_on(std::uint32_t unit, NodeId node, std::size_t class_index) const;
+  double size_per_pod(std::uint32_t unit, NodeId node, std::size_t class_index) const;
   bool comes_first(const Ranked& a, const Ranked& b) const;
   void take_unit(std::uint32_t unit);
   void give_back_to(std::size_t victims);

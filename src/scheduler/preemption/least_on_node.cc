@@ -3,24 +3,24 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/saturating.h"
+#include "scheduler/framework/counted_wants.h"
+
 namespace muster::scheduler {
 
 LeastOnNode::LeastOnNode(const Cluster& cluster, const Standing& standing, const UnitTable& table)
-    : cluster_(cluster), table_(table) {
+    : cluster_(cluster), table_(table), wants_(counted_wants(standing, cluster)) {
   counts_room_ = std::ranges::any_of(standing.filters(), [](const Standing::NamedFilter& filter) {
-    return filter.name == "NodeResourcesFit";
+    return filter.name == kRoomFilter;
   });
-  for (const PodClass::Want& want : standing.pods().wants)
-    if (!standing.profile().settings().ignored.contains(cluster.resource(want.resource).name))
-      wants_.push_back(want);
 }
 
 void LeastOnNode::find_missing(NodeId node, std::int64_t count) {
   missing_.clear();
   for (const PodClass::Want& want : wants_) {
     const ResourceColumns& columns = cluster_.resource(want.resource);
-    const std::int64_t amount =
-        want.amount * count + columns.requested[node] - columns.allocatable[node];
+    const std::int64_t amount = saturating_add(saturating_multiply(want.amount, count),
+                                               columns.requested[node] - columns.allocatable[node]);
     if (amount > 0) missing_.push_back({want.resource, amount});
   }
   const std::int64_t slots = count + cluster_.pods_on()[node] - cluster_.pod_slots()[node];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/saturating.h"
+
 namespace muster::scheduler {
 namespace {
 
@@ -34,7 +36,8 @@ class LeastVictims {
     need_.assign(workspace.tracked().size() + 1, 0);
     for (std::size_t c = 0; c < tree.standings.size(); ++c) {
       for (std::size_t t = 0; t < workspace.tracked().size(); ++t)
-        need_[t] += root.classes_below[c] * workspace.wanted(c, t);
+        need_[t] = saturating_add(
+            need_[t], saturating_multiply(root.classes_below[c], workspace.wanted(c, t)));
       need_.back() += root.classes_below[c];
     }
     if (tree.standings.size() == 1 && workspace.counts_exactly(0)) pods_ = root.queued_below;

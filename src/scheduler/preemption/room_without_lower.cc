@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/cache/column_math.h"
+#include "scheduler/framework/counted_wants.h"
 
 namespace muster::scheduler {
 namespace {
@@ -32,15 +33,13 @@ CapColumn RoomWithoutLower::caps(const Standing& standing) const {
   caps.fill(kNoCap);
   NodeSet open = cluster_.nodes();
   for (const Standing::NamedFilter& filter : standing.filters()) {
-    if (filter.name == "NodeResourcesFit") {
-      const auto& ignored = standing.profile().settings().ignored;
+    if (filter.name == kRoomFilter) {
       std::vector<Column<std::int64_t>> requested;
       std::vector<Demand> demands;
-      const auto& wants = standing.pods().wants;
+      const auto wants = counted_wants(standing, cluster_);
       requested.reserve(wants.size());
       for (const PodClass::Want& want : wants) {
         const ResourceColumns& columns = cluster_.resource(want.resource);
-        if (ignored.contains(columns.name)) continue;
         const std::size_t at = index_of(want.resource);
         requested.push_back(at < level_.used.size() ? without(columns.requested, level_.used[at])
                                                     : columns.requested);

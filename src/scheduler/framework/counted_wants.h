@@ -1,0 +1,19 @@
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+
+#include <string_view>
+
+#include "scheduler/framework/standing.h"
+
+namespace muster::scheduler {
+
+// The filter that compares what pods ask for with what nodes have left.
+inline constexpr std::string_view kRoomFilter = "NodeResourcesFit";
+
+// Of what the pods of a standing ask for, what that filter counts: all but the resources that the
+// configuration leaves to others. Whoever bounds room by columns counts the same.
+boost::container::small_vector<PodClass::Want, 4> counted_wants(const Standing& standing,
+                                                                const Cluster& cluster);
+
+}  // namespace muster::scheduler
