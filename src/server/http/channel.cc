@@ -51,9 +51,14 @@ void Channel::wait_writable(Owner& owner) {
                      });
 }
 
+void Channel::begin(Owner& owner) {
+  boost::asio::post(loop_.io(),
+                    [this, self = owner.shared_from_this()] { call(*self, &Owner::on_ready); });
+}
+
 void Channel::yield(Owner& owner) {
   if (closed_ || std::exchange(awaits_turn_, true)) return;
-  boost::asio::post(loop_.io(), [this, self = owner.shared_from_this()] {
+  loop_.run_later([this, self = owner.shared_from_this()] {
     awaits_turn_ = false;
     call(*self, &Owner::on_ready);
   });

@@ -50,6 +50,8 @@ class Channel {
 
   void wait_readable(Owner& owner);
   void wait_writable(Owner& owner);
+  // A first turn of its own: what it throws ends this connection only.
+  void begin(Owner& owner);
   // Other connections of the loop come first, then this one.
   void yield(Owner& owner);
 

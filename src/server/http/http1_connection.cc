@@ -54,7 +54,7 @@ void Http1Connection::start() {
     });
   });
   set_deadline(SteadyClock::now() + shared_.limits.deadlines.handshake);
-  channel_.yield(*this);  // a turn of its own: what the first step throws ends this connection only
+  channel_.begin(*this);
 }
 
 void Http1Connection::on_ready() {

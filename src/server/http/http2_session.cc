@@ -25,7 +25,10 @@ constexpr std::uint32_t kHeaderBytesMax = 64U << 10U;
 constexpr std::size_t kOutBytes = 64U << 10U;   // frames gathered for one write
 constexpr std::size_t kKeepBytes = 64U << 10U;  // buffers that grew beyond this are given back
 // Moved before other connections get their turn: a stream of input must not hold the thread.
+// Headers count as long as they are, not as short as they are sent, and a request as what it takes
+// to answer a short one.
 constexpr std::size_t kTurnBytes = 128U << 10U;
+constexpr std::size_t kRequestWork = 8U << 10U;
 
 // Against floods: frames that cost us more than the client. Beyond these the connection ends.
 constexpr std::size_t kAcksMax = 1'000;         // answers to pings and settings, unsent
@@ -72,8 +75,11 @@ void Http2Session::set_input_callbacks(nghttp2_session_callbacks* out) {
         return guard(user, [&](Http2Session& session) -> int {
           Http2Stream* const stream = session.find(frame->hd.stream_id);
           if (stream == nullptr || !opens_request(*frame)) return 0;
-          const bool fits = stream->on_header(text_of(name, name_size), text_of(value, value_size));
-          return fits ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+          session.turn_bytes_ += name_size + value_size;
+          if (!stream->on_header(text_of(name, name_size), text_of(value, value_size)))
+            return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+          session.paused_ = session.turn_bytes_ > kTurnBytes;
+          return session.paused_ ? NGHTTP2_ERR_PAUSE : 0;
         });
       });
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
@@ -89,7 +95,10 @@ void Http2Session::set_input_callbacks(nghttp2_session_callbacks* out) {
         return guard(user, [&](Http2Session& session) {
           Http2Stream* const stream = session.find(frame->hd.stream_id);
           if (stream == nullptr) return 0;
-          if (opens_request(*frame)) stream->on_head();
+          if (opens_request(*frame)) {
+            session.turn_bytes_ += kRequestWork;
+            stream->on_head();
+          }
           const bool carries_end =
               frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
           if (carries_end && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->on_end();
@@ -195,7 +204,7 @@ void Http2Session::start() {
       if (const auto self = weak.lock()) static_cast<Http2Session&>(*self).close();
     });
   });
-  channel_.yield(*this);  // a turn of its own: what the first step throws ends this connection only
+  channel_.begin(*this);
 }
 
 void Http2Session::on_exception(std::string_view what) noexcept {
@@ -232,6 +241,7 @@ void Http2Session::advance() {
 
 // True if bytes came in.
 bool Http2Session::read_some() {
+  if (std::exchange(paused_, false)) return hear(std::exchange(unheard_, {}));
   auto& bytes = channel_.loop().read_buffer();
   std::size_t moved = 0;
   switch (channel_.read(bytes, moved)) {
@@ -242,9 +252,18 @@ bool Http2Session::read_some() {
     case Io::Failed: close(); return false;
   }
   turn_bytes_ += moved;
+  return hear({bytes.data(), moved});
+}
+
+// A hundred requests may come in one read. What the turn is too short for is kept; paused, nghttp2
+// may have an end of headers to report even if no byte is left.
+bool Http2Session::hear(std::string_view bytes) {
   const ssize_t used = nghttp2_session_mem_recv(
-      session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), moved);
-  if (used >= 0) return true;
+      session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  if (used >= 0) {
+    if (paused_) unheard_ = bytes.substr(static_cast<std::size_t>(used));
+    return true;
+  }
   // What nghttp2 wants to say about it goes out first, as far as the socket takes it.
   nghttp2_session_terminate_session(session_.get(), NGHTTP2_PROTOCOL_ERROR);
   write_some();

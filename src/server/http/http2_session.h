@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "server/http/channel.h"
 #include "server/http/connection.h"
@@ -56,6 +57,7 @@ class Http2Session final : public Channel::Owner {
   Http2Stream* find(std::int32_t id);
 
   bool read_some();
+  bool hear(std::string_view bytes);
   bool write_some();
   bool fill_output();
   void close();
@@ -74,6 +76,8 @@ class Http2Session final : public Channel::Owner {
   std::uint64_t sent_ = 0;
   StallClock stall_;
   std::size_t turn_bytes_ = 0;
+  bool paused_ = false;  // in the middle of what was read, of which unheard_ is left
+  std::string unheard_;
   bool closed_ = false;
   bool advancing_ = false;
   bool refused_ = false;    // too many connections: goes away after its answers

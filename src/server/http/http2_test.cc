@@ -51,6 +51,18 @@ TEST_F(Http2Test, ManyStreamsShareTheConnection) {
   EXPECT_NE(list.body.find("\"p89\""), std::string::npos);
 }
 
+// A header that both sides know is sent as one byte. Turns end wherever it has become too much, in
+// the middle of a head or at its end, and nothing of what follows is lost.
+TEST_F(Http2Test, HeadsThatUnpackToMuchAreHeardInTurns) {
+  Http2Wire wire(site_);
+  std::vector<std::int32_t> asked;
+  for (std::size_t i = 0; i < 90; ++i)
+    asked.push_back(
+        wire.ask("POST", kPods, pod_json("p" + std::to_string(i)), {},
+                 Http2Wire::Headers(i % 20, {"x-note", std::string(2'000 + 10 * i, 'a')})));
+  for (const std::int32_t id : asked) EXPECT_EQ(wire.wait_for(id).code, 201);
+}
+
 TEST_F(Http2Test, AWatchTellsEventsWhileOthersAsk) {
   Http2Wire wire(site_);
   const std::int32_t watch = wire.ask("GET", kPods + "?watch=true&resourceVersion=0");

@@ -6,9 +6,12 @@
 
 #include <array>
 #include <chrono>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/time.h"
 #include "server/http/http1.h"
@@ -33,6 +36,13 @@ class Loop {
   // Where bytes are read to before somebody keeps them.
   std::array<char, 16384>& read_buffer() { return read_buffer_; }
 
+  // A turn of a connection that has used up one and has more to do. Those who have only now
+  // something to say come before it: between two such turns everything that is ready is served.
+  void run_later(std::function<void()> turn) {
+    later_.push_back(std::move(turn));
+    if (later_.size() == 1) boost::asio::post(io_, [this] { run_next(); });
+  }
+
   // The Date header's value; made once per second.
   std::string_view date(Time now) {
     const auto second = std::chrono::floor<std::chrono::seconds>(now);
@@ -50,6 +60,13 @@ class Loop {
   static constexpr std::chrono::milliseconds kWakesApart{1};
   // Delivered before connections get their turn: about as long as kWakesApart.
   static constexpr std::size_t kWakesAtOnce = 100;
+
+  void run_next() {
+    const std::function<void()> turn = std::move(later_.front());
+    later_.pop_front();
+    if (!later_.empty()) boost::asio::post(io_, [this] { run_next(); });
+    turn();
+  }
 
   void look_into_inbox() {
     inbox_->deliver_answers();
@@ -90,6 +107,7 @@ class Loop {
   std::chrono::sys_seconds date_second_;
   std::string date_;
   std::array<char, 16384> read_buffer_;
+  std::deque<std::function<void()>> later_;  // not empty: run_next() is posted
 };
 
 }  // namespace muster::server

@@ -62,12 +62,13 @@ class Http2Wire {
 
   using Headers = std::vector<std::pair<std::string, std::string>>;
   std::int32_t ask(const std::string& method, const std::string& target, std::string body = {},
-                   Headers trailers = {}) {
+                   Headers trailers = {}, const Headers& more = {}) {
     Headers texts = {{":method", method},
                      {":scheme", "https"},
                      {":authority", "localhost"},
                      {":path", target},
                      {"content-type", "application/json"}};
+    texts.insert(texts.end(), more.begin(), more.end());
     std::vector<nghttp2_nv> pairs = pairs_of(texts);
     nghttp2_data_provider provider{};
     provider.read_callback = [](nghttp2_session*, std::int32_t id, std::uint8_t* into,
@@ -104,11 +105,13 @@ class Http2Wire {
   }
   void send() {
     const std::uint8_t* frames = nullptr;
+    std::string all;
     while (true) {
       const ssize_t size = nghttp2_session_mem_send(session_, &frames);
       if (size <= 0) break;
-      wire_.write({reinterpret_cast<const char*>(frames), static_cast<std::size_t>(size)});
+      all.append(reinterpret_cast<const char*>(frames), static_cast<std::size_t>(size));
     }
+    if (!all.empty()) wire_.write(all);
   }
   HttpReply wait_for(std::int32_t id) {
     while (!closed.contains(id) && turn()) {
