@@ -204,11 +204,22 @@ Result<void> DataDirectory::finish() {
 
 bool DataDirectory::is_newest() const { return format_ == kFormat; }
 
-Result<void> DataDirectory::upgrade() {
-  const std::string draft = path_ + "/FORMAT.next";
-  if (const int code = write_durably(draft, format_text()); code != 0)
+bool DataDirectory::is_being_upgraded() const {
+  std::error_code error;
+  return fs::exists(path_ + "/FORMAT.next", error);
+}
+
+Result<void> DataDirectory::begin_upgrade() {
+  if (const int code = write_durably(path_ + "/FORMAT.next", format_text()); code != 0)
     return cannot_open(path_, code);
-  if (::rename(draft.c_str(), (path_ + "/FORMAT").c_str()) != 0 || ::fsync(lock_) != 0)
+  if (::fsync(lock_) != 0) return cannot_open(path_, errno);
+  return {};
+}
+
+Result<void> DataDirectory::upgrade() {
+  TRY(begin_upgrade());
+  if (::rename((path_ + "/FORMAT.next").c_str(), (path_ + "/FORMAT").c_str()) != 0 ||
+      ::fsync(lock_) != 0)
     return cannot_open(path_, errno);
   format_ = kFormat;
   return {};

@@ -12,6 +12,7 @@ namespace muster::store {
 //
 //   FORMAT      a sentence and the layout's number; written last, so that it vouches for the rest
 //   FORMAT.new  the same while the store is being made; such a directory may be rebuilt
+//   FORMAT.next the same while the store is being upgraded
 //   MARK        the newest acknowledged revision (high_water_mark.h)
 //   db/         the database
 //
@@ -35,10 +36,12 @@ class DataDirectory {
   // Nothing was ever stored here: the caller makes the database and the mark, then calls finish().
   bool is_new() const { return is_new_; }
   Result<void> finish();
-  // Format 1 had neither mark nor totals, format 2 no deposits. Who has written what is missing
-  // calls upgrade().
+  // Format 1 had neither mark nor totals, format 2 no deposits. Who writes what is missing calls
+  // begin_upgrade() before it, and upgrade() after.
   bool has_mark() const { return format_ > 1; }
   bool is_newest() const;
+  bool is_being_upgraded() const;
+  Result<void> begin_upgrade();
   Result<void> upgrade();
   // Writes the FORMAT file of a copy that is made in `path`.
   static Result<void> seal(const std::string& path);

@@ -10,27 +10,28 @@
 
 namespace muster::store {
 
-Result<std::optional<Revision>> acknowledged_in(const DataDirectory& directory) {
+Result<Promise> promise_of(const DataDirectory& directory) {
   std::error_code error;
   // An upgrade that was cut short may have left a mark already, of a store with totals.
   if (!directory.has_mark() && !std::filesystem::exists(directory.mark(), error))
-    return std::nullopt;
+    return Promise{.acknowledged = std::nullopt,
+                   .is_being_upgraded = directory.is_being_upgraded()};
   const Result<Revision> mark = HighWaterMark::read(directory.mark());
   if (!mark) return damaged(directory.path(), mark.error().message);
-  return *mark;
+  return Promise{.acknowledged = *mark};
 }
 
 Result<Inspection> inspect_rocksdb_store(const std::string& directory) {
   const DataDirectory opened = TRY(DataDirectory::open_for_reading(directory));
-  const std::optional<Revision> acknowledged = TRY(acknowledged_in(opened));
+  const Promise promise = TRY(promise_of(opened));
   const AbortSentence sentence(opened.path());
   const Database database =
       TRY(Database::open(opened.path(), Database::Access::Read, /*env=*/nullptr));
-  Loaded loaded = TRY(load_database(database, acknowledged));
+  Loaded loaded = TRY(load_database(database, promise));
   Inspection inspection{.contents = std::move(loaded.contents),
                         .records = loaded.records,
                         .index_entries = loaded.entries.size(),
-                        .has_mark = acknowledged.has_value()};
+                        .has_mark = promise.acknowledged.has_value()};
   for (Loaded::Entry& entry : loaded.entries)
     if (entry.object)
       inspection.contents.objects.emplace_back(std::move(entry.key), std::move(entry.object));

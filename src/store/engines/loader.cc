@@ -21,8 +21,8 @@ using IteratorPtr = std::unique_ptr<rocksdb::Iterator>;
 // The steps of load_database(), in order. They share what one pass over the records finds out.
 class Loader {
  public:
-  Loader(const Database& database, std::optional<Revision> acknowledged)
-      : database_(database), acknowledged_(acknowledged) {}
+  Loader(const Database& database, const Promise& promise)
+      : database_(database), promise_(promise) {}
 
   Result<Loaded> run();
 
@@ -48,7 +48,7 @@ class Loader {
   }
 
   const Database& database_;
-  const std::optional<Revision> acknowledged_;
+  const Promise promise_;
   Loaded loaded_;
   std::optional<Totals> written_;                                 // by the last commit
   Totals indexed_;                                                // as the index lists them
@@ -125,11 +125,11 @@ Result<void> Loader::find_newest() {
     }
   }
   if (!records->status().ok()) return broken("{}", records->status().ToString());
-  if (acknowledged_ && newest < *acknowledged_)
+  if (promise_.acknowledged && newest < *promise_.acknowledged)
     return broken(
         "revision {} was acknowledged, but the log ends at {}: a .log file or the MANIFEST was cut "
         "or changed",
-        acknowledged_->value, newest.value);
+        promise_.acknowledged->value, newest.value);
   loaded_.contents.revision = newest;
   loaded_.contents.compacted = recent_after_;
   return {};
@@ -278,7 +278,11 @@ Result<void> Loader::find_unnamed_deposits() {
 
 Result<void> Loader::check_totals() const {
   if (indexed_ != recorded_) return broken("{}", first_difference());
-  if (!acknowledged_ || loaded_.contents.revision.value == 0) return {};
+  if (!promise_.acknowledged && written_ && !promise_.is_being_upgraded)
+    return broken(
+        "FORMAT names a layout without totals, but there are some, and MARK is missing: FORMAT was "
+        "changed");
+  if (!promise_.acknowledged || loaded_.contents.revision.value == 0) return {};
   Totals found = recorded_;
   found.revision = loaded_.contents.revision;
   if (!written_) return broken("the totals are missing");
@@ -327,8 +331,8 @@ void Loader::report_unknown() const {
 
 }  // namespace
 
-Result<Loaded> load_database(const Database& database, std::optional<Revision> acknowledged) {
-  return Loader(database, acknowledged).run();
+Result<Loaded> load_database(const Database& database, const Promise& promise) {
+  return Loader(database, promise).run();
 }
 
 }  // namespace muster::store

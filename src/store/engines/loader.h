@@ -38,8 +38,14 @@ struct Loaded {
   std::size_t records = 0;                     // read, older versions included
 };
 
-// What the store must hold at least, by its mark; nullopt if it was made before there were marks.
-Result<std::optional<Revision>> acknowledged_in(const DataDirectory& directory);
+// What the other files of a store say about its database.
+struct Promise {
+  // What it holds at least, by its mark; nullopt if it was made before there were marks and totals.
+  std::optional<Revision> acknowledged;
+  // Such a store was being upgraded: it may have totals already.
+  bool is_being_upgraded = false;
+};
+Result<Promise> promise_of(const DataDirectory& directory);
 
 // Reads everything once and proves that nothing is missing, or says what is:
 //
@@ -53,8 +59,9 @@ Result<std::optional<Revision>> acknowledged_in(const DataDirectory& directory);
 // whichever of the three families lost it. Bytes inside a record are under RocksDB's checksums, and
 // those of a deposit (deposits.h) under the record's as well.
 //
-// `acknowledged` is nullopt for a store that was made before there were marks and totals; 2 and the
-// last part of 4 are left out then.
-Result<Loaded> load_database(const Database& database, std::optional<Revision> acknowledged);
+// For a store that was made before there were marks and totals, 2 and the last part of 4 are left
+// out. If it has totals all the same, its FORMAT is not the one that was written and its mark is
+// lost.
+Result<Loaded> load_database(const Database& database, const Promise& promise);
 
 }  // namespace muster::store

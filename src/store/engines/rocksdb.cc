@@ -83,9 +83,9 @@ Result<void> RocksdbEngine::open() {
 }
 
 Result<Contents> RocksdbEngine::load() {
-  const std::optional<Revision> acknowledged = TRY(acknowledged_in(directory_));
+  const Promise promise = TRY(promise_of(directory_));
   const AbortSentence sentence(directory_.path());
-  Loaded loaded = TRY(load_database(*database_, acknowledged));
+  Loaded loaded = TRY(load_database(*database_, promise));
   if (!mark_) TRY(open_for_writing(loaded));
   ledger_.restart(loaded.contents.revision);
   for (Loaded::Entry& entry : loaded.entries) {
@@ -121,6 +121,7 @@ Result<void> RocksdbEngine::open_for_writing(const Loaded& loaded) {
 // Totals first, then the mark, then the format that promises both. Format 2 has them.
 Result<void> RocksdbEngine::upgrade() {
   if (directory_.has_mark()) return directory_.upgrade();
+  TRY(directory_.begin_upgrade());
   rocksdb::WriteBatch writes;
   writes.Put(database_->positions(), slice(kTotals), encode(totals_));
   TRY(write(writes, Sync::Yes));

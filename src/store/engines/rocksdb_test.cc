@@ -333,6 +333,41 @@ TEST(RocksdbEngine, UpgradesTheFirstFormat) {
   EXPECT_EQ(inspection.index_entries, 3U);
 }
 
+// One flipped bit makes a 1 of the 3, and a store without marks need not have one.
+TEST(RocksdbEngine, AFlippedFormatHidesNoLostMark) {
+  const TemporaryDirectory temporary;
+  make_store(temporary.store());
+  std::string format = read(temporary.store() + "/FORMAT");
+  format.replace(format.find("format 3"), 8, "format 1");
+  write(temporary.store() + "/FORMAT", format);
+  const std::string mark = read(temporary.store() + "/MARK");
+  fs::remove(temporary.store() + "/MARK");
+  const auto before = picture(temporary.store());
+  EXPECT_NE(refusal(temporary.store()).find("FORMAT was changed"), std::string::npos);
+  EXPECT_FALSE(inspect_rocksdb_store(temporary.store()));
+  EXPECT_EQ(picture(temporary.store()), before);
+
+  // With its mark the store is checked as if nothing had happened to FORMAT.
+  write(temporary.store() + "/MARK", mark);
+  EXPECT_TRUE(inspect_rocksdb_store(temporary.store()).value().has_mark);
+  EXPECT_EQ(refusal(temporary.store()), "");
+  EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 3\n"));
+}
+
+// An upgrade that was killed between the totals and the mark.
+TEST(RocksdbEngine, GoesOnWithAnUpgrade) {
+  const TemporaryDirectory temporary;
+  make_store(temporary.store());
+  std::string format = read(temporary.store() + "/FORMAT");
+  write(temporary.store() + "/FORMAT.next", format);
+  format.replace(format.find("format 3"), 8, "format 1");
+  write(temporary.store() + "/FORMAT", format);
+  fs::remove(temporary.store() + "/MARK");
+  EXPECT_EQ(refusal(temporary.store()), "");
+  EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 3\n"));
+  EXPECT_TRUE(inspect_rocksdb_store(temporary.store()).value().has_mark);
+}
+
 TEST(RocksdbEngine, UpgradesAFormatWithoutDeposits) {
   const TemporaryDirectory temporary;
   make_store(temporary.store());
