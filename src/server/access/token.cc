@@ -85,6 +85,11 @@ std::int64_t seconds(Time time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
+// The user that a token speaks for, as its claim `sub` names it.
+std::string subject_of(const TokenClaims& claims) {
+  return fmt::format("system:serviceaccount:{}:{}", claims.name_space, claims.account);
+}
+
 Json to_json(const TokenClaims& claims) {
   JsonObject account{{"name", claims.account}, {"uid", claims.account_uid}};
   JsonObject own{{"namespace", claims.name_space}, {"serviceaccount", std::move(account)}};
@@ -100,15 +105,14 @@ Json to_json(const TokenClaims& claims) {
   }
   JsonArray audiences;
   for (const std::string& audience : claims.audiences) audiences.emplace_back(audience);
-  return JsonObject{
-      {"aud", std::move(audiences)},
-      {"exp", seconds(claims.expires_at)},
-      {"iat", seconds(claims.issued_at)},
-      {"iss", claims.issuer},
-      {"jti", claims.id},
-      {kPrivateClaims, std::move(own)},
-      {"nbf", seconds(std::max(claims.issued_at, claims.not_before))},
-      {"sub", fmt::format("system:serviceaccount:{}:{}", claims.name_space, claims.account)}};
+  return JsonObject{{"aud", std::move(audiences)},
+                    {"exp", seconds(claims.expires_at)},
+                    {"iat", seconds(claims.issued_at)},
+                    {"iss", claims.issuer},
+                    {"jti", claims.id},
+                    {kPrivateClaims, std::move(own)},
+                    {"nbf", seconds(std::max(claims.issued_at, claims.not_before))},
+                    {"sub", subject_of(claims)}};
 }
 
 std::optional<Time> time_of(const Json& claims, std::string_view member) {
@@ -154,6 +158,7 @@ std::optional<TokenClaims> read_claims(const Json& said) {
                   .issued_at = *issued,
                   .not_before = *not_before,
                   .expires_at = *expires};
+  if (api::find_string(said, "sub") != subject_of(out)) return std::nullopt;
   std::vector<BoundObject> named = named_objects(*own);
   if (!named.empty()) out.bound = std::move(named.front());
   if (named.size() > 1) out.node = std::move(named.back());
@@ -217,10 +222,11 @@ Json TokenKey::public_jwk() const {
                     {"y", to_url64(point.substr(1 + kNumberBytes))}};
 }
 
-std::string TokenKey::sign(const TokenClaims& claims) const {
+std::string TokenKey::sign(const TokenClaims& claims) const { return sign(to_json(claims)); }
+
+std::string TokenKey::sign(const Json& claims) const {
   const Json header = JsonObject{{"alg", kAlgorithm}, {"kid", id_}};
-  std::string token =
-      to_url64(api::to_text(header)) + "." + to_url64(api::to_text(to_json(claims)));
+  std::string token = to_url64(api::to_text(header)) + "." + to_url64(api::to_text(claims));
   const DigestContext context(EVP_MD_CTX_new());
   CHECK(context != nullptr);
   CHECK(EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, key_.get()) == 1);

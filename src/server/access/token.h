@@ -47,7 +47,10 @@ class TokenKey {
   api::Json public_jwk() const;
 
   std::string sign(const TokenClaims& claims) const;
-  // Unauthorized if the text is no token of ours, was altered, is not valid yet or no longer.
+  // A token of any claims, whether check() takes them or not. For tests.
+  std::string sign(const api::Json& claims) const;
+  // Unauthorized if the text is no token of ours, was altered, is not valid yet or no longer, or
+  // does not say whose it is.
   Result<TokenClaims> check(std::string_view token, Time now) const;
 
  private:

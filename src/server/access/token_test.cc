@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <utility>
+
 namespace muster::server {
 namespace {
 
@@ -48,6 +51,31 @@ TEST(TokenTest, DoesNotHoldBeforeItsTime) {
   const std::string token = key.sign(later);
   EXPECT_FALSE(key.check(token, kNow + std::chrono::minutes(9)).has_value());
   EXPECT_TRUE(key.check(token, kNow + std::chrono::minutes(10)).has_value());
+}
+
+TEST(TokenTest, SaysWhoseItIs) {
+  const TokenKey key = new_key();
+  api::JsonObject account{{"name", "robot"}, {"uid", "u-1"}};
+  const api::JsonObject whole{
+      {"iss", "https://issuer"},
+      {"sub", "system:serviceaccount:ns:robot"},
+      {"iat", 1'767'225'600},
+      {"nbf", 1'767'225'600},
+      {"exp", 1'767'229'200},
+      {"kubernetes.io",
+       api::JsonObject{{"namespace", "ns"}, {"serviceaccount", std::move(account)}}}};
+  const auto holds_without = [&](std::string_view claim) {
+    api::JsonObject rest = whole;
+    rest.erase(claim);
+    return key.check(key.sign(api::Json(std::move(rest))), kNow).has_value();
+  };
+  EXPECT_TRUE(holds_without(""));
+  EXPECT_TRUE(holds_without("nbf")) << "a token need not say from when on it holds";
+  for (const std::string_view claim : {"sub", "iat", "exp", "kubernetes.io"})
+    EXPECT_FALSE(holds_without(claim)) << claim;
+  api::JsonObject others = whole;
+  others["sub"] = "system:serviceaccount:ns:other";
+  EXPECT_FALSE(key.check(key.sign(api::Json(std::move(others))), kNow).has_value());
 }
 
 TEST(TokenTest, AnyChangeOfAByteBreaksIt) {
