@@ -94,9 +94,10 @@ Error conflict_error(const Conflicts& conflicts) {
   Budget bytes(kLimits.cause_bytes);
   for (const auto& [manager, set] : conflicts) {
     const std::string who = spoken(manager);
-    const PrintedPaths paths = printed_paths(set, kLimits.causes - error.causes.size());
+    const std::size_t paths_max = bytes.left() > 0 ? kLimits.causes - error.causes.size() : 0;
+    const PrintedPaths paths = printed_paths(set, paths_max);
     count += paths.count;
-    if (bytes.left() > 0)
+    if (!paths.first.empty())
       list += fmt::format("{}conflicts with {}:", list.empty() ? "" : "\n", who);
     for (const std::string& path : paths.first) {
       if (!bytes.spend(path.size() + who.size())) break;

@@ -91,6 +91,31 @@ TEST(ApplyTest, AnotherManagersFieldIsAConflictUntilForced) {
                                       R"(n/Apply {"f:metadata":{"f:labels":{"f:a":{}}}})"}));
 }
 
+// Thousands of managers fit into an object, and each has something to say against a change.
+TEST(ApplyTest, OfManyConflictsFiveHundredAreNamed) {
+  constexpr int kManagers = 2'000;
+  JsonArray managers;
+  for (int i = 0; i < kManagers; ++i)
+    managers.push_back(JsonObject{{"manager", "m" + std::to_string(i)},
+                                  {"operation", "Apply"},
+                                  {"apiVersion", "v1"},
+                                  {"fieldsV1", json(R"({"f:metadata":{"f:labels":{"f:a":{}}}})")}});
+  Json live = json(R"({"metadata":{"labels":{"a":"1"}}})");
+  live.get_object()["metadata"].get_object()["managedFields"] = std::move(managers);
+  const auto refused = apply_as("n", live, R"({"metadata":{"labels":{"a":"2"}}})");
+  ASSERT_FALSE(refused);
+  const std::string& message = refused.error().message;
+  EXPECT_TRUE(message.starts_with("Apply failed with 2000 conflicts: conflicts with "));
+  EXPECT_TRUE(message.ends_with("\n- and 1500 more"));
+  std::size_t named = 0;
+  for (std::size_t at = message.find("conflicts with"); at != std::string::npos;
+       at = message.find("conflicts with", at + 1))
+    ++named;
+  EXPECT_EQ(named, 500U);
+  EXPECT_EQ(refused.error().causes.size(), 501U);
+  EXPECT_TRUE(apply_as("n", live, R"({"metadata":{"labels":{"a":"2"}}})", true));
+}
+
 TEST(ApplyTest, UpdatesAreRecordedAndConflictWithTheirVersion) {
   Json object = json(R"({"metadata":{"name":"x","labels":{"a":"1"}},"spec":{"nodeName":"n"}})");
   record_update(pod(), by("curl"), nullptr, object);
