@@ -183,6 +183,10 @@ TEST_F(AttackTest, ARequestHasExactlyOneHost) {
   EXPECT_EQ(ask("GET /livez HTTP/1.1\r\n"), "HTTP/1.1 400");
   EXPECT_EQ(ask("GET /livez HTTP/1.1\r\nHost: x\r\nHost: x\r\n"), "HTTP/1.1 400");
   EXPECT_EQ(ask("GET /livez HTTP/1.1\r\nHost:\r\n x\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(ask("GET /livez HTTP/1.1\r\nHost: a b, c\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(ask("GET /livez HTTP/1.1\r\nHost: x/y\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(ask("GET /livez HTTP/1.1\r\nHost: [::1]:6443\r\n"), "HTTP/1.1 200");
+  EXPECT_EQ(ask("GET /livez HTTP/1.1\r\nHost:\r\n"), "HTTP/1.1 200") << "as Go's server does";
   EXPECT_EQ(ask("GET /livez HTTP/1.0\r\n"), "HTTP/1.1 200") << "the old version had none";
 }
 

@@ -41,6 +41,14 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
+// What Go's server takes for a host: what may stand in one, whether it makes sense or not.
+bool is_host(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("!$%&'()*+,-.:;=[]_~").find(c) != std::string_view::npos;
+  });
+}
+
 bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -117,7 +125,7 @@ void Http1Parser::on_field_impl(http::field name, Text name_text, Text value, er
       break;
     case http::field::host:
       into_.host = to_std(value);
-      if (++hosts_ > 1) error = http::error::bad_field;
+      if (++hosts_ > 1 || !is_host(into_.host)) error = http::error::bad_field;
       break;
     case http::field::content_length:
       if (has_encoding_ || has_length_ || !is_number(to_std(value)))

@@ -235,7 +235,7 @@ TEST_F(ListenerTest, WhatIsNeverStoredHasNoTable) {
 
 TEST_F(ListenerTest, ATimeoutIsADurationOrRefused) {
   Wire wire(site_, as_admin());
-  for (const char* good : {"30s", "1m30s", "0", "1.5h", "-2ms", ""})
+  for (const char* good : {"30s", "1m30s", "0", "1.5h", "-2ms", "2562047h47m16.854775807s", ""})
     EXPECT_EQ(wire.get(kPods + "?timeout=" + good).code, 200) << good;
   const HttpReply bad = wire.get(kPods + "?timeout=x");
   EXPECT_EQ(bad.code, 400);
@@ -243,6 +243,15 @@ TEST_F(ListenerTest, ATimeoutIsADurationOrRefused) {
             R"(invalid timeout specified in the request URL - time: invalid duration "x")");
   EXPECT_EQ(text_at(wire.get(kPods + "?timeout=5").body, "message"),
             R"(invalid timeout specified in the request URL - time: missing unit in duration "5")");
+  // No duration is longer than 292 years.
+  for (const std::string long_one :
+       {"10000000000000h", "2562047h48m", "2562048h", "99999999999999999999ns"}) {
+    const HttpReply refused = wire.get(kPods + "?timeout=" + long_one);
+    EXPECT_EQ(refused.code, 400) << long_one;
+    EXPECT_EQ(text_at(refused.body, "message"),
+              "invalid timeout specified in the request URL - time: invalid duration \"" +
+                  long_one + "\"");
+  }
 }
 
 TEST_F(ListenerTest, MetadataAloneIsEnoughForSome) {

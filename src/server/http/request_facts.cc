@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
 
 #include "api/json.h"
 #include "server/access/authorizer.h"
@@ -95,15 +97,49 @@ std::size_t held_for_head(const HttpRequest& request, const Exchange& exchange) 
 
 namespace {
 
+struct Unit {
+  std::string_view name;
+  std::uint64_t nanoseconds;
+};
+constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
+                                         {"us", 1'000},
+                                         {"µs", 1'000},
+                                         {"μs", 1'000},
+                                         {"ms", 1'000'000},
+                                         {"s", 1'000'000'000},
+                                         {"m", 60'000'000'000},
+                                         {"h", 3'600'000'000'000}}};
+// A duration has less than this many nanoseconds, 292 years; one that is negative may have as many.
+constexpr std::uint64_t kDurationEnd = std::uint64_t{1} << 63U;
+
+// "1.5" of a unit, in nanoseconds; nullopt if that is beyond any duration.
+std::optional<std::uint64_t> nanoseconds_of(std::string_view digits, const Unit& unit) {
+  const std::size_t dot = std::min(digits.find('.'), digits.size());
+  std::uint64_t whole = 0;
+  for (const char c : digits.substr(0, dot)) {
+    if (whole > kDurationEnd / 10) return std::nullopt;
+    whole = whole * 10 + static_cast<std::uint64_t>(c - '0');
+    if (whole > kDurationEnd / unit.nanoseconds) return std::nullopt;
+  }
+  double rest = 0;
+  auto place = static_cast<double>(unit.nanoseconds);
+  for (const char c : digits.substr(std::min(dot + 1, digits.size()))) {
+    place /= 10;
+    rest += (c - '0') * place;
+  }
+  return whole * unit.nanoseconds + static_cast<std::uint64_t>(rest);
+}
+
 // What is wrong with a duration, in Go's words; empty: nothing.
 std::string duration_fault(std::string_view text) {
   const std::string_view whole = text;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string invalid = fmt::format("time: invalid duration {:?}", whole);
+  const std::uint64_t most = text.starts_with('-') ? kDurationEnd : kDurationEnd - 1;
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   if (text == "0") return "";
   if (text.empty()) return invalid;
-  constexpr std::array<std::string_view, 8> kUnits = {"ns", "us", "µs", "μs", "ms", "s", "m", "h"};
+  std::uint64_t total = 0;
   while (!text.empty()) {
     const std::size_t number = std::min(text.find_first_not_of("0123456789."), text.size());
     const std::string_view digits = text.substr(0, number);
@@ -111,10 +147,14 @@ std::string duration_fault(std::string_view text) {
       return invalid;
     text.remove_prefix(number);
     const std::size_t end = std::min(text.find_first_of("0123456789."), text.size());
-    const std::string_view unit = text.substr(0, end);
-    if (unit.empty()) return fmt::format("time: missing unit in duration {:?}", whole);
-    if (std::ranges::find(kUnits, unit) == kUnits.end())
-      return fmt::format("time: unknown unit {:?} in duration {:?}", unit, whole);
+    const std::string_view name = text.substr(0, end);
+    if (name.empty()) return fmt::format("time: missing unit in duration {:?}", whole);
+    const auto* const unit = std::ranges::find(kUnits, name, &Unit::name);
+    if (unit == kUnits.end())
+      return fmt::format("time: unknown unit {:?} in duration {:?}", name, whole);
+    const auto more = nanoseconds_of(digits, *unit);
+    if (!more || *more > most - total) return invalid;
+    total += *more;
     text.remove_prefix(end);
   }
   return "";
