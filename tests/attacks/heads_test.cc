@@ -99,8 +99,7 @@ TEST(HeadsTest, WatchesAreNoStreamsToBeAnswered) {
   Http2Wire wire(site);
   for (int i = 0; i < 50; ++i) wire.ask("GET", kMaps + "?watch=1");
   wire.send();
-  await([&] { return held(site, Resource::Watches) == 50; });
-  EXPECT_EQ(held(site, Resource::Streams), 0);
+  await([&] { return held(site, Resource::Watches) == 50 && held(site, Resource::Streams) == 0; });
 }
 
 // Lists of a revision that is still to come waited beside the accounts, and were all made at once

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,5 +55,14 @@ struct ReturnAddress {
   // What all exchanges of an HTTP/2 connection hold together; null for HTTP/1.1.
   AccountPtr connection = nullptr;
 };
+
+// Wakes the recipient, from any thread. Wakes that come while one is on its way say nothing new.
+// The flag goes down before news are looked for (Recipient::on_wake runs after it), so none is
+// lost.
+inline std::function<void()> wake_of(const ReturnAddress& from) {
+  return [from, on_its_way = std::make_shared<std::atomic<bool>>(false)] {
+    if (!on_its_way->exchange(true)) from.inbox->put_wake(from.recipient, on_its_way);
+  };
+}
 
 }  // namespace muster::server

@@ -48,6 +48,7 @@ void Http1Connection::on_wake() {
   }
   if (state_ != State::Watch) return;
   pull_due_ = true;
+  stream_->on_news();
   if (!channel_.awaits_write()) advance();
 }
 
@@ -169,6 +170,7 @@ bool Http1Connection::step_linger() {
 
 void Http1Connection::begin_watch(std::unique_ptr<WatchStream> stream) {
   stream_ = std::move(stream);
+  look_again_ = wake_of(return_address());
   stream_ended_ = false;
   pull_due_ = true;
   const bool streams_on = !parser_->is_http_1_0() && parser_->keep_alive() && !must_close_;
@@ -194,6 +196,7 @@ void Http1Connection::pull_watch() {
       shared_.pipeline.pull(*stream_, SteadyClock::now(), out_.size() + kPullBytes, out_);
   if (chunked) close_chunk(out_, opened);
   pull_due_ = pulled == WatchStream::State::More;
+  if (pulled == WatchStream::State::Busy) look_again_();
   stream_ended_ = pulled == WatchStream::State::Ended;
   if (stream_ended_ && chunked) out_ += kLastChunk;
   count_bytes();
@@ -226,6 +229,7 @@ bool Http1Connection::step_watch() {
 void Http1Connection::end_watch() {
   if (!stream_) return;
   stream_.reset();
+  look_again_ = nullptr;
   head_held_ = 0;
   shared_.pipeline.finished(exchange_, 200, SteadyClock::now());
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,6 +112,7 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   After after_ = After::Next;
   std::uint64_t sent_ = 0;
   std::unique_ptr<WatchStream> stream_;
+  std::function<void()> look_again_;  // at the stream, when others had their turn
   StallClock stall_;
   bool stream_ended_ = false;
   bool pull_due_ = false;       // the stream may have news

@@ -215,6 +215,7 @@ void Http2Stream::on_wake() {
   }
   if (state_ != State::Watch) return;
   pull_due_ = true;
+  watch_->on_news();
   session_.resume(id_);
   session_.advance();
 }
@@ -239,6 +240,7 @@ void Http2Stream::send(HttpResponse response) {
 
 void Http2Stream::begin_watch(std::unique_ptr<WatchStream> stream) {
   watch_ = std::move(stream);
+  look_again_ = wake_of(session_.address_of(*this));
   place_ = {};  // watches are counted by themselves
   request_.release();
   pull_due_ = true;
@@ -254,6 +256,7 @@ void Http2Stream::pull(SteadyTime now) {
   const WatchStream::State pulled =
       session_.shared().pipeline.pull(*watch_, now, out_.size() + kPullBytes, out_);
   pull_due_ = pulled == WatchStream::State::More;
+  if (pulled == WatchStream::State::Busy) look_again_();
   watch_ended_ = pulled == WatchStream::State::Ended;
 }
 

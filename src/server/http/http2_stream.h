@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,6 +84,7 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
   std::size_t out_at_ = 0;
   std::uint64_t given_ = 0;
   std::unique_ptr<WatchStream> watch_;
+  std::function<void()> look_again_;  // at the watch, when others had their turn
   StallClock stall_;
   bool watch_ended_ = false;
   bool pull_due_ = false;

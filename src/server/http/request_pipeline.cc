@@ -1,11 +1,11 @@
 #include "server/http/request_pipeline.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "server/access/impersonation.h"
 #include "server/access/permission.h"
+#include "server/core/request/resource_version.h"
 #include "server/http/body.h"
 #include "server/http/compress.h"
 #include "server/http/kubelet_parts.h"
@@ -33,12 +33,11 @@ bool is_unreached(const Result<api::Answer>& answer) {
   return !answer && answer.error().reason == Reason::Timeout;
 }
 
-// Wakes that come while one is on its way say nothing new. The flag goes down before news are
-// looked for (Recipient::on_wake runs after it), so none is lost.
-watch::Window::Wake wake_of(const ReturnAddress& from) {
-  return [from, on_its_way = std::make_shared<std::atomic<bool>>(false)] {
-    if (!on_its_way->exchange(true)) from.inbox->put_wake(from.recipient, on_its_way);
-  };
+// Whether a watch begins with all that is there, and so costs what a list does. What is no revision
+// is refused before that.
+bool begins_with_list(const Query& query) {
+  const auto from = parse_resource_version(query.text("resourceVersion"));
+  return (from && from->value == 0) || !query.text("sendInitialEvents").empty();
 }
 
 }  // namespace
@@ -116,6 +115,7 @@ bool RequestPipeline::is_heavy(const HttpRequest& request, const Exchange& excha
   const api::Request& asked = exchange.route.request;
   if (asked.verb == api::Verb::Get)
     return is_packed(exchange) && parts_.server.size_of(asked) > kPackedBytes;
+  if (asked.verb == api::Verb::Watch) return begins_with_list(exchange.route.query);
   if (!exchange.wants_body()) return asked.verb == api::Verb::List;
   // Every type of JSON says so in its name; YAML's aliases stand for more than their size.
   return request.body.size() > kLightBytes ||
@@ -147,10 +147,8 @@ RequestPipeline::Outcome RequestPipeline::run_resource(const HttpRequest& reques
   if (is_write(asked.verb)) return run_write(request, exchange, from);
   if (const auto read = read_request(request, exchange); !read)
     return refuse(exchange, read.error());
-  if (asked.verb != api::Verb::Watch) return run_read(exchange, from);
-  auto stream = open_watch(exchange, from);
-  if (!stream) return refuse(exchange, stream.error());
-  return *std::move(stream);
+  return asked.verb == api::Verb::Watch ? run_watch(exchange, from, exchange.started)
+                                        : run_read(exchange, from);
 }
 
 // Whether more bytes may be held for this client and on this connection.
@@ -191,6 +189,11 @@ RequestPipeline::Outcome RequestPipeline::run_read(Exchange& exchange,
                                                    const ReturnAddress& from) const {
   const Result<api::Answer> answer = parts_.server.read(exchange.route.request);
   if (!is_unreached(answer)) return respond_to_read(exchange, answer);
+  return park(exchange, from);
+}
+
+RequestPipeline::Outcome RequestPipeline::park(Exchange& exchange,
+                                               const ReturnAddress& from) const {
   exchange.parked = ParkedRead{.any_change = parts_.server.listen(wake_of(from)),
                                .until = exchange.started + limits_.unreached};
   // The revision may have come before we listened.
@@ -208,6 +211,7 @@ RequestPipeline::Outcome RequestPipeline::resume(Exchange& exchange, const Retur
   exchange.parked.reset();
   // There may have been room for one when it came, and hundreds have waited since.
   if (!has_room(exchange, from)) return refuse(exchange, too_many_requests());
+  if (exchange.route.request.verb == api::Verb::Watch) return run_watch(exchange, from, now);
   return respond_to_read(exchange, parts_.server.read(exchange.route.request));
 }
 
@@ -234,12 +238,26 @@ Result<void> RequestPipeline::read_request(const HttpRequest& request, Exchange&
   return {};
 }
 
-Result<std::unique_ptr<WatchStream>> RequestPipeline::open_watch(Exchange& exchange,
-                                                                 const ReturnAddress& from) const {
-  const api::Request& asked = exchange.route.request;
+RequestPipeline::Outcome RequestPipeline::run_watch(Exchange& exchange, const ReturnAddress& from,
+                                                    SteadyTime now) const {
   auto place = parts_.ledger.hold_one(exchange.account, Resource::Watches);
-  if (!place) return fail(too_many_requests());
-  auto opened = TRY(parts_.server.watch(asked, wake_of(from)));
+  if (!place) return refuse(exchange, too_many_requests());
+  auto opened = parts_.server.watch(exchange.route.request, wake_of(from));
+  if (!opened) return refuse(exchange, opened.error());
+  // It begins with a list of a revision that is still to come: that is waited for outside the
+  // stream, so that the list is not made by the thread that sends it.
+  if (opened->watcher->unreached() && now < exchange.started + limits_.unreached) {
+    place.reset();
+    return park(exchange, from);
+  }
+  return open_stream(exchange, from, *std::move(opened), *std::move(place));
+}
+
+std::unique_ptr<WatchStream> RequestPipeline::open_stream(const Exchange& exchange,
+                                                          const ReturnAddress& from,
+                                                          Server::OpenWatch opened,
+                                                          Hold place) const {
+  const api::Request& asked = exchange.route.request;
   const std::int64_t asked_s = asked.list.timeout_s.value_or(0);
   const std::int64_t timeout_s =
       asked_s > 0
@@ -254,7 +272,8 @@ Result<std::unique_ptr<WatchStream>> RequestPipeline::open_watch(Exchange& excha
                            .timeout = timeout,
                            .unreached_max = limits_.unreached,
                            .access_check = limits_.deadlines.access_check},
-      *std::move(place),
+      WatchStream::Holds{.place = std::move(place),
+                         .bytes = parts_.ledger.hold_bytes(exchange.account, from.connection)},
       std::make_unique<Permission>(parts_.access, exchange.who, attributes_judged(exchange.route)),
       parts_.clock);
 }

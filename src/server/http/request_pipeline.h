@@ -55,8 +55,8 @@ class RequestPipeline {
   using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>>;
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
   // Whether run() may take longer than other connections of an I/O thread can be left waiting: it
-  // reads a large document, or one that may stand for a large one, or writes a list, or an object
-  // that is large and not sent as it is stored.
+  // reads a large document, or one that may stand for a large one, or makes a list, that of a
+  // watch included, or writes an object that is large and not sent as it is stored.
   bool is_heavy(const HttpRequest& request, const Exchange& exchange) const;
   // The same of respond().
   static bool is_heavy(const Exchange& exchange, const Result<api::Answer>& answer);
@@ -64,7 +64,7 @@ class RequestPipeline {
   // Whether a read that waits has something to go on with: its revision has come, or its time is
   // over. Cheap, as all that wait ask after every change; resume() is not, a list is large.
   bool is_due(const Exchange& exchange, SteadyTime now) const;
-  // The response to such a read; Waiting if its revision has not come yet.
+  // The response to such a read, or the watch; Waiting if its revision has not come yet.
   Outcome resume(Exchange& exchange, const ReturnAddress& from, SteadyTime now) const;
   // The answer to a request whose time is over.
   HttpResponse give_up(const Exchange& exchange) const;
@@ -94,11 +94,14 @@ class RequestPipeline {
   Outcome run_write(const HttpRequest& request, Exchange& exchange,
                     const ReturnAddress& from) const;
   Outcome run_read(Exchange& exchange, const ReturnAddress& from) const;
+  Outcome run_watch(Exchange& exchange, const ReturnAddress& from, SteadyTime now) const;
+  // Lets a read wait for its revision.
+  Outcome park(Exchange& exchange, const ReturnAddress& from) const;
   bool has_room(const Exchange& exchange, const ReturnAddress& from) const;
   HttpResponse respond_to_read(const Exchange& exchange, const Result<api::Answer>& answer) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
-  Result<std::unique_ptr<WatchStream>> open_watch(Exchange& exchange,
-                                                  const ReturnAddress& from) const;
+  std::unique_ptr<WatchStream> open_stream(const Exchange& exchange, const ReturnAddress& from,
+                                           Server::OpenWatch opened, Hold place) const;
   HttpResponse answer_other(const HttpRequest& request, const Exchange& exchange) const;
   HttpResponse finish(const Exchange& exchange, HttpResponse response) const;
 

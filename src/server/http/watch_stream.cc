@@ -11,9 +11,13 @@ namespace muster::server {
 namespace {
 
 constexpr std::chrono::seconds kBookmarkEvery{60};
+// One that is due while there is more to send is looked at again after this.
+constexpr std::chrono::milliseconds kBookmarkAgain{100};
 // A client that is cut off by the timeout resumes from here.
 constexpr std::chrono::seconds kLastBookmarkBefore{2};
 constexpr std::size_t kMessagesPerRead = 16;
+// Conditions that are judged before others get their turn: some hundred microseconds.
+constexpr std::size_t kTermsPerPull = 2'000;
 
 std::string_view type_name(store::Change::Type type) {
   switch (type) {
@@ -37,12 +41,12 @@ SteadyTime bookmark_after(SteadyTime now, SteadyTime end) {
 
 }  // namespace
 
-WatchStream::WatchStream(Server::OpenWatch watch, const Options& options, Hold place,
+WatchStream::WatchStream(Server::OpenWatch watch, const Options& options, Holds holds,
                          std::unique_ptr<Permission> permission, const Clock& clock)
     : watcher_(std::move(watch.watcher)),
       subscription_(std::move(watch.subscription)),
       any_change_(std::move(watch.any_change)),
-      place_(std::move(place)),
+      holds_(std::move(holds)),
       permission_(std::move(permission)),
       rendering_(options.rendering),
       bookmarks_(options.bookmarks),
@@ -52,7 +56,9 @@ WatchStream::WatchStream(Server::OpenWatch watch, const Options& options, Hold p
       access_check_(options.access_check),
       next_check_(options.started + options.access_check),
       next_bookmark_(bookmarks_ ? bookmark_after(options.started, end_) : SteadyTime::max()),
-      reach_by_(any_change_ ? options.started + options.unreached_max : SteadyTime::max()) {}
+      reach_by_(any_change_ ? options.started + options.unreached_max : SteadyTime::max()) {
+  count_bytes();
+}
 
 std::optional<Error> WatchStream::refusal(SteadyTime now) {
   if (now >= next_check_) {
@@ -75,9 +81,11 @@ WatchStream::State WatchStream::pull(SteadyTime now, std::size_t bytes_max, std:
     return State::Ended;
   }
   more_ = true;  // that is why we are asked
+  std::size_t reads_left = 1 + kTermsPerPull / (kMessagesPerRead * (1 + watcher_->terms()));
   while (out.size() < bytes_max && (more_ || !read_.empty())) {
     if (read_.empty()) {
-      Watcher::Next next = watcher_->next(kMessagesPerRead);
+      if (reads_left-- == 0) break;
+      Watcher::Next next = watcher_->next(kMessagesPerRead, bytes_max - out.size());
       more_ = next.more;
       std::ranges::move(next.messages, std::back_inserter(read_));
     } else if (!append_next(out)) {
@@ -85,13 +93,32 @@ WatchStream::State WatchStream::pull(SteadyTime now, std::size_t bytes_max, std:
     }
   }
   const bool more = more_ || !read_.empty();
-  if (now >= next_bookmark_ && !more) {
+  count_bytes();
+  if (now >= next_bookmark_ && more) {
+    next_bookmark_ = now + kBookmarkAgain;
+  } else if (now >= next_bookmark_) {
     if (watcher_->position().value > 0)
       write_bookmark(rendering_, {watcher_->position()}, {.columns = first_event()}, out);
     next_bookmark_ = bookmark_after(now, end_);
   }
   if (now >= end_) return State::Ended;
-  return more ? State::More : State::Idle;
+  if (!more) return State::Idle;
+  return out.size() < bytes_max ? State::Busy : State::More;
+}
+
+void WatchStream::on_news() {
+  watcher_->expire();
+  count_bytes();
+}
+
+// What is read and not sent is the window's too, but the window may drop it before the client
+// reads.
+void WatchStream::count_bytes() {
+  std::size_t bytes = watcher_->held_bytes();
+  for (const Watcher::Message& message : read_)
+    if (const auto* item = std::get_if<Watcher::Item>(&message))
+      bytes += item->object->bytes().size();
+  holds_.bytes.resize(bytes);
 }
 
 // One event at a time: however large objects are, no more than one is encoded beyond the limit.

@@ -21,6 +21,8 @@ namespace muster::server {
 //
 //   pull() → Idle:  nothing more now; again on wake, or at next_deadline()
 //          → More:  again as soon as the bytes are written
+//          → Busy:  the same, but others get their turn before: it has looked at many changes, and
+//                   few of them are for this client
 //          → Ended: the timeout passed, the right to watch is gone or the watch failed (the ERROR
 //                   event is in the bytes)
 class WatchStream {
@@ -35,13 +37,20 @@ class WatchStream {
     // How often it is asked whether the client may still watch.
     std::chrono::milliseconds access_check{30'000};
   };
-  WatchStream(Server::OpenWatch watch, const Options& options, Hold place,
+  // What it holds of the ledger: a place among the watches, and bytes.
+  struct Holds {
+    Hold place;
+    Hold bytes;
+  };
+  WatchStream(Server::OpenWatch watch, const Options& options, Holds holds,
               std::unique_ptr<Permission> permission, const Clock& clock);
 
-  enum class State : std::uint8_t { Idle, More, Ended };
+  enum class State : std::uint8_t { Idle, More, Busy, Ended };
   // Appends events, each one JSON value and a line end, until there are no more or `out` has grown
   // beyond `bytes_max`, which one event may do.
   State pull(SteadyTime now, std::size_t bytes_max, std::string& out);
+  // There is news. Who reads nothing may have waited too long for it (Watcher::expire()).
+  void on_news();
   SteadyTime next_deadline() const {
     return std::min({next_bookmark_, next_check_, end_, reach_by_});
   }
@@ -52,15 +61,16 @@ class WatchStream {
   bool append_next(std::string& out);  // false if that ended the watch
   void append(const Watcher::Item& item, std::string& out);
   bool first_event();  // true once, for the first event of a Table stream
+  void count_bytes();
   std::uint32_t form_number() const;
 
   // The watcher is used until the subscription ends, so it is declared first.
   std::unique_ptr<Watcher> watcher_;
   std::unique_ptr<watch::Window::Subscription> subscription_;
   std::unique_ptr<watch::Window::Subscription> any_change_;
-  const Hold place_;
+  Holds holds_;
   const std::unique_ptr<Permission> permission_;
-  std::deque<Watcher::Message> read_;  // not sent yet; few, and shared with other watchers
+  std::deque<Watcher::Message> read_;  // not sent yet
   bool more_ = true;                   // the watcher may have more
   const Rendering rendering_;
   const bool bookmarks_;

@@ -84,6 +84,19 @@ void PinnedListings::pin(const std::string& prefix, Listing listing) {
   }
 }
 
+void PinnedListings::let_go(const watch::Window& window) {
+  std::list<Pin> dropped;  // freed without the lock
+  const std::lock_guard lock(mutex_);
+  for (auto pin = pins_.begin(); pin != pins_.end();) {
+    const auto at = pin++;
+    // Its kind's ring: keys are "pods/default/web".
+    const std::string ring = at->prefix.substr(0, at->prefix.find('/'));
+    if (window.read(ring, at->listing->revision, 0)) continue;
+    objects_ -= at->listing->objects.size();
+    dropped.splice(dropped.end(), pins_, at);
+  }
+}
+
 PinnedListings::Listing PinnedListings::find(const std::string& prefix, api::Revision revision) {
   const std::lock_guard lock(mutex_);
   const auto at = std::ranges::find_if(pins_, [&](const Pin& pin) {

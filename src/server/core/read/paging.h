@@ -11,6 +11,7 @@
 #include "api/object.h"
 #include "base/result.h"
 #include "store/store.h"
+#include "watch/window.h"
 
 namespace muster::server {
 
@@ -28,8 +29,9 @@ struct ContinueToken {
 std::string renewed_token(std::string_view token);
 
 // Listings that clients are paging through, so that all their pages show one state. Objects never
-// change, so a pinned listing costs pointers. The least recently used ones are let go. Any thread
-// may use it.
+// change, so a pinned listing costs pointers while the store or the window knows its objects too:
+// let_go() ends those of which the window has lost a change. Beyond the limits the least recently
+// used ones go. Any thread may use it.
 class PinnedListings {
  public:
   struct Limits {
@@ -44,6 +46,9 @@ class PinnedListings {
   void pin(const std::string& prefix, Listing listing);
   // Null if it was let go.
   Listing find(const std::string& prefix, api::Revision revision);
+  // Lets go of the listings that the window can no longer lead to the present: what was replaced
+  // since then would be kept for them alone.
+  void let_go(const watch::Window& window);
 
  private:
   struct Pin {

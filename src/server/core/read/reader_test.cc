@@ -8,6 +8,7 @@ namespace {
 
 class ReadsTest : public CoreTest {
  protected:
+  explicit ReadsTest(watch::Limits limits = {}) : CoreTest(store::make_memory_engine(), limits) {}
   void make_pods(std::initializer_list<std::string_view> pod_names) {
     for (const std::string_view name : pod_names) ASSERT_TRUE(create_pod(name));
   }
@@ -95,6 +96,31 @@ TEST_F(ReadsTest, APageThatIsGoneSaysWhereToGoOn) {
   EXPECT_TRUE(message(gone).starts_with(
       "The provided continue parameter is too old to display a consistent list result."));
   EXPECT_EQ(names(list(pods(), "default", page(2, renewed_token(token)))), "b c");
+}
+
+class ForgetfulReadsTest : public ReadsTest {
+ protected:
+  ForgetfulReadsTest() : ReadsTest({.changes_max = 3, .bytes_max = 1U << 20U}) {}
+};
+
+// Each page of a list that a client never goes on with kept every object as it was: whoever asks
+// for first pages and rewrites large objects in between filled the memory.
+TEST_F(ForgetfulReadsTest, PagesKeepNothingThatTheWindowHasForgotten) {
+  make_pods({"a", "b"});
+  const std::weak_ptr<const api::Object> old = store_->get("pods/default/b");
+  ASSERT_FALSE(old.expired());
+  const std::string token = items(list(pods(), "default", page(1))).continue_token;
+  const auto touch = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      ASSERT_TRUE(merge(pods(), "default", "b",
+                        R"({"metadata":{"labels":{"i":")" + std::to_string(i) + "\"}}}"));
+  };
+  touch(2);
+  EXPECT_EQ(names(list(pods(), "default", page(1, token))), "b") << "the window knows it still";
+  touch(4);
+  EXPECT_EQ(reason(list(pods(), "default", page(1, token))), Reason::Expired);
+  ASSERT_TRUE(store_->compact(store_->revision()));  // the store has a history of its own
+  EXPECT_TRUE(old.expired());
 }
 
 TEST_F(ReadsTest, PagesWithSelectorsAreFull) {

@@ -29,16 +29,28 @@ struct Watcher::State {
   bool ended = false;
 
   void list();
+  void forget_initial();
 };
 
-// The listing's revision is where the changes begin, so nothing falls between the two.
+// The listing's revision is where the changes begin, so nothing falls between the two. Those that
+// match are taken over one by one: a few of many must not keep the room of all.
 void Watcher::State::list() {
   store::Store::Listing listing = store.list(selection.prefix());
-  std::erase_if(listing.objects,
-                [&](const api::ObjectPtr& object) { return !selection.matches(*object); });
-  initial = std::move(listing.objects);
+  if (selection.takes_all()) {
+    initial = std::move(listing.objects);
+  } else {
+    for (api::ObjectPtr& object : listing.objects)
+      if (selection.matches(*object)) initial.push_back(std::move(object));
+  }
+  initial.shrink_to_fit();
   cursor = listing.revision;
   to_list = false;
+}
+
+// Gives their room back, too: clear() would keep it for as long as the watch lasts.
+void Watcher::State::forget_initial() {
+  if (initial.capacity() > 0) (void)std::exchange(initial, {});
+  sent = 0;
 }
 
 namespace {
@@ -91,7 +103,7 @@ Result<std::unique_ptr<Watcher>> Watcher::open(const api::Request& request,
   return std::unique_ptr<Watcher>(new Watcher(std::move(state)));
 }
 
-Watcher::Next Watcher::next(std::size_t max) {
+Watcher::Next Watcher::next(std::size_t max, std::size_t bytes_max) {
   State& s = *state_;
   Next out;
   if (s.ended) return out;
@@ -99,9 +111,11 @@ Watcher::Next Watcher::next(std::size_t max) {
     if (s.cursor > s.store.revision()) return out;
     s.list();
   }
-  while (s.sent < s.initial.size() && out.messages.size() < max) {
+  std::size_t bytes = 0;
+  while (s.sent < s.initial.size() && out.messages.size() < max && bytes < bytes_max) {
     api::ObjectPtr object = std::move(s.initial[s.sent++]);
     const api::Revision revision = object->revision();
+    bytes += object->bytes().size();
     out.messages.emplace_back(Item{.type = Change::Type::Added,
                                    .object = std::move(object),
                                    .revision = revision,
@@ -111,13 +125,12 @@ Watcher::Next Watcher::next(std::size_t max) {
     out.more = true;
     return out;
   }
-  s.initial.clear();
-  s.sent = 0;
+  s.forget_initial();
   if (s.mark_end && out.messages.size() < max) {
     out.messages.emplace_back(Bookmark{.revision = s.cursor, .initial_events_end = true});
     s.mark_end = false;
   }
-  if (out.messages.size() >= max) {
+  if (out.messages.size() >= max || bytes >= bytes_max) {
     out.more = true;
     return out;
   }
@@ -129,11 +142,34 @@ Watcher::Next Watcher::next(std::size_t max) {
     s.ended = true;
     return out;
   }
-  for (const auto& entry : batch->entries)
-    if (auto item = seen_through(s.selection, entry)) out.messages.emplace_back(*std::move(item));
+  for (const auto& entry : batch->entries) {
+    if (bytes >= bytes_max) {
+      out.more = true;
+      return out;
+    }
+    if (auto item = seen_through(s.selection, entry)) {
+      bytes += item->object->bytes().size();
+      out.messages.emplace_back(*std::move(item));
+    }
+    s.cursor = entry->change().revision;
+  }
   s.cursor = std::max(s.cursor, batch->next);
   out.more = batch->more;
   return out;
+}
+
+std::size_t Watcher::terms() const { return state_->selection.terms(); }
+
+std::size_t Watcher::held_bytes() const {
+  const State& s = *state_;
+  return s.initial.capacity() * sizeof(api::ObjectPtr);
+}
+
+void Watcher::expire() {
+  State& s = *state_;
+  if (s.initial.empty() || s.window.read(s.prefix, s.cursor, 0)) return;
+  s.forget_initial();
+  s.mark_end = false;  // they have not all been sent
 }
 
 api::Revision Watcher::position() const {

@@ -147,10 +147,60 @@ TEST_F(WatcherTest, ALittleAtATime) {
   EXPECT_EQ(seen_by(*watcher, 1), "");
 }
 
+// Of large objects few are handed out at once: what a client does not read is kept for it.
+TEST_F(WatcherTest, AFewBytesAtATime) {
+  for (const std::string_view name : {"a", "b"}) ASSERT_TRUE(create_pod(name));
+  auto watcher = watch(pods(), {.bookmarks = true});
+  for (const std::string_view name : {"c", "d"}) ASSERT_TRUE(create_pod(name));
+  std::string seen;
+  for (bool more = true; more;) {
+    const Watcher::Next next = watcher->next(10, 1);
+    for (const Watcher::Message& message : next.messages)
+      seen += std::holds_alternative<Watcher::Item>(message)
+                  ? std::get<Watcher::Item>(message).object->meta().name
+                  : "|";
+    seen += ' ';
+    more = next.more;
+  }
+  EXPECT_EQ(seen, "a b| c d ");
+}
+
+// Whoever selects few of many must not keep room for all, nor keep any once they are sent.
+TEST_F(WatcherTest, InitialObjectsCostWhatIsStillToBeSent) {
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
+  label("p7", "web");
+  EXPECT_EQ(watch(pods())->held_bytes(), 50 * sizeof(api::ObjectPtr));
+  auto watcher = watch(pods(), {.labels = "app=web"});
+  EXPECT_EQ(watcher->held_bytes(), sizeof(api::ObjectPtr));
+  EXPECT_EQ(watcher->terms(), 1U);
+  EXPECT_EQ(seen_by(*watcher), "+p7");
+  EXPECT_EQ(watcher->held_bytes(), 0U);
+}
+
 class SmallWindowTest : public WatcherTest {
  protected:
   SmallWindowTest() : WatcherTest({.changes_max = 2, .bytes_max = 1U << 20U}) {}
 };
+
+// A client that never reads must not keep what everybody else has forgotten.
+TEST_F(SmallWindowTest, InitialObjectsAreLetGoWithTheChangesAfterThem) {
+  for (const std::string_view name : {"a", "b"}) ASSERT_TRUE(create_pod(name));
+  const std::weak_ptr<const api::Object> old = store_->get("pods/default/b");
+  auto watcher = watch(pods(), {.match = "NotOlderThan", .bookmarks = true, .initial = true});
+  EXPECT_EQ(seen_by(*watcher, 1), "+a");
+  label("b", "1");
+  label("b", "2");
+  watcher->expire();
+  EXPECT_FALSE(old.expired()) << "the window leads on from it";
+  label("b", "3");
+  label("b", "4");
+  watcher->expire();
+  ASSERT_TRUE(store_->compact(store_->revision()));  // the store has a history of its own
+  EXPECT_TRUE(old.expired());
+  EXPECT_EQ(watcher->held_bytes(), 0U);
+  EXPECT_TRUE(seen_by(*watcher).starts_with("!too old resource version: "))
+      << "and no bookmark says that all were sent";
+}
 
 TEST_F(SmallWindowTest, WhoFallsBehindIsToldSo) {
   auto watcher = watch(pods());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ class Selection {
   bool matches(const api::Object& object) const;
   // True if only the namespace narrows it: every object under prefix() matches.
   bool takes_all() const { return labels_.selects_everything() && fields_.selects_everything(); }
+  // How many conditions matches() may have to look at.
+  std::size_t terms() const { return labels_.requirements().size() + fields_.terms().size(); }
   // What the keys of all selected objects begin with.
   const std::string& prefix() const { return prefix_; }
   // The only key an object can have that matches, if the selection names it; else empty.
