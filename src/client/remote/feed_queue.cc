@@ -10,13 +10,19 @@ void FeedQueue::push(Event event) {
   const std::lock_guard lock(mutex_);
   if (!wake_) return;
   events_.push_back(std::move(event));
+  has_news_ = true;
   if (events_.size() >= compact_at_) compact();
-  wake_();
+}
+
+void FeedQueue::announce() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(has_news_, false) && wake_) wake_();
 }
 
 void FeedQueue::set_synced() {
   const std::lock_guard lock(mutex_);
   synced_ = true;
+  has_news_ = false;
   if (wake_) wake_();
 }
 

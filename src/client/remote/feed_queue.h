@@ -19,7 +19,10 @@ class FeedQueue {
  public:
   explicit FeedQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
+  // Wakes nobody: what comes together is announced together.
   void push(Event event);
+  // Wakes the component if something was pushed since the last time.
+  void announce();
   // All that existed at the start has been pushed.
   void set_synced();
   // No wake after this returns.
@@ -36,6 +39,7 @@ class FeedQueue {
   std::function<void()> wake_;  // under mutex_, as all that follows; empty: closed
   std::deque<Event> events_;
   std::size_t compact_at_ = kCompactAt;
+  bool has_news_ = false;
   bool synced_ = false;
 };
 

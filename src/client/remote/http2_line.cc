@@ -10,11 +10,14 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 // Read before others get their turn.
 constexpr std::size_t kTurnBytes = std::size_t{4} << 20;
 constexpr std::size_t kKeepBytes = std::size_t{64} << 10;  // a buffer that grew is given back
+constexpr std::size_t kFloodBytes = std::size_t{32} << 10;
+constexpr int kForeverMs = 1'000'000;
 
 }  // namespace
 
 void Http2Line::read(Time now, bool readable) {
   session_.expire(now);
+  last_read_ = 0;
   if (state_ == State::Connecting)
     connect();
   else if (state_ == State::Open && (readable || has_more_))
@@ -38,11 +41,23 @@ void Http2Line::read_all() {
     if (!count) return break_off(std::move(count).error());
     if (*count == 0) return;
     total += *count;
+    last_read_ = total;
     if (Result<void> done = session_.on_bytes({buffer.data(), *count}); !done)
       return break_off(std::move(done).error());
   }
   has_more_ = true;
 }
+
+TlsLine::Wait Http2Line::waits_for() const {
+  if (state_ == State::Connecting) return pipe_.waits_for();
+  const bool waits_to_write = state_ == State::Open && !out_.empty();
+  const int events = CURL_WAIT_POLLIN | (waits_to_write ? CURL_WAIT_POLLOUT : 0);
+  const bool at_once = has_more_ || state_ == State::Gone;
+  return {.on = {.fd = socket_, .events = static_cast<short>(events), .revents = 0},
+          .patience_ms = at_once ? 0 : kForeverMs};
+}
+
+bool Http2Line::is_flooded() const { return has_more_ || last_read_ >= kFloodBytes; }
 
 void Http2Line::write() {
   if (state_ != State::Open) return;

@@ -38,10 +38,13 @@ class Http2Line {
   bool takes_more() const { return !retired_ && session_.takes_more(); }
   // Takes no more requests; those that it has may end.
   void retire() { retired_ = true; }
-  curl_socket_t socket() const { return socket_; }
-  bool has_more_to_read() const { return has_more_; }
-  bool waits_to_write() const { return state_ == State::Open && !out_.empty(); }
+  // What it waits for, and for how long at most.
+  TlsLine::Wait waits_for() const;
+  // The last turn read so much that the next need not wait for more.
+  bool is_flooded() const;
   std::size_t watches() const { return session_.watches(); }
+  // Those that are no watches.
+  std::size_t requests() const { return session_.open() - session_.watches(); }
   const std::shared_ptr<const TlsTexts>& texts() const { return pipe_.texts(); }
   std::optional<Time> next_deadline() const { return session_.next_deadline(); }
   std::vector<Http2Session::Ended> take_ended() { return session_.take_ended(); }
@@ -60,7 +63,8 @@ class Http2Line {
   curl_socket_t socket_ = CURL_SOCKET_BAD;
   std::string out_;
   Error error_;
-  bool has_more_ = false;  // bytes have come that the socket does not show any more
+  std::size_t last_read_ = 0;  // bytes, in the last turn
+  bool has_more_ = false;      // bytes have come that the socket does not show any more
   bool retired_ = false;
 };
 

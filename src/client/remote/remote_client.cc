@@ -38,6 +38,10 @@ struct RemoteClient::State {
     api::Request request;
     Done done;
   };
+  struct Ended {
+    std::shared_ptr<Call> sent;
+    Outcome outcome;
+  };
   // Calls that share a rate, first come first served.
   struct Lane {
     RateLimit limit;
@@ -48,9 +52,11 @@ struct RemoteClient::State {
     std::unique_ptr<Reflector> reflector;
     std::vector<std::shared_ptr<FeedQueue>> feeds;
     bool announced = false;  // that it is synced
+    bool has_news = false;   // the feeds have events that they were not woken for
   };
 
   std::optional<Time> tick() {
+    deliver();
     const Time now = clock.now();
     std::optional<Time> deadline;
     for (Lane& lane : lanes) keep_earlier(deadline, send_due(lane, now));
@@ -93,12 +99,22 @@ struct RemoteClient::State {
     transport->perform(
         std::move(http), {},
         [this, sent = std::make_shared<Call>(std::move(call))](const Result<HttpReply>& reply) {
-          set_in_flight(in_flight - 1);
           // Of an event that was written nobody reads more than that.
           if (reply && reply->code < 300 && sent->request.kind == &api::kinds::event())
-            return sent->done(api::Answer{.what = {}, .warnings = reply->warnings});
-          sent->done(reply ? decode_reply(sent->request, *reply) : fail(reply.error()));
+            ended.push_back({sent, api::Answer{.what = {}, .warnings = reply->warnings}});
+          else
+            ended.push_back(
+                {sent, reply ? decode_reply(sent->request, *reply) : fail(reply.error())});
         });
+  }
+
+  // Outcomes are handed over together, and with the events that came with them: whoever gets them
+  // is woken once for all.
+  void deliver() {
+    for (Ended& call : std::exchange(ended, {})) {
+      set_in_flight(in_flight - 1);
+      call.sent->done(std::move(call.outcome));
+    }
   }
 
   void set_in_flight(std::size_t count) {
@@ -126,6 +142,7 @@ struct RemoteClient::State {
       for (api::ObjectPtr& object : followed.reflector->objects())
         queue->push({Event::Type::Added, std::move(object)});
       if (followed.announced) queue->set_synced();
+      queue->announce();
       followed.feeds.push_back(queue);
       return;
     }
@@ -133,8 +150,9 @@ struct RemoteClient::State {
     followed->feeds.push_back(queue);
     followed->reflector = std::make_unique<Reflector>(
         Reflector::Target{&kind, *served.version_of(kind), options.project}, entropy,
-        [&feeds = followed->feeds](const Event& event) {
-          for (const auto& feed : feeds) feed->push(event);
+        [&to = *followed](const Event& event) {
+          for (const auto& feed : to.feeds) feed->push(event);
+          to.has_news = true;
         });
     kinds.push_back(std::move(followed));
   }
@@ -142,6 +160,8 @@ struct RemoteClient::State {
   std::optional<Time> follow(Followed& followed, Time now) {
     std::erase_if(followed.feeds, [](const auto& feed) { return feed->closed(); });
     Reflector& reflector = *followed.reflector;
+    if (std::exchange(followed.has_news, false))
+      for (const auto& feed : followed.feeds) feed->announce();
     if (reflector.synced() && !followed.announced) {
       followed.announced = true;
       for (const auto& feed : followed.feeds) feed->set_synced();
@@ -178,6 +198,7 @@ struct RemoteClient::State {
   const Clock& clock;
   std::array<Lane, 2> lanes{Lane{RateLimit(options.rate), {}}, Lane{RateLimit(options.rate), {}}};
   std::vector<std::unique_ptr<Followed>> kinds;
+  std::vector<Ended> ended;  // calls whose outcomes are to be delivered
   bool closed = false;
 
   std::mutex mutex;
@@ -234,6 +255,9 @@ bool RemoteClient::drain(Duration patience) {
   return state_->idle.wait_for(lock, patience, [&] { return *done && state_->in_flight == 0; });
 }
 
-void RemoteClient::stop() { state_->transport->stop(); }
+void RemoteClient::stop() {
+  state_->transport->stop();
+  state_->deliver();  // the thread is gone; those that it failed at its end have no other
+}
 
 }  // namespace muster::client

@@ -1,7 +1,9 @@
 #include "client/remote/tls_line.h"
 
 #include <openssl/ssl.h>
+#include <sys/select.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/check.h"
@@ -11,6 +13,8 @@ namespace {
 
 constexpr std::string_view kProtocols = "\x02h2\x08http/1.1";
 constexpr std::size_t kReadAhead = std::size_t{64} << 10;
+constexpr int kBetweenLooksMs = 2;  // at a connection of which it is not known what it waits for
+constexpr int kPatienceMs = 100;    // libcurl may have to look at the time
 
 // Offers HTTP/2 behind libcurl's back, which would otherwise speak it itself; and reads as many
 // records as there are by one call.
@@ -82,6 +86,31 @@ Result<bool> TlsLine::connect() {
   if (message->data.result != CURLE_OK)
     return fail(endpoint_.unasked(message->data.result, error_.data()));
   return true;
+}
+
+// A name that is being resolved has no socket, and an attempt by several addresses has many: those
+// are looked at again and again.
+TlsLine::Wait TlsLine::waits_for() const {
+  fd_set reads = {};
+  fd_set writes = {};
+  fd_set errors = {};
+  int highest = -1;
+  Wait wait{.patience_ms = kBetweenLooksMs};
+  if (curl_multi_fdset(multi_.get(), &reads, &writes, &errors, &highest) != CURLM_OK) return wait;
+  int sockets = 0;
+  for (int fd = 0; fd <= highest; ++fd) {
+    const int events = (FD_ISSET(fd, &reads) ? CURL_WAIT_POLLIN : 0) |
+                       (FD_ISSET(fd, &writes) ? CURL_WAIT_POLLOUT : 0);
+    if (events == 0) continue;
+    ++sockets;
+    wait.on = {.fd = fd, .events = static_cast<short>(events), .revents = 0};
+  }
+  if (sockets != 1) return {.patience_ms = kBetweenLooksMs};
+  long timer_ms = -1;
+  curl_multi_timeout(multi_.get(), &timer_ms);
+  wait.patience_ms =
+      timer_ms < 0 ? kPatienceMs : static_cast<int>(std::min<long>(timer_ms, kPatienceMs));
+  return wait;
 }
 
 curl_socket_t TlsLine::socket() const {

@@ -33,6 +33,12 @@ class TlsLine {
   // Of a line that stands: the server speaks HTTP/2 on it.
   bool speaks_http2() const { return speaks_http2_; }
   curl_socket_t socket() const;
+  // What a line that is being made waits for, and for how long at most. The socket may be none.
+  struct Wait {
+    curl_waitfd on = {.fd = CURL_SOCKET_BAD, .events = 0, .revents = 0};
+    int patience_ms = 0;
+  };
+  Wait waits_for() const;
   // How much was read or written; 0: nothing, for now. Error: the line is gone.
   Result<std::size_t> read(std::span<char> into);
   Result<std::size_t> write(std::string_view bytes);

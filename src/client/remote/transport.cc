@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::size_t kIdleMax = 32;  // handles kept for later
 constexpr int kPatienceMaxMs = 1000;
-constexpr int kConnectingMs = 2;  // between looks at a connection that is being made
+// A scheduler that binds some hundred pods in a second hears of some thousand things, one by one:
+// a millisecond would gather one or two of them, four gather what a few pods cause.
+constexpr RateLimit::Options kLooks{.per_second = 250, .burst = 25};
 // Streams stay: servers that allow a hundred requests per connection must have room for others.
 constexpr std::size_t kWatchesPerLine = 50;
 constexpr int kRefusalsMax = 3;
@@ -24,7 +26,8 @@ Transport::Transport(Kubeconfig config, HttpsOptions options, const Clock& clock
       tick_(std::move(tick)),
       endpoint_(std::move(config), std::move(options)),
       multi_(curl_multi_init()),
-      speaks_http2_(TlsLine::possible(endpoint_)) {
+      speaks_http2_(TlsLine::possible(endpoint_)),
+      looks_(kLooks) {
   CHECK(multi_ != nullptr);
   curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
   curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, 64L);
@@ -49,19 +52,21 @@ void Transport::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    gathered_.notify_one();
   }
   curl_multi_wakeup(multi_.get());
   if (thread_.joinable()) thread_.join();
 }
 
 void Transport::post(std::function<void()> task) {
-  bool is_first = false;
+  bool is_polling = false;
   {
     const std::lock_guard lock(mutex_);
-    is_first = tasks_.empty();
+    is_polling = tasks_.empty() && gathers_ == Gathers::No;
     tasks_.push_back(std::move(task));
+    if (gathers_ == Gathers::UntilATask) gathered_.notify_one();
   }
-  if (is_first) curl_multi_wakeup(multi_.get());
+  if (is_polling) curl_multi_wakeup(multi_.get());
 }
 
 void Transport::perform(HttpCall call, Exchange::Sink sink, Done done) {
@@ -86,28 +91,49 @@ void Transport::run() {
     }
     run_tasks();
     read_lines();
+    drive_transfers();
+    // After all that could make work for it.
     const std::optional<Time> deadline = tick_();
-    const bool ended = drive_transfers();
     write_lines();
-    // What ended may have made work for the tick.
-    if (!ended && starting_.empty()) wait(deadline);
+    if (starting_.empty()) wait(deadline);
   }
   fail_all();
 }
 
 void Transport::wait(std::optional<Time> deadline) {
-  int patience = kPatienceMaxMs;
+  int patience = gather() ? 0 : kPatienceMaxMs;
   waits_.clear();
   for (const auto& line : lines_) {
-    if (line->state() == Http2Line::State::Connecting) patience = std::min(patience, kConnectingMs);
-    if (line->has_more_to_read() || line->state() == Http2Line::State::Gone) patience = 0;
     if (const std::optional<Time> other = line->next_deadline())
       deadline = deadline ? std::min(*deadline, *other) : *other;
-    const int events = CURL_WAIT_POLLIN | (line->waits_to_write() ? CURL_WAIT_POLLOUT : 0);
-    waits_.push_back({.fd = line->socket(), .events = static_cast<short>(events), .revents = 0});
+    const TlsLine::Wait wait = line->waits_for();
+    patience = std::min(patience, wait.patience_ms);
+    waits_.push_back(wait.on);
   }
   curl_multi_poll(multi_.get(), waits_.data(), static_cast<unsigned>(waits_.size()),
                   std::min(patience, patience_ms(deadline)), nullptr);
+}
+
+// Lets more come before the next look, if there were many lately; true if tasks came. Whoever has
+// one request under way, or is about to make one while none is, may have nothing else to do than to
+// wait for it. A list that floods in is read as fast as it comes.
+bool Transport::gather() {
+  std::size_t requests = 0;
+  for (const auto& line : lines_) {
+    if (line->state() != Http2Line::State::Open || line->is_flooded()) return false;
+    requests += line->requests();
+  }
+  if (requests == 1 || !transfers_.empty()) return false;
+  const Time now = clock_.now();
+  const std::optional<Time> due = looks_.take(now);
+  if (!due) return false;
+  std::unique_lock lock(mutex_);
+  gathers_ = requests == 0 ? Gathers::UntilATask : Gathers::AllAlong;
+  gathered_.wait_for(lock, *due - now,
+                     [&] { return stopping_ || (requests == 0 && !tasks_.empty()); });
+  gathers_ = Gathers::No;
+  looks_.take(clock_.now());
+  return !tasks_.empty() || stopping_;
 }
 
 void Transport::run_tasks() {
@@ -187,20 +213,19 @@ void Transport::start_transfer(Asked asked) {
   starting_.push_back({std::move(exchange), std::move(asked.done)});
 }
 
-bool Transport::drive_transfers() {
+void Transport::drive_transfers() {
   for (Transfer& transfer : std::exchange(starting_, {})) {
     CURL* const handle = transfer.exchange->handle();
     transfers_.emplace(handle, std::move(transfer));
     CHECK(curl_multi_add_handle(multi_.get(), handle) == CURLM_OK);
   }
-  if (transfers_.empty()) return false;
+  if (transfers_.empty()) return;
   int running = 0;
   curl_multi_perform(multi_.get(), &running);
-  return finish_transfers();
+  finish_transfers();
 }
 
-bool Transport::finish_transfers() {
-  bool any = false;
+void Transport::finish_transfers() {
   int left = 0;
   while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
@@ -213,9 +238,7 @@ bool Transport::finish_transfers() {
     Result<HttpReply> reply = transfer.exchange->finish(code);
     if (idle_.size() < kIdleMax) idle_.push_back(std::move(transfer.exchange));
     transfer.done(std::move(reply));
-    any = true;
   }
-  return any;
 }
 
 void Transport::fail_all() {

@@ -2,7 +2,9 @@
 
 #include <curl/curl.h>
 
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,12 +17,17 @@
 #include "base/time.h"
 #include "client/https/exchange.h"
 #include "client/remote/http2_line.h"
+#include "client/remote/rate_limit.h"
 
 namespace muster::client {
 
 // The thread that talks to one API server: any number of requests under way, over one HTTP/2
 // connection where the server has it (Http2Line) and libcurl's pool of HTTP/1.1 connections where
 // it has not.
+//
+// Under load it looks at the connection only every few milliseconds, as network cards gather
+// interrupts: a look costs the same for one answer or event as for many, and what is asked
+// meanwhile is sent together. Who asks one thing at a time never waits for that.
 class Transport {
  public:
   using Done = std::function<void(Result<HttpReply> reply)>;
@@ -58,6 +65,7 @@ class Transport {
   void run();
   void run_tasks();
   void wait(std::optional<Time> deadline);
+  bool gather();
   int patience_ms(std::optional<Time> deadline) const;
   void fail_all();
 
@@ -68,8 +76,8 @@ class Transport {
   void finish_line(Http2Line& line);
 
   void start_transfer(Asked asked);
-  bool drive_transfers();
-  bool finish_transfers();
+  void drive_transfers();
+  void finish_transfers();
   std::unique_ptr<Exchange> take_exchange();
 
   const Clock& clock_;
@@ -77,13 +85,18 @@ class Transport {
   Endpoint endpoint_;
   std::unique_ptr<CURLM, MultiDeleter> multi_;
   std::mutex mutex_;
+  // Whether the thread lets things come before it looks again; it looks at the tasks then, too.
+  enum class Gathers : std::uint8_t { No, UntilATask, AllAlong };
   std::vector<std::function<void()>> tasks_;  // under mutex_, as is the next
   bool stopping_ = false;
+  Gathers gathers_ = Gathers::No;  // likewise
+  std::condition_variable gathered_;
 
   // Of the thread.
   bool speaks_http2_;  // as far as we know
   std::vector<std::unique_ptr<Http2Line>> lines_;
   std::vector<curl_waitfd> waits_;  // for each line, in order, what the last wait found
+  RateLimit looks_;
 
   // Of libcurl's pool.
   std::vector<Transfer> starting_;

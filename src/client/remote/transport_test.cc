@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
 
+#include "client/https/site_testing.h"
 #include "server/http/certificates.h"
 #include "server/http/status_listener.h"
+#include "server/http/testing.h"
 
 namespace muster::client {
 namespace {
@@ -47,6 +51,38 @@ TEST(TransportTest, AServerWithoutHttp2IsAskedAllTheSame) {
   EXPECT_EQ(answers[1].get_future().get(), "you asked for /b");
   ask(2, "/c");
   EXPECT_EQ(answers[2].get_future().get(), "you asked for /c");
+}
+
+TEST(TransportTest, UnderLoadALookServesManyRequests) {
+  constexpr int kRequests = 3000;
+  constexpr int kAtOnce = 20;
+  const SystemClock clock;
+  const server::testing::Site site;
+  std::atomic<int> looks = 0;
+  std::promise<void> all_answered;
+  const auto transport = Transport::start(config_for(site), {}, clock, [&] {
+                           ++looks;
+                           return std::nullopt;
+                         }).value();
+  int asked = 0;  // by the transport's thread, as the next
+  int answered = 0;
+  const std::function<void()> ask = [&] {
+    ++asked;
+    transport->perform({.method = "GET", .target = "/version", .content_type = {}, .body = {}}, {},
+                       [&](const Result<HttpReply>& reply) {
+                         EXPECT_TRUE(reply) << reply.error().message;
+                         if (asked < kRequests) ask();
+                         if (++answered == kRequests) all_answered.set_value();
+                       });
+  };
+  const Time start = clock.now();
+  transport->post([&] {
+    for (int i = 0; i < kAtOnce; ++i) ask();
+  });
+  all_answered.get_future().get();
+  // Some are free, and the last request is alone; the rest come one in four milliseconds.
+  const std::chrono::duration<double> took = clock.now() - start;
+  EXPECT_LT(looks.load(), 125 + 250 * took.count());
 }
 
 }  // namespace
