@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <set>
 
@@ -275,6 +278,43 @@ TEST_F(RemoteClientTest, DrainingLetsCallsEndAndSendsNoMore) {
   EXPECT_TRUE(sent.get_future().get());
   EXPECT_FALSE(waits.get_future().get());
   EXPECT_FALSE(create_node(*client, "c"));
+}
+
+// What is under way on a connection stays there; what is new goes by the new certificate.
+TEST_F(RemoteClientTest, ACertificateThatIsReplacedIsUsedBesideTheOpenConnection) {
+  const Site site;
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("muster_remote_{}", getpid());
+  std::filesystem::create_directories(folder);
+  const auto put = [&](const server::Credential& credential) {
+    std::ofstream(folder / "cert") << credential.certificate;
+    std::ofstream(folder / "key") << credential.private_key;
+  };
+  put(site.admin);
+  Kubeconfig config = config_for(site);
+  config.client_certificate_file = folder / "cert";
+  config.client_key_file = folder / "key";
+  RemoteOptions options{.rate = {}};
+  options.https.reread_after = std::chrono::milliseconds{0};
+  const auto client = RemoteClient::start(std::move(config), ServedKinds::ours(),
+                                          std::move(options), entropy_, clock_)
+                          .value();
+  Listener nodes(*client, node());
+  ASSERT_TRUE(nodes.syncs());
+  ASSERT_TRUE(create_node(*client, "a"));
+  put(server::make_client_certificate(site.authority, {.user = "nobody", .groups = {}},
+                                      site.core().clock().now())
+          .value());
+  const Outcome refused = create_node(*client, "b");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, Reason::Forbidden);
+  HttpsClient another = HttpsClient::open(config_for(site), {}).value();
+  ASSERT_TRUE(another.call(create_request(node(), "", json(R"({"metadata":{"name":"c"}})"))));
+  EXPECT_TRUE(nodes.hears("+c")) << "the watch goes on where it was";
+  put(site.admin);
+  EXPECT_TRUE(create_node(*client, "d"));
+  EXPECT_TRUE(nodes.hears("+d"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(RemoteClientTest, ATroubledFeedSaysWhy) {
