@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/decode.h"
+#include "api/protobuf.h"
 #include "api/scratch.h"
 #include "base/check.h"
 #include "client/https/dialect.h"
@@ -202,6 +203,15 @@ Error unexpected(const HttpReply& reply) {
                     reply.code, quoted(reply.body));
 }
 
+// Those who ask for protobuf read it themselves, unless it is an error.
+Error protobuf_error(const HttpReply& reply) {
+  const Result<api::ProtobufEnvelope> envelope = api::read_protobuf_envelope(reply.body);
+  if (!envelope || envelope->kind != "Status" || reply.code < 400) return unexpected(reply);
+  const Result<api::ParsedJson> status =
+      api::parse_protobuf(api::schema::message("meta/v1", "Status"), envelope->raw);
+  return status ? decode_status(status->value, reply) : unexpected(reply);
+}
+
 api::Revision revision_of(const Json& document) {
   api::Revision revision;
   const Json* metadata = api::find(document, "metadata");
@@ -213,20 +223,25 @@ api::Revision revision_of(const Json& document) {
 
 }  // namespace
 
-Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view version,
-                                     Json document) {
-  translate_in(kind, version, document);
+Result<api::ObjectPtr> make_object(const api::Kind& kind, Json& document, const Maker& make) {
   const api::Revision revision = revision_of(document);
   const Json* const metadata = api::find(document, "metadata");
   if (metadata == nullptr || api::find_string(*metadata, "name").empty())
     return fail(Reason::InternalError, "the server sent a {} without a name", kind.kind);
+  std::shared_ptr<api::Object> object =
+      make ? make(kind, document) : api::Object::make(kind, document);
+  if (revision.value > 0) object->assign_revision(revision);
+  return object;
+}
+
+Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view version, Json document,
+                                     const Maker& make) {
+  translate_in(kind, version, document);
   Result<api::Decoded> decoded = api::decode(*kind.message, {std::move(document), {}});
   if (!decoded)
     return fail(Reason::InternalError, "the server sent a {} that cannot be read: {}", kind.kind,
                 decoded.error().message);
-  std::shared_ptr<api::Object> object = api::Object::make(kind, decoded->document);
-  if (revision.value > 0) object->assign_revision(revision);
-  return object;
+  return make_object(kind, decoded->document, make);
 }
 
 namespace {
@@ -317,6 +332,7 @@ HttpCall encode_call(const api::Request& request) {
 
 Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply,
                                  const Projection& project) {
+  if (api::is_protobuf(reply.body)) return fail(protobuf_error(reply));
   api::Scratch scratch;
   const std::array<api::Kept, 2> list{
       {{"items", project ? project(*request.kind) : std::span<const api::Kept>()},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct HttpCall {
   std::string target;        // path and query, encoded
   std::string content_type;  // empty: no body
   std::string body;
+  std::string accept = {};  // empty: application/json
 };
 
 struct HttpReply {
@@ -31,6 +33,11 @@ struct HttpReply {
 // What of objects of a kind, as the server sends them, is worth keeping; empty: all of it.
 using Projection = std::function<std::span<const api::Kept>(const api::Kind& kind)>;
 
+// Makes the object of a document that is decoded, and may change the document for it; empty:
+// api::Object::make().
+using Maker =
+    std::function<std::shared_ptr<api::Object>(const api::Kind& kind, api::Json& document)>;
+
 // How the request is written.
 HttpCall encode_call(const api::Request& request);
 
@@ -42,7 +49,10 @@ Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& r
 
 // One object as this version of its kind writes it: an item of a list, or of a watch.
 Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view version,
-                                     api::Json document);
+                                     api::Json document, const Maker& make = {});
+// The same of a document that is decoded. Fails if it has no name.
+Result<api::ObjectPtr> make_object(const api::Kind& kind, api::Json& document,
+                                   const Maker& make = {});
 // The error that a Status tells. The reply says what the Status leaves out.
 Error decode_status(const api::Json& status, const HttpReply& reply);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/kinds/kind.h"
+#include "api/protobuf_testing.h"
 #include "client/client.h"
 
 namespace muster::client {
@@ -96,6 +97,31 @@ TEST(DecodeReply, AStatusBecomesTheErrorItTells) {
   EXPECT_EQ(answer.error().name, "a");
   EXPECT_EQ(answer.error().causes,
             (std::vector<Cause>{{"FieldValueRequired", "spec.x", "Required value"}}));
+}
+
+// Servers write errors in the form that was asked for.
+TEST(DecodeReply, AStatusInProtobufTellsTheSame) {
+  std::string type;
+  api::ProtobufWriter::bytes(1, "v1", type);
+  api::ProtobufWriter::bytes(2, "Status", type);
+  std::string body("k8s\0", 4);
+  api::ProtobufWriter::bytes(1, type, body);
+  api::ProtobufWriter::bytes(
+      2,
+      api::ProtobufWriter::message(
+          api::schema::message("meta/v1", "Status"),
+          json(R"({"message":"too old","reason":"Expired","code":410,"details":{"kind":"pods"}})")),
+      body);
+  const Result<api::Answer> answer =
+      decode_reply(request(api::Verb::List, pod(), ""), {.code = 410, .body = body});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().reason, Reason::Expired);
+  EXPECT_EQ(answer.error().message, "too old");
+  EXPECT_EQ(answer.error().kind, "pods");
+  const Result<api::Answer> cut =
+      decode_reply(request(api::Verb::List, pod(), ""), {.code = 410, .body = body.substr(0, 9)});
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().message.find("the server answered 410 with"), 0U) << cut.error().message;
 }
 
 TEST(DecodeReply, AnUnknownReasonFallsBackToTheCode) {

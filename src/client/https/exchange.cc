@@ -171,7 +171,7 @@ void Endpoint::set_up(CURL* handle) {
 
 HeaderList Endpoint::headers(const HttpCall& call) {
   HeaderList headers;
-  append(headers, "Accept: application/json");
+  append(headers, "Accept: " + (call.accept.empty() ? "application/json" : call.accept));
   append(headers, "Expect:");
   if (!call.content_type.empty()) append(headers, "Content-Type: " + call.content_type);
   if (const std::string bearer = token(); !bearer.empty())

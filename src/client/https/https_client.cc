@@ -54,8 +54,11 @@ Result<api::Answer> HttpsClient::call(const api::Request& request) {
   return decode_reply(request, reply);
 }
 
-Result<HttpReply> HttpsClient::read(const api::Request& request, Exchange::Sink sink) {
-  return state_->perform(encode_call(request), std::move(sink));
+Result<HttpReply> HttpsClient::read(const api::Request& request, std::string_view accept,
+                                    Exchange::Sink sink) {
+  HttpCall call = encode_call(request);
+  call.accept = accept;
+  return state_->perform(std::move(call), std::move(sink));
 }
 
 Result<api::ListAnswer> HttpsClient::list(const api::Kind& kind, std::string_view name_space,

@@ -29,9 +29,10 @@ class HttpsClient {
   // A path that is no object: /version, /apis/GROUP/VERSION. The reply may be of any code.
   Result<HttpReply> get(std::string target);
 
-  // A list or a watch as HTTP has it; a sink gets the answer as it comes. The reply may be of any
-  // code.
-  Result<HttpReply> read(const api::Request& request, Exchange::Sink sink = {});
+  // A list or a watch as HTTP has it, in a form that is accepted (empty: JSON); a sink gets the
+  // answer as it comes. The reply may be of any code.
+  Result<HttpReply> read(const api::Request& request, std::string_view accept = {},
+                         Exchange::Sink sink = {});
 
   // All objects of a kind, page by page; in all namespaces if `name_space` is empty. Asks for the
   // versions of the kind in turn until the server serves one; NotFound if it serves none. A list

@@ -87,12 +87,13 @@ void Http2Session::ask(Asked asked) {
   const std::string token = endpoint_.token();
   const std::string bearer = token.empty() ? "" : "Bearer " + token;
   const Kubeconfig& config = endpoint_.config();
-  std::vector<nghttp2_nv> headers{pair(":method", call.method),
-                                  pair(":scheme", "https"),
-                                  pair(":authority", endpoint_.authority()),
-                                  pair(":path", path),
-                                  pair("accept", "application/json"),
-                                  pair("user-agent", endpoint_.options().user_agent)};
+  std::vector<nghttp2_nv> headers{
+      pair(":method", call.method),
+      pair(":scheme", "https"),
+      pair(":authority", endpoint_.authority()),
+      pair(":path", path),
+      pair("accept", call.accept.empty() ? "application/json" : std::string_view(call.accept)),
+      pair("user-agent", endpoint_.options().user_agent)};
   const bool has_body = !call.content_type.empty();
   if (has_body) headers.push_back(pair("content-type", call.content_type));
   if (!bearer.empty()) headers.push_back(pair("authorization", bearer));

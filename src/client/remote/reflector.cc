@@ -7,34 +7,29 @@
 #include <variant>
 
 #include "api/kept.h"
+#include "api/protobuf.h"
 #include "api/scratch.h"
 #include "base/log.h"
+#include "client/remote/watch_event.h"
 
 namespace muster::client {
 namespace {
 
 constexpr std::int64_t kPageSize = 500;
-constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;  // objects are at most 3 MiB or so
 constexpr std::string_view kInitialEventsEnd = "k8s.io/initial-events-end";
 constexpr Duration kVeryShort = std::chrono::seconds{1};
 
-std::optional<std::int64_t> revision_in(const api::Json& document) {
-  const api::Json* const metadata = api::find(document, "metadata");
-  if (metadata == nullptr) return std::nullopt;
-  const std::string_view text = api::find_string(*metadata, "resourceVersion");
+std::optional<std::int64_t> revision_of(const api::Json& metadata) {
+  const std::string_view text = api::find_string(metadata, "resourceVersion");
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
 
-// What the Status in an event of type ERROR says; it is not made of what is kept of objects.
-Result<Error> error_in(std::string_view line) {
-  const api::ParsedJson parsed = TRY(api::parse_json(line, api::Limits::of_answers()));
-  const api::Json& status = *api::find(parsed.value, "object");
-  const api::Json* const code = api::find(status, "code");
-  const bool has_code = code != nullptr && code->is_int64();
-  return decode_status(status, {.code = has_code ? static_cast<int>(code->get_int64()) : 0});
+std::optional<std::int64_t> revision_in(const api::Json& document) {
+  const api::Json* const metadata = api::find(document, "metadata");
+  return metadata == nullptr ? std::nullopt : revision_of(*metadata);
 }
 
 // The server is younger than what we know, as after a restore.
@@ -56,7 +51,12 @@ Reflector::Reflector(Target target, Entropy& entropy, Report report)
       kept_(target_.project ? target_.project(*target_.kind) : std::span<const api::Kept>()),
       entropy_(entropy),
       known_(std::move(report)),
-      backoff_(entropy) {}
+      backoff_(entropy),
+      asks_protobuf_(has_protobuf(*target_.kind, target_.version)) {}
+
+std::string_view Reflector::accept() const {
+  return asks_protobuf_ ? "application/vnd.kubernetes.protobuf,application/json" : "";
+}
 
 std::optional<Time> Reflector::next_deadline() const {
   return under_way_ ? std::nullopt : std::optional(not_before_);
@@ -67,7 +67,7 @@ std::optional<api::Request> Reflector::next(Time now) {
   under_way_ = true;
   started_ = now;
   events_ = 0;
-  line_.clear();
+  pieces_.start();
   stream_error_.reset();
   if (phase_ != Phase::Watching && std::exchange(fresh_, false)) known_.begin_listing();
   return phase_ == Phase::Listing ? list_request() : watch_request();
@@ -106,65 +106,48 @@ api::Request Reflector::watch_request() {
 }
 
 bool Reflector::on_bytes(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t end = bytes.find('\n');
-    if (end == std::string_view::npos) {
-      line_ += bytes;
-      break;
-    }
-    Result<void> done;
-    if (line_.empty()) {
-      done = on_line(bytes.substr(0, end));
-    } else {
-      line_ += bytes.substr(0, end);
-      done = on_line(line_);
-      line_.clear();
-    }
-    if (!done) stream_error_ = std::move(done).error();
-    if (stream_error_) return false;
-    bytes.remove_prefix(end + 1);
-  }
-  if (line_.size() > kLineBytesMax)
-    stream_error_ = make_error(Reason::InternalError, "a line of a watch has no end");
+  if (stream_error_) return false;
+  Result<void> done =
+      pieces_.add(bytes, [this](std::string_view piece) { return on_piece(piece); });
+  if (!done) stream_error_ = std::move(done).error();
   return !stream_error_;
 }
 
-Result<void> Reflector::on_line(std::string_view line) {
-  if (line.empty()) return {};
+Result<void> Reflector::on_piece(std::string_view piece) {
   api::Scratch scratch;
-  const std::array<api::Kept, 2> kept{{{"type"}, {"object", kept_}}};
-  api::Json parsed = TRY(api::parse_kept(scratch, line, kept, api::Limits::of_answers()));
-  const std::string_view type = api::find_string(parsed, "type");
-  api::JsonObject* const event = parsed.if_object();
-  api::Json* const object = event == nullptr ? nullptr : event->if_contains("object");
-  if (object == nullptr)
-    return fail(Reason::InternalError, "a watch of {} sent a line without an object",
-                target_.kind->plural);
+  const bool is_protobuf = pieces_.form() == StreamPieces::Form::Frames;
+  Result<WatchEvent> event = is_protobuf ? read_protobuf_event(scratch, piece, *target_.kind, kept_)
+                                         : read_json_event(scratch, piece, kept_);
+  if (!event) {
+    asks_protobuf_ = asks_protobuf_ && !is_protobuf;  // JSON may be understood
+    return fail(Reason::InternalError, "a watch of {}: {}", target_.kind->plural,
+                event.error().message);
+  }
   ++events_;
-  if (type == "ERROR") return fail(TRY(error_in(line)));
-  const std::optional<std::int64_t> revision = revision_in(*object);
-  TRY(on_event(type, *object));
+  if (event->error) return fail(*std::move(event->error));
+  const std::optional<std::int64_t> revision = revision_in(event->object);
+  if (event->type == "BOOKMARK")
+    on_bookmark(event->object);
+  else
+    on_object(event->type, event->object, is_protobuf);
   // Before a listing is complete its revision is not known: it comes with the bookmark at the end.
   if (revision && phase_ == Phase::Watching) revision_ = revision;
   return {};
 }
 
-Result<void> Reflector::on_event(std::string_view type, api::Json& object) {
-  if (type == "BOOKMARK") {
-    on_bookmark(object);
-    return {};
-  }
-  Result<api::ObjectPtr> decoded = decode_object(*target_.kind, target_.version, std::move(object));
-  if (!decoded) {  // one odd object must not keep us from all others
+void Reflector::on_object(std::string_view type, api::Json& object, bool is_decoded) {
+  Result<api::ObjectPtr> made =
+      is_decoded ? make_object(*target_.kind, object, target_.make)
+                 : decode_object(*target_.kind, target_.version, std::move(object), target_.make);
+  if (!made) {  // one odd object must not keep us from all others
     log(LogLevel::Warning, "an event about {} is skipped: {}", target_.kind->plural,
-        decoded.error().message);
-    return {};
+        made.error().message);
+    return;
   }
   if (type == "DELETED")
-    known_.remove(*std::move(decoded));
+    known_.remove(*std::move(made));
   else
-    known_.put(*std::move(decoded));
-  return {};
+    known_.put(*std::move(made));
 }
 
 void Reflector::on_bookmark(const api::Json& object) {
@@ -200,19 +183,51 @@ void Reflector::on_end(const Result<HttpReply>& reply, Time now) {
 }
 
 Result<void> Reflector::on_page(const HttpReply& reply) {
+  if (api::is_protobuf(reply.body)) {
+    Result<Page> page = read_protobuf_page(reply.body);
+    if (!page) {
+      asks_protobuf_ = false;
+      return fail(std::move(page).error());
+    }
+    return end_page(*page);
+  }
+  return end_page(TRY(read_json_page(reply.body)));
+}
+
+Result<Reflector::Page> Reflector::read_json_page(std::string_view body) {
   api::Scratch scratch;
   const std::array<api::Kept, 2> kept{{{"metadata"}, {"items", kept_}}};
-  api::Json parsed = TRY(api::parse_kept(scratch, reply.body, kept, api::Limits::of_answers()));
-  const std::optional<std::int64_t> revision = revision_in(parsed);
+  api::Json parsed = TRY(api::parse_kept(scratch, body, kept, api::Limits::of_answers()));
   api::JsonObject* const list = parsed.if_object();
-  if (list == nullptr || !revision)
+  const api::Json* const metadata = list == nullptr ? nullptr : list->if_contains("metadata");
+  if (metadata == nullptr || !revision_of(*metadata)) return Page{};
+  if (api::Json* items = list->if_contains("items"); items != nullptr && items->is_array())
+    for (api::Json& item : items->get_array()) on_object("ADDED", item, false);
+  return Page{revision_of(*metadata), std::string(api::find_string(*metadata, "continue"))};
+}
+
+Result<Reflector::Page> Reflector::read_protobuf_page(std::string_view body) {
+  const api::ProtobufEnvelope envelope = TRY(api::read_protobuf_envelope(body));
+  if (envelope.kind != target_.kind->list_kind()) return Page{};
+  const api::ProtobufList list = TRY(api::read_protobuf_list(envelope.raw));
+  const api::ParsedJson metadata =
+      TRY(api::parse_protobuf(api::schema::message("meta/v1", "ListMeta"), list.metadata));
+  for (const std::string_view item : list.items) {
+    api::Scratch scratch;
+    api::Json object = TRY(api::parse_protobuf_kept(scratch, *target_.kind->message, item, kept_));
+    on_object("ADDED", object, true);
+  }
+  return Page{revision_of(metadata.value),
+              std::string(api::find_string(metadata.value, "continue"))};
+}
+
+Result<void> Reflector::end_page(const Page& page) {
+  if (!page.revision)
     return fail(Reason::InternalError, "the server answered a list of {} with something else",
                 target_.kind->plural);
-  if (api::Json* items = list->if_contains("items"); items != nullptr && items->is_array())
-    for (api::Json& item : items->get_array()) TRY(on_event("ADDED", item));
-  continue_token_ = api::find_string(list->at("metadata"), "continue");
+  continue_token_ = page.continue_token;
   if (!continue_token_.empty()) return {};
-  revision_ = revision;
+  revision_ = page.revision;
   listed();
   return {};
 }

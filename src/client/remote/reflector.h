@@ -15,6 +15,7 @@
 #include "client/https/call.h"
 #include "client/known_objects.h"
 #include "client/remote/backoff.h"
+#include "client/remote/stream_pieces.h"
 
 namespace muster::client {
 
@@ -31,6 +32,7 @@ class Reflector {
     const api::Kind* kind = nullptr;
     std::string version;  // the one the server serves
     Projection project = {};
+    Maker make = {};
   };
   using Report = KnownObjects::Report;
 
@@ -39,6 +41,8 @@ class Reflector {
   // The request to make now, if any: a Watch is a stream, a List is not. After it, on_end() must
   // come before the next.
   std::optional<api::Request> next(Time now);
+  // The forms in which its answer is understood, as an Accept header has them; empty: JSON.
+  std::string_view accept() const;
   // When to ask next() again; nullopt while a request is under way.
   std::optional<Time> next_deadline() const;
   // A part of a stream. False: it makes no sense, end it.
@@ -57,10 +61,19 @@ class Reflector {
 
   api::Request list_request() const;
   api::Request watch_request();
-  Result<void> on_line(std::string_view line);
-  Result<void> on_event(std::string_view type, api::Json& object);
+  Result<void> on_piece(std::string_view piece);
+  void on_object(std::string_view type, api::Json& object, bool is_decoded);
   void on_bookmark(const api::Json& object);
+
+  // What a page of a list says beside its objects.
+  struct Page {
+    std::optional<std::int64_t> revision = {};
+    std::string continue_token = {};
+  };
   Result<void> on_page(const HttpReply& reply);
+  Result<Page> read_json_page(std::string_view body);
+  Result<Page> read_protobuf_page(std::string_view body);
+  Result<void> end_page(const Page& page);
   void on_stream_end(Time now);
   void on_failure(const Error& error, Time now);
   void start_over(Phase phase);
@@ -71,6 +84,7 @@ class Reflector {
   Entropy& entropy_;
   KnownObjects known_;
   Backoff backoff_;
+  bool asks_protobuf_;  // until one comes that makes no sense
   Phase phase_ = Phase::Streaming;
   bool fresh_ = true;  // nothing of this listing has come yet
   bool under_way_ = false;
@@ -78,7 +92,7 @@ class Reflector {
   Time not_before_ = Time::min();
   Time started_;              // the request that is under way
   std::uint64_t events_ = 0;  // of the stream that is under way
-  std::string line_;          // its unfinished line
+  StreamPieces pieces_;       // of it
   std::optional<Error> stream_error_;
   std::string continue_token_;
   std::optional<std::int64_t> revision_;  // that all we know is of; none: begin with the newest

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "client/remote/watch_testing.h"
+
 namespace muster::client {
 namespace {
 
@@ -10,8 +12,14 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class ReflectorTest : public testing::Test {
+enum class Form { Json, Protobuf };
+
+api::Json json(std::string_view text) { return api::parse_json(text).value().value; }
+
+class ReflectorFixture : public testing::Test {
  protected:
+  explicit ReflectorFixture(Form form) : form_(form) {}
+
   // The request it makes next, as text: "stream rv=5 initial", "list rv=5 limit", "wait".
   std::string next() {
     const std::optional<api::Request> request = reflector_.next(now_);
@@ -39,8 +47,12 @@ class ReflectorTest : public testing::Test {
         R"({{"kind":"Node","metadata":{{"name":"{}","uid":"{}","resourceVersion":"{}"}}}})", name,
         uid, revision);
   }
+  std::string event(std::string_view type, const std::string& text) const {
+    if (form_ == Form::Protobuf) return framed(type, to_protobuf(json(text)));
+    return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, text);
+  }
   bool line(std::string_view type, const std::string& text) {
-    return reflector_.on_bytes(fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, text));
+    return reflector_.on_bytes(event(type, text));
   }
   bool add(std::string_view name, int revision) {
     return line("ADDED", object(name, revision, name));
@@ -55,6 +67,7 @@ class ReflectorTest : public testing::Test {
                     is_end ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : ""));
   }
   void end(int code = 200, std::string body = "") {
+    if (form_ == Form::Protobuf && !body.empty()) body = to_protobuf(json(body));
     reflector_.on_end(HttpReply{.code = code, .body = std::move(body)}, now_);
   }
   void end_with(int code, std::string_view reason) {
@@ -80,6 +93,7 @@ class ReflectorTest : public testing::Test {
     ASSERT_TRUE(reflector_.synced());
   }
 
+  const Form form_;
   Time now_ = Time{} + std::chrono::hours{1};
   SeededEntropy entropy_{1};
   std::vector<Event> events_;
@@ -88,7 +102,16 @@ class ReflectorTest : public testing::Test {
                        }};
 };
 
-TEST_F(ReflectorTest, OneStreamTellsWhatExistsAndWhatHappens) {
+class ReflectorTest : public ReflectorFixture, public testing::WithParamInterface<Form> {
+ protected:
+  ReflectorTest() : ReflectorFixture(GetParam()) {}
+};
+INSTANTIATE_TEST_SUITE_P(Forms, ReflectorTest, testing::Values(Form::Json, Form::Protobuf),
+                         [](const auto& form) {
+                           return form.param == Form::Json ? "Json" : "Protobuf";
+                         });
+
+TEST_P(ReflectorTest, OneStreamTellsWhatExistsAndWhatHappens) {
   EXPECT_EQ(next(), "stream initial");
   EXPECT_EQ(next(), "wait");
   EXPECT_EQ(reflector_.next_deadline(), std::nullopt);
@@ -101,15 +124,14 @@ TEST_F(ReflectorTest, OneStreamTellsWhatExistsAndWhatHappens) {
   EXPECT_EQ(reported(), "+a ~a -a");
 }
 
-TEST_F(ReflectorTest, LinesMayComeInPieces) {
+TEST_P(ReflectorTest, EventsMayComeInPieces) {
   next();
-  const std::string text =
-      fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", object("a", 2, "a"));
+  const std::string text = event("ADDED", object("a", 2, "a"));
   for (const char letter : text + text) ASSERT_TRUE(reflector_.on_bytes({&letter, 1}));
   EXPECT_EQ(reported(), "+a");
 }
 
-TEST_F(ReflectorTest, AfterTheEndItWatchesFromWhereItWas) {
+TEST_P(ReflectorTest, AfterTheEndItWatchesFromWhereItWas) {
   sync();
   change("a", 7);
   now_ += minutes{6};
@@ -121,7 +143,7 @@ TEST_F(ReflectorTest, AfterTheEndItWatchesFromWhereItWas) {
   EXPECT_EQ(next(), "stream rv=9");
 }
 
-TEST_F(ReflectorTest, AServerThatIsAwayIsAskedAgainFromWhereItWas) {
+TEST_P(ReflectorTest, AServerThatIsAwayIsAskedAgainFromWhereItWas) {
   sync();
   lose_connection();
   EXPECT_EQ(reflector_.trouble(), "refused");
@@ -135,7 +157,7 @@ TEST_F(ReflectorTest, AServerThatIsAwayIsAskedAgainFromWhereItWas) {
   EXPECT_EQ(reported(), "~b");
 }
 
-TEST_F(ReflectorTest, AfterAGapTheDifferencesAreReported) {
+TEST_P(ReflectorTest, AfterAGapTheDifferencesAreReported) {
   sync();
   EXPECT_FALSE(
       line("ERROR", R"({"kind":"Status","code":410,"reason":"Gone","message":"too old"})"));
@@ -147,7 +169,7 @@ TEST_F(ReflectorTest, AfterAGapTheDifferencesAreReported) {
   EXPECT_EQ(reported(), "+c -b");
 }
 
-TEST_F(ReflectorTest, AStreamThatBreaksBeforeItIsCompleteReportsNothingAsGone) {
+TEST_P(ReflectorTest, AStreamThatBreaksBeforeItIsCompleteReportsNothingAsGone) {
   sync();
   end_with(410, "Expired");
   EXPECT_EQ(next_after_pause(), "stream initial");
@@ -160,7 +182,7 @@ TEST_F(ReflectorTest, AStreamThatBreaksBeforeItIsCompleteReportsNothingAsGone) {
   EXPECT_EQ(reported(), "-a");
 }
 
-TEST_F(ReflectorTest, ServersWithoutSuchStreamsAreListedPageByPage) {
+TEST_P(ReflectorTest, ServersWithoutSuchStreamsAreListedPageByPage) {
   EXPECT_EQ(next(), "stream initial");
   end_with(422, "Invalid");
   EXPECT_EQ(next(), "list limit");
@@ -176,7 +198,7 @@ TEST_F(ReflectorTest, ServersWithoutSuchStreamsAreListedPageByPage) {
   EXPECT_EQ(next(), "stream rv=5");
 }
 
-TEST_F(ReflectorTest, AListThatExpiresHalfWayIsReadInOnePiece) {
+TEST_P(ReflectorTest, AListThatExpiresHalfWayIsReadInOnePiece) {
   next();
   end_with(422, "Invalid");
   EXPECT_EQ(next(), "list limit");
@@ -186,7 +208,7 @@ TEST_F(ReflectorTest, AListThatExpiresHalfWayIsReadInOnePiece) {
   EXPECT_EQ(next_after_pause(), "list");
 }
 
-TEST_F(ReflectorTest, WhatIsForbiddenIsAskedForUntilItIsAllowed) {
+TEST_P(ReflectorTest, WhatIsForbiddenIsAskedForUntilItIsAllowed) {
   next();
   end_with(403, "Forbidden");
   EXPECT_EQ(next(), "list limit");
@@ -195,14 +217,14 @@ TEST_F(ReflectorTest, WhatIsForbiddenIsAskedForUntilItIsAllowed) {
   EXPECT_EQ(next_after_pause(), "stream initial");
 }
 
-TEST_F(ReflectorTest, AServerYoungerThanWhatWeKnowIsReadFromItsNow) {
+TEST_P(ReflectorTest, AServerYoungerThanWhatWeKnowIsReadFromItsNow) {
   sync();
   end(504, R"({"kind":"Status","reason":"Timeout","message":"later","code":504,
     "details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}})");
   EXPECT_EQ(next_after_pause(), "stream initial");
 }
 
-TEST_F(ReflectorTest, WatchesThatEndAtOnceAreNotRepeatedAtOnce) {
+TEST_P(ReflectorTest, WatchesThatEndAtOnceAreNotRepeatedAtOnce) {
   sync();
   now_ += minutes{6};
   end();
@@ -211,7 +233,18 @@ TEST_F(ReflectorTest, WatchesThatEndAtOnceAreNotRepeatedAtOnce) {
   EXPECT_EQ(next_after_pause(), "stream rv=5");
 }
 
-TEST_F(ReflectorTest, AnOddObjectIsSkipped) {
+TEST_P(ReflectorTest, OneThatWasMadeAgainHasTwoLives) {
+  sync();
+  EXPECT_TRUE(line("MODIFIED", object("a", 9, "another")));
+  EXPECT_EQ(reported(), "-a +a");
+}
+
+class JsonReflectorTest : public ReflectorFixture {
+ protected:
+  JsonReflectorTest() : ReflectorFixture(Form::Json) {}
+};
+
+TEST_F(JsonReflectorTest, AnOddObjectIsSkipped) {
   sync();
   EXPECT_TRUE(line("ADDED", R"({"kind":"Node","metadata":{"name":"c","labels":7}})"));
   EXPECT_TRUE(line("ADDED", R"({"kind":"Node"})"));
@@ -221,17 +254,81 @@ TEST_F(ReflectorTest, AnOddObjectIsSkipped) {
   EXPECT_EQ(reported(), "~a");
 }
 
-TEST_F(ReflectorTest, ALineThatIsNoEventEndsTheStream) {
+TEST_F(JsonReflectorTest, ALineThatIsNoEventEndsTheStream) {
   sync();
   EXPECT_FALSE(reflector_.on_bytes("<html>\n"));
   reflector_.on_end(fail(Reason::ServiceUnavailable, "we ended it"), now_);
   EXPECT_EQ(next_after_pause(), "stream rv=5 initial");
 }
 
-TEST_F(ReflectorTest, OneThatWasMadeAgainHasTwoLives) {
+class ProtobufReflectorTest : public ReflectorFixture {
+ protected:
+  ProtobufReflectorTest() : ReflectorFixture(Form::Protobuf) {}
+};
+
+TEST_F(ProtobufReflectorTest, StableKindsOfKubernetesAreAskedForInProtobuf) {
+  EXPECT_EQ(reflector_.accept(), "application/vnd.kubernetes.protobuf,application/json");
+  const auto accept = [this](const api::Kind& kind, std::string version) {
+    const Reflector other({&kind, std::move(version)}, entropy_, [](const Event& /*event*/) {});
+    return std::string(other.accept());
+  };
+  EXPECT_NE(accept(*api::find_kind("apps", "ReplicaSet"), "v1"), "");
+  EXPECT_NE(accept(*api::find_kind("storage.k8s.io", "CSINode"), "v1"), "");
+  EXPECT_EQ(accept(api::kinds::pod_group(), "v1alpha2"), "");
+  EXPECT_EQ(accept(*api::find_kind("jobset.x-k8s.io", "JobSet"), "v1alpha2"), "");
+}
+
+TEST_F(ProtobufReflectorTest, WhatTheSchemaDoesNotKnowIsLeftOut) {
   sync();
-  EXPECT_TRUE(line("MODIFIED", object("a", 9, "another")));
-  EXPECT_EQ(reported(), "-a +a");
+  std::string node = message_of("core/v1", "Node", json(object("c", 9, "c")));
+  api::ProtobufWriter::bytes(77, "of the future", node);
+  ASSERT_TRUE(reflector_.on_bytes(framed("ADDED", enveloped("Node", node))));
+  EXPECT_EQ(reported(), "+c");
+  EXPECT_EQ(reflector_.trouble(), "");
+}
+
+TEST_F(ProtobufReflectorTest, AnObjectWithoutANameIsSkipped) {
+  sync();
+  EXPECT_TRUE(line("ADDED", R"({"kind":"Node","metadata":{}})"));
+  EXPECT_TRUE(change("a", 9));
+  EXPECT_EQ(reported(), "~a");
+}
+
+TEST_F(ProtobufReflectorTest, AFrameThatIsCutOffIsNeverTakenForAnEvent) {
+  const std::string node =
+      enveloped("Node", message_of("core/v1", "Node", json(object("c", 9, "c"))));
+  for (std::size_t size = 0; size < node.size(); ++size) {
+    std::vector<Event> events;
+    Reflector reflector({&api::kinds::node(), "v1"}, entropy_,
+                        [&](Event event) { events.push_back(std::move(event)); });
+    reflector.next(now_);
+    reflector.on_bytes(framed("ADDED", std::string_view(node).substr(0, size)));
+    EXPECT_TRUE(events.empty()) << size;
+  }
+}
+
+TEST_F(ProtobufReflectorTest, AfterWhatItCannotReadItAsksForJson) {
+  sync();
+  EXPECT_FALSE(reflector_.on_bytes(framed("ADDED", "this is no object")));
+  reflector_.on_end(fail(Reason::ServiceUnavailable, "we ended it"), now_);
+  EXPECT_EQ(reflector_.accept(), "");
+  EXPECT_EQ(next_after_pause(), "stream rv=5 initial");
+  ASSERT_TRUE(reflector_.on_bytes(
+      fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", object("c", 9, "c"))));
+  EXPECT_EQ(reported(), "+c");
+}
+
+TEST_F(ProtobufReflectorTest, AServerMayAnswerWithJson) {
+  next();
+  ASSERT_TRUE(reflector_.on_bytes(
+      fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", object("c", 9, "c"))));
+  EXPECT_EQ(reported(), "+c");
+}
+
+TEST_F(ProtobufReflectorTest, AFrameThatIsTooLongEndsTheStream) {
+  sync();
+  EXPECT_FALSE(reflector_.on_bytes(std::string("\x04\x00\x00\x01", 4)));
+  EXPECT_FALSE(reflector_.on_bytes("more"));
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ struct RemoteClient::State {
     auto followed = std::make_unique<Followed>();
     followed->feeds.push_back(queue);
     followed->reflector = std::make_unique<Reflector>(
-        Reflector::Target{&kind, *served.version_of(kind), options.project}, entropy,
+        Reflector::Target{&kind, *served.version_of(kind), options.project, options.make}, entropy,
         [&to = *followed](const Event& event) {
           for (const auto& feed : to.feeds) feed->push(event);
           to.has_news = true;
@@ -171,7 +171,9 @@ struct RemoteClient::State {
       Exchange::Sink sink;
       if (request->verb == api::Verb::Watch)
         sink = [&reflector](std::string_view bytes) { return reflector.on_bytes(bytes); };
-      transport->perform(encode_call(*request), std::move(sink),
+      HttpCall call = encode_call(*request);
+      call.accept = reflector.accept();
+      transport->perform(std::move(call), std::move(sink),
                          [this, &reflector](const Result<HttpReply>& reply) {
                            if (!closed) reflector.on_end(reply, clock.now());
                          });

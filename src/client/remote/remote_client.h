@@ -24,8 +24,9 @@ struct RemoteOptions {
   // Asked right before a write is sent, on the client's thread; false: the write fails instead.
   // Empty: always.
   std::function<bool()> may_write = {};
-  // What feeds keep of objects (Reflector::Target); on the client's thread.
+  // What feeds keep of objects, and how (Reflector::Target); on the client's thread.
   Projection project = {};
+  Maker make = {};
 };
 
 // A Kubernetes API server as components see it. One thread carries all calls and watches; a kind

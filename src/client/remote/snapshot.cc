@@ -42,7 +42,7 @@ Result<std::vector<api::ObjectPtr>> read_version(HttpsClient& client, Reflector&
       sink = [&](std::string_view bytes) {
         return reflector.on_bytes(bytes) && !reflector.synced();
       };
-    const Result<HttpReply> reply = client.read(request, std::move(sink));
+    const Result<HttpReply> reply = client.read(request, reflector.accept(), std::move(sink));
     if (reflector.synced()) break;  // the stream was ended by us
     reflector.on_end(reply, now);
     const std::optional<Error> refusal = refusal_in(request, reply);
