@@ -63,7 +63,8 @@ class Process {
         {.https = https({}),
          .rate = options_.rate,
          .may_write = [this] { return !options_.election.on || leadership_->leads(clock_.now()); },
-         .project = options_.project},
+         .project = options_.project,
+         .make = options_.make},
         entropy_, clock_));
     for (const RemoteComponent& component : components)
       running_.push_back(std::make_unique<Running>(component, *client_, surroundings_));

@@ -21,6 +21,7 @@ struct RemoteProcessOptions {
   client::RateLimit::Options rate = {.per_second = 50, .burst = 100};
 
   client::Projection project = {};  // what components keep of objects they watch
+  client::Maker make = {};          // and how
 
   struct Election {
     bool on = true;

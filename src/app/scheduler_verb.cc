@@ -88,6 +88,7 @@ Result<void> run_scheduler(const Flags& flags) {
   RemoteProcessOptions options = process_options(flags.process, "muster-scheduler");
   if (settings.config.profiles.serves(kUpstreamName)) options.election.name = kUpstreamLease;
   options.project = api::kept_by_scheduler;
+  options.make = api::made_for_scheduler;
   const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
   const Duration release_after = TRY(release_deadline(flags));
   ConnectionFlags where = flags.process.connection;

@@ -1,5 +1,15 @@
 #include "api/views/projection.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "api/reading.h"
+#include "api/values/waits_for.h"
+#include "api/views/node_view.h"
+#include "api/views/pod_view.h"
+
 namespace muster::api {
 namespace {
 
@@ -48,26 +58,86 @@ constexpr Kept kPodSpec[]{{"nodeName"},
                           {"volumes", kVolume},
                           {"containers", kContainer},
                           {"initContainers", kContainer}};
+// Without the times: of nodes they change every few seconds.
+constexpr Kept kCondition[]{{"type"}, {"status"}, {"reason"}, {"message"}, {"observedGeneration"}};
 constexpr Kept kContainerStatus[]{{"name"}, {"allocatedResources"}, {"resources"}};
 constexpr Kept kPodStatus[]{{"phase"},
                             {"startTime"},
                             {"nominatedNodeName"},
-                            {"conditions"},
+                            {"conditions", kCondition},
                             {"allocatedResources"},
                             {"resources"},
                             {"containerStatuses", kContainerStatus},
                             {"initContainerStatuses", kContainerStatus}};
-constexpr Kept kPod[]{{"metadata", kMetadata}, {"spec", kPodSpec}, {"status", kPodStatus}};
+// No scheduler reads annotations of pods, but one ends the listing of a watch.
+constexpr Kept kPodAnnotations[]{{"k8s.io/initial-events-end"}};
+constexpr Kept kPodMetadata[]{{.name = "managedFields", .dropped = true},
+                              {.name = "generateName", .dropped = true},
+                              {"annotations", kPodAnnotations},
+                              {kTheOthers}};
+constexpr Kept kPod[]{{"metadata", kPodMetadata}, {"spec", kPodSpec}, {"status", kPodStatus}};
 
+constexpr Kept kNodeCondition[]{{"type"}, {"status"}};
 constexpr Kept kNodeSpec[]{{"unschedulable"}, {"taints"}};
-constexpr Kept kNodeStatus[]{{"allocatable"}, {"images"}, {"declaredFeatures"}, {"conditions"}};
+constexpr Kept kNodeStatus[]{
+    {"allocatable"}, {"images"}, {"declaredFeatures"}, {"conditions", kNodeCondition}};
 constexpr Kept kNode[]{{"metadata", kMetadata}, {"spec", kNodeSpec}, {"status", kNodeStatus}};
 
 // What makes pods: only whom they select matters.
 constexpr Kept kOwnerSpec[]{{"selector"}};
 constexpr Kept kOwner[]{{"metadata", kMetadata}, {"spec", kOwnerSpec}};
 
+// The conditions of a pod that a scheduler writes, or reads before it evicts. What a kubelet says
+// of a pod that runs is more than all the rest that is kept of it.
+constexpr std::array<std::string_view, 3> kPodConditions{"PodScheduled", "DisruptionTarget",
+                                                         kWaitsForCondition};
+
+JsonObject* part_to_edit(Json& document, std::string_view member) {
+  JsonObject* const object = document.if_object();
+  Json* const found = object == nullptr ? nullptr : object->if_contains(member);
+  return found == nullptr ? nullptr : found->if_object();
+}
+
+void drop_other_conditions(Json& pod) {
+  JsonObject* const status = part_to_edit(pod, "status");
+  Json* const found = status == nullptr ? nullptr : status->if_contains("conditions");
+  JsonArray* const conditions = found == nullptr ? nullptr : found->if_array();
+  if (conditions == nullptr) return;
+  const auto is_other = [](const Json& condition) {
+    return std::ranges::find(kPodConditions, find_string(condition, "type")) ==
+           kPodConditions.end();
+  };
+  conditions->erase(std::remove_if(conditions->begin(), conditions->end(), is_other),
+                    conditions->end());
+}
+
+bool has_node_or_is_over(const Json& pod) {
+  const std::string_view phase = find_string(part_of(pod, "status"), "phase");
+  return !find_string(part_of(pod, "spec"), "nodeName").empty() || phase == "Succeeded" ||
+         phase == "Failed";
+}
+
+std::shared_ptr<Object> made_with(const Kind& kind, Json& document, std::unique_ptr<View> view,
+                                  bool without_bytes) {
+  if (without_bytes)
+    for (const std::string_view part : {"spec", "status"}) document.as_object().erase(part);
+  std::shared_ptr<Object> object = Object::make(kind, document);
+  object->give_view(std::move(view));
+  return object;
+}
+
 }  // namespace
+
+std::shared_ptr<Object> made_for_scheduler(const Kind& kind, Json& document) {
+  if (&kind == &kinds::node()) return made_with(kind, document, NodeView::of(document), true);
+  if (&kind != &kinds::pod()) return Object::make(kind, document);
+  drop_other_conditions(document);
+  const bool is_settled = has_node_or_is_over(document);
+  // Which nodes it would tolerate matters no more; every pod has two tolerations at least.
+  if (JsonObject* spec = part_to_edit(document, "spec"); spec != nullptr && is_settled)
+    spec->erase("tolerations");
+  return made_with(kind, document, PodView::of(document), is_settled);
+}
 
 std::span<const Kept> kept_by_scheduler(const Kind& kind) {
   if (&kind == &kinds::pod()) return kPod;
