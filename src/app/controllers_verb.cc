@@ -31,6 +31,7 @@ namespace {
 struct Flags {
   ProcessFlags process{.secure_port = 10257};
   std::vector<std::string> names;
+  bool protect_composites = false;
   bool switched_off_elsewhere = false;
 };
 
@@ -47,6 +48,7 @@ constexpr std::array<Namesake, 4> kElsewhere{
      {"group-minimum", "", "", ""},
      {"jobset", "JobSet controller", "jobset-system", "6d4f6a47.jobset.x-k8s.io"},
      {"leaderworkerset", "LeaderWorkerSet controller", "lws-system", "b8b2488c.x-k8s.io"}}};
+constexpr std::string_view kCompositeProtection = "compositepodgroup-protection";
 constexpr Namesake kManager{"", "kube-controller-manager", "kube-system",
                             "kube-controller-manager"};
 
@@ -66,11 +68,20 @@ std::vector<std::string_view> known_names() {
   return names;
 }
 
+std::vector<std::string> named_in(const Flags& flags) {
+  std::vector<std::string> names = flags.names;
+  if (flags.protect_composites && std::ranges::find(names, kCompositeProtection) == names.end())
+    names.emplace_back(kCompositeProtection);
+  return names;
+}
+
 Result<std::vector<const components::Entry*>> chosen(const std::vector<std::string>& names) {
   const std::string all = fmt::format("{}", fmt::join(known_names(), ", "));
   if (names.empty())
     return fail(Reason::Invalid,
-                "nothing runs unless it is named: say --controllers NAME,... with some of {}", all);
+                "nothing runs unless it is named: say --controllers NAME,... with some of {}; or "
+                "--protect-composites for {} alone",
+                all, kCompositeProtection);
   std::vector<const components::Entry*> entries;
   for (const std::string& name : names) {
     const auto at = std::ranges::find(components::all(), name, &components::Entry::name);
@@ -114,14 +125,15 @@ Result<void> check_nobody_else(const std::vector<const components::Entry*>& entr
 }
 
 Result<void> run_controllers(const Flags& flags) {
-  const std::vector<const components::Entry*> entries = TRY(chosen(flags.names));
+  const std::vector<std::string> names = named_in(flags);
+  const std::vector<const components::Entry*> entries = TRY(chosen(names));
   components::Settings settings;
   settings.scheduler.gates = TRY(parse_gates(flags.process.feature_gates));
   client::Kubeconfig config = TRY(load_connection(flags.process.connection));
   const ForeignCluster cluster = TRY(discover_cluster(std::move(config)));
   settings.ca_certificate = cluster.config.certificate_authority;
   if (!flags.switched_off_elsewhere) TRY(check_nobody_else(entries, cluster.config));
-  fmt::print("muster {} runs {}\n{}", version(), fmt::join(flags.names, ", "), describe(cluster));
+  fmt::print("muster {} runs {}\n{}", version(), fmt::join(names, ", "), describe(cluster));
   std::fflush(stdout);
   RemoteProcessOptions options = process_options(flags.process, "muster-controllers");
   options.rate = {.per_second = 20, .burst = 30};
@@ -144,6 +156,9 @@ Verb add_controllers_verb(CLI::App& app) {
                    fmt::format("Which to run: some of {}", fmt::join(known_names(), ", ")))
       ->delimiter(',')
       ->type_name("NAME,...");
+  verb->add_flag(
+      "--protect-composites", flags->protect_composites,
+      fmt::format("Run {}, also beside those that --controllers names", kCompositeProtection));
   verb->add_flag("--switched-off-elsewhere", flags->switched_off_elsewhere,
                  "Run them although another manager is at work that knows them: it was started "
                  "without them");

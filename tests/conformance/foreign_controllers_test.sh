@@ -27,8 +27,8 @@ END
 renew() { # NAMESPACE NAME: until it is killed
   while sleep 1; do lease "$1" "$2" "them-$RANDOM"; done
 }
-run_controllers() { # LOG NAMES
-  "$MUSTER" controllers --kubeconfig "$KUBECONFIG" --controllers "$2" --secure-port 0 >"$WORK/$1.log" 2>&1 &
+run_controllers() { # LOG NAMES [FLAG...]
+  "$MUSTER" controllers --kubeconfig "$KUBECONFIG" --controllers "$2" --secure-port 0 "${@:3}" >"$WORK/$1.log" 2>&1 &
   CONTROLLERS_PID=$!
 }
 refused() { # NAMES
@@ -64,9 +64,10 @@ expect_not "no Service" "theirs" k get services -o name
 expect "its lease is held" "_" k -n kube-system get lease muster-controllers -o 'jsonpath={.spec.holderIdentity}'
 holder() { k -n kube-system get lease muster-controllers -o 'jsonpath={.spec.holderIdentity}'; }
 leader=$(holder)
-run_controllers second jobset
+run_controllers second jobset --protect-composites
 second=$CONTROLLERS_PID
 sleep 4
+expect "composites are protected by a short name" "runs jobset, compositepodgroup-protection" cat "$WORK/second.log"
 expect "the second waits" "$leader" holder
 kill -TERM "$first"
 wait "$first"

@@ -135,7 +135,7 @@ KUBECONFIG=$WORK/composites.kubeconfig k config set-credentials controllers --to
 KUBECONFIG=$WORK/composites.kubeconfig k config set-context controllers --cluster "$cluster" --user controllers >/dev/null
 KUBECONFIG=$WORK/composites.kubeconfig k config use-context controllers >/dev/null
 run_in_background composites "$MUSTER" controllers --kubeconfig "$WORK/composites.kubeconfig" --secure-port 0 \
-  --controllers compositepodgroup-protection
+  --protect-composites
 k create -f - >/dev/null <<END
 apiVersion: scheduling.k8s.io/v1alpha3
 kind: CompositePodGroup
