@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "api/base64.h"
@@ -124,7 +125,7 @@ void find_targets(const api::Kind& kind, const Message& message, std::vector<con
     path.push_back(field);
     const bool is_new = once.insert(field).second;
     if (field->repeat != Repeat::One && (is_new || of_every_kind))
-      out.push_back({.kind = &kind, .path = path});
+      out.push_back({.kind = &kind, .path = path, .is_first = is_new});
     if (field->message != nullptr && field->message->bare_list() == nullptr &&
         (is_new || of_every_kind))
       find_targets(kind, *field->message, path, once, of_every_kind, out);
@@ -132,9 +133,25 @@ void find_targets(const api::Kind& kind, const Message& message, std::vector<con
   }
 }
 
+// The first item or entry of what stands there already; null if there is none.
+JsonObject* first_below(JsonObject& parent, const Field& field) {
+  Json* const there = parent.if_contains(field.name);
+  if (there == nullptr) return nullptr;
+  if (JsonArray* items = there->if_array())
+    return items->empty() ? nullptr : items->front().if_object();
+  JsonObject* const map = there->if_object();
+  return map == nullptr || map->empty() ? nullptr : map->begin()->value().if_object();
+}
+
+// Whether what stands in a document goes when a path is entered: it is only kept for another
+// target.
+enum class Before : std::uint8_t { Goes, Stays };
+
 // The object below a step of the path. Lists get one item and maps one entry, which are the same in
 // documents and in patches, so that patches meet what they change.
-JsonObject& step_into(JsonObject& parent, const Field& field) {
+JsonObject& step_into(JsonObject& parent, const Field& field, Before before) {
+  if (field.repeat != Repeat::One && before == Before::Stays)
+    if (JsonObject* below = first_below(parent, field)) return *below;
   if (field.repeat == Repeat::List) {
     JsonArray items{entry(field, 0, key(0))};
     Json& value = parent.insert_or_assign(field.name, std::move(items)).first->value();
@@ -148,10 +165,30 @@ JsonObject& step_into(JsonObject& parent, const Field& field) {
   return api::ensure_object(parent, field.name);
 }
 
-JsonObject& holder_of(const Target& target, JsonObject& document) {
+JsonObject& holder_of(const Target& target, JsonObject& document, Before before = Before::Goes) {
   JsonObject* at = &document;
-  for (std::size_t i = 0; i + 1 < target.path.size(); ++i) at = &step_into(*at, *target.path[i]);
+  for (std::size_t i = 0; i + 1 < target.path.size(); ++i)
+    at = &step_into(*at, *target.path[i], before);
   return *at;
+}
+
+// Puts the entries behind the first one, which stands there for what is in it.
+void add_behind_first(Json& list_or_map, Json entries) {
+  if (JsonArray* items = list_or_map.if_array()) {
+    JsonArray& more = entries.get_array();
+    for (std::size_t i = 1; i < more.size(); ++i) items->push_back(std::move(more[i]));
+    return;
+  }
+  for (auto& entry : entries.get_object())
+    list_or_map.get_object().insert_or_assign(entry.key(), std::move(entry.value()));
+}
+
+JsonObject named_document(const api::Kind& kind) {
+  JsonObject document = smallest(*kind.message);
+  JsonObject& metadata = api::ensure_object(document, "metadata");
+  metadata["name"] = "x";
+  if (kind.namespaced) metadata["namespace"] = "default";
+  return document;
 }
 
 }  // namespace
@@ -172,6 +209,27 @@ std::vector<Target> targets(bool of_every_kind) {
   return out;
 }
 
+std::vector<Target> targets_of(const api::Kind& kind) {
+  std::vector<Target> out;
+  std::set<const Field*> once;
+  std::vector<const Field*> path;
+  find_targets(kind, *kind.message, path, once, /*of_every_kind=*/false, out);
+  return out;
+}
+
+std::vector<Target> one_of_each_form() {
+  std::set<std::tuple<Repeat, Shape, std::size_t, std::size_t>> seen;
+  std::vector<Target> out;
+  for (Target& target : targets(/*of_every_kind=*/false)) {
+    const Field& field = target.field();
+    const Json one = entry(field, 0, key(0));
+    const std::size_t members = one.is_object() ? one.get_object().size() : 0;
+    if (seen.emplace(field.repeat, field.shape, members, target.path.size()).second)
+      out.push_back(std::move(target));
+  }
+  return out;
+}
+
 std::string_view order_name(Order order) {
   constexpr std::string_view kNames[] = {"rising", "falling", "equal",     "empty",
                                          "null",   "unknown", "long first"};
@@ -187,11 +245,23 @@ Json entries(const Target& target, std::size_t count, Order order) {
 }
 
 Json document_with(const Target& target, Json value) {
-  JsonObject document = smallest(*target.kind->message);
-  JsonObject& metadata = api::ensure_object(document, "metadata");
-  metadata["name"] = "x";
-  if (target.kind->namespaced) metadata["namespace"] = "default";
+  JsonObject document = named_document(*target.kind);
   holder_of(target, document)[target.field().name] = std::move(value);
+  return document;
+}
+
+Json document_with(const Target& one, Json value, const Target& other, Json other_value) {
+  // The inner one first: the outer one then finds the entry that it stands in.
+  if (one.path.size() < other.path.size())
+    return document_with(other, std::move(other_value), one, std::move(value));
+  JsonObject document = named_document(*one.kind);
+  holder_of(one, document)[one.field().name] = std::move(value);
+  JsonObject& holder = holder_of(other, document, Before::Stays);
+  const bool is_outer = std::ranges::find(one.path, &other.field()) != one.path.end();
+  if (is_outer)
+    add_behind_first(holder[other.field().name], std::move(other_value));
+  else
+    holder[other.field().name] = std::move(other_value);
   return document;
 }
 

@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "api/apply/apply.h"
 #include "api/json.h"
 #include "api/kinds/kind.h"
 #include "api/views/amounts.h"
@@ -87,6 +89,53 @@ TEST(Amounts, CostWhatTheyAreInAnyOrder) {
         .total();
   };
   EXPECT_LT(cost_of(4'000), 6 * cost_of(1'000));
+}
+
+// A ConfigMap with so many managers: each has applied a key of its own, and one that all share.
+api::Json managed_map(int count) {
+  api::JsonArray managers;
+  api::JsonObject data{{"shared", "x"}};
+  for (int i = 0; i < count; ++i) {
+    const std::string key = fmt::format("k{:05}", i);
+    data[key] = "x";
+    api::JsonObject keys{{"f:shared", api::JsonObject()}};
+    keys["f:" + key] = api::JsonObject();
+    managers.push_back(api::JsonObject{{"manager", "m" + key},
+                                       {"operation", "Apply"},
+                                       {"apiVersion", "v1"},
+                                       {"time", "2026-01-01T00:00:00Z"},
+                                       {"fieldsType", "FieldsV1"},
+                                       {"fieldsV1", api::JsonObject{{"f:data", std::move(keys)}}}});
+  }
+  api::JsonObject metadata{{"name", "x"}, {"managedFields", std::move(managers)}};
+  return api::JsonObject{{"metadata", std::move(metadata)}, {"data", std::move(data)}};
+}
+
+// Nobody bounds how many managers an object has but its size; so what each of them adds to a write
+// must not depend on how many others there are.
+TEST(Managers, CostAWriteWhatTheySay) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  const api::schema::Message& message = *api::find_kind("", "ConfigMap")->message;
+  const api::Write write{.manager = "new",
+                         .api_version = "v1",
+                         .subresource = "",
+                         .now = "2026-02-02T00:00:00Z",
+                         .beyond = {}};
+  const api::Json config =
+      api::JsonObject{{"metadata", api::JsonObject{{"name", "x"}}},
+                      {"data", api::JsonObject{{"shared", "y"}, {"k00001", "y"}, {"k00002", "x"}}}};
+  const auto cost_of = [&](int count) {
+    const api::Json live = managed_map(count);
+    return measure([&] {
+             EXPECT_FALSE(api::apply(message, write, live, config, /*force=*/false));
+             EXPECT_TRUE(api::apply(message, write, live, config, /*force=*/true));
+             api::Json after = live;
+             after.get_object()["data"].get_object()["shared"] = "z";
+             api::record_update(message, write, live, after);
+           })
+        .total();
+  };
+  EXPECT_LT(cost_of(2'000), 6 * cost_of(500));
 }
 
 }  // namespace

@@ -47,33 +47,6 @@ void fill_in(const api::Kind& kind, Json& document) {
   strategy.set_defaults(document);
 }
 
-std::optional<Json> patched(const api::Kind& kind, Json document, api::PatchType type,
-                            std::string_view body) {
-  auto parsed = api::parse_json(body);
-  if (!parsed) return std::nullopt;
-  Result<Json> out = Json(nullptr);
-  switch (type) {
-    case api::PatchType::JsonPatch:
-      out = api::json_patch(std::move(document), parsed->value);
-      break;
-    case api::PatchType::Merge: out = api::merge_patch(std::move(document), parsed->value); break;
-    case api::PatchType::StrategicMerge:
-      out = api::strategic_merge_patch(*kind.message, std::move(document), parsed->value);
-      break;
-    case api::PatchType::Apply: {
-      auto config = api::decode(*kind.message, *std::move(parsed));
-      if (!config) return std::nullopt;
-      // Somebody else first, so that there are conflicts to report; then the owner.
-      (void)api::apply(*kind.message, write_by("other"), document, config->document, false);
-      out = api::apply(*kind.message, write_by("applier"), std::move(document), config->document,
-                       true);
-      break;
-    }
-  }
-  if (!out) return std::nullopt;
-  return *std::move(out);
-}
-
 }  // namespace
 
 std::optional<std::string> encoded(const api::Kind& kind, const std::string& json,
@@ -91,33 +64,59 @@ std::optional<std::string> encoded(const api::Kind& kind, const std::string& jso
   return api::ProtobufWriter::message(*kind.message, decoded->document);
 }
 
-std::optional<Json> create(const api::Kind& kind, std::string_view body, Encoding encoding) {
+std::optional<Json> read(const api::Kind& kind, std::string_view body, Encoding encoding) {
   auto parsed = parse(kind, body, encoding);
   if (!parsed) return std::nullopt;
   auto decoded = api::decode(*kind.message, *std::move(parsed));
   if (!decoded) return std::nullopt;
-  Json document = std::move(decoded->document);
-  fill_in(kind, document);
-  api::record_update(*kind.message, write_by("creator"), nullptr, document);
-  server::strategy_of(kind).prepare_for_create(document, api::Gates());
-  (void)server::validate_create(kind, document, api::Gates());
-  (void)server::make_object(kind, document);
+  return std::move(decoded->document);
+}
+
+std::optional<Json> create(const api::Kind& kind, std::string_view body) {
+  auto document = read(kind, body, Encoding::Json);
+  if (!document) return std::nullopt;
+  fill_in(kind, *document);
+  api::record_update(*kind.message, write_by("creator"), nullptr, *document);
+  server::strategy_of(kind).prepare_for_create(*document, api::Gates());
+  (void)server::validate_create(kind, *document, api::Gates());
+  (void)server::make_object(kind, *document);
   return document;
+}
+
+void update(const api::Kind& kind, const Json& old, std::string_view body) {
+  auto document = read(kind, body, Encoding::Json);
+  if (!document) return;
+  fill_in(kind, *document);
+  api::record_update(*kind.message, write_by("updater"), old, *document);
+  server::strategy_of(kind).prepare_for_update(*document, old, api::Gates());
+  (void)server::validate_update(kind, *document, old, "", api::Gates());
+  (void)server::validate_update(kind, *document, old, "status", api::Gates());
+  (void)server::make_object(kind, *document);
 }
 
 void patch(const api::Kind& kind, const Json& old, api::PatchType type, std::string_view body) {
   api::Scratch scratch;
-  auto document = patched(kind, Json(old, scratch.storage()), type, body);
-  if (!document) return;
-  auto decoded = api::decode(*kind.message, {.value = *std::move(document), .duplicates = {}});
-  if (!decoded) return;
-  fill_in(kind, decoded->document);
-  if (type != api::PatchType::Apply)
-    api::record_update(*kind.message, write_by("patcher"), old, decoded->document);
-  server::strategy_of(kind).prepare_for_update(decoded->document, old, api::Gates());
-  (void)server::validate_update(kind, decoded->document, old, "", api::Gates());
-  (void)server::validate_update(kind, decoded->document, old, "status", api::Gates());
-  (void)server::make_object(kind, decoded->document);
+  Json document(old, scratch.storage());
+  auto parsed = api::parse_json(body);
+  if (!parsed) return;
+  switch (type) {
+    case api::PatchType::JsonPatch:
+      (void)api::json_patch(std::move(document), parsed->value);
+      break;
+    case api::PatchType::Merge: (void)api::merge_patch(std::move(document), parsed->value); break;
+    case api::PatchType::StrategicMerge:
+      (void)api::strategic_merge_patch(*kind.message, std::move(document), parsed->value);
+      break;
+    case api::PatchType::Apply: {
+      auto config = api::decode(*kind.message, *std::move(parsed));
+      if (!config) return;
+      // Somebody else first, so that there are conflicts to report; then the owner.
+      (void)api::apply(*kind.message, write_by("other"), document, config->document, false);
+      (void)api::apply(*kind.message, write_by("applier"), std::move(document), config->document,
+                       true);
+      break;
+    }
+  }
 }
 
 }  // namespace muster::cost

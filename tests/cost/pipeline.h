@@ -18,11 +18,17 @@ enum class Encoding : std::uint8_t { Json, Yaml, Protobuf };
 std::optional<std::string> encoded(const api::Kind& kind, const std::string& json,
                                    Encoding encoding);
 
-// Decodes, defaults, records its manager, validates, writes the text that would be stored. The
-// document, if it was read at all; rules it breaks do not matter here.
-std::optional<api::Json> create(const api::Kind& kind, std::string_view body, Encoding encoding);
+// Parses and decodes. What comes after that does not know in which encoding a body came.
+std::optional<api::Json> read(const api::Kind& kind, std::string_view body, Encoding encoding);
 
-// Patches a document that create() has returned, and does the same with the outcome.
+// Reads JSON, defaults, records its manager, validates, writes the text that would be stored. The
+// document, if it was read at all; rules it breaks do not matter here.
+std::optional<api::Json> create(const api::Kind& kind, std::string_view body);
+// The same for a document that takes the place of one that create() has returned.
+void update(const api::Kind& kind, const api::Json& old, std::string_view body);
+
+// Carries out a patch of such a document. The outcome is judged as an update is, which does not
+// know that it came as a patch.
 void patch(const api::Kind& kind, const api::Json& old, api::PatchType type, std::string_view body);
 
 }  // namespace muster::cost
