@@ -117,6 +117,19 @@ std::string many_owners(std::string_view name, int count) {
       }));
 }
 
+std::string many_managers(std::string_view name, int count) {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{}","managedFields":[{}]}},"data":{{"shared":"x",{}}}}})", name,
+      times(count,
+            [](int i) {
+              return fmt::format(
+                  R"({{"manager":"m{}","operation":"Apply","apiVersion":"v1","fieldsType":)"
+                  R"("FieldsV1","fieldsV1":{{"f:data":{{"f:shared":{{}},"f:k{}":{{}}}}}}}})",
+                  i, i);
+            }),
+      times(count, [](int i) { return fmt::format(R"("k{}":"x")", i); }));
+}
+
 std::string large_map(std::string_view name, std::size_t bytes) {
   return fmt::format(R"({{"metadata":{{"name":"{}"}},"data":{{"x":"{}"}}}})", name,
                      std::string(bytes, 'x'));

@@ -30,8 +30,9 @@ std::string many_containers(int count);
 std::string many_deletions(int count);
 std::string many_retained_keys(int count);
 std::string many_nulls(int count);
-// A ConfigMap: with many owners; of a given size.
+// A ConfigMap: with many owners; with many who have applied a key each; of a given size.
 std::string many_owners(std::string_view name, int count);
+std::string many_managers(std::string_view name, int count);
 std::string large_map(std::string_view name, std::size_t bytes);
 
 }  // namespace muster::attack

@@ -315,6 +315,24 @@ std::vector<Case> write_cases() {
        .threads = 4,
        .attack = repeated(tenant, always("PUT", kMaps + "/owned", "application/json",
                                          many_owners("owned", 20'000)))},
+      {.name = "applied to by 2,000 managers",
+       .who = "tenant",
+       .threads = 4,
+       .prepare =
+           [](const Cast& cast) {
+             must(tenant(cast),
+                  {.method = "POST", .target = kMaps, .body = many_managers("managed", 2'000)});
+           },
+       .attack = repeated(
+           tenant,
+           [](int i) {
+             return Wire::Ask{
+                 .method = "PATCH",
+                 .target = fmt::format("{}/managed?fieldManager=m{}&force=true", kMaps, i % 2'000),
+                 .headers = of_type("application/apply-patch+yaml"),
+                 .body = fmt::format(
+                     R"({{"apiVersion":"v1","kind":"ConfigMap","data":{{"shared":"{}"}}}})", i)};
+           })},
       {.name = "large objects, written again and again",
        .who = "tenant",
        .threads = 4,
@@ -392,7 +410,7 @@ const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> all;
     for (const auto& some : {framing_cases(), document_cases(), write_cases(), connection_cases(),
-                             http2_cases(), read_cases(), crowd_cases()})
+                             http2_cases(), read_cases(), crowd_cases(), watch_cases()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
