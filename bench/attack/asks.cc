@@ -45,17 +45,19 @@ void repeat(const Who& who, const Asks& asks, Run& run) {
   }
 }
 
-std::function<void(const Cast&, Run&)> repeated(Who (*who)(const Cast&), Asks asks) {
+std::function<void(const Cast&, Run&)> repeated(Who (*who)(const Cast&), const Asks& asks) {
   return [=](const Cast& cast, Run& run) { repeat(who(cast), asks, run); };
 }
 
-Asks always(std::string method, std::string target, std::string type, std::string body) {
+Asks always(const std::string& method, const std::string& target, const std::string& type,
+            const std::string& body) {
   return [=](int) {
     return Wire::Ask{.method = method, .target = target, .headers = of_type(type), .body = body};
   };
 }
 
-Asks patches(const std::string& target, const std::string& type, std::vector<std::string> bodies) {
+Asks patches(const std::string& target, const std::string& type,
+             const std::vector<std::string>& bodies) {
   return [=](int i) {
     return Wire::Ask{.method = "PATCH",
                      .target = target,

@@ -35,11 +35,13 @@ using Asks = std::function<Wire::Ask(int number)>;
 
 // One request after the other, on one connection while it lasts.
 void repeat(const Who& who, const Asks& asks, Run& run);
-std::function<void(const Cast&, Run&)> repeated(Who (*who)(const Cast&), Asks asks);
+std::function<void(const Cast&, Run&)> repeated(Who (*who)(const Cast&), const Asks& asks);
 
-Asks always(std::string method, std::string target, std::string type, std::string body);
+Asks always(const std::string& method, const std::string& target, const std::string& type,
+            const std::string& body);
 // Several documents in turn.
-Asks patches(const std::string& target, const std::string& type, std::vector<std::string> bodies);
+Asks patches(const std::string& target, const std::string& type,
+             const std::vector<std::string>& bodies);
 
 // Makes objects 0 to count - 1, a few at a time, or as many of them as the server lets. For
 // preparations.

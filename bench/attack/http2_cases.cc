@@ -23,7 +23,7 @@ std::string frame(int type, int flags, int stream, std::string_view payload) {
                      byte(id >> 16U),         byte(id >> 8U),           byte(id)};
   return out.append(payload);
 }
-enum Type { kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kWindow = 8, kContinuation = 9 };
+enum Type { Headers = 1, Reset = 3, Settings = 4, Ping = 6, Window = 8, Continuation = 9 };
 constexpr int kEndStream = 1;
 constexpr int kEndHeaders = 4;
 
@@ -55,7 +55,7 @@ std::string ask(int stream, std::string_view block) {
   for (bool first = true; first || !block.empty(); first = false) {
     const std::string_view part = block.substr(0, kFrame);
     block.remove_prefix(part.size());
-    out += frame(first ? kHeaders : kContinuation,
+    out += frame(first ? Headers : Continuation,
                  (first ? kEndStream : 0) | (block.empty() ? kEndHeaders : 0), stream, part);
   }
   return out;
@@ -64,14 +64,14 @@ std::string ask(int stream, std::string_view block) {
 // What a client says first; nobody may send it any body then.
 std::string greeting() {
   constexpr std::string_view kNoWindow("\0\4\0\0\0\0", 6);
-  return std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") + frame(kSettings, 0, 0, kNoWindow);
+  return std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") + frame(Settings, 0, 0, kNoWindow);
 }
 
 using Frames = std::function<std::string(int number)>;
 
 // Connections that say `first` and are then held, nothing read.
 std::function<void(const Cast&, Run&)> held(Who (*who)(const Cast&), int connections,
-                                            std::string first) {
+                                            const std::string& first) {
   return [=](const Cast& cast, Run& run) {
     const Who attacker = who(cast);
     std::vector<std::unique_ptr<Wire>> wires;
@@ -90,7 +90,7 @@ std::function<void(const Cast&, Run&)> held(Who (*who)(const Cast&), int connect
 }
 
 // Frames without end, from the beginning whenever the server has had enough.
-std::function<void(const Cast&, Run&)> flood(Who (*who)(const Cast&), Frames frames) {
+std::function<void(const Cast&, Run&)> flood(Who (*who)(const Cast&), const Frames& frames) {
   return [=](const Cast& cast, Run& run) {
     const Who attacker = who(cast);
     while (!run.over()) {
@@ -123,13 +123,13 @@ std::string repeated_headers() {
 std::string watches_with_long_selectors() {
   std::string values = "a";
   while (values.size() < 60'000) values += "," + std::to_string(values.size());
+  const std::string watch = kMaps + "?watch=1&labelSelector=x+in+(" + values + ")";
   std::string out = greeting();
-  for (int i = 0; i < kStreams; ++i)
-    out += ask(1 + 2 * i, get(kMaps + "?watch=1&labelSelector=x+in+(" + values + ")"));
+  for (int i = 0; i < kStreams; ++i) out += ask(1 + 2 * i, get(watch));
   return out;
 }
 
-Frames then(std::string path, int type, std::string_view payload) {
+Frames then(const std::string& path, int type, std::string_view payload) {
   return [=, payload = std::string(payload)](int i) {
     return ask(1 + 2 * i, get(path)) + frame(type, 0, 1 + 2 * i, payload);
   };
@@ -155,34 +155,34 @@ std::vector<Case> http2_cases() {
           {.name = "HTTP/2 requests and resets",
            .who = "stranger",
            .threads = 2,
-           .attack = flood(stranger, then("/version", kReset, kCancel))},
+           .attack = flood(stranger, then("/version", Reset, kCancel))},
           {.name = "HTTP/2 lists and resets",
            .who = "tenant",
            .threads = 2,
-           .attack = flood(tenant, then(kMaps, kReset, kCancel))},
+           .attack = flood(tenant, then(kMaps, Reset, kCancel))},
           {.name = "HTTP/2 requests and windows of nothing, which the server resets",
            .who = "stranger",
            .threads = 2,
-           .attack = flood(stranger, then("/version", kWindow, kNothing))},
+           .attack = flood(stranger, then("/version", Window, kNothing))},
           {.name = "HTTP/2 the same, lists",
            .who = "tenant",
            .threads = 2,
            .attack = flood(tenant, then(kMaps + "?labelSelector=" + std::string(10'000, 'a'),
-                                        kWindow, kNothing))},
+                                        Window, kNothing))},
           {.name = "HTTP/2 headers without end",
            .who = "stranger",
            .threads = 2,
            .attack = flood(stranger,
                            [](int i) {
                              return i == 0
-                                        ? frame(kHeaders, kEndStream, 1, get("/version"))
-                                        : frame(kContinuation, 0, 1, i % 2 == 0 ? "" : kNewestKept);
+                                        ? frame(Headers, kEndStream, 1, get("/version"))
+                                        : frame(Continuation, 0, 1, i % 2 == 0 ? "" : kNewestKept);
                            })},
           {.name = "HTTP/2 pings and settings",
            .who = "stranger",
            .threads = 2,
            .attack = flood(stranger, [](int i) {
-             return i % 2 == 0 ? frame(kPing, 0, 0, "01234567") : frame(kSettings, 0, 0, "");
+             return i % 2 == 0 ? frame(Ping, 0, 0, "01234567") : frame(Settings, 0, 0, "");
            })}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -18,8 +19,7 @@ const std::string kObject = "/api/v1/namespaces/neighbour/configmaps/own";
 
 double share_of(std::vector<double> values, double share) {
   if (values.empty()) return 0;
-  const auto at =
-      static_cast<std::ptrdiff_t>((share * static_cast<double>(values.size() - 1)) + 0.5);
+  const auto at = std::lround(share * static_cast<double>(values.size() - 1));
   std::ranges::nth_element(values, values.begin() + at);
   return values[static_cast<std::size_t>(at)];
 }

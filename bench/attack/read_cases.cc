@@ -35,7 +35,7 @@ void make_large_secrets(const Cast& cast) {
 }
 
 // Many connections that ask for the same all the time.
-std::function<void(const Cast&, Run&)> crowd(int connections, Wire::Ask ask) {
+std::function<void(const Cast&, Run&)> crowd(int connections, const Wire::Ask& ask) {
   return [=](const Cast& cast, Run& run) {
     std::vector<std::unique_ptr<Wire>> wires;
     for (int i = 0; i < connections; ++i)

@@ -78,7 +78,7 @@ void step_forward() {
   ::setpriority(PRIO_PROCESS, 0, kNice);
 }
 
-Victim::Victim(Options options) : program_(options.program) {
+Victim::Victim(const Options& options) : program_(options.program) {
   directory_ = (std::filesystem::temp_directory_path() / "muster-attack.XXXXXX").string();
   CHECK_THAT(::mkdtemp(directory_.data()) != nullptr, "cannot make {}", directory_);
   start(options);

@@ -28,7 +28,7 @@ class Victim {
     std::size_t descriptors = 0;  // limit of open files; 0: the system's
     bool ahead = true;            // of everything else on the machine
   };
-  explicit Victim(Options options);
+  explicit Victim(const Options& options);
   ~Victim();
   Victim(const Victim&) = delete;
   Victim& operator=(const Victim&) = delete;

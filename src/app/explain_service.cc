@@ -40,7 +40,7 @@ Result<explain::Subject> subject_of(const api::Request& request, const explain::
   using scheduler::GroupKey;
   using scheduler::GroupKind;
   if (request.kind == &api::kinds::pod()) return explain::PodKey{request.name_space, request.name};
-  const GroupKey group{
+  GroupKey group{
       request.kind == &api::kinds::pod_group() ? GroupKind::PodGroup : GroupKind::CompositePodGroup,
       request.name_space, request.name};
   const api::Json& said = api::part_of(api::part_of(request.body, "spec"), "owner");

@@ -4,7 +4,7 @@
 
 #include "workload/job.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 }  // namespace CLI
 

@@ -76,7 +76,7 @@ TEST(Scheduler, AGangThatStaysHalfBoundIsReported) {
   const auto binding = std::ranges::find(
       world.calls, "binding", [](const World::Call& call) { return call.request.subresource; });
   ASSERT_NE(binding, world.calls.end());
-  const World::Call call = *binding;
+  const World::Call& call = *binding;
   world.calls.erase(binding);
   const std::string node(api::find_string(*api::find(call.request.body, "target"), "name"));
   world.pod("thief", {.scheduler = "other", .node = node});

@@ -45,6 +45,7 @@ inline std::optional<std::int64_t> live_blocks() { return std::nullopt; }
 
 #else
 
+// NOLINTBEGIN(misc-definitions-in-headers): one file alone includes it
 void* operator new(std::size_t size) {
   void* const block = std::malloc(size > 0 ? size : 1);  // NOLINT(*-no-malloc)
   if (block == nullptr) throw std::bad_alloc();
@@ -56,6 +57,7 @@ void operator delete(void* block) noexcept {
   std::free(block);  // NOLINT(*-no-malloc)
 }
 void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
+// NOLINTEND(misc-definitions-in-headers)
 
 namespace muster::sim {
 inline std::optional<std::int64_t> live_blocks() { return live_block_count.load(); }

@@ -59,9 +59,8 @@ bool Stepper::deliver(Time now) {
 
 World::World(Options options)
     : now_(options.start),
-      settings_{.ca_certificate = {},
-                .scheduler = std::move(options.scheduler),
-                .jobs = std::move(options.jobs)},
+      settings_{
+          .ca_certificate = {}, .scheduler = std::move(options.scheduler), .jobs = options.jobs},
       asked_disturbances_{options.controller_feeds, options.scheduler_feeds},
       disturbances_(asked_disturbances_),
       entropy_(options.seed),

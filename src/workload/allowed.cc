@@ -11,7 +11,6 @@
 namespace muster::workload {
 namespace {
 
-using api::Edit;
 using api::FieldErrors;
 using api::FieldPath;
 using api::GroupRules;

@@ -13,6 +13,7 @@
 // the marks stands there word for word.
 namespace muster::workload::guide {
 
+// NOLINTBEGIN(misc-definitions-in-headers): the test alone includes it
 // guide: begin
 // A TrainingRun has a trainer (one pod) and a number of workers, and its own API for scheduling.
 Item training_run(const api::Json& run) {
@@ -62,5 +63,6 @@ Result<Objects> objects_for(const api::Json& run) {
   return objects;
 }
 // guide: end
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace muster::workload::guide

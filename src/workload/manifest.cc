@@ -80,17 +80,16 @@ class Compiler {
     out_.documents.push_back(document);
     const Make make = maker_of(*kind);
     if (make == nullptr) return {};
-    Result<Json> ready = prepare(*kind, std::move(document));
+    const Result<Json> ready = prepare(*kind, std::move(document));
     if (!ready) return fail(about(ready.error()));
-    if (const Result<void> made = (this->*make)(std::move(*ready)); !made)
-      return fail(about(made.error()));
+    if (const Result<void> made = (this->*make)(*ready); !made) return fail(about(made.error()));
     return {};
   }
 
   CompiledManifest take() { return std::move(out_); }
 
  private:
-  using Make = Result<void> (Compiler::*)(Json document);
+  using Make = Result<void> (Compiler::*)(const Json& document);
   // Null for kinds that nothing is made for.
   static Make maker_of(const api::Kind& kind) {
     if (&kind == &api::kinds::workload()) return &Compiler::stamp;
@@ -129,7 +128,8 @@ class Compiler {
     return std::move(decoded.document);
   }
 
-  Result<void> compile_job(Json job) {
+  Result<void> compile_job(const Json& given) {
+    Json job = given;
     api::default_job(job.as_object());
     api::select_pods_of_job(job);
     api::default_job(job.as_object());
@@ -161,7 +161,8 @@ class Compiler {
   }
 
   // What each of its Jobs will get.
-  Result<void> compile_cron_job(Json cron_job) {
+  Result<void> compile_cron_job(const Json& given) {
+    Json cron_job = given;
     api::default_cron_job(cron_job.as_object());
     if (const api::FieldErrors errors = api::validate_cron_job(cron_job, options_.jobs.gates);
         !errors.empty())
@@ -181,7 +182,7 @@ class Compiler {
         JsonObject{{"metadata", std::move(meta)}, {"spec", api::members(from, "spec")}});
   }
 
-  Result<void> compile_leader_worker_set(Json set) {
+  Result<void> compile_leader_worker_set(const Json& set) {
     if (const std::optional<Delegation> delegation = delegation_of(meta_of(set))) {
       note(made_from_owners(*delegation));
       return {};
@@ -189,7 +190,7 @@ class Compiler {
     return compile_lws(set, options_.jobs.gates, kNoUid, out_);
   }
 
-  Result<void> compile_job_set(Json set) {
+  Result<void> compile_job_set(const Json& set) {
     api::FieldErrors errors;
     api::find_kind_rules(*api::find_kind("jobset.x-k8s.io", "JobSet"))
         ->validate(set, nullptr, errors);
@@ -236,7 +237,7 @@ class Compiler {
                                        : "not grouped: its owner is";
   }
 
-  Result<void> stamp(Json workload) {
+  Result<void> stamp(const Json& workload) {
     if (const api::FieldErrors errors = api::validate_workload(workload, options_.jobs.gates);
         !errors.empty())
       return fail(Reason::Invalid, "{}", errors.text());

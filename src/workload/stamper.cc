@@ -70,10 +70,10 @@ Result<Json> Stamper::make(const Group& group, bool composite) const {
   const std::string_view workload = api::find_string(api::part_of(workload_, "metadata"), "name");
   const Template* found = find(group.template_name);
   if (found == nullptr)
-    return fail(Reason::NotFound, "Workload \"{}\" has no template \"{}\"; it has: {}", workload,
+    return fail(Reason::NotFound, R"(Workload "{}" has no template "{}"; it has: {})", workload,
                 group.template_name, fmt::join(order_, ", "));
   if (found->composite != composite)
-    return fail(Reason::BadRequest, "template \"{}\" of Workload \"{}\" is one of {}",
+    return fail(Reason::BadRequest, R"(template "{}" of Workload "{}" is one of {})",
                 group.template_name, workload, found->composite ? "groups" : "pods");
 
   JsonObject spec;

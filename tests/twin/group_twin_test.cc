@@ -34,7 +34,7 @@ Group leaf_of(Dice& dice, std::size_t shapes, std::size_t count, std::string key
 bool has_an_order(NaiveScheduler& naive, std::vector<Assignment> left) {
   if (left.empty()) return true;
   for (std::size_t i = 0; i < left.size(); ++i) {
-    const Assignment next = left[i];
+    const Assignment& next = left[i];
     if (!naive.filter(*next.pod, next.node).reasons.empty()) continue;
     std::vector<Assignment> rest = left;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));

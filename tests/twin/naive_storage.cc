@@ -255,8 +255,10 @@ NaiveVerdict NaiveStorage::limits(const Object& pod, const std::string& node, co
     if (attached_by(pod, &shared).contains(key)) wanted.erase(key);
   }
   for (const auto& [driver, limit] : drivers) {
-    const auto count = [&driver = driver](const std::map<std::string, std::string>& volumes) {
-      return std::ranges::count(volumes, driver, [](const auto& entry) { return entry.second; });
+    const auto count = [&wanted_driver =
+                            driver](const std::map<std::string, std::string>& volumes) {
+      return std::ranges::count(volumes, wanted_driver,
+                                [](const auto& entry) { return entry.second; });
     };
     if (limit && count(wanted) > 0 && count(attached) + count(wanted) > *limit)
       verdict.reasons = {"node(s) exceed max volume count"};

@@ -1,5 +1,7 @@
 // Volumes for claims that wait for their first consumer, as upstream's VolumeBinding chooses them;
 // and pods that are like others.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -114,7 +116,7 @@ const CapacityView* NaiveStorage::capacity_for(const Object& claim, const Object
 }
 
 std::string NaiveStorage::refuses_to_make(const Object& claim, const Object& node) const {
-  const std::string no_volume = "node(s) didn't find available persistent volumes to bind";
+  std::string no_volume = "node(s) didn't find available persistent volumes to bind";
   if (has_volume_of_its_own(claim)) return no_volume;
   const auto& by = find("StorageClass", "", claim.view<ClaimView>().storage_class.value_or(""))
                        ->view<StorageClassView>();
@@ -271,7 +273,7 @@ api::ObjectPtr NaiveStorage::copy_of(const Object& pod, const std::string& name,
       if (mount.as_object().contains("ephemeral")) {
         if (const Object* claim = find("PersistentVolumeClaim", pod.meta().name_space,
                                        pod.meta().name + "-" + mount_name))
-          copy_claim(*claim, name + "-" + mount_name);
+          copy_claim(*claim, fmt::format("{}-{}", name, mount_name));
         continue;
       }
       if (!mount.as_object().contains("persistentVolumeClaim")) continue;
@@ -279,8 +281,9 @@ api::ObjectPtr NaiveStorage::copy_of(const Object& pod, const std::string& name,
       const std::string old(std::string_view(source.at("claimName").as_string()));
       if (shared_claims.contains(pod.meta().name_space + "/" + old)) continue;
       if (const Object* claim = find("PersistentVolumeClaim", pod.meta().name_space, old)) {
-        copy_claim(*claim, old + " of " + name);
-        set(source, "claimName", old + " of " + name);
+        const std::string own = fmt::format("{} of {}", old, name);
+        copy_claim(*claim, own);
+        set(source, "claimName", own);
       }
     }
   return Object::make(api::kinds::pod(), document);

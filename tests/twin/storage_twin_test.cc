@@ -11,6 +11,10 @@ namespace {
 
 using Defaults = std::vector<NaiveScheduler::DefaultSpread>;
 
+constexpr const char* kOnePodOnly =
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
+    "in-use by another pod";
+
 bool runs_all_seeds() { return std::getenv("MUSTER_TWIN_SEED") == nullptr; }
 
 // Both verdicts of each filter that has something to say, and different scores.
@@ -23,10 +27,7 @@ void expect_all_met() {
   for (const char* plugin : {"VolumeBinding", "ImageLocality"})
     EXPECT_GT(met().scores[plugin].size(), 1u) << plugin;
   for (const char* reason :
-       {"node(s) had no available disk",
-        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
-        "already in-use by another pod",
-        "node(s) exceed max volume count",
+       {"node(s) had no available disk", kOnePodOnly, "node(s) exceed max volume count",
         "csi.example.com CSI driver is not installed on the node",
         "node(s) didn't match PersistentVolume's node affinity",
         "node(s) didn't find available persistent volumes to bind",

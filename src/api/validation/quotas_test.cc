@@ -10,6 +10,9 @@ std::string limits(std::string_view item) {
 }
 
 TEST(LimitRange, IsJudgedAsUpstreamDoes) {
+  const std::string gold = ": Invalid value: \"gold\": must be a standard resource ";
+  const std::string no_type = gold + "type or fully qualified";
+  const std::string not_of_containers = gold + "for containers";
   const RuleCase cases[] = {
       {"",
        "LimitRange",
@@ -58,21 +61,11 @@ TEST(LimitRange, IsJudgedAsUpstreamDoes) {
       {"",
        "LimitRange",
        limits(R"({"type":"Container","max":{"gold":"1"}})"),
-       {"spec.limits[0].max[gold]: Invalid value: \"gold\": must be a standard resource type or "
-        "fully qualified",
-        "spec.limits[0].max[gold]: Invalid value: \"gold\": must be a standard resource for "
-        "containers",
-        "spec.limits[0].default[gold]: Invalid value: \"gold\": must be a standard resource type "
-        "or "
-        "fully qualified",
-        "spec.limits[0].default[gold]: Invalid value: \"gold\": must be a standard resource for "
-        "containers",
-        "spec.limits[0].defaultRequest[gold]: Invalid value: \"gold\": must be a standard resource "
-        "type or "
-        "fully qualified",
-        "spec.limits[0].defaultRequest[gold]: Invalid value: \"gold\": must be a standard resource "
-        "for "
-        "containers"}},
+       {"spec.limits[0].max[gold]" + no_type, "spec.limits[0].max[gold]" + not_of_containers,
+        "spec.limits[0].default[gold]" + no_type,
+        "spec.limits[0].default[gold]" + not_of_containers,
+        "spec.limits[0].defaultRequest[gold]" + no_type,
+        "spec.limits[0].defaultRequest[gold]" + not_of_containers}},
       {"",
        "LimitRange",
        limits(R"({"type":"PersistentVolumeClaim","max":{"cpu":"1"}})"),

@@ -140,7 +140,7 @@ ssize_t Http2Session::read_body(nghttp2_session* /*session*/, std::int32_t id, s
   if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   const std::string& body = stream->asked.call.body;
   const std::size_t count = std::min(size, body.size() - stream->sent);
-  std::memcpy(out, body.data() + stream->sent, count);
+  std::ranges::copy(std::string_view(body).substr(stream->sent, count), out);
   stream->sent += count;
   if (stream->sent == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
   return static_cast<ssize_t>(count);

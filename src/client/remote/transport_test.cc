@@ -37,7 +37,7 @@ TEST(TransportTest, AServerWithoutHttp2IsAskedAllTheSame) {
       Transport::start(std::move(config), {}, clock, [] { return std::nullopt; }).value();
   // Two are asked before it is known what the server speaks, the third after.
   std::promise<std::string> answers[3];
-  const auto ask = [&](std::size_t i, std::string target) {
+  const auto ask = [&](std::size_t i, const std::string& target) {
     transport->post([&, i, target] {
       transport->perform({.method = "GET", .target = target, .content_type = {}, .body = {}}, {},
                          [&, i](const Result<HttpReply>& reply) {

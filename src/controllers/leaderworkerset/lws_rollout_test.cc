@@ -101,7 +101,7 @@ TEST(LwsTable, IsAlwaysWhatACountSays) {
     letters[static_cast<std::size_t>(index)] = letter;
     table.edit(index).leader = letter == '-' ? nullptr : leader(index, letter);
     table.judge(index);
-    const std::int64_t end = static_cast<std::int64_t>(entropy.below(11));
+    const auto end = static_cast<std::int64_t>(entropy.below(11));
     std::int64_t unready = 0, all_unready = 0, unfinished = 0, outdated = 0, tail = 0,
                  lowest = end + 1;
     for (std::int64_t i = 0; i < 10; ++i) {

@@ -12,14 +12,14 @@ std::uint32_t row_number(NodeId node) { return static_cast<std::uint32_t>(node);
 // --- objects ---
 
 api::ObjectPtr Cluster::put_volume_object(const api::ObjectPtr& object) {
-  const api::ObjectPtr before = volumes_.put(object);
+  api::ObjectPtr before = volumes_.put(object);
   volume_object_changed(*object);
   if (&object->kind() == &api::kinds::volume_attachment()) set_attachment(*object);
   return before;
 }
 
 api::ObjectPtr Cluster::remove_volume_object(const api::Object& object) {
-  const api::ObjectPtr before = volumes_.remove(object);
+  api::ObjectPtr before = volumes_.remove(object);
   if (before == nullptr) return nullptr;
   volume_object_changed(*before);
   if (&object.kind() == &api::kinds::volume_attachment()) drop_attachment(object.meta().name);

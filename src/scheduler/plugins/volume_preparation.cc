@@ -51,7 +51,9 @@ api::Request select_node(const api::Object& claim, std::string_view node) {
                                          {"annotations", JsonObject{{kSelectedNode, node}}}}}});
 }
 
-Progress failed(std::string why) { return {Progress::State::Failed, "binding volumes: " + why}; }
+Progress failed(const std::string& why) {
+  return {Progress::State::Failed, "binding volumes: " + why};
+}
 Progress waits() { return {Progress::State::Waits, {}}; }
 
 class VolumePreparation final : public Preparation {

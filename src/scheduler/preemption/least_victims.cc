@@ -27,7 +27,7 @@ std::int64_t count_to(std::vector<std::int64_t>& amounts, std::int64_t missing) 
 class LeastVictims {
  public:
   LeastVictims(const GroupTree& tree, Workspace& workspace, const UnitTable& table, bool all)
-      : tree_(tree), workspace_(workspace), table_(table), bounds_(tree, workspace, looking_) {
+      : workspace_(workspace), table_(table), bounds_(tree, workspace, looking_) {
     const GroupTree::Item& root = tree.items.front();
     if (!all) {
       need_ = bounds_.demand(0);
@@ -135,7 +135,6 @@ class LeastVictims {
     }
   }
 
-  const GroupTree& tree_;
   Workspace& workspace_;
   const UnitTable& table_;
   Budget looking_;

@@ -31,11 +31,11 @@ class LowerColumns final : public Cluster::Derived {
 
    private:
     friend class LowerColumns;
-    Column<std::uint32_t> evictable_on;
-    std::vector<std::int64_t> judged;  // by leaf: the priority of its root, kUnknown
-    std::uint64_t seen = 0;            // the row log was read up to here
-    std::uint64_t asked = 0;           // by which question, last
-    bool built = false;
+    Column<std::uint32_t> evictable_on_;
+    std::vector<std::int64_t> judged_;  // by leaf: the priority of its root, kUnknown
+    std::uint64_t seen_ = 0;            // the row log was read up to here
+    std::uint64_t asked_ = 0;           // by which question, last
+    bool built_ = false;
   };
 
   static constexpr std::size_t kLevelsMax = 8;

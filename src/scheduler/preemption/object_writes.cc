@@ -69,15 +69,14 @@ void ObjectWrites::finish(Id id, const client::Outcome& outcome, Time now) {
   --in_flight_;
   Task& task = tasks_.at(id);
   const bool only_reads = !task.write.request;
-  if (!outcome && outcome.error().reason == Reason::NotFound) {
-    end(id, {.end = End::Gone}, now);
-  } else if (!outcome) {
+  const api::ObjectPtr object =
+      outcome && task.reads ? same_object(*outcome, *task.write.object) : nullptr;
+  if (!outcome && outcome.error().reason != Reason::NotFound) {
     try_again(id, outcome.error(), now);
+  } else if (!outcome || (task.reads && object == nullptr)) {
+    end(id, {.end = End::Gone}, now);
   } else if (!task.reads) {
     end(id, {.end = End::Done}, now);
-  } else if (const api::ObjectPtr object = same_object(*outcome, *task.write.object);
-             object == nullptr) {
-    end(id, {.end = End::Gone}, now);
   } else if (only_reads) {
     end(id, {.end = End::Done, .object = object}, now);
   } else {
@@ -102,7 +101,7 @@ void ObjectWrites::try_again(Id id, const Error& error, Time now) {
   retries_.emplace(now + *delay, id);
 }
 
-void ObjectWrites::end(Id id, Ended ended, Time now) {
+void ObjectWrites::end(Id id, const Ended& ended, Time now) {
   const OnEnded on_ended = std::move(tasks_.at(id).write.on_ended);
   tasks_.erase(id);
   on_ended(ended, now);

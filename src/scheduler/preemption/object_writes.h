@@ -62,7 +62,7 @@ class ObjectWrites {
 
   void send(Id id, Time now);
   void finish(Id id, const client::Outcome& outcome, Time now);
-  void end(Id id, Ended ended, Time now);
+  void end(Id id, const Ended& ended, Time now);
   void try_again(Id id, const Error& error, Time now);
 
   const Options options_;

@@ -148,7 +148,7 @@ class NeedsResolver {
     std::string refusal;
     if (view.phase == "Lost")
       refusal =
-          fmt::format("persistentvolumeclaim \"{}\" bound to non-existent persistentvolume \"{}\"",
+          fmt::format(R"(persistentvolumeclaim "{}" bound to non-existent persistentvolume "{}")",
                       meta.name, view.volume_name);
     else if (meta.deletion_time)
       refusal = fmt::format("persistentvolumeclaim \"{}\" is being deleted", meta.name);

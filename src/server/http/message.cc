@@ -20,7 +20,7 @@ std::size_t HttpRequest::head_bytes() const {
        {&method_name, &target, &host, &accept, &accept_encoding, &authorization, &content_type,
         &if_none_match, &user_agent, &impersonate_user, &impersonate_uid})
     bytes += text->size();
-  for (const std::string& group : impersonate_groups) bytes += sizeof(group) + group.size();
+  for (const std::string& group : impersonate_groups) bytes += sizeof(std::string) + group.size();
   for (const auto& extra : impersonate_extra)
     bytes += sizeof(extra) + extra.first.size() + extra.second.size();
   return bytes;

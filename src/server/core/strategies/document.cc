@@ -1,5 +1,7 @@
 #include "server/core/strategies/document.h"
 
+#include <limits>
+
 #include "api/decode.h"
 #include "api/views/pod_view.h"
 
@@ -139,7 +141,7 @@ Result<void> check_size(const api::Object& object) {
 Result<void> check_values(const Json& document, const Json* old) {
   const std::size_t values = count_object_values(document, kObjectValuesMax);
   if (values <= kObjectValuesMax) return {};
-  constexpr std::size_t kAll = static_cast<std::size_t>(-1);
+  constexpr auto kAll = std::numeric_limits<std::size_t>::max();
   if (old != nullptr && count_object_values(document, kAll) <= count_object_values(*old, kAll))
     return {};
   return fail(Reason::RequestEntityTooLarge,
