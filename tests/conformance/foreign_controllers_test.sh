@@ -67,7 +67,7 @@ leader=$(holder)
 run_controllers second jobset --protect-composites
 second=$CONTROLLERS_PID
 sleep 4
-expect "composites are protected by a short name" "runs jobset, compositepodgroup-protection" cat "$WORK/second.log"
+eventually "composites are protected by a short name" "runs jobset, compositepodgroup-protection" cat "$WORK/second.log"
 expect "the second waits" "$leader" holder
 kill -TERM "$first"
 wait "$first"
