@@ -52,9 +52,11 @@ class ComponentThread {
   // No call of the component may come back after this: stop the server's threads first, or wait for
   // them.
   ~ComponentThread() {
-    mailbox_.close();
+    close();
     thread_.join();
   }
+  // Lets the component finish the step it is at, without waiting for that.
+  void close() { mailbox_.close(); }
 
  private:
   // A message is an outcome, or nothing: a reason to look at the feeds.

@@ -73,8 +73,13 @@ ExplainService::ExplainService(const store::Store& store, const Clock& clock, De
       thread_([this] { run(); }) {}
 
 ExplainService::~ExplainService() {
-  mailbox_.close();
+  close();
   thread_.join();
+}
+
+void ExplainService::close() {
+  closed_ = true;
+  mailbox_.close();
 }
 
 bool ExplainService::may_ask(const std::string& user) {
@@ -103,7 +108,10 @@ void ExplainService::run() {
   name_this_thread("explain");
   std::vector<Question> questions;
   while (mailbox_.pop_all(questions))
-    for (const Question& question : questions) question.reply(answer(question.request));
+    for (const Question& question : questions)
+      question.reply(
+          closed_ ? Result<api::Answer>(fail(Reason::ServiceUnavailable, "the server is stopping"))
+                  : answer(question.request));
 }
 
 Result<api::Answer> ExplainService::answer(const api::Request& request) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -37,6 +38,10 @@ class ExplainService {
   ExplainService(const ExplainService&) = delete;
   ExplainService& operator=(const ExplainService&) = delete;
 
+  // Finishes the explanation it is at; those that wait, and new ones, are refused. Does not wait
+  // for that.
+  void close();
+
   static constexpr std::string_view kSubresource = "explanation";
   static bool handles(const api::Request& request) {
     return request.verb == api::Verb::Create && request.subresource == kSubresource;
@@ -66,6 +71,7 @@ class ExplainService {
   std::mutex mutex_;
   std::map<std::string, Time> full_again_;  // under mutex_: when a user's turns are all there again
   Mailbox<Question> mailbox_{kWaitingMax};
+  std::atomic<bool> closed_{false};
   std::thread thread_;
 };
 

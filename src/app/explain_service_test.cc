@@ -37,8 +37,8 @@ class ExplainServiceTest : public server::CoreTest {
             R"("},"tolerations":[{"operator":"Exists"}],"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")" +
             std::to_string(cpus) + R"("}}}]}})"));
   }
-  Result<api::Answer> ask(const std::string& name, const std::string& user = "ann",
-                          const std::string& body = "{}") {
+  static api::Request question(const std::string& name, const std::string& user = "ann",
+                               const std::string& body = "{}") {
     api::Request request;
     request.body = api::parse_json(body)->value;
     request.verb = api::Verb::Create;
@@ -49,6 +49,11 @@ class ExplainServiceTest : public server::CoreTest {
     request.subresource = "explanation";
     request.user = {.name = user, .groups = {}};
     EXPECT_TRUE(ExplainService::handles(request));
+    return request;
+  }
+  Result<api::Answer> ask(const std::string& name, const std::string& user = "ann",
+                          const std::string& body = "{}") {
+    api::Request request = question(name, user, body);
     std::promise<Result<api::Answer>> answer;
     server::Reply reply = [&](Result<api::Answer> got) { answer.set_value(std::move(got)); };
     service_.post(request, reply);
@@ -106,6 +111,30 @@ TEST_F(ExplainServiceTest, OthersAreNamedOnlyToThoseWhoMayReadThem) {
   EXPECT_NE(to_all.find("podgroup apart/hidden comes first"), std::string::npos) << to_all;
   EXPECT_EQ(to_ann.find("hidden"), std::string::npos) << to_ann;
   EXPECT_NE(to_ann.find("a group in another namespace comes first"), std::string::npos) << to_ann;
+}
+
+// Sixteen questions of some seconds each are longer than anybody waits for a server to stop.
+TEST_F(ExplainServiceTest, WhatWaitsWhenItStopsIsRefused) {
+  std::promise<void> at_first;
+  std::promise<void> go_on;
+  api::Request first = question("train");
+  server::Reply hold = [&](const Result<api::Answer>& answer) {
+    EXPECT_TRUE(answer.has_value());
+    at_first.set_value();
+    go_on.get_future().wait();
+  };
+  service_.post(first, hold);
+  at_first.get_future().wait();
+  std::promise<Result<api::Answer>> answer;
+  api::Request second = question("train");
+  server::Reply reply = [&](Result<api::Answer> got) { answer.set_value(std::move(got)); };
+  service_.post(second, reply);
+  service_.close();
+  go_on.set_value();
+  const Result<api::Answer> refused = answer.get_future().get();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().reason, Reason::ServiceUnavailable);
+  EXPECT_EQ(ask("train").error().reason, Reason::TooManyRequests) << "nobody is there any more";
 }
 
 TEST_F(ExplainServiceTest, AUserHasABurstAndThenOneTurnASecond) {

@@ -278,6 +278,10 @@ Result<void> run_up(const UpOptions& options) {
   print_banner(url, kubeconfig, contents(*store, options.shape), options);
   signals.wait();
   if (isatty(STDOUT_FILENO) != 0) fmt::print("\n");  // the prompt begins on a line of its own
+  // All are asked to stop before anybody is waited for: that takes as long as the longest step of
+  // one, not as the steps of all.
+  explanations.close();
+  for (const std::unique_ptr<RunningComponent>& component : components) component->thread.close();
   // No write may come back to a component that is gone: the registry answers what it has, then
   // ends.
   registry_thread.stop();
