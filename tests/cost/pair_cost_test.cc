@@ -98,6 +98,19 @@ TEST(Cost, OfTwoListsGrowsWithBoth) {
   for (const api::Kind* kind : api::all_kinds()) pairs.judge(*kind);
 }
 
+// Each Job's template was judged with all claims that Jobs may share, mounted or not.
+TEST(Cost, OfJobsAndTheirClaimsGrowsWithBoth) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build does not count steps";
+  const std::vector<Target> all = targets_of(*api::find_kind("jobset.x-k8s.io", "JobSet"));
+  const auto named = [&](std::string_view text) {
+    return *std::ranges::find_if(all, [&](const Target& one) { return one.text() == text; });
+  };
+  const Target jobs = named("JobSet spec.replicatedJobs");
+  const Target claims = named("JobSet spec.volumeClaimPolicies.templates");
+  Judge judge("jobs and claims");
+  judge.judge("both", [&](std::size_t count) { return measure_both(jobs, claims, count); }, 48);
+}
+
 TEST(Cost, TwoListsStandInOneDocument) {
   const std::vector<Target> all = targets_of(api::kinds::pod());
   const auto named = [&](std::string_view text) {

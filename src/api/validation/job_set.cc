@@ -4,7 +4,6 @@
 #include <limits>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
@@ -211,9 +210,8 @@ void validate_failure_policy(const Json& spec, FieldErrors& errors) {
 }
 
 // Claims that Jobs share, by the names that pods mount them by.
-std::vector<std::string_view> validate_claims(const Json& spec, FieldErrors& errors) {
-  std::vector<std::string_view> names;
-  std::set<std::string_view> seen;
+std::set<std::string_view> validate_claims(const Json& spec, FieldErrors& errors) {
+  std::set<std::string_view> names;
   const FieldPath policies = kSpec.child("volumeClaimPolicies");
   std::size_t policy_at = 0;
   for (const Json& policy : elements(spec, "volumeClaimPolicies")) {
@@ -226,11 +224,10 @@ std::vector<std::string_view> validate_claims(const Json& spec, FieldErrors& err
       const std::string_view name = find_string(part_of(claim, "metadata"), "name");
       if (name.empty())
         errors.required(path);
-      else if (!seen.insert(name).second)
+      else if (!names.insert(name).second)
         errors.duplicate(path, name);
       else
         errors.invalid_each(path, name, check_dns_1035_label(name));
-      names.push_back(name);
     }
   }
   return names;
@@ -239,7 +236,7 @@ std::vector<std::string_view> validate_claims(const Json& spec, FieldErrors& err
 void validate_jobs(const Json& set, FieldErrors& errors) {
   const Json& spec = part_of(set, "spec");
   const FieldPath path = kSpec.child("replicatedJobs");
-  const std::vector<std::string_view> claims = validate_claims(spec, errors);
+  const std::set<std::string_view> claims = validate_claims(spec, errors);
   std::set<std::string_view> names;
   std::size_t at = 0;
   for (const Json& job : elements(spec, "replicatedJobs")) {

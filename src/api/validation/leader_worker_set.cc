@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "api/reading.h"
 #include "api/validation/common_rules.h"
@@ -130,9 +131,9 @@ void validate_leader_worker_set(const Json& now, const Json* old, FieldErrors& e
     errors.invalid(
         kSpec.child("replicas"), replicas,
         fmt::format("the product of replicas and worker replicas must not exceed {}", kPodsMax));
-  std::vector<std::string_view> claims;
+  std::set<std::string_view> claims;
   for (const Json& claim : elements(group, "volumeClaimTemplates"))
-    claims.push_back(find_string(part_of(claim, "metadata"), "name"));
+    claims.insert(find_string(part_of(claim, "metadata"), "name"));
   for (const std::string_view member : {"leaderTemplate", "workerTemplate"})
     if (const Json* pod_template = find_set(group, member))
       validate_pod_template(with_claim_volumes(*pod_template, claims), path.child(member), errors);

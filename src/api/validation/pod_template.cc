@@ -20,6 +20,16 @@ bool is_empty_selector(const Json& selector) {
   return members(selector, "matchLabels").empty() && elements(selector, "matchExpressions").empty();
 }
 
+std::set<std::string_view> names_mounted(const Json& pod_spec) {
+  std::set<std::string_view> names;
+  for (const std::string_view member : {"containers", "initContainers", "ephemeralContainers"})
+    for (const Json& container : elements(pod_spec, member))
+      for (const std::string_view list : {"volumeMounts", "volumeDevices"})
+        for (const Json& mount : elements(container, list))
+          names.insert(find_string(mount, "name"));
+  return names;
+}
+
 }  // namespace
 
 void default_pod_template(JsonObject& holder, std::string_view member) {
@@ -29,16 +39,17 @@ void default_pod_template(JsonObject& holder, std::string_view member) {
   if (spec != nullptr && spec->is_object()) default_pod_spec(spec->get_object());
 }
 
-Json with_claim_volumes(const Json& pod_template, const std::vector<std::string_view>& claims) {
+Json with_claim_volumes(const Json& pod_template, const std::set<std::string_view>& claims) {
   Json out = pod_template;
   if (claims.empty() || !out.is_object()) return out;
+  std::set<std::string_view> missing = names_mounted(part_of(pod_template, "spec"));
+  for (const Json& volume : elements(part_of(pod_template, "spec"), "volumes"))
+    missing.erase(find_string(volume, "name"));
   JsonArray& volumes = ensure_array(ensure_object(out.get_object(), "spec"), "volumes");
-  std::set<std::string, std::less<>> names;
-  for (const Json& volume : volumes) names.emplace(find_string(volume, "name"));
-  for (const std::string_view claim : claims)
-    if (names.emplace(claim).second)
+  for (const std::string_view name : missing)
+    if (claims.contains(name))
       volumes.push_back(
-          JsonObject{{"name", claim}, {"persistentVolumeClaim", JsonObject{{"claimName", claim}}}});
+          JsonObject{{"name", name}, {"persistentVolumeClaim", JsonObject{{"claimName", name}}}});
   return out;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <set>
 #include <string_view>
-#include <vector>
 
 #include "api/json.h"
 #include "api/validation/field_errors.h"
@@ -15,8 +15,9 @@ void default_pod_template(JsonObject& holder, std::string_view member = "templat
 // Labels, annotations and pod spec.
 void validate_pod_template(const Json& pod_template, const FieldPath& path, FieldErrors& errors);
 
-// As its pods see it: with a volume for each claim they get, where it has none of that name.
-Json with_claim_volumes(const Json& pod_template, const std::vector<std::string_view>& claims);
+// As its pods see it: with a volume for each claim that they get and mount, where it has none of
+// that name. Those that are not mounted are left out: many templates may share many claims.
+Json with_claim_volumes(const Json& pod_template, const std::set<std::string_view>& claims);
 
 // What controllers that keep pods running forever ask of selector and template. `noun` is how
 // upstream calls the owner: "deployment".
