@@ -201,6 +201,20 @@ server::Server::Post to_registry_or(ExplainService& explanations, server::Server
       };
 }
 
+Result<std::unique_ptr<BackupSocket>> offer_backups(const DataDir* data_dir,
+                                                    const store::Store& store) {
+  if (data_dir == nullptr) return nullptr;
+  return BackupSocket::start(data_dir->path("."),
+                             [&store](const std::string& folder) { return store.copy_to(folder); });
+}
+
+// All are asked to stop before anybody is waited for: that takes as long as the longest step of
+// one, not as the steps of all.
+void close_all(ExplainService& explanations, const RunningComponents& components) {
+  explanations.close();
+  for (const std::unique_ptr<RunningComponent>& component : components) component->thread.close();
+}
+
 }  // namespace
 
 Result<void> run_up(const UpOptions& options) {
@@ -267,21 +281,14 @@ Result<void> run_up(const UpOptions& options) {
       kubeconfig,
       server::make_kubeconfig({.server = url, .ca_certificate = ca.certificate, .client = admin})));
 
-  std::unique_ptr<BackupSocket> backups;
-  if (data_dir)
-    backups = TRY(BackupSocket::start(
-        data_dir->path("."), [&](const std::string& folder) { return store->copy_to(folder); }));
-
+  const std::unique_ptr<BackupSocket> backups = TRY(offer_backups(data_dir.get(), *store));
   const RunningComponents components = start_components(options, ca.certificate, server, meter,
                                                         {.clock = clock, .metrics = metrics});
 
   print_banner(url, kubeconfig, contents(*store, options.shape), options);
   signals.wait();
   if (isatty(STDOUT_FILENO) != 0) fmt::print("\n");  // the prompt begins on a line of its own
-  // All are asked to stop before anybody is waited for: that takes as long as the longest step of
-  // one, not as the steps of all.
-  explanations.close();
-  for (const std::unique_ptr<RunningComponent>& component : components) component->thread.close();
+  close_all(explanations, components);
   // No write may come back to a component that is gone: the registry answers what it has, then
   // ends.
   registry_thread.stop();

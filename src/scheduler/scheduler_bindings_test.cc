@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "scheduler/half_bound.h"
 #include "scheduler/scheduler_testing.h"
@@ -76,7 +77,7 @@ TEST(Scheduler, AGangThatStaysHalfBoundIsReported) {
   const auto binding = std::ranges::find(
       world.calls, "binding", [](const World::Call& call) { return call.request.subresource; });
   ASSERT_NE(binding, world.calls.end());
-  const World::Call& call = *binding;
+  const World::Call call = std::move(*binding);
   world.calls.erase(binding);
   const std::string node(api::find_string(*api::find(call.request.body, "target"), "name"));
   world.pod("thief", {.scheduler = "other", .node = node});
