@@ -31,6 +31,8 @@ NaiveVerdict everywhere(const char* plugin, std::string reason) {
 bool disks_clash(const api::InlineDisk& a, const api::InlineDisk& b) {
   if (a.type != b.type || a.id != b.id) return false;
   if (a.type == api::InlineDisk::Type::Ebs) return true;
+  if (a.type == api::InlineDisk::Type::Azure || a.type == api::InlineDisk::Type::Cinder)
+    return false;
   if (a.type == api::InlineDisk::Type::Rbd &&
       std::ranges::none_of(a.monitors, [&](const std::string& monitor) {
         return std::ranges::count(b.monitors, monitor) > 0;
@@ -212,6 +214,8 @@ std::map<std::string, std::string> NaiveStorage::attached_by(
   for (const api::InlineDisk& disk : pod.view<PodView>().needs.disks) {
     if (disk.type == api::InlineDisk::Type::Gce) add("pd.csi.storage.gke.io", disk.id);
     if (disk.type == api::InlineDisk::Type::Ebs) add("ebs.csi.aws.com", disk.id);
+    if (disk.type == api::InlineDisk::Type::Azure) add("disk.csi.azure.com", disk.id);
+    if (disk.type == api::InlineDisk::Type::Cinder) add("cinder.csi.openstack.org", disk.id);
   }
   return volumes;
 }

@@ -69,7 +69,8 @@ api::ObjectPtr object_of(const api::Kind& kind, const std::string& json) {
 
 api::ObjectPtr random_csi_node(Dice& dice) {
   std::vector<std::string> drivers;
-  for (const char* name : {kDriver, "other.csi", "pd.csi.storage.gke.io"})
+  for (const char* name : {kDriver, "other.csi", "pd.csi.storage.gke.io", "disk.csi.azure.com",
+                           "cinder.csi.openstack.org"})
     if (dice.chance(70))
       drivers.push_back(dice.chance(20)
                             ? fmt::format(R"({{"name":"{}"}})", name)

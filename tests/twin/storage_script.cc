@@ -43,7 +43,7 @@ NodeSample random_host(Dice& dice) {
 std::string random_disk(Dice& dice, int number) {
   const bool reads = dice.chance(50);
   const std::string name = fmt::format(R"("name":"disk{}")", number);
-  switch (dice.below(4)) {
+  switch (dice.below(6)) {
     case 0:
       return fmt::format(R"({{{},"gcePersistentDisk":{{"pdName":"pd{}","readOnly":{}}}}})", name,
                          dice.below(2), reads);
@@ -54,6 +54,12 @@ std::string random_disk(Dice& dice, int number) {
       return fmt::format(
           R"({{{},"iscsi":{{"targetPortal":"p","iqn":"iqn{}","lun":0,"readOnly":{}}}}})", name,
           dice.below(2), reads);
+    case 3:
+      return fmt::format(R"({{{},"azureDisk":{{"diskName":"d","diskURI":"uri{}","readOnly":{}}}}})",
+                         name, dice.below(3), reads);
+    case 4:
+      return fmt::format(R"({{{},"cinder":{{"volumeID":"cinder{}","readOnly":{}}}}})", name,
+                         dice.below(3), reads);
     default:
       return fmt::format(
           R"({{{},"rbd":{{"monitors":["m{}","m{}"],"pool":"rbd","image":"i","readOnly":{}}}}})",

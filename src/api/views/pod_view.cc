@@ -70,6 +70,10 @@ void read_requests(const Json& spec, const Json* status, PodNeeds& needs) {
       sums.total({.with_pod_level = false, .default_cpu = true, .default_memory = true}));
   needs.score_cpu_milli = score.cpu_milli;
   needs.score_memory = score.memory;
+  // Of the scalars only huge pages may be requested by the pod as a whole.
+  for (const auto& [name, amount] : needs.requests.scalars)
+    if (const std::int64_t scored = score.of(name); scored != amount)
+      needs.score_huge_pages.emplace_back(name, scored);
   const Amounts nonzero = Amounts::of(sums.nonzero_total());
   needs.nonzero_cpu_milli = nonzero.cpu_milli;
   needs.nonzero_memory = nonzero.memory;
@@ -113,6 +117,10 @@ void read_disks(const Json& spec, std::vector<InlineDisk>& disks) {
       disks.push_back({Type::Rbd, (pool.empty() ? "rbd" : pool) + "/" + text(*rbd, "image"),
                        read_strings(*rbd, "monitors"), flag(*rbd, "readOnly")});
     }
+    if (const Json* azure = find(volume, "azureDisk"))
+      disks.push_back({Type::Azure, text(*azure, "diskURI"), {}, flag(*azure, "readOnly")});
+    if (const Json* cinder = find(volume, "cinder"))
+      disks.push_back({Type::Cinder, text(*cinder, "volumeID"), {}, flag(*cinder, "readOnly")});
   }
   std::ranges::sort(disks);
 }
@@ -262,6 +270,7 @@ std::uint64_t hash_of(const PodNeeds& needs) {
   mix(mixer, needs.usage);
   mixer.add(needs.score_cpu_milli);
   mixer.add(needs.score_memory);
+  for (const auto& [name, amount] : needs.score_huge_pages) mixer.add(amount);
   mixer.add(needs.nonzero_cpu_milli);
   mixer.add(needs.nonzero_memory);
   return mixer.value();
@@ -269,9 +278,11 @@ std::uint64_t hash_of(const PodNeeds& needs) {
 
 }  // namespace
 
-// A disk without a writer can be shared, but for one kind that never can.
+// A disk without a writer can be shared, but for one kind that never can. Of two kinds nobody keeps
+// pods apart: their drivers do.
 bool conflict(const InlineDisk& a, const InlineDisk& b) {
   if (a.type != b.type || a.id != b.id) return false;
+  if (a.type == InlineDisk::Type::Azure || a.type == InlineDisk::Type::Cinder) return false;
   if (a.type == InlineDisk::Type::Rbd &&
       std::ranges::none_of(a.monitors, [&](const std::string& monitor) {
         return std::ranges::find(b.monitors, monitor) != b.monitors.end();
@@ -282,6 +293,15 @@ bool conflict(const InlineDisk& a, const InlineDisk& b) {
 
 std::string claim_name(const Object& pod, const PodClaim& claim) {
   return claim.ephemeral ? pod.meta().name + "-" + claim.name : claim.name;
+}
+
+std::int64_t PodNeeds::scored(std::string_view resource) const {
+  if (resource == "cpu") return score_cpu_milli;
+  if (resource == "memory") return score_memory;
+  const auto differs =
+      std::ranges::find(score_huge_pages, resource,
+                        [](const auto& entry) -> std::string_view { return entry.first; });
+  return differs != score_huge_pages.end() ? differs->second : requests.of(resource);
 }
 
 NodeSelectorTerm read_node_selector_term(const Json& term) { return read_term(term); }

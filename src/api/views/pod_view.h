@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/json.h"
@@ -47,18 +48,30 @@ struct HostPort {
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
-// A disk that a pod names itself, without a claim. Two pods that name the same one may be in each
-// other's way on a node.
+// A disk that a pod names itself, without a claim. It counts for the CSI driver that has taken over
+// disks of its type, and two pods that name the same one may be in each other's way on a node.
 struct InlineDisk {
-  enum class Type : std::uint8_t { Gce, Ebs, Iscsi, Rbd };
+  enum class Type : std::uint8_t { Gce, Ebs, Iscsi, Rbd, Azure, Cinder };
   Type type = Type::Gce;
-  std::string id;                     // pdName, volumeID, iqn, or pool and image
+  std::string id;                     // pdName, volumeID, iqn, pool and image, or diskURI
   std::vector<std::string> monitors;  // of Rbd
   bool read_only = false;
   friend auto operator<=>(const InlineDisk&, const InlineDisk&) = default;
 };
-// Whether both can be mounted on one node.
+// Whether both cannot be mounted on one node.
 bool conflict(const InlineDisk& a, const InlineDisk& b);
+// The CSI driver that attaches disks of this type; empty if none does.
+constexpr std::string_view csi_driver_of(InlineDisk::Type type) {
+  switch (type) {
+    case InlineDisk::Type::Gce: return "pd.csi.storage.gke.io";
+    case InlineDisk::Type::Ebs: return "ebs.csi.aws.com";
+    case InlineDisk::Type::Azure: return "disk.csi.azure.com";
+    case InlineDisk::Type::Cinder: return "cinder.csi.openstack.org";
+    case InlineDisk::Type::Iscsi:
+    case InlineDisk::Type::Rbd: break;
+  }
+  return {};
+}
 
 // A PersistentVolumeClaim that a pod mounts.
 struct PodClaim {
@@ -90,6 +103,10 @@ struct PodNeeds {
   // cpu and memory where a container that names none counts 100m and 200Mi.
   std::int64_t score_cpu_milli = 0;  // for scores: pod-level requests are ignored
   std::int64_t score_memory = 0;
+  // What containers request of the huge pages that the pod as a whole requests, too: for scores.
+  std::vector<std::pair<std::string, std::int64_t>> score_huge_pages;
+  // What a score counts for the pod of a resource by its API name.
+  std::int64_t scored(std::string_view resource) const;
   std::int64_t nonzero_cpu_milli = 0;  // what the pod counts for in a node's non-zero requests
   std::int64_t nonzero_memory = 0;
 

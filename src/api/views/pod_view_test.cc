@@ -95,6 +95,21 @@ TEST(PodView, IgnoresPodLevelRequestsInScoresOnly) {
   EXPECT_EQ(view->needs.nonzero_memory, 200 * kMi);  // nobody names memory, so it is defaulted
 }
 
+// Huge pages are the only scalars that a pod may request as a whole. What containers request counts
+// for scores; all the rest is as requested.
+TEST(PodView, ScoresCountTheHugePagesOfContainers) {
+  const auto view = view_of(
+      R"({"spec":{"containers":[{"name":"a","resources":{"requests":{
+            "hugepages-2Mi":"4Mi","example.com/gpu":"2"}}}],
+          "resources":{"requests":{"hugepages-2Mi":"16Mi","hugepages-1Gi":"1Gi"}}}})");
+  EXPECT_EQ(view->needs.requests.of("hugepages-2Mi"), 16 * kMi);
+  EXPECT_EQ(view->needs.scored("hugepages-2Mi"), 4 * kMi);
+  EXPECT_EQ(view->needs.scored("hugepages-1Gi"), 0) << "no container requests any";
+  EXPECT_EQ(view->needs.scored("example.com/gpu"), 2);
+  EXPECT_EQ(view->needs.scored("cpu"), 100);
+  EXPECT_EQ(view->needs.scored("memory"), 200 * kMi);
+}
+
 TEST(PodView, B10ToB12CountsAPodUnderResizeByItsLargestForm) {
   const Case cases[] = {
       {"B10",

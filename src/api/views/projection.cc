@@ -37,6 +37,8 @@ constexpr Kept kVolume[]{{"name"},
                          {"awsElasticBlockStore"},
                          {"iscsi"},
                          {"rbd"},
+                         {"azureDisk"},
+                         {"cinder"},
                          {"persistentVolumeClaim", kClaimSource},
                          {"ephemeral", kNothing}};
 constexpr Kept kPodSpec[]{{"nodeName"},

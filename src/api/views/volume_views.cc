@@ -82,10 +82,10 @@ void read_source(const Json& document, VolumeView& view) {
     std::string_view source, id, driver;
   };
   static constexpr Migrated kMigrated[] = {
-      {"spec.gcePersistentDisk", "pdName", "pd.csi.storage.gke.io"},
-      {"spec.awsElasticBlockStore", "volumeID", "ebs.csi.aws.com"},
-      {"spec.azureDisk", "diskURI", "disk.csi.azure.com"},
-      {"spec.cinder", "volumeID", "cinder.csi.openstack.org"},
+      {"spec.gcePersistentDisk", "pdName", csi_driver_of(InlineDisk::Type::Gce)},
+      {"spec.awsElasticBlockStore", "volumeID", csi_driver_of(InlineDisk::Type::Ebs)},
+      {"spec.azureDisk", "diskURI", csi_driver_of(InlineDisk::Type::Azure)},
+      {"spec.cinder", "volumeID", csi_driver_of(InlineDisk::Type::Cinder)},
   };
   if (const Json* csi = find_path(document, "spec.csi")) {
     view.driver = find_string(*csi, "driver");

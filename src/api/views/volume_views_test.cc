@@ -129,13 +129,17 @@ TEST(CsiViews, ReadLimitsCapacitiesAndAttachments) {
 TEST(PodView, NamesItsClaimsAndDisks) {
   const ObjectPtr pod = object(kinds::pod(), R"({"metadata":{"name":"p"},"spec":{"volumes":[
     {"name":"a","persistentVolumeClaim":{"claimName":"c"}},{"name":"b","ephemeral":{}},
-    {"name":"d","gcePersistentDisk":{"pdName":"disk","readOnly":true}}]}})");
+    {"name":"d","gcePersistentDisk":{"pdName":"disk","readOnly":true}},
+    {"name":"e","azureDisk":{"diskName":"n","diskURI":"uri"}},
+    {"name":"f","cinder":{"volumeID":"id","readOnly":true}}]}})");
   const auto& view = pod->view<PodView>();
   ASSERT_EQ(view.claims.size(), 2U);
   EXPECT_EQ(claim_name(*pod, view.claims[0]), "c");
   EXPECT_EQ(claim_name(*pod, view.claims[1]), "p-b");
-  ASSERT_EQ(view.needs.disks.size(), 1U);
-  EXPECT_EQ(view.needs.disks.front().id, "disk");
+  using Type = InlineDisk::Type;
+  EXPECT_EQ(view.needs.disks, (std::vector<InlineDisk>{{Type::Gce, "disk", {}, true},
+                                                       {Type::Azure, "uri", {}, false},
+                                                       {Type::Cinder, "id", {}, true}}));
 }
 
 TEST(InlineDisk, MayBeSharedByReadersButForOneKind) {
@@ -150,6 +154,8 @@ TEST(InlineDisk, MayBeSharedByReadersButForOneKind) {
   const InlineDisk image{Type::Rbd, "rbd/i", {"m1", "m2"}, false};
   EXPECT_TRUE(conflict(image, {Type::Rbd, "rbd/i", {"m2"}, true}));
   EXPECT_FALSE(conflict(image, {Type::Rbd, "rbd/i", {"m3"}, false}));
+  for (const Type type : {Type::Azure, Type::Cinder})
+    EXPECT_FALSE(conflict({type, "x", {}, false}, {type, "x", {}, false})) << "their drivers judge";
 }
 
 }  // namespace

@@ -107,13 +107,9 @@ class AllocationPass final : public ScorePass {
  public:
   AllocationPass(const NodeResourcesFitArgs& args, const PodClass& pods, const Cluster& cluster)
       : args_(args), shape_(tabulate(args.shape)), parts_(cluster, AllocationParts::Used::NonZero) {
-    for (const ResourceWeight& resource : args.resources) {
-      const std::int64_t wanted = resource.name == "cpu" ? pods.needs->score_cpu_milli
-                                  : resource.name == "memory"
-                                      ? pods.needs->score_memory
-                                      : pods.needs->requests.of(resource.name);
-      parts_.add(resource.name, wanted, resource.weight == 0 ? 1 : resource.weight);
-    }
+    for (const ResourceWeight& resource : args.resources)
+      parts_.add(resource.name, pods.needs->scored(resource.name),
+                 resource.weight == 0 ? 1 : resource.weight);
   }
 
   Form form() const override { return Form::Local; }

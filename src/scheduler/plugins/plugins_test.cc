@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/views/tolerations.h"
@@ -181,6 +182,22 @@ TEST(NodeResourcesFitScore, D8D9LeavesOutAScalarThePodDoesNotAskFor) {
   };
   EXPECT_EQ(local({.name = "p", .cpu = "500m", .extended = {{"example.com/gpu", "1"}}}), 72);
   EXPECT_EQ(local({.name = "p", .cpu = "500m"}), 62);
+}
+
+// What the pod requests as a whole counts on its node, but not in the score of a node for it.
+TEST(NodeResourcesFitScore, IgnoresHugePagesThatThePodRequestsAsAWhole) {
+  Bench bench;
+  const NodeId node = bench.add({.name = "n", .extended = {{"hugepages-2Mi", "100Mi"}}});
+  const NodeResourcesFit plugin({.resources = {{"hugepages-2Mi", 1}}, .shape = {}});
+  const auto local = [&](const char* of_container, const char* of_pod) {
+    const PodSample pod{
+        .name = "p",
+        .extended = {{"hugepages-2Mi", of_container}},
+        .spec = fmt::format(R"("resources":{{"requests":{{"hugepages-2Mi":"{}"}}}})", of_pod)};
+    return plugin.prepare_score(bench.cluster.class_of(pod.make()), bench.cluster)->local(node);
+  };
+  EXPECT_EQ(local("10Mi", "10Mi"), 90);
+  EXPECT_EQ(local("10Mi", "40Mi"), 90);
 }
 
 TEST(NodeResourcesBalancedAllocation, E7SkipsPodsWithoutRequests) {

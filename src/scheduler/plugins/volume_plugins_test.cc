@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "scheduler/cache/sample_objects.h"
@@ -355,6 +356,36 @@ TEST(NodeVolumeLimits, DisksOfOldCountForTheirDriver) {
   bench.cluster.set_pod(with_disks("runs", "n1", {"d1"}));
   EXPECT_EQ(bench.reasons(with_disks("q", "", {"d1"}), n1), Reasons{}) << "attached already";
   EXPECT_EQ(bench.reasons(with_disks("r", "", {"d2"}), n1), too_many);
+}
+
+// Two more kinds of such disks. Nobody else keeps pods apart that use the same one.
+TEST(NodeVolumeLimits, DisksOfAzureAndOpenStackCountForTheirDrivers) {
+  struct Case {
+    const char* driver;
+    const char* source;  // up to its id
+  };
+  for (const Case& c : {Case{"disk.csi.azure.com", R"("azureDisk":{"diskName":"d","diskURI":")"},
+                        Case{"cinder.csi.openstack.org", R"("cinder":{"volumeID":")"}}) {
+    Bench bench;
+    const NodeId n1 = bench.add("n1");
+    bench.put_object(
+        api::kinds::csi_node(),
+        fmt::format(
+            R"({{"metadata":{{"name":"n1"}},"spec":{{"drivers":[{{"name":"{}","nodeID":"x","allocatable":{{"count":1}}}}]}}}})",
+            c.driver));
+    const auto with_disk = [&](const char* name, const char* node, const char* disk) {
+      return PodSample{.name = name,
+                       .node_name = node,
+                       .spec = fmt::format(R"("volumes":[{{"name":"v",{}{}"}}}}])", c.source, disk)}
+          .make();
+    };
+    EXPECT_EQ(bench.reasons(with_disk("p", "", "d1"), n1), Reasons{}) << c.driver;
+    bench.cluster.set_pod(with_disk("runs", "n1", "d1"));
+    EXPECT_EQ(bench.reasons(with_disk("q", "", "d1"), n1), Reasons{}) << "attached already";
+    EXPECT_EQ(bench.reasons(with_disk("r", "", "d2"), n1),
+              Reasons{"node(s) exceed max volume count"})
+        << c.driver;
+  }
 }
 
 TEST(NodeVolumeLimits, WhatIsStillAttachedCounts) {

@@ -73,11 +73,9 @@ std::vector<VolumeBook::PodAttachment> VolumeBook::attachments(const api::Object
     }
     if (!attachment.driver.empty()) all.push_back(std::move(attachment));
   }
-  for (const api::InlineDisk& disk : view.needs.disks) {
-    if (disk.type == api::InlineDisk::Type::Gce)
-      all.push_back({"pd.csi.storage.gke.io", disk.id, false});
-    if (disk.type == api::InlineDisk::Type::Ebs) all.push_back({"ebs.csi.aws.com", disk.id, false});
-  }
+  for (const api::InlineDisk& disk : view.needs.disks)
+    if (const std::string_view driver = api::csi_driver_of(disk.type); !driver.empty())
+      all.push_back({std::string(driver), disk.id, false});
   std::ranges::sort(all);
   const auto repeated =
       std::ranges::unique(all, [](const PodAttachment& a, const PodAttachment& b) {
