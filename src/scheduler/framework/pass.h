@@ -23,8 +23,8 @@ namespace muster::scheduler {
 // Most passes depend on the node alone. One that looks beyond it (who runs in the same zone, how
 // evenly pods are spread) says so by follows_moves() and keeps counts:
 //   - It is made empty, as if no pod ran anywhere, and then hears of every pod that runs by
-//     placed(); from then on, of every pod that comes or goes, on a draft or for real. Pods whose
-//     node is gone, or not there yet, are not mentioned.
+//     placed_many(); from then on, of every pod that comes or goes, on a draft or for real. Pods
+//     whose node is gone, or not there yet, are not mentioned.
 //   - placed() and removed() name the rows whose answers may have changed. The row of the node
 //     itself is always refreshed and need not be named.
 //   - Its state is integers, and removed() is the exact inverse of placed(), whatever the order: a
@@ -47,6 +47,11 @@ class Pass {
   virtual bool follows_moves() const { return false; }
   virtual void placed(const PodClass& /*pods*/, NodeId /*node*/, Touched& /*touched*/) {}
   virtual void removed(const PodClass& /*pods*/, NodeId /*node*/, Touched& /*touched*/) {}
+  // As many times placed(). To be overridden by those that can count them at once.
+  virtual void placed_many(const PodClass& pods, NodeId node, std::uint32_t count,
+                           Touched& touched) {
+    for (std::uint32_t i = 0; i < count; ++i) placed(pods, node, touched);
+  }
   // Whether pods of this class on a node could change an answer. A filter that follows moves is
   // asked about pods that nodes are kept for: where it says yes, nodes are judged with these pods
   // and without them.

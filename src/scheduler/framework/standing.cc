@@ -68,8 +68,7 @@ void Standing::count_running() {
   touched_.every_row();  // nobody reads it: saves the passes the search for rows
   cluster_.for_each_running([this](const PodClass& pods, NodeId node, std::uint32_t count) {
     if (!cluster_.nodes().contains(node)) return;
-    for (Pass* pass : followers_)
-      for (std::uint32_t i = 0; i < count; ++i) pass->placed(pods, node, touched_);
+    for (Pass* pass : followers_) pass->placed_many(pods, node, count, touched_);
   });
   touched_.clear();
 }

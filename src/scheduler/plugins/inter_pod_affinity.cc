@@ -49,6 +49,10 @@ class AffinityFilterPass final : public FilterPass {
   void removed(const PodClass& pods, NodeId node, Touched& touched) override {
     count(pods, node, -1, touched);
   }
+  void placed_many(const PodClass& pods, NodeId node, std::uint32_t pods_there,
+                   Touched& touched) override {
+    count(pods, node, pods_there, touched);
+  }
 
   // A pod that attracts us and may never come makes no difference.
   bool minds(const PodClass& pods) const override {
@@ -202,15 +206,15 @@ class AffinityFilterPass final : public FilterPass {
     }
     return std::ranges::find(pods.terms, question.term) != pods.terms.end();
   }
-  void count(const PodClass& pods, NodeId node, std::int64_t sign, Touched& touched) {
+  void count(const PodClass& pods, NodeId node, std::int64_t amount, Touched& touched) {
     if (pods.matches.empty() && pods.terms.empty()) return;
     const bool is_attracting = !attracting_.empty() && attracts(pods);
     const std::int64_t total_before = attracting_total_;
     for (Question& question : questions_) {
       if (!is_counted(question, pods, is_attracting) || !question.counts.has_value(node)) continue;
       const bool was_any = question.counts.around(node) > 0;
-      question.counts.add(node, sign);
-      if (question.about == Question::About::Attracting) attracting_total_ += sign;
+      question.counts.add(node, amount);
+      if (question.about == Question::About::Attracting) attracting_total_ += amount;
       if (!question.is_by_place && was_any != (question.counts.around(node) > 0))
         touched.value(question.counts.column(), question.counts.value_of(node));
     }
@@ -257,6 +261,10 @@ class AffinityScorePass final : public ScorePass {
   }
   void removed(const PodClass& pods, NodeId node, Touched& touched) override {
     count(pods, node, -1, touched);
+  }
+  void placed_many(const PodClass& pods, NodeId node, std::uint32_t pods_there,
+                   Touched& touched) override {
+    count(pods, node, pods_there, touched);
   }
   std::int64_t raw(NodeId node) const override {
     std::int64_t alone = 0;
@@ -345,10 +353,10 @@ class AffinityScorePass final : public ScorePass {
     }
     return weight;
   }
-  void count(const PodClass& pods, NodeId node, std::int64_t sign, Touched& touched) {
+  void count(const PodClass& pods, NodeId node, std::int64_t amount, Touched& touched) {
     const auto add = [&](std::size_t c, std::int64_t weight) {
       if (weight == 0 || !sums_[c].has_value(node)) return;
-      sums_[c].add(node, sign * weight);
+      sums_[c].add(node, amount * weight);
       if (!is_by_place_[c]) touched.value(sums_[c].column(), sums_[c].value_of(node));
     };
     if (!pods.matches.empty())

@@ -39,6 +39,10 @@ class SpreadFilterPass final : public FilterPass {
   void removed(const PodClass& pods, NodeId node, Touched& touched) override {
     count(pods, node, -1, touched);
   }
+  void placed_many(const PodClass& pods, NodeId node, std::uint32_t pods_there,
+                   Touched& touched) override {
+    count(pods, node, pods_there, touched);
+  }
 
   bool minds(const PodClass& pods) const override {
     return std::ranges::any_of(
@@ -126,12 +130,12 @@ class SpreadFilterPass final : public FilterPass {
            fits(rule, rule.domains.counts().at(value), least(rule));
   }
 
-  void count(const PodClass& pods, NodeId node, std::int64_t sign, Touched& touched) {
+  void count(const PodClass& pods, NodeId node, std::int64_t amount, Touched& touched) {
     if (pods.matches.empty()) return;
     for (Rule& rule : rules_) {
       if (!rule.domains.is_counted(node) || !pods.is_matched_by(rule.written.term)) continue;
       const std::int64_t least_before = least(rule);
-      rule.domains.add(node, sign);
+      rule.domains.add(node, amount);
       if (rule.is_by_place) continue;
       const PodCounts& counts = rule.domains.counts();
       touched.value(counts.column(), counts.value_of(node));

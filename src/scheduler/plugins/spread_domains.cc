@@ -1,5 +1,6 @@
 #include "scheduler/plugins/spread_domains.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -17,17 +18,17 @@ SpreadDomains::SpreadDomains(const Cluster& cluster, const LabelColumn& column, 
   histogram_[0] = static_cast<std::uint32_t>(domain_count_);
 }
 
-void SpreadDomains::add(NodeId node, std::int64_t sign) {
+void SpreadDomains::add(NodeId node, std::int64_t pods) {
   const std::int64_t before = counts_.around(node);
-  const std::int64_t after = before + sign;
+  const std::int64_t after = before + pods;
   CHECK(after >= 0);
-  counts_.add(node, sign);
+  counts_.add(node, pods);
   if (histogram_.size() <= static_cast<std::size_t>(after))
     histogram_.resize(static_cast<std::size_t>(after) + 1, 0);
   --histogram_[static_cast<std::size_t>(before)];
   ++histogram_[static_cast<std::size_t>(after)];
-  if (after < least_ || (before == least_ && histogram_[static_cast<std::size_t>(before)] == 0))
-    least_ = after;
+  least_ = std::min(least_, after);
+  while (histogram_[static_cast<std::size_t>(least_)] == 0) ++least_;  // no further than `after`
 }
 
 std::size_t SpreadDomains::bytes() const {

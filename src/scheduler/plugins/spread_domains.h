@@ -9,8 +9,8 @@
 namespace muster::scheduler {
 
 // The domains of one strict spread constraint: how many pods each has, and the least of that. A
-// histogram of counts makes the least cost nothing: a move changes one count by one, so the least
-// changes by at most one, and only if the moved domain was, or becomes, the least.
+// histogram of counts makes the least cost nothing: it changes by no more than the count that
+// changes, and only if that was, or becomes, the least.
 class SpreadDomains {
  public:
   // `counted`: the nodes whose pods count; their values are the domains.
@@ -20,7 +20,8 @@ class SpreadDomains {
   bool is_counted(NodeId node) const { return counted_.contains(node); }
   std::int64_t least() const { return least_; }
   std::size_t domain_count() const { return domain_count_; }
-  void add(NodeId node, std::int64_t sign);
+  // Below 0: they leave. The node is counted.
+  void add(NodeId node, std::int64_t pods);
   std::size_t bytes() const;
 
  private:

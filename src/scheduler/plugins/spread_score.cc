@@ -52,6 +52,10 @@ class SpreadScorePass final : public ScorePass {
   void removed(const PodClass& pods, NodeId node, Touched& /*touched*/) override {
     count(pods, node, -1);
   }
+  void placed_many(const PodClass& pods, NodeId node, std::uint32_t pods_there,
+                   Touched& /*touched*/) override {
+    count(pods, node, pods_there);
+  }
 
   std::int64_t raw(NodeId node) const override {
     return (places_.of(node) << 32) + (has_name_.contains(node) ? own_[index_of(node)] : kNameless);
@@ -100,14 +104,14 @@ class SpreadScorePass final : public ScorePass {
     return columns;
   }
 
-  void count(const PodClass& pods, NodeId node, std::int64_t sign) {
+  void count(const PodClass& pods, NodeId node, std::int64_t amount) {
     if (pods.matches.empty()) return;
     for (Rule& rule : rules_) {
       if (!pods.is_matched_by(rule.written.term)) continue;
       if (rule.is_host)
-        own_[index_of(node)] += static_cast<std::uint32_t>(sign);
+        own_[index_of(node)] += static_cast<std::uint32_t>(amount);
       else if (rule.counted.contains(node) && rule.counts.has_value(node))
-        rule.counts.add(node, sign);
+        rule.counts.add(node, amount);
     }
   }
 
