@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/cache/sample_objects.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/plugins/standing_testing.h"
 
 namespace muster::scheduler {
 namespace {
@@ -30,7 +29,7 @@ std::string preferred(const std::string& field, int weight, const std::string& t
       field, weight, term);
 }
 
-class AffinityTest : public ::testing::Test {
+class AffinityTest : public StandingTest {
  protected:
   AffinityTest() {
     for (const char* zone : {"z1", "z2", "z3"})
@@ -58,34 +57,9 @@ class AffinityTest : public ::testing::Test {
     return again();
   }
   // The class of the pod may have changed with what others ask about it.
-  Standing& again() {
-    standing_ = std::make_unique<Standing>(cluster_.class_of(asking_), profile_, cluster_);
-    standing_->catch_up();
-    return *standing_;
-  }
-  NodeId id(const std::string& name) const {
-    NodeId node{};
-    EXPECT_TRUE(cluster_.find_node(name, node)) << name;
-    return node;
-  }
-  std::string why(const std::string& node) const {
-    const Verdict verdict = standing_->ask(id(node)).verdict;
-    EXPECT_EQ(verdict.accepted(), standing_->is_feasible(id(node))) << node;
-    return verdict.accepted() ? "" : std::string(verdict.reasons().front());
-  }
-  std::vector<std::int64_t> scores(const std::vector<std::string>& nodes) const {
-    std::vector<std::int64_t> scores;
-    for (const std::string& node : nodes)
-      scores.push_back(standing_->scores()[0].pass->raw(id(node)));
-    standing_->scores()[0].pass->normalize(scores);
-    return scores;
-  }
+  Standing& again() { return stand(asking_); }
 
-  Cluster cluster_;
-  Profile profile_;
   api::ObjectPtr asking_;
-  std::unique_ptr<Standing> standing_;
-  int next_ = 0;
 };
 
 TEST_F(AffinityTest, GoesWhereThePodIsThatItWants) {

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/kinds/kind.h"
-#include "scheduler/cache/sample_objects.h"
-#include "scheduler/framework/standing.h"
+#include "scheduler/plugins/standing_testing.h"
 
 namespace muster::scheduler {
 namespace {
@@ -20,7 +19,7 @@ std::string constraint(const std::string& key, int skew, bool hard, const std::s
       key, skew, hard ? "DoNotSchedule" : "ScheduleAnyway", more);
 }
 
-class SpreadTest : public ::testing::Test {
+class SpreadTest : public StandingTest {
  protected:
   void node(const std::string& name, const std::map<std::string, std::string>& labels) {
     cluster_.set_node(NodeSample{.name = name, .labels = labels}.make());
@@ -40,34 +39,8 @@ class SpreadTest : public ::testing::Test {
                   .labels = labels}
             .make();
     if (profile_.filters().empty()) profile_.add<PodTopologySpread>(1);
-    standing_ = std::make_unique<Standing>(cluster_.class_of(pod), profile_, cluster_);
-    standing_->catch_up();
-    return *standing_;
+    return stand(pod);
   }
-  NodeId id(const std::string& name) const {
-    NodeId node{};
-    EXPECT_TRUE(cluster_.find_node(name, node)) << name;
-    return node;
-  }
-  // "" if accepted.
-  std::string why(const std::string& node) const {
-    const Verdict verdict = standing_->ask(id(node)).verdict;
-    EXPECT_EQ(verdict.accepted(), standing_->is_feasible(id(node))) << node;
-    return verdict.accepted() ? "" : std::string(verdict.reasons().front());
-  }
-  std::vector<std::int64_t> scores(const std::vector<std::string>& nodes) const {
-    std::vector<std::int64_t> scores;
-    for (const std::string& node : nodes)
-      scores.push_back(standing_->scores()[0].pass->raw(id(node)));
-    standing_->scores()[0].pass->normalize_counted(scores,
-                                                   std::vector<std::uint32_t>(nodes.size(), 1));
-    return scores;
-  }
-
-  Cluster cluster_;
-  Profile profile_;
-  std::unique_ptr<Standing> standing_;
-  int next_ = 0;
 };
 
 TEST_F(SpreadTest, I1RefusesWhatWouldSkew) {
@@ -318,8 +291,7 @@ TEST_F(SpreadTest, NodesThatThePodDoesNotSelectAreNoDomains) {
                 constraint("zone", 1, true, more) + "]",
         .labels = {{"app", "web"}}}.make();
     if (profile_.filters().empty()) profile_.add<PodTopologySpread>(1);
-    standing_ = std::make_unique<Standing>(cluster_.class_of(pod), profile_, cluster_);
-    standing_->catch_up();
+    stand(pod);
     return why("a");
   };
   EXPECT_EQ(ask_with(""), "") << "zone b is out of the question";
