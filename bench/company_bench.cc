@@ -109,15 +109,21 @@ void run_gangs(Report& report, const std::string& name, int gangs, int pods, con
               .goal = {.us = 20e3}});
 }
 
-// Pods that run everywhere, as Jobs of a hundred pods each.
-std::shared_ptr<Fleet> busy_fleet(int pods) {
+// Pods that run everywhere, as Jobs of a hundred pods each; each with requests of its own, or all
+// alike.
+struct Crowd {
+  int pods = 0;
+  bool is_alike = true;
+};
+std::shared_ptr<Fleet> busy_fleet(const Crowd& crowd) {
   auto fleet = std::make_shared<Fleet>(FleetSize{});
   scheduler::Cluster& cluster = fleet->cluster();
   const auto nodes = static_cast<std::uint32_t>(cluster.node_count());
-  for (int i = 0; i < pods; ++i) {
+  for (int i = 0; i < crowd.pods; ++i) {
     const std::uint32_t rank = static_cast<std::uint32_t>(i) % nodes;
     cluster.set_pod(PodSample{.name = fmt::format("runs-{}", i),
                               .cpu = "10m",
+                              .memory = crowd.is_alike ? "" : std::to_string(1000 + i),
                               .node_name = cluster.node_name(cluster.node_at(rank)),
                               .labels = {{"app", i % 2 == 0 ? "web" : "db"},
                                          {"job", fmt::format("j{}", i / 100)},
@@ -128,15 +134,16 @@ std::shared_ptr<Fleet> busy_fleet(int pods) {
   return fleet;
 }
 
-// The first pod that asks about others by some selector: its class is found, and those that match
-// get classes of their own.
-void run_selectors(Report& report, int pods, const std::string& whom, Goal goal,
+// The first pod that asks about others by some selector: its class is found, and so are those that
+// match.
+void run_selectors(Report& report, const Crowd& crowd, const std::string& whom, Goal goal,
                    const std::function<std::string(int)>& selector) {
   constexpr int kSelectors = 20;
   report.run(
-      {.name = fmt::format("new selector among {} running pods, {}", pods, whom),
+      {.name = fmt::format("new selector among {} running pods{}, {}", crowd.pods,
+                           crowd.is_alike ? "" : " of a class each", whom),
        .setup = [=]() -> std::function<void(Meter&)> {
-         const auto fleet = busy_fleet(pods);
+         const auto fleet = busy_fleet(crowd);
          const auto asking = std::make_shared<std::vector<PendingPod>>();
          for (int i = 0; i < kSelectors; ++i)
            asking->push_back(pending({.name = fmt::format("asks-{}", i),
@@ -151,20 +158,59 @@ void run_selectors(Report& report, int pods, const std::string& whom, Goal goal,
        .goal = goal});
 }
 
+// The same for a whole attempt, which counts those that match by block.
+void run_attempts(Report& report, const Crowd& crowd, Goal goal,
+                  const std::function<std::string(int)>& selector) {
+  constexpr int kPods = 20;
+  report.run(
+      {.name = fmt::format("pod with a new selector among {} running pods, half of them match",
+                           crowd.pods),
+       .setup = [=]() -> std::function<void(Meter&)> {
+         const auto fleet = busy_fleet(crowd);
+         const auto asking = std::make_shared<std::vector<PendingPod>>();
+         for (int i = 0; i < kPods; ++i)
+           asking->push_back(pending(
+               {.name = fmt::format("asks-{}", i),
+                .spec = spreads(fmt::format(
+                    R"({{"topologyKey":"block","maxSkew":1,"whenUnsatisfiable":"ScheduleAnyway","labelSelector":{}}})",
+                    selector(i)))}));
+         return [fleet, asking](Meter& meter) {
+           for (const PendingPod& one : *asking)
+             meter.placed(meter.attempt([&] {
+               return scheduler::attempt_pod(one, fleet->cluster(), fleet->profile())
+                   .assignments.size();
+             }));
+         };
+       },
+       .pods_expected = kPods,
+       .goal = goal});
+}
+
 void run_selectors(Report& report, int pods) {
   constexpr Goal kFew{.us = 1000};
   const auto pair = [](const char* key, const char* prefix) {
     return
         [=](int i) { return fmt::format(R"({{"matchLabels":{{"{}":"{}{}"}}}})", key, prefix, i); };
   };
-  run_selectors(report, pods, "which matches nobody", kFew, pair("app", "none-"));
-  run_selectors(report, pods, "which matches one", kFew, pair("index", ""));
-  run_selectors(report, pods, "which matches 100", kFew, pair("job", "j"));
-  run_selectors(report, pods, "which matches half of them", {}, [](int i) {
+  const auto half = [](int i) {
     return fmt::format(
         R"({{"matchExpressions":[{{"key":"app","operator":"In","values":["web","none-{}"]}}]}})",
         i);
-  });
+  };
+  const auto all = [](int i) {
+    return fmt::format(
+        R"({{"matchExpressions":[{{"key":"app","operator":"NotIn","values":["none-{}"]}}]}})", i);
+  };
+  const Crowd alike{.pods = pods};
+  run_selectors(report, alike, "which matches nobody", kFew, pair("app", "none-"));
+  run_selectors(report, alike, "which matches one", kFew, pair("index", ""));
+  run_selectors(report, alike, "which matches 100", kFew, pair("job", "j"));
+  const Goal many{.us = pods / 10.0};
+  run_selectors(report, alike, "which matches half of them", many, half);
+  run_selectors(report, alike, "which matches all", many, all);
+  run_selectors(report, {.pods = pods, .is_alike = false}, "which matches half of them", many,
+                half);
+  run_attempts(report, alike, many, half);
 }
 
 int run(const Request& request) {

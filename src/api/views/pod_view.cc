@@ -136,7 +136,6 @@ void read_claims(const Json& spec, std::vector<PodClaim>& claims) {
 
 void read_needs(const Json& spec, const Json* status, PodView& view) {
   PodNeeds& needs = view.needs;
-  needs.node_name = text(spec, "nodeName");
   for (const Json& entry : elements(spec, "tolerations"))
     needs.tolerations.push_back(read_toleration(entry));
   std::ranges::sort(needs.tolerations);
@@ -235,7 +234,6 @@ void mix_terms(Mixer& mixer, const PodNeeds& needs) {
 
 std::uint64_t hash_of(const PodNeeds& needs) {
   Mixer mixer;
-  mixer.add(std::string_view(needs.node_name));
   for (const Toleration& toleration : needs.tolerations) {
     mixer.add(std::string_view(toleration.key));
     mixer.add(std::string_view(toleration.value));

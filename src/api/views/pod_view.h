@@ -83,7 +83,6 @@ std::string claim_name(const Object& pod, const PodClaim& claim);
 // What a pod asks of a node: the part of its spec that filters and scores read. Two pods with equal
 // needs are of one class, whatever their names.
 struct PodNeeds {
-  std::string node_name;
   std::vector<Toleration> tolerations;  // sorted: their order means nothing
   StringPairs node_selector;
   // Required node affinity: terms are alternatives. `has_required` with no terms matches no node.

@@ -231,11 +231,12 @@ class Cluster {
 
   // --- running pods by class, for what looks beyond its node ---
   // From now on, every pod that holds a node has its class, and pod_log() says who came and left.
-  // Costs an interning for each pod, so nobody pays for it before somebody asks.
+  // Costs an interning for each pod, so nobody pays for it before somebody asks. Such a class gets
+  // further matches when somebody asks something new that all its pods match.
   void follow_pods();
   const PodLog& pod_log() const { return followed_->log; }
-  // The rows where pods that stay have got another class: somebody asks something new about them,
-  // or a node offers what they use.
+  // The rows where pods that stay have got another class: somebody asks something new that not all
+  // pods of their class match, or a node offers what they use.
   const RowLog& split_log() const { return followed_->splits; }
   // The class of a pod that holds a node. Once they are followed.
   const PodClass& followed_class(std::string_view uid) const {
@@ -330,8 +331,7 @@ class Cluster {
   void set_attachment(const api::Object& object);
   void drop_attachment(const std::string& name);
   void count_member(const PodRecord& record, std::int32_t sign);
-  void watch_labels_of(PodClass& pods);
-  void unwatch_labels_of(const PodClass& pods);
+  std::vector<std::string> labels_of(const PodClass& pods) const;
   void release_label(std::string_view key);
   LabelColumn& label_column(std::string_view key);
   void add_image(const std::string& name, std::int64_t size, NodeId node);
@@ -341,14 +341,17 @@ class Cluster {
   std::vector<Term> terms_of(const api::Object& pod, Part part) const;
   std::optional<Term> default_term_of(const api::Object& pod) const;
   std::vector<TermId> intern_terms(const api::Object& pod, Part part);
-  void refine(std::span<const TermId> added);
+  const PodClass* find_class(const PodClass& made) const;
+  PodClass& keep_class(std::unique_ptr<PodClass> made);
+  void split_classes(TermId added);
+  void add_match(PodClass& pods, TermId term);
   void reclass(PodRecord& record, ClassId to);
   PodLabels& pod_labels();
   void reclass_namespace(std::string_view name);
   void follow(PodRecord& record);
   void unfollow(const PodRecord& record);
-  void count_followed(const PodRecord& record);
-  void uncount_followed(const PodRecord& record);
+  void count_followed(ClassId pods, NodeId node);
+  void uncount_followed(ClassId pods, NodeId node);
   std::vector<PodRecord*> records_of(const std::vector<const api::Object*>& pods);
   void log_pod(const PodLog::Entry& entry);
   void insert_pod(PodRecord&& record);
@@ -419,6 +422,7 @@ class Cluster {
     std::vector<std::unique_ptr<PodClass>> by_id;  // null: free
     std::vector<ClassId> free;
     boost::unordered_flat_map<std::uint64_t, std::vector<ClassId>> by_hash;
+    void forget_hash(const PodClass& pods);
   };
   NotCopied<Classes> classes_;
   // Pods by class, if somebody follows them. Each pod, and each entry of the log, keeps its class.

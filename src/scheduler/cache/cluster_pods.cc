@@ -213,61 +213,54 @@ void Cluster::follow(PodRecord& record) {
   // Before the record has a class: this may split those of others.
   const ClassId pods = counted_class_of(record.pod).id;
   record.pods = pods;
-  count_followed(record);
-  if (followed_->labels) record.seat = followed_->labels->add(*record.pod);
+  count_followed(pods, record.node);
+  if (followed_->labels) record.seat = followed_->labels->add(*record.pod, pods);
 }
 
 void Cluster::unfollow(const PodRecord& record) {
   if (followed_->labels) followed_->labels->remove(record.seat);
-  uncount_followed(record);
+  uncount_followed(record.pods, record.node);
 }
 
-void Cluster::count_followed(const PodRecord& record) {
-  retain_class(record.pods);
+void Cluster::count_followed(ClassId pods, NodeId node) {
+  retain_class(pods);
+  ++classes_->by_id[index_of(pods)]->running;
   if (followed_->on_row.size() < rows_.size()) followed_->on_row.resize(rows_.size());
-  std::vector<ClassCount>& here = followed_->on_row[index_of(record.node)];
-  const auto known = std::ranges::find(here, record.pods, &ClassCount::pods);
+  std::vector<ClassCount>& here = followed_->on_row[index_of(node)];
+  const auto known = std::ranges::find(here, pods, &ClassCount::pods);
   if (known == here.end())
-    here.push_back({.pods = record.pods, .count = 1});
+    here.push_back({.pods = pods, .count = 1});
   else
     ++known->count;
 }
 
-void Cluster::uncount_followed(const PodRecord& record) {
-  std::vector<ClassCount>& here = followed_->on_row[index_of(record.node)];
-  const auto known = std::ranges::find(here, record.pods, &ClassCount::pods);
+void Cluster::uncount_followed(ClassId pods, NodeId node) {
+  std::vector<ClassCount>& here = followed_->on_row[index_of(node)];
+  const auto known = std::ranges::find(here, pods, &ClassCount::pods);
   CHECK(known != here.end());
   if (--known->count == 0) here.erase(known);
-  release_class(record.pods);
+  --classes_->by_id[index_of(pods)]->running;
+  release_class(pods);
 }
 
 void Cluster::reclass(PodRecord& record, ClassId to) {
-  const PodRecord before = record;
-  record.pods = to;
-  count_followed(record);
-  uncount_followed(before);
+  const ClassId before = std::exchange(record.pods, to);
+  count_followed(to, record.node);
+  uncount_followed(before, record.node);
+  if (followed_->labels) followed_->labels->set_class(record.seat, to);
   followed_->splits.add(record.node, RowLog::What::Usage);
 }
 
 // Goes over all pods once, when somebody looks for some of them for the first time.
 PodLabels& Cluster::pod_labels() {
-  if (!followed_->labels) {
-    followed_->labels.emplace();
-    for (auto& [uid, record] : pods_)
-      if (record.pods != ClassId::None) record.seat = followed_->labels->add(*record.pod);
-  }
-  return *followed_->labels;
-}
-
-// In the order of UIDs, so that the numbers of classes do not depend on addresses.
-std::vector<Cluster::PodRecord*> Cluster::records_of(const std::vector<const api::Object*>& pods) {
-  std::vector<PodRecord*> records;
-  records.reserve(pods.size());
-  for (const api::Object* pod : pods)
-    records.push_back(&pods_.find(std::string_view(pod->meta().uid))->second);
-  std::ranges::sort(records, {},
-                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
-  return records;
+  if (followed_->labels) return *followed_->labels;
+  PodLabels& labels = followed_->labels.emplace();
+  for (const Row& row : rows_)
+    for (const api::ObjectPtr& pod : row.held) {
+      PodRecord& record = pods_.find(std::string_view(pod->meta().uid))->second;
+      if (record.pods != ClassId::None) record.seat = labels.add(*record.pod, record.pods);
+    }
+  return labels;
 }
 
 // The log keeps the classes of its entries: a reader may come long after the last pod has left.

@@ -20,6 +20,10 @@ namespace muster::scheduler {
 // labels and namespace only that much is in it: which terms of living classes they match. Name,
 // owner and priority are not, so that a gang is a handful of classes. Lives in the cluster until it
 // is released.
+//
+// Pods that hold a node, or are expected on one, are counted under classes of their own, which no
+// filter and no score is prepared for. The node is not part of these, nor are images: both matter
+// only to a pod that looks for a node.
 struct PodClass {
   struct Want {
     ResourceId resource;
@@ -27,8 +31,10 @@ struct PodClass {
   };
 
   ClassId id{};
-  api::ObjectPtr sample;  // one pod of the class; owns `needs`
+  bool is_counted = false;  // of pods on nodes
+  api::ObjectPtr sample;    // one pod of the class; owns `needs`
   const api::PodNeeds* needs = nullptr;
+  std::string node_name;  // spec.nodeName of pods that are asked about nonetheless
   // What its claims ask for, as they stood when the class was made: a pod whose claims have changed
   // is of another class. Null for pods without claims and
   // disks.
@@ -46,10 +52,12 @@ struct PodClass {
   std::vector<TermId> terms;
   // The pods that its service or set selects, for default spread constraints.
   std::optional<TermId> default_term;
-  // What others ask about it; sorted. May hold terms that nobody asks any more.
+  // What others ask about it; sorted. May hold terms that nobody asks any more. If it is counted, a
+  // new term is added here as soon as somebody asks it: what was there before stays.
   std::vector<TermId> matches;
-  std::uint64_t hash = 0;   // of all that makes it different
-  std::uint32_t users = 0;  // how many hold on to it
+  std::uint64_t hash = 0;     // of all that makes it different
+  std::uint32_t users = 0;    // how many hold on to it
+  std::uint32_t running = 0;  // of these: pods that hold a node, if they are followed
 
   bool is_matched_by(TermId term) const { return std::ranges::binary_search(matches, term); }
 };

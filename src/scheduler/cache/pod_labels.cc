@@ -1,164 +1,225 @@
 #include "scheduler/cache/pod_labels.h"
 
 #include <algorithm>
-#include <bit>
-#include <initializer_list>
+#include <set>
+#include <utility>
 
 #include "base/check.h"
-#include "scheduler/cache/text_hash.h"
 
 namespace muster::scheduler {
-namespace {
 
-// Parts differ in number between a namespace, a label in it and a value of that label.
-std::uint64_t hash_of(std::initializer_list<std::string_view> parts) {
-  std::uint64_t hash = parts.size();
-  for (const std::string_view part : parts)
-    hash = (std::rotl(hash, 23) ^ TextHash{}(part)) * 0x9e3779b97f4a7c15ULL;
-  return hash;
+std::size_t PodLabels::KeyHash::operator()(const Key& key) const {
+  std::uint64_t hash = (std::uint64_t{key.name_space} << 32 | key.label) * 0x9e3779b97f4a7c15ULL;
+  hash = (hash ^ (hash >> 32) ^ key.value) * 0xbf58476d1ce4e5b9ULL;
+  return hash ^ (hash >> 29);
 }
 
-}  // namespace
+// --- pods that come and go ---
 
-std::vector<PodLabels::Key> PodLabels::keys_of(const api::Object& pod) {
-  const api::ObjectMeta& meta = pod.meta();
-  std::vector<Key> keys;
-  keys.reserve(1 + 2 * meta.labels.size());
-  keys.push_back(hash_of({meta.name_space}));
-  for (const auto& [key, value] : meta.labels) {
-    keys.push_back(hash_of({meta.name_space, key}));
-    keys.push_back(hash_of({meta.name_space, key, value}));
+// The lists that a pod stands in.
+template <typename Visit>
+void PodLabels::for_each_key(const Seated& pod, Visit&& visit) {
+  visit(Key{.name_space = pod.name_space});
+  for (const Label& label : pod.labels) {
+    visit(Key{.name_space = pod.name_space, .label = label.key});
+    visit(Key{.name_space = pod.name_space, .label = label.key, .value = label.value});
   }
-  std::ranges::sort(keys);
-  const auto repeated = std::ranges::unique(keys);
-  keys.erase(repeated.begin(), repeated.end());
-  return keys;
 }
 
-PodLabels::Seat PodLabels::add(const api::Object& pod) {
+PodLabels::Seat PodLabels::add(const api::Object& pod, ClassId pods) {
   if (free_.empty()) {
-    free_.push_back(static_cast<Seat>(pods_.size()));
-    pods_.push_back(nullptr);
+    free_.push_back(static_cast<Seat>(seats_.size()));
+    seats_.emplace_back();
+    classes_.push_back(ClassId::None);
   }
   const Seat seat = free_.back();
   free_.pop_back();
-  pods_[seat] = &pod;
-  ++namespaces_[pod.meta().name_space];
-  for (const Key key : keys_of(pod)) {
+  classes_[seat] = pods;
+  const api::ObjectMeta& meta = pod.meta();
+  Seated& seated = seats_[seat];
+  seated.pod = &pod;
+  seated.name_space = texts_.use(meta.name_space);
+  seated.is_terminating = meta.deletion_time.has_value();
+  seated.labels.reserve(meta.labels.size());
+  for (const auto& [key, value] : meta.labels)
+    seated.labels.push_back({.key = texts_.use(key), .value = texts_.use(value)});
+  ++namespaces_[meta.name_space];
+  for_each_key(seated, [&](const Key& key) {
     List& list = lists_[key];
     ++list.live;
     list.seats.push_back(seat);
-  }
+  });
   return seat;
 }
 
 void PodLabels::remove(Seat seat) {
-  const api::Object& pod = *pods_[seat];
-  const auto home = namespaces_.find(pod.meta().name_space);
+  const Seated gone = std::exchange(seats_[seat], {});
+  const auto home = namespaces_.find(gone.pod->meta().name_space);
   if (--home->second == 0) namespaces_.erase(home);
-  pods_[seat] = nullptr;
+  classes_[seat] = ClassId::None;
   free_.push_back(seat);
-  for (const Key key : keys_of(pod)) {
+  for_each_key(gone, [&](const Key& key) {
     const auto at = lists_.find(key);
     CHECK(at != lists_.end());
     if (--at->second.live == 0)
       lists_.erase(at);
     else
       tidy(key, at->second);
+  });
+  // Numbers of texts may be given again once no list has them in its key.
+  for (const Label& label : gone.labels) {
+    texts_.release(label.key);
+    texts_.release(label.value);
   }
+  texts_.release(gone.name_space);
 }
 
 void PodLabels::replace(Seat seat, const api::Object& pod) {
-  const api::ObjectMeta& before = pods_[seat]->meta();
-  if (before.name_space == pod.meta().name_space && before.labels == pod.meta().labels) {
-    pods_[seat] = &pod;
+  Seated& seated = seats_[seat];
+  const api::ObjectMeta& before = seated.pod->meta();
+  const api::ObjectMeta& after = pod.meta();
+  if (before.name_space == after.name_space && before.labels == after.labels) {
+    seated.pod = &pod;
+    seated.is_terminating = after.deletion_time.has_value();
     return;
   }
+  const ClassId pods = classes_[seat];
   remove(seat);
-  CHECK(add(pod) == seat);  // the last that became free
+  CHECK(add(pod, pods) == seat);  // the last that became free
 }
 
-bool PodLabels::is_in(Seat seat, Key key) const {
-  if (pods_[seat] == nullptr) return false;
-  const api::ObjectMeta& pod = pods_[seat]->meta();
-  return key == hash_of({pod.name_space}) ||
-         std::ranges::any_of(pod.labels, [&](const auto& label) {
-           return key == hash_of({pod.name_space, label.first, label.second}) ||
-                  key == hash_of({pod.name_space, label.first});
-         });
+bool PodLabels::is_in(const Seated& pod, const Key& key) {
+  if (pod.pod == nullptr || pod.name_space != key.name_space) return false;
+  if (key.label == TextTable::kNone) return true;
+  const auto label = std::ranges::find(pod.labels, key.label, &Label::key);
+  return label != pod.labels.end() && (key.value == TextTable::kNone || key.value == label->value);
 }
 
 // A seat that was given again may be listed twice.
-void PodLabels::tidy(Key key, List& list) {
+void PodLabels::tidy(const Key& key, List& list) {
   if (list.seats.size() <= 2 * std::size_t{list.live} + 8) return;
   std::ranges::sort(list.seats);
   const auto repeated = std::ranges::unique(list.seats);
   list.seats.erase(repeated.begin(), repeated.end());
-  std::erase_if(list.seats, [&](Seat seat) { return !is_in(seat, key); });
+  std::erase_if(list.seats, [&](Seat seat) { return !is_in(seats_[seat], key); });
   list.seats.shrink_to_fit();
   CHECK(list.seats.size() == list.live);
 }
 
-// The lists that together hold all pods of a namespace which pass the test; none if it cannot be
-// answered by lists.
-std::vector<PodLabels::Key> PodLabels::keys_of(const api::NodeRequirement& test,
-                                               std::string_view name_space) {
-  std::vector<Key> keys;
-  if (test.op == api::SelectorOperator::Exists) {
-    keys.push_back(hash_of({name_space, test.key}));
-  } else if (test.op == api::SelectorOperator::In) {
-    for (const std::string& value : test.values)
-      keys.push_back(hash_of({name_space, test.key, value}));
+// --- who matches ---
+
+std::vector<PodLabels::Test> PodLabels::compile(const api::PodSelector& selector) const {
+  std::vector<Test> tests;
+  tests.reserve(selector.tests.size());
+  for (const api::NodeRequirement& written : selector.tests) {
+    Test& test = tests.emplace_back();
+    test.op = written.op;
+    test.label = texts_.find(written.key);
+    for (const std::string& value : written.values)
+      if (const Text known = texts_.find(value); known != TextTable::kNone)
+        test.values.push_back(known);
+    std::ranges::sort(test.values);
+    const auto repeated = std::ranges::unique(test.values);
+    test.values.erase(repeated.begin(), repeated.end());
   }
-  return keys;
+  return tests;
 }
 
-std::size_t PodLabels::size_of(const std::vector<Key>& keys) const {
-  std::size_t size = 0;
-  for (const Key key : keys)
-    if (const auto at = lists_.find(key); at != lists_.end()) size += at->second.seats.size();
-  return size;
+bool PodLabels::passes(const Seated& pod, const Test& test) {
+  const auto label = std::ranges::find(pod.labels, test.label, &Label::key);
+  const bool has_label = label != pod.labels.end();
+  switch (test.op) {
+    case api::SelectorOperator::In:
+      return has_label && std::ranges::binary_search(test.values, label->value);
+    case api::SelectorOperator::NotIn:
+      return !has_label || !std::ranges::binary_search(test.values, label->value);
+    case api::SelectorOperator::Exists: return has_label;
+    case api::SelectorOperator::DoesNotExist: return !has_label;
+    default: return false;  // kept out by validation
+  }
 }
 
-void PodLabels::collect(const std::vector<Key>& keys, std::vector<const api::Object*>& into) const {
-  for (const Key key : keys)
-    if (const auto at = lists_.find(key); at != lists_.end())
-      for (const Seat seat : at->second.seats)
-        if (pods_[seat] != nullptr) into.push_back(pods_[seat]);
+std::size_t PodLabels::size_of(const Key& key) const {
+  const auto at = lists_.find(key);
+  return at == lists_.end() ? 0 : at->second.seats.size();
 }
 
-// Each once, in no order that means anything.
-std::vector<const api::Object*> PodLabels::candidates(const Term& term,
-                                                      const TermBook::Labels& namespaces) const {
-  std::vector<const api::Object*> found;
-  if (term.selector.is_null) return found;
-  const auto add_from = [&](std::string_view name_space) {
-    std::vector<Key> fewest = {hash_of({name_space})};
-    for (const api::NodeRequirement& test : term.selector.tests) {
-      if (test.op != api::SelectorOperator::In && test.op != api::SelectorOperator::Exists)
-        continue;
-      std::vector<Key> keys = keys_of(test, name_space);
-      if (size_of(keys) < size_of(fewest)) fewest = std::move(keys);
+// The lists that together hold all pods of the namespace which pass the test that fewest do. Values
+// are not even counted if there are more of them than pods to look at.
+std::vector<PodLabels::Key> PodLabels::fewest(const std::vector<Test>& tests,
+                                              Text name_space) const {
+  std::vector<Key> best(1, Key{.name_space = name_space});
+  std::size_t best_size = size_of(best.front());
+  for (const Test& test : tests) {
+    const bool is_any = test.op == api::SelectorOperator::Exists;
+    if (!is_any && test.op != api::SelectorOperator::In) continue;
+    if (test.label == TextTable::kNone) return {};  // nobody has such a label
+    if (test.values.size() > best_size) continue;
+    std::vector<Key> keys;
+    if (is_any) keys.push_back({.name_space = name_space, .label = test.label});
+    for (const Text value : test.values)
+      keys.push_back({.name_space = name_space, .label = test.label, .value = value});
+    std::size_t size = 0;
+    for (const Key& key : keys) size += size_of(key);
+    if (size >= best_size) continue;
+    best = std::move(keys);
+    best_size = size;
+  }
+  return best;
+}
+
+struct PodLabels::Search {
+  std::vector<Test> tests;
+  bool spares_terminating = false;
+  std::vector<Seat> found = {};
+  std::vector<bool> is_found = {};  // by seat; if some list may have a seat twice
+};
+
+void PodLabels::search_in(Text name_space, Search& search) const {
+  std::vector<const List*> lists;
+  bool may_repeat = false;
+  for (const Key& key : fewest(search.tests, name_space))
+    if (const auto at = lists_.find(key); at != lists_.end()) {
+      lists.push_back(&at->second);
+      may_repeat |= at->second.seats.size() != at->second.live;
     }
-    collect(fewest, found);
+  if (may_repeat) search.is_found.resize(seats_.size());
+  const auto matches = [&](const Seated& pod) {
+    return pod.pod != nullptr && pod.name_space == name_space &&
+           !(search.spares_terminating && pod.is_terminating) &&
+           std::ranges::all_of(search.tests, [&](const Test& test) { return passes(pod, test); });
   };
-  if (!term.namespace_selector) {
-    for (const std::string& name_space : term.namespaces) add_from(name_space);
-  } else {
+  for (const List* list : lists)
+    for (const Seat seat : list->seats) {
+      if (!matches(seats_[seat]) || (may_repeat && search.is_found[seat])) continue;
+      if (may_repeat) search.is_found[seat] = true;
+      search.found.push_back(seat);
+    }
+}
+
+std::vector<PodLabels::Seat> PodLabels::matching(const Term& term,
+                                                 const TermBook::Labels& namespaces) const {
+  const bool is_count = term.role == Term::Role::Counts;
+  if (term.selector.is_null || (is_count && term.selector.is_empty())) return {};
+  Search search{.tests = compile(term.selector), .spares_terminating = is_count};
+  if (term.namespace_selector) {
     for (const auto& [name_space, pods] : namespaces_)
-      if (TermBook::is_about(term, name_space, namespaces)) add_from(name_space);
+      if (TermBook::is_about(term, name_space, namespaces))
+        search_in(texts_.find(name_space), search);
+  } else {
+    const std::set<std::string_view> names(term.namespaces.begin(), term.namespaces.end());
+    for (const std::string_view name_space : names)
+      if (namespaces_.contains(name_space)) search_in(texts_.find(name_space), search);
   }
-  std::ranges::sort(found);
-  const auto repeated = std::ranges::unique(found);
-  found.erase(repeated.begin(), repeated.end());
-  return found;
+  return std::move(search.found);
 }
 
 std::vector<const api::Object*> PodLabels::in_namespace(std::string_view name_space) const {
+  Search search{.tests = {}};
+  if (namespaces_.contains(name_space)) search_in(texts_.find(name_space), search);
   std::vector<const api::Object*> found;
-  collect({hash_of({name_space})}, found);
-  std::erase_if(found,
-                [&](const api::Object* pod) { return pod->meta().name_space != name_space; });
+  found.reserve(search.found.size());
+  for (const Seat seat : search.found) found.push_back(seats_[seat].pod);
   return found;
 }
 

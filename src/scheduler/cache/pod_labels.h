@@ -1,55 +1,97 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/object.h"
+#include "scheduler/cache/ids.h"
 #include "scheduler/cache/term_book.h"
+#include "scheduler/cache/text_table.h"
 
 namespace muster::scheduler {
 
-// Pods on nodes by namespace, label and label value: those that a new question about pods may be
-// about are found without a look at all the others. A few lists of numbers for each pod and label.
+// Pods on nodes by namespace, label and label value, with their classes: those that match a new
+// question about pods are found without a look at all the others, by numbers instead of texts. A
+// few lists of numbers for each pod and label.
 class PodLabels {
  public:
   using Seat = std::uint32_t;
 
   // The object stays alive until its seat is removed or given to another version of the pod.
-  Seat add(const api::Object& pod);
+  Seat add(const api::Object& pod, ClassId pods);
   void remove(Seat seat);
   void replace(Seat seat, const api::Object& pod);
 
-  // No other pods match the term. `namespaces`: the labels of each.
-  std::vector<const api::Object*> candidates(const Term& term,
-                                             const TermBook::Labels& namespaces) const;
+  const api::Object& pod(Seat seat) const { return *seats_[seat].pod; }
+  ClassId class_of(Seat seat) const { return classes_[seat]; }
+  void set_class(Seat seat, ClassId pods) { classes_[seat] = pods; }
+  // One more than the greatest. The class of those that are free is None.
+  Seat seats() const { return static_cast<Seat>(seats_.size()); }
+
+  // The pods that match the term, each once. `namespaces`: the labels of each.
+  std::vector<Seat> matching(const Term& term, const TermBook::Labels& namespaces) const;
   std::vector<const api::Object*> in_namespace(std::string_view name_space) const;
   std::size_t lists() const { return lists_.size(); }
 
  private:
+  using Text = TextTable::Id;
+  struct Label {
+    Text key;
+    Text value;
+  };
+  struct Seated {
+    const api::Object* pod = nullptr;  // null: free
+    Text name_space = TextTable::kNone;
+    bool is_terminating = false;
+    boost::container::small_vector<Label, 6> labels;
+  };
+  // The pods of a namespace that have a label, with this value; kNone stands for any.
+  struct Key {
+    Text name_space;
+    Text label = TextTable::kNone;
+    Text value = TextTable::kNone;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    using is_avalanching = void;
+    std::size_t operator()(const Key& key) const;
+  };
   // Seats in no order. Those of pods that have left stay until they are the most of it.
   struct List {
     std::uint32_t live = 0;
     std::vector<Seat> seats;
   };
-  // By a hash: what shares one with another list only has more candidates.
-  using Key = std::uint64_t;
+  // A test of a selector by numbers. Texts that no pod has are left out, or kNone.
+  struct Test {
+    api::SelectorOperator op;
+    Text label;
+    std::vector<Text> values;  // sorted
+  };
+  struct Search;
 
-  static std::vector<Key> keys_of(const api::Object& pod);
-  static std::vector<Key> keys_of(const api::NodeRequirement& test, std::string_view name_space);
-  bool is_in(Seat seat, Key key) const;
-  void tidy(Key key, List& list);
-  std::size_t size_of(const std::vector<Key>& keys) const;
-  void collect(const std::vector<Key>& keys, std::vector<const api::Object*>& into) const;
+  template <typename Visit>
+  static void for_each_key(const Seated& pod, Visit&& visit);
+  static bool is_in(const Seated& pod, const Key& key);
+  static bool passes(const Seated& pod, const Test& test);
+  std::vector<Test> compile(const api::PodSelector& selector) const;
+  std::vector<Key> fewest(const std::vector<Test>& tests, Text name_space) const;
+  std::size_t size_of(const Key& key) const;
+  void search_in(Text name_space, Search& search) const;
+  void tidy(const Key& key, List& list);
 
-  boost::unordered_flat_map<Key, List> lists_;
+  TextTable texts_;
+  boost::unordered_flat_map<Key, List, KeyHash> lists_;
   std::map<std::string, std::uint32_t, std::less<>> namespaces_;  // how many pods are in each
-  std::vector<const api::Object*> pods_;                          // by seat; null: free
+  std::vector<Seated> seats_;
+  std::vector<ClassId> classes_;  // by seat
   std::vector<Seat> free_;
 };
 

@@ -6,7 +6,7 @@ namespace {
 class NodeNamePass final : public FilterPass {
  public:
   NodeNamePass(const PodClass& pods, const Cluster& cluster)
-      : cluster_(cluster), names_{pods.needs->node_name} {}
+      : cluster_(cluster), names_{pods.node_name} {}
 
   void narrow(NodeSet& candidates) const override {
     NodeId node{};
@@ -30,7 +30,7 @@ class NodeNamePass final : public FilterPass {
 
 std::unique_ptr<FilterPass> NodeName::prepare_filter(const PodClass& pods,
                                                      const Cluster& cluster) const {
-  if (pods.needs->node_name.empty()) return nullptr;
+  if (pods.node_name.empty()) return nullptr;
   return std::make_unique<NodeNamePass>(pods, cluster);
 }
 

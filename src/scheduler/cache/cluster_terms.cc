@@ -1,0 +1,175 @@
+// What classes ask about pods, and how the classes of pods on nodes are split by that.
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/cache/cluster.h"
+
+namespace muster::scheduler {
+namespace {
+
+// How the pods that match a new term divide the classes they are in.
+class Parts {
+ public:
+  struct Part {
+    std::uint32_t matching = 0;
+    ClassId to = ClassId::None;  // None: nobody moves
+    bool rest_moves = false;     // else those that match do
+  };
+  struct Move {
+    PodLabels::Seat seat;
+    ClassId to;
+  };
+
+  Parts(const PodLabels& labels, std::span<const PodLabels::Seat> matching) {
+    for (const PodLabels::Seat seat : matching) {
+      const auto [at, is_new] = positions_.try_emplace(labels.class_of(seat), parts_.size());
+      if (is_new) parts_.emplace_back(at->first, Part{});
+      ++parts_[at->second].second.matching;
+    }
+  }
+  // In the order in which they were found.
+  auto begin() { return parts_.begin(); }
+  auto end() { return parts_.end(); }
+
+  // All moves, before the first of them is made.
+  std::vector<Move> moves(const PodLabels& labels,
+                          std::span<const PodLabels::Seat> matching) const {
+    std::vector<Move> moves;
+    const auto add = [&](PodLabels::Seat seat, bool is_rest) {
+      const auto at = positions_.find(labels.class_of(seat));
+      if (at == positions_.end()) return;
+      const Part& part = parts_[at->second].second;
+      if (part.to != ClassId::None && part.rest_moves == is_rest) moves.push_back({seat, part.to});
+    };
+    for (const PodLabels::Seat seat : matching) add(seat, false);
+    if (std::ranges::none_of(parts_, [](const auto& entry) { return entry.second.rest_moves; }))
+      return moves;
+    std::vector<bool> is_matching(labels.seats());
+    for (const PodLabels::Seat seat : matching) is_matching[seat] = true;
+    for (PodLabels::Seat seat = 0; seat < labels.seats(); ++seat)
+      if (!is_matching[seat]) add(seat, true);
+    return moves;
+  }
+
+ private:
+  boost::unordered_flat_map<ClassId, std::size_t> positions_;
+  std::vector<std::pair<ClassId, Part>> parts_;
+};
+
+}  // namespace
+
+// The pods that belong together with one that says nothing of spreading itself.
+std::optional<Term> Cluster::default_term_of(const api::Object& pod) const {
+  if (default_spread_keys_.empty() || selectors_.empty() ||
+      !pod.view<api::PodView>().needs.spread.empty())
+    return std::nullopt;
+  api::PodSelector selector = selectors_.selector_of(pod.meta());
+  if (selector.is_null) return std::nullopt;
+  Term term;
+  term.namespaces.push_back(pod.meta().name_space);
+  term.selector = std::move(selector);
+  return term;
+}
+
+std::vector<Term> Cluster::terms_of(const api::Object& pod, Part part) const {
+  std::vector<Term> terms = resolve_terms(pod.meta(), pod.view<api::PodView>().needs);
+  if (part == Part::IsCounted) return terms;
+  if (std::optional<Term> together = default_term_of(pod)) terms.push_back(std::move(*together));
+  return terms;
+}
+
+std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
+  std::vector<TermId> ids;
+  // Most pods ask nothing about others.
+  const api::PodNeeds& needs = pod.view<api::PodView>().needs;
+  const bool may_belong_together =
+      part == Part::Asks && !default_spread_keys_.empty() && !selectors_.empty();
+  if (needs.pod_terms.empty() && needs.spread.empty() && !may_belong_together) return ids;
+  std::vector<TermId> added;
+  for (const Term& term : terms_of(pod, part)) {
+    const TermBook::Found found = terms_->intern(term);
+    ids.push_back(found.id);
+    if (found.is_new) added.push_back(found.id);
+  }
+  if (!added.empty()) {
+    ++*term_epoch_;
+    if (followed_->on)
+      for (const TermId id : added) split_classes(id);
+  }
+  return ids;
+}
+
+// Pods on nodes that match a new term are of other classes than those that do not. Those who
+// counted them before know nothing of the new term, and what else they ask is answered alike by
+// both: nothing needs to be logged for them. What pods on nodes ask themselves was interned when
+// they came: no class is split in the middle of this.
+//
+// A class whose pods all match remains what it is, with one more match. Of any other the smaller
+// part moves to a new class: each time a pod moves, its class is at most half as large as before,
+// so that the same n pods move n log2(n) times in all, whatever is asked about them.
+void Cluster::split_classes(TermId added) {
+  const PodLabels& labels = pod_labels();
+  const std::vector<PodLabels::Seat> matching = labels.matching(*find_term(added), namespaces_);
+  Parts parts(labels, matching);
+  for (auto& [id, part] : parts) {
+    PodClass& pods = *classes_->by_id[index_of(id)];
+    if (part.matching == pods.running) {
+      add_match(pods, added);
+      continue;
+    }
+    auto copy = std::make_unique<PodClass>(pods);
+    copy->users = 0;
+    copy->running = 0;
+    PodClass& other = keep_class(std::move(copy));
+    part.to = other.id;
+    part.rest_moves = part.matching > pods.running / 2;
+    add_match(part.rest_moves ? pods : other, added);
+  }
+  for (const auto& [seat, to] : parts.moves(labels, matching))
+    reclass(pods_.find(std::string_view(labels.pod(seat).meta().uid))->second, to);
+}
+
+// --- namespaces ---
+
+bool Cluster::set_namespace(const api::Object& name_space) {
+  const api::ObjectMeta& meta = name_space.meta();
+  api::StringPairs& labels = namespaces_[meta.name];
+  if (labels == meta.labels) return false;
+  labels = meta.labels;
+  reclass_namespace(meta.name);
+  return terms_->reads_namespaces();
+}
+
+void Cluster::remove_namespace(std::string_view name) {
+  const auto at = namespaces_.find(name);
+  if (at == namespaces_.end()) return;
+  namespaces_.erase(at);
+  reclass_namespace(name);
+}
+
+// In the order of UIDs, so that the numbers of classes do not depend on addresses.
+std::vector<Cluster::PodRecord*> Cluster::records_of(const std::vector<const api::Object*>& pods) {
+  std::vector<PodRecord*> records;
+  records.reserve(pods.size());
+  for (const api::Object* pod : pods)
+    records.push_back(&pods_.find(std::string_view(pod->meta().uid))->second);
+  std::ranges::sort(records, {},
+                    [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
+  return records;
+}
+
+// Here what is asked already gets another answer: for those who count, the pods leave and come
+// back as others.
+void Cluster::reclass_namespace(std::string_view name) {
+  kept_classes_->terms_seen.reset();
+  if (!followed_->on || !terms_->reads_namespaces()) return;
+  for (PodRecord* record : records_of(pod_labels().in_namespace(name))) {
+    const ClassId to = counted_class_of(record->pod).id;
+    if (to == record->pods) continue;
+    log_pod({.pods = record->pods, .node = record->node, .came = false});
+    reclass(*record, to);
+    log_pod({.pods = record->pods, .node = record->node, .came = true});
+  }
+}
+
+}  // namespace muster::scheduler
