@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "api/views/node_selector.h"
 #include "scheduler/volumes/volume_book.h"
@@ -209,10 +210,20 @@ class NeedsResolver {
   }
 
   void sort_delayed(std::vector<ObjectPtr>* claims) {
-    std::ranges::stable_sort(delayed_claims_, {}, [](const ObjectPtr& claim) {
-      return claim->view<ClaimView>().request;
+    std::vector<std::pair<ObjectPtr, DelayedClaim>> delayed;
+    for (const ObjectPtr& claim : delayed_claims_) delayed.emplace_back(claim, book_.delay(claim));
+    // Those whose volume is being made are judged first, in the order of the pod; the others take
+    // the smallest that fits, the smallest claim first.
+    std::ranges::stable_sort(delayed, {}, [](const auto& each) {
+      const DelayedClaim& claim = each.second;
+      const bool is_made = !claim.selected_node.empty() && claim.reserved.volume == nullptr;
+      return is_made ? -1 : claim.request;
     });
-    for (const ObjectPtr& claim : delayed_claims_) needs_.delayed.push_back(book_.delay(claim));
+    delayed_claims_.clear();
+    for (auto& [claim, needs] : delayed) {
+      delayed_claims_.push_back(std::move(claim));
+      needs_.delayed.push_back(std::move(needs));
+    }
     if (claims != nullptr) *claims = delayed_claims_;
   }
 
