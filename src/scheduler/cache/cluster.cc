@@ -110,9 +110,10 @@ void Cluster::set_node(const api::ObjectPtr& object) {
                                node_view(*before).allocatable_pods != view.allocatable_pods;
   if (amounts_changed)
     set_allocatable(node, before == nullptr ? nullptr : &node_view(*before), &view);
-  const bool images_changed =
-      before == nullptr ? !view.images.empty() : node_view(*before).images != view.images;
-  if (images_changed) set_images(node, before == nullptr ? nullptr : &node_view(*before), &view);
+  // Also where it reports what it did before: who is alone with an image by now says its size.
+  const std::uint64_t image_changes = image_changes_;
+  set_images(node, before == nullptr ? nullptr : &node_view(*before), &view);
+  const bool images_changed = image_changes_ != image_changes;
   if (node_changed)
     log_.add(node, RowLog::What::Node);
   else if (amounts_changed || images_changed)
