@@ -109,8 +109,8 @@ void drop_other_conditions(Json& pod) {
     return std::ranges::find(kPodConditions, find_string(condition, "type")) ==
            kPodConditions.end();
   };
-  conditions->erase(std::remove_if(conditions->begin(), conditions->end(), is_other),
-                    conditions->end());
+  const auto others = std::ranges::remove_if(*conditions, is_other);
+  conditions->erase(others.begin(), others.end());
 }
 
 bool has_node_or_is_over(const Json& pod) {

@@ -29,8 +29,8 @@ bool has_pods(const ChildJob& job) {
   return job.view->status.active > 0 || job.view->status.terminating.value_or(0) > 0;
 }
 
-// A Job that rests has no pods, and will have none before it is resumed: its controller says that it
-// has seen that it should rest, or has not begun.
+// A Job that rests has no pods, and will have none before it is resumed: its controller says that
+// it has seen that it should rest, or has not begun.
 bool rests(const ChildJob& job) {
   return job.view->suspend && !has_pods(job) &&
          (job.view->is_true("Suspended") || !job.view->status.start_time);
@@ -43,8 +43,8 @@ bool is_idle(const ChildJobs& jobs) {
 
 // Pods from before a rest: those that come must not join them.
 bool has_leaving_pods(const ChildJobs& jobs) {
-  return std::ranges::any_of(
-      jobs.active, [](const ChildJob& job) { return job.view->suspend && !rests(job); });
+  return std::ranges::any_of(jobs.active,
+                             [](const ChildJob& job) { return job.view->suspend && !rests(job); });
 }
 
 // Those that no other one is below.

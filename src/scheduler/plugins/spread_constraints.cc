@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "api/views/tolerations.h"
 #include "scheduler/cache/lasting_taints.h"
 #include "scheduler/plugins/node_selector.h"
-#include "api/views/tolerations.h"
 
 namespace muster::scheduler {
 

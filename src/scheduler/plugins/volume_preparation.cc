@@ -93,8 +93,8 @@ class VolumePreparation final : public Preparation {
     for (const ObjectPtr& claim : reservation_.provisioned) look_at(claim);
     if (all.state != Progress::State::Waits) return all;
     for (std::size_t i = 0; i < writes_.size(); ++i)
-      if (std::string why = undone(writes_[i], written_[i], book); !why.empty())
-        return failed(std::move(why));
+      if (const std::string why = undone(writes_[i], written_[i], book); !why.empty())
+        return failed(why);
     return all;
   }
   Duration patience() const override { return patience_; }

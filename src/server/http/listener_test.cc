@@ -1,5 +1,6 @@
 #include "server/http/listener.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -246,7 +247,7 @@ TEST_F(ListenerTest, ATimeoutIsADurationOrRefused) {
   // No duration is longer than 292 years.
   for (const std::string long_one :
        {"10000000000000h", "2562047h48m", "2562048h", "99999999999999999999ns"}) {
-    const HttpReply refused = wire.get(kPods + "?timeout=" + long_one);
+    const HttpReply refused = wire.get(fmt::format("{}?timeout={}", kPods, long_one));
     EXPECT_EQ(refused.code, 400) << long_one;
     EXPECT_EQ(text_at(refused.body, "message"),
               "invalid timeout specified in the request URL - time: invalid duration \"" +
