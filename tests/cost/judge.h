@@ -16,8 +16,8 @@
 // Whether what a request costs grows no faster than the request.
 namespace muster::cost {
 
-// The whole run takes an hour where addresses are checked, and ten minutes where steps are only
-// counted: the preset `cost`. Elsewhere it stays small.
+// The whole run is for a build that only counts steps, the preset `cost`: where addresses are
+// checked it takes too long, and stays small.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr bool kIsSlow = true;
 #else
