@@ -62,6 +62,8 @@ Error too_many(std::string_view why) {
   return error;
 }
 
+Error stopping() { return make_error(Reason::ServiceUnavailable, "the server is stopping"); }
+
 }  // namespace
 
 ExplainService::ExplainService(const store::Store& store, const Clock& clock, Deciding deciding,
@@ -109,9 +111,7 @@ void ExplainService::run() {
   std::vector<Question> questions;
   while (mailbox_.pop_all(questions))
     for (const Question& question : questions)
-      question.reply(
-          closed_ ? Result<api::Answer>(fail(Reason::ServiceUnavailable, "the server is stopping"))
-                  : answer(question.request));
+      question.reply(closed_ ? Result<api::Answer>(fail(stopping())) : answer(question.request));
 }
 
 Result<api::Answer> ExplainService::answer(const api::Request& request) const {
@@ -120,6 +120,7 @@ Result<api::Answer> ExplainService::answer(const api::Request& request) const {
   options.gates = deciding_.gates;
   options.attempts_max = 1'000;
   options.steps_max = 500'000;
+  options.is_unwanted = [this] { return closed_.load(); };
   options.may_name = [&](std::string_view name_space) {
     const auto at = known.find(name_space);
     if (at != known.end()) return at->second;
@@ -129,6 +130,7 @@ Result<api::Answer> ExplainService::answer(const api::Request& request) const {
   const explain::Subject subject = TRY(subject_of(request, objects));
   const explain::Explanation about =
       TRY(explain::explain(objects, subject, deciding_.profiles, options));
+  if (closed_) return fail(stopping());
   api::JsonObject status = explain::explanation_json(about);
   status["text"] = explain::render_text(about);
   return api::Answer{

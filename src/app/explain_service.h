@@ -38,8 +38,8 @@ class ExplainService {
   ExplainService(const ExplainService&) = delete;
   ExplainService& operator=(const ExplainService&) = delete;
 
-  // Finishes the explanation it is at; those that wait, and new ones, are refused. Does not wait
-  // for that.
+  // The explanation it is at ends with its next attempt; that one, those that wait, and new ones
+  // are refused. Does not wait for that.
   void close();
 
   static constexpr std::string_view kSubresource = "explanation";

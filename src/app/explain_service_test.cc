@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <optional>
 
@@ -66,10 +67,12 @@ class ExplainServiceTest : public server::CoreTest {
   }
 
   ManualClock clock_;
+  std::atomic<bool> stop_when_asked_{false};  // whether somebody may read something
   ExplainService service_{*store_,
                           clock_,
                           {.profiles = scheduler::default_profile()},
-                          [](const api::User& user, std::string_view name_space) {
+                          [this](const api::User& user, std::string_view name_space) {
+                            if (stop_when_asked_) service_.close();
                             return user.name == "root" || name_space == "default";
                           }};
 };
@@ -135,6 +138,18 @@ TEST_F(ExplainServiceTest, WhatWaitsWhenItStopsIsRefused) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().reason, Reason::ServiceUnavailable);
   EXPECT_EQ(ask("train").error().reason, Reason::TooManyRequests) << "nobody is there any more";
+}
+
+// The order to stop comes in the middle: when it asks whether the user may read of the other gang.
+TEST_F(ExplainServiceTest, WhatItIsAtWhenItStopsIsRefused) {
+  ASSERT_TRUE(create(api::kinds::name_space(), "", R"({"metadata":{"name":"apart"}})"));
+  make_gang("apart", "hidden", 4);
+  make_gang("default", "small", 4);
+  stop_when_asked_ = true;
+  const auto refused = ask("small");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().reason, Reason::ServiceUnavailable);
+  EXPECT_EQ(refused.error().message, "the server is stopping");
 }
 
 TEST_F(ExplainServiceTest, AUserHasABurstAndThenOneTurnASecond) {

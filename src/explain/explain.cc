@@ -317,7 +317,11 @@ class Explainer {
       out.relaxations.push_back(*std::move(relaxation));
   }
 
-  Budget budget() const { return {.attempts = options_.attempts_max, .steps = options_.steps_max}; }
+  Budget budget() const {
+    return {.attempts = options_.attempts_max,
+            .steps = options_.steps_max,
+            .is_unwanted = options_.is_unwanted};
+  }
 
   const Objects& objects_;
   ClusterModel& model_;

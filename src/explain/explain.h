@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,6 +32,9 @@ struct ExplainOptions {
   // All attempts at relaxations together may take this many steps of the search.
   std::uint64_t steps_max = 2'000'000;
   std::uint64_t attempts_max = 5'000;
+  // Asked between attempts: true once nobody wants the answer any more. Then it comes soon, and
+  // says that not everything was tried. Empty: it is wanted.
+  std::function<bool()> is_unwanted = {};
   api::Gates gates = {};  // as the scheduler has them
   // Groups and pods of other namespaces are counted, not named; empty: everybody is named.
   Naming::MayName may_name = {};

@@ -253,6 +253,22 @@ TEST(Relaxations, ABudgetThatEndsIsTold) {
   EXPECT_LE(told->relaxations.size(), 1U);
 }
 
+TEST(Relaxations, WhatNobodyWantsToKnowAnyMoreIsNotTried) {
+  const Yard yard =
+      Yard().rack("r1", 4, 8, 8).gang({.name = "train", .minimum = 4, .key = "rack"}, 4, "8");
+  const GroupKey train{GroupKind::PodGroup, "default", "train"};
+  int asked = 0;
+  const auto stop_after_two = [&asked] { return ++asked > 2; };
+  const Result<Explanation> told =
+      explain(yard.objects, train, scheduler::default_profile(), {.is_unwanted = stop_after_two});
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_FALSE(told->all_tried);
+  EXPECT_LE(told->relaxations.size(), 1U);
+  const Result<Explanation> whole = explain(yard.objects, train, scheduler::default_profile(), {});
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_GT(whole->relaxations.size(), told->relaxations.size());
+}
+
 // --- what is advised, and what is not ---
 
 std::vector<std::string> advice(const Yard& yard, const std::string& group) {

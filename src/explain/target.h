@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "api/object.h"
@@ -9,12 +10,14 @@
 
 namespace muster::explain {
 
-// What may still be spent on trying things; counted, never timed.
+// What may still be spent on trying things; counted, never timed. Nothing is left once nobody wants
+// the answer any more.
 struct Budget {
   std::uint64_t attempts = 0;
   std::uint64_t steps = 0;
+  std::function<bool()> is_unwanted = {};  // the answer; empty: it is wanted
 
-  bool is_spent() const { return attempts == 0 || steps == 0; }
+  bool is_spent() const { return attempts == 0 || steps == 0 || (is_unwanted && is_unwanted()); }
   void charge(const scheduler::Plan& plan) {
     attempts -= attempts == 0 ? 0 : 1;
     steps -= plan.steps < steps ? plan.steps : steps;

@@ -25,7 +25,7 @@ class Trial {
       : model_(model),
         target_(std::move(target)),
         tree_(tree),
-        budget_(budget),
+        budget_(std::move(budget)),
         naming_(std::move(naming)),
         before_(those_before(model, target_, naming_)) {}
 

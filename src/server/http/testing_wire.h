@@ -135,6 +135,11 @@ class Wire {
   }
   HttpReply read_reply() {
     HttpReply reply = read_head();
+    if (reply.headers.contains("transfer-encoding")) {
+      for (std::string chunk = read_chunk(); !chunk.empty(); chunk = read_chunk())
+        reply.body += chunk;
+      return reply;
+    }
     const auto length = reply.headers.find("content-length");
     if (length == reply.headers.end()) return reply;
     const auto size = static_cast<std::size_t>(std::stoull(length->second));

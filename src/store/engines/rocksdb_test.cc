@@ -41,6 +41,13 @@ std::string read(const fs::path& file) {
 void write(const fs::path& file, std::string_view text) {
   std::ofstream(file, std::ios::binary) << text;
 }
+// Makes FORMAT say that the store is in another format than it is.
+void claim_format(const fs::path& store, char digit) {
+  std::string text = read(store / "FORMAT");
+  CHECK(text.ends_with("\nformat 3\n"));
+  text[text.size() - 2] = digit;
+  write(store / "FORMAT", text);
+}
 // Every file below a directory, with a hash of what stands in it.
 std::map<std::string, std::size_t> picture(const fs::path& directory) {
   std::map<std::string, std::size_t> files;
@@ -318,9 +325,7 @@ TEST(RocksdbEngine, UpgradesTheFirstFormat) {
   fs::remove(temporary.store() + "/MARK");
   EXPECT_NE(refusal(temporary.store()).find("MARK cannot be read"), std::string::npos)
       << "a format that promises a mark must have one";
-  std::string format = read(temporary.store() + "/FORMAT");
-  format.replace(format.find("format 3"), 8, "format 1");
-  write(temporary.store() + "/FORMAT", format);
+  claim_format(temporary.store(), '1');
 
   EXPECT_FALSE(inspect_rocksdb_store(temporary.store()).value().has_mark);
   EXPECT_FALSE(fs::exists(temporary.store() + "/MARK")) << "reading changes nothing";
@@ -337,9 +342,7 @@ TEST(RocksdbEngine, UpgradesTheFirstFormat) {
 TEST(RocksdbEngine, AFlippedFormatHidesNoLostMark) {
   const TemporaryDirectory temporary;
   make_store(temporary.store());
-  std::string format = read(temporary.store() + "/FORMAT");
-  format.replace(format.find("format 3"), 8, "format 1");
-  write(temporary.store() + "/FORMAT", format);
+  claim_format(temporary.store(), '1');
   const std::string mark = read(temporary.store() + "/MARK");
   fs::remove(temporary.store() + "/MARK");
   const auto before = picture(temporary.store());
@@ -358,10 +361,8 @@ TEST(RocksdbEngine, AFlippedFormatHidesNoLostMark) {
 TEST(RocksdbEngine, GoesOnWithAnUpgrade) {
   const TemporaryDirectory temporary;
   make_store(temporary.store());
-  std::string format = read(temporary.store() + "/FORMAT");
-  write(temporary.store() + "/FORMAT.next", format);
-  format.replace(format.find("format 3"), 8, "format 1");
-  write(temporary.store() + "/FORMAT", format);
+  fs::copy_file(temporary.store() + "/FORMAT", temporary.store() + "/FORMAT.next");
+  claim_format(temporary.store(), '1');
   fs::remove(temporary.store() + "/MARK");
   EXPECT_EQ(refusal(temporary.store()), "");
   EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 3\n"));
@@ -371,9 +372,7 @@ TEST(RocksdbEngine, GoesOnWithAnUpgrade) {
 TEST(RocksdbEngine, UpgradesAFormatWithoutDeposits) {
   const TemporaryDirectory temporary;
   make_store(temporary.store());
-  std::string format = read(temporary.store() + "/FORMAT");
-  format.replace(format.find("format 3"), 8, "format 2");
-  write(temporary.store() + "/FORMAT", format);
+  claim_format(temporary.store(), '2');
   EXPECT_EQ(inspect_rocksdb_store(temporary.store()).value().contents.revision, Revision{3});
   EXPECT_EQ(refusal(temporary.store()), "");
   EXPECT_TRUE(read(temporary.store() + "/FORMAT").ends_with("\nformat 3\n"));

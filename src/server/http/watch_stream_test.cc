@@ -1,0 +1,71 @@
+#include "server/http/watch_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "server/core/testing/core_fixture.h"
+
+namespace muster::server {
+namespace {
+
+class StillClock final : public Clock {
+ public:
+  Time now() const override { return Time(std::chrono::hours{24}); }
+};
+
+class WatchStreamTest : public CoreTest {
+ protected:
+  // A watch of all pods that counts what it holds in account_.
+  std::unique_ptr<WatchStream> open(const std::string& version = {}) {
+    Request asked = request(Verb::Watch, pods(), "default");
+    asked.list.resource_version = version;
+    auto opened = server_.watch(asked, [] {});
+    EXPECT_TRUE(opened.has_value());
+    return std::make_unique<WatchStream>(
+        std::move(*opened),
+        WatchStream::Options{.rendering = {.kind = &pods(), .version = "v1"}, .started = {}},
+        WatchStream::Holds{.place = {}, .bytes = Hold(Resource::Bytes, {account_})},
+        std::make_unique<Permission>(access_, Identity{}, Attributes{}), clock_);
+  }
+  std::int64_t held() const { return account_->used(Resource::Bytes); }
+
+  const StillClock clock_;
+  const Access access_{*store_, std::nullopt};
+  const AccountPtr account_ = std::make_shared<Account>();
+};
+
+TEST_F(WatchStreamTest, WhatIsStillToBeSentOfItsListIsCounted) {
+  constexpr int kPods = 50;
+  constexpr auto kPointer = static_cast<std::int64_t>(sizeof(api::ObjectPtr));
+  for (int i = 0; i < kPods; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
+  const auto listing = open();
+  EXPECT_GE(held(), kPods * kPointer) << "before the first byte is asked for";
+  const auto another = open();
+  EXPECT_GE(held(), 2 * kPods * kPointer) << "each has a list of its own";
+  const std::int64_t both = held();
+  std::string out;
+  EXPECT_EQ(listing->pull({}, 1, out), WatchStream::State::More);
+  EXPECT_NE(out.find("\"p0\""), std::string::npos);
+  while (listing->pull({}, 1U << 20U, out) != WatchStream::State::Idle) {
+  }
+  EXPECT_LE(held(), both - kPods * kPointer) << "sent, and let go of";
+}
+
+TEST_F(WatchStreamTest, AWatchThatBeginsAtARevisionHoldsNoList) {
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
+  const auto stream = open(std::to_string(store_->revision().value));
+  EXPECT_EQ(held(), 0);
+}
+
+TEST_F(WatchStreamTest, WhoLeavesHoldsNothing) {
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
+  open().reset();
+  EXPECT_EQ(held(), 0);
+}
+
+}  // namespace
+}  // namespace muster::server
