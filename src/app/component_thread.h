@@ -56,7 +56,10 @@ class ComponentThread {
     thread_.join();
   }
   // Lets the component finish the step it is at, without waiting for that.
-  void close() { mailbox_.close(); }
+  void close() {
+    closing_ = true;
+    mailbox_.close();
+  }
 
  private:
   // A message is an outcome, or nothing: a reason to look at the feeds.
@@ -66,6 +69,7 @@ class ComponentThread {
   static constexpr std::size_t kMailboxCapacity = 1'000'000;
   static constexpr std::size_t kEventsPerPoll = 1000;
   static constexpr std::size_t kWorkPerRound = 100;
+  static constexpr Duration kRound = std::chrono::milliseconds{20};
   static constexpr Duration kIdle = std::chrono::seconds{1};
 
   client::Send sender(client::Client& client) {
@@ -89,8 +93,19 @@ class ComponentThread {
         if (message) component_->apply(std::move(*message), now);
       woken_ = false;
       busy = feeds_.poll(*component_, now, kEventsPerPoll).more;
-      busy |= component_->run_once(now, kWorkPerRound) > 0;
+      busy |= work(now);
     }
+  }
+
+  // A round of steps; false if there was nothing to do. One step may take long, so steps are asked
+  // for one by one: who closes the thread waits for one at most, and what came in meanwhile is
+  // looked at after those that fit into a short time.
+  bool work(Time now) {
+    for (std::size_t done = 0; done < kWorkPerRound; ++done) {
+      if (closing_ || (done > 0 && clock_.now() - now >= kRound)) return true;
+      if (component_->run_once(now, 1) == 0) return done > 0;
+    }
+    return true;
   }
 
   Duration patience() const {
@@ -102,6 +117,7 @@ class ComponentThread {
   const Clock& clock_;
   Mailbox<Message> mailbox_;
   std::atomic<bool> woken_{false};
+  std::atomic<bool> closing_{false};
   const std::unique_ptr<client::Component> component_;
   client::Feeds feeds_;
   std::thread thread_;

@@ -68,6 +68,11 @@ void add_limit_flags(CLI::App& verb, server::HttpLimits& limits) {
               "Seconds for the client to read what a watch has sent");
 }
 
+void add_store_limit_flag(CLI::App& verb, std::size_t& stored_bytes_max) {
+  add_bytes(verb, "--max-stored-memory", stored_bytes_max,
+            "MiB of all objects; no namespace has more than it leaves free");
+}
+
 void add_audit_flags(CLI::App& verb, server::AuditLog::Rotation& rotation) {
   add_bytes(verb, "--audit-log-maxsize", rotation.bytes_max,
             "Megabytes of the audit log before it is rotated");

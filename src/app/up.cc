@@ -250,6 +250,7 @@ Result<void> run_up(const UpOptions& options) {
     return server::check_escalation(access.authorizer(), request, document, old);
   });
   registry.set_absent(options.absent);
+  registry.limit_stored(options.stored_bytes_max);
   server::bootstrap(registry, *store, clock.now());
   server::publish_client_authority(registry, *store, ca.certificate, clock.now());
   server::publish_config_map(registry, *store,

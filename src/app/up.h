@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "api/inert/inert.h"
 #include "app/scheduler_flags.h"
 #include "base/result.h"
+#include "server/core/write/registry.h"
 #include "server/http/audit.h"
 #include "server/http/limits.h"
 #include "sim/cluster_shape.h"
@@ -25,6 +27,7 @@ struct UpOptions {
   std::string audit_log;   // a file; empty: none
   server::AuditLog::Rotation audit_rotation = {};
   server::HttpLimits limits = {};
+  std::size_t stored_bytes_max = server::Registry::kStoredBytesMax;
   sim::ClusterShape shape;
   api::Gates gates = {};
   SchedulerSettings scheduler = {};

@@ -1,6 +1,10 @@
 #include "api/views/request_sums.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "api/reading.h"
 
@@ -19,18 +23,66 @@ Quantities quantities_at(const Json& value, std::string_view outer, std::string_
   return read_quantities(object == nullptr ? nullptr : find_object(*object, inner));
 }
 
+// One resource that one container asks for.
+struct Ask {
+  std::string_view name;
+  const Quantity* amount;
+  bool init;
+  bool sidecar;
+};
+
+// The most that is needed of one resource; `asks` are all about it.
+Quantity most_of(std::span<const Ask> asks) {
+  Quantity together;  // containers and sidecars
+  Quantity sidecars;  // those that have started
+  Quantity starting;  // the most while init containers run
+  bool beside_sidecars = false;
+  bool starts = false;
+  for (const Ask& ask : asks) {
+    starts |= ask.init;
+    if (!ask.init || ask.sidecar) together += *ask.amount;
+    if (ask.sidecar) {
+      sidecars += *ask.amount;
+      beside_sidecars = true;
+      starting = std::max(starting, sidecars);
+    } else if (ask.init) {
+      starting = std::max(starting, beside_sidecars ? *ask.amount + sidecars : *ask.amount);
+    }
+  }
+  return starts ? std::max(together, starting) : together;
+}
+
 }  // namespace
+
+Quantities most_needed(std::span<const ContainerNeed> needs) {
+  std::vector<Ask> asks;
+  for (const ContainerNeed& need : needs)
+    for (const auto& [name, amount] : *need.amounts)
+      asks.push_back({name, &amount, need.init, need.init && need.sidecar});
+  // Name by name, each in the order of containers: a sum kept for all names would be gone through
+  // for every container, and who writes a pod chooses how many there are of both.
+  std::ranges::stable_sort(asks, {}, &Ask::name);
+  Quantities most;
+  for (auto first = asks.begin(); first != asks.end();) {
+    const auto last =
+        std::find_if(first, asks.end(), [&](const Ask& ask) { return ask.name != first->name; });
+    most.emplace_back(std::string(first->name), most_of({first, last}));
+    first = last;
+  }
+  return most;
+}
 
 bool always_restarts(const Json& container) {
   return find_string(container, "restartPolicy") == "Always";
 }
 
-RequestSums::RequestSums(const Json& spec, const Json* status)
-    : overhead_(read_quantities(find_object(spec, "overhead"))),
-      pod_spec_(quantities_at(spec, "resources", "requests")) {
+RequestSums::RequestSums(const Json& spec, const Json* status, std::string_view member,
+                         const JsonObject* overhead)
+    : overhead_(read_quantities(overhead)), pod_spec_(quantities_at(spec, "resources", member)) {
   std::erase_if(pod_spec_, [](const auto& pair) { return !pod_level_name(pair.first); });
-  for (const Json& container : elements(spec, "initContainers")) add(container, /*init=*/true);
-  for (const Json& container : elements(spec, "containers")) add(container, /*init=*/false);
+  for (const Json& container : elements(spec, "initContainers"))
+    add(container, member, /*init=*/true);
+  for (const Json& container : elements(spec, "containers")) add(container, member, /*init=*/false);
   if (status != nullptr) read_status(spec, *status);
 }
 
@@ -52,8 +104,8 @@ Quantities RequestSums::nonzero_total() const {
   return total(form);
 }
 
-void RequestSums::add(const Json& container, bool init) {
-  containers_.push_back({.spec = quantities_at(container, "resources", "requests"),
+void RequestSums::add(const Json& container, std::string_view member, bool init) {
+  containers_.push_back({.spec = quantities_at(container, "resources", member),
                          .allocated = std::nullopt,
                          .actuated = std::nullopt,
                          .init = init,
@@ -95,41 +147,27 @@ void RequestSums::read_container_status(const Json& status, ContainerAmounts& co
   has_status_ |= container.allocated || container.actuated;
 }
 
-Quantities RequestSums::amounts(const ContainerAmounts& container, Source source,
-                                const Form& form) const {
-  Quantities result;
-  if (source == Source::Actuated && container.actuated)
-    result = *container.actuated;
-  else if (source != Source::Spec && container.allocated)
-    result = *container.allocated;
-  else if (source == Source::Spec || !infeasible_)
-    result = container.spec;
-  if (form.default_cpu && lookup(result, "cpu") == nullptr)
-    entry(result, "cpu") = Quantity::of_milli(kDefaultCpuMilli);
-  if (form.default_memory && lookup(result, "memory") == nullptr)
-    entry(result, "memory") = Quantity::of_units(kDefaultMemory);
-  return result;
+const Quantities& RequestSums::amounts(const ContainerAmounts& container, Source source) const {
+  static const Quantities kNone;
+  if (source == Source::Actuated && container.actuated) return *container.actuated;
+  if (source != Source::Spec && container.allocated) return *container.allocated;
+  return source == Source::Spec || !infeasible_ ? container.spec : kNone;
 }
 
 Quantities RequestSums::container_sum(Source source, const Form& form) const {
-  Quantities total;
-  Quantities sidecars;
-  Quantities init_most;
+  static const Quantities kCpu{{"cpu", Quantity::of_milli(kDefaultCpuMilli)}};
+  static const Quantities kMemory{{"memory", Quantity::of_units(kDefaultMemory)}};
+  std::vector<ContainerNeed> needs;
   for (const ContainerAmounts& container : containers_) {
-    const Quantities wanted = amounts(container, source, form);
-    if (!container.init || container.sidecar) add_to(total, wanted);
-    if (!container.init) continue;
-    if (container.sidecar) {
-      add_to(sidecars, wanted);
-      raise_to(init_most, sidecars);
-    } else {
-      Quantities running = sidecars;
-      add_to(running, wanted);
-      raise_to(init_most, running);
-    }
+    const Quantities& said = amounts(container, source);
+    const auto add = [&](const Quantities& wanted) {
+      needs.push_back({&wanted, container.init, container.sidecar});
+    };
+    add(said);
+    if (form.default_cpu && lookup(said, "cpu") == nullptr) add(kCpu);
+    if (form.default_memory && lookup(said, "memory") == nullptr) add(kMemory);
   }
-  raise_to(total, init_most);
-  return total;
+  return most_needed(needs);
 }
 
 Quantities RequestSums::status_sum(const Form& form) const {
@@ -142,17 +180,24 @@ Quantities RequestSums::status_sum(const Form& form) const {
 }
 
 void RequestSums::replace_pod_level(const Form& form, Quantities& sum) const {
+  if (pod_spec_.empty()) return;
+  Quantities asked;
   for (const auto& [name, quantity] : pod_spec_) {
     Quantity value = quantity;
     if (form.with_status && has_status_) {
       if (infeasible_) value = {};
-      for (const auto& known : {pod_actuated_, pod_allocated_})
-        if (const Quantity* other = known ? lookup(*known, name) : nullptr;
+      for (const std::optional<Quantities>* known : {&pod_actuated_, &pod_allocated_})
+        if (const Quantity* other = *known ? lookup(**known, name) : nullptr;
             other != nullptr && value < *other)
           value = *other;
     }
-    entry(sum, name) = value;
+    asked.emplace_back(name, std::move(value));
   }
+  // Of a name that both have, the first one's entry is taken.
+  Quantities replaced;
+  std::ranges::set_union(asked, sum, std::back_inserter(replaced), {},
+                         &Quantities::value_type::first, &Quantities::value_type::first);
+  sum = std::move(replaced);
 }
 
 }  // namespace muster::api

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,12 +14,26 @@ namespace muster::api {
 // Whether an init container is a sidecar: it keeps running beside the others.
 bool always_restarts(const Json& container);
 
+// What one container asks for, and when it runs.
+struct ContainerNeed {
+  const Quantities* amounts = nullptr;
+  bool init = false;
+  bool sidecar = false;  // an init container that always restarts
+};
+// What all of them need at most at one time: init containers run one after the other before the
+// others, sidecars keep running from their turn on. Init containers must stand in their order.
+// Costs what is asked for, however that is spread over containers and names.
+Quantities most_needed(std::span<const ContainerNeed> needs);
+
 // The requests of one pod in every form its readers want
 // (docs/kubernetes-behaviour.md#pod-requests).
 class RequestSums {
  public:
   // `status` may be null.
-  RequestSums(const Json& spec, const Json* status);
+  RequestSums(const Json& spec, const Json* status)
+      : RequestSums(spec, status, "requests", find_object(spec, "overhead")) {}
+  // Limits, summed by the same rules; an overhead is none.
+  static RequestSums of_limits(const Json& spec) { return {spec, nullptr, "limits", nullptr}; }
 
   struct Form {
     bool with_status = false;
@@ -42,10 +57,13 @@ class RequestSums {
   };
   enum class Source : std::uint8_t { Spec, Allocated, Actuated };
 
-  void add(const Json& container, bool init);
+  // `member` of resources is summed; `overhead` may be null.
+  RequestSums(const Json& spec, const Json* status, std::string_view member,
+              const JsonObject* overhead);
+  void add(const Json& container, std::string_view member, bool init);
   void read_status(const Json& spec, const Json& status);
   void read_container_status(const Json& status, ContainerAmounts& container);
-  Quantities amounts(const ContainerAmounts& container, Source source, const Form& form) const;
+  const Quantities& amounts(const ContainerAmounts& container, Source source) const;
   Quantities container_sum(Source source, const Form& form) const;
   Quantities status_sum(const Form& form) const;
   void replace_pod_level(const Form& form, Quantities& sum) const;

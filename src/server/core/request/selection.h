@@ -24,6 +24,8 @@ class Selection {
   bool takes_all() const { return labels_.selects_everything() && fields_.selects_everything(); }
   // How many conditions matches() may have to look at.
   std::size_t terms() const { return labels_.requirements().size() + fields_.terms().size(); }
+  // How many times matches() may have to search the bytes of an object.
+  std::size_t searches() const { return searches_; }
   // What the keys of all selected objects begin with.
   const std::string& prefix() const { return prefix_; }
   // The only key an object can have that matches, if the selection names it; else empty.
@@ -35,6 +37,7 @@ class Selection {
   std::string only_key_;
   api::LabelSelector labels_;
   api::FieldSelector fields_;
+  std::size_t searches_ = 0;
 };
 
 // A selectable field as text; "" if unset.

@@ -49,5 +49,20 @@ TEST(Selection, HasAtMost250Terms) {
             "fieldSelector: too many requirements: 251, at most 250 are judged");
 }
 
+// What a look at an object may cost: each field that only its bytes know is searched once.
+TEST(Selection, KnowsHowOftenItSearches) {
+  const auto searches = [](std::string_view kind, std::string fields) {
+    api::Request request;
+    request.kind = api::find_kind("", kind);
+    request.list.field_selector = std::move(fields);
+    return Selection::of(request).value().searches();
+  };
+  EXPECT_EQ(searches("Pod", ""), 0U);
+  EXPECT_EQ(searches("Pod", "metadata.name=a,spec.nodeName=n,status.phase!=Failed"), 0U);
+  EXPECT_EQ(searches("Pod", "spec.restartPolicy!=a,spec.restartPolicy!=b"), 1U);
+  EXPECT_EQ(searches("Event", "reason=a,type=b,involvedObject.kind=c"), 3U);
+  EXPECT_EQ(searches("Event", "source=a"), 2U);
+}
+
 }  // namespace
 }  // namespace muster::server

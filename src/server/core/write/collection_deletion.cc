@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/check.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/selection.h"
 #include "server/core/write/deletion.h"
+#include "server/core/write/object_walk.h"
 #include "server/core/write/quota.h"
 
 namespace muster::server {
@@ -21,7 +21,7 @@ class CollectionDeletion final : public SlicedRequest {
         limit_(static_cast<std::size_t>(std::max<std::int64_t>(request_.list.limit, 0))) {}
 
   bool step(Context& context) override {
-    if (Result<void> begun = begin(context); !begun) {
+    if (Result<void> begun = begin(); !begun) {
       refuse(context.staging, std::move(begun).error());
       return true;
     }
@@ -31,57 +31,66 @@ class CollectionDeletion final : public SlicedRequest {
       refuse(context.staging, std::move(removed).error());
       return true;
     }
-    if (next_ < objects_.size()) {
+    if (!walk_->done() && !is_full()) {
       stage(context, std::move(slice), nullptr);
       return false;
     }
-    slice.answer.what = std::move(list_);
+    if (shown_bytes_ <= kShownBytesMax)
+      slice.answer.what = std::move(list_);
+    else
+      slice.answer.what = api::StatusAnswer{};
     stage(context, std::move(slice), std::move(reply_));
     return true;
   }
 
  private:
   // Finds out what there is to delete; only the first time.
-  Result<void> begin(Context& context) {
+  Result<void> begin() {
     if (selection_) return {};
     if (!request_.kind->deletes_collections) return fail(method_not_allowed());
     TRY(check_delete_options(request_.remove));
     selection_ = TRY(Selection::of(request_));
-    objects_ = context.staging.list(selection_->prefix());
+    walk_.emplace(selection_->prefix());
     return {};
   }
 
-  bool is_full() const { return limit_ > 0 && list_.items.size() >= limit_; }
+  bool is_full() const { return limit_ > 0 && removed_ >= limit_; }
 
   Result<void> remove_some(Context& context, Decision& slice) {
     std::size_t looks = 0;
     std::size_t changes = 0;
     std::size_t bytes = 0;
-    while (next_ < objects_.size() && looks < kSliceLooks && changes < kSliceChanges &&
-           bytes < kSliceBytes) {
-      if (is_full()) next_ = objects_.size();
-      if (next_ == objects_.size()) break;
-      const api::ObjectPtr listed = std::exchange(objects_[next_++], nullptr);
+    std::size_t searched = 0;
+    while (!walk_->done() && !is_full() && looks < kSliceLooks && changes < kSliceChanges &&
+           bytes < kSliceBytes && searched < kSliceSearch) {
+      const api::ObjectPtr existing = walk_->next(context.staging);
       ++looks;
-      if (!selection_->matches(*listed)) continue;
+      if (!existing) continue;
+      searched += existing->bytes().size() * selection_->searches();
+      if (!selection_->matches(*existing)) continue;
       ++changes;
-      bytes += listed->bytes().size();
-      TRY(remove_one(context, *listed, slice));
+      bytes += existing->bytes().size();
+      TRY(remove_one(context, existing, slice));
     }
     return {};
   }
 
-  Result<void> remove_one(Context& context, const api::Object& listed, Decision& slice) {
-    const api::ObjectMeta& meta = listed.meta();
-    const api::ObjectPtr existing =
-        context.staging.get(store::make_key(listed.kind(), meta.name_space, meta.name));
-    if (!existing || existing->meta().uid != meta.uid) return {};
+  Result<void> remove_one(Context& context, const api::ObjectPtr& existing, Decision& slice) {
     const Removal removal = TRY(remove_object(context, existing, request_.remove));
     add_removal(slice.transaction, existing, removal);
-    // A list shows stored objects: those that are gone as they were last.
-    list_.items.push_back(removal.gone ? existing : removal.object);
+    ++removed_;
     list_.revision = std::max(list_.revision, existing->revision());
+    // A list shows stored objects: those that are gone as they were last.
+    show(removal.gone ? existing : removal.object);
     return {};
+  }
+
+  void show(api::ObjectPtr object) {
+    shown_bytes_ += object->bytes().size();
+    if (shown_bytes_ <= kShownBytesMax)
+      list_.items.push_back(std::move(object));
+    else
+      list_.items = {};
   }
 
   // Only the last slice answers, once it and therefore all before it are durable.
@@ -100,10 +109,11 @@ class CollectionDeletion final : public SlicedRequest {
 
   const std::size_t limit_;  // 0: none
   std::optional<Selection> selection_;
-  std::vector<api::ObjectPtr> objects_;  // what may match; null once looked at
-  std::size_t next_ = 0;
-  bool is_staged_ = false;  // something that nobody has been answered for
-  api::ListAnswer list_;
+  std::optional<ObjectWalk> walk_;  // over what may match
+  bool is_staged_ = false;          // something that nobody has been answered for
+  std::size_t removed_ = 0;
+  api::ListAnswer list_;         // no items beyond kShownBytesMax
+  std::size_t shown_bytes_ = 0;  // of all that was deleted
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "api/gates/gates.h"
 #include "api/inert/inert.h"
 #include "base/entropy.h"
@@ -18,9 +20,10 @@ struct Context {
   Entropy& entropy;
   Time now;
   const api::Gates& gates;
-  const RoleGuard& role_guard;  // may be empty
-  const api::Absent& absent;    // components that do not run
-  bool validates = true;        // see Registry::Validation
+  const RoleGuard& role_guard;   // may be empty
+  const api::Absent& absent;     // components that do not run
+  std::size_t stored_bytes_max;  // see stored_bytes.h
+  bool validates = true;         // see Registry::Validation
   // What of a namespace has been counted for a quota; null: all is counted at once.
   CountedUsage* usage = nullptr;
 };

@@ -16,6 +16,7 @@
 #include "server/core/write/ownership.h"
 #include "server/core/write/quota.h"
 #include "server/core/write/service_account.h"
+#include "server/core/write/stored_bytes.h"
 
 namespace muster::server {
 namespace {
@@ -118,6 +119,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   auto object = make_object(stored, document);
   TRY(check_size(*object));
   TRY(check_crowd(context, *object, nullptr));
+  TRY(check_stored(context, *object, nullptr));
   answer.what = api::ObjectAnswer{.object = object, .revision = {}, .created = true};
   Decision decision{.transaction = {}, .answer = std::move(answer), .deleted = false};
   decision.transaction.writes.push_back(

@@ -196,6 +196,15 @@ TEST_F(DeletionTest, ANamespaceWaitsForWhatIsHeld) {
   }
 }
 
+TEST_F(DeletionTest, ANamespaceWaitsForTheFinalizersOfOthers) {
+  ASSERT_TRUE(create(namespaces(), "",
+                     R"({"metadata":{"name":"team"},"spec":{"finalizers":["example.com/x"]}})"));
+  ASSERT_TRUE(remove(namespaces(), "", "team"));
+  const auto ns = get(namespaces(), "", "team");
+  EXPECT_EQ(at(ns, "status.phase"), "Terminating");
+  EXPECT_EQ(at(ns, "spec.finalizers"), R"(["example.com/x"])");
+}
+
 TEST_F(DeletionTest, EvictionDeletesAndSaysWhy) {
   run_pod("web");
   Request eviction = request(Verb::Create, pods(), "default", "web");

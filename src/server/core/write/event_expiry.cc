@@ -1,26 +1,31 @@
 #include "server/core/write/event_expiry.h"
 
-#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/log.h"
 #include "server/core/request/selection.h"
 #include "server/core/write/deletion.h"
+#include "server/core/write/object_walk.h"
 
 namespace muster::server {
 namespace {
 
 constexpr std::chrono::hours kEventLife{1};
 
-// When something last happened to an event.
-Time last_seen(const api::Object& event) {
-  Time seen = event.meta().creation_time.value_or(Time());
-  for (const std::string_view field : {"lastTimestamp", "eventTime", "series.lastObservedTime"})
-    if (const auto time = parse_time(scalar_at(event.bytes(), field))) seen = std::max(seen, *time);
-  return seen;
+// Whether nothing has happened to an event for as long as events live. `searched` counts the bytes
+// that were read to find out: most events are younger, and say so in their metadata.
+bool is_over(const api::Object& event, Time now, std::size_t& searched) {
+  const Time recent = now - kEventLife;
+  if (event.meta().creation_time.value_or(Time()) > recent) return false;
+  for (const std::string_view field : {"lastTimestamp", "eventTime", "series.lastObservedTime"}) {
+    searched += event.bytes().size();
+    if (const auto time = parse_time(scalar_at(event.bytes(), field)); time && *time > recent)
+      return false;
+  }
+  return true;
 }
 
 api::Request about_events() {
@@ -33,27 +38,27 @@ api::Request about_events() {
 
 class EventExpiry final : public SlicedRequest {
  public:
-  EventExpiry() : SlicedRequest(about_events(), nullptr) {}
+  EventExpiry()
+      : SlicedRequest(about_events(), nullptr), walk_(request_.kind->store_prefix + "/") {}
 
   bool step(Context& context) override {
-    if (!listed_) events_ = context.staging.list(request_.kind->store_prefix + "/");
-    listed_ = true;
     std::size_t changes = 0;
-    for (std::size_t looks = 0; next_ < events_.size() && looks < kSliceLooks; ++looks) {
-      if (changes == kSliceChanges) break;
-      const api::ObjectPtr event = std::exchange(events_[next_++], nullptr);
-      if (context.now - last_seen(*event) < kEventLife) continue;
+    std::size_t bytes = 0;
+    std::size_t searched = 0;
+    for (std::size_t looks = 0; !walk_.done() && looks < kSliceLooks; ++looks) {
+      if (changes == kSliceChanges || bytes >= kSliceBytes || searched >= kSliceSearch) break;
+      const api::ObjectPtr event = walk_.next(context.staging);
+      if (!event || !is_over(*event, context.now, searched)) continue;
       ++changes;
-      expire(context, event->meta());
+      bytes += event->bytes().size();
+      expire(context, event);
     }
-    return next_ == events_.size();
+    return walk_.done();
   }
 
  private:
-  void expire(Context& context, const api::ObjectMeta& meta) {
-    const api::ObjectPtr event =
-        context.staging.get(store::make_key(*request_.kind, meta.name_space, meta.name));
-    if (!event || context.now - last_seen(*event) < kEventLife) return;
+  void expire(Context& context, const api::ObjectPtr& event) {
+    const api::ObjectMeta& meta = event->meta();
     request_.name_space = meta.name_space;
     request_.name = meta.name;
     if (Result<Decision> decision = decide_removal(context, event, {}))
@@ -62,9 +67,7 @@ class EventExpiry final : public SlicedRequest {
       log(LogLevel::Warning, "expiring event {}: {}", meta.name, decision.error().message);
   }
 
-  bool listed_ = false;
-  std::vector<api::ObjectPtr> events_;  // null once looked at
-  std::size_t next_ = 0;
+  ObjectWalk walk_;
 };
 
 }  // namespace

@@ -105,6 +105,18 @@ TEST_F(EvictionTest, UnhealthyPodsMayGoWhileEnoughOthersServe) {
   EXPECT_EQ(reason(evict("well")), Reason::TooManyRequests);
 }
 
+// What `kubectl drain` does when it is run again.
+TEST_F(EvictionTest, APodThatIsLeavingAlreadySpendsNothing) {
+  make_pod("a");
+  make_budget(
+      "pdb",
+      R"({"observedGeneration":1,"disruptionsAllowed":1,"desiredHealthy":2,"currentHealthy":3})");
+  ASSERT_TRUE(evict("a"));
+  const auto again = evict("a");
+  EXPECT_TRUE(again) << message(again);
+  EXPECT_EQ(at(get(budgets(), "default", "pdb"), "status.disruptionsAllowed"), "0");
+}
+
 TEST_F(EvictionTest, ADryRunOnlyAsks) {
   make_pod("a");
   make_budget("pdb", R"({"observedGeneration":1,"disruptionsAllowed":1})");

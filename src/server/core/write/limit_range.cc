@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/reading.h"
@@ -25,6 +27,11 @@ using api::Quantity;
 constexpr std::string_view kAnnotation = "kubernetes.io/limit-ranger";
 using Errors = std::set<std::string>;  // sorted, each once
 
+// Ranges and pods are each as large as an object may be; what they cost together is bounded here.
+constexpr std::size_t kDefaultsMax = 30'000;  // set in one pod: no object may have more values
+constexpr std::size_t kChecksMax = 250'000;   // names times containers: some 30 ms
+constexpr std::size_t kErrorsMax = 1'000;     // told in one answer
+
 std::vector<api::ObjectPtr> limit_ranges(Context& context, std::string_view name_space) {
   static const api::Kind* const kKind = api::find_kind("", "LimitRange");
   CHECK(kKind != nullptr);
@@ -35,6 +42,45 @@ Quantities amounts(const Json& holder, std::string_view member) {
   return api::read_quantities(api::find_object(holder, member));
 }
 
+// One of a range's limits, read once however many containers it is for.
+struct Item {
+  std::string type;
+  Quantities min;
+  Quantities max;
+  Quantities ratio;
+  // Only names of which no item before has a default: that one has filled them in everywhere.
+  Quantities default_limits;
+  Quantities default_requests;
+
+  std::size_t checks() const { return min.size() + max.size() + ratio.size(); }
+  bool has_defaults() const { return !default_limits.empty() || !default_requests.empty(); }
+};
+
+std::vector<Item> read_items(Context& context, std::string_view name_space) {
+  std::vector<Item> items;
+  std::set<std::string> limited;
+  std::set<std::string> requested;
+  const auto unsaid = [](const Json& item, std::string_view member, std::set<std::string>& said) {
+    Quantities defaults = amounts(item, member);
+    std::erase_if(defaults, [&](const auto& pair) { return !said.insert(pair.first).second; });
+    return defaults;
+  };
+  for (const api::ObjectPtr& range : limit_ranges(context, name_space)) {
+    const Json ranged = range->document();
+    for (const Json& from : api::elements(api::part_of(ranged, "spec"), "limits")) {
+      Item& item = items.emplace_back();
+      item.type = api::find_string(from, "type");
+      item.min = amounts(from, "min");
+      item.max = amounts(from, "max");
+      item.ratio = amounts(from, "maxLimitRequestRatio");
+      if (item.type != "Container") continue;
+      item.default_limits = unsaid(from, "default", limited);
+      item.default_requests = unsaid(from, "defaultRequest", requested);
+    }
+  }
+  return items;
+}
+
 // What one container, a whole pod or a claim asks for.
 struct Asked {
   std::string_view what;  // Container, Pod, PersistentVolumeClaim
@@ -42,57 +88,88 @@ struct Asked {
   Quantities limits;
 };
 
+std::string min_rule(const Asked& asked, const std::string& name, const Quantity& least) {
+  return fmt::format("minimum {} usage per {} is {}", name, asked.what, least.text());
+}
+
 void check_min(const Asked& asked, const std::string& name, const Quantity& least, Errors& errors) {
-  const std::string rule =
-      fmt::format("minimum {} usage per {} is {}", name, asked.what, least.text());
   const Quantity* request = api::lookup(asked.requests, name);
   const Quantity* limit = api::lookup(asked.limits, name);
   if (request == nullptr)
-    errors.insert(rule + ".  No request is specified");
+    errors.insert(min_rule(asked, name, least) + ".  No request is specified");
   else if (*request < least)
-    errors.insert(fmt::format("{}, but request is {}", rule, request->text()));
+    errors.insert(
+        fmt::format("{}, but request is {}", min_rule(asked, name, least), request->text()));
   if (limit != nullptr && *limit < least)
-    errors.insert(fmt::format("{}, but limit is {}", rule, limit->text()));
+    errors.insert(fmt::format("{}, but limit is {}", min_rule(asked, name, least), limit->text()));
+}
+
+std::string max_rule(const Asked& asked, const std::string& name, const Quantity& most) {
+  return fmt::format("maximum {} usage per {} is {}", name, asked.what, most.text());
 }
 
 void check_max(const Asked& asked, const std::string& name, const Quantity& most, Errors& errors) {
-  const std::string rule =
-      fmt::format("maximum {} usage per {} is {}", name, asked.what, most.text());
   const Quantity* request = api::lookup(asked.requests, name);
   const Quantity* limit = api::lookup(asked.limits, name);
   const bool claim = asked.what == "PersistentVolumeClaim";
   if (limit == nullptr && !claim)
-    errors.insert(rule + ".  No limit is specified");
+    errors.insert(max_rule(asked, name, most) + ".  No limit is specified");
   else if (limit != nullptr && *limit > most)
-    errors.insert(fmt::format("{}, but limit is {}", rule, limit->text()));
+    errors.insert(fmt::format("{}, but limit is {}", max_rule(asked, name, most), limit->text()));
   if (request != nullptr && *request > most)
-    errors.insert(fmt::format("{}, but request is {}", rule, request->text()));
+    errors.insert(
+        fmt::format("{}, but request is {}", max_rule(asked, name, most), request->text()));
+}
+
+std::string ratio_rule(const Asked& asked, const std::string& name, const Quantity& most) {
+  return fmt::format("{} max limit to request ratio per {} is {}", name, asked.what, most.text());
 }
 
 void check_ratio(const Asked& asked, const std::string& name, const Quantity& most,
                  Errors& errors) {
-  const std::string rule =
-      fmt::format("{} max limit to request ratio per {} is {}", name, asked.what, most.text());
   const Quantity* request = api::lookup(asked.requests, name);
   const Quantity* limit = api::lookup(asked.limits, name);
   if (request == nullptr || request->is_zero()) {
-    errors.insert(rule + ", but no request is specified or request is 0");
+    errors.insert(ratio_rule(asked, name, most) + ", but no request is specified or request is 0");
   } else if (limit == nullptr || limit->is_zero()) {
-    errors.insert(rule + ", but no limit is specified or limit is 0");
+    errors.insert(ratio_rule(asked, name, most) + ", but no limit is specified or limit is 0");
   } else {
     const double ratio =
         static_cast<double>(limit->milli_value()) / static_cast<double>(request->milli_value());
     if (ratio > static_cast<double>(most.milli_value()) / 1000)
-      errors.insert(fmt::format("{}, but provided ratio is {:f}", rule, ratio));
+      errors.insert(
+          fmt::format("{}, but provided ratio is {:f}", ratio_rule(asked, name, most), ratio));
   }
 }
 
-void check_item(const Json& item, const Asked& asked, Errors& errors) {
-  if (api::find_string(item, "type") != asked.what) return;
-  for (const auto& [name, amount] : amounts(item, "min")) check_min(asked, name, amount, errors);
-  for (const auto& [name, amount] : amounts(item, "max")) check_max(asked, name, amount, errors);
-  for (const auto& [name, amount] : amounts(item, "maxLimitRequestRatio"))
-    check_ratio(asked, name, amount, errors);
+void check_item(const Item& item, const Asked& asked, Errors& errors) {
+  const auto check_all = [&](const Quantities& bounds, auto check) {
+    for (const auto& [name, bound] : bounds)
+      if (errors.size() < kErrorsMax) check(asked, name, bound, errors);
+  };
+  check_all(item.min, check_min);
+  check_all(item.max, check_max);
+  check_all(item.ratio, check_ratio);
+}
+
+// Checks what each item is for; refuses to if that is too much.
+Result<Errors> check_items(const std::vector<Item>& items, const std::vector<Asked>& all) {
+  std::map<std::string_view, std::vector<const Asked*>> by_type;
+  for (const Asked& asked : all) by_type[asked.what].push_back(&asked);
+  Errors errors;
+  std::size_t checks = 0;
+  for (const Item& item : items) {
+    const auto at = by_type.find(item.type);
+    if (at == by_type.end() || item.checks() == 0) continue;
+    checks += item.checks() * at->second.size();
+    if (checks > kChecksMax)
+      return fail(Reason::Forbidden,
+                  "its containers times the names that the limit ranges of its namespace limit are "
+                  "more than {}",
+                  kChecksMax);
+    for (const Asked* asked : at->second) check_item(item, *asked, errors);
+  }
+  return errors;
 }
 
 Asked asked_by(std::string_view what, const Json& resources) {
@@ -101,81 +178,105 @@ Asked asked_by(std::string_view what, const Json& resources) {
           .limits = amounts(resources, "limits")};
 }
 
-// Init containers run one after the other, before the others.
-Quantities summed(const Json& spec, std::string_view member) {
-  Quantities sum;
-  for (const Json& container : api::elements(spec, "containers"))
-    api::add_to(sum, amounts(api::part_of(container, "resources"), member));
-  Quantities sidecars;
-  Quantities start;
-  for (const Json& container : api::elements(spec, "initContainers")) {
-    Quantities own = amounts(api::part_of(container, "resources"), member);
-    if (api::always_restarts(container)) {
-      api::add_to(sum, own);
-      api::add_to(sidecars, own);
-      own = sidecars;
-    } else {
-      api::add_to(own, sidecars);
-    }
-    api::raise_to(start, own);
-  }
-  api::raise_to(sum, start);
-  return sum;
-}
-
 std::vector<Asked> asked_by_pod(const Json& pod) {
   const Json& spec = api::part_of(pod, "spec");
   std::vector<Asked> out;
+  std::vector<api::ContainerNeed> needs;  // one for each of `out`
   for (const std::string_view list : {"containers", "initContainers"})
-    for (const Json& container : api::elements(spec, list))
+    for (const Json& container : api::elements(spec, list)) {
       out.push_back(asked_by("Container", api::part_of(container, "resources")));
-  out.push_back(
-      {.what = "Pod", .requests = summed(spec, "requests"), .limits = summed(spec, "limits")});
+      needs.push_back({.amounts = nullptr,
+                       .init = list == "initContainers",
+                       .sidecar = api::always_restarts(container)});
+    }
+  const auto sum = [&](Quantities Asked::* member) {
+    for (std::size_t i = 0; i < needs.size(); ++i) needs[i].amounts = &(out[i].*member);
+    return api::most_needed(needs);
+  };
+  Asked whole{.what = "Pod", .requests = sum(&Asked::requests), .limits = sum(&Asked::limits)};
+  out.push_back(std::move(whole));
   return out;
 }
 
-// The names that were missing and are set now, "cpu, memory".
-std::string fill_in(JsonObject& resources, std::string_view member, const Json& defaults) {
-  std::vector<std::string> set;
-  JsonObject& said = api::ensure_object(resources, member);
-  for (const auto& [name, amount] :
-       amounts(defaults, member == "limits" ? "default" : "defaultRequest"))
-    if (said.if_contains(name) == nullptr) {
-      said[name] = amount.text();
-      set.push_back(name);
+// Fills in the defaults of one pod, and writes down what it has set.
+class Filling {
+ public:
+  explicit Filling(JsonObject& pod) : pod_(pod) {}
+
+  // False once it is more than a pod may have; what is filled in is not all then.
+  bool fill_in(const std::vector<Item>& items) {
+    bool is_first = true;
+    for (const Item& item : items) {
+      if (item.type != "Container") continue;
+      // The first one leaves no empty lists, whether it has defaults or not.
+      if (!std::exchange(is_first, false) && !item.has_defaults()) continue;
+      JsonObject& spec = api::ensure_object(pod_, "spec");
+      if (!fill_in_containers(spec, "containers", item)) return false;
+      if (!fill_in_containers(spec, "initContainers", item)) return false;
     }
-  if (said.empty()) resources.erase(member);
-  return fmt::format("{}", fmt::join(set, ", "));
-}
-
-void fill_in_containers(JsonObject& spec, std::string_view list, const Json& item,
-                        std::vector<std::string>& notes) {
-  Json* containers = spec.if_contains(list);
-  if (containers == nullptr || !containers->is_array()) return;
-  for (Json& container : containers->get_array()) {
-    if (!container.is_object()) continue;
-    JsonObject& resources = api::ensure_object(container.get_object(), "resources");
-    const std::string_view what = list == "containers" ? "container" : "init container";
-    const std::string name(api::find_string(container, "name"));
-    const std::string limits = fill_in(resources, "limits", item);
-    const std::string requests = fill_in(resources, "requests", item);
-    if (!requests.empty())
-      notes.push_back(fmt::format("{} request for {} {}", requests, what, name));
-    if (!limits.empty()) notes.push_back(fmt::format("{} limit for {} {}", limits, what, name));
+    return true;
   }
-}
 
-void fill_in_pod(JsonObject& pod, const Json& item, std::vector<std::string>& notes) {
-  if (api::find_string(item, "type") != "Container") return;
-  JsonObject& spec = api::ensure_object(pod, "spec");
-  fill_in_containers(spec, "containers", item, notes);
-  fill_in_containers(spec, "initContainers", item, notes);
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  bool fill_in_containers(JsonObject& spec, std::string_view list, const Item& item) {
+    Json* containers = spec.if_contains(list);
+    if (containers == nullptr || !containers->is_array()) return true;
+    for (Json& container : containers->get_array()) {
+      if (!container.is_object()) continue;
+      JsonObject& resources = api::ensure_object(container.get_object(), "resources");
+      const std::string_view what = list == "containers" ? "container" : "init container";
+      const std::string name(api::find_string(container, "name"));
+      const std::string limits = set_missing(resources, "limits", item.default_limits);
+      const std::string requests = set_missing(resources, "requests", item.default_requests);
+      if (!requests.empty())
+        notes_.push_back(fmt::format("{} request for {} {}", requests, what, name));
+      if (!limits.empty()) notes_.push_back(fmt::format("{} limit for {} {}", limits, what, name));
+      if (count_ > kDefaultsMax) return false;
+    }
+    return true;
+  }
+
+  // The names that were missing and are set now, "cpu, memory".
+  std::string set_missing(JsonObject& resources, std::string_view member,
+                          const Quantities& defaults) {
+    std::vector<std::string_view> set;
+    JsonObject& said = api::ensure_object(resources, member);
+    for (const auto& [name, amount] : defaults)
+      if (said.if_contains(name) == nullptr) {
+        if (++count_ > kDefaultsMax) break;
+        said[name] = amount.text();
+        set.push_back(name);
+      }
+    if (said.empty()) resources.erase(member);
+    return fmt::format("{}", fmt::join(set, ", "));
+  }
+
+  JsonObject& pod_;
+  std::vector<std::string> notes_;
+  std::size_t count_ = 0;
+};
+
+Result<void> fill_in_pod(const api::Request& request, const std::vector<Item>& items,
+                         Json& document) {
+  Filling filling(document.get_object());
+  const bool is_whole = filling.fill_in(items);
+  if (filling.notes().empty()) return {};
+  if (!is_whole || !check_values(document, nullptr))
+    return fail(forbidden(*request.kind, spoken_name(document),
+                          "with the defaults of the limit ranges of its namespace it would have "
+                          "more fields than an object may have"));
+  api::ensure_object(metadata(document), "annotations")[kAnnotation] =
+      fmt::format("LimitRanger plugin set: {}", fmt::join(filling.notes(), "; "));
+  return {};
 }
 
 Result<void> refuse(const api::Request& request, const Json& document, const Errors& errors) {
   if (errors.empty()) return {};
+  const std::string_view more = errors.size() < kErrorsMax ? "" : ", and perhaps more";
   const std::string text =
-      errors.size() == 1 ? *errors.begin() : fmt::format("[{}]", fmt::join(errors, ", "));
+      errors.size() == 1 ? *errors.begin() : fmt::format("[{}{}]", fmt::join(errors, ", "), more);
   return fail(forbidden(*request.kind, spoken_name(document), text));
 }
 
@@ -184,29 +285,17 @@ Result<void> refuse(const api::Request& request, const Json& document, const Err
 Result<void> admit_by_limit_ranges(Context& context, const api::Request& request, Json& document) {
   const bool is_pod = request.kind == &api::kinds::pod();
   if (!is_pod && request.kind != &api::kinds::persistent_volume_claim()) return {};
-  std::vector<Json> items;
-  for (const api::ObjectPtr& range : limit_ranges(context, request.name_space)) {
-    const Json ranged = range->document();
-    for (const Json& item : api::elements(api::part_of(ranged, "spec"), "limits"))
-      items.push_back(item);
-  }
+  const std::vector<Item> items = read_items(context, request.name_space);
   if (items.empty()) return {};
-  if (is_pod) {
-    std::vector<std::string> notes;
-    for (const Json& item : items) fill_in_pod(document.get_object(), item, notes);
-    if (!notes.empty())
-      api::ensure_object(metadata(document), "annotations")[kAnnotation] =
-          fmt::format("LimitRanger plugin set: {}", fmt::join(notes, "; "));
-  }
+  if (is_pod) TRY(fill_in_pod(request, items, document));
   const std::vector<Asked> all =
       is_pod
           ? asked_by_pod(document)
           : std::vector<Asked>{asked_by("PersistentVolumeClaim",
                                         api::part_of(api::part_of(document, "spec"), "resources"))};
-  Errors errors;
-  for (const Json& item : items)
-    for (const Asked& asked : all) check_item(item, asked, errors);
-  return refuse(request, document, errors);
+  const Result<Errors> errors = check_items(items, all);
+  if (!errors) return fail(forbidden(*request.kind, spoken_name(document), errors.error().message));
+  return refuse(request, document, *errors);
 }
 
 }  // namespace muster::server

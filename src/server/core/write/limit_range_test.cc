@@ -107,6 +107,76 @@ TEST_F(LimitRangeTest, WhatIsBeyondIsRefusedInUpstreamsWords) {
   EXPECT_TRUE(create_pod(R"({"requests":{"cpu":"1"},"limits":{"cpu":"2","memory":"1Gi"}})"));
 }
 
+TEST_F(LimitRangeTest, WhatRunsOneAfterTheOtherIsNotSummed) {
+  limit(R"({"type":"Pod","max":{"cpu":"2"}})");
+  const auto made = create_pod(
+      R"({"limits":{"cpu":"1"}})",
+      R"(,"initContainers":[{"name":"first","image":"i","resources":{"limits":{"cpu":"2"}}}])");
+  EXPECT_TRUE(made) << message(made);
+}
+
+// "a.b/r0":"1",...
+std::string resources(int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i)
+    out += fmt::format(R"({}"example.com/r{}":"1")", i == 0 ? "" : ",", i);
+  return out;
+}
+
+std::string containers(int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += fmt::format(R"(,{{"name":"c{}","image":"i"}})", i);
+  return fmt::format(R"({{"metadata":{{"name":"p"}},"spec":{{"containers":[)"
+                     R"({{"name":"main","image":"i"}}{}]}}}})",
+                     out);
+}
+
+TEST_F(LimitRangeTest, TheFirstDefaultOfANameCounts) {
+  limit(R"({"type":"Container","defaultRequest":{"cpu":"1"}})");
+  ASSERT_TRUE(create(
+      *api::find_kind("", "LimitRange"), "default",
+      R"({"metadata":{"name":"m"},"spec":{"limits":[{"type":"Container","default":{"memory":"2Gi"},"defaultRequest":{"cpu":"2","memory":"1Gi"}}]}})"));
+  const auto made = create_pod("{}");
+  ASSERT_TRUE(made) << message(made);
+  EXPECT_NE(at(made, "spec.containers").find(R"("requests":{"cpu":"1","memory":"1Gi"})"),
+            std::string::npos)
+      << at(made, "spec.containers");
+  EXPECT_NE(at(made, "metadata.annotations")
+                .find("cpu request for container main; memory request for container main; memory "
+                      "limit for container main"),
+            std::string::npos)
+      << at(made, "metadata.annotations");
+}
+
+// Containers times names: gigabytes of one pod, made in one decision.
+TEST_F(LimitRangeTest, APodThatDefaultsWouldMakeTooLargeIsRefused) {
+  limit(fmt::format(R"({{"type":"Container","default":{{{}}}}})", resources(500)));
+  ASSERT_TRUE(create_pod("{}"));
+  ASSERT_TRUE(remove(pods(), "default", "p"));
+  const auto refused = create(pods(), "default", containers(100));
+  EXPECT_EQ(reason(refused), Reason::Forbidden);
+  EXPECT_EQ(message(refused),
+            R"(pods "p" is forbidden: with the defaults of the limit ranges of its namespace it )"
+            "would have more fields than an object may have");
+}
+
+TEST_F(LimitRangeTest, APodWithMoreToCheckThanCanBeIsRefused) {
+  limit(fmt::format(R"({{"type":"Container","maxLimitRequestRatio":{{{}}}}})", resources(500)));
+  const auto refused = create(pods(), "default", containers(500));
+  EXPECT_EQ(reason(refused), Reason::Forbidden);
+  EXPECT_EQ(message(refused),
+            R"(pods "p" is forbidden: its containers times the names that the limit ranges of its )"
+            "namespace limit are more than 250000");
+}
+
+TEST_F(LimitRangeTest, NotMoreFaultsAreToldThanAnybodyReads) {
+  limit(fmt::format(R"({{"type":"Container","maxLimitRequestRatio":{{{}}}}})", resources(1'500)));
+  const auto refused = create_pod("{}");
+  EXPECT_EQ(reason(refused), Reason::Forbidden);
+  EXPECT_TRUE(message(refused).ends_with(", and perhaps more]"));
+  EXPECT_LT(message(refused).size(), 200'000U);
+}
+
 TEST_F(LimitRangeTest, ClaimsAreLimitedToo) {
   limit(R"({"type":"PersistentVolumeClaim","max":{"storage":"5Gi"}})");
   const auto claim = create(

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "base/check.h"
 #include "server/core/request/errors.h"
 #include "server/core/strategies/document.h"
+#include "server/core/write/quota_count.h"
 #include "server/core/write/quota_usage.h"
 
 namespace muster::server {
@@ -23,64 +26,30 @@ using api::ObjectPtr;
 using api::Quantities;
 using api::Quantity;
 
-std::string below(const api::Kind& kind, std::string_view name_space) {
-  return fmt::format("{}/{}/", kind.store_prefix, name_space);
-}
-
-// One write as quotas see it.
-struct Move {
-  const api::Kind* kind;
-  Json before;  // null: it is new
-  Json after;   // null: it goes
+// A pod that the decision creates.
+struct NewPod {
+  std::string name;
+  ScopeTraits traits;
+  UnsaidResources unsaid;
 };
+
+// The writes of the decision in one namespace that has quotas, summed up before any quota looks at
+// them: there may be hundreds of writes and a thousand quotas.
+struct Account {
+  struct Sum {
+    Quantities freed;
+    Quantities taken;
+  };
+  std::vector<ObjectPtr> quotas;
+  std::map<ScopeTraits, Sum> sums;  // by all that scopes can tell apart
+  std::vector<NewPod> new_pods;     // if the request can be refused
+};
+using Accounts = std::map<std::string, Account, std::less<>>;
 
 JsonObject to_json(const Quantities& amounts) {
   JsonObject out;
   for (const auto& [name, amount] : amounts) out[name] = amount.text();
   return out;
-}
-
-Quantities hard_of(const Json& quota) {
-  return api::read_quantities(api::find_object(api::part_of(quota, "spec"), "hard"));
-}
-
-// Only what the quota limits.
-Quantities masked(const Quantities& usage, const Quantities& hard) {
-  Quantities out;
-  for (const auto& [name, amount] : usage)
-    if (api::lookup(hard, name) != nullptr) out.emplace_back(name, amount);
-  return out;
-}
-
-Quantities used_by(const QuotaScopes& scopes, const api::Kind& kind, const Json& document,
-                   const Quantities& hard) {
-  if (document.is_null() || !scopes.match(kind, document)) return {};
-  return masked(usage_of(kind, document), hard);
-}
-
-// What the whole namespace uses of what the quota limits; less if `known`, which may be null, is
-// exhausted on the way.
-Quantities count_namespace(Context& context, std::string_view name_space, const Json& quota,
-                           CountedUsage* known) {
-  if (known != nullptr) known->count_for(api::part_of(quota, "spec"));
-  const Quantities hard = hard_of(quota);
-  const QuotaScopes scopes(api::part_of(quota, "spec"));
-  Quantities used;
-  for (const auto& [name, amount] : hard) used.emplace_back(name, Quantity());
-  for (const api::Kind* kind : kinds_using(hard))
-    for (const ObjectPtr& object : context.staging.list(below(*kind, name_space))) {
-      const Quantities* before = known == nullptr ? nullptr : known->find(*object);
-      if (before != nullptr) {
-        api::add_to(used, *before);
-        continue;
-      }
-      if (known != nullptr && !known->may_read()) return used;
-      api::Scratch scratch;
-      Quantities own = used_by(scopes, *kind, api::document_in(scratch, *object), hard);
-      api::add_to(used, own);
-      if (known != nullptr) known->keep(object, std::move(own));
-    }
-  return used;
 }
 
 // What the status says; counted again if it does not know all that is limited.
@@ -89,7 +58,7 @@ Quantities used_now(Context& context, const api::Object& quota, const Json& docu
   Quantities used = masked(
       api::read_quantities(api::find_object(api::part_of(document, "status"), "used")), hard);
   if (used.size() == hard.size()) return used;
-  return count_namespace(context, quota.meta().name_space, document, nullptr);
+  return count_namespace(context, quota.meta().name_space, document);
 }
 
 std::string texts(const Quantities& amounts, const std::vector<std::string>& names) {
@@ -113,20 +82,21 @@ bool can_be_refused(const api::Request& request) {
 
 class Charge {
  public:
-  Charge(Context& context, const api::Request& request, const std::vector<Move>& moves)
-      : context_(context), request_(request), moves_(moves) {}
+  Charge(Context& context, const api::Request& request, const Account& account)
+      : context_(context), request_(request), account_(account) {}
 
   // The new version of the quota; null if nothing changes.
   Result<std::shared_ptr<api::Object>> apply(const api::Object& quota) {
     Json document = quota.document();
     const Quantities hard = hard_of(document);
     const QuotaScopes scopes(api::part_of(document, "spec"));
+    TRY(check_said(quota, scopes, hard));
     Quantities freed;
     Quantities taken;
-    for (const Move& move : moves_) {
-      api::add_to(freed, used_by(scopes, *move.kind, move.before, hard));
-      api::add_to(taken, used_by(scopes, *move.kind, move.after, hard));
-      TRY(check_said(quota, scopes, hard, move));
+    for (const auto& [traits, sum] : account_.sums) {
+      if (!scopes.match(traits)) continue;
+      api::add_to(freed, masked(sum.freed, hard));
+      api::add_to(taken, masked(sum.taken, hard));
     }
     if (freed == taken) return nullptr;
     Quantities used = used_now(context_, quota, document, hard);
@@ -144,15 +114,16 @@ class Charge {
 
  private:
   Result<void> check_said(const api::Object& quota, const QuotaScopes& scopes,
-                          const Quantities& hard, const Move& move) const {
-    if (move.kind != &api::kinds::pod() || !move.before.is_null() || !can_be_refused(request_) ||
-        !scopes.match(*move.kind, move.after))
-      return {};
-    const std::string unsaid = unsaid_resources(hard, move.after);
-    if (unsaid.empty()) return {};
-    return fail(
-        forbidden(*request_.kind, spoken_name(move.after),
-                  fmt::format("failed quota: {}: must specify {}", quota.meta().name, unsaid)));
+                          const Quantities& hard) const {
+    for (const NewPod& pod : account_.new_pods) {
+      if (!scopes.match(pod.traits)) continue;
+      const std::string unsaid = pod.unsaid.text(hard);
+      if (!unsaid.empty())
+        return fail(
+            forbidden(*request_.kind, pod.name,
+                      fmt::format("failed quota: {}: must specify {}", quota.meta().name, unsaid)));
+    }
+    return {};
   }
 
   Result<void> check(const api::Object& quota, const Quantities& hard, const Quantities& used,
@@ -178,17 +149,32 @@ class Charge {
 
   Context& context_;
   const api::Request& request_;
-  const std::vector<Move>& moves_;
+  const Account& account_;
 };
 
-// The writes of the decision in namespaces that have quotas, by namespace.
-struct Account {
-  std::vector<ObjectPtr> quotas;
-  std::vector<Move> moves;
-};
-using Accounts = std::map<std::string, Account, std::less<>>;
+void add_write(const api::Request& request, const api::Object* before, const api::Object* after,
+               Account& account) {
+  ObjectUse freed;
+  ObjectUse taken;
+  if (before != nullptr) freed = use_of(before->kind(), *before);
+  if (after != nullptr && before == nullptr && &after->kind() == &api::kinds::pod() &&
+      can_be_refused(request)) {
+    api::Scratch scratch;
+    const Json pod = api::document_in(scratch, *after);
+    taken = use_of(after->kind(), pod);
+    account.new_pods.push_back({.name = std::string(spoken_name(pod)),
+                                .traits = taken.traits,
+                                .unsaid = UnsaidResources(pod)});
+  } else if (after != nullptr) {
+    taken = use_of(after->kind(), *after);
+  }
+  if (freed == taken) return;
+  api::add_to(account.sums[freed.traits].freed, freed.amounts);
+  api::add_to(account.sums[taken.traits].taken, taken.amounts);
+}
 
-Accounts open_accounts(Context& context, const store::Transaction& transaction) {
+Accounts open_accounts(Context& context, const api::Request& request,
+                       const store::Transaction& transaction) {
   Accounts accounts;
   for (const store::Write& write : transaction.writes) {
     const ObjectPtr before = write.expected.value == 0 ? nullptr : context.staging.get(write.key);
@@ -196,12 +182,10 @@ Accounts open_accounts(Context& context, const store::Transaction& transaction) 
     if (known == nullptr || !known->kind().namespaced) continue;
     const std::string& name_space = known->meta().name_space;
     const auto [at, is_new] = accounts.try_emplace(name_space);
-    if (is_new) at->second.quotas = context.staging.list_newest(below(quota_kind(), name_space));
-    if (at->second.quotas.empty()) continue;
-    at->second.moves.push_back(
-        {.kind = &known->kind(),
-         .before = before == nullptr ? Json() : before->document(),
-         .after = write.object == nullptr ? Json() : write.object->document()});
+    if (is_new)
+      at->second.quotas = context.staging.list_newest(prefix_of(quota_kind(), name_space));
+    if (!at->second.quotas.empty())
+      add_write(request, before.get(), write.object.get(), at->second);
   }
   return accounts;
 }
@@ -214,36 +198,22 @@ const api::Kind& quota_kind() {
   return *kKind;
 }
 
-void CountedUsage::count_for(const Json& quota_spec) {
-  if (spec_ == quota_spec) return;
-  uses_.clear();
-  spec_ = quota_spec;
-}
-
-const Quantities* CountedUsage::find(const api::Object& object) const {
-  const auto at = uses_.find(&object);
-  return at == uses_.end() ? nullptr : &at->second.amounts;
-}
-
-bool CountedUsage::may_read() {
-  exhausted_ = reads_left_ == 0;
-  if (!exhausted_) --reads_left_;
-  return !exhausted_;
-}
-
 Result<void> charge_quotas(Context& context, const api::Request& request, Decision& decision) {
   std::vector<store::Write>& writes = decision.transaction.writes;
   if (writes.empty()) return {};
+  std::set<std::string_view> written;  // quotas of the decision itself
+  for (const store::Write& write : writes)
+    if (write.key.starts_with(quota_kind().store_prefix)) written.insert(write.key);
   std::vector<store::Write> changed;
-  for (const auto& [name_space, account] : open_accounts(context, decision.transaction)) {
-    Charge charge(context, request, account.moves);
+  for (const auto& [name_space, account] : open_accounts(context, request, decision.transaction)) {
+    Charge charge(context, request, account);
     for (const ObjectPtr& quota : account.quotas) {
       std::string key = store::make_key(quota_kind(), name_space, quota->meta().name);
-      if (std::ranges::find(writes, key, &store::Write::key) != writes.end()) continue;
+      if (written.contains(key)) continue;
       Result<std::shared_ptr<api::Object>> charged = charge.apply(*quota);
       if (!charged) {
         // No answer rests on what is not durable yet.
-        context.staging.list(below(quota_kind(), name_space));
+        context.staging.settle(prefix_of(quota_kind(), name_space));
         return fail(std::move(charged).error());
       }
       if (*charged != nullptr)
@@ -262,7 +232,9 @@ Result<void> charge_quotas(Context& context, const api::Request& request, Decisi
 void count_quota(Context& context, const api::Request& request, Json& quota, const Json* old) {
   if (request.kind != &quota_kind() || !request.subresource.empty()) return;
   if (old != nullptr && api::part_of(*old, "spec") == api::part_of(quota, "spec")) return;
-  Quantities used = count_namespace(context, request.name_space, quota, context.usage);
+  Quantities used = context.usage == nullptr
+                        ? count_namespace(context, request.name_space, quota)
+                        : context.usage->count(context, request.name_space, quota);
   if (old == nullptr) api::add_to(used, masked(usage_of(quota_kind(), quota), hard_of(quota)));
   JsonObject& status = api::ensure_object(quota.get_object(), "status");
   status["hard"] = JsonObject(api::members(api::part_of(quota, "spec"), "hard"));

@@ -1,11 +1,16 @@
 #include "server/core/write/quota_change.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "server/core/write/quota.h"
+#include "server/core/write/quota_count.h"
 
 namespace muster::server {
 namespace {
+
+// Objects that are only read: about as dear as what a slice may write.
+constexpr std::size_t kBytesRead = 8 * kSliceBytes;
 
 class QuotaChange final : public SlicedRequest {
  public:
@@ -13,12 +18,14 @@ class QuotaChange final : public SlicedRequest {
       : SlicedRequest(std::move(request), std::move(reply)), decide_(decide) {}
 
   bool step(Context& context) override {
-    usage_.begin_slice(kSliceLooks);
+    usage_.begin_slice(kSliceLooks, kBytesRead);
+    if (!usage_.go_on(context)) return false;
     Context counting = context;
     counting.usage = &usage_;
     api::Request request = request_;
     Result<Decision> decision = decide_(counting, request);
     if (usage_.is_exhausted()) return false;
+    usage_.end();
     if (decision)
       context.staging.stage(request, *std::move(decision), std::move(reply_));
     else

@@ -73,6 +73,18 @@ TEST_F(QuotaTest, WhatGoesOrEndsIsGivenBack) {
   EXPECT_EQ(used("q"), R"({"count/pods":"1","pods":"0"})");
 }
 
+TEST_F(QuotaTest, WhatTakesLessIsAllowedAboveALoweredLimit) {
+  ASSERT_TRUE(create_quota("q", R"("hard":{"requests.cpu":"3"})"));
+  ASSERT_TRUE(create_pod("a", R"({"requests":{"cpu":"3"}})"));
+  ASSERT_TRUE(merge(quotas(), "default", "q", R"({"spec":{"hard":{"requests.cpu":"1"}}})"));
+  const auto smaller =
+      patch(pods(), "default", "a", PatchType::StrategicMerge,
+            R"({"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"2"}}}]}})",
+            "resize");
+  EXPECT_TRUE(smaller) << message(smaller);
+  EXPECT_EQ(used("q"), R"({"requests.cpu":"2"})");
+}
+
 TEST_F(QuotaTest, AQuotaThatComesLaterCountsWhatIsThere) {
   ASSERT_TRUE(create_pod(
       "a", R"({"requests":{"cpu":"2","nvidia.com/gpu":"4"},"limits":{"nvidia.com/gpu":"4"}})"));

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 #include "api/reading.h"
+#include "api/scratch.h"
 #include "api/views/request_sums.h"
 #include "server/core/strategies/strategy.h"
 
@@ -16,8 +18,6 @@ namespace muster::server {
 namespace {
 
 using api::Json;
-using api::JsonArray;
-using api::JsonObject;
 using api::Quantities;
 using api::Quantity;
 
@@ -44,39 +44,24 @@ bool has_ended(const Json& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
-void take_limits(JsonObject& holder) {
-  Json* resources = holder.if_contains("resources");
-  if (resources == nullptr || !resources->is_object()) return;
-  resources->get_object()["requests"] = JsonObject(api::members(*resources, "limits"));
-}
-
-// The spec with limits in place of requests, so that both are summed by the same rules.
-Json limits_as_requests(const Json& spec) {
-  Json out = spec;
-  if (!out.is_object()) return out;
-  out.get_object().erase("overhead");
-  take_limits(out.get_object());
-  for (const std::string_view list : {"initContainers", "containers"})
-    if (Json* containers = out.get_object().if_contains(list);
-        containers != nullptr && containers->is_array())
-      for (Json& container : containers->get_array())
-        if (container.is_object()) take_limits(container.get_object());
-  return out;
-}
-
 bool is_compute(std::string_view name) {
   return name == "cpu" || name == "memory" || name == "ephemeral-storage";
 }
 
+// Each list of names is in order and added at once: one by one, each would move all behind it.
 void add_compute(const Quantities& requests, const Quantities& limits, Quantities& usage) {
+  Quantities plain;
+  Quantities requested;
+  Quantities limited;
   for (const auto& [name, amount] : requests) {
     const bool huge = name.starts_with("hugepages-");
-    if (is_compute(name) || huge) api::entry(usage, name) += amount;
+    if (is_compute(name) || huge) plain.emplace_back(name, amount);
     if (is_compute(name) || huge || name.find('/') != std::string::npos)
-      api::entry(usage, "requests." + name) += amount;
+      requested.emplace_back("requests." + name, amount);
   }
   for (const auto& [name, amount] : limits)
-    if (is_compute(name)) api::entry(usage, "limits." + name) += amount;
+    if (is_compute(name)) limited.emplace_back("limits." + name, amount);
+  for (const Quantities* more : {&plain, &requested, &limited}) api::add_to(usage, *more);
 }
 
 void add_pod(const Json& pod, Quantities& usage) {
@@ -84,7 +69,7 @@ void add_pod(const Json& pod, Quantities& usage) {
   add_one(usage, "pods");
   const Json& spec = api::part_of(pod, "spec");
   add_compute(api::RequestSums(spec, nullptr).total({}),
-              api::RequestSums(limits_as_requests(spec), nullptr).total({}), usage);
+              api::RequestSums::of_limits(spec).total({}), usage);
 }
 
 void add_service(const Json& service, Quantities& usage) {
@@ -119,11 +104,15 @@ void add_claim(const Json& claim, Quantities& usage) {
 const api::Kind* core_kind(std::string_view plural) { return api::find_resource("", "v1", plural); }
 
 const api::Kind* kind_using(std::string_view name) {
-  if (name.starts_with("count/")) {
-    name.remove_prefix(6);
+  static const auto kCounted = [] {
+    std::map<std::string, const api::Kind*, std::less<>> kinds;
     for (const api::Kind* kind : api::all_kinds())
-      if (kind->stored && kind->namespaced && count_name(*kind).substr(6) == name) return kind;
-    return nullptr;
+      if (kind->stored && kind->namespaced) kinds.try_emplace(count_name(*kind), kind);
+    return kinds;
+  }();
+  if (name.starts_with("count/")) {
+    const auto at = kCounted.find(name);
+    return at == kCounted.end() ? nullptr : at->second;
   }
   if (std::ranges::find(kPlainCounts, name) != kPlainCounts.end()) return core_kind(name);
   if (name.starts_with("services")) return core_kind("services");
@@ -150,7 +139,7 @@ bool crosses_namespaces(const Json& affinity) {
 
 bool matches_class(std::string_view op, const std::vector<std::string>& values,
                    std::string_view name) {
-  const bool listed = std::ranges::find(values, name) != values.end();
+  const bool listed = std::ranges::binary_search(values, name);
   if (op == "In") return listed;
   if (op == "NotIn") return !listed;
   return op == "DoesNotExist" ? name.empty() : !name.empty();
@@ -181,6 +170,39 @@ std::vector<const api::Kind*> kinds_using(const Quantities& hard) {
   return out;
 }
 
+// Iterates over the shorter one: quotas and pods may each have thousands of names.
+Quantities masked(const Quantities& usage, const Quantities& hard) {
+  Quantities out;
+  if (hard.size() < usage.size()) {
+    for (const auto& [name, limit] : hard)
+      if (const Quantity* amount = api::lookup(usage, name)) out.emplace_back(name, *amount);
+  } else {
+    for (const auto& [name, amount] : usage)
+      if (api::lookup(hard, name) != nullptr) out.emplace_back(name, amount);
+  }
+  return out;
+}
+
+ObjectUse use_of(const api::Kind& kind, const Json& document) {
+  ObjectUse use{.traits = {}, .amounts = usage_of(kind, document)};
+  if (&kind != &api::kinds::pod()) return use;
+  const Json& spec = api::part_of(document, "spec");
+  use.traits.is_pod = true;
+  use.traits.ends = api::find_integer(spec, "activeDeadlineSeconds").value_or(-1) >= 0;
+  use.traits.best_effort = pod_qos_class(document) == "BestEffort";
+  use.traits.crosses_namespaces = crosses_namespaces(api::part_of(spec, "affinity"));
+  use.traits.priority_class = api::find_string(spec, "priorityClassName");
+  return use;
+}
+
+ObjectUse use_of(const api::Kind& kind, const api::Object& object) {
+  const bool matters = &kind == &api::kinds::pod() || is_core(kind, "Service") ||
+                       is_core(kind, "PersistentVolumeClaim");
+  if (!matters) return use_of(kind, Json());
+  api::Scratch scratch;
+  return use_of(kind, api::document_in(scratch, object));
+}
+
 QuotaScopes::QuotaScopes(const Json& quota_spec) {
   for (const Json& scope : api::elements(quota_spec, "scopes"))
     scopes_.push_back({.name = std::string(api::text_of(scope)), .op = "Exists", .values = {}});
@@ -191,45 +213,45 @@ QuotaScopes::QuotaScopes(const Json& quota_spec) {
                 .values = {}};
     for (const Json& value : api::elements(from, "values"))
       scope.values.emplace_back(api::text_of(value));
+    std::ranges::sort(scope.values);
     scopes_.push_back(std::move(scope));
   }
 }
 
-bool QuotaScopes::match(const api::Kind& kind, const Json& document) const {
+bool QuotaScopes::match(const ScopeTraits& traits) const {
   if (scopes_.empty()) return true;
-  if (&kind != &api::kinds::pod()) return false;
-  const Json& spec = api::part_of(document, "spec");
-  const bool ends = api::find_integer(spec, "activeDeadlineSeconds").value_or(-1) >= 0;
+  if (!traits.is_pod) return false;
   return std::ranges::all_of(scopes_, [&](const Scope& scope) {
-    if (scope.name == "Terminating") return ends;
-    if (scope.name == "NotTerminating") return !ends;
-    if (scope.name == "BestEffort") return pod_qos_class(document) == "BestEffort";
-    if (scope.name == "NotBestEffort") return pod_qos_class(document) != "BestEffort";
+    if (scope.name == "Terminating") return traits.ends;
+    if (scope.name == "NotTerminating") return !traits.ends;
+    if (scope.name == "BestEffort") return traits.best_effort;
+    if (scope.name == "NotBestEffort") return !traits.best_effort;
     if (scope.name == "PriorityClass")
-      return matches_class(scope.op, scope.values, api::find_string(spec, "priorityClassName"));
-    if (scope.name == "CrossNamespacePodAffinity")
-      return crosses_namespaces(api::part_of(spec, "affinity"));
-    return false;
+      return matches_class(scope.op, scope.values, traits.priority_class);
+    return scope.name == "CrossNamespacePodAffinity" && traits.crosses_namespaces;
   });
 }
 
-std::string unsaid_resources(const Quantities& hard, const Json& pod) {
-  static const std::set<std::string, std::less<>> kMustBeSaid{
+UnsaidResources::UnsaidResources(const Json& pod) {
+  constexpr std::array<std::string_view, 6> kMustBeSaid{
       "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"};
-  std::map<std::string, std::set<std::string>> missing;  // containers by resource
   for (const std::string_view list : {"containers", "initContainers"})
     for (const Json& container : api::elements(api::part_of(pod, "spec"), list)) {
       const Json& resources = api::part_of(container, "resources");
       Quantities said;
       add_compute(api::read_quantities(api::find_object(resources, "requests")),
                   api::read_quantities(api::find_object(resources, "limits")), said);
-      for (const auto& [name, amount] : hard)
-        if (kMustBeSaid.contains(name) && api::lookup(said, name) == nullptr)
-          missing[name].emplace(api::find_string(container, "name"));
+      for (const std::string_view name : kMustBeSaid)
+        if (api::lookup(said, name) == nullptr)
+          missing_[std::string(name)].emplace(api::find_string(container, "name"));
     }
+}
+
+std::string UnsaidResources::text(const Quantities& hard) const {
   std::vector<std::string> texts;
-  for (const auto& [name, containers] : missing)
-    texts.push_back(fmt::format("{} for: {}", name, fmt::join(containers, ",")));
+  for (const auto& [name, containers] : missing_)
+    if (api::lookup(hard, name) != nullptr)
+      texts.push_back(fmt::format("{} for: {}", name, fmt::join(containers, ",")));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "api/json.h"
 #include "api/kinds/kind.h"
+#include "api/object.h"
 #include "api/views/amounts.h"
 
 // What objects use of what a ResourceQuota limits.
@@ -15,24 +17,55 @@ namespace muster::server {
 api::Quantities usage_of(const api::Kind& kind, const api::Json& document);
 // The kinds whose objects use any of these, each once.
 std::vector<const api::Kind*> kinds_using(const api::Quantities& hard);
+// Only what a quota limits.
+api::Quantities masked(const api::Quantities& usage, const api::Quantities& hard);
 
-// Which objects a quota counts: those that match all its scopes. Only pods have any.
+// What the scopes of quotas ask about an object. Only pods have any of it.
+struct ScopeTraits {
+  bool is_pod = false;
+  bool ends = false;  // has a deadline
+  bool best_effort = false;
+  bool crosses_namespaces = false;
+  std::string priority_class;
+
+  friend auto operator<=>(const ScopeTraits&, const ScopeTraits&) = default;
+};
+
+// All that any quota wants to know of an object: found out once, however many quotas there are.
+struct ObjectUse {
+  ScopeTraits traits;
+  api::Quantities amounts;
+
+  friend bool operator==(const ObjectUse&, const ObjectUse&) = default;
+};
+ObjectUse use_of(const api::Kind& kind, const api::Json& document);
+// Reads the document only if it matters.
+ObjectUse use_of(const api::Kind& kind, const api::Object& object);
+
+// Which objects a quota counts: those that match all its scopes.
 class QuotaScopes {
  public:
   explicit QuotaScopes(const api::Json& quota_spec);
-  bool match(const api::Kind& kind, const api::Json& document) const;
+  bool match(const ScopeTraits& traits) const;
 
  private:
   struct Scope {
     std::string name;
     std::string op;
-    std::vector<std::string> values;
+    std::vector<std::string> values;  // sorted
   };
   std::vector<Scope> scopes_;
 };
 
-// "cpu for: main; memory for: main,side": what containers must say because the quota limits it, and
-// do not. Empty if nothing is missing.
-std::string unsaid_resources(const api::Quantities& hard, const api::Json& pod);
+// What containers of a pod do not say, and must where a quota limits it.
+class UnsaidResources {
+ public:
+  explicit UnsaidResources(const api::Json& pod);
+  // "cpu for: main; memory for: main,side"; empty if nothing is missing.
+  std::string text(const api::Quantities& hard) const;
+
+ private:
+  std::map<std::string, std::set<std::string>> missing_;  // containers by resource
+};
 
 }  // namespace muster::server

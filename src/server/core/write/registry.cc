@@ -110,6 +110,7 @@ Context Registry::context(Time now) {
           .gates = gates_,
           .role_guard = role_guard_,
           .absent = absent_,
+          .stored_bytes_max = stored_bytes_max_,
           .validates = validation_ == Validation::On};
 }
 

@@ -49,6 +49,10 @@ class Registry {
   // leaves undone.
   void set_absent(api::Absent absent) { absent_ = std::move(absent); }
 
+  // Bytes that all objects may have together (stored_bytes.h); the default is as etcd's.
+  static constexpr std::size_t kStoredBytesMax = std::size_t{2} << 30U;
+  void limit_stored(std::size_t bytes) { stored_bytes_max_ = bytes; }
+
   // Decides a write (Create, Update, Patch, Delete, DeleteCollection). An error that needs no
   // commit may be answered at once; everything else is answered by flush().
   void submit(api::Request request, Time now, Reply reply);
@@ -96,6 +100,7 @@ class Registry {
   const api::Gates gates_;
   RoleGuard role_guard_;  // may be empty
   api::Absent absent_;
+  std::size_t stored_bytes_max_ = kStoredBytesMax;
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<NamespaceCleaner> cleaner_;
   std::deque<Unfinished> unfinished_;  // whose turn it is first

@@ -62,6 +62,10 @@ TEST_F(ScaleTest, ForeignVersionsAndNegativeNumbersAreRefused) {
       reason(update(deployments(), "default", "web",
                     R"({"metadata":{"name":"web","resourceVersion":"1"},"spec":{}})", kScale)),
       Reason::Conflict);
+  EXPECT_EQ(reason(update(deployments(), "default", "web",
+                          R"({"metadata":{"name":"web","uid":"another"},"spec":{"replicas":7}})",
+                          kScale)),
+            Reason::Conflict);
   EXPECT_EQ(reason(merge(deployments(), "default", "no", "{}", kScale)), Reason::NotFound);
   EXPECT_EQ(replicas(), "2");
 }

@@ -11,9 +11,13 @@ api::ObjectPtr Staging::get(const std::string& key) {
 }
 
 std::vector<api::ObjectPtr> Staging::list(const std::string& prefix) {
+  settle(prefix);
+  return store_.list(prefix).objects;
+}
+
+void Staging::settle(const std::string& prefix) {
   if (committing_ && committing_->writes_below(prefix)) await_commit();
   if (open_->writes_below(prefix)) commit_now();
-  return store_.list(prefix).objects;
 }
 
 std::vector<api::ObjectPtr> Staging::list_newest(const std::string& prefix) {

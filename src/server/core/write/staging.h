@@ -10,8 +10,10 @@
 #include "api/request.h"
 #include "base/result.h"
 #include "server/core/write/batch.h"
+#include "server/core/write/namespace_feeds.h"
 #include "server/core/write/owner_index.h"
 #include "server/core/write/service_index.h"
+#include "server/core/write/stored_bytes.h"
 #include "store/store.h"
 
 namespace muster::server {
@@ -30,6 +32,8 @@ class Staging {
       : store_(store),
         owners_(store),
         services_(store),
+        stored_(store),
+        feeds_(store),
         open_(std::make_shared<Batch>()),
         await_([] {}) {}
 
@@ -39,11 +43,19 @@ class Staging {
   // The same, with versions that are not durable yet and have no revision. What is decided on one
   // must replace that version.
   std::vector<api::ObjectPtr> list_newest(const std::string& prefix);
+  // Returns once everything decided below the prefix is durable.
+  void settle(const std::string& prefix);
   // Whether anything names the object as its owner: in its namespace, or anywhere if it has none.
   bool has_dependents(const api::Object& owner);
 
   // What Services have been given, by everything that was decided.
   const ServiceIndex& services();
+
+  // How much there is, but for what is not durable yet.
+  const StoredBytes& stored() const { return stored_; }
+
+  // For requests that go through a namespace in slices.
+  NamespaceFeeds& feeds() { return feeds_; }
 
   // A decision without writes, or of a dry run, is answered by the next deliver().
   void stage(const api::Request& request, Decision decision, Reply reply);
@@ -78,6 +90,8 @@ class Staging {
   store::Store& store_;
   OwnerIndex owners_;
   ServiceIndex services_;
+  StoredBytes stored_;
+  NamespaceFeeds feeds_;
   std::shared_ptr<Batch> open_;
   std::shared_ptr<Batch> committing_;  // elsewhere; null if none is
   std::function<void()> await_;

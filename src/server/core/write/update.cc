@@ -26,6 +26,7 @@
 #include "server/core/write/ownership.h"
 #include "server/core/write/quota.h"
 #include "server/core/write/scale.h"
+#include "server/core/write/stored_bytes.h"
 
 namespace muster::server {
 namespace {
@@ -154,6 +155,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
   // What is stored already may be made smaller, however large it is.
   if (object->bytes().size() > existing->bytes().size()) TRY(check_size(*object));
   TRY(check_crowd(context, *object, existing.get()));
+  if (request.subresource.empty()) TRY(check_stored(context, *object, existing.get()));
   decision.deleted = goes_with_update(*existing, document);
   if (!decision.deleted && object->bytes() == existing->bytes()) {
     decision.answer.what =

@@ -1,0 +1,149 @@
+#include "server/core/write/quota_count.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/core/testing/core_fixture.h"
+#include "server/core/write/batch.h"
+#include "server/core/write/sliced_request.h"
+
+namespace muster::server {
+namespace {
+
+// Namespaces with more objects than are counted in a slice, and what happens there meanwhile.
+class QuotaCountTest : public CoreTest {
+ protected:
+  static const api::Kind& maps() { return *api::find_kind("", "ConfigMap"); }
+  static const api::Kind& quotas() { return *api::find_kind("", "ResourceQuota"); }
+  static std::string pod_name(std::size_t i) { return fmt::format("p{:04}", i); }
+
+  // Submits without going on.
+  void begin(Request out) {
+    registry_.submit(std::move(out), now_, [this](Result<Answer> a) { answer_ = std::move(a); });
+  }
+  void commit_staged() {
+    if (const auto batch = registry_.begin_commit()) {
+      batch->commit(*store_);
+      registry_.end_commit();
+      batch->answer();
+    }
+  }
+  // Submits, and commits what is decided, without ending what is unfinished.
+  Result<Answer> meanwhile(Request out) {
+    std::optional<Result<Answer>> answer;
+    registry_.submit(std::move(out), now_, [&](Result<Answer> a) { answer = std::move(a); });
+    commit_staged();
+    EXPECT_TRUE(answer.has_value());
+    return std::move(answer).value_or(fail(Reason::InternalError, "no answer"));
+  }
+  Request creation(const api::Kind& kind, std::string_view json) {
+    Request out = request(Verb::Create, kind, "default");
+    EXPECT_TRUE(decode_into(out, json));
+    return out;
+  }
+  static std::string map(std::size_t i) {
+    return fmt::format(R"({{"metadata":{{"name":"m{:05}"}}}})", i);
+  }
+
+  std::optional<Result<Answer>> answer_;
+};
+
+// Of many changes of quotas one counts, so that a namespace is kept in memory for one; the others
+// follow, and each count is exact when it is decided.
+TEST_F(QuotaCountTest, QuotasOfANamespaceAreCountedOneAfterTheOther) {
+  const std::size_t many = 2 * kSliceLooks + 10;
+  for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(create(maps(), "default", map(i)));
+  std::size_t count = many;
+  std::vector<std::optional<std::size_t>> counts(3);  // as they were when each was answered
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    registry_.submit(
+        creation(
+            quotas(),
+            fmt::format(
+                R"({{"metadata":{{"name":"q{}"}},"spec":{{"hard":{{"configmaps":"99999"}}}}}})",
+                i)),
+        now_, [&, i](const Result<Answer>& answer) {
+          EXPECT_TRUE(answer) << message(answer);
+          counts[i] = count;
+          EXPECT_EQ(at(answer, "status.used.configmaps"), std::to_string(count));
+        });
+  EXPECT_FALSE(counts[0]);
+  for (std::size_t turn = 0; registry_.unfinished() && turn < 100; ++turn) {
+    // One of those that were counted, one that was not, and one that is new.
+    EXPECT_TRUE(meanwhile(request(Verb::Delete, maps(), "default", fmt::format("m{:05}", turn))));
+    EXPECT_TRUE(meanwhile(
+        request(Verb::Delete, maps(), "default", fmt::format("m{:05}", many - 1 - turn))));
+    EXPECT_TRUE(meanwhile(creation(maps(), map(many + turn))));
+    --count;
+    registry_.work();
+    commit_staged();
+  }
+  EXPECT_FALSE(registry_.unfinished());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_TRUE(counts[i]) << i;
+    EXPECT_EQ(at(get(quotas(), "default", fmt::format("q{}", i)), "status.used.configmaps"),
+              std::to_string(count));
+  }
+}
+
+// Between slices everything may happen, also to what is counted by more than its number.
+TEST_F(QuotaCountTest, AQuotaIsExactWhateverChangesWhileItIsCounted) {
+  const auto pod = [&](std::size_t i, std::string_view cpu) {
+    Request out = request(Verb::Create, pods(), "default");
+    EXPECT_TRUE(decode_into(
+        out,
+        fmt::format(
+            R"({{"metadata":{{"name":"{}"}},"spec":{{"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
+            pod_name(i), cpu)));
+    return out;
+  };
+  const std::size_t many = kSliceLooks + 100;
+  for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(send(pod(i, "1")));
+  Request quota = request(Verb::Create, quotas(), "default");
+  ASSERT_TRUE(decode_into(
+      quota, R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"9999","requests.cpu":"9999"}}})"));
+  begin(std::move(quota));
+  EXPECT_FALSE(answer_.has_value());
+  // One that was counted ends, goes, and comes again larger; one that was not goes.
+  Request ended = request(Verb::Patch, pods(), "default", pod_name(1));
+  ended.subresource = "status";
+  ended.body = api::parse_json(R"({"status":{"phase":"Succeeded"}})")->value;
+  EXPECT_TRUE(meanwhile(std::move(ended)));
+  for (const std::size_t i : {std::size_t{2}, many - 1}) {
+    Request deletion = request(Verb::Delete, pods(), "default", pod_name(i));
+    deletion.remove.grace_period_s = 0;
+    EXPECT_TRUE(meanwhile(std::move(deletion)));
+  }
+  EXPECT_TRUE(meanwhile(pod(2, "5")));
+  EXPECT_FALSE(answer_.has_value());
+  // Decided, and not durable yet when the count ends.
+  registry_.submit(pod(many, "7"), now_, [](const Result<Answer>& answer) { EXPECT_TRUE(answer); });
+  registry_.flush();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(at(*answer_, "status.used"),
+            fmt::format(R"({{"pods":"{}","requests.cpu":"{}"}})", many - 1, many - 3 + 5 + 7))
+      << message(*answer_);
+}
+
+TEST_F(QuotaCountTest, AStoppedCountLeavesTheNamespaceToOthers) {
+  for (std::size_t i = 0; i < kSliceLooks + 5; ++i)
+    ASSERT_TRUE(create(maps(), "default", fmt::format(R"({{"metadata":{{"name":"m{}"}}}})", i)));
+  const std::string quota =
+      R"({"metadata":{"name":"q"},"spec":{"hard":{"count/configmaps":"9999"}}})";
+  Request first = request(Verb::Create, quotas(), "default");
+  ASSERT_TRUE(decode_into(first, quota));
+  begin(std::move(first));
+  registry_.refuse_unfinished();
+  EXPECT_EQ(reason(*answer_), Reason::ServiceUnavailable);
+  const auto made = create(quotas(), "default", quota);
+  EXPECT_EQ(at(made, "status.used"), fmt::format(R"({{"count/configmaps":"{}"}})", kSliceLooks + 5))
+      << message(made);
+}
+
+}  // namespace
+}  // namespace muster::server

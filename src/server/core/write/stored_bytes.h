@@ -1,0 +1,48 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "api/object.h"
+#include "base/result.h"
+#include "store/store.h"
+
+namespace muster::server {
+
+struct Context;
+
+// How many bytes the durable objects have, by namespace: every object is in memory, so who may
+// create them could else take all of it.
+class StoredBytes {
+ public:
+  // Listens to the store from now on, so it must exist before the first commit and outlive the
+  // last.
+  explicit StoredBytes(store::Store& store);
+
+  // Any thread. Objects without a namespace are in "".
+  std::size_t of(const std::string& name_space) const;
+  std::size_t total() const;
+
+ private:
+  void on_changes(std::span<const store::Change> changes);
+  void add(const api::Object& object);
+  void remove(const api::Object& object);
+
+  const api::Revision counted_up_to_;  // by the constructor
+  mutable std::mutex mutex_;
+  boost::unordered_flat_map<std::string, std::size_t> by_namespace_;  // under mutex_, as is total_
+  std::size_t total_ = 0;
+};
+
+// Refuses an object with which its namespace would have more bytes than are still free: one
+// namespace gets half of the room, a second one a third, and who has little finds some beside any
+// number of others. `old` is null for a new object; one that does not grow is never refused. What
+// is decided and not durable yet is not counted.
+Result<void> check_stored(const Context& context, const api::Object& object,
+                          const api::Object* old);
+
+}  // namespace muster::server
