@@ -2,8 +2,13 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
+#include "server/http/channel.h"
 #include "server/http/client_ledger.h"
 #include "server/http/limits.h"
 #include "server/http/loop.h"
@@ -12,6 +17,15 @@
 #include "server/http/work_pool.h"
 
 namespace muster::server {
+
+// Connections take turns by the bytes they move. A request counts as so many, which is what it
+// takes to judge and answer a short one; and once more per 50 us that judging it took, as some
+// users have thousands of bindings.
+inline constexpr std::size_t kRequestWork = 8U << 10U;
+constexpr std::size_t work_of(SteadyClock::duration judging) {
+  const auto more = std::max<std::int64_t>(judging / std::chrono::microseconds(50), 0);
+  return kRequestWork * (1 + static_cast<std::size_t>(more));
+}
 
 // What all connections of a listener share. Outlives them.
 struct ConnectionShared {

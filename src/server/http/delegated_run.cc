@@ -14,7 +14,7 @@ RequestPipeline::Outcome outcome_of(DelegatedRun& run, const RequestPipeline& pi
     case DelegatedRun::Does::Resume: return pipeline.resume(run.exchange, from, SteadyClock::now());
     case DelegatedRun::Does::Respond: break;
   }
-  return pipeline.respond(run.exchange, run.answer.value());
+  return pipeline.respond(run.exchange, run.answer.value(), from);
 }
 
 }  // namespace

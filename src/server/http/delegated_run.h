@@ -20,7 +20,7 @@ struct DelegatedRun {
   std::optional<Result<api::Answer>> answer = std::nullopt;  // of the core, to respond with
   HttpRequest request = {};
   Exchange exchange = {};
-  Hold bytes = {};  // the body on the way there, the response's on the way back
+  Hold bytes = {};  // the body or the answer on the way there, the response's on the way back
   RequestPipeline::Outcome outcome = {};
   std::optional<std::string> exception = std::nullopt;  // what run() threw
 };

@@ -35,7 +35,7 @@ void Http1Connection::on_answer(Result<api::Answer> answer) {
     give_away(DelegatedRun::Does::Respond, std::move(answer));
     return;
   }
-  send(shared_.pipeline.respond(exchange_, answer), After::Next);
+  send(shared_.pipeline.respond(exchange_, answer, return_address()), After::Next);
   advance();
 }
 

@@ -20,7 +20,8 @@ using boost::system::error_code;
 
 constexpr std::size_t kReadBytes = 16U << 10U;
 constexpr std::size_t kKeepBytes = 8U << 10U;  // buffers that grew beyond this are given back
-// Read before other connections get their turn: a stream of input must not hold the thread.
+// Read before other connections get their turn: a stream of input must not hold the thread. A
+// request counts more than its size (work_of), as hundreds of them fit into one read.
 constexpr std::size_t kTurnBytes = 64U << 10U;
 // Input up to this is let in however full the server is, or nobody could say who they are.
 constexpr std::size_t kFreeInputBytes = 16U << 10U;
@@ -126,16 +127,17 @@ void Http1Connection::begin_request() {
 }
 
 bool Http1Connection::step_receive() {
+  // Also in the middle of what was read: the rest waits in in_.
+  if (turn_bytes_ >= kTurnBytes) {
+    channel_.yield(*this);
+    return false;
+  }
   if (in_at_ < in_.size() && !parse_input()) return true;
   in_.erase(0, in_at_);
   in_at_ = 0;
 
   const bool idle = in_.empty() && !parser_->got_some();
   if (idle && in_.capacity() > kKeepBytes) in_.shrink_to_fit();
-  if (turn_bytes_ >= kTurnBytes) {
-    channel_.yield(*this);
-    return false;
-  }
   // Read beside in_ first: an idle connection then keeps no room for a read.
   std::array<char, kReadBytes>& bytes = channel_.loop().read_buffer();
   std::size_t moved = 0;
@@ -179,7 +181,9 @@ bool Http1Connection::parse_input() {
 // Judges the head, and whose connection this is.
 std::optional<HttpResponse> Http1Connection::admit() {
   head_admitted_ = true;
-  auto refusal = shared_.pipeline.admit(request_, peer_, SteadyClock::now(), exchange_);
+  const SteadyTime now = SteadyClock::now();
+  auto refusal = shared_.pipeline.admit(request_, peer_, now, exchange_);
+  turn_bytes_ += work_of(SteadyClock::now() - now);
   head_held_ = held_for_head(request_, exchange_);
   if (exchange_.account == nullptr) return refusal;
   if (exchange_.account != account_) {
@@ -234,7 +238,8 @@ void Http1Connection::give_away(DelegatedRun::Does what,
   run->request = std::move(request_);
   run->exchange = std::move(exchange_);
   run->bytes = shared_.ledger.hold_bytes(account_, nullptr);
-  run->bytes.resize(run->request.body.size() + head_held_);
+  run->bytes.resize(run->request.body.size() + head_held_ +
+                    (run->answer ? bytes_kept(*run->answer) : 0));
   given_away_ = true;
   state_ = State::Wait;
   set_deadline(SteadyClock::now() + shared_.limits.deadlines.answer);

@@ -26,9 +26,8 @@ constexpr std::size_t kOutBytes = 64U << 10U;   // frames gathered for one write
 constexpr std::size_t kKeepBytes = 64U << 10U;  // buffers that grew beyond this are given back
 // Moved before other connections get their turn: a stream of input must not hold the thread.
 // Headers count as long as they are, not as short as they are sent, and a request as what it takes
-// to answer a short one.
+// to judge it (work_of).
 constexpr std::size_t kTurnBytes = 128U << 10U;
-constexpr std::size_t kRequestWork = 8U << 10U;
 
 // Against floods: frames that cost us more than the client. Beyond these the connection ends.
 constexpr std::size_t kAcksMax = 1'000;         // answers to pings and settings, unsent
@@ -96,8 +95,9 @@ void Http2Session::set_input_callbacks(nghttp2_session_callbacks* out) {
           Http2Stream* const stream = session.find(frame->hd.stream_id);
           if (stream == nullptr) return 0;
           if (opens_request(*frame)) {
-            session.turn_bytes_ += kRequestWork;
+            const SteadyTime begun = SteadyClock::now();
             stream->on_head();
+            session.turn_bytes_ += work_of(SteadyClock::now() - begun);
           }
           const bool carries_end =
               frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;

@@ -147,7 +147,8 @@ void Http2Stream::give_away(DelegatedRun::Does what, std::optional<Result<api::A
   run->request = std::move(request_);
   run->exchange = std::move(exchange_);
   run->bytes = shared.ledger.hold_bytes(run->exchange.account, session_.account());
-  run->bytes.resize(run->request.body.size() + head_held_ + sizeof(DelegatedRun));
+  run->bytes.resize(run->request.body.size() + head_held_ + sizeof(DelegatedRun) +
+                    (run->answer ? bytes_kept(*run->answer) : 0));
   given_away_ = true;
   state_ = State::Wait;
   deadline_ = SteadyClock::now() + shared.limits.deadlines.answer;
@@ -201,7 +202,7 @@ void Http2Stream::on_answer(Result<api::Answer> answer) {
   if (RequestPipeline::is_heavy(exchange_, answer))
     give_away(DelegatedRun::Does::Respond, std::move(answer));
   else
-    send(session_.shared().pipeline.respond(exchange_, answer));
+    send(session_.shared().pipeline.respond(exchange_, answer, session_.address_of(*this)));
   session_.advance();
 }
 

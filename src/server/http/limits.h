@@ -63,6 +63,9 @@ struct HttpLimits {
   // Decoded documents are larger than their text; a body counts this many times while it is decoded
   // and written.
   std::size_t body_weight = 8;
+  // A deletion of a collection counts this while it is decided: the names it goes through and what
+  // it is going to show (core/write/collection_deletion.h).
+  std::size_t collection_bytes = 2U << 20U;
   // How long a read or a WatchList waits for a revision that the store has not reached.
   std::chrono::milliseconds unreached{3000};
 };

@@ -19,6 +19,12 @@ namespace {
 // As upstream; below it the gain is not worth the time.
 constexpr std::size_t kGzipBytesMin = 128U << 10U;
 
+std::size_t bytes_of(const api::ListAnswer& list) {
+  std::size_t bytes = 0;
+  for (const api::ObjectPtr& item : list.items) bytes += item->bytes().size();
+  return bytes;
+}
+
 void write_gauge(std::string_view name, std::string_view help, std::string_view labels,
                  std::int64_t value, std::string& out) {
   fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} gauge\n{0}{2} {3}\n", name,
@@ -57,11 +63,12 @@ Error too_many_requests() {
 
 // An expired page says how to go on.
 HttpResponse RequestPipeline::respond_to_read(const Exchange& exchange,
-                                              const Result<api::Answer>& answer) const {
+                                              const Result<api::Answer>& answer,
+                                              const ReturnAddress& from) const {
   const std::string& token = exchange.route.request.list.continue_token;
   if (!answer && answer.error().reason == Reason::Expired && !token.empty())
     return finish(exchange, status_response(answer.error(), renewed_token(token)));
-  return respond(exchange, answer);
+  return respond(exchange, answer, from);
 }
 
 HttpResponse RequestPipeline::answer_other(const HttpRequest& request,
@@ -85,8 +92,8 @@ HttpResponse RequestPipeline::answer_other(const HttpRequest& request,
   return answer ? *std::move(answer) : status_response(answer.error());
 }
 
-HttpResponse RequestPipeline::respond(const Exchange& exchange,
-                                      const Result<api::Answer>& answer) const {
+HttpResponse RequestPipeline::respond(const Exchange& exchange, const Result<api::Answer>& answer,
+                                      const ReturnAddress& from) const {
   step("respond");
   if (!answer) return refuse(exchange, answer.error());
   HttpResponse response;
@@ -99,7 +106,13 @@ HttpResponse RequestPipeline::respond(const Exchange& exchange,
       response.code = 202;
     write_object(how, *object->object, object->revision, now, response.body);
   } else if (const auto* list = std::get_if<api::ListAnswer>(&answer->what)) {
-    write_list(how, *list, now, response.body);
+    const bool room = has_room(exchange, from);
+    const bool deletes = exchange.route.request.verb == api::Verb::DeleteCollection;
+    if (!room && !deletes) return refuse(exchange, too_many_requests());
+    if (room)
+      write_list_for(exchange, *list, from, response.body);
+    else
+      response.body = status_json(api::StatusAnswer{});
   } else if (const auto* status = std::get_if<api::StatusAnswer>(&answer->what)) {
     response.code = status->code;
     response.body = status_json(*status);
@@ -119,6 +132,22 @@ HttpResponse RequestPipeline::respond(const Exchange& exchange,
     for (std::string& value : warning_headers(answer->warnings))
       response.headers.emplace_back("Warning", std::move(value));
   return finish(exchange, std::move(response));
+}
+
+// While a list is written it counts for its client, who cannot have several large ones written at
+// once then. Not for all clients together: they are not kept out by what may be packed to a tenth.
+void RequestPipeline::write_list_for(const Exchange& exchange, const api::ListAnswer& list,
+                                     const ReturnAddress& from, std::string& out) const {
+  const Rendering& how = exchange.rendering;
+  Hold written(Resource::Bytes, {exchange.account, from.connection, nullptr});
+  if (how.form == Form::Full) written.resize(bytes_of(list));
+  step("list");
+  write_list(how, list, how.form == Form::Table ? parts_.clock.now() : Time{}, out);
+}
+
+std::size_t bytes_kept(const Result<api::Answer>& answer) {
+  const auto* list = answer ? std::get_if<api::ListAnswer>(&answer->what) : nullptr;
+  return list != nullptr ? bytes_of(*list) : 0;
 }
 
 HttpResponse RequestPipeline::refuse(const Exchange& exchange, const Error& error) const {

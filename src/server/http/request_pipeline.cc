@@ -40,6 +40,14 @@ bool begins_with_list(const Query& query) {
   return (from && from->value == 0) || !query.text("sendInitialEvents").empty();
 }
 
+// Documents that are made once take tens of milliseconds the first time, and all that are packed or
+// indented some more each time.
+bool is_large_document(Endpoint endpoint) {
+  return endpoint == Endpoint::OpenApiV2 || endpoint == Endpoint::OpenApiV3 ||
+         endpoint == Endpoint::CoreVersions || endpoint == Endpoint::Groups ||
+         endpoint == Endpoint::Metrics;
+}
+
 }  // namespace
 
 RequestPipeline::RequestPipeline(Parts parts, const HttpLimits& limits)
@@ -111,14 +119,15 @@ Result<void> RequestPipeline::identify(const HttpRequest& request, const PeerCer
 
 bool RequestPipeline::is_heavy(const HttpRequest& request, const Exchange& exchange) const {
   constexpr std::size_t kLightBytes = 16U << 10U;
-  if (exchange.route.endpoint != Endpoint::Resource) return false;
+  if (exchange.route.endpoint != Endpoint::Resource)
+    return is_large_document(exchange.route.endpoint);
   const api::Request& asked = exchange.route.request;
   if (asked.verb == api::Verb::Get)
     return is_packed(exchange) && parts_.server.size_of(asked) > kPackedBytes;
   if (asked.verb == api::Verb::Watch) return begins_with_list(exchange.route.query);
   if (!exchange.wants_body()) return asked.verb == api::Verb::List;
   // Every type of JSON says so in its name; YAML's aliases stand for more than their size.
-  return request.body.size() > kLightBytes ||
+  return request.body.size() > kLightBytes || Reviews::handles(asked) ||
          (!request.body.empty() && request.content_type.find("json") == std::string::npos);
 }
 
@@ -126,7 +135,7 @@ bool RequestPipeline::is_heavy(const Exchange& exchange, const Result<api::Answe
   constexpr std::size_t kLightItems = 100;
   if (!answer) return false;
   if (const auto* list = std::get_if<api::ListAnswer>(&answer->what))
-    return list->items.size() > kLightItems;
+    return list->items.size() > kLightItems || bytes_kept(answer) > kPackedBytes;
   const auto* object = std::get_if<api::ObjectAnswer>(&answer->what);
   return object != nullptr && is_packed(exchange) && object->object->bytes().size() > kPackedBytes;
 }
@@ -134,6 +143,9 @@ bool RequestPipeline::is_heavy(const Exchange& exchange, const Result<api::Answe
 RequestPipeline::Outcome RequestPipeline::run(const HttpRequest& request, Exchange& exchange,
                                               const ReturnAddress& from) const {
   step("run");
+  // Health is asked for when there is no room, of all times.
+  if (exchange.route.endpoint != Endpoint::Health && !has_room(exchange, from))
+    return refuse(exchange, too_many_requests());
   if (exchange.route.endpoint == Endpoint::Resource) return run_resource(request, exchange, from);
   return finish(exchange, answer_other(request, exchange));
 }
@@ -141,7 +153,6 @@ RequestPipeline::Outcome RequestPipeline::run(const HttpRequest& request, Exchan
 RequestPipeline::Outcome RequestPipeline::run_resource(const HttpRequest& request,
                                                        Exchange& exchange,
                                                        const ReturnAddress& from) const {
-  if (!has_room(exchange, from)) return refuse(exchange, too_many_requests());
   api::Request& asked = exchange.route.request;
   if (needs_kubelet(asked)) return refuse(exchange, refuse_kubelet_part(parts_.server, asked));
   if (is_write(asked.verb)) return run_write(request, exchange, from);
@@ -168,15 +179,19 @@ RequestPipeline::Outcome RequestPipeline::run_write(const HttpRequest& request, 
   if (!place) return refuse(exchange, too_many_requests());
   auto held = std::make_shared<Held>(*std::move(place),
                                      parts_.ledger.hold_bytes(exchange.account, from.connection));
-  held->bytes.resize(request.body.size() * limits_.body_weight);
+  const bool about_many = exchange.route.request.verb == api::Verb::DeleteCollection;
+  held->bytes.resize(request.body.size() * limits_.body_weight +
+                     (about_many ? limits_.collection_bytes : 0));
   if (const auto read = read_request(request, exchange); !read)
     return refuse(exchange, read.error());
   api::Request& asked = exchange.route.request;
   exchange.labels.dry_run = asked.dry_run;
   if (exchange.audit) exchange.audit->pods = pods_bound(asked);
   if (Reviews::handles(asked))
-    return respond(exchange, parts_.access.reviews().answer(asked, exchange.who, parts_.clock.now(),
-                                                            http_entropy()));
+    return respond(
+        exchange,
+        parts_.access.reviews().answer(asked, exchange.who, parts_.clock.now(), http_entropy()),
+        from);
   // The answer may come when connection and listener are long gone; it holds on to what it needs.
   parts_.server.handle(std::move(asked), [from, held](Result<api::Answer> answer) {
     *held = Held{};
@@ -188,7 +203,7 @@ RequestPipeline::Outcome RequestPipeline::run_write(const HttpRequest& request, 
 RequestPipeline::Outcome RequestPipeline::run_read(Exchange& exchange,
                                                    const ReturnAddress& from) const {
   const Result<api::Answer> answer = parts_.server.read(exchange.route.request);
-  if (!is_unreached(answer)) return respond_to_read(exchange, answer);
+  if (!is_unreached(answer)) return respond_to_read(exchange, answer, from);
   return park(exchange, from);
 }
 
@@ -212,7 +227,7 @@ RequestPipeline::Outcome RequestPipeline::resume(Exchange& exchange, const Retur
   // There may have been room for one when it came, and hundreds have waited since.
   if (!has_room(exchange, from)) return refuse(exchange, too_many_requests());
   if (exchange.route.request.verb == api::Verb::Watch) return run_watch(exchange, from, now);
-  return respond_to_read(exchange, parts_.server.read(exchange.route.request));
+  return respond_to_read(exchange, parts_.server.read(exchange.route.request), from);
 }
 
 HttpResponse RequestPipeline::give_up(const Exchange& exchange) const {

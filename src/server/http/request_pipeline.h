@@ -56,7 +56,8 @@ class RequestPipeline {
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
   // Whether run() may take longer than other connections of an I/O thread can be left waiting: it
   // reads a large document, or one that may stand for a large one, or makes a list, that of a
-  // watch included, or writes an object that is large and not sent as it is stored.
+  // watch included, or writes an object that is large and not sent as it is stored, or a document
+  // about the whole API; or it looks through the rights of a user.
   bool is_heavy(const HttpRequest& request, const Exchange& exchange) const;
   // The same of respond().
   static bool is_heavy(const Exchange& exchange, const Result<api::Answer>& answer);
@@ -69,7 +70,10 @@ class RequestPipeline {
   // The answer to a request whose time is over.
   HttpResponse give_up(const Exchange& exchange) const;
 
-  HttpResponse respond(const Exchange& exchange, const Result<api::Answer>& answer) const;
+  // A list is made only if there is room for more bytes: otherwise a read is refused, and a
+  // deletion, which has happened, is answered without one.
+  HttpResponse respond(const Exchange& exchange, const Result<api::Answer>& answer,
+                       const ReturnAddress& from) const;
   HttpResponse refuse(const Exchange& exchange, const Error& error) const;
   // The head of a watch's response.
   HttpResponse watch_response(const Exchange& exchange) const;
@@ -98,7 +102,10 @@ class RequestPipeline {
   // Lets a read wait for its revision.
   Outcome park(Exchange& exchange, const ReturnAddress& from) const;
   bool has_room(const Exchange& exchange, const ReturnAddress& from) const;
-  HttpResponse respond_to_read(const Exchange& exchange, const Result<api::Answer>& answer) const;
+  HttpResponse respond_to_read(const Exchange& exchange, const Result<api::Answer>& answer,
+                               const ReturnAddress& from) const;
+  void write_list_for(const Exchange& exchange, const api::ListAnswer& list,
+                      const ReturnAddress& from, std::string& out) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
   std::unique_ptr<WatchStream> open_stream(const Exchange& exchange, const ReturnAddress& from,
                                            Server::OpenWatch opened, Hold place) const;
@@ -110,6 +117,9 @@ class RequestPipeline {
   const std::shared_ptr<RequestMeter> meter_;
   Documents documents_;
 };
+
+// What an answer of the core keeps in memory until it is written down.
+std::size_t bytes_kept(const Result<api::Answer>& answer);
 
 // The Status of an error as a response, for where there is no exchange (yet).
 HttpResponse status_response(const Error& error, std::string_view continue_token = {});

@@ -34,7 +34,10 @@ class WatchStreamTest : public CoreTest {
   std::int64_t held() const { return account_->used(Resource::Bytes); }
 
   const StillClock clock_;
-  const Access access_{*store_, std::nullopt};
+  // Rights are not judged here; who wants to hear of them must come before the first commit.
+  const std::unique_ptr<store::Store> rights_ =
+      store::Store::open(store::make_memory_engine()).value();
+  const Access access_{*rights_, std::nullopt};
   const AccountPtr account_ = std::make_shared<Account>();
 };
 
