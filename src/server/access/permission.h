@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/result.h"
@@ -20,17 +21,23 @@ class Permission {
         user_(who.user),
         token_(who.token),
         asked_(std::move(asked)),
-        judged_at_(access.authorizer().generation()) {}
+        seen_(access.authorizer().generation()),
+        judged_at_(access.authorizer().roles()->changed_at(asked_.name_space)) {}
 
-  // Unauthorized or Forbidden once it does not hold any more. Cheap while no role changes.
+  // Unauthorized or Forbidden once it does not hold any more. Cheap while no role changes in its
+  // namespace or at the cluster scope.
   Result<void> check(Time now);
+  // How often roles or bindings had to be asked for that.
+  std::size_t judgements() const { return judgements_; }
 
  private:
   const Access& access_;
   const api::User user_;
   const std::shared_ptr<const TokenClaims> token_;
   const Attributes asked_;
-  std::int64_t judged_at_;  // the authorizer's generation
+  std::int64_t seen_;       // the authorizer's generation
+  std::int64_t judged_at_;  // when something had last changed where it asks
+  std::size_t judgements_ = 0;
 };
 
 }  // namespace muster::server

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "server/access/distinct_rules.h"
 #include "server/access/escalation.h"
 
 namespace muster::server {
@@ -20,6 +21,8 @@ using api::JsonObject;
 
 constexpr std::string_view kAuthentication = "authentication.k8s.io";
 constexpr std::string_view kAuthorization = "authorization.k8s.io";
+// A page of them is read by people; thousands can be written by who wants to make others wait.
+constexpr std::size_t kListedRulesMax = 4'096;
 constexpr std::int64_t kTokenSecondsMin = 600;
 constexpr std::int64_t kTokenSecondsDefault = 3'600;
 constexpr std::int64_t kTokenSecondsMax = 1LL << 32U;
@@ -207,19 +210,24 @@ Result<Json> Reviews::review_rules(const api::Request& request) const {
   if (name_space.empty()) return fail(Reason::BadRequest, "no namespace on request");
   const std::shared_ptr<const Roles> roles = authorizer_.roles();
   Roles::Held held = roles->held_by(request.user, name_space);
+  // They may everything even where no binding says so.
+  const std::vector<PolicyRule> all =
+      is_master(request.user) ? all_rights() : std::vector<PolicyRule>{};
+  std::vector<const PolicyRule*> rules;
+  for (const PolicyRule& rule : all) rules.push_back(&rule);
+  rules.insert(rules.end(), held.rules.begin(), held.rules.end());
+  const DistinctRules listed = distinct_rules(rules, kListedRulesMax);
   JsonArray resources;
   JsonArray paths;
-  const auto add = [&](const PolicyRule& rule) {
-    JsonArray& list = rule.non_resource_urls.empty() ? resources : paths;
-    const Json entry = rule_json(rule);
-    if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
-  };
-  // They may everything even where no binding says so.
-  if (is_master(request.user)) std::ranges::for_each(all_rights(), add);
-  for (const PolicyRule* rule : held.rules) add(*rule);
-  JsonObject status{{"incomplete", false},
+  for (const PolicyRule* rule : listed.rules)
+    (rule->non_resource_urls.empty() ? resources : paths).push_back(rule_json(*rule));
+  JsonObject status{{"incomplete", listed.more},
                     {"nonResourceRules", std::move(paths)},
                     {"resourceRules", std::move(resources)}};
+  if (listed.more) {
+    if (!held.errors.empty()) held.errors += "; ";
+    held.errors += fmt::format("only the first {} rules are listed", kListedRulesMax);
+  }
   if (!held.errors.empty()) status.emplace("evaluationError", std::move(held.errors));
   return status;
 }
