@@ -262,6 +262,15 @@ class Cluster {
   // The first difference between the two, in a sentence; empty if there is none. Row numbers and
   // what others derived are not compared.
   std::string difference(const Cluster& other) const;
+  // How many pods on nodes were looked at so far to find those that terms are about, and how many
+  // terms were compared with pods.
+  struct Looks {
+    std::uint64_t pods;
+    std::uint64_t terms;
+  };
+  Looks looks() const {
+    return {.pods = followed_->labels ? followed_->labels->looks() : 0, .terms = terms_->looks()};
+  }
 
   // Whatever others derive from this cluster and want to keep beside it, under a key of theirs.
   struct Derived {

@@ -1,4 +1,6 @@
 // Classes of pods: interned when first seen, freed when the last user releases them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -37,6 +39,19 @@ std::uint64_t hash_of(const PodClass& made, std::uint64_t needs_hash) {
   return hash;
 }
 
+// The class of a pod that asks more about others than is judged: nobody pays for it but the pod.
+void ask_nothing(const api::PodNeeds& needs, PodClass& made) {
+  auto left = std::make_shared<api::PodNeeds>(needs);
+  left->pod_terms.clear();
+  left->spread.clear();
+  made.needs_left = std::move(left);
+  made.needs = made.needs_left.get();
+  if (made.is_counted) return;
+  made.refusal = fmt::format(
+      "the pod has {} terms of pod affinity and topology spread constraints, at most {} are judged",
+      needs.pod_terms.size() + needs.spread.size(), kTermsMax);
+}
+
 std::string_view controller_of(const api::ObjectMeta& pod) {
   const auto at = std::ranges::find(pod.owners, true, &api::OwnerReference::controller);
   return at == pod.owners.end() ? std::string_view() : at->uid;
@@ -62,12 +77,13 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part) {
   }
   if (!view.claims.empty() || !view.needs.disks.empty()) made.volumes = volumes_.resolve(*pod);
   made.needs = &view.needs;
+  if (has_too_many_terms(view.needs)) ask_nothing(view.needs, made);
   made.hash = hash_of(made, view.needs_hash);
   if (const PodClass* known = find_class(made)) return *known;
 
   made.sample = pod;
   if (const std::vector<TermId>& terms = made.terms;
-      terms.size() > view.needs.pod_terms.size() + view.needs.spread.size())
+      terms.size() > made.needs->pod_terms.size() + made.needs->spread.size())
     made.default_term = terms.back();
   const auto add = [&](std::vector<PodClass::Want>& list, std::string_view name,
                        std::int64_t amount) {
@@ -98,8 +114,9 @@ const PodClass* Cluster::find_class(const PodClass& made) const {
     const PodClass& known = pod_class(id);
     if (known.is_counted == made.is_counted && known.terms == made.terms &&
         known.matches == made.matches && known.images == made.images &&
-        known.node_name == made.node_name && *known.needs == *made.needs &&
-        same_text(known.volumes, made.volumes) && std::ranges::none_of(known.missing, has_columns))
+        known.node_name == made.node_name && known.refusal == made.refusal &&
+        *known.needs == *made.needs && same_text(known.volumes, made.volumes) &&
+        std::ranges::none_of(known.missing, has_columns))
       return &known;
   }
   return nullptr;

@@ -72,7 +72,9 @@ std::optional<Term> Cluster::default_term_of(const api::Object& pod) const {
 }
 
 std::vector<Term> Cluster::terms_of(const api::Object& pod, Part part) const {
-  std::vector<Term> terms = resolve_terms(pod.meta(), pod.view<api::PodView>().needs);
+  const api::PodNeeds& needs = pod.view<api::PodView>().needs;
+  if (has_too_many_terms(needs)) return {};
+  std::vector<Term> terms = resolve_terms(pod.meta(), needs);
   if (part == Part::IsCounted) return terms;
   if (std::optional<Term> together = default_term_of(pod)) terms.push_back(std::move(*together));
   return terms;
@@ -109,7 +111,16 @@ std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
 // so that the same n pods move n log2(n) times in all, whatever is asked about them.
 void Cluster::split_classes(TermId added) {
   const PodLabels& labels = pod_labels();
-  const std::vector<PodLabels::Seat> matching = labels.matching(*find_term(added), namespaces_);
+  const Term& term = *find_term(added);
+  // Who excludes only what nobody has asks about whole namespaces, and most often whole classes.
+  if (const auto counts = labels.matching_all(term, namespaces_);
+      counts && std::ranges::all_of(*counts, [this](const auto& entry) {
+        return entry.second == pod_class(entry.first).running;
+      })) {
+    for (const auto& [id, count] : *counts) add_match(*classes_->by_id[index_of(id)], added);
+    return;
+  }
+  const std::vector<PodLabels::Seat> matching = labels.matching(term, namespaces_);
   Parts parts(labels, matching);
   for (auto& [id, part] : parts) {
     PodClass& pods = *classes_->by_id[index_of(id)];

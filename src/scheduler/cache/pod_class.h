@@ -34,6 +34,10 @@ struct PodClass {
   bool is_counted = false;  // of pods on nodes
   api::ObjectPtr sample;    // one pod of the class; owns `needs`
   const api::PodNeeds* needs = nullptr;
+  // Why its pods run nowhere, whatever plugins say: they ask more about others than is judged
+  // (kTermsMax). Then `needs` are those without what they ask about others, and stand here.
+  std::string refusal;
+  std::shared_ptr<const api::PodNeeds> needs_left;
   std::string node_name;  // spec.nodeName of pods that are asked about nonetheless
   // What its claims ask for, as they stood when the class was made: a pod whose claims have changed
   // is of another class. Null for pods without claims and

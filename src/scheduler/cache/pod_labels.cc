@@ -43,7 +43,10 @@ PodLabels::Seat PodLabels::add(const api::Object& pod, ClassId pods) {
   seated.labels.reserve(meta.labels.size());
   for (const auto& [key, value] : meta.labels)
     seated.labels.push_back({.key = texts_.use(key), .value = texts_.use(value)});
-  ++namespaces_[meta.name_space];
+  Home& home = namespaces_[meta.name_space];
+  ++home.pods;
+  if (seated.is_terminating) ++home.terminating;
+  count_class(home, pods, 1);
   for_each_key(seated, [&](const Key& key) {
     List& list = lists_[key];
     ++list.live;
@@ -55,7 +58,9 @@ PodLabels::Seat PodLabels::add(const api::Object& pod, ClassId pods) {
 void PodLabels::remove(Seat seat) {
   const Seated gone = std::exchange(seats_[seat], {});
   const auto home = namespaces_.find(gone.pod->meta().name_space);
-  if (--home->second == 0) namespaces_.erase(home);
+  if (gone.is_terminating) --home->second.terminating;
+  count_class(home->second, classes_[seat], -1);
+  if (--home->second.pods == 0) namespaces_.erase(home);
   classes_[seat] = ClassId::None;
   free_.push_back(seat);
   for_each_key(gone, [&](const Key& key) {
@@ -74,13 +79,34 @@ void PodLabels::remove(Seat seat) {
   texts_.release(gone.name_space);
 }
 
+void PodLabels::count_class(Home& home, ClassId pods, std::int32_t change) {
+  const auto at = home.classes.try_emplace(pods, 0).first;
+  at->second += static_cast<std::uint32_t>(change);
+  if (at->second == 0) home.classes.erase(at);
+}
+
+void PodLabels::set_class(Seat seat, ClassId pods) {
+  Home& home = namespaces_.find(seats_[seat].pod->meta().name_space)->second;
+  count_class(home, classes_[seat], -1);
+  count_class(home, pods, 1);
+  classes_[seat] = pods;
+}
+
 void PodLabels::replace(Seat seat, const api::Object& pod) {
   Seated& seated = seats_[seat];
   const api::ObjectMeta& before = seated.pod->meta();
   const api::ObjectMeta& after = pod.meta();
   if (before.name_space == after.name_space && before.labels == after.labels) {
+    const bool is_terminating = after.deletion_time.has_value();
+    if (is_terminating != seated.is_terminating) {
+      std::uint32_t& terminating = namespaces_.find(after.name_space)->second.terminating;
+      if (is_terminating)
+        ++terminating;
+      else
+        --terminating;
+    }
     seated.pod = &pod;
-    seated.is_terminating = after.deletion_time.has_value();
+    seated.is_terminating = is_terminating;
     return;
   }
   const ClassId pods = classes_[seat];
@@ -189,12 +215,65 @@ void PodLabels::search_in(Text name_space, Search& search) const {
            !(search.spares_terminating && pod.is_terminating) &&
            std::ranges::all_of(search.tests, [&](const Test& test) { return passes(pod, test); });
   };
-  for (const List* list : lists)
+  for (const List* list : lists) {
+    looks_ += list->seats.size();
     for (const Seat seat : list->seats) {
       if (!matches(seats_[seat]) || (may_repeat && search.is_found[seat])) continue;
       if (may_repeat) search.is_found[seat] = true;
       search.found.push_back(seat);
     }
+  }
+}
+
+// The namespaces with pods that a term is about, in their order, each once; until `visit` is false.
+template <typename Visit>
+void PodLabels::for_each_home(const Term& term, const TermBook::Labels& namespaces,
+                              Visit&& visit) const {
+  if (term.namespace_selector) {
+    for (const auto& [name_space, home] : namespaces_)
+      if (TermBook::is_about(term, name_space, namespaces) && !visit(name_space, home)) return;
+    return;
+  }
+  const std::set<std::string_view> names(term.namespaces.begin(), term.namespaces.end());
+  for (const std::string_view name_space : names)
+    if (const auto at = namespaces_.find(name_space);
+        at != namespaces_.end() && !visit(at->first, at->second))
+      return;
+}
+
+std::optional<PodLabels::ClassCounts> PodLabels::matching_all(
+    const Term& term, const TermBook::Labels& namespaces) const {
+  const bool is_count = term.role == Term::Role::Counts;
+  if (term.selector.is_null || (is_count && term.selector.is_empty())) return std::nullopt;
+  const std::vector<Test> tests = compile(term.selector);
+  if (!std::ranges::all_of(tests, [](const Test& test) {
+        return test.op == api::SelectorOperator::NotIn ||
+               test.op == api::SelectorOperator::DoesNotExist;
+      }))
+    return std::nullopt;
+  std::optional<ClassCounts> found = ClassCounts();
+  for_each_home(term, namespaces, [&](const std::string& name_space, const Home& home) {
+    const bool spares_some = is_count && home.terminating > 0;
+    if (spares_some || excludes_some(tests, texts_.find(name_space)))
+      found.reset();
+    else
+      for (const auto& [pods, count] : home.classes) (*found)[pods] += count;
+    return found.has_value();
+  });
+  return found;
+}
+
+// Whether some pod of the namespace has what tests forbid, all of which forbid something.
+bool PodLabels::excludes_some(const std::vector<Test>& tests, Text name_space) const {
+  return std::ranges::any_of(tests, [&](const Test& test) {
+    if (test.label == TextTable::kNone) return false;
+    Key key{.name_space = name_space, .label = test.label};
+    if (test.op == api::SelectorOperator::DoesNotExist) return lists_.contains(key);
+    return std::ranges::any_of(test.values, [&](Text value) {
+      key.value = value;
+      return lists_.contains(key);
+    });
+  });
 }
 
 std::vector<PodLabels::Seat> PodLabels::matching(const Term& term,
@@ -202,15 +281,10 @@ std::vector<PodLabels::Seat> PodLabels::matching(const Term& term,
   const bool is_count = term.role == Term::Role::Counts;
   if (term.selector.is_null || (is_count && term.selector.is_empty())) return {};
   Search search{.tests = compile(term.selector), .spares_terminating = is_count};
-  if (term.namespace_selector) {
-    for (const auto& [name_space, pods] : namespaces_)
-      if (TermBook::is_about(term, name_space, namespaces))
-        search_in(texts_.find(name_space), search);
-  } else {
-    const std::set<std::string_view> names(term.namespaces.begin(), term.namespaces.end());
-    for (const std::string_view name_space : names)
-      if (namespaces_.contains(name_space)) search_in(texts_.find(name_space), search);
-  }
+  for_each_home(term, namespaces, [&](const std::string& name_space, const Home&) {
+    search_in(texts_.find(name_space), search);
+    return true;
+  });
   return std::move(search.found);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,12 +33,20 @@ class PodLabels {
 
   const api::Object& pod(Seat seat) const { return *seats_[seat].pod; }
   ClassId class_of(Seat seat) const { return classes_[seat]; }
-  void set_class(Seat seat, ClassId pods) { classes_[seat] = pods; }
+  void set_class(Seat seat, ClassId pods);
   // One more than the greatest. The class of those that are free is None.
   Seat seats() const { return static_cast<Seat>(seats_.size()); }
 
   // The pods that match the term, each once. `namespaces`: the labels of each.
   std::vector<Seat> matching(const Term& term, const TermBook::Labels& namespaces) const;
+  // If all pods of the namespaces that the term is about match it, because it only excludes what
+  // none of them has: how many there are of each class. No pod is looked at. Nothing: matching()
+  // has to find out.
+  using ClassCounts = std::map<ClassId, std::uint32_t>;
+  std::optional<ClassCounts> matching_all(const Term& term,
+                                          const TermBook::Labels& namespaces) const;
+  // For tests: how many pods were looked at to find those that match.
+  std::uint64_t looks() const { return looks_; }
   std::vector<const api::Object*> in_namespace(std::string_view name_space) const;
   std::size_t lists() const { return lists_.size(); }
 
@@ -76,12 +85,23 @@ class PodLabels {
     std::vector<Text> values;  // sorted
   };
   struct Search;
+  // The pods of a namespace.
+  struct Home {
+    std::uint32_t pods = 0;
+    std::uint32_t terminating = 0;
+    ClassCounts classes = {};
+  };
+  using Homes = std::map<std::string, Home, std::less<>>;
 
+  static void count_class(Home& home, ClassId pods, std::int32_t change);
   template <typename Visit>
   static void for_each_key(const Seated& pod, Visit&& visit);
   static bool is_in(const Seated& pod, const Key& key);
   static bool passes(const Seated& pod, const Test& test);
   std::vector<Test> compile(const api::PodSelector& selector) const;
+  template <typename Visit>
+  void for_each_home(const Term& term, const TermBook::Labels& namespaces, Visit&& visit) const;
+  bool excludes_some(const std::vector<Test>& tests, Text name_space) const;
   std::vector<Key> fewest(const std::vector<Test>& tests, Text name_space) const;
   std::size_t size_of(const Key& key) const;
   void search_in(Text name_space, Search& search) const;
@@ -89,10 +109,11 @@ class PodLabels {
 
   TextTable texts_;
   boost::unordered_flat_map<Key, List, KeyHash> lists_;
-  std::map<std::string, std::uint32_t, std::less<>> namespaces_;  // how many pods are in each
+  Homes namespaces_;  // that have pods
   std::vector<Seated> seats_;
   std::vector<ClassId> classes_;  // by seat
   std::vector<Seat> free_;
+  mutable std::uint64_t looks_ = 0;
 };
 
 }  // namespace muster::scheduler

@@ -63,6 +63,24 @@ TEST(PodLabels, FindsWhoMatches) {
   EXPECT_EQ(found(term_of({"default"}, {})), 0u) << "spread by an empty selector counts nobody";
 }
 
+TEST(PodLabels, WhoExcludesWhatNobodyHasLooksAtNobody) {
+  PodLabels labels;
+  std::vector<api::ObjectPtr> pods;
+  for (int i = 0; i < 100; ++i) {
+    pods.push_back(PodSample{.name = fmt::format("p{}", i), .labels = {{"app", "web"}}}.make());
+    labels.add(*pods.back(), ClassId{i < 30 ? 1U : 2U});
+  }
+  const PodLabels::ClassCounts all = {{ClassId{1}, 30}, {ClassId{2}, 70}};
+  Term term = term_of({"default"}, {test_of("gone", api::SelectorOperator::DoesNotExist)});
+  EXPECT_EQ(labels.matching_all(term, {}), all);
+  term.selector.tests.push_back(is_one_of("app", {"db"}));
+  term.selector.tests.back().op = api::SelectorOperator::NotIn;
+  EXPECT_EQ(labels.matching_all(term, {}), all);
+  EXPECT_EQ(labels.looks(), 0u);
+  term.selector.tests.back().values.emplace_back("web");
+  EXPECT_EQ(labels.matching_all(term, {}), std::nullopt);
+}
+
 // Namespaces, pods and questions of a random history.
 class LabelHistory {
  public:
@@ -81,7 +99,9 @@ class LabelHistory {
     const auto at = pods_.find(name);
     if (at == pods_.end()) {
       const api::ObjectPtr pod = random_pod(name);
-      pods_.emplace(name, std::pair(pod, labels_.add(*pod, ClassId{0})));
+      pods_.emplace(name, std::pair(pod, labels_.add(*pod, ClassId{pick(3)})));
+    } else if (pick(3) == 0) {
+      labels_.set_class(at->second.second, ClassId{pick(3)});
     } else if (pick(2) == 0) {
       labels_.remove(at->second.second);
       pods_.erase(at);
@@ -92,6 +112,8 @@ class LabelHistory {
     }
   }
 
+  int answers_without_looks() const { return answers_without_looks_; }
+
   void check() {
     const Term term = random_term();
     const TermId id = book_.intern(term).id;
@@ -99,7 +121,14 @@ class LabelHistory {
     for (const auto& [number, pod] : pods_)
       if (book_.matches(id, pod.first->meta(), namespaces_)) want.push_back(pod.first->meta().name);
     std::ranges::sort(want);
-    ASSERT_EQ(names_of(labels_, labels_.matching(term, namespaces_)), want);
+    const std::vector<PodLabels::Seat> found = labels_.matching(term, namespaces_);
+    ASSERT_EQ(names_of(labels_, found), want);
+    if (const auto all = labels_.matching_all(term, namespaces_)) {
+      PodLabels::ClassCounts counts;
+      for (const PodLabels::Seat seat : found) ++counts[labels_.class_of(seat)];
+      ASSERT_EQ(*all, counts);
+      ++answers_without_looks_;
+    }
   }
 
  private:
@@ -138,6 +167,7 @@ class LabelHistory {
   std::map<int, std::pair<api::ObjectPtr, PodLabels::Seat>> pods_;
   TermBook book_;
   TermBook::Labels namespaces_;
+  int answers_without_looks_ = 0;
 };
 
 TEST(PodLabels, FindsWhoMatchesByTheirTextsAfterAnyHistory) {
@@ -148,6 +178,7 @@ TEST(PodLabels, FindsWhoMatchesByTheirTextsAfterAnyHistory) {
       history.check();
       ASSERT_FALSE(::testing::Test::HasFatalFailure()) << "seed " << seed << ", step " << step;
     }
+    EXPECT_GT(history.answers_without_looks(), 0);
   }
 }
 

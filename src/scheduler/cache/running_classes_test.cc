@@ -131,6 +131,86 @@ TEST_F(RunningClasses, TheSmallerPartOfAClassMoves) {
   EXPECT_EQ(matched_by(any), 10u);
 }
 
+TEST_F(RunningClasses, AQuestionAboutWhatNobodyHasLooksAtNoPod) {
+  for (int i = 0; i < 100; ++i) run(fmt::format("p-{}", i), i < 30 ? "web" : "db", "n1");
+  ask(is_app("web"));  // by then pods are found by labels
+  const std::uint64_t before = cluster_.looks().pods;
+  TermId term{};
+  EXPECT_EQ(moves_by([&] {
+              term = ask(R"({"matchExpressions":[{"key":"gone","operator":"DoesNotExist"}]})");
+            }),
+            0u);
+  EXPECT_EQ(cluster_.looks().pods, before);
+  EXPECT_EQ(matched_by(term), 100u);
+  run("late", "web", "n2");
+  EXPECT_EQ(matched_by(term), 101u);
+}
+
+// Others run in the same class, of another namespace: pods have to be told apart after all.
+TEST_F(RunningClasses, AQuestionAboutAWholeNamespaceSplitsClassesThatReachBeyondIt) {
+  for (int i = 0; i < 5; ++i) run(fmt::format("p-{}", i), "web", "n1");
+  for (int i = 0; i < 2; ++i)
+    cluster_.set_pod(PodSample{.name = fmt::format("other-{}", i),
+                               .cpu = "1",
+                               .node_name = "n2",
+                               .name_space = "other",
+                               .labels = {{"app", "web"}}}
+                         .make());
+  ASSERT_EQ(classes().size(), 1u);
+  TermId term{};
+  EXPECT_EQ(moves_by([&] {
+              term = ask(R"({"matchExpressions":[{"key":"gone","operator":"DoesNotExist"}]})");
+            }),
+            2u);
+  EXPECT_EQ(matched_by(term), 5u);
+}
+
+api::ObjectPtr asks_often(int times, const std::string& node = "") {
+  std::string terms;
+  for (int i = 0; i < times; ++i)
+    terms +=
+        fmt::format(R"({}{{"weight":1,"podAffinityTerm":{{"topologyKey":"zone","labelSelector":)"
+                    R"({{"matchExpressions":[{{"key":"k{}","operator":"DoesNotExist"}}]}}}}}})",
+                    i == 0 ? "" : ",", i);
+  return PodSample{.name = "asks" + node,
+                   .node_name = node,
+                   .spec = R"("affinity":{"podAntiAffinity":{)"
+                           R"("preferredDuringSchedulingIgnoredDuringExecution":[)" +
+                           terms + "]}}"}
+      .make();
+}
+
+TEST_F(RunningClasses, APodThatAsksTooMuchIsRefusedAndNobodyElsePays) {
+  run("a", "web", "n1");
+  constexpr int kMax = static_cast<int>(kTermsMax);
+  const PodClass& asks = cluster_.class_of(asks_often(kMax));
+  EXPECT_EQ(asks.terms.size(), kTermsMax);
+  EXPECT_TRUE(asks.refusal.empty());
+  cluster_.retain_class(asks.id);
+  cluster_.release_class(asks.id);
+
+  const Cluster::Looks before = cluster_.looks();
+  const PodClass& refused = cluster_.class_of(asks_often(kMax + 1));
+  EXPECT_EQ(refused.refusal,
+            "the pod has 65 terms of pod affinity and topology spread constraints, at most 64 are "
+            "judged");
+  EXPECT_TRUE(refused.terms.empty());
+  EXPECT_TRUE(refused.labels.empty());
+  EXPECT_TRUE(refused.needs->pod_terms.empty());
+  EXPECT_EQ(cluster_.class_of(asks_often(kMax + 1)).id, refused.id);
+  // Somebody put one on a node.
+  cluster_.set_pod(asks_often(2900, "n2"));
+  const PodClass& runs = cluster_.followed_class("default-asksn2");
+  EXPECT_TRUE(runs.refusal.empty());
+  EXPECT_TRUE(runs.terms.empty());
+  EXPECT_TRUE(runs.needs->pod_terms.empty());
+  run("b", "web", "n1");
+  EXPECT_TRUE(cluster_.followed_class("default-b").matches.empty());
+  EXPECT_EQ(cluster_.looks().pods, before.pods);
+  EXPECT_EQ(cluster_.looks().terms, before.terms);
+  cluster_.remove_pod("default-asksn2");
+}
+
 // Somebody invents one selector after the other, each about all pods.
 TEST_F(RunningClasses, QuestionsThatNobodyAsksAnyMoreAreForgotten) {
   for (int i = 0; i < 10; ++i) run(fmt::format("p-{}", i), "web", "n1");

@@ -5,6 +5,7 @@
 
 #include "api/kinds/kind.h"
 #include "api/reading.h"
+#include "base/check.h"
 
 namespace muster::scheduler {
 namespace {
@@ -33,11 +34,6 @@ std::string_view version_of(std::string_view kind) {
   return kind == kReplicationController ? "v1" : "apps/v1";
 }
 
-void add_all(const api::PodSelector& from, api::PodSelector& into) {
-  into.is_null = false;
-  into.tests.insert(into.tests.end(), from.tests.begin(), from.tests.end());
-}
-
 }  // namespace
 
 const std::vector<const api::Kind*>& SelectorBook::kinds() {
@@ -63,65 +59,113 @@ SelectorBook::Key SelectorBook::key_of(const api::Object& object) {
 
 void SelectorBook::put(const api::Object& object) {
   api::PodSelector selector = read_selector(object);
-  const Key key = key_of(object);
+  Key key = key_of(object);
   const auto at = selectors_.find(key);
-  if (at != selectors_.end() && *at->second.selector == selector) return;
+  if (at != selectors_.end() && *at->second == selector) return;
   remove(object);
   if (selector.is_null || selector.tests.empty()) return;  // counts nobody
-  Entry entry;
-  if (object.kind().kind == kService) {
-    entry.found_by = rarest_pair(object.meta().name_space, selector);
-    services_[*entry.found_by].insert(key);
-  }
-  entry.selector = std::make_shared<const api::PodSelector>(std::move(selector));
-  selectors_.emplace(key, std::move(entry));
+  if (object.kind().kind == kService) add_service(object.meta().name_space, selector);
+  selectors_.emplace(std::move(key), std::make_shared<const api::PodSelector>(std::move(selector)));
 }
 
 void SelectorBook::remove(const api::Object& object) {
   const auto at = selectors_.find(key_of(object));
   if (at == selectors_.end()) return;
-  if (const std::optional<Pair>& pair = at->second.found_by) {
-    const auto services = services_.find(*pair);
-    services->second.erase(at->first);
-    if (services->second.empty()) services_.erase(services);
-  }
+  if (object.kind().kind == kService) drop_service(object.meta().name_space, *at->second);
   selectors_.erase(at);
 }
 
-SelectorBook::Pair SelectorBook::rarest_pair(const std::string& name_space,
-                                             const api::PodSelector& selector) const {
-  std::optional<Pair> rarest;
-  std::size_t fewest = 0;
-  for (const api::NodeRequirement& test : selector.tests) {
-    Pair pair{name_space, test.key, test.values.front()};
-    const auto at = services_.find(pair);
-    const std::size_t found = at == services_.end() ? 0 : at->second.size();
-    if (rarest && found >= fewest) continue;
-    rarest = std::move(pair);
-    fewest = found;
+// --- the tree of what Services select ---
+
+void SelectorBook::add_service(const std::string& name_space, const api::PodSelector& selector) {
+  Place* place = nullptr;
+  const auto go = [&](std::string key, std::string value) {
+    const std::uint64_t from = place == nullptr ? 0 : place->id;
+    const auto [at, is_new] = places_.try_emplace({from, std::move(key), std::move(value)});
+    if (is_new) {
+      at->second.id = next_place_++;
+      if (place != nullptr) ++place->steps;
+    }
+    place = &at->second;
+  };
+  go({}, name_space);
+  for (const api::NodeRequirement& test : selector.tests) go(test.key, test.values.front());
+  ++place->services;
+}
+
+// Places that lead nowhere any more go, from the last to the first.
+void SelectorBook::drop_service(const std::string& name_space, const api::PodSelector& selector) {
+  std::vector<std::map<Step, Place>::iterator> path;
+  const auto go = [&](const Step& step) {
+    path.push_back(places_.find(step));
+    CHECK(path.back() != places_.end());
+  };
+  go({0, {}, name_space});
+  for (const api::NodeRequirement& test : selector.tests)
+    go({path.back()->second.id, test.key, test.values.front()});
+  --path.back()->second.services;
+  while (!path.empty()) {
+    const auto last = path.back();
+    path.pop_back();
+    if (last->second.services > 0 || last->second.steps > 0) return;
+    places_.erase(last);
+    if (!path.empty()) --path.back()->second.steps;
   }
-  return *rarest;
+}
+
+// Those of a pod's labels that some Service asks for which selects the pod.
+std::vector<bool> SelectorBook::asked_labels(const api::ObjectMeta& pod) const {
+  std::vector<bool> asked(pod.labels.size());
+  const auto root = places_.find({0, {}, pod.name_space});
+  if (root == places_.end()) return asked;
+  struct Visit {
+    const Place* place;
+    std::size_t next;  // label; the one before it was the last step from here
+  };
+  std::vector<Visit> path;
+  path.push_back({.place = &root->second, .next = 0});
+  for (std::size_t left = kStepsMax + pod.labels.size(); !path.empty() && left > 0;) {
+    Visit& here = path.back();
+    if (here.next == pod.labels.size()) {
+      path.pop_back();
+      continue;
+    }
+    const auto& [key, value] = pod.labels[here.next++];
+    --left;
+    ++steps_;
+    const auto at = places_.find({here.place->id, key, value});
+    if (at == places_.end()) continue;
+    if (at->second.services > 0) {
+      for (const Visit& visit : path) asked[visit.next - 1] = true;
+      left -= std::min(left, path.size());
+      steps_ += path.size();
+    }
+    if (at->second.steps > 0) path.push_back({.place = &at->second, .next = here.next});
+  }
+  return asked;
 }
 
 api::PodSelector SelectorBook::selector_of(const api::ObjectMeta& pod) const {
   api::PodSelector all;
-  if (!services_.empty())
-    for (const auto& [label, value] : pod.labels)
-      if (const auto at = services_.find(Pair{pod.name_space, label, value}); at != services_.end())
-        for (const Key& service : at->second)
-          if (const api::PodSelector& selector = *selectors_.at(service).selector;
-              selector.matches(pod.labels))
-            add_all(selector, all);
+  const std::vector<bool> asked = asked_labels(pod);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (!asked[i]) continue;
+    const auto& [key, value] = pod.labels[i];
+    all.is_null = false;
+    all.tests.push_back({.key = key, .op = api::SelectorOperator::In, .values = {value}});
+  }
   for (const api::OwnerReference& owner : pod.owners) {
     if (!owner.controller || owner.api_version != version_of(owner.kind)) continue;
     const auto at = selectors_.find(Key{owner.kind, pod.name_space, owner.name});
     if (at == selectors_.end() || owner.kind == kService) continue;
-    const api::PodSelector& selector = *at->second.selector;
+    const std::vector<api::NodeRequirement>& tests = at->second->tests;
     // Pairs of a ReplicationController take the place of those of Services.
     if (owner.kind == kReplicationController)
-      for (const api::NodeRequirement& test : selector.tests)
-        std::erase_if(all.tests, [&](const auto& known) { return known.key == test.key; });
-    add_all(selector, all);
+      std::erase_if(all.tests, [&](const api::NodeRequirement& known) {
+        return std::ranges::binary_search(tests, known.key, {}, &api::NodeRequirement::key);
+      });
+    all.is_null = false;
+    all.tests.insert(all.tests.end(), tests.begin(), tests.end());
   }
   std::ranges::sort(all.tests);
   const auto repeated = std::ranges::unique(all.tests);

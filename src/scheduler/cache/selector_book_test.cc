@@ -1,6 +1,12 @@
 #include "scheduler/cache/selector_book.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
 
 #include "api/kinds/kind.h"
 #include "scheduler/cache/cluster.h"
@@ -60,6 +66,82 @@ TEST(SelectorBook, JoinsWhatServicesAndTheOwnerAskFor) {
   EXPECT_TRUE(book.selector_of(pod({{"app", "web"}})).is_null);
   book.remove(*service("web", "{}"));
   EXPECT_TRUE(book.selector_of(pod({{"app", "shop"}})).is_null);
+}
+
+TEST(SelectorBook, EqualServicesAreLookedAtOnce) {
+  SelectorBook book;
+  for (int i = 0; i < 2000; ++i) book.put(*service(fmt::format("s{}", i), R"({"app": "web"})"));
+  const api::ObjectMeta asks = pod({{"app", "web"}});
+  EXPECT_EQ(book.selector_of(asks).tests.size(), 1U);
+  EXPECT_LE(book.steps(), 4U);
+  for (int i = 0; i < 1999; ++i) book.remove(*service(fmt::format("s{}", i), "{}"));
+  EXPECT_FALSE(book.selector_of(asks).is_null) << "one is left";
+  book.remove(*service("s1999", "{}"));
+  EXPECT_TRUE(book.selector_of(asks).is_null);
+}
+
+// Each asks for other labels of the pod.
+TEST(SelectorBook, ManyDifferentServicesOfAPodAreNotAllLookedAt) {
+  constexpr unsigned kLabels = 12;
+  api::StringPairs labels;
+  for (unsigned i = 0; i < kLabels; ++i) labels.emplace_back(fmt::format("k{:02}", i), "v");
+  SelectorBook forth;
+  SelectorBook back;
+  const auto add = [&](SelectorBook& book, unsigned subset) {
+    std::string pairs;
+    for (unsigned i = 0; i < kLabels; ++i)
+      if ((subset >> i & 1U) != 0)
+        pairs += fmt::format(R"({}"k{:02}": "v")", pairs.empty() ? "" : ", ", i);
+    book.put(*service(fmt::format("s{}", subset), "{" + pairs + "}"));
+  };
+  for (unsigned subset = 1; subset < 1U << kLabels; ++subset) {
+    add(forth, subset);
+    add(back, (1U << kLabels) - subset);
+  }
+  const api::PodSelector found = forth.selector_of(pod(labels));
+  EXPECT_LE(forth.steps(), SelectorBook::kStepsMax + 2U * kLabels);
+  EXPECT_EQ(found.tests.size(), kLabels);
+  EXPECT_EQ(back.selector_of(pod(labels)), found) << "the order in which they came";
+}
+
+// Services come, change and go; a pod gets the pairs of all that select it.
+TEST(SelectorBook, JoinsTheServicesThatSelectAPodAfterAnyHistory) {
+  std::mt19937 random(7);
+  const auto pick = [&](std::uint32_t count) {
+    return static_cast<std::uint32_t>(random() % count);
+  };
+  const auto pairs = [&] {
+    std::map<std::string, std::string> some;
+    for (std::uint32_t i = pick(4); i > 0; --i)
+      some[fmt::format("k{}", pick(4))] = fmt::format("v{}", pick(2));
+    return api::StringPairs(some.begin(), some.end());
+  };
+  SelectorBook book;
+  std::map<std::string, api::StringPairs> services;
+  for (int step = 0; step < 3000; ++step) {
+    const std::string name = fmt::format("s{}", pick(12));
+    if (pick(3) == 0) {
+      book.remove(*service(name, "{}"));
+      services.erase(name);
+    } else {
+      services[name] = pairs();
+      std::string text;
+      for (const auto& [key, value] : services[name])
+        text += fmt::format(R"({}"{}": "{}")", text.empty() ? "" : ", ", key, value);
+      book.put(*service(name, "{" + text + "}"));
+    }
+    const api::ObjectMeta asks = pod(pairs());
+    std::set<std::pair<std::string, std::string>> want;
+    for (const auto& [other, selector] : services)
+      if (std::ranges::includes(asks.labels, selector))
+        want.insert(selector.begin(), selector.end());
+    const api::PodSelector found = book.selector_of(asks);
+    ASSERT_EQ(found.is_null, want.empty());
+    std::set<std::pair<std::string, std::string>> got;
+    for (const api::NodeRequirement& test : found.tests) got.emplace(test.key, test.values.at(0));
+    ASSERT_EQ(got, want) << "step " << step;
+    ASSERT_EQ(found.tests.size(), want.size());
+  }
 }
 
 TEST(SelectorBook, PodsThatBelongTogetherAreAClassOfTheirOwn) {

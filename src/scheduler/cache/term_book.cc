@@ -1,11 +1,14 @@
 #include "scheduler/cache/term_book.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
 namespace muster::scheduler {
 namespace {
+
+constexpr std::size_t kPlacesMax = 64;  // of a term with several namespaces
 
 Term::Role role_of(api::TermRole role) {
   switch (role) {
@@ -29,6 +32,10 @@ void require_own(const std::vector<std::string>& keys, api::SelectorOperator op,
 
 std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs) {
   std::vector<Term> terms;
+  if (has_too_many_terms(needs)) {
+    terms.resize(needs.pod_terms.size() + needs.spread.size());
+    return terms;
+  }
   terms.reserve(needs.pod_terms.size() + needs.spread.size());
   for (const api::PodTerm& written : needs.pod_terms) {
     Term& term = terms.emplace_back();
@@ -52,15 +59,28 @@ std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds&
   return terms;
 }
 
+// Namespaces that a term is found by; one that is empty stands for any.
+std::vector<std::string> TermBook::homes_of(const Term& term) {
+  if (term.namespace_selector) return {std::string()};
+  std::vector<std::string> homes = term.namespaces;
+  const auto repeated = std::ranges::unique(homes);
+  homes.erase(repeated.begin(), repeated.end());
+  return homes;
+}
+
 const api::NodeRequirement* TermBook::rarest_test(const Term& term) const {
+  const std::vector<std::string> homes = homes_of(term);
   const api::NodeRequirement* rarest = nullptr;
   std::size_t fewest = 0;
   for (const api::NodeRequirement& test : term.selector.tests) {
     if (test.op != api::SelectorOperator::In) continue;
+    // What a term costs grows with its length, not with a product of its parts.
+    if (homes.size() > 1 && homes.size() * test.values.size() > kPlacesMax) continue;
     std::size_t found = 0;
-    for (const std::string& value : test.values)
-      if (const auto at = by_label_.find({test.key, value}); at != by_label_.end())
-        found += at->second.size();
+    for (const std::string& home : homes)
+      for (const std::string& value : test.values)
+        if (const auto at = lists_.find(std::tie(home, test.key, value)); at != lists_.end())
+          found += at->second.live;
     if (rarest != nullptr && found >= fewest) continue;
     rarest = &test;
     fewest = found;
@@ -68,19 +88,23 @@ const api::NodeRequirement* TermBook::rarest_test(const Term& term) const {
   return rarest;
 }
 
-// The lists that a term is found in: one for each value of the label it is found by. A pod that
-// matches has one of the values, and finds the term once.
-std::vector<std::vector<TermId>*> TermBook::lists_of(const Entry& entry) {
+// The places that a term is found at: one for each of its namespaces and each value of the label it
+// is found by. A pod that matches has one of the values, and finds the term once.
+std::vector<TermBook::Place> TermBook::places_of(const Entry& entry) {
   if (entry.term->selector.is_null) return {};
-  const api::NodeRequirement* test = entry.found_by;
-  if (test == nullptr) return {&others_};
-  std::vector<std::vector<TermId>*> lists;
-  lists.reserve(test->values.size());
-  for (const std::string& value : test->values) lists.push_back(&by_label_[{test->key, value}]);
-  std::ranges::sort(lists);  // a value may be written twice
-  const auto repeated = std::ranges::unique(lists);
-  lists.erase(repeated.begin(), repeated.end());
-  return lists;
+  std::vector<Place> places;
+  for (const std::string& home : homes_of(*entry.term)) {
+    if (entry.found_by == nullptr) {
+      places.emplace_back(home, std::string(), std::string());
+      continue;
+    }
+    for (const std::string& value : entry.found_by->values)
+      places.emplace_back(home, entry.found_by->key, value);
+  }
+  std::ranges::sort(places);  // a value may be written twice
+  const auto repeated = std::ranges::unique(places);
+  places.erase(repeated.begin(), repeated.end());
+  return places;
 }
 
 TermBook::Found TermBook::intern(const Term& term) {
@@ -90,7 +114,11 @@ TermBook::Found TermBook::intern(const Term& term) {
   ++next_;
   const Entry entry{.term = &at->first, .found_by = rarest_test(at->first), .users = 0};
   terms_.emplace(id, entry);
-  for (std::vector<TermId>* list : lists_of(entry)) list->push_back(id);
+  for (Place& place : places_of(entry)) {
+    List& list = lists_[std::move(place)];
+    ++list.live;
+    list.ids.push_back(id);
+  }
   if (term.namespace_selector) ++namespace_readers_;
   return {id, true};
 }
@@ -101,16 +129,27 @@ void TermBook::release(TermId id) {
   if (--at->second.users > 0) return;
   const auto known = ids_.find(*at->second.term);
   const Term& term = known->first;
-  for (std::vector<TermId>* list : lists_of(at->second)) std::erase(*list, id);
-  if (const api::NodeRequirement* test = at->second.found_by;
-      test != nullptr && !term.selector.is_null)
-    for (const std::string& value : test->values)
-      if (const auto list = by_label_.find({test->key, value});
-          list != by_label_.end() && list->second.empty())
-        by_label_.erase(list);
+  const std::vector<Place> places = places_of(at->second);
   if (term.namespace_selector) --namespace_readers_;
   terms_.erase(at);
   ids_.erase(known);
+  for (const Place& place : places) leave(place);
+}
+
+// A term that is not there any more leaves one of its lists.
+void TermBook::leave(const Place& place) {
+  const auto at = lists_.find(place);
+  CHECK(at != lists_.end());
+  List& list = at->second;
+  if (--list.live == 0) {
+    lists_.erase(at);
+    return;
+  }
+  if (list.ids.size() <= 2 * std::size_t{list.live} + 8) return;
+  looks_ += list.ids.size();
+  std::erase_if(list.ids, [this](TermId id) { return !terms_.contains(id); });
+  list.ids.shrink_to_fit();
+  CHECK(list.ids.size() == list.live);
 }
 
 bool TermBook::is_about(const Term& term, std::string_view name_space, const Labels& namespaces) {
@@ -130,14 +169,21 @@ bool TermBook::matches(TermId id, const api::ObjectMeta& pod, const Labels& name
 
 std::vector<TermId> TermBook::matching(const api::ObjectMeta& pod, const Labels& namespaces) const {
   std::vector<TermId> found;
-  const auto compare = [&](const std::vector<TermId>& list) {
-    for (const TermId id : list)
-      if (matches(id, pod, namespaces)) found.push_back(id);
+  const auto compare = [&](std::string_view home, std::string_view key, std::string_view value) {
+    const auto at = lists_.find(std::tie(home, key, value));
+    if (at == lists_.end()) return;
+    const List& list = at->second;
+    looks_ += list.ids.size();
+    const bool has_gone = list.ids.size() != list.live;
+    for (const TermId id : list.ids)
+      if ((!has_gone || terms_.contains(id)) && matches(id, pod, namespaces)) found.push_back(id);
   };
-  if (!by_label_.empty())
-    for (const auto& label : pod.labels)
-      if (const auto at = by_label_.find(label); at != by_label_.end()) compare(at->second);
-  compare(others_);
+  const auto compare_all = [&](std::string_view home) {
+    for (const auto& [key, value] : pod.labels) compare(home, key, value);
+    compare(home, {}, {});
+  };
+  compare_all(pod.name_space);
+  if (namespace_readers_ > 0) compare_all({});
   std::ranges::sort(found);
   return found;
 }

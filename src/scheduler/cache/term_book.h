@@ -3,12 +3,14 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "api/object.h"
@@ -37,12 +39,22 @@ struct Term {
   friend auto operator<=>(const Term&, const Term&) = default;
 };
 
+// A pod's terms of inter-pod affinity and spread constraints, both together, that are judged. Each
+// costs a look at pods that run, and at each pod that waits from then on: beyond that the pod is
+// refused, and if it runs nonetheless, it asks for nothing. Upstream has no bound.
+inline constexpr std::size_t kTermsMax = 64;
+inline bool has_too_many_terms(const api::PodNeeds& needs) {
+  return needs.pod_terms.size() + needs.spread.size() > kTermsMax;
+}
+
 // What a pod's terms and spread constraints mean, given its namespace and labels; in their order.
+// If there are too many, no pod matches any of them.
 std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs);
 
 // The terms of all living classes, and which of them a pod matches: what other pods may want of it.
-// A term is found by a label value that it asks for, the one that fewest others are found by, so
-// that a pod is compared with the terms that could concern it and not with all there are.
+// A term is found by its namespaces, unless it selects them by their labels, and by a label value
+// that it asks for, the one that fewest others are found by, so that a pod is compared with the
+// terms that could concern it and not with all there are.
 class TermBook {
  public:
   using Labels =
@@ -72,22 +84,35 @@ class TermBook {
   static bool is_about(const Term& term, std::string_view name_space, const Labels& namespaces);
   // Whether some term selects namespaces by their labels.
   bool reads_namespaces() const { return namespace_readers_ > 0; }
+  // For tests: how many terms pods were compared with, and how many entries of lists were read to
+  // remove some.
+  std::uint64_t looks() const { return looks_; }
 
  private:
+  // Namespace, label and value. No namespace: of terms that may be about any. No label: of terms
+  // that ask for no label value, or for too many in too many namespaces.
+  using Place = std::tuple<std::string, std::string, std::string>;
+  // By rising numbers. Those of terms that are gone stay until they are the most of it.
+  struct List {
+    std::uint32_t live = 0;
+    std::vector<TermId> ids = {};
+  };
   struct Entry {
     const Term* term;                      // the key in ids_
     const api::NodeRequirement* found_by;  // one of its tests; null: none asks for a label value
     std::uint32_t users;
   };
   const api::NodeRequirement* rarest_test(const Term& term) const;
-  std::vector<std::vector<TermId>*> lists_of(const Entry& entry);
+  static std::vector<std::string> homes_of(const Term& term);
+  static std::vector<Place> places_of(const Entry& entry);
+  void leave(const Place& place);
 
   std::map<Term, TermId> ids_;
   boost::unordered_flat_map<TermId, Entry> terms_;
-  std::map<std::pair<std::string, std::string>, std::vector<TermId>, std::less<>> by_label_;
-  std::vector<TermId> others_;  // that ask for no label value
+  std::map<Place, List, std::less<>> lists_;
   std::uint32_t next_ = 0;
   std::size_t namespace_readers_ = 0;
+  mutable std::uint64_t looks_ = 0;
 };
 
 }  // namespace muster::scheduler

@@ -39,6 +39,28 @@ TEST_F(AttemptPod, K7PicksTheNodeWithTheHighestTotal) {
   EXPECT_EQ(rest->total, 432);
 }
 
+// Upstream judges any number. What others ask costs every pod; a pod that asks so much waits
+// instead.
+TEST_F(AttemptPod, TooManyTermsAboutPodsAreARefusalThatNamesTheBound) {
+  cluster_.set_node(NodeSample{.name = "n1"}.make());
+  const auto spread_by = [](int constraints) {
+    std::string list;
+    for (int i = 0; i < constraints; ++i)
+      list += fmt::format(R"({}{{"topologyKey":"k{}","maxSkew":1,)"
+                          R"("whenUnsatisfiable":"ScheduleAnyway","labelSelector":{{}}}})",
+                          i == 0 ? "" : ",", i);
+    return PodSample{.name = "p", .spec = R"("topologySpreadConstraints":[)" + list + "]"};
+  };
+  EXPECT_EQ(node_for(spread_by(64)), "n1");
+  const Plan plan = attempt(spread_by(65));
+  ASSERT_EQ(plan.refusals.size(), 1u);
+  EXPECT_EQ(plan.refusals[0].message,
+            "0/1 nodes are available: the pod has 65 terms of pod affinity and topology spread "
+            "constraints, at most 64 are judged.");
+  EXPECT_EQ(plan.refusals[0].outcome, Outcome::Unresolvable);
+  EXPECT_EQ(plan.refusals[0].plugins, std::vector<std::string>{"InterPodAffinity"});
+}
+
 // Upstream takes a sample of the nodes of a large cluster, 500 of 5,000 (K1) or the share that a
 // configuration says (K2), beginning where the last pod ended (K5). Ours looks at all of them: the
 // one node that is better than all others is found, wherever it stands.

@@ -9,6 +9,29 @@
 #include "scheduler/cache/column_math.h"
 
 namespace muster::scheduler {
+namespace {
+
+// The only filter of a class that runs nowhere, whatever plugins say (PodClass::refusal). Under the
+// name of a plugin, by whose events its pods are tried again.
+class RefusedClass final : public FilterPass {
+ public:
+  static constexpr std::string_view kName = "InterPodAffinity";
+  explicit RefusedClass(std::string reason) : reason_(std::move(reason)) {}
+
+  void narrow(NodeSet& candidates) const override { candidates.clear(); }
+  bool admits(NodeId) const override { return false; }
+  Exactness cap(CapColumn& at_most) const override {
+    at_most.fill(0);
+    return Exactness::PerNode;
+  }
+  Verdict ask(NodeId) const override { return Verdict::refuse(reason_, Remedy::None); }
+  std::optional<std::string> refuses_everywhere() const override { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+}  // namespace
 
 Standing::Standing(const PodClass& pods, const Profile& profile, Cluster& cluster)
     : pods_(pods),
@@ -31,6 +54,10 @@ void Standing::prepare() {
   following_filters_.clear();
   places_.clear();
   raws_follow_moves_ = false;
+  if (!pods_.refusal.empty()) {
+    filters_.push_back({RefusedClass::kName, std::make_unique<RefusedClass>(pods_.refusal)});
+    return;
+  }
   for (const auto& entry : profile_.filters())
     if (auto pass = entry.plugin->prepare_filter(pods_, cluster_))
       filters_.push_back({entry.name, std::move(pass)});

@@ -1,5 +1,6 @@
 #include "scheduler/placement/workspace.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -55,6 +56,20 @@ TEST_F(ArenaTest, GivesContestsOfTheWholeClusterBackAsTheyWere) {
     EXPECT_EQ(fill(workspace, arena).size(), 13U) << "one of 14 has its place already";
   }
   EXPECT_EQ(keys(standing), before);
+}
+
+TEST_F(ArenaTest, SumsOfCellsFollowARowThatChangesAgainAndAgain) {
+  const Group gang = sample_leaf("g", 1, {{.name = "p", .cpu = "1"}});
+  const auto slots = [&] {
+    const GroupTree tree(gang, cluster_, Standings::of(cluster_, profile_));
+    const Workspace workspace(cluster_, *tree.topology, tree.standings);
+    return workspace.totals(tree.topology->everywhere()).slots;
+  };
+  const std::int64_t before = slots();
+  for (int i = 1; i <= 3; ++i) {
+    cluster_.set_pod(PodSample{.name = fmt::format("r{}", i), .node_name = "c"}.make());
+    EXPECT_EQ(slots(), before - i);
+  }
 }
 
 TEST_F(ArenaTest, PicksTheSameInTheWholeClusterAsInADomainOfAllNodes) {

@@ -201,6 +201,36 @@ TEST_F(PreemptGroup, ThoseThatEndAlreadyAreWaitedFor) {
   EXPECT_FALSE(preempt(group).found()) << "it takes too long";
 }
 
+TEST_F(PreemptGroup, PatienceBeginsWhenTheDeletionWasAskedFor) {
+  add_nodes({"a"});
+  const api::ObjectPtr slow = PodSample{.name = "x",
+                                        .cpu = "4",
+                                        .node_name = "a",
+                                        .terminating = true,
+                                        .metadata = R"("deletionGracePeriodSeconds":600)"}
+                                  .make();
+  model_.put(slow);
+  const GroupSample group{.name = "g", .priority = 5};
+  now_ = *slow->meta().deletion_time - std::chrono::seconds{600} + args_.victim_patience -
+         std::chrono::seconds{1};
+  EXPECT_EQ(preempt(group, 1).answer, Answer::Waits);
+  now_ += std::chrono::seconds{1};
+  EXPECT_FALSE(preempt(group).found()) << "it takes too long";
+}
+
+// The lower pods are of several priorities, so that a cheaper plan is looked for.
+TEST_F(PreemptGroup, RoomIsMadeForAsManyAsWouldFitNotOnlyForTheMinimum) {
+  add_nodes({"a", "b", "c", "d", "e"});
+  run("v1", "a", 1);
+  run("v2", "b", 1);
+  run("v3", "c", 2);
+  run("v4", "d", 2);
+  run("v5", "e", 3);
+  const PreemptionPlan plan = preempt({.name = "g", .minimum = 2, .priority = 5}, 4);
+  EXPECT_EQ(plan.nominated.size(), 4U);
+  EXPECT_EQ(victim_names(plan), (Names{"v1", "v2", "v3", "v4"}));
+}
+
 // Says where room will be, if it was told so.
 class RoomIsComing final : public PodGroupPostFilter {
  public:

@@ -119,6 +119,24 @@ TEST_F(PreemptPod, M5ChoosesTheNodeWhereTheFirstVictimStartedLast) {
   EXPECT_EQ(names(preempt(200)), Names{"on-n2"});
 }
 
+TEST_F(PreemptPod, TheOldestVictimOfANodeIsCompared) {
+  for (const char* name : {"n1", "n2"}) add_node(name);
+  const auto run_since = [this](const std::string& name, const std::string& node, int hour) {
+    model_.put(
+        PodSample{.name = name,
+                  .cpu = "2",
+                  .node_name = node,
+                  .priority = 50,
+                  .status = R"("startTime":"2026-01-01T)" + std::to_string(hour) + R"(:00:00Z")"}
+            .make());
+  };
+  run_since("a", "n1", 10);
+  run_since("b", "n1", 12);
+  run_since("c", "n2", 11);
+  run_since("d", "n2", 11);
+  EXPECT_EQ(names(preempt(200)), (Names{"c", "d"}));
+}
+
 TEST_F(PreemptPod, M6ABudgetIsSparedBeforePrioritiesAreCompared) {
   for (const char* name : {"n1", "n2"}) add_node(name);
   const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
@@ -129,6 +147,18 @@ TEST_F(PreemptPod, M6ABudgetIsSparedBeforePrioritiesAreCompared) {
                  .make());
   run("high", "n2", 1000);
   EXPECT_EQ(names(preempt(2000)), Names{"high"});
+}
+
+TEST_F(PreemptPod, OnOneNodeABudgetIsSparedBeforeTheMoreImportant) {
+  add_node("n");
+  const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
+      "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");
+  model_.put(api::Object::make(*api::find_kind("policy", "PodDisruptionBudget"), budget->value));
+  model_.put(PodSample{
+      .name = "guarded", .cpu = "2", .node_name = "n", .priority = 1, .labels = {{"app", "db"}}}
+                 .make());
+  run("high", "n", 5, "2");
+  EXPECT_EQ(names(preempt(10, "2")), Names{"high"});
 }
 
 TEST_F(PreemptPod, KeepsTheMoreImportantWhereThereIsAChoice) {

@@ -132,6 +132,14 @@ TEST_F(UnitEvictionsTest, WhatCannotBeMarkedIsLeftAsItWas) {
   EXPECT_EQ(decided_, 0);
 }
 
+TEST_F(UnitEvictionsTest, APodThatIsGoneBeforeItIsMarkedDoesNotStopTheOthers) {
+  evict({"a", "b"});
+  accept(0);
+  api_.refuse(1, Reason::NotFound, now_);
+  EXPECT_EQ(calls(), (Names{"mark a", "mark b", "mark g"}));
+  EXPECT_TRUE(failed_.empty());
+}
+
 // A time-out may mean that it was written: the group is unmarked before its pods are.
 TEST_F(UnitEvictionsTest, AGroupThatMayBeMarkedIsUnmarkedFirst) {
   evict({"a"});
