@@ -1,6 +1,5 @@
 #include "controllers/composite_protection.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "api/kinds/kind.h"
@@ -11,13 +10,10 @@ namespace muster::controllers {
 namespace {
 
 // The key of the composite above a group; empty if none.
-std::string parent_of(const api::Object& object) {
-  const auto& group = object.view<api::GroupView>();
-  return group.parent.empty() ? std::string() : object.meta().name_space + "/" + group.parent;
-}
-
 std::string parent_of(const api::ObjectPtr& object) {
-  return object == nullptr ? std::string() : parent_of(*object);
+  if (object == nullptr) return {};
+  const auto& group = object->view<api::GroupView>();
+  return group.parent.empty() ? std::string() : object->meta().name_space + "/" + group.parent;
 }
 
 }  // namespace
@@ -27,49 +23,32 @@ CompositeProtection::CompositeProtection(client::ComponentContext context)
                  api::kinds::composite_pod_group(), api::kCompositePodGroupFinalizer,
                  {{.kind = &api::kinds::pod_group(),
                    .mirror = &pod_groups_,
-                   .keys_of =
-                       [](const Change& change) {
-                         // Only a group that leaves its parent can set it free.
-                         std::string before = parent_of(change.before);
-                         if (before.empty() || before == parent_of(change.after)) return Keys{};
-                         return Keys{std::move(before)};
-                       }}}),
-      pod_groups_({.own = [](const api::Object& group, std::vector<std::string>& out) {
-        if (std::string parent = parent_of(group); !parent.empty())
-          out.push_back(std::move(parent));
-      }}) {}
+                   .keys_of = [this](const Change& c) { return keys_of_pod_group(c); }}}) {}
 
-void CompositeProtection::index_object(const api::Object& object,
-                                       std::vector<std::string>& out) const {
-  if (std::string parent = parent_of(object); !parent.empty()) out.push_back(std::move(parent));
+// Only a group that leaves its parent can set it free.
+CompositeProtection::Keys CompositeProtection::keys_of_pod_group(const Change& change) {
+  std::string before = parent_of(change.before);
+  const std::string after = parent_of(change.after);
+  if (before == after) return {};
+  if (!after.empty()) links_.add_leaf(after);
+  if (before.empty()) return {};
+  links_.remove_leaf(before);
+  return {std::move(before)};
 }
 
-// A new or lost parent may open or close a circle anywhere, so all that wait to go are looked at.
+// A lost child may set its parent free, a new parent those on the circle that it closes. A circle
+// that opens sets nobody free but the parent.
 CompositeProtection::Keys CompositeProtection::keys_of_object(const Change& change) {
   Keys keys = own_key(change);
-  if (parent_of(change.before) == parent_of(change.after)) return keys;
-  for (const client::Mirror::Entry* entry : objects_.indexed(kLeaving))
-    keys.push_back(api::key_text(entry->object->meta()));
+  const std::string key = keys.front();
+  links_.set_leaving(key, change.after != nullptr && is_leaving(*change.after));
+  std::string before = parent_of(change.before);
+  const std::string after = parent_of(change.after);
+  if (before == after) return keys;
+  if (!before.empty()) keys.push_back(std::move(before));
+  if (links_.set_parent(key, after))
+    for (std::string& free : links_.free_on_circle(key)) keys.push_back(std::move(free));
   return keys;
-}
-
-bool CompositeProtection::is_used(const std::string& key) const {
-  if (!pod_groups_.indexed(key).empty()) return true;
-  return std::ranges::any_of(objects_.indexed(key), [&](const client::Mirror::Entry* child) {
-    return !is_above(api::key_text(child->object->meta()), key);
-  });
-}
-
-// Counts its steps: parents may form a circle.
-bool CompositeProtection::is_above(const std::string& ancestor, std::string composite) const {
-  for (std::size_t steps = 0; steps <= objects_.size(); ++steps) {
-    if (composite == ancestor) return true;
-    const auto [name_space, name] = client::split_key(composite);
-    std::string above = parent_of(objects_.find(name_space, name));
-    if (above.empty()) return false;
-    composite = std::move(above);
-  }
-  return false;
 }
 
 }  // namespace muster::controllers

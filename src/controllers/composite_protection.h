@@ -1,8 +1,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "controllers/parent_links.h"
 #include "controllers/protection.h"
 
 namespace muster::controllers {
@@ -15,13 +15,14 @@ class CompositeProtection final : public Protection {
   explicit CompositeProtection(client::ComponentContext context);
 
  private:
-  bool is_used(const std::string& key) const override;
+  bool is_used(const std::string& key) const override { return links_.is_used(key); }
   Keys keys_of_object(const Change& change) override;
-  void index_object(const api::Object& object, std::vector<std::string>& out) const override;
-  // Whether `ancestor` is the composite itself or above it.
-  bool is_above(const std::string& ancestor, std::string composite) const;
+  Keys keys_of_pod_group(const Change& change);
 
-  client::Mirror pod_groups_;  // indexed by parent, as objects_ is
+  client::Mirror pod_groups_;
+  // Of all groups in the mirrors: pod groups are leaves. A question changes how it keeps them, not
+  // what it says of them.
+  mutable ParentLinks links_;
 };
 
 }  // namespace muster::controllers

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/selectors.h"
+#include "api/views/pod_view.h"
 #include "base/check.h"
 
 namespace muster::controllers {
@@ -35,14 +36,12 @@ std::int64_t number_at(const Json& document, std::string_view path, std::int64_t
   return found != nullptr && found->is_int64() ? found->get_int64() : if_missing;
 }
 
+// From the view, which is made once for each version of a pod: a look asks this of every pod that
+// the budget selects.
 bool is_ready(const api::Object& pod) {
-  const Json document = pod.document();
-  const Json* conditions = api::find_path(document, "status.conditions");
-  return conditions != nullptr && conditions->is_array() &&
-         std::ranges::any_of(conditions->get_array(), [](const Json& condition) {
-           return api::find_string(condition, "type") == "Ready" &&
-                  api::find_string(condition, "status") == "True";
-         });
+  return std::ranges::any_of(pod.view<api::PodView>().conditions, [](const auto& condition) {
+    return condition.type == "Ready" && condition.status == "True";
+  });
 }
 
 const api::OwnerReference* controller_of(const api::Object& object) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
+#include "api/views/pod_view.h"
 #include "controllers/controllers_testing.h"
 
 namespace muster::controllers {
@@ -112,6 +115,23 @@ TEST_F(DisruptionTest, AnAllowedEvictionCountsUntilItIsSeen) {
   ASSERT_EQ(disruption_.next_deadline(), parse_time("2026-05-01T10:01:00Z"));
   now_ = *disruption_.next_deadline();
   EXPECT_EQ(written(), "2/3/1/3");
+}
+
+// However many budgets select a pod, its document is parsed once, for its view: one that says
+// something else shows who is asked.
+TEST_F(DisruptionTest, ReadinessIsReadFromTheView) {
+  disruption_.apply(client::Synced{}, now_);
+  auto sick = api::Object::make(
+      api::kinds::pod(),
+      api::parse_json(R"({"metadata":{"name":"a","namespace":"n","labels":{"app":"web"}},)"
+                      R"("status":{"conditions":[{"type":"Ready","status":"False"}]}})")
+          ->value);
+  auto view = std::make_unique<api::PodView>();
+  view->conditions.push_back({.type = "Ready", .status = "True", .reason = "", .message = ""});
+  sick->give_view(std::move(view));
+  disruption_.apply(client::Event{.type = Type::Added, .object = std::move(sick)}, now_);
+  budget(R"("minAvailable":0)");
+  EXPECT_EQ(written(), "1/1/0/1");
 }
 
 TEST_F(DisruptionTest, ATruthfulStatusIsLeftAlone) {

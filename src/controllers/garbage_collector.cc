@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/conversion.h"
+#include "controllers/owner_blocks.h"
 
 namespace muster::controllers {
 namespace {
@@ -27,19 +28,6 @@ bool deletes_in_foreground(const api::Object& object) {
 
 bool deletes_as_orphan(const api::Object& object) {
   return object.meta().deletion_time && has_finalizer(object, kOrphan);
-}
-
-// Whether the dependent wants its owner to wait for it. Asked only while an owner is deleted in
-// the foreground, so it is read from the document then.
-bool blocks(const api::Object& dependent, std::string_view owner_uid) {
-  const Json document = dependent.document();
-  const Json* references = api::find_path(document, "metadata.ownerReferences");
-  if (references == nullptr || !references->is_array()) return false;
-  return std::ranges::any_of(references->get_array(), [&](const Json& reference) {
-    const Json* block = api::find(reference, "blockOwnerDeletion");
-    return api::find_string(reference, "uid") == owner_uid && block != nullptr &&
-           block->is_bool() && block->get_bool();
-  });
 }
 
 bool same_owners(const api::Object& a, const api::Object& b) {
@@ -90,12 +78,21 @@ api::Request remove(const api::Object& object, std::string_view policy) {
   return request;
 }
 
-template <typename More>
-void append(std::vector<std::string>& keys, const More& more) {
-  keys.insert(keys.end(), more.begin(), more.end());
+}  // namespace
+
+void GarbageCollector::Dependents::put(const std::string& uid, bool blocks) {
+  bool& known = blocks_.try_emplace(uid, false).first->second;
+  if (blocks && !known) ++blocking_;
+  if (!blocks && known) --blocking_;
+  known = blocks;
 }
 
-}  // namespace
+void GarbageCollector::Dependents::erase(const std::string& uid) {
+  const auto at = blocks_.find(uid);
+  if (at == blocks_.end()) return;
+  if (at->second) --blocking_;
+  blocks_.erase(at);
+}
 
 GarbageCollector::GarbageCollector(client::ComponentContext context)
     : Controller("garbage-collector", std::move(context), watches(*this)) {}
@@ -129,11 +126,10 @@ GarbageCollector::Keys GarbageCollector::on_object(const api::ObjectPtr& shown) 
                     (has_finalizer(object, kForeground) || has_finalizer(object, kOrphan));
   const bool new_owners =
       before == nullptr ? !object.meta().owners.empty() : !same_owners(*before, object);
-  if (new_owners) {
-    // Those it no longer names may have waited for it.
-    if (before != nullptr) append(keys, unlink(*before));
-    link(object);
-  }
+  // Those it no longer names may have waited for it.
+  if (new_owners && before != nullptr)
+    for (std::string& owner : unlink(*before)) keys.push_back(std::move(owner));
+  link(object);  // also what names the same owners may block others of them than before
   if (ends || new_owners) keys.push_back(uid);
   // It may have stopped blocking one that waits for it.
   for (const api::OwnerReference& owner : object.meta().owners)
@@ -148,24 +144,32 @@ GarbageCollector::Keys GarbageCollector::on_object(const api::ObjectPtr& shown) 
 GarbageCollector::Keys GarbageCollector::on_gone(const api::Object& object) {
   const auto at = nodes_.find(object.meta().uid);
   if (at == nodes_.end()) return {};
-  const std::set<std::string> dependents = std::move(at->second.dependents);
+  Dependents dependents = std::move(at->second.dependents);
   const api::ObjectPtr last = std::move(at->second.object);
   nodes_.erase(at);
   Keys keys = unlink(*last);
   if (dependents.empty()) return keys;
   absent_.insert(object.meta().uid);
   append(keys, dependents);
-  waiting_for_.emplace(object.meta().uid, dependents);
+  waiting_for_.emplace(object.meta().uid, std::move(dependents));
   return keys;
 }
 
-// Enters the object with its owners.
+void GarbageCollector::append(Keys& keys, const Dependents& dependents) {
+  for (const auto& [uid, blocks] : dependents) keys.push_back(uid);
+}
+
+// Enters the object with its owners, those it blocks last: a second reference may name the same.
 void GarbageCollector::link(const api::Object& object) {
-  for (const api::OwnerReference& owner : object.meta().owners) {
-    const auto at = nodes_.find(owner.uid);
-    auto& dependents = at != nodes_.end() ? at->second.dependents : waiting_for_[owner.uid];
-    dependents.insert(object.meta().uid);
-  }
+  const auto& owners = object.meta().owners;
+  const std::vector<bool> blocked = blocked_owners(object);
+  for (const bool blocks : {false, true})
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      if (blocked[i] != blocks) continue;
+      const auto at = nodes_.find(owners[i].uid);
+      auto& dependents = at != nodes_.end() ? at->second.dependents : waiting_for_[owners[i].uid];
+      dependents.put(object.meta().uid, blocks);
+    }
 }
 
 // Returns the owners that may have waited for it.
@@ -212,12 +216,8 @@ void GarbageCollector::reconcile(const std::string& key, Time now) {
 }
 
 void GarbageCollector::decide_foreground(const Node& node) {
-  const std::string& uid = node.object->meta().uid;
-  const bool blocked = std::ranges::any_of(node.dependents, [&](const std::string& dependent) {
-    const auto at = nodes_.find(dependent);
-    return at != nodes_.end() && blocks(*at->second.object, uid);
-  });
-  if (!blocked) change(uid, drop_finalizer(*node.object, kForeground));
+  if (!node.dependents.block())
+    change(node.object->meta().uid, drop_finalizer(*node.object, kForeground));
 }
 
 // It is asked again when a dependent has lost its reference, or could not.
@@ -225,7 +225,7 @@ void GarbageCollector::decide_orphans(const Node& node, Time now) {
   const std::string uid = node.object->meta().uid;
   if (node.dependents.empty()) return change(uid, drop_finalizer(*node.object, kOrphan));
   bool busy = false;  // a call about a dependent is under way
-  for (const std::string& dependent : node.dependents) {
+  for (const auto& [dependent, blocks] : node.dependents) {
     const auto at = nodes_.find(dependent);
     if (at == nodes_.end()) continue;
     if (work().is_held(dependent))
@@ -266,13 +266,13 @@ void GarbageCollector::decide_dependent(const Node& node) {
 // Whether one of those below it is itself deleted in the foreground, and so may wait for it, and
 // whether it still blocks anybody.
 bool GarbageCollector::is_cycle(const Node& node) const {
-  const bool waits_below = std::ranges::any_of(node.dependents, [&](const std::string& dependent) {
-    const auto at = nodes_.find(dependent);
+  const bool waits_below = std::ranges::any_of(node.dependents, [&](const auto& dependent) {
+    const auto at = nodes_.find(dependent.first);
     return at != nodes_.end() && deletes_in_foreground(*at->second.object);
   });
-  return waits_below && std::ranges::any_of(node.object->meta().owners, [&](const auto& owner) {
-           return blocks(*node.object, owner.uid);
-         });
+  if (!waits_below) return false;
+  const std::vector<bool> blocked = blocked_owners(*node.object);
+  return std::ranges::find(blocked, true) != blocked.end();
 }
 
 void GarbageCollector::ask_for_owner(const Node& node, const api::OwnerReference& reference) {

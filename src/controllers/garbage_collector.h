@@ -2,6 +2,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -26,9 +27,24 @@ class GarbageCollector final : public client::Controller {
   explicit GarbageCollector(client::ComponentContext context);
 
  private:
+  // Who names one object as its owner.
+  class Dependents {
+   public:
+    void put(const std::string& uid, bool blocks);
+    void erase(const std::string& uid);
+    bool empty() const { return blocks_.empty(); }
+    // Whether one of them wants the owner to wait for it.
+    bool block() const { return blocking_ > 0; }
+    auto begin() const { return blocks_.begin(); }  // by uid: whether it blocks the owner
+    auto end() const { return blocks_.end(); }
+
+   private:
+    std::map<std::string, bool> blocks_;
+    std::size_t blocking_ = 0;  // how many of them do
+  };
   struct Node {
     api::ObjectPtr object;
-    std::set<std::string> dependents;  // uids
+    Dependents dependents;
   };
   // What is known of an owner reference.
   enum class Owner : std::uint8_t { Solid, Waiting, Absent, Unknown };
@@ -36,6 +52,7 @@ class GarbageCollector final : public client::Controller {
   static std::vector<Watch> watches(GarbageCollector& self);
   Keys on_object(const api::ObjectPtr& shown);
   Keys on_gone(const api::Object& object);
+  static void append(Keys& keys, const Dependents& dependents);
   void link(const api::Object& object);
   Keys unlink(const api::Object& object);
 
@@ -52,7 +69,7 @@ class GarbageCollector final : public client::Controller {
 
   boost::unordered_flat_map<std::string, Node> nodes_;  // by uid; only looked up, never iterated
   // Dependents whose owner no feed has shown, or shows no longer, by the owner's uid.
-  std::map<std::string, std::set<std::string>> waiting_for_;
+  std::map<std::string, Dependents> waiting_for_;
   std::set<std::string> absent_;  // owners that are known to be gone; those somebody names
 };
 

@@ -145,6 +145,44 @@ TEST_F(GarbageCollectorTest, AForegroundOwnerWaitsForThoseThatBlockIt) {
   EXPECT_EQ(asked(), Texts{release("foregroundDeletion", "owner")});
 }
 
+TEST_F(GarbageCollectorTest, OneOfTwoReferencesIsEnoughToBlock) {
+  see({.name = "owner"});
+  see({.name = "tight", .owners = "owner!,owner"});
+  start();
+  change({.name = "owner", .metadata = deleting("foregroundDeletion")});
+  EXPECT_EQ(asked(), Texts{"delete tight Background"});
+  change({.name = "tight", .owners = "owner,owner"});
+  EXPECT_EQ(asked(), Texts{release("foregroundDeletion", "owner")});
+}
+
+// An owner may have thousands of dependents of a megabyte each, and is looked at again whenever one
+// of them changes. These cannot be parsed at all: they are nested too deep.
+TEST_F(GarbageCollectorTest, WhoBlocksIsKnownWithoutParsingDependents) {
+  api::Json data = api::JsonArray();
+  for (int level = 0; level < 1000; ++level) {
+    api::JsonArray outer;
+    outer.push_back(std::move(data));
+    data = std::move(outer);
+  }
+  const auto revision = [&](std::string_view name, bool blocks) {
+    api::Json document =
+        config_map({.name = name, .owners = blocks ? "owner!" : "owner"})->document();
+    document.as_object()["data"] = data;
+    const auto made = api::Object::make(*api::find_kind("apps", "ControllerRevision"), document);
+    EXPECT_FALSE(api::parse_json(made->bytes()));
+    return made;
+  };
+  const api::ObjectPtr tight = revision("tight", true);
+  see({.name = "owner"});
+  for (const api::ObjectPtr& dependent : {api::ObjectPtr(revision("loose", false)), tight})
+    collector_.apply(client::Event{.type = Type::Added, .object = dependent}, now_);
+  start();
+  change({.name = "owner", .metadata = deleting("foregroundDeletion")});
+  EXPECT_EQ(asked(), (Texts{"delete loose Background", "delete tight Background"}));
+  collector_.apply(client::Event{.type = Type::Deleted, .object = tight}, now_);
+  EXPECT_EQ(asked(), Texts{release("foregroundDeletion", "owner")});
+}
+
 TEST_F(GarbageCollectorTest, ForegroundGoesDownTheTree) {
   see({.name = "root"});
   see({.name = "middle", .owners = "root!"});

@@ -31,11 +31,6 @@ Protection::Protection(std::string_view name, client::ComponentContext context,
                                  .keys_of = [this](const Change& c) { return keys_of_object(c); }});
                    return std::move(users);
                  }()),
-      objects_({.own =
-                    [this](const api::Object& object, std::vector<std::string>& out) {
-                      if (is_leaving(object)) out.emplace_back(kLeaving);
-                      index_object(object, out);
-                    }}),
       finalizer_(finalizer) {}
 
 Protection::Keys Protection::keys_of_object(const Change& change) { return own_key(change); }

@@ -25,16 +25,13 @@ class Protection : public client::Controller {
   // Which objects must be looked at when one of them changes. It alone, unless overridden.
   virtual Keys keys_of_object(const Change& change);
 
-  // The index of objects_ that holds those that wait to go: deleted and with the finalizer.
-  static constexpr std::string_view kLeaving = "leaving";
-  // Further terms of objects_' index.
-  virtual void index_object(const api::Object&, std::vector<std::string>&) const {}
+  // Whether it waits to go: deleted and with the finalizer.
+  bool is_leaving(const api::Object& object) const;
 
   client::Mirror objects_;
 
  private:
   void reconcile(const std::string& key, Time now) final;
-  bool is_leaving(const api::Object& object) const;
 
   const std::string finalizer_;
   // Objects whose patch is under way, or was accepted and the feed has yet to show it: uid by key.

@@ -13,6 +13,7 @@
 #include "api/views/amounts.h"
 #include "base/entropy.h"
 #include "base/time.h"
+#include "cost/pipeline.h"
 #include "cost/work.h"
 #include "server/core/request/decode_body.h"
 #include "server/core/write/registry.h"
@@ -26,25 +27,41 @@ class Crowd : public ::testing::Test {
  protected:
   Crowd() { create(api::kinds::name_space(), "", R"({"metadata":{"name":"default"}})"); }
 
-  void create(const api::Kind& kind, std::string_view name_space, const std::string& json) {
+  static api::Request request(api::Verb verb, const api::Kind& kind, std::string_view name_space) {
     api::Request request;
-    request.verb = api::Verb::Create;
+    request.verb = verb;
     request.kind = &kind;
     request.version = kind.stored_version;
     request.name_space = name_space;
-    ASSERT_TRUE(server::decode_into(request, json));
+    return request;
+  }
+  // Begins it without going on.
+  void submit(api::Request request) {
     registry_.submit(std::move(request), now_, [](const Result<api::Answer>& answer) {
       EXPECT_TRUE(answer.has_value()) << answer.error().message;
     });
+  }
+  void create(const api::Kind& kind, std::string_view name_space, const std::string& json) {
+    api::Request creation = request(api::Verb::Create, kind, name_space);
+    ASSERT_TRUE(server::decode_into(creation, json));
+    submit(std::move(creation));
     registry_.flush();
   }
+  static const api::Kind& quota() { return *api::find_kind("", "ResourceQuota"); }
+  // Quotas that every pod counts in, up to so many.
+  void create_quotas_up_to(int count) {
+    for (; quotas_ < count; ++quotas_)
+      create(quota(), "default",
+             fmt::format(R"({{"metadata":{{"name":"q{}"}},"spec":{{"hard":{{"pods":"1k"}}}}}})",
+                         quotas_));
+  }
 
- private:
   const Time now_ = *parse_time("2026-05-01T10:00:00Z");
   SeededEntropy entropy_{1};
   const std::unique_ptr<store::Store> store_ =
       store::Store::open(store::make_memory_engine()).value();
   server::Registry registry_{*store_, entropy_};
+  int quotas_ = 0;
 };
 
 // Each write of a Service looked at all others for what is free: tens of milliseconds of
@@ -66,6 +83,142 @@ TEST_F(Crowd, OfServicesCostsANewOneNothing) {
   make_up_to(1'000);
   const std::uint64_t many = measure(make_one).total();
   EXPECT_LT(many, 2 * few);
+}
+
+// "example.com/r0000":"1",...
+std::string extended_resources(int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i)
+    out += fmt::format(R"({}"example.com/r{:04}":"1")", i == 0 ? "" : ",", i);
+  return out;
+}
+
+// Each quota reckoned what a pod asks for again: seconds of everybody's time for a large pod.
+TEST_F(Crowd, OfQuotasReckonsAPodOnce) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  const std::string pod =
+      fmt::format(R"({{"metadata":{{"name":"p"}},"spec":{{"containers":[{{"name":"c","image":"i",)"
+                  R"("resources":{{"requests":{{{0}}},"limits":{{{0}}}}}}}]}}}})",
+                  extended_resources(4'000));
+  const auto cost_of_deletion = [&] {
+    create(api::kinds::pod(), "default", pod);
+    api::Request deletion = request(api::Verb::Delete, api::kinds::pod(), "default");
+    deletion.name = "p";
+    return measure([&] {
+             submit(std::move(deletion));
+             registry_.flush();
+           })
+        .total();
+  };
+  create_quotas_up_to(5);
+  const std::uint64_t few = cost_of_deletion();
+  create_quotas_up_to(60);
+  const std::uint64_t many = cost_of_deletion();
+  RecordProperty("growth", fmt::format("{} of {}", many, few));
+  EXPECT_LT(many, 3 * few);
+}
+
+// The same for each of many pods that go at once.
+TEST_F(Crowd, OfQuotasReckonsADeletionOnce) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  int made = 0;
+  const auto cost_of_deletion = [&] {
+    for (int i = 0; i < 100; ++i)
+      create(api::kinds::pod(), "default",
+             fmt::format(R"({{"metadata":{{"name":"p{}"}},"spec":{{"containers":[)"
+                         R"({{"name":"c","image":"i"}}]}}}})",
+                         made++));
+    return measure([&] {
+             submit(request(api::Verb::DeleteCollection, api::kinds::pod(), "default"));
+             registry_.flush();
+           })
+        .total();
+  };
+  create_quotas_up_to(5);
+  const std::uint64_t few = cost_of_deletion();
+  create_quotas_up_to(60);
+  const std::uint64_t many = cost_of_deletion();
+  RecordProperty("growth", fmt::format("{} of {}", many, few));
+  EXPECT_LT(many, 2 * few);
+}
+
+// All that were asked for at once read the namespace, and each kept what it had read.
+TEST_F(Crowd, OfQuotaChangesReadsANamespaceForOneAtATime) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  const api::Kind& maps = *api::find_kind("", "ConfigMap");
+  for (int i = 0; i < 2'500; ++i)
+    create(maps, "default", fmt::format(R"({{"metadata":{{"name":"m{}"}}}})", i));
+  int made = 0;
+  const auto begin_one = [&] {
+    api::Request creation = request(api::Verb::Create, quota(), "default");
+    creation.dry_run = true;
+    ASSERT_TRUE(server::decode_into(creation,
+                                    fmt::format(R"({{"metadata":{{"name":"q{}"}},"spec":{{"hard":)"
+                                                R"({{"configmaps":"9k"}}}}}})",
+                                                made++)));
+    submit(std::move(creation));
+  };
+  const std::uint64_t first = measure(begin_one).total();
+  const std::uint64_t second = measure(begin_one).total();
+  RecordProperty("growth", fmt::format("{} of {}", second, first));
+  EXPECT_TRUE(registry_.unfinished());
+  EXPECT_LT(second, first / 3);
+  registry_.flush();
+  EXPECT_FALSE(registry_.unfinished());
+}
+
+// The defaults of a range were filled into every container before anybody looked at the sum.
+TEST_F(Crowd, OfDefaultsAndContainersIsRefusedBeforeItIsMade) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  create(*api::find_kind("", "LimitRange"), "default",
+         fmt::format(R"({{"metadata":{{"name":"l"}},"spec":{{"limits":[{{"type":"Container",)"
+                     R"("default":{{{}}}}}]}}}})",
+                     extended_resources(2'000)));
+  const auto cost_of = [&](int containers) {
+    std::string list;
+    for (int i = 0; i < containers; ++i)
+      list += fmt::format(R"({}{{"name":"c{}","image":"i"}})", i == 0 ? "" : ",", i);
+    api::Request creation = request(api::Verb::Create, api::kinds::pod(), "default");
+    EXPECT_TRUE(server::decode_into(
+        creation,
+        fmt::format(R"({{"metadata":{{"name":"p"}},"spec":{{"containers":[{}]}}}})", list)));
+    return measure([&] {
+             registry_.submit(std::move(creation), now_, [](const Result<api::Answer>& answer) {
+               EXPECT_FALSE(answer.has_value());
+             });
+             registry_.flush();
+           })
+        .total();
+  };
+  const std::uint64_t small = cost_of(40);
+  const std::uint64_t large = cost_of(160);
+  RecordProperty("growth", fmt::format("{} of {}", large, small));
+  EXPECT_LT(large, 2 * small);
+}
+
+// A sidecar's resources were gone through for every container after it.
+TEST(Cost, OfSidecarsGrowsWithThem) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  const auto cost_of = [](int count) {
+    std::string body = fmt::format(
+        R"({{"metadata":{{"name":"p","namespace":"default"}},"spec":{{"containers":[{{"name":"c",)"
+        R"("image":"i"}}],"initContainers":[{{"name":"s","image":"i","restartPolicy":"Always",)"
+        R"("resources":{{"requests":{{{0}}},"limits":{{{0}}}}}}})",
+        extended_resources(count));
+    // Each brings a name of its own.
+    for (int i = 0; i < count / 4; ++i)
+      body +=
+          fmt::format(R"(,{{"name":"i{0}","image":"i","resources":{{"requests":)"
+                      R"({{"example.com/a{0:04}":"1"}},"limits":{{"example.com/a{0:04}":"1"}}}}}})",
+                      i);
+    body += "]}}";
+    return measure([&] { EXPECT_TRUE(cost::create(api::kinds::pod(), body)); }).total();
+  };
+  (void)cost_of(4);
+  const std::uint64_t small = cost_of(400);
+  const std::uint64_t large = cost_of(1'600);
+  RecordProperty("growth", fmt::format("{} of {}", large, small));
+  EXPECT_LT(large, 6 * small);
 }
 
 // A list that is kept in order by putting each name into its place cost a second of everybody's

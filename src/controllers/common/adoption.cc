@@ -64,6 +64,17 @@ void index_selector(std::string_view name_space, const api::LabelSelector& selec
     out.push_back(wants_term(name_space, named->key(), value));
 }
 
+std::vector<api::ObjectPtr> find_adoptable(const client::Mirror& dependents,
+                                           const api::Object& owner,
+                                           const api::LabelSelector& selector) {
+  std::vector<api::ObjectPtr> out;
+  if (owner.meta().deletion_time) return out;
+  for (const auto* entries : free_candidates(dependents, owner.meta().name_space, selector))
+    for (const auto* entry : *entries)
+      if (selector.matches(entry->object->meta().labels)) out.push_back(entry->object);
+  return out;
+}
+
 Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
                  const api::LabelSelector& selector) {
   Claim claim;
@@ -76,10 +87,7 @@ Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
     else if (!deleting)
       claim.release.push_back(object);
   }
-  if (deleting) return claim;
-  for (const auto* entries : free_candidates(dependents, owner.meta().name_space, selector))
-    for (const auto* entry : *entries)
-      if (selector.matches(entry->object->meta().labels)) claim.adopt.push_back(entry->object);
+  claim.adopt = find_adoptable(dependents, owner, selector);
   return claim;
 }
 

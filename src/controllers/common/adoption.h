@@ -31,6 +31,10 @@ struct Claim {
 // adopts nor releases.
 Claim find_claim(const client::Mirror& dependents, const api::Object& owner,
                  const api::LabelSelector& selector);
+// Claim::adopt alone: costs nothing for what the owner has.
+std::vector<api::ObjectPtr> find_adoptable(const client::Mirror& dependents,
+                                           const api::Object& owner,
+                                           const api::LabelSelector& selector);
 
 // The one of `owners` that controls the object; null if none of them does.
 api::ObjectPtr controller_in(const client::Mirror& owners, const api::Object& object);

@@ -11,12 +11,15 @@ bool PodController::settle(const std::string& key, const api::Object& owner, con
 }
 
 void PodController::create_pods(PodBatch batch) {
-  std::vector<api::Request> requests;
-  requests.reserve(batch.pods.size());
-  for (api::Json& pod : batch.pods)
-    requests.push_back(
-        client::create_request(api::kinds::pod(), batch.owner->meta().name_space, std::move(pod)));
-  write_in_batches(batch.key, std::move(requests), {.all_after_first = batch.whole},
+  Writes writes{
+      .count = batch.count,
+      .start_making = [owner = batch.owner, start = std::move(batch.start_making)]() -> Make {
+        return [&owner, make = start()](std::size_t index) {
+          return client::create_request(api::kinds::pod(), owner->meta().name_space, make(index));
+        };
+      },
+      .all_after_first = batch.whole};
+  write_in_batches(batch.key, std::move(writes),
                    [this, owner = batch.owner, on_each = std::move(batch.on_each)](
                        std::size_t, const client::Outcome& outcome, Time now) {
                      if (on_each) on_each(outcome, now);

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "api/json.h"
 #include "client/kit/mirror.h"
@@ -35,7 +36,10 @@ class PodController : public WritingController {
   struct PodBatch {
     std::string key;
     api::ObjectPtr owner;
-    std::vector<api::Json> pods;  // documents
+    std::size_t count = 0;
+    // Called whenever some are made, as Writes::start_making is: what it returns gives the document
+    // of each, by its place.
+    std::function<std::function<api::Json(std::size_t index)>()> start_making = nullptr;
     bool whole = false;      // useless unless whole: after one that went well, all others at once
     Also on_each = nullptr;  // called for each outcome
   };

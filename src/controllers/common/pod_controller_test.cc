@@ -37,10 +37,18 @@ class Counting final : public PodController {
     if (waits(key, now)) return;
     const api::ObjectPtr set = sets_.find("ns", "s");
     if (set == nullptr) return forget_writes(key);
-    PodBatch batch{.key = key, .owner = set, .pods = {}, .whole = whole};
-    for (std::size_t i = pods_.owned_by(set->meta().uid).size(); i < set->meta().annotations.size();
-         ++i)
-      batch.pods.emplace_back(pod_from_template(*set));
+    const std::size_t pods = pods_.owned_by(set->meta().uid).size();
+    const std::size_t wanted = set->meta().annotations.size();
+    PodBatch batch{.key = key,
+                   .owner = set,
+                   .count = wanted > pods ? wanted - pods : 0,
+                   .start_making =
+                       [set] {
+                         return [pod = api::Json(pod_from_template(*set))](std::size_t) {
+                           return pod;
+                         };
+                       },
+                   .whole = whole};
     create_pods(std::move(batch));
   }
 

@@ -1,9 +1,36 @@
 #include "controllers/common/writing_controller.h"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 namespace muster::controllers {
+namespace {
+
+// How many bytes of requests may be under way before batches, and then looks, have to wait. Looks
+// have as much again for themselves: batches that always want more cannot keep them out.
+constexpr std::size_t kBatchBytesMax = 16UL << 20U;
+constexpr std::size_t kLookBytesMax = 2 * kBatchBytesMax;
+// What a batch sends before it is another's turn.
+constexpr std::size_t kTurnBytes = 1UL << 20U;
+constexpr Duration kRoomPause = std::chrono::milliseconds{100};
+
+// What a document takes in memory, roughly.
+std::size_t bytes_of(const api::Json& json) {
+  std::size_t bytes = sizeof(api::Json);
+  if (json.is_string()) {
+    bytes += json.get_string().size();
+  } else if (json.is_array()) {
+    for (const api::Json& element : json.get_array()) bytes += bytes_of(element);
+  } else if (json.is_object()) {
+    for (const auto& member : json.get_object())
+      bytes += sizeof(member) - sizeof(api::Json) + member.key().size() + bytes_of(member.value());
+  }
+  return bytes;
+}
+
+}  // namespace
 
 void WritingController::begin_look(const std::string& key) {
   failing_.erase(key);
@@ -11,7 +38,8 @@ void WritingController::begin_look(const std::string& key) {
 }
 
 bool WritingController::waits(const std::string& key, Time now) {
-  const std::optional<Time> until = own_writes_.wait_until(key, now);
+  std::optional<Time> until = own_writes_.wait_until(key, now);
+  if (!until && bytes_under_way_ >= kLookBytesMax) until = now + kRoomPause;
   if (until) work().add_at(*until, key);
   return until.has_value();
 }
@@ -29,54 +57,98 @@ WritingController::Keys WritingController::showed_itself(const Change& change) {
 }
 
 void WritingController::write_call(const std::string& key, api::Request request, Also also) {
+  write_counted(key, std::move(request), std::move(also));
+}
+
+std::size_t WritingController::write_counted(const std::string& key, api::Request request,
+                                             Also also) {
+  const std::size_t bytes = bytes_of(request.body);
+  bytes_under_way_ += bytes;
   call(key, std::move(request),
-       [this, key, also = std::move(also)](const client::Outcome& outcome, Time now) {
+       [this, key, bytes, also = std::move(also)](const client::Outcome& outcome, Time now) {
+         bytes_under_way_ -= bytes;
          on_written(key, outcome, now);
          if (also) also(outcome, now);
+         send_waiting();
        });
+  return bytes;
 }
 
 struct WritingController::Batch {
   std::string key;
-  std::vector<api::Request> requests;
-  BatchOptions options;
+  Writes writes;
   OnEach on_each;
   std::size_t next = 0;  // not sent yet
   std::size_t size = 1;  // of the batch that is under way
+  std::size_t end = 1;   // where it ends
   std::size_t under_way = 0;
   bool failed = false;
 };
 
-void WritingController::write_in_batches(const std::string& key, std::vector<api::Request> requests,
-                                         BatchOptions options, OnEach on_each) {
-  if (requests.empty()) return;
+void WritingController::write_in_batches(const std::string& key, Writes writes, OnEach on_each) {
+  if (writes.count == 0) return;
   const auto batch = std::make_shared<Batch>();
   batch->key = key;
-  batch->requests = std::move(requests);
-  batch->options = options;
+  batch->writes = std::move(writes);
   batch->on_each = std::move(on_each);
-  send_batch(batch);
+  // Until the end: it may have to wait for its turn with no call under way.
+  work().hold(key);
+  waiting_.push_back(batch);
+  send_waiting();
 }
 
-void WritingController::send_batch(const BatchPtr& batch) {
-  const std::size_t end = std::min(batch->requests.size(), batch->next + batch->size);
-  batch->under_way = end - batch->next;
-  // Outcomes may arrive before the last call is made.
-  for (std::size_t at = std::exchange(batch->next, end); at < end; ++at)
-    write_call(batch->key, std::move(batch->requests[at]),
-               [this, batch, at](const client::Outcome& outcome, Time now) {
-                 on_batched(batch, at, outcome, now);
-               });
+void WritingController::write_later(const std::string& key, std::function<api::Request()> make,
+                                    Also also) {
+  write_in_batches(key,
+                   {.count = 1,
+                    .start_making = [make = std::move(make)]() -> Make {
+                      return [&make](std::size_t) { return make(); };
+                    }},
+                   [also = std::move(also)](std::size_t, const client::Outcome& outcome, Time now) {
+                     if (also) also(outcome, now);
+                     return false;  // on_written() has decided whether to try again
+                   });
+}
+
+// If there are some, calls are under way: the next answer brings us back.
+void WritingController::send_waiting() {
+  if (std::exchange(sending_, true)) return;  // an answer that came at once
+  while (!waiting_.empty() && bytes_under_way_ < kBatchBytesMax) {
+    const BatchPtr batch = std::move(waiting_.front());
+    waiting_.pop_front();
+    send_some(batch);
+  }
+  sending_ = false;
+}
+
+void WritingController::send_some(const BatchPtr& batch) {
+  if (batch->failed) return;
+  // Answers may come before the last call is made, and move the end.
+  const std::size_t end = batch->end;
+  const Make make = batch->writes.start_making();
+  std::size_t bytes = 0;
+  while (batch->next < end && bytes < kTurnBytes && bytes_under_way_ < kBatchBytesMax) {
+    const std::size_t at = batch->next++;
+    ++batch->under_way;
+    bytes += write_counted(batch->key, make(at),
+                           [this, batch, at](const client::Outcome& outcome, Time now) {
+                             on_batched(batch, at, outcome, now);
+                           });
+    if (batch->failed) return;
+  }
+  if (batch->next < end) waiting_.push_back(batch);
 }
 
 void WritingController::on_batched(const BatchPtr& batch, std::size_t index,
                                    const client::Outcome& outcome, Time now) {
   if (batch->on_each(index, outcome, now)) batch->failed = true;
   if (--batch->under_way > 0) return;
-  if (batch->failed) return retry_once(batch->key, now);
-  if (batch->next == batch->requests.size()) return;
-  batch->size = batch->options.all_after_first ? batch->requests.size() : batch->size * 2;
-  send_batch(batch);
+  if (batch->failed) retry_once(batch->key, now);
+  if (batch->failed || batch->next == batch->writes.count) return work().release(batch->key, now);
+  if (batch->next < batch->end) return;  // it waits for its turn
+  batch->size = batch->writes.all_after_first ? batch->writes.count : batch->size * 2;
+  batch->end = std::min(batch->writes.count, batch->next + batch->size);
+  waiting_.push_back(batch);
 }
 
 void WritingController::on_written(const std::string& key, const client::Outcome& outcome,

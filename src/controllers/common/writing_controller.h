@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "client/kit/controller.h"
 #include "controllers/common/own_writes.h"
@@ -17,6 +18,9 @@ namespace muster::controllers {
 //
 //   void reconcile(key, now) { begin_look(key); …; if (waits(key, now)) return; … write_call(…); }
 //   Keys on_pod(change)      { …; showed(key, change); … }   // for every kind that it writes
+//
+// What it has asked for and not been answered is bounded in bytes, however many keys are due: what
+// is large or comes in numbers is made only when it is sent (write_in_batches, write_later).
 class WritingController : public client::Controller {
  protected:
   using Controller::Controller;
@@ -24,7 +28,8 @@ class WritingController : public client::Controller {
 
   // At the beginning of every look.
   void begin_look(const std::string& key);
-  // Whether something that was written has not been seen. The key is looked at again later then.
+  // Whether something that was written has not been seen, or too much is under way to add to it.
+  // The key is looked at again later then.
   bool waits(const std::string& key, Time now);
   // The key stands for nothing any more.
   void forget_writes(const std::string& key) { own_writes_.forget(key); }
@@ -35,15 +40,23 @@ class WritingController : public client::Controller {
 
   // Makes a call whose effect must be seen before the key is looked at again.
   void write_call(const std::string& key, api::Request request, Also also = nullptr);
-  // Makes calls in batches that grow while all goes well: what is refused once will be refused a
-  // thousand times. The first batch with a failure is the last.
-  struct BatchOptions {
+  // Makes one of many requests, by its place.
+  using Make = std::function<api::Request(std::size_t index)>;
+  struct Writes {
+    std::size_t count = 0;
+    // Called whenever some of them are sent: what they are made from, such as a copy of a template,
+    // lives in what it returns, and not while answers are awaited.
+    std::function<Make()> start_making = nullptr;
     bool all_after_first = false;  // they are useless unless all are made
   };
   // Hears each outcome, by the place of its request; true: it ends the batches.
   using OnEach = std::function<bool(std::size_t index, const client::Outcome& outcome, Time now)>;
-  void write_in_batches(const std::string& key, std::vector<api::Request> requests,
-                        BatchOptions options, OnEach on_each);
+  // Makes calls in batches that grow while all goes well: what is refused once will be refused a
+  // thousand times. The first batch with a failure is the last. If too much is under way, keys take
+  // turns.
+  void write_in_batches(const std::string& key, Writes writes, OnEach on_each);
+  // As write_call(), for a request that is large: it is made when it can be sent.
+  void write_later(const std::string& key, std::function<api::Request()> make, Also also = nullptr);
   // However many calls of a look fail, it is one failure.
   void retry_once(const std::string& key, Time now);
 
@@ -51,13 +64,19 @@ class WritingController : public client::Controller {
   struct Batch;
   using BatchPtr = std::shared_ptr<Batch>;
 
-  void send_batch(const BatchPtr& batch);
+  // Returns the bytes of the request.
+  std::size_t write_counted(const std::string& key, api::Request request, Also also);
+  void send_waiting();
+  void send_some(const BatchPtr& batch);
   void on_batched(const BatchPtr& batch, std::size_t index, const client::Outcome& outcome,
                   Time now);
   void on_written(const std::string& key, const client::Outcome& outcome, Time now);
 
   OwnWrites own_writes_;
   std::set<std::string, std::less<>> failing_;  // keys of which a call failed since the last look
+  std::size_t bytes_under_way_ = 0;             // of requests that were not answered
+  std::deque<BatchPtr> waiting_;                // have more to send; in the order of their turns
+  bool sending_ = false;
 };
 
 // Nothing can be made in a namespace that is being deleted; it takes what is in it along.

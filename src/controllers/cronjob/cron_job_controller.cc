@@ -33,8 +33,12 @@ bool controls(const api::ObjectMeta& owner, const api::Object& job) {
   });
 }
 
-bool has_uid(const std::vector<CronJobView::ActiveJob>& jobs, std::string_view uid) {
-  return std::ranges::find(jobs, uid, &CronJobView::ActiveJob::uid) != jobs.end();
+// The uids of the Jobs that the status calls active. They may be thousands, and each Job is looked
+// for among them.
+std::set<std::string_view> active_uids(const CronJobView& view) {
+  std::set<std::string_view> out;
+  for (const CronJobView::ActiveJob& job : view.active) out.insert(job.uid);
+  return out;
 }
 
 bool is_finished(const ObjectPtr& job) { return job->view<JobView>().is_finished(); }
@@ -114,10 +118,8 @@ void CronJobController::delete_surplus(const std::string& key, const ObjectPtr& 
   for (const ObjectPtr& job : jobs)
     if (!job->meta().deletion_time && is_finished(job))
       (job->view<JobView>().is_true("Complete") ? successful : failed).push_back(job);
-  for (const ObjectPtr& job : surplus(std::move(successful), view.successful_kept))
-    delete_job(key, cron_job, job);
-  for (const ObjectPtr& job : surplus(std::move(failed), view.failed_kept))
-    delete_job(key, cron_job, job);
+  delete_jobs(key, cron_job, surplus(std::move(successful), view.successful_kept));
+  delete_jobs(key, cron_job, surplus(std::move(failed), view.failed_kept));
 }
 
 bool CronJobController::write_status(const std::string& key, const api::Object& cron_job,
@@ -125,11 +127,12 @@ bool CronJobController::write_status(const std::string& key, const api::Object& 
   const auto& view = cron_job.view<CronJobView>();
   CronJobStatus wanted{
       .active = {}, .last_schedule = view.last_schedule, .last_success = view.last_success};
+  const std::set<std::string_view> active = active_uids(view);
   std::set<std::string_view> present;
   for (const ObjectPtr& job : jobs) {
     const api::ObjectMeta& meta = job->meta();
     present.insert(meta.uid);
-    const bool known = has_uid(view.active, meta.uid);
+    const bool known = active.contains(meta.uid);
     const auto& facts = job->view<JobView>();
     if (facts.is_finished()) {
       if (known)
@@ -152,7 +155,7 @@ bool CronJobController::write_status(const std::string& key, const api::Object& 
       record(cron_job, "Normal", "MissingJob", fmt::format("Active job went missing: {}", job.name),
              now);
   std::erase_if(memory.deleted, [&](const std::string& uid) {
-    return !present.contains(uid) && !has_uid(view.active, uid);
+    return !present.contains(uid) && !active.contains(uid);
   });
   if (memory.created) wanted.active.push_back(*memory.created);
   if (memory.last_schedule)
@@ -160,7 +163,7 @@ bool CronJobController::write_status(const std::string& key, const api::Object& 
 
   const bool same_jobs = wanted.active.size() == view.active.size() &&
                          std::ranges::all_of(wanted.active, [&](const CronJobView::ActiveJob& job) {
-                           return has_uid(view.active, job.uid);
+                           return active.contains(job.uid);
                          });
   if (same_jobs && wanted.last_schedule == view.last_schedule &&
       wanted.last_success == view.last_success)
@@ -238,13 +241,10 @@ bool CronJobController::may_start(const std::string& key, const ObjectPtr& cron_
     memory.said = run;
     return false;  // the end of the running one brings us back
   }
-  bool all_going = true;
-  for (const ObjectPtr& job : running)
-    if (!job->meta().deletion_time) {
-      delete_job(key, cron_job, job);
-      all_going = false;
-    }
-  return all_going;
+  std::erase_if(running,
+                [](const ObjectPtr& job) { return job->meta().deletion_time.has_value(); });
+  delete_jobs(key, cron_job, running);
+  return running.empty();
 }
 
 void CronJobController::start(const std::string& key, const ObjectPtr& cron_job, Time run,
@@ -284,25 +284,29 @@ void CronJobController::on_started(const std::string& key, const ObjectPtr& cron
   work().add(key, now);
 }
 
-void CronJobController::delete_job(const std::string& key, const ObjectPtr& cron_job,
-                                   const ObjectPtr& job) {
-  api::Request request = client::delete_request(*job, std::nullopt);
-  request.remove.propagation_policy = "Background";
-  call(key, std::move(request),
-       [this, key, cron_job, job](const client::Outcome& outcome, Time now) {
-         const std::string& name = job->meta().name;
-         if (outcome) {
-           Memory& memory = recall(memory_, key, *cron_job);
-           if (has_uid(cron_job->view<CronJobView>().active, job->meta().uid))
-             memory.deleted.insert(job->meta().uid);
-           record(*cron_job, "Normal", "SuccessfulDelete", fmt::format("Deleted job {}", name),
-                  now);
-         } else if (outcome.error().reason != Reason::NotFound) {
-           record(*cron_job, "Warning", "FailedDelete",
-                  fmt::format("Deleted job: {}", outcome.error().message), now);
-         }
-         finish(key, outcome, now);
-       });
+void CronJobController::delete_jobs(const std::string& key, const ObjectPtr& cron_job,
+                                    const Jobs& jobs) {
+  if (jobs.empty()) return;
+  const std::set<std::string_view> active = active_uids(cron_job->view<CronJobView>());
+  for (const ObjectPtr& job : jobs) {
+    api::Request request = client::delete_request(*job, std::nullopt);
+    request.remove.propagation_policy = "Background";
+    call(key, std::move(request),
+         [this, key, cron_job, job, is_active = active.contains(job->meta().uid)](
+             const client::Outcome& outcome, Time now) {
+           const std::string& name = job->meta().name;
+           if (outcome) {
+             Memory& memory = recall(memory_, key, *cron_job);
+             if (is_active) memory.deleted.insert(job->meta().uid);
+             record(*cron_job, "Normal", "SuccessfulDelete", fmt::format("Deleted job {}", name),
+                    now);
+           } else if (outcome.error().reason != Reason::NotFound) {
+             record(*cron_job, "Warning", "FailedDelete",
+                    fmt::format("Deleted job: {}", outcome.error().message), now);
+           }
+           finish(key, outcome, now);
+         });
+  }
 }
 
 }  // namespace muster::controllers

@@ -56,8 +56,7 @@ class CronJobController final : public client::Controller {
              const api::TimeZone& zone);
   void on_started(const std::string& key, const api::ObjectPtr& cron_job, Time run,
                   const client::Outcome& outcome, Time now);
-  void delete_job(const std::string& key, const api::ObjectPtr& cron_job,
-                  const api::ObjectPtr& job);
+  void delete_jobs(const std::string& key, const api::ObjectPtr& cron_job, const Jobs& jobs);
 
   const api::FindTimeZone find_zone_;
   client::Mirror cron_jobs_;

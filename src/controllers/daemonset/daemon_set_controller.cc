@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -174,9 +175,13 @@ void DaemonSetController::carry_out(const std::string& key, const ObjectPtr& set
   if (plan.again) work().add_at(*plan.again, key);
   for (const ObjectPtr& pod : plan.ended) say_ended(key, *set, *pod, now);
   for (const ObjectPtr& pod : plan.remove) delete_pod(key, set, pod);
-  PodBatch batch{.key = key, .owner = set, .pods = {}};
-  for (const std::string& node : plan.create) batch.pods.push_back(pods.make(node));
-  create_pods(std::move(batch));
+  create_pods({.key = key,
+               .owner = set,
+               .count = plan.create.size(),
+               .start_making = [set, hash = pods.hash(), nodes = plan.create] {
+                 const auto made_from = std::make_shared<const DaemonPods>(*set, hash);
+                 return [&nodes, made_from](std::size_t at) { return made_from->make(nodes[at]); };
+               }});
   if (plan.status != set->view<DaemonSetView>().status)
     write_call(key, status_request(*set, plan.status));
 }

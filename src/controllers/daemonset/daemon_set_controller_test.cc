@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controllers/common/controller_testing.h"
+#include "controllers/common/live_bytes_testing.h"
 #include "controllers/common/revisions.h"
 #include "controllers/daemonset/daemon_testing.h"
 
@@ -101,6 +102,18 @@ TEST_F(DaemonSetControllerTest, APodThatFailsIsSaidAndReplacedEverMoreSeldom) {
   }
   EXPECT_EQ(events_.front(),
             "FailedDaemonPod Found failed daemon pod ns/a on node n1, will try to kill it");
+}
+
+TEST_F(DaemonSetControllerTest, HoldsNoCopiesOfATemplate) {
+  show(make_set("", fmt::format(R"(,"hostname":"{}")", std::string(64UL << 10U, 'x')), "{}",
+                ++revision_));
+  for (int i = 0; i < 300; ++i) show(make_node(fmt::format("n{}", i), "", "", ++revision_));
+  sync();
+  ASSERT_EQ(later(), Texts{"create controllerrevisions"});
+  accept_revision(0);
+  const std::int64_t before = live_bytes();
+  EXPECT_EQ(later(), (Texts{"create pods", "patch daemonsets/d/status"}));
+  EXPECT_LT(live_bytes() - before, 2 << 20);
 }
 
 }  // namespace

@@ -9,18 +9,24 @@
 namespace muster::controllers {
 
 void JobController::create(const std::string& key, const api::ObjectPtr& job,
-                           const std::vector<NewPod>& pods, const api::Object* group, Time now) {
+                           std::vector<NewPod> pods, const api::Object* group, Time now) {
   const bool replaces_failed = memory_[key].backoff.failures() > 0;
+  const std::size_t count = pods.size();
   PodBatch batch{.key = key,
                  .owner = job,
-                 .pods = {},
+                 .count = count,
+                 .start_making =
+                     [job, group_name = group == nullptr ? std::string() : group->meta().name,
+                      pods = std::move(pods)] {
+                       return [&pods, maker = PodMaker(*job, group_name)](std::size_t index) {
+                         return maker.make(pods[index]);
+                       };
+                     },
                  .whole = group != nullptr && group->view<api::GroupView>().gang,
-                 .on_each = [this, replaces_failed](const client::Outcome& outcome, Time) {
-                   metrics_.pod_created(replaces_failed, outcome.has_value());
-                 }};
-  const PodMaker maker(*job, group == nullptr ? std::string_view() : group->meta().name);
-  batch.pods.reserve(pods.size());
-  for (const NewPod& pod : pods) batch.pods.push_back(maker.make(pod));
+                 .on_each =
+                     [this, replaces_failed](const client::Outcome& outcome, Time) {
+                       metrics_.pod_created(replaces_failed, outcome.has_value());
+                     }};
   const auto& view = job->view<api::JobView>();
   if (is_beyond_groups(view) && !view.status.start_time)
     record(*job,

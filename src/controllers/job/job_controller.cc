@@ -31,29 +31,22 @@ bool is_job(const api::OwnerReference& owner) {
   return owner.kind == "Job" && owner.api_version.starts_with("batch/");
 }
 
-std::string manual_term(std::string_view name_space) { return "manual/" + std::string(name_space); }
 std::string uid_term(std::string_view uid) { return "uid/" + std::string(uid); }
-std::string free_term(std::string_view name_space) { return "free/" + std::string(name_space); }
-
-// Jobs are found by uid; those that select pods in their own way also by namespace, those of an
-// owner by the owner.
-void index_job(const api::Object& job, std::vector<std::string>& out) {
-  out.push_back(uid_term(job.meta().uid));
-  if (job.view<api::JobView>().manual_selector) out.push_back(manual_term(job.meta().name_space));
-  if (const api::OwnerReference* owner = controller_of(job))
-    out.push_back(workload_term(job.meta().name_space, *owner));
-}
-
-// Pods that belong to nobody are found by the Job they would fit, and by namespace.
-void index_pod(const api::Object& pod, std::vector<std::string>& out) {
-  if (controller_of(pod) != nullptr) return;
-  out.push_back(free_term(pod.meta().name_space));
-  if (const std::string* uid = api::lookup(pod.meta().labels, kControllerUid))
-    out.push_back(uid_term(*uid));
-}
 
 bool is_ours(const api::JobView& job) {
   return job.managed_by.empty() || job.managed_by == kOwnName;
+}
+
+// Jobs are found by uid; those that select pods in their own way also by a label that these must
+// have, as long as they take any; those of an owner by the owner.
+void index_job(const api::Object& job, std::vector<std::string>& out) {
+  out.push_back(uid_term(job.meta().uid));
+  const auto& view = job.view<api::JobView>();
+  if (view.manual_selector && view.selector && is_ours(view) && !view.is_finished() &&
+      !job.meta().deletion_time)
+    index_selector(job.meta().name_space, *view.selector, out);
+  if (const api::OwnerReference* owner = controller_of(job))
+    out.push_back(workload_term(job.meta().name_space, *owner));
 }
 
 std::string orphan_key(const api::Object& pod) {
@@ -75,7 +68,7 @@ JobController::JobController(JobMetrics metrics, workload::JobOptions options,
     : PodController("job", std::move(context), watches(*this)),
       options_(options),
       jobs_({.own = index_job}),
-      pods_({.owners = true, .own = index_pod}),
+      pods_({.owners = true, .own = index_free}),
       workloads_({.own = index_by_root}),
       pod_groups_({.owners = true}),
       metrics_(std::move(metrics)) {}
@@ -128,8 +121,9 @@ std::string JobController::job_of(const api::Object& object) const {
 void JobController::add_adopters(const api::Object& pod, Time now) {
   if (const std::string* uid = api::lookup(pod.meta().labels, kControllerUid))
     if (const api::ObjectPtr job = find_job(*uid)) work().add(api::key_text(job->meta()), now);
-  for (const auto* entry : jobs_.indexed(manual_term(pod.meta().name_space)))
-    work().add(api::key_text(entry->object->meta()), now);
+  for (const api::ObjectPtr& job : find_selecting(jobs_, pod))
+    if (job->view<api::JobView>().selector->matches(pod.meta().labels))
+      work().add(api::key_text(job->meta()), now);
 }
 
 JobController::Keys JobController::on_pod(const Change& change) {
@@ -245,15 +239,8 @@ bool JobController::claim(const std::string& key, const api::Object& job) {
     release(key, job, *pod.object);
     called = true;
   }
-  if (job.meta().deletion_time) return called;
-  const std::string term =
-      view.manual_selector ? free_term(job.meta().name_space) : uid_term(job.meta().uid);
-  for (const auto* entry : pods_.indexed(term)) {
-    const api::ObjectMeta& meta = entry->object->meta();
-    if (meta.name_space != job.meta().name_space || meta.deletion_time ||
-        !view.selector->matches(meta.labels))
-      continue;
-    adopt(key, job, *entry->object);
+  for (const api::ObjectPtr& pod : find_adoptable(pods_, job, *view.selector)) {
+    adopt(key, job, *pod);
     called = true;
   }
   return called;

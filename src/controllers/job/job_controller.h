@@ -75,7 +75,7 @@ class JobController final : public PodController {
                          const client::Outcome& outcome, Time start, Time now);
 
   // `group`: that of the new pods; null: none.
-  void create(const std::string& key, const api::ObjectPtr& job, const std::vector<NewPod>& pods,
+  void create(const std::string& key, const api::ObjectPtr& job, std::vector<NewPod> pods,
               const api::Object* group, Time now);
   void remove(const std::string& key, const api::ObjectPtr& job, const JobPlan& plan);
   void untrack(const std::string& key, const api::Object& pod);

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "api/reading.h"
+#include "base/metrics.h"
 #include "controllers/common/controller_testing.h"
+#include "controllers/common/live_bytes_testing.h"
 #include "controllers/job/job_testing.h"
 
 namespace muster::controllers {
@@ -193,6 +198,90 @@ TEST_F(JobControllerTest, ExcessPodsLoseTheirFinalizerBeforeTheyAreDeleted) {
   EXPECT_EQ(asked(), Texts{"patch pods/a"});
   answer(0, pod("a", "uj"));
   EXPECT_EQ(asked(), Texts{"delete pods/a"});
+}
+
+TEST_F(JobControllerTest, HoldsNoCopiesOfATemplate) {
+  show(object(job_kind(),
+              fmt::format(R"({{"metadata":{{"name":"j","namespace":"ns","uid":"uj","generation":1}},
+      "spec":{{"parallelism":500,"completions":500,
+      "selector":{{"matchLabels":{{"batch.kubernetes.io/controller-uid":"uj"}}}},
+      "template":{{"metadata":{{"labels":{{"batch.kubernetes.io/controller-uid":"uj"}}}},
+      "spec":{{"restartPolicy":"Never","hostname":"{}"}}}}}}}})",
+                          std::string(64UL << 10U, 'x'))));
+  sync();
+  const std::int64_t before = live_bytes();
+  EXPECT_EQ(asked(), Texts{"create pods"});
+  EXPECT_LT(live_bytes() - before, 1 << 20);
+}
+
+// Jobs that select pods in their own way, in a namespace full of such Jobs and of pods that belong
+// to nobody.
+class ManualJobsTest : public JobControllerTest {
+ protected:
+  static constexpr int kMany = 200;
+
+  client::Component& controller() override { return counted_; }
+  // Selects pods with the label app=<name>.
+  api::ObjectPtr manual_job(std::string_view name, std::string_view status = "") {
+    return object(job_kind(), fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"ns",
+      "uid":"u-{0}","generation":1}},"spec":{{"suspend":true,"manualSelector":true,
+      "selector":{{"matchLabels":{{"app":"{0}"}}}},
+      "template":{{"metadata":{{"labels":{{"app":"{0}"}}}},"spec":{{}}}}}},"status":{{{1}}}}})",
+                                          name, status));
+  }
+  api::ObjectPtr free_pod(std::string_view name, std::string_view app) {
+    return object(api::kinds::pod(), fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"ns",
+      "uid":"u-{0}","labels":{{"app":"{1}","tier":"x"}}}},"spec":{{}}}})",
+                                                 name, app));
+  }
+  double count(const std::string& name) const {
+    const std::string text = metrics_.text();
+    const std::string line = name + "{name=\"job\"} ";
+    const std::size_t at = text.find(line);
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + line.size()));
+  }
+  double looks() const { return count("workqueue_adds_total"); }
+  double reads() const { return count("muster_controller_objects_read_total"); }
+  client::ComponentContext counted_context() {
+    client::ComponentContext out = context();
+    out.metrics = &metrics_;
+    return out;
+  }
+
+  Metrics metrics_;
+  JobController counted_{{.group_all = false}, counted_context()};
+};
+
+TEST_F(ManualJobsTest, PodsAndJobsFindEachOtherByLabel) {
+  for (int i = 0; i < kMany; ++i) {
+    show(manual_job(fmt::format("j{}", i)));
+    show(free_pod(fmt::format("p{}", i), "nobody"));
+  }
+  sync();
+  ASSERT_EQ(asked().size(), static_cast<std::size_t>(kMany)) << "each says that it is suspended";
+  EXPECT_LT(reads(), 10 * kMany) << "no Job looks at every pod";
+  for (int i = 0; i < kMany; ++i)
+    answer(static_cast<std::size_t>(i), manual_job(fmt::format("j{}", i)));
+
+  const double looks_before = looks();
+  const double reads_before = reads();
+  show(free_pod("p7", "somebody"));
+  EXPECT_EQ(looks(), looks_before) << "it concerns no Job";
+  show(free_pod("mine", "j7"));
+  EXPECT_EQ(looks(), looks_before + 1);
+  now_ += OwnWrites::kPatience;  // for the feed that shows the statuses
+  const Texts calls = asked();
+  EXPECT_EQ(std::ranges::count(calls, "patch pods/mine"), 1);
+  EXPECT_LT(reads() - reads_before, 10 * kMany);
+}
+
+TEST_F(ManualJobsTest, JobsThatTakeNoPodsAreNotAsked) {
+  show(manual_job("ended", R"("conditions":[{"type":"Complete","status":"True"}])"));
+  sync();
+  asked();
+  const double before = looks();
+  show(free_pod("p", "ended"));
+  EXPECT_EQ(looks(), before);
 }
 
 }  // namespace

@@ -78,6 +78,13 @@ TEST(JobPlan, FillsTheSmallestIndexes) {
             (std::vector<std::int32_t>{2, 4, 5}));
 }
 
+TEST(JobPlan, AnIndexWhosePodIsStoppingIsNotFilledYet) {
+  const auto job = make_job(
+      R"("parallelism":2,"completions":4,"completionMode":"Indexed","podReplacementPolicy":"Failed")");
+  EXPECT_EQ(indexes_of(plan(*job, make_pods({{.name = "a", .index = 0, .deleted = true}}))),
+            std::vector<std::int32_t>{1});
+}
+
 TEST(JobPlan, RemovesDoubledAndMissingIndexesFirst) {
   const auto job = make_job(R"("parallelism":4,"completions":4,"completionMode":"Indexed")");
   const auto pods = make_pods({{.name = "a", .index = 1, .ready = true},
@@ -110,6 +117,26 @@ TEST(JobPlan, WaitsLongerAfterEveryFailureInARow) {
   EXPECT_EQ(backoff_pause(1'000'000), seconds{600});
 }
 
+TEST(JobPlan, ASuccessEndsTheRowOfFailures) {
+  const auto ended_at = [](int minute) {
+    return fmt::format(
+        R"("containerStatuses":[{{"name":"c","state":{{"terminated":{{"exitCode":1,"finishedAt":"2026-01-01T00:0{}:00Z"}}}}}}])",
+        minute);
+  };
+  const auto job = make_job(R"("parallelism":1,"completions":3)");
+  PodBackoff backoff;
+  std::vector<PodText> texts;
+  std::optional<Time> again;
+  for (const char* phase : {"Failed", "Succeeded", "Failed"}) {
+    const int minute = static_cast<int>(texts.size());
+    texts.push_back(
+        {.name = fmt::format("p{}", minute), .phase = phase, .more_status = ended_at(minute)});
+    const auto pods = make_pods(texts);
+    again = plan_job(state_of(*job, pods, kNow + std::chrono::minutes{minute}), backoff).again;
+  }
+  EXPECT_EQ(again, kNow + std::chrono::minutes{2} + seconds{10});
+}
+
 TEST(JobPlan, EndsForTheFirstReasonThatHolds) {
   struct Case {
     std::string spec, status;
@@ -133,6 +160,14 @@ TEST(JobPlan, EndsForTheFirstReasonThatHolds) {
       {R"("backoffLimit":2,"completions":3,"template":{"spec":{"restartPolicy":"OnFailure"}})",
        "",
        {{.name = "a", .more_status = R"("containerStatuses":[{"restartCount":2}])"}},
+       "BackoffLimitExceeded"},
+      {R"("backoffLimit":0,"completions":3,"template":{"spec":{"restartPolicy":"OnFailure"}})",
+       "",
+       {{.name = "a"}},
+       ""},
+      {R"("backoffLimit":0,"completions":3,"template":{"spec":{"restartPolicy":"OnFailure"}})",
+       "",
+       {{.name = "a", .more_status = R"("containerStatuses":[{"restartCount":1}])"}},
        "BackoffLimitExceeded"},
       {R"("completions":3,"activeDeadlineSeconds":60)",
        R"("startTime":"2025-12-31T23:59:00Z")",

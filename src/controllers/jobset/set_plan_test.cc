@@ -85,6 +85,14 @@ TEST_F(SetPlanTest, CountsJobs) {
   EXPECT_TRUE(plan_->status.changed());
 }
 
+TEST_F(SetPlanTest, AJobIsReadyWithAsManyPodsAsItCompletes) {
+  const std::string spec = R"("parallelism":4,"completions":2,"completionMode":"Indexed")";
+  plan("", {{.entry = "a", .ready = 1, .spec = spec}});
+  EXPECT_EQ(plan_->status.status().jobs[0].ready, 0);
+  plan("", {{.entry = "a", .ready = 2, .spec = spec}});
+  EXPECT_EQ(plan_->status.status().jobs[0].ready, 1);
+}
+
 TEST_F(SetPlanTest, CompletesWhenEnoughHaveSucceeded) {
   const std::vector<JobText> two{{.entry = "b", .index = 0, .end = "Complete"},
                                  {.entry = "b", .index = 1, .end = "Complete"}};
@@ -137,9 +145,12 @@ TEST_F(SetPlanTest, RestartsAsOftenAsItMay) {
   plan(R"("failurePolicy":{"maxRestarts":1})", {failed, {.entry = "b"}}, kOnce);
   EXPECT_EQ(actions(), (Texts{"remove js-a-0", "remove js-b-0", "create b-1"}))
       << "each again as soon as its old one is gone";
-  plan(R"("failurePolicy":{"maxRestarts":1,"restartStrategy":"BlockingRecreate"})",
-       {failed, {.entry = "b", .deleted = true}}, kOnce);
+  constexpr std::string_view kBlocking =
+      R"("failurePolicy":{"maxRestarts":1,"restartStrategy":"BlockingRecreate"})";
+  plan(kBlocking, {failed, {.entry = "b", .deleted = true}}, kOnce);
   EXPECT_EQ(actions(), Texts{"remove js-a-0"}) << "all old ones first";
+  plan(kBlocking, {{.entry = "b", .deleted = true}}, kOnce);
+  EXPECT_EQ(actions(), Texts{}) << "also those that are going already";
 
   plan(R"("failurePolicy":{"maxRestarts":1})",
        {{.entry = "a", .attempt = 1, .end = "Failed"}, {.entry = "b", .attempt = 1}}, kOnce);
@@ -207,6 +218,8 @@ TEST_F(SetPlanTest, StartsInOrder) {
   EXPECT_EQ(actions(), Texts{});
   plan(kInOrder, {{.entry = "a", .ready = 1}});
   EXPECT_EQ(actions(), (Texts{"create b-0", "create b-1"}));
+  plan(kInOrder, {{.entry = "a", .end = "Complete"}});
+  EXPECT_EQ(actions(), (Texts{"create b-0", "create b-1"})) << "it was so quick that it has ended";
   plan(kInOrder,
        {{.entry = "a", .ready = 1},
         {.entry = "b", .ready = 1},
@@ -253,6 +266,14 @@ TEST_F(SetPlanTest, SuspendsAndResumes) {
   groups_are_ready_ = false;
   plan("", resting, kRests);
   EXPECT_EQ(actions(), Texts{});
+}
+
+TEST_F(SetPlanTest, AConditionThatStillHoldsKeepsItsTime) {
+  plan(
+      R"("suspend":true)", {},
+      R"("conditions":[{"type":"Suspended","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}])");
+  ASSERT_EQ(conditions().size(), 1U);
+  EXPECT_EQ(plan_->status.status().conditions[0].last_transition, kNow);
 }
 
 TEST_F(SetPlanTest, JobsFollowTheSizeOfTheirTemplate) {

@@ -96,14 +96,15 @@ class LeaderWorkerSetController final : public WritingController {
     std::string revision;
     std::int32_t size = 1;
   };
-  LeaderTemplate leader_template(const Look& look, bool held_back) const;
+  // `older`: the revision it is held back at; null: it is not.
+  static LeaderTemplate leader_template(const api::Object& leader_set, const api::Object* older);
   void create_leaders(const Look& look);
   void look_at_replica(const Look& look, std::int32_t index, const LwsGroup& group);
   static bool recreates(const Look& look, const LwsGroup& group);
   void start_workers(const Look& look, std::int32_t index, const LwsGroup& group);
   void create_workers(const Look& look, std::int32_t index, const LwsGroup& group);
   void write_status(const Look& look);
-  void send_pods(const Look& look, std::vector<api::Request> requests, const api::ObjectPtr& owner);
+  void send_pods(const Look& look, Writes writes, const api::ObjectPtr& owner);
 
   // The Workload and the groups above all replicas. False: they are being made, or cannot be.
   bool has_workload(Look& look);

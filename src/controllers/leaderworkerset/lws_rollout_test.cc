@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/entropy.h"
@@ -13,14 +14,14 @@ namespace {
 
 // A replica of one pod, in a letter: new and ready (N), old and ready (O), new and not ready (n),
 // old and not ready (o).
-api::ObjectPtr leader(std::int32_t index, char letter) {
+api::ObjectPtr leader(std::int32_t index, char letter, std::string_view more_meta = "") {
   const bool ready = letter == 'N' || letter == 'O';
   const bool is_new = letter == 'N' || letter == 'n';
   const auto json = api::parse_json(fmt::format(
-      R"({{"metadata":{{"name":"llm-{0}","namespace":"ns","uid":"u{0}","labels":
+      R"({{"metadata":{{"name":"llm-{0}","namespace":"ns","uid":"u{0}"{3},"labels":
       {{"leaderworkerset.sigs.k8s.io/template-revision-hash":"{1}"}}}},"spec":{{}},
       "status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"{2}"}}]}}}})",
-      index, is_new ? "new" : "old", ready ? "True" : "False"));
+      index, is_new ? "new" : "old", ready ? "True" : "False", more_meta));
   return api::Object::make(api::kinds::pod(), json->value);
 }
 
@@ -40,6 +41,7 @@ struct Case {
   std::string letters;  // replica 0 first; '-': it has no leader
   LwsRollout now, want;
   int replicas = 4, unavailable = 1, surge = 0, partition = 0;
+  bool percent = false;  // of the replicas may be unavailable
   bool new_revision = false, resized = false;
 };
 
@@ -53,9 +55,13 @@ TEST(NextRollout, GoesStepByStep) {
       {.letters = "NNNN", .now = {4, 0}, .want = {4, 0}},
       // Not more than one at a time, wherever it is.
       {.letters = "oOOO", .now = {4, 4}, .want = {4, 4}},
+      // What was let go of is not held back again because another one does not serve.
+      {.letters = "oOOO", .now = {4, 3}, .want = {4, 3}},
       // What does not serve is updated for nothing.
       {.letters = "OOOo", .now = {4, 4}, .want = {4, 3}},
       {.letters = "OOOO", .now = {4, 4}, .want = {4, 2}, .unavailable = 2},
+      // A part of the replicas is rounded down.
+      {.letters = "OOOO", .now = {4, 4}, .want = {4, 3}, .unavailable = 30, .percent = true},
       // A canary stays where it is.
       {.letters = "OOON", .now = {4, 3}, .want = {4, 3}, .partition = 3},
       // One more while updating; it leaves at the end.
@@ -63,6 +69,7 @@ TEST(NextRollout, GoesStepByStep) {
       {.letters = "OOOOn", .now = {5, 4}, .want = {5, 3}, .surge = 1},
       {.letters = "OOOOn", .now = {5, 4}, .want = {5, 4}, .unavailable = 0, .surge = 1},
       {.letters = "OOOON", .now = {5, 4}, .want = {5, 2}, .surge = 1},
+      {.letters = "ONNNN", .now = {5, 1}, .want = {4, 0}, .surge = 1},
       {.letters = "NNNNN", .now = {5, 0}, .want = {4, 0}, .surge = 1},
       // Another size, at rest and in the middle of an update.
       {.letters = "NNNN", .now = {4, 0}, .want = {6, 0}, .replicas = 6, .resized = true},
@@ -74,7 +81,7 @@ TEST(NextRollout, GoesStepByStep) {
   for (const Case& test : cases) {
     api::LeaderWorkerSetView set;
     set.replicas = test.replicas;
-    set.unavailable_max.value = test.unavailable;
+    set.unavailable_max = {.value = test.unavailable, .percent = test.percent};
     set.surge_max.value = test.surge;
     set.partition = test.partition;
     const LwsTable table = table_of(test.letters);
@@ -87,6 +94,14 @@ TEST(NextRollout, GoesStepByStep) {
                                << test.now.partition << ": " << next.replicas << ", "
                                << next.partition;
   }
+}
+
+TEST(LwsTable, AReplicaWhoseLeaderIsGoingIsNotReady) {
+  LwsTable table = table_of("N");
+  EXPECT_EQ(table.ready(), 1);
+  table.edit(0).leader = leader(0, 'N', R"(,"deletionTimestamp":"2026-01-01T00:00:30Z")");
+  table.judge(0);
+  EXPECT_EQ(table.ready(), 0);
 }
 
 // What the table keeps up to date must be what a count of all replicas says.

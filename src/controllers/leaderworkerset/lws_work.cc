@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "api/reading.h"
@@ -36,6 +36,12 @@ std::string replicas_note(const api::Object& leader_set) {
   const std::string* text = api::lookup(leader_set.meta().annotations, kLwsReplicas);
   return text == nullptr ? std::string() : *text;
 }
+
+struct NewLeader {
+  std::int32_t index = 0;
+  const api::Object* older = nullptr;  // the revision it is held back at; null: it is not
+  std::string pod_group = {};
+};
 
 }  // namespace
 
@@ -75,17 +81,14 @@ bool LeaderWorkerSetController::keep_leader_set(Look& look) {
 }
 
 LeaderWorkerSetController::LeaderTemplate LeaderWorkerSetController::leader_template(
-    const Look& look, bool held_back) const {
-  const auto& view = look.leader_set->view<StatefulSetView>();
+    const api::Object& leader_set, const api::Object* older) {
+  const auto& view = leader_set.view<StatefulSetView>();
   LeaderTemplate out;
-  const ObjectPtr older =
-      held_back ? revisions_.find(look.set->meta().name_space, view.status.current_revision)
-                : nullptr;
   if (older != nullptr) {
     out.pod_template = template_of(*older);
     out.set_revision = view.status.current_revision;
   } else {
-    const Json document = look.leader_set->document();
+    const Json document = leader_set.document();
     out.pod_template = api::part_of(api::part_of(document, "spec"), "template");
     out.set_revision = view.status.update_revision;
   }
@@ -99,33 +102,47 @@ LeaderWorkerSetController::LeaderTemplate LeaderWorkerSetController::leader_temp
 void LeaderWorkerSetController::create_leaders(const Look& look) {
   const auto& view = look.leader_set->view<StatefulSetView>();
   const bool mixed = view.status.current_revision != view.status.update_revision;
-  std::map<bool, LeaderTemplate> templates;  // by whether they are held back
-  std::map<bool, StatefulPodMaker> makers;
-  std::vector<api::Request> requests;
+  const ObjectPtr older =
+      mixed ? revisions_.find(look.set->meta().name_space, view.status.current_revision) : nullptr;
+  std::map<const api::Object*, LeaderTemplate> templates;  // by their older revision
+  std::vector<NewLeader> leaders;
   for (const std::int32_t index : look.table.without_leader().lowest(kSetChangesMax)) {
-    const bool held_back = mixed && is_held_back(view, index);
-    if (!templates.contains(held_back)) {
-      templates.emplace(held_back, leader_template(look, held_back));
-      makers.emplace(held_back,
-                     StatefulPodMaker(*look.leader_set, templates[held_back].pod_template,
-                                      templates[held_back].set_revision));
-    }
-    const ReplicaGroups groups = find_replica_groups(look, index, templates[held_back]);
-    if (!groups.there) continue;
-    Json pod = makers.at(held_back).make(index);
-    place_lws_pod(
-        {.set = look.set->meta().name, .index = index, .worker = 0, .pod_group = groups.leader},
-        pod);
-    requests.push_back(
-        client::create_request(api::kinds::pod(), look.set->meta().name_space, std::move(pod)));
+    const api::Object* const revision = is_held_back(view, index) ? older.get() : nullptr;
+    auto from = templates.find(revision);
+    if (from == templates.end())
+      from = templates.emplace(revision, leader_template(*look.leader_set, revision)).first;
+    ReplicaGroups groups = find_replica_groups(look, index, from->second);
+    if (groups.there) leaders.push_back({index, revision, std::move(groups.leader)});
   }
-  send_pods(look, std::move(requests), look.leader_set);
+  const std::size_t count = leaders.size();
+  const auto start_making = [set = look.set, leader_set = look.leader_set, older,
+                             leaders = std::move(leaders)]() -> Make {
+    const auto makers = std::make_shared<std::map<const api::Object*, StatefulPodMaker>>();
+    return [&, makers](std::size_t at) {
+      const NewLeader& leader = leaders[at];
+      auto maker = makers->find(leader.older);
+      if (maker == makers->end()) {
+        const LeaderTemplate from = leader_template(*leader_set, leader.older);
+        maker = makers
+                    ->emplace(leader.older,
+                              StatefulPodMaker(*leader_set, from.pod_template, from.set_revision))
+                    .first;
+      }
+      Json pod = maker->second.make(leader.index);
+      place_lws_pod({.set = set->meta().name,
+                     .index = leader.index,
+                     .worker = 0,
+                     .pod_group = leader.pod_group},
+                    pod);
+      return client::create_request(api::kinds::pod(), set->meta().name_space, std::move(pod));
+    };
+  };
+  send_pods(look, {.count = count, .start_making = start_making}, look.leader_set);
 }
 
-void LeaderWorkerSetController::send_pods(const Look& look, std::vector<api::Request> requests,
-                                          const ObjectPtr& owner) {
+void LeaderWorkerSetController::send_pods(const Look& look, Writes writes, const ObjectPtr& owner) {
   write_in_batches(
-      look.key, std::move(requests), {},
+      look.key, std::move(writes),
       [this, owner, set = look.set](std::size_t, const client::Outcome& outcome, Time now) {
         if (outcome) {
           if (const auto* made = std::get_if<api::ObjectAnswer>(&outcome->what))
@@ -195,31 +212,34 @@ void LeaderWorkerSetController::start_workers(const Look& look, std::int32_t ind
   if (const std::size_t at = pod_group.rfind(kLeaderPart);
       look.memory.templates.levels.roles && at != std::string::npos)
     pod_group.replace(at, kLeaderPart.size(), "-worker-");
-  write_call(look.key,
-             create_worker_set(*look.set, *group.leader, lws_revision_spec(*revision), pod_group));
+  write_later(look.key, [set = look.set, leader = group.leader, revision, pod_group] {
+    return create_worker_set(*set, *leader, lws_revision_spec(*revision), pod_group);
+  });
 }
 
 void LeaderWorkerSetController::create_workers(const Look& look, std::int32_t index,
                                                const LwsGroup& group) {
   const auto& view = group.workers->view<StatefulSetView>();
-  std::vector<api::Request> requests;
-  std::optional<StatefulPodMaker> maker;
-  for (std::int32_t worker = 1; worker <= view.replicas && requests.size() < kSetChangesMax;
-       ++worker) {
-    if (group.members.contains(worker)) continue;
-    if (!maker) {
-      const Json document = group.workers->document();
-      maker.emplace(*group.workers, api::part_of(api::part_of(document, "spec"), "template"),
-                    view.status.update_revision);
-    }
-    Json pod = maker->make(worker);
-    place_lws_pod({.set = look.set->meta().name, .index = index, .worker = worker}, pod);
-    requests.push_back(
-        client::create_request(api::kinds::pod(), look.set->meta().name_space, std::move(pod)));
-  }
-  if (requests.empty()) return;
+  std::vector<std::int32_t> workers;
+  for (std::int32_t worker = 1; worker <= view.replicas && workers.size() < kSetChangesMax;
+       ++worker)
+    if (!group.members.contains(worker)) workers.push_back(worker);
+  if (workers.empty()) return;
   look.table.make_due(index);  // if a call fails
-  send_pods(look, std::move(requests), group.workers);
+  const std::size_t count = workers.size();
+  const auto start_making = [set = look.set, worker_set = group.workers, index,
+                             workers = std::move(workers)]() -> Make {
+    const Json document = worker_set->document();
+    const auto maker = std::make_shared<const StatefulPodMaker>(
+        *worker_set, api::part_of(api::part_of(document, "spec"), "template"),
+        worker_set->view<StatefulSetView>().status.update_revision);
+    return [&, maker](std::size_t at) {
+      Json pod = maker->make(workers[at]);
+      place_lws_pod({.set = set->meta().name, .index = index, .worker = workers[at]}, pod);
+      return client::create_request(api::kinds::pod(), set->meta().name_space, std::move(pod));
+    };
+  };
+  send_pods(look, {.count = count, .start_making = start_making}, group.workers);
 }
 
 }  // namespace muster::controllers

@@ -98,12 +98,16 @@ void ReplicaSetController::change_pods(const std::string& key, const ObjectPtr& 
   memory.failed = false;
   const auto count = static_cast<std::size_t>(std::min(std::abs(missing), kPodChangesMax));
   if (missing > 0) {
-    PodBatch batch{.key = key,
-                   .owner = set,
-                   .pods = std::vector<api::Json>(count, pod_from_template(*set)),
-                   .on_each = [this, key](const client::Outcome& outcome, Time at) {
-                     on_changed(key, "FailedCreate", outcome, at);
-                   }};
+    PodBatch batch{
+        .key = key,
+        .owner = set,
+        .count = count,
+        .start_making =
+            [set] {
+              return [pod = api::Json(pod_from_template(*set))](std::size_t) { return pod; };
+            },
+        .on_each = [this, key](const client::Outcome& outcome,
+                               Time at) { on_changed(key, "FailedCreate", outcome, at); }};
     return create_pods(std::move(batch));
   }
   for (const ObjectPtr& pod : choose_for_removal(

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/common/controller_testing.h"
+#include "controllers/common/live_bytes_testing.h"
 #include "controllers/common/owners.h"
 
 namespace muster::controllers {
@@ -150,6 +151,18 @@ TEST_F(ReplicaSetControllerTest, PodsOfOthersAreNotKept) {
   show(b);
   show(set(1));
   for (const std::string& text : asked()) EXPECT_NE(text, "patch pods/a") << "it belongs to a Job";
+}
+
+TEST_F(ReplicaSetControllerTest, HoldsNoCopiesOfATemplate) {
+  show(object(apps_kind("ReplicaSet"),
+              fmt::format(R"({{"metadata":{{"name":"s","namespace":"ns","uid":"us","generation":1}},
+        "spec":{{"replicas":1000,"selector":{{"matchLabels":{{"app":"web"}}}},
+        "template":{{"metadata":{{"labels":{{"app":"web"}}}},"spec":{{"hostname":"{}"}}}}}}}})",
+                          std::string(64UL << 10U, 'x'))));
+  sync();
+  const std::int64_t before = live_bytes();
+  EXPECT_EQ(asked(), (Texts{"patch replicasets/s/status", "create pods"}));
+  EXPECT_LT(live_bytes() - before, 1 << 20);
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "api/reading.h"
@@ -12,6 +16,41 @@ namespace muster::controllers {
 
 using api::Json;
 using api::ObjectPtr;
+using api::StatefulSetView;
+
+namespace {
+
+// Makes pods, each of its revision; a template is read when the first pod needs it.
+class NewPods {
+ public:
+  struct From {
+    ObjectPtr set;
+    ObjectPtr older;  // the revision of pods that are held back; null: none are
+    std::string current, update;
+  };
+  explicit NewPods(const From& from) : from_(from) {}
+
+  api::Request request(std::int32_t ordinal) {
+    const api::Object& set = *from_.set;
+    const bool held_back =
+        from_.older != nullptr && is_held_back(set.view<StatefulSetView>(), ordinal);
+    auto maker = makers_.find(held_back);
+    if (maker == makers_.end()) {
+      const Json kept = held_back ? template_of(*from_.older)
+                                  : api::part_of(api::part_of(set.document(), "spec"), "template");
+      const std::string& revision = held_back ? from_.current : from_.update;
+      maker = makers_.emplace(held_back, StatefulPodMaker(set, kept, revision)).first;
+    }
+    return client::create_request(api::kinds::pod(), set.meta().name_space,
+                                  maker->second.make(ordinal));
+  }
+
+ private:
+  const From& from_;
+  std::map<bool, StatefulPodMaker> makers_;  // by whether their pods are held back
+};
+
+}  // namespace
 
 void StatefulSetController::carry_out(const Look& look, const StatefulPlan& plan,
                                       const std::string& current, const std::string& update) {
@@ -23,30 +62,22 @@ void StatefulSetController::create(const Look& look, const std::vector<std::int3
                                    const std::string& current, const std::string& update) {
   if (api::lookup(look.set->meta().annotations, kPodsMadeElsewhere) != nullptr)
     return create_volume_claims(look, ordinals);
-  std::vector<api::Request> requests;
-  std::vector<std::string> names;
-  std::map<bool, StatefulPodMaker> makers;  // by whether they make pods of the current revision
-  for (const std::int32_t ordinal : ordinals) {
-    if (!has_volume_claims(look, ordinal)) continue;
-    const bool held_back = current != update && is_held_back(look.view, ordinal);
-    auto maker = makers.find(held_back);
-    if (maker == makers.end()) {
-      const Json kept = held_back
-                            ? template_of(*revisions_.find(look.set->meta().name_space, current))
-                            : api::part_of(api::part_of(look.set->document(), "spec"), "template");
-      maker =
-          makers.emplace(held_back, StatefulPodMaker(*look.set, kept, held_back ? current : update))
-              .first;
-    }
-    names.push_back(pod_name(*look.set, ordinal));
-    requests.push_back(client::create_request(api::kinds::pod(), look.set->meta().name_space,
-                                              maker->second.make(ordinal)));
-  }
-  write_in_batches(look.key, std::move(requests), {},
-                   [this, set = look.set, names = std::move(names)](
-                       std::size_t index, const client::Outcome& outcome, Time now) {
-                     return on_created(*set, names[index], outcome, now);
-                   });
+  std::vector<std::int32_t> ready;
+  std::ranges::copy_if(ordinals, std::back_inserter(ready),
+                       [&](std::int32_t ordinal) { return has_volume_claims(look, ordinal); });
+  const ObjectPtr older =
+      current == update ? nullptr : revisions_.find(look.set->meta().name_space, current);
+  Writes writes{
+      .count = ready.size(),
+      .start_making = [from = NewPods::From{look.set, older, current, update}, ready]() -> Make {
+        const auto pods = std::make_shared<NewPods>(from);
+        return [&ready, pods](std::size_t index) { return pods->request(ready[index]); };
+      }};
+  write_in_batches(
+      look.key, std::move(writes),
+      [this, set = look.set, ready](std::size_t index, const client::Outcome& outcome, Time now) {
+        return on_created(*set, pod_name(*set, ready[index]), outcome, now);
+      });
 }
 
 // Whoever makes the pods does not wait for claims.
@@ -122,14 +153,18 @@ void StatefulSetController::create_volume_claim(const Look& look, const std::str
   const std::string about = fmt::format("create Claim {} Pod {} in StatefulSet {}",
                                         claim_name(claim_template, *look.set, ordinal),
                                         pod_name(*look.set, ordinal), look.set->meta().name);
-  write_call(look.key, create_claim_request(*look.set, claim_template, ordinal),
-             [this, set = look.set, about](const client::Outcome& outcome, Time now) {
-               if (outcome)
-                 record(*set, "Normal", "SuccessfulCreate", about + " success", now);
-               else
-                 record(*set, "Warning", "FailedCreate",
-                        fmt::format("{} failed error: {}", about, outcome.error().message), now);
-             });
+  write_later(
+      look.key,
+      [set = look.set, claim_template, ordinal] {
+        return create_claim_request(*set, claim_template, ordinal);
+      },
+      [this, set = look.set, about](const client::Outcome& outcome, Time now) {
+        if (outcome)
+          record(*set, "Normal", "SuccessfulCreate", about + " success", now);
+        else
+          record(*set, "Warning", "FailedCreate",
+                 fmt::format("{} failed error: {}", about, outcome.error().message), now);
+      });
 }
 
 bool StatefulSetController::hand_over_claims(const Look& look, std::int32_t ordinal,

@@ -4,6 +4,7 @@
 
 #include "api/views/controller_revision_view.h"
 #include "controllers/common/controller_testing.h"
+#include "controllers/common/live_bytes_testing.h"
 #include "controllers/common/revisions.h"
 #include "controllers/statefulset/stateful_testing.h"
 
@@ -187,6 +188,30 @@ TEST_F(StatefulSetControllerTest, ALargeSetWithOneThingToDoMakesOneChange) {
   start(set(spec));
   asked();
   EXPECT_EQ(calls_.size(), 3U);  // revision, one update, status
+}
+
+TEST_F(StatefulSetControllerTest, HoldsNoCopiesOfATemplate) {
+  start(object(stateful_set_kind(),
+               fmt::format(R"({{"metadata":{{"name":"web","namespace":"ns","uid":"us",
+        "generation":1}},"spec":{{"replicas":500,"podManagementPolicy":"Parallel",
+        "selector":{{"matchLabels":{{"app":"web"}}}},
+        "template":{{"metadata":{{"labels":{{"app":"web"}}}},"spec":{{"nodeName":"{}"}}}}}}}})",
+                           std::string(64UL << 10U, 'x'))));
+  const std::int64_t before = live_bytes();
+  EXPECT_EQ(asked(), (Texts{"create pods", "patch statefulsets/web/status"}));
+  EXPECT_LT(live_bytes() - before, 2 << 20);
+}
+
+TEST_F(StatefulSetControllerTest, AsksForNoMoreClaimsAtOnceThanThereIsRoomFor) {
+  start(set(fmt::format(R"("replicas":100,"podManagementPolicy":"Parallel",
+      "volumeClaimTemplates":[{{"metadata":{{"name":"data"}},"spec":{{"volumeName":"{}"}}}}])",
+                        std::string(1UL << 20U, 'x'))));
+  EXPECT_LT(asked().size(), 20U);
+  const std::size_t asked_first = calls_.size();
+  answer(1,
+         object(claim_kind(), R"({"metadata":{"name":"data-web-0","namespace":"ns","uid":"uc"}})"));
+  EXPECT_EQ(asked().size(), 1U);
+  EXPECT_EQ(calls_.size(), asked_first + 1);
 }
 
 }  // namespace

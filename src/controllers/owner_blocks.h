@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "api/object.h"
+
+namespace muster::controllers {
+
+// Whether the object wants its owners to wait for it when they are deleted in the foreground:
+// blockOwnerDeletion of each reference, in the order of meta().owners. Reads the object's metadata
+// up to its references alone: what stands behind them may be a megabyte.
+std::vector<bool> blocked_owners(const api::Object& object);
+
+}  // namespace muster::controllers
