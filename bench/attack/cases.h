@@ -63,6 +63,7 @@ const std::vector<Case>& all_cases();
 std::vector<Case> http2_cases();
 std::vector<Case> read_cases();
 std::vector<Case> crowd_cases();
+std::vector<Case> product_cases();
 std::vector<Case> watch_cases();
 
 // Namespaces, roles and objects that the cases and the neighbour need.

@@ -119,6 +119,13 @@ std::string repeated_headers() {
   return out;
 }
 
+// A hundred documents of half a megabyte and more.
+std::string documents() {
+  std::string out = greeting();
+  for (int i = 0; i < kStreams; ++i) out += ask(1 + 2 * i, get("/openapi/v2?pretty=true"));
+  return out;
+}
+
 // A hundred watches, each with a selector as long as a head may be.
 std::string watches_with_long_selectors() {
   std::string values = "a";
@@ -148,6 +155,9 @@ std::vector<Case> http2_cases() {
            .who = "nobody",
            .threads = 4,
            .attack = held(nobody, 250, repeated_headers())},
+          {.name = "HTTP/2 documents, unread, 50 connections",
+           .who = "nobody",
+           .attack = held(nobody, 50, documents())},
           {.name = "HTTP/2 watches with long selectors",
            .who = "tenant",
            .threads = 2,
