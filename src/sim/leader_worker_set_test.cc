@@ -150,6 +150,16 @@ TEST(LeaderWorkerSets, WithoutGroupsAndOfSizeOne) {
   EXPECT_EQ(run.all(api::kinds::pod_group()).size(), 0U);
 }
 
+TEST(LeaderWorkerSets, WorkersWaitForAReadyLeaderIfAsked) {
+  Play run;
+  std::string spec = lws_spec(1, 2, "", R"(,"startupPolicy":"LeaderReady")");
+  constexpr std::string_view kSmall = R"("cpu":"1")";
+  spec.replace(spec.find(kSmall), kSmall.size(), R"("cpu":"99")");  // more than a node has
+  run.create(lws_kind(), "late", spec);
+  run.advance(seconds{20});
+  EXPECT_EQ(run.pods(), Texts{"late-0 Pending llm:1"});
+}
+
 TEST(LeaderWorkerSets, ThatContradictThemselvesAreRefused) {
   Play run;
   const auto made = run.world().ask(client::create_request(

@@ -124,6 +124,17 @@ TEST_P(ReflectorTest, OneStreamTellsWhatExistsAndWhatHappens) {
   EXPECT_EQ(reported(), "+a ~a -a");
 }
 
+TEST_P(ReflectorTest, ABookmarkOnTheWayIsNotTheEndOfWhatExists) {
+  EXPECT_EQ(next(), "stream initial");
+  EXPECT_TRUE(add("a", 2));
+  EXPECT_TRUE(bookmark(4));
+  EXPECT_FALSE(reflector_.synced());
+  EXPECT_TRUE(add("b", 3));
+  EXPECT_TRUE(bookmark(5, true));
+  EXPECT_TRUE(reflector_.synced());
+  EXPECT_EQ(reported(), "+a +b");
+}
+
 TEST_P(ReflectorTest, EventsMayComeInPieces) {
   next();
   const std::string text = event("ADDED", object("a", 2, "a"));
@@ -231,6 +242,15 @@ TEST_P(ReflectorTest, WatchesThatEndAtOnceAreNotRepeatedAtOnce) {
   EXPECT_EQ(next(), "stream rv=5");
   end();
   EXPECT_EQ(next_after_pause(), "stream rv=5");
+}
+
+TEST_P(ReflectorTest, AQuietWatchThatEndsInItsTimeIsRepeatedAtOnce) {
+  sync();
+  for (int i = 0; i < 2; ++i) {
+    now_ += minutes{6};
+    end();
+    EXPECT_EQ(next(), "stream rv=5");
+  }
 }
 
 TEST_P(ReflectorTest, OneThatWasMadeAgainHasTwoLives) {

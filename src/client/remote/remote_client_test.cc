@@ -317,6 +317,18 @@ TEST_F(RemoteClientTest, ACertificateThatIsReplacedIsUsedBesideTheOpenConnection
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(RemoteClientTest, WhoIsNotKnownIsToldSo) {
+  const Site site;
+  Kubeconfig config = config_for(site);
+  config.client_certificate.clear();
+  config.client_key.clear();
+  config.token = "nobody's";
+  HttpsClient https = HttpsClient::open(std::move(config), {}).value();
+  const Result<ServedKinds> served = ServedKinds::discover(https);
+  ASSERT_FALSE(served) << "an empty server";
+  EXPECT_EQ(served.error().reason, Reason::Unauthorized);
+}
+
 TEST_F(RemoteClientTest, ATroubledFeedSaysWhy) {
   const Site site;
   Kubeconfig config = config_for(site);

@@ -86,6 +86,15 @@ TEST(ReadOnce, AKindThatIsNotServedIsNotFound) {
   EXPECT_EQ(names(read_once(client, future, {})), "NotFound");
 }
 
+TEST(ReadOnce, AnOlderVersionIsReadIfTheServerHasNoNewer) {
+  const Site site;
+  HttpsClient client = open(config_for(site));
+  create(client, node(), R"({"metadata":{"name":"a"}})");
+  api::Kind future = node();
+  future.versions = {"v3", "v1"};
+  EXPECT_EQ(names(read_once(client, future, {})), "a ");
+}
+
 TEST(ReadOnce, AServerThatIsAwayIsNotWaitedFor) {
   Site site;
   HttpsClient client = open(config_for(site));
