@@ -56,12 +56,12 @@ void make_sets(const Cast& cast, Run& run) {
 // --- A sidecar with thousands of resources, before thousands of init containers.
 
 std::string pod_with_sidecar() {
-  const std::string many = resources(7'000);
+  const std::string many = resources(4'000);
   return fmt::format(
       R"({{"metadata":{{"name":"sidecar"}},"spec":{{"schedulingGates":[{{"name":"a/b"}}],"initContainers":[)"
       R"({{"name":"s","image":"i","restartPolicy":"Always","resources":{{"requests":{{{0}}},"limits":{{{0}}}}}}},)"
       R"({1}],"containers":[{{"name":"c","image":"i"}}]}}}})",
-      many, listed(2'000, [](int i) { return fmt::format(R"({{"name":"i{}","image":"i"}})", i); }));
+      many, listed(1'500, [](int i) { return fmt::format(R"({{"name":"i{}","image":"i"}})", i); }));
 }
 void make_pod_with_sidecar(const Cast& cast) {
   must(tenant(cast), {.method = "POST", .target = kPods, .body = pod_with_sidecar()});
@@ -113,6 +113,14 @@ void make_rules(const Cast& cast) {
 void make_bindings(const Cast& cast) {
   constexpr int kMost = 20'000;  // more than fit
   make_many(tenant(cast), kMost, [](int i) {
+    return Wire::Ask{
+        .method = "POST",
+        .target = kRbac + "roles",
+        .body = fmt::format(R"({{"metadata":{{"name":"rules-{}"}},"rules":[{{"apiGroups":[""],)"
+                            R"("resources":["pods"],"verbs":["get"]}}]}})",
+                            i)};
+  });
+  make_many(tenant(cast), kMost / 4, [](int i) {
     return Wire::Ask{.method = "POST", .target = kRbac + "rolebindings", .body = of_role(i)};
   });
 }
@@ -161,7 +169,7 @@ void make_chain(const Cast& cast) {
         .method = "POST",
         .target = kComposites,
         .body = fmt::format(
-            R"({{"metadata":{{"name":"link-{}"}},"spec":{{"schedulingPolicy":{{"basic":{{}}}}{}}}}})",
+            R"({{"metadata":{{"name":"link-{}"}},"spec":{{"schedulingPolicy":{{"basic":{{}}}},"workloadRef":{{"workloadName":"w","templateName":"t"}}{}}}}})",
             i, parent)};
   };
   for (int i = 0; i < 3'000; ++i) must(tenant(cast), of_chain(i));
@@ -194,7 +202,7 @@ std::vector<Case> product_cases() {
            .who = "tenant",
            .attack = make_sets,
            .alone = true},
-          {.name = "a sidecar of 7,000 resources before 2,000 init containers, patched",
+          {.name = "a sidecar of 4,000 resources before 1,500 init containers, patched",
            .who = "tenant",
            .prepare = make_pod_with_sidecar,
            .attack = repeated(tenant, label)},
@@ -211,7 +219,7 @@ std::vector<Case> product_cases() {
                nobody, always("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
                               "application/json", R"({"spec":{"namespace":"tenant"}})")),
            .alone = true},
-          {.name = "a user of as many bindings as fit, asking in a row",
+          {.name = "a user of 5,000 bindings, asking in a row",
            .who = "nobody",
            .threads = 4,
            .prepare = make_bindings,
