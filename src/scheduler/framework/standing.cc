@@ -7,29 +7,14 @@
 #include <utility>
 
 #include "scheduler/cache/column_math.h"
+#include "scheduler/framework/refusing_pass.h"
 
 namespace muster::scheduler {
 namespace {
 
-// The only filter of a class that runs nowhere, whatever plugins say (PodClass::refusal). Under the
-// name of a plugin, by whose events its pods are tried again.
-class RefusedClass final : public FilterPass {
- public:
-  static constexpr std::string_view kName = "InterPodAffinity";
-  explicit RefusedClass(std::string reason) : reason_(std::move(reason)) {}
-
-  void narrow(NodeSet& candidates) const override { candidates.clear(); }
-  bool admits(NodeId) const override { return false; }
-  Exactness cap(CapColumn& at_most) const override {
-    at_most.fill(0);
-    return Exactness::PerNode;
-  }
-  Verdict ask(NodeId) const override { return Verdict::refuse(reason_, Remedy::None); }
-  std::optional<std::string> refuses_everywhere() const override { return reason_; }
-
- private:
-  std::string reason_;
-};
+// Whose name the refusal of a whole class bears (PodClass::refusal): by the events of that plugin
+// its pods are tried again.
+constexpr std::string_view kRefusedBy = "InterPodAffinity";
 
 }  // namespace
 
@@ -55,7 +40,7 @@ void Standing::prepare() {
   places_.clear();
   raws_follow_moves_ = false;
   if (!pods_.refusal.empty()) {
-    filters_.push_back({RefusedClass::kName, std::make_unique<RefusedClass>(pods_.refusal)});
+    filters_.push_back({kRefusedBy, std::make_unique<RefusingPass>(pods_.refusal)});
     return;
   }
   for (const auto& entry : profile_.filters())

@@ -1,6 +1,6 @@
 #include "scheduler/plugins/dynamic_resources.h"
 
-#include "scheduler/plugins/refusing_pass.h"
+#include "scheduler/framework/refusing_pass.h"
 
 namespace muster::scheduler {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "scheduler/framework/refusing_pass.h"
 #include "scheduler/plugins/node_selector.h"
-#include "scheduler/plugins/refusing_pass.h"
 #include "scheduler/plugins/volume_events.h"
 #include "scheduler/plugins/volume_sets.h"
 

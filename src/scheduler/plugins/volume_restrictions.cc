@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/plugins/refusing_pass.h"
+#include "scheduler/framework/refusing_pass.h"
 #include "scheduler/plugins/volume_events.h"
 
 namespace muster::scheduler {
