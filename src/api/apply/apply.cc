@@ -64,8 +64,7 @@ Conflicts conflicts_with(const Managers& managers, const Manager& self, const Co
   Conflicts out;
   for (const auto& [manager, owned] : managers) {
     if (manager == self) continue;
-    if (FieldSet both = common(owned.fields, taken); !both.empty())
-      out.emplace(manager, std::move(both));
+    if (owned.fields.meets(taken)) out.emplace(manager, common(owned.fields.set(), taken));
   }
   return out;
 }
@@ -74,7 +73,7 @@ void take_from_others(Managers& managers, const Manager& self, const Comparison&
   if (std::ranges::all_of(managers, [&](const auto& entry) { return entry.first == self; })) return;
   const FieldSet lost = united(united(changes.modified, changes.added), changes.removed);
   for (auto& [manager, owned] : managers)
-    if (manager != self) owned.fields = without(std::move(owned.fields), lost);
+    if (manager != self) owned.fields.remove(lost);
 }
 
 // `"m" with subresource "status" using v1`; those who apply go by their name alone.
@@ -156,37 +155,39 @@ bool resets_managers(const Json& document) {
 void record_update(const schema::Message& message, const Write& write, const Json& before,
                    Json& after) {
   if (resets_managers(after)) return;
-  Managers managers = read_managers(after);
+  Managers managers = take_managers(after);
   if (managers.empty()) managers = read_managers(before);
   if (managers.empty() && !before.is_null()) return;
-  // The managers need not be taken out first: they are one value, which nobody can own.
+  // What is left of managedFields does not matter: it is one value, which nobody can own.
   Comparison changes = ownable_changes(message, write, before, after);
   const Manager self = manager_of(write, kOperationUpdate);
   take_from_others(managers, self, changes);
   Owned& mine = managers[self];
   FieldSet gained = united(std::move(changes.modified), std::move(changes.added));
   if (!gained.empty() || !changes.removed.empty()) mine.time = write.now;
-  mine.fields = united(without(std::move(mine.fields), changes.removed), std::move(gained));
+  mine.fields.remove(changes.removed);
+  mine.fields.add(gained);
   write_managers(after, std::move(managers));
 }
 
 Result<Json> apply(const schema::Message& message, const Write& write, Json live,
                    const Json& config, bool force) {
   TRY(check_lists(message, config));
-  Managers managers = read_managers(live);
+  Managers managers = take_managers(live);
   live = without_managers(std::move(live));
   const Manager self = manager_of(write, kOperationApply);
   if (managers.empty() && !live.is_null())
     managers[{.name = std::string(kBeforeFirstApply),
               .operation = std::string(kOperationUpdate),
               .api_version = write.api_version,
-              .subresource = ""}] = {.fields = ownable(fields_of(message, live), write),
-                                     .time = write.now};
+              .subresource = ""}] = {
+        .fields = OwnedFields(ownable(fields_of(message, live), write)), .time = write.now};
 
-  Owned mine = std::exchange(managers[self], {});
+  const std::string last_time = managers[self].time;
+  const FieldSet last = std::exchange(managers[self], {}).fields.set();
   FieldSet said = fields_of(message, config);
   Json out = live.is_null() ? config : merged(message, live, config);
-  prune(message, out, mine.fields, united(owned_by_all(managers), said));
+  prune(message, out, last, united(owned_by_all(managers), said));
 
   const Comparison changes = ownable_changes(message, write, live, out);
   const Conflicts conflicts = conflicts_with(managers, self, changes);
@@ -194,9 +195,9 @@ Result<Json> apply(const schema::Message& message, const Write& write, Json live
     return fail(conflict_error(conflicts));
   take_from_others(managers, self, changes);
   said = ownable(std::move(said), write);
-  const bool changed = said != mine.fields || !changes.added.empty() || !changes.modified.empty() ||
+  const bool changed = said != last || !changes.added.empty() || !changes.modified.empty() ||
                        !changes.removed.empty();
-  managers[self] = {.fields = std::move(said), .time = changed ? write.now : mine.time};
+  managers[self] = {.fields = OwnedFields(said), .time = changed ? write.now : last_time};
   renew_last_applied(write, config, out);
   write_managers(out, std::move(managers));
   return out;

@@ -34,7 +34,7 @@ std::vector<std::string> owners(const Json& document) {
   std::vector<std::string> out;
   for (const auto& [manager, owned] : read_managers(document))
     out.push_back(manager.name + "/" + manager.operation + " " +
-                  to_text(to_fields_v1(owned.fields)));
+                  to_text(to_fields_v1(owned.fields.set())));
   return out;
 }
 
@@ -190,7 +190,7 @@ TEST(ApplyTest, OldUpdatersAreToldAsOne) {
       {.name = "ancient-changes", .operation = "Update", .api_version = "v1", .subresource = ""});
   ASSERT_NE(ancient, managers.end());
   EXPECT_EQ(
-      printed_paths(ancient->second.fields).first,
+      printed_paths(ancient->second.fields.set()).first,
       (std::vector<std::string>{".metadata.labels", ".metadata.labels.l0", ".metadata.labels.l1",
                                 ".metadata.labels.l2", ".metadata.labels.l3"}));
 }
@@ -212,8 +212,29 @@ TEST(ApplyTest, OldUpdatersOfASubresourceAreToldWithTheOthers) {
       {.name = "ancient-changes", .operation = "Update", .api_version = "v1", .subresource = ""});
   ASSERT_NE(ancient, managers.end());
   EXPECT_EQ(
-      printed_paths(ancient->second.fields).first,
+      printed_paths(ancient->second.fields.set()).first,
       (std::vector<std::string>{".metadata.labels", ".metadata.labels.l0", ".metadata.labels.l1"}));
+}
+
+TEST(ApplyTest, WhatCannotBeReadStaysInAnObjectThatNobodyTracks) {
+  const std::string_view odd =
+      R"({"metadata":{"managedFields":[{"manager":"m","operation":"Update","fieldsV1":{"x":{}}}]}})";
+  Json object = json(odd);
+  record_update(pod(), by("n"), json(R"({"metadata":{}})"), object);
+  EXPECT_EQ(to_text(object), odd);
+}
+
+TEST(ApplyTest, AnUpdateLeavesTheFieldsOfOthersAsTheyAre) {
+  Json object = json(R"({"metadata":{"labels":{"a":"1","b":"2"}},"spec":{"nodeName":"n"}})");
+  record_update(pod(), by("m"), nullptr, object);
+  Json next = object;
+  next.at("metadata").at("labels").as_object().insert_or_assign("b", "3");
+  record_update(pod(), by("n"), object, next);
+  EXPECT_EQ(
+      owners(next),
+      (std::vector<std::string>{
+          R"(m/Update {"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:nodeName":{}}})",
+          R"(n/Update {"f:metadata":{"f:labels":{"f:b":{}}}})"}));
 }
 
 TEST(ApplyTest, StatusIsNotOwnedThroughTheMainDoor) {

@@ -39,11 +39,6 @@ void print_paths(const FieldSet& set, std::size_t paths_max, std::string& path, 
   }
 }
 
-bool is_path_element(std::string_view text) {
-  return text.size() >= 2 && text[1] == ':' &&
-         std::string_view("fkvi").find(text.front()) != std::string_view::npos;
-}
-
 Result<FieldSet> parse_node(const Json& node) {
   const JsonObject* object = node.if_object();
   if (object == nullptr) return fail(Reason::BadRequest, "fieldsV1: expected an object");
@@ -63,6 +58,11 @@ Result<FieldSet> parse_node(const Json& node) {
 }
 
 }  // namespace
+
+bool is_path_element(std::string_view text) {
+  return text.size() >= 2 && text[1] == ':' &&
+         std::string_view("fkvi").find(text.front()) != std::string_view::npos;
+}
 
 const FieldSet* FieldSet::below(std::string_view element) const {
   const auto found = children.find(element);

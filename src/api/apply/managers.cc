@@ -47,45 +47,64 @@ void cap_updaters(Managers& managers) {
       managers.erase(first->second);
     }
     Owned& ancient = managers[bucket];
-    ancient.fields = united(std::move(ancient.fields), owned.fields);
+    ancient.fields.add(owned.fields.set());
     ancient.time = std::max(ancient.time, owned.time);
     managers.erase(manager);
     --count;
   }
 }
 
-Json to_entry(const Manager& manager, const Owned& owned) {
-  JsonObject out;
+Json to_entry(const Manager& manager, Owned owned, const boost::json::storage_ptr& storage) {
+  JsonObject out(storage);
   out.emplace("manager", manager.name);
   out.emplace("operation", manager.operation);
   out.emplace("apiVersion", manager.api_version);
   if (!owned.time.empty()) out.emplace("time", owned.time);
   out.emplace("fieldsType", "FieldsV1");
-  out.emplace("fieldsV1", to_fields_v1(owned.fields));
+  out.emplace("fieldsV1", std::move(owned.fields).take_json());
   if (!manager.subresource.empty()) out.emplace("subresource", manager.subresource);
+  return out;
+}
+
+// Moves what the managers own out of the entries.
+Managers taken_from(JsonArray& entries) {
+  Managers out;
+  for (Json& entry : entries) {
+    if (find_string(entry, "operation").empty()) continue;
+    Json* const fields = entry.get_object().if_contains("fieldsV1");
+    if (fields == nullptr) continue;
+    auto taken = OwnedFields::take(*fields);
+    if (!taken) continue;
+    Manager manager{.name = std::string(find_string(entry, "manager")),
+                    .operation = std::string(find_string(entry, "operation")),
+                    .api_version = std::string(find_string(entry, "apiVersion")),
+                    .subresource = std::string(find_string(entry, "subresource"))};
+    Owned& owned = out[std::move(manager)];
+    if (owned.fields.empty())
+      owned.fields = std::move(*taken);
+    else
+      owned.fields.add(taken->set());
+    owned.time = std::max(owned.time, std::string(find_string(entry, "time")));
+  }
   return out;
 }
 
 }  // namespace
 
 Managers read_managers(const Json& document) {
-  Managers out;
   const Json* const entries = find_path(document, "metadata.managedFields");
-  if (entries == nullptr || !entries->is_array()) return out;
-  for (const Json& entry : entries->get_array()) {
-    const Json* const fields = find(entry, "fieldsV1");
-    if (fields == nullptr || find_string(entry, "operation").empty()) continue;
-    auto parsed = parse_fields_v1(*fields);
-    if (!parsed) continue;
-    Manager manager{.name = std::string(find_string(entry, "manager")),
-                    .operation = std::string(find_string(entry, "operation")),
-                    .api_version = std::string(find_string(entry, "apiVersion")),
-                    .subresource = std::string(find_string(entry, "subresource"))};
-    Owned& owned = out[std::move(manager)];
-    owned.fields = united(std::move(owned.fields), *parsed);
-    owned.time = std::max(owned.time, std::string(find_string(entry, "time")));
-  }
-  return out;
+  if (entries == nullptr || !entries->is_array()) return {};
+  JsonArray copy = entries->get_array();
+  return taken_from(copy);
+}
+
+Managers take_managers(Json& document) {
+  JsonObject* const members = document.if_object();
+  Json* const metadata = members == nullptr ? nullptr : members->if_contains("metadata");
+  JsonObject* const fields = metadata == nullptr ? nullptr : metadata->if_object();
+  Json* const entries = fields == nullptr ? nullptr : fields->if_contains(kManagedFields);
+  if (entries == nullptr || !entries->is_array()) return {};
+  return taken_from(entries->get_array());
 }
 
 void write_managers(Json& document, Managers managers) {
@@ -100,13 +119,14 @@ void write_managers(Json& document, Managers managers) {
   for (auto& [manager, owned] : managers) entries.emplace_back(manager, std::move(owned));
   std::ranges::sort(entries, in_written_order);
   JsonArray out(metadata.storage());
-  for (const auto& [manager, owned] : entries) out.push_back(to_entry(manager, owned));
+  for (auto& [manager, owned] : entries)
+    out.push_back(to_entry(manager, std::move(owned), out.storage()));
   metadata.insert_or_assign(kManagedFields, std::move(out));
 }
 
 FieldSet owned_by_all(const Managers& managers) {
   FieldSet out;
-  for (const auto& [manager, owned] : managers) out = united(std::move(out), owned.fields);
+  for (const auto& [manager, owned] : managers) out = united(std::move(out), owned.fields.set());
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/apply/field_set.h"
+#include "api/apply/owned_fields.h"
 #include "api/json.h"
 
 // metadata.managedFields as a value: who owns which fields of an object.
@@ -24,7 +25,7 @@ struct Manager {
 };
 
 struct Owned {
-  FieldSet fields;
+  OwnedFields fields;
   std::string time;  // RFC 3339; of the last write that changed something
 };
 
@@ -32,6 +33,9 @@ using Managers = std::map<Manager, Owned>;
 
 // Entries that cannot be read are left out: they must not stand in the way of a write.
 Managers read_managers(const Json& document);
+// The same, but what they own is moved out of the document, which is to be given to
+// write_managers() next. The document is as it was if there are none.
+Managers take_managers(Json& document);
 // Replaces managedFields, in upstream's order: applies before updates, then by time and name.
 // Beyond ten updaters the oldest are listed as one, "ancient-changes".
 void write_managers(Json& document, Managers managers);

@@ -198,6 +198,10 @@ TEST(Job, ASuspendedTemplateMayMove) {
   const std::string_view moved = R"("restartPolicy":"Never","nodeSelector":{"rack":"a"})";
   const Json suspended = job(R"("suspend":true)");
   EXPECT_TRUE(validate_job_update(job(R"("suspend":true)", moved), suspended, {}).empty());
+  Json ending = suspended;
+  ending.as_object()["status"] = JsonObject{{"active", 1}};
+  EXPECT_FALSE(validate_job_update(job(R"("suspend":true)", moved), ending, {}).empty())
+      << "a pod of it still runs";
   const auto refused = validate_job_update(job("", moved), job(), {});
   ASSERT_EQ(refused.size(), 1U);
   EXPECT_EQ(refused.causes()[0].field, "spec.template");

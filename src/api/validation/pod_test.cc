@@ -108,6 +108,9 @@ TEST(Pod, ContainersAreJudgedAsUpstreamDoes) {
          "inclusive"),
         ("spec.containers[0].ports[1].protocol: Unsupported value: \"X\": supported values: "
          "\"SCTP\", \"TCP\", \"UDP\"")}},
+      {R"("ports":[{"containerPort":1},{"containerPort":65535},{"containerPort":65536}])",
+       {"spec.containers[0].ports[2].containerPort: Invalid value: 65536: must be between 1 and "
+        "65535, inclusive"}},
       {R"("ports":[{"containerPort":1,"name":"a","hostPort":9},{"containerPort":2,"name":"a","hostPort":9}])",
        {"spec.containers[0].ports[1].name: Duplicate value: \"a\"",
         "spec.containers[0].ports[1].hostPort: Duplicate value: \"TCP//9\""}},

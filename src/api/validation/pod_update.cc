@@ -10,6 +10,7 @@
 
 #include "api/decode.h"
 #include "api/reading.h"
+#include "api/same_text.h"
 #include "api/schema/schema.h"
 #include "api/validation/addresses.h"
 #include "api/validation/object_meta.h"
@@ -206,6 +207,7 @@ std::string difference(const JsonObject& now, const JsonObject& old) {
 // Everything but the few members that may change must be as it was. Containers must have been
 // matched.
 void validate_unchanged(const Json& now, const Json& old, FieldErrors& errors) {
+  if (same_text(now, old)) return;
   const Json old_spec = normalized(old);
   Json new_spec = normalized(now);
   if (new_spec == old_spec || !new_spec.is_object() || !old_spec.is_object()) return;

@@ -92,6 +92,12 @@ TEST(PodUpdate, OnlyAFewFieldsMayChange) {
        {"spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
         "scheduling gate "
         "'x/c'"}},
+      {"gate replaced",
+       gated,
+       R"({"schedulingGates":[{"name":"x/b"},{"name":"x/c"}]})",
+       {"spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new "
+        "scheduling gate "
+        "'x/c'"}},
       {"gated node selector grows", gated, R"({"nodeSelector":{"a":"1","b":"2"}})", {}},
       {"gated node selector changes",
        gated,
@@ -163,6 +169,16 @@ TEST(PodStatusUpdate, IsJudgedAsUpstreamDoes) {
                  ("status.podIPs: Invalid value: [{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]: "
                   "may specify no more than one IP for each IP family"),
                  "status.podIPs[1]: Duplicate value: {\"ip\":\"10.0.0.1\"}"}));
+  // With OnFailure a container that failed is started again, one that succeeded is not.
+  const Json on_failure = document(R"({"metadata":{"name":"p","namespace":"n"},
+      "spec":{"restartPolicy":"OnFailure"},
+      "status":{"containerStatuses":[{"name":"failed","state":{"terminated":{"exitCode":1}}},
+                                     {"name":"done","state":{"terminated":{"exitCode":0}}}]}})");
+  const Json again = edited(on_failure, "status", R"({"containerStatuses":[
+      {"name":"failed","state":{"running":{}}},{"name":"done","state":{"running":{}}}]})");
+  EXPECT_EQ(sentences(validate_pod_status_update(again, on_failure)),
+            Sentences{"status.containerStatuses[1].state: Forbidden: may not be transitioned to "
+                      "non-terminated state"});
   EXPECT_EQ(sentences(validate_pod_status_update(edited(old, "spec", R"({"nodeName":"n2"})"), old)),
             Sentences{"status.nodeName: Forbidden: may not be changed directly"});
 }

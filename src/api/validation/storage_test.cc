@@ -149,6 +149,10 @@ TEST(PersistentVolume, IsJudgedAsUpstreamDoes) {
       {"", "PersistentVolume", volume(R"(,"hostPath":{})"), {"spec.hostPath.path: Required value"}},
       {"",
        "PersistentVolume",
+       volume(R"(,"rbd":{"monitors":[],"image":"i"})"),
+       {"spec.rbd.monitors: Required value"}},
+      {"",
+       "PersistentVolume",
        volume(R"(,"hostPath":{"path":"/"},"persistentVolumeReclaimPolicy":"Recycle")"),
        {"spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount "
         "of "
