@@ -28,7 +28,9 @@ std::string_view method_of(api::Verb verb) {
 
 void Calls::send(api::Request request, OnOutcome on_outcome) {
   const std::uint64_t ticket = ++last_ticket_;
-  calls_.emplace(ticket, Call{std::move(on_outcome), request.verb});
+  const std::size_t bytes = bytes_of(request.body);
+  bytes_ += bytes;
+  calls_.emplace(ticket, Call{std::move(on_outcome), request.verb, bytes});
   send_(std::move(request), ticket);
 }
 
@@ -37,6 +39,7 @@ void Calls::complete(std::uint64_t ticket, const Outcome& outcome, Time now) {
   if (at == calls_.end()) return;
   const Call call = std::move(at->second);
   calls_.erase(at);
+  bytes_ -= call.bytes;
   if (metrics_ != nullptr) count(call.verb, outcome);
   call.on_outcome(outcome, now);
 }
@@ -52,6 +55,19 @@ void Calls::count(api::Verb verb, const Outcome& outcome) {
         "Number of HTTP requests, partitioned by status code, method, and host.",
         {{"code", std::to_string(code)}, {"host", "loopback"}, {"method", std::string(method)}});
   at->second.add();
+}
+
+std::size_t bytes_of(const api::Json& json) {
+  std::size_t bytes = sizeof(api::Json);
+  if (json.is_string()) {
+    bytes += json.get_string().size();
+  } else if (json.is_array()) {
+    for (const api::Json& element : json.get_array()) bytes += bytes_of(element);
+  } else if (json.is_object()) {
+    for (const auto& member : json.get_object())
+      bytes += sizeof(member) - sizeof(api::Json) + member.key().size() + bytes_of(member.value());
+  }
+  return bytes;
 }
 
 std::optional<Duration> retry_delay(const Error& error, int tries, RetryOptions options) {

@@ -2,6 +2,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,11 +31,13 @@ class Calls {
   // Outcomes of unknown tickets are ignored: a recording may be cut anywhere.
   void complete(std::uint64_t ticket, const Outcome& outcome, Time now);
   std::size_t under_way() const { return calls_.size(); }
+  std::size_t bytes_under_way() const { return bytes_; }  // of the bodies of their requests
 
  private:
   struct Call {
     OnOutcome on_outcome;
     api::Verb verb;
+    std::size_t bytes;
   };
 
   void count(api::Verb verb, const Outcome& outcome);
@@ -44,7 +47,11 @@ class Calls {
   std::map<std::pair<std::string_view, int>, Counter> counters_;  // by method and code
   std::uint64_t last_ticket_ = 0;
   boost::unordered_flat_map<std::uint64_t, Call> calls_;  // by ticket; never iterated
+  std::size_t bytes_ = 0;                                 // of all of them
 };
+
+// What a document takes in memory, roughly.
+std::size_t bytes_of(const api::Json& json);
 
 // How long to wait before a call that failed with `error` is made again, if at all; `tries` were
 // made so far. A busy server is asked ten times, one that failed four times, as upstream's clients

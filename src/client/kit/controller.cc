@@ -76,30 +76,43 @@ void Controller::on_event(const Event& event, Time now) {
 std::size_t Controller::run_once(Time now, std::size_t limit) {
   if (!synced_) return 0;
   std::size_t done = 0;
-  for (; done < limit; ++done) {
+  for (; done < limit && has_room(); ++done) {
     const std::optional<std::string> key = work_.pop(now);
     if (!key) break;
-    const auto start = stopwatch_ ? stopwatch_() : std::chrono::nanoseconds{};
-    reconcile(*key, now);
-    if (stopwatch_) worked_.observe(std::chrono::duration<double>(stopwatch_() - start).count());
-    // It made no call, so there was nothing to do.
-    if (!work_.is_held(*key)) work_.forget_failures(*key);
+    look_at(*key, now);
   }
   events_.run(now);
-  if (done > 0) count_reads();
   return done;
 }
 
-void Controller::count_reads() {
+bool Controller::has_room() const {
+  return calls_.under_way() < kCallsMax && calls_.bytes_under_way() < kCallBytesMax;
+}
+
+void Controller::look_at(const std::string& key, Time now) {
+  const auto start = stopwatch_ ? stopwatch_() : std::chrono::nanoseconds{};
+  charged_ = 0;
+  const std::uint64_t before = count_reads();
+  reconcile(key, now);
+  if (stopwatch_) worked_.observe(std::chrono::duration<double>(stopwatch_() - start).count());
+  // It made no call, so there was nothing to do.
+  if (!work_.is_held(key)) work_.forget_failures(key);
+  const std::uint64_t reads = count_reads();
+  work_.charge(key, reads - before + charged_);
+  objects_read_.add(static_cast<double>(reads - std::exchange(counted_reads_, reads)));
+}
+
+std::uint64_t Controller::count_reads() const {
   std::uint64_t reads = 0;
   for (const Watch& watch : watches_)
     if (watch.mirror != nullptr) reads += watch.mirror->reads();
-  objects_read_.add(static_cast<double>(reads - std::exchange(counted_reads_, reads)));
+  return reads;
 }
 
 std::optional<Time> Controller::next_deadline() const {
   if (!synced_) return std::nullopt;
-  const std::optional<Time> work = work_.next_deadline();
+  // With too much under way, the next answer leads to the next look.
+  const std::optional<Time> work = has_room() ? work_.next_deadline() : std::nullopt;
   const std::optional<Time> events = events_.next_deadline();
   return work && events ? std::min(*work, *events) : work ? work : events;
 }

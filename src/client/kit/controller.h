@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -31,9 +33,15 @@ namespace muster::client {
 //   };
 //
 // Nothing is reconciled before every watched kind has handed over what exists, nor while a call
-// about the key is under way; what changed meanwhile is looked at afterwards.
+// about the key is under way; what changed meanwhile is looked at afterwards. Namespaces take
+// turns, and a look at many objects counts as several turns. While kCallsMax calls, or
+// kCallBytesMax of requests, are under way no look begins: those of one namespace would stand
+// before all others.
 class Controller : public Component {
  public:
+  static constexpr std::size_t kCallsMax = 2000;
+  static constexpr std::size_t kCallBytesMax = 64UL << 20U;
+
   void apply(Input input, Time now) final;
   std::size_t run_once(Time now, std::size_t limit) final;
   std::optional<Time> next_deadline() const final;
@@ -70,6 +78,10 @@ class Controller : public Component {
   // Forgets the failures of the key after a success, or tries again after a pause. NotFound is no
   // failure: the feed will show that the object is gone.
   void finish(const std::string& key, const Outcome& outcome, Time now);
+  std::size_t calls_under_way() const { return calls_.under_way(); }
+  // The look that is under way has cost as much as reading so many objects of mirrors; these count
+  // by themselves.
+  void charge(std::uint64_t objects) { charged_ += objects; }
 
   // Tells users what happened to an object.
   void record(const api::Object& about, EventNote note, Time now) {
@@ -94,7 +106,9 @@ class Controller : public Component {
 
  private:
   void on_event(const Event& event, Time now);
-  void count_reads();
+  bool has_room() const;
+  void look_at(const std::string& key, Time now);
+  std::uint64_t count_reads() const;
   const Watch* watch_of(const api::Kind& kind) const;
 
   const std::string name_;
@@ -106,6 +120,7 @@ class Controller : public Component {
   Histogram worked_;
   Counter objects_read_;
   std::uint64_t counted_reads_ = 0;  // of those that it has counted
+  std::uint64_t charged_ = 0;        // by the look that is under way
   bool synced_ = false;
 };
 

@@ -157,6 +157,61 @@ TEST_F(ControllerTest, CountsItsWorkAndItsCalls) {
                               R"(method="DELETE"} 1)"));
 }
 
+TEST_F(ControllerTest, LooksAtNothingWhileTooManyCallsAreUnderWay) {
+  sync();
+  for (std::size_t i = 0; i < Controller::kCallsMax + 10; ++i) pod(fmt::format("p{}", i), true);
+  EXPECT_EQ(looked().size(), Controller::kCallsMax);
+  EXPECT_EQ(janitor_.next_deadline(), std::nullopt) << "an answer leads to the next look";
+  answer();
+  EXPECT_EQ(looked().size(), 1U);
+}
+
+TEST_F(ControllerTest, ATenantsManyKeysDelayOthersByOne) {
+  sync();
+  for (int i = 0; i < 1000; ++i) pod(fmt::format("p{}", i), false, Event::Type::Added, "crowd");
+  pod("a", false, Event::Type::Added, "quiet");
+  janitor_.run_once(now_, 2);
+  EXPECT_EQ(janitor_.looked, (Texts{"crowd/p0", "quiet/a"}));
+}
+
+// Reads as many pods of its namespace as there are, at each look.
+class Reader final : public Controller {
+ public:
+  explicit Reader(ComponentContext context)
+      : Controller("reader", std::move(context),
+                   {{.kind = &api::kinds::pod(), .mirror = &pods_, .keys_of = own_key}}),
+        pods_({.namespaces = true}) {}
+
+  Texts looked;
+
+ private:
+  void reconcile(const std::string& key, Time /*now*/) override {
+    looked.push_back(key);
+    pods_.in_namespace(split_key(key).name_space);
+  }
+
+  Mirror pods_;
+};
+
+TEST(Controller, ALookAtManyObjectsCountsAsManyTurns) {
+  Reader reader({.send = [](const api::Request&, std::uint64_t) {}});
+  const Time now{seconds{100}};
+  const auto add = [&](std::string_view name_space, int count) {
+    for (int i = 0; i < count; ++i) {
+      const auto document = api::parse_json(
+          fmt::format(R"({{"metadata":{{"name":"p{}","namespace":"{}"}}}})", i, name_space));
+      reader.apply(Event{Event::Type::Added, api::Object::make(api::kinds::pod(), document->value)},
+                   now);
+    }
+  };
+  reader.apply(Synced{}, now);
+  add("large", 5 * WorkQueue::kChargeUnit);
+  add("small", 20);
+  reader.run_once(now, 9);
+  EXPECT_EQ(reader.looked, (Texts{"large/p0", "small/p0", "small/p1", "small/p2", "small/p3",
+                                  "small/p4", "small/p5", "large/p1", "small/p6"}));
+}
+
 TEST(SplitKeyTest, GivesNamespaceAndName) {
   EXPECT_EQ(split_key("ns/a").name_space, "ns");
   EXPECT_EQ(split_key("ns/a").name, "a");

@@ -66,11 +66,16 @@ class EventRecorder {
     std::vector<std::size_t> messages;  // hashes of those that have events of their own
     Time last;
   };
+  // The object that an event is about.
+  struct Regarding {
+    const api::Kind* kind = nullptr;
+    std::string name_space, name, uid;
+    api::Revision revision;
+  };
   // One Event object and how much of it the server knows.
   struct Sighting {
     EventNote note;
-    api::Json regarding;
-    std::string name_space;
+    Regarding regarding;
     std::string name;
     Time first, last;
     std::int64_t count = 0;
@@ -82,9 +87,11 @@ class EventRecorder {
   using SightingPtr = std::shared_ptr<Sighting>;
 
   bool may_speak(const api::Object& about, std::string_view type, Time now);
-  bool must_combine(std::string_view matter, std::string_view message, Time now);
+  bool must_combine(std::uint64_t matter, std::string_view message, Time now);
   void send(const SightingPtr& sighting);
   void finish(const SightingPtr& sighting, std::int64_t sent, const Outcome& outcome, Time now);
+  static api::Json reference_to(const Regarding& object);
+  static std::string_view name_space_of(const Sighting& sighting);
   std::string name_for(std::string_view object, Time now);
   api::Json body(const Sighting& sighting) const;
 
@@ -93,6 +100,7 @@ class EventRecorder {
   std::uint64_t counter_ = 0;  // makes names unique
   std::uint64_t dropped_ = 0;
   std::size_t in_flight_ = 0;
+  // By hashes of what they are about: there are thousands, and the texts are longer than the rest.
   RecentlyUsed<SightingPtr> seen_;
   RecentlyUsed<Similar> similar_;
   RecentlyUsed<Time> silence_;  // by object and type: when its allowance is full again

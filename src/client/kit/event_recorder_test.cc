@@ -48,6 +48,19 @@ TEST_F(EventRecorderTest, SpeaksUpstreamsWords) {
       R"("reportingComponent":"default-scheduler","reportingInstance":"default-scheduler-host"})");
 }
 
+TEST_F(EventRecorderTest, OfObjectsWithoutANamespaceItSpeaksInTheDefaultOne) {
+  const auto document =
+      api::parse_json(R"({"metadata":{"name":"a-node-of-some-length","uid":"u"}})");
+  const auto node = api::Object::make(api::kinds::node(), document->value);
+  recorder_.record(*node, {.type = "Warning", .reason = "R", .action = "A", .message = "m"}, now_);
+  recorder_.run(now_);
+  ASSERT_EQ(api_.sent.size(), 1U);
+  EXPECT_EQ(api_.sent[0].request.name_space, "default");
+  EXPECT_NE(api_.body(0).find(R"("involvedObject":{"kind":"Node","name":"a-node-of-some-length",)"),
+            std::string::npos)
+      << api_.body(0);
+}
+
 // Nothing is remembered forever of objects that are gone.
 TEST_F(EventRecorderTest, ForgetsWhatWasNotRepeatedForLong) {
   record("m");

@@ -12,6 +12,11 @@ namespace {
 constexpr Duration kPauseMin = std::chrono::milliseconds{50};
 constexpr Duration kPauseMax = std::chrono::seconds{30};
 
+std::string_view name_space_of(std::string_view key) {
+  const std::size_t slash = key.find('/');
+  return slash == std::string_view::npos ? std::string_view() : key.substr(0, slash);
+}
+
 }  // namespace
 
 WorkQueue::WorkQueue(std::string_view name, Metrics* metrics) {
@@ -42,6 +47,7 @@ WorkQueue::WorkQueue(std::string_view name, Metrics* metrics) {
 void WorkQueue::add(std::string_view key, Time now) {
   const auto at = states_.try_emplace(std::string(key)).first;
   make_due(at->first, at->second, now);
+  arrange(key);
 }
 
 void WorkQueue::make_due(const std::string& key, State& state, Time since) {
@@ -52,17 +58,27 @@ void WorkQueue::make_due(const std::string& key, State& state, Time since) {
   if (state.due) return;
   state.due = true;
   state.due_since = since;
-  due_.push_back(key);
+  group_of(key).due.push_back(key);
+  ++due_;
   adds_.add();
   report_depth();
+}
+
+WorkQueue::Group& WorkQueue::group_of(std::string_view key) {
+  const std::string_view name_space = name_space_of(key);
+  const auto at = groups_.find(name_space);
+  return at != groups_.end() ? at->second
+                             : groups_.try_emplace(std::string(name_space)).first->second;
 }
 
 void WorkQueue::add_at(Time when, std::string_view key) {
   State& state = states_.try_emplace(std::string(key)).first->second;
   if (state.later && *state.later <= when) return;
-  if (state.later) later_.erase({*state.later, std::string(key)});
+  Group& group = group_of(key);
+  if (state.later) group.later.erase({*state.later, std::string(key)});
   state.later = when;
-  later_.emplace(when, key);
+  group.later.emplace(when, key);
+  arrange(key);
 }
 
 void WorkQueue::retry(std::string_view key, Time now) {
@@ -108,7 +124,10 @@ void WorkQueue::release(std::string_view key, Time now) {
   held_.erase({state.held_since, at->first});
   held_sum_ -= state.held_since - held_origin_;
   report_running();
-  if (std::exchange(state.due_after_release, false)) make_due(at->first, state, now);
+  if (std::exchange(state.due_after_release, false)) {
+    make_due(at->first, state, now);
+    arrange(key);
+  }
   drop_if_idle(at);
 }
 
@@ -120,10 +139,55 @@ bool WorkQueue::is_held(std::string_view key) const {
 std::optional<std::string> WorkQueue::pop(Time now) {
   now_ = std::max(now_, now);
   report_running();
-  make_due_those_whose_time_has_come(now);
-  while (!due_.empty()) {
-    std::string key = std::move(due_.front());
-    due_.pop_front();
+  for (;;) {
+    wake_groups(now);
+    if (turns_.empty()) return std::nullopt;
+    const auto at = turns_.begin()->second;
+    Group& group = at->second;
+    clock_ = group.turn;
+    move_due(group, now);
+    std::optional<std::string> key = take(group, now);
+    leave(at);
+    if (key) ++group.turn;
+    arrange(at, now);
+    if (key) return key;
+  }
+}
+
+// Groups whose first key for later is due get a turn; those that have been charged for what the
+// others have had meanwhile are forgotten. If nobody else wants a turn, nobody has to wait for one.
+void WorkQueue::wake_groups(Time now) {
+  for (std::size_t i = 0; i < kMovedMax && !sleeping_.empty(); ++i) {
+    const auto first = sleeping_.begin();
+    if (first->first.first > now) break;
+    arrange(first->second, now);
+  }
+  for (std::size_t i = 0; i < kMovedMax && !resting_.empty(); ++i) {
+    const auto first = resting_.begin();
+    if (!turns_.empty() && first->first.first > clock_) break;
+    const auto at = first->second;
+    leave(at);
+    at->second.turn = 0;
+    arrange(at, now);
+  }
+}
+
+void WorkQueue::move_due(Group& group, Time now) {
+  for (std::size_t i = 0; i < kMovedMax && !group.later.empty(); ++i) {
+    if (group.later.begin()->first > now) return;
+    const auto first = group.later.extract(group.later.begin());
+    const auto& [when, key] = first.value();
+    State& state = states_.at(key);
+    state.later.reset();
+    make_due(key, state, when);
+  }
+}
+
+std::optional<std::string> WorkQueue::take(Group& group, Time now) {
+  while (!group.due.empty()) {
+    std::string key = std::move(group.due.front());
+    group.due.pop_front();
+    --due_;
     report_depth();
     const auto at = states_.find(key);
     CHECK(at != states_.end() && at->second.due);
@@ -140,14 +204,49 @@ std::optional<std::string> WorkQueue::pop(Time now) {
   return std::nullopt;
 }
 
-void WorkQueue::make_due_those_whose_time_has_come(Time now) {
-  while (!later_.empty() && later_.begin()->first <= now) {
-    const auto first = later_.extract(later_.begin());
-    const auto& [when, key] = first.value();
-    State& state = states_.at(key);
-    state.later.reset();
-    make_due(key, state, when);
+void WorkQueue::charge(std::string_view key, std::uint64_t cost) {
+  const std::uint64_t turns = cost / kChargeUnit;
+  if (turns == 0) return;
+  Group& group = group_of(key);
+  const auto at = groups_.find(name_space_of(key));
+  leave(at);
+  group.turn = std::max(group.turn, clock_) + turns;
+  arrange(at, Time::min());
+}
+
+// What has become due meanwhile of what was for later is seen by the next pop().
+void WorkQueue::arrange(std::string_view key) {
+  arrange(groups_.find(name_space_of(key)), Time::min());
+}
+
+void WorkQueue::arrange(Groups::iterator at, Time now) {
+  if (at == groups_.end()) return;
+  Group& group = at->second;
+  if (group.place) return;  // it has a turn
+  leave(at);
+  if (!group.due.empty() || (!group.later.empty() && group.later.begin()->first <= now)) {
+    group.turn = std::max(group.turn, clock_);
+    group.place = ++last_place_;
+    turns_.emplace(std::pair(group.turn, *group.place), at);
+  } else if (!group.later.empty()) {
+    group.wakes = group.later.begin()->first;
+    sleeping_.emplace(std::pair(*group.wakes, std::string_view(at->first)), at);
+  } else if (group.turn > clock_) {
+    group.rests = true;
+    resting_.emplace(std::pair(group.turn, std::string_view(at->first)), at);
+  } else {
+    groups_.erase(at);
   }
+}
+
+void WorkQueue::leave(Groups::iterator at) {
+  Group& group = at->second;
+  if (group.place) turns_.erase({group.turn, *group.place});
+  if (group.wakes) sleeping_.erase({*group.wakes, at->first});
+  if (group.rests) resting_.erase({group.turn, at->first});
+  group.place.reset();
+  group.wakes.reset();
+  group.rests = false;
 }
 
 void WorkQueue::drop_if_idle(States::iterator at) {
@@ -155,9 +254,9 @@ void WorkQueue::drop_if_idle(States::iterator at) {
 }
 
 std::optional<Time> WorkQueue::next_deadline() const {
-  if (!due_.empty()) return Time{};
-  if (later_.empty()) return std::nullopt;
-  return later_.begin()->first;
+  if (!turns_.empty()) return Time{};
+  if (sleeping_.empty()) return std::nullopt;
+  return sleeping_.begin()->first.first;
 }
 
 }  // namespace muster::client

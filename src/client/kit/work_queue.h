@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,7 +21,7 @@ namespace muster::client {
 // What a controller has to look at, by key: now, at a later time, or after a pause because it
 // failed.
 //
-//   add ──────────▶ due, first come first served ──pop──▶ the controller looks
+//   add ──────────▶ due ──pop: namespaces take turns──▶ the controller looks
 //   add_at, retry ─▶ later ──its time has come──▲              │
 //                                               └─ release ◀── hold: a call is under way
 //
@@ -27,8 +29,21 @@ namespace muster::client {
 // waits for the earliest time it was given. A key that is held is not handed out: if it becomes due
 // meanwhile, it is handed out after the release. Memory is proportional to the keys that are due,
 // waiting, held or failing.
+//
+// Keys of one namespace come in the order in which they became due. Namespaces take turns, those
+// without a namespace as one more: who has a hundred thousand keys delays others by one. A turn in
+// which much was looked at counts as several (charge()): then others have theirs first.
+//
+//   turns:  clock_ = 7 │ 7 a │ 7 b │ 8 c │ 31 d        d has looked at 24 x kChargeUnit objects
+//
+// Every operation costs O(log keys): of keys whose time has come few are moved at once.
 class WorkQueue {
  public:
+  // What is charged for so much is one turn more.
+  static constexpr std::uint64_t kChargeUnit = 64;
+  // How many keys of a namespace, and how many namespaces, are moved from later to due at once.
+  static constexpr std::size_t kMovedMax = 64;
+
   // `name` is the queue's in the metrics; `metrics` may be null.
   explicit WorkQueue(std::string_view name = {}, Metrics* metrics = nullptr);
 
@@ -46,6 +61,8 @@ class WorkQueue {
 
   // The next key that is due and not held.
   std::optional<std::string> pop(Time now);
+  // The look at this key has cost so many objects that were read.
+  void charge(std::string_view key, std::uint64_t cost);
 
   // When pop() has something; in the past if it has right now.
   std::optional<Time> next_deadline() const;
@@ -64,20 +81,44 @@ class WorkQueue {
     bool is_idle() const { return !due && holds == 0 && !later && pause == Duration{}; }
   };
   using States = boost::unordered_flat_map<std::string, State>;
+  // The keys of a namespace.
+  struct Group {
+    std::deque<std::string> due;                   // in the order they became due
+    std::set<std::pair<Time, std::string>> later;  // those with State::later
+    std::uint64_t turn = 0;                        // the clock of its next turn
+    std::optional<std::uint64_t> place;            // among those of one turn; none: not in turns_
+    std::optional<Time> wakes;                     // its place in sleeping_
+    bool rests = false;                            // it is in resting_
+  };
+  using Groups = std::map<std::string, Group, std::less<>>;  // by namespace
 
+  Group& group_of(std::string_view key);
   void make_due(const std::string& key, State& state, Time since);
-  void make_due_those_whose_time_has_come(Time now);
+  // Gives the group the place that its keys ask for, or forgets it. One that has a turn keeps it.
+  void arrange(Groups::iterator at, Time now);
+  void arrange(std::string_view key);
+  void leave(Groups::iterator at);
+  void wake_groups(Time now);
+  void move_due(Group& group, Time now);
+  std::optional<std::string> take(Group& group, Time now);
   void drop_if_idle(States::iterator at);
-  void report_depth() const { depth_.set(static_cast<double>(due_.size())); }
+  void report_depth() const { depth_.set(static_cast<double>(due_)); }
   void report_running() const;
 
-  States states_;                                 // by key; never iterated
-  std::deque<std::string> due_;                   // in the order they became due
-  std::set<std::pair<Time, std::string>> later_;  // those with State::later
-  std::set<std::pair<Time, std::string>> held_;   // those with State::holds, by since when
-  Time held_origin_{};                            // what the sum counts from
-  Duration held_sum_{};                           // of those times
-  Time now_{};                                    // the last time it was told
+  States states_;  // by key; never iterated
+  Groups groups_;  // those with keys that are due or later, and those in resting_
+  // Each group is in one of them: has something due, has only what is for later, has nothing but
+  // has been charged beyond the clock.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Groups::iterator> turns_;
+  std::map<std::pair<Time, std::string_view>, Groups::iterator> sleeping_;
+  std::map<std::pair<std::uint64_t, std::string_view>, Groups::iterator> resting_;
+  std::uint64_t clock_ = 0;                      // the turn that was taken last
+  std::uint64_t last_place_ = 0;                 // that was given
+  std::size_t due_ = 0;                          // keys that are
+  std::set<std::pair<Time, std::string>> held_;  // those with State::holds, by since when
+  Time held_origin_{};                           // what the sum counts from
+  Duration held_sum_{};                          // of those times
+  Time now_{};                                   // the last time it was told
   Counter adds_, retries_;
   Gauge depth_, unfinished_, longest_;
   Histogram waited_;
