@@ -96,7 +96,7 @@ TEST_F(CompositeProtectionTest, GroupsThatAreEachOthersParentsDoNotHoldEachOther
 
 // All are deleted at once, and each is shown to have gone before the next is let go.
 TEST_F(CompositeProtectionTest, ALongChainGoesInAsManyLooksAsItHasGroups) {
-  constexpr std::size_t kCount = 3000;
+  constexpr std::size_t kCount = 1500;
   const auto name = [](std::size_t i) { return i == 0 ? "" : fmt::format("c{}", i); };
   for (std::size_t i = 1; i <= kCount; ++i) composite(name(i), name(i - 1));
   for (std::size_t i = 1; i <= kCount; ++i) delete_composite(name(i), name(i - 1));
@@ -109,7 +109,7 @@ TEST_F(CompositeProtectionTest, ALongChainGoesInAsManyLooksAsItHasGroups) {
 }
 
 TEST_F(CompositeProtectionTest, ALongCircleGoesInAsManyLooksAsItHasGroups) {
-  constexpr std::size_t kCount = 3000;
+  constexpr std::size_t kCount = 1500;
   const auto name = [](std::size_t i) { return fmt::format("c{}", i % kCount); };
   for (std::size_t i = 0; i < kCount; ++i) composite(name(i), name(i + 1));
   for (std::size_t i = 0; i < kCount; ++i) delete_composite(name(i), name(i + 1));

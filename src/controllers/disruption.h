@@ -1,19 +1,23 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "api/values/label_selector.h"
 #include "client/kit/controller.h"
+#include "controllers/budget_ledger.h"
 
 namespace muster::controllers {
 
 // Keeps the status of PodDisruptionBudgets true: how many of their pods are healthy, how many must
 // be, and so how many may be disrupted now. The eviction subresource spends what is written here.
+//
+// Pods are counted by a ledger for each namespace with budgets, when its own key ("namespace/") is
+// looked at; that makes the budgets due whose counts have changed. A look at a budget costs what it
+// is long and how many have made its pods, not how many pods it selects.
 class Disruption final : public client::Controller {
  public:
   explicit Disruption(client::ComponentContext context);
@@ -25,28 +29,33 @@ class Disruption final : public client::Controller {
     std::int64_t desired = 0;
     std::int64_t healthy = 0;
     std::int64_t allowed = 0;
+    bool known = true;  // otherwise nothing may be disrupted
   };
-  using Pods = std::vector<api::ObjectPtr>;
+  // What an object says that has replicas.
+  struct Scale {
+    std::int64_t generation = 0;
+    std::int64_t replicas = 0;
+    std::string above = {};  // uid of its controller
+  };
 
   static std::vector<Watch> watches(Disruption& self);
   Keys on_budget(const Change& change);
-  Keys budgets_that_select(const Change& pod) const;
-  Keys budgets_beside(const Change& change) const;
+  Keys on_pod(const Change& change);
+  Keys on_owner(const Change& change);
 
   void reconcile(const std::string& key, Time now) override;
-  std::int64_t scale_of(const Pods& pods) const;
-  std::int64_t replicas_of(const std::string& uid, std::int64_t pods) const;
-  api::ObjectPtr find_owner(std::string_view uid) const;
-  Counts count(const api::Json& budget, const Pods& pods, const api::JsonObject& disrupted) const;
+  void look_at_pods(const std::string& name_space, Time now);
+  std::int64_t scale_of(const BudgetLedger::Counts& pods) const;
+  Counts count(const api::Json& budget, const BudgetLedger::Counts& pods,
+               std::int64_t disrupted) const;
   // Evictions that have been allowed and not yet begun; sets `next` to when one is given up.
   api::JsonObject still_disrupted(const api::Json& budget, const std::string& name_space, Time now,
                                   std::optional<Time>& next) const;
 
   client::Mirror budgets_;
   client::Mirror pods_;
-  std::array<client::Mirror, 4> owners_;  // what has replicas, one per kind, indexed by uid
-  // What each budget selects, by its key; those whose selector cannot be read are missing.
-  std::map<std::string, api::LabelSelector> selectors_;
+  std::map<std::string, BudgetLedger, std::less<>> ledgers_;  // by namespace, of those with budgets
+  std::map<std::string, Scale, std::less<>> scales_;          // by uid
 };
 
 }  // namespace muster::controllers

@@ -97,6 +97,57 @@ TEST_F(DisruptionTest, MakersThatDoNotSayCountByTheirPods) {
   EXPECT_EQ(written(), "1/3/2/3");
 }
 
+// While it rolls out a new template its pods have two makers, and it wants them once.
+TEST_F(DisruptionTest, ADeploymentCountsOnce) {
+  disruption_.apply(client::Synced{}, now_);
+  tell(Type::Added, *api::find_kind("apps", "Deployment"),
+       R"({"metadata":{"name":"d","namespace":"n","uid":"ud"},"spec":{"replicas":4}})");
+  for (const std::string_view uid : {"u", "u2"})
+    tell(Type::Added, *api::find_kind("apps", "ReplicaSet"),
+         fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","ownerReferences":)"
+                     R"([{{"kind":"Deployment","name":"d","uid":"ud","apiVersion":"apps/v1",)"
+                     R"("controller":true}}]}},"spec":{{"replicas":3}}}})",
+                     uid));
+  for (const std::string_view name : {"a", "b", "c"})
+    pod(Type::Added, {.name = name, .owner = "ReplicaSet"});
+  pod(Type::Added,
+      {.name = "new",
+       .metadata =
+           R"("ownerReferences":[{"kind":"ReplicaSet","name":"u2","uid":"u2","apiVersion":"apps/v1","controller":true}])"});
+  budget(R"("maxUnavailable":1)");
+  EXPECT_EQ(written(), "1/4/3/4");
+  tell(Type::Modified, *api::find_kind("apps", "Deployment"),
+       R"({"metadata":{"name":"d","namespace":"n","uid":"ud"},"spec":{"replicas":5}})");
+  disruption_.apply(
+      client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+  EXPECT_EQ(written(), "0/4/4/5");
+}
+
+// What an owner says of itself in its status is no reason to look at budgets.
+TEST_F(DisruptionTest, LooksAtBudgetsWhenAnOwnerWantsSomethingElse) {
+  disruption_.apply(client::Synced{}, now_);
+  const auto owner = [&](int generation, int replicas, int ready) {
+    tell(Type::Modified, *api::find_kind("apps", "ReplicaSet"),
+         fmt::format(R"({{"metadata":{{"name":"o","namespace":"n","uid":"u","generation":{}}},)"
+                     R"("spec":{{"replicas":{}}},"status":{{"readyReplicas":{}}}}})",
+                     generation, replicas, ready));
+  };
+  owner(1, 5, 0);
+  budget(R"("maxUnavailable":1)");
+  pod(Type::Added, {.name = "a", .owner = "ReplicaSet"});
+  written();
+  owner(1, 5, 1);
+  EXPECT_EQ(disruption_.run_once(now_, 100), 0U);
+  owner(2, 6, 1);
+  EXPECT_GT(disruption_.run_once(now_, 100), 0U);
+}
+
+TEST_F(DisruptionTest, PodsOfNamespacesWithoutBudgetsCostNothing) {
+  disruption_.apply(client::Synced{}, now_);
+  for (const std::string_view name : {"a", "b", "c"}) pod(Type::Added, {.name = name});
+  EXPECT_EQ(disruption_.run_once(now_, 100), 0U);
+}
+
 TEST_F(DisruptionTest, AnAllowedEvictionCountsUntilItIsSeen) {
   disruption_.apply(client::Synced{}, now_);
   for (const std::string_view name : {"a", "b", "c"}) pod(Type::Added, {.name = name});

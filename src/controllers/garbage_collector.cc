@@ -1,5 +1,7 @@
 #include "controllers/garbage_collector.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -16,6 +18,20 @@ using api::JsonObject;
 
 constexpr std::string_view kOrphan = "orphan";
 constexpr std::string_view kForeground = "foregroundDeletion";
+// How many dependents of one owner are looked at, or changed, at once.
+constexpr std::size_t kSlice = 500;
+constexpr std::string_view kBelow = "below:";  // in keys that stand for the dependents of a uid
+
+// Every kind that is stored, but events: nothing owns them and they own nothing.
+bool is_watched(const api::Kind& kind) {
+  return kind.stored && &api::stored_kind(kind) == &kind && &kind != &api::kinds::event();
+}
+
+std::string key_text(const api::Object& object, std::string_view prefix = {}) {
+  const api::ObjectMeta& meta = object.meta();
+  return meta.name_space.empty() ? std::string(prefix) + meta.uid
+                                 : fmt::format("{}/{}{}", meta.name_space, prefix, meta.uid);
+}
 
 bool has_finalizer(const api::Object& object, std::string_view finalizer) {
   const auto& finalizers = object.meta().finalizers;
@@ -97,11 +113,10 @@ void GarbageCollector::Dependents::erase(const std::string& uid) {
 GarbageCollector::GarbageCollector(client::ComponentContext context)
     : Controller("garbage-collector", std::move(context), watches(*this)) {}
 
-// Every kind that is stored, but events: nothing owns them and they own nothing.
 std::vector<GarbageCollector::Watch> GarbageCollector::watches(GarbageCollector& self) {
   std::vector<Watch> out;
   for (const api::Kind* kind : api::all_kinds())
-    if (kind->stored && &api::stored_kind(*kind) == kind && kind != &api::kinds::event())
+    if (is_watched(*kind))
       out.push_back({.kind = kind, .keys_of = [&self](const Change& change) {
                        return change.after ? self.on_object(change.after)
                                            : self.on_gone(*change.before);
@@ -118,7 +133,7 @@ GarbageCollector::Keys GarbageCollector::on_object(const api::ObjectPtr& shown) 
   if (before == nullptr) {
     if (const auto at = waiting_for_.find(uid); at != waiting_for_.end()) {
       node.dependents = std::move(at->second);
-      append(keys, node.dependents);
+      keys.push_back(look_below(object));
       waiting_for_.erase(at);
     }
   }
@@ -130,14 +145,15 @@ GarbageCollector::Keys GarbageCollector::on_object(const api::ObjectPtr& shown) 
   if (new_owners && before != nullptr)
     for (std::string& owner : unlink(*before)) keys.push_back(std::move(owner));
   link(object);  // also what names the same owners may block others of them than before
-  if (ends || new_owners) keys.push_back(uid);
+  if (ends || new_owners) keys.push_back(key_text(object));
   // It may have stopped blocking one that waits for it.
   for (const api::OwnerReference& owner : object.meta().owners)
     if (const auto at = nodes_.find(owner.uid);
         at != nodes_.end() && deletes_in_foreground(*at->second.object))
-      keys.push_back(owner.uid);
+      keys.push_back(key_text(*at->second.object));
   // Those below it are deleted, or let go, with it.
-  if (ends && (before == nullptr || !before->meta().deletion_time)) append(keys, node.dependents);
+  if (ends && (before == nullptr || !before->meta().deletion_time))
+    keys.push_back(look_below(object));
   return keys;
 }
 
@@ -147,16 +163,43 @@ GarbageCollector::Keys GarbageCollector::on_gone(const api::Object& object) {
   Dependents dependents = std::move(at->second.dependents);
   const api::ObjectPtr last = std::move(at->second.object);
   nodes_.erase(at);
+  letting_go_.erase(object.meta().uid);
   Keys keys = unlink(*last);
   if (dependents.empty()) return keys;
   absent_.insert(object.meta().uid);
-  append(keys, dependents);
   waiting_for_.emplace(object.meta().uid, std::move(dependents));
+  keys.push_back(look_below(object));
   return keys;
 }
 
-void GarbageCollector::append(Keys& keys, const Dependents& dependents) {
-  for (const auto& [uid, blocks] : dependents) keys.push_back(uid);
+std::string GarbageCollector::key_of(const std::string& uid) const {
+  const auto at = nodes_.find(uid);
+  return at == nodes_.end() ? uid : key_text(*at->second.object);
+}
+
+std::string GarbageCollector::look_below(const api::Object& object) {
+  below_.insert_or_assign(object.meta().uid, std::string());
+  return key_text(object, kBelow);
+}
+
+void GarbageCollector::go_on_below(const std::string& key, const std::string& uid, Time now) {
+  const auto next = below_.find(uid);
+  if (next == below_.end()) return;
+  const auto node = nodes_.find(uid);
+  const auto waiting = waiting_for_.find(uid);
+  const Dependents none;
+  const Dependents& dependents = node != nodes_.end()            ? node->second.dependents
+                                 : waiting != waiting_for_.end() ? waiting->second
+                                                                 : none;
+  auto at = dependents.from(next->second);
+  for (std::size_t i = 0; i < kSlice && at != dependents.end(); ++i, ++at)
+    work().add(key_of(at->first), now);
+  if (at == dependents.end()) {
+    below_.erase(next);
+    return;
+  }
+  next->second = at->first;
+  work().add(key, now);
 }
 
 // Enters the object with its owners, those it blocks last: a second reference may name the same.
@@ -178,7 +221,7 @@ GarbageCollector::Keys GarbageCollector::unlink(const api::Object& object) {
   for (const api::OwnerReference& owner : object.meta().owners) {
     if (const auto at = nodes_.find(owner.uid); at != nodes_.end()) {
       at->second.dependents.erase(object.meta().uid);
-      if (at->second.object->meta().deletion_time) keys.push_back(owner.uid);
+      if (at->second.object->meta().deletion_time) keys.push_back(key_text(*at->second.object));
       continue;
     }
     const auto waiting = waiting_for_.find(owner.uid);
@@ -206,7 +249,9 @@ GarbageCollector::Owner GarbageCollector::judge(const api::Object& dependent,
 }
 
 void GarbageCollector::reconcile(const std::string& key, Time now) {
-  const auto at = nodes_.find(key);
+  const std::string uid(key.substr(key.find('/') + 1));
+  if (uid.starts_with(kBelow)) return go_on_below(key, uid.substr(kBelow.size()), now);
+  const auto at = nodes_.find(uid);
   if (at == nodes_.end()) return;
   const Node& node = at->second;
   if (deletes_as_orphan(*node.object)) return decide_orphans(node, now);
@@ -216,25 +261,41 @@ void GarbageCollector::reconcile(const std::string& key, Time now) {
 }
 
 void GarbageCollector::decide_foreground(const Node& node) {
-  if (!node.dependents.block())
-    change(node.object->meta().uid, drop_finalizer(*node.object, kForeground));
+  if (!node.dependents.block()) change(*node.object, drop_finalizer(*node.object, kForeground));
 }
 
-// It is asked again when a dependent has lost its reference, or could not.
+// It is asked again when these dependents have lost their references, or could not.
 void GarbageCollector::decide_orphans(const Node& node, Time now) {
   const std::string uid = node.object->meta().uid;
-  if (node.dependents.empty()) return change(uid, drop_finalizer(*node.object, kOrphan));
+  if (node.dependents.empty()) return change(*node.object, drop_finalizer(*node.object, kOrphan));
+  LettingGo& state = letting_go_[uid];
+  if (state.under_way > 0) return;
+  const std::string key = key_text(*node.object);
   bool busy = false;  // a call about a dependent is under way
-  for (const auto& [dependent, blocks] : node.dependents) {
-    const auto at = nodes_.find(dependent);
-    if (at == nodes_.end()) continue;
-    if (work().is_held(dependent))
+  auto at = node.dependents.from(state.next);
+  for (std::size_t seen = 0; seen < node.dependents.size() && state.under_way < kSlice; ++seen) {
+    if (at == node.dependents.end()) at = node.dependents.begin();
+    const auto dependent = nodes_.find((at++)->first);
+    if (dependent == nodes_.end()) continue;
+    const std::string below = key_text(*dependent->second.object);
+    if (work().is_held(below)) {
       busy = true;
-    else
-      call(dependent, drop_references(*at->second.object, {uid}),
-           [this, uid](const client::Outcome& outcome, Time then) { finish(uid, outcome, then); });
+      continue;
+    }
+    ++state.under_way;
+    call(below, drop_references(*dependent->second.object, {uid}),
+         [this, uid, key](const client::Outcome& outcome, Time then) {
+           finish(key, outcome, then);
+           const auto left = letting_go_.find(uid);
+           if (left == letting_go_.end()) return;
+           left->second.failed |= !outcome && outcome.error().reason != Reason::NotFound;
+           if (--left->second.under_way > 0) return;
+           // After a failure finish() has said when to go on.
+           if (!std::exchange(left->second.failed, false)) work().add(key, then);
+         });
   }
-  if (busy) work().retry(uid, now);
+  state.next = at == node.dependents.end() ? std::string() : at->first;
+  if (busy) work().retry(key, now);
 }
 
 void GarbageCollector::decide_dependent(const Node& node) {
@@ -251,16 +312,16 @@ void GarbageCollector::decide_dependent(const Node& node) {
     }
   }
   if (useless.empty()) return;
-  const std::string& uid = object.meta().uid;
-  if (solid) return change(uid, drop_references(object, useless));
+  if (solid) return change(object, drop_references(object, useless));
   if (!waiting || node.dependents.empty()) {
     const std::string_view policy = has_finalizer(object, kOrphan)       ? "Orphan"
                                     : has_finalizer(object, kForeground) ? "Foreground"
                                                                          : "Background";
-    return change(uid, remove(object, policy));
+    return change(object, remove(object, policy));
   }
-  if (is_cycle(node)) return change(uid, unblock(object));
-  change(uid, remove(object, "Foreground"));
+  charge(node.dependents.size());
+  if (is_cycle(node)) return change(object, unblock(object));
+  change(object, remove(object, "Foreground"));
 }
 
 // Whether one of those below it is itself deleted in the foreground, and so may wait for it, and
@@ -277,39 +338,41 @@ bool GarbageCollector::is_cycle(const Node& node) const {
 
 void GarbageCollector::ask_for_owner(const Node& node, const api::OwnerReference& reference) {
   const api::Kind* kind = api::find_kind(group_of(reference.api_version), reference.kind);
-  // An object of a kind we do not know may well exist.
-  if (kind == nullptr) return;
+  // An object of a kind we do not know may well exist; of one that no feed shows, nobody would say
+  // when it is gone.
+  if (kind == nullptr || !is_watched(*kind)) return;
   api::Request request;
   request.verb = api::Verb::Get;
   request.kind = kind;
   request.version = kind->stored_version;
   if (kind->namespaced) request.name_space = node.object->meta().name_space;
   request.name = reference.name;
-  const std::string uid = node.object->meta().uid;
-  call(uid, std::move(request),
-       [this, uid, owner = reference.uid](const client::Outcome& outcome, Time now) {
-         on_owner_answer(uid, owner, outcome, now);
+  const std::string key = key_text(*node.object);
+  call(key, std::move(request),
+       [this, key, owner = reference.uid](const client::Outcome& outcome, Time now) {
+         on_owner_answer(key, owner, outcome, now);
        });
 }
 
 // Afterwards it is looked at once more: a patch need not change what on_object() compares.
-void GarbageCollector::change(const std::string& uid, api::Request request) {
-  call(uid, std::move(request), [this, uid](const client::Outcome& outcome, Time now) {
-    finish(uid, outcome, now);
-    if (outcome) work().add(uid, now);
+void GarbageCollector::change(const api::Object& object, api::Request request) {
+  const std::string key = key_text(object);
+  call(key, std::move(request), [this, key](const client::Outcome& outcome, Time now) {
+    finish(key, outcome, now);
+    if (outcome) work().add(key, now);
   });
 }
 
-void GarbageCollector::on_owner_answer(const std::string& uid, const std::string& owner,
+void GarbageCollector::on_owner_answer(const std::string& key, const std::string& owner,
                                        const client::Outcome& outcome, Time now) {
   const api::ObjectAnswer* answer =
       outcome ? std::get_if<api::ObjectAnswer>(&outcome->what) : nullptr;
   const bool gone = outcome ? answer != nullptr && answer->object->meta().uid != owner
                             : outcome.error().reason == Reason::NotFound;
-  if (!gone) return work().retry(uid, now);  // the feed will show it
+  if (!gone) return work().retry(key, now);  // the feed will show it
   if (!waiting_for_.contains(owner)) return;
   absent_.insert(owner);
-  work().add(uid, now);
+  work().add(key, now);
 }
 
 }  // namespace muster::controllers

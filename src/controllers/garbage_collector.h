@@ -14,7 +14,8 @@
 namespace muster::controllers {
 
 // Deletes what has lost all its owners, and lets owners go that wait for their dependents. Objects
-// and keys are known by uid: a later object of the same name is another.
+// are known by uid: a later object of the same name is another. Keys are namespace and uid, so that
+// namespaces take turns.
 //
 //   owner is gone               every owner of a dependent absent: delete it (background)
 //   owner has foregroundDeletion  dependents are deleted; the last that blocks it sets it free
@@ -22,6 +23,9 @@ namespace muster::controllers {
 //
 // Feeds of different kinds are not in order with each other, so an owner that no feed has shown yet
 // may still exist: before anything is deleted for the lack of it, the API is asked.
+//
+// An owner may have a hundred thousand dependents: what concerns them all is done in slices, each a
+// look of its own.
 class GarbageCollector final : public client::Controller {
  public:
   explicit GarbageCollector(client::ComponentContext context);
@@ -37,6 +41,8 @@ class GarbageCollector final : public client::Controller {
     bool block() const { return blocking_ > 0; }
     auto begin() const { return blocks_.begin(); }  // by uid: whether it blocks the owner
     auto end() const { return blocks_.end(); }
+    auto from(const std::string& uid) const { return blocks_.lower_bound(uid); }
+    std::size_t size() const { return blocks_.size(); }
 
    private:
     std::map<std::string, bool> blocks_;
@@ -52,7 +58,12 @@ class GarbageCollector final : public client::Controller {
   static std::vector<Watch> watches(GarbageCollector& self);
   Keys on_object(const api::ObjectPtr& shown);
   Keys on_gone(const api::Object& object);
-  static void append(Keys& keys, const Dependents& dependents);
+  // The key of an object that is known; of others it is without a namespace, and stands for
+  // nothing.
+  std::string key_of(const std::string& uid) const;
+  // All dependents of an object that may be gone are to be looked at.
+  std::string look_below(const api::Object& object);
+  void go_on_below(const std::string& key, const std::string& uid, Time now);
   void link(const api::Object& object);
   Keys unlink(const api::Object& object);
 
@@ -63,14 +74,23 @@ class GarbageCollector final : public client::Controller {
   void decide_dependent(const Node& node);
   void ask_for_owner(const Node& node, const api::OwnerReference& reference);
   bool is_cycle(const Node& node) const;
-  void change(const std::string& uid, api::Request request);
-  void on_owner_answer(const std::string& uid, const std::string& owner,
+  void change(const api::Object& object, api::Request request);
+  void on_owner_answer(const std::string& key, const std::string& owner,
                        const client::Outcome& outcome, Time now);
 
   boost::unordered_flat_map<std::string, Node> nodes_;  // by uid; only looked up, never iterated
   // Dependents whose owner no feed has shown, or shows no longer, by the owner's uid.
   std::map<std::string, Dependents> waiting_for_;
   std::set<std::string> absent_;  // owners that are known to be gone; those somebody names
+  std::map<std::string, std::string>
+      below_;  // by uid: the dependent that look_below() goes on with
+  // Owners that orphan their dependents, by uid.
+  struct LettingGo {
+    std::size_t under_way = 0;  // dependents that lose their reference
+    bool failed = false;        // one of them did not
+    std::string next = {};      // the dependent to go on with
+  };
+  std::map<std::string, LettingGo> letting_go_;
 };
 
 }  // namespace muster::controllers

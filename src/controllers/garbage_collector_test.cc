@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
 #include "controllers/controllers_testing.h"
 
 namespace muster::controllers {
@@ -251,6 +254,7 @@ TEST_F(GarbageCollectorTest, WhatIsRefusedIsTriedAgain) {
   see({.name = "owner"});
   see({.name = "one", .owners = "owner"});
   start();
+  EXPECT_EQ(asked(), Texts{});
   lose("owner");
   EXPECT_EQ(asked(), Texts{"delete one Background"});
   answer(fail(Reason::Conflict, "changed"));
@@ -258,6 +262,84 @@ TEST_F(GarbageCollectorTest, WhatIsRefusedIsTriedAgain) {
   ASSERT_TRUE(collector_.next_deadline().has_value());
   now_ = *collector_.next_deadline();
   EXPECT_EQ(asked(), Texts{"delete one Background"});
+}
+
+// A look is for some of the dependents; the others follow.
+TEST_F(GarbageCollectorTest, ManyDependentsAreLookedAtInSlices) {
+  see({.name = "owner"});
+  for (int i = 0; i < 1200; ++i) see({.name = fmt::format("d{}", i), .owners = "owner"});
+  start();
+  while (collector_.run_once(now_, 1) > 0) {
+  }
+  lose("owner");
+  collector_.run_once(now_, 1);
+  EXPECT_EQ(sent_.requests.size(), 0U) << "it has made some of them due, and deleted none";
+  collector_.run_once(now_, 501);
+  EXPECT_EQ(sent_.requests.size(), 500U);
+  EXPECT_EQ(asked().size(), 1200U);
+}
+
+TEST_F(GarbageCollectorTest, ManyOrphansAreLetGoInSlices) {
+  see({.name = "owner"});
+  for (int i = 0; i < 1200; ++i) see({.name = fmt::format("d{}", i), .owners = "owner"});
+  start();
+  while (collector_.run_once(now_, 1) > 0) {
+  }
+  change({.name = "owner", .metadata = deleting("orphan")});
+  EXPECT_EQ(asked().size(), 500U);
+  for (std::size_t i = 0; i < 500; ++i) {
+    change({.name = sent_.requests[i].first.name});
+    EXPECT_EQ(asked(), Texts{}) << "not before all of them have been answered";
+    collector_.apply(client::Called{.ticket = sent_.requests[i].second, .outcome = api::Answer{}},
+                     now_);
+  }
+  EXPECT_EQ(asked().size(), 500U);
+}
+
+// Those that cannot be let go do not stand before the others.
+TEST_F(GarbageCollectorTest, OrphansThatAreRefusedComeAgainAfterTheOthers) {
+  see({.name = "owner"});
+  for (int i = 0; i < 700; ++i) see({.name = fmt::format("d{}", i), .owners = "owner"});
+  start();
+  change({.name = "owner", .metadata = deleting("orphan")});
+  EXPECT_EQ(asked().size(), 500U);
+  for (std::size_t i = 0; i < 500; ++i)
+    collector_.apply(client::Called{.ticket = sent_.requests[i].second,
+                                    .outcome = fail(Reason::Forbidden, "no")},
+                     now_);
+  EXPECT_EQ(asked(), Texts{}) << "after a pause";
+  ASSERT_TRUE(collector_.next_deadline().has_value());
+  now_ = *collector_.next_deadline();
+  EXPECT_EQ(asked().size(), 500U);
+  std::set<std::string> names;
+  for (const auto& [request, ticket] : sent_.requests) names.insert(request.name);
+  EXPECT_EQ(names.size(), 700U);
+}
+
+// Of events no feed says when they are gone, so nobody asks for them again and again.
+TEST_F(GarbageCollectorTest, AnEventAsOwnerIsNotAskedFor) {
+  const auto owned = api::Object::make(
+      config_maps(), api::parse_json(R"({"metadata":{"name":"one","namespace":"n","uid":"u-one",
+          "ownerReferences":[{"apiVersion":"v1","kind":"Event","name":"e","uid":"u-e"}]}})")
+                         ->value);
+  collector_.apply(client::Event{.type = Type::Added, .object = owned}, now_);
+  start();
+  EXPECT_EQ(asked(), Texts{});
+  EXPECT_EQ(collector_.next_deadline(), std::nullopt);
+}
+
+TEST_F(GarbageCollectorTest, NamespacesTakeTurns) {
+  see({.name = "owner"});
+  for (int i = 0; i < 100; ++i) see({.name = fmt::format("d{}", i), .owners = "owner"});
+  const auto other = api::Object::make(
+      config_maps(), api::parse_json(R"({"metadata":{"name":"quiet","namespace":"m","uid":"u-q",
+          "ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"u-owner"}]}})")
+                         ->value);
+  collector_.apply(client::Event{.type = Type::Added, .object = other}, now_);
+  start();
+  collector_.run_once(now_, 2);
+  ASSERT_EQ(sent_.requests.size(), 1U);
+  EXPECT_EQ(sent_.requests[0].first.name, "quiet");
 }
 
 TEST_F(GarbageCollectorTest, WatchesEverythingButEvents) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/scratch.h"
+
 namespace muster::controllers {
 namespace {
 
@@ -52,8 +54,9 @@ void InertObjects::look_at(const api::ObjectPtr& object, Time now) {
   if (meta.deletion_time || has_controller(*object) || is_of_server(*object)) return;
   if (!api::could_be_inert(object->kind(), object->bytes(), absent_)) return;
   if (std::exchange(seen_.use(meta.uid), true)) return;
+  api::Scratch scratch;
   const std::vector<std::string> sentences =
-      api::inert_sentences(object->kind(), object->document(), absent_,
+      api::inert_sentences(object->kind(), api::document_in(scratch, *object), absent_,
                            is_new ? api::InertBecause::Anything : api::InertBecause::SwitchedOff);
   if (sentences.empty() || !may_speak(*object, now)) return;
   record(*object,

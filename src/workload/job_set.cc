@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -106,6 +107,21 @@ JobSetMapping::JobSetMapping(const Json& set, const JobOptions& options)
       form_(api::read_job_set_form(set)),
       delegated_(api::delegates_groups(set)) {
   add_templates();
+  find_templates_of_jobs();
+}
+
+void JobSetMapping::find_templates_of_jobs() {
+  template_of_job_.assign(form_.jobs.size(), kNone);
+  const auto give = [&](std::size_t job, std::size_t at) {
+    if (template_of_job_[job] == kNone && form_.jobs[job].runs()) template_of_job_[job] = at;
+  };
+  for (std::size_t at = 0; at < templates_.size(); ++at) {
+    if (templates_[at].composite) continue;
+    if (templates_[at].job != kNone)
+      give(templates_[at].job, at);
+    else
+      for (const std::size_t job : form_.parts[templates_[at].part].jobs) give(job, at);
+  }
 }
 
 void JobSetMapping::add_templates() {
@@ -271,34 +287,83 @@ std::string JobSetMapping::group_name(const Template& from, std::int32_t index,
 
 bool JobSetMapping::makes(const Template& from) const { return from.composite || !delegated_; }
 
-std::vector<JobSetMapping::Group> JobSetMapping::groups(std::int32_t attempt) const {
-  std::vector<Group> out;
+void JobSetMapping::visit_groups(std::int32_t attempt,
+                                 const std::function<Next(Group group)>& visit) const {
   for (const Template& from : templates_) {
     if (!makes(from)) continue;
     const std::int64_t count = from.job == kNone ? 1 : form_.jobs[from.job].replicas;
     const std::int64_t pods = from.composite      ? 0
                               : from.job == kNone ? form_.count_pods(form_.parts[from.part])
                                                   : form_.jobs[from.job].pods;
-    for (std::int32_t index = 0; index < count; ++index)
-      out.push_back(
+    const std::string parent =
+        from.parent == kNone ? std::string() : group_name(templates_[from.parent], 0, attempt);
+    for (std::int32_t index = 0; index < count; ++index) {
+      const Next next = visit(
           {.kind = from.composite ? &api::kinds::composite_pod_group() : &api::kinds::pod_group(),
            .name = group_name(from, index, attempt),
            .template_name = from.name,
-           .parent = from.parent == kNone ? std::string()
-                                          : group_name(templates_[from.parent], 0, attempt),
+           .parent = parent,
            .pods = pods,
            .composite = from.composite});
+      if (next == Next::End) return;
+      if (next == Next::Template) break;
+    }
+  }
+}
+
+std::vector<JobSetMapping::Group> JobSetMapping::groups(std::int32_t attempt) const {
+  std::vector<Group> out;
+  visit_groups(attempt, [&](Group group) {
+    out.push_back(std::move(group));
+    return Next::Group;
+  });
+  return out;
+}
+
+JobSetMapping::GroupNames JobSetMapping::group_names(std::int32_t attempt) const {
+  GroupNames out;
+  for (const Template& from : templates_) {
+    if (!makes(from)) continue;
+    std::string name = group_name(from, 0, attempt);
+    if (from.job == kNone) {
+      out.shared_.emplace(from.composite, std::move(name));
+      continue;
+    }
+    name.erase(name.rfind('-'));
+    out.of_jobs_.emplace(std::pair(from.composite, std::move(name)), form_.jobs[from.job].replicas);
   }
   return out;
 }
 
-Result<Json> JobSetMapping::group(const Group& group, const Json& workload) const {
-  const Stamper stamper(workload);
+bool JobSetMapping::GroupNames::contains(std::string_view name, bool composite) const {
+  if (shared_.contains({composite, std::string(name)})) return true;
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos) return false;
+  const auto of_job = of_jobs_.find({composite, std::string(name.substr(0, dash))});
+  if (of_job == of_jobs_.end()) return false;
+  const std::string_view digits = name.substr(dash + 1);
+  std::int64_t index = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  return error == std::errc() && end == digits.data() + digits.size() && index >= 0 &&
+         index < of_job->second && std::to_string(index) == digits;  // no leading zeros
+}
+
+JobSetMapping::GroupMaker::GroupMaker(const JobSetMapping& mapping, const Json& workload)
+    : stamper_(workload), owners_{set_owner(mapping.set_), workload_owner(workload)} {}
+
+std::optional<Error> JobSetMapping::GroupMaker::fault(const Group& group) const {
+  const Stamper::Template* found = stamper_.find(group.template_name);
+  if (found != nullptr && found->composite == group.composite) return std::nullopt;
+  Result<Json> made = make(group);
+  return made ? std::nullopt : std::optional(std::move(made.error()));
+}
+
+Result<Json> JobSetMapping::GroupMaker::make(const Group& group) const {
   const Stamper::Group stamp{.name = group.name,
                              .template_name = group.template_name,
                              .parent = group.parent,
-                             .owners = {set_owner(set_), workload_owner(workload)}};
-  Json document = TRY(group.composite ? stamper.composite(stamp) : stamper.pod_group(stamp));
+                             .owners = owners_};
+  Json document = TRY(group.composite ? stamper_.composite(stamp) : stamper_.pod_group(stamp));
   // Pods that must be together, yet may start before all of them fit, start where there is room
   // for all.
   const Json& spec = api::part_of(document, "spec");
@@ -312,18 +377,13 @@ Result<Json> JobSetMapping::group(const Group& group, const Json& workload) cons
 
 JobSetMapping::Link JobSetMapping::link(std::size_t replicated_job, std::int32_t index,
                                         std::int32_t attempt) const {
-  for (const Template& from : templates_) {
-    if (from.composite) continue;
-    const std::vector<std::size_t>& jobs = form_.parts[from.part].jobs;
-    const bool holds = from.job == kNone ? std::ranges::find(jobs, replicated_job) != jobs.end()
-                                         : from.job == replicated_job;
-    if (!holds || !form_.jobs[replicated_job].runs()) continue;
-    if (!delegated_) return {.pod_group = group_name(from, index, attempt)};
-    return {.template_name = from.name,
-            .parent = from.parent == kNone ? std::string()
-                                           : group_name(templates_[from.parent], 0, attempt)};
-  }
-  return {};
+  const std::size_t at = template_of_job_.at(replicated_job);
+  if (at == kNone) return {};
+  const Template& from = templates_[at];
+  if (!delegated_) return {.pod_group = group_name(from, index, attempt)};
+  return {.template_name = from.name,
+          .parent = from.parent == kNone ? std::string()
+                                         : group_name(templates_[from.parent], 0, attempt)};
 }
 
 Json resized_templates(const Json& stored, const Json& wanted) {

@@ -1,16 +1,24 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/json.h"
 #include "api/kinds/kind.h"
 #include "api/validation/job_set_form.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "workload/builder.h"
 #include "workload/job.h"
+#include "workload/stamper.h"
 
 namespace muster::workload {
 
@@ -49,10 +57,43 @@ class JobSetMapping {
     std::int64_t pods = 0;  // that will name it; 0 for a group of groups
     bool composite = false;
   };
-  // Those that the set's controller makes for an attempt, parents before children.
+  // Those that the set's controller makes for an attempt, parents before children. A set may ask
+  // for two billion Jobs, so they are shown one by one, to who says how it goes on.
+  enum class Next : std::uint8_t { Group, Template, End };  // Template: with that of another one
+  void visit_groups(std::int32_t attempt, const std::function<Next(Group group)>& visit) const;
+  // All of them; for sets that are known to be small.
   std::vector<Group> groups(std::int32_t attempt) const;
-  // The document of one of them. `workload` is what the API returned, with its uid.
-  Result<api::Json> group(const Group& group, const api::Json& workload) const;
+
+  // Tells these from all others, by name.
+  class GroupNames {
+   public:
+    bool contains(std::string_view name, bool composite) const;
+
+   private:
+    friend class JobSetMapping;
+    using Name = std::pair<bool, std::string>;  // composite, name
+    std::set<Name> shared_;
+    std::map<Name, std::int64_t> of_jobs_;  // without the index of the Job: how many there are
+  };
+  GroupNames group_names(std::int32_t attempt) const;
+
+  // Makes the documents of groups. `workload` is what the API returned, with its uid; it and the
+  // mapping must outlive this.
+  class GroupMaker {
+   public:
+    GroupMaker(const JobSetMapping& mapping, const api::Json& workload);
+    // Why it cannot make groups of this template.
+    std::optional<Error> fault(const Group& group) const;
+    Result<api::Json> make(const Group& group) const;
+
+   private:
+    const Stamper stamper_;
+    const std::vector<Owner> owners_;
+  };
+  // The document of one group, as GroupMaker makes it.
+  Result<api::Json> group(const Group& group, const api::Json& workload) const {
+    return GroupMaker(*this, workload).make(group);
+  }
 
   // How the pods of a Job come into their group: by its name, or, where the Job's controller makes
   // it, from a template and below a composite group. All empty: they have none.
@@ -77,6 +118,7 @@ class JobSetMapping {
 
   void add_templates();
   void add_part(std::size_t part, std::size_t parent);
+  void find_templates_of_jobs();
   std::string unique_name(std::string wanted, bool shared);
   std::string name_of(const Form::Part& part) const;
   std::string group_name(const Template& from, std::int32_t index, std::int32_t attempt) const;
@@ -93,6 +135,8 @@ class JobSetMapping {
   const Form form_;
   const bool delegated_;
   std::vector<Template> templates_;  // parents before children
+  std::vector<std::size_t>
+      template_of_job_;  // by place in form_.jobs: that its pods are in, if any
 };
 
 inline constexpr std::string_view kShapeAnnotation = "jobset.muster.dev/shape";

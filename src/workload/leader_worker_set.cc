@@ -192,11 +192,30 @@ std::string lws_pod_group(const Json& set, const LwsLevels& levels, const LwsRep
   return lws_set_group_name(set);
 }
 
+std::vector<LwsGroupName> lws_replica_group_names(const Json& set, const LwsLevels& levels,
+                                                  const LwsReplica& replica, std::int32_t size) {
+  std::vector<LwsGroupName> out;
+  if (levels.replica)
+    out.push_back({levels.roles ? &api::kinds::composite_pod_group() : &api::kinds::pod_group(),
+                   replica_group_name(set, replica, "")});
+  for (const LwsRole role : {LwsRole::Leader, LwsRole::Worker})
+    if (levels.roles && (role == LwsRole::Leader || size >= 2))
+      out.push_back(
+          {&api::kinds::pod_group(), replica_group_name(set, replica, role_template(role))});
+  return out;
+}
+
 Result<std::vector<StampedGroup>> lws_replica_groups(const Json& set, const Json& workload,
                                                      const LwsTemplates& templates,
                                                      const LwsReplica& replica, std::int32_t size) {
+  return lws_replica_groups(set, workload, Stamper(workload), templates, replica, size);
+}
+
+Result<std::vector<StampedGroup>> lws_replica_groups(const Json& set, const Json& workload,
+                                                     const Stamper& stamper,
+                                                     const LwsTemplates& templates,
+                                                     const LwsReplica& replica, std::int32_t size) {
   const LwsLevels& levels = templates.levels;
-  const Stamper stamper(workload);
   const std::vector<Owner> owners = owners_of_groups(set, workload, templates);
   std::vector<StampedGroup> out;
   std::string parent =

@@ -60,8 +60,19 @@ struct LwsReplica {
 // The PodGroup that a pod of the replica belongs to.
 std::string lws_pod_group(const api::Json& set, const LwsLevels& levels, const LwsReplica& replica,
                           LwsRole role);
-// `workload` as the API returned it. `size`: pods of the replica, which a later revision of the set
-// may have changed.
+// Which groups a replica has. `size`: its pods, which a later revision of the set may have changed.
+struct LwsGroupName {
+  const api::Kind* kind = nullptr;
+  std::string name;
+};
+std::vector<LwsGroupName> lws_replica_group_names(const api::Json& set, const LwsLevels& levels,
+                                                  const LwsReplica& replica, std::int32_t size);
+// The same as documents. `workload` as the API returned it; `stamper` is of it.
+Result<std::vector<StampedGroup>> lws_replica_groups(const api::Json& set,
+                                                     const api::Json& workload,
+                                                     const Stamper& stamper,
+                                                     const LwsTemplates& templates,
+                                                     const LwsReplica& replica, std::int32_t size);
 Result<std::vector<StampedGroup>> lws_replica_groups(const api::Json& set,
                                                      const api::Json& workload,
                                                      const LwsTemplates& templates,

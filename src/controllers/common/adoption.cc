@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "client/kit/controller.h"
 #include "controllers/common/owners.h"
 
 namespace muster::controllers {
 namespace {
+
+constexpr std::string_view kFree = "?";  // no name begins so
 
 std::string free_term(std::string_view name_space) { return fmt::format("free/{}", name_space); }
 std::string free_term(std::string_view name_space, std::string_view key, std::string_view value) {
@@ -112,6 +115,26 @@ std::vector<api::ObjectPtr> find_selecting(const client::Mirror& owners,
     return owner->meta().name;
   });
   return out;
+}
+
+std::vector<std::string> free_key(const client::Mirror& owners, const api::ObjectPtr& object) {
+  if (object == nullptr || controller_of(*object) != nullptr || object->meta().deletion_time)
+    return {};
+  const api::ObjectMeta& meta = object->meta();
+  const bool wanted =
+      !owners.indexed(wants_term(meta.name_space)).empty() ||
+      std::ranges::any_of(meta.labels, [&](const auto& label) {
+        return !owners.indexed(wants_term(meta.name_space, label.first, label.second)).empty();
+      });
+  if (!wanted) return {};
+  return {fmt::format("{}/{}{}", meta.name_space, kFree, meta.name)};
+}
+
+bool is_free_key(std::string_view key) { return client::split_key(key).name.starts_with(kFree); }
+
+api::ObjectPtr find_free(const client::Mirror& dependents, std::string_view key) {
+  const auto [name_space, name] = client::split_key(key);
+  return dependents.find(name_space, name.substr(kFree.size()));
 }
 
 }  // namespace muster::controllers

@@ -55,4 +55,12 @@ std::vector<std::string> find_adopters(const client::Mirror& owners, const api::
   return keys;
 }
 
+// Thousands of owners may want one object that belongs to nobody. To look for them is a key of its
+// own, so that it takes turns with others: reading a feed does not. None if nobody may adopt it, or
+// none of `owners`, which need index_selector(), asks for a label that it has.
+std::vector<std::string> free_key(const client::Mirror& owners, const api::ObjectPtr& object);
+bool is_free_key(std::string_view key);
+// The object of such a key; null if there is none any more.
+api::ObjectPtr find_free(const client::Mirror& dependents, std::string_view key);
+
 }  // namespace muster::controllers

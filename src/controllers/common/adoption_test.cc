@@ -95,6 +95,19 @@ TEST_F(Adoption, WhoIsBeingDeletedLeavesEverythingAsItIs) {
   EXPECT_TRUE(claim.release.empty());
 }
 
+TEST_F(Adoption, AnOwnerThatWasMadeAgainUnderItsNameIsAnother) {
+  client::Mirror owners;
+  owners.put(owner_);
+  const auto owned = [](std::string_view uid) {
+    return make(api::kinds::pod(), fmt::format(R"("name":"p","ownerReferences":[
+        {{"kind":"ReplicaSet","name":"s","uid":"{}","controller":true}}])",
+                                               uid));
+  };
+  EXPECT_EQ(controller_in(owners, *owned("us")), owner_);
+  EXPECT_EQ(controller_in(owners, *owned("the one before")), nullptr);
+  EXPECT_EQ(controller_in(owners, *pod("p", "")), nullptr);
+}
+
 TEST_F(Adoption, OwnersAreFoundByALabelTheyAskFor) {
   client::Mirror owners({.own = [](const api::Object& set, std::vector<std::string>& out) {
     const std::string* text = api::lookup(set.meta().annotations, "selects");
@@ -107,6 +120,35 @@ TEST_F(Adoption, OwnersAreFoundByALabelTheyAskFor) {
              fmt::format(R"("name":"{}","annotations":{{"selects":"{}"}})", name, selector)));
   EXPECT_EQ(names(find_selecting(owners, *pod("p", R"("app":"web")"))), (Texts{"a", "b", "d"}));
   EXPECT_EQ(names(find_selecting(owners, *pod("p", ""))), Texts{"b"});
+}
+
+TEST(FreeKey, IsOfWhatMayBeAdoptedAndSomebodyMightWant) {
+  const auto web_pod = [](std::string_view more) {
+    return make(api::kinds::pod(), fmt::format(R"("name":"a","labels":{{"app":"web"}}{})", more));
+  };
+  client::Mirror owners({.own = [](const api::Object& owner, std::vector<std::string>& out) {
+    const std::string* app = api::lookup(owner.meta().labels, "wants");
+    index_selector("ns", *api::LabelSelector::parse("app=" + *app), out);
+  }});
+  EXPECT_TRUE(free_key(owners, web_pod("")).empty()) << "nobody is there";
+  owners.put(make(apps_kind("ReplicaSet"), R"("name":"s","labels":{"wants":"db"})"));
+  EXPECT_TRUE(free_key(owners, web_pod("")).empty()) << "somebody who wants others";
+  owners.put(make(apps_kind("ReplicaSet"), R"("name":"s2","labels":{"wants":"web"})"));
+  const Texts key = free_key(owners, web_pod(""));
+  ASSERT_EQ(key.size(), 1U);
+  EXPECT_TRUE(is_free_key(key[0]));
+  EXPECT_FALSE(is_free_key("ns/a"));
+  EXPECT_TRUE(free_key(owners, nullptr).empty());
+  EXPECT_TRUE(free_key(owners, web_pod(R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")")).empty());
+  EXPECT_TRUE(
+      free_key(
+          owners,
+          web_pod(R"(,"ownerReferences":[{"kind":"Job","name":"o","uid":"u","controller":true}])"))
+          .empty());
+  client::Mirror pods;
+  EXPECT_EQ(find_free(pods, key[0]), nullptr);
+  pods.put(web_pod(""));
+  EXPECT_NE(find_free(pods, key[0]), nullptr);
 }
 
 }  // namespace

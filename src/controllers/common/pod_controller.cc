@@ -1,12 +1,22 @@
 #include "controllers/common/pod_controller.h"
 
+#include <ranges>
 #include <utility>
 
 namespace muster::controllers {
 
+namespace {
+
+// How many pods are adopted, and how many released, in one look.
+constexpr std::size_t kClaimedMax = 500;
+
+}  // namespace
+
 bool PodController::settle(const std::string& key, const api::Object& owner, const Claim& claim) {
-  for (const api::ObjectPtr& pod : claim.adopt) write_call(key, adopt_request(*pod, owner));
-  for (const api::ObjectPtr& pod : claim.release) write_call(key, release_request(*pod, owner));
+  for (const api::ObjectPtr& pod : claim.adopt | std::views::take(kClaimedMax))
+    write_call(key, adopt_request(*pod, owner));
+  for (const api::ObjectPtr& pod : claim.release | std::views::take(kClaimedMax))
+    write_call(key, release_request(*pod, owner));
   return !claim.adopt.empty() || !claim.release.empty();
 }
 

@@ -30,7 +30,8 @@ class PodController : public WritingController {
     }
     return found;
   }
-  // Adopts and releases what the claim says. True: there was something to do.
+  // Adopts and releases what the claim says, some hundred at a time. True: there was something to
+  // do; the next look does the rest.
   bool settle(const std::string& key, const api::Object& owner, const Claim& claim);
 
   struct PodBatch {

@@ -141,6 +141,20 @@ TEST_F(PodControllerTest, LooksAgainOnlyWhenTheFeedsShowItsWrites) {
   EXPECT_EQ(asked(), Texts{"create pods"});
 }
 
+TEST_F(PodControllerTest, AnOlderVersionIsNotWhatItWrote) {
+  show(set(1));
+  sync();
+  asked();
+  const api::ObjectPtr older = pod("a");
+  const api::ObjectPtr written = pod("a");
+  answer(0, written);
+  show(older, Type::Added);
+  show(set(2));
+  EXPECT_EQ(asked(), Texts{}) << "the feeds lag behind";
+  show(written);
+  EXPECT_EQ(asked(), Texts{"create pods"});
+}
+
 TEST_F(PodControllerTest, DoesNotWaitForEverForWhatTheFeedsNeverShow) {
   show(set(1));
   sync();

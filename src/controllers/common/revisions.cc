@@ -23,11 +23,17 @@ using api::ObjectPtr;
 
 constexpr std::size_t kOwnerPartMax = 223;  // of a revision's name
 
-// FNV-1, not the usual FNV-1a.
-std::uint32_t fnv1(std::string_view text) {
-  std::uint32_t hash = 2166136261U;
+// FNV-1, not the usual FNV-1a; of a text that goes on behind one with the hash `hash`.
+std::uint32_t fnv1(std::string_view text, std::uint32_t hash = 2166136261U) {
   for (const char c : text) hash = (hash * 16777619U) ^ static_cast<unsigned char>(c);
   return hash;
+}
+
+std::string revision_hash(std::uint32_t data_hash, std::int32_t collisions) {
+  constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+  std::string out = std::to_string(fnv1(std::to_string(collisions), data_hash));
+  for (char& c : out) c = kLetters[static_cast<unsigned char>(c) % kLetters.size()];
+  return out;
 }
 
 std::int64_t number_of(const api::Object& revision) {
@@ -80,10 +86,7 @@ Json template_of(const api::Object& revision) {
 }
 
 std::string revision_hash(std::string_view data, std::int32_t collisions) {
-  constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
-  std::string out = std::to_string(fnv1(fmt::format("{}{}", data, collisions)));
-  for (char& c : out) c = kLetters[static_cast<unsigned char>(c) % kLetters.size()];
-  return out;
+  return revision_hash(fnv1(data), collisions);
 }
 
 std::string revision_name(std::string_view owner, std::string_view hash) {
@@ -121,8 +124,10 @@ NewestRevision newest_revision(const WantedRevision& wanted, std::span<const Obj
     return out;
   }
   const api::ObjectMeta& owner = wanted.owner.meta();
+  // Others may have taken thousands of names: each costs a look at one, not at the data again.
+  const std::uint32_t data_hash = fnv1(wanted.data_text);
   for (;; ++out.collisions) {
-    const std::string hash = revision_hash(wanted.data_text, out.collisions);
+    const std::string hash = revision_hash(data_hash, out.collisions);
     const std::string name = revision_name(owner.name, hash);
     if (const ObjectPtr taken = all.find(owner.name_space, name); taken != nullptr) continue;
     out.request = create_revision_request(wanted, name, hash, next);

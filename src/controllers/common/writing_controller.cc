@@ -12,23 +12,12 @@ namespace {
 // have as much again for themselves: batches that always want more cannot keep them out.
 constexpr std::size_t kBatchBytesMax = 16UL << 20U;
 constexpr std::size_t kLookBytesMax = 2 * kBatchBytesMax;
+// The same in calls. Who is last waits for what was sent before.
+constexpr std::size_t kBatchCallsMax = client::Controller::kCallsMax / 2;
 // What a batch sends before it is another's turn.
 constexpr std::size_t kTurnBytes = 1UL << 20U;
+constexpr std::size_t kTurnCalls = 100;
 constexpr Duration kRoomPause = std::chrono::milliseconds{100};
-
-// What a document takes in memory, roughly.
-std::size_t bytes_of(const api::Json& json) {
-  std::size_t bytes = sizeof(api::Json);
-  if (json.is_string()) {
-    bytes += json.get_string().size();
-  } else if (json.is_array()) {
-    for (const api::Json& element : json.get_array()) bytes += bytes_of(element);
-  } else if (json.is_object()) {
-    for (const auto& member : json.get_object())
-      bytes += sizeof(member) - sizeof(api::Json) + member.key().size() + bytes_of(member.value());
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -62,11 +51,13 @@ void WritingController::write_call(const std::string& key, api::Request request,
 
 std::size_t WritingController::write_counted(const std::string& key, api::Request request,
                                              Also also) {
-  const std::size_t bytes = bytes_of(request.body);
+  const std::size_t bytes = client::bytes_of(request.body);
   bytes_under_way_ += bytes;
+  ++writes_under_way_;
   call(key, std::move(request),
        [this, key, bytes, also = std::move(also)](const client::Outcome& outcome, Time now) {
          bytes_under_way_ -= bytes;
+         --writes_under_way_;
          on_written(key, outcome, now);
          if (also) also(outcome, now);
          send_waiting();
@@ -93,7 +84,7 @@ void WritingController::write_in_batches(const std::string& key, Writes writes, 
   batch->on_each = std::move(on_each);
   // Until the end: it may have to wait for its turn with no call under way.
   work().hold(key);
-  waiting_.push_back(batch);
+  wait_for_turn(batch);
   send_waiting();
 }
 
@@ -110,14 +101,18 @@ void WritingController::write_later(const std::string& key, std::function<api::R
                    });
 }
 
+bool WritingController::has_room() const {
+  return bytes_under_way_ < kBatchBytesMax && writes_under_way_ < kBatchCallsMax;
+}
+
+void WritingController::wait_for_turn(const BatchPtr& batch) {
+  waiting_.push(std::string(client::split_key(batch->key).name_space), batch);
+}
+
 // If there are some, calls are under way: the next answer brings us back.
 void WritingController::send_waiting() {
   if (std::exchange(sending_, true)) return;  // an answer that came at once
-  while (!waiting_.empty() && bytes_under_way_ < kBatchBytesMax) {
-    const BatchPtr batch = std::move(waiting_.front());
-    waiting_.pop_front();
-    send_some(batch);
-  }
+  while (!waiting_.empty() && has_room()) send_some(waiting_.pop());
   sending_ = false;
 }
 
@@ -126,8 +121,9 @@ void WritingController::send_some(const BatchPtr& batch) {
   // Answers may come before the last call is made, and move the end.
   const std::size_t end = batch->end;
   const Make make = batch->writes.start_making();
+  const std::size_t turn_end = std::min(end, batch->next + kTurnCalls);
   std::size_t bytes = 0;
-  while (batch->next < end && bytes < kTurnBytes && bytes_under_way_ < kBatchBytesMax) {
+  while (batch->next < turn_end && bytes < kTurnBytes && has_room()) {
     const std::size_t at = batch->next++;
     ++batch->under_way;
     bytes += write_counted(batch->key, make(at),
@@ -136,7 +132,7 @@ void WritingController::send_some(const BatchPtr& batch) {
                            });
     if (batch->failed) return;
   }
-  if (batch->next < end) waiting_.push_back(batch);
+  if (batch->next < end) wait_for_turn(batch);
 }
 
 void WritingController::on_batched(const BatchPtr& batch, std::size_t index,
@@ -148,7 +144,7 @@ void WritingController::on_batched(const BatchPtr& batch, std::size_t index,
   if (batch->next < batch->end) return;  // it waits for its turn
   batch->size = batch->writes.all_after_first ? batch->writes.count : batch->size * 2;
   batch->end = std::min(batch->writes.count, batch->next + batch->size);
-  waiting_.push_back(batch);
+  wait_for_turn(batch);
 }
 
 void WritingController::on_written(const std::string& key, const client::Outcome& outcome,

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
 
+#include "base/fair_queue.h"
 #include "client/kit/controller.h"
+#include "controllers/common/adoption.h"
 #include "controllers/common/own_writes.h"
 #include "controllers/common/owners.h"
 
@@ -19,8 +20,9 @@ namespace muster::controllers {
 //   void reconcile(key, now) { begin_look(key); …; if (waits(key, now)) return; … write_call(…); }
 //   Keys on_pod(change)      { …; showed(key, change); … }   // for every kind that it writes
 //
-// What it has asked for and not been answered is bounded in bytes, however many keys are due: what
-// is large or comes in numbers is made only when it is sent (write_in_batches, write_later).
+// What it has asked for and not been answered is bounded, in bytes and calls, however many keys are
+// due: what is large or comes in numbers is made only when it is sent (write_in_batches,
+// write_later). Namespaces take turns in that, and so do the keys of each.
 class WritingController : public client::Controller {
  protected:
   using Controller::Controller;
@@ -52,13 +54,24 @@ class WritingController : public client::Controller {
   // Hears each outcome, by the place of its request; true: it ends the batches.
   using OnEach = std::function<bool(std::size_t index, const client::Outcome& outcome, Time now)>;
   // Makes calls in batches that grow while all goes well: what is refused once will be refused a
-  // thousand times. The first batch with a failure is the last. If too much is under way, keys take
-  // turns.
+  // thousand times. The first batch with a failure is the last. If too much is under way,
+  // namespaces take turns.
   void write_in_batches(const std::string& key, Writes writes, OnEach on_each);
   // As write_call(), for a request that is large: it is made when it can be sent.
   void write_later(const std::string& key, std::function<api::Request()> make, Also also = nullptr);
   // However many calls of a look fail, it is one failure.
   void retry_once(const std::string& key, Time now);
+
+  // True: the key is one of free_key(), and owners that select the object are due now. `View` is
+  // that of the owners.
+  template <typename View>
+  bool looks_for_owners(const client::Mirror& owners, const client::Mirror& dependents,
+                        const std::string& key, Time now) {
+    if (!is_free_key(key)) return false;
+    for (const std::string& owner : find_adopters<View>(owners, find_free(dependents, key)))
+      work().add(owner, now);
+    return true;
+  }
 
  private:
   struct Batch;
@@ -66,6 +79,8 @@ class WritingController : public client::Controller {
 
   // Returns the bytes of the request.
   std::size_t write_counted(const std::string& key, api::Request request, Also also);
+  bool has_room() const;
+  void wait_for_turn(const BatchPtr& batch);
   void send_waiting();
   void send_some(const BatchPtr& batch);
   void on_batched(const BatchPtr& batch, std::size_t index, const client::Outcome& outcome,
@@ -75,7 +90,8 @@ class WritingController : public client::Controller {
   OwnWrites own_writes_;
   std::set<std::string, std::less<>> failing_;  // keys of which a call failed since the last look
   std::size_t bytes_under_way_ = 0;             // of requests that were not answered
-  std::deque<BatchPtr> waiting_;                // have more to send; in the order of their turns
+  std::size_t writes_under_way_ = 0;            // how many these are
+  FairQueue<std::string, BatchPtr> waiting_;    // have more to send; by namespace
   bool sending_ = false;
 };
 

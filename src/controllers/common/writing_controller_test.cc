@@ -31,15 +31,16 @@ class Maker final : public WritingController {
   std::map<std::string, std::size_t> count_of;
   bool all_after_first = false;
   bool at_once = false;  // as a call of the look itself
+  std::size_t pod_bytes = kMiB;
   std::size_t made = 0;
   std::size_t looks = 0;
 
  private:
-  static api::Request request(const std::string& key) {
+  api::Request request(const std::string& key) const {
     return client::create_request(
         api::kinds::pod(), "ns",
         api::JsonObject{{"metadata", api::JsonObject{{"generateName", key}}},
-                        {"spec", api::JsonObject{{"hostname", std::string(kMiB, 'x')}}}});
+                        {"spec", api::JsonObject{{"hostname", std::string(pod_bytes, 'x')}}}});
   }
   void reconcile(const std::string& key, Time now) override {
     begin_look(key);
@@ -73,10 +74,10 @@ class Maker final : public WritingController {
 class WritingControllerTest : public ControllerTest {
  protected:
   client::Component& controller() override { return maker_; }
-  void show_set(const std::string& name) {
-    show(object(set_kind(), fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"ns",
+  void show_set(const std::string& name, std::string_view name_space = "ns") {
+    show(object(set_kind(), fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"{1}",
         "uid":"u-{0}"}}}})",
-                                        name)));
+                                        name, name_space)));
   }
   void show_sets(int count) {
     for (int i = 0; i < count; ++i) show_set(fmt::format("s{:03}", i));
@@ -154,6 +155,36 @@ TEST_F(WritingControllerTest, KeysTakeTurns) {
   answer_next();
   answer_next();
   EXPECT_EQ(sent_for_["ns/b"], 1U) << "it does not wait for all the others of the first";
+}
+
+// However many sets of the one wait, the other's is the next but one.
+TEST_F(WritingControllerTest, NamespacesTakeTurns) {
+  show_sets(200);
+  run();
+  show_set("b", "quiet");
+  run();
+  EXPECT_EQ(sent_for_.count("quiet/b"), 0U);
+  answer_next();
+  answer_next();
+  EXPECT_EQ(sent_for_["quiet/b"], 1U);
+}
+
+TEST_F(WritingControllerTest, SmallRequestsAreBoundedByTheirNumber) {
+  maker_.pod_bytes = 1;
+  maker_.count = 200;
+  maker_.all_after_first = true;
+  show_sets(20);
+  run();
+  for (int i = 0; i < 20; ++i) answer_next();
+  EXPECT_EQ(calls_.size() - answered_, client::Controller::kCallsMax / 2);
+  EXPECT_EQ(sent_for_.size(), 20U);
+  show_set("b", "quiet");
+  run();
+  answer_next();
+  answer_next();
+  EXPECT_EQ(sent_for_["quiet/b"], 1U) << "it waits for one of the others";
+  answer_all();
+  for (const auto& [key, sent] : sent_for_) EXPECT_EQ(sent, 200U) << key;
 }
 
 TEST_F(WritingControllerTest, AKeyIsNotLookedAtWhileItWaitsForItsTurn) {

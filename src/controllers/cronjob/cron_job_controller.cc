@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -26,6 +27,8 @@ constexpr std::chrono::milliseconds kLate{100};
 constexpr std::chrono::minutes kUnseenMax{1};
 // Beyond this many missed runs something is wrong with clocks or controller.
 constexpr std::size_t kMissedMax = 100;
+// How many Jobs are deleted in one look; that they are gone leads to the next.
+constexpr std::size_t kDeletedMax = 500;
 
 bool controls(const api::ObjectMeta& owner, const api::Object& job) {
   return std::ranges::any_of(job.meta().owners, [&](const api::OwnerReference& reference) {
@@ -288,7 +291,7 @@ void CronJobController::delete_jobs(const std::string& key, const ObjectPtr& cro
                                     const Jobs& jobs) {
   if (jobs.empty()) return;
   const std::set<std::string_view> active = active_uids(cron_job->view<CronJobView>());
-  for (const ObjectPtr& job : jobs) {
+  for (const ObjectPtr& job : jobs | std::views::take(kDeletedMax)) {
     api::Request request = client::delete_request(*job, std::nullopt);
     request.remove.propagation_policy = "Background";
     call(key, std::move(request),

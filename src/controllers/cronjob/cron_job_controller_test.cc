@@ -79,6 +79,9 @@ class CronWorld {
   }
   // Creations fail with this until told otherwise.
   void refuse(std::optional<Error> error) { refusal_ = std::move(error); }
+  void refuse_deletions() { keeps_jobs_ = true; }
+  // As if the controller had stopped before it could write its status.
+  void lose_status() { cron_job_.as_object().erase("status"); }
 
   // Names of the Jobs there are: minutes since the start of the test.
   std::vector<std::string> jobs() const {
@@ -146,6 +149,7 @@ class CronWorld {
     if (request.verb == api::Verb::Delete) {
       EXPECT_EQ(request.remove.propagation_policy, "Background");
       if (!jobs_.contains(request.name)) return fail(Reason::NotFound, "gone");
+      if (keeps_jobs_) return fail(Reason::Forbidden, "no");
       const Json job = jobs_.at(request.name);
       jobs_.erase(request.name);
       show(job_kind(), job, Type::Deleted);
@@ -182,6 +186,7 @@ class CronWorld {
   Json cron_job_;
   std::map<std::string, Json> jobs_;
   std::optional<Error> refusal_;
+  bool keeps_jobs_ = false;
   std::vector<std::pair<api::Request, std::uint64_t>> sent_;
   std::unique_ptr<CronJobController> controller_;
   int uids_ = 0;
@@ -269,6 +274,15 @@ TEST(CronJob, ReplaceDeletesTheOneThatRuns) {
                                  "SuccessfulCreate: Created job " + at(10)}));
 }
 
+TEST(CronJob, ReplaceStartsNothingBesideAJobThatCannotBeDeleted) {
+  CronWorld world(R"({"schedule":"*/5 * * * *","concurrencyPolicy":"Replace"})");
+  world.advance(minutes{6});
+  world.refuse_deletions();
+  world.advance(minutes{5});
+  EXPECT_EQ(world.jobs(), Names{at(5)});
+  EXPECT_EQ(world.events.back(), "FailedDelete: Deleted job: no");
+}
+
 TEST(CronJob, MakesUpForTheLatestOfManyMissedTimesOnly) {
   CronWorld world(R"({"schedule":"*/5 * * * *","suspend":true})");
   world.advance(minutes{63});
@@ -306,6 +320,19 @@ TEST(CronJob, ARestartStartsNothingTwice) {
   EXPECT_EQ(world.events.size(), events);
   world.advance(minutes{3});
   EXPECT_EQ(world.jobs(), (Names{at(5), at(10)}));
+}
+
+TEST(CronJob, AJobThatExistsAlreadyHasStarted) {
+  CronWorld world(R"({"schedule":"*/5 * * * *"})");
+  world.advance(minutes{6});
+  const auto events = world.events.size();
+  world.lose_status();
+  world.restart();
+  world.advance(minutes{2});
+  EXPECT_EQ(world.jobs(), Names{at(5)});
+  EXPECT_EQ(world.active(), Names{at(5)});
+  EXPECT_EQ(api::find_string(world.status(), "lastScheduleTime"), "2026-01-01T00:05:00Z");
+  EXPECT_EQ(world.events.size(), events) << world.events.back();
 }
 
 TEST(CronJob, ARefusedCreationIsTriedAgain) {

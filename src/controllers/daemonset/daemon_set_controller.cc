@@ -28,7 +28,9 @@ using api::ObjectPtr;
 constexpr Duration kBatchPeriod = std::chrono::milliseconds{100};
 constexpr Duration kPauseMin = std::chrono::seconds{1};
 constexpr Duration kPauseMax = std::chrono::minutes{15};
-constexpr std::string_view kAll = "all";  // the term of every object
+constexpr std::string_view kAll = "all";         // the term of every object
+constexpr std::string_view kNodesKey = "nodes";  // stands for all sets: nodes have changed
+constexpr std::size_t kSetsMax = 500;            // that are made due at once
 
 const api::Kind& set_kind() {
   static const api::Kind& kKind = apps_kind("DaemonSet");
@@ -98,7 +100,7 @@ DaemonSetController::Keys DaemonSetController::on_pod(const Change& change) {
     showed(key, change);
     work().add_at(change.at + kBatchPeriod, key);
   }
-  return find_adopters<DaemonSetView>(sets_, change.after);
+  return free_key(sets_, change.after);
 }
 
 DaemonSetController::Keys DaemonSetController::on_node(const Change& change) {
@@ -107,9 +109,25 @@ DaemonSetController::Keys DaemonSetController::on_node(const Change& change) {
       change.before->meta().labels == change.after->meta().labels &&
       change.before->view<api::NodeView>().taints == change.after->view<api::NodeView>().taints)
     return {};
-  for (const auto* entry : sets_.indexed(kAll))
-    work().add_at(change.at + kBatchPeriod, api::key_text(entry->object->meta()));
+  nodes_changed_ = true;
+  work().add_at(change.at + kBatchPeriod, kNodesKey);
   return {};
+}
+
+// All sets are to be looked at, however many there are: some, then it is others' turn.
+void DaemonSetController::make_all_due(Time now) {
+  if (!going_over_sets_) nodes_changed_ = false;
+  const client::Mirror::Entries& sets = sets_.indexed(kAll);
+  const client::Mirror::Entry last{last_set_};
+  auto at = going_over_sets_ ? sets.upper_bound(&last) : sets.begin();
+  for (std::size_t i = 0; i < kSetsMax && at != sets.end(); ++i, ++at) {
+    last_set_ = (*at)->object;
+    work().add(api::key_text(last_set_->meta()), now);
+  }
+  going_over_sets_ = at != sets.end();
+  if (going_over_sets_) return work().add(kNodesKey, now);
+  last_set_ = nullptr;
+  if (nodes_changed_) work().add_at(now + kBatchPeriod, kNodesKey);
 }
 
 DaemonSetController::Keys DaemonSetController::on_revision(const Change& change) {
@@ -121,6 +139,8 @@ DaemonSetController::Keys DaemonSetController::on_revision(const Change& change)
 }
 
 void DaemonSetController::reconcile(const std::string& key, Time now) {
+  if (key == kNodesKey) return make_all_due(now);
+  if (looks_for_owners<DaemonSetView>(sets_, pods_, key, now)) return;
   const ObjectPtr set = begin_look_at(sets_, memory_, key);
   if (set == nullptr) return;
   const auto& selector = set->view<DaemonSetView>().selector;

@@ -30,6 +30,7 @@ class DaemonSetController final : public PodController {
   Keys on_pod(const Change& change);
   Keys on_node(const Change& change);
   Keys on_revision(const Change& change);
+  void make_all_due(Time now);
 
   void reconcile(const std::string& key, Time now) override;
   // The newest revision; null if it has to be made first, which is under way then.
@@ -47,6 +48,9 @@ class DaemonSetController final : public PodController {
   client::Mirror nodes_;
   client::Mirror revisions_;
   std::map<std::string, Memory, std::less<>> memory_;  // by key; of sets that exist
+  bool nodes_changed_ = false;                         // since make_all_due() began
+  bool going_over_sets_ = false;                       // it has not come to the end:
+  api::ObjectPtr last_set_;                            // it has come so far
 };
 
 }  // namespace muster::controllers

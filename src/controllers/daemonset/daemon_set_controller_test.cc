@@ -116,5 +116,30 @@ TEST_F(DaemonSetControllerTest, HoldsNoCopiesOfATemplate) {
   EXPECT_LT(live_bytes() - before, 2 << 20);
 }
 
+// However many sets there are, a node that comes makes some of them due at a time.
+TEST_F(DaemonSetControllerTest, SetsAreMadeDueInSlices) {
+  for (int i = 0; i < 700; ++i)
+    show(object(apps_kind("DaemonSet"),
+                fmt::format(R"({{"metadata":{{"name":"d{0}","namespace":"ns{1}","uid":"u{0}",
+        "deletionTimestamp":"2026-01-01T00:00:00Z"}},"spec":{{"selector":{{"matchLabels":{{"a":"b"}}}},
+        "template":{{}}}}}})",
+                            i, i % 2)));
+  sync();
+  while (controller_.run_once(now_, 100) > 0) {
+  }
+  show(make_node("n1", "", "", ++revision_));
+  EXPECT_EQ(controller_.run_once(now_, 1000), 0U) << "what nodes do is collected for a moment";
+  now_ += std::chrono::seconds{1};
+  EXPECT_EQ(controller_.run_once(now_, 1), 1U);
+  show(make_node("n2", "", "", ++revision_));
+  std::size_t looks = 0;
+  while (const std::size_t done = controller_.run_once(now_, 100)) looks += done;
+  EXPECT_EQ(looks, 701U) << "all sets, and the second half of making them due";
+  now_ += std::chrono::seconds{1};
+  looks = 0;
+  while (const std::size_t done = controller_.run_once(now_, 100)) looks += done;
+  EXPECT_EQ(looks, 702U) << "once more for the node that came meanwhile";
+}
+
 }  // namespace
 }  // namespace muster::controllers

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
 #include <utility>
 
 #include "api/reading.h"
@@ -20,6 +21,9 @@ using api::JsonArray;
 using api::JsonObject;
 using api::ObjectPtr;
 using api::ReplicaSetView;
+
+// How many sets are adopted, released or deleted in one look; the next goes on.
+constexpr std::size_t kSetsMax = 500;
 
 const api::Kind& deployment_kind() {
   static const api::Kind& kKind = apps_kind("Deployment");
@@ -113,12 +117,12 @@ DeploymentController::Keys DeploymentController::on_set(const Change& change) {
     keys.push_back(api::key_text(deployment->meta()));
     showed(keys.back(), change);
   }
-  for (std::string& key : find_adopters<DeploymentView>(deployments_, change.after))
-    keys.push_back(std::move(key));
+  for (std::string& key : free_key(deployments_, change.after)) keys.push_back(std::move(key));
   return keys;
 }
 
 void DeploymentController::reconcile(const std::string& key, Time now) {
+  if (looks_for_owners<DeploymentView>(deployments_, sets_, key, now)) return;
   begin_look(key);
   const auto [name_space, name] = client::split_key(key);
   const ObjectPtr deployment = deployments_.find(name_space, name);
@@ -127,8 +131,10 @@ void DeploymentController::reconcile(const std::string& key, Time now) {
   const auto& selector = deployment->view<DeploymentView>().selector;
   if (!selector || selector->selects_everything()) return;
   Claim claim = find_claim(sets_, *deployment, *selector);
-  for (const ObjectPtr& set : claim.adopt) write_call(key, adopt_request(*set, *deployment));
-  for (const ObjectPtr& set : claim.release) write_call(key, release_request(*set, *deployment));
+  for (const ObjectPtr& set : claim.adopt | std::views::take(kSetsMax))
+    write_call(key, adopt_request(*set, *deployment));
+  for (const ObjectPtr& set : claim.release | std::views::take(kSetsMax))
+    write_call(key, release_request(*set, *deployment));
   if (!claim.adopt.empty() || !claim.release.empty()) return;
   const DeploymentPlan plan = plan_deployment(*deployment, std::move(claim.owned), now);
   if (plan.again) work().add_at(*plan.again, key);
@@ -139,7 +145,7 @@ void DeploymentController::carry_out(const std::string& key, const ObjectPtr& de
                                      const DeploymentPlan& plan) {
   for (const DeploymentPlan::Change& change : plan.changes) change_set(key, deployment, change);
   if (plan.create) create_set(key, deployment, *plan.create);
-  for (const ObjectPtr& set : plan.remove)
+  for (const ObjectPtr& set : plan.remove | std::views::take(kSetsMax))
     write_call(key, client::delete_request(*set, std::nullopt));
   // The status is written about the version it was computed from, so the annotation comes first.
   if (plan.revision)

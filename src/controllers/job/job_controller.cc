@@ -1,5 +1,7 @@
 #include "controllers/job/job_controller.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +21,9 @@ using api::JsonObject;
 constexpr std::string_view kOwnName = "kubernetes.io/job-controller";  // in spec.managedBy
 // What pods do is collected for a moment, so that a Job of many costs few looks.
 constexpr Duration kBatchPeriod = std::chrono::seconds{1};
+// How many pods are adopted, or let go of, in one look.
+constexpr std::size_t kPodsMax = 500;
+constexpr std::string_view kGonePrefix = "job:";    // of keys that name a Job that is gone, by uid
 constexpr std::string_view kOrphanPrefix = "pod:";  // of keys that name a pod without a Job
 
 const api::Kind& job_kind() {
@@ -97,9 +102,10 @@ JobController::Keys JobController::on_job(const Change& change) {
   std::string key = api::key_text(change.newest().meta());
   showed(key, change);
   if (change.after == nullptr) {
-    for (const auto* entry : pods_.owned_by(change.before->meta().uid))
-      if (is_tracked(*entry->object)) work().add(orphan_key(*entry->object), change.at);
-    return {std::move(key)};
+    const api::ObjectMeta& gone = change.before->meta();
+    if (pods_.owned_by(gone.uid).empty()) return {std::move(key)};
+    orphaned_.insert_or_assign(gone.uid, nullptr);
+    return {std::move(key), fmt::format("{}{}/{}", kGonePrefix, gone.name_space, gone.uid)};
   }
   const bool only_status =
       change.before != nullptr &&
@@ -119,8 +125,6 @@ std::string JobController::job_of(const api::Object& object) const {
 
 // Jobs that might want a pod that belongs to nobody.
 void JobController::add_adopters(const api::Object& pod, Time now) {
-  if (const std::string* uid = api::lookup(pod.meta().labels, kControllerUid))
-    if (const api::ObjectPtr job = find_job(*uid)) work().add(api::key_text(job->meta()), now);
   for (const api::ObjectPtr& job : find_selecting(jobs_, pod))
     if (job->view<api::JobView>().selector->matches(pod.meta().labels))
       work().add(api::key_text(job->meta()), now);
@@ -136,8 +140,11 @@ JobController::Keys JobController::on_pod(const Change& change) {
   }
   if (change.after == nullptr) return {};
   const api::Object& pod = *change.after;
-  if (controller_of(pod) == nullptr && !change.after->meta().deletion_time)
-    add_adopters(pod, change.at);
+  if (controller_of(pod) == nullptr && !pod.meta().deletion_time)
+    if (const std::string* uid = api::lookup(pod.meta().labels, kControllerUid))
+      if (const api::ObjectPtr job = find_job(*uid))
+        work().add(api::key_text(job->meta()), change.at);
+  for (const std::string& key : free_key(jobs_, change.after)) work().add(key, change.at);
   // Whether its Job is really gone is known once all Jobs are.
   if (is_tracked(pod) && job_of(pod).empty()) return {orphan_key(pod)};
   return {};
@@ -153,6 +160,12 @@ JobController::Pods JobController::pods_of(const api::Object& job) const {
 }
 
 void JobController::reconcile(const std::string& key, Time now) {
+  if (is_free_key(key)) {
+    const api::ObjectPtr pod = find_free(pods_, key);
+    if (!free_key(jobs_, pod).empty()) add_adopters(*pod, now);
+    return;
+  }
+  if (key.starts_with(kGonePrefix)) return look_at_pods_of_gone(key, now);
   begin_look(key);
   if (key.starts_with(kOrphanPrefix)) return look_at_orphan(key);
   const auto [name_space, name] = client::split_key(key);
@@ -165,8 +178,12 @@ void JobController::reconcile(const std::string& key, Time now) {
   if (waits(key, now)) return;
   if (!job->view<api::JobView>().is_finished()) return look_at(key, job, now);
   memory_.erase(key);
-  for (const JobPod& pod : pods_of(*job))
-    if (pod.tracked) untrack(key, *pod.object);
+  std::size_t untracked = 0;
+  for (const JobPod& pod : pods_of(*job)) {
+    if (!pod.tracked) continue;
+    if (++untracked > kPodsMax) return;  // the next look goes on, when these have been seen
+    untrack(key, *pod.object);
+  }
 }
 
 void JobController::look_at(const std::string& key, const api::ObjectPtr& job, Time now) {
@@ -215,6 +232,21 @@ void JobController::look_at(const std::string& key, const api::ObjectPtr& job, T
   metrics_.looked(view, action, metrics_.stopwatch() - start);
 }
 
+// Some of the pods that it had are to be looked at, then it is others' turn.
+void JobController::look_at_pods_of_gone(const std::string& key, Time now) {
+  const auto at = orphaned_.find(client::split_key(key).name);
+  if (at == orphaned_.end()) return;
+  const client::Mirror::Entries& pods = pods_.owned_by(at->first);
+  const client::Mirror::Entry last{at->second};
+  auto next = at->second == nullptr ? pods.begin() : pods.upper_bound(&last);
+  for (std::size_t i = 0; i < kPodsMax && next != pods.end(); ++i, ++next) {
+    at->second = (*next)->object;
+    if (is_tracked(*at->second)) work().add(orphan_key(*at->second), now);
+  }
+  if (next != pods.end()) return work().add(key, now);
+  orphaned_.erase(at);
+}
+
 // A pod with our finalizer whose Job is gone: nobody else would let it go.
 void JobController::look_at_orphan(const std::string& key) {
   const auto [name_space, name] =
@@ -233,17 +265,17 @@ void JobController::look_at_orphan(const std::string& key) {
 bool JobController::claim(const std::string& key, const api::Object& job) {
   const auto& view = job.view<api::JobView>();
   if (!view.selector) return false;
-  bool called = false;
+  std::size_t calls = 0;
   for (const JobPod& pod : pods_of(job)) {
     if (view.selector->matches(pod.object->meta().labels)) continue;
+    if (++calls > kPodsMax) return true;
     release(key, job, *pod.object);
-    called = true;
   }
   for (const api::ObjectPtr& pod : find_adoptable(pods_, job, *view.selector)) {
+    if (++calls > kPodsMax) return true;
     adopt(key, job, *pod);
-    called = true;
   }
-  return called;
+  return calls > 0;
 }
 
 void JobController::adopt(const std::string& key, const api::Object& job, const api::Object& pod) {

@@ -60,6 +60,7 @@ class JobController final : public PodController {
   void reconcile(const std::string& key, Time now) override;
   void look_at(const std::string& key, const api::ObjectPtr& job, Time now);
   void look_at_orphan(const std::string& key);
+  void look_at_pods_of_gone(const std::string& key, Time now);
   // Takes pods that match the selector and belong to nobody, lets go of those that no longer match.
   // True if calls were made.
   bool claim(const std::string& key, const api::Object& job);
@@ -88,6 +89,8 @@ class JobController final : public PodController {
   client::Mirror workloads_;
   client::Mirror pod_groups_;
   std::map<std::string, Memory, std::less<>> memory_;  // by key; of Jobs that have not finished
+  // Jobs that went, by uid: the last of their pods that was made due; null: none was.
+  std::map<std::string, api::ObjectPtr, std::less<>> orphaned_;
   JobMetrics metrics_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <optional>
 #include <string_view>
 
 #include "controllers/jobset/job_set_keys.h"
@@ -20,19 +22,48 @@ std::optional<std::int32_t> number_label(const api::ObjectMeta& meta, std::strin
   return value;
 }
 
+using JobStatus = api::JobSetView::JobStatus;
+
+// The entries of a set by name, with what the status says of each: a set may have a thousand, and
+// as many Jobs that name them.
+class Entries {
+ public:
+  explicit Entries(const api::JobSetView& set) : statuses_(set.jobs.size(), nullptr) {
+    for (std::size_t i = 0; i < set.jobs.size(); ++i) places_.emplace(set.jobs[i].name, i);
+    for (const JobStatus& status : set.status.jobs)
+      if (const auto at = places_.find(status.name);
+          at != places_.end() && statuses_[at->second] == nullptr)
+        statuses_[at->second] = &status;
+  }
+  std::optional<std::size_t> find(std::string_view name) const {
+    const auto at = places_.find(name);
+    return at == places_.end() ? std::nullopt : std::optional(at->second);
+  }
+  const JobStatus* status(std::size_t entry) const { return statuses_[entry]; }  // may be null
+
+ private:
+  std::map<std::string_view, std::size_t> places_;
+  std::vector<const JobStatus*> statuses_;
+};
+
+std::int32_t restarts_in(const JobStatus* status, std::int32_t index) {
+  const auto at = static_cast<std::size_t>(index);
+  return status != nullptr && at < status->restarts.size() ? status->restarts[at] : 0;
+}
+
 // Whether the Job is one that this attempt wants.
-bool is_current(const api::JobSetView& set, ChildJob& job) {
+bool is_current(const api::JobSetView& set, const Entries& entries, ChildJob& job) {
   const api::ObjectMeta& meta = job.object->meta();
   const std::string* name = api::lookup(meta.labels, job_set::kJobName);
   const auto index = number_label(meta, job_set::kJobIndex);
   const auto attempt = number_label(meta, job_set::kRestartAttempt);
   if (name == nullptr || !index || !attempt || *attempt < set.status.restarts) return false;
-  const auto entry = std::ranges::find(set.jobs, *name, &api::JobSetView::ReplicatedJob::name);
-  if (entry == set.jobs.end() || *index < 0 || *index >= entry->replicas) return false;
-  job.entry = static_cast<std::size_t>(entry - set.jobs.begin());
+  const auto entry = entries.find(*name);
+  if (!entry || *index < 0 || *index >= set.jobs[*entry].replicas) return false;
+  job.entry = *entry;
   job.index = *index;
   return number_label(meta, job_set::kJobRestartAttempt).value_or(0) >=
-         job_restarts(set, job.entry, job.index);
+         restarts_in(entries.status(*entry), *index);
 }
 
 }  // namespace
@@ -51,9 +82,10 @@ std::optional<Time> ChildJob::failed_at() const {
 
 ChildJobs sort_jobs(const api::JobSetView& set, const std::vector<api::ObjectPtr>& owned) {
   ChildJobs out;
+  const Entries entries(set);
   for (const api::ObjectPtr& object : owned) {
     ChildJob job{.object = object, .view = &object->view<api::JobView>()};
-    if (!is_current(set, job))
+    if (!is_current(set, entries, job))
       out.previous.push_back(std::move(job));
     else if (job.view->is_true("Complete"))
       out.succeeded.push_back(std::move(job));
@@ -68,19 +100,16 @@ ChildJobs sort_jobs(const api::JobSetView& set, const std::vector<api::ObjectPtr
 std::int32_t job_restarts(const api::JobSetView& set, std::size_t entry, std::int32_t index) {
   const auto status =
       std::ranges::find(set.status.jobs, set.jobs[entry].name, &api::JobSetView::JobStatus::name);
-  if (status == set.status.jobs.end()) return 0;
-  const auto at = static_cast<std::size_t>(index);
-  return at < status->restarts.size() ? status->restarts[at] : 0;
+  return restarts_in(status == set.status.jobs.end() ? nullptr : &*status, index);
 }
 
 std::vector<api::JobSetView::JobStatus> count_jobs(const api::JobSetView& set,
                                                    const ChildJobs& jobs) {
-  std::vector<api::JobSetView::JobStatus> out;
-  for (const api::JobSetView::ReplicatedJob& entry : set.jobs) {
-    api::JobSetView::JobStatus status{.name = entry.name};
-    const auto before =
-        std::ranges::find(set.status.jobs, entry.name, &api::JobSetView::JobStatus::name);
-    if (before != set.status.jobs.end()) {
+  std::vector<JobStatus> out;
+  const Entries entries(set);
+  for (std::size_t i = 0; i < set.jobs.size(); ++i) {
+    JobStatus status{.name = set.jobs[i].name};
+    if (const JobStatus* before = entries.status(i)) {
       status.restarts = before->restarts;
       status.counted_restarts = before->counted_restarts;
     }

@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "api/reading.h"
 #include "controllers/jobset/job_set_controller.h"
@@ -26,7 +31,8 @@ api::Request delete_with_parts(const api::Object& object) {
 }  // namespace
 
 void JobSetController::carry_out(const std::string& key, const api::ObjectPtr& set,
-                                 const Mapped& mapped, const SetPlan& plan, Time now) {
+                                 const std::shared_ptr<const Mapped>& mapped, const SetPlan& plan,
+                                 Time now) {
   if (plan.again) work().add_at(*plan.again, key);
   if (plan.expired) return write_call(key, delete_with_parts(*set));
   for (const ChildJob* job : plan.remove) remove_job(key, set, *job);
@@ -39,28 +45,60 @@ void JobSetController::carry_out(const std::string& key, const api::ObjectPtr& s
                                               {"completions", *wanted.completions}}));
   }
   if (plan.make_service) create_service(key, set);
-  if (!view.is_finished()) create_claims(key, set, mapped.document);
+  if (!view.is_finished()) create_claims(key, set, mapped->document);
+  resume_jobs(key, set, plan);
   create_jobs(key, set, mapped, plan);
   if (plan.status.changed()) write_status(key, set, plan.status, now);
 }
 
+std::shared_ptr<const JobMaker> JobSetController::make_maker(const api::Object& set) const {
+  // Few classes are named by many Jobs.
+  return std::make_shared<const JobMaker>(
+      set, [this, known = std::make_shared<std::map<std::string, std::int64_t, std::less<>>>()](
+               std::string_view name) {
+        auto at = known->find(name);
+        if (at == known->end()) at = known->emplace(name, priority_of(name)).first;
+        return at->second;
+      });
+}
+
+void JobSetController::resume_jobs(const std::string& key, const api::ObjectPtr& set,
+                                   const SetPlan& plan) {
+  std::vector<ChildJob> jobs;
+  for (const ChildJob* job : plan.resume) jobs.push_back(*job);
+  const std::size_t count = jobs.size();
+  write_in_batches(key,
+                   {.count = count,
+                    .start_making = [this, set, jobs = std::move(jobs)]() -> Make {
+                      return [&, maker = make_maker(*set)](std::size_t at) {
+                        const ChildJob& job = jobs[at];
+                        return maker->resume_request(*job.object, job.entry, job.index);
+                      };
+                    }},
+                   [](std::size_t, const client::Outcome& outcome, Time) {
+                     return !outcome && outcome.error().reason != Reason::NotFound;
+                   });
+}
+
 void JobSetController::create_jobs(const std::string& key, const api::ObjectPtr& set,
-                                   const Mapped& mapped, const SetPlan& plan) {
-  if (plan.create.empty() && plan.resume.empty()) return;
-  const JobMaker maker(*set, [this](std::string_view name) { return priority_of(name); });
+                                   const std::shared_ptr<const Mapped>& mapped,
+                                   const SetPlan& plan) {
   const std::int32_t attempt = set->view<api::JobSetView>().status.restarts;
-  for (const ChildJob* job : plan.resume)
-    write_call(key, maker.resume_request(*job->object, job->entry, job->index));
-  for (const SetPlan::NewJob& job : plan.create)
-    write_call(
-        key,
-        client::create_request(
-            *api::find_kind("batch", "Job"), set->meta().name_space,
-            maker.make(job.entry, job.index, mapped.mapping.link(job.entry, job.index, attempt))),
-        [this, set](const client::Outcome& outcome, Time now) {
-          if (outcome || is_name_space_ending(outcome.error())) return;
-          say(*set, {"Warning", "JobCreationFailed", outcome.error().message}, now);
-        });
+  write_in_batches(key,
+                   {.count = plan.create.size(),
+                    .start_making = [this, set, mapped, attempt, jobs = plan.create]() -> Make {
+                      return [&, maker = make_maker(*set)](std::size_t at) {
+                        const auto& [entry, index] = jobs[at];
+                        return client::create_request(
+                            *api::find_kind("batch", "Job"), set->meta().name_space,
+                            maker->make(entry, index, mapped->mapping.link(entry, index, attempt)));
+                      };
+                    }},
+                   [this, set](std::size_t, const client::Outcome& outcome, Time now) {
+                     if (outcome || is_name_space_ending(outcome.error())) return false;
+                     say(*set, {"Warning", "JobCreationFailed", outcome.error().message}, now);
+                     return true;
+                   });
 }
 
 // One that exists is used as it is: it may be kept from an earlier set of the name.
@@ -76,12 +114,17 @@ void JobSetController::create_claims(const std::string& key, const api::ObjectPt
 }
 
 std::int64_t JobSetController::priority_of(std::string_view priority_class) const {
-  for (const auto* entry : priority_classes_.in_namespace("")) {
-    const api::Json document = entry->object->document();
-    if (priority_class.empty() ? api::find_true(document, "globalDefault")
-                               : entry->object->meta().name == priority_class)
-      return api::find_integer(document, "value").value_or(0);
+  const auto value_of = [](const api::Json& document) {
+    return api::find_integer(document, "value").value_or(0);
+  };
+  if (!priority_class.empty()) {
+    const api::ObjectPtr found = priority_classes_.find("", priority_class);
+    return found == nullptr ? 0 : value_of(found->document());
   }
+  for (const auto* entry : priority_classes_.in_namespace(""))
+    if (const api::Json document = entry->object->document();
+        api::find_true(document, "globalDefault"))
+      return value_of(document);
   return 0;
 }
 

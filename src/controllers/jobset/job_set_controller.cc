@@ -137,7 +137,7 @@ void JobSetController::look_at(const std::string& key, const api::ObjectPtr& set
     if (const auto refusal = refusals_.find(key); refusal != refusals_.end() && !step.blocked)
       state.blocked = refusal->second;
   }
-  carry_out(key, set, *mapped, plan_set(state), now);
+  carry_out(key, set, mapped, plan_set(state), now);
   if (view.is_finished()) mapped_.erase(key);
 }
 

@@ -64,15 +64,17 @@ class JobSetController final : public WritingController {
   GroupsStep groups_step(const api::Object& set, const Mapped& mapped, const ChildJobs& jobs) const;
   void take_step(const std::string& key, const api::ObjectPtr& set,
                  const std::shared_ptr<const Mapped>& mapped, GroupsStep& step);
-  void create_group(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
-                    const workload::JobSetMapping::Group& group, GroupsStep& step);
+  void create_groups(const std::string& key, const api::ObjectPtr& set,
+                     const std::shared_ptr<const Mapped>& mapped, GroupsStep& step);
   void on_object_created(const std::string& key, const api::Object& set, std::string_view kind,
                          const client::Outcome& outcome, Time now);
 
-  void carry_out(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
-                 const SetPlan& plan, Time now);
-  void create_jobs(const std::string& key, const api::ObjectPtr& set, const Mapped& mapped,
-                   const SetPlan& plan);
+  void carry_out(const std::string& key, const api::ObjectPtr& set,
+                 const std::shared_ptr<const Mapped>& mapped, const SetPlan& plan, Time now);
+  void resume_jobs(const std::string& key, const api::ObjectPtr& set, const SetPlan& plan);
+  void create_jobs(const std::string& key, const api::ObjectPtr& set,
+                   const std::shared_ptr<const Mapped>& mapped, const SetPlan& plan);
+  std::shared_ptr<const JobMaker> make_maker(const api::Object& set) const;
   void create_claims(const std::string& key, const api::ObjectPtr& set, const api::Json& document);
   std::int64_t priority_of(std::string_view priority_class) const;
   void create_service(const std::string& key, const api::ObjectPtr& set);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/check.h"
 #include "controllers/jobset/job_set_controller.h"
 
 // The Workload and the groups of a JobSet.
@@ -79,8 +82,7 @@ void JobSetController::take_step(const std::string& key, const api::ObjectPtr& s
                [this, key, set](const client::Outcome& outcome, Time now) {
                  on_object_created(key, *set, "Workload", outcome, now);
                });
-  for (const JobSetMapping::Group& group : step.create)
-    create_group(key, set, *mapped, group, step);
+  create_groups(key, set, mapped, step);
   for (const GroupsStep::Resize& resize : step.resize)
     write_call(key, client::patch_request(resize.object->kind(), set->meta().name_space,
                                           resize.object->meta().name, "",
@@ -89,21 +91,44 @@ void JobSetController::take_step(const std::string& key, const api::ObjectPtr& s
     write_call(key, client::delete_request(*object, std::nullopt));
 }
 
-void JobSetController::create_group(const std::string& key, const api::ObjectPtr& set,
-                                    const Mapped& mapped, const JobSetMapping::Group& group,
-                                    GroupsStep& step) {
+void JobSetController::create_groups(const std::string& key, const api::ObjectPtr& set,
+                                     const std::shared_ptr<const Mapped>& mapped,
+                                     GroupsStep& step) {
+  if (step.create.empty()) return;
   const api::ObjectPtr workload =
-      workloads_.find(set->meta().name_space, mapped.mapping.workload_name());
-  Result<api::Json> document = mapped.mapping.group(group, workload->document());
-  if (!document) {
-    step.blocked = {"SchedulingBlocked", "True", "FailedWorkloadCompilation",
-                    document.error().message, 0};
-    return;
-  }
-  write_call(key, client::create_request(*group.kind, set->meta().name_space, *std::move(document)),
-             [this, key, set, kind = group.kind->kind](const client::Outcome& outcome, Time now) {
-               on_object_created(key, *set, kind, outcome, now);
-             });
+      workloads_.find(set->meta().name_space, mapped->mapping.workload_name());
+  const api::Json document = workload->document();
+  const JobSetMapping::GroupMaker checker(mapped->mapping, document);
+  std::erase_if(step.create, [&](const JobSetMapping::Group& group) {
+    const std::optional<Error> fault = checker.fault(group);
+    if (fault)
+      step.blocked = {"SchedulingBlocked", "True", "FailedWorkloadCompilation", fault->message, 0};
+    return fault.has_value();
+  });
+  const auto groups =
+      std::make_shared<const std::vector<JobSetMapping::Group>>(std::move(step.create));
+  // What the groups of a turn are made from.
+  struct Making {
+    Making(const Mapped& from, const api::Object& of)
+        : workload(of.document()), maker(from.mapping, workload) {}
+    const api::Json workload;
+    const JobSetMapping::GroupMaker maker;
+  };
+  write_in_batches(
+      key,
+      {.count = groups->size(),
+       .start_making = [set, mapped, workload, groups]() -> Make {
+         return [&, making = std::make_shared<const Making>(*mapped, *workload)](std::size_t at) {
+           const JobSetMapping::Group& group = (*groups)[at];
+           Result<api::Json> made = making->maker.make(group);
+           CHECK(made.has_value());  // there was no fault
+           return client::create_request(*group.kind, set->meta().name_space, *std::move(made));
+         };
+       }},
+      [this, key, set, groups](std::size_t at, const client::Outcome& outcome, Time now) {
+        on_object_created(key, *set, (*groups)[at].kind->kind, outcome, now);
+        return !outcome && !is_name_space_ending(outcome.error());
+      });
 }
 
 void JobSetController::on_object_created(const std::string& key, const api::Object& set,

@@ -51,7 +51,7 @@ bool has_leaving_pods(const ChildJobs& jobs) {
 void remove_leaves(const std::vector<ObjectPtr>& groups, const std::set<std::string_view>& parents,
                    GroupsStep& step) {
   for (const ObjectPtr& group : groups)
-    if (!group->meta().deletion_time &&
+    if (!group->meta().deletion_time && step.remove.size() < kGroupChangesMax &&
         (group->kind().kind == "PodGroup" || !parents.contains(group->meta().name)))
       step.remove.push_back(group);
 }
@@ -82,15 +82,15 @@ class Builder {
     for (const ObjectPtr& group : state_.groups) present_.emplace(key(*group), group);
     step_.ready = true;
     resize_workload();
-    std::set<Key> wanted;
-    for (JobSetMapping::Group& group : state_.mapping.groups(state_.set.status.restarts)) {
-      wanted.insert({group.composite, group.name});
-      look_at(std::move(group));
-    }
+    const std::int32_t attempt = state_.set.status.restarts;
+    state_.mapping.visit_groups(
+        attempt, [&](JobSetMapping::Group group) { return look_at(std::move(group)); });
     // Groups of the attempt before go when their Jobs have.
+    const JobSetMapping::GroupNames wanted = state_.mapping.group_names(attempt);
     std::vector<ObjectPtr> stale;
     for (const ObjectPtr& group : state_.groups)
-      if (!wanted.contains(key(*group))) stale.push_back(group);
+      if (const auto& [composite, name] = key(*group); !wanted.contains(name, composite))
+        stale.push_back(group);
     if (state_.jobs.previous.empty()) remove_leaves(stale, parents_of(state_.groups), step_);
     if (has_leaving_pods(state_.jobs)) step_.ready = false;
   }
@@ -122,7 +122,9 @@ class Builder {
     }
   }
 
-  void look_at(JobSetMapping::Group group) {
+  // Goes on while it meets groups that are there, or can be made.
+  JobSetMapping::Next look_at(JobSetMapping::Group group) {
+    using enum JobSetMapping::Next;
     const auto found = present_.find({group.composite, group.name});
     if (found == present_.end()) {
       step_.ready = false;
@@ -131,25 +133,27 @@ class Builder {
         step_.blocked = blocked("SchedulingObjectExists",
                                 fmt::format("{} {} exists and does not belong to the JobSet",
                                             group.kind->kind, group.name));
-        return;
+        return Group;
       }
+      if (step_.create.size() == kGroupChangesMax) return End;
       const auto parent = present_.find({true, group.parent});
       const bool under = parent != present_.end() && !parent->second->meta().deletion_time;
-      if (group.parent.empty() || under) step_.create.push_back(std::move(group));
-      return;
+      if (!group.parent.empty() && !under) return Template;  // nor do others have theirs
+      step_.create.push_back(std::move(group));
+      return Group;
     }
-    if (found->second->meta().deletion_time) {
+    if (found->second->meta().deletion_time)
       step_.ready = false;
-      return;
-    }
-    resize(found->second);
+    else
+      resize(found->second);
+    return Group;
   }
 
   void resize(const ObjectPtr& group) {
     const auto& view = group->view<api::GroupView>();
     const auto* from = template_of(view.template_name);
     if (from == nullptr || from->composite || !from->gang || !view.gang ||
-        from->minimum == view.minimum)
+        from->minimum == view.minimum || step_.resize.size() > kGroupChangesMax)
       return;
     const JsonObject gang{{"gang", JsonObject{{"minCount", from->minimum}}}};
     step_.resize.push_back({group, JsonObject{{"metadata", JsonObject{{"uid", group->meta().uid}}},

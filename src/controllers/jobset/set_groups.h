@@ -53,6 +53,10 @@ struct GroupsStep {
   std::optional<api::Condition> blocked = {};  // why nothing goes on
 };
 
+// How many groups are made in one step, how many are resized and how many deleted: whatever a set
+// asks for, a step costs what is there and these.
+inline constexpr std::size_t kGroupChangesMax = 500;
+
 GroupsStep next_groups_step(const GroupsState& state);
 
 }  // namespace muster::controllers

@@ -200,6 +200,52 @@ TEST_F(SetGroupsTest, WhatCannotBeBuiltBlocks) {
   EXPECT_EQ(take(), Texts{"FailedWorkloadCompilation"});
 }
 
+// As many groups as a set may have are asked for, and a step costs some hundred.
+TEST_F(SetGroupsTest, AStepIsBoundedWhateverTheSetAsksFor) {
+  std::string huge(kTree);
+  huge.replace(huge.find(R"("replicas":2)"), 12, R"("replicas":10000)");
+  start(huge);
+  EXPECT_EQ(take(), Texts{"+Workload"});
+  EXPECT_EQ(take(), Texts{"+CompositePodGroup -root"});
+  EXPECT_EQ(take(), (Texts{"+PodGroup -driver", "+CompositePodGroup -workers"}));
+  EXPECT_EQ(take().size(), kGroupChangesMax);
+  const Texts more = take();
+  EXPECT_EQ(more.size(), kGroupChangesMax);
+  EXPECT_EQ(more.front(), "+PodGroup -workers-500");
+}
+
+TEST_F(SetGroupsTest, GroupsGoInSlicesToo) {
+  std::string many(kTree);
+  many.replace(many.find(R"("replicas":2)"), 12, R"("replicas":700)");
+  start(many);
+  take_until_ready();
+  start(many + R"(,"suspend":true)");
+  EXPECT_EQ(take().size(), kGroupChangesMax);
+  EXPECT_EQ(take().size(), 701 - kGroupChangesMax);
+  EXPECT_EQ(take(), Texts{"-CompositePodGroup -workers"});
+}
+
+TEST_F(SetGroupsTest, OnlyGroupsOfWantedJobsStay) {
+  std::string five(kTree);
+  five.replace(five.find(R"("replicas":2)"), 12, R"("replicas":5)");
+  start(five);
+  take_until_ready();
+  const JobSetMapping::GroupNames names = mapping_->group_names(0);
+  const std::string name = mapping_->workload_name();
+  for (const auto& [text, wanted] : std::map<std::string, bool>{{"-workers-0", true},
+                                                                {"-workers-4", true},
+                                                                {"-workers-5", false},
+                                                                {"-workers-04", false},
+                                                                {"-workers-+4", false},
+                                                                {"-workers-", false},
+                                                                {"-driver", true},
+                                                                {"-driver-0", false},
+                                                                {".1-workers-0", false}})
+    EXPECT_EQ(names.contains(name + text, false), wanted) << text;
+  EXPECT_TRUE(names.contains(name + "-workers", true));
+  EXPECT_FALSE(names.contains(name + "-workers-0", true));
+}
+
 TEST_F(SetGroupsTest, ASetThatAsksForNothingIsReady) {
   start(R"("replicatedJobs":[{"name":"a","template":{}}])");
   EXPECT_EQ(take(), Texts{"ready"});

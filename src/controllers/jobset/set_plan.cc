@@ -16,9 +16,14 @@ namespace {
 using api::JobSetView;
 using What = SetVerdict::What;
 
+// The others follow when the feeds have shown these.
+void add(std::vector<const ChildJob*>& list, const ChildJob& job) {
+  if (list.size() < kJobChangesMax) list.push_back(&job);
+}
+
 void remove_all(const std::vector<ChildJob>& jobs, SetPlan& plan) {
   for (const ChildJob& job : jobs)
-    if (!job.is_deleted()) plan.remove.push_back(&job);
+    if (!job.is_deleted()) add(plan.remove, job);
 }
 
 // A set that has ended: what still runs goes, and after a while the set itself.
@@ -128,7 +133,7 @@ class Runner {
 
   void suspend() {
     for (const ChildJob& job : state_.jobs.active)
-      if (!job.view->suspend && !job.is_deleted()) plan_.suspend.push_back(&job);
+      if (!job.view->suspend && !job.is_deleted()) add(plan_.suspend, job);
     if (plan_.status.set("Suspended", true, "SuspendedJobs", "jobset is suspended"))
       plan_.status.note("Normal", "SuspendedJobs", "jobset is suspended");
     plan_.status.end("RestartingJobSet", "JobSetSuspended", "jobset is suspended");
@@ -143,7 +148,7 @@ class Runner {
     for (const ChildJob& job : state_.jobs.active)
       if (job.view->suspend && !job.is_deleted() && state_.groups_are_ready &&
           may_start(set_, counts_, job.entry))
-        plan_.resume.push_back(&job);
+        add(plan_.resume, job);
     if (set_.in_order) say_order();
     if (!state_.jobs.previous.empty()) return;
     for (std::size_t entry = 0; entry < set_.jobs.size(); ++entry)
@@ -180,7 +185,7 @@ class Runner {
       if (job.is_deleted() || !job.view->is_indexed() || !wanted.completions) continue;
       if (job.view->parallelism != wanted.parallelism ||
           job.view->completions != wanted.completions)
-        plan_.resize.push_back(&job);
+        add(plan_.resize, job);
     }
   }
 

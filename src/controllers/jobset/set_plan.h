@@ -24,8 +24,9 @@ struct SetState {
   std::optional<api::Condition> blocked = {};
 };
 
-// How many Jobs are made in one look.
+// How many Jobs are made in one look; and deleted, suspended, resumed and resized.
 inline constexpr std::size_t kNewJobsMax = 500;
+inline constexpr std::size_t kJobChangesMax = 500;
 
 // What a look at a JobSet comes to. A value: the controller turns it into calls. Refers to the
 // state it was made from.

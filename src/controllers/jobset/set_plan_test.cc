@@ -288,5 +288,18 @@ TEST_F(SetPlanTest, MakesManyJobsInSeveralLooks) {
   EXPECT_EQ(actions().size(), kNewJobsMax);
 }
 
+TEST_F(SetPlanTest, ChangesManyJobsInSeveralLooks) {
+  std::vector<JobText> jobs;
+  for (int i = 0; i < 700; ++i) jobs.push_back({.entry = "a", .index = i});
+  const std::string many = R"("replicatedJobs":[{"name":"a","replicas":700,"template":{}}])";
+  plan(R"("suspend":true)", jobs, "", many);
+  EXPECT_EQ(actions().size(), kJobChangesMax) << "suspended";
+  plan("", jobs, R"("restarts":1)", many);
+  EXPECT_EQ(actions().size(), kJobChangesMax) << "deleted";
+  for (JobText& job : jobs) job.suspend = true;
+  plan("", jobs, "", many);
+  EXPECT_EQ(actions().size(), kJobChangesMax) << "resumed";
+}
+
 }  // namespace
 }  // namespace muster::controllers

@@ -27,6 +27,10 @@ using workload::kLwsName;
 
 // What pods do is collected for a moment, so that a large set costs few looks.
 constexpr Duration kBatchPeriod = std::chrono::milliseconds{50};
+// How many replicas a look is for; of larger sets the next look goes on with the others.
+constexpr std::size_t kReplicasMax = 500;
+constexpr Duration kRoundPause = std::chrono::seconds{5};
+
 bool has_name_label(const api::Object& object) {
   return api::lookup(object.meta().labels, kLwsName) != nullptr;
 }
@@ -241,23 +245,35 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
   const bool has_names = has_service(look, nullptr);
   if (has_groups && has_names && keep_leader_set(look)) {
     create_leaders(look);
-    for (const std::int32_t index : look.table.take_due()) {
-      const LwsGroup* group = look.table.find(index);
-      if (group != nullptr) look_at_replica(look, index, *group);
-      remove_unused_groups(look, index, group);
-    }
+    look_at_due(look, true);
     // What could not be made exists after all: the answer was lost.
     if (!look.memory.makes_groups && look.memory.blocked &&
         look.memory.blocked->reason.ends_with(kCreateFailed))
       look.memory.blocked.reset();
   } else {
-    // What is left of earlier replicas may be what holds the groups above.
-    for (const std::int32_t index : look.table.take_due()) {
-      remove_unused_groups(look, index, look.table.find(index));
-      look.table.make_due(index);
-    }
+    look_at_due(look, false);
   }
   write_status(look);
+}
+
+void LeaderWorkerSetController::look_at_due(const Look& look, bool may_run) {
+  const bool goes_on = std::exchange(look.memory.in_round, false);
+  const std::vector<std::int32_t> due = look.table.take_due(kReplicasMax);
+  for (const std::int32_t index : due) {
+    const LwsGroup* group = look.table.find(index);
+    if (may_run && group != nullptr) look_at_replica(look, index, *group);
+    // What is left of earlier replicas may be what holds the groups above.
+    remove_unused_groups(look, index, group);
+    if (!may_run) look.table.keep(index);
+  }
+  charge(due.size());
+  if (look.table.has_more()) {
+    look.memory.in_round = true;
+    work().add(look.key, look.now);
+  } else if (goes_on && look.table.keeps_any()) {
+    // What should have led to a look may have come in the middle of this round.
+    work().add_at(look.now + kRoundPause, look.key);
+  }
 }
 
 // Reads the set once per version of its spec.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,6 +52,7 @@ class LeaderWorkerSetController final : public WritingController {
     bool workload_compared = false;  // the Workload's minimums are those of this generation
     std::string awaited_parent;      // key of the owner's CompositePodGroup that is missing
     bool makes_groups = false;       // the last look has found some missing
+    bool in_round = false;           // the next look goes on with replicas that the last has left
     // Why its groups cannot be made or removed; says nothing: they can.
     std::optional<api::Condition> blocked;
   };
@@ -69,6 +71,14 @@ class LeaderWorkerSetController final : public WritingController {
   struct ReplicaGroups {
     bool there = false;
     std::string leader = {};  // empty: it has none
+  };
+  // A group of a replica that is to be made.
+  struct NewGroup {
+    const api::Kind* kind = nullptr;
+    std::size_t place = 0;  // among those of its replica
+    workload::LwsReplica replica;
+    std::int32_t size = 1;  // pods of the replica
+    std::string leader;     // the group of its leader
   };
 
   static std::vector<Watch> watches(LeaderWorkerSetController& self);
@@ -99,6 +109,8 @@ class LeaderWorkerSetController final : public WritingController {
   // `older`: the revision it is held back at; null: it is not.
   static LeaderTemplate leader_template(const api::Object& leader_set, const api::Object* older);
   void create_leaders(const Look& look);
+  // Replicas that have changed, or whose last look is not done with: as many as a look is for.
+  void look_at_due(const Look& look, bool may_run);
   void look_at_replica(const Look& look, std::int32_t index, const LwsGroup& group);
   static bool recreates(const Look& look, const LwsGroup& group);
   void start_workers(const Look& look, std::int32_t index, const LwsGroup& group);
@@ -116,8 +128,10 @@ class LeaderWorkerSetController final : public WritingController {
   void wait_for_parent(const std::string& key, Memory& memory, std::string parent);
   bool resizes_workload(const Look& look);
   bool has_set_group(const Look& look);
+  // Adds those to `missing` that can be made now.
   ReplicaGroups find_replica_groups(const Look& look, std::int32_t index,
-                                    const LeaderTemplate& from);
+                                    const LeaderTemplate& from, std::vector<NewGroup>& missing);
+  void create_replica_groups(const Look& look, std::vector<NewGroup> groups);
   void remove_unused_groups(const Look& look, std::int32_t index, const LwsGroup* group);
   bool is_used(const api::Object& pod_group) const;
   void block(const Look& look, std::string_view reason, std::string message);
@@ -125,6 +139,8 @@ class LeaderWorkerSetController final : public WritingController {
   static void unblock(Memory& memory, std::string_view reason);
   void delete_group(const Look& look, const api::Object& group);
   void create_group(const Look& look, const api::Kind& kind, api::Json document);
+  void on_group_created(const std::string& key, const api::Object& set, std::string_view kind,
+                        const client::Outcome& outcome, Time now);
 
   const api::Gates gates_;
   client::Mirror sets_;

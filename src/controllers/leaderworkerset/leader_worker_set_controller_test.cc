@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -23,19 +24,27 @@ class LeaderWorkerSetControllerTest : public ControllerTest {
  protected:
   client::Component& controller() override { return controller_; }
 
-  void start(int replicas, int size) {
+  void start(int replicas, int size, std::string_view more = "", std::size_t bytes = 64UL << 10U) {
     show(object(leader_worker_set_kind(),
                 fmt::format(R"({{"metadata":{{"name":"llm","namespace":"ns","uid":"us",
         "generation":1}},"spec":{{"replicas":{},"leaderWorkerTemplate":{{"size":{},
-        "workerTemplate":{{"spec":{{"nodeName":"{}"}}}}}}}}}})",
-                            replicas, size, std::string(64UL << 10U, 'x'))));
+        "workerTemplate":{{"spec":{{"nodeName":"{}"}}}}}}{}}}}})",
+                            replicas, size, std::string(bytes, 'x'), more)));
     sync();
   }
   // Shows each object that was asked for, as it would be once its own controller has seen it; then
   // what is asked for next.
   Texts step() {
+    return step_but([](const api::Request&) { return false; });
+  }
+  // The same, but for what `exists` says that it has shown something else of that name.
+  Texts step_but(const std::function<bool(const api::Request&)>& exists) {
     for (; answered_ < calls_.size(); ++answered_) {
-      const api::Request& request = sent_[calls_[answered_]].first;
+      const api::Request request = sent_[calls_[answered_]].first;
+      if (exists(request)) {
+        refuse(answered_, Reason::AlreadyExists);
+        continue;
+      }
       if (request.verb != api::Verb::Create) {
         refuse(answered_, Reason::NotFound);  // of a status: nobody reads it here
         continue;
@@ -98,6 +107,44 @@ TEST_F(LeaderWorkerSetControllerTest, AsksForNoMoreWorkerSetsAtOnceThanThereIsRo
     most = std::max(most, count_of(step(), "create statefulsets"));
   EXPECT_GT(most, 200) << "of 64 KiB each";
   EXPECT_LT(most, 300);
+}
+
+constexpr std::string_view kGangs = R"(,"scheduling":{"replica":{"schedulingPolicy":{"gang":{}}}})";
+
+// All groups of five hundred replicas were made in one look, each from a reading of the Workload.
+TEST_F(LeaderWorkerSetControllerTest, GroupsAreMadeWhenTheyAreSent) {
+  start(300, 2, kGangs, 1);
+  asked();
+  Texts calls;
+  for (int i = 0; i < 10 && count_of(calls, "create podgroups") == 0; ++i) calls = step();
+  EXPECT_EQ(count_of(calls, "create podgroups"), 1);
+  EXPECT_EQ(count_of(step(), "create podgroups"), 2);
+  std::ptrdiff_t groups = 3;
+  for (int i = 0; i < 20; ++i) groups += count_of(step(), "create podgroups");
+  EXPECT_EQ(groups, 300);
+}
+
+// Whoever takes the names of a replica's groups, one after the other, makes no look long.
+TEST_F(LeaderWorkerSetControllerTest, LooksForAFreeNameAFewTimes) {
+  start(1, 2, kGangs, 1);
+  asked();
+  Texts calls;
+  std::size_t refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    calls = step_but([&](const api::Request& request) {
+      if (request.kind != &api::kinds::pod_group()) return false;
+      // Somebody else has it already.
+      api::Json document = request.body;
+      api::JsonObject& metadata = api::ensure_object(document.as_object(), "metadata");
+      metadata["uid"] = fmt::format("other{}", refused++);
+      metadata.erase("ownerReferences");
+      show(object(api::kinds::pod_group(), api::to_text(document)), Type::Added);
+      return true;
+    });
+  }
+  EXPECT_GT(refused, 5U);
+  EXPECT_LE(refused, 20U);
+  EXPECT_EQ(count_of(calls, "create podgroups"), 0);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "api/reading.h"
 #include "api/views/group_view.h"
 #include "api/views/pod_view.h"
+#include "base/check.h"
 #include "controllers/common/revisions.h"
 #include "controllers/leaderworkerset/leader_worker_set_controller.h"
 #include "controllers/leaderworkerset/lws_objects.h"
@@ -26,12 +28,10 @@ using workload::LwsReplica;
 using workload::LwsRole;
 
 constexpr std::size_t kIncarnationLetters = 5;
+// Who takes all these names makes their own replica wait, and nobody else's.
+constexpr std::int32_t kIncarnationsMax = 20;
 // After this long a server that refused a group is asked again.
 constexpr Duration kPause = std::chrono::seconds{30};
-
-std::string name_of(const Json& document) {
-  return std::string(api::find_string(api::part_of(document, "metadata"), "name"));
-}
 
 api::Request resize_request(const api::Object& group, std::string_view member,
                             std::int32_t minimum) {
@@ -75,19 +75,72 @@ void LeaderWorkerSetController::create_group(const Look& look, const api::Kind& 
              client::create_request(kind, look.set->meta().name_space, std::move(document)),
              [this, key = look.key, set = look.set, kind_name = kind.kind](
                  const client::Outcome& outcome, Time now) {
-               const auto memory = memory_.find(key);
-               if (memory == memory_.end() || memory->second.uid != set->meta().uid) return;
-               if (outcome) {
-                 memory->second.blocked.reset();
-                 return;
-               }
-               if (outcome.error().reason == Reason::AlreadyExists) return;
-               const std::string reason = fmt::format("{}{}", kind_name, kCreateFailed);
-               memory->second.blocked = {"WorkloadSchedulingCreated", "False", reason,
-                                         outcome.error().message, set->meta().generation};
-               record(*set, "Warning", reason, outcome.error().message, now);
-               work().add_at(now + kPause, key);
+               on_group_created(key, *set, kind_name, outcome, now);
              });
+}
+
+void LeaderWorkerSetController::on_group_created(const std::string& key, const api::Object& set,
+                                                 std::string_view kind,
+                                                 const client::Outcome& outcome, Time now) {
+  const auto memory = memory_.find(key);
+  if (memory == memory_.end() || memory->second.uid != set.meta().uid) return;
+  if (outcome) {
+    memory->second.blocked.reset();
+    return;
+  }
+  if (outcome.error().reason == Reason::AlreadyExists) return;
+  const std::string reason = fmt::format("{}{}", kind, kCreateFailed);
+  memory->second.blocked = {"WorkloadSchedulingCreated", "False", reason, outcome.error().message,
+                            set.meta().generation};
+  record(set, "Warning", reason, outcome.error().message, now);
+  work().add_at(now + kPause, key);
+}
+
+// All of a turn are made from one reading of the Workload.
+void LeaderWorkerSetController::create_replica_groups(const Look& look,
+                                                      std::vector<NewGroup> groups) {
+  if (groups.empty()) return;
+  // Whether they can be made at all does not depend on the replica.
+  const Json& set = look.memory.document;
+  const workload::LwsTemplates& templates = look.memory.templates;
+  const Json workload = look.workload->document();
+  const workload::Stamper stamper(workload);
+  const auto fault = [&](const NewGroup& group) {
+    auto made =
+        workload::lws_replica_groups(set, workload, stamper, templates, group.replica, group.size);
+    if (!made) block(look, kInvalidScheduling, made.error().message);
+    return !made;
+  };
+  if (fault(groups.front()) || fault(groups.back())) return;
+  look.memory.makes_groups = true;
+  struct Making {
+    Making(const api::Object& of, const api::Object& from)
+        : owner(of.document()), source(from.document()), stamper(source) {}
+    const Json owner;
+    const Json source;
+    const workload::Stamper stamper;
+  };
+  const auto list = std::make_shared<const std::vector<NewGroup>>(std::move(groups));
+  const auto start_making = [set_object = look.set, from = look.workload, templates,
+                             list]() -> Make {
+    return [&, making = std::make_shared<const Making>(*set_object, *from)](std::size_t at) {
+      const NewGroup& group = (*list)[at];
+      auto made = workload::lws_replica_groups(making->owner, making->source, making->stamper,
+                                               templates, group.replica, group.size);
+      CHECK(made.has_value());  // there was no fault
+      workload::StampedGroup& stamped = made->at(group.place);
+      JsonObject& metadata = api::ensure_object(stamped.document.as_object(), "metadata");
+      api::ensure_object(metadata, "annotations")[kLwsLeaderGroup] = group.leader;
+      return client::create_request(*stamped.kind, set_object->meta().name_space,
+                                    std::move(stamped.document));
+    };
+  };
+  write_in_batches(look.key, {.count = list->size(), .start_making = start_making},
+                   [this, key = look.key, set_object = look.set, list](
+                       std::size_t at, const client::Outcome& outcome, Time now) {
+                     on_group_created(key, *set_object, (*list)[at].kind->kind, outcome, now);
+                     return !outcome && outcome.error().reason != Reason::AlreadyExists;
+                   });
 }
 
 void LeaderWorkerSetController::delete_group(const Look& look, const api::Object& group) {
@@ -153,53 +206,49 @@ bool LeaderWorkerSetController::has_set_group(const Look& look) {
 // A replica gets groups that no pod is in: pods of an earlier one that are still going would count
 // as members. If those of its name are taken, it gets another incarnation.
 LeaderWorkerSetController::ReplicaGroups LeaderWorkerSetController::find_replica_groups(
-    const Look& look, std::int32_t index, const LeaderTemplate& from) {
-  const workload::LwsTemplates& templates = look.memory.templates;
-  const workload::LwsLevels& levels = templates.levels;
+    const Look& look, std::int32_t index, const LeaderTemplate& from,
+    std::vector<NewGroup>& missing) {
+  const workload::LwsLevels& levels = look.memory.templates.levels;
   const Json& set = look.memory.document;
   if (!levels.any()) return {.there = true};
-  const Json workload = look.workload->document();
   LwsReplica replica{.index = index, .revision = from.revision};
   if (!levels.replica && !levels.roles)
     return {.there = true,
             .leader = workload::lws_pod_group(set, levels, replica, LwsRole::Leader)};
-  for (std::int32_t attempt = 0;; ++attempt) {
-    auto groups = workload::lws_replica_groups(set, workload, templates, replica, from.size);
-    if (!groups) {
-      block(look, kInvalidScheduling, groups.error().message);
-      return {};
-    }
+  for (std::int32_t attempt = 0; attempt < kIncarnationsMax; ++attempt) {
     const std::string leader = workload::lws_pod_group(set, levels, replica, LwsRole::Leader);
+    const auto names = workload::lws_replica_group_names(set, levels, replica, from.size);
     bool taken = false;
-    std::vector<workload::StampedGroup*> missing;
-    for (workload::StampedGroup& group : *groups) {
-      const bool composite = group.kind == &api::kinds::composite_pod_group();
+    bool lacks_parent = false;
+    std::vector<NewGroup> lacking;
+    for (std::size_t place = 0; place < names.size(); ++place) {
+      const bool composite = names[place].kind == &api::kinds::composite_pod_group();
       const ObjectPtr found = (composite ? composites_ : pod_groups_)
-                                  .find(look.set->meta().name_space, name_of(group.document));
-      if (found == nullptr)
-        missing.push_back(&group);
-      else if (found->meta().deletion_time || !is_controlled_by(*found, look.set->meta().uid) ||
-               (!composite && is_used(*found)))
+                                  .find(look.set->meta().name_space, names[place].name);
+      if (found == nullptr) {
+        // Parents stand before children: what is below one that is missing comes when it is seen.
+        if (!lacks_parent)
+          lacking.push_back({names[place].kind, place, replica, from.size, leader});
+        lacks_parent |= composite;
+      } else if (found->meta().deletion_time || !is_controlled_by(*found, look.set->meta().uid) ||
+                 (!composite && is_used(*found))) {
         taken = true;
+      }
     }
     if (taken) {
       replica.incarnation = revision_hash(leader, attempt).substr(0, kIncarnationLetters);
       continue;
     }
-    if (missing.empty()) return {.there = true, .leader = leader};
-    // Parents stand before children: what is below one that is missing comes when it is seen.
-    const auto is_composite = [](const workload::StampedGroup* group) {
-      return group->kind == &api::kinds::composite_pod_group();
-    };
-    if (std::ranges::any_of(missing, is_composite))
-      std::erase_if(missing, std::not_fn(is_composite));
-    for (workload::StampedGroup* group : missing) {
-      JsonObject& metadata = api::ensure_object(group->document.as_object(), "metadata");
-      api::ensure_object(metadata, "annotations")[kLwsLeaderGroup] = leader;
-      create_group(look, *group->kind, std::move(group->document));
-    }
+    if (lacking.empty()) return {.there = true, .leader = leader};
+    std::ranges::move(lacking, std::back_inserter(missing));
     return {};
   }
+  look.memory.makes_groups = true;
+  block(look, fmt::format("PodGroup{}", kCreateFailed),
+        fmt::format("replica {}: {} names of its groups are taken, by groups that are in use, are "
+                    "being deleted or belong to somebody else; it gets its own when one is gone",
+                    index, kIncarnationsMax));
+  return {};
 }
 
 // Groups of replicas that are gone, leaves first.
@@ -220,7 +269,7 @@ void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int3
     const std::string leader_group = annotated_leader_group(each);
     if (leader_group == current || !is_controlled_by(each, look.set->meta().uid)) continue;
     still.insert(leader_group);
-    look.table.make_due(index);  // until it is gone
+    look.table.keep(index);  // until it is gone
     if (!each.meta().deletion_time && !is_used(each)) delete_group(look, each);
   }
   for (const auto* entry : composites_.indexed(term)) {
@@ -229,7 +278,7 @@ void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int3
     if (leader_group == current || still.contains(leader_group) || each.meta().deletion_time ||
         !is_controlled_by(each, look.set->meta().uid))
       continue;
-    look.table.make_due(index);
+    look.table.keep(index);
     delete_group(look, each);
   }
 }

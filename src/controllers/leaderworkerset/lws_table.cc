@@ -172,6 +172,23 @@ void LwsTable::judge(std::int32_t index) {
   enter(index, at->second);
 }
 
+std::vector<std::int32_t> LwsTable::take_due(std::size_t limit) {
+  std::vector<std::int32_t> out;
+  while (out.size() < limit && !due_.empty()) {
+    const std::int32_t index = *due_.begin();
+    due_.erase(due_.begin());
+    kept_.erase(index);
+    out.push_back(index);
+  }
+  for (auto at = kept_.lower_bound(round_.value_or(0)); at != kept_.end(); at = kept_.erase(at)) {
+    round_ = *at;
+    if (out.size() >= limit) return out;
+    out.push_back(*at);
+  }
+  round_.reset();
+  return out;
+}
+
 void LwsTable::arrange(std::int64_t count, const std::string& revision) {
   if (free_.end() == count && revision_ == revision) return;
   for (const auto& [index, group] : groups_) leave(index, group);

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/object.h"
 #include "controllers/statefulset/free_ordinals.h"
@@ -69,9 +72,15 @@ class LwsTable {
   // changed.
   void arrange(std::int64_t count, const std::string& revision);
 
-  // Indexes to look at. Taken: they are due again when something of theirs changes.
-  std::set<std::int32_t> take_due() { return std::exchange(due_, {}); }
+  // Indexes to look at, at most `limit`: those that have changed, then those that were kept for the
+  // next look, in rounds. Taken: they are due again when something of theirs changes.
+  std::vector<std::int32_t> take_due(std::size_t limit);
+  // Whether take_due() has left some of this round.
+  bool has_more() const { return !due_.empty() || round_; }
   void make_due(std::int32_t index) { due_.insert(index); }
+  // There will be something to do about it, and nothing of its own says when.
+  void keep(std::int32_t index) { kept_.insert(index); }
+  bool keeps_any() const { return !kept_.empty(); }
 
   // Whether a leader or its workers were made from this revision.
   bool has_revision(std::string_view revision) const;
@@ -113,6 +122,8 @@ class LwsTable {
   std::set<std::int32_t> outdated_;              // with an outdated leader
   std::set<std::int32_t> stale_;                 // ready and not updated
   std::set<std::int32_t> due_;
+  std::set<std::int32_t> kept_;
+  std::optional<std::int32_t> round_;  // where the round over kept_ goes on
   std::map<std::string, std::int32_t, std::less<>> revisions_;  // of leaders, how many
   std::int32_t leaders_ = 0, ready_ = 0, updated_ = 0;
 };

@@ -106,14 +106,17 @@ void LeaderWorkerSetController::create_leaders(const Look& look) {
       mixed ? revisions_.find(look.set->meta().name_space, view.status.current_revision) : nullptr;
   std::map<const api::Object*, LeaderTemplate> templates;  // by their older revision
   std::vector<NewLeader> leaders;
+  std::vector<NewGroup> groups_to_make;
   for (const std::int32_t index : look.table.without_leader().lowest(kSetChangesMax)) {
+    if (groups_to_make.size() >= kSetChangesMax) break;
     const api::Object* const revision = is_held_back(view, index) ? older.get() : nullptr;
     auto from = templates.find(revision);
     if (from == templates.end())
       from = templates.emplace(revision, leader_template(*look.leader_set, revision)).first;
-    ReplicaGroups groups = find_replica_groups(look, index, from->second);
+    ReplicaGroups groups = find_replica_groups(look, index, from->second, groups_to_make);
     if (groups.there) leaders.push_back({index, revision, std::move(groups.leader)});
   }
+  create_replica_groups(look, std::move(groups_to_make));
   const std::size_t count = leaders.size();
   const auto start_making = [set = look.set, leader_set = look.leader_set, older,
                              leaders = std::move(leaders)]() -> Make {
@@ -183,11 +186,11 @@ void LeaderWorkerSetController::look_at_replica(const Look& look, std::int32_t i
         fmt::format("A pod of replica {} restarted or went: deleted leader pod {} to recreate it",
                     index, group.leader->meta().name),
         look.now);
-    look.table.make_due(index);  // if the call fails
+    look.table.keep(index);  // if the call fails
     return write_call(look.key, std::move(request));
   }
   if (look.view.own_subdomains && !has_service(look, group.leader.get()))
-    return look.table.make_due(index);
+    return look.table.keep(index);
   if (lws_size(*group.leader) == 1) return;
   if (group.workers == nullptr) return start_workers(look, index, group);
   if (!group.has_own_workers()) return;  // those of an earlier leader are going
@@ -202,7 +205,7 @@ void LeaderWorkerSetController::start_workers(const Look& look, std::int32_t ind
   if (api::lookup(group.leader->meta().annotations, kLwsExclusive) != nullptr &&
       leader.node_name.empty())
     return;
-  look.table.make_due(index);  // if the call fails, or the revision has not been seen
+  look.table.keep(index);  // if the call fails, or the revision has not been seen
   const std::string name = revision_name(look.set->meta().name, lws_revision(*group.leader));
   const ObjectPtr revision = revisions_.find(look.set->meta().name_space, name);
   if (revision == nullptr) return;
@@ -225,7 +228,7 @@ void LeaderWorkerSetController::create_workers(const Look& look, std::int32_t in
        ++worker)
     if (!group.members.contains(worker)) workers.push_back(worker);
   if (workers.empty()) return;
-  look.table.make_due(index);  // if a call fails
+  look.table.keep(index);  // if a call fails
   const std::size_t count = workers.size();
   const auto start_making = [set = look.set, worker_set = group.workers, index,
                              workers = std::move(workers)]() -> Make {

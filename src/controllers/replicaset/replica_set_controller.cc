@@ -67,10 +67,11 @@ ReplicaSetController::Keys ReplicaSetController::on_pod(const Change& change) {
     const bool large = pods_.owned_by(set->meta().uid).size() > kLarge;
     work().add_at(large ? change.at + kBatchPeriod : change.at, key);
   }
-  return find_adopters<ReplicaSetView>(sets_, change.after);
+  return free_key(sets_, change.after);
 }
 
 void ReplicaSetController::reconcile(const std::string& key, Time now) {
+  if (looks_for_owners<ReplicaSetView>(sets_, pods_, key, now)) return;
   const ObjectPtr set = begin_look_at(sets_, memory_, key);
   if (set == nullptr || waits(key, now) || !set->view<ReplicaSetView>().selector) return;
   const Claim claim = find_claim(pods_, *set, *set->view<ReplicaSetView>().selector);

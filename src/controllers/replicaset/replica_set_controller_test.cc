@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "controllers/common/controller_testing.h"
 #include "controllers/common/live_bytes_testing.h"
 #include "controllers/common/owners.h"
@@ -101,6 +103,44 @@ TEST_F(ReplicaSetControllerTest, APodThatFitsIsAdoptedWhenItComes) {
   EXPECT_EQ(asked(), Texts{"patch pods/late"});
 }
 
+TEST_F(ReplicaSetControllerTest, PodsThatHaveEndedAreNotAdopted) {
+  show(set(0));
+  show(pod("done", "", "web", "Succeeded"));
+  show(pod("failed", "", "web", "Failed"));
+  sync();
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
+}
+
+// During a rollout, the pods of both sets make a node crowded.
+TEST_F(ReplicaSetControllerTest, ACrowdCountsThePodsOfAllSetsOfADeployment) {
+  const std::string owner = R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment",
+      "name":"d","uid":"ud","controller":true}])";
+  show(set(
+      1, "," + owner,
+      R"({"replicas":2,"fullyLabeledReplicas":2,"terminatingReplicas":0,"observedGeneration":1})"));
+  show(object(apps_kind("ReplicaSet"), fmt::format(R"({{"metadata":{{"name":"other",
+      "namespace":"ns","uid":"uo",{}}},"spec":{{"replicas":1,
+      "selector":{{"matchLabels":{{"app":"web"}}}}}}}})",
+                                                   owner)));
+  const auto put = [&](std::string_view name, std::string_view of, std::string_view uid,
+                       std::string_view node, std::string_view phase = "Running") {
+    show(object(api::kinds::pod(), fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"ns",
+        "uid":"u-{0}","labels":{{"app":"web"}},"ownerReferences":[{{"apiVersion":"apps/v1",
+        "kind":"ReplicaSet","name":"{1}","uid":"{2}","controller":true}}]}},
+        "spec":{{"nodeName":"{3}"}},"status":{{"phase":"{4}"}}}})",
+                                               name, of, uid, node, phase)));
+  };
+  put("a", "s", "us", "n1");
+  put("b", "s", "us", "n2");
+  put("ended-1", "other", "uo", "n1", "Failed");
+  put("ended-2", "other", "uo", "n1", "Failed");
+  put("theirs", "other", "uo", "n2");
+  sync();
+  Texts deleted = asked();
+  std::erase_if(deleted, [](const std::string& text) { return !text.starts_with("delete"); });
+  EXPECT_EQ(deleted, Texts{"delete pods/b"}) << "n2 has two that run, n1 has one";
+}
+
 TEST_F(ReplicaSetControllerTest, WhoIsBeingDeletedChangesNoPods) {
   show(set(5, R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"));
   show(pod("free", ""));
@@ -163,6 +203,34 @@ TEST_F(ReplicaSetControllerTest, HoldsNoCopiesOfATemplate) {
   const std::int64_t before = live_bytes();
   EXPECT_EQ(asked(), (Texts{"patch replicasets/s/status", "create pods"}));
   EXPECT_LT(live_bytes() - before, 1 << 20);
+}
+
+TEST_F(ReplicaSetControllerTest, AdoptsManyPodsInSeveralLooks) {
+  show(set(0));
+  for (int i = 0; i < 700; ++i) show(pod(fmt::format("p{}", i), ""));
+  sync();
+  EXPECT_EQ(asked().size(), 500U);
+  for (std::size_t i = 0; i < 500; ++i) {
+    const api::ObjectPtr adopted = pod(sent_[calls_[i]].first.name);
+    answer(i, adopted);
+    show(adopted);
+  }
+  now_ += std::chrono::seconds{1};
+  EXPECT_EQ(asked().size(), 200U);
+}
+
+// A feed that shows a pod costs no look at those who might want it.
+TEST_F(ReplicaSetControllerTest, WhoMightWantAPodIsLookedForInItsTurn) {
+  const auto written =
+      R"({"replicas":0,"fullyLabeledReplicas":0,"terminatingReplicas":0,"observedGeneration":1})";
+  show(set(0, "", written));
+  sync();
+  EXPECT_EQ(asked(), Texts{});
+  show(pod("free", ""), Type::Added);
+  EXPECT_EQ(controller_.run_once(now_, 1), 1U) << "who wants it?";
+  EXPECT_TRUE(sent_.empty());
+  EXPECT_EQ(controller_.run_once(now_, 1), 1U) << "the set does";
+  EXPECT_EQ(asked(), Texts{"patch pods/free"});
 }
 
 }  // namespace

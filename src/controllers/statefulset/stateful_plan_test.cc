@@ -168,6 +168,12 @@ TEST(StatefulStatus, CountsAndEndsTheUpdate) {
                                                 .current_revision = "web-a",
                                                 .update_revision = "web-b",
                                                 .collisions = 2}));
+  const auto almost = status(a_set(2), {fresh(0), broken(fresh(1))});
+  EXPECT_EQ(almost.updated, 2);
+  EXPECT_EQ(almost.current_revision, "web-a") << "one is not ready yet";
+  EXPECT_EQ(almost.current, 0);
+  const auto surplus = status(a_set(2), {fresh(0), fresh(1), broken(old(2))});
+  EXPECT_EQ(surplus.current_revision, "web-a") << "one is still to go";
   const auto done = status(a_set(2), {fresh(0), fresh(1)});
   EXPECT_EQ(done.current_revision, "web-b");
   EXPECT_EQ(done.current, 2);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "api/reading.h"
@@ -24,11 +25,6 @@ bool is_set(const api::OwnerReference& owner) {
   return owner.kind == "StatefulSet" && owner.api_version.starts_with("apps/");
 }
 
-void index_set(const api::Object& set, std::vector<std::string>& out) {
-  if (const auto& selector = set.view<StatefulSetView>().selector)
-    index_selector(set.meta().name_space, *selector, out);
-}
-
 bool selects(const api::Object& set, const api::Object& object) {
   const auto& selector = set.view<StatefulSetView>().selector;
   return selector && selector->matches(object.meta().labels);
@@ -38,7 +34,6 @@ bool selects(const api::Object& set, const api::Object& object) {
 
 StatefulSetController::StatefulSetController(client::ComponentContext context)
     : WritingController("statefulset", std::move(context), watches(*this)),
-      sets_({.own = index_set}),
       pods_({.owners = true, .own = index_free}),
       revisions_({.owners = true, .own = index_free}) {}
 
@@ -85,12 +80,14 @@ StatefulSetController::Keys StatefulSetController::on_pod(const Change& change) 
   if (change.after == nullptr || controller_of(*change.after) != nullptr ||
       change.after->meta().deletion_time)
     return {};
-  Keys keys;
-  for (const ObjectPtr& set : find_selecting(sets_, *change.after)) {
-    keys.push_back(api::key_text(set->meta()));
-    recall(memory_, keys.back(), *set).claims_pods = true;
-  }
-  return keys;
+  // A set adopts pods of its own names alone.
+  const std::string& name = change.after->meta().name;
+  const ObjectPtr set = sets_.find(change.after->meta().name_space,
+                                   name.substr(0, std::min(name.rfind('-'), name.size())));
+  if (set == nullptr || !selects(*set, *change.after)) return {};
+  std::string key = api::key_text(set->meta());
+  recall(memory_, key, *set).claims_pods = true;
+  return {std::move(key)};
 }
 
 StatefulSetController::Keys StatefulSetController::on_revision(const Change& change) {
@@ -163,7 +160,7 @@ void StatefulSetController::reconcile(const std::string& key, Time now) {
   const StatefulState state{.set = view, .roster = look.roster, .update_revision = update_name};
   carry_out(look, plan_stateful(state), current, update_name);
   look_after_claims(look);
-  for (const std::int32_t ordinal : look.roster.misnamed())
+  for (const std::int32_t ordinal : look.roster.misnamed() | std::views::take(kSetChangesMax))
     write_call(key, name_pod_request(*look.roster.find(ordinal)->object, ordinal));
 
   const StatefulSetView::Status status =
@@ -177,12 +174,14 @@ bool StatefulSetController::claim(const Look& look) {
   if (!std::exchange(look.memory.claims_pods, false)) return false;
   const Claim pods = find_claim(pods_, *look.set, *look.view.selector);
   bool called = false;
-  for (const ObjectPtr& pod : pods.release) {
+  for (const ObjectPtr& pod : pods.release | std::views::take(kSetChangesMax)) {
     write_call(look.key, release_request(*pod, *look.set));
     called = true;
   }
+  std::size_t adopted = 0;
   for (const ObjectPtr& pod : pods.adopt) {
     if (!ordinal_of(pod->meta().name, look.set->meta().name)) continue;
+    if (++adopted > kSetChangesMax) break;  // the next look goes on
     write_call(look.key, adopt_request(*pod, *look.set));
     called = true;
   }
