@@ -27,6 +27,12 @@ class ComponentThread {
  public:
   using Make = std::function<std::unique_ptr<client::Component>(client::ComponentContext context)>;
 
+  // What a component gets of a thread in one round, whoever else lives there.
+  static constexpr std::size_t kEventsPerPoll = 1000;
+  static constexpr std::size_t kWorkPerRound = 100;
+  static constexpr Duration kRound = std::chrono::milliseconds{20};
+  static constexpr Duration kIdle = std::chrono::seconds{1};  // without anything to do
+
   // What every component of the process shares. All must outlive the threads.
   struct Surroundings {
     const Clock& clock;
@@ -67,10 +73,6 @@ class ComponentThread {
 
   // More than every component's calls in flight together; a full mailbox is a bug, not load.
   static constexpr std::size_t kMailboxCapacity = 1'000'000;
-  static constexpr std::size_t kEventsPerPoll = 1000;
-  static constexpr std::size_t kWorkPerRound = 100;
-  static constexpr Duration kRound = std::chrono::milliseconds{20};
-  static constexpr Duration kIdle = std::chrono::seconds{1};
 
   client::Send sender(client::Client& client) {
     return [this, &client](api::Request request, std::uint64_t ticket) {

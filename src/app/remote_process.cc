@@ -8,10 +8,12 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "app/delegated_access.h"
+#include "app/hosted_component.h"
 #include "app/signals.h"
 #include "app/standby_client.h"
 #include "app/steady_clock.h"
@@ -42,14 +44,20 @@ std::string host_name() {
   return name.data();
 }
 
-// A component with its thread, idle until activated.
+// A component, idle until activated. One that is alone needs no thread beside the client's.
 struct Running {
-  Running(const RemoteComponent& component, client::Client& client,
-          const ComponentThread::Surroundings& surroundings)
-      : standby(client), thread(component.name, standby, surroundings, component.make) {}
+  Running(const RemoteComponent& component, client::RemoteClient& client,
+          const ComponentThread::Surroundings& surroundings, bool is_alone)
+      : standby(client) {
+    if (is_alone)
+      hosted.emplace(client, standby, surroundings, component.make);
+    else
+      thread.emplace(component.name, standby, surroundings, component.make);
+  }
 
   StandbyClient standby;
-  ComponentThread thread;
+  std::optional<HostedComponent> hosted;
+  std::optional<ComponentThread> thread;
 };
 
 class Process {
@@ -67,7 +75,8 @@ class Process {
          .make = options_.make},
         entropy_, clock_));
     for (const RemoteComponent& component : components)
-      running_.push_back(std::make_unique<Running>(component, *client_, surroundings_));
+      running_.push_back(std::make_unique<Running>(component, *client_, surroundings_,
+                                                   /*is_alone=*/components.size() == 1));
     TRY(serve());
     master_status_ = metrics_.gauge("leader_election_master_status",
                                     "Gauge of if the reporting system is master of the relevant "

@@ -104,6 +104,25 @@ std::string_view media_type(api::PatchType type) {
   return "";
 }
 
+// The body as the server's version has it. Most need no copy for that.
+class Outgoing {
+ public:
+  explicit Outgoing(const api::Request& request) : document_(&request.body) {
+    if (!is_translated(*request.kind, request.version)) return;
+    translated_ = request.body;
+    translate_out(*request.kind, request.version, translated_);
+    document_ = &translated_;
+  }
+  Outgoing(const Outgoing&) = delete;
+  Outgoing& operator=(const Outgoing&) = delete;
+
+  const Json& document() const { return *document_; }
+
+ private:
+  Json translated_;
+  const Json* document_;
+};
+
 // The body with the kind and apiVersion that documents inside Muster go without.
 std::string typed_text(const api::Request& request) {
   const api::Kind& kind = *request.kind;
@@ -115,18 +134,22 @@ std::string typed_text(const api::Request& request) {
       api_version = part->body_group.empty() ? part->body_version
                                              : part->body_group + "/" + part->body_version;
   }
-  Json document = request.body;
-  translate_out(kind, request.version, document);
-  api::JsonObject& body = document.as_object();
-  if (!body.contains("kind")) body["kind"] = name;
-  if (!body.contains("apiVersion")) body["apiVersion"] = api_version;
-  return api::to_text(document);
+  const Outgoing outgoing(request);
+  const api::JsonObject& body = outgoing.document().as_object();
+  std::string text;
+  const auto add = [&text](std::string_view member) -> std::string& {
+    text += text.empty() ? '{' : ',';
+    api::write_string(member, text);
+    return text += ':';
+  };
+  if (!body.contains("kind")) api::write_string(name, add("kind"));
+  if (!body.contains("apiVersion")) api::write_string(api_version, add("apiVersion"));
+  for (const auto& member : body) api::write_json(member.value(), add(member.key()));
+  return text += '}';
 }
 
 std::string patch_text(const api::Request& request) {
-  Json document = request.body;
-  translate_out(*request.kind, request.version, document);
-  return api::to_text(document);
+  return api::to_text(Outgoing(request).document());
 }
 
 std::string delete_text(const api::DeleteOptions& options) {
@@ -288,6 +311,11 @@ Result<api::Answer> read_success(const api::Request& request, const HttpReply& r
 }
 
 }  // namespace
+
+bool is_only_acknowledged(const api::Request& request) {
+  return request.kind == &api::kinds::event() ||
+         (request.kind == &api::kinds::pod() && request.subresource == "binding");
+}
 
 HttpCall encode_call(const api::Request& request) {
   HttpCall call;

@@ -38,6 +38,9 @@ using Projection = std::function<std::span<const api::Kept>(const api::Kind& kin
 using Maker =
     std::function<std::shared_ptr<api::Object>(const api::Kind& kind, api::Json& document)>;
 
+// Nobody reads more of the answer than that it is none of an error.
+bool is_only_acknowledged(const api::Request& request);
+
 // How the request is written.
 HttpCall encode_call(const api::Request& request);
 

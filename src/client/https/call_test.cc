@@ -1,5 +1,6 @@
 #include "client/https/call.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/kinds/kind.h"
@@ -58,6 +59,21 @@ TEST(EncodeCall, ASubresourceCarriesItsOwnKind) {
   EXPECT_EQ(api::find_string(json(call.body), "kind"), "Binding");
 }
 
+TEST(EncodeCall, TheKindThatABodyNamesStays) {
+  const HttpCall call = encode_call(create_request(
+      pod(), "default", json(R"({"apiVersion":"other/v1","metadata":{"name":"\"a"}})")));
+  EXPECT_EQ(call.body, R"({"kind":"Pod","apiVersion":"other/v1","metadata":{"name":"\"a"}})");
+}
+
+// What is decided about a pod needs no more of the answer; what is read from one is decoded.
+TEST(EncodeCall, OfEventsAndBindingsNobodyReadsTheAnswer) {
+  const auto object = api::Object::make(
+      pod(), json(R"({"metadata":{"name":"a","namespace":"default","uid":"u"}})"));
+  EXPECT_TRUE(is_only_acknowledged(bind_request(*object, "node-1")));
+  EXPECT_TRUE(is_only_acknowledged(create_request(api::kinds::event(), "default", json("{}"))));
+  EXPECT_FALSE(is_only_acknowledged(create_request(pod(), "default", json("{}"))));
+}
+
 TEST(EncodeCall, PatchesNameTheirType) {
   const HttpCall call = encode_call(patch_request(
       pod(), "default", "a", "status", api::PatchType::StrategicMerge, json(R"({"status":{}})")));
@@ -65,6 +81,32 @@ TEST(EncodeCall, PatchesNameTheirType) {
   EXPECT_EQ(call.target, "/api/v1/namespaces/default/pods/a/status?fieldValidation=Warn");
   EXPECT_EQ(call.content_type, "application/strategic-merge-patch+json");
   EXPECT_EQ(call.body, R"({"status":{}})");
+}
+
+TEST(EncodeCall, ADeletionCarriesWhatItDependsOn) {
+  api::Request remove = request(api::Verb::Delete, pod(), "default", "a");
+  EXPECT_EQ(json(encode_call(remove).body), json(R"({"kind":"DeleteOptions","apiVersion":"v1"})"));
+  remove.remove.grace_period_s = 0;
+  remove.remove.propagation_policy = "Background";
+  remove.remove.preconditions = {.uid = "u", .resource_version = "7"};
+  const HttpCall call = encode_call(remove);
+  EXPECT_EQ(call.method, "DELETE");
+  EXPECT_EQ(call.target, "/api/v1/namespaces/default/pods/a");
+  EXPECT_EQ(json(call.body), json(R"({"kind":"DeleteOptions","apiVersion":"v1",
+      "gracePeriodSeconds":0,"propagationPolicy":"Background",
+      "preconditions":{"uid":"u","resourceVersion":"7"}})"));
+}
+
+TEST(DecodeReply, OneCodeHasSeveralReasons) {
+  for (const Reason reason : {Reason::Conflict, Reason::AlreadyExists}) {
+    const auto answer =
+        decode_reply(request(api::Verb::Get, pod(), "default"),
+                     {.code = 409,
+                      .body = fmt::format(R"({{"kind":"Status","status":"Failure","reason":"{}"}})",
+                                          reason_name(reason))});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().reason, reason);
+  }
 }
 
 TEST(DecodeReply, AListHasItsItemsAndItsNextPage) {

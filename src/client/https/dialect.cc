@@ -15,10 +15,6 @@ using api::JsonObject;
 constexpr std::string_view kAlpha2 = "v1alpha2";
 constexpr std::string_view kGroup = "scheduling.k8s.io";
 
-bool is_alpha2(const api::Kind& kind, std::string_view version) {
-  return version == kAlpha2 && kind.group == kGroup;
-}
-
 JsonObject* object_at(JsonObject& parent, std::string_view member) {
   Json* const found = parent.if_contains(member);
   return found == nullptr ? nullptr : found->if_object();
@@ -96,8 +92,12 @@ std::vector<std::string> versions_to_ask(const api::Kind& kind) {
   return versions;
 }
 
+bool is_translated(const api::Kind& kind, std::string_view version) {
+  return version == kAlpha2 && kind.group == kGroup;
+}
+
 void translate_in(const api::Kind& kind, std::string_view version, Json& document) {
-  if (!is_alpha2(kind, version) || !document.is_object()) return;
+  if (!is_translated(kind, version) || !document.is_object()) return;
   JsonObject& object = document.get_object();
   rename_conditions(object, kScheduledThere, kScheduledHere);
   JsonObject* const spec = object_at(object, "spec");
@@ -108,7 +108,7 @@ void translate_in(const api::Kind& kind, std::string_view version, Json& documen
 }
 
 void translate_out(const api::Kind& kind, std::string_view version, Json& document) {
-  if (!is_alpha2(kind, version) || !document.is_object()) return;
+  if (!is_translated(kind, version) || !document.is_object()) return;
   JsonObject& object = document.get_object();
   rename_conditions(object, kScheduledHere, kScheduledThere);
   JsonObject* const spec = object_at(object, "spec");

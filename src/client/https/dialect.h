@@ -15,6 +15,8 @@ namespace muster::client {
 // shape.
 std::vector<std::string> versions_to_ask(const api::Kind& kind);
 
+// Whether documents of this version have another shape than ours.
+bool is_translated(const api::Kind& kind, std::string_view version);
 // Rewrites a document that came in this version; others stay as they are. What does not have the
 // expected shape is left alone: decoding will say what is wrong with it.
 void translate_in(const api::Kind& kind, std::string_view version, api::Json& document);

@@ -16,12 +16,12 @@ constexpr int kForeverMs = 1'000'000;
 }  // namespace
 
 void Http2Line::read(Time now, bool readable) {
-  session_.expire(now);
   last_read_ = 0;
   if (state_ == State::Connecting)
     connect();
   else if (state_ == State::Open && (readable || has_more_))
     read_all();
+  session_.expire(now);  // what came in time is not late because we were
 }
 
 void Http2Line::connect() {
@@ -44,6 +44,7 @@ void Http2Line::read_all() {
     last_read_ = total;
     if (Result<void> done = session_.on_bytes({buffer.data(), *count}); !done)
       return break_off(std::move(done).error());
+    if (!pipe_.has_more()) return;
   }
   has_more_ = true;
 }

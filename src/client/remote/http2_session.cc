@@ -19,7 +19,8 @@ std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
 }
 
 // nghttp2 copies what it is given and asks for pointers to bytes that may change.
-nghttp2_nv pair(std::string_view name, std::string_view value) {
+nghttp2_nv pair(std::string_view name, std::string_view value,
+                std::uint8_t flags = NGHTTP2_NV_FLAG_NONE) {
   const auto bytes = [](std::string_view text) {
     return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
   };
@@ -27,7 +28,7 @@ nghttp2_nv pair(std::string_view name, std::string_view value) {
           .value = bytes(value),
           .namelen = name.size(),
           .valuelen = value.size(),
-          .flags = NGHTTP2_NV_FLAG_NONE};
+          .flags = flags};
 }
 
 }  // namespace
@@ -88,10 +89,10 @@ void Http2Session::ask(Asked asked) {
   const std::string bearer = token.empty() ? "" : "Bearer " + token;
   const Kubeconfig& config = endpoint_.config();
   std::vector<nghttp2_nv> headers{
-      pair(":method", call.method),
-      pair(":scheme", "https"),
+      pair(":method", call.method), pair(":scheme", "https"),
       pair(":authority", endpoint_.authority()),
-      pair(":path", path),
+      // Never the same again: it would push out of the table what all requests have in common.
+      pair(":path", path, NGHTTP2_NV_FLAG_NO_INDEX),
       pair("accept", call.accept.empty() ? "application/json" : std::string_view(call.accept)),
       pair("user-agent", endpoint_.options().user_agent)};
   const bool has_body = !call.content_type.empty();

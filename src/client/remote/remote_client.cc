@@ -62,6 +62,11 @@ struct RemoteClient::State {
     for (Lane& lane : lanes) keep_earlier(deadline, send_due(lane, now));
     for (const auto& followed : kinds) keep_earlier(deadline, follow(*followed, now));
     publish_troubles();
+    if (round) {
+      in_round = true;
+      keep_earlier(deadline, round());
+      in_round = false;
+    }
     return deadline;
   }
 
@@ -99,8 +104,7 @@ struct RemoteClient::State {
     transport->perform(
         std::move(http), {},
         [this, sent = std::make_shared<Call>(std::move(call))](const Result<HttpReply>& reply) {
-          // Of an event that was written nobody reads more than that.
-          if (reply && reply->code < 300 && sent->request.kind == &api::kinds::event())
+          if (reply && reply->code < 300 && is_only_acknowledged(sent->request))
             ended.push_back({sent, api::Answer{.what = {}, .warnings = reply->warnings}});
           else
             ended.push_back(
@@ -202,6 +206,8 @@ struct RemoteClient::State {
   std::vector<std::unique_ptr<Followed>> kinds;
   std::vector<Ended> ended;  // calls whose outcomes are to be delivered
   bool closed = false;
+  std::function<std::optional<Time>()> round;  // of who lives on the thread
+  bool in_round = false;
 
   std::mutex mutex;
   std::condition_variable idle;
@@ -227,7 +233,18 @@ Result<std::unique_ptr<RemoteClient>> RemoteClient::start(Kubeconfig config, Ser
   return std::unique_ptr<RemoteClient>(new RemoteClient(std::move(state)));
 }
 
+void RemoteClient::host(std::function<std::optional<Time>()> round) {
+  state_->transport->post(
+      [state = state_.get(), round = std::move(round)] { state->round = round; });
+}
+
+void RemoteClient::nudge() {
+  if (!state_->transport->is_here()) state_->transport->post([] {});
+}
+
 void RemoteClient::send(api::Request request, Done done) {
+  if (state_->transport->is_here() && state_->in_round)
+    return state_->accept({std::move(request), std::move(done)});
   auto call = std::make_shared<State::Call>(State::Call{std::move(request), std::move(done)});
   state_->transport->post([state = state_.get(), call] { state->accept(std::move(*call)); });
 }

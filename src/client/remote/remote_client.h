@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,14 @@ class RemoteClient final : public Client {
 
   void send(api::Request request, Done done) override;
   std::unique_ptr<Feed> watch(const api::Kind& kind, std::function<void()> wake) override;
+
+  // Has `round` called on the client's thread after all that came, and when the time that it
+  // returns has come: whoever lives on that thread is handed nothing from thread to thread, and
+  // what it asks for in a round is sent with the same write. Once. It must outlive the thread
+  // (stop()).
+  void host(std::function<std::optional<Time>()> round);
+  // Any thread: a round is due.
+  void nudge();
 
   // What keeps feeds from being complete: "pods: pods is forbidden: …", in the order they were
   // asked for. For people; any thread.

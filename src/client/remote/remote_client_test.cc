@@ -329,6 +329,77 @@ TEST_F(RemoteClientTest, WhoIsNotKnownIsToldSo) {
   EXPECT_EQ(served.error().reason, Reason::Unauthorized);
 }
 
+// Who lives on the client's thread sees what came, and is heard, in one turn of it.
+TEST_F(RemoteClientTest, AHostedRoundComesAfterWhatItIsAboutOnTheSameThread) {
+  const Site site;
+  const auto client =
+      RemoteClient::start(config_for(site), ServedKinds::ours(), {.rate = {}}, entropy_, clock_)
+          .value();
+  const auto feed = client->watch(node(), [&] { client->nudge(); });
+  // All of the client's thread.
+  std::set<std::thread::id> threads;
+  std::vector<std::string> seen;
+  bool has_asked = false;
+  bool is_inside = false;
+  bool was_handed_back_at_once = false;
+  client->host([&]() -> std::optional<Time> {
+    threads.insert(std::this_thread::get_id());
+    std::vector<Event> events;
+    const Feed::Poll poll = feed->poll(events, 100);
+    for (const Event& event : events) seen.push_back(event.object->meta().name);
+    if (!poll.synced || std::exchange(has_asked, true)) return std::nullopt;
+    is_inside = true;
+    client->send(create_request(node(), "", json(R"({"metadata":{"name":"made"}})")),
+                 [&](const Outcome& outcome) {
+                   was_handed_back_at_once = is_inside;
+                   threads.insert(std::this_thread::get_id());
+                   EXPECT_TRUE(outcome);
+                 });
+    is_inside = false;
+    return std::nullopt;
+  });
+  HttpsClient another = HttpsClient::open(config_for(site), {}).value();
+  std::atomic<bool> is_seen = false;
+  ASSERT_TRUE(another.call(create_request(node(), "", json(R"({"metadata":{"name":"other"}})"))));
+  for (int i = 0; i < 3000 && !is_seen; ++i) {
+    std::promise<bool> looked;
+    api::Request request;
+    request.kind = &node();
+    request.name = "made";
+    client->send(std::move(request),
+                 [&](const Outcome& outcome) { looked.set_value(outcome.has_value()); });
+    is_seen = looked.get_future().get();
+    if (!is_seen) std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  EXPECT_TRUE(is_seen) << "what was asked for in a round is sent";
+  client->stop();
+  EXPECT_EQ(threads.size(), 1U);
+  EXPECT_FALSE(threads.contains(std::this_thread::get_id()));
+  EXPECT_FALSE(was_handed_back_at_once);
+  EXPECT_NE(std::ranges::find(seen, "other"), seen.end());
+}
+
+TEST_F(RemoteClientTest, ARoundComesWhenItsTimeHasComeAndWhenNudged) {
+  const Site site;
+  const auto client =
+      RemoteClient::start(config_for(site), ServedKinds::ours(), {.rate = {}}, entropy_, clock_)
+          .value();
+  std::atomic<int> rounds = 0;
+  std::promise<void> third;
+  client->host([&]() -> std::optional<Time> {
+    if (++rounds == 3) third.set_value();
+    if (rounds >= 3) return std::nullopt;
+    return clock_.now() + std::chrono::milliseconds{1};
+  });
+  third.get_future().get();  // nobody else has anything to do
+  const int before = rounds;
+  client->nudge();
+  for (int i = 0; i < 3000 && rounds == before; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_GT(rounds, before);
+  client->stop();
+}
+
 TEST_F(RemoteClientTest, ATroubledFeedSaysWhy) {
   const Site site;
   Kubeconfig config = config_for(site);

@@ -72,7 +72,8 @@ int TlsLine::note_protocol(void* user, char* /*primary_ip*/, char* /*local_ip*/,
     return CURL_PREREQFUNC_OK;
   const unsigned char* chosen = nullptr;
   unsigned size = 0;
-  SSL_get0_alpn_selected(static_cast<const SSL*>(info->internals), &chosen, &size);
+  self.tls_ = static_cast<const SSL*>(info->internals);
+  SSL_get0_alpn_selected(self.tls_, &chosen, &size);
   self.speaks_http2_ = std::string_view(reinterpret_cast<const char*>(chosen), size) == "h2";
   return CURL_PREREQFUNC_OK;
 }
@@ -118,6 +119,8 @@ curl_socket_t TlsLine::socket() const {
   curl_easy_getinfo(easy_.get(), CURLINFO_ACTIVESOCKET, &socket);
   return socket;
 }
+
+bool TlsLine::has_more() const { return tls_ == nullptr || SSL_has_pending(tls_) != 0; }
 
 Result<std::size_t> TlsLine::read(std::span<char> into) {
   std::size_t count = 0;

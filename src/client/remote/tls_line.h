@@ -1,6 +1,7 @@
 #pragma once
 
 #include <curl/curl.h>
+#include <openssl/types.h>
 
 #include <array>
 #include <cstddef>
@@ -39,6 +40,8 @@ class TlsLine {
     int patience_ms = 0;
   };
   Wait waits_for() const;
+  // Bytes have come that were not read, and that the socket does not show any more.
+  bool has_more() const;
   // How much was read or written; 0: nothing, for now. Error: the line is gone.
   Result<std::size_t> read(std::span<char> into);
   Result<std::size_t> write(std::string_view bytes);
@@ -60,6 +63,7 @@ class TlsLine {
   const std::shared_ptr<const TlsTexts> texts_;
   std::array<char, CURL_ERROR_SIZE> error_{};
   bool speaks_http2_ = false;
+  const SSL* tls_ = nullptr;  // libcurl's, while the line stands
   std::unique_ptr<CURL, EasyDeleter> easy_;
   // Its own: a multi handle closes idle connections whenever it makes another, and to libcurl this
   // one is idle.

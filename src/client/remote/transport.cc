@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kIdleMax = 32;  // handles kept for later
 constexpr int kPatienceMaxMs = 1000;
-// A scheduler that binds some hundred pods in a second hears of some thousand things, one by one:
-// a millisecond would gather one or two of them, four gather what a few pods cause.
-constexpr RateLimit::Options kLooks{.per_second = 250, .burst = 25};
+// A scheduler that binds some hundred pods in a second hears of some thousand things, one by one.
+// A look costs as much as what two or three pods cause; ten milliseconds gather that.
+constexpr RateLimit::Options kLooks{.per_second = 100, .burst = 25};
 // Streams stay: servers that allow a hundred requests per connection must have room for others.
 constexpr std::size_t kWatchesPerLine = 50;
 constexpr int kRefusalsMax = 3;
@@ -41,6 +41,7 @@ Result<std::unique_ptr<Transport>> Transport::start(Kubeconfig config, HttpsOpti
   Transport& started = *transport;
   transport->thread_ = std::thread([&started] {
     name_this_thread("api-client");
+    started.thread_id_ = std::this_thread::get_id();
     started.run();
   });
   return transport;
@@ -101,7 +102,7 @@ void Transport::run() {
 }
 
 void Transport::wait(std::optional<Time> deadline) {
-  int patience = gather() ? 0 : kPatienceMaxMs;
+  int patience = kPatienceMaxMs;
   waits_.clear();
   for (const auto& line : lines_) {
     if (const std::optional<Time> other = line->next_deadline())
@@ -110,14 +111,19 @@ void Transport::wait(std::optional<Time> deadline) {
     patience = std::min(patience, wait.patience_ms);
     waits_.push_back(wait.on);
   }
+  if (gather(deadline)) {
+    // Something came, most likely: to read costs what it costs to ask.
+    for (curl_waitfd& wait : waits_) wait.revents = CURL_WAIT_POLLIN;
+    return;
+  }
   curl_multi_poll(multi_.get(), waits_.data(), static_cast<unsigned>(waits_.size()),
                   std::min(patience, patience_ms(deadline)), nullptr);
 }
 
-// Lets more come before the next look, if there were many lately; true if tasks came. Whoever has
+// Lets more come before the next look, if there were many lately; true if it waited. Whoever has
 // one request under way, or is about to make one while none is, may have nothing else to do than to
 // wait for it. A list that floods in is read as fast as it comes.
-bool Transport::gather() {
+bool Transport::gather(std::optional<Time> deadline) {
   std::size_t requests = 0;
   for (const auto& line : lines_) {
     if (line->state() != Http2Line::State::Open || line->is_flooded()) return false;
@@ -125,15 +131,17 @@ bool Transport::gather() {
   }
   if (requests == 1 || !transfers_.empty()) return false;
   const Time now = clock_.now();
-  const std::optional<Time> due = looks_.take(now);
+  if (deadline && *deadline <= now) return false;
+  std::optional<Time> due = looks_.take(now);
   if (!due) return false;
+  if (deadline) due = std::min(*due, *deadline);
   std::unique_lock lock(mutex_);
   gathers_ = requests == 0 ? Gathers::UntilATask : Gathers::AllAlong;
   gathered_.wait_for(lock, *due - now,
                      [&] { return stopping_ || (requests == 0 && !tasks_.empty()); });
   gathers_ = Gathers::No;
   looks_.take(clock_.now());
-  return !tasks_.empty() || stopping_;
+  return true;
 }
 
 void Transport::run_tasks() {

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace muster::client {
 // connection where the server has it (Http2Line) and libcurl's pool of HTTP/1.1 connections where
 // it has not.
 //
-// Under load it looks at the connection only every few milliseconds, as network cards gather
+// Under load it looks at the connection only every ten milliseconds, as network cards gather
 // interrupts: a look costs the same for one answer or event as for many, and what is asked
 // meanwhile is sent together. Who asks one thing at a time never waits for that.
 class Transport {
@@ -47,6 +48,9 @@ class Transport {
   // Any thread: ends the thread. What is under way fails; tasks that were not run never are.
   void stop();
 
+  // Any thread: whether it is the one that the transport runs on.
+  bool is_here() const { return std::this_thread::get_id() == thread_id_; }
+
   // On the thread only. `done` comes later, on the thread. With a sink it is a stream, and has no
   // time limit.
   void perform(HttpCall call, Exchange::Sink sink, Done done);
@@ -65,7 +69,7 @@ class Transport {
   void run();
   void run_tasks();
   void wait(std::optional<Time> deadline);
-  bool gather();
+  bool gather(std::optional<Time> deadline);
   int patience_ms(std::optional<Time> deadline) const;
   void fail_all();
 
@@ -103,6 +107,7 @@ class Transport {
   std::map<CURL*, Transfer> transfers_;
   std::vector<std::unique_ptr<Exchange>> idle_;
 
+  std::atomic<std::thread::id> thread_id_;
   std::thread thread_;
 };
 

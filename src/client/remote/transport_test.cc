@@ -80,9 +80,9 @@ TEST(TransportTest, UnderLoadALookServesManyRequests) {
     for (int i = 0; i < kAtOnce; ++i) ask();
   });
   all_answered.get_future().get();
-  // Some are free, and the last request is alone; the rest come one in four milliseconds.
+  // Some are free, and the last request is alone; the rest come one in ten milliseconds.
   const std::chrono::duration<double> took = clock.now() - start;
-  EXPECT_LT(looks.load(), 125 + 250 * took.count());
+  EXPECT_LT(looks.load(), 125 + 100 * took.count());
 }
 
 }  // namespace
