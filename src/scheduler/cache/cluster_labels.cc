@@ -52,10 +52,12 @@ LabelColumn& Cluster::label_column(std::string_view key) {
 }
 
 // The node labels that are compared for a class: by its own selectors, by what it asks about other
-// pods, and, if it looks for nodes, by what others ask about it.
+// pods, and by what others ask about it. None, if its pods do not look for nodes any more: whom
+// they ask about has their labels.
 std::vector<std::string> Cluster::labels_of(const PodClass& pods) const {
   const api::PodNeeds& needs = *pods.needs;
   std::vector<std::string> keys;
+  if (pods.is_counted) return keys;
   for (const auto& [key, value] : needs.node_selector) keys.push_back(key);
   const auto add_term = [&](const api::NodeSelectorTerm& term) {
     for (const api::NodeRequirement& requirement : term.expressions)
@@ -70,9 +72,8 @@ std::vector<std::string> Cluster::labels_of(const PodClass& pods) const {
     keys.insert(keys.end(), default_spread_keys_.begin(), default_spread_keys_.end());
   if (pods.volumes != nullptr)
     keys.insert(keys.end(), pods.volumes->label_keys.begin(), pods.volumes->label_keys.end());
-  if (!pods.is_counted)
-    for (const TermId id : pods.matches)
-      if (const std::string& key = terms_->term(id).key; !key.empty()) keys.push_back(key);
+  for (const TermId id : pods.matches)
+    if (const std::string& key = terms_->term(id).key; !key.empty()) keys.push_back(key);
   std::ranges::sort(keys);
   const auto repeated = std::ranges::unique(keys);
   keys.erase(repeated.begin(), repeated.end());

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "scheduler/cache/cluster.h"
+#include "scheduler/cache/host_ports.h"
 
 namespace muster::scheduler {
 namespace {
@@ -226,19 +227,20 @@ void Cluster::count_followed(ClassId pods, NodeId node) {
   retain_class(pods);
   ++classes_->by_id[index_of(pods)]->running;
   if (followed_->on_row.size() < rows_.size()) followed_->on_row.resize(rows_.size());
+  // Sorted: pods may say themselves which node they are on, so there may be any number of classes.
   std::vector<ClassCount>& here = followed_->on_row[index_of(node)];
-  const auto known = std::ranges::find(here, pods, &ClassCount::pods);
-  if (known == here.end())
-    here.push_back({.pods = pods, .count = 1});
+  const auto at = std::ranges::lower_bound(here, pods, {}, &ClassCount::pods);
+  if (at == here.end() || at->pods != pods)
+    here.insert(at, {.pods = pods, .count = 1});
   else
-    ++known->count;
+    ++at->count;
 }
 
 void Cluster::uncount_followed(ClassId pods, NodeId node) {
   std::vector<ClassCount>& here = followed_->on_row[index_of(node)];
-  const auto known = std::ranges::find(here, pods, &ClassCount::pods);
-  CHECK(known != here.end());
-  if (--known->count == 0) here.erase(known);
+  const auto at = std::ranges::lower_bound(here, pods, {}, &ClassCount::pods);
+  CHECK(at != here.end() && at->pods == pods);
+  if (--at->count == 0) here.erase(at);
   --classes_->by_id[index_of(pods)]->running;
   release_class(pods);
 }
@@ -263,9 +265,21 @@ PodLabels& Cluster::pod_labels() {
   return labels;
 }
 
-// The log keeps the classes of its entries: a reader may come long after the last pod has left.
+// The log keeps the classes of its entries: a reader may come long after the last pod has left. It
+// forgets all of them before these keep many large pods in memory that are gone.
 void Cluster::log_pod(const PodLog::Entry& entry) {
+  constexpr std::size_t kLarge = std::size_t{16} << 10U;
+  constexpr std::size_t kLargeMax = std::size_t{64} << 20U;
   retain_class(entry.pods);
+  const auto size_of = [this](ClassId id) { return pod_class(id).sample->bytes().size(); };
+  if (size_of(entry.pods) > kLarge) {
+    std::size_t sum = 0;
+    const PodLog& log = followed_->log;
+    for (std::uint64_t at = log.end(); at > 0 && log.reaches(at - 1); --at)
+      sum += size_of(log.at(at - 1).pods);
+    if (sum > kLargeMax)
+      for (const ClassId id : followed_->log.clear()) release_class(id);
+  }
   if (followed_->log.is_full()) {
     const ClassId gone = followed_->log.oldest().pods;
     followed_->log.add(entry);
@@ -309,16 +323,11 @@ std::span<const api::HostPort> Cluster::ports_on(NodeId node) const {
 
 void Cluster::count_ports(const std::vector<api::HostPort>& ports, NodeId node, std::int64_t sign) {
   const auto row = static_cast<std::uint32_t>(node);
-  std::vector<api::HostPort>& held = ports_[row];
-  for (const api::HostPort& port : ports) {
-    if (sign > 0) {
-      held.push_back(port);
-      continue;
-    }
-    const auto at = std::ranges::find(held, port);
-    CHECK(at != held.end());
-    held.erase(at);
-  }
+  HeldPorts& held = ports_[row];
+  if (sign > 0)
+    add_ports(held, ports);
+  else
+    remove_ports(held, ports);
   if (held.empty()) ports_.erase(row);
 }
 

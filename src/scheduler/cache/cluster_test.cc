@@ -432,6 +432,34 @@ TEST(Classes, ALabelThatChangedBeforeAnybodyAskedIsFound) {
   EXPECT_EQ(counted("old"), 0u);
 }
 
+// Somebody has asked once, so that labels are looked up, and does not ask any more.
+TEST(Classes, ALabelThatChangedWhileNobodyAskedIsFound) {
+  Cluster cluster;
+  cluster.set_node(NodeSample{.name = "n"}.make());
+  cluster.follow_pods();
+  const auto runs = [&](const std::string& app) {
+    cluster.set_pod(PodSample{.name = "p", .node_name = "n", .labels = {{"app", app}}}.make());
+  };
+  const auto counted = [&](const std::string& app) {
+    const PodClass& asks = cluster.class_of(asking("q", app).make());
+    cluster.retain_class(asks.id);
+    std::uint32_t found = 0;
+    cluster.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t count) {
+      if (pods.is_matched_by(asks.terms[0])) found += count;
+    });
+    cluster.release_class(asks.id);
+    return found;
+  };
+  runs("old");
+  EXPECT_EQ(counted("old"), 1u);
+  runs("web");
+  EXPECT_EQ(counted("web"), 1u);
+  EXPECT_EQ(counted("old"), 0u);
+  runs("late");
+  EXPECT_EQ(counted("late"), 1u);
+  EXPECT_EQ(counted("web"), 0u);
+}
+
 TEST(Classes, InventedNamesCostNothingThatStays) {
   Cluster cluster;
   for (int i = 0; i < 64; ++i) cluster.set_node(NodeSample{.name = "n" + std::to_string(i)}.make());

@@ -91,6 +91,43 @@ TEST(Memory, AThousandInventedLabelKeysTakeNothingPerNode) {
   EXPECT_LT(many - few, std::int64_t{kKeys} * 100) << "less than a bit for each key and node";
 }
 
+// Those that run look for no node: nothing is compared for them.
+TEST(Memory, KeysThatRunningPodsSelectedByTakeNothing) {
+  Cluster cluster;
+  add_nodes(cluster, 10);
+  cluster.follow_pods();
+  std::string keys;
+  for (int i = 0; i < 5'000; ++i)
+    keys += fmt::format(R"({}"example.com/invented-{}":"x")", i == 0 ? "" : ",", i);
+  const api::ObjectPtr pod =
+      PodSample{
+          .name = "p", .node_name = "n1", .spec = fmt::format(R"("nodeSelector":{{{}}})", keys)}
+          .make();
+  pod->view<api::PodView>();
+  const std::int64_t before = live_bytes();
+  cluster.set_pod(pod);
+  EXPECT_LT(live_bytes() - before, kMebibyte / 8);
+}
+
+// What came and went lately is remembered by class, and a class knows one of its pods.
+TEST(Memory, LargePodsThatAreGoneAreNotKeptByThousands) {
+  Cluster cluster;
+  add_nodes(cluster, 1);
+  cluster.follow_pods();
+  const std::string large(1'000'000, 'x');
+  const std::int64_t before = live_bytes();
+  for (int i = 0; i < 300; ++i) {
+    const api::ObjectPtr pod = PodSample{.name = "p",
+                                         .cpu = fmt::format("{}m", i + 1),
+                                         .node_name = "n0",
+                                         .spec = fmt::format(R"("hostname":"{}")", large)}
+                                   .make();
+    cluster.set_pod(pod);
+    cluster.remove_pod(pod->meta().uid);
+  }
+  EXPECT_LT(live_bytes() - before, 150 * kMebibyte) << "of 300";
+}
+
 // Groups may name any label as their topology: its column goes with those who ask for it.
 TEST(Memory, LabelsThatWereHeldOnceAreNotKept) {
   Cluster cluster;

@@ -99,7 +99,7 @@ TEST(SelectorBook, ManyDifferentServicesOfAPodAreNotAllLookedAt) {
     add(back, (1U << kLabels) - subset);
   }
   const api::PodSelector found = forth.selector_of(pod(labels));
-  EXPECT_LE(forth.steps(), SelectorBook::kStepsMax + 2U * kLabels);
+  EXPECT_LE(forth.steps(), SelectorBook::kStepsMax + std::size_t{2} * kLabels);
   EXPECT_EQ(found.tests.size(), kLabels);
   EXPECT_EQ(back.selector_of(pod(labels)), found) << "the order in which they came";
 }

@@ -58,7 +58,13 @@ TEST_F(AttemptPod, TooManyTermsAboutPodsAreARefusalThatNamesTheBound) {
             "0/1 nodes are available: the pod has 65 terms of pod affinity and topology spread "
             "constraints, at most 64 are judged.");
   EXPECT_EQ(plan.refusals[0].outcome, Outcome::Unresolvable);
-  EXPECT_EQ(plan.refusals[0].plugins, std::vector<std::string>{"InterPodAffinity"});
+  EXPECT_EQ(plan.refusals[0].plugins, std::vector<std::string>{"PodTopologySpread"});
+
+  // One that asks for pods near it, too.
+  PodSample both = spread_by(64);
+  both.spec += R"(,"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+               R"([{"topologyKey":"k","labelSelector":{}}]}})";
+  EXPECT_EQ(attempt(both).refusals.at(0).plugins, std::vector<std::string>{"InterPodAffinity"});
 }
 
 // Upstream takes a sample of the nodes of a large cluster, 500 of 5,000 (K1) or the share that a
@@ -227,6 +233,30 @@ TEST_F(AttemptPod, ForgetsClassesBeyondTheBudget) {
     EXPECT_LE(standings.bytes(), std::size_t{64 << 10});
   }
   EXPECT_LT(standings.size(), 50u);
+}
+
+// A standing keeps its class, and a class one of its pods, though it may be gone.
+TEST_F(AttemptPod, StandingsOfLargePodsAreFewer) {
+  cluster_.set_node(NodeSample{.name = "n1"}.make());
+  Standings& standings = Standings::of(cluster_, profile_);
+  standings.set_bytes_max(1 << 20);
+  const std::string large(100'000, 'x');
+  for (int i = 1; i <= 30; ++i) {
+    attempt({.name = "p",
+             .cpu = std::to_string(i) + "m",
+             .spec = fmt::format(R"("hostname":"{}")", large)});
+    EXPECT_LE(standings.size(), 10u);
+  }
+  // Each label that one selects by has a column, though no node has the label.
+  std::string keys;
+  for (int k = 0; k < 500; ++k)
+    keys += fmt::format(R"({}"example.com/invented-{}":"x")", k == 0 ? "" : ",", k);
+  for (int i = 1; i <= 30; ++i) {
+    attempt({.name = "p",
+             .cpu = std::to_string(i) + "m",
+             .spec = fmt::format(R"("nodeSelector":{{{}}})", keys)});
+    EXPECT_LE(standings.size(), 10u);
+  }
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ class GroupReport {
     std::int64_t pods = 0;
     std::map<std::uint32_t, std::int64_t> by_class = {};  // of those asked for
 
-    bool has(std::uint32_t class_index);
-    void take(std::uint32_t class_index);
+    std::int64_t left(std::uint32_t class_index);  // how many more of the class
+    void take(std::uint32_t class_index, std::int64_t count);
   };
   Room room(std::uint32_t item, const Domain& within);
   // Whether it, or a group above it, waits for pods or groups that are not there, or for running

@@ -1,21 +1,23 @@
 // Which pods of a tree without a place wait for a node, and which for others of the tree.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "scheduler/cycle/group_report.h"
 
 namespace muster::scheduler {
 
-bool GroupReport::Room::has(std::uint32_t class_index) {
-  if (!domain) return true;
+std::int64_t GroupReport::Room::left(std::uint32_t class_index) {
+  if (!domain) return std::numeric_limits<std::int64_t>::max();
   const auto [at, is_new] = by_class.try_emplace(class_index, 0);
   if (is_new) at->second = workspace->cap_sum(class_index, *domain);
-  return pods > 0 && at->second > 0;
+  return std::max(std::int64_t{0}, std::min(pods, at->second));
 }
 
-void GroupReport::Room::take(std::uint32_t class_index) {
+void GroupReport::Room::take(std::uint32_t class_index, std::int64_t count) {
   if (!domain) return;
-  --pods;
-  --by_class.at(class_index);
+  pods -= count;
+  by_class.at(class_index) -= count;
 }
 
 GroupReport::Closest GroupReport::closest(std::uint32_t id, std::span<const Domain> domains) {
@@ -51,13 +53,21 @@ std::vector<WaitsFor> GroupReport::waits(std::uint32_t id, const Domain* within)
   Room own = within == nullptr ? Room{} : room(id, *within);
   std::vector<WaitsFor> waits;
   waits.reserve(item.members.size());
-  for (const std::uint32_t member : item.members) {
-    const std::uint32_t kind = tree_.members[member].class_index;
-    const bool has_room = fits_alone_[kind] != 0 && own.has(kind) && tree_room_->has(kind);
-    waits.push_back(has_room ? WaitsFor::Siblings : WaitsFor::Node);
-    if (!has_room) continue;
-    own.take(kind);
-    tree_room_->take(kind);
+  const auto kind_of = [&](std::uint32_t member) { return tree_.members[member].class_index; };
+  for (auto at = item.members.begin(); at != item.members.end();) {
+    const std::uint32_t kind = kind_of(*at);
+    const auto end = std::find_if(at, item.members.end(),
+                                  [&](std::uint32_t member) { return kind_of(member) != kind; });
+    if (fits_alone_[kind] != 0) {
+      const std::int64_t count =
+          std::min({std::int64_t{end - at}, own.left(kind), tree_room_->left(kind)});
+      own.take(kind, count);
+      tree_room_->take(kind, count);
+      waits.insert(waits.end(), static_cast<std::size_t>(count), WaitsFor::Siblings);
+      at += count;
+    }
+    waits.insert(waits.end(), static_cast<std::size_t>(end - at), WaitsFor::Node);
+    at = end;
   }
   return waits;
 }

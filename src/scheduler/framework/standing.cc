@@ -12,9 +12,20 @@
 namespace muster::scheduler {
 namespace {
 
-// Whose name the refusal of a whole class bears (PodClass::refusal): by the events of that plugin
-// its pods are tried again.
-constexpr std::string_view kRefusedBy = "InterPodAffinity";
+// Whose name the refusal of a whole class bears (PodClass::refusal): the plugin that would have
+// judged what is too much. By its events the pods are tried again.
+std::string_view refused_by(const PodClass& pods) {
+  const bool asks_for_pods = !pods.sample->view<api::PodView>().needs.pod_terms.empty();
+  return asks_for_pods ? "InterPodAffinity" : "PodTopologySpread";
+}
+
+// What a class keeps in memory that nobody else may need any more: the pod it was made from, a
+// column for each label, if only its few words, and what others ask.
+std::size_t bytes_of(const PodClass& pods) {
+  constexpr std::size_t kLabel = 400;
+  return 2 * pods.sample->bytes().size() + kLabel * pods.labels.size() +
+         sizeof(TermId) * pods.matches.capacity();
+}
 
 }  // namespace
 
@@ -40,7 +51,7 @@ void Standing::prepare() {
   places_.clear();
   raws_follow_moves_ = false;
   if (!pods_.refusal.empty()) {
-    filters_.push_back({kRefusedBy, std::make_unique<RefusingPass>(pods_.refusal)});
+    filters_.push_back({refused_by(pods_), std::make_unique<RefusingPass>(pods_.refusal)});
     return;
   }
   for (const auto& entry : profile_.filters())
@@ -390,7 +401,7 @@ std::size_t Standing::bytes() const {
   for (const NamedFilter& filter : filters_) passes += filter.pass->bytes();
   for (const NamedScore& score : scores_) passes += score.pass->bytes();
   return contest_.bytes() + groups_.bytes() + group_of_.capacity() * 2 + caps_.bytes() +
-         touched_.bytes() + stale_caps_.bytes() + sizeof(*this) + passes;
+         touched_.bytes() + stale_caps_.bytes() + sizeof(*this) + passes + bytes_of(pods_);
 }
 
 }  // namespace muster::scheduler

@@ -78,6 +78,8 @@ TEST(WorkloadForest, ACycleHasNoRootAndHeals) {
   forest.set(gang(composite("c"), 1, "a"));
   EXPECT_EQ(forest.root_of(leaf("l")), nullptr);
   EXPECT_NE(forest.why_no_root(leaf("l")).find("cycle detected"), std::string::npos);
+  EXPECT_NE(forest.layout_fault(composite("b")), "");
+  EXPECT_EQ(forest.layout_fault(leaf("l")), "") << "who hangs below a cycle is not to blame";
   forest.count_member(leaf("l"), Membership::Waiting, -1);
   forest.erase(composite("c"));
   forest.set(gang(composite("c"), 1));

@@ -1,25 +1,30 @@
 #include "scheduler/plugins/inter_pod_affinity.h"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <algorithm>
+#include <utility>
 
 #include "scheduler/plugins/places.h"
 #include "scheduler/plugins/pod_counts.h"
 #include "scheduler/plugins/pod_term_match.h"
+#include "scheduler/plugins/terms_of_others.h"
 
 namespace muster::scheduler {
 namespace {
 
 constexpr std::size_t kPlacesMax = 128;
 
-// A required term, and how many pods it is about there are by label value.
+// A required term of ours, or all those of others about one label, and how many pods it is about
+// there are by label value.
 struct Question {
   enum class About : std::uint8_t {
     Attracting,  // ours: pods that match all our affinity terms
     Repelled,    // ours: pods that match our anti-affinity term
-    Repelling,   // another's anti-affinity term that we match: pods that have it
+    Repelling,   // others' anti-affinity terms that we match: pods that have one, once for each
   };
   About about;
-  TermId term;
+  TermId term;  // ours; of others the first
   PodCounts counts;
   bool is_self = false;      // pods of the class count for each other
   bool is_by_place = false;  // else row by row
@@ -29,7 +34,7 @@ struct Question {
 class AffinityFilterPass final : public FilterPass {
  public:
   AffinityFilterPass(const PodClass& pods, const Cluster& cluster)
-      : cluster_(cluster), questions_(ask_all(pods, cluster)), places_(divide()) {
+      : cluster_(cluster), questions_(ask_all(pods)), places_(divide()) {
     for (std::size_t q = 0; q < questions_.size(); ++q) {
       questions_[q].is_by_place = places_.divides_by(q);
       any_by_place_ |= questions_[q].is_by_place;
@@ -40,7 +45,8 @@ class AffinityFilterPass final : public FilterPass {
     }
     choose_domain();
   }
-  bool is_idle() const { return questions_.empty(); }
+  // Not if it waits for a node that has the label of somebody who repels us.
+  bool is_idle() const { return questions_.empty() && !is_repelled_; }
 
   bool follows_moves() const override { return true; }
   void placed(const PodClass& pods, NodeId node, Touched& touched) override {
@@ -56,9 +62,11 @@ class AffinityFilterPass final : public FilterPass {
 
   // A pod that attracts us and may never come makes no difference.
   bool minds(const PodClass& pods) const override {
-    return std::ranges::any_of(questions_, [&](const Question& question) {
-      return question.about != Question::About::Attracting && is_counted(question, pods, false);
-    });
+    return repelling_.has_some_of(pods) ||
+           std::ranges::any_of(questions_, [&](const Question& question) {
+             return question.about == Question::About::Repelled &&
+                    pods.is_matched_by(question.term);
+           });
   }
 
   void narrow(NodeSet& candidates) const override {
@@ -135,35 +143,47 @@ class AffinityFilterPass final : public FilterPass {
            std::ranges::any_of(coming, [this](const PodClass* pods) { return attracts(*pods); });
   }
   std::size_t bytes() const override {
-    std::size_t sum = places_.bytes() + questions_.capacity() * sizeof(Question);
+    std::size_t sum =
+        places_.bytes() + repelling_.bytes() + questions_.capacity() * sizeof(Question);
     for (const Question& question : questions_) sum += question.counts.bytes();
     return sum;
   }
 
  private:
-  static std::vector<Question> ask_all(const PodClass& pods, const Cluster& cluster) {
+  // What others have against us is one question for each label, whoever asks it and however many
+  // they are; that by a label that no node has is none until one has it, when all is asked again.
+  std::vector<Question> ask_all(const PodClass& pods) {
     std::vector<Question> questions;
-    const auto add = [&](Question::About about, TermId id, const Term& term) {
-      const LabelColumn& column = cluster.label(term.key);
+    const auto add = [&](Question::About about, TermId id, const LabelColumn& column) {
       questions.push_back({.about = about,
                            .term = id,
                            .counts = PodCounts(column),
                            .is_self = pods.is_matched_by(id),
                            .is_by_place = false,
-                           .is_one_node_each = is_one_node_each(cluster, column)});
+                           .is_one_node_each = is_one_node_each(cluster_, column)});
     };
     for (const TermId id : pods.terms) {
-      const Term* term = cluster.find_term(id);
-      if (term->role == Term::Role::Attracts) add(Question::About::Attracting, id, *term);
-      if (term->role == Term::Role::Repels) add(Question::About::Repelled, id, *term);
+      const Term* term = cluster_.find_term(id);
+      if (term->role == Term::Role::Attracts)
+        add(Question::About::Attracting, id, cluster_.label(term->key));
+      if (term->role == Term::Role::Repels)
+        add(Question::About::Repelled, id, cluster_.label(term->key));
     }
-    for (const TermId id : pods.matches)
-      if (const Term* term = cluster.find_term(id);
-          term != nullptr && term->role == Term::Role::Repels) {
-        add(Question::About::Repelling, id, *term);
+    boost::unordered_flat_map<const LabelColumn*, std::size_t> repelling;
+    for (const TermId id : pods.matches) {
+      const Term* term = cluster_.find_term(id);
+      if (term == nullptr || term->role != Term::Role::Repels) continue;
+      is_repelled_ = true;
+      const LabelColumn& column = cluster_.label(term->key);
+      if (!has_values(column)) continue;
+      const auto [at, is_new] = repelling.try_emplace(&column, questions.size());
+      if (is_new) {
+        add(Question::About::Repelling, id, column);
         // That it repels itself is said by the class's own term.
         questions.back().is_self = false;
       }
+      repelling_.add(id, at->second);
+    }
     return questions;
   }
   Places divide() const {
@@ -198,26 +218,26 @@ class AffinityFilterPass final : public FilterPass {
   bool attracts(const PodClass& pods) const {
     return std::ranges::all_of(attracting_, [&](TermId term) { return pods.is_matched_by(term); });
   }
-  bool is_counted(const Question& question, const PodClass& pods, bool is_attracting) const {
-    switch (question.about) {
-      case Question::About::Attracting: return is_attracting;
-      case Question::About::Repelled: return pods.is_matched_by(question.term);
-      case Question::About::Repelling: break;
-    }
-    return std::ranges::find(pods.terms, question.term) != pods.terms.end();
+  void add(Question& question, NodeId node, std::int64_t amount, Touched& touched) {
+    if (!question.counts.has_value(node)) return;
+    const bool was_any = question.counts.around(node) > 0;
+    question.counts.add(node, amount);
+    if (question.about == Question::About::Attracting) attracting_total_ += amount;
+    if (!question.is_by_place && was_any != (question.counts.around(node) > 0))
+      touched.value(question.counts.column(), question.counts.value_of(node));
   }
   void count(const PodClass& pods, NodeId node, std::int64_t amount, Touched& touched) {
-    if (pods.matches.empty() && pods.terms.empty()) return;
+    repelling_.for_each_of(pods, [&](std::size_t, std::size_t question) {
+      add(questions_[question], node, amount, touched);
+    });
+    if (pods.matches.empty()) return;
     const bool is_attracting = !attracting_.empty() && attracts(pods);
     const std::int64_t total_before = attracting_total_;
-    for (Question& question : questions_) {
-      if (!is_counted(question, pods, is_attracting) || !question.counts.has_value(node)) continue;
-      const bool was_any = question.counts.around(node) > 0;
-      question.counts.add(node, amount);
-      if (question.about == Question::About::Attracting) attracting_total_ += amount;
-      if (!question.is_by_place && was_any != (question.counts.around(node) > 0))
-        touched.value(question.counts.column(), question.counts.value_of(node));
-    }
+    for (Question& question : questions_)
+      if (question.about == Question::About::Attracting
+              ? is_attracting
+              : question.about == Question::About::Repelled && pods.is_matched_by(question.term))
+        add(question, node, amount, touched);
     // The first of its kind may go anywhere, the second no longer.
     if ((total_before == 0) != (attracting_total_ == 0) &&
         std::ranges::any_of(questions_, [](const Question& question) {
@@ -227,6 +247,8 @@ class AffinityFilterPass final : public FilterPass {
   }
 
   const Cluster& cluster_;
+  TermsOfOthers repelling_;  // by question
+  bool is_repelled_ = false;
   std::vector<Question> questions_;
   Places places_;
   bool any_by_place_ = false;
@@ -242,16 +264,9 @@ class AffinityFilterPass final : public FilterPass {
 class AffinityScorePass final : public ScorePass {
  public:
   AffinityScorePass(const PodClass& pods, const Cluster& cluster, std::int64_t hard_weight)
-      : hard_weight_(hard_weight), sums_(find_columns(pods, cluster)), places_(divide(cluster)) {
-    for (std::size_t i = 0; i < pods.needs->pod_terms.size(); ++i)
-      if (const std::int64_t weight =
-              sign_of(pods.needs->pod_terms[i].role) * pods.needs->pod_terms[i].weight;
-          weight != 0)
-        own_.push_back({pods.terms[i], weight, sum_of(cluster.find_term(pods.terms[i])->key)});
-    for (const TermId id : pods.matches)
-      if (const Term* term = cluster.find_term(id); term != nullptr && weighs(term->role))
-        others_.push_back({id, 0, sum_of(term->key)});
+      : hard_weight_(hard_weight), sums_(find_sums(pods, cluster)), places_(divide(cluster)) {
     for (std::size_t c = 0; c < sums_.size(); ++c) is_by_place_.push_back(places_.divides_by(c));
+    gained_.resize(sums_.size(), 0);
   }
 
   Form form() const override { return Form::Raw; }
@@ -270,7 +285,7 @@ class AffinityScorePass final : public ScorePass {
     std::int64_t alone = 0;
     for (std::size_t c = 0; c < sums_.size(); ++c)
       if (!is_by_place_[c]) alone += sums_[c].around(node);
-    return (places_.of(node) << 32) + kZero + alone;
+    return (places_.of(node) << 32) + kZero + std::clamp(alone, 1 - kZero, kZero - 1);
   }
   void normalize(std::span<std::int64_t> scores) const override {
     std::int64_t least = 0;
@@ -287,7 +302,7 @@ class AffinityScorePass final : public ScorePass {
                   : static_cast<std::int64_t>(100.0 * (static_cast<double>(score - least) / range));
   }
   std::size_t bytes() const override {
-    std::size_t sum = places_.bytes();
+    std::size_t sum = places_.bytes() + others_.bytes();
     for (const PodCounts& counts : sums_) sum += counts.bytes();
     return sum;
   }
@@ -307,18 +322,29 @@ class AffinityScorePass final : public ScorePass {
     return role == Term::Role::Prefers || role == Term::Role::Avoids ||
            (role == Term::Role::Attracts && hard_weight_ > 0);
   }
-  std::vector<PodCounts> find_columns(const PodClass& pods, const Cluster& cluster) const {
+  // The labels that weights are summed by: those of our terms, and those of others that match us.
+  // What no node has is left out until one has it, when all is prepared again.
+  std::vector<PodCounts> find_sums(const PodClass& pods, const Cluster& cluster) {
     std::vector<PodCounts> sums;
-    const auto add = [&](const std::string& key) {
-      const LabelColumn& column = cluster.label(key);
-      if (std::ranges::none_of(sums, [&](const PodCounts& s) { return &s.column() == &column; }))
-        sums.emplace_back(column);
+    boost::unordered_flat_map<const LabelColumn*, std::size_t> found;
+    const auto sum_of = [&](const LabelColumn& column) {
+      const auto [at, is_new] = found.try_emplace(&column, sums.size());
+      if (is_new) sums.emplace_back(column);
+      return at->second;
     };
-    for (const api::PodTerm& term : pods.needs->pod_terms)
-      if (sign_of(term.role) != 0) add(term.topology_key);
-    for (const TermId id : pods.matches)
-      if (const Term* term = cluster.find_term(id); term != nullptr && weighs(term->role))
-        add(term->key);
+    for (std::size_t i = 0; i < pods.needs->pod_terms.size(); ++i) {
+      const api::PodTerm& term = pods.needs->pod_terms[i];
+      const LabelColumn& column = cluster.label(term.topology_key);
+      if (const std::int64_t weight = sign_of(term.role) * term.weight;
+          weight != 0 && has_values(column))
+        own_.push_back({pods.terms[i], weight, sum_of(column)});
+    }
+    for (const TermId id : pods.matches) {
+      const Term* term = cluster.find_term(id);
+      if (term == nullptr || !weighs(term->role)) continue;
+      if (const LabelColumn& column = cluster.label(term->key); has_values(column))
+        others_.add(id, sum_of(column));
+    }
     return sums;
   }
   Places divide(const Cluster& cluster) const {
@@ -327,12 +353,6 @@ class AffinityScorePass final : public ScorePass {
       columns.push_back(is_one_node_each(cluster, sum.column()) ? nullptr : &sum.column());
     return {cluster, columns, kPlacesMax};
   }
-  std::size_t sum_of(std::string_view key) const {
-    std::size_t c = 0;
-    while (sums_[c].column().key != key) ++c;
-    return c;
-  }
-
   std::int64_t decoded(std::int64_t raw) const {
     const std::int64_t place = raw >> 32;
     std::int64_t sum = (raw & 0xffffffff) - kZero;
@@ -341,37 +361,39 @@ class AffinityScorePass final : public ScorePass {
     return sum;
   }
 
-  // What pods of the other class want of us by this term.
-  std::int64_t weight_for_us(const PodClass& pods, TermId term) const {
-    std::int64_t weight = 0;
-    const std::size_t terms = pods.needs->pod_terms.size();
-    for (std::size_t i = 0; i < terms; ++i) {
-      if (pods.terms[i] != term) continue;
-      const api::PodTerm& written = pods.needs->pod_terms[i];
-      weight += written.role == api::TermRole::Attracts ? hard_weight_
-                                                        : sign_of(written.role) * written.weight;
-    }
-    return weight;
+  // What pods want of us by one of their terms.
+  std::int64_t weight_for_us(const api::PodTerm& term) const {
+    return term.role == api::TermRole::Attracts ? hard_weight_ : sign_of(term.role) * term.weight;
   }
+  // Costs our terms and theirs, not all that match us.
   void count(const PodClass& pods, NodeId node, std::int64_t amount, Touched& touched) {
-    const auto add = [&](std::size_t c, std::int64_t weight) {
-      if (weight == 0 || !sums_[c].has_value(node)) return;
-      sums_[c].add(node, amount * weight);
-      if (!is_by_place_[c]) touched.value(sums_[c].column(), sums_[c].value_of(node));
+    bool has_gained = false;
+    const auto gain = [&](std::size_t sum, std::int64_t weight) {
+      gained_[sum] += weight;
+      has_gained = true;
     };
     if (!pods.matches.empty())
       for (const Weighed& own : own_)
-        if (pods.is_matched_by(own.term)) add(own.sum, own.weight);
-    if (!pods.needs->pod_terms.empty())
-      for (const Weighed& other : others_) add(other.sum, weight_for_us(pods, other.term));
+        if (pods.is_matched_by(own.term)) gain(own.sum, own.weight);
+    others_.for_each_of(pods, [&](std::size_t term, std::size_t sum) {
+      gain(sum, weight_for_us(pods.needs->pod_terms[term]));
+    });
+    if (!has_gained) return;
+    for (std::size_t c = 0; c < sums_.size(); ++c) {
+      const std::int64_t weight = std::exchange(gained_[c], 0);
+      if (weight == 0 || !sums_[c].has_value(node)) continue;
+      sums_[c].add(node, amount * weight);
+      if (!is_by_place_[c]) touched.value(sums_[c].column(), sums_[c].value_of(node));
+    }
   }
 
   std::int64_t hard_weight_;
+  std::vector<Weighed> own_;
+  TermsOfOthers others_;         // by sum
   std::vector<PodCounts> sums_;  // by label
   Places places_;
-  std::vector<char> is_by_place_;  // by sum
-  std::vector<Weighed> own_;
-  std::vector<Weighed> others_;
+  std::vector<char> is_by_place_;     // by sum
+  std::vector<std::int64_t> gained_;  // by sum, while pods are counted; else 0
 };
 
 bool has_preferences(const PodClass& pods) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/plugins/standing_testing.h"
+#include "scheduler/plugins/terms_of_others.h"
 
 namespace muster::scheduler {
 namespace {
@@ -231,6 +232,97 @@ TEST_F(AffinityTest, J1J2J3NormalizesLikeUpstream) {
     standing.scores()[0].pass->normalize(scores);
     EXPECT_EQ(scores, c.want);
   }
+}
+
+// --- many who ask ---
+
+// Terms that all select the pods of one app, and are all different.
+std::string distinct_terms(const std::string& key, int from, int count, bool is_weighed = false) {
+  std::string list;
+  for (int i = from; i < from + count; ++i) {
+    const std::string one =
+        fmt::format(R"({{"topologyKey":"{}","labelSelector":{{"matchLabels":{{"app":"web"}},)"
+                    R"("matchExpressions":[{{"key":"x","operator":"NotIn","values":["{}"]}}]}}}})",
+                    key, i);
+    if (!list.empty()) list += ",";
+    list += is_weighed ? fmt::format(R"({{"weight":1,"podAffinityTerm":{}}})", one) : one;
+  }
+  return list;
+}
+
+// Other pods cost what they ask themselves, not that times what all of them ask.
+TEST_F(AffinityTest, OtherPodsAreLookedUpByTheTermsTheyHave) {
+  constexpr int kClasses = 20;
+  constexpr int kTerms = 64;
+  for (int i = 0; i < kClasses; ++i)
+    run("z1-0", {},
+        fmt::format(
+            R"("affinity":{{"podAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{}]}}}})",
+            distinct_terms("zone", i * kTerms, kTerms, true)));
+  cluster_.follow_pods();
+  const PodClass& asks =
+      cluster_.class_of(PodSample{.name = "asks", .labels = {{"app", "web"}}}.make());
+  ASSERT_EQ(asks.matches.size(), static_cast<std::size_t>(kClasses * kTerms));
+
+  TermsOfOthers others;
+  for (const TermId term : asks.matches) others.add(term, 7);
+  std::size_t found = 0;
+  cluster_.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t) {
+    others.for_each_of(pods, [&](std::size_t, std::size_t counts_for) {
+      EXPECT_EQ(counts_for, 7u);
+      ++found;
+    });
+  });
+  EXPECT_EQ(found, static_cast<std::size_t>(kClasses * kTerms));
+  EXPECT_EQ(others.looks(), static_cast<std::uint64_t>(kClasses * kTerms));
+
+  ask("", {{"app", "web"}});
+  EXPECT_EQ(scores({"z1-1", "z2-0"}), (std::vector<std::int64_t>{100, 0}));
+  EXPECT_EQ(standing_->scores()[0].pass->raw(id("z1-0")),
+            standing_->scores()[0].pass->raw(id("z1-1")));
+}
+
+// What they have against us is counted once for each label, not for each of their terms.
+TEST_F(AffinityTest, AThousandTermsAgainstUsTakeTheMemoryOfOne) {
+  const auto bytes_after = [&](int pods) {
+    for (; next_ < pods; ++next_)
+      cluster_.set_pod(
+          PodSample{.name = fmt::format("p{}", next_),
+                    .node_name = "z1-0",
+                    .spec = required("podAntiAffinity", distinct_terms("host", next_ * 64, 64))}
+              .make());
+    ask("", {{"app", "web"}});
+    return standing_->filters()[0].pass->bytes();
+  };
+  const std::size_t few = bytes_after(1);
+  const std::size_t many = bytes_after(17);
+  EXPECT_LE(many - few, std::size_t{16} * 64 * 40) << "a number for each, no counts";
+  EXPECT_EQ(why("z1-0"), kRepelling);
+  EXPECT_EQ(why("z1-1"), "");
+  for (int i = 0; i < 17; ++i) {
+    EXPECT_EQ(why("z1-0"), kRepelling) << "as long as one of them is there";
+    cluster_.remove_pod(PodSample{.name = fmt::format("p{}", i)}.make()->meta().uid);
+    standing_->catch_up();
+  }
+  EXPECT_EQ(why("z1-0"), "");
+}
+
+TEST_F(AffinityTest, ALabelThatNoNodeHasCountsFromWhenOneHasIt) {
+  run("bare", {}, required("podAntiAffinity", term("rack", "web")));
+  run("bare", {}, preferred("podAffinity", 5, term("shelf", "web")));
+  ask(preferred("podAffinity", 5, term("box", "web")), {{"app", "web"}});
+  EXPECT_EQ(why("bare"), "");
+  cluster_.set_node(NodeSample{.name = "bare", .labels = {{"rack", "r1"}}}.make());
+  standing_->catch_up();
+  EXPECT_EQ(why("bare"), kRepelling);
+  cluster_.set_node(NodeSample{.name = "bare", .labels = {{"shelf", "s1"}}}.make());
+  standing_->catch_up();
+  EXPECT_EQ(why("bare"), "");
+  EXPECT_EQ(scores({"bare", "z1-0"}), (std::vector<std::int64_t>{100, 0}));
+  run("bare", {{"app", "web"}});
+  cluster_.set_node(NodeSample{.name = "bare", .labels = {{"box", "b1"}}}.make());
+  standing_->catch_up();
+  EXPECT_EQ(scores({"bare", "z1-0"}), (std::vector<std::int64_t>{100, 0}));
 }
 
 // --- hints ---

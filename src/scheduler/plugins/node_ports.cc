@@ -1,25 +1,12 @@
 #include "scheduler/plugins/node_ports.h"
 
 #include <algorithm>
-#include <span>
 
 #include "api/views/pod_view.h"
+#include "scheduler/cache/host_ports.h"
 
 namespace muster::scheduler {
 namespace {
-
-// 0.0.0.0 stands for every address, on either side.
-bool conflict(const api::HostPort& a, const api::HostPort& b) {
-  return a.port == b.port && a.protocol == b.protocol &&
-         (a.ip == b.ip || a.ip == "0.0.0.0" || b.ip == "0.0.0.0");
-}
-
-bool conflict(std::span<const api::HostPort> wanted, std::span<const api::HostPort> used) {
-  return std::ranges::any_of(wanted, [&](const api::HostPort& port) {
-    return std::ranges::any_of(used,
-                               [&](const api::HostPort& other) { return conflict(port, other); });
-  });
-}
 
 class NodePortsPass final : public FilterPass {
  public:
@@ -29,7 +16,7 @@ class NodePortsPass final : public FilterPass {
     candidates.keep_if([this](NodeId node) { return admits(node); });
   }
   bool admits(NodeId node) const override {
-    return !conflict(pods_.needs->host_ports, cluster_.ports_on(node));
+    return !is_any_held(pods_.needs->host_ports, cluster_.ports_on(node));
   }
   // A second pod of the class would want the same ports as the first.
   Exactness cap(CapColumn& at_most) const override {
@@ -63,8 +50,11 @@ bool NodePorts::could_help(const api::Object& pod, const ClusterEvent& event) co
       event.before == nullptr)
     return false;
   const auto& gone = event.before->view<api::PodView>();
-  return (!gone.node_name.empty() || !gone.nominated_node.empty()) &&
-         conflict(pod.view<api::PodView>().needs.host_ports, gone.needs.host_ports);
+  if (gone.needs.host_ports.empty() || (gone.node_name.empty() && gone.nominated_node.empty()))
+    return false;
+  HeldPorts freed;
+  add_ports(freed, gone.needs.host_ports);
+  return is_any_held(pod.view<api::PodView>().needs.host_ports, freed);
 }
 
 }  // namespace muster::scheduler

@@ -347,6 +347,7 @@ TEST(NodeSelector, H5H6OperatorsMatchAsUpstreamDoes) {
   const std::string seven = "7";
   EXPECT_TRUE(matches(api::NodeRequirement{"n", Op::Gt, {"6"}}, &seven));
   EXPECT_FALSE(matches(api::NodeRequirement{"n", Op::Lt, {"7"}}, &seven));
+  EXPECT_FALSE(matches(api::NodeRequirement{"n", Op::Gt, {"7"}}, &seven));
   EXPECT_FALSE(matches(api::NodeRequirement{"n", Op::Gt, {"x"}}, &seven));
   EXPECT_TRUE(matches(api::NodeRequirement{"n", Op::NotIn, {"7"}}, nullptr));
   EXPECT_TRUE(matches(api::NodeRequirement{"n", Op::DoesNotExist, {}}, nullptr));

@@ -30,6 +30,9 @@ class PodCounts {
   std::vector<std::int64_t> counts_;  // by value; that of "absent" stays 0
 };
 
+// False if no node has the label.
+inline bool has_values(const LabelColumn& column) { return column.names.size() > 1; }
+
 // Whether no two nodes share a value, as of the host name: what is counted by such a label, every
 // node has for itself.
 inline bool is_one_node_each(const Cluster& cluster, const LabelColumn& column) {

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <vector>
-
 #include "api/object.h"
 #include "api/views/pod_view.h"
-#include "scheduler/cache/term_book.h"
 
 namespace muster::scheduler {
 
-// What one pod asks about others, for hints: compared with one pod at a time, without a cluster.
+// What one pod asks about others, for hints: compared with one pod at a time, without a cluster. It
+// is asked of every class that waits, at every pod that comes or goes: what the pod says is read as
+// it stands, and nothing is made of it (resolve_terms). Must not outlive the pod.
 class OtherPods {
  public:
   explicit OtherPods(const api::Object& pod);
@@ -25,8 +24,11 @@ class OtherPods {
   bool counts_alike(const api::Object& before, const api::Object& after) const;
 
  private:
-  std::vector<Term> terms_;
-  const api::PodNeeds& needs_;
+  bool matches(const api::PodTerm& term, const api::Object& other) const;
+  bool matches(const api::SpreadConstraint& constraint, const api::Object& other) const;
+
+  const api::ObjectMeta& pod_;
+  const api::PodNeeds& needs_;  // nothing, if there is more than is judged
 };
 
 // Whether a pod has a node, or was promised one.

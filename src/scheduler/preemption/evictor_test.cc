@@ -83,6 +83,24 @@ TEST_F(EvictorTest, AnOlderNominationIsNotRepeated) {
   EXPECT_TRUE(failed_.empty());
 }
 
+TEST_F(EvictorTest, TheEndOfAnOlderNominationSaysNothingOfTheNewest) {
+  evictor_.nominate(make_pod("p"), "n1", now_);
+  evictor_.nominate(make_pod("p"), "n2", now_);
+  api_.refuse(0, Reason::Forbidden, now_);
+  EXPECT_TRUE(failed_.empty());
+  api_.refuse(1, Reason::Forbidden, now_);
+  EXPECT_EQ(failed_, std::vector<std::string>{"p"});
+}
+
+TEST_F(EvictorTest, WhoCannotBeMarkedStays) {
+  evictor_.evict(make_pod("p"), "why", now_);
+  api_.refuse(0, Reason::Forbidden, now_);
+  wait(seconds{20});
+  EXPECT_EQ(api_.sent.size(), 1U);
+  EXPECT_EQ(failed_, std::vector<std::string>{"p"});
+  EXPECT_TRUE(evicted_.empty());
+}
+
 TEST_F(EvictorTest, AConflictIsNoProofThatThePodIsGone) {
   const api::ObjectPtr pod = make_pod("p");
   evictor_.evict(pod, "why", now_);

@@ -155,18 +155,21 @@ class PodSearch {
     }
     if (!fits(node)) return std::nullopt;
     least_ = std::min(least_.value_or(INT64_MAX), fewest_on(node, units, goes));
+    // False if the budget ends before: pods may say themselves which node they are on, so there may
+    // be any number of them.
     const auto reprieve = [&](bool violating) {
       for (std::size_t i = 0; i < units.size(); ++i) {
         if (!goes[i] || violations.any(i) != violating) continue;
+        if (is_spent()) return false;
         Draft::Checkpoint back = draft_.checkpoint();
         put_back(pods_in_the_way(units[i], node));
         if (!fits(node)) continue;
         back.keep();
         goes[i] = 0;
       }
+      return true;
     };
-    reprieve(true);
-    reprieve(false);
+    if (!reprieve(true) || !reprieve(false)) return std::nullopt;
     Candidate candidate{.node = node, .units = {}, .exceeded = {}, .start = {}};
     for (std::size_t i = 0; i < units.size(); ++i)
       if (goes[i]) add(candidate, units[i], violations, i);
@@ -200,10 +203,14 @@ class PodSearch {
                          const std::vector<char>& goes) const {
     std::int64_t least = 1;
     const PodClass& wanted = standing_.pods();
-    std::vector<const UnitTable::Pod*> pods;
+    std::vector<std::uint32_t> going;
     for (std::size_t i = 0; i < units.size(); ++i)
-      for (const std::uint32_t pod : table_.on(node))
-        if (goes[i] && table_.pods()[pod].unit == units[i]) pods.push_back(&table_.pods()[pod]);
+      if (goes[i]) going.push_back(units[i]);
+    std::ranges::sort(going);
+    std::vector<const UnitTable::Pod*> pods;
+    for (const std::uint32_t pod : table_.on(node))
+      if (std::ranges::binary_search(going, table_.pods()[pod].unit))
+        pods.push_back(&table_.pods()[pod]);
     std::vector<std::int64_t> amounts(pods.size());
     const auto need = [&](std::int64_t missing) {  // once all are back
       std::ranges::sort(amounts, std::greater{});

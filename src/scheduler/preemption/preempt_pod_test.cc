@@ -176,6 +176,66 @@ TEST_F(PreemptPod, ALargerPodLessIsFewer) {
   EXPECT_EQ(plan.victims_at_least, 1);
 }
 
+TEST_F(PreemptPod, SlotsForPodsAreRoomToo) {
+  model_.put(NodeSample{.name = "n", .pods = 2}.make());
+  for (const char* name : {"a", "b"}) run(name, "n", 1, "1");
+  const PreemptionPlan plan = preempt(3, "1");
+  EXPECT_EQ(names(plan).size(), 1U) << "there is enough cpu for a third, but no slot";
+  EXPECT_EQ(plan.victims_at_least, 1);
+  ClusterModel crowded{default_profile(), {}};
+  crowded.put(NodeSample{.name = "n", .pods = 1}.make());
+  for (const char* name : {"a", "b", "c"})
+    crowded.put(PodSample{.name = name, .cpu = "1", .node_name = "n", .priority = 1}.make());
+  const auto pod = PodSample{.name = "p", .cpu = "1", .priority = 3}.make();
+  crowded.put(pod);
+  EXPECT_EQ(preempt_for_pod(crowded, {pod, 0, {}, {}}, args_, Time{}).victims_at_least, 3)
+      << "a node that has shrunk";
+}
+
+TEST_F(PreemptPod, ABudgetThatMustNotBeViolatedProtectsItsPods) {
+  add_node("n");
+  const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
+      "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");
+  model_.put(api::Object::make(*api::find_kind("policy", "PodDisruptionBudget"), budget->value));
+  model_.put(PodSample{
+      .name = "guarded", .cpu = "2", .node_name = "n", .priority = 1, .labels = {{"app", "db"}}}
+                 .make());
+  run("other", "n", 1, "2");
+  EXPECT_EQ(names(preempt(10, "4")), (Names{"guarded", "other"}));
+  args_.violates_budgets = false;
+  EXPECT_EQ(names(preempt(10, "2")), Names{"other"});
+  const PreemptionPlan both = preempt(10, "4");
+  EXPECT_FALSE(both.found());
+  EXPECT_EQ(both.message,
+            "preemption: 0/1 nodes are available: 1 evictions would violate disruption budgets.");
+}
+
+// Both nodes will have room. The one that is kept for the pod is waited for, not the first.
+TEST_F(PreemptPod, TheNominatedNodeIsWaitedForFirst) {
+  for (const char* name : {"n1", "n2"}) {
+    add_node(name);
+    model_.put(PodSample{.name = std::string("on-") + name,
+                         .cpu = "4",
+                         .node_name = name,
+                         .priority = 1,
+                         .terminating = true}
+                   .make());
+  }
+  const auto pod = PodSample{.name = "p", .cpu = "4", .priority = 5}.make();
+  model_.put(pod);
+  const Time now = *PodSample{.name = "x", .terminating = true}.make()->meta().deletion_time;
+  const PreemptionPlan first = preempt_for_pod(model_, {pod, 0, {}, {}}, args_, now);
+  EXPECT_EQ(first.answer, PreemptionPlan::Answer::Waits);
+  ASSERT_EQ(first.nominated.size(), 1U);
+  EXPECT_EQ(first.nominated[0].node, "n1");
+  EXPECT_EQ(first.message, "preemption: waiting for terminating pods on node n1");
+  const PreemptionPlan kept = preempt_for_pod(model_, {pod, 0, {}, "n2"}, args_, now);
+  ASSERT_EQ(kept.nominated.size(), 1U);
+  EXPECT_EQ(kept.nominated[0].node, "n2");
+  ASSERT_EQ(kept.leaving.size(), 1U);
+  EXPECT_EQ(kept.leaving[0]->meta().name, "on-n2");
+}
+
 TEST_F(PreemptPod, CannotHelpWhereTheNodeIsTooSmall) {
   add_node("n", "2");
   run("low", "n", 1, "2");
@@ -183,6 +243,19 @@ TEST_F(PreemptPod, CannotHelpWhereTheNodeIsTooSmall) {
   EXPECT_FALSE(plan.found());
   EXPECT_EQ(plan.message,
             "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
+}
+
+// Nobody asks whether a pod fits that says itself which node it is on.
+TEST_F(PreemptPod, AThousandPodsOnOneNodeEndTheSearchAtItsBudget) {
+  add_node("n", "1");
+  for (int i = 0; i < 1'000; ++i) run("low" + std::to_string(i), "n", 1, "1m");
+  args_.steps_max = 1'100;
+  const PreemptionPlan plan = preempt(2, "1");
+  EXPECT_EQ(plan.answer, PreemptionPlan::Answer::Unresolved);
+  EXPECT_LT(plan.steps, 1'200U)
+      << "they are taken off once, and put back as long as there are steps";
+  args_.steps_max = 10'000;
+  EXPECT_EQ(preempt(2, "1").answer, PreemptionPlan::Answer::Preempts);
 }
 
 TEST_F(PreemptPod, NeverMeansNever) {

@@ -190,6 +190,37 @@ TEST(VolumeBook, ReservesTheSmallestVolumeThatTheNodeReaches) {
   EXPECT_EQ(book.reserve(*pb, *host("n1")).reservation->matches.front().volume->meta().name, "v2");
 }
 
+TEST(VolumeBook, PodsThatShareAClaimHoldItsVolumeUntilTheLastLetsGo) {
+  Book book(ClassSample{.provisioner = "kubernetes.io/no-provisioner"}, ClaimSample{.name = "a"},
+            ClaimSample{.name = "b"}, VolumeSample{.name = "v"});
+  const auto other = pod_with("other", {"b"});
+  ASSERT_NE(book.reserve(*pod_with("one", {"a"}), *host("n1")).reservation, nullptr);
+  ASSERT_NE(book.reserve(*pod_with("two", {"a"}), *host("n1")).reservation, nullptr);
+  book.release("uid-one");
+  EXPECT_EQ(book.reserve(*other, *host("n1")).refusal, kNoVolume) << "the second holds it";
+  book.release("uid-two");
+  EXPECT_NE(book.reserve(*other, *host("n1")).reservation, nullptr);
+}
+
+TEST(VolumeBook, TheSmallestClaimOfAPodChoosesFirst) {
+  Book book(ClassSample{.provisioner = "kubernetes.io/no-provisioner"},
+            ClaimSample{.name = "large", .size = "3Gi"}, ClaimSample{.name = "small"},
+            VolumeSample{.name = "v4", .size = "4Gi"}, VolumeSample{.name = "v3", .size = "3Gi"});
+  const auto reserved = book.reserve(*pod_with("p", {"large", "small"}), *host("n1"));
+  ASSERT_NE(reserved.reservation, nullptr) << reserved.refusal;
+  std::vector<std::string> matches;
+  for (const VolumeReservation::Match& match : reserved.reservation->matches)
+    matches.push_back(match.claim->meta().name + " " + match.volume->meta().name);
+  EXPECT_EQ(matches, (std::vector<std::string>{"small v3", "large v4"}));
+}
+
+TEST(VolumeBook, NothingIsMadeForAClaimWhoseVolumeIsElsewhere) {
+  Book book(ClassSample{}, ClaimSample{.name = "a"},
+            VolumeSample{.name = "mine", .claim = "a", .host = "n1"});
+  EXPECT_EQ(book.reserve(*pod_with("p", {"a"}), *host("n2")).refusal, kNoVolume);
+  EXPECT_NE(book.reserve(*pod_with("p", {"a"}), *host("n1")).reservation, nullptr);
+}
+
 TEST(VolumeBook, SaysWhenNoVolumeIsLeft) {
   Book book(ClassSample{.provisioner = "kubernetes.io/no-provisioner"}, ClaimSample{.name = "a"},
             ClaimSample{.name = "b"}, VolumeSample{.name = "v", .host = "n1"});
