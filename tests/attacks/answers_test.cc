@@ -15,35 +15,21 @@
 #include <variant>
 #include <vector>
 
+#include "attacks_testing.h"
 #include "server/http/connection.h"
-#include "server/http/testing.h"
-#include "server/http/testing_http2.h"
 
 // Requests that cost little to send, and answers that cost much to make or to keep.
 namespace muster::server {
 namespace {
 
-using testing::Http2Wire;
-using testing::HttpReply;
-using testing::Site;
-using testing::Wire;
-
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
 const std::string kReviews = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
-
-std::int64_t bytes_held(const Site& site) { return site.ledger().total().used(Resource::Bytes); }
-
-void await(const std::function<bool()>& done) {
-  while (!done()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-}
 
 void make_maps(const Site& site, int count, std::size_t bytes) {
   Wire wire(site, {.client = &site.admin});
   for (int i = 0; i < count; ++i)
     ASSERT_EQ(wire.ask({.method = "POST",
                         .target = kMaps,
-                        .body = R"({"metadata":{"name":"m)" + std::to_string(i) +
-                                R"("},"data":{"x":")" + std::string(bytes, 'x') + R"("}})"})
+                        .body = map_json("m" + std::to_string(i), bytes)})
                   .code,
               201);
 }
@@ -61,7 +47,7 @@ struct Counter {
 // An answer to a deletion was made however full the server was, and kept until somebody read it.
 TEST(AnswersTest, ListsOfWhatWasDeletedAskForRoom) {
   constexpr int kAsked = 40;
-  constexpr std::int64_t kList = 10 * 90'000;
+  constexpr std::int64_t kList = 10L * 90'000;
   Counter responds("respond");
   ListenOptions options;
   options.limits.clients.bytes = {.total = 6U << 20U, .each = 6U << 20U, .reserved = 0};
@@ -146,6 +132,51 @@ TEST(AnswersTest, AListCountsForItsClientWhileItIsWritten) {
   EXPECT_EQ(wire.get(kMaps).code, 200);
   EXPECT_GE(counted.load(), 5 * 200'000);
   await([&] { return bytes_held(site) < 100'000; });
+}
+
+// A list that is larger than all clients may hold together, and that nobody reads, kept everybody
+// out for a second per 64 KiB of it.
+TEST(AnswersTest, AHugeListThatNobodyReadsKeepsNobodyOut) {
+  ListenOptions options;
+  options.limits.clients.bytes = {.total = 4U << 20U, .each = 1U << 20U, .reserved = 1U << 19U};
+  const Site site(options);
+  make_maps(site, 60, 200'000);
+  const auto viewer = [&](const std::string& name) {
+    Wire admin(site, {.client = &site.admin});
+    EXPECT_EQ(
+        admin
+            .ask({.method = "POST",
+                  .target = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+                  .body = R"({"metadata":{"name":")" + name +
+                          R"("},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":)"
+                          R"("ClusterRole","name":"view"},"subjects":[{"kind":"User","name":")" +
+                          name + R"("}]})"})
+            .code,
+        201);
+    return make_client_certificate(site.authority, {.user = name, .groups = {}},
+                                   SystemClock().now())
+        .value();
+  };
+  const Credential jane = viewer("jane");
+  const Credential joe = viewer("joe");
+  for (const std::string& form :
+       {std::string("Accept: application/json"),
+        std::string("Accept: application/json;as=Table;v=v1;g=meta.k8s.io")}) {
+    const std::string target =
+        form.find("Table") == std::string::npos ? kMaps : kMaps + "?includeObject=Object";
+    Wire unread(site, {.client = &jane, .receive_buffer = 4096});
+    unread.send({.target = target, .headers = {form}});
+    EXPECT_EQ(unread.read_head().code, 200);
+    EXPECT_GT(site.ledger().user({.name = "jane", .groups = {}})->used(Resource::Bytes), 4 << 20);
+    Wire other(site, {.client = &joe});
+    EXPECT_EQ(other.get(kMaps + "/m0").code, 200);
+    EXPECT_EQ(other.ask({.target = target, .headers = {form}}).code, 429) << "one at a time";
+    Wire admin(site, {.client = &site.admin});
+    EXPECT_EQ(admin.get(kMaps + "/m0").code, 200);
+    unread.close();
+    await([&] { return bytes_held(site) < 100'000; });
+    EXPECT_EQ(other.ask({.target = target, .headers = {form}}).code, 200);
+  }
 }
 
 // Documents about the API were copied for everybody who asked, and kept until they were read.

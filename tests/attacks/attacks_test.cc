@@ -8,40 +8,20 @@
 #include <thread>
 #include <vector>
 
-#include "server/http/testing.h"
-#include "server/http/testing_http2.h"
+#include "attacks_testing.h"
 
 // Each case that once ended, stalled or fooled the server, replayed at small size. What an attack
 // may hold is counted in bytes and connections, and a neighbour's request is answered meanwhile.
 namespace muster::server {
 namespace {
 
-using testing::Http2Wire;
-using testing::HttpReply;
-using testing::Site;
-using testing::Wire;
-
 const std::string kPods = "/api/v1/namespaces/default/pods";
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
 
-std::int64_t bytes_held(const Site& site) { return site.ledger().total().used(Resource::Bytes); }
-std::int64_t connections(const Site& site) {
-  return site.ledger().total().used(Resource::Connections);
-}
-
-// Until the server has seen what was done to it; the test's own limit of time is the only other
-// end.
-void await(const std::function<bool()>& done) {
-  while (!done()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-}
+std::int64_t connections(const Site& site) { return held(site, Resource::Connections); }
 
 std::string pod_json(const std::string& name) {
   return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
          R"("},"spec":{"containers":[{"name":"c","image":"i"}]}})";
-}
-std::string map_json(const std::string& name, std::size_t bytes) {
-  return R"({"metadata":{"name":")" + name + R"("},"data":{"x":")" + std::string(bytes, 'x') +
-         R"("}})";
 }
 
 class AttackTest : public ::testing::Test {

@@ -7,34 +7,16 @@
 #include <thread>
 #include <vector>
 
-#include "server/http/testing.h"
-#include "server/http/testing_http2.h"
+#include "attacks_testing.h"
 
 // Requests that cost more than they look like before anything is answered: large heads, many
 // streams, and lists that wait.
 namespace muster::server {
 namespace {
 
-using testing::Http2Wire;
-using testing::Site;
-using testing::Wire;
-
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
-
-std::int64_t held(const Site& site, Resource what) { return site.ledger().total().used(what); }
-
-void await(const std::function<bool()>& done) {
-  while (!done()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-}
-
 void make_map(const Site& site, const std::string& name, std::size_t bytes) {
   Wire wire(site, {.client = &site.admin});
-  ASSERT_EQ(wire.ask({.method = "POST",
-                      .target = kMaps,
-                      .body = R"({"metadata":{"name":")" + name + R"("},"data":{"x":")" +
-                              std::string(bytes, 'x') + R"("}})"})
-                .code,
-            201);
+  ASSERT_EQ(wire.ask({.method = "POST", .target = kMaps, .body = map_json(name, bytes)}).code, 201);
 }
 
 std::string long_selector() {

@@ -9,19 +9,13 @@
 #include <string_view>
 #include <thread>
 
-#include "server/http/testing.h"
-#include "server/http/testing_http2.h"
+#include "attacks_testing.h"
 
 // Watches that cost more than they look like: those that begin with a list, and those that are far
 // behind.
 namespace muster::server {
 namespace {
 
-using testing::Http2Wire;
-using testing::Site;
-using testing::Wire;
-
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
 const std::string kInitial = "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
 
 void make_map(Wire& wire, const std::string& name, const std::string& labels = "{}") {

@@ -473,8 +473,9 @@ TEST_F(AccessTest, APermissionEndsWithTheRoleOrTheToken) {
   const Identity robot = access_.authenticator().authenticate({}, "Bearer " + token, kNow).value();
   ASSERT_NE(robot.token, nullptr);
 
-  Permission janes(access_, Identity{.user = kJane}, watches);
-  Permission robots(access_, robot, watches);
+  const std::int64_t now = access_.authorizer().generation();
+  Permission janes(access_, Identity{.user = kJane}, watches, now);
+  Permission robots(access_, robot, watches, now);
   EXPECT_TRUE(janes.check(kNow));
   EXPECT_TRUE(robots.check(kNow));
   EXPECT_FALSE(robots.check(kNow + std::chrono::hours(24 * 365))) << "expired";
@@ -482,6 +483,28 @@ TEST_F(AccessTest, APermissionEndsWithTheRoleOrTheToken) {
   EXPECT_EQ(robots.check(kNow).error().reason, Reason::Unauthorized);
   remove("rbac.authorization.k8s.io", "RoleBinding", "ns", "b");
   EXPECT_EQ(janes.check(kNow).error().reason, Reason::Forbidden);
+}
+
+// Between the judgement of a request and the watch that it opens.
+TEST_F(AccessTest, ARightThatEndsWhileItsWatchIsOpenedEndsWithTheFirstCheck) {
+  const Attributes watches{.is_resource = true,
+                           .verb = "watch",
+                           .version = "v1",
+                           .resource = "pods",
+                           .name_space = "ns"};
+  write(
+      "rbac.authorization.k8s.io", "Role",
+      R"({"metadata":{"name":"r","namespace":"ns"},"rules":[{"apiGroups":[""],"resources":["pods"],)"
+      R"("verbs":["watch"]}]})");
+  write("rbac.authorization.k8s.io", "RoleBinding",
+        R"({"metadata":{"name":"b","namespace":"ns"},"roleRef":{"kind":"Role","name":"r"},)"
+        R"("subjects":[{"kind":"User","name":"jane"}]})");
+  const std::int64_t before = access_.authorizer().generation();
+  ASSERT_TRUE(access_.authorizer().authorize(kJane, watches));
+  remove("rbac.authorization.k8s.io", "RoleBinding", "ns", "b");
+  Permission janes(access_, Identity{.user = kJane}, watches, before);
+  EXPECT_FALSE(janes.check(kNow));
+  EXPECT_EQ(janes.judgements(), 1U);
 }
 
 }  // namespace

@@ -242,7 +242,8 @@ TEST_F(CrowdedAccessTest, AReviewListsSoManyRules) {
 TEST_F(CrowdedAccessTest, APermissionIsJudgedAgainOnlyIfSomethingChangedWhereItAsks) {
   write(role("r", rule("watch", "pods", "p")));
   write(binding("b", "r", "jane"));
-  Permission watches(access_, Identity{.user = kJane}, ask("watch", "pods", "p"));
+  Permission watches(access_, Identity{.user = kJane}, ask("watch", "pods", "p"),
+                     access_.authorizer().generation());
   write(binding("b", "r", "jane", "other"));
   write(role("r", rule("watch", "pods", "p"), R"({"a":"b"})"));
   EXPECT_TRUE(watches.check({}));

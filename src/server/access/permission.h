@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -15,14 +17,18 @@ namespace muster::server {
 // and then, so that it ends when a role, a binding or a token ends. Belongs to one thread.
 class Permission {
  public:
-  // `access` outlives it.
-  Permission(const Access& access, const Identity& who, Attributes asked)
+  // `judged_as_of`: the authorizer's generation from before the right was granted. What has changed
+  // since may have taken it away: then the first check judges it again. `access` outlives it.
+  Permission(const Access& access, const Identity& who, Attributes asked, std::int64_t judged_as_of)
       : access_(access),
         user_(who.user),
         token_(who.token),
         asked_(std::move(asked)),
-        seen_(access.authorizer().generation()),
-        judged_at_(access.authorizer().roles()->changed_at(asked_.name_space)) {}
+        seen_(judged_as_of) {
+    const std::int64_t changed_at = access.authorizer().roles()->changed_at(asked_.name_space);
+    // Asked after that: roles that are newer than the right say nothing of when it was judged.
+    if (access.authorizer().generation() == judged_as_of) judged_at_ = changed_at;
+  }
 
   // Unauthorized or Forbidden once it does not hold any more. Cheap while no role changes in its
   // namespace or at the cluster scope.
@@ -35,8 +41,9 @@ class Permission {
   const api::User user_;
   const std::shared_ptr<const TokenClaims> token_;
   const Attributes asked_;
-  std::int64_t seen_;       // the authorizer's generation
-  std::int64_t judged_at_;  // when something had last changed where it asks
+  std::int64_t seen_;  // the authorizer's generation
+  // When something had last changed where it asks; nullopt if that is not known.
+  std::optional<std::int64_t> judged_at_;
   std::size_t judgements_ = 0;
 };
 

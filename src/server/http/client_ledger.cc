@@ -15,6 +15,7 @@ std::int64_t to_signed(std::size_t amount) { return static_cast<std::int64_t>(am
 Hold::Hold(Hold&& other) noexcept
     : what_(other.what_),
       accounts_(std::move(other.accounts_)),
+      shared_max_(other.shared_max_),
       amount_(std::exchange(other.amount_, 0)) {}
 
 Hold& Hold::operator=(Hold&& other) noexcept {
@@ -22,15 +23,21 @@ Hold& Hold::operator=(Hold&& other) noexcept {
   resize(0);
   what_ = other.what_;
   accounts_ = std::move(other.accounts_);
+  shared_max_ = other.shared_max_;
   amount_ = std::exchange(other.amount_, 0);
   return *this;
 }
 
 void Hold::resize(std::size_t amount) noexcept {
   if (amount == amount_) return;
-  const std::int64_t more = to_signed(amount) - to_signed(std::exchange(amount_, amount));
+  const std::size_t before = std::exchange(amount_, amount);
+  const std::int64_t more = to_signed(amount) - to_signed(before);
+  const std::int64_t shared =
+      to_signed(std::min(amount, shared_max_)) - to_signed(std::min(before, shared_max_));
   for (const AccountPtr& account : accounts_)
-    if (account) account->used_[Account::index(what_)].fetch_add(more);
+    if (account)
+      account->used_[Account::index(what_)].fetch_add(&account == &accounts_.back() ? shared
+                                                                                    : more);
 }
 
 AccountPtr ClientLedger::open(const std::string& name, bool privileged) const {
@@ -72,11 +79,20 @@ bool ClientLedger::has_room(const Account& who, Resource what) const {
   const std::size_t open =
       who.privileged() ? share.total : share.total - std::min(share.reserved, share.total);
   const std::int64_t left = to_signed(open) - total_->used(what);
-  if (left <= 0) return false;
+  // Of bytes others may hold more than they may, by an answer each; what is reserved stays.
+  if (left <= 0)
+    return what == Resource::Bytes && who.privileged() &&
+           who.used(what) < to_signed(share.reserved);
   // Nobody holds more than half of what is still free, so alone a third of it all: however many are
   // greedy, who asks for little finds room.
   const std::int64_t most = std::min(to_signed(share.each), std::max<std::int64_t>(left / 2, 1));
   return who.privileged() || who.used(what) < most;
+}
+
+std::shared_ptr<void> ClientLedger::hold_large(const Account& who) const {
+  if (who.privileged()) return has_large_;
+  if (has_large_->exchange(true)) return nullptr;
+  return {has_large_.get(), [taken = has_large_](void*) { taken->store(false); }};
 }
 
 std::optional<Hold> ClientLedger::hold_one(const AccountPtr& who, Resource what) const {

@@ -41,8 +41,9 @@ using AccountPtr = std::shared_ptr<Account>;
 class Hold {
  public:
   Hold() = default;
-  Hold(Resource what, std::array<AccountPtr, 3> accounts)
-      : what_(what), accounts_(std::move(accounts)) {}
+  // The last account is that of all together. What is beyond `shared_max` is not counted there.
+  Hold(Resource what, std::array<AccountPtr, 3> accounts, std::size_t shared_max = SIZE_MAX)
+      : what_(what), accounts_(std::move(accounts)), shared_max_(shared_max) {}
   ~Hold() { resize(0); }
   Hold(Hold&& other) noexcept;
   Hold& operator=(Hold&& other) noexcept;
@@ -55,6 +56,7 @@ class Hold {
  private:
   Resource what_ = Resource::Bytes;
   std::array<AccountPtr, 3> accounts_;  // some may be null
+  std::size_t shared_max_ = SIZE_MAX;
   std::size_t amount_ = 0;
 };
 
@@ -72,10 +74,15 @@ class ClientLedger {
   // Whether `who` may hold more of `what` (not of connections). The limit may be passed by one
   // amount: who has room gets the whole of it, however large.
   bool has_room(const Account& who, Resource what) const;
-  // Bytes of one exchange; `connection` may be null.
+  // Bytes of one exchange; `connection` may be null. Who holds more than one may, by a single large
+  // answer, takes no more from others than one who holds as much as one may.
   Hold hold_bytes(AccountPtr who, AccountPtr connection) const {
-    return {Resource::Bytes, {std::move(who), std::move(connection), total_}};
+    return {Resource::Bytes, {std::move(who), std::move(connection), total_}, limits_.bytes.each};
   }
+  // An answer of more bytes needs the one place for such, until it is sent: what is not counted for
+  // all together is then at most one. Null if somebody else has it; administrators have their own.
+  bool is_large(std::size_t bytes) const { return bytes > limits_.bytes.each; }
+  std::shared_ptr<void> hold_large(const Account& who) const;
   // A write, a watch or a stream; nullopt if there is no room.
   std::optional<Hold> hold_one(const AccountPtr& who, Resource what) const;
   std::size_t bytes_per_connection() const { return limits_.bytes_per_connection; }
@@ -126,6 +133,7 @@ class ClientLedger {
 
   const ClientLimits limits_;
   const AccountPtr total_;
+  const std::shared_ptr<std::atomic<bool>> has_large_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<Book> book_;
   std::mutex mutex_;
   std::list<Ticket*> unproven_;  // oldest first; under mutex_

@@ -49,8 +49,12 @@ TEST(ClientLedgerTest, NobodyGetsMoreThanAShareAndPartIsReserved) {
   joes.resize(20);
   EXPECT_FALSE(ledger.has_room(*joe, Resource::Bytes)) << "the rest is reserved";
   EXPECT_TRUE(ledger.has_room(*admin, Resource::Bytes));
-  joes.resize(40);
-  EXPECT_FALSE(ledger.has_room(*admin, Resource::Bytes)) << "all is in use";
+  joes.resize(50);
+  EXPECT_TRUE(ledger.has_room(*admin, Resource::Bytes)) << "all is in use, but what is reserved";
+  Hold admins = ledger.hold_bytes(admin, nullptr);
+  admins.resize(20);
+  EXPECT_FALSE(ledger.has_room(*admin, Resource::Bytes));
+  admins.resize(0);
 
   std::vector<Hold> writes;
   for (int i = 0; i < 2; ++i) writes.push_back(ledger.hold_one(jane, Resource::Writes).value());
@@ -61,6 +65,39 @@ TEST(ClientLedgerTest, NobodyGetsMoreThanAShareAndPartIsReserved) {
   }
   EXPECT_FALSE(ledger.hold_one(joe, Resource::Writes)) << "the rest is reserved";
   EXPECT_TRUE(ledger.hold_one(admin, Resource::Writes));
+}
+
+// Who has room gets the whole of the next answer. One of 300 MiB that was not read kept everybody
+// out, administrators too.
+TEST(ClientLedgerTest, AnAnswerBeyondAllLimitsTakesNoMoreThanAShareFromOthers) {
+  const ClientLedger ledger(small());
+  const AccountPtr jane = ledger.user(kJane);
+  const AccountPtr joe = ledger.user(kJoe);
+  Hold huge = ledger.hold_bytes(jane, nullptr);
+  huge.resize(1'000'000);
+  EXPECT_EQ(jane->used(Resource::Bytes), 1'000'000);
+  EXPECT_EQ(ledger.total().used(Resource::Bytes), 60);
+  EXPECT_FALSE(ledger.has_room(*jane, Resource::Bytes));
+  EXPECT_TRUE(ledger.has_room(*joe, Resource::Bytes));
+  huge.resize(50);
+  EXPECT_EQ(ledger.total().used(Resource::Bytes), 50);
+  huge.resize(70);
+  const Hold moved = std::move(huge);
+  EXPECT_EQ(ledger.total().used(Resource::Bytes), 60);
+}
+
+TEST(ClientLedgerTest, ThereIsOnePlaceForALargeAnswer) {
+  const ClientLedger ledger(small());
+  EXPECT_FALSE(ledger.is_large(60));
+  EXPECT_TRUE(ledger.is_large(61));
+  const AccountPtr jane = ledger.user(kJane);
+  std::shared_ptr<void> place = ledger.hold_large(*jane);
+  EXPECT_NE(place, nullptr);
+  EXPECT_EQ(ledger.hold_large(*ledger.user(kJoe)), nullptr);
+  EXPECT_NE(ledger.hold_large(*ledger.user(kAdmin)), nullptr);
+  EXPECT_EQ(ledger.hold_large(*jane), nullptr) << "still hers";
+  place.reset();
+  EXPECT_NE(ledger.hold_large(*ledger.user(kJoe)), nullptr);
 }
 
 // Two who take whatever they get, in the largest pieces there are, once filled the whole.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@ struct ParkedRead {
 // One request on its way from head to answer; kept by the connection meanwhile.
 struct Exchange {
   Route route;
+  std::int64_t judged_as_of = 0;  // the authorizer's generation, from before it was judged
   Identity who;
   AccountPtr account;  // of the real user, not of whom they act as; null until that is known
   Rendering rendering;

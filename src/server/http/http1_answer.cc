@@ -92,6 +92,7 @@ void Http1Connection::send(HttpResponse response, After after) {
     out_ += response.body;
   else
     tail_ = std::move(response.body);
+  large_ = std::move(response.large);
   after_ = keep_alive ? After::Next : After::Close;
   state_ = State::Send;
   set_deadline(shared_.limits.deadlines.send_by(now, unsent()));
@@ -110,6 +111,7 @@ bool Http1Connection::step_send() {
 
 // Everything is sent.
 void Http1Connection::go_on() {
+  large_.reset();
   switch (after_) {
     case After::Next:
       begin_request();
@@ -282,6 +284,7 @@ void Http1Connection::close() {
   channel_.close();
   ticket_.reset();
   bytes_.resize(0);
+  large_.reset();
 }
 
 }  // namespace muster::server

@@ -272,6 +272,7 @@ void Http1Connection::go_on_with(RequestPipeline::Outcome outcome) {
     set_deadline(until.value_or(SteadyClock::now() + shared_.limits.deadlines.answer));
     if (request_.body.capacity() > kKeepBytes) give_back(request_.body);
   }
+  count_bytes();  // before the first byte is written: nobody reads an answer that does not count
 }
 
 void Http1Connection::refuse_broken(error_code error) {

@@ -109,6 +109,7 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   std::string out_;
   std::size_t out_at_ = 0;
   std::string tail_;
+  std::shared_ptr<void> large_;  // HttpResponse::large
   After after_ = After::Next;
   std::uint64_t sent_ = 0;
   std::unique_ptr<WatchStream> stream_;

@@ -231,6 +231,7 @@ void Http2Stream::send(HttpResponse response) {
   const bool has_body = request_.method != Method::Head && !response.body.empty();
   session_.submit(id_, response, has_body, /*streams=*/false);
   out_ = has_body ? std::move(response.body) : std::string();
+  large_ = std::move(response.large);
   out_at_ = 0;
   state_ = State::Send;
   deadline_ = session_.shared().limits.deadlines.send_by(now, out_.size());
@@ -273,6 +274,7 @@ std::size_t Http2Stream::give_body(std::span<std::uint8_t> into, bool& ended) {
     out_.clear();
     out_at_ = 0;
     if (out_.capacity() > kKeepBytes || state_ == State::Send) give_back(out_);
+    large_.reset();
   }
   ended = all && (state_ == State::Send || watch_ended_);
   if (state_ == State::Watch) {

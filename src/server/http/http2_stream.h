@@ -82,6 +82,7 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
 
   std::string out_;  // the body from out_at_ on is still to be given out
   std::size_t out_at_ = 0;
+  std::shared_ptr<void> large_;  // HttpResponse::large
   std::uint64_t given_ = 0;
   std::unique_ptr<WatchStream> watch_;
   std::function<void()> look_again_;  // at the watch, when others had their turn

@@ -81,9 +81,11 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     return !wakes_.empty();
   }
-  // Of those that have come, at most so many; true if there are more of these. Thousands of watches
-  // may want the same change, and who is no watch should not wait for all of them.
-  bool deliver_wakes(std::size_t most) {
+  // Of those that have come, at most so many, and none after `is_late` says so; true if there are
+  // more of these. Thousands of watches may want the same change, and who is no watch should not
+  // wait for all of them, nor for a hundred that look for fields in a large object.
+  template <typename IsLate>
+  bool deliver_wakes(std::size_t most, const IsLate& is_late) {
     if (next_wake_ == due_.size()) {
       due_.clear();
       next_wake_ = 0;
@@ -95,6 +97,7 @@ class Inbox {
       call.on_its_way->store(false);
       if (const std::shared_ptr<Recipient> recipient = call.to.lock())
         guard(*recipient, [&] { recipient->on_wake(); });
+      if (is_late()) break;
     }
     return next_wake_ < due_.size();
   }

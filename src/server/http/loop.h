@@ -60,6 +60,7 @@ class Loop {
   static constexpr std::chrono::milliseconds kWakesApart{1};
   // Delivered before connections get their turn: about as long as kWakesApart.
   static constexpr std::size_t kWakesAtOnce = 100;
+  static constexpr std::chrono::milliseconds kWakesLast{2};
 
   void run_next() {
     const std::function<void()> turn = std::move(later_.front());
@@ -86,7 +87,9 @@ class Loop {
     });
   }
   void deliver_wakes() {
-    const bool more = inbox_->deliver_wakes(kWakesAtOnce);
+    const SteadyClock::time_point late = SteadyClock::now() + kWakesLast;
+    const bool more =
+        inbox_->deliver_wakes(kWakesAtOnce, [&] { return SteadyClock::now() >= late; });
     woke_at_ = SteadyClock::now();
     if (more) {
       tick_armed_ = true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,7 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::vector<std::pair<std::string_view, std::string>> headers;  // beyond those every answer has
   std::string body;
+  std::shared_ptr<void> large;  // the place for a large answer (ClientLedger), until it is sent
 };
 
 // "Not Found" for 404.

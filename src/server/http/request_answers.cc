@@ -109,10 +109,10 @@ HttpResponse RequestPipeline::respond(const Exchange& exchange, const Result<api
     const bool room = has_room(exchange, from);
     const bool deletes = exchange.route.request.verb == api::Verb::DeleteCollection;
     if (!room && !deletes) return refuse(exchange, too_many_requests());
-    if (room)
-      write_list_for(exchange, *list, from, response.body);
-    else
+    if (!room)
       response.body = status_json(api::StatusAnswer{});
+    else if (!write_list_for(exchange, *list, from, response))
+      return refuse(exchange, too_many_requests());
   } else if (const auto* status = std::get_if<api::StatusAnswer>(&answer->what)) {
     response.code = status->code;
     response.body = status_json(*status);
@@ -136,13 +136,24 @@ HttpResponse RequestPipeline::respond(const Exchange& exchange, const Result<api
 
 // While a list is written it counts for its client, who cannot have several large ones written at
 // once then. Not for all clients together: they are not kept out by what may be packed to a tenth.
-void RequestPipeline::write_list_for(const Exchange& exchange, const api::ListAnswer& list,
-                                     const ReturnAddress& from, std::string& out) const {
+// False if it is larger than anybody's share, and another such is on its way.
+bool RequestPipeline::write_list_for(const Exchange& exchange, const api::ListAnswer& list,
+                                     const ReturnAddress& from, HttpResponse& response) const {
   const Rendering& how = exchange.rendering;
+  const ClientLedger& ledger = parts_.ledger;
   Hold written(Resource::Bytes, {exchange.account, from.connection, nullptr});
-  if (how.form == Form::Full) written.resize(bytes_of(list));
+  // Of other forms nobody knows before how large they are.
+  const std::size_t bytes = how.form == Form::Full ? bytes_of(list) : 0;
+  written.resize(bytes);
+  if (ledger.is_large(bytes)) {
+    response.large = ledger.hold_large(*exchange.account);
+    if (!response.large) return false;
+  }
   step("list");
-  write_list(how, list, how.form == Form::Table ? parts_.clock.now() : Time{}, out);
+  write_list(how, list, how.form == Form::Table ? parts_.clock.now() : Time{}, response.body);
+  if (ledger.is_large(response.body.size()) && !response.large)
+    response.large = ledger.hold_large(*exchange.account);
+  return response.large || !ledger.is_large(response.body.size());
 }
 
 std::size_t bytes_kept(const Result<api::Answer>& answer) {
@@ -168,6 +179,7 @@ HttpResponse RequestPipeline::finish(const Exchange& exchange, HttpResponse resp
       response.body = *std::move(packed);
       response.headers.emplace_back("Content-Encoding", "gzip");
       response.headers.emplace_back("Vary", "Accept-Encoding");
+      if (!parts_.ledger.is_large(response.body.size())) response.large.reset();
     }
   }
   response.headers.emplace_back("Audit-Id", exchange.audit_id);

@@ -79,6 +79,7 @@ std::optional<HttpResponse> RequestPipeline::admit(const HttpRequest& request,
   exchange.pretty = wants_indent(found.query, request.user_agent);
 
   if (const auto timeout = check_timeout(found); !timeout) return refuse(exchange, timeout.error());
+  exchange.judged_as_of = parts_.access.authorizer().generation();
   if (const auto known = identify(request, peer, exchange); !known)
     return refuse(exchange, known.error());
   const auto allowed =
@@ -289,7 +290,8 @@ std::unique_ptr<WatchStream> RequestPipeline::open_stream(const Exchange& exchan
                            .access_check = limits_.deadlines.access_check},
       WatchStream::Holds{.place = std::move(place),
                          .bytes = parts_.ledger.hold_bytes(exchange.account, from.connection)},
-      std::make_unique<Permission>(parts_.access, exchange.who, attributes_judged(exchange.route)),
+      std::make_unique<Permission>(parts_.access, exchange.who, attributes_judged(exchange.route),
+                                   exchange.judged_as_of),
       parts_.clock);
 }
 

@@ -104,8 +104,8 @@ class RequestPipeline {
   bool has_room(const Exchange& exchange, const ReturnAddress& from) const;
   HttpResponse respond_to_read(const Exchange& exchange, const Result<api::Answer>& answer,
                                const ReturnAddress& from) const;
-  void write_list_for(const Exchange& exchange, const api::ListAnswer& list,
-                      const ReturnAddress& from, std::string& out) const;
+  bool write_list_for(const Exchange& exchange, const api::ListAnswer& list,
+                      const ReturnAddress& from, HttpResponse& response) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
   std::unique_ptr<WatchStream> open_stream(const Exchange& exchange, const ReturnAddress& from,
                                            Server::OpenWatch opened, Hold place) const;

@@ -67,6 +67,8 @@ class Wire {
   Wire& operator=(const Wire&) = delete;
 
   bool open() const { return open_; }
+  // The last answer that was read says that no other follows on this connection.
+  bool ends() const { return ends_; }
   // Without a word of farewell.
   void close() {
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));
@@ -135,6 +137,8 @@ class Wire {
   }
   HttpReply read_reply() {
     HttpReply reply = read_head();
+    const auto connection = reply.headers.find("connection");
+    ends_ = connection != reply.headers.end() && connection->second == "close";
     if (reply.headers.contains("transfer-encoding")) {
       for (std::string chunk = read_chunk(); !chunk.empty(); chunk = read_chunk())
         reply.body += chunk;
@@ -215,6 +219,7 @@ class Wire {
 
   int socket_ = -1;
   bool open_ = false;
+  bool ends_ = false;
   SslContextHandle context_;
   SslHandle ssl_;
   std::string in_;

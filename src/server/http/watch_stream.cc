@@ -18,6 +18,8 @@ constexpr std::chrono::seconds kLastBookmarkBefore{2};
 constexpr std::size_t kMessagesPerRead = 16;
 // Conditions that are judged before others get their turn: some hundred microseconds.
 constexpr std::size_t kTermsPerPull = 2'000;
+// Or this, where conditions are about fields of large objects.
+constexpr std::chrono::milliseconds kReadsLast{1};
 
 std::string_view type_name(store::Change::Type type) {
   switch (type) {
@@ -81,6 +83,7 @@ WatchStream::State WatchStream::pull(SteadyTime now, std::size_t bytes_max, std:
     return State::Ended;
   }
   more_ = true;  // that is why we are asked
+  const SteadyTime began = SteadyClock::now();
   std::size_t reads_left = 1 + kTermsPerPull / (kMessagesPerRead * (1 + watcher_->terms()));
   while (out.size() < bytes_max && (more_ || !read_.empty())) {
     if (read_.empty()) {
@@ -88,6 +91,7 @@ WatchStream::State WatchStream::pull(SteadyTime now, std::size_t bytes_max, std:
       Watcher::Next next = watcher_->next(kMessagesPerRead, bytes_max - out.size());
       more_ = next.more;
       std::ranges::move(next.messages, std::back_inserter(read_));
+      if (SteadyClock::now() - began >= kReadsLast) reads_left = 0;
     } else if (!append_next(out)) {
       return State::Ended;
     }

@@ -29,7 +29,7 @@ class WatchStreamTest : public CoreTest {
         std::move(*opened),
         WatchStream::Options{.rendering = {.kind = &pods(), .version = "v1"}, .started = {}},
         WatchStream::Holds{.place = {}, .bytes = Hold(Resource::Bytes, {account_})},
-        std::make_unique<Permission>(access_, Identity{}, Attributes{}), clock_);
+        std::make_unique<Permission>(access_, Identity{}, Attributes{}, 0), clock_);
   }
   std::int64_t held() const { return account_->used(Resource::Bytes); }
 
@@ -48,7 +48,7 @@ TEST_F(WatchStreamTest, WhatIsStillToBeSentOfItsListIsCounted) {
   const auto listing = open();
   EXPECT_GE(held(), kPods * kPointer) << "before the first byte is asked for";
   const auto another = open();
-  EXPECT_GE(held(), 2 * kPods * kPointer) << "each has a list of its own";
+  EXPECT_GE(held(), 2 * (kPods * kPointer)) << "each has a list of its own";
   const std::int64_t both = held();
   std::string out;
   EXPECT_EQ(listing->pull({}, 1, out), WatchStream::State::More);

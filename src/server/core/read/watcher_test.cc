@@ -166,6 +166,29 @@ TEST_F(WatcherTest, AFewBytesAtATime) {
 }
 
 // Whoever selects few of many must not keep room for all, nor keep any once they are sent.
+// A look for fields reads the whole object once for each, as it was and as it is.
+TEST_F(WatcherTest, ChangesAreSearchedAFewBytesAtATime) {
+  const api::Kind& events = api::kinds::event();
+  constexpr std::size_t kLarge = 90'000;  // three times that are more than is searched at once
+  constexpr std::size_t kChanges = 6;
+  const auto calls_for = [&](const std::string& fields) {
+    auto watcher = watch(events, {.fields = fields, .version = "1"});
+    std::size_t calls = 0;
+    for (bool more = true; more; ++calls) more = watcher->next(100).more;
+    EXPECT_EQ(watcher->position(), store_->revision()) << "nothing is left out";
+    return calls;
+  };
+  for (std::size_t i = 0; i < kChanges; ++i)
+    ASSERT_TRUE(create(events, "default",
+                       R"({"metadata":{"name":"e)" + std::to_string(i) +
+                           R"("},"involvedObject":{"kind":"Pod","namespace":"default",)"
+                           R"("name":"web"},"message":")" +
+                           std::string(kLarge, 'x') + R"("})"));
+  EXPECT_GE(calls_for("reason!=a,type!=b,involvedObject.name!=web"), kChanges);
+  EXPECT_LE(calls_for("reason!=a"), 3U);
+  EXPECT_EQ(calls_for("metadata.name!=e0"), 1U) << "known without a look at the bytes";
+}
+
 TEST_F(WatcherTest, InitialObjectsCostWhatIsStillToBeSent) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
   label("p7", "web");

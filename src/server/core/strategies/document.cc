@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/decode.h"
+#include "api/same_text.h"
 #include "api/views/pod_view.h"
 
 namespace muster::server {
@@ -63,6 +64,7 @@ bool same_member(const api::Kind& kind, const Json& a, const Json& b, std::strin
   const api::schema::Field* field = kind.message->find(member);
   const Json* left = api::find(a, member);
   const Json* right = api::find(b, member);
+  if (left != nullptr && right != nullptr && api::same_text(*left, *right)) return true;
   if (field == nullptr || field->message == nullptr || field->repeat != api::schema::Repeat::One) {
     if (left == nullptr || right == nullptr) return left == right;
     return *left == *right;

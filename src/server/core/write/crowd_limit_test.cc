@@ -39,6 +39,7 @@ TEST_F(CrowdLimitTest, OneMayNotGrowBeyondItButShrink) {
         fmt::format(R"({{"metadata":{{"annotations":{{"a":"{}"}}}}}})", std::string(bytes, 'x')));
   };
   EXPECT_FALSE(patched(200'000));
+  EXPECT_TRUE(patched(150'000)) << "what it was before is not counted beside it";
   EXPECT_TRUE(patched(10));
   EXPECT_TRUE(patched(120'000)) << "there is room again";
 }

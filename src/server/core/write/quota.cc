@@ -52,11 +52,20 @@ JsonObject to_json(const Quantities& amounts) {
   return out;
 }
 
-// What the status says; counted again if it does not know all that is limited.
+// What the status says is used of what is limited.
+Quantities said_used(const Json& quota, const Quantities& hard) {
+  return masked(api::read_quantities(api::find_object(api::part_of(quota, "status"), "used")),
+                hard);
+}
+bool says_all_used(const Json& quota) {
+  const Quantities hard = hard_of(quota);
+  return said_used(quota, hard).size() == hard.size();
+}
+
+// No write leaves out what is used (count_quota); only a store of long ago may.
 Quantities used_now(Context& context, const api::Object& quota, const Json& document,
                     const Quantities& hard) {
-  Quantities used = masked(
-      api::read_quantities(api::find_object(api::part_of(document, "status"), "used")), hard);
+  Quantities used = said_used(document, hard);
   if (used.size() == hard.size()) return used;
   return count_namespace(context, quota.meta().name_space, document);
 }
@@ -230,13 +239,20 @@ Result<void> charge_quotas(Context& context, const api::Request& request, Decisi
 }
 
 void count_quota(Context& context, const api::Request& request, Json& quota, const Json* old) {
-  if (request.kind != &quota_kind() || !request.subresource.empty()) return;
-  if (old != nullptr && api::part_of(*old, "spec") == api::part_of(quota, "spec")) return;
+  if (request.kind != &quota_kind()) return;
+  if (old != nullptr && api::part_of(*old, "spec") == api::part_of(quota, "spec") &&
+      says_all_used(quota))
+    return;
   Quantities used = context.usage == nullptr
                         ? count_namespace(context, request.name_space, quota)
                         : context.usage->count(context, request.name_space, quota);
   if (old == nullptr) api::add_to(used, masked(usage_of(quota_kind(), quota), hard_of(quota)));
   JsonObject& status = api::ensure_object(quota.get_object(), "status");
+  if (!request.subresource.empty()) {  // what its writer says stays
+    JsonObject& said = api::ensure_object(status, "used");
+    for (const auto& [name, amount] : to_json(used)) said.emplace(name, amount);
+    return;
+  }
   status["hard"] = JsonObject(api::members(api::part_of(quota, "spec"), "hard"));
   status["used"] = to_json(used);
 }

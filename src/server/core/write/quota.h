@@ -18,10 +18,11 @@ const api::Kind& quota_kind();
 // whose status it changes. Costs one look-up where a namespace has none.
 Result<void> charge_quotas(Context& context, const api::Request& request, Decision& decision);
 
-// Writes into a quota that is created, or whose spec changes, what its namespace uses already.
-// `old` is null for a new one. Looks at every object of the kinds it limits, in slices if
-// there is a `context.usage` (quota_count.h): if that is exhausted, what is written is not all, and
-// to be thrown away.
+// Writes into a quota that is created, whose spec changes, or whose status does not say it, what
+// its namespace uses already; into a status that is written, only what is missing. `old` is null
+// for a new one. Looks at every object of the kinds it
+// limits, in slices if there is a `context.usage` (quota_count.h): if that is exhausted, what is
+// written is not all, and to be thrown away.
 void count_quota(Context& context, const api::Request& request, api::Json& quota,
                  const api::Json* old);
 

@@ -44,7 +44,7 @@ bool changes_quota(const api::Request& request) {
   using api::Verb;
   const bool writes =
       request.verb == Verb::Create || request.verb == Verb::Update || request.verb == Verb::Patch;
-  return writes && request.kind == &quota_kind() && request.subresource.empty();
+  return writes && request.kind == &quota_kind();
 }
 
 std::unique_ptr<SlicedRequest> make_quota_change(api::Request request, Reply reply, Decide decide) {

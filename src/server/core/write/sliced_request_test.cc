@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <memory>
 
-#include "server/core/testing/core_fixture.h"
 #include "server/core/testing/replaced_engine.h"
-#include "server/core/write/batch.h"
+#include "server/core/testing/sliced_fixture.h"
 
 namespace muster::server {
 namespace {
 
 // Requests about more objects than fit into a slice.
-class SlicedRequestTest : public CoreTest {
+class SlicedRequestTest : public SlicedTest {
  protected:
   explicit SlicedRequestTest(std::unique_ptr<store::Engine> engine = store::make_memory_engine())
-      : CoreTest(std::move(engine)) {}
+      : SlicedTest(std::move(engine)) {}
 
   static constexpr std::size_t kMany = 2 * kSliceChanges + 50;
 
@@ -52,32 +51,11 @@ class SlicedRequestTest : public CoreTest {
     return count;
   }
 
-  // Submits without going on.
-  void begin(Request out) {
-    registry_.submit(std::move(out), now_, [this](Result<Answer> a) { answer_ = std::move(a); });
-  }
-  void commit_staged() {
-    if (const auto batch = registry_.begin_commit()) {
-      batch->commit(*store_);
-      registry_.end_commit();
-      batch->answer();
-    }
-  }
-  // Submits, and commits what is decided, without ending what is unfinished.
-  Result<Answer> meanwhile(Request out) {
-    std::optional<Result<Answer>> answer;
-    registry_.submit(std::move(out), now_, [&](Result<Answer> a) { answer = std::move(a); });
-    commit_staged();
-    EXPECT_TRUE(answer.has_value());
-    return std::move(answer).value_or(fail(Reason::InternalError, "no answer"));
-  }
   Request labelling(std::size_t i) {
     Request out = request(Verb::Patch, pods(), "default", pod_name(i));
     out.body = api::parse_json(R"({"metadata":{"labels":{"kept":"yes"}}})")->value;
     return out;
   }
-
-  std::optional<Result<Answer>> answer_;
 };
 
 TEST_F(SlicedRequestTest, OthersAreAnsweredBeforeAGroupBindingIsDecided) {
@@ -221,7 +199,6 @@ TEST_F(SlicedRequestTest, ADryRunDeletesNothing) {
   EXPECT_EQ(items(list(pods(), "default")).items.size(), kMany);
 }
 
-// S-M3: as many Events expire as are due, however many that is.
 // However much a namespace holds, others are answered while it is counted, and the count is exact.
 TEST_F(SlicedRequestTest, AQuotaIsCountedInSlices) {
   const api::Kind& maps = *api::find_kind("", "ConfigMap");
@@ -255,13 +232,13 @@ TEST_F(SlicedRequestTest, AQuotaIsCountedInSlices) {
   // A patch of what it limits counts again.
   Request patch = request(Verb::Patch, quotas, "default", "q");
   patch.body = api::parse_json(R"({"spec":{"hard":{"configmaps":"9999"}}})")->value;
-  answer_.reset();
   begin(std::move(patch));
   EXPECT_FALSE(answer_.has_value());
   registry_.flush();
   EXPECT_EQ(at(*answer_, "status.used.configmaps"), std::to_string(many - 2)) << message(*answer_);
 }
 
+// S-M3: as many Events expire as are due, however many that is.
 TEST_F(SlicedRequestTest, AllEventsThatAreDueExpire) {
   const api::Kind& events = api::kinds::event();
   for (std::size_t i = 0; i < kMany; ++i)
