@@ -2,11 +2,16 @@
 # Sourced by ./dev: `./dev mutate` breaks the product on purpose, one small mutation at a time, and asks whether
 # the tests notice. tests/mutations/README.md describes the texts that it reads.
 #
-# Everything happens in a copy of the tree, build/mutate/tree; the checkout is only read.
+# Everything happens in a copy of the tree, build/mutate/tree, built by the preset `mutate`; the checkout is only read.
+# What makes hundreds of mutations bearable: one file is compiled and one test program linked for each, by ninja itself;
+# those of one file follow each other; and what has been noticed once is not tried again (build/mutate/results).
 
 readonly MUTATIONS=tests/mutations
 readonly MUTATE_TREE=build/mutate/tree
-readonly MUTATE_SECONDS=240  # a mutated test that runs longer hangs, and has noticed
+readonly MUTATE_BUILD=$MUTATE_TREE/build/mutate
+readonly MUTATE_RESULTS=build/mutate/results  # a line for each mutation tried: its key, what became of it, seconds, id
+readonly MUTATE_PASSING=build/mutate/passing  # a line for each program and filter that passes unmutated
+readonly MUTATE_SECONDS=90  # a mutated test that runs longer hangs, and has noticed
 
 # The mutations, in the order of the texts: their ids, and by id what the text says of each.
 mutation_ids=()
@@ -135,23 +140,26 @@ copy_tree() {
 
 # build_in_tree TARGET ...: quiet, unless it fails.
 build_in_tree() {
-  local log=build/mutate/build.log
-  (cd "$MUTATE_TREE" && { [[ -f build/dev/build.ninja ]] || cmake --preset dev; } &&
-    cmake --build build/dev -j "$(jobs_at_once)" --target "$@") >"$log" 2>&1
+  if [[ ! -f $MUTATE_BUILD/build.ninja ]]; then
+    (cd "$MUTATE_TREE" && cmake --preset mutate) >build/mutate/build.log 2>&1 || return
+  fi
+  ninja -C "$MUTATE_BUILD" -j "$(jobs_at_once)" "$@" >build/mutate/build.log 2>&1
 }
 
-# test_in_tree TARGET FILTER: a gtest binary with its filter, or the player with names of scenarios.
+# test_in_tree TARGET FILTER: a gtest binary with its filter, or the player with names of scenarios. The first failure
+# is enough; nobody reads the smallest counterexample of a fault that was put in.
 test_in_tree() (
   local target=$1 filter=$2 name
+  local -a run=(env RC_PARAMS=noshrink=1 GTEST_FAIL_FAST=1 GTEST_BRIEF=1)
+  if [[ -w /dev/shm ]]; then run+=(TMPDIR=/dev/shm); fi  # nobody waits for a disk
   cd "$MUTATE_TREE" || exit
   exec >../test.log 2>&1
-  export ASAN_OPTIONS=strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
   if [[ $target == scenario ]]; then
     for name in ${filter//:/ }; do
-      timeout "$MUTATE_SECONDS" build/dev/bin/scenario "tests/scenarios/$name.txt" || return 1
+      "${run[@]}" timeout "$MUTATE_SECONDS" build/mutate/bin/scenario "tests/scenarios/$name.txt" || return 1
     done
   else
-    timeout "$MUTATE_SECONDS" "build/dev/bin/$target" --gtest_filter="$filter" --gtest_brief=1
+    "${run[@]}" timeout "$MUTATE_SECONDS" "build/mutate/bin/$target" --gtest_filter="$filter"
   fi
 )
 
@@ -161,58 +169,99 @@ tests_of() {
   for id in "$@"; do printf '%s' "${mutation_tests[$id]}"; done | sort -u
 }
 
-# try_mutation ID: prints and returns what became of it: 0 noticed, 1 survived, 2 it does not build.
-try_mutation() {
-  local id=$1 path=$MUTATE_TREE/${mutation_file[$1]} original=build/mutate/original target filter noticed=''
-  local -a targets
-  mapfile -t targets < <(tests_of "$id" | cut -d' ' -f1 | sort -u)
-  cp "$path" "$original"
-  mutated "$id" "$original" >"$path"
-  if ! build_in_tree "${targets[@]}"; then
-    cp "$original" "$path"
-    printf 'DOES NOT BUILD  %s\n' "$id"
-    grep -m 3 ' error:' build/mutate/build.log || tail -5 build/mutate/build.log
-    return 2
-  fi
-  while read -r target filter; do
-    test_in_tree "$target" "$filter" || { noticed=$target; break; }
-  done <<<"${mutation_tests[$id]%$'\n'}"
-  cp "$original" "$path"
-  if [[ $noticed ]]; then
-    printf 'noticed   %s (%s)\n' "$id" "$noticed"
-  else
-    printf 'SURVIVED  %s: %s\n' "$id" "${mutation_why[$id]}"
-    return 1
-  fi
+# key_of ID: differs when the mutation, the file it is for or the tests it names have changed.
+key_of() {
+  { printf '%s\n' "${mutation_tests[$1]}" "${mutation_lines[$1]}" && cat "$MUTATE_TREE/${mutation_file[$1]}"; } | sha1sum | cut -c1-16
 }
 
-# All must be well before anything is broken; otherwise every mutation would seem to be noticed.
-check_unmutated() {
-  local target filter bad=0
+# passes_unmutated ID ...: whether the tests of these mutations pass as long as nothing is broken; otherwise each would
+# seem to be noticed. A program that has passed is not run again until it changes.
+passes_unmutated() {
+  local target filter key bad=0
   local -a targets
   mapfile -t targets < <(tests_of "$@" | cut -d' ' -f1 | sort -u)
-  say "Building the unmutated tree: ${targets[*]}"
-  build_in_tree "${targets[@]}" || { tail -30 build/mutate/build.log; die "the tree does not build."; }
+  build_in_tree "${targets[@]}" || { grep -m 3 ' error:' build/mutate/build.log || tail -5 build/mutate/build.log; return 1; }
   while read -r target filter; do
-    test_in_tree "$target" "$filter" || { tail -20 build/mutate/test.log; complain "$target $filter fails unmutated"; bad=1; }
+    key="$target $(sha1sum <"$MUTATE_BUILD/bin/$target" | cut -c1-16) $filter"
+    grep -qxsF "$key" "$MUTATE_PASSING" && continue
+    if test_in_tree "$target" "$filter"; then
+      printf '%s\n' "$key" >>"$MUTATE_PASSING"
+    else
+      tail -20 build/mutate/test.log
+      complain "$target $filter fails unmutated"
+      bad=1
+    fi
   done < <(tests_of "$@")
-  ((bad == 0)) || die "tests fail before anything was mutated; see above."
+  return "$bad"
+}
+
+# try_mutation ID: sets `became` to noticed, SURVIVED or DOES-NOT-BUILD. Programs are linked and run one after the other
+# until one notices.
+try_mutation() {
+  local id=$1 path=$MUTATE_TREE/${mutation_file[$1]} original=build/mutate/original target filter
+  became=SURVIVED
+  cp "$path" "$original"
+  mutated "$id" "$original" >"$path"
+  while read -r target filter; do
+    build_in_tree "$target" || { became=DOES-NOT-BUILD; break; }
+    test_in_tree "$target" "$filter" || { became=noticed; break; }
+  done <<<"${mutation_tests[$id]%$'\n'}"
+  cp "$original" "$path"
+}
+
+# try_file ID ...: the mutations of one file. Counts in `noticed`, `survived` and `broken` of its caller.
+try_file() {
+  local id key became start
+  local -a left=()
+  for id in "$@"; do
+    if grep -qs "^$(key_of "$id") noticed " "$MUTATE_RESULTS"; then noticed=$((noticed + 1)); else left+=("$id"); fi
+  done
+  ((${#left[@]} > 0)) || return 0
+  if ! passes_unmutated "${left[@]}"; then
+    printf 'CANNOT TELL  %s\n' "${left[@]}"
+    broken=$((broken + ${#left[@]}))
+    return
+  fi
+  for id in "${left[@]}"; do
+    key=$(key_of "$id") start=$SECONDS
+    try_mutation "$id"
+    printf '%-14s %3d s  %s\n' "$became" "$((SECONDS - start))" "$id"
+    printf '%s %s %d %s\n' "$key" "$became" "$((SECONDS - start))" "$id" >>"$MUTATE_RESULTS"
+    case $became in
+      noticed) noticed=$((noticed + 1)) ;;
+      SURVIVED) survived=$((survived + 1)) && printf '  %s\n' "${mutation_why[$id]}" ;;
+      *) broken=$((broken + 1)) && { grep -m 3 ' error:' build/mutate/build.log || tail -5 build/mutate/build.log; } ;;
+    esac
+  done
+}
+
+# Files with the ids of their mutations, a line each. Headers come last: what they rebuild is rebuilt once on the way
+# there and once on the way back.
+mutations_by_file() {
+  local id
+  local -A ids=()
+  for id in "$@"; do ids[${mutation_file[$id]}]+=" $id"; done
+  for id in "${!ids[@]}"; do
+    if [[ $id == *.h ]]; then printf '2 '; else printf '1 '; fi
+    printf '%s%s\n' "$id" "${ids[$id]}"
+  done | sort | cut -d' ' -f3-
 }
 
 verb_mutate() {
-  local list='' check='' pattern='' id noticed=0 survived=0 broken=0
+  local list='' check='' pattern='' id noticed=0 survived=0 broken=0 start=$SECONDS
+  local -a chosen=() ids
   shopt -s extglob
   while (($# > 0)); do
     case $1 in
       --list) list=1 ;;
       --check) check=1 ;;
-      -*) die "unknown flag '$1'." "Try: ./dev mutate [--list | --check] [PATTERN]" ;;
+      --afresh) rm -f "$MUTATE_RESULTS" "$MUTATE_PASSING" ;;
+      -*) die "unknown flag '$1'." "Try: ./dev mutate [--list | --check | --afresh] [PATTERN]" ;;
       *) pattern=$1 ;;
     esac
     shift
   done
   read_mutations || die "the texts in $MUTATIONS have mistakes; see above."
-  local -a chosen=()
   for id in "${mutation_ids[@]}"; do if [[ $id =~ $pattern ]]; then chosen+=("$id"); fi; done
   ((${#chosen[@]} > 0)) || die "no mutation matches '$pattern'." "./dev mutate --list shows them."
   if [[ $list ]]; then
@@ -224,13 +273,11 @@ verb_mutate() {
     say "All ${#chosen[@]} mutations apply"
     return 0
   fi
-  ensure_packages build test
+  ensure_packages build test lint
   copy_tree
-  check_unmutated "${chosen[@]}"
   say "Trying ${#chosen[@]} mutations"
-  for id in "${chosen[@]}"; do
-    try_mutation "$id" && noticed=$((noticed + 1)) || case $? in 1) survived=$((survived + 1)) ;; *) broken=$((broken + 1)) ;; esac
-  done
-  printf '%d mutations: %d noticed, %d survived, %d do not build.\n' "${#chosen[@]}" "$noticed" "$survived" "$broken"
+  while read -ra ids; do try_file "${ids[@]}" </dev/null; done < <(mutations_by_file "${chosen[@]}")
+  printf '%d mutations: %d noticed, %d survived, %d do not build or cannot be told. Minutes: %s.\n' \
+    "${#chosen[@]}" "$noticed" "$survived" "$broken" "$(minutes $((SECONDS - start)))"
   ((survived + broken == 0))
 }
