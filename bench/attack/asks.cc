@@ -1,12 +1,14 @@
 #include "asks.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
-
-#include "base/check.h"
 
 namespace muster::attack {
 
@@ -22,8 +24,9 @@ std::vector<std::string> of_type(const std::string& type) { return {"Content-Typ
 namespace {
 
 void check_answer(const Wire::Ask& ask, const server::testing::HttpReply& reply) {
-  CHECK_THAT((reply.code >= 200 && reply.code < 300) || reply.code == 409, "{} {} got {}: {}",
-             ask.method, ask.target, reply.code, reply.body.substr(0, 500));
+  if ((reply.code >= 200 && reply.code < 300) || reply.code == 409) return;
+  throw Unprepared(fmt::format("{} {} got {}: {}", ask.method, ask.target, reply.code,
+                               reply.body.substr(0, 500)));
 }
 
 }  // namespace
@@ -40,7 +43,7 @@ void repeat(const Who& who, const Asks& asks, Run& run) {
     const Wire::Ask ask = asks(i);
     const int code = wire->ask(ask).code;
     run.answered(code, ask.body.size());
-    if (code == 0 || code == 413 || code == 429) wire.reset();
+    if (code == 0 || wire->ends()) wire.reset();
     if (code == 429) pause_ms(20);
   }
 }
@@ -69,18 +72,30 @@ Asks patches(const std::string& target, const std::string& type,
 void make_many(const Who& who, int count, const Asks& asks) {
   constexpr int kMakers = 16;
   std::atomic<int> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;  // the first, under mutex
+  const auto make_some = [&] {
+    Wire wire(who.server, {.client = who.credential});
+    for (int number = next++; number < count; number = next++) {
+      const Wire::Ask ask = asks(number);
+      const auto reply = wire.ask(ask);
+      if (reply.code == 403) return;  // a limit of the namespace: the attack has what it can get
+      check_answer(ask, reply);
+    }
+  };
   std::vector<std::thread> makers;
   for (int i = 0; i < kMakers; ++i)
     makers.emplace_back([&] {
-      Wire wire(who.server, {.client = who.credential});
-      for (int number = next++; number < count; number = next++) {
-        const Wire::Ask ask = asks(number);
-        const auto reply = wire.ask(ask);
-        if (reply.code == 403) return;  // a limit of the namespace: the attack has what it can get
-        check_answer(ask, reply);
+      try {
+        make_some();
+      } catch (const std::exception&) {
+        next = count;  // for all
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
       }
     });
   for (std::thread& maker : makers) maker.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace muster::attack

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,11 @@ Who admin(const Cast& cast);
 
 std::vector<std::string> of_type(const std::string& type);
 
-// Ends the program unless it is answered well; that something exists already is fine.
+// Something that a case needs was refused.
+struct Unprepared : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+// Throws Unprepared unless it is answered well; that something exists already is fine.
 void must(const Who& who, const Wire::Ask& ask);
 
 using Asks = std::function<Wire::Ask(int number)>;
@@ -44,7 +49,7 @@ Asks patches(const std::string& target, const std::string& type,
              const std::vector<std::string>& bodies);
 
 // Makes objects 0 to count - 1, a few at a time, or as many of them as the server lets. For
-// preparations.
+// preparations: throws Unprepared like must().
 void make_many(const Who& who, int count, const Asks& asks);
 
 }  // namespace muster::attack

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <memory>
 #include <random>
 #include <thread>
@@ -68,7 +69,11 @@ class Assault {
     for (int i = 0; i < which.threads; ++i)
       threads_.emplace_back([&, this] {
         ::setpriority(PRIO_PROCESS, 0, kAttackersNice);  // of this thread: behind the neighbour
-        which.attack(cast, run_);
+        try {
+          which.attack(cast, run_);
+        } catch (const std::exception& error) {
+          run_.complain(error.what());
+        }
       });
   }
   ~Assault() { finish(); }
@@ -160,6 +165,17 @@ void run_case(const Case& which, const Settings& settings, Table& table) {
   table.add(std::move(row));
 }
 
+// A case that cannot be prepared fails; its server ends with its scene, and the next one begins.
+void try_case(const Case& which, const Settings& settings, Table& table) {
+  try {
+    run_case(which, settings, table);
+  } catch (const std::exception& error) {
+    table.add({.name = std::string(which.name),
+               .who = std::string(which.who),
+               .complaints = {fmt::format("not prepared: {}", error.what())}});
+  }
+}
+
 // All attacks on one server, a few at a time, changing; the neighbour works on throughout.
 void run_mixed(const Settings& settings, Table& table) {
   std::vector<const Case*> cases;
@@ -222,7 +238,7 @@ int run(const Settings& settings) {
     run_mixed(settings, table);
   } else {
     for (const Case& each : all_cases())
-      if (each.name.find(settings.only) != std::string_view::npos) run_case(each, settings, table);
+      if (each.name.find(settings.only) != std::string_view::npos) try_case(each, settings, table);
   }
   fmt::print("\n{} failed. Waits of the neighbour in ms.\n", table.failed());
   return table.failed() == 0 ? 0 : 1;
@@ -241,5 +257,10 @@ int main(int argc, char** argv) {
   app.add_flag("!--share", settings.ahead,
                "Leave others of the machine their share; waits then say little");
   CLI11_PARSE(app, argc, argv);
-  return muster::attack::run(settings);
+  try {
+    return muster::attack::run(settings);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
 }

@@ -1,6 +1,7 @@
 #include "victim.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,8 +44,11 @@ double memory_line(pid_t pid, std::string_view name) {
   return 0;
 }
 
+// Ends with the thread that started it, however that ends.
 [[noreturn]] void run(const std::vector<std::string>& words, const std::string& log,
-                      std::size_t descriptors, bool ahead) {
+                      std::size_t descriptors, bool ahead, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
   const int out = ::open(log.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
@@ -64,9 +68,10 @@ double memory_line(pid_t pid, std::string_view name) {
 
 pid_t launch(const std::vector<std::string>& words, const std::string& log, std::size_t descriptors,
              bool ahead) {
+  const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   CHECK_THAT(pid >= 0, "cannot fork");
-  if (pid == 0) run(words, log, descriptors, ahead);
+  if (pid == 0) run(words, log, descriptors, ahead, parent);
   return pid;
 }
 
