@@ -88,7 +88,11 @@ Result<void> run_scheduler(const Flags& flags) {
   RemoteProcessOptions options = process_options(flags.process, "muster-scheduler");
   if (settings.config.profiles.serves(kUpstreamName)) options.election.name = kUpstreamLease;
   options.project = api::kept_by_scheduler;
-  options.make = api::made_for_scheduler;
+  // By the client's thread alone.
+  options.make = [templates = std::make_shared<api::PodTemplates>()](const api::Kind& kind,
+                                                                     api::Json& document) {
+    return api::made_for_scheduler(kind, document, *templates);
+  };
   const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
   const Duration release_after = TRY(release_deadline(flags));
   ConnectionFlags where = flags.process.connection;

@@ -6,6 +6,7 @@
 
 #include "api/reading.h"
 #include "api/scratch.h"
+#include "api/views/pod_templates.h"
 #include "api/views/read_strings.h"
 #include "api/views/request_sums.h"
 #include "api/views/required_features.h"
@@ -79,20 +80,21 @@ void read_requests(const Json& spec, const Json* status, PodNeeds& needs) {
   needs.nonzero_memory = nonzero.memory;
 }
 
-void read_containers(const Json& spec, PodView& view) {
-  PodNeeds& needs = view.needs;
+void read_containers(const Json& spec, PodTemplate& read) {
+  PodNeeds& needs = read.needs;
+  std::vector<std::string>& images = read.images;
   const auto read_container = [&](const Json& container, bool keeps_running) {
     if (keeps_running) read_ports(container, needs.host_ports);
-    view.images.push_back(normalized_image(text(container, "image")));
+    images.push_back(normalized_image(text(container, "image")));
   };
   for (const Json& c : elements(spec, "initContainers")) read_container(c, always_restarts(c));
   for (const Json& c : elements(spec, "containers")) read_container(c, true);
   for (const Json& volume : elements(spec, "volumes")) {
     if (const Json* image = find(volume, "image"))
-      view.images.push_back(normalized_image(text(*image, "reference")));
+      images.push_back(normalized_image(text(*image, "reference")));
   }
-  std::ranges::sort(view.images);
-  needs.image_count = static_cast<std::int32_t>(view.images.size());
+  std::ranges::sort(images);
+  needs.image_count = static_cast<std::int32_t>(images.size());
   std::ranges::sort(needs.host_ports);
 }
 
@@ -134,8 +136,8 @@ void read_claims(const Json& spec, std::vector<PodClaim>& claims) {
   }
 }
 
-void read_needs(const Json& spec, const Json* status, PodView& view) {
-  PodNeeds& needs = view.needs;
+void read_needs(const Json& spec, const Json* status, PodTemplate& read) {
+  PodNeeds& needs = read.needs;
   for (const Json& entry : elements(spec, "tolerations"))
     needs.tolerations.push_back(read_toleration(entry));
   std::ranges::sort(needs.tolerations);
@@ -151,7 +153,7 @@ void read_needs(const Json& spec, const Json* status, PodView& view) {
   needs.pod_terms = read_pod_terms(spec);
   needs.spread = read_spread_constraints(spec);
   needs.features = required_features(spec);
-  read_containers(spec, view);
+  read_containers(spec, read);
   read_disks(spec, needs.disks);
   read_requests(spec, status, needs);
 }
@@ -274,6 +276,16 @@ std::uint64_t hash_of(const PodNeeds& needs) {
   return mixer.value();
 }
 
+PodTemplate read_template(const Json* spec, const Json* status) {
+  PodTemplate read;
+  if (spec != nullptr) {
+    read.scheduler_name = text(*spec, "schedulerName");
+    read_needs(*spec, status, read);
+  }
+  read.needs_hash = hash_of(read.needs);
+  return read;
+}
+
 }  // namespace
 
 // A disk without a writer can be shared, but for one kind that never can. Of two kinds nobody keeps
@@ -313,20 +325,21 @@ std::unique_ptr<PodView> PodView::read(const Object& pod) {
   return of(members_in(scratch, pod, {"spec", "status"}));
 }
 
-std::unique_ptr<PodView> PodView::of(const Json& document) {
-  auto view = std::make_unique<PodView>();
+std::unique_ptr<PodView> PodView::of(const Json& document, PodTemplates* templates) {
   const Json* spec = find(document, "spec");
   const Json* status = find(document, "status");
+  PodTemplate made_from = read_template(spec, status);
+  auto view = std::make_unique<PodView>(
+      templates == nullptr ? std::make_shared<const PodTemplate>(std::move(made_from))
+                           : templates->share(std::move(made_from)));
   if (spec != nullptr) {
     view->node_name = text(*spec, "nodeName");
-    view->scheduler_name = text(*spec, "schedulerName");
     view->priority = static_cast<std::int32_t>(find_integer(*spec, "priority").value_or(0));
     view->never_preempts = find_string(*spec, "preemptionPolicy") == "Never";
     for (const Json& gate : elements(*spec, "schedulingGates"))
       view->scheduling_gates.push_back(text(gate, "name"));
     if (const Json* group = find(*spec, "schedulingGroup"))
       view->scheduling_group = text(*group, "podGroupName");
-    read_needs(*spec, status, *view);
     read_claims(*spec, view->claims);
   }
   if (status != nullptr) {
@@ -335,7 +348,6 @@ std::unique_ptr<PodView> PodView::of(const Json& document) {
     view->start_time = parse_time(find_string(*status, "startTime"));
   }
   view->conditions = read_conditions(document);
-  view->needs_hash = hash_of(view->needs);
   return view;
 }
 

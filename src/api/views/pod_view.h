@@ -93,7 +93,7 @@ struct PodNeeds {
   std::vector<InlineDisk> disks;     // sorted
   std::vector<PodTerm> pod_terms;    // inter-pod affinity
   std::vector<SpreadConstraint> spread;
-  std::int32_t image_count = 0;            // see PodView::images
+  std::int32_t image_count = 0;            // see PodTemplate::images
   std::vector<std::string_view> features;  // that the node must declare (required_features.h)
   bool has_claims = false;                 // resourceClaims
 
@@ -112,14 +112,41 @@ struct PodNeeds {
   friend bool operator==(const PodNeeds&, const PodNeeds&) = default;
 };
 
+// What pods of one template have in common: the larger part of a view, and equal for most pods of a
+// cluster. Views that were read with one PodTemplates share it.
+struct PodTemplate {
+  PodNeeds needs;
+  std::uint64_t needs_hash = 0;  // equal needs, equal hash; the same on every machine
+  // Of every init container and container, normalized, and of image volumes; sorted. Beside the
+  // needs: only images that some node has make a difference.
+  std::vector<std::string> images;
+  std::string scheduler_name;
+
+  friend bool operator==(const PodTemplate&, const PodTemplate&) = default;
+};
+class PodTemplates;
+
 // The fields of a Pod that the scheduler and its neighbours read.
 struct PodView : View {
   static std::unique_ptr<PodView> read(const Object& pod);
   // From a document; `read` without an Object around it.
-  static std::unique_ptr<PodView> of(const Json& document);
+  static std::unique_ptr<PodView> of(const Json& document, PodTemplates* templates = nullptr);
+
+  PodView() : PodView(std::make_shared<const PodTemplate>()) {}
+  explicit PodView(std::shared_ptr<const PodTemplate> made_from)
+      : needs(made_from->needs),
+        needs_hash(made_from->needs_hash),
+        images(made_from->images),
+        scheduler_name(made_from->scheduler_name),
+        template_(std::move(made_from)) {}
+
+  // Of its template.
+  const PodNeeds& needs;
+  const std::uint64_t needs_hash;
+  const std::vector<std::string>& images;
+  const std::string& scheduler_name;
 
   std::string node_name;  // spec.nodeName
-  std::string scheduler_name;
   std::int32_t priority = 0;
   bool never_preempts = false;  // preemptionPolicy Never
   std::vector<std::string> scheduling_gates;
@@ -132,14 +159,11 @@ struct PodView : View {
   // the claim says (scheduler/volumes).
   std::vector<PodClaim> claims;
 
-  // Of every init container and container, normalized, and of image volumes; sorted. Beside the
-  // needs: only images that some node has make a difference.
-  std::vector<std::string> images;
-  PodNeeds needs;
-  std::uint64_t needs_hash = 0;  // equal needs, equal hash; the same on every machine
-
   bool is_terminal() const { return phase == "Succeeded" || phase == "Failed"; }
   const Condition* condition(std::string_view type) const;
+
+ private:
+  std::shared_ptr<const PodTemplate> template_;
 };
 
 NodeSelectorTerm read_node_selector_term(const Json& term);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -91,6 +92,7 @@ constexpr Kept kOwner[]{{"metadata", kMetadata}, {"spec", kOwnerSpec}};
 
 // The conditions of a pod that a scheduler writes, or reads before it evicts. What a kubelet says
 // of a pod that runs is more than all the rest that is kept of it.
+// PodScheduled comes first: of pods that wait alone.
 constexpr std::array<std::string_view, 3> kPodConditions{"PodScheduled", "DisruptionTarget",
                                                          kWaitsForCondition};
 
@@ -100,14 +102,14 @@ JsonObject* part_to_edit(Json& document, std::string_view member) {
   return found == nullptr ? nullptr : found->if_object();
 }
 
-void drop_other_conditions(Json& pod) {
+void drop_other_conditions(Json& pod, bool is_settled) {
   JsonObject* const status = part_to_edit(pod, "status");
   Json* const found = status == nullptr ? nullptr : status->if_contains("conditions");
   JsonArray* const conditions = found == nullptr ? nullptr : found->if_array();
   if (conditions == nullptr) return;
-  const auto is_other = [](const Json& condition) {
-    return std::ranges::find(kPodConditions, find_string(condition, "type")) ==
-           kPodConditions.end();
+  const auto read = std::span(kPodConditions).subspan(is_settled ? 1 : 0);
+  const auto is_other = [&](const Json& condition) {
+    return std::ranges::find(read, find_string(condition, "type")) == read.end();
   };
   const auto others = std::ranges::remove_if(*conditions, is_other);
   conditions->erase(others.begin(), others.end());
@@ -130,15 +132,16 @@ std::shared_ptr<Object> made_with(const Kind& kind, Json& document, std::unique_
 
 }  // namespace
 
-std::shared_ptr<Object> made_for_scheduler(const Kind& kind, Json& document) {
+std::shared_ptr<Object> made_for_scheduler(const Kind& kind, Json& document,
+                                           PodTemplates& templates) {
   if (&kind == &kinds::node()) return made_with(kind, document, NodeView::of(document), true);
   if (&kind != &kinds::pod()) return Object::make(kind, document);
-  drop_other_conditions(document);
   const bool is_settled = has_node_or_is_over(document);
+  drop_other_conditions(document, is_settled);
   // Which nodes it would tolerate matters no more; every pod has two tolerations at least.
   if (JsonObject* spec = part_to_edit(document, "spec"); spec != nullptr && is_settled)
     spec->erase("tolerations");
-  return made_with(kind, document, PodView::of(document), is_settled);
+  return made_with(kind, document, PodView::of(document, &templates), is_settled);
 }
 
 std::span<const Kept> kept_by_scheduler(const Kind& kind) {

@@ -6,6 +6,7 @@
 #include "api/kept.h"
 #include "api/kinds/kind.h"
 #include "api/object.h"
+#include "api/views/pod_templates.h"
 
 // What components on a foreign server keep of the objects that they watch. Nobody writes such
 // objects back: components patch, so that what is left out here stays as it is on the server.
@@ -19,7 +20,8 @@ std::span<const Kept> kept_by_scheduler(const Kind& kind);
 // in their views, which are made here: once a pod has its node, or is over, and for nodes, the
 // bytes hold nothing but metadata, and the view no tolerations. Pods that wait keep theirs: they
 // are copied onto nodes.
-std::shared_ptr<Object> made_for_scheduler(const Kind& kind, Json& document);
+std::shared_ptr<Object> made_for_scheduler(const Kind& kind, Json& document,
+                                           PodTemplates& templates);
 
 // Controllers read more: of every kind only that record goes.
 std::span<const Kept> kept_by_controllers(const Kind& kind);

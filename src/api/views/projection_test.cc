@@ -136,14 +136,16 @@ TEST(Projection, IsTheSameOfProtobufAsOfJson) {
 
 // What is read of a pod that has its node stands in the view, once.
 TEST(Projection, OfPodsWithANodeOnlyMetadataStaysBesideTheView) {
-  const auto made = [](std::string_view text) {
+  PodTemplates templates;
+  const auto made = [&](std::string_view text) {
     Json document = parsed(text);
-    return made_for_scheduler(kinds::pod(), document);
+    return made_for_scheduler(kinds::pod(), document, templates);
   };
   const auto runs = made(
       R"({"metadata":{"name":"a","namespace":"d","labels":{"app":"x"}},"spec":{"nodeName":"n",
          "tolerations":[{"key":"k"}],"containers":[{"name":"c","resources":{"requests":{"cpu":"2"}}}]},"status":{"phase":"Running",
-         "conditions":[{"type":"Ready","status":"True"},{"type":"DisruptionTarget","status":"True"}]}})");
+         "conditions":[{"type":"Ready","status":"True"},{"type":"PodScheduled","status":"True"},
+           {"type":"DisruptionTarget","status":"True"}]}})");
   EXPECT_EQ(runs->view<PodView>().node_name, "n");
   EXPECT_EQ(runs->view<PodView>().needs.requests.cpu_milli, 2000);
   EXPECT_TRUE(runs->view<PodView>().needs.tolerations.empty());
@@ -157,16 +159,30 @@ TEST(Projection, OfPodsWithANodeOnlyMetadataStaysBesideTheView) {
   EXPECT_EQ(over->bytes().find("schedulerName"), std::string_view::npos) << over->bytes();
   const auto waits = made(
       R"({"metadata":{"name":"a"},"spec":{"schedulerName":"s","tolerations":[{"key":"k"}],
-         "containers":[{"name":"c"}]}})");
+         "containers":[{"name":"c"}]},
+         "status":{"conditions":[{"type":"PodScheduled","status":"False"}]}})");
   EXPECT_EQ(waits->view<PodView>().scheduler_name, "s");
+  EXPECT_EQ(text_of(waits->view<PodView>().conditions), "PodScheduledFalse");
   EXPECT_EQ(waits->view<PodView>().needs.tolerations.size(), 1U);
   EXPECT_NE(waits->bytes().find("containers"), std::string_view::npos) << waits->bytes();
 }
 
+TEST(Projection, PodsOfOneTemplateShareIt) {
+  PodTemplates templates;
+  const auto made = [&](std::string_view text) {
+    Json document = parsed(text);
+    return made_for_scheduler(kinds::pod(), document, templates);
+  };
+  const auto one = made(R"({"metadata":{"name":"a"},"spec":{"nodeName":"n"}})");
+  const auto other = made(R"({"metadata":{"name":"b"},"spec":{"nodeName":"m"}})");
+  EXPECT_EQ(&one->view<PodView>().needs, &other->view<PodView>().needs);
+}
+
 TEST(Projection, OfNodesOnlyMetadataStaysBesideTheView) {
+  PodTemplates templates;
   Json document = parsed(
       R"({"metadata":{"name":"n"},"spec":{"unschedulable":true},"status":{"allocatable":{"pods":"7"}}})");
-  const auto node = made_for_scheduler(kinds::node(), document);
+  const auto node = made_for_scheduler(kinds::node(), document, templates);
   EXPECT_TRUE(node->view<NodeView>().unschedulable);
   EXPECT_EQ(node->view<NodeView>().allocatable_pods, 7);
   EXPECT_EQ(node->bytes().find("allocatable"), std::string_view::npos) << node->bytes();
