@@ -27,6 +27,12 @@ class AccessTest : public ::testing::Test {
                                   .expected = old ? old->revision() : api::Revision{}});
     ASSERT_TRUE(store_->commit(std::span(&transaction, 1)).value().front().has_value());
   }
+  // The role "r" of the namespace "ns".
+  void let_watch_pods() {
+    write("rbac.authorization.k8s.io", "Role",
+          R"({"metadata":{"name":"r","namespace":"ns"},"rules":[{"apiGroups":[""],)"
+          R"("resources":["pods"],"verbs":["watch"]}]})");
+  }
   void remove(std::string_view group, std::string_view kind_name, std::string_view name_space,
               std::string_view name) {
     const std::string key = store::make_key(*api::find_kind(group, kind_name), name_space, name);
@@ -453,17 +459,12 @@ TEST_F(AccessTest, RolesFollowEveryChange) {
   EXPECT_EQ(first->find_role("Role", "ns", "r"), second->find_role("Role", "ns", "r"));
 }
 
+const Attributes kWatchesPods{
+    .is_resource = true, .verb = "watch", .version = "v1", .resource = "pods", .name_space = "ns"};
+
 // Watches outlive the request that opened them; their right must not.
 TEST_F(AccessTest, APermissionEndsWithTheRoleOrTheToken) {
-  const Attributes watches{.is_resource = true,
-                           .verb = "watch",
-                           .version = "v1",
-                           .resource = "pods",
-                           .name_space = "ns"};
-  write(
-      "rbac.authorization.k8s.io", "Role",
-      R"({"metadata":{"name":"r","namespace":"ns"},"rules":[{"apiGroups":[""],"resources":["pods"],)"
-      R"("verbs":["watch"]}]})");
+  let_watch_pods();
   write(
       "rbac.authorization.k8s.io", "RoleBinding",
       R"({"metadata":{"name":"b","namespace":"ns"},"roleRef":{"kind":"Role","name":"r"},)"
@@ -474,8 +475,8 @@ TEST_F(AccessTest, APermissionEndsWithTheRoleOrTheToken) {
   ASSERT_NE(robot.token, nullptr);
 
   const std::int64_t now = access_.authorizer().generation();
-  Permission janes(access_, Identity{.user = kJane}, watches, now);
-  Permission robots(access_, robot, watches, now);
+  Permission janes(access_, Identity{.user = kJane}, kWatchesPods, now);
+  Permission robots(access_, robot, kWatchesPods, now);
   EXPECT_TRUE(janes.check(kNow));
   EXPECT_TRUE(robots.check(kNow));
   EXPECT_FALSE(robots.check(kNow + std::chrono::hours(24 * 365))) << "expired";
@@ -487,22 +488,14 @@ TEST_F(AccessTest, APermissionEndsWithTheRoleOrTheToken) {
 
 // Between the judgement of a request and the watch that it opens.
 TEST_F(AccessTest, ARightThatEndsWhileItsWatchIsOpenedEndsWithTheFirstCheck) {
-  const Attributes watches{.is_resource = true,
-                           .verb = "watch",
-                           .version = "v1",
-                           .resource = "pods",
-                           .name_space = "ns"};
-  write(
-      "rbac.authorization.k8s.io", "Role",
-      R"({"metadata":{"name":"r","namespace":"ns"},"rules":[{"apiGroups":[""],"resources":["pods"],)"
-      R"("verbs":["watch"]}]})");
+  let_watch_pods();
   write("rbac.authorization.k8s.io", "RoleBinding",
         R"({"metadata":{"name":"b","namespace":"ns"},"roleRef":{"kind":"Role","name":"r"},)"
         R"("subjects":[{"kind":"User","name":"jane"}]})");
   const std::int64_t before = access_.authorizer().generation();
-  ASSERT_TRUE(access_.authorizer().authorize(kJane, watches));
+  ASSERT_TRUE(access_.authorizer().authorize(kJane, kWatchesPods));
   remove("rbac.authorization.k8s.io", "RoleBinding", "ns", "b");
-  Permission janes(access_, Identity{.user = kJane}, watches, before);
+  Permission janes(access_, Identity{.user = kJane}, kWatchesPods, before);
   EXPECT_FALSE(janes.check(kNow));
   EXPECT_EQ(janes.judgements(), 1U);
 }
