@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -16,45 +18,66 @@ std::string path(const api::Object& object, std::string_view group) {
   return object.meta().name_space + "/" + std::string(group);
 }
 
+// What groups are counted from.
+const std::array<const api::Kind*, 3>& counted_kinds() {
+  static const std::array kKinds{&api::kinds::pod(), &api::kinds::pod_group(),
+                                 &api::kinds::composite_pod_group()};
+  return kKinds;
+}
+
 }  // namespace
 
 GroupTally::GroupTally(store::Store& store) : store_(store) {
   store.listen([this](std::span<const store::Change> changes) { hear(changes); });
 }
 
+// On the thread that commits: puts aside what has changed, and waits for no question.
 void GroupTally::hear(std::span<const store::Change> changes) const {
-  const std::lock_guard lock(mutex_);
-  if (!counted_) return;
+  const std::lock_guard lock(aside_mutex_);
+  if (!listening_) return;
   for (const store::Change& change : changes) {
-    const auto from = counted_up_to_.find(&change.object->kind());
-    if (from == counted_up_to_.end() || change.revision <= from->second) continue;
+    if (std::ranges::find(counted_kinds(), &change.object->kind()) == counted_kinds().end())
+      continue;
     const bool gone = change.type == store::Change::Type::Deleted;
-    aside_.push_back({change.previous, gone ? nullptr : change.object});
+    aside_.push_back({change.previous, gone ? nullptr : change.object, change.revision});
   }
   if (aside_.size() <= kAsideMax) return;
   aside_ = {};
-  groups_.clear();
-  counted_ = false;
+  listening_ = false;
 }
 
-// Called with the lock held.
+// Called with mutex_ held. Counting takes long if there is much to count: what changes meanwhile is
+// put aside like all else.
 void GroupTally::catch_up() const {
-  if (!counted_) {
-    counted_ = true;
-    groups_.clear();
-    for (const api::Kind* kind :
-         {&api::kinds::pod(), &api::kinds::pod_group(), &api::kinds::composite_pod_group()}) {
-      const store::Store::Listing listing = store_.list(kind->store_prefix + "/");
-      for (const api::ObjectPtr& object : listing.objects) add(*object, +1);
-      counted_up_to_[kind] = listing.revision;
-    }
-    return;
+  if (const std::optional<std::vector<Aside>> changes = take_aside())
+    for (const Aside& change : *changes) add_change(change);
+  else
+    count_from_start();
+}
+
+// What was put aside since the last question; nullopt if some of it was dropped, or if nobody has
+// listened yet. From now on somebody listens.
+std::optional<std::vector<GroupTally::Aside>> GroupTally::take_aside() const {
+  const std::lock_guard lock(aside_mutex_);
+  if (!std::exchange(listening_, true)) return std::nullopt;
+  return std::exchange(aside_, {});
+}
+
+void GroupTally::count_from_start() const {
+  groups_.clear();
+  for (const api::Kind* kind : counted_kinds()) {
+    const store::Store::Listing listing = store_.list(kind->store_prefix + "/");
+    for (const api::ObjectPtr& object : listing.objects) add(*object, +1);
+    counted_up_to_[kind] = listing.revision;
   }
-  const std::vector<Aside> changes = std::exchange(aside_, {});
-  for (const Aside& change : changes) {
-    if (change.before != nullptr) add(*change.before, -1);
-    if (change.after != nullptr) add(*change.after, +1);
-  }
+}
+
+// What was put aside before its kind was listed is in the list already.
+void GroupTally::add_change(const Aside& change) const {
+  const api::Object& newest = change.after == nullptr ? *change.before : *change.after;
+  if (change.revision <= counted_up_to_[&newest.kind()]) return;
+  if (change.before != nullptr) add(*change.before, -1);
+  if (change.after != nullptr) add(*change.after, +1);
 }
 
 void GroupTally::add(const api::Object& object, std::int32_t sign) const {

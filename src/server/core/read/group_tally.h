@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -19,13 +21,20 @@ namespace muster::server {
 //
 // Costs nothing until somebody asks. From then on changes are put aside and counted at the next
 // question; if too many pile up, they are dropped and the next question counts from the start. An
-// answer costs a look at the groups below, kGroupsMax at most.
+// answer costs a look at the groups below, kGroupsMax at most. Questions wait for each other, but
+// commits wait for none of them: they only put changes aside, under a lock of their own.
 class GroupTally final : public api::GroupCounter {
  public:
   // Listens to the store from now on, so it must be made before the first commit.
   explicit GroupTally(store::Store& store);
 
   api::GroupCounts count(const api::Object& group) const override;
+
+  // For tests: calls while a question is being answered.
+  void call_while_counting(const std::function<void()>& call) const {
+    const std::lock_guard lock(mutex_);
+    call();
+  }
 
  private:
   // Kind ('P' PodGroup, 'C' composite), namespace and name.
@@ -52,8 +61,16 @@ class GroupTally final : public api::GroupCounter {
     int levels = 4;
   };
 
+  struct Aside {
+    api::ObjectPtr before, after;
+    api::Revision revision;
+  };
+
   void hear(std::span<const store::Change> changes) const;
   void catch_up() const;
+  std::optional<std::vector<Aside>> take_aside() const;
+  void count_from_start() const;
+  void add_change(const Aside& change) const;
   void add(const api::Object& object, std::int32_t sign) const;
   void add_pod(const api::Object& object, std::int32_t sign) const;
   void add_group(const api::Object& object, std::int32_t sign) const;
@@ -65,16 +82,16 @@ class GroupTally final : public api::GroupCounter {
   std::string domains_of(const Key& key, const std::string& topology_key) const;
   std::string held_by(const Key& key, const Group& group) const;
 
-  struct Aside {
-    api::ObjectPtr before, after;
-  };
   const store::Store& store_;
-  mutable std::mutex mutex_;  // guards all below
-  mutable bool counted_ = false;
+
+  mutable std::mutex mutex_;  // guards these; a question holds it from its beginning to its end
   // Up to which revision each kind was counted from the start: what is heard later may be older.
   mutable std::map<const api::Kind*, api::Revision> counted_up_to_;
-  mutable std::vector<Aside> aside_;
   mutable std::map<Key, Group> groups_;
+
+  mutable std::mutex aside_mutex_;  // guards these; taken for a moment, also with mutex_ held
+  mutable bool listening_ = false;
+  mutable std::vector<Aside> aside_;
 };
 
 }  // namespace muster::server

@@ -1,5 +1,11 @@
 #include "server/core/read/group_tally.h"
 
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+
 #include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
@@ -85,6 +91,35 @@ TEST_F(GroupTallyTest, CountsAnewWhenTooMuchHappened) {
                       R"({"metadata":{"labels":{"i":")" + std::to_string(i) + R"("}}})"));
   put_pod("b", "g");
   EXPECT_EQ(tally(groups_, "g"), "2/0");
+}
+
+TEST_F(GroupTallyTest, CommitsWaitForNoQuestion) {
+  put_group(groups_, "g", "");
+  EXPECT_EQ(tally(groups_, "g"), "0/0");
+  std::future<void> commit;
+  reader_.tally().call_while_counting([&] {
+    commit = std::async(std::launch::async, [&] { put_pod("a", "g"); });
+    EXPECT_EQ(commit.wait_for(std::chrono::seconds{10}), std::future_status::ready);
+  });
+  commit.get();
+  EXPECT_EQ(tally(groups_, "g"), "1/0");
+}
+
+// Commits fall before, between and after the lists that a count from the start reads, and into the
+// questions that follow it.
+TEST_F(GroupTallyTest, CountsWhatIsCommittedMeanwhileOnce) {
+  put_group(groups_, "g", "");
+  for (int i = 0; i < 200; ++i) put_pod("old" + std::to_string(i), "g");
+  const auto object = store_->get(store::make_key(groups_, "default", "g"));
+  std::atomic<bool> is_done = false;
+  std::thread asking([&] {
+    while (!is_done) reader_.tally().count(*object);
+  });
+  for (int i = 0; i < 200; ++i) put_pod("new" + std::to_string(i), "g");
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(remove(pods(), "default", "old" + std::to_string(i)));
+  is_done = true;
+  asking.join();
+  EXPECT_EQ(tally(groups_, "g"), "300/0");
 }
 
 }  // namespace
