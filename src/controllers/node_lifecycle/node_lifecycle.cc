@@ -145,6 +145,7 @@ NodeLifecycle::Keys NodeLifecycle::on_node(const Change& change) {
     const auto [at, fresh] = seen_.try_emplace(name);
     hear(*change.after, at->second, fresh, change.at);
     set_zone(*change.after, at->second, keys, change.at);
+    find_pods_to_mark(change, at->second);
     keys.push_back(name);
   } else if (const auto at = seen_.find(name); at != seen_.end()) {
     const std::string zone = std::move(at->second.zone);
@@ -185,8 +186,10 @@ NodeLifecycle::Keys NodeLifecycle::on_pod(const Change& change) {
   const api::ObjectPtr node = nodes_.find("", node_of(pod));
   if (node == nullptr) return {};
   Keys keys;
-  if (readiness(*node) == Readiness::Unknown && claims_to_be_ready(pod))
+  if (readiness(*node) == Readiness::Unknown && claims_to_be_ready(pod)) {
+    seen_[node->meta().name].to_mark.insert(api::key_text(pod.meta()));
     keys.push_back(node->meta().name);
+  }
   if (has_no_execute(*node)) keys.push_back(api::key_text(pod.meta()));
   return keys;
 }
@@ -204,7 +207,7 @@ void NodeLifecycle::reconcile_node(const std::string& name, Time now) {
   if (object == nullptr || at == seen_.end()) return;
   // One thing at a time: what has been written comes back by the watch and is looked at then.
   if (watch_over(*object, at->second, now)) return;
-  mark_pods(*object, now);
+  mark_pods(*object, at->second, now);
   taint(*object, at->second, now);
 }
 
@@ -229,18 +232,32 @@ bool NodeLifecycle::watch_over(const api::Object& object, const Node& node, Time
   return true;
 }
 
+// Goes over all pods of a node once, when it falls silent; later ones come by on_pod().
+void NodeLifecycle::find_pods_to_mark(const Change& change, Node& node) const {
+  if (readiness(*change.after) != Readiness::Unknown) return node.to_mark.clear();
+  if (change.before != nullptr && readiness(*change.before) == Readiness::Unknown) return;
+  for (const client::Mirror::Entry* pod : pods_.indexed(change.after->meta().name))
+    if (claims_to_be_ready(*pod->object)) node.to_mark.insert(api::key_text(pod->object->meta()));
+}
+
 // The pods of a silent node may do anything; they are not to be counted on.
-void NodeLifecycle::mark_pods(const api::Object& object, Time now) {
-  if (readiness(object) != Readiness::Unknown) return;
+void NodeLifecycle::mark_pods(const api::Object& object, Node& node, Time now) {
+  const std::string& name = object.meta().name;
   std::size_t marked = 0;
-  for (const client::Mirror::Entry* entry : pods_.indexed(object.meta().name)) {
-    std::optional<api::Request> mark = declare_not_ready(*entry->object, now);
-    if (!mark) continue;
-    record(*entry->object, note("Warning", "NodeNotReady", "Node is not ready", kNodeController),
-           now);
-    call(object.meta().name, *std::move(mark));
-    if (++marked < kMarksMax) continue;
-    return work().add(object.meta().name, now);  // the others after these
+  for (auto at = node.to_mark.begin(); at != node.to_mark.end();) {
+    if (marked == kMarksMax) return work().add(name, now);  // the others after these
+    const auto key = client::split_key(*at);
+    const api::ObjectPtr pod = pods_.find(key.name_space, key.name);
+    std::optional<api::Request> mark;
+    if (pod != nullptr && node_of(*pod) == name) mark = declare_not_ready(*pod, now);
+    if (!mark) {
+      at = node.to_mark.erase(at);
+      continue;
+    }
+    record(*pod, note("Warning", "NodeNotReady", "Node is not ready", kNodeController), now);
+    call(name, *std::move(mark));
+    ++marked;
+    ++at;
   }
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -41,6 +43,9 @@ class NodeLifecycle final : public client::Controller {
     std::string posted;         // the last heartbeat it wrote into its status
     std::string renewed;        // and into its lease
     bool has_turn = false;      // may have the taint that drives pods away
+    // Of a silent node: keys of pods that claimed to be ready. They stay until a look finds that
+    // they no longer do, since a call may fail.
+    std::set<std::string, std::less<>> to_mark;
   };
 
   Keys on_node(const Change& change);
@@ -55,7 +60,8 @@ class NodeLifecycle final : public client::Controller {
   void reconcile_pod(const std::string& key, Time now);
   // True if it made a call.
   bool watch_over(const api::Object& object, const Node& node, Time now);
-  void mark_pods(const api::Object& object, Time now);
+  void find_pods_to_mark(const Change& change, Node& node) const;
+  void mark_pods(const api::Object& object, Node& node, Time now);
   void taint(const api::Object& object, Node& node, Time now);
   void evict(const std::string& key, const api::Object& pod, Time now);
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
 
 #include "api/reading.h"
 #include "controllers/controllers_testing.h"
@@ -54,6 +57,7 @@ class NodeLifecycleTest : public ::testing::Test {
       for (; shown_ < sent_.requests.size(); ++shown_) {
         const api::Request request = sent_.requests[shown_].first;
         if (request.kind != &api::kinds::event()) asked_.push_back(text(request));
+        if (serve_) serve_(request);
         controller_.apply(
             client::Called{.ticket = sent_.requests[shown_].second, .outcome = api::Answer{}},
             now_);
@@ -76,11 +80,25 @@ class NodeLifecycleTest : public ::testing::Test {
     return out;
   }
 
+  client::ComponentContext context() {
+    client::ComponentContext context = sent_.context();
+    context.metrics = &metrics_;
+    return context;
+  }
+  std::uint64_t objects_read() const {
+    constexpr std::string_view kSeries =
+        R"(muster_controller_objects_read_total{name="node-lifecycle"} )";
+    const std::string all = metrics_.text();
+    return std::stoull(all.substr(all.find(kSeries) + kSeries.size()));
+  }
+
   Time now_{};
+  Metrics metrics_;
   Sent sent_;
   std::size_t shown_ = 0;
   Texts asked_;
-  NodeLifecycle controller_{sent_.context()};
+  std::function<void(const api::Request&)> serve_;  // what a call changes
+  NodeLifecycle controller_{context()};
 };
 
 constexpr std::string_view kPretend = R"("muster.dev/node":"pretend")";
@@ -183,6 +201,38 @@ TEST_F(NodeLifecycleTest, PodsOfASilentNodeAreNotReady) {
   EXPECT_EQ(std::ranges::count(asked, "on-n1 Ready=False/"), 1);
   EXPECT_EQ(std::ranges::count(asked, "on-n2 Ready=False/"), 0)
       << "a kubelet that reports a failure answers for its pods";
+}
+
+TEST_F(NodeLifecycleTest, AllPodsOfASilentNodeAreMarkedInTimeThatGrowsWithThem) {
+  constexpr int kPods = 2'000;
+  const auto pod = [&](std::string_view name, std::string_view ready) {
+    show(api::kinds::pod(),
+         fmt::format(R"({{"metadata":{{"name":"{}","namespace":"ns"}},"spec":{{"nodeName":"n1"}},)"
+                     R"("status":{{"conditions":[{{"type":"Ready","status":"{}"}}]}}}})",
+                     name, ready));
+  };
+  serve_ = [&](const api::Request& request) {
+    if (request.kind == &api::kinds::pod()) pod(request.name, "False");
+  };
+  for (int i = 0; i < kPods / 2; ++i) pod(fmt::format("p{}", i), "True");
+  node("n1", "Unknown", "t0", kPretend);
+  for (int i = kPods / 2; i < kPods; ++i) pod(fmt::format("p{}", i), "True");
+  sync();
+  const Texts asked = after(seconds{1});
+  EXPECT_EQ(std::ranges::count_if(asked, [](const std::string& it) { return it.starts_with("p"); }),
+            kPods)
+      << "each once";
+  EXPECT_LT(objects_read(), 5 * kPods);
+
+  pod("p7", "True");
+  EXPECT_EQ(std::ranges::count(after(seconds{1}), "p7 Ready=False/"), 1)
+      << "it claims to be ready again";
+  node("n1", "True", "t1", kPretend);
+  pod("p8", "True");
+  after(seconds{1});
+  node("n1", "Unknown", "t1", kPretend);
+  const Texts again = after(seconds{1});
+  EXPECT_EQ(std::ranges::count(again, "p8 Ready=False/"), 1) << "the node is silent again";
 }
 
 }  // namespace
