@@ -58,13 +58,13 @@ namespace {
 // Read in search of fields before the caller gets a say: some hundred microseconds.
 constexpr std::size_t kSearchedMax = std::size_t{256} << 10U;
 
-// The bytes that seen_through() may have to read: a selector looks for each of its fields in the
-// object as it was and as it is.
+// The bytes that seen_through() may have to read: a selector looks for its fields in the object as
+// it was and as it is.
 std::size_t searched_in(const Selection& selection, const Change& change) {
-  if (selection.searches() == 0) return 0;
+  if (!selection.searches()) return 0;
   std::size_t bytes = change.previous ? change.previous->bytes().size() : 0;
   if (change.type != Change::Type::Deleted) bytes += change.object->bytes().size();
-  return bytes * selection.searches();
+  return bytes;
 }
 
 // What the selector makes of a change: an object that starts to match is Added, one that stops is

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "api/json.h"
 #include "api/views/pod_view.h"
@@ -11,23 +13,42 @@
 namespace muster::server {
 namespace {
 
+// A path, and where the text of its value goes, with quotes or brackets.
+struct Sought {
+  std::string_view path;  // what is left of it
+  std::string_view* value;
+
+  bool begins_with(std::string_view key) const {
+    return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.');
+  }
+};
+
 // Reads on over JSON text that we wrote ourselves: no white space, no errors.
 class ScalarFinder {
  public:
   explicit ScalarFinder(std::string_view text) : text_(text) {}
 
-  // Enters the object that stands here and stops at the value of `member`; false if there is none.
-  bool enter(std::string_view member) {
-    if (peek() != '{') return false;
+  // Finds the values at several paths of the value that stands here, in one reading. It ends with
+  // the last of them, or behind the whole value.
+  void find(std::span<Sought> sought, bool to_the_end) {
+    if (peek() != '{') {
+      take_value();
+      return;
+    }
     do {
       ++at_;
-      if (peek() != '"') return false;  // {}
-      const std::string_view key = take_value();
+      if (peek() != '"') break;  // {}
+      std::string_view key = take_value();
+      key = key.substr(1, key.size() - 2);
       ++at_;  // the colon
-      if (key.substr(1, key.size() - 2) == member) return true;
-      take_value();
+      const auto others =
+          std::ranges::partition(sought, [&](const Sought& one) { return one.begins_with(key); });
+      const std::span<Sought> here = sought.first(sought.size() - others.size());
+      sought = sought.subspan(here.size());
+      find_in_member(here, key.size(), to_the_end || !sought.empty());
+      if (sought.empty() && !to_the_end) return;
     } while (peek() == ',');
-    return false;
+    ++at_;  // the bracket
   }
 
   // The text of the value that stands here, with its quotes or brackets.
@@ -48,6 +69,18 @@ class ScalarFinder {
   }
 
  private:
+  // At a member's value; all of the paths begin with its key.
+  void find_in_member(std::span<Sought> sought, std::size_t key_size, bool to_the_end) {
+    const auto longer = std::ranges::partition(
+        sought, [&](const Sought& one) { return one.path.size() == key_size; });
+    const std::span<Sought> below(longer.begin(), longer.end());
+    for (Sought& one : below) one.path.remove_prefix(key_size + 1);
+    if (!sought.empty() && below.size() == sought.size()) return find(below, to_the_end);
+    const std::string_view value = take_value();
+    for (const Sought& one : sought.first(sought.size() - below.size())) *one.value = value;
+    if (!below.empty()) ScalarFinder(value).find(below, false);
+  }
+
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   static bool ends_value(char c) { return c == ',' || c == '}' || c == ']' || c == ':'; }
   // A quote ends the text unless an odd number of backslashes stands before it. Most of a document
@@ -67,7 +100,8 @@ class ScalarFinder {
 };
 
 std::string plain(std::string_view value) {
-  if (value == "null" || value.starts_with('{') || value.starts_with('[')) return {};
+  if (value.empty() || value == "null" || value.starts_with('{') || value.starts_with('['))
+    return {};
   if (!value.starts_with('"')) return std::string(value);
   if (value.find('\\') == std::string_view::npos)
     return std::string(value.substr(1, value.size() - 2));
@@ -115,52 +149,40 @@ const std::string* known_of(const api::PodView& pod, std::string_view field) {
   return nullptr;
 }
 
-// How many searches of the bytes field_text() takes at most.
-std::size_t searches_for(const api::Kind& kind, std::string_view field) {
-  if (field == "metadata.name" || field == "metadata.namespace") return 0;
-  if (&kind == &api::kinds::pod() && known_of(api::PodView{}, field) != nullptr) return 0;
-  return field == "source" ? 2 : 1;
+// Where a field stands in the bytes: the first of these that is there; none if nobody has to look.
+std::vector<std::string> paths_of(const api::Kind& kind, std::string_view field) {
+  if (field == "metadata.name" || field == "metadata.namespace") return {};
+  // What the view knows need not be looked for in the bytes; who watches pods by these is asked at
+  // every change of every pod.
+  if (&kind == &api::kinds::pod() && known_of(api::PodView{}, field) != nullptr) return {};
+  if (field == "status.successful") return {"status.succeeded"};
+  if (field == "reportingController") return {"reportingComponent"};
+  if (constexpr std::string_view kRegarding = "regarding."; field.starts_with(kRegarding))
+    return {fmt::format("involvedObject.{}", field.substr(kRegarding.size()))};
+  if (field == "source") return {"source.component", "reportingComponent"};
+  return {std::string(field)};
 }
 
-// A number that is left out where it is zero.
-std::string number_text(const api::Object& object, std::string_view path) {
-  std::string text = scalar_at(object.bytes(), path);
-  return text.empty() ? "0" : text;
+// What a field says that is left out.
+std::string_view default_of(std::string_view field) {
+  if (field == "status.successful" || field == "status.replicas") return "0";
+  return is_boolean(field) ? "false" : "";
+}
+
+// A field that its object knows without a look at its bytes.
+std::string known_text(const api::Object& object, std::string_view field) {
+  if (field == "metadata.name") return object.meta().name;
+  if (field == "metadata.namespace") return object.meta().name_space;
+  return *known_of(object.view<api::PodView>(), field);
 }
 
 }  // namespace
 
 std::string scalar_at(std::string_view bytes, std::string_view dotted_path) {
-  ScalarFinder finder(bytes);
-  while (!dotted_path.empty()) {
-    const std::size_t dot = std::min(dotted_path.find('.'), dotted_path.size());
-    if (!finder.enter(dotted_path.substr(0, dot))) return {};
-    dotted_path.remove_prefix(std::min(dot + 1, dotted_path.size()));
-  }
-  return plain(finder.take_value());
-}
-
-std::string field_text(const api::Object& object, std::string_view field) {
-  if (field == "metadata.name") return object.meta().name;
-  if (field == "metadata.namespace") return object.meta().name_space;
-  if (&object.kind() == &api::kinds::pod()) {
-    // What the view knows need not be looked for in the bytes; who watches pods by these is
-    // asked at every change of every pod.
-    if (const std::string* known = known_of(object.view<api::PodView>(), field)) return *known;
-  }
-  if (field == "status.successful") return number_text(object, "status.succeeded");
-  if (field == "status.replicas") return number_text(object, field);
-  if (field == "reportingController") return scalar_at(object.bytes(), "reportingComponent");
-  if (constexpr std::string_view kRegarding = "regarding."; field.starts_with(kRegarding))
-    return scalar_at(object.bytes(),
-                     fmt::format("involvedObject.{}", field.substr(kRegarding.size())));
-  if (field == "source") {
-    std::string component = scalar_at(object.bytes(), "source.component");
-    return component.empty() ? scalar_at(object.bytes(), "reportingComponent") : component;
-  }
-  std::string text = scalar_at(object.bytes(), field);
-  if (text.empty() && is_boolean(field)) return "false";
-  return text;
+  std::string_view value;
+  Sought sought{.path = dotted_path, .value = &value};
+  ScalarFinder(bytes).find({&sought, 1}, false);
+  return plain(value);
 }
 
 Result<Selection> Selection::of(const api::Request& request) {
@@ -173,9 +195,11 @@ Result<Selection> Selection::of(const api::Request& request) {
   std::string_view before;
   for (const api::FieldTerm& term : out.fields_.terms()) {
     if (!supported(kind, term.field)) return fail(unsupported_field(kind, term.field));
-    // Terms of one field stand together and share the look at it.
-    if (term.field != before) out.searches_ += searches_for(kind, term.field);
+    // Terms of one field stand together.
+    if (term.field == before) continue;
     before = term.field;
+    for (std::string& path : paths_of(kind, term.field))
+      out.searched_.push_back({.field = term.field, .path = std::move(path)});
   }
   if (kind.namespaced) out.name_space_ = request.name_space;
   out.prefix_ = kind.store_prefix + "/";
@@ -189,8 +213,32 @@ Result<Selection> Selection::of(const api::Request& request) {
 bool Selection::matches(const api::Object& object) const {
   if (!name_space_.empty() && object.meta().name_space != name_space_) return false;
   if (!labels_.selects_everything() && !labels_.matches(object.meta().labels)) return false;
-  return fields_.selects_everything() ||
-         fields_.matches([&](std::string_view field) { return field_text(object, field); });
+  if (fields_.selects_everything()) return true;
+  std::vector<std::string_view> values;
+  return fields_.matches([&](std::string_view field) { return field_text(object, field, values); });
+}
+
+// The first field that stands in the bytes reads them for all.
+std::string Selection::field_text(const api::Object& object, std::string_view field,
+                                  std::vector<std::string_view>& values) const {
+  auto at = std::ranges::find(searched_, field, &Searched::field);
+  if (at == searched_.end()) return known_text(object, field);
+  if (values.empty()) values = find_values(object.bytes());
+  for (; at != searched_.end() && at->field == field; ++at)
+    if (std::string text = plain(values[static_cast<std::size_t>(at - searched_.begin())]);
+        !text.empty())
+      return text;
+  return std::string(default_of(field));
+}
+
+std::vector<std::string_view> Selection::find_values(std::string_view bytes) const {
+  std::vector<std::string_view> values(searched_.size());
+  std::vector<Sought> sought;
+  sought.reserve(searched_.size());
+  for (std::size_t i = 0; i < searched_.size(); ++i)
+    sought.push_back({.path = searched_[i].path, .value = &values[i]});
+  ScalarFinder(bytes).find(sought, false);
+  return values;
 }
 
 }  // namespace muster::server

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/kinds/kind.h"
 #include "api/object.h"
@@ -24,24 +25,31 @@ class Selection {
   bool takes_all() const { return labels_.selects_everything() && fields_.selects_everything(); }
   // How many conditions matches() may have to look at.
   std::size_t terms() const { return labels_.requirements().size() + fields_.terms().size(); }
-  // How many times matches() may have to search the bytes of an object.
-  std::size_t searches() const { return searches_; }
+  // Whether matches() may have to search the bytes of an object: once, for all fields.
+  bool searches() const { return !searched_.empty(); }
   // What the keys of all selected objects begin with.
   const std::string& prefix() const { return prefix_; }
   // The only key an object can have that matches, if the selection names it; else empty.
   const std::string& only_key() const { return only_key_; }
 
  private:
+  // A field that only the bytes of an object know, and where it stands there. Those of one field
+  // stand together: the first that is there counts.
+  struct Searched {
+    std::string field;
+    std::string path;
+  };
+  std::string field_text(const api::Object& object, std::string_view field,
+                         std::vector<std::string_view>& values) const;
+  std::vector<std::string_view> find_values(std::string_view bytes) const;
+
   std::string name_space_;  // empty = all
   std::string prefix_;
   std::string only_key_;
   api::LabelSelector labels_;
   api::FieldSelector fields_;
-  std::size_t searches_ = 0;
+  std::vector<Searched> searched_;
 };
-
-// A selectable field as text; "" if unset.
-std::string field_text(const api::Object& object, std::string_view field);
 
 // The scalar at a dotted path of canonical JSON text, without building a document: watches with
 // field selectors ask this of every change. "" if there is none; numbers and booleans as they are

@@ -1,6 +1,14 @@
 #include "server/core/request/selection.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/json.h"
+#include "api/kinds/kind.h"
 
 namespace muster::server {
 namespace {
@@ -20,6 +28,8 @@ TEST(ScalarAt, FindsScalarsWithoutADocument) {
   EXPECT_EQ(scalar_at(kText, "status.x"), "");
   EXPECT_EQ(scalar_at(kText, "status.x.y"), "");
   EXPECT_EQ(scalar_at("{}", "a"), "");
+  EXPECT_EQ(scalar_at(kText, "metadata.labels.spec"), "x");
+  EXPECT_EQ(scalar_at(R"({"a":{},"ab":{"c":"no"},"a.b":"no","b":[],"a2":1})", "a2"), "1");
 }
 
 // Thousands of terms fit into a head, and each would be asked of every object and every change.
@@ -49,19 +59,60 @@ TEST(Selection, HasAtMost250Terms) {
             "fieldSelector: too many requirements: 251, at most 250 are judged");
 }
 
-// What a look at an object may cost: each field that only its bytes know is searched once.
-TEST(Selection, KnowsHowOftenItSearches) {
-  const auto searches = [](std::string_view kind, std::string fields) {
-    api::Request request;
-    request.kind = api::find_kind("", kind);
-    request.list.field_selector = std::move(fields);
-    return Selection::of(request).value().searches();
+Selection select(std::string_view kind, std::string fields) {
+  api::Request request;
+  request.kind = api::find_kind("", kind);
+  request.list.field_selector = std::move(fields);
+  return Selection::of(request).value();
+}
+
+TEST(Selection, KnowsWhetherItSearches) {
+  EXPECT_FALSE(select("Pod", "").searches());
+  EXPECT_FALSE(select("Pod", "metadata.name=a,spec.nodeName=n,status.phase!=Failed").searches());
+  EXPECT_TRUE(select("Pod", "spec.restartPolicy!=a").searches());
+  EXPECT_TRUE(select("Event", "metadata.name=a,reason=b").searches());
+}
+
+api::ObjectPtr event(std::string_view fields) {
+  const std::string text =
+      fmt::format(R"({{"metadata":{{"name":"e","namespace":"d"}},{}}})", fields);
+  return api::Object::make(api::kinds::event(), api::parse_json(text)->value);
+}
+
+// Each of the fields decides, wherever in the object it stands.
+TEST(Selection, FindsAllFieldsOfAnObject) {
+  const api::ObjectPtr object =
+      event(R"("involvedObject":{"kind":"Pod","name":"web","uid":"u","fieldPath":"p.q"},)"
+            R"("message":"{\"reason\":\"no\"}","reason":"Made","reportingComponent":"r",)"
+            R"("source":{"component":"c","host":"h"},"type":"Normal")");
+  const std::vector<std::pair<std::string, std::string>> fields = {
+      {"metadata.name", "e"},
+      {"involvedObject.kind", "Pod"},
+      {"involvedObject.name", "web"},
+      {"involvedObject.uid", "u"},
+      {"involvedObject.fieldPath", "p.q"},
+      {"involvedObject.apiVersion", ""},
+      {"reason", "Made"},
+      {"reportingComponent", "r"},
+      {"source", "c"},
+      {"type", "Normal"},
   };
-  EXPECT_EQ(searches("Pod", ""), 0U);
-  EXPECT_EQ(searches("Pod", "metadata.name=a,spec.nodeName=n,status.phase!=Failed"), 0U);
-  EXPECT_EQ(searches("Pod", "spec.restartPolicy!=a,spec.restartPolicy!=b"), 1U);
-  EXPECT_EQ(searches("Event", "reason=a,type=b,involvedObject.kind=c"), 3U);
-  EXPECT_EQ(searches("Event", "source=a"), 2U);
+  for (std::size_t wrong = 0; wrong <= fields.size(); ++wrong) {
+    std::string all;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      all += fmt::format("{}{}{}{}", i == 0 ? "" : ",", fields[i].first, i == wrong ? "!=" : "=",
+                         fields[i].second);
+    EXPECT_EQ(select("Event", all).matches(*object), wrong == fields.size()) << all;
+  }
+}
+
+TEST(Selection, ReadsFieldsThatHaveSeveralPlacesOrADefault) {
+  EXPECT_TRUE(select("Event", "source=r,type=").matches(*event(R"("reportingComponent":"r")")));
+  EXPECT_TRUE(select("Event", "source=c,reportingComponent=r")
+                  .matches(*event(R"("reportingComponent":"r","source":{"component":"c"})")));
+  const api::ObjectPtr node = api::Object::make(
+      api::kinds::node(), api::parse_json(R"({"metadata":{"name":"n"},"spec":{}})")->value);
+  EXPECT_TRUE(select("Node", "spec.unschedulable=false").matches(*node));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class CollectionDeletion final : public SlicedRequest {
       const api::ObjectPtr existing = walk_->next(context.staging);
       ++looks;
       if (!existing) continue;
-      searched += existing->bytes().size() * selection_->searches();
+      if (selection_->searches()) searched += existing->bytes().size();
       if (!selection_->matches(*existing)) continue;
       ++changes;
       bytes += existing->bytes().size();
