@@ -40,9 +40,12 @@ void GroupTally::hear(std::span<const store::Change> changes) const {
       continue;
     const bool gone = change.type == store::Change::Type::Deleted;
     aside_.push_back({change.previous, gone ? nullptr : change.object, change.revision});
+    // All that is current is held by the store anyhow.
+    if (change.previous) aside_bytes_ += change.previous->bytes().size();
   }
-  if (aside_.size() <= kAsideMax) return;
+  if (aside_.size() <= kAsideMax && aside_bytes_ <= kAsideBytesMax) return;
   aside_ = {};
+  aside_bytes_ = 0;
   listening_ = false;
 }
 
@@ -60,6 +63,7 @@ void GroupTally::catch_up() const {
 std::optional<std::vector<GroupTally::Aside>> GroupTally::take_aside() const {
   const std::lock_guard lock(aside_mutex_);
   if (!std::exchange(listening_, true)) return std::nullopt;
+  aside_bytes_ = 0;
   return std::exchange(aside_, {});
 }
 

@@ -30,6 +30,11 @@ class GroupTally final : public api::GroupCounter {
 
   api::GroupCounts count(const api::Object& group) const override;
 
+  // For tests: the bytes of objects that are put aside.
+  std::size_t held_bytes() const {
+    const std::lock_guard lock(aside_mutex_);
+    return aside_bytes_;
+  }
   // For tests: calls while a question is being answered.
   void call_while_counting(const std::function<void()>& call) const {
     const std::lock_guard lock(mutex_);
@@ -40,6 +45,7 @@ class GroupTally final : public api::GroupCounter {
   // Kind ('P' PodGroup, 'C' composite), namespace and name.
   using Key = std::pair<char, std::string>;
   static constexpr std::size_t kAsideMax = 2'000;
+  static constexpr std::size_t kAsideBytesMax = std::size_t{64} << 20U;
   static constexpr int kGroupsMax = 10'000;    // looked at for one answer
   static constexpr std::size_t kNodesMax = 8;  // looked up to tell the domain
 
@@ -92,6 +98,7 @@ class GroupTally final : public api::GroupCounter {
   mutable std::mutex aside_mutex_;  // guards these; taken for a moment, also with mutex_ held
   mutable bool listening_ = false;
   mutable std::vector<Aside> aside_;
+  mutable std::size_t aside_bytes_ = 0;
 };
 
 }  // namespace muster::server

@@ -1,5 +1,6 @@
 #include "server/core/read/group_tally.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -91,6 +92,27 @@ TEST_F(GroupTallyTest, CountsAnewWhenTooMuchHappened) {
                       R"({"metadata":{"labels":{"i":")" + std::to_string(i) + R"("}}})"));
   put_pod("b", "g");
   EXPECT_EQ(tally(groups_, "g"), "2/0");
+}
+
+// Old versions of large pods are kept alive by nobody else.
+TEST_F(GroupTallyTest, HoldsOnToAFewMegabytes) {
+  constexpr std::size_t kLarge = 200'000;
+  put_group(groups_, "g", "");
+  EXPECT_EQ(tally(groups_, "g"), "0/0");
+  put_pod("a", "g");
+  const std::string tail = R"(","x":")" + std::string(kLarge, 'x') + R"("}}})";
+  bool was_dropped = false;
+  std::size_t most = 0;
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE(merge(pods(), "default", "a",
+                      R"({"metadata":{"annotations":{"i":")" + std::to_string(i) + tail));
+    was_dropped |= reader_.tally().held_bytes() == 0;
+    most = std::max(most, reader_.tally().held_bytes());
+  }
+  EXPECT_GT(most, 100 * kLarge);
+  EXPECT_LE(most, std::size_t{64} << 20U);
+  EXPECT_TRUE(was_dropped);
+  EXPECT_EQ(tally(groups_, "g"), "1/0");
 }
 
 TEST_F(GroupTallyTest, CommitsWaitForNoQuestion) {
