@@ -50,6 +50,8 @@ WorkloadForest::WorkloadForest(const WorkloadForest& other) {
     Node& child = nodes_.at(key);
     child.parent = &nodes_.at(from.parent->key);
     child.parent->children.insert(child.parent->children.end(), &child);
+    if (!child.flags.idle)
+      child.parent->busy_children.insert(child.parent->busy_children.end(), &child);
   }
 }
 
@@ -70,11 +72,13 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
     return {.ready = ready,
             .runnable = ready && node.in_children.runnable > 0,
             .pending = node.in_children.pending > 0,
-            .needing = ready && node.in_children.needing > 0};
+            .needing = ready && node.in_children.needing > 0,
+            .idle = node.busy_children.empty()};
   }
   const bool pending = node.waiting + node.gated > 0;
+  const bool idle = !pending && node.present == 0;
   if (!node.is_known())
-    return {.ready = false, .runnable = false, .pending = pending, .needing = false};
+    return {.ready = false, .runnable = false, .pending = pending, .needing = false, .idle = idle};
   // A group that must share one domain is placed with all its pods in view, or not yet.
   const bool held = node.gated > 0 && node.spec->is_confined();
   const bool ready = !held && node.waiting + node.present >= node.spec->minimum;
@@ -84,13 +88,16 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
   return {.ready = ready,
           .runnable = runnable,
           .pending = pending,
-          .needing = runnable && !is_basic && node.present < node.spec->minimum};
+          .needing = runnable && !is_basic && node.present < node.spec->minimum,
+          .idle = idle};
 }
 
 // A parent's counts are the sums of its children's flags. Who changes a flag, or a link, takes the
 // child's share out before and puts it in after: then the sums hold without being made again.
-void WorkloadForest::add_to_parent(const Node& node, std::int32_t sign) {
+void WorkloadForest::add_to_parent(Node& node, std::int32_t sign) {
   if (node.parent == nullptr) return;
+  if (!node.flags.idle && sign > 0) node.parent->busy_children.insert(&node);
+  if (!node.flags.idle && sign < 0) node.parent->busy_children.erase(&node);
   Counts& counts = node.parent->in_children;
   if (node.flags.ready) counts.ready += sign;
   if (node.flags.runnable) counts.runnable += sign;
@@ -315,12 +322,26 @@ bool WorkloadForest::is_constrained(const GroupKey& key) const {
 
 // Upstream's order of siblings. They are kept by key instead: creation times may change under the
 // links, keys cannot.
-std::vector<const WorkloadForest::Node*> WorkloadForest::children_in_order(const Node& node) {
-  std::vector<const Node*> children(node.children.begin(), node.children.end());
-  std::ranges::sort(children, [](const Node* a, const Node* b) {
+void WorkloadForest::sort_as_siblings(std::vector<const Node*>& nodes) {
+  std::ranges::sort(nodes, [](const Node* a, const Node* b) {
     return std::tie(a->spec->created, a->key.name, a->key.kind) <
            std::tie(b->spec->created, b->key.name, b->key.kind);
   });
+}
+
+std::vector<const WorkloadForest::Node*> WorkloadForest::children_in_order(const Node& node) {
+  std::vector<const Node*> children(node.children.begin(), node.children.end());
+  sort_as_siblings(children);
+  return children;
+}
+
+std::vector<const WorkloadForest::Node*> WorkloadForest::children_to_try(const Node& node,
+                                                                         std::size_t idle_max) {
+  std::vector<const Node*> children(node.busy_children.begin(), node.busy_children.end());
+  const std::size_t all = std::min(node.children.size(), children.size() + idle_max);
+  for (auto at = node.children.begin(); children.size() < all; ++at)
+    if ((*at)->flags.idle) children.push_back(*at);
+  sort_as_siblings(children);
   return children;
 }
 
@@ -361,15 +382,17 @@ std::vector<GroupKey> WorkloadForest::children(const GroupKey& composite) const 
 
 // What is not ready holds back all below it: its leaves come without pods, but they come, since
 // running members below still count and pin.
-Group WorkloadForest::build(const Node& node, const Fill& fill, bool held) {
+Group WorkloadForest::build(const Node& node, Build& build, bool held) {
   Group group{{*node.spec}, {}, {}, {}};
   held = held || !node.flags.ready;
   if (node.key.kind == GroupKind::PodGroup) {
-    if (!held) fill(node.key, group.pods);
+    if (!held) build.fill(node.key, group.pods);
     return group;
   }
-  for (const Node* child : children_in_order(node))
-    group.children.push_back(build(*child, fill, held));
+  const std::vector<const Node*> children = children_to_try(node, build.idle_left);
+  build.idle_left -= children.size() - node.busy_children.size();
+  for (const Node* child : children)
+    group.children.push_back(WorkloadForest::build(*child, build, held));
   return group;
 }
 
@@ -377,7 +400,8 @@ Group WorkloadForest::build(const GroupKey& root, const Fill& fill) const {
   const Node* at = look(root);
   // Nothing below a root can be part of a cycle: every node has one parent, and a root has none.
   CHECK(at != nullptr && at->is_known() && at->parent == nullptr);
-  return build(*at, fill, false);
+  Build build{.fill = fill};
+  return WorkloadForest::build(*at, build, false);
 }
 
 }  // namespace muster::scheduler

@@ -84,8 +84,14 @@ class WorkloadForest {
 
   // The tree as an attempt wants it, without member traits. `fill` gives the waiting pods of a leaf
   // and is not called for leaves that are held back: those stay in the tree, empty.
+  //
+  // Of groups without any pod below them at most kIdleMax are in it, those with the first names.
+  // None of them can meet its minimum, so the others are missed only where something is said of
+  // each group; and somebody may have made a hundred thousand. The cost is that of the groups that
+  // are in the tree.
   using Fill = std::function<void(const GroupKey& leaf, std::vector<PendingPod>& pods)>;
   Group build(const GroupKey& root, const Fill& fill) const;
+  static constexpr std::size_t kIdleMax = 1'000;
 
   std::size_t size() const { return nodes_.size(); }
 
@@ -97,6 +103,7 @@ class WorkloadForest {
     bool runnable = false;
     bool pending = false;
     bool needing = false;  // not held back, and has a leaf that waits for its minimum
+    bool idle = true;      // no pod at or below it
     friend bool operator==(const Flags&, const Flags&) = default;
   };
   struct Counts {
@@ -111,6 +118,7 @@ class WorkloadForest {
     std::shared_ptr<const GroupSpec> spec;  // null: only pods or children name the group
     Node* parent = nullptr;
     std::set<Node*, ByKey> children;
+    std::set<Node*, ByKey> busy_children;  // those that are not idle
     Counts in_children;
     std::int32_t waiting = 0, gated = 0, present = 0;  // leaf
     Flags flags;
@@ -135,11 +143,18 @@ class WorkloadForest {
   static Flags judge(const Node& node);
   // Brings the flags of a changed node up to date, and with them the counts of its ancestors.
   void climb(Node* node);
-  static void add_to_parent(const Node& node, std::int32_t sign);
+  static void add_to_parent(Node& node, std::int32_t sign);
   void unlink(Node& node);
   void drop_if_idle(Node* node);
+  static void sort_as_siblings(std::vector<const Node*>& nodes);
   static std::vector<const Node*> children_in_order(const Node& node);
-  static Group build(const Node& node, const Fill& fill, bool held);
+  // Those that are not idle, and some of the others.
+  static std::vector<const Node*> children_to_try(const Node& node, std::size_t idle_max);
+  struct Build {
+    const Fill& fill;
+    std::size_t idle_left = kIdleMax;
+  };
+  static Group build(const Node& node, Build& build, bool held);
 
   std::map<GroupKey, Node> nodes_;
   std::uint64_t composite_changes_ = 0;

@@ -154,6 +154,50 @@ TEST(WorkloadForest, HoldsBackOnlyWhatIsNotReady) {
   EXPECT_EQ(tree(forest, composite("root")), "root(c1(p11=1 p12=1) p2=1)");
 }
 
+std::size_t count_groups(const Group& group) {
+  std::size_t count = 1;
+  for (const Group& child : group.children) count += count_groups(child);
+  return count;
+}
+
+// Groups are made by whoever likes; those without pods must not make every attempt dear.
+TEST(WorkloadForest, AnAttemptSeesSomeOfTheGroupsWithoutPods) {
+  constexpr std::size_t kIdle = 3 * WorkloadForest::kIdleMax;
+  WorkloadForest forest;
+  forest.set(gang(composite("root"), 1));
+  forest.set(gang(composite("empty"), 1, "root"));
+  for (std::size_t i = 0; i < kIdle; ++i)
+    forest.set(gang(leaf("e" + std::to_string(i)), 1, i % 2 == 0 ? "root" : "empty"));
+  for (const char* name : {"waits", "runs", "gated"}) forest.set(gang(leaf(name), 2, "root"));
+  forest.count_member(leaf("waits"), Membership::Waiting, 2);
+  forest.count_member(leaf("runs"), Membership::Present, 1);
+  forest.count_member(leaf("gated"), Membership::Gated, 1);
+  ASSERT_TRUE(forest.runnable(composite("root")));
+  const auto children = [](const WorkloadForest& of) {
+    const Group root = of.build(
+        composite("root"), [](const GroupKey&, std::vector<PendingPod>& pods) { pods.resize(1); });
+    EXPECT_EQ(count_groups(root), 4 + WorkloadForest::kIdleMax);
+    std::string found;
+    for (const Group& child : root.children)
+      if (!child.key.name.starts_with("e")) found += text(child) + " ";
+    return found;
+  };
+  EXPECT_EQ(children(forest), "gated runs waits=1 ");
+  EXPECT_EQ(children(WorkloadForest(forest)), "gated runs waits=1 ");
+
+  forest.count_member(leaf("runs"), Membership::Present, -1);
+  forest.count_member(leaf("gated"), Membership::Gated, -1);
+  forest.erase(leaf("gated"));
+  const std::string last = "e" + std::to_string(kIdle - 1);
+  forest.count_member(leaf(last), Membership::Waiting, 1);
+  const Group root = forest.build(
+      composite("root"), [](const GroupKey&, std::vector<PendingPod>& pods) { pods.resize(1); });
+  const auto empty = std::ranges::find(root.children, composite("empty"), &Group::key);
+  ASSERT_NE(empty, root.children.end());
+  EXPECT_NE(std::ranges::find(empty->children, leaf(last), &Group::key), empty->children.end());
+  EXPECT_EQ(count_groups(root), 4 + WorkloadForest::kIdleMax) << "root, waits, empty and its leaf";
+}
+
 TEST(WorkloadForest, OrdersChildrenByAgeThenName) {
   WorkloadForest forest;
   forest.set(gang(composite("root"), 1));
