@@ -36,18 +36,23 @@ bool Cluster::has_node(std::string_view name) const {
 
 NodeId Cluster::row_of(std::string_view name) {
   if (const auto at = row_by_name_.find(name); at != row_by_name_.end()) return at->second;
-  NodeId node{};
-  if (free_rows_.empty()) {
-    node = static_cast<NodeId>(rows_.size());
-    rows_.emplace_back();
-    grow(rows_.size());
-  } else {
-    node = free_rows_.back();
-    free_rows_.pop_back();
-  }
+  // A pod may name any node. More rows make all that is derived from them be made again, so that
+  // there are some for the next such pods.
+  if (free_rows_.empty()) add_rows(rows_.size() / 4 + 16);
+  const NodeId node = free_rows_.back();
+  free_rows_.pop_back();
   rows_[index_of(node)] = {.name = std::string(name), .node = nullptr, .pods = 0, .used = true};
   row_by_name_.emplace(std::string(name), node);
   return node;
+}
+
+// The first of them is the next to be used.
+void Cluster::add_rows(std::size_t more) {
+  const std::size_t before = rows_.size();
+  rows_.resize(before + more);
+  for (std::size_t row = rows_.size(); row > before; --row)
+    free_rows_.push_back(static_cast<NodeId>(row - 1));
+  grow(rows_.size());
 }
 
 void Cluster::release_row_if_unused(NodeId node) {
@@ -77,6 +82,8 @@ void Cluster::grow(std::size_t rows) {
 // --- nodes ---
 
 void Cluster::set_node(const api::ObjectPtr& object) {
+  let_go_for_room();
+  if (free_rows_.empty() && !row_by_name_.contains(object->meta().name)) add_rows(1);
   const NodeId node = row_of(object->meta().name);
   Row& row = rows_[index_of(node)];
   const api::ObjectPtr before = std::exchange(row.node, object);
@@ -164,8 +171,9 @@ void Cluster::find_classes_again(const std::set<NodeId>& rows) {
   for (const NodeId row : rows)
     for (const api::ObjectPtr& pod : rows_[index_of(row)].held) {
       PodRecord& record = pods_.find(std::string_view(pod->meta().uid))->second;
+      // Logged, since by now there may be room for what it asks, or none for what it matches.
       if (std::ranges::any_of(pod_class(record.pods).missing, has_columns))
-        reclass(record, counted_class_of(record.pod).id);
+        reclass_and_log(record, counted_class_of(record.pod).id);
     }
 }
 
@@ -177,6 +185,16 @@ void Cluster::let_go() {
     if (derived != nullptr) derived->let_go();
   for (const ClassId id : followed_->log.clear()) release_class(id);
   idle_max_ = kIdleMax + resources_.idle();
+}
+
+// After pods were refused, as far as classes that only save work are the reason. Those who count
+// pods begin again then, so this is not done for each pod that is refused.
+void Cluster::let_go_for_room() {
+  constexpr std::uint64_t kChanges = 1024;
+  if (short_of_room_->empty() || log_.end() < *let_go_again_) return;
+  let_go();
+  short_of_room_->clear();
+  *let_go_again_ = log_.end() + kChanges;
 }
 
 std::unique_ptr<Cluster::Derived>& Cluster::derived(const void* key) {

@@ -250,6 +250,18 @@ class Cluster {
         visit(pod_class(here.pods), static_cast<NodeId>(row), here.count);
   }
 
+  // --- what is judged of all that pods of a namespace ask ---
+  void set_term_limits(const TermLimits& limits) { term_limits_ = limits; }
+  const TermCharge& term_charge(std::string_view name_space) const {
+    return terms_->charge_of(name_space);
+  }
+  // Whether pods of the class's namespace were refused for what others ask or match there: who
+  // holds the class only to save work releases it in let_go().
+  bool wants_back(const PodClass& pods) const {
+    return !short_of_room_->empty() && (!pods.terms.empty() || !pods.matches.empty()) &&
+           short_of_room_->contains(pods.sample->meta().name_space);
+  }
+
   // --- groups ---
   // Null if no member of the PodGroup holds a node or has finished.
   const GroupMembers* members(std::string_view name_space, std::string_view group) const;
@@ -276,7 +288,8 @@ class Cluster {
   struct Derived {
     virtual ~Derived() = default;
     // To release classes that it holds only to save work, if that frees something: classes keep
-    // columns. Called between attempts.
+    // columns, and what they ask and match is charged to a namespace (wants_back). Called between
+    // attempts.
     virtual void let_go() {}
   };
   std::unique_ptr<Derived>& derived(const void* key);
@@ -312,13 +325,23 @@ class Cluster {
   // new.
   enum class Part : std::uint8_t { Asks, IsCounted };
   const PodClass& class_of(const api::ObjectPtr& pod, Part part);
+  // What a pod asks about others, or why it asks nothing.
+  enum class Excess : std::uint8_t { None, OfPod, OfForeignTerms, OfMatches };
+  struct Asked {
+    std::vector<TermId> terms = {};
+    Excess excess = Excess::None;
+  };
+  const PodClass& class_of(const api::ObjectPtr& pod, Part part, const Asked& asked);
+  const PodClass& left_out_class(const api::ObjectPtr& pod, Part part);
 
   NodeId row_of(std::string_view name);  // made as a placeholder if missing
+  void add_rows(std::size_t more);
   void release_row_if_unused(NodeId node);
   void grow(std::size_t rows);
   void set_allocatable(NodeId node, const api::NodeView* before, const api::NodeView* after);
   void find_classes_again(const std::set<NodeId>& rows);
   void let_go();
+  void let_go_for_room();
   void set_taints(NodeId node, const std::vector<api::Taint>& taints);
   TaintSetId intern_taints(const std::vector<api::Taint>& taints);
   void forget_unused_taint_sets();
@@ -349,12 +372,21 @@ class Cluster {
   std::vector<ImageId> images_of(const api::PodView& pod) const;
   std::vector<Term> terms_of(const api::Object& pod, Part part) const;
   std::optional<Term> default_term_of(const api::Object& pod) const;
-  std::vector<TermId> intern_terms(const api::Object& pod, Part part);
+  Asked use_terms(const api::Object& pod, Part part);
+  Excess excess_of(const api::Object& pod, const std::vector<Term>& terms);
+  bool has_room(std::string_view name_space, std::size_t matches);
+  bool has_room(std::span<const TermId> matches);
+  void forget_gone_matches(std::string_view name_space);
+  void forget_gone_matches(PodClass& pods);
+  PodClass begin_class(const api::Object& pod, Part part) const;
+  void ask_nothing(const api::Object& pod, Excess excess, PodClass& made) const;
+  const PodClass& finish_class(PodClass&& made, const api::ObjectPtr& pod);
   const PodClass* find_class(const PodClass& made) const;
   PodClass& keep_class(std::unique_ptr<PodClass> made);
   void split_classes(TermId added);
   void add_match(PodClass& pods, TermId term);
   void reclass(PodRecord& record, ClassId to);
+  void reclass_and_log(PodRecord& record, ClassId to);
   PodLabels& pod_labels();
   void reclass_namespace(std::string_view name);
   void follow(PodRecord& record);
@@ -427,6 +459,10 @@ class Cluster {
   // Classes, and what they ask about pods.
   NotCopied<TermBook> terms_;
   NotCopied<std::uint64_t> term_epoch_;
+  TermLimits term_limits_;
+  // Namespaces that had no room for what a pod asks or matches, since classes were let go for that.
+  NotCopied<std::set<std::string, std::less<>>> short_of_room_;
+  NotCopied<std::uint64_t> let_go_again_;  // not before so many changes of rows
   struct Classes {
     std::vector<std::unique_ptr<PodClass>> by_id;  // null: free
     std::vector<ClassId> free;

@@ -39,19 +39,6 @@ std::uint64_t hash_of(const PodClass& made, std::uint64_t needs_hash) {
   return hash;
 }
 
-// The class of a pod that asks more about others than is judged: nobody pays for it but the pod.
-void ask_nothing(const api::PodNeeds& needs, PodClass& made) {
-  auto left = std::make_shared<api::PodNeeds>(needs);
-  left->pod_terms.clear();
-  left->spread.clear();
-  made.needs_left = std::move(left);
-  made.needs = made.needs_left.get();
-  if (made.is_counted) return;
-  made.refusal = fmt::format(
-      "the pod has {} terms of pod affinity and topology spread constraints, at most {} are judged",
-      needs.pod_terms.size() + needs.spread.size(), kTermsMax);
-}
-
 std::string_view controller_of(const api::ObjectMeta& pod) {
   const auto at = std::ranges::find(pod.owners, true, &api::OwnerReference::controller);
   return at == pod.owners.end() ? std::string_view() : at->uid;
@@ -65,22 +52,84 @@ bool have_one_controller(const api::ObjectMeta& a, const api::ObjectMeta& b) {
 const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part) {
   // Whom do those ask for that run already? From now on we know it of every pod.
   if (asking_pods_ > 0 && !followed_->on) follow_pods();
-  const auto& view = pod->view<api::PodView>();
+  const Asked asked = use_terms(*pod, part);
+  refresh_kept_classes();
+  const PodClass& found = class_of(pod, part, asked);
+  for (const TermId term : asked.terms) terms_->release(term);
+  return found;
+}
+
+const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part, const Asked& asked) {
+  PodClass made = begin_class(*pod, part);
+  made.terms = asked.terms;
+  if (!terms_->empty()) made.matches = terms_->matching(pod->meta(), namespaces_);
+  if (asked.excess != Excess::None) ask_nothing(*pod, asked.excess, made);
+  made.hash = hash_of(made, pod->view<api::PodView>().needs_hash);
+  if (const PodClass* known = find_class(made)) return *known;
+  if (!made.matches.empty() && !has_room(made.matches)) return left_out_class(pod, part);
+  return finish_class(std::move(made), pod);
+}
+
+// The class of a pod whose matches are not kept: nobody counts it, and it asks nothing.
+const PodClass& Cluster::left_out_class(const api::ObjectPtr& pod, Part part) {
+  PodClass made = begin_class(*pod, part);
+  made.is_left_out = true;
+  ask_nothing(*pod, Excess::OfMatches, made);
+  made.hash = hash_of(made, pod->view<api::PodView>().needs_hash);
+  if (const PodClass* known = find_class(made)) return *known;
+  return finish_class(std::move(made), pod);
+}
+
+// All that makes it different, but for what it asks about others and others about it.
+PodClass Cluster::begin_class(const api::Object& pod, Part part) const {
+  const auto& view = pod.view<api::PodView>();
   PodClass made;
   made.is_counted = part == Part::IsCounted;
-  made.terms = intern_terms(*pod, part);
-  refresh_kept_classes();
-  if (!terms_->empty()) made.matches = terms_->matching(pod->meta(), namespaces_);
   if (!made.is_counted) {
     made.node_name = view.node_name;
     made.images = images_of(view);
   }
-  if (!view.claims.empty() || !view.needs.disks.empty()) made.volumes = volumes_.resolve(*pod);
+  if (!view.claims.empty() || !view.needs.disks.empty()) made.volumes = volumes_.resolve(pod);
   made.needs = &view.needs;
-  if (has_too_many_terms(view.needs)) ask_nothing(view.needs, made);
-  made.hash = hash_of(made, view.needs_hash);
-  if (const PodClass* known = find_class(made)) return *known;
+  return made;
+}
 
+// For pods that ask more about others than is judged, or whose namespace does: nobody pays for what
+// they ask but themselves.
+void Cluster::ask_nothing(const api::Object& pod, Excess excess, PodClass& made) const {
+  const api::PodNeeds& needs = pod.view<api::PodView>().needs;
+  auto left = std::make_shared<api::PodNeeds>(needs);
+  left->pod_terms.clear();
+  left->spread.clear();
+  made.needs_left = std::move(left);
+  made.needs = made.needs_left.get();
+  if (made.is_counted) return;
+  switch (excess) {
+    case Excess::None: break;
+    case Excess::OfPod:
+      made.refusal = fmt::format(
+          "the pod has {} terms of pod affinity and topology spread constraints, at most {} are "
+          "judged",
+          needs.pod_terms.size() + needs.spread.size(), kTermsMax);
+      break;
+    case Excess::OfForeignTerms:
+      made.refusal = fmt::format(
+          "pods of namespace {} have too many different terms of pod affinity about pods of other "
+          "namespaces, at most {} are judged",
+          pod.meta().name_space, term_limits_.foreign_terms);
+      break;
+    case Excess::OfMatches:
+      made.refusal = fmt::format(
+          "terms of pod affinity and topology spread constraints in namespace {} match too many "
+          "kinds of its pods, at most {} matches are judged",
+          pod.meta().name_space, term_limits_.matches);
+      break;
+  }
+}
+
+// What follows from what makes it different.
+const PodClass& Cluster::finish_class(PodClass&& made, const api::ObjectPtr& pod) {
+  const auto& view = pod->view<api::PodView>();
   made.sample = pod;
   if (const std::vector<TermId>& terms = made.terms;
       terms.size() > made.needs->pod_terms.size() + made.needs->spread.size())
@@ -115,8 +164,8 @@ const PodClass* Cluster::find_class(const PodClass& made) const {
     if (known.is_counted == made.is_counted && known.terms == made.terms &&
         known.matches == made.matches && known.images == made.images &&
         known.node_name == made.node_name && known.refusal == made.refusal &&
-        *known.needs == *made.needs && same_text(known.volumes, made.volumes) &&
-        std::ranges::none_of(known.missing, has_columns))
+        known.is_left_out == made.is_left_out && *known.needs == *made.needs &&
+        same_text(known.volumes, made.volumes) && std::ranges::none_of(known.missing, has_columns))
       return &known;
   }
   return nullptr;
@@ -128,6 +177,7 @@ PodClass& Cluster::keep_class(std::unique_ptr<PodClass> made) {
   for (const auto* list : {&made->wants, &made->usage})
     for (const PodClass::Want& want : *list) resources_.use(want.resource);
   for (const TermId term : made->terms) terms_->use(term);
+  for (const TermId match : made->matches) terms_->add_match(match);
   if (classes_->free.empty()) {
     made->id = static_cast<ClassId>(classes_->by_id.size());
     classes_->by_id.emplace_back();
@@ -188,6 +238,7 @@ void Cluster::release_class(ClassId id) {
   for (const std::string& key : gone->labels) release_label(key);
   for (const auto* list : {&gone->wants, &gone->usage})
     for (const PodClass::Want& want : *list) resources_.release(want.resource);
+  for (const TermId match : gone->matches) terms_->drop_match(match);
   for (const TermId term : gone->terms) terms_->release(term);
 }
 
@@ -197,16 +248,62 @@ void Cluster::add_match(PodClass& pods, TermId term) {
   classes_->forget_hash(pods);
   std::vector<TermId>& matches = pods.matches;
   if (matches.size() == matches.capacity()) {
-    std::erase_if(matches, [&](TermId match) {
-      const bool is_asked = find_term(match) != nullptr;
-      if (!is_asked) pods.hash -= hash_of(match);
-      return !is_asked;
-    });
+    forget_gone_matches(pods);
     matches.reserve(2 * matches.size() + 4);
   }
   matches.push_back(term);  // greater than those before it
+  terms_->add_match(term);
   pods.hash += hash_of(term);
   classes_->by_hash[pods.hash].push_back(pods.id);
+}
+
+// The caller removes the class from where it is found by its hash, and enters it again.
+void Cluster::forget_gone_matches(PodClass& pods) {
+  std::erase_if(pods.matches, [&](TermId match) {
+    const bool is_asked = find_term(match) != nullptr;
+    if (is_asked) return false;
+    pods.hash -= hash_of(match);
+    terms_->drop_match(match);
+    return true;
+  });
+}
+
+void Cluster::forget_gone_matches(std::string_view name_space) {
+  const auto forget = [this](PodClass& pods) {
+    classes_->forget_hash(pods);
+    forget_gone_matches(pods);
+    pods.matches.shrink_to_fit();
+    classes_->by_hash[pods.hash].push_back(pods.id);
+  };
+  const auto is_sampled_here = [&](const PodClass& pods) {
+    return pods.sample->meta().name_space == name_space;
+  };
+  for (const std::unique_ptr<PodClass>& pods : classes_->by_id)
+    if (pods != nullptr && !pods->matches.empty() && is_sampled_here(*pods)) forget(*pods);
+  // A class that was split off may have kept a sample from elsewhere.
+  if (!followed_->labels) return;
+  for (const auto& [id, count] : followed_->labels->classes_in(name_space))
+    if (PodClass& pods = *classes_->by_id[index_of(id)]; !is_sampled_here(pods)) forget(pods);
+}
+
+// Whether so many matches more stay within what is kept for a namespace. Lists are searched for
+// those that nobody asks any more only where these are many: each of them was added once.
+bool Cluster::has_room(std::string_view name_space, std::size_t matches) {
+  const auto is_left = [&] {
+    return terms_->charge_of(name_space).matches + matches <= term_limits_.matches;
+  };
+  if (is_left()) return true;
+  if (terms_->charge_of(name_space).gone >= term_limits_.matches / 8) {
+    forget_gone_matches(name_space);
+    if (is_left()) return true;
+  }
+  short_of_room_->emplace(name_space);
+  return false;
+}
+
+bool Cluster::has_room(std::span<const TermId> matches) {
+  const TermBook::OwnMatches own = terms_->own_matches(matches);
+  return own.count == 0 || has_room(std::string(own.name_space), own.count);
 }
 
 }  // namespace muster::scheduler

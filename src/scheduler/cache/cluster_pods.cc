@@ -1,5 +1,6 @@
 // Pods on nodes, the host ports they hold, and the members of groups.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -25,6 +26,7 @@ bool has_volumes(const api::Object& pod) {
 }  // namespace
 
 void Cluster::set_pod(const api::ObjectPtr& pod) {
+  let_go_for_room();
   const api::PodView& view = pod_view(*pod);
   const std::string_view uid = pod->meta().uid;
   if (view.is_terminal()) {
@@ -35,9 +37,10 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
   }
   if (view.node_name.empty()) return;
   const NodeId node = row_of(view.node_name);
-  if (const auto known = pods_.find(uid);
-      known != pods_.end() && counts_alike(known->second, *pod, node) &&
-      (!followed_->on || counted_class_of(pod).id == known->second.pods)) {
+  const auto known = pods_.find(uid);
+  const bool may_stay = known != pods_.end() && counts_alike(known->second, *pod, node);
+  const ClassId pods = may_stay && followed_->on ? counted_class_of(pod).id : ClassId::None;
+  if (may_stay && (!followed_->on || pods == known->second.pods)) {
     // Nothing that is counted changed: only the object is replaced, and with it the key's memory.
     PodRecord record = std::move(known->second);
     pods_.erase(known);
@@ -48,9 +51,12 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
     pods_.emplace(pod->meta().uid, std::move(record));
     return;
   }
+  if (pods != ClassId::None) retain_class(pods);
   erase_pod(uid);
   insert_pod(
       {.pod = pod, .node = row_of(view.node_name), .phase = PodPhase::HoldsNode, .assumed = false});
+  // Mostly it is in use by now. Room that the pod has left may have made it of another class.
+  if (pods != ClassId::None) release_class(pods);
 }
 
 bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeId node) const {
@@ -66,7 +72,10 @@ bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeI
          before.needs.pod_terms.empty() == after.needs.pod_terms.empty();
 }
 
-void Cluster::remove_pod(std::string_view uid) { erase_pod(uid); }
+void Cluster::remove_pod(std::string_view uid) {
+  let_go_for_room();
+  erase_pod(uid);
+}
 
 void Cluster::assume(const api::ObjectPtr& pod, std::string_view node) {
   insert_pod({.pod = pod, .node = row_of(node), .phase = PodPhase::HoldsNode, .assumed = true});
@@ -183,10 +192,13 @@ void Cluster::refresh_kept_classes() {
   if (kept_.empty() || kept_classes_->terms_seen == *term_epoch_) return;
   if (std::exchange(kept_classes_->is_refreshing, true)) return;  // looking up a class comes here
   // First all that is asked, then the classes: none of them has to be found again.
+  std::vector<TermId> asked;
   for (const auto& [row, pods] : kept_)
-    for (const api::ObjectPtr& pod : pods) intern_terms(*pod, Part::IsCounted);
+    for (const api::ObjectPtr& pod : pods)
+      std::ranges::copy(use_terms(*pod, Part::IsCounted).terms, std::back_inserter(asked));
   kept_classes_->terms_seen = *term_epoch_;
   for (const auto& [row, pods] : kept_) find_kept_classes(row);
+  for (const TermId term : asked) terms_->release(term);
   kept_classes_->is_refreshing = false;
 }
 
@@ -203,10 +215,13 @@ void Cluster::follow_pods() {
   std::ranges::sort(records, {},
                     [](const PodRecord* r) { return std::string_view(r->pod->meta().uid); });
   // First all that is asked, then the classes: none of them has to be split again.
-  for (const PodRecord* record : records) intern_terms(*record->pod, Part::IsCounted);
+  std::vector<TermId> asked;
+  for (const PodRecord* record : records)
+    std::ranges::copy(use_terms(*record->pod, Part::IsCounted).terms, std::back_inserter(asked));
   followed_->on = true;
   followed_->splits.grow(rows_.size());
   for (PodRecord* record : records) follow(*record);
+  for (const TermId term : asked) terms_->release(term);
 }
 
 void Cluster::follow(PodRecord& record) {
@@ -251,6 +266,15 @@ void Cluster::reclass(PodRecord& record, ClassId to) {
   uncount_followed(before, record.node);
   if (followed_->labels) followed_->labels->set_class(record.seat, to);
   followed_->splits.add(record.node, RowLog::What::Usage);
+}
+
+// For a class that others answer differently about: for those who count, the pod leaves and comes
+// back as another.
+void Cluster::reclass_and_log(PodRecord& record, ClassId to) {
+  if (to == record.pods) return;
+  log_pod({.pods = record.pods, .node = record.node, .came = false});
+  reclass(record, to);
+  log_pod({.pods = record.pods, .node = record.node, .came = true});
 }
 
 // Goes over all pods once, when somebody looks for some of them for the first time.

@@ -12,12 +12,13 @@ class Parts {
  public:
   struct Part {
     std::uint32_t matching = 0;
-    ClassId to = ClassId::None;  // None: nobody moves
+    ClassId to = ClassId::None;  // None: nobody moves, unless they are left out
+    bool is_left_out = false;    // who moves is not counted any more
     bool rest_moves = false;     // else those that match do
   };
   struct Move {
     PodLabels::Seat seat;
-    ClassId to;
+    ClassId to;  // None: they are left out
   };
 
   Parts(const PodLabels& labels, std::span<const PodLabels::Seat> matching) {
@@ -39,7 +40,8 @@ class Parts {
       const auto at = positions_.find(labels.class_of(seat));
       if (at == positions_.end()) return;
       const Part& part = parts_[at->second].second;
-      if (part.to != ClassId::None && part.rest_moves == is_rest) moves.push_back({seat, part.to});
+      if ((part.to != ClassId::None || part.is_left_out) && part.rest_moves == is_rest)
+        moves.push_back({seat, part.to});
     };
     for (const PodLabels::Seat seat : matching) add(seat, false);
     if (std::ranges::none_of(parts_, [](const auto& entry) { return entry.second.rest_moves; }))
@@ -80,25 +82,55 @@ std::vector<Term> Cluster::terms_of(const api::Object& pod, Part part) const {
   return terms;
 }
 
-std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
-  std::vector<TermId> ids;
+// Why a pod that asks something new asks nothing, if so. What it costs is not known yet: at most a
+// match of each new term in each class of pods that run in the namespace, and all terms of that in
+// the class of the pod. Who is found to have no room only after new terms were added has none
+// before it either the next time: nobody adds and removes them forever.
+Cluster::Excess Cluster::excess_of(const api::Object& pod, const std::vector<Term>& terms) {
+  const std::string& asker = pod.meta().name_space;
+  std::size_t foreign = 0;
+  std::size_t own = 0;
+  for (const Term& term : terms)
+    if (!terms_->find(term)) ++(is_foreign(term, asker) ? foreign : own);
+  const TermCharge& charge = terms_->charge_of(asker);
+  if (foreign > 0 && charge.foreign_terms + foreign > term_limits_.foreign_terms) {
+    short_of_room_->insert(asker);
+    return Excess::OfForeignTerms;
+  }
+  const std::size_t classes = own > 0 && followed_->on ? pod_labels().classes_in(asker).size() : 0;
+  const std::size_t added = own * classes + charge.own_terms + own;
+  return has_room(asker, added) ? Excess::None : Excess::OfMatches;
+}
+
+// The caller releases the terms once it has the class that uses them: others are looked up in the
+// meantime, and may ask the same and be left out.
+Cluster::Asked Cluster::use_terms(const api::Object& pod, Part part) {
   // Most pods ask nothing about others.
   const api::PodNeeds& needs = pod.view<api::PodView>().needs;
   const bool may_belong_together =
       part == Part::Asks && !default_spread_keys_.empty() && !selectors_.empty();
-  if (needs.pod_terms.empty() && needs.spread.empty() && !may_belong_together) return ids;
+  if (needs.pod_terms.empty() && needs.spread.empty() && !may_belong_together) return {};
+  if (has_too_many_terms(needs)) return {.excess = Excess::OfPod};
+  const std::vector<Term> terms = terms_of(pod, part);
+  Asked asked;
+  for (const Term& term : terms)
+    if (const std::optional<TermId> id = terms_->find(term)) asked.terms.push_back(*id);
   std::vector<TermId> added;
-  for (const Term& term : terms_of(pod, part)) {
-    const TermBook::Found found = terms_->intern(term);
-    ids.push_back(found.id);
-    if (found.is_new) added.push_back(found.id);
-  }
-  if (!added.empty()) {
+  if (asked.terms.size() < terms.size()) {
+    if (const Excess excess = excess_of(pod, terms); excess != Excess::None)
+      return {.excess = excess};
+    asked.terms.clear();
+    for (const Term& term : terms) {
+      const TermBook::Found found = terms_->intern(term, pod.meta().name_space);
+      asked.terms.push_back(found.id);
+      if (found.is_new) added.push_back(found.id);
+    }
     ++*term_epoch_;
-    if (followed_->on)
-      for (const TermId id : added) split_classes(id);
   }
-  return ids;
+  for (const TermId id : asked.terms) terms_->use(id);
+  if (followed_->on)
+    for (const TermId id : added) split_classes(id);
+  return asked;
 }
 
 // Pods on nodes that match a new term are of other classes than those that do not. Those who
@@ -108,7 +140,9 @@ std::vector<TermId> Cluster::intern_terms(const api::Object& pod, Part part) {
 //
 // A class whose pods all match remains what it is, with one more match. Of any other the smaller
 // part moves to a new class: each time a pod moves, its class is at most half as large as before,
-// so that the same n pods move n log2(n) times in all, whatever is asked about them.
+// so that the same n pods move n log2(n) times in all, whatever is asked about them. Where there is
+// no room for what the new class would match, they are left out: that is logged, since they leave
+// the counts of all who ask about them.
 void Cluster::split_classes(TermId added) {
   const PodLabels& labels = pod_labels();
   const Term& term = *find_term(added);
@@ -117,15 +151,24 @@ void Cluster::split_classes(TermId added) {
       counts && std::ranges::all_of(*counts, [this](const auto& entry) {
         return entry.second == pod_class(entry.first).running;
       })) {
-    for (const auto& [id, count] : *counts) add_match(*classes_->by_id[index_of(id)], added);
+    for (const auto& [id, count] : *counts)
+      if (PodClass& pods = *classes_->by_id[index_of(id)]; !pods.is_left_out)
+        add_match(pods, added);
     return;
   }
   const std::vector<PodLabels::Seat> matching = labels.matching(term, namespaces_);
   Parts parts(labels, matching);
   for (auto& [id, part] : parts) {
     PodClass& pods = *classes_->by_id[index_of(id)];
+    if (pods.is_left_out) continue;
     if (part.matching == pods.running) {
       add_match(pods, added);
+      continue;
+    }
+    part.rest_moves = part.matching > pods.running / 2;
+    if (!has_room(pods.matches)) {
+      part.is_left_out = true;
+      if (part.rest_moves) add_match(pods, added);
       continue;
     }
     auto copy = std::make_unique<PodClass>(pods);
@@ -133,11 +176,15 @@ void Cluster::split_classes(TermId added) {
     copy->running = 0;
     PodClass& other = keep_class(std::move(copy));
     part.to = other.id;
-    part.rest_moves = part.matching > pods.running / 2;
     add_match(part.rest_moves ? pods : other, added);
   }
-  for (const auto& [seat, to] : parts.moves(labels, matching))
-    reclass(pods_.find(std::string_view(labels.pod(seat).meta().uid))->second, to);
+  for (const auto& [seat, to] : parts.moves(labels, matching)) {
+    PodRecord& record = pods_.find(std::string_view(labels.pod(seat).meta().uid))->second;
+    if (to == ClassId::None)
+      reclass_and_log(record, left_out_class(record.pod, Part::IsCounted).id);
+    else
+      reclass(record, to);
+  }
 }
 
 // --- namespaces ---
@@ -174,13 +221,8 @@ std::vector<Cluster::PodRecord*> Cluster::records_of(const std::vector<const api
 void Cluster::reclass_namespace(std::string_view name) {
   kept_classes_->terms_seen.reset();
   if (!followed_->on || !terms_->reads_namespaces()) return;
-  for (PodRecord* record : records_of(pod_labels().in_namespace(name))) {
-    const ClassId to = counted_class_of(record->pod).id;
-    if (to == record->pods) continue;
-    log_pod({.pods = record->pods, .node = record->node, .came = false});
-    reclass(*record, to);
-    log_pod({.pods = record->pods, .node = record->node, .came = true});
-  }
+  for (PodRecord* record : records_of(pod_labels().in_namespace(name)))
+    reclass_and_log(*record, counted_class_of(record->pod).id);
 }
 
 }  // namespace muster::scheduler

@@ -87,8 +87,30 @@ TEST(Cluster, PodsMayComeBeforeTheirNodeAndOutliveIt) {
   cluster.remove_node("n1");
   cluster.remove_pod("default-a");
   cluster.set_node(NodeSample{.name = "n2"}.make());
-  EXPECT_EQ(cluster.rows(), 1u) << "the row is used again";
+  NodeId node{};
+  ASSERT_TRUE(cluster.find_node("n2", node));
+  EXPECT_EQ(node, NodeId{}) << "the row is used again";
   EXPECT_EQ(requested_cpu(cluster, "n2"), 0);
+}
+
+// All that is derived from rows is made again when there are more of them.
+TEST(Cluster, PodsOnNodesThatDoNotExistAddRowsRarely) {
+  Cluster cluster;
+  for (int i = 0; i < 100; ++i) cluster.set_node(NodeSample{.name = fmt::format("n{}", i)}.make());
+  EXPECT_EQ(cluster.rows(), 100u);
+  const std::uint64_t order = cluster.order_epoch();
+  const std::uint64_t labels = cluster.label_epoch();
+  int grown = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::size_t before = cluster.rows();
+    cluster.set_pod(
+        PodSample{.name = fmt::format("p{}", i), .node_name = fmt::format("none-{}", i)}.make());
+    if (cluster.rows() != before) ++grown;
+  }
+  EXPECT_LE(grown, 12);
+  EXPECT_LE(cluster.rows(), 1500u);
+  EXPECT_EQ(cluster.order_epoch(), order);
+  EXPECT_EQ(cluster.label_epoch(), labels);
 }
 
 TEST(Cluster, OrdersNodesByNameWhateverTheOrderTheyCameIn) {

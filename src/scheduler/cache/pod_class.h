@@ -34,8 +34,9 @@ struct PodClass {
   bool is_counted = false;  // of pods on nodes
   api::ObjectPtr sample;    // one pod of the class; owns `needs`
   const api::PodNeeds* needs = nullptr;
-  // Why its pods run nowhere, whatever plugins say: they ask more about others than is judged
-  // (kTermsMax). Then `needs` are those without what they ask about others, and stand here.
+  // Why its pods run nowhere, whatever plugins say: they ask more about others than is judged, or
+  // their namespace does (kTermsMax, TermLimits). Then `needs` are those without what they ask
+  // about others, and stand here.
   std::string refusal;
   std::shared_ptr<const api::PodNeeds> needs_left;
   std::string node_name;  // spec.nodeName of pods that are asked about nonetheless
@@ -59,6 +60,9 @@ struct PodClass {
   // What others ask about it; sorted. May hold terms that nobody asks any more. If it is counted, a
   // new term is added here as soon as somebody asks it: what was there before stays.
   std::vector<TermId> matches;
+  // It has no matches, whatever is asked about it: its namespace has more than are kept
+  // (TermLimits::matches). No question about pods counts them.
+  bool is_left_out = false;
   std::uint64_t hash = 0;     // of all that makes it different
   std::uint32_t users = 0;    // how many hold on to it
   std::uint32_t running = 0;  // of these: pods that hold a node, if they are followed

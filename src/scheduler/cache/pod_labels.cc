@@ -288,6 +288,12 @@ std::vector<PodLabels::Seat> PodLabels::matching(const Term& term,
   return std::move(search.found);
 }
 
+const PodLabels::ClassCounts& PodLabels::classes_in(std::string_view name_space) const {
+  static const ClassCounts kNone;
+  const auto at = namespaces_.find(name_space);
+  return at == namespaces_.end() ? kNone : at->second.classes;
+}
+
 std::vector<const api::Object*> PodLabels::in_namespace(std::string_view name_space) const {
   Search search{.tests = {}};
   if (namespaces_.contains(name_space)) search_in(texts_.find(name_space), search);

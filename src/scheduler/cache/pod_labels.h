@@ -45,6 +45,8 @@ class PodLabels {
   using ClassCounts = std::map<ClassId, std::uint32_t>;
   std::optional<ClassCounts> matching_all(const Term& term,
                                           const TermBook::Labels& namespaces) const;
+  // The classes of pods of a namespace, and how many of each there are there.
+  const ClassCounts& classes_in(std::string_view name_space) const;
   // For tests: how many pods were looked at to find those that match.
   std::uint64_t looks() const { return looks_; }
   std::vector<const api::Object*> in_namespace(std::string_view name_space) const;

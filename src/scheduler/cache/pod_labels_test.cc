@@ -116,7 +116,7 @@ class LabelHistory {
 
   void check() {
     const Term term = random_term();
-    const TermId id = book_.intern(term).id;
+    const TermId id = book_.intern(term, "default").id;
     std::vector<std::string> want;
     for (const auto& [number, pod] : pods_)
       if (book_.matches(id, pod.first->meta(), namespaces_)) want.push_back(pod.first->meta().name);

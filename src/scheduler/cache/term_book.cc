@@ -59,6 +59,12 @@ std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds&
   return terms;
 }
 
+bool is_foreign(const Term& term, std::string_view asker) {
+  return term.namespace_selector ||
+         std::ranges::any_of(term.namespaces,
+                             [&](const std::string& about) { return about != asker; });
+}
+
 // Namespaces that a term is found by; one that is empty stands for any.
 std::vector<std::string> TermBook::homes_of(const Term& term) {
   if (term.namespace_selector) return {std::string()};
@@ -107,12 +113,19 @@ std::vector<TermBook::Place> TermBook::places_of(const Entry& entry) {
   return places;
 }
 
-TermBook::Found TermBook::intern(const Term& term) {
+TermBook::Found TermBook::intern(const Term& term, std::string_view asker) {
   const auto [at, is_new] = ids_.try_emplace(term, TermId{next_});
   if (!is_new) return {at->second, false};
   const TermId id = at->second;
   ++next_;
-  const Entry entry{.term = &at->first, .found_by = rarest_test(at->first), .users = 0};
+  Payer& payer = *charges_.try_emplace(std::string(asker)).first;
+  const Entry entry{.term = &at->first,
+                    .found_by = rarest_test(at->first),
+                    .users = 0,
+                    .matches = 0,
+                    .is_foreign = is_foreign(term, asker),
+                    .payer = &payer};
+  ++(entry.is_foreign ? payer.second.foreign_terms : payer.second.own_terms);
   terms_.emplace(id, entry);
   for (Place& place : places_of(entry)) {
     List& list = lists_[std::move(place)];
@@ -131,6 +144,7 @@ void TermBook::release(TermId id) {
   const Term& term = known->first;
   const std::vector<Place> places = places_of(at->second);
   if (term.namespace_selector) --namespace_readers_;
+  end_charge(id, at->second);
   terms_.erase(at);
   ids_.erase(known);
   for (const Place& place : places) leave(place);
@@ -151,6 +165,73 @@ void TermBook::leave(const Place& place) {
   list.ids.shrink_to_fit();
   CHECK(list.ids.size() == list.live);
 }
+
+// --- who is charged ---
+
+void TermBook::end_charge(TermId id, const Entry& entry) {
+  TermCharge& charge = entry.payer->second;
+  --(entry.is_foreign ? charge.foreign_terms : charge.own_terms);
+  charge.gone += entry.matches;
+  if (entry.matches > 0) gone_.emplace(id, Gone{.matches = entry.matches, .payer = entry.payer});
+  forget_if_nothing(*entry.payer);
+}
+
+void TermBook::forget_if_nothing(const Payer& payer) {
+  const TermCharge& charge = payer.second;
+  if (charge.foreign_terms == 0 && charge.own_terms == 0 && charge.matches == 0)
+    charges_.erase(charges_.find(payer.first));
+}
+
+void TermBook::add_match(TermId id) {
+  if (const auto at = terms_.find(id); at != terms_.end()) {
+    if (at->second.is_foreign) return;
+    ++at->second.matches;
+    ++at->second.payer->second.matches;
+  } else if (const auto gone = gone_.find(id); gone != gone_.end()) {
+    // The list is a copy of one that was made when somebody still asked.
+    ++gone->second.matches;
+    ++gone->second.payer->second.matches;
+    ++gone->second.payer->second.gone;
+  }
+}
+
+void TermBook::drop_match(TermId id) {
+  if (const auto at = terms_.find(id); at != terms_.end()) {
+    if (at->second.is_foreign) return;
+    --at->second.matches;
+    --at->second.payer->second.matches;
+  } else if (const auto gone = gone_.find(id); gone != gone_.end()) {
+    Payer& payer = *gone->second.payer;
+    --payer.second.matches;
+    --payer.second.gone;
+    if (--gone->second.matches == 0) gone_.erase(gone);
+    forget_if_nothing(payer);
+  }
+}
+
+const TermCharge& TermBook::charge_of(std::string_view name_space) const {
+  static const TermCharge kNothing;
+  const auto at = charges_.find(name_space);
+  return at == charges_.end() ? kNothing : at->second;
+}
+
+TermBook::OwnMatches TermBook::own_matches(std::span<const TermId> matches) const {
+  OwnMatches own;
+  const auto count = [&](const Payer& payer) {
+    own.name_space = payer.first;
+    ++own.count;
+  };
+  for (const TermId id : matches) {
+    if (const auto at = terms_.find(id); at != terms_.end()) {
+      if (!at->second.is_foreign) count(*at->second.payer);
+    } else if (const auto gone = gone_.find(id); gone != gone_.end()) {
+      count(*gone->second.payer);
+    }
+  }
+  return own;
+}
+
+// --- which terms a pod matches ---
 
 bool TermBook::is_about(const Term& term, std::string_view name_space, const Labels& namespaces) {
   if (std::ranges::binary_search(term.namespaces, name_space)) return true;

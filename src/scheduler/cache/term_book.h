@@ -8,9 +8,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "api/object.h"
@@ -47,6 +49,27 @@ inline bool has_too_many_terms(const api::PodNeeds& needs) {
   return needs.pod_terms.size() + needs.spread.size() > kTermsMax;
 }
 
+// What is judged of all that the pods of one namespace ask. Beyond that, pods that would add to it
+// are refused like those with too many terms. Upstream has no bounds.
+struct TermLimits {
+  // Different terms about pods of other namespaces: each may be in the match list of every class.
+  std::size_t foreign_terms = 1024;
+  // Entries in match lists of terms about pods of the own namespace; 4 bytes each, and as much
+  // again for lists that grow.
+  std::size_t matches = 8'000'000;
+};
+
+// How much of that a namespace uses. Who asks a term first is charged for it until it is gone.
+struct TermCharge {
+  std::size_t foreign_terms = 0;
+  std::size_t own_terms = 0;
+  std::size_t matches = 0;  // of own terms, also of those that nobody asks any more
+  std::size_t gone = 0;     // of these: that nobody asks any more
+};
+
+// Whether a term that a pod of this namespace asks is about pods of others, or may be.
+bool is_foreign(const Term& term, std::string_view asker);
+
 // What a pod's terms and spread constraints mean, given its namespace and labels; in their order.
 // If there are too many, no pod matches any of them.
 std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs);
@@ -61,13 +84,18 @@ class TermBook {
       boost::unordered_flat_map<std::string, api::StringPairs, TextHash, std::equal_to<>>;
 
   bool empty() const { return terms_.empty(); }
-  // The number of a term; given, and never again to another, if nobody uses it yet. Numbers without
-  // users stay until they are used and released.
+  // The number of a term; given, and never again to another, if nobody uses it yet; then whoever
+  // asks it first is charged. Numbers without users stay until they are used and released.
   struct Found {
     TermId id;
     bool is_new;
   };
-  Found intern(const Term& term);
+  Found intern(const Term& term, std::string_view asker);
+  // Nothing if nobody asks it yet.
+  std::optional<TermId> find(const Term& term) const {
+    const auto at = ids_.find(term);
+    return at == ids_.end() ? std::nullopt : std::optional(at->second);
+  }
   void use(TermId id) { ++terms_.at(id).users; }
   void release(TermId id);
   const Term& term(TermId id) const { return *terms_.at(id).term; }
@@ -76,6 +104,21 @@ class TermBook {
     const auto at = terms_.find(id);
     return at == terms_.end() ? nullptr : at->second.term;
   }
+
+  // A class has the term in its list of matches, or has it no more. It may do so for longer than
+  // the term is asked.
+  void add_match(TermId id);
+  void drop_match(TermId id);
+  // What the namespace of an asking pod is charged for at the moment.
+  const TermCharge& charge_of(std::string_view name_space) const;
+  // How many of a class's matches are charged to a namespace, and to which: there is only one,
+  // since what is asked about the own namespace is matched only by pods of that. The name stays
+  // until the next change.
+  struct OwnMatches {
+    std::string_view name_space;
+    std::size_t count = 0;
+  };
+  OwnMatches own_matches(std::span<const TermId> matches) const;
 
   // The terms that a pod matches, sorted. `namespaces`: the labels of each.
   std::vector<TermId> matching(const api::ObjectMeta& pod, const Labels& namespaces) const;
@@ -97,18 +140,31 @@ class TermBook {
     std::uint32_t live = 0;
     std::vector<TermId> ids = {};
   };
+  using Payer = std::pair<const std::string, TermCharge>;  // an entry of charges_
   struct Entry {
     const Term* term;                      // the key in ids_
     const api::NodeRequirement* found_by;  // one of its tests; null: none asks for a label value
     std::uint32_t users;
+    std::uint32_t matches;  // classes that have it in their list, if it is about the own namespace
+    bool is_foreign;
+    Payer* payer;
+  };
+  // A term about the own namespace that nobody asks any more, and that is still in lists.
+  struct Gone {
+    std::uint32_t matches;
+    Payer* payer;
   };
   const api::NodeRequirement* rarest_test(const Term& term) const;
   static std::vector<std::string> homes_of(const Term& term);
   static std::vector<Place> places_of(const Entry& entry);
   void leave(const Place& place);
+  void end_charge(TermId id, const Entry& entry);
+  void forget_if_nothing(const Payer& payer);
 
   std::map<Term, TermId> ids_;
   boost::unordered_flat_map<TermId, Entry> terms_;
+  boost::unordered_flat_map<TermId, Gone> gone_;
+  std::map<std::string, TermCharge, std::less<>> charges_;  // none of them is all 0
   std::map<Place, List, std::less<>> lists_;
   std::uint32_t next_ = 0;
   std::size_t namespace_readers_ = 0;

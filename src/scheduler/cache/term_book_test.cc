@@ -35,7 +35,7 @@ api::ObjectMeta pod_in(const std::string& name_space) {
   return meta;
 }
 TermId add(TermBook& book, const Term& term) {
-  const TermId id = book.intern(term).id;
+  const TermId id = book.intern(term, "default").id;
   book.use(id);
   return id;
 }
