@@ -427,21 +427,39 @@ TEST(Classes, RunningPodsAreSplitByANewTerm) {
   EXPECT_EQ(matched, 1u);
 }
 
-TEST(Classes, ALabelThatChangedBeforeAnybodyAskedIsFound) {
-  Cluster cluster;
-  cluster.set_node(NodeSample{.name = "n"}.make());
-  cluster.follow_pods();
-  const auto runs = [&](const std::string& app) {
-    cluster.set_pod(PodSample{.name = "p", .node_name = "n", .labels = {{"app", app}}}.make());
-  };
-  const auto counted = [&](const std::string& app) {
-    const PodClass& asks = cluster.class_of(asking("q", app).make());
+// A node with a pod whose label changes, and those who ask about it.
+class ALabelThatChanges : public testing::Test {
+ protected:
+  ALabelThatChanges() {
+    cluster_.set_node(NodeSample{.name = "n"}.make());
+    cluster_.follow_pods();
+  }
+  void runs(const std::string& app) {
+    cluster_.set_pod(PodSample{.name = "p", .node_name = "n", .labels = {{"app", app}}}.make());
+  }
+  std::uint32_t count(const PodClass& asks) const {
     std::uint32_t found = 0;
-    cluster.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t count) {
-      if (pods.is_matched_by(asks.terms[0])) found += count;
+    cluster_.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t there) {
+      if (pods.is_matched_by(asks.terms[0])) found += there;
     });
     return found;
-  };
+  }
+  std::uint32_t counted(const std::string& app) {
+    return count(cluster_.class_of(asking("q", app).make()));
+  }
+  // Nobody asks it any more afterwards.
+  std::uint32_t counted_once(const std::string& app) {
+    const PodClass& asks = cluster_.class_of(asking("q", app).make());
+    cluster_.retain_class(asks.id);
+    const std::uint32_t found = count(asks);
+    cluster_.release_class(asks.id);
+    return found;
+  }
+
+  Cluster cluster_;
+};
+
+TEST_F(ALabelThatChanges, BeforeAnybodyAskedIsFound) {
   runs("old");
   runs("web");
   EXPECT_EQ(counted("web"), 1u);
@@ -449,37 +467,21 @@ TEST(Classes, ALabelThatChangedBeforeAnybodyAskedIsFound) {
   runs("old");
   EXPECT_EQ(counted("old"), 1u);
   EXPECT_EQ(counted("web"), 0u);
-  cluster.remove_pod("default-p");
+  cluster_.remove_pod("default-p");
   EXPECT_EQ(counted("other"), 0u);
   EXPECT_EQ(counted("old"), 0u);
 }
 
 // Somebody has asked once, so that labels are looked up, and does not ask any more.
-TEST(Classes, ALabelThatChangedWhileNobodyAskedIsFound) {
-  Cluster cluster;
-  cluster.set_node(NodeSample{.name = "n"}.make());
-  cluster.follow_pods();
-  const auto runs = [&](const std::string& app) {
-    cluster.set_pod(PodSample{.name = "p", .node_name = "n", .labels = {{"app", app}}}.make());
-  };
-  const auto counted = [&](const std::string& app) {
-    const PodClass& asks = cluster.class_of(asking("q", app).make());
-    cluster.retain_class(asks.id);
-    std::uint32_t found = 0;
-    cluster.for_each_running([&](const PodClass& pods, NodeId, std::uint32_t count) {
-      if (pods.is_matched_by(asks.terms[0])) found += count;
-    });
-    cluster.release_class(asks.id);
-    return found;
-  };
+TEST_F(ALabelThatChanges, WhileNobodyAskedIsFound) {
   runs("old");
-  EXPECT_EQ(counted("old"), 1u);
+  EXPECT_EQ(counted_once("old"), 1u);
   runs("web");
-  EXPECT_EQ(counted("web"), 1u);
-  EXPECT_EQ(counted("old"), 0u);
+  EXPECT_EQ(counted_once("web"), 1u);
+  EXPECT_EQ(counted_once("old"), 0u);
   runs("late");
-  EXPECT_EQ(counted("late"), 1u);
-  EXPECT_EQ(counted("web"), 0u);
+  EXPECT_EQ(counted_once("late"), 1u);
+  EXPECT_EQ(counted_once("web"), 0u);
 }
 
 TEST(Classes, InventedNamesCostNothingThatStays) {

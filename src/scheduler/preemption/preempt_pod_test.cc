@@ -18,6 +18,15 @@ class PreemptPod : public testing::Test {
            const std::string& cpu = "4") {
     model_.put(PodSample{.name = name, .cpu = cpu, .node_name = node, .priority = priority}.make());
   }
+  // The pod "guarded" of priority 1, with a budget that allows no disruption.
+  void run_guarded(const std::string& node, const std::string& cpu) {
+    const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
+        "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");
+    model_.put(api::Object::make(*api::find_kind("policy", "PodDisruptionBudget"), budget->value));
+    model_.put(PodSample{
+        .name = "guarded", .cpu = cpu, .node_name = node, .priority = 1, .labels = {{"app", "db"}}}
+                   .make());
+  }
   PreemptionPlan preempt(std::int64_t priority, const std::string& cpu = "4") {
     const auto pod = PodSample{.name = "p", .cpu = cpu, .priority = priority}.make();
     model_.put(pod);
@@ -139,24 +148,14 @@ TEST_F(PreemptPod, TheOldestVictimOfANodeIsCompared) {
 
 TEST_F(PreemptPod, M6ABudgetIsSparedBeforePrioritiesAreCompared) {
   for (const char* name : {"n1", "n2"}) add_node(name);
-  const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
-      "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");
-  model_.put(api::Object::make(*api::find_kind("policy", "PodDisruptionBudget"), budget->value));
-  model_.put(PodSample{
-      .name = "guarded", .cpu = "4", .node_name = "n1", .priority = 1, .labels = {{"app", "db"}}}
-                 .make());
+  run_guarded("n1", "4");
   run("high", "n2", 1000);
   EXPECT_EQ(names(preempt(2000)), Names{"high"});
 }
 
 TEST_F(PreemptPod, OnOneNodeABudgetIsSparedBeforeTheMoreImportant) {
   add_node("n");
-  const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
-      "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");
-  model_.put(api::Object::make(*api::find_kind("policy", "PodDisruptionBudget"), budget->value));
-  model_.put(PodSample{
-      .name = "guarded", .cpu = "2", .node_name = "n", .priority = 1, .labels = {{"app", "db"}}}
-                 .make());
+  run_guarded("n", "2");
   run("high", "n", 5, "2");
   EXPECT_EQ(names(preempt(10, "2")), Names{"high"});
 }
@@ -194,12 +193,7 @@ TEST_F(PreemptPod, SlotsForPodsAreRoomToo) {
 
 TEST_F(PreemptPod, ABudgetThatMustNotBeViolatedProtectsItsPods) {
   add_node("n");
-  const auto budget = api::parse_json(R"({"metadata":{"name":"b","namespace":"default","uid":"b"},
-      "spec":{"selector":{"matchLabels":{"app":"db"}}},"status":{"disruptionsAllowed":0}})");
-  model_.put(api::Object::make(*api::find_kind("policy", "PodDisruptionBudget"), budget->value));
-  model_.put(PodSample{
-      .name = "guarded", .cpu = "2", .node_name = "n", .priority = 1, .labels = {{"app", "db"}}}
-                 .make());
+  run_guarded("n", "2");
   run("other", "n", 1, "2");
   EXPECT_EQ(names(preempt(10, "4")), (Names{"guarded", "other"}));
   args_.violates_budgets = false;
