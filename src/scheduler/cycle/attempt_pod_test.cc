@@ -259,5 +259,25 @@ TEST_F(AttemptPod, StandingsOfLargePodsAreFewer) {
   }
 }
 
+// A standing is kept for the next pod of its class. What that class asks counts for its namespace,
+// and must not keep others of it out once its pods are gone.
+TEST_F(AttemptPod, StandingsOfPodsThatAreGoneKeepNobodyOutForLong) {
+  cluster_.set_term_limits({.foreign_terms = 1, .matches = 20});
+  const auto asking_for = [](const std::string& app) {
+    return PodSample{.name = app,
+                     .spec = R"("affinity":{"podAntiAffinity":{)"
+                             R"("requiredDuringSchedulingIgnoredDuringExecution":[{)"
+                             R"("topologyKey":"zone","namespaceSelector":{},)"
+                             R"("labelSelector":{"matchLabels":{"app":")" +
+                             app + R"("}}}]}})"};
+  };
+  cluster_.set_node(NodeSample{.name = "n1"}.make());
+  EXPECT_EQ(node_for(asking_for("a")), "n1");
+  EXPECT_EQ(node_for(asking_for("a")), "n1") << "the second one makes it worth keeping";
+  EXPECT_NE(node_for(asking_for("b")).find("at most 1 are judged"), std::string::npos);
+  cluster_.set_node(NodeSample{.name = "n2"}.make());
+  EXPECT_EQ(node_for(asking_for("b")).find("refused"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace muster::scheduler

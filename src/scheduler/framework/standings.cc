@@ -71,7 +71,7 @@ void Standings::let_go() {
     const PodClass& pods = cluster_.pod_class(at->id);
     const bool keeps_idle =
         std::ranges::any_of(pods.wants, is_idle) || std::ranges::any_of(pods.usage, is_idle);
-    at = keeps_idle ? evict(at) : std::next(at);
+    at = keeps_idle || cluster_.wants_back(pods) ? evict(at) : std::next(at);
   }
 }
 
