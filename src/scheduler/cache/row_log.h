@@ -24,15 +24,20 @@ class RowLog {
   bool reaches(std::uint64_t sequence) const {
     return sequence >= floor_ && end_ - sequence <= ring_.size();
   }
-  const Entry& at(std::uint64_t sequence) const { return ring_[sequence & (ring_.size() - 1)]; }
-  // Whether the row changed again later: a reader may leave it to that entry.
-  bool is_outdated(std::uint64_t sequence) const {
-    return latest_[index_of(at(sequence).node)] != sequence;
+  const Entry& at(std::uint64_t sequence) const { return ring_[sequence & mask_]; }
+  // Whether the row of the entry changed again later: a reader may leave it to that change.
+  bool is_outdated(const Entry& entry, std::uint64_t sequence) const {
+    return latest_[index_of(entry.node)] != sequence;
   }
+  bool is_outdated(std::uint64_t sequence) const { return is_outdated(at(sequence), sequence); }
+
+  // Whether a node came, went or changed since then, and not only what is free on some.
+  bool has_nodes_since(std::uint64_t sequence) const { return sequence < nodes_end_; }
 
   void add(NodeId node, What what) {
-    ring_[end_ & (ring_.size() - 1)] = {node, what};
+    ring_[end_ & mask_] = {node, what};
     latest_[index_of(node)] = end_++;
+    if (what == What::Node) nodes_end_ = end_;
   }
   // Makes room for about as many changes as there are rows.
   void grow(std::size_t rows) {
@@ -47,12 +52,15 @@ class RowLog {
     // over.
     if (end_ > kept) floor_ = end_ - kept;
     ring_ = std::move(bigger);
+    mask_ = size - 1;
   }
 
  private:
   std::vector<Entry> ring_ = std::vector<Entry>(1024);
+  std::uint64_t mask_ = 1023;  // its size is a power of two
   std::vector<std::uint64_t> latest_;  // by row: its last change
   std::uint64_t end_ = 0;
+  std::uint64_t nodes_end_ = 0;  // behind the last change of a node
   std::uint64_t floor_ = 0;  // changes before this one are gone
 };
 

@@ -36,7 +36,7 @@ class Pass {
   virtual ~Pass() = default;
 
   // Reads what the cluster has interned since: taint sets, label values. Called before rows are
-  // caught up.
+  // caught up, if a node came, went or changed: nothing else is interned for one that is there.
   virtual void refresh() {}
   // Whether rows may have other answers now although nothing happened on them, and no move told
   // the pass: everything that was built from its answers is built again. Asked before refresh().

@@ -192,11 +192,11 @@ void Standing::catch_up(Scratch& scratch) {
     rebuild(scratch);
     return;
   }
-  refresh_passes();
+  if (log.has_nodes_since(seen_)) refresh_passes();
   const std::uint64_t end = log.end();
   for (std::uint64_t at = std::exchange(seen_, end); at < end; ++at) {
     const RowLog::Entry entry = log.at(at);
-    if (entry.what == RowLog::What::Usage && log.is_outdated(at)) continue;
+    if (entry.what == RowLog::What::Usage && log.is_outdated(entry, at)) continue;
     if (!update_row(entry.node, entry.what == RowLog::What::Node)) {
       rebuild(scratch);
       return;
@@ -224,11 +224,12 @@ void Standing::catch_up_following(Scratch& scratch) {
     return;
   }
   const RowLog& log = cluster_.log();
+  const bool have_nodes_changed = log.has_nodes_since(seen_);
   for (; seen_ < log.end(); ++seen_) touched_.row(log.at(seen_).node);
   if (touched_.empty()) return;
   touch_kept_rows();
   if (touched_.rows().size() > cluster_.rows() / 2 + 16) touched_.every_row();
-  refresh_passes();
+  if (have_nodes_changed) refresh_passes();
   refresh_touched({.may_change_groups = true});
 }
 
