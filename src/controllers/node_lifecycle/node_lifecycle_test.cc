@@ -58,8 +58,10 @@ class NodeLifecycleTest : public ::testing::Test {
         const api::Request request = sent_.requests[shown_].first;
         if (request.kind != &api::kinds::event()) asked_.push_back(text(request));
         if (serve_) serve_(request);
+        Result<api::Answer> outcome = api::Answer{};
+        if (fails_) outcome = fail(Reason::ServiceUnavailable, "the server is busy");
         controller_.apply(
-            client::Called{.ticket = sent_.requests[shown_].second, .outcome = api::Answer{}},
+            client::Called{.ticket = sent_.requests[shown_].second, .outcome = std::move(outcome)},
             now_);
       }
     }
@@ -98,6 +100,7 @@ class NodeLifecycleTest : public ::testing::Test {
   std::size_t shown_ = 0;
   Texts asked_;
   std::function<void(const api::Request&)> serve_;  // what a call changes
+  bool fails_ = false;                              // every call
   NodeLifecycle controller_{context()};
 };
 
@@ -233,6 +236,17 @@ TEST_F(NodeLifecycleTest, AllPodsOfASilentNodeAreMarkedInTimeThatGrowsWithThem) 
   node("n1", "Unknown", "t1", kPretend);
   const Texts again = after(seconds{1});
   EXPECT_EQ(std::ranges::count(again, "p8 Ready=False/"), 1) << "the node is silent again";
+}
+
+TEST_F(NodeLifecycleTest, APodThatCouldNotBeMarkedIsMarkedLater) {
+  show(api::kinds::pod(), R"({"metadata":{"name":"p","namespace":"ns"},"spec":{"nodeName":"n1"},)"
+                          R"("status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+  node("n1", "Unknown", "t0", kPretend);
+  sync();
+  fails_ = true;
+  EXPECT_GE(std::ranges::count(after(seconds{1}), "p Ready=False/"), 1);
+  fails_ = false;
+  EXPECT_GE(std::ranges::count(after(seconds{30}), "p Ready=False/"), 1);
 }
 
 }  // namespace
