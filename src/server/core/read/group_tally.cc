@@ -68,6 +68,7 @@ std::optional<std::vector<GroupTally::Aside>> GroupTally::take_aside() const {
 }
 
 void GroupTally::count_from_start() const {
+  if (const auto call = std::exchange(before_listing_, nullptr)) call();
   groups_.clear();
   for (const api::Kind* kind : counted_kinds()) {
     const store::Store::Listing listing = store_.list(kind->store_prefix + "/");

@@ -35,10 +35,15 @@ class GroupTally final : public api::GroupCounter {
     const std::lock_guard lock(aside_mutex_);
     return aside_bytes_;
   }
-  // For tests: calls while a question is being answered.
+  // For tests: calls while a question is being answered; and before the next one lists all there
+  // is, once it is listening.
   void call_while_counting(const std::function<void()>& call) const {
     const std::lock_guard lock(mutex_);
     call();
+  }
+  void call_before_listing(std::function<void()> call) const {
+    const std::lock_guard lock(mutex_);
+    before_listing_ = std::move(call);
   }
 
  private:
@@ -94,6 +99,7 @@ class GroupTally final : public api::GroupCounter {
   // Up to which revision each kind was counted from the start: what is heard later may be older.
   mutable std::map<const api::Kind*, api::Revision> counted_up_to_;
   mutable std::map<Key, Group> groups_;
+  mutable std::function<void()> before_listing_;  // once
 
   mutable std::mutex aside_mutex_;  // guards these; taken for a moment, also with mutex_ held
   mutable bool listening_ = false;

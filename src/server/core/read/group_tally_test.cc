@@ -144,5 +144,14 @@ TEST_F(GroupTallyTest, CountsWhatIsCommittedMeanwhileOnce) {
   EXPECT_EQ(tally(groups_, "g"), "300/0");
 }
 
+TEST_F(GroupTallyTest, CountsWhatWasPutAsideBeforeTheListOnce) {
+  put_group(groups_, "g", "");
+  reader_.tally().call_before_listing([&] { put_pod("a", "g"); });
+  EXPECT_EQ(tally(groups_, "g"), "1/0");
+  EXPECT_EQ(tally(groups_, "g"), "1/0") << "the list had it already";
+  put_pod("b", "g");
+  EXPECT_EQ(tally(groups_, "g"), "2/0");
+}
+
 }  // namespace
 }  // namespace muster::server

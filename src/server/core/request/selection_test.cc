@@ -59,9 +59,9 @@ TEST(Selection, HasAtMost250Terms) {
             "fieldSelector: too many requirements: 251, at most 250 are judged");
 }
 
-Selection select(std::string_view kind, std::string fields) {
+Selection select(std::string_view kind, std::string fields, std::string_view group = "") {
   api::Request request;
-  request.kind = api::find_kind("", kind);
+  request.kind = api::find_kind(group, kind);
   request.list.field_selector = std::move(fields);
   return Selection::of(request).value();
 }
@@ -113,6 +113,15 @@ TEST(Selection, ReadsFieldsThatHaveSeveralPlacesOrADefault) {
   const api::ObjectPtr node = api::Object::make(
       api::kinds::node(), api::parse_json(R"({"metadata":{"name":"n"},"spec":{}})")->value);
   EXPECT_TRUE(select("Node", "spec.unschedulable=false").matches(*node));
+  const auto job = [](std::string_view status) {
+    return api::Object::make(
+        *api::find_kind("batch", "Job"),
+        api::parse_json(R"({"metadata":{"name":"j"},"status":{)" + std::string(status) + "}}")
+            ->value);
+  };
+  EXPECT_TRUE(select("Job", "status.successful=0", "batch").matches(*job("")));
+  EXPECT_FALSE(select("Job", "status.successful=0", "batch").matches(*job(R"("succeeded":3)")));
+  EXPECT_TRUE(select("Job", "status.successful=3", "batch").matches(*job(R"("succeeded":3)")));
 }
 
 }  // namespace
