@@ -92,7 +92,7 @@ constexpr Kept kOwner[]{{"metadata", kMetadata}, {"spec", kOwnerSpec}};
 
 // The conditions of a pod that a scheduler writes, or reads before it evicts. What a kubelet says
 // of a pod that runs is more than all the rest that is kept of it.
-// PodScheduled comes first: of pods that wait alone.
+// PodScheduled stands first: of pods that have their node it is left out.
 constexpr std::array<std::string_view, 3> kPodConditions{"PodScheduled", "DisruptionTarget",
                                                          kWaitsForCondition};
 
