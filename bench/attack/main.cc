@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <exception>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <thread>
 
 #include "cases.h"
@@ -28,7 +30,7 @@ constexpr int kPatience = 180;  // s, for a case that ends by itself
 
 struct Settings {
   std::string program;
-  std::string only;
+  std::vector<std::string> only;  // parts of names
   int seconds = 5;
   int minutes = 0;    // of a mixed run instead of single cases
   bool ahead = true;  // of everything else on the machine
@@ -45,8 +47,7 @@ class Scene {
       : victim_({.program = settings.program,
                  .flags = first.flags.empty() ? std::vector<std::string>{"--nodes-per-rack", "8"}
                                               : first.flags,
-                 .descriptors = first.descriptors,
-                 .ahead = settings.ahead}),
+                 .descriptors = first.descriptors}),
         cast_{.server = victim_.endpoint(),
               .nobody = victim_.make_user("nobody"),
               .tenant = victim_.make_user("tenant")} {
@@ -136,6 +137,13 @@ class Table {
   int failed_ = 0;
 };
 
+// Whether a case is asked for by its name: by any of the texts of --only, or by there being none.
+bool is_asked_for(const Case& which, const Settings& settings) {
+  return settings.only.empty() || std::ranges::any_of(settings.only, [&](const std::string& text) {
+           return which.name.find(text) != std::string_view::npos;
+         });
+}
+
 void run_case(const Case& which, const Settings& settings, Table& table) {
   Scene scene(settings, which);
   if (which.prepare) which.prepare(scene.cast());
@@ -180,7 +188,9 @@ void try_case(const Case& which, const Settings& settings, Table& table) {
 void run_mixed(const Settings& settings, Table& table) {
   std::vector<const Case*> cases;
   for (const Case& each : all_cases())
-    if (each.flags.empty() && !each.ends && !each.alone) cases.push_back(&each);
+    if (each.flags.empty() && !each.ends && !each.alone && is_asked_for(each, settings))
+      cases.push_back(&each);
+  if (cases.empty()) throw std::runtime_error("no attack of that name can be mixed");
   Scene scene(settings, *cases.front());
   for (const Case* each : cases)
     if (each->prepare) each->prepare(scene.cast());
@@ -238,7 +248,7 @@ int run(const Settings& settings) {
     run_mixed(settings, table);
   } else {
     for (const Case& each : all_cases())
-      if (each.name.find(settings.only) != std::string_view::npos) try_case(each, settings, table);
+      if (is_asked_for(each, settings)) try_case(each, settings, table);
   }
   fmt::print("\n{} failed. Waits of the neighbour in ms.\n", table.failed());
   return table.failed() == 0 ? 0 : 1;
@@ -251,9 +261,10 @@ int main(int argc, char** argv) {
   muster::attack::Settings settings;
   CLI::App app("Replays attacks on a `muster up` of its own at full size");
   app.add_option("--muster", settings.program, "The muster to attack")->required();
-  app.add_option("--only", settings.only, "Only attacks whose name contains this");
+  app.add_option("--only", settings.only,
+                 "Only attacks whose name contains this; may be given again");
   app.add_option("--seconds", settings.seconds, "How long each goes on")->capture_default_str();
-  app.add_option("--minutes", settings.minutes, "Mix all attacks on one server, for so long");
+  app.add_option("--minutes", settings.minutes, "Mix them on one server, for so long");
   app.add_flag("!--share", settings.ahead,
                "Leave others of the machine their share; waits then say little");
   CLI11_PARSE(app, argc, argv);

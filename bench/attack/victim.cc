@@ -46,7 +46,7 @@ double memory_line(pid_t pid, std::string_view name) {
 
 // Ends with the thread that started it, however that ends.
 [[noreturn]] void run(const std::vector<std::string>& words, const std::string& log,
-                      std::size_t descriptors, bool ahead, pid_t parent) {
+                      std::size_t descriptors, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
   const int out = ::open(log.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
@@ -58,7 +58,6 @@ double memory_line(pid_t pid, std::string_view name) {
     const rlimit files{.rlim_cur = descriptors, .rlim_max = descriptors};
     ::setrlimit(RLIMIT_NOFILE, &files);
   }
-  if (ahead) step_forward();
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -66,12 +65,12 @@ double memory_line(pid_t pid, std::string_view name) {
   ::_exit(127);
 }
 
-pid_t launch(const std::vector<std::string>& words, const std::string& log, std::size_t descriptors,
-             bool ahead) {
+pid_t launch(const std::vector<std::string>& words, const std::string& log,
+             std::size_t descriptors) {
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   CHECK_THAT(pid >= 0, "cannot fork");
-  if (pid == 0) run(words, log, descriptors, ahead, parent);
+  if (pid == 0) run(words, log, descriptors, parent);
   return pid;
 }
 
@@ -109,7 +108,7 @@ void Victim::start(const Options& options) {
                                     "--write-kubeconfig",
                                     directory_ + "/kubeconfig"};
   words.insert(words.end(), options.flags.begin(), options.flags.end());
-  pid_ = launch(words, directory_ + "/log", options.descriptors, options.ahead);
+  pid_ = launch(words, directory_ + "/log", options.descriptors);
 }
 
 void Victim::await_start() {
@@ -159,7 +158,7 @@ std::string Victim::last_words() const {
 
 bool Victim::store_is_whole() const {
   const pid_t check = launch({program_, "store", "check", "--data-dir", directory_ + "/data"},
-                             directory_ + "/check", 0, false);
+                             directory_ + "/check", 0);
   int status = -1;
   ::waitpid(check, &status, 0);
   return status == 0;
