@@ -72,8 +72,8 @@ struct Limits {
   std::size_t changes_max = 100'000;  // per kind
   // Of objects, over all kinds; oldest go first. A change counts its object and its previous one,
   // though it shares them with its neighbours.
-  std::size_t bytes_max = 256U << 20U;
-  std::size_t text_bytes_max = 64U << 20U;  // of what they were encoded to
+  std::size_t bytes_max = 160U << 20U;
+  std::size_t text_bytes_max = 32U << 20U;  // of what they were encoded to
 };
 
 // The recent changes of every kind, by Kind::store_prefix ("pods"). Any thread may use it.

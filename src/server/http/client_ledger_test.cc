@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "watch/window.h"
+
 namespace muster::server {
 namespace {
 
@@ -19,6 +21,12 @@ ClientLimits small() {
   limits.bytes = {.total = 100, .each = 60, .reserved = 20};
   limits.writes = {.total = 7, .each = 2, .reserved = 1};
   return limits;
+}
+
+TEST(ClientLedgerTest, TheDefaultsLeaveTheServerRoomForTheRest) {
+  const watch::Limits history;
+  EXPECT_LE(ClientLimits{}.bytes.total + history.bytes_max + history.text_bytes_max, 384U << 20U)
+      << "512 MiB are promised (docs/threat-model.md); store and components need the others";
 }
 
 TEST(ClientLedgerTest, HoldsAreCountedForTheUserAndInTotal) {

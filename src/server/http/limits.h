@@ -22,7 +22,7 @@ struct ClientLimits {
   std::size_t connections_unproven = 2'500;
   // Bytes of requests and answers that are in memory: input that is not yet a whole request,
   // bodies while they are worked on, answers that are not yet sent.
-  Share bytes{.total = 256U << 20U, .each = 96U << 20U, .reserved = 32U << 20U};
+  Share bytes{.total = 192U << 20U, .each = 72U << 20U, .reserved = 32U << 20U};
   std::size_t bytes_per_connection = 48U << 20U;
   Share writes{.total = 600, .each = 300, .reserved = 60};  // in flight; reads are answered at once
   Share watches{.total = 50'000, .each = 20'000, .reserved = 100};

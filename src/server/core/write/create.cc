@@ -95,6 +95,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   api::Answer answer;
   answer.warnings = std::move(request.warnings);
   wipe(document);
+  TRY(check_values(document, nullptr));  // cheaper than to give defaults to them all first
   strategy_of(kind).predefault(document);
   api::apply_defaults(*stored.message, document);
   strategy_of(kind).set_defaults(document);

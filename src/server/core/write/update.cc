@@ -127,6 +127,7 @@ Result<Decision> replace(Context& context, const api::Request& request, Json doc
                          const api::ObjectPtr& existing, const Json& old,
                          std::vector<std::string> warnings) {
   const api::Kind& kind = *request.kind;
+  TRY(check_values(document, &old));  // cheaper than to give defaults to them all first
   strategy_of(kind).predefault(document);
   api::apply_defaults(*existing->kind().message, document);
   strategy_of(kind).set_defaults(document);
