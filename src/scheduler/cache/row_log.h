@@ -57,11 +57,11 @@ class RowLog {
 
  private:
   std::vector<Entry> ring_ = std::vector<Entry>(1024);
-  std::uint64_t mask_ = 1023;  // its size is a power of two
+  std::uint64_t mask_ = 1023;          // its size is a power of two
   std::vector<std::uint64_t> latest_;  // by row: its last change
   std::uint64_t end_ = 0;
   std::uint64_t nodes_end_ = 0;  // behind the last change of a node
-  std::uint64_t floor_ = 0;  // changes before this one are gone
+  std::uint64_t floor_ = 0;      // changes before this one are gone
 };
 
 }  // namespace muster::scheduler
