@@ -66,15 +66,18 @@ void read_ports(const Json& container, std::vector<HostPort>& ports) {
 void read_requests(const Json& spec, const Json* status, PodNeeds& needs) {
   const RequestSums sums(spec, status);
   needs.requests = Amounts::of(sums.total({}));
-  needs.usage = Amounts::of(sums.total({.with_status = true}));
-  const Amounts score = Amounts::of(
-      sums.total({.with_pod_level = false, .default_cpu = true, .default_memory = true}));
+  needs.usage = sums.has_status() ? Amounts::of(sums.total({.with_status = true})) : needs.requests;
+  const Amounts score = Amounts::of(sums.total({.with_pod_level = false,
+                                                .default_cpu = true,
+                                                .default_memory = true,
+                                                .only_pod_level_names = true}));
   needs.score_cpu_milli = score.cpu_milli;
   needs.score_memory = score.memory;
   // Of the scalars only huge pages may be requested by the pod as a whole.
   for (const auto& [name, amount] : needs.requests.scalars)
-    if (const std::int64_t scored = score.of(name); scored != amount)
-      needs.score_huge_pages.emplace_back(name, scored);
+    if (is_pod_level_name(name))
+      if (const std::int64_t scored = score.of(name); scored != amount)
+        needs.score_huge_pages.emplace_back(name, scored);
   const Amounts nonzero = Amounts::of(sums.nonzero_total());
   needs.nonzero_cpu_milli = nonzero.cpu_milli;
   needs.nonzero_memory = nonzero.memory;

@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t kDefaultCpuMilli = 100;
 constexpr std::int64_t kDefaultMemory = std::int64_t{200} * 1024 * 1024;
 
-bool pod_level_name(std::string_view name) {
-  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
-}
-
 Quantities quantities_at(const Json& value, std::string_view outer, std::string_view inner) {
   const Json* object = find(value, outer);
   return read_quantities(object == nullptr ? nullptr : find_object(*object, inner));
@@ -54,11 +50,12 @@ Quantity most_of(std::span<const Ask> asks) {
 
 }  // namespace
 
-Quantities most_needed(std::span<const ContainerNeed> needs) {
+Quantities most_needed(std::span<const ContainerNeed> needs, bool only_pod_level_names) {
   std::vector<Ask> asks;
   for (const ContainerNeed& need : needs)
     for (const auto& [name, amount] : *need.amounts)
-      asks.push_back({name, &amount, need.init, need.init && need.sidecar});
+      if (!only_pod_level_names || is_pod_level_name(name))
+        asks.push_back({name, &amount, need.init, need.init && need.sidecar});
   // Name by name, each in the order of containers: a sum kept for all names would be gone through
   // for every container, and who writes a pod chooses how many there are of both.
   std::ranges::stable_sort(asks, {}, &Ask::name);
@@ -72,6 +69,10 @@ Quantities most_needed(std::span<const ContainerNeed> needs) {
   return most;
 }
 
+bool is_pod_level_name(std::string_view name) {
+  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
+}
+
 bool always_restarts(const Json& container) {
   return find_string(container, "restartPolicy") == "Always";
 }
@@ -79,7 +80,7 @@ bool always_restarts(const Json& container) {
 RequestSums::RequestSums(const Json& spec, const Json* status, std::string_view member,
                          const JsonObject* overhead)
     : overhead_(read_quantities(overhead)), pod_spec_(quantities_at(spec, "resources", member)) {
-  std::erase_if(pod_spec_, [](const auto& pair) { return !pod_level_name(pair.first); });
+  std::erase_if(pod_spec_, [](const auto& pair) { return !is_pod_level_name(pair.first); });
   for (const Json& container : elements(spec, "initContainers"))
     add(container, member, /*init=*/true);
   for (const Json& container : elements(spec, "containers")) add(container, member, /*init=*/false);
@@ -95,9 +96,12 @@ Quantities RequestSums::total(const Form& form) const {
 }
 
 Quantities RequestSums::nonzero_total() const {
-  Form form{.with_status = true, .default_cpu = true, .default_memory = true};
+  Form form{.with_status = true,
+            .default_cpu = true,
+            .default_memory = true,
+            .only_pod_level_names = true};
   if (!pod_spec_.empty()) {
-    const Quantities plain = total({.with_status = true});
+    const Quantities plain = total({.with_status = true, .only_pod_level_names = true});
     form.default_cpu = lookup(plain, "cpu") == nullptr;
     form.default_memory = lookup(plain, "memory") == nullptr;
   }
@@ -167,7 +171,7 @@ Quantities RequestSums::container_sum(Source source, const Form& form) const {
     if (form.default_cpu && lookup(said, "cpu") == nullptr) add(kCpu);
     if (form.default_memory && lookup(said, "memory") == nullptr) add(kMemory);
   }
-  return most_needed(needs);
+  return most_needed(needs, form.only_pod_level_names);
 }
 
 Quantities RequestSums::status_sum(const Form& form) const {

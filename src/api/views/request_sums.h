@@ -11,6 +11,8 @@
 
 namespace muster::api {
 
+// Whether a pod as a whole may request it: cpu, memory and huge pages.
+bool is_pod_level_name(std::string_view name);
 // Whether an init container is a sidecar: it keeps running beside the others.
 bool always_restarts(const Json& container);
 
@@ -23,7 +25,7 @@ struct ContainerNeed {
 // What all of them need at most at one time: init containers run one after the other before the
 // others, sidecars keep running from their turn on. Init containers must stand in their order.
 // Costs what is asked for, however that is spread over containers and names.
-Quantities most_needed(std::span<const ContainerNeed> needs);
+Quantities most_needed(std::span<const ContainerNeed> needs, bool only_pod_level_names = false);
 
 // The requests of one pod in every form its readers want
 // (docs/kubernetes-behaviour.md#pod-requests).
@@ -40,8 +42,11 @@ class RequestSums {
     bool with_pod_level = true;
     bool default_cpu = false;
     bool default_memory = false;
+    bool only_pod_level_names = false;  // leave out what no pod as a whole may request
   };
   Quantities total(const Form& form) const;
+  // Whether the status makes a difference to `total`.
+  bool has_status() const { return has_status_; }
   // cpu and memory with a default for containers that name none. With pod-level requests only a
   // resource that nobody names is defaulted.
   Quantities nonzero_total() const;

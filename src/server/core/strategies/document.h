@@ -53,7 +53,7 @@ std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& res
 // RequestEntityTooLarge, in etcd's words, if no etcd would store an object of this size.
 Result<void> check_size(const api::Object& object);
 
-// RequestEntityTooLarge if the document has more values than an object may have and more
+// RequestEntityTooLarge if the document or its status has more values than it may have and more
 // than `old`, which may be null: what is stored already may stay as it is, or shrink.
 Result<void> check_values(const Json& document, const Json* old);
 

@@ -104,6 +104,7 @@ Result<Decision> decide_create(Context& context, api::Request& request) {
   record_write(context, request, nullptr, document);
 
   TRY(admit_create(context, request, document));
+  TRY(check_values(document, nullptr));  // what admission added, too: later writes will count it
   TRY(set_identity(context, request, document));
   strategy_of(kind).prepare_for_create(document, context.gates);
   if (context.validates)

@@ -207,10 +207,10 @@ TEST_F(CreateTest, ObjectsOfTooManyValuesAreRefused) {
       annotations += fmt::format(R"({}"k{}":"")", i == 0 ? "" : ",", i);
     return create_pod(name, "", R"("annotations":{)" + annotations + "}");
   };
-  EXPECT_TRUE(with_annotations("web", 25'000).has_value());
-  const auto refused = with_annotations("wide", 30'000);
+  EXPECT_TRUE(with_annotations("web", 15'000).has_value());
+  const auto refused = with_annotations("wide", 20'000);
   EXPECT_EQ(reason(refused), Reason::RequestEntityTooLarge);
-  EXPECT_EQ(message(refused), "the object has more than 30000 fields and list items: split it");
+  EXPECT_EQ(message(refused), "the object has more than 20000 fields and list items: split it");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr std::string_view kAnnotation = "kubernetes.io/limit-ranger";
 using Errors = std::set<std::string>;  // sorted, each once
 
 // Ranges and pods are each as large as an object may be; what they cost together is bounded here.
-constexpr std::size_t kDefaultsMax = 30'000;  // set in one pod: no object may have more values
+constexpr std::size_t kDefaultsMax = 20'000;  // set in one pod: no object may have more values
 constexpr std::size_t kChecksMax = 250'000;   // names times containers: some 30 ms
 constexpr std::size_t kErrorsMax = 1'000;     // told in one answer
 

@@ -77,6 +77,24 @@ TEST_F(ServiceAccountTest, EveryContainerGetsTheTokenUnlessItMountsSomethingTher
           R"([{"name":"mine","mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}])"}));
 }
 
+// Its token's mounts count: else the pod could be made, but no longer labelled.
+TEST_F(ServiceAccountTest, APodHasNoMoreValuesThanAnObjectMayHaveWithItsTokens) {
+  const auto with_containers = [&](const std::string& name, int count) {
+    std::string containers;
+    for (int i = 0; i < count; ++i)
+      containers += fmt::format(R"({}{{"name":"c{}","image":"x"}})", i == 0 ? "" : ",", i);
+    return create(pods(), "default",
+                  fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"containers":[{}]}}}})",
+                              name, containers));
+  };
+  const auto refused = with_containers("wide", 2'000);  // 14,000 values without mounts
+  EXPECT_EQ(reason(refused), Reason::RequestEntityTooLarge) << message(refused);
+  const auto made = with_containers("web", 1'500);
+  EXPECT_TRUE(made.has_value()) << message(made);
+  const auto labelled = merge(pods(), "default", "web", R"({"metadata":{"labels":{"a":"b"}}})");
+  EXPECT_TRUE(labelled.has_value()) << message(labelled);
+}
+
 TEST_F(ServiceAccountTest, AVolumeOfThatNameIsUsedAsItIs) {
   const auto pod = create(pods(), "default", R"({"metadata":{"name":"web"},"spec":{
       "volumes":[{"name":"kube-api-access-mine","emptyDir":{}}],

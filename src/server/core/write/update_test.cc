@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
@@ -29,6 +31,30 @@ TEST_F(UpdateTest, WithoutARevisionTheNewestIsReplaced) {
                   R"("resourceVersion":")" + version(get(pods(), "default", "web")) + "\",",
                   R"("labels":{"a":"1"},)"));
   EXPECT_EQ(at(pod, "metadata.labels.a"), "1") << message(pod);
+}
+
+TEST_F(UpdateTest, AStatusHasALimitOfItsOwn) {
+  const auto texts = [](int count, std::string_view form) {
+    std::string out;
+    for (int i = 0; i < count; ++i)
+      out += fmt::format("{}{}", i == 0 ? "" : ",", fmt::format(fmt::runtime(form), i));
+    return out;
+  };
+  const api::Kind& nodes = api::kinds::node();
+  ASSERT_TRUE(create(nodes, "",
+                     fmt::format(R"({{"metadata":{{"name":"n","annotations":{{{}}}}}}})",
+                                 texts(19'900, R"("k{}":"")"))));
+  const auto report = [&](int images) {
+    return merge(
+        nodes, "", "n",
+        fmt::format(R"({{"status":{{"images":[{{"names":[{}]}}]}}}})", texts(images, R"("i{}")")),
+        "status");
+  };
+  const auto kept = report(9'900);
+  EXPECT_TRUE(kept.has_value()) << message(kept);
+  EXPECT_EQ(message(report(10'000)),
+            "the object's status has more than 10000 fields and list items: shorten it");
+  EXPECT_TRUE(report(9'000).has_value());
 }
 
 TEST_F(UpdateTest, LeasesMustNameARevision) {
