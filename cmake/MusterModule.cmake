@@ -28,6 +28,7 @@ function(muster_module room)
   target_link_libraries(muster_${room} ${scope} ${M_DEPENDS} ${M_LINK_ONLY} ${M_LIBRARIES})
   if(M_SOURCES)
     muster_use_prelude(muster_${room})
+    muster_group_sources(muster_${room})
   endif()
 
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
@@ -44,6 +45,7 @@ function(muster_module room)
                                                ${M_TEST_LIBRARIES}
                                                GTest::gtest_main)
     muster_use_prelude(${room}_test TEST)
+    muster_group_sources(${room}_test)
     gtest_discover_tests(${room}_test TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST
                          PROPERTIES TIMEOUT 300)
   endif()

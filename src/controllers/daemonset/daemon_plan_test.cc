@@ -11,7 +11,7 @@ namespace muster::controllers {
 namespace {
 
 using Texts = std::vector<std::string>;
-const Time kNow{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
+const Time kNewYear{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
 
 struct Scene {
   std::string spec = {};
@@ -32,7 +32,7 @@ DaemonPlan plan(const Scene& scene) {
                        .pods = pods,
                        .existing = existing,
                        .nodes = nodes.indexed("all"),
-                       .now = kNow,
+                       .now = kNewYear,
                        .retry_at = [&](const std::string&) { return scene.retry_at; }});
 }
 
@@ -96,7 +96,7 @@ TEST(DaemonPlan, PodsThatEndedAreReplacedFailedOnesAfterAPause) {
   EXPECT_EQ(removed(now), (Texts{"a", "b"}));
   EXPECT_EQ(now.ended.size(), 2U);
   EXPECT_EQ(now.create, Texts{}) << "when the old one is gone";
-  const Time later = kNow + std::chrono::seconds{4};
+  const Time later = kNewYear + std::chrono::seconds{4};
   const DaemonPlan soon = plan(
       {.pods = {{.name = "a", .phase = "Failed"}}, .nodes = {make_node("n1")}, .retry_at = later});
   EXPECT_EQ(removed(soon), Texts{});
@@ -148,7 +148,7 @@ TEST(DaemonPlan, AvailableAfterAWhile) {
       {.spec = R"(,"minReadySeconds":90000)", .pods = {{.name = "a"}}, .nodes = {make_node("n1")}});
   EXPECT_EQ(made.status.ready, 1);
   EXPECT_EQ(made.status.available, 0);
-  EXPECT_EQ(made.again, kNow + std::chrono::seconds{90000 - 86400});
+  EXPECT_EQ(made.again, kNewYear + std::chrono::seconds{90000 - 86400});
 }
 
 }  // namespace

@@ -187,8 +187,8 @@ Result<Credential> make_serving_certificate(const Credential& authority, const S
                           &authority, now);
 }
 
-Result<Credential> make_client_certificate(const Credential& authority, const Subject& subject,
-                                           Time now) {
+Result<Credential> make_client_certificate(const Credential& authority,
+                                           const ClientIdentity& subject, Time now) {
   return make_certificate({.common_name = subject.user,
                            .organizations = subject.groups,
                            .extensions = {{NID_basic_constraints, "critical,CA:FALSE"},

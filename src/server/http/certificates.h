@@ -28,12 +28,12 @@ Result<Credential> make_serving_certificate(const Credential& authority, const S
                                             Time now);
 
 // A client certificate: user = common name, groups = organizations.
-struct Subject {
+struct ClientIdentity {
   std::string user;
   std::vector<std::string> groups;
 };
-Result<Credential> make_client_certificate(const Credential& authority, const Subject& subject,
-                                           Time now);
+Result<Credential> make_client_certificate(const Credential& authority,
+                                           const ClientIdentity& subject, Time now);
 
 // A kubeconfig for one cluster, user and context, all data inline.
 struct KubeconfigOptions {

@@ -25,10 +25,12 @@ inline api::Json parse(const std::string& text) {
   auto parsed = api::parse_json(text);
   return parsed ? std::move(parsed->value) : api::Json();
 }
+// The string that stands there, or the JSON of what else does; empty if nothing does.
 inline std::string text_at(const std::string& json, std::string_view path) {
   const api::Json document = parse(json);
   const api::Json* at = api::find_path(document, path);
-  return at != nullptr && at->is_string() ? std::string(at->get_string()) : std::string();
+  if (at == nullptr) return "";
+  return at->is_string() ? std::string(at->get_string()) : api::to_text(*at);
 }
 
 class ListenerTest : public ::testing::Test {

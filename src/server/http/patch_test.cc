@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api/json.h"
-#include "server/http/testing.h"
+#include "server/http/listener_testing.h"
 
 // Patches as bodies of requests: what is read before the core sees them.
 namespace muster::server {
@@ -9,16 +9,10 @@ namespace {
 
 using testing::HttpReply;
 using testing::Site;
+using testing::text_at;
 using testing::Wire;
 
 const std::string kMaps = "/api/v1/namespaces/default/configmaps";
-
-std::string text_at(const std::string& json, std::string_view path) {
-  const auto parsed = api::parse_json(json);
-  const api::Json* at = parsed ? api::find_path(parsed->value, path) : nullptr;
-  if (at == nullptr) return "";
-  return at->is_string() ? std::string(at->get_string()) : api::to_text(*at);
-}
 
 class PatchTest : public ::testing::Test {
  protected:

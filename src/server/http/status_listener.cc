@@ -37,11 +37,13 @@ std::string bearer_in(std::string_view header) {
   return std::string(token.substr(first));
 }
 
+}  // namespace
+
 // One connection: handshake, one request after the other, each within kPatience.
-class Session final : public std::enable_shared_from_this<Session> {
+class StatusListener::Session final : public std::enable_shared_from_this<Session> {
  public:
   // Asks the listener's handler; the reply comes to write(), on the listener's thread.
-  using Ask = std::function<void(const StatusListener::Question&, std::shared_ptr<Session>)>;
+  using Ask = std::function<void(const Question&, std::shared_ptr<Session>)>;
 
   Session(tcp::socket socket, asio::ssl::context& tls, const Ask& ask, std::atomic<int>& open)
       : stream_(std::move(socket), tls), ask_(ask), open_(open) {
@@ -107,6 +109,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> reply_;
 };
+
+namespace {
 
 Result<void> set_up(asio::ssl::context& tls, const Credential& credential) {
   beast::error_code error;

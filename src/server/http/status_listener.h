@@ -42,6 +42,7 @@ class StatusListener {
   std::uint16_t port() const;
 
  private:
+  class Session;
   struct State;
   explicit StatusListener(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;

@@ -10,9 +10,9 @@ namespace muster::server {
 namespace {
 
 using Question = StatusListener::Question;
-using Reply = StatusListener::Reply;
+using StatusReply = StatusListener::Reply;
 
-const StatusListener::Handler kOk = [](const Question&, const Reply& reply) { reply({}); };
+const StatusListener::Handler kOk = [](const Question&, const StatusReply& reply) { reply({}); };
 
 // A free port of the loopback interface, with a certificate by an authority that clients of
 // `server` trust.
@@ -30,7 +30,7 @@ TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
   testing::Endpoint server;
   const StatusListener::Options options = serve_as(server);
   const auto listener =
-      StatusListener::start(options, [](const Question& question, const Reply& reply) {
+      StatusListener::start(options, [](const Question& question, const StatusReply& reply) {
         if (question.path == "/livez") return reply({.code = 200, .text = "ok"});
         reply({.code = 404, .text = question.path});
       });
@@ -48,9 +48,9 @@ TEST(StatusListenerTest, AnswersExactPathsOneAfterTheOther) {
 TEST(StatusListenerTest, AReplyMayComeLaterFromAnotherThread) {
   testing::Endpoint server;
   const StatusListener::Options options = serve_as(server);
-  std::promise<Reply> asked;
+  std::promise<StatusReply> asked;
   auto listener =
-      StatusListener::start(options, [&asked](const Question& question, const Reply& reply) {
+      StatusListener::start(options, [&asked](const Question& question, const StatusReply& reply) {
         if (question.path == "/livez") return reply({.code = 200, .text = "ok"});
         if (question.bearer == "later") return asked.set_value(reply);
         reply({.code = 401, .text = question.bearer});
@@ -68,7 +68,7 @@ TEST(StatusListenerTest, AReplyMayComeLaterFromAnotherThread) {
   };
   std::future<std::string> waits =
       std::async(std::launch::async, [&metrics] { return metrics("bearer  later"); });
-  Reply reply = asked.get_future().get();
+  StatusReply reply = asked.get_future().get();
   EXPECT_EQ(testing::Wire(server, {}).get("/livez").body, "ok");
   EXPECT_EQ(metrics("Basic abc"), "");
   EXPECT_EQ(metrics("Bearer abc"), "abc");
