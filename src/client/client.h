@@ -52,6 +52,7 @@ class Client {
 
 // Requests our components make, so that each is written once.
 api::Request bind_request(const api::Object& pod, std::string_view node);
+api::Request get_request(const api::Object& object);
 api::Request create_request(const api::Kind& kind, std::string_view name_space, api::Json document);
 api::Request patch_request(const api::Kind& kind, std::string_view name_space,
                            std::string_view name, std::string_view subresource, api::PatchType type,

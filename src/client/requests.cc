@@ -34,6 +34,10 @@ api::Request bind_request(const api::Object& pod, std::string_view node) {
   return request;
 }
 
+api::Request get_request(const api::Object& object) {
+  return about(Verb::Get, object.kind(), object.meta().name_space, object.meta().name);
+}
+
 api::Request create_request(const api::Kind& kind, std::string_view name_space,
                             api::Json document) {
   api::Request request = about(Verb::Create, kind, name_space, "");

@@ -34,6 +34,10 @@ struct FakeApi {
   void accept(std::size_t call, Time now) {
     calls.complete(sent.at(call).ticket, api::Answer{}, now);
   }
+  void show(std::size_t call, const api::ObjectPtr& object, Time now) {
+    calls.complete(sent.at(call).ticket, api::Answer{api::ObjectAnswer{object, {}, false}, {}},
+                   now);
+  }
   void refuse(std::size_t call, Reason reason, Time now, int retry_after_s = 0) {
     Error error = make_error(reason, "no: {}", reason_name(reason));
     error.retry_after_s = retry_after_s;

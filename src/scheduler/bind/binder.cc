@@ -1,12 +1,28 @@
 #include "scheduler/bind/binder.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "api/views/pod_facts.h"
 #include "base/check.h"
 #include "client/client.h"
 
 namespace muster::scheduler {
+namespace {
+
+constexpr Duration kLookAgain = std::chrono::seconds{1};
+constexpr Duration kLookAgainMax = std::chrono::seconds{10};
+
+// The server may have done what it was asked.
+bool is_unheard(const Error& error) {
+  return error.reason == Reason::ServiceUnavailable || error.reason == Reason::Timeout ||
+         error.reason == Reason::InternalError;
+}
+
+}  // namespace
 
 void Binder::commit(std::span<const Assignment> assignments, Time now) {
   for (const Assignment& assignment : assignments) {
@@ -35,10 +51,17 @@ void Binder::run(Time now) {
 }
 
 void Binder::send(Id id, Binding& binding) {
-  ++binding.tries;
   ++in_flight_;
   binding.in_flight = true;
+  if (binding.suspected) return look(id, binding);
+  ++binding.tries;
   calls_.send(client::bind_request(*binding.assignment.pod, binding.assignment.node),
+              [this, id](const client::Outcome& outcome, Time now) { finish(id, outcome, now); });
+}
+
+void Binder::look(Id id, Binding& binding) {
+  ++binding.looks;
+  calls_.send(client::get_request(*binding.assignment.pod),
               [this, id](const client::Outcome& outcome, Time now) { finish(id, outcome, now); });
 }
 
@@ -49,16 +72,44 @@ void Binder::finish(Id id, const client::Outcome& outcome, Time now) {
   if (at != bindings_.end()) {
     Binding& binding = at->second;
     binding.in_flight = false;
-    if (outcome || binding.confirmed) {
+    if (binding.confirmed)
       end(id, std::nullopt, now);
-    } else if (const auto delay = client::retry_delay(outcome.error(), binding.tries, {})) {
-      binding.retry_at = now + *delay;
-      retries_.emplace(*binding.retry_at, id);
-    } else {
-      end(id, outcome.error(), now);
-    }
+    else if (binding.suspected)
+      on_look(id, binding, outcome, now);
+    else if (outcome)
+      end(id, std::nullopt, now);
+    else
+      on_failure(id, binding, outcome.error(), now);
   }
   run(now);
+}
+
+void Binder::on_failure(Id id, Binding& binding, const Error& error, Time now) {
+  if (is_unheard(error)) binding.may_be_bound = true;
+  if (const auto delay = client::retry_delay(error, binding.tries, {}))
+    return try_again(id, binding, now + *delay);
+  if (!binding.may_be_bound || error.reason == Reason::NotFound) return end(id, error, now);
+  binding.suspected = error;
+  try_again(id, binding, now);
+}
+
+void Binder::on_look(Id id, Binding& binding, const client::Outcome& outcome, Time now) {
+  const auto* found = outcome ? std::get_if<api::ObjectAnswer>(&outcome->what) : nullptr;
+  if (found != nullptr) {
+    const bool is_there = found->object->meta().uid == binding.assignment.pod->meta().uid &&
+                          api::view_of(found->object).node_name == binding.assignment.node;
+    return end(id, is_there ? std::nullopt : binding.suspected, now);
+  }
+  if (outcome || outcome.error().reason == Reason::NotFound ||
+      outcome.error().reason == Reason::Forbidden)
+    return end(id, binding.suspected, now);
+  const Duration wait = std::min<Duration>(kLookAgain * binding.looks, kLookAgainMax);
+  try_again(id, binding, now + wait);
+}
+
+void Binder::try_again(Id id, Binding& binding, Time at) {
+  binding.retry_at = at;
+  retries_.emplace(at, id);
 }
 
 void Binder::end(Id id, const std::optional<Error>& error, Time now) {
@@ -93,18 +144,24 @@ void Binder::cancel(std::string_view uid) {
 }
 
 void Binder::node_vanished(std::string_view node, Time now) {
-  drop_unsent(
-      node,
+  end_waiting(
+      node, [](const Binding& /*binding*/) { return true; },
       make_error(Reason::NotFound, "node \"{}\" was deleted before the pod was bound to it", node),
       now);
 }
 
 void Binder::drop_unsent(std::string_view node, const Error& why, Time now) {
-  std::vector<Id> unsent;
+  end_waiting(node, [](const Binding& binding) { return !binding.may_be_bound; }, why, now);
+}
+
+template <typename Which>
+void Binder::end_waiting(std::string_view node, const Which& which, const Error& why, Time now) {
+  std::vector<Id> waiting;
   for (auto at = by_node_.lower_bound({std::string(node), 0});
        at != by_node_.end() && at->first == node; ++at)
-    if (!bindings_.at(at->second).in_flight) unsent.push_back(at->second);
-  for (const Id id : unsent) end(id, why, now);
+    if (const Binding& binding = bindings_.at(at->second); !binding.in_flight && which(binding))
+      waiting.push_back(at->second);
+  for (const Id id : waiting) end(id, why, now);
 }
 
 std::optional<Time> Binder::next_deadline() const {

@@ -20,6 +20,10 @@ namespace muster::scheduler {
 // Turns the assignments of a plan into bindings, a bounded number at a time. A busy server is asked
 // again; any other failure is final and reported once. Who hands in assignments has assumed them in
 // the cluster.
+//
+// A server that could not be heard may have bound the pod all the same, and then refuses the next
+// try: nobody must take the room for free. So a failure after such a try is none before the pod has
+// been looked at, however long the server is away.
 class Binder {
  public:
   struct Options {
@@ -57,11 +61,20 @@ class Binder {
     int tries = 0;
     bool in_flight = false;
     bool confirmed = false;
+    bool may_be_bound = false;       // a try was not answered
+    std::optional<Error> suspected;  // final, unless the pod is on the node after all
+    int looks = 0;
     std::optional<Time> retry_at;
   };
 
   void send(Id id, Binding& binding);
   void finish(Id id, const client::Outcome& outcome, Time now);
+  void on_failure(Id id, Binding& binding, const Error& error, Time now);
+  void look(Id id, Binding& binding);
+  void on_look(Id id, Binding& binding, const client::Outcome& outcome, Time now);
+  void try_again(Id id, Binding& binding, Time at);
+  template <typename Which>
+  void end_waiting(std::string_view node, const Which& which, const Error& why, Time now);
   void end(Id id, const std::optional<Error>& error, Time now);
   void erase(Id id);
 

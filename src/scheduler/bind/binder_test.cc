@@ -22,6 +22,12 @@ class BinderTest : public ::testing::Test {
     binder_.commit({&assignment, 1}, now_);
   }
 
+  static api::ObjectPtr pod_bound_to(const std::string& node) {
+    api::Json document = make_pod("p")->document();
+    document.at("spec").as_object()["nodeName"] = node;
+    return api::Object::make(api::kinds::pod(), document);
+  }
+
   Time now_{seconds{100}};
   FakeApi api_;
   std::vector<std::string> told_;
@@ -87,8 +93,59 @@ TEST_F(BinderTest, GivesUpOnAServerThatKeepsFailing) {
     now_ += seconds{10};
     binder_.run(now_);
   }
-  EXPECT_EQ(api_.sent.size(), 4U);
+  ASSERT_EQ(api_.sent.size(), 5U);
+  EXPECT_EQ(api_.sent[4].request.verb, api::Verb::Get) << "one of the four may have done it";
+  api_.show(4, make_pod("p"), now_);
   EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: InternalError"});
+}
+
+// A server that bound the pod and was gone before it said so refuses the second try.
+TEST_F(BinderTest, AConflictAfterALostAnswerIsNoneIfThePodIsOnItsNode) {
+  struct Case {
+    std::string on;
+    std::string want;
+  };
+  for (const Case& test :
+       {Case{"n1", "p->n1"}, Case{"n2", "p->n1: no: Conflict"}, Case{"", "p->n1: no: Conflict"}}) {
+    SCOPED_TRACE(test.on);
+    const std::size_t first = api_.sent.size();
+    told_.clear();
+    commit("p", "n1");
+    api_.refuse(first, Reason::ServiceUnavailable, now_);
+    now_ += milliseconds{10};
+    binder_.run(now_);
+    api_.refuse(first + 1, Reason::Conflict, now_);
+    EXPECT_TRUE(told_.empty()) << "the room is not free yet";
+    binder_.run(now_);
+    ASSERT_EQ(api_.sent.size(), first + 3);
+    EXPECT_EQ(api_.sent.back().request.verb, api::Verb::Get);
+    EXPECT_EQ(api_.sent.back().request.name, "p");
+    api_.show(first + 2, pod_bound_to(test.on), now_);
+    EXPECT_EQ(told_, std::vector<std::string>{test.want});
+    EXPECT_EQ(binder_.pending(), 0U);
+  }
+}
+
+TEST_F(BinderTest, APodThatMayBeBoundKeepsItsRoomHoweverLongTheServerIsAway) {
+  commit("p", "n1");
+  std::size_t call = 0;
+  const auto fail_for = [&](Duration time) {
+    for (const Time end = now_ + time; now_ < end; now_ += seconds{1}) {
+      for (; call < api_.sent.size(); ++call) api_.refuse(call, Reason::ServiceUnavailable, now_);
+      binder_.run(now_);
+    }
+  };
+  fail_for(std::chrono::minutes{10});
+  EXPECT_TRUE(told_.empty());
+  EXPECT_EQ(binder_.pending(), 1U);
+  EXPECT_LT(api_.sent.size(), 100U) << "asked every ten seconds at most";
+  binder_.drop_unsent("n1", make_error(Reason::Conflict, "crowded"), now_);
+  EXPECT_TRUE(told_.empty());
+  now_ += seconds{10};
+  binder_.run(now_);
+  ASSERT_LT(call, api_.sent.size());
+  api_.show(call, pod_bound_to("n1"), now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1"});
 }
 
 TEST_F(BinderTest, IsSilentAboutCancelledPods) {
