@@ -37,6 +37,8 @@ struct ComponentContext {
   Send send;
   // Where it counts; null: nowhere. Outlives the component.
   Metrics* metrics = nullptr;
+  // The server that answers its requests, in metrics.
+  std::string host = "loopback";
   // Time that only goes forward, for durations in metrics. Decisions must not depend on it; empty:
   // durations are not measured.
   std::function<std::chrono::nanoseconds()> stopwatch = {};

@@ -141,6 +141,18 @@ class Fields {
     return std::string(value.get_string());
   }
 
+  Result<std::vector<std::string>> texts(std::string_view field) const {
+    std::vector<std::string> out;
+    if (!has(field)) return out;
+    const Json& value = *api::find(entry_.value, field);
+    if (!value.is_array()) return refuse(field, "must be a list");
+    for (const Json& item : value.get_array()) {
+      if (!item.is_string()) return refuse(field, "must be a list of texts");
+      out.emplace_back(item.get_string());
+    }
+    return out;
+  }
+
   Result<bool> flag(std::string_view field) const {
     if (!has(field)) return false;
     const Json& value = *api::find(entry_.value, field);
@@ -193,6 +205,7 @@ Result<void> read_cluster(const Entry& entry, Kubeconfig& into) {
   while (into.server.ends_with('/')) into.server.pop_back();
   into.insecure_skip_tls_verify = TRY(fields.flag("insecure-skip-tls-verify"));
   into.tls_server_name = TRY(fields.text("tls-server-name"));
+  into.proxy = TRY(fields.text("proxy-url"));
   into.certificate_authority = TRY(fields.pem("certificate-authority"));
   if (TRY(fields.text("certificate-authority-data")).empty())
     into.certificate_authority_file = TRY(fields.path("certificate-authority"));
@@ -209,6 +222,20 @@ Result<void> read_token(const Fields& fields, Kubeconfig& into) {
   Result<std::string> read = read_token_file(into.token_file);
   if (!read) return fields.refuse("tokenFile", "cannot be used: {}", read.error().message);
   into.token = *std::move(read);
+  return {};
+}
+
+Result<void> read_impersonation(const Fields& fields, Kubeconfig& into) {
+  into.impersonate = TRY(fields.text("as"));
+  into.impersonate_uid = TRY(fields.text("as-uid"));
+  into.impersonate_groups = TRY(fields.texts("as-groups"));
+  if (fields.has("as-user-extra"))
+    return fields.refuse("as-user-extra", "is not understood; leave it out, or use a token");
+  const std::string_view rest = !into.impersonate_uid.empty()      ? "as-uid"
+                                : !into.impersonate_groups.empty() ? "as-groups"
+                                                                   : "";
+  if (!rest.empty() && into.impersonate.empty())
+    return fields.refuse(rest, "stands alone; say as whom with as: USER");
   return {};
 }
 
@@ -232,7 +259,7 @@ Result<void> read_user(const Entry& entry, Kubeconfig& into) {
     into.client_certificate_file = TRY(fields.path("client-certificate"));
   if (TRY(fields.text("client-key-data")).empty())
     into.client_key_file = TRY(fields.path("client-key"));
-  into.impersonate = TRY(fields.text("as"));
+  TRY(read_impersonation(fields, into));
   return read_token(fields, into);
 }
 
@@ -247,6 +274,11 @@ Result<const Entry*> look_up(const Entries& entries, const Fields& context,
 }
 
 }  // namespace
+
+std::string host_of(const Kubeconfig& config) {
+  const std::size_t start = config.server.find("://") + 3;
+  return config.server.substr(start, config.server.find('/', start) - start);
+}
 
 Result<std::string> read_pem_file(const std::string& path) { return read_text(path); }
 

@@ -28,8 +28,15 @@ struct Kubeconfig {
   std::string token_file;  // where `token` was read, if it was: such tokens are replaced in time
   std::string tls_server_name;  // empty: the host of `server`
   bool insecure_skip_tls_verify = false;
-  std::string impersonate;  // the user to act as; empty: oneself
+  std::string proxy;  // what stands between, http:// or socks5://; empty: the environment's
+  // Whom to act as; empty: oneself.
+  std::string impersonate;
+  std::string impersonate_uid;
+  std::vector<std::string> impersonate_groups;
 };
+
+// "HOST:PORT" of the server.
+std::string host_of(const Kubeconfig& config);
 
 // Which files to read, as kubectl chooses them: `flag` alone if it is not empty; else the list in
 // the environment variable KUBECONFIG (`listed`, separated by colons) if it is not empty; else

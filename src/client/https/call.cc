@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,9 @@ namespace {
 
 using api::Json;
 using api::Verb;
+
+// A server ends a watch at the time that it was asked for; this much later it has forgotten to.
+constexpr Duration kWatchGrace = std::chrono::seconds{30};
 
 // Everything but RFC 3986's unreserved characters becomes %XX.
 std::string escaped(std::string_view text) {
@@ -352,6 +356,8 @@ HttpCall encode_call(const api::Request& request) {
       query.add("watch", "true");
       add_list_options(request.list, query);
       add_watch_options(request.list, query);
+      if (request.list.timeout_s)
+        call.patience = std::chrono::seconds{*request.list.timeout_s} + kWatchGrace;
       break;
   }
   call.target = path_of(request) + query.text();

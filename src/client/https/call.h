@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "api/kept.h"
 #include "api/request.h"
 #include "base/result.h"
+#include "base/time.h"
 
 // Requests and answers as HTTP carries them, without the carrying: pure, so that a blocking client
 // and one that has many requests under way share them.
@@ -21,6 +23,8 @@ struct HttpCall {
   std::string content_type;  // empty: no body
   std::string body;
   std::string accept = {};  // empty: application/json
+  // How long it may take to the end of its answer; unset: as long as the client lets calls take.
+  std::optional<Duration> patience = {};
 };
 
 struct HttpReply {

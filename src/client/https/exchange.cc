@@ -167,6 +167,17 @@ void Endpoint::set_up(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, verifies);
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, verifies * 2);
   if (connect_to_ != nullptr) curl_easy_setopt(handle, CURLOPT_CONNECT_TO, connect_to_.get());
+  if (!config_.proxy.empty()) curl_easy_setopt(handle, CURLOPT_PROXY, config_.proxy.c_str());
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> Endpoint::identity_headers() const {
+  std::vector<std::pair<std::string_view, std::string_view>> out;
+  if (!config_.impersonate.empty()) out.emplace_back("impersonate-user", config_.impersonate);
+  if (!config_.impersonate_uid.empty())
+    out.emplace_back("impersonate-uid", config_.impersonate_uid);
+  for (const std::string& group : config_.impersonate_groups)
+    out.emplace_back("impersonate-group", group);
+  return out;
 }
 
 HeaderList Endpoint::headers(const HttpCall& call) {
@@ -176,7 +187,8 @@ HeaderList Endpoint::headers(const HttpCall& call) {
   if (!call.content_type.empty()) append(headers, "Content-Type: " + call.content_type);
   if (const std::string bearer = token(); !bearer.empty())
     append(headers, "Authorization: Bearer " + bearer);
-  if (!config_.impersonate.empty()) append(headers, "Impersonate-User: " + config_.impersonate);
+  for (const auto& [name, value] : identity_headers())
+    append(headers, fmt::format("{}: {}", name, value));
   return headers;
 }
 
@@ -299,7 +311,14 @@ void Exchange::start(HttpCall call, Sink sink) {
   }
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get());
-  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, sink_ ? 0L : endpoint_.options().timeout_ms);
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, timeout_ms());
+}
+
+long Exchange::timeout_ms() const {
+  using std::chrono::milliseconds;
+  if (call_.patience)
+    return static_cast<long>(std::chrono::ceil<milliseconds>(*call_.patience).count());
+  return sink_ ? 0 : endpoint_.options().timeout_ms;
 }
 
 Result<HttpReply> Exchange::finish(CURLcode code) {

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "client/https/call.h"
@@ -20,7 +22,7 @@ namespace muster::client {
 
 struct HttpsOptions {
   long connect_timeout_ms = 10'000;
-  long timeout_ms = 60'000;  // for one call, its answer included; streams have none
+  long timeout_ms = 60'000;  // for one call, its answer included; streams say theirs themselves
   std::string user_agent = "muster";
   bool own_http2 = true;  // false: libcurl carries all requests
   // Tokens and certificates that stand in files are read again after this long.
@@ -61,6 +63,8 @@ class Endpoint {
   std::string_view authority() const;
   std::string_view path_prefix() const;
   HeaderList headers(const HttpCall& call);
+  // Whom we act as, in headers that every request has.
+  std::vector<std::pair<std::string_view, std::string_view>> identity_headers() const;
   // Who we are by a token; empty: not by one.
   std::string token();
   // Why the server could not be asked.
@@ -94,6 +98,7 @@ inline constexpr std::size_t kBodyBytesMax = std::size_t{1} << 30;
 class Exchange {
  public:
   // Gets the bytes of a successful answer as they come, instead of HttpReply::body; false ends it.
+  // Where HTTP/2 is ours an empty part comes first: the server has begun to answer.
   using Sink = std::function<bool(std::string_view bytes)>;
 
   explicit Exchange(Endpoint& endpoint);
@@ -111,6 +116,7 @@ class Exchange {
     void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
   };
   void take_tls_texts();
+  long timeout_ms() const;
   static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* user);
   static std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* user);
 

@@ -16,6 +16,7 @@ namespace muster::client {
 namespace {
 
 constexpr std::int64_t kPageSize = 500;  // as kubectl asks
+constexpr long kSilenceMaxS = 60;        // of a stream
 
 }  // namespace
 
@@ -24,7 +25,10 @@ struct HttpsClient::State {
       : endpoint(std::move(config), std::move(options)), exchange(endpoint) {}
 
   Result<HttpReply> perform(HttpCall call, Exchange::Sink sink = {}) {
+    const bool is_stream = static_cast<bool>(sink);
     exchange.start(std::move(call), std::move(sink));
+    curl_easy_setopt(exchange.handle(), CURLOPT_LOW_SPEED_LIMIT, is_stream ? 1L : 0L);
+    curl_easy_setopt(exchange.handle(), CURLOPT_LOW_SPEED_TIME, is_stream ? kSilenceMaxS : 0L);
     return exchange.finish(curl_easy_perform(exchange.handle()));
   }
 

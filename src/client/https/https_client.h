@@ -30,7 +30,7 @@ class HttpsClient {
   Result<HttpReply> get(std::string target);
 
   // A list or a watch as HTTP has it, in a form that is accepted (empty: JSON); a sink gets the
-  // answer as it comes. The reply may be of any code.
+  // answer as it comes; a minute of silence ends it (Timeout). The reply may be of any code.
   Result<HttpReply> read(const api::Request& request, std::string_view accept = {},
                          Exchange::Sink sink = {});
 

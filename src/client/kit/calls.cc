@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "client/request_metrics.h"
+
 namespace muster::client {
 
 namespace {
@@ -12,17 +14,7 @@ constexpr int kTriesMax = 4;
 constexpr int kTriesBusyMax = 10;
 constexpr Duration kFirstDelay = std::chrono::milliseconds{10};
 constexpr Duration kDelayMax = std::chrono::seconds{10};
-
-std::string_view method_of(api::Verb verb) {
-  switch (verb) {
-    case api::Verb::Create: return "POST";
-    case api::Verb::Update: return "PUT";
-    case api::Verb::Patch: return "PATCH";
-    case api::Verb::Delete:
-    case api::Verb::DeleteCollection: return "DELETE";
-    default: return "GET";
-  }
-}
+constexpr int kRetryAfterMax = 60;  // seconds: a server's word must not hold a node's room for long
 
 }  // namespace
 
@@ -45,15 +37,11 @@ void Calls::complete(std::uint64_t ticket, const Outcome& outcome, Time now) {
 }
 
 void Calls::count(api::Verb verb, const Outcome& outcome) {
-  const std::string_view method = method_of(verb);
+  const std::string_view method = http_method(verb);
   const int success = verb == api::Verb::Create ? 201 : 200;
   const int code = outcome ? success : http_code(outcome.error().reason);
   const auto [at, fresh] = counters_.try_emplace({method, code});
-  if (fresh)
-    at->second = metrics_->counter(
-        "rest_client_requests_total",
-        "Number of HTTP requests, partitioned by status code, method, and host.",
-        {{"code", std::to_string(code)}, {"host", "loopback"}, {"method", std::string(method)}});
+  if (fresh) at->second = request_counter(*metrics_, method, code, host_);
   at->second.add();
 }
 
@@ -85,7 +73,8 @@ std::optional<Duration> retry_delay(const Error& error, int tries, RetryOptions 
   Duration delay = kFirstDelay;
   for (int i = 1; i < tries && delay < kDelayMax; ++i) delay *= 5;
   delay = std::min(delay, kDelayMax);
-  return std::max<Duration>(delay, std::chrono::seconds{error.retry_after_s});
+  return std::max<Duration>(delay,
+                            std::chrono::seconds{std::min(error.retry_after_s, kRetryAfterMax)});
 }
 
 }  // namespace muster::client

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -23,9 +24,9 @@ class Calls {
  public:
   using OnOutcome = std::function<void(const Outcome& outcome, Time now)>;
 
-  // `metrics` may be null. They count as rest_client_requests_total.
-  explicit Calls(Send send, Metrics* metrics = nullptr)
-      : send_(std::move(send)), metrics_(metrics) {}
+  // `metrics` may be null. They count as rest_client_requests_total of this host.
+  explicit Calls(Send send, Metrics* metrics = nullptr, std::string host = "loopback")
+      : send_(std::move(send)), metrics_(metrics), host_(std::move(host)) {}
 
   void send(api::Request request, OnOutcome on_outcome);
   // Outcomes of unknown tickets are ignored: a recording may be cut anywhere.
@@ -44,6 +45,7 @@ class Calls {
 
   Send send_;
   Metrics* const metrics_;
+  const std::string host_;
   std::map<std::pair<std::string_view, int>, Counter> counters_;  // by method and code
   std::uint64_t last_ticket_ = 0;
   boost::unordered_flat_map<std::uint64_t, Call> calls_;  // by ticket; never iterated

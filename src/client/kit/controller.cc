@@ -12,7 +12,7 @@ namespace muster::client {
 Controller::Controller(std::string_view name, ComponentContext context, std::vector<Watch> watches)
     : name_(name),
       watches_(std::move(watches)),
-      calls_(std::move(context.send), context.metrics),
+      calls_(std::move(context.send), context.metrics, context.host),
       events_({.component = name_ + "-controller", .instance = name_ + "-controller"}, calls_),
       work_(name, context.metrics),
       stopwatch_(std::move(context.stopwatch)) {

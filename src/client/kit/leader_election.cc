@@ -50,7 +50,7 @@ LeaderElection::LeaderElection(Options options, ComponentContext context, Entrop
                                std::shared_ptr<Leadership> leadership,
                                std::function<void()> on_lead)
     : options_(std::move(options)),
-      calls_(std::move(context.send), context.metrics),
+      calls_(std::move(context.send), context.metrics, context.host),
       entropy_(entropy),
       leadership_(std::move(leadership)),
       on_lead_(std::move(on_lead)) {}

@@ -21,7 +21,9 @@ void Http2Line::read(Time now, bool readable) {
     connect();
   else if (state_ == State::Open && (readable || has_more_))
     read_all();
-  session_.expire(now);  // what came in time is not late because we were
+  if (state_ == State::Gone) return;
+  // What came in time is not late because we were.
+  if (Result<void> alive = session_.expire(now); !alive) break_off(std::move(alive).error());
 }
 
 void Http2Line::connect() {

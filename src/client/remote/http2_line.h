@@ -31,6 +31,8 @@ class Http2Line {
   void read(Time now, bool readable);
   // Sends what can be sent without waiting.
   void write();
+  // Nothing is sent any more, and what is under way has failed with this.
+  void break_off(Error error);
 
   State state() const { return state_; }
   // It need not be kept.
@@ -55,7 +57,6 @@ class Http2Line {
  private:
   void connect();
   void read_all();
-  void break_off(Error error);
 
   TlsLine pipe_;
   Http2Session session_;

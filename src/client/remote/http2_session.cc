@@ -14,6 +14,10 @@ namespace {
 constexpr std::uint32_t kStreamWindow = 4U << 20U;
 constexpr std::int32_t kConnectionWindow = 16 << 20;
 
+// As client-go has them.
+constexpr Duration kSilence = std::chrono::seconds{30};
+constexpr Duration kPingPatience = std::chrono::seconds{15};
+
 std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
@@ -59,6 +63,7 @@ nghttp2_session_callbacks* Http2Session::callbacks() {
     nghttp2_session_callbacks_set_on_frame_recv_callback(
         out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
           if (frame->hd.type == NGHTTP2_GOAWAY) self(user).leaving_ = true;
+          if (frame->hd.type == NGHTTP2_HEADERS) self(user).on_headers_end(frame->hd.stream_id);
           return 0;
         });
     return out;
@@ -87,7 +92,6 @@ void Http2Session::ask(Asked asked) {
   const std::string path = std::string(endpoint_.path_prefix()) + call.target;
   const std::string token = endpoint_.token();
   const std::string bearer = token.empty() ? "" : "Bearer " + token;
-  const Kubeconfig& config = endpoint_.config();
   std::vector<nghttp2_nv> headers{
       pair(":method", call.method), pair(":scheme", "https"),
       pair(":authority", endpoint_.authority()),
@@ -98,7 +102,8 @@ void Http2Session::ask(Asked asked) {
   const bool has_body = !call.content_type.empty();
   if (has_body) headers.push_back(pair("content-type", call.content_type));
   if (!bearer.empty()) headers.push_back(pair("authorization", bearer));
-  if (!config.impersonate.empty()) headers.push_back(pair("impersonate-user", config.impersonate));
+  for (const auto& [name, value] : endpoint_.identity_headers())
+    headers.push_back(pair(name, value));
   const nghttp2_data_provider body{.source = {.ptr = nullptr}, .read_callback = read_body};
   const std::int32_t id = nghttp2_submit_request(session_, nullptr, headers.data(), headers.size(),
                                                  has_body ? &body : nullptr, nullptr);
@@ -108,11 +113,13 @@ void Http2Session::ask(Asked asked) {
     return;
   }
   if (asked.sink) ++watches_;
-  if (asked.deadline) deadlines_.emplace_back(*asked.deadline, id);
+  if (asked.deadline && asked.sink) stream_deadlines_.emplace(*asked.deadline, id);
+  if (asked.deadline && !asked.sink) deadlines_.emplace_back(*asked.deadline, id);
   streams_.emplace(id, std::make_unique<Stream>(Stream{.asked = std::move(asked), .reply = {}}));
 }
 
 Result<void> Http2Session::on_bytes(std::string_view bytes) {
+  has_read_ = true;
   const auto taken = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (taken < 0)
@@ -161,6 +168,12 @@ void Http2Session::on_header(std::int32_t id, std::string_view name, std::string
     add_header(name, value, stream->reply);
 }
 
+void Http2Session::on_headers_end(std::int32_t id) {
+  Stream* const stream = find(id);
+  if (stream == nullptr || !stream->asked.sink || stream->reply.code / 100 != 2) return;
+  if (!stream->asked.sink({})) cancel(id, CURLE_WRITE_ERROR, "");
+}
+
 void Http2Session::on_data(std::int32_t id, std::string_view bytes) {
   Stream* const stream = find(id);
   if (stream == nullptr) return;
@@ -193,29 +206,64 @@ void Http2Session::end(std::int32_t id, std::optional<Result<HttpReply>> reply) 
   Asked asked = std::move(at->second->asked);
   streams_.erase(at);
   if (asked.sink) --watches_;
+  if (asked.sink && asked.deadline) stream_deadlines_.erase({*asked.deadline, id});
   ended_.push_back({std::move(asked), std::move(reply)});
 }
 
-void Http2Session::expire(Time now) {
+Result<void> Http2Session::expire(Time now) {
+  if (!quiet_since_) quiet_since_ = now;
+  if (std::exchange(has_read_, false)) {
+    heard_ = quiet_since_ = now;
+    pinged_.reset();
+  }
   while (!deadlines_.empty()) {
     const auto [deadline, id] = deadlines_.front();
     if (find(id) != nullptr) {
-      if (now < deadline) return;
-      cancel(id, CURLE_OPERATION_TIMEDOUT, "it took too long");
+      if (now < deadline) break;
+      expire_stream(id);
     }
     deadlines_.pop_front();
   }
+  while (!stream_deadlines_.empty() && stream_deadlines_.begin()->first <= now)
+    expire_stream(stream_deadlines_.begin()->second);
+  return keep_alive(now);
+}
+
+// The server, or what lies between, may answer on another connection.
+void Http2Session::expire_stream(std::int32_t id) {
+  if (!heard_ || *heard_ <= find(id)->asked.since) leaving_ = true;
+  cancel(id, CURLE_OPERATION_TIMEDOUT, "it took too long");
+}
+
+Result<void> Http2Session::keep_alive(Time now) {
+  if (open() == 0) return {};
+  if (pinged_ && now - *pinged_ >= kPingPatience)
+    return fail(endpoint_.unasked(CURLE_RECV_ERROR, "the connection has fallen silent"));
+  if (!pinged_ && now - *quiet_since_ >= kSilence) {
+    pinged_ = now;
+    CHECK(nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr) == 0);
+  }
+  return {};
 }
 
 std::optional<Time> Http2Session::next_deadline() const {
-  if (deadlines_.empty()) return std::nullopt;
-  return deadlines_.front().first;
+  if (open() == 0) return std::nullopt;
+  std::optional<Time> next;
+  if (pinged_)
+    next = *pinged_ + kPingPatience;
+  else if (quiet_since_)
+    next = *quiet_since_ + kSilence;
+  if (!deadlines_.empty()) next = std::min(next.value_or(Time::max()), deadlines_.front().first);
+  if (!stream_deadlines_.empty())
+    next = std::min(next.value_or(Time::max()), stream_deadlines_.begin()->first);
+  return next;
 }
 
 std::vector<Asked> Http2Session::take_open() {
   std::vector<std::pair<std::int32_t, Asked>> open;
   for (auto& [id, stream] : streams_) open.emplace_back(id, std::move(stream->asked));
   streams_.clear();
+  stream_deadlines_.clear();
   watches_ = 0;
   std::ranges::sort(open, {}, &std::pair<std::int32_t, Asked>::first);
   std::vector<Asked> out;

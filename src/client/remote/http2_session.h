@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,7 @@ struct Asked {
   HttpCall call;
   Exchange::Sink sink = {};  // not empty: it is a stream
   std::function<void(Result<HttpReply> reply)> done = {};
+  Time since = {};
   std::optional<Time> deadline = {};
   int refusals = 0;  // servers that have not looked at it
 };
@@ -32,6 +34,10 @@ struct Asked {
 // The requests of one HTTP/2 connection to an API server, any number at once. It does no I/O: it is
 // given the bytes that came and says which to send, so that a round of the caller's costs one read
 // and one write however many requests it serves.
+//
+// A server that has gone without a word is noticed: while anything is under way, 30 s of silence
+// are answered by a PING, and 15 s without an answer to that are the end of the connection. One on
+// which a request's time ran out while nothing at all came takes no more requests.
 class Http2Session {
  public:
   // What became of a request.
@@ -47,13 +53,13 @@ class Http2Session {
   Http2Session& operator=(const Http2Session&) = delete;
 
   void ask(Asked asked);
-  // Errors of this and the next: the connection makes no sense and must go.
+  // Errors of this, write() and expire(): the connection makes no sense and must go.
   Result<void> on_bytes(std::string_view bytes);
   // Appends what is to be sent.
   Result<void> write(std::string& out);
-  // Ends requests whose time is over.
-  void expire(Time now);
-  // When the next one's is; may be too early.
+  // Ends requests whose time is over. To be called after all that came has been handed over.
+  Result<void> expire(Time now);
+  // When that is to be done next; may be too early.
   std::optional<Time> next_deadline() const;
 
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
@@ -81,18 +87,26 @@ class Http2Session {
 
   Stream* find(std::int32_t id);
   void on_header(std::int32_t id, std::string_view name, std::string_view value);
+  void on_headers_end(std::int32_t id);
   void on_data(std::int32_t id, std::string_view bytes);
   void on_close(std::int32_t id, std::uint32_t code);
   void end(std::int32_t id, std::optional<Result<HttpReply>> reply);
   void cancel(std::int32_t id, CURLcode code, std::string_view why);
+  void expire_stream(std::int32_t id);
+  Result<void> keep_alive(Time now);
 
   Endpoint& endpoint_;
   nghttp2_session* session_ = nullptr;
   Streams streams_;
-  std::deque<std::pair<Time, std::int32_t>> deadlines_;  // in the order they were asked
+  std::deque<std::pair<Time, std::int32_t>> deadlines_;  // of calls, in the order they were asked
+  std::set<std::pair<Time, std::int32_t>> stream_deadlines_;  // each has its own
   std::vector<Ended> ended_;
   std::size_t watches_ = 0;
-  bool leaving_ = false;  // the server asks no more of this connection
+  bool leaving_ = false;             // the server asks no more of this connection
+  bool has_read_ = false;            // since expire() was called last
+  std::optional<Time> heard_;        // when something had come
+  std::optional<Time> quiet_since_;  // that, or when it began
+  std::optional<Time> pinged_;       // nothing has come since
 };
 
 }  // namespace muster::client

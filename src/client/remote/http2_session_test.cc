@@ -259,10 +259,10 @@ TEST_F(Http2SessionTest, WhatTakesTooLongIsGivenUp) {
   carry();
   peer_.answer(1, "200", "");
   carry();
-  session_.expire(start + seconds{59});
+  ASSERT_TRUE(session_.expire(start + seconds{59}));
   EXPECT_EQ(ends(), Texts{"200 "});
   EXPECT_EQ(session_.next_deadline(), start + seconds{60});
-  session_.expire(start + seconds{60});
+  ASSERT_TRUE(session_.expire(start + seconds{60}));
   carry();
   EXPECT_EQ(ends(), Texts{"Timeout"});
   EXPECT_TRUE(peer_.asked.at(3).reset);
@@ -270,6 +270,113 @@ TEST_F(Http2SessionTest, WhatTakesTooLongIsGivenUp) {
   peer_.answer(3, "200", "late");
   carry();
   EXPECT_EQ(ends(), Texts{});
+}
+
+TEST_F(Http2SessionTest, AStreamHasATimeOfItsOwn) {
+  const Time start;
+  Asked watch = get("/watch");
+  watch.sink = [](std::string_view) { return true; };
+  watch.deadline = start + seconds{20};
+  Asked later = get("/later");
+  later.deadline = start + seconds{10};
+  session_.ask(std::move(watch));
+  session_.ask(std::move(later));
+  carry();
+  peer_.answer(1, "200", "event", false);
+  peer_.answer(3, "200", "");
+  carry();
+  ASSERT_TRUE(session_.expire(start));
+  EXPECT_EQ(ends(), Texts{"200 "});
+  EXPECT_EQ(session_.next_deadline(), start + seconds{20});
+  ASSERT_TRUE(session_.expire(start + seconds{20}));
+  EXPECT_EQ(ends(), Texts{"Timeout"});
+  EXPECT_EQ(session_.watches(), 0U);
+  EXPECT_EQ(session_.next_deadline(), std::nullopt);
+}
+
+TEST_F(Http2SessionTest, AStreamThatBeginsSaysSoBeforeItsFirstByte) {
+  std::vector<std::string> parts;
+  Asked watch = get("/watch");
+  watch.sink = [&](std::string_view bytes) {
+    parts.emplace_back(bytes);
+    return true;
+  };
+  session_.ask(std::move(watch));
+  carry();
+  EXPECT_EQ(parts, Texts{});
+  peer_.answer(1, "200", "", false);
+  carry();
+  EXPECT_EQ(parts, Texts{""});
+}
+
+// A server that hangs, or one behind something that keeps the connection up.
+TEST_F(Http2SessionTest, ASilentConnectionIsAskedWhetherItLivesAndGivenUp) {
+  const Time start;
+  Asked watch = get("/watch");
+  watch.sink = [](std::string_view) { return true; };
+  session_.ask(std::move(watch));
+  carry();
+  peer_.answer(1, "200", "event", false);
+  carry();
+  ASSERT_TRUE(session_.expire(start));
+  EXPECT_EQ(session_.next_deadline(), start + seconds{30});
+  ASSERT_TRUE(session_.expire(start + seconds{30}));
+  EXPECT_EQ(session_.next_deadline(), start + seconds{45});
+  carry();  // the server answers
+  ASSERT_TRUE(session_.expire(start + seconds{44}));
+  EXPECT_EQ(session_.next_deadline(), start + seconds{74}) << "heard at 44";
+  ASSERT_TRUE(session_.expire(start + seconds{74}));
+  ASSERT_TRUE(session_.expire(start + seconds{88}));
+  EXPECT_FALSE(session_.expire(start + seconds{89})) << "this one was not answered";
+}
+
+TEST_F(Http2SessionTest, AnIdleConnectionIsNotAsked) {
+  const Time start;
+  session_.ask(get("/a"));
+  carry();
+  peer_.answer(1, "200", "");
+  carry();
+  EXPECT_TRUE(session_.expire(start));
+  EXPECT_EQ(session_.next_deadline(), std::nullopt);
+  EXPECT_TRUE(session_.expire(start + seconds{1000}));
+  std::string out;
+  EXPECT_TRUE(session_.write(out));
+  EXPECT_EQ(out, "");
+}
+
+// A lease is renewed with five seconds for each try: the second must not go the same way.
+TEST_F(Http2SessionTest, AConnectionThatSaidNothingUntilATimeRanOutTakesNoMore) {
+  const Time start;
+  const auto ask = [&](Time since) {
+    Asked asked = get("/lease");
+    asked.since = since;
+    asked.deadline = since + seconds{5};
+    session_.ask(std::move(asked));
+    carry();
+  };
+  ask(start);
+  peer_.answer(1, "200", "");
+  carry();
+  ASSERT_TRUE(session_.expire(start));
+  ask(start + seconds{10});
+  ASSERT_TRUE(session_.expire(start + seconds{15}));
+  EXPECT_FALSE(session_.takes_more());
+}
+
+TEST_F(Http2SessionTest, ASlowAnswerAmongOthersIsNotTheConnectionsFault) {
+  const Time start;
+  Asked slow = get("/slow");
+  slow.since = start;
+  slow.deadline = start + seconds{5};
+  session_.ask(std::move(slow));
+  session_.ask(get("/other"));
+  carry();
+  peer_.answer(3, "200", "");
+  carry();
+  ASSERT_TRUE(session_.expire(start + seconds{3}));
+  ASSERT_TRUE(session_.expire(start + seconds{5}));
+  EXPECT_EQ(ends(), (Texts{"200 ", "Timeout"}));
+  EXPECT_TRUE(session_.takes_more());
 }
 
 TEST_F(Http2SessionTest, BytesThatAreNotHttp2EndTheConnection) {

@@ -107,6 +107,9 @@ api::Request Reflector::watch_request() {
 
 bool Reflector::on_bytes(std::string_view bytes) {
   if (stream_error_) return false;
+  unknown_since_.reset();
+  if (phase_ == Phase::Watching) trouble_.clear();  // it goes on where it was
+  if (bytes.empty()) return true;
   Result<void> done =
       pieces_.add(bytes, [this](std::string_view piece) { return on_piece(piece); });
   if (!done) stream_error_ = std::move(done).error();
@@ -164,6 +167,7 @@ void Reflector::listed() {
   phase_ = Phase::Watching;
   synced_ = true;
   trouble_.clear();
+  unknown_since_.reset();
 }
 
 void Reflector::on_end(const Result<HttpReply>& reply, Time now) {
@@ -251,6 +255,10 @@ void Reflector::on_failure(const Error& error, Time now) {
   log(LogLevel::Info, "following {}: {}", target_.kind->plural, error.message);
   not_before_ = now + backoff_.failed(now);
   trouble_ = error.message;
+  if (error.reason != Reason::NotFound)
+    unknown_since_.reset();
+  else if (!unknown_since_)
+    unknown_since_ = now;
   if (error.reason == Reason::Expired || is_too_large(error)) {
     in_one_piece_ = phase_ == Phase::Listing;
     revision_.reset();

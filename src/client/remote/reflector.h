@@ -45,7 +45,7 @@ class Reflector {
   std::string_view accept() const;
   // When to ask next() again; nullopt while a request is under way.
   std::optional<Time> next_deadline() const;
-  // A part of a stream. False: it makes no sense, end it.
+  // A part of a stream, perhaps an empty one. False: it makes no sense, end it.
   bool on_bytes(std::string_view bytes);
   void on_end(const Result<HttpReply>& reply, Time now);
 
@@ -53,6 +53,8 @@ class Reflector {
   bool synced() const { return synced_; }
   // What keeps it from that, or from hearing of changes; empty if nothing does.
   const std::string& trouble() const { return trouble_; }
+  // Since when the server has said that it knows no such kind; nullopt if it does not say so.
+  std::optional<Time> unknown_since() const { return unknown_since_; }
   std::vector<api::ObjectPtr> objects() const { return known_.all(); }
   const Target& target() const { return target_; }
 
@@ -98,6 +100,7 @@ class Reflector {
   std::optional<std::int64_t> revision_;  // that all we know is of; none: begin with the newest
   bool in_one_piece_ = false;             // a list in pages expired
   std::string trouble_;
+  std::optional<Time> unknown_since_;
 };
 
 }  // namespace muster::client

@@ -161,11 +161,34 @@ TEST_P(ReflectorTest, AServerThatIsAwayIsAskedAgainFromWhereItWas) {
   EXPECT_EQ(next_after_pause(), "stream rv=5");
   lose_connection();
   EXPECT_EQ(next_after_pause(), "stream rv=5");
+  EXPECT_EQ(reflector_.trouble(), "refused");
+  EXPECT_TRUE(reflector_.on_bytes("")) << "the server has begun to answer";
+  EXPECT_EQ(reflector_.trouble(), "") << "whatever it has to say, and when";
   change("b", 6);
   now_ += minutes{6};
   end();
   EXPECT_EQ(reflector_.trouble(), "");
   EXPECT_EQ(reported(), "~b");
+}
+
+// As after an upgrade that ended a version: what is known stays, and whoever asks hears of it.
+TEST_P(ReflectorTest, AKindThatTheServerDoesNotKnowAnyMoreIsNoted) {
+  sync();
+  end();
+  EXPECT_EQ(reflector_.unknown_since(), std::nullopt);
+  next();
+  end_with(404, "NotFound");
+  const Time since = now_;
+  EXPECT_EQ(reflector_.unknown_since(), since);
+  EXPECT_EQ(next_after_pause(), "stream rv=5 initial");
+  end_with(404, "NotFound");
+  EXPECT_EQ(next(), "list rv=5");
+  end_with(404, "NotFound");
+  EXPECT_EQ(reflector_.unknown_since(), since);
+  next_after_pause();
+  lose_connection();
+  EXPECT_EQ(reflector_.unknown_since(), std::nullopt) << "a server that is away says nothing";
+  EXPECT_EQ(reported(), "");
 }
 
 TEST_P(ReflectorTest, AfterAGapTheDifferencesAreReported) {

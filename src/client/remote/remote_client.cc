@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -13,9 +15,13 @@
 #include "client/remote/feed_queue.h"
 #include "client/remote/reflector.h"
 #include "client/remote/transport.h"
+#include "client/request_metrics.h"
 
 namespace muster::client {
 namespace {
+
+// A server that starts may not know for a while what it serves.
+constexpr Duration kVanished = std::chrono::seconds{30};
 
 bool is_read(api::Verb verb) { return verb == api::Verb::Get || verb == api::Verb::List; }
 
@@ -27,10 +33,11 @@ void keep_earlier(std::optional<Time>& deadline, std::optional<Time> other) {
 
 // All but `served`, `options` and what `mutex` guards belongs to the transport's thread.
 struct RemoteClient::State {
-  State(ServedKinds served_given, RemoteOptions options_given, Entropy& entropy_given,
-        const Clock& clock_given)
+  State(std::string host_given, ServedKinds served_given, RemoteOptions options_given,
+        Entropy& entropy_given, const Clock& clock_given)
       : served(std::move(served_given)),
         options(std::move(options_given)),
+        host(std::move(host_given)),
         entropy(entropy_given),
         clock(clock_given) {}
 
@@ -56,8 +63,10 @@ struct RemoteClient::State {
   };
 
   std::optional<Time> tick() {
-    deliver();
     const Time now = clock.now();
+    turned = now.time_since_epoch().count();
+    fence();
+    deliver();
     std::optional<Time> deadline;
     for (Lane& lane : lanes) keep_earlier(deadline, send_due(lane, now));
     for (const auto& followed : kinds) keep_earlier(deadline, follow(*followed, now));
@@ -68,6 +77,15 @@ struct RemoteClient::State {
       in_round = false;
     }
     return deadline;
+  }
+
+  // Whoever may not write any more must not do so late, either: what was asked may still wait for
+  // a connection, or be asked again on another.
+  void fence() {
+    const bool may = !options.may_write || options.may_write();
+    if (could_write && !may)
+      transport->cut(make_error(Reason::ServiceUnavailable, "the lease may be lost"));
+    could_write = may;
   }
 
   // --- calls ---
@@ -179,16 +197,30 @@ struct RemoteClient::State {
       call.accept = reflector.accept();
       transport->perform(std::move(call), std::move(sink),
                          [this, &reflector](const Result<HttpReply>& reply) {
+                           count_read(reply);
                            if (!closed) reflector.on_end(reply, clock.now());
                          });
     }
     return reflector.next_deadline();
   }
 
+  void count_read(const Result<HttpReply>& reply) {
+    if (options.metrics == nullptr || closed) return;
+    const int code = reply ? reply->code : http_code(reply.error().reason);
+    const auto [at, is_new] = reads.try_emplace(code);
+    if (is_new) at->second = request_counter(*options.metrics, "GET", code, host);
+    at->second.add();
+  }
+
   void publish_troubles() {
     std::vector<std::string> found;
+    std::string unknown;
     for (const auto& followed : kinds) {
       const Reflector& reflector = *followed->reflector;
+      if (const std::optional<Time> since = reflector.unknown_since();
+          since && clock.now() - *since >= kVanished)
+        unknown = fmt::format("{}/{}", reflector.target().kind->qualified_plural(),
+                              reflector.target().version);
       if (!reflector.synced() || !reflector.trouble().empty())
         found.push_back(
             fmt::format("{}: {}", reflector.target().kind->qualified_plural(),
@@ -196,16 +228,20 @@ struct RemoteClient::State {
     }
     const std::lock_guard lock(mutex);
     troubles = std::move(found);
+    vanished = std::move(unknown);
   }
 
   const ServedKinds served;
   const RemoteOptions options;
+  const std::string host;        // of the server, as metrics name it
+  std::map<int, Counter> reads;  // by the code of their answer
   Entropy& entropy;
   const Clock& clock;
   std::array<Lane, 2> lanes{Lane{RateLimit(options.rate), {}}, Lane{RateLimit(options.rate), {}}};
   std::vector<std::unique_ptr<Followed>> kinds;
   std::vector<Ended> ended;  // calls whose outcomes are to be delivered
   bool closed = false;
+  bool could_write = false;                    // at the last turn
   std::function<std::optional<Time>()> round;  // of who lives on the thread
   bool in_round = false;
 
@@ -213,7 +249,9 @@ struct RemoteClient::State {
   std::condition_variable idle;
   std::size_t in_flight = 0;  // written by the thread alone
   std::vector<std::string> troubles;
+  std::string vanished;
 
+  std::atomic<Duration::rep> turned = clock.now().time_since_epoch().count();
   std::unique_ptr<Transport> transport;  // last: its thread uses the rest
 };
 
@@ -224,7 +262,8 @@ Result<std::unique_ptr<RemoteClient>> RemoteClient::start(Kubeconfig config, Ser
                                                           RemoteOptions options, Entropy& entropy,
                                                           const Clock& clock) {
   const HttpsOptions https = options.https;
-  auto state = std::make_unique<State>(std::move(served), std::move(options), entropy, clock);
+  auto state = std::make_unique<State>(host_of(config), std::move(served), std::move(options),
+                                       entropy, clock);
   State& inner = *state;
   // The thread's first tick may come before the pointer to it is set, but then there is nothing to
   // send.
@@ -262,6 +301,13 @@ std::vector<std::string> RemoteClient::troubles() const {
   const std::lock_guard lock(state_->mutex);
   return state_->troubles;
 }
+
+std::string RemoteClient::vanished() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->vanished;
+}
+
+Time RemoteClient::last_turn() const { return Time(Duration(state_->turned.load())); }
 
 bool RemoteClient::drain(Duration patience) {
   const auto done = std::make_shared<std::atomic<bool>>(false);

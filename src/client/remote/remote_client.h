@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/entropy.h"
+#include "base/metrics.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "client/client.h"
@@ -22,9 +23,13 @@ struct RemoteOptions {
   // Upstream's scheduler asks no more than this; events have a bucket of their own.
   RateLimit::Options rate = {.per_second = 50, .burst = 100};
   std::size_t in_flight_max = 200;  // calls; watches are not counted
-  // Asked right before a write is sent, on the client's thread; false: the write fails instead.
-  // Empty: always.
+  // Asked before a write is sent, and before anything is written to a connection, on the client's
+  // thread; false: writes fail, also those that wait for a connection or for room on one. Empty:
+  // always.
   std::function<bool()> may_write = {};
+  // Where lists and watches count, with the server as their host; calls count with who makes them.
+  // May be null.
+  Metrics* metrics = nullptr;
   // What feeds keep of objects, and how (Reflector::Target); on the client's thread.
   Projection project = {};
   Maker make = {};
@@ -57,9 +62,14 @@ class RemoteClient final : public Client {
   // What keeps feeds from being complete: "pods: pods is forbidden: …", in the order they were
   // asked for. For people; any thread.
   std::vector<std::string> troubles() const;
+  // A kind that is followed and that the server has said for half a minute not to know, though it
+  // was served at the start: "podgroups.scheduling.k8s.io/v1alpha2"; empty if there is none. Any
+  // thread.
+  std::string vanished() const;
+  // When the thread had its last turn: within the last seconds, if it is well. Any thread.
+  Time last_turn() const;
 
-  // Calls that are not sent yet fail, those under way may end; true if all have by then. Nothing is
-  // sent afterwards.
+  // Calls that are not sent yet fail, those under way may end; true if all have by then.
   bool drain(Duration patience);
   // Ends the thread; what is under way fails. No outcome and no wake comes after this.
   void stop();

@@ -10,20 +10,23 @@
 namespace muster::client {
 namespace {
 
-// The plurals of what one group and version serves; empty if it is not there.
+// The plurals of what one group and version serves; empty if it is not there. Any other answer is
+// an error: a server that is busy, starting or forbids to look does not say that something is
+// missing.
 Result<std::set<std::string, std::less<>>> resources_of(HttpsClient& client, std::string_view group,
                                                         std::string_view version) {
   const HttpReply reply =
       TRY(client.get(group.empty() ? fmt::format("/api/{}", version)
                                    : fmt::format("/apis/{}/{}", group, version)));
   std::set<std::string, std::less<>> plurals;
-  // 401 and 403 are the same for every group: it is better to say so than to find nothing.
-  if (reply.code == 401 || reply.code == 403) {
+  if (reply.code == 404) return plurals;
+  if (reply.code != 200) {
     api::Request request;
     request.kind = &api::kinds::node();
     TRY(decode_reply(request, reply));
+    return fail(Reason::InternalError, "the server answered {} when asked what it serves",
+                reply.code);
   }
-  if (reply.code != 200) return plurals;
   const api::ParsedJson parsed = TRY(api::parse_json(reply.body, api::Limits::of_answers()));
   const api::JsonArray* const resources = api::find_array(parsed.value, "resources");
   if (resources == nullptr) return plurals;

@@ -16,8 +16,8 @@ class ServedKinds {
  public:
   // Every kind we know in its preferred version: what our own server serves.
   static ServedKinds ours();
-  // Asks the server, one small request for each group and version; blocks. Fails if it cannot be
-  // asked. A group that answers with an error counts as not served.
+  // Asks the server, one small request for each group and version; blocks. Only what it answers 404
+  // for is not served; with any other error all of it fails.
   static Result<ServedKinds> discover(HttpsClient& client);
 
   // Null if the server does not serve the kind.

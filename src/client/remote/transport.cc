@@ -71,10 +71,20 @@ void Transport::post(std::function<void()> task) {
 }
 
 void Transport::perform(HttpCall call, Exchange::Sink sink, Done done) {
-  Asked asked{.call = std::move(call), .sink = std::move(sink), .done = std::move(done)};
-  if (!asked.sink)
-    asked.deadline = clock_.now() + std::chrono::milliseconds{endpoint_.options().timeout_ms};
+  Asked asked{.call = std::move(call),
+              .sink = std::move(sink),
+              .done = std::move(done),
+              .since = clock_.now()};
+  if (asked.call.patience)
+    asked.deadline = asked.since + *asked.call.patience;
+  else if (!asked.sink)
+    asked.deadline = asked.since + std::chrono::milliseconds{endpoint_.options().timeout_ms};
   ask(std::move(asked));
+}
+
+void Transport::cut(const Error& error) {
+  for (const auto& line : lines_) line->break_off(error);
+  fail_transfers(error);
 }
 
 void Transport::ask(Asked asked) {
@@ -98,7 +108,7 @@ void Transport::run() {
     write_lines();
     if (starting_.empty()) wait(deadline);
   }
-  fail_all();
+  fail_all(make_error(Reason::ServiceUnavailable, "this client is stopping"));
 }
 
 void Transport::wait(std::optional<Time> deadline) {
@@ -249,17 +259,20 @@ void Transport::finish_transfers() {
   }
 }
 
-void Transport::fail_all() {
-  const auto stopping = [] { return fail(Reason::ServiceUnavailable, "this client is stopping"); };
-  for (const auto& line : std::exchange(lines_, {})) {
-    for (const Http2Session::Ended& ended : line->take_ended()) ended.asked.done(stopping());
-    for (const Asked& asked : line->take_open()) asked.done(stopping());
-  }
+void Transport::fail_transfers(const Error& error) {
   for (auto& [handle, transfer] : std::exchange(transfers_, {})) {
     curl_multi_remove_handle(multi_.get(), handle);
-    transfer.done(stopping());
+    transfer.done(fail(error));
   }
-  for (const Transfer& transfer : std::exchange(starting_, {})) transfer.done(stopping());
+  for (const Transfer& transfer : std::exchange(starting_, {})) transfer.done(fail(error));
+}
+
+void Transport::fail_all(const Error& error) {
+  for (const auto& line : std::exchange(lines_, {})) {
+    for (const Http2Session::Ended& ended : line->take_ended()) ended.asked.done(fail(error));
+    for (const Asked& asked : line->take_open()) asked.done(fail(error));
+  }
+  fail_transfers(error);
 }
 
 int Transport::patience_ms(std::optional<Time> deadline) const {

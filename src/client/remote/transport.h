@@ -51,9 +51,12 @@ class Transport {
   // Any thread: whether it is the one that the transport runs on.
   bool is_here() const { return std::this_thread::get_id() == thread_id_; }
 
-  // On the thread only. `done` comes later, on the thread. With a sink it is a stream, and has no
-  // time limit.
+  // On the thread only. `done` comes later, on the thread. With a sink it is a stream, which has no
+  // time limit but that of the call itself.
   void perform(HttpCall call, Exchange::Sink sink, Done done);
+  // On the thread only: everything under way fails with this, and nothing more of it is sent. What
+  // is asked later gets connections of its own.
+  void cut(const Error& error);
 
  private:
   struct Transfer {
@@ -71,7 +74,7 @@ class Transport {
   void wait(std::optional<Time> deadline);
   bool gather(std::optional<Time> deadline);
   int patience_ms(std::optional<Time> deadline) const;
-  void fail_all();
+  void fail_all(const Error& error);
 
   void ask(Asked asked);
   Http2Line& line_for(const Asked& asked);
@@ -82,6 +85,7 @@ class Transport {
   void start_transfer(Asked asked);
   void drive_transfers();
   void finish_transfers();
+  void fail_transfers(const Error& error);
   std::unique_ptr<Exchange> take_exchange();
 
   const Clock& clock_;
