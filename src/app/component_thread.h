@@ -37,6 +37,7 @@ class ComponentThread {
   struct Surroundings {
     const Clock& clock;
     Metrics& metrics;
+    std::string host = "loopback";  // of the server, in metrics
   };
 
   // `name` is the thread's, cut to the 15 characters that Linux keeps. `client` must outlive this.
@@ -47,6 +48,7 @@ class ComponentThread {
         component_(make(
             {.send = sender(client),
              .metrics = &surroundings.metrics,
+             .host = surroundings.host,
              .stopwatch = [] { return std::chrono::steady_clock::now().time_since_epoch(); }})),
         feeds_(client, *component_, [this] { wake(); }) {
     thread_ = std::thread([this, name = std::string(name.substr(0, 15))] {

@@ -52,6 +52,7 @@ Result<ForeignCluster> discover_cluster(client::Kubeconfig config) {
   cluster.config = std::move(config);
   client::HttpsOptions options;
   options.user_agent = fmt::format("muster/{} (discovery)", version());
+  options.timeout_ms = 10'000;
   client::HttpsClient client = TRY(client::HttpsClient::open(cluster.config, options));
   const client::HttpReply reply = TRY(client.get("/version"));
   if (const Result<api::ParsedJson> parsed = api::parse_json(reply.body);

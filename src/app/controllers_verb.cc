@@ -129,21 +129,23 @@ Result<void> run_controllers(const Flags& flags) {
   const std::vector<const components::Entry*> entries = TRY(chosen(names));
   components::Settings settings;
   settings.scheduler.gates = TRY(parse_gates(flags.process.feature_gates));
-  client::Kubeconfig config = TRY(load_connection(flags.process.connection));
-  const ForeignCluster cluster = TRY(discover_cluster(std::move(config)));
-  settings.ca_certificate = cluster.config.certificate_authority;
-  if (!flags.switched_off_elsewhere) TRY(check_nobody_else(entries, cluster.config));
-  fmt::print("muster {} runs {}\n{}", version(), fmt::join(names, ", "), describe(cluster));
-  std::fflush(stdout);
+  const client::Kubeconfig config = TRY(load_connection(flags.process.connection));
+  settings.ca_certificate = config.certificate_authority;
   RemoteProcessOptions options = process_options(flags.process, "muster-controllers");
   options.rate = {.per_second = 20, .burst = 30};
   options.project = api::kept_by_controllers;
-  std::vector<RemoteComponent> components;
-  for (const components::Entry* entry : entries)
-    components.push_back({entry->name, [&settings, entry](client::ComponentContext context) {
-                            return entry->make(settings, std::move(context));
-                          }});
-  return run_remote_process(options, cluster, components);
+  const auto choose = [&](const ForeignCluster& cluster) -> Result<std::vector<RemoteComponent>> {
+    if (!flags.switched_off_elsewhere) TRY(check_nobody_else(entries, config));
+    fmt::print("muster {} runs {}\n{}", version(), fmt::join(names, ", "), describe(cluster));
+    std::fflush(stdout);
+    std::vector<RemoteComponent> components;
+    for (const components::Entry* entry : entries)
+      components.push_back({entry->name, [&settings, entry](client::ComponentContext context) {
+                              return entry->make(settings, std::move(context));
+                            }});
+    return components;
+  };
+  return run_remote_process(options, config, choose);
 }
 
 }  // namespace

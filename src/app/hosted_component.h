@@ -29,6 +29,7 @@ class HostedComponent {
         component_(make(
             {.send = sender(client),
              .metrics = &surroundings.metrics,
+             .host = surroundings.host,
              .stopwatch = [] { return std::chrono::steady_clock::now().time_since_epoch(); }})),
         feeds_(client, *component_, [&host] { host.nudge(); }) {
     host.host([this] { return round(); });

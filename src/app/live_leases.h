@@ -11,8 +11,9 @@
 namespace muster::app {
 
 // Those of these leases of a namespace whose holder is alive: one that leads renews its lease every
-// two seconds, one that stands still was left behind. Clocks of two machines are not compared.
-// Blocks, for five seconds if any is held.
+// few seconds, one that stood still for the lease's whole duration was left behind, and may be
+// taken over. Clocks of two machines are not compared. Blocks: five seconds if the holders are
+// alive, the duration (a minute at most) if one is not.
 Result<std::vector<std::string>> live_leases(client::HttpsClient& client,
                                              std::string_view name_space,
                                              std::span<const std::string_view> names);

@@ -19,6 +19,10 @@ void add_process_flags(CLI::App& verb, ProcessFlags& flags) {
                   "Which of them everybody may read; for the others the API server is asked")
       ->delimiter(',')
       ->capture_default_str();
+  verb.add_option("--leader-elect-resource-name", flags.lease,
+                  "The lease in kube-system by which one of several is elected: processes with "
+                  "different tasks need different ones")
+      ->type_name("NAME");
   verb.add_flag("-v,--verbose", flags.verbose, "Log what happens inside");
 }
 
@@ -26,7 +30,7 @@ RemoteProcessOptions process_options(const ProcessFlags& flags, std::string name
   set_log_level(flags.verbose ? LogLevel::Debug : LogLevel::Info);
   RemoteProcessOptions options;
   options.name = std::move(name);
-  options.election.name = options.name;
+  options.election.name = flags.lease.empty() ? options.name : flags.lease;
   options.bind_address = flags.bind_address;
   options.secure_port = flags.secure_port;
   options.open_paths = flags.open_paths;

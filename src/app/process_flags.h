@@ -18,6 +18,7 @@ struct ProcessFlags {
   std::string bind_address = "0.0.0.0";
   std::uint16_t secure_port = 0;
   std::vector<std::string> open_paths = {"/healthz", "/livez", "/readyz"};
+  std::string lease = {};  // by which it is elected; empty: as it is called
   bool verbose = false;
 };
 // What `flags` holds so far are the defaults.

@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "app/delegated_access.h"
 #include "app/hosted_component.h"
+#include "app/process_status.h"
 #include "app/signals.h"
 #include "app/standby_client.h"
 #include "app/steady_clock.h"
@@ -23,8 +22,6 @@
 #include "base/metrics.h"
 #include "client/kit/leader_election.h"
 #include "client/remote/remote_client.h"
-#include "server/http/certificates.h"
-#include "server/http/status_listener.h"
 
 namespace muster::app {
 namespace {
@@ -34,14 +31,18 @@ using std::chrono::seconds;
 
 constexpr Duration kDrain = seconds{5};
 constexpr milliseconds kLook{100};
-constexpr Duration kReviewTimeout = seconds{5};
-// Invented tokens must not become a load on the API server.
-constexpr client::RateLimit::Options kReviewRate{.per_second = 20, .burst = 40};
+// A server that is away at the start is asked again.
+constexpr Duration kFirstPause = seconds{1};
+constexpr Duration kPauseMax = seconds{30};
+// Longer than any one step takes.
+constexpr Duration kStuck = seconds{60};
+constexpr Duration kStuckElection = seconds{20};
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  return name.data();
+// Not the server's last word.
+bool is_passing(const Error& error) {
+  return error.reason == Reason::ServiceUnavailable || error.reason == Reason::Timeout ||
+         error.reason == Reason::ServerTimeout || error.reason == Reason::TooManyRequests ||
+         error.reason == Reason::InternalError;
 }
 
 // A component, idle until activated. One that is alone needs no thread beside the client's.
@@ -62,22 +63,52 @@ struct Running {
 
 class Process {
  public:
-  Process(const RemoteProcessOptions& options, const ForeignCluster& cluster)
-      : options_(options), cluster_(cluster) {}
+  Process(const RemoteProcessOptions& options, const client::Kubeconfig& config)
+      : options_(options), config_(config) {}
 
-  Result<void> start(const std::vector<RemoteComponent>& components) {
+  // From now on livez, readyz and metrics are answered, if anywhere.
+  Result<void> serve() {
+    if (options_.secure_port == 0) return {};
+    status_ = TRY(ProcessStatus::start({.name = options_.name,
+                                        .address = options_.bind_address,
+                                        .port = options_.secure_port,
+                                        .open_paths = options_.open_paths,
+                                        .not_live = [this] { return not_live(); },
+                                        .not_ready = [this] { return not_ready(); }},
+                                       config_, clock_, metrics_));
+    return {};
+  }
+
+  // What the server serves, as soon as it says so; nullopt if a signal came before. Meanwhile
+  // readyz says what is in the way.
+  Result<std::optional<ForeignCluster>> discover(const Signals& signals) {
+    for (Duration pause = kFirstPause;; pause = std::min<Duration>(pause * 2, kPauseMax)) {
+      Result<ForeignCluster> cluster = discover_cluster(config_);
+      if (cluster) return *std::move(cluster);
+      if (!is_passing(cluster.error())) return fail(std::move(cluster).error());
+      log(LogLevel::Warning, "{}; asking again in {} s", cluster.error().message,
+          std::chrono::duration_cast<seconds>(pause).count());
+      set_waits_for(cluster.error().message);
+      if (signals.came_within(std::chrono::ceil<milliseconds>(pause))) return std::nullopt;
+    }
+  }
+
+  Result<void> start(const ForeignCluster& cluster,
+                     const std::vector<RemoteComponent>& components) {
+    served_ = cluster.served;
     client_ = TRY(client::RemoteClient::start(
-        cluster_.config, cluster_.served,
+        config_, served_,
         {.https = https({}),
          .rate = options_.rate,
          .may_write = [this] { return !options_.election.on || leadership_->leads(clock_.now()); },
+         .metrics = &metrics_,
          .project = options_.project,
          .make = options_.make},
         entropy_, clock_));
     for (const RemoteComponent& component : components)
       running_.push_back(std::make_unique<Running>(component, *client_, surroundings_,
                                                    /*is_alone=*/components.size() == 1));
-    TRY(serve());
+    published_ = client_.get();
     master_status_ = metrics_.gauge("leader_election_master_status",
                                     "Gauge of if the reporting system is master of the relevant "
                                     "lease, 0 indicates backup, 1 indicates master. 'name' is the "
@@ -88,25 +119,37 @@ class Process {
     return {};
   }
 
-  bool lost() const { return leadership_->ended(); }
+  // Why it cannot go on; empty: it can.
+  std::string failure() const {
+    if (leadership_->ended())
+      return fmt::format(
+          "the lease {}/{} was lost; another process leads now, or the API server could not be "
+          "reached for too long",
+          options_.election.name_space, options_.election.name);
+    if (const std::string kind = client_->vanished(); !kind.empty())
+      return fmt::format(
+          "the server does not serve {} any more; start again to go on with what it serves", kind);
+    return "";
+  }
 
   // Nothing is sent once the next leader may decide.
   void stop() {
-    if (client_ == nullptr) return;
-    if (!client_->drain(kDrain))
-      log(LogLevel::Warning, "calls were still under way after {} s",
-          std::chrono::duration_cast<seconds>(kDrain).count());
-    if (election_) {
-      leadership_->give_up();
-      for (Duration waited{}; waited < kDrain && !leadership_->ended(); waited += kLook)
-        std::this_thread::sleep_for(kLook);
-      lease_client_->stop();
-    }
-    client_->stop();
-    if (review_client_ != nullptr) review_client_->stop();  // no reply comes after this
+    if (client_ != nullptr) stop_working();
   }
 
  private:
+  void stop_working() {
+    if (!client_->drain(kDrain))
+      log(LogLevel::Warning, "calls were still under way after {} s",
+          std::chrono::duration_cast<seconds>(kDrain).count());
+    client_->stop();  // what waits for a connection must not be sent after the hand-over
+    if (!election_) return;
+    leadership_->give_up();
+    for (Duration waited{}; waited < kDrain && !leadership_->ended(); waited += kLook)
+      std::this_thread::sleep_for(kLook);
+    lease_client_->stop();
+  }
+
   client::HttpsOptions https(std::optional<Duration> timeout) const {
     client::HttpsOptions https;
     https.user_agent = fmt::format("{}/{}", options_.name, version());
@@ -120,8 +163,8 @@ class Process {
     const RemoteProcessOptions::Election& wanted = options_.election;
     const Duration timeout = std::max<Duration>(wanted.renew_deadline / 2, seconds{1});
     lease_client_ = TRY(client::RemoteClient::start(
-        cluster_.config, cluster_.served, {.https = https(timeout), .rate = {.per_second = 0}},
-        lease_entropy_, clock_));
+        config_, served_, {.https = https(timeout), .rate = {.per_second = 0}}, lease_entropy_,
+        clock_));
     election_ = std::make_unique<ComponentThread>(
         "election", *lease_client_, surroundings_, [&](client::ComponentContext context) {
           return std::make_unique<client::LeaderElection>(
@@ -141,73 +184,52 @@ class Process {
     for (const auto& component : running_) component->standby.activate();
   }
 
-  // Who may read numbers is asked on a connection of its own: writes are fenced, reviews are not.
-  Result<void> serve() {
-    if (options_.secure_port == 0) return {};
-    review_client_ = TRY(client::RemoteClient::start(
-        cluster_.config, cluster_.served, {.https = https(kReviewTimeout), .rate = kReviewRate},
-        review_entropy_, clock_));
-    access_ = std::make_unique<DelegatedAccess>(*review_client_, clock_);
-    const Time now = SystemClock{}.now();
-    const server::Credential authority = TRY(server::make_authority(options_.name + "-ca", now));
-    const server::Credential serving = TRY(server::make_serving_certificate(
-        authority, {.dns = {"localhost", host_name()}, .addresses = {"127.0.0.1", "::1"}}, now));
-    status_ = TRY(server::StatusListener::start(
-        {.address = options_.bind_address, .port = options_.secure_port, .certificate = serving},
-        [this](const server::StatusListener::Question& question,
-               server::StatusListener::Reply reply) { answer(question, std::move(reply)); }));
-    log(LogLevel::Info, "livez, readyz and metrics on https://{}:{}", options_.bind_address,
-        options_.secure_port);
-    return {};
+  // Any thread, like the next.
+  std::string not_live() const {
+    const Time now = clock_.now();
+    if (const client::RemoteClient* const client = published_;
+        client != nullptr && now - client->last_turn() > kStuck)
+      return fmt::format("the thread that talks to the API server has not finished a turn for {} s",
+                         std::chrono::duration_cast<seconds>(now - client->last_turn()).count());
+    if (leadership_->is_overdue(now, kStuckElection))
+      return "leaderElection: the lease was not renewed, and the election does not say so";
+    return "";
   }
 
-  void answer(const server::StatusListener::Question& question,
-              server::StatusListener::Reply reply) {
-    if (std::ranges::find(options_.open_paths, question.path) != options_.open_paths.end())
-      return reply(content(question.path));
-    access_->check(question.bearer, question.path,
-                   [this, path = question.path,
-                    reply = std::move(reply)](const DelegatedAccess::Answer& said) {
-                     switch (said.verdict) {
-                       case DelegatedAccess::Verdict::Allowed: return reply(content(path));
-                       case DelegatedAccess::Verdict::Unauthorized:
-                         return reply({.code = 401, .text = said.text});
-                       case DelegatedAccess::Verdict::Forbidden:
-                         return reply({.code = 403, .text = said.text});
-                       case DelegatedAccess::Verdict::Unknown:
-                         return reply({.code = 503, .text = said.text});
-                     }
-                   });
+  std::string not_ready() const {
+    if (const client::RemoteClient* const client = published_; client != nullptr)
+      return fmt::format("{}", fmt::join(client->troubles(), "\n"));
+    const std::lock_guard lock(mutex_);
+    return waits_for_;
   }
 
-  server::StatusListener::Answer content(std::string_view path) const {
-    if (path != "/livez" && path != "/healthz" && path != "/readyz" && path != "/metrics")
-      return {.code = 404, .text = "404 page not found\n"};
-    if (path == "/metrics") return {.code = 200, .text = metrics_.text()};
-    if (path != "/readyz") return {.code = 200, .text = "ok"};
-    const std::vector<std::string> troubles = client_->troubles();
-    if (troubles.empty()) return {.code = 200, .text = "ok"};
-    return {.code = 503, .text = fmt::format("{}\n", fmt::join(troubles, "\n"))};
+  void set_waits_for(std::string what) {
+    const std::lock_guard lock(mutex_);
+    waits_for_ = std::move(what);
   }
 
   const RemoteProcessOptions& options_;
-  const ForeignCluster& cluster_;
+  const client::Kubeconfig& config_;
+  client::ServedKinds served_;
   const SteadyClock clock_;
   SystemEntropy entropy_;  // each belongs to one thread
   SystemEntropy lease_entropy_;
   SystemEntropy election_entropy_;
-  SystemEntropy review_entropy_;
   Metrics metrics_;
   Gauge master_status_;
-  const ComponentThread::Surroundings surroundings_{.clock = clock_, .metrics = metrics_};
+  const ComponentThread::Surroundings surroundings_{
+      .clock = clock_, .metrics = metrics_, .host = client::host_of(config_)};
   const std::shared_ptr<client::Leadership> leadership_ = std::make_shared<client::Leadership>();
   std::unique_ptr<client::RemoteClient> client_;
   std::unique_ptr<client::RemoteClient> lease_client_;
   std::vector<std::unique_ptr<Running>> running_;
   std::unique_ptr<ComponentThread> election_;
-  std::unique_ptr<client::RemoteClient> review_client_;
-  std::unique_ptr<DelegatedAccess> access_;
-  std::unique_ptr<server::StatusListener> status_;
+
+  // For the listener's thread.
+  std::atomic<const client::RemoteClient*> published_ = nullptr;  // once there is one
+  mutable std::mutex mutex_;
+  std::string waits_for_ = "the API server was not asked yet";  // before; under mutex_
+  std::unique_ptr<ProcessStatus> status_;                       // last: it asks the rest
 };
 
 }  // namespace
@@ -217,24 +239,21 @@ std::string process_identity() {
   return fmt::format("{}_{}", host_name(), random_uuid(entropy));
 }
 
-Result<void> run_remote_process(const RemoteProcessOptions& options, const ForeignCluster& cluster,
-                                const std::vector<RemoteComponent>& components) {
+Result<void> run_remote_process(const RemoteProcessOptions& options,
+                                const client::Kubeconfig& config, const ChooseComponents& choose) {
   const Signals signals;
-  Process process(options, cluster);
-  Result<void> started = process.start(components);
-  if (started) {
-    while (!process.lost() && !signals.came_within(kLook)) {
-    }
+  Process process(options, config);
+  TRY(process.serve());
+  const std::optional<ForeignCluster> cluster = TRY(process.discover(signals));
+  if (!cluster) return {};
+  const std::vector<RemoteComponent> components = TRY(choose(*cluster));
+  Result<void> started = process.start(*cluster, components);
+  std::string failure;
+  while (started && (failure = process.failure()).empty() && !signals.came_within(kLook)) {
   }
-  const bool lost = process.lost();
   process.stop();
-  if (!started) return started;
-  if (lost)
-    return fail(Reason::ServiceUnavailable,
-                "the lease {}/{} was lost; another process leads now, or the API server could not "
-                "be reached for too long",
-                options.election.name_space, options.election.name);
-  return {};
+  if (!failure.empty()) return fail(Reason::ServiceUnavailable, "{}", failure);
+  return started;
 }
 
 }  // namespace muster::app

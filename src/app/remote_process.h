@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +45,16 @@ struct RemoteComponent {
   ComponentThread::Make make;
 };
 
+// What to run on a cluster, once it has said what it serves. Fails with a sentence.
+using ChooseComponents =
+    std::function<Result<std::vector<RemoteComponent>>(const ForeignCluster& cluster)>;
+
 // Runs the components until SIGINT or SIGTERM; only while this process leads, if it takes part in
-// an election. At the end nothing new is sent, what is under way may end, and the lease is handed
-// over. The error is one sentence: what is in the way, or how the lease was lost.
-Result<void> run_remote_process(const RemoteProcessOptions& options, const ForeignCluster& cluster,
-                                const std::vector<RemoteComponent>& components);
+// an election. A server that is away, at the start or later, is waited for. At the end nothing new
+// is sent, what is under way may end, and the lease is handed over. The error is one sentence: what
+// is in the way, how the lease was lost, or what the server has ceased to serve.
+Result<void> run_remote_process(const RemoteProcessOptions& options,
+                                const client::Kubeconfig& config, const ChooseComponents& choose);
 
 // "host_3f2c…": this process among those that could lead.
 std::string process_identity();

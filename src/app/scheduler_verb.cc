@@ -94,22 +94,26 @@ Result<void> run_scheduler(const Flags& flags) {
     return api::made_for_scheduler(kind, document, *templates);
   };
   const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
+  if (!flags.process.lease.empty()) options.election.name = flags.process.lease;
   const Duration release_after = TRY(release_deadline(flags));
   ConnectionFlags where = flags.process.connection;
   if (where.kubeconfig.empty()) where.kubeconfig = connection.kubeconfig;
 
-  client::Kubeconfig config = TRY(load_connection(where));
-  const ForeignCluster cluster = TRY(discover_cluster(std::move(config)));
-  fmt::print("muster {}\n{}", version(), describe(cluster));
-  std::fflush(stdout);
-  components::Settings made_with = component_settings(settings, cluster, gates);
-  made_with.scheduler.release_half_bound_after = release_after;
-  made_with.scheduler.binds_in_flight_max = binds_in_flight(options.rate);
-  const auto entry =
-      std::ranges::find(components::all(), components::kScheduler, &components::Entry::name);
-  return run_remote_process(options, cluster, {{entry->name, [&](client::ComponentContext context) {
-                                                  return entry->make(made_with, std::move(context));
-                                                }}});
+  const client::Kubeconfig config = TRY(load_connection(where));
+  const auto choose = [&](const ForeignCluster& cluster) -> Result<std::vector<RemoteComponent>> {
+    fmt::print("muster {}\n{}", version(), describe(cluster));
+    std::fflush(stdout);
+    components::Settings made_with = component_settings(settings, cluster, gates);
+    made_with.scheduler.release_half_bound_after = release_after;
+    made_with.scheduler.binds_in_flight_max = binds_in_flight(options.rate);
+    const auto entry =
+        std::ranges::find(components::all(), components::kScheduler, &components::Entry::name);
+    return std::vector<RemoteComponent>{
+        {entry->name, [entry, made_with](client::ComponentContext context) {
+           return entry->make(made_with, std::move(context));
+         }}};
+  };
+  return run_remote_process(options, config, choose);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,11 +23,11 @@ namespace {
 struct Flags {
   ConnectionFlags connection;
   std::vector<std::string> scheduler_names{"muster"};
+  std::vector<std::string> leases{"muster-scheduler", "muster-controllers"};
   bool dry_run = false;
 };
 
 constexpr std::string_view kLeaseNamespace = "kube-system";
-constexpr std::array<std::string_view, 2> kLeases{"muster-scheduler", "muster-controllers"};
 
 // The kinds that our scheduler and controllers write to.
 std::vector<const api::Kind*> written_kinds() {
@@ -48,7 +47,8 @@ class Uninstaller {
       : flags_(flags), cluster_(std::move(cluster)), client_(std::move(client)) {}
 
   Result<int> run() {
-    if (const std::vector<std::string> live = TRY(live_leases(client_, kLeaseNamespace, kLeases));
+    const std::vector<std::string_view> leases(flags_.leases.begin(), flags_.leases.end());
+    if (const std::vector<std::string> live = TRY(live_leases(client_, kLeaseNamespace, leases));
         !live.empty())
       return fail(Reason::Conflict,
                   "the lease {}/{} is renewed: Muster is still at work and would write again. Stop "
@@ -64,7 +64,7 @@ class Uninstaller {
   Result<void> delete_leases() {
     const api::ListAnswer listed = TRY(client_.list(api::kinds::lease(), kLeaseNamespace));
     for (const api::ObjectPtr& lease : listed.items)
-      if (std::ranges::find(kLeases, lease->meta().name) != kLeases.end())
+      if (std::ranges::find(flags_.leases, lease->meta().name) != flags_.leases.end())
         apply({fmt::format("lease {}/{}", kLeaseNamespace, lease->meta().name),
                client::delete_request(*lease, std::nullopt)});
     return {};
@@ -133,6 +133,11 @@ Verb add_uninstall_verb(CLI::App& app) {
   verb->add_option("--scheduler-name", flags->scheduler_names,
                    "The scheduler names that Muster served; pods of these lose their nominations")
       ->type_name("NAME");
+  verb->add_option("--lease", flags->leases,
+                   "The leases in kube-system by which Muster was elected, where the configuration "
+                   "names others (or it replaced kube-scheduler)")
+      ->type_name("NAME")
+      ->capture_default_str();
   verb->add_flag("--dry-run", flags->dry_run, "Only say what would be removed");
   return {verb, [flags] {
             const Result<int> done = uninstall(*flags);

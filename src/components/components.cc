@@ -73,6 +73,7 @@ std::unique_ptr<client::Component> make_scheduler(const Settings& settings,
                                                   ComponentContext context) {
   scheduler::SchedulerOptions options = settings.scheduler;
   options.metrics = context.metrics;
+  options.host = context.host;
   options.stopwatch = std::move(context.stopwatch);
   return std::make_unique<scheduler::Scheduler>(std::move(options), std::move(context.send));
 }

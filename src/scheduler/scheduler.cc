@@ -65,7 +65,7 @@ struct Scheduler::State {
             [this](std::string_view plugin, Resource resource, Action action) {
               return model.profiles().listens(plugin, resource, action);
             }),
-        calls(std::move(send), options.metrics),
+        calls(std::move(send), options.metrics, options.host),
         metrics(options.metrics, options.profiles, options.stopwatch),
         report(options, model, calls, metrics),
         commit(options, model, queue, report, calls, metrics),

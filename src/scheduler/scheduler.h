@@ -36,6 +36,7 @@ struct SchedulerOptions {
   std::function<void(const Plan& plan, Time now)> observe = {};
   // Where it counts, and what measures durations; both may be empty, and decide nothing.
   Metrics* metrics = nullptr;
+  std::string host = "loopback";  // of the API server, in metrics
   std::function<std::chrono::nanoseconds()> stopwatch = {};
 };
 

@@ -47,7 +47,7 @@ END
 
 # start_kubernetes [flags of kube-apiserver]: KUBECONFIG is the administrator's, SCHEDULER_KUBECONFIG that of the
 # service account kube-system/muster-scheduler, which may do what docs/deploy/rbac.yaml says. What every request
-# came to is in $WORK/audit.log.
+# came to is in $WORK/audit.log. SERVER_COMMAND is what to run to start the server again.
 start_kubernetes() {
   mkdir -p "$WORK/pki"
   local etcd_port etcd_peer
@@ -69,13 +69,14 @@ omitStages: [RequestReceived]
 rules: [{level: Metadata}]
 END
   run_in_background etcd "$KUBERNETES" etcd "$WORK/etcd" "http://127.0.0.1:$etcd_port" "http://127.0.0.1:$etcd_peer"
-  run_in_background apiserver "$KUBERNETES" kube-apiserver --etcd-servers "http://127.0.0.1:$etcd_port" \
+  SERVER_COMMAND=("$KUBERNETES" kube-apiserver --etcd-servers "http://127.0.0.1:$etcd_port" \
     --bind-address 127.0.0.1 --advertise-address 10.0.0.1 --endpoint-reconciler-type none --secure-port "$API_PORT" --service-cluster-ip-range 10.0.0.0/24 \
     --tls-cert-file "$WORK/pki/apiserver.crt" --tls-private-key-file "$WORK/pki/apiserver.key" \
     --service-account-issuer https://kubernetes.default.svc --service-account-signing-key-file "$WORK/pki/sa.key" \
     --service-account-key-file "$WORK/pki/sa.key" --token-auth-file "$WORK/tokens.csv" --authorization-mode RBAC \
     --audit-policy-file "$WORK/audit.yaml" --audit-log-path "$WORK/audit.json" \
-    --disable-admission-plugins ServiceAccount "$@"
+    --disable-admission-plugins ServiceAccount "$@")
+  run_in_background apiserver "${SERVER_COMMAND[@]}"
   write_kubeconfig "$KUBECONFIG" admin-token
   SCHEDULER_KUBECONFIG=$WORK/scheduler.kubeconfig
   write_kubeconfig "$SCHEDULER_KUBECONFIG" muster-token

@@ -12,7 +12,7 @@ fi
 long=
 [ "${1:-}" = --long ] && { long=yes; shift; }
 tests=("$@")
-[ ${#tests[@]} -gt 0 ] || tests=("$here"/*_test.sh)
+[ ${#tests[@]} -gt 0 ] || tests=("$here"/*_test.sh "$here/../conformance/kube_scheduler_test.sh")
 [ "$long" ] && tests+=("$here/compare.sh")
 failed=0
 for test in "${tests[@]}"; do
