@@ -36,11 +36,11 @@ class Commit {
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
   Preemptions& preemptions() { return preemptions_; }
   HalfBound& half_bound() { return half_bound_; }
-  // Everything that exists has been seen.
+  // The first listing is complete.
   void synced(Time now);
 
   // --- from the watch ---
-  // A pod with a node came or changed.
+  // A pod with a node was added or changed.
   void pod_seen(const api::ObjectPtr& pod, Time now);
   void confirm(std::string_view uid, std::string_view node, Time now);
   // The pod needs no node any more.
@@ -48,7 +48,7 @@ class Commit {
   // Somebody else bound the pod to the node.
   void bound_by_others(const api::Object& pod, std::string_view node, Time now);
   void node_vanished(std::string_view node, Time now);
-  // What the node has changed; a pod has left it.
+  // The node's capacity changed; a pod has left it.
   void node_changed(std::string_view node, Time now) { crowded_.changed(node, now); }
   void left_node(std::string_view node, Time now) { crowded_.left(node, now); }
   void volume_changed(const api::Object& object, Time now) {
@@ -64,7 +64,7 @@ class Commit {
   std::optional<Time> next_deadline() const;
   // No point in deciding more: the server is behind.
   bool full() const { return binder_.full() || trees_.full(); }
-  // Pods that are assumed and not accepted by the server yet.
+  // Pods that are assumed, but not yet accepted by the server.
   std::size_t pending() const { return binder_.pending() + trees_.pending() + preparer_.pending(); }
   // Bindings that the server accepted.
   std::uint64_t scheduled() const { return scheduled_; }
@@ -105,15 +105,15 @@ class Commit {
   Preemptions preemptions_;
   HalfBound half_bound_;
   CrowdedNodes crowded_;
-  Counter foreign_, foreign_served_;  // bindings by others, also of pods that asked for us
+  Counter foreign_, foreign_served_;  // bindings by others, and those of pods that asked for us
   bool is_synced_ = false;
   bool offers_group_bindings_;             // the server, as far as we know
   std::map<GroupKey, int> refused_trees_;  // by root: how often in a row
   std::uint64_t scheduled_ = 0;
 };
 
-// The pod as if its spec named the node. Hints believe only such pods, and an assumed one that
-// loses its node is none.
+// The pod as if its spec named the node. Hints accept only such pods, and an assumed pod that loses
+// its node is not one.
 api::ObjectPtr pod_on(const api::ObjectPtr& pod, std::string_view node);
 
 // The plan that places nothing of the tree, for this reason.

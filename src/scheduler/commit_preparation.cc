@@ -1,5 +1,5 @@
-// What a plan goes through before its bindings are sent: plugins hold what pods need, and bring
-// about what must be true before a pod is bound.
+// What happens to a plan before its bindings are sent: plugins hold what pods need, and make true
+// what must hold before a pod is bound.
 #include <fmt/format.h>
 
 #include <ranges>
@@ -14,8 +14,8 @@ namespace {
 
 using api::ObjectPtr;
 
-// The plan if nothing of it can be done. A pod by itself is refused by the plugin; a tree is tried
-// again after a while, since what its pods took from each other is not what the search had seen.
+// The plan if none of it can be done. A lone pod is refused by the plugin; a tree is tried again
+// after a while, since its pods took something from each other that the search had not seen.
 Plan refuse_all(const Plan& plan, std::string_view plugin, const std::string& reason) {
   Plan refused = plan;
   const Outcome outcome = plan.groups.empty() ? Outcome::Unresolvable : Outcome::Error;

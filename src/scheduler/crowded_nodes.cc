@@ -73,8 +73,8 @@ void CrowdedNodes::suspect(std::string_view node, Time now) {
   if (is_new) set_due(at->first, at->second, now + kPatience);
 }
 
-// Room that is kept for a waiting pod may be counted at the moment: whether the node is really
-// crowded is decided by run().
+// At the moment, room kept for a waiting pod may be counted too: run() decides whether the node is
+// really crowded.
 void CrowdedNodes::came(const api::Object& pod, std::string_view node, Time now) {
   if (is_crowded_by(pod, node)) suspect(node, now);
 }

@@ -14,25 +14,25 @@
 
 namespace muster::scheduler {
 
-// Nodes whose pods request more than they have: somebody else bound pods there, or what they have
-// shrank. Our own decisions never bring that about; kubelets refuse what is too much.
+// Nodes whose pods request more than they have: somebody else bound pods there, or their capacity
+// shrank. Our own decisions never cause that; kubelets refuse what is too much.
 class CrowdedNodes {
  public:
   // `metrics` may be null.
   CrowdedNodes(ClusterModel& model, Report& report, Metrics* metrics);
 
-  // Whether pods on the node, those included that are assumed there, request more of what this pod
-  // requests than the node has: others are as they were before it came. Costs what the pod names.
+  // Whether pods on the node, assumed ones included, request more than it has of a resource that
+  // this pod requests: other resources have not changed. Costs only those the pod names.
   bool is_crowded_by(const api::Object& pod, std::string_view node) const;
   // Somebody else bound the pod to the node.
   void came(const api::Object& pod, std::string_view node, Time now);
   // A pod has left the node.
   void left(std::string_view node, Time now);
-  // What the node has changed. Looks at every resource.
+  // The node's capacity changed. Looks at every resource.
   void changed(std::string_view node, Time now);
 
-  // Reports those that are crowded for a moment already: pods that leave and pods that come cross
-  // each other on their way here.
+  // Reports nodes that have been crowded for a moment: news of pods that come may overtake news of
+  // pods that leave.
   void run(Time now);
   std::optional<Time> next_deadline() const;
 
@@ -51,7 +51,7 @@ class CrowdedNodes {
   Report& report_;
   Gauge crowded_;
   std::map<std::string, Suspect, std::less<>> suspects_;  // by name
-  std::set<std::pair<Time, std::string>> due_;            // of those that are to be looked at
+  std::set<std::pair<Time, std::string>> due_;            // of those to look at
   std::size_t reported_ = 0;
 };
 

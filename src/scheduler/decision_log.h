@@ -9,8 +9,8 @@
 // somebody reads it.
 namespace muster::scheduler {
 
-// Who found no place in an attempt: a lone pod, or the root of a tree; of a tree that was admitted,
-// each pod that is left over.
+// Logs who found no place in an attempt: a lone pod, or the root of a tree; for an admitted tree,
+// each pod left over.
 void log_refusals(const Plan& plan);
 void log_bound(const Assignment& assignment);
 void log_bound(const TreeBinding& tree);

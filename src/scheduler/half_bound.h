@@ -27,15 +27,15 @@
 namespace muster::scheduler {
 
 // Trees that are bound pod by pod, on a server without GroupBindings. A binding may be refused, or
-// whoever sends them may die: then a group has some of its pods bound, and fewer than it needs.
+// their sender may die: then a group has some of its pods bound, but fewer than it needs.
 //
 //   started ──▶ under way ──accepted──▶ whole: its groups say that they were scheduled
 //                   │ refused
 //                   ▼
 //   synced ──▶ half bound ──▶ the others are tried again, or first of all after synced();
 //                   │         reported every minute
-//                   └───────▶ released after a deadline, if that is wanted: what is bound is
-//                   deleted
+//                   └───────▶ released after a deadline, if that is wanted:
+//                             the bound pods are deleted
 //
 // Only groups that were never whole count: the condition of a group becomes True after its minimum
 // is bound, so it tells them from groups that lost pods later, whichever process looks.
@@ -53,8 +53,8 @@ class HalfBound {
   };
   HalfBound(const Options& options, const Surroundings& surroundings);
 
-  // These pods of the tree are assumed and will be bound. What is said of groups that were placed
-  // is written once enough of their pods are.
+  // These pods of the tree are assumed and will be bound. The conditions of placed groups are
+  // written once enough of their pods are bound.
   void started(const GroupKey& root, std::span<const Assignment> assignments,
                std::span<const GroupVerdict> groups, Time now);
   // The server has bound the pod.
@@ -62,10 +62,10 @@ class HalfBound {
   void refused(const api::Object& pod, const std::string& why, Time now);
   // The pod terminates, is gone, or somebody else has bound it.
   void left(std::string_view uid, Time now);
-  // Everything that exists has been seen: finds what somebody before us left half bound.
+  // The first listing is complete: finds what somebody before us left half bound.
   void synced(Time now);
 
-  // The root of a tree that was found half bound, each once: to be tried before all others.
+  // The root of a tree that was found half bound, each once: it is tried before all others.
   std::optional<GroupKey> next_found();
   // Pods of the tree are being deleted: nobody may join them.
   bool is_released(const GroupKey& root) const;
@@ -93,7 +93,7 @@ class HalfBound {
     bool is_half_bound = false;  // when last looked at
     std::set<std::string> leaving = {};
   };
-  // What is bound of a group, and of which groups too little is.
+  // How much of a group is bound, and which groups have too little bound.
   struct Standing {
     std::size_t bound = 0;
     bool is_whole = false;

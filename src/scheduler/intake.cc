@@ -22,8 +22,8 @@ void mix(std::uint64_t& hash, std::string_view text) {
   hash = (hash ^ 0xffU) * 0x100000001b3U;
 }
 
-// Equal for pods that no event tells apart: their class, the profile that is asked, whether they
-// may evict others, and the claims they name.
+// Equal for pods that no event tells apart: made from their class, their profile, whether they may
+// evict others, and the claims they name.
 std::uint64_t class_hash_of(Cluster& cluster, const ObjectPtr& pod) {
   std::uint64_t hash = cluster.class_hash(*pod);
   mix(hash, view_of(pod).scheduler_name);

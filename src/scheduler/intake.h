@@ -11,8 +11,8 @@
 
 namespace muster::scheduler {
 
-// Feeds the model from the watch, and passes on what its changes mean: to the queue who waits and
-// whom an event could wake, to the binders what is confirmed or in vain, to the reports what is
+// Feeds the model from the watch, and passes on what its changes mean: the queue learns who waits
+// and whom an event could wake, the binders what is confirmed or void, the reports what is
 // outdated.
 class Intake final : public ModelListener {
  public:

@@ -16,18 +16,18 @@
 namespace muster::scheduler {
 
 // Measures how long it takes to carry a preemption out: from the decision until the server has
-// taken the eviction of the last victim. It only looks.
+// accepted the eviction of the last victim. Decides nothing.
 class PreemptionExecutions {
  public:
   // `metrics` may be null.
   explicit PreemptionExecutions(Metrics* metrics) : metrics_(metrics) {}
 
-  // These pods are to be evicted for somebody of this kind: pod, podgroup, compositepodgroup. A pod
-  // may be among the victims of several.
+  // These pods will be evicted for a preemptor of this kind: pod, podgroup, compositepodgroup. A
+  // pod may be among the victims of several.
   void started(std::string_view preemptor, const std::set<std::string>& victims, Time now);
-  // The server has taken the eviction of the pod, or the pod is gone. Others are ignored.
+  // The server has accepted the eviction of the pod, or the pod is gone. Others are ignored.
   void evicted(std::string_view uid, Time now) { ended(uid, false, now); }
-  // It is not evicted.
+  // The eviction failed.
   void failed(std::string_view uid, Time now) { ended(uid, true, now); }
 
   std::size_t open() const { return executions_.size(); }

@@ -43,8 +43,8 @@ void Preemptions::synced(Time now) {
 }
 
 // The group is marked, all that had to go have gone, and new pods run: only its mark was left
-// behind. Pods are marked before their group, and the watch keeps their order: who sees a pod that
-// was made after the group was marked has seen all marks.
+// behind. Pods are marked before their group, and the watch keeps their order: once we see a pod
+// that was made after the group was marked, we have seen all marks.
 bool Preemptions::has_come_back(const GroupSpec& group) const {
   if (group.object == nullptr) return false;
   const auto& view = group.object->view<api::GroupView>();
@@ -62,8 +62,8 @@ bool Preemptions::has_come_back(const GroupSpec& group) const {
   return has_new && !has_old;
 }
 
-// A lone pod, or one that is disrupted alone, is marked in the moment in which it is deleted: if it
-// is still there, nobody depends on its going.
+// A lone pod, or one that is disrupted alone, is marked at the moment it is deleted: if it is still
+// there, nobody depends on its leaving.
 void Preemptions::follow_up_marks(Time now) {
   if (!is_synced_) return;
   for (auto at = marked_.begin(); at != marked_.end();) {

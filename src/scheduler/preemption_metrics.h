@@ -9,10 +9,10 @@
 
 namespace muster::scheduler {
 
-// Upstream's status code for what a search came to.
+// Upstream's status code for the result of a search.
 std::string_view status_name(PreemptionPlan::Answer answer);
 
-// What preemption counts, under upstream's names. It only looks.
+// Counts what preemption does, under upstream's names. Decides nothing.
 class PreemptionMetrics {
  public:
   explicit PreemptionMetrics(Metrics* metrics);

@@ -43,8 +43,8 @@ Group only(Group root, const boost::unordered_flat_set<std::string_view>& uids) 
   return root;
 }
 
-// What preemption comes to, once in each text: pods that speak with their group's words go on doing
-// so.
+// Adds the result of preemption to each text, once: pods that repeat their group's message keep
+// doing so.
 void add_words(Plan& plan) {
   const std::string& words = plan.preemption->message;
   boost::unordered_flat_set<std::string_view> nominated;

@@ -35,14 +35,14 @@ class Preemptions {
   Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& report, client::Calls& calls,
               Metrics* metrics);
 
-  // Adds to the plan of a refused entity whom to evict for it, and what to say of it.
+  // Adds to the plan of a refused entity whom to evict for it, and what to report about that.
   void consider(const SchedulingQueue::Popped& entity, Plan& plan, Time now);
-  // Does what the plan says; the queue has heard of the plan before.
+  // Does what the plan says. Call it after the queue's finish().
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
 
   // Whether there is anybody at all whom the pod may evict.
   bool may_evict(const api::Object& pod);
-  // The minimum of the tree is bound: those that were left over may look for victims now.
+  // The minimum of the tree is bound: pods left over may look for victims now.
   void admitted(const GroupKey& root, Time now);
   void forget_tree(const GroupKey& root) {
     leftovers_.erase(root);
@@ -57,18 +57,18 @@ class Preemptions {
     failed_searches_.clear();
     failed_trees_.clear();
   }
-  // A pod with a node came or changed.
+  // A pod with a node was added or changed.
   void pod_seen(const api::ObjectPtr& pod, Time now);
-  // A pod holds its node no more.
+  // A pod no longer holds its node.
   void pod_left(std::string_view uid, Time now);
-  // Everything that exists has been seen: evictions that others began can be finished.
+  // The first listing is complete: evictions that others began can be finished.
   void synced(Time now);
-  // A group came or changed.
+  // A group was added or changed.
   void group_seen(Time now) {
     if (!marked_.empty()) follow_up_marks(now);
   }
-  // Some group of the tree is being evicted as a whole. Its pods that wait are not tried until the
-  // others are known to leave, so that nobody joins those that go.
+  // Some group of the tree is being evicted as a whole. Its waiting pods are not tried until the
+  // others are known to leave, so that no pod joins a group that goes.
   bool is_evicted(const Group& tree) const;
 
   void run(Time now) { writes_.run(now); }
@@ -117,14 +117,14 @@ class Preemptions {
   std::map<std::string, std::set<EntityKey>, std::less<>> awaited_by_;  // the other way round
   // Uids of pods that were left over when their tree was first admitted, until it is bound.
   std::map<GroupKey, std::vector<std::string>> leftovers_;
-  // Pods that run though they carry the mark of an eviction that is not ours, by uid, until it is
-  // clear which unit they belong to.
+  // Running pods that carry the mark of somebody else's eviction, by uid, until it is clear which
+  // unit they belong to.
   std::map<std::string, api::ObjectPtr, std::less<>> marked_;
   bool is_synced_ = false;
-  // Victims that the server refuses to delete, by uid, with its words: each is said once.
+  // Victims that the server refuses to delete, by uid, with its message: each is reported once.
   std::map<std::string, std::string, std::less<>> refused_;
-  // Pods for which a search found nobody, one of each kind, as long as the node table is what it
-  // was then: thousands of equal pods that wait cost one search.
+  // Pods for which a search found nobody, one of each kind, kept until the node table changes:
+  // thousands of equal waiting pods cost one search.
   struct FailedSearch {
     api::ObjectPtr pod;
     PreemptionPlan plan;

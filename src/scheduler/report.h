@@ -25,29 +25,29 @@
 
 namespace muster::scheduler {
 
-// What users read of the scheduler: events, the PodScheduled condition of pods, the condition of
-// groups that says whether they were scheduled. It decides nothing and changes no books.
+// What users see of the scheduler: events, the PodScheduled condition of pods, the condition of
+// groups that says whether they were scheduled. It decides nothing and changes no other state.
 class Report {
  public:
   Report(const SchedulerOptions& options, ClusterModel& model, client::Calls& calls,
          SchedulerMetrics& metrics);
 
   // --- from the watch ---
-  // A newer version of an object has come: what it says of itself is to be believed again.
+  // A newer version of an object has arrived: its status counts again, not what we wrote.
   void observed(std::string_view uid) { statuses_.observed(uid); }
-  // The object is gone, or others have the last word on it: what waits to be written is dropped.
+  // The object is gone, or no longer ours to report on: what waits to be written is dropped.
   void forget(std::string_view uid);
-  // The pod has a node, so it waits for nothing. Our own server takes the word away with the
-  // binding; on others that is left to us.
+  // The pod has a node, so it waits for nothing. Our own server removes the WaitsFor condition with
+  // the binding; on others we must.
   void assigned(const api::ObjectPtr& pod);
-  // The same for a group: whether it was scheduled is what it says itself from now on.
+  // The same for a group: from now on its own condition says whether it was scheduled.
   void observed_group(const GroupKey& key, const std::string& uid);
   // A pod joined a tree that is invalid.
   void joined_invalid(const api::ObjectPtr& pod) { trees_.joined_invalid(pod); }
   void deleted_in_queue(const api::ObjectPtr& pod, Time now);
 
   // --- attempts ---
-  // Everything there is to say of a plan, except the conditions that a GroupBinding carries.
+  // Reports all of a plan, except the conditions that a GroupBinding carries.
   struct PlanOptions {
     enum class Groups : std::uint8_t { All, Refused, None };
     Groups groups = Groups::All;  // whose conditions are written now
@@ -55,26 +55,26 @@ class Report {
   void planned(const Plan& plan, PlanOptions options, Time now);
   // Why a pod has no node.
   void refused(const Refusal& refusal, Time now);
-  // What a group has to say of itself; nullopt if it says so already. Once a group was scheduled
-  // its condition stays True, whatever happens to pods that come later.
+  // The condition a group should have; nullopt if it has it already. Once a group was scheduled its
+  // condition stays True, whatever happens to pods that come later.
   std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const;
   void write(const GroupStatement& statement, Time now);
-  // Writes what a group has to say of itself: a new state at once, new words for the same one after
-  // a while.
+  // Writes the condition of a group: a new state at once, a new message for the same one after a
+  // while.
   void write_group(const GroupVerdict& verdict, Time now);
   bool was_scheduled(const GroupSpec& group) const;
 
-  // The tree cannot be tried any more: pods or groups that it needs are not there. No node helps.
+  // The tree can no longer be tried: pods or groups that it needs are missing. No node helps.
   void tree_held(const GroupKey& root) { held_.push_back(root); }
 
   // --- preemption ---
   // A pod is evicted.
   void preempted(const api::ObjectPtr& pod, std::string message, Time now);
-  // A pod that is to be evicted cannot be.
+  // A pod that should be evicted cannot be.
   void not_evicted(const api::Object& pod, std::string message, Time now);
   // Room is kept for a group that has waited for long.
   void reserved(const api::Object& group, std::string message, Time now);
-  // A group is evicted as a whole, and says so: all groups below it do, too.
+  // A group is evicted as a whole: its condition says so, and so do those of all groups below it.
   void disrupted(const GroupKey& group, const std::string& message, Time now);
 
   // --- bindings ---
@@ -98,7 +98,7 @@ class Report {
   std::uint64_t errors() const { return errors_; }
 
  private:
-  // A condition whose numbers move is written at most this often, after a few times at once.
+  // A condition whose numbers keep changing is written at most this often, after the first few.
   static constexpr Duration kGroupPace = std::chrono::seconds{10};
   static constexpr int kGroupBurst = 3;
 
@@ -121,8 +121,8 @@ class Report {
   // answer to a binding and the watch, an attempt at pods that came later must not write False over
   // it. Never iterated.
   boost::unordered_flat_set<std::string> scheduled_unseen_;
-  // What was written of a refused group, by uid, and what is to follow it: the newest words for the
-  // same state wait until kGroupPace is over.
+  // What was written about a refused group, by uid, and what follows it: the newest message for the
+  // same state waits until kGroupPace is over.
   struct Pace {
     std::string reason;
     Time due;  // when it may be written again

@@ -12,19 +12,19 @@
 
 namespace muster::scheduler {
 
-// Room that is kept for trees that have waited for long (L7): else smaller pods take each slot that
-// is freed, and a large gang never finds a whole rack. The pods of the tree are nominated to nodes
-// that would hold them all once those who run there have ended; nobody is evicted for it, and
-// nobody of higher priority minds. All trees together keep no more than a part of the nodes.
+// Room kept for trees that have waited long (L7): otherwise smaller pods take each slot as it is
+// freed, and a large gang never finds a whole rack. The pods of the tree are nominated to nodes
+// that would hold them all once the pods running there have ended; nobody is evicted, and pods of
+// higher priority are not bound by it. All trees together keep no more than a part of the nodes.
 class Reservations {
  public:
   // `metrics` may be null.
   Reservations(ClusterModel& model, Report& report, Metrics* metrics);
 
-  // For a tree that was refused: where room is kept for it, if it has waited long enough and as
-  // much may be kept. What was chosen before stays for a while.
+  // For a tree that was refused: where room is kept for it, if it has waited long enough and the
+  // limit allows it. What was chosen before stays for a while.
   std::optional<Reservation> consider(const Group& root, const PreemptionArgs& args, Time now);
-  // What the last attempt at the tree came to.
+  // The result of the last attempt at the tree.
   void decided(const Group& root, const std::optional<Reservation>& reservation, Time now);
   void forget(const GroupKey& root);
 

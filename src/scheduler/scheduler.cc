@@ -41,8 +41,8 @@ Duration aged_after(const Profiles& profiles) {
 
 }  // namespace
 
-// Everything the scheduler owns. Three parts stand around the model and the queue: intake changes
-// them by what the watch says, commit by what we decide and the server answers; report only reads
+// Everything the scheduler owns. Three parts surround the model and the queue: intake applies
+// what the watch says to them, commit what we decide and the server answers; report only reads
 // them.
 struct Scheduler::State {
   State(SchedulerOptions options_given, Send send)

@@ -20,28 +20,28 @@ namespace muster::scheduler {
 
 struct SchedulerOptions {
   Profiles profiles = default_profile();
-  std::string instance = "muster";  // who of several it is, in events: <scheduler name>-<instance>
+  std::string instance = "muster";  // which of several, in events: <scheduler name>-<instance>
   Duration initial_backoff = std::chrono::seconds{1};
   Duration max_backoff = std::chrono::seconds{10};
   Duration rest_max = std::chrono::minutes{5};  // podMaxInUnschedulablePodsDuration
   std::size_t binds_in_flight_max = 1000;
   // Bind trees of groups with one GroupBinding each, as Muster's own server offers it: a gang is
-  // then never bound in part. A server that turns out not to know them gets bindings pod by pod.
+  // then never bound in part. A server that turns out not to support them gets bindings pod by pod.
   bool group_bindings = false;
-  // Without GroupBindings: pods of a gang of which only some could be bound are deleted after this
+  // Without GroupBindings: if only some pods of a gang could be bound, these are deleted after this
   // long, so that nobody waits for the room they take; zero: never, it is only reported.
   Duration release_half_bound_after = Duration::zero();
   api::Gates gates = {};
-  // Called with the plan of every attempt before it is carried out; may be empty. It only looks.
+  // Called with each attempt's plan before it is carried out; may be empty. Must only observe.
   std::function<void(const Plan& plan, Time now)> observe = {};
-  // Where it counts, and what measures durations; both may be empty, and decide nothing.
+  // Where metrics go, and what measures durations; both may be empty, and decide nothing.
   Metrics* metrics = nullptr;
   std::string host = "loopback";  // of the API server, in metrics
   std::function<std::chrono::nanoseconds()> stopwatch = {};
 };
 
-// The scheduler as a deterministic component: events come in through apply(), what it decides goes
-// out through the client. It owns no thread and reads no clock; app/ gives it a thread, sim/ steps
+// The scheduler as a deterministic component: events come in through apply(), decisions go out
+// through the client. It owns no thread and reads no clock; app/ gives it a thread, sim/ steps
 // it.
 //
 //   watch ──▶ intake ──▶ model, queue ──run_once──▶ attempt ──▶ plan ──▶ commit ──▶ API
@@ -81,8 +81,8 @@ class Scheduler final : public client::Component {
   };
   Numbers numbers() const;
 
-  // For tests and simulations, while no binding is under way: what the books say that these nodes
-  // and pods, all there are, do not; empty if nothing.
+  // For tests and simulations, while no binding is under way: how our books differ from these nodes
+  // and pods, which are all there are; empty if they do not.
   std::string audit(std::span<const api::ObjectPtr> nodes,
                     std::span<const api::ObjectPtr> pods) const;
 

@@ -25,9 +25,9 @@
 
 namespace muster::scheduler {
 
-// What the scheduler counts, under upstream's names and buckets (docs/metrics.md). It only looks:
-// nothing is decided by it. Durations that a user waits for are taken from the time that is handed
-// in, those that work takes from the stopwatch.
+// What the scheduler counts, under upstream's names and buckets (docs/metrics.md). It only observes
+// and decides nothing. How long users wait is measured by the time passed in, how long work takes
+// by the stopwatch.
 class SchedulerMetrics {
  public:
   using Stopwatch = std::function<std::chrono::nanoseconds()>;
@@ -42,17 +42,17 @@ class SchedulerMetrics {
   Stopped start() const { return stopwatch_ ? stopwatch_() : Stopped{}; }
 
   // --- events ---
-  // What happens now: why the queue moves what it moves until the next call.
+  // Sets the event that explains the queue's moves until the next call.
   void because(std::string_view event) { cause_ = event; }
   void because(const client::Event& event);
   void handled_event(Stopped since);
-  // From the queue: an entity stands somewhere else now.
+  // From the queue: an entity has moved.
   void moved(const QueueEntity& entity);
-  // A plugin was asked whether an event could help. Few of many are measured.
+  // A plugin is asked whether an event could help. Only a sample is measured.
   bool measures_hint() { return counts_ && stopwatch_ && hints_asked_++ % kHintSample == 0; }
   void asked_hint(std::string_view plugin, const ClusterEvent& event, bool helps, Stopped since);
 
-  // Measures what is done until it is destroyed, into `took`.
+  // Measures the time until it is destroyed, into `took`.
   class Measured {
    public:
     Measured(const SchedulerMetrics& metrics, Stopped& took)
@@ -68,8 +68,8 @@ class SchedulerMetrics {
   };
 
   // --- attempts ---
-  // What placements of groups take to judge is measured by this, until the attempt has ended; null
-  // if nobody wants to know.
+  // Measures how long placements of groups take to judge, until the attempt has ended; null if
+  // nobody wants to know.
   const PlacementTimer* placement_timer();
   struct Attempt {
     std::string profile;      // the scheduler name it was made for
@@ -81,22 +81,22 @@ class SchedulerMetrics {
   void attempted(const SchedulingQueue::Popped& entity, const Plan& plan, const Attempt& attempt,
                  Time now);
   void refused(const std::string& profile, Outcome outcome);
-  // What was placed: everything is ready for its binding; the server took that, or refused it; or
-  // the pod needs no node any more, or lost the one it had.
+  // Stations of a placed pod: ready for its binding; accepted or refused by the server; or it needs
+  // no node any more, or lost the one it had.
   void prepared(std::string_view uid, Time now);
   void bound(const api::Object& pod, Time now);
   void bind_failed(std::string_view uid, Time now);
-  // A Permit plugin kept a pod waiting for so long.
+  // A Permit plugin kept a pod waiting for this long.
   void waited_for_permit(bool is_allowed, Duration waited);
   void unplaced(std::string_view uid) { placed_.erase(std::string(uid)); }
 
   // --- looking around ---
-  // What is there now, beside what the queue says.
+  // What there is now, besides the queue.
   struct Cache {
     std::size_t nodes = 0, pods = 0, assumed = 0;
   };
-  // Whether update() is worth a look at the numbers: once a second is enough for those who read,
-  // and less often if the look takes long.
+  // Whether update() is due: once a second is enough for readers, and less often if gathering the
+  // numbers takes long.
   bool is_due(Time now) const;
   void update(const QueueCensus& census, const Cache& cache, Time now);
 
@@ -139,7 +139,7 @@ class SchedulerMetrics {
   std::map<std::tuple<std::string, Place, bool>, std::pair<Counter, Counter>> incoming_;
   std::map<std::string, ::muster::Histogram> handled_;
   std::map<std::string, Gauge> events_in_flight_;
-  // What the placements of the attempt under way took to judge.
+  // How long the placements of the attempt under way took to judge.
   struct Judged {
     bool are_feasible;
     std::size_t placements;

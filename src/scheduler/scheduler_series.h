@@ -14,7 +14,7 @@
 // The series that SchedulerMetrics counts in. For its own files only.
 namespace muster::scheduler {
 
-// How upstream calls an event: NodeAdd, AssignedPodDelete, ...
+// Upstream's name of an event: NodeAdd, AssignedPodDelete, ...
 std::string event_name(Resource resource, Action action);
 
 // Upstream's exponential buckets.
@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 4> kResults{"scheduled", "unschedu
                                                           "waiting_on_preemption"};
 inline constexpr std::size_t kPodResults = 3;
 
-// More attempts than that share one series.
+// Higher numbers of attempts share one series.
 inline constexpr std::size_t kAttemptsShown = 15;
 
 struct SchedulerMetrics::OfProfile {

@@ -12,7 +12,7 @@ namespace muster::scheduler {
 
 // Reports trees that are invalid: every group gets a condition that names the culprit, pods that
 // wait get an event. A group that was scheduled once keeps its condition and gets an event instead.
-// When the tree is valid again the condition goes, at once. A group that would be disrupted by
+// The condition is removed as soon as the tree is valid again. A group that would be disrupted by
 // itself below one that is disrupted as a whole is valid, but gets a warning.
 class TreeReports {
  public:

@@ -29,7 +29,7 @@ class Binder {
   struct Options {
     std::size_t in_flight_max = 1000;
   };
-  // How a binding ended: without an error the server has accepted it.
+  // How a binding ended. No error: the server has accepted it.
   using OnDone = std::function<void(const Assignment& assignment, const std::optional<Error>& error,
                                     Time now)>;
 
@@ -37,14 +37,14 @@ class Binder {
       : options_(options), calls_(calls), on_done_(std::move(on_done)) {}
 
   void commit(std::span<const Assignment> assignments, Time now);
-  // The watch says that the pod has a node. If it is ours the binding has succeeded, whatever the
-  // call that is still under way may answer; that is reported then.
+  // The watch says that the pod has a node. If it is the node we chose, the binding has succeeded,
+  // whatever a call still under way answers; success is reported when it ends.
   void confirm(std::string_view uid, std::string_view node, Time now);
   // The pod needs no binding any more: deleted or terminating. Nothing will be reported about it.
   void cancel(std::string_view uid);
   // Bindings to this node that are not under way have failed.
   void node_vanished(std::string_view node, Time now);
-  // What is not sent yet for this node is not to be.
+  // Drops the bindings to this node that are not sent yet.
   void drop_unsent(std::string_view node, const Error& why, Time now);
   // Sends what is due.
   void run(Time now);

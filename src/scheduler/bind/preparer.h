@@ -37,7 +37,7 @@ struct PreparedBatch {
 // Carries pods from their decision to their binding where that takes a while: asks Permit plugins,
 // makes the writes of PreBind plugins, and waits until what they wait for has come true. Nothing of
 // a batch is bound before all of it is ready, and what was decided later for the same tree waits
-// for the earlier part and falls with it. Whoever hands in a batch has assumed its pods.
+// for the earlier part and falls with it. The caller has assumed its pods.
 //
 //   add ──▶ permitted ──▶ writes ──▶ waits ──▶ on_ready
 //              │             │         │
@@ -59,13 +59,13 @@ class Preparer {
         on_ready_(std::move(on_ready)),
         on_failed_(std::move(on_failed)) {}
 
-  // Called when a pod that a Permit plugin kept waiting need not wait for it any more. It only
-  // looks.
+  // Called when a Permit plugin has decided about a pod that it kept waiting. Must only
+  // observe.
   using OnPermit = std::function<void(bool is_allowed, Duration waited)>;
   void observe_permits(OnPermit on_permit) { on_permit_ = std::move(on_permit); }
 
   using ProfileOf = std::function<const Profile&(const api::Object& pod)>;
-  // Whether there is something to wait for, by the plugins of the pods' profiles or because an
+  // Whether there is something to wait for: a plugin of the pods' profiles asks for it, or an
   // earlier part of the tree is waiting.
   bool concerns(std::span<const Assignment> assignments, const GroupKey* root,
                 const ProfileOf& profile_of) const;
@@ -73,11 +73,11 @@ class Preparer {
 
   // --- from the watch ---
   void object_changed(const api::Object& object, Time now);
-  // The pod has a node. Ours: as good as ready. Another: what was decided is void.
+  // The pod has a node. Ours: as good as ready. Another: the decision is void.
   void confirm(std::string_view uid, std::string_view node, Time now);
   void cancel(std::string_view uid, Time now);
   void node_vanished(std::string_view node, Time now);
-  // What is decided for this node is not to be.
+  // Drops what was decided for this node.
   void drop(std::string_view node, const std::string& why, Time now);
 
   void run(Time now);
@@ -87,7 +87,7 @@ class Preparer {
 
  private:
   using Id = std::uint64_t;
-  // One plugin's business with one pod.
+  // What one plugin does for one pod.
   struct Step {
     Id batch = 0;
     std::string plugin;

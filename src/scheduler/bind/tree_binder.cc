@@ -18,8 +18,8 @@ JsonObject reference_to(const api::Object& group) {
 
 }  // namespace
 
-// No resourceVersion: a label that changed since is no reason to refuse a gang. The uid makes sure
-// that it is these pods, and what else could have changed is checked by the server.
+// No resourceVersion: a changed label is no reason to refuse a gang. The uid makes sure that it is
+// these pods, and the server checks whatever else could have changed.
 api::Request tree_binding_request(const TreeBinding& tree) {
   JsonArray pods;
   for (const Assignment& assignment : tree.assignments)

@@ -39,18 +39,18 @@ struct TreeBinding {
 api::Request tree_binding_request(const TreeBinding& tree);
 
 // Binds whole trees, one call each: the server accepts all of it or nothing. A busy server is asked
-// again, which is safe since pods that are bound already count as done. Whoever hands in a tree has
-// assumed its pods in the cluster.
+// again, which is safe since pods that are bound already count as done. The caller has assumed the
+// pods of a tree in the cluster.
 //
-// What comes later for the same root was decided in the belief that the earlier part holds; so it
-// waits for the earlier part, and falls with it.
+// A later part of the same tree was decided on the assumption that the earlier part holds, so it
+// waits for the earlier part and fails with it.
 class TreeBinder {
  public:
   struct Options {
     std::size_t pods_in_flight_max = 40'000;  // several of the largest trees
   };
-  // How it ended: without an error the server has accepted it. `tree` holds what is still ours to
-  // tell about; after an error also what waited behind it.
+  // How it ended. No error: the server has accepted it. `tree` holds what the caller must report;
+  // after an error also what waited behind it.
   using OnDone =
       std::function<void(const TreeBinding& tree, const std::optional<Error>& error, Time now)>;
 
@@ -58,14 +58,14 @@ class TreeBinder {
       : options_(options), calls_(calls), on_done_(std::move(on_done)) {}
 
   void commit(TreeBinding tree, Time now);
-  // The watch says that the pod has a node. If it is ours the call has succeeded, whatever it may
-  // answer.
+  // The watch says that the pod has a node. If it is the node we chose, the call has succeeded,
+  // whatever it answers.
   void confirm(std::string_view uid, std::string_view node, Time now);
   // The pod needs no node any more: deleted or terminating. Its tree cannot be bound as planned.
   void cancel(std::string_view uid, Time now);
   // Trees that need this node and are not under way have failed.
   void node_vanished(std::string_view node, Time now);
-  // What is not sent yet and wants this node is not to be.
+  // Drops the trees that need this node and are not sent yet.
   void drop_unsent(std::string_view node, const Error& why, Time now);
   // Sends what is due.
   void run(Time now);
@@ -96,9 +96,9 @@ class TreeBinder {
   void doom(Id id, Error error, Time now);
   void end(Id id, const std::optional<Error>& error, Time now);
   Call take(Id id);
-  // What a call says about its pods when it has ended: those in one of two states.
+  // The pods of an ended call that are in one of two states; they move out of it.
   static std::vector<Assignment> pick(Call& call, State state, std::optional<State> or_else);
-  // Settles a pod of a call that is not ended; null if there is none. Points into the call.
+  // An open pod of a call that has not ended; nullopt if there is none.
   struct Place {
     Id id = 0;
     std::size_t index = 0;

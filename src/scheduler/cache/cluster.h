@@ -46,8 +46,8 @@ struct GroupMembers {
 };
 
 // The cluster as the scheduler believes it: a table of nodes in columns, the pods on them, interned
-// taints and labels, topology cells, pod classes. Owned by the scheduler loop, which is the only
-// one to change it.
+// taints and labels, topology cells, pod classes. Owned by the scheduler loop; nobody else changes
+// it.
 //
 // Nodes are ordered by name wherever an order matters (ties between equally good nodes, reports):
 // the rule is the same after a restart, whatever the order in which the watch delivered them.
@@ -70,12 +70,12 @@ class Cluster {
   // --- from the watch ---
   void set_node(const api::ObjectPtr& node);  // added or changed
   void remove_node(std::string_view name);    // its pods stay known until they are deleted too
-  // A pod with spec.nodeName, added or changed; confirms an assumed one. Terminal pods count no
-  // more.
+  // A pod with spec.nodeName, added or changed; confirms an assumed one. Finished pods no longer
+  // count.
   void set_pod(const api::ObjectPtr& pod);
   void remove_pod(std::string_view uid);
-  // A namespace, added or changed: pods may be selected by the labels of theirs. Whether these have
-  // changed, and somebody does so.
+  // A namespace, added or changed. Returns whether its labels changed and some term selects pods by
+  // the labels of their namespace.
   bool set_namespace(const api::Object& name_space);
   void remove_namespace(std::string_view name);
 
@@ -88,8 +88,8 @@ class Cluster {
   // The node a pod is assumed on; empty if it is not assumed.
   std::string assumed_node(std::string_view uid) const;
   // A node was nominated for the pod: what it would take there counts (resources, ports, slots,
-  // attached volumes), so that others leave the room alone. Those who count pods do not hear of it:
-  // they ask for kept_on(). Each reserve has its unreserve, with the same object.
+  // attached volumes), so that others leave the room alone. Those who count pods are not notified:
+  // they ask kept_on(). Each reserve() needs its unreserve(), with the same object.
   void reserve(const api::ObjectPtr& pod, std::string_view node);
   void unreserve(const api::ObjectPtr& pod, std::string_view node);
   // The rows that are reserved for pods, and the classes of those on one of them.
@@ -99,7 +99,7 @@ class Cluster {
     const auto at = kept_classes_->by_row.find(node);
     return at == kept_classes_->by_row.end() ? std::span<const ClassId>() : at->second;
   }
-  // Rises whenever they may be others.
+  // Grows whenever they may have changed.
   std::uint64_t kept_epoch() const { return kept_classes_->epoch; }
 
   std::size_t node_count() const { return node_count_; }
@@ -130,7 +130,7 @@ class Cluster {
   const Column<std::int64_t>& pod_slots() const { return pod_slots_; }  // allocatable pods
   const Column<std::int64_t>& pods_on() const { return pods_on_; }
   const NodeSet& unschedulable() const { return unschedulable_; }
-  // The pods that hold the node, assumed ones included, in no order that means anything. The list
+  // The pods that hold the node, assumed ones included, in no particular order. The list
   // changes only with an entry in the log; an object in it may be replaced by a newer version of
   // the same pod at any time.
   std::span<const api::ObjectPtr> pods_at(NodeId node) const { return rows_[index_of(node)].held; }
@@ -140,11 +140,11 @@ class Cluster {
 
   // --- volumes ---
   const VolumeBook& volumes() const { return volumes_; }
-  // An object that the book keeps came, changed or went; what was known before is returned. Pods on
-  // nodes are counted again where it changes what they attach.
+  // An object that the book keeps was added, changed or deleted; returns the version known before.
+  // Pods on nodes are counted again if it changes what they attach.
   api::ObjectPtr put_volume_object(const api::ObjectPtr& object);
   api::ObjectPtr remove_volume_object(const api::Object& object);
-  // A pod that names claims came (+1) or is gone (-1), on a node or not.
+  // A pod that names claims was added (+1) or is gone (-1), on a node or not.
   void count_claim_users(const api::Object& pod, int sign) { volumes_.count_users(pod, sign); }
   // Chooses and holds volumes for a pod that is to run on a node, before it is assumed there.
   VolumeBook::Reserved reserve_volumes(const api::Object& pod, std::string_view node);
@@ -157,13 +157,13 @@ class Cluster {
   TaintSetId taint_set(NodeId node) const { return taint_set_[node]; }
   // Those that nodes have, and some that they had.
   std::span<const std::vector<api::Taint>> taint_sets() const { return taint_sets_; }
-  // Rises whenever the sets get other numbers, because many are gone. New sets only add numbers.
+  // Grows whenever the sets are renumbered, because many are gone. New sets only add numbers.
   std::uint64_t taint_numbering() const { return taint_numbering_; }
 
-  // The column of a label key; made if nobody asked before, and kept for good. For keys that come
+  // The column of a label key; made at the first call, and kept for good. For keys that come
   // from a configuration, never from objects.
   const LabelColumn& watch_label(std::string_view key);
-  // The same, kept for as long as the hold lives, which is not longer than the cluster.
+  // The same, kept as long as the hold lives. The cluster must outlive the hold.
   class LabelHold;
   LabelHold hold_label(std::string_view key);
   // The column of a key that is being watched.
@@ -173,11 +173,11 @@ class Cluster {
   std::span<const NodeId> nodes_with(const LabelColumn& column, LabelValueId value);
 
   // --- images ---
-  // A container image that some node has: by any of its names.
+  // A container image that some node has, under any of its names.
   struct Image {
-    std::int64_t size = 0;      // as the first of them said
+    std::int64_t size = 0;      // as the first node reported it
     std::vector<NodeId> nodes;  // sorted
-    std::uint64_t changed = 0;  // rises whenever it comes to a node or leaves one
+    std::uint64_t changed = 0;  // grows whenever a node gets it or loses it
   };
   // Null if no node has it any more.
   const Image* find_image(ImageId id) const {
@@ -186,9 +186,9 @@ class Cluster {
   }
 
   const RowLog& log() const { return log_; }
-  // Rises whenever a node comes or goes or changes its labels.
+  // Grows whenever a node comes or goes or changes its labels.
   std::uint64_t label_epoch() const { return label_epoch_; }
-  // Rises whenever a node changes its taints, unless only in that it is not ready.
+  // Grows whenever a node's taints change, except for those that say it is not ready.
   std::uint64_t taint_epoch() const { return taint_epoch_; }
 
   // --- the order of nodes ---
@@ -201,7 +201,7 @@ class Cluster {
   // --- classes ---
   // The class of a pod; made when first seen, freed when its last user releases it. A pod that asks
   // something new about others may split the classes of those it asks about: classes that were
-  // looked up before the last rise of term_epoch() may be too coarse.
+  // looked up before term_epoch() last grew may be too coarse.
   const PodClass& class_of(const api::ObjectPtr& pod) { return class_of(pod, Part::Asks); }
   // The class that a pod on a node is counted under.
   const PodClass& counted_class_of(const api::ObjectPtr& pod) {
@@ -210,10 +210,10 @@ class Cluster {
   std::uint64_t term_epoch() const { return *term_epoch_; }
   // Null if nobody asks it any more.
   const Term* find_term(TermId id) const { return terms_->find(id); }
-  // Equal for pods of one class, by what is asked about pods at the moment; for those who group
-  // pods that wait without holding on to classes. Never 0.
+  // Equal for pods of one class, given what is asked about pods at the moment. For grouping pods
+  // that wait without holding on to classes. Never 0.
   std::uint64_t class_hash(const api::Object& pod);
-  // Whether two pods are certainly of one class: cheaper than to look them up.
+  // Whether two pods are certainly of one class: cheaper than two lookups.
   bool are_alike(const api::Object& a, const api::Object& b) const;
   const PodClass& pod_class(ClassId id) const { return *classes_->by_id[index_of(id)]; }
   void retain_class(ClassId id) { ++classes_->by_id[index_of(id)]->users; }
@@ -225,7 +225,7 @@ class Cluster {
   void set_default_spread_keys(std::vector<std::string> keys) {
     default_spread_keys_ = std::move(keys);
   }
-  // An object of SelectorBook::kinds() came or changed; went.
+  // An object of SelectorBook::kinds() was added or changed; deleted.
   void put_selector(const api::Object& object) { selectors_.put(object); }
   void remove_selector(const api::Object& object) { selectors_.remove(object); }
 
@@ -235,8 +235,8 @@ class Cluster {
   // further matches when somebody asks something new that all its pods match.
   void follow_pods();
   const PodLog& pod_log() const { return followed_->log; }
-  // The rows where pods that stay have got another class: somebody asks something new that not all
-  // pods of their class match, or a node offers what they use.
+  // The rows where pods changed their class in place: somebody asks something new that not all pods
+  // of their class match, or a node offers what they use.
   const RowLog& split_log() const { return followed_->splits; }
   // The class of a pod that holds a node. Once they are followed.
   const PodClass& followed_class(std::string_view uid) const {
@@ -250,13 +250,13 @@ class Cluster {
         visit(pod_class(here.pods), static_cast<NodeId>(row), here.count);
   }
 
-  // --- what is judged of all that pods of a namespace ask ---
+  // --- how much is judged of what a namespace's pods ask ---
   void set_term_limits(const TermLimits& limits) { term_limits_ = limits; }
   const TermCharge& term_charge(std::string_view name_space) const {
     return terms_->charge_of(name_space);
   }
-  // Whether pods of the class's namespace were refused for what others ask or match there: who
-  // holds the class only to save work releases it in let_go().
+  // Whether pods of the class's namespace were refused for what others ask or match there: if you
+  // hold the class only to save work, release it in let_go().
   bool wants_back(const PodClass& pods) const {
     return !short_of_room_->empty() && (!pods.terms.empty() || !pods.matches.empty()) &&
            short_of_room_->contains(pods.sample->meta().name_space);
@@ -284,10 +284,10 @@ class Cluster {
     return {.pods = followed_->labels ? followed_->labels->looks() : 0, .terms = terms_->looks()};
   }
 
-  // Whatever others derive from this cluster and want to keep beside it, under a key of theirs.
+  // What others derive from this cluster and keep beside it, under a key of their own.
   struct Derived {
     virtual ~Derived() = default;
-    // To release classes that it holds only to save work, if that frees something: classes keep
+    // Releases classes that it holds only to save work, if that frees something: classes keep
     // columns, and what they ask and match is charged to a namespace (wants_back). Called between
     // attempts.
     virtual void let_go() {}
@@ -320,8 +320,8 @@ class Cluster {
     std::uint32_t count;
   };
 
-  // A pod that has its node, or is expected on it, asks nothing about default spread any more: what
-  // it belongs to may change at any time, and classes that are split must not ask for something
+  // A pod that has its node, or is expected on it, no longer asks about default spread: what it
+  // belongs to may change at any time, and splitting a class must not make it ask something
   // new.
   enum class Part : std::uint8_t { Asks, IsCounted };
   const PodClass& class_of(const api::ObjectPtr& pod, Part part);
@@ -460,9 +460,9 @@ class Cluster {
   NotCopied<TermBook> terms_;
   NotCopied<std::uint64_t> term_epoch_;
   TermLimits term_limits_;
-  // Namespaces that had no room for what a pod asks or matches, since classes were let go for that.
+  // Namespaces that had no room for what a pod asks or matches, since classes were last let go.
   NotCopied<std::set<std::string, std::less<>>> short_of_room_;
-  NotCopied<std::uint64_t> let_go_again_;  // not before so many changes of rows
+  NotCopied<std::uint64_t> let_go_again_;  // not before the row log ends here
   struct Classes {
     std::vector<std::unique_ptr<PodClass>> by_id;  // null: free
     std::vector<ClassId> free;
@@ -490,7 +490,7 @@ class Cluster {
   };
   NotCopied<KeptClasses> kept_classes_;
 
-  // In the order in which they were made. The last member: what is derived may hold labels.
+  // In the order they were made. Must be the last member: what is derived may hold labels.
   NotCopied<std::list<std::pair<const void*, std::unique_ptr<Derived>>>> derived_;
 };
 

@@ -52,8 +52,8 @@ LabelColumn& Cluster::label_column(std::string_view key) {
 }
 
 // The node labels that are compared for a class: by its own selectors, by what it asks about other
-// pods, and by what others ask about it. None, if its pods do not look for nodes any more: whom
-// they ask about has their labels.
+// pods, and by what others ask about it. None if its pods no longer look for nodes: the classes
+// they ask about keep those labels.
 std::vector<std::string> Cluster::labels_of(const PodClass& pods) const {
   const api::PodNeeds& needs = *pods.needs;
   std::vector<std::string> keys;

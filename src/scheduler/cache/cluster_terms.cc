@@ -82,10 +82,10 @@ std::vector<Term> Cluster::terms_of(const api::Object& pod, Part part) const {
   return terms;
 }
 
-// Why a pod that asks something new asks nothing, if so. What it costs is not known yet: at most a
-// match of each new term in each class of pods that run in the namespace, and all terms of that in
-// the class of the pod. Who is found to have no room only after new terms were added has none
-// before it either the next time: nobody adds and removes them forever.
+// Why a pod that asks something new may ask nothing, if so. Its cost is not known yet: at most a
+// match of each new term in each class of pods that run in the namespace, and all terms of the
+// namespace in the pod's own class. A pod found to have no room only after its terms were added is
+// refused before that the next time, so nobody adds and removes them forever.
 Cluster::Excess Cluster::excess_of(const api::Object& pod, const std::vector<Term>& terms) {
   const std::string& asker = pod.meta().name_space;
   std::size_t foreign = 0;

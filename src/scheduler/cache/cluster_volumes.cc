@@ -31,8 +31,8 @@ void Cluster::drop_attachment(const std::string& name) {
     log_.add(static_cast<NodeId>(*row), RowLog::What::Usage);
 }
 
-// Rows whose answers it may change are logged: those of pods that attach something else now, and
-// the node whose drivers it describes.
+// Logs the rows whose answers it may change: those of pods that now attach something else, and the
+// node whose drivers it describes.
 void Cluster::volume_object_changed(const api::Object& object) {
   const api::Kind& kind = object.kind();
   if (&kind == &api::kinds::persistent_volume_claim()) {

@@ -68,8 +68,8 @@ void add_requested_to_capacity(std::span<const Share> shares, const ShapeTable& 
 std::int64_t requested_to_capacity_at(std::span<const Share> shares, const ShapeTable& scores,
                                       std::size_t row);
 
-// Adds `weight` times BalancedAllocation (0..100) to every row of `totals`. Of more shares than
-// kBalancedMax the first count.
+// Adds `weight` times BalancedAllocation (0..100) to every row of `totals`. Only the first
+// kBalancedMax shares count.
 inline constexpr std::size_t kBalancedMax = 16;
 void add_balanced(std::span<const Share> shares, std::int64_t weight, Column<std::int32_t>& totals);
 std::int64_t balanced_at(std::span<const Share> shares, std::size_t row);

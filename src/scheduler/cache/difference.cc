@@ -7,7 +7,7 @@
 
 namespace muster::scheduler {
 
-// Everything the table says of a row, in words, so that two tables with other row numbers and other
+// Everything the table says about a row, as text, so that tables with different row numbers and
 // interned ids can be compared.
 std::string Cluster::describe_row(NodeId node) const {
   const Row& row = rows_[index_of(node)];

@@ -8,12 +8,12 @@
 
 namespace muster::scheduler {
 
-// Host ports of several pods, those side by side that may be in each other's way: by port,
-// protocol and address. A pod may have thousands, and so may each of those on its node: nothing
+// Host ports of several pods, sorted by port, protocol and address, so that conflicts are adjacent.
+// A pod may have thousands, and so may each of those on its node: nothing
 // here costs more than the ports of one, looked up among those of the others.
 using HeldPorts = std::vector<api::HostPort>;
 
-// Each entry stands for itself: what two hold is there twice.
+// A port that two pods hold is there twice.
 void add_ports(HeldPorts& held, std::span<const api::HostPort> ports);
 // They must be there.
 void remove_ports(HeldPorts& held, std::span<const api::HostPort> ports);

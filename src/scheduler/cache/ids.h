@@ -7,7 +7,7 @@ namespace muster::scheduler {
 // Dense row number of a node in the table. Stays with the node while it lives; reused afterwards.
 enum class NodeId : std::uint32_t {};
 // A resource with columns of its own. The first three are always there. Stays with the resource
-// while it has columns; given again afterwards.
+// while it has columns; reused afterwards.
 enum class ResourceId : std::uint32_t { Cpu, Memory, EphemeralStorage };
 // A distinct list of taints, a distinct value of one label key, a cell of the topology, a class of
 // pods.
@@ -15,9 +15,9 @@ enum class TaintSetId : std::uint32_t {};
 enum class LabelValueId : std::uint32_t { Absent };
 enum class CellId : std::uint32_t {};
 enum class ClassId : std::uint32_t { None = 0xffffffff };
-// A question that some class asks about other pods (term_book.h). Never given twice.
+// A question that some class asks about other pods (term_book.h). Never reused.
 enum class TermId : std::uint32_t {};
-// A container image that some node has. Never given twice.
+// A container image that some node has. Never reused.
 enum class ImageId : std::uint32_t {};
 
 // The number behind an id, to index arrays with.

@@ -50,7 +50,7 @@ struct LabelColumn {
   LabelValues values;
   std::vector<std::string> names;  // by id; the first stands for "absent"
   boost::unordered_flat_map<std::string, LabelValueId, TextHash, std::equal_to<>> ids;
-  // Rises whenever the values get other numbers, because many are gone. New values only add
+  // Grows whenever the values are renumbered, because many are gone. New values only add
   // numbers.
   std::uint64_t numbering = 0;
 
@@ -61,8 +61,8 @@ struct LabelColumn {
     Column<std::uint32_t> position;          // of a row in its list
   };
   NotCopied<std::optional<Index>> index;
-  // Who compares it: classes, and those who hold it. Without any it goes, unless it was asked for
-  // for good.
+  // How many use it: classes, and LabelHolds. Without any it is dropped, unless it is kept for
+  // good.
   NotCopied<std::uint32_t> users;
   bool is_kept = false;
 };

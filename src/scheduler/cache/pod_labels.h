@@ -20,7 +20,7 @@
 namespace muster::scheduler {
 
 // Pods on nodes by namespace, label and label value, with their classes: those that match a new
-// question about pods are found without a look at all the others, by numbers instead of texts. A
+// question about pods are found without looking at all the others, by numbers instead of texts. A
 // few lists of numbers for each pod and label.
 class PodLabels {
  public:
@@ -40,8 +40,8 @@ class PodLabels {
   // The pods that match the term, each once. `namespaces`: the labels of each.
   std::vector<Seat> matching(const Term& term, const TermBook::Labels& namespaces) const;
   // If all pods of the namespaces that the term is about match it, because it only excludes what
-  // none of them has: how many there are of each class. No pod is looked at. Nothing: matching()
-  // has to find out.
+  // none of them has: how many there are of each class. No pod is looked at. nullopt: matching()
+  // must find out.
   using ClassCounts = std::map<ClassId, std::uint32_t>;
   std::optional<ClassCounts> matching_all(const Term& term,
                                           const TermBook::Labels& namespaces) const;
@@ -75,7 +75,7 @@ class PodLabels {
     using is_avalanching = void;
     std::size_t operator()(const Key& key) const;
   };
-  // Seats in no order. Those of pods that have left stay until they are the most of it.
+  // Seats in no order. Those of pods that left stay until they are the majority.
   struct List {
     std::uint32_t live = 0;
     std::vector<Seat> seats;

@@ -8,8 +8,8 @@
 namespace muster::scheduler {
 
 // The pods that came to a node or left one lately, by class, in order. The row log says which rows
-// changed; this one says by whom, for those who count pods of other classes on other nodes. A
-// reader that fell behind counts from the beginning.
+// changed; this one says by whom, for passes that count pods of other classes on other nodes. A
+// reader that fell behind recounts everything.
 class PodLog {
  public:
   struct Entry {

@@ -25,21 +25,21 @@ struct ResourceColumns {
   Column<std::int64_t> requested;
   // No allocatable amount ever seen here exceeds this; vector kernels rely on it (column_math.h).
   std::int64_t allocatable_max = 0;
-  std::uint64_t serial = 0;  // ids are given again, this never
-  std::uint32_t offers = 0;  // nodes that name it; of those that are always there: one more
+  std::uint64_t serial = 0;  // ids are reused, this never is
+  std::uint32_t offers = 0;  // nodes that name it; one more if it is always there
   std::uint32_t users = 0;   // classes of pods that want or use it
 
   bool is_idle() const { return offers == 0 && users > 0; }
 };
 
 // The resources of all nodes. cpu, memory and ephemeral-storage are always there. Any other has
-// columns from when a node names it until no node does and no class of pods uses them: anybody can
-// invent names, so that those which nobody offers cost nothing per node.
+// columns from when a node first names it until no node does and no class of pods uses them:
+// anybody can invent names, so a name that no node offers must cost nothing per node.
 class ResourceTable {
  public:
   ResourceTable();
   ~ResourceTable() = default;
-  // Classes of pods are not copied, and what only they use is not either.
+  // Classes of pods are not copied, nor is what only they use.
   ResourceTable(const ResourceTable& from);
   ResourceTable& operator=(const ResourceTable&) = delete;
 
@@ -69,8 +69,8 @@ class ResourceTable {
   }
 
   void grow(std::size_t rows);
-  // A node offers other amounts than before. Returns the rows whose pods use what has columns only
-  // from now on.
+  // A node offers other amounts than before. Returns the rows whose pods use a resource that only
+  // now got columns.
   std::set<NodeId> set_offer(NodeId node, const api::Amounts& before, const api::Amounts& after);
   // A pod that uses these amounts came to a node (+1) or left it (-1).
   void count(NodeId node, const api::Amounts& usage, std::int64_t sign);

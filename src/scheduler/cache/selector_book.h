@@ -16,8 +16,8 @@
 
 namespace muster::scheduler {
 
-// Which pods belong together by what Services, ReplicationControllers, ReplicaSets and StatefulSets
-// select: those that default spread constraints count.
+// Which pods Services, ReplicationControllers, ReplicaSets and StatefulSets select together:
+// default spread constraints count these.
 class SelectorBook {
  public:
   static const std::vector<const api::Kind*>& kinds();
@@ -31,7 +31,7 @@ class SelectorBook {
   // asks for anything.
   api::PodSelector selector_of(const api::ObjectMeta& pod) const;
   // The most steps among the selectors of Services for one pod, beside one for each of its labels.
-  // Beyond them further Services are left out: a pod that thousands of different selectors match.
+  // Further Services are left out; that takes a pod that thousands of different selectors match.
   static constexpr std::size_t kStepsMax = 10'000;
   // For tests: how many steps were made.
   std::uint64_t steps() const { return steps_; }

@@ -22,8 +22,8 @@
 
 namespace muster::scheduler {
 
-// A question about other pods that some class of pods asks, freed of what the asking pod looks
-// like: "which pods, seen by which label of their node". Two classes that ask the same share it.
+// A question about other pods that some class of pods asks, whatever the asking pod looks like:
+// "which pods, seen by which label of their node". Two classes that ask the same share it.
 struct Term {
   enum class Role : std::uint8_t {
     Attracts,  // required affinity
@@ -41,15 +41,15 @@ struct Term {
   friend auto operator<=>(const Term&, const Term&) = default;
 };
 
-// A pod's terms of inter-pod affinity and spread constraints, both together, that are judged. Each
-// costs a look at pods that run, and at each pod that waits from then on: beyond that the pod is
+// How many terms of inter-pod affinity and spread constraints of one pod are judged, both together.
+// Each costs a look at running pods, and at every waiting pod from then on: a pod with more is
 // refused, and if it runs nonetheless, it asks for nothing. Upstream has no bound.
 inline constexpr std::size_t kTermsMax = 64;
 inline bool has_too_many_terms(const api::PodNeeds& needs) {
   return needs.pod_terms.size() + needs.spread.size() > kTermsMax;
 }
 
-// What is judged of all that the pods of one namespace ask. Beyond that, pods that would add to it
+// How much of what the pods of one namespace ask is judged. Beyond that, pods that would add to it
 // are refused like those with too many terms. Upstream has no bounds.
 struct TermLimits {
   // Different terms about pods of other namespaces: each may be in the match list of every class.
@@ -59,7 +59,7 @@ struct TermLimits {
   std::size_t matches = 8'000'000;
 };
 
-// How much of that a namespace uses. Who asks a term first is charged for it until it is gone.
+// How much of that a namespace uses. The first to ask a term is charged for it until it is gone.
 struct TermCharge {
   std::size_t foreign_terms = 0;
   std::size_t own_terms = 0;
@@ -67,7 +67,7 @@ struct TermCharge {
   std::size_t gone = 0;     // of these: that nobody asks any more
 };
 
-// Whether a term that a pod of this namespace asks is about pods of others, or may be.
+// Whether a term that a pod of this namespace asks is, or may be, about pods of other namespaces.
 bool is_foreign(const Term& term, std::string_view asker);
 
 // What a pod's terms and spread constraints mean, given its namespace and labels; in their order.
@@ -75,17 +75,17 @@ bool is_foreign(const Term& term, std::string_view asker);
 std::vector<Term> resolve_terms(const api::ObjectMeta& pod, const api::PodNeeds& needs);
 
 // The terms of all living classes, and which of them a pod matches: what other pods may want of it.
-// A term is found by its namespaces, unless it selects them by their labels, and by a label value
-// that it asks for, the one that fewest others are found by, so that a pod is compared with the
-// terms that could concern it and not with all there are.
+// A term is indexed by its namespaces, unless it selects them by their labels, and by the label
+// value it asks for that the fewest other terms are indexed by, so that a pod is compared only with
+// the terms that could concern it.
 class TermBook {
  public:
   using Labels =
       boost::unordered_flat_map<std::string, api::StringPairs, TextHash, std::equal_to<>>;
 
   bool empty() const { return terms_.empty(); }
-  // The number of a term; given, and never again to another, if nobody uses it yet; then whoever
-  // asks it first is charged. Numbers without users stay until they are used and released.
+  // The number of a term; a new one, never reused, if nobody uses the term yet, and the asker is
+  // then charged for it. Numbers without users stay until they are used and released.
   struct Found {
     TermId id;
     bool is_new;
@@ -105,15 +105,15 @@ class TermBook {
     return at == terms_.end() ? nullptr : at->second.term;
   }
 
-  // A class has the term in its list of matches, or has it no more. It may do so for longer than
-  // the term is asked.
+  // A class has the term in its list of matches, or no longer has it. It may keep it for longer
+  // than the term is asked.
   void add_match(TermId id);
   void drop_match(TermId id);
   // What the namespace of an asking pod is charged for at the moment.
   const TermCharge& charge_of(std::string_view name_space) const;
   // How many of a class's matches are charged to a namespace, and to which: there is only one,
-  // since what is asked about the own namespace is matched only by pods of that. The name stays
-  // until the next change.
+  // since a question about the asker's own namespace is matched only by pods of that one. The name
+  // stays until the next change.
   struct OwnMatches {
     std::string_view name_space;
     std::size_t count = 0;
@@ -135,7 +135,7 @@ class TermBook {
   // Namespace, label and value. No namespace: of terms that may be about any. No label: of terms
   // that ask for no label value, or for too many in too many namespaces.
   using Place = std::tuple<std::string, std::string, std::string>;
-  // By rising numbers. Those of terms that are gone stay until they are the most of it.
+  // By rising numbers. Those of terms that are gone stay until they are the majority.
   struct List {
     std::uint32_t live = 0;
     std::vector<TermId> ids = {};

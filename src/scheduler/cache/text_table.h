@@ -15,7 +15,7 @@
 
 namespace muster::scheduler {
 
-// Numbers for texts, as long as somebody uses them; given again afterwards.
+// Numbers for texts, as long as somebody uses them; reused afterwards.
 class TextTable {
  public:
   using Id = std::uint32_t;

@@ -9,8 +9,8 @@
 
 namespace muster::scheduler {
 
-// What is wrong with a configuration, with the lines of its text. The first few are named: whoever
-// reads them begins there.
+// What is wrong with a configuration, with the lines of its text. Only the first few are named:
+// that is where a reader begins.
 class ConfigErrors {
  public:
   explicit ConfigErrors(std::string_view text) : text_(text) {}

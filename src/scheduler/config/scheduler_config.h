@@ -9,7 +9,7 @@
 
 namespace muster::scheduler {
 
-// What a KubeSchedulerConfiguration comes to.
+// A KubeSchedulerConfiguration, once read.
 struct SchedulerConfig {
   Profiles profiles = default_profile();
   Duration initial_backoff = std::chrono::seconds{1};
@@ -21,7 +21,7 @@ struct SchedulerConfig {
 Result<SchedulerConfig> read_scheduler_config(std::string_view text);
 
 // The text of a configuration that fills nodes which already use `resource` before it touches empty
-// ones (docs/scheduler-config.md). Invalid if that is no name of a resource.
+// ones (docs/scheduler-config.md). Invalid if that is not a resource name.
 Result<std::string> packing_config(std::string_view resource);
 
 }  // namespace muster::scheduler

@@ -12,7 +12,7 @@
 
 namespace muster::scheduler {
 
-// One attempt, from what waits to a plan. Both leave the cluster as it was: tentative moves are
+// One attempt, from what waits to a plan. Both leave the cluster unchanged: tentative moves are
 // made on a draft and undone. Deterministic: same cluster history, same entity, same plan.
 Plan attempt_pod(const PendingPod& pod, Cluster& cluster, const Profile& profile);
 Plan attempt_group(const Group& root, Cluster& cluster, const Profile& profile,

@@ -14,11 +14,11 @@
 
 namespace muster::scheduler {
 
-// How often each reason was given, and by whom.
+// How often each reason was given, and by which plugins.
 struct Histogram {
   std::map<std::string, std::int64_t, std::less<>> reasons;
   std::vector<std::string> plugins;  // who refused, in the order they are asked; each once
-  bool hopeless = true;              // no refusal that an eviction could turn around
+  bool hopeless = true;              // no eviction could turn any refusal around
 
   // "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable."
   std::string text(std::size_t nodes) const;

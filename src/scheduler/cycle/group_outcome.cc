@@ -7,12 +7,12 @@
 namespace muster::scheduler {
 namespace {
 
-// Of so many classes of pods every node is asked. A tree with more of them is woken by any room
-// that is made, and never called hopeless.
+// For this many classes of pods every node is asked. A tree with more is woken whenever room is
+// made, and is never called hopeless.
 constexpr std::size_t kClassesAskedMax = 64;
 
 // Whether the filter that refuses a node asks about other pods: siblings that are placed first may
-// turn its answer around, unless its cap rules out the node for good.
+// change its answer, unless its cap rules out the node for good.
 bool may_accept_later(const Standing& standing, const Standing::Answer& answer, NodeId node) {
   return std::ranges::any_of(standing.filters(), [&](const NamedFilter& filter) {
     return filter.name == answer.plugin && filter.pass->follows_moves() &&

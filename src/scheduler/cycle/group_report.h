@@ -39,7 +39,7 @@ class GroupReport {
 
  private:
   // group_waits.cc
-  // The domain that comes closest, and what it holds at most; none: there is no domain.
+  // The domain that comes closest, and what it holds at most.
   struct Closest {
     const Domain* domain = nullptr;
     DomainBound bound = {};
@@ -56,11 +56,11 @@ class GroupReport {
     void take(std::uint32_t class_index, std::int64_t count);
   };
   Room room(std::uint32_t item, const Domain& within);
-  // Whether it, or a group above it, waits for pods or groups that are not there, or for running
-  // ones to go.
+  // Whether it, or a group above it, waits for missing pods or groups, or for running ones to
+  // go.
   bool lacks_others(std::uint32_t item) const;
 
-  // Why it has no place whatever room there is; empty if room would do.
+  // Why it has no place however much room there is; empty if room would do.
   std::string why_beyond_room(std::uint32_t item) const;
   std::string why_leaf(std::uint32_t item, std::span<const Domain> domains);
   bool is_refused_everywhere(std::uint32_t item) const;
@@ -81,7 +81,7 @@ class GroupReport {
   // group_outcome.cc
   void ask_all_nodes();
   bool is_hopeless(std::uint32_t item, const Domain& within);
-  // How a group that found no place there would fare if everybody who can be evicted were gone.
+  // How a group that found no place there would fare with every evictable pod gone.
   PlacementProgress if_others_left(std::uint32_t item, const Domain& domain);
   // The search stopped before it could say no, for the whole tree or for this group alone.
   bool is_unresolved(std::uint32_t item) const {

@@ -21,8 +21,8 @@ std::string amount_text(const std::string& resource, std::int64_t amount) {
 
 }  // namespace
 
-// By the class that most pods are of. Empty if single pods would fit after all, side by side with
-// nobody: then totals are short, and the closest domain says of what.
+// For the class with the most pods. Empty if each pod would fit alone: then totals are short, and
+// the closest domain says of what.
 std::string GroupReport::nobody_fits(std::uint32_t id, std::span<const Domain> domains) const {
   const GroupTree::Item& item = tree_.items[id];
   const auto most = std::ranges::max_element(item.classes_below);

@@ -42,8 +42,8 @@ bool GroupReport::lacks_others(std::uint32_t id) const {
 }
 
 // There is room for as many as the closest domain holds at most, in the order of the tree: of eight
-// equal pods and seven free nodes seven wait for their siblings and one for a node. The next to
-// change are those at the border, so that room that comes and goes changes what few pods say.
+// equal pods and seven free nodes seven wait for their siblings and one for a node. Only those at
+// the border change, so room that comes and goes changes the conditions of few pods.
 std::vector<WaitsFor> GroupReport::waits(std::uint32_t id, const Domain* within) {
   const GroupTree::Item& item = tree_.items[id];
   const bool lacks = lacks_others(id);

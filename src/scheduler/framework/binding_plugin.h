@@ -21,7 +21,7 @@ namespace muster::scheduler {
 //                └──────── refused, failed or too late: unreserve in reverse order
 
 // "Hold what this pod will need on the node." Undone by unreserve(), also where reserve() of a
-// later plugin failed. When the pod is bound it is undone too: the API says then what it has.
+// later plugin failed. Also undone once the pod is bound: from then on the API says what it has.
 class Reserve {
  public:
   virtual ~Reserve() = default;
@@ -34,15 +34,15 @@ class Reserve {
   virtual void unreserve(const api::ObjectPtr& pod, Cluster& cluster) const = 0;
 };
 
-// How far something has come that takes a while.
+// The progress of something that takes a while.
 struct Progress {
   enum class State : std::uint8_t { Done, Waits, Failed };
   State state = State::Done;
   std::string why;  // it failed
 };
 
-// "May the pod be bound yet?" Asked again whenever something changes, until it answers or the
-// patience is over.
+// "May the pod be bound yet?" Asked again whenever something changes, until it answers or its time
+// is up.
 class Permit {
  public:
   virtual ~Permit() = default;
@@ -60,11 +60,11 @@ class Preparation {
   virtual void written(std::size_t /*index*/, const api::Answer& /*answer*/) {}
   // Asked after all writes were accepted, whenever something changes.
   virtual Progress progress(const Cluster& cluster) const = 0;
-  // The objects whose changes may bring it on, as Kind/namespace/name; a volume's change also
+  // The objects whose changes may advance it, as Kind/namespace/name; a volume's change also
   // counts as one of the claim that it names.
   virtual std::vector<std::string> waits_on() const = 0;
   virtual Duration patience() const = 0;
-  // What stands before the reason if a write is refused or time is up: "binding volumes: ".
+  // The prefix of the reason if a write is refused or time is up: "binding volumes: ".
   virtual std::string context() const { return {}; }
 };
 
@@ -77,7 +77,7 @@ class PreBind {
                                                        const Cluster& cluster) const = 0;
 };
 
-// Hears that a pod was bound.
+// Notified when a pod was bound.
 class PostBind {
  public:
   virtual ~PostBind() = default;

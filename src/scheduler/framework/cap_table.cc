@@ -33,7 +33,7 @@ void CapTable::build(std::span<const NamedFilter> filters, const Contest& keys, 
 }
 
 // The nodes that no filter refuses for good. One that looks beyond its node may refuse now and
-// accept after other moves, so its word is only its cap: else a sum would not be an upper bound.
+// accept after other moves, so only its cap counts: otherwise a sum would not be an upper bound.
 NodeSet CapTable::nodes_beyond_moves(std::span<const NamedFilter> filters) const {
   NodeSet open = cluster_.nodes();
   for (const NamedFilter& filter : filters)

@@ -16,7 +16,7 @@ namespace muster::scheduler {
 // Where a filter limits the nodes that share a label value together (FilterPass::domain_column),
 // a sum over cells counts each value with no more than its limit.
 //
-// It is true as long as its owner sets every row whose cap changed.
+// Stays accurate as long as its owner sets every row whose cap changed.
 class CapTable {
  public:
   explicit CapTable(const Cluster& cluster) : cluster_(cluster) {}
@@ -41,7 +41,7 @@ class CapTable {
   std::size_t bytes() const;
 
  private:
-  // The caps of a cell's nodes, apart by value of a label: a part is the nodes of one cell that
+  // The caps of a cell's nodes, split by the value of a label: a part is the nodes of one cell that
   // share a value. Most often a cell has one part, since racks do not cross zones.
   struct Parts {
     const FilterPass* filter;

@@ -22,7 +22,7 @@ enum class Action : std::uint32_t {
   UpdatePodScaleUp = 2048,
   UpdatePodToleration = 4096,
   UpdatePodSchedulingGatesEliminated = 8192,
-  Update = 32764,  // of kinds whose changes are not told apart
+  Update = 32764,  // of kinds whose changes are not distinguished
 };
 
 enum class Resource : std::uint8_t {

@@ -40,7 +40,7 @@ class Contest {
   std::uint64_t key(std::size_t contestant) const;
   void set(std::size_t contestant, std::uint64_t key);
   // The same, for a contestant that may have changed its group; only with groups. New group numbers
-  // are welcome.
+  // are fine.
   void set(std::size_t contestant, std::uint16_t group, std::uint64_t key);
 
   std::size_t group_count() const { return tournaments_.size(); }

@@ -48,7 +48,7 @@ class Draft {
   std::size_t removals() const { return removals_; }
   void undo_all() { undo_to(0); }
 
-  // Undoes, when it goes, every move made since, unless they are kept.
+  // When destroyed, undoes every move made since, unless they are kept.
   class [[nodiscard]] Checkpoint {
    public:
     explicit Checkpoint(Draft& draft) : draft_(draft), size_(draft.moves_.size()) {}

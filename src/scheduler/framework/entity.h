@@ -53,7 +53,7 @@ struct GroupSpec {
   std::int32_t minimum = 1;  // pods of a leaf, direct children of a composite; 1 for Basic
   std::string topology_key;  // empty: anywhere in the parent's domain
   PreferredTopology preferred = {};
-  // What plugins say of its placements, if those are not by topology key alone.
+  // What plugins say about its placements, if these are not by topology key alone.
   std::string placements = {};
   std::string malformed = {};  // what is wrong with an annotation, so that nothing of it is tried
   std::int32_t priority = 0;
@@ -61,7 +61,7 @@ struct GroupSpec {
   // How many pods a leaf will have in the end, if somebody said so; 0: unknown. A Basic group with
   // a topology key prefers a domain with room for that many.
   std::int32_t declared_size = 0;
-  // What the group says of preemption; nullopt: nothing, its pods decide.
+  // What the group says about preemption; nullopt: nothing, its pods decide.
   std::optional<bool> never_preempts = {};
   std::string workload = {};  // whose template it was made from; empty: stands alone
   std::string template_name = {};
@@ -80,13 +80,13 @@ struct Group : GroupSpec {
   std::vector<Group> children;   // by creation time, then name
   // Of a root: equal for trees that an attempt cannot tell apart; 0: like no other.
   std::uint64_t shape = 0;
-  std::optional<Time> waits_since = {};  // the oldest of these pods; none: there are none
-  // While it still waits for one domain of its preferred topology: until when.
+  std::optional<Time> waits_since = {};  // of the oldest of these pods; nullopt: no pods
+  // Until when it waits for one domain of its preferred topology, if it still does.
   std::optional<Time> insists_until = {};
   // Of a leaf: the traits of all its members, queued or not, each combination once.
   std::vector<MemberTraits> traits = {};
 
-  // When the first group at or below it stops to insist; nullopt if none does.
+  // When the first group at or below it stops insisting; nullopt if none insists.
   std::optional<Time> stops_insisting() const {
     std::optional<Time> first = insists_until;
     for (const Group& child : children)

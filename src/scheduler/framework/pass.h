@@ -38,8 +38,8 @@ class Pass {
   // Reads what the cluster has interned since: taint sets, label values. Called before rows are
   // caught up, if a node came, went or changed: nothing else is interned for one that is there.
   virtual void refresh() {}
-  // Whether rows may have other answers now although nothing happened on them, and no move told
-  // the pass: everything that was built from its answers is built again. Asked before refresh().
+  // Whether rows may have other answers now although nothing happened on them and the pass heard of
+  // no move: everything built from its answers is then rebuilt. Asked before refresh().
   virtual bool is_outdated() const { return false; }
   // What it holds, beyond what every pass does.
   virtual std::size_t bytes() const { return 0; }
@@ -47,7 +47,7 @@ class Pass {
   virtual bool follows_moves() const { return false; }
   virtual void placed(const PodClass& /*pods*/, NodeId /*node*/, Touched& /*touched*/) {}
   virtual void removed(const PodClass& /*pods*/, NodeId /*node*/, Touched& /*touched*/) {}
-  // As many times placed(). To be overridden by those that can count them at once.
+  // `count` times placed(). Override it if they can be counted at once.
   virtual void placed_many(const PodClass& pods, NodeId node, std::uint32_t count,
                            Touched& touched) {
     for (std::uint32_t i = 0; i < count; ++i) placed(pods, node, touched);
@@ -82,12 +82,12 @@ class FilterPass : public Pass {
   virtual std::int32_t cap_at(NodeId node) const;
   virtual Verdict ask(NodeId node) const = 0;
 
-  // A filter that follows moves may turn around the answer of many nodes at once: a zone is full.
+  // One move may flip the answers of a filter that follows moves for many nodes: a zone is full.
   // Instead of naming all their rows, it may divide the nodes into places, by what never changes
   // while the pass lives, and answer for places when somebody picks a node:
   //   admits(n)  ==  admits_row(n) && admits_place(place(n)).
   // What happens to a place touches no row. There should be few places, see ScoreGroups. Caps know
-  // nothing of them: what a place allows belongs into domain_cap().
+  // nothing of them: what a place allows belongs in domain_cap().
   virtual bool has_places() const { return false; }
   virtual bool admits_row(NodeId node) const { return admits(node); }
   virtual std::int64_t place(NodeId /*node*/) const { return 0; }
@@ -95,7 +95,7 @@ class FilterPass : public Pass {
 
   // A limit on several nodes together: at most domain_cap(v) more of the class on all the nodes
   // with value v of this label, whatever else is placed where. Null: none. A filter that has one is
-  // an UpperBound. Limits of single nodes belong into cap().
+  // an UpperBound. Limits of single nodes belong in cap().
   virtual const LabelColumn* domain_column() const { return nullptr; }
   virtual std::int32_t domain_cap(LabelValueId /*value*/) const { return kNoCap; }
 

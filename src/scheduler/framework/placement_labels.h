@@ -9,7 +9,7 @@
 
 namespace muster::scheduler {
 
-// What a PlacementGenerate plugin may add if labels of nodes decide who is in its placements.
+// A PlacementGenerate plugin may add this if node labels decide which nodes its placements hold.
 class PlacementLabels {
  public:
   using Labels = std::map<std::string, std::string>;

@@ -28,7 +28,7 @@ class PlacementColumn {
 
   PlacementColumn(std::vector<std::string> names, std::size_t rows);
 
-  // Where a node belongs; nowhere until it is said.
+  // Where a node belongs; nowhere until set.
   void put(NodeId node, List placements);
 
   const std::vector<std::string>& names() const { return names_; }
@@ -55,8 +55,8 @@ PlacementColumn intersect(const PlacementColumn& first, const PlacementColumn& s
 class PlacementGenerate {
  public:
   virtual ~PlacementGenerate() = default;
-  // Says which placements such a group has, without looking at a node: groups for which plugins of
-  // this name give equal texts have the same. Empty: it has nothing to say of the group.
+  // Names the placements such a group has, without looking at a node: groups for which plugins of
+  // this name give equal texts have the same. Empty: nothing to say about the group.
   virtual std::string placements_of(const GroupSpec& group) const = 0;
   // The placements behind every such text are the values of the node label that it names. The
   // engine has those already.
@@ -67,7 +67,7 @@ class PlacementGenerate {
 
 // How far a group has come inside a placement, in pods of a leaf or children of a composite.
 struct PlacementProgress {
-  std::int64_t scheduled = 0;      // has a place, here or since long
+  std::int64_t scheduled = 0;      // has a place: found here, or long ago
   std::int64_t remaining = 0;      // not tried yet
   std::int64_t unschedulable = 0;  // found no place; evicting others might help
   std::int64_t unresolvable = 0;   // found no place, and evicting others cannot help
@@ -143,8 +143,8 @@ class PlacementScore {
 };
 
 // "What can be done for a tree of groups that found no place?" Upstream's PodGroupPostFilter. The
-// plugins are asked in turn until one has found something. The model must be as before afterwards,
-// and the same model must give the same plan: an answer that found nothing is kept until something
+// plugins are asked in turn until one has found something. They must leave the model unchanged, and
+// the same model must give the same plan: an answer that found nothing is kept until something
 // changes.
 class PodGroupPostFilter {
  public:

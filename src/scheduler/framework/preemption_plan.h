@@ -43,7 +43,7 @@ struct PreemptionPlan {
   std::string message;                  // upstream's words, with their prefix
   std::vector<Place> nominated;         // where it waits
   std::vector<VictimUnit> victims;      // whom to evict, the most important first
-  std::vector<api::ObjectPtr> leaving;  // end already; their room is counted on
+  std::vector<api::ObjectPtr> leaving;  // already ending; their room is counted on
   std::int64_t victims_at_least = 0;    // pods: proven, whatever is chosen
   std::uint64_t steps = 0;
 

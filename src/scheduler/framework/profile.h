@@ -111,8 +111,8 @@ class Profile {
 
   Profile();
 
-  // Files a plugin under those of its points that are named. To be called again for the same plugin
-  // if it has another place in the order of another point.
+  // Files a plugin under those of its points that are named. Call it again for the same plugin if
+  // another point asks it at another place in the order.
   void add(const Plugin& plugin, const Points& at, std::int64_t weight);
   // The same under every point it has.
   template <typename P, typename... Args>

@@ -26,8 +26,8 @@ struct PreemptionArgs {
   Duration victim_patience = std::chrono::minutes{2};
   // Moves on the draft, and nodes looked at, that one search may spend.
   std::uint64_t steps_max = 2'000'000;
-  // Room is kept for a tree that has waited this long (0: never), on no more than so many of a
-  // hundred nodes for all such trees together (L7).
+  // Room is kept for a tree that has waited this long (0: never), on at most this percentage of the
+  // nodes for all such trees together (L7).
   Duration reserve_after = std::chrono::minutes{10};
   std::int32_t reserve_nodes_percentage = 10;
 };
@@ -35,19 +35,19 @@ struct PreemptionArgs {
 // Extended resources that are not compared with what a node has: somebody else looks after them.
 struct IgnoredResources {
   std::vector<std::string> names = {};
-  std::vector<std::string> groups = {};  // what stands before the slash
+  std::vector<std::string> groups = {};  // the part before the slash
 
   bool contains(std::string_view resource) const;
 };
 
-// What a profile says beside its plugins.
+// What a profile sets besides its plugins.
 struct ProfileSettings {
   IgnoredResources ignored = {};
   PreemptionArgs preemption = {};
-  // How many of the placements of a group are scored, of a hundred. None: all; 0: the share that
-  // upstream finds by the number of placements.
+  // What percentage of a group's placements is scored. None: all; 0: the share that upstream
+  // derives from the number of placements.
   std::optional<std::int32_t> placements_percentage = {};
-  // Node labels over which pods of one service or set are spread that say nothing of it themselves.
+  // Node labels over which pods of one service or set spread if they set no constraints themselves.
   std::vector<std::string> default_spread_keys = {};
   // Node labels that arguments of plugins name: known for every node, whether or not a pod asks.
   std::vector<std::string> node_labels = {};

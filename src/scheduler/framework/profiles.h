@@ -29,14 +29,14 @@ class Profiles {
 
   // A name that is there already gets the new profile.
   void add(std::string scheduler_name, Profile profile);
-  // Null: pods that ask for this name wait for somebody else.
+  // Null: pods that ask for this name wait for another scheduler.
   const Profile* find(std::string_view scheduler_name) const;
   bool serves(std::string_view scheduler_name) const { return find(scheduler_name) != nullptr; }
   const Named& first() const { return all_.front(); }
   // In the order they were added.
   std::span<const Named> all() const { return all_; }
-  // What plugins say of the group's placements, if not by a node label: GroupSpec::placements. Of
-  // all profiles, since a group is known before its pods name one.
+  // What plugins say about the group's placements, if not by a node label: GroupSpec::placements.
+  // All profiles are asked, since a group is known before its pods name one.
   std::string placements_of(const GroupSpec& group) const;
   // Whether such an event could help a pod that the plugin refused: asked of those profiles that
   // have the plugin. If none has, it could.

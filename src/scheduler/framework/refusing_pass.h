@@ -9,7 +9,7 @@
 namespace muster::scheduler {
 
 // Refuses a class of pods on every node, for a reason that has nothing to do with nodes: before any
-// is looked at, or at each of them, after what other plugins say before.
+// node is looked at, or at each node, in the plugin's turn.
 class RefusingPass final : public FilterPass {
  public:
   enum class When : std::uint8_t { BeforeNodes, AtEachNode };

@@ -9,14 +9,14 @@
 namespace muster::scheduler {
 
 // Nodes with equal raw scores, in groups by number. A pick normalizes each group once, so there
-// should be few; beyond kMax a full pass over the nodes is no dearer, and there are no groups. A
+// should be few; beyond kMax a full pass over the nodes costs no more, and there are no groups. A
 // group whose last node has left gives its number back.
 class ScoreGroups {
  public:
   using Id = std::uint16_t;
   static constexpr std::size_t kMax = 512;
 
-  // Starts over, for nodes with so many raw scores each.
+  // Starts over, for nodes with `raw_count` raw scores each.
   void reset(std::size_t raw_count);
   // The group with these raw scores, made if need be; nullopt if it would be one too many. Stays
   // valid until it has been entered and left by as many.

@@ -12,15 +12,15 @@
 namespace muster::scheduler {
 namespace {
 
-// Whose name the refusal of a whole class bears (PodClass::refusal): the plugin that would have
-// judged what is too much. By its events the pods are tried again.
+// The plugin named in the refusal of a whole class (PodClass::refusal): the one that would have
+// judged what is too much. Its events get the pods tried again.
 std::string_view refused_by(const PodClass& pods) {
   const bool asks_for_pods = !pods.sample->view<api::PodView>().needs.pod_terms.empty();
   return asks_for_pods ? "InterPodAffinity" : "PodTopologySpread";
 }
 
-// What a class keeps in memory that nobody else may need any more: the pod it was made from, a
-// column for each label, if only its few words, and what others ask.
+// The memory that a class alone may keep alive: the pod it was made from, at least the fixed part
+// of a column for each label, and what others ask.
 std::size_t bytes_of(const PodClass& pods) {
   constexpr std::size_t kLabel = 400;
   return 2 * pods.sample->bytes().size() + kLabel * pods.labels.size() +

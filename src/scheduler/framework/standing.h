@@ -27,7 +27,7 @@ namespace muster::scheduler {
 //
 // What is kept is as of the last catch_up(). A draft's moves are added by the workspace: for most
 // classes it asks again about the node of the move. If a pass looks beyond its node
-// (follows_moves), it tells this standing of each move, and everything kept here is true at any
+// (follows_moves), this standing hears of each move, and everything kept here is true at any
 // moment, on the draft and after it is undone.
 class Standing {
  public:
@@ -51,7 +51,7 @@ class Standing {
   }
   // The same as the table is now, a draft's moves included.
   bool is_feasible_now(NodeId node) const { return key_now(node) != 0 && admits_place_of(node); }
-  // What filters say of the node's place (FilterPass::has_places); keys do not know it.
+  // What filters say about the node's place (FilterPass::has_places); keys do not know it.
   bool admits_place_of(NodeId node) const;
 
   // The best node of all, with its total score; nullopt if none is feasible. Among equals the first
@@ -77,7 +77,7 @@ class Standing {
   // unless this standing follows moves, each key is put back before anybody else looks.
   Contest& lend_contest() { return contest_; }
   // Score groups of nodes: without them a contest has a single tournament. Numbers change their
-  // meaning with layout_epoch(); a contest made under another one must be made again.
+  // meaning with layout_epoch(); a contest made under another one must be rebuilt.
   bool has_groups() const { return !group_of_.empty(); }
   std::uint16_t group_of(NodeId node) const { return group_of_[index_of(node)]; }
   std::size_t group_count() const { return groups_.end(); }
@@ -222,7 +222,7 @@ class Standing {
   // Sorted; as of that epoch of the cluster, and which of the passes.
   std::vector<NodeId> kept_rows_;
   std::uint64_t kept_seen_ = 0;
-  mutable Touched ignored_;  // what pods that are only thought of would touch
+  mutable Touched ignored_;  // what hypothetical pods would touch
 
   CapTable caps_;
   RowSet stale_caps_;  // rows whose kept cap may not be true, if it follows moves

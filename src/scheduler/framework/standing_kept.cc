@@ -1,7 +1,7 @@
-// Nodes that are kept for pods that are to come. What those take of a node (resources, ports,
-// volumes) is counted in the node table. Filters that look beyond their node judge such a node
-// twice, as it is and with these pods on it, and both must accept: a pod that is expected may never
-// come, so nobody may rely on it. Those of other nodes do not count.
+// Nodes that are kept for expected pods. What those take of a node (resources, ports, volumes) is
+// counted in the node table. Filters that look beyond their node judge such a node twice, as it is
+// and with these pods on it, and both must accept: an expected pod may never come, so nobody may
+// rely on it. Pods expected on other nodes do not count.
 #include <algorithm>
 #include <ranges>
 

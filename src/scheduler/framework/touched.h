@@ -31,7 +31,7 @@ class Touched {
   }
   void every_row() { every_row_ = true; }
 
-  // --- for who collects ---
+  // --- for the collector ---
   void clear() {
     every_row_ = false;
     rows_.clear();

@@ -28,12 +28,12 @@ enum class PodRole : std::uint8_t {
   Gated,      // waits, and may not be tried yet
   Foreign,    // waits for another scheduler
   Running,    // has a node, by the API or assumed, and is not terminating
-  Succeeded,  // has finished well
+  Succeeded,  // has finished successfully
   Lost,       // failed or terminating: counts for nothing
 };
 inline constexpr std::size_t kPodRoles = 6;
 
-// A pod came, changed or went. A pod that is replaced under its name goes and comes: two changes.
+// A pod was added, changed or removed. One that is replaced under its name is two changes.
 struct PodChange {
   api::ObjectPtr before;  // null: it is new
   api::ObjectPtr after;   // null: it is gone
@@ -54,7 +54,7 @@ struct NamespaceChange {
   api::ObjectPtr after;   // null: it is gone
 };
 
-// A PodGroup or CompositePodGroup came, changed or went.
+// A PodGroup or CompositePodGroup was added, changed or removed.
 struct GroupChange {
   api::ObjectPtr object;
   GroupKey key;
@@ -65,7 +65,7 @@ struct GroupChange {
   TreeFaults::Anchors judged;         // trees whose fault changed because of it
 };
 
-// An object about storage came, changed or went.
+// An object about storage was added, changed or removed.
 struct VolumeChange {
   api::ObjectPtr before;  // null: it is new
   api::ObjectPtr after;   // null: it is gone
@@ -95,8 +95,8 @@ struct ModelOptions {
 // The cluster and its groups as a scheduler believes them: the one place where objects become
 // columns, trees, roles and faults. The scheduler feeds one from its watches; explanations and
 // other questions are asked of a fork, or of a model built from lists, which is the same: what a
-// model answers depends on the objects it holds and what is assumed, not on their order, but for
-// the culprit that an invalid tree names: the first one found (cycle/model_attempt_test.cc).
+// model answers depends on its objects and what is assumed, not on their order, except that an
+// invalid tree names the first culprit found (cycle/model_attempt_test.cc).
 //
 //   object ──put/remove──▶ ClusterModel ──▶ Cluster        columns of nodes, pods on them
 //                               │      ──▶ WorkloadForest  trees, who is ready
@@ -146,16 +146,16 @@ class ClusterModel {
   Cluster& cluster() { return cluster_; }
   const Cluster& cluster() const { return cluster_; }
   const Profiles& profiles() const { return profiles_; }
-  // The profile that the pod asks for; the first one if it asks for somebody else.
+  // The profile that the pod asks for; the first one if it asks for another scheduler.
   const Profile& profile_of(const api::Object& pod) const;
   // The profile of a tree: its pods must all ask for the same one, and the first speaks for them.
   const Profile& profile_of(const Group& root) const;
-  // The name that the members of a group ask for, if it is one of ours; the first one of ours else.
+  // The name that the members of a group ask for, if it is one of ours; otherwise our first.
   const std::string& scheduler_name_of(const GroupKey& key) const;
   // Whether the pod waits for us and not for another scheduler.
   bool serves(const api::Object& pod) const;
   const ModelOptions& options() const { return options_; }
-  // Null if there is none of the name.
+  // Null if there is no such node.
   api::ObjectPtr node(std::string_view name) const;
   api::ObjectPtr pod(std::string_view name_space, std::string_view name) const;
   // All nodes, and all pods that hold one by the API, by name.
@@ -167,7 +167,7 @@ class ClusterModel {
   const TreeFaults& faults() const { return faults_; }
   // What is wrong with the tree of a group, so that nothing of it is tried; null if nothing is.
   const std::string* fault(const GroupKey& key) const { return faults_.of_group(key); }
-  // An attempt at the root may be made.
+  // Whether the root may be attempted.
   bool runnable(const GroupKey& root) const {
     return forest_.runnable(root) && faults_.of_tree(root) == nullptr;
   }
@@ -191,14 +191,14 @@ class ClusterModel {
   // Groups whose fault, or lack of one, has to be reported since the last call.
   std::vector<GroupKey> drain_judged() { return faults_.drain_changed(); }
 
-  // The tree of a root as an attempt at that time wants it, member traits included. Without `fill`
+  // The tree of a root as an attempt at that time needs it, member traits included. Without `fill`
   // the waiting pods come in the order of members(), and nobody waits for a preferred topology.
   Group build(const GroupKey& root) const;
   Group build(const GroupKey& root, const WorkloadForest::Fill& fill, Time now) const;
 
  private:
-  // A pod's place in the books. Slots are reused; `position` is where the slot stands in the list
-  // of its role, so that leaving the list costs one swap.
+  // A pod's place in the books. Slots are reused; `position` is where the slot is in the list of
+  // its role, so that leaving the list costs one swap.
   struct Slot {
     api::ObjectPtr pod;  // null: free
     PodRole role = PodRole::Lost;

@@ -18,8 +18,8 @@ namespace muster::scheduler {
 // The PodDisruptionBudgets there are, by namespace: whom an eviction for a pod of higher priority
 // would hurt more than was promised. A preference, as upstream has it, unless a profile forbids it.
 //
-// A victim is compared with the budgets that ask for a label it has: of all that a selector asks
-// for, a budget is found by what fewest others are found by. Belongs to one thread: a budget is
+// A victim is compared with the budgets that ask for a label it has: a budget is indexed by the one
+// part of its selector that the fewest others are indexed by. Belongs to one thread: a budget is
 // read at the first question after it has changed, since most changes of most budgets are followed
 // by none.
 class DisruptionBudgets {
@@ -49,8 +49,8 @@ class DisruptionBudgets {
   };
 
  private:
-  // Where a budget is found: by a label's key, and by its value if the flag says so. Without a key:
-  // by every pod.
+  // Where a budget is indexed: by a label's key, and by its value if the flag says so. No key: for
+  // every pod.
   using Place = std::tuple<std::string, bool, std::string>;
   using ByName = std::map<std::string, api::ObjectPtr, std::less<>>;
   struct Entry {

@@ -10,8 +10,8 @@
 
 namespace muster::scheduler {
 
-// What the live members of every pod group say of themselves, counted: pods that wait, pods with a
-// node, and pods that other schedulers look after. So a tree can be asked whether its members agree
+// What the live members of every pod group ask for, counted: pods that wait, pods with a node, and
+// pods that other schedulers look after. So a tree can be asked whether its members agree
 // without looking at each.
 class TraitsBook {
  public:

@@ -5,9 +5,9 @@
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/groups/group_spec.h"
 
-// What a ClusterModel answers. Slots are in the order of arrival, which must not show: lists are
-// sorted when they are asked for, which is rare, instead of being kept sorted, which every event
-// would pay for.
+// What a ClusterModel answers. Slots are in order of arrival, which must not show: lists are
+// sorted when somebody asks, which is rare, instead of being kept sorted at every event's
+// expense.
 namespace muster::scheduler {
 namespace {
 

@@ -19,9 +19,9 @@ namespace muster::scheduler {
 // and by what we decided and the API does not say yet.
 //
 // A nominated pod counts on its node for everybody of its own or a lower priority; for others, and
-// for itself, it does not. So what is counted changes with the one who is tried: count_for() is
-// called before each attempt. It changes only the difference to the attempt before, and most
-// attempts are for the same priority.
+// for itself, it does not. So what is counted depends on who is tried: count_for() is called before
+// each attempt. It changes only what differs from the attempt before, and most attempts are for the
+// same priority.
 class Nominations {
  public:
   // Both copies keep their own books over their own cluster.
@@ -29,9 +29,9 @@ class Nominations {
   Nominations(const Nominations& other, Cluster& cluster);
 
   // --- from the watch ---
-  // A pod that waits says this of itself.
+  // The API names this node for a waiting pod.
   void observed(const api::ObjectPtr& pod, std::string_view node);
-  // It waits no more.
+  // It no longer waits.
   void forget(std::string_view uid);
 
   // --- our own decisions ---
@@ -47,7 +47,7 @@ class Nominations {
   // Pods of lower priority that are nominated to the node, by uid.
   std::vector<api::ObjectPtr> lower_on(std::string_view node, std::int32_t priority) const;
 
-  // Counts those of at least this priority, but for the pods that are tried themselves.
+  // Counts those of at least this priority, except for the pods being tried.
   void count_for(std::int32_t priority, std::span<const std::string> tried);
   // Counts nobody: the cluster is what really runs.
   void count_nobody();
@@ -58,7 +58,7 @@ class Nominations {
     std::int32_t priority = 0;
     std::string node;      // as we believe
     std::string api_node;  // as the API says
-    bool ours = false;     // we believe otherwise than the API
+    bool ours = false;     // we believe something else than the API
     bool counted = false;
   };
   using Place = std::pair<std::int32_t, std::string>;  // priority, uid

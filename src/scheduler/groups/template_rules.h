@@ -12,7 +12,7 @@ namespace muster::scheduler {
 struct WorkloadTemplates {
   struct Template {
     GroupKind kind = GroupKind::PodGroup;
-    std::string parent;  // name of the template it stands in; empty: a root
+    std::string parent;  // name of the template above it; empty: a root
   };
   std::map<std::string, Template> templates;
 
@@ -20,7 +20,7 @@ struct WorkloadTemplates {
 };
 
 // How the group differs from the template it names, naming the group; empty if it does not. Only
-// kind and nesting are compared: what a group says of scheduling is its own. `parent` is the group
+// kind and nesting are compared: a group's scheduling fields are its own. `parent` is the group
 // above, null for a root.
 std::string template_fault(const GroupSpec& group, const GroupSpec* parent,
                            const WorkloadTemplates& workload);

@@ -12,8 +12,8 @@ TreeFaults::TreeFaults(const TreeFaults& other, const WorkloadForest& forest)
       workloads_(other.workloads_),
       changed_(other.changed_) {}
 
-// The layout first: templates are compared only in a tree that is one. A Workload that nobody knows
-// is no fault.
+// The layout first: templates are compared only in a proper tree. An unknown Workload is not a
+// fault.
 std::string TreeFaults::judge(const GroupSpec& group, const GroupKey& anchor) const {
   if (!group.malformed.empty()) return group.malformed;
   std::string fault = forest_.layout_fault(group.key);
@@ -26,8 +26,8 @@ std::string TreeFaults::judge(const GroupSpec& group, const GroupKey& anchor) co
   return template_fault(group, parent, workload->second);
 }
 
-// Takes back what was said of a group. Its tree stays listed while another of its groups is at
-// fault; `touched` is whom publish() has to look at.
+// Withdraws the fault of a group. Its tree stays listed while another of its groups is at fault;
+// `touched` collects what publish() must look at.
 void TreeFaults::forget(const GroupKey& key, std::set<GroupKey>& touched) {
   const auto at = anchors_.find(key);
   if (at == anchors_.end()) return;
@@ -39,8 +39,8 @@ void TreeFaults::forget(const GroupKey& key, std::set<GroupKey>& touched) {
 }
 
 // A fault depends on the group, its path to the root and the root: what is not below the changed
-// group keeps its fault. The tree that the group has left is found by the anchor it was filed
-// under.
+// group keeps its fault. The tree that the group has left is found by its old
+// anchor.
 TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
   std::set<GroupKey> touched;
   forget(key, touched);

@@ -15,20 +15,20 @@ namespace muster::scheduler {
 
 // Which trees are wrong in themselves, so that nothing of them may be tried: groups in a circle,
 // too many levels, several Workloads or priorities in one tree; and, once a tree has been pending
-// for long, groups that are not what their Workload's templates say. A Workload that does not exist
-// is no fault: groups carry their own policy.
+// for long, groups that are not what their Workload's templates say. A missing Workload is not a
+// fault: groups carry their own policy.
 //
 // Kept up to date group by group: a change costs as much as there is below it, down to the level
-// that is one too deep for any tree. A tree is identified
-// by its anchor (WorkloadForest::anchor_of).
+// that is one too deep for any tree.
+// A tree is identified by its anchor (WorkloadForest::anchor_of).
 class TreeFaults {
  public:
   explicit TreeFaults(const WorkloadForest& forest) : forest_(forest) {}
   // A copy that reads another forest, itself a copy of the one `other` reads.
   TreeFaults(const TreeFaults& other, const WorkloadForest& forest);
 
-  // The group came, changed its place or went, and the forest knows. Says which trees are wrong,
-  // right again, or wrong otherwise because of it.
+  // The group came, changed its place or went, and the forest knows. Returns the trees that became
+  // wrong, right again, or wrong in another way because of it.
   using Anchors = std::vector<GroupKey>;
   Anchors look_again(const GroupKey& key);
   // From now on the tree is compared with its Workload.
@@ -38,7 +38,7 @@ class TreeFaults {
 
   // What is wrong with the tree of that anchor, naming the culprit; null if nothing is.
   const std::string* of_tree(const GroupKey& anchor) const;
-  // The same of the tree that a group stands in.
+  // The same for the tree that a group is in.
   const std::string* of_group(const GroupKey& key) const;
 
   // Roots that are compared with their Workloads.

@@ -69,10 +69,10 @@ class WorkloadForest {
   bool loose(const GroupKey& key) const;
   // Whether a group at or above this one names a topology key.
   bool is_constrained(const GroupKey& key) const;
-  // Grows whenever some composite becomes ready or ceases to be.
+  // Grows whenever some composite becomes ready or stops being ready.
   std::uint64_t composite_changes() const { return composite_changes_; }
 
-  // The groups below a composite by creation time, then name; none if it is unknown to everybody.
+  // The groups below a composite by creation time, then name; empty if nothing names it.
   std::vector<GroupKey> children(const GroupKey& composite) const;
 
   // Calls for every leaf at or below `key`, in the order of children; groups need not be known.
@@ -85,10 +85,10 @@ class WorkloadForest {
   // The tree as an attempt wants it, without member traits. `fill` gives the waiting pods of a leaf
   // and is not called for leaves that are held back: those stay in the tree, empty.
   //
-  // Of groups without any pod below them at most kIdleMax are in it, those with the first names.
-  // None of them can meet its minimum, so the others are missed only where something is said of
-  // each group; and somebody may have made a hundred thousand. The cost is that of the groups that
-  // are in the tree.
+  // Of the groups without any pod below them it holds at most kIdleMax, the first by name.
+  // None of them can meet its minimum, so the others are missed only where each group is
+  // reported; and there may be a hundred thousand. The cost is that of the groups that are in
+  // the tree.
   using Fill = std::function<void(const GroupKey& leaf, std::vector<PendingPod>& pods)>;
   Group build(const GroupKey& root, const Fill& fill) const;
   static constexpr std::size_t kIdleMax = 1'000;

@@ -52,8 +52,8 @@ std::int64_t Bounds::fits_at_most(std::uint32_t id, const Domain& within) {
 }
 
 // Three bounds, each true by itself, so the least of them is. By class: no more than there are, and
-// no more than the nodes take one class alone; pods of other classes can only take room away. By
-// totals: see below. By child: each child gets no more than in its best domain, as if it had the
+// no more than the nodes take of that class alone; pods of other classes can only take room away.
+// By totals: see below. By child: each child gets no more than in its best domain, as if it had the
 // whole of this one to itself.
 std::int64_t Bounds::fits_in(std::uint32_t id, const Domain& domain) {
   const GroupTree::Item& item = tree_.items[id];

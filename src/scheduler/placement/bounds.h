@@ -18,7 +18,7 @@ namespace muster::scheduler {
 
 // What a group and the groups below it could get at most, as the draft is now, without placing
 // anything. Every number is an upper bound for any way to place the subtree, so a bound below a
-// minimum is a proof; a bound that reaches it proves nothing. Looking is paid for as work.
+// minimum is a proof; a bound that reaches it proves nothing. Looking counts as work in the budget.
 class Bounds {
  public:
   Bounds(const GroupTree& tree, Workspace& workspace, Budget& budget)
@@ -28,10 +28,10 @@ class Bounds {
   // already hold a group to their domain. Valid while `within` is.
   //
   // With a preferred key they are the domains of that key inside those of its own. Unless the group
-  // insists, several of them taken together follow, as few as may do first, and all of each at the
-  // end: so that candidates overlap, and the last ones hold all the others.
+  // insists, several of them joined follow, as few as may do first, and last all inside each domain
+  // of its own key: candidates overlap, and the last ones hold all the others.
   std::span<const Domain> candidates(std::uint32_t item, const Domain& within);
-  // The same without what is only preferred: whatever holds in none of these holds in no candidate.
+  // The same without preferred keys: what fits in none of these fits in no candidate.
   std::span<const Domain> widest(std::uint32_t item, const Domain& within);
 
   // How many queued pods of the subtree fit: somewhere inside `within`, and in a domain of the
@@ -41,7 +41,7 @@ class Bounds {
   // Whether the minimums may be met. False is a proof.
   bool can_meet_minimum(std::uint32_t item, const Domain& within);
   bool meets_in(std::uint32_t item, const Domain& domain);
-  // The same for a leaf of which so many fit, by fits_in().
+  // The same for a leaf of which `fits` pods fit, by fits_in().
   bool meets_with(std::uint32_t item, std::int64_t fits) const {
     return tree_.items[item].missing() == 0 || fits >= tree_.items[item].missing();
   }

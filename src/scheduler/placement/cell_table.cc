@@ -5,8 +5,8 @@
 namespace muster::scheduler {
 
 // Rows are read again and compared with what they last added, so it does not matter how often or in
-// which way a row changed. A division holds for one set of nodes and labels (a new one is made with
-// the topology), hence a row never moves between cells here.
+// which way a row changed. A division is made for one set of nodes and labels (a new one comes with
+// each topology), so a row never moves between cells here.
 void CellTable::catch_up() {
   const RowLog& log = cluster_.log();
   const std::uint64_t behind = log.end() - seen_;

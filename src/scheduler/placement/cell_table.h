@@ -11,7 +11,7 @@ namespace muster::scheduler {
 
 // What every cell of a division has and uses: pod slots and resources. Kept across attempts and
 // caught up from the cluster's row log, so that an attempt costs the rows that changed and not the
-// rows there are. A draft's moves are counted in, and out again when they are undone.
+// rows there are. A draft's moves are counted, and uncounted when they are undone.
 class CellTable {
  public:
   CellTable(const Cluster& cluster, std::shared_ptr<const Division> division)
@@ -30,7 +30,7 @@ class CellTable {
   std::vector<Amount>& amounts(ResourceId resource);
   std::vector<std::int64_t>& slots() { return slots_; }  // free ones
 
-  // Memory by row that one attempt after the other works in. `touched` is all 0 between attempts.
+  // Memory by row, reused by one attempt after the other. `touched` is all 0 between attempts.
   struct Scratch {
     Column<std::uint16_t> touched;
     std::vector<std::uint32_t> seats;

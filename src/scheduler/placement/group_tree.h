@@ -64,7 +64,7 @@ struct GroupTree {
   Topology* topology = nullptr;
   const Profile* profile = nullptr;
 
-  // How the key ends of domains that come from plugins.
+  // The suffix of keys whose domains come from plugins.
   static constexpr std::string_view kGenerated = "/placement";
 
  private:

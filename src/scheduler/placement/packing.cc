@@ -23,11 +23,11 @@ Packing::Quick Packing::quickly() {
   return Quick::Failed;
 }
 
-// Whether it makes no difference, to the group and to the others, which pods stand on which nodes.
+// Whether it makes no difference, to the group and to the others, which pods are on which nodes.
 // Either all pods of the tree are of one class and the domain is one cell: every later group may
-// use all of the cell or nothing of it, and how many more pods fit in it is its sum, wherever those
-// before stand. Or nothing comes after, and the pods of the leaf are of one class: caps that do not
-// depend on other nodes are filled by any order of placing, so the first failure is final.
+// use all of the cell or none of it, and how many more pods fit in it is its sum, wherever the
+// earlier ones are. Or nothing comes after, and the pods of the leaf are of one class: caps that do
+// not depend on other nodes are filled by any order of placing, so the first failure is final.
 bool Packing::makes_no_difference() const {
   if (context_.is_one_class && domain_.cells.size() == 1) return true;
   const GroupTree::Item& item = context_.tree.items[leaf_];

@@ -13,11 +13,11 @@
 namespace muster::scheduler {
 
 // Puts as many pods of one leaf as it needs on the nodes of a domain, and then what comes after: a
-// way to pack the leaf is good only if the rest of the search succeeds too. What it places stays on
-// the draft if all of it succeeds; else the draft is as before.
+// way to pack the leaf is good only if the rest of the search succeeds too. If all of it succeeds,
+// what it placed stays on the draft; otherwise the draft is unchanged.
 class Packing {
  public:
-  // What it shares with the search that it is a part of.
+  // What it shares with its search.
   struct Context {
     const GroupTree& tree;
     Workspace& workspace;
@@ -36,8 +36,8 @@ class Packing {
   // to pack the leaf.
   enum class Quick : std::uint8_t { Placed, Failed, NoOtherWay };
   Quick quickly();
-  // Every way there is, but for those that only swap pods or nodes that are alike. False proves
-  // that there is none, unless the budget is spent.
+  // Tries every way, except those that only swap pods or nodes that are alike. False proves that
+  // there is none, unless the budget is spent.
   bool every_way();
 
  private:
@@ -72,7 +72,7 @@ class Packing {
   Rest rest_;
 
   // For every way. A bin is a node, or, if all pods of the tree are of one class, a cell: then only
-  // how many stand in it matters.
+  // how many are in it matters.
   std::vector<std::uint32_t> classes_;               // the heaviest first
   std::vector<std::vector<std::uint32_t>> members_;  // by position in classes_
   std::vector<std::vector<NodeId>> bins_;

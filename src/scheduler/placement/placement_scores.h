@@ -7,7 +7,7 @@
 
 namespace muster::scheduler {
 
-// What a profile's plugins make of several placements of one group, to be compared with each other.
+// How a profile's plugins score several placements of one group, compared with each other.
 class PlacementScores {
  public:
   // Counted: only plugins that do not look at nodes are asked.

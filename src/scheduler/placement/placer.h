@@ -17,10 +17,10 @@
 
 namespace muster::scheduler {
 
-// Finds places for a tree of groups. First the way upstream goes, in its order; where that misses a
-// minimum, a search: for the whole tree if the root fails, else for each group that was left out.
-// Minimums come before extras. What is placed stays on the workspace's draft, each move tagged with
-// the number of its member.
+// Finds places for a tree of groups. First upstream's way, in its order; where that misses a
+// minimum, a search: for the whole tree if the root fails, otherwise for each group that was left
+// out. Minimums come before extras. What is placed stays on the workspace's draft, each move tagged
+// with the number of its member.
 class Placer {
  public:
   Placer(const GroupTree& tree, Workspace& workspace, const PlacementOptions& options)
@@ -39,14 +39,14 @@ class Placer {
     bool unresolved = false;
   };
   bool is_placed(std::uint32_t item) const { return placements_[item].placed; }
-  // It has no place beside the others, but the search cannot say that there is none.
+  // It found no place beside the others, but the search did not prove that there is none.
   bool is_unresolved(std::uint32_t item) const { return placements_[item].unresolved; }
   // The domain the group was placed in; for one without a key, its parent's.
   const Domain& domain(std::uint32_t item) const { return domains_[item]; }
   std::uint64_t steps() const { return budget_.steps; }
-  // Of leaves, on upstream's way. A domain that is looked at again counts again.
+  // Of leaves, along upstream's way. A domain that is looked at twice counts twice.
   const PlacementCounts& counts() const { return counts_; }
-  // Whether the search stopped because it may spend no more.
+  // Whether the search stopped because its budget was spent.
   bool is_budget_spent() const { return budget_.steps_max > 0 && budget_.is_spent(); }
   Bounds& bounds() { return bounds_; }
 
@@ -54,8 +54,8 @@ class Placer {
   // Upstream's way.
   bool evaluate(std::uint32_t item, const Domain& within);
   bool simulate(std::uint32_t item, const Domain& domain);
-  // For the metrics: placements of a leaf are looked at, and were; the second returns what it is
-  // given. Nothing is counted for composites.
+  // For the metrics: judging placements of a leaf starts, and ends; the second returns what it is
+  // given. Composites are not counted.
   std::chrono::nanoseconds start_judging(std::uint32_t item) const;
   bool count(std::uint32_t item, bool is_feasible, std::chrono::nanoseconds since);
   void count_refused(std::uint32_t item, std::size_t refused, std::size_t judged,
@@ -71,10 +71,10 @@ class Placer {
     std::int64_t at_most;
     bool holds_all;
     bool has_room;           // for the declared size, of a group that may still grow (L6)
-    std::int64_t score = 0;  // if it holds all: what it would be worth, so far as counting tells
+    std::int64_t score = 0;  // if it holds all: what it would be worth, as far as counting shows
   };
-  // The domain that room was made in for the group's pods, if it was: it is tried first, and taken
-  // if it still does (L20).
+  // The domain in which room was made for the group's pods, if any: it is tried first, and taken if
+  // it still suffices (L20).
   const Domain* promised(std::uint32_t item, std::span<const Domain> candidates) const;
   void nominated_below(std::uint32_t item, std::vector<CellId>& cells) const;
   bool choose(std::uint32_t item, std::span<const Domain> candidates,

@@ -85,8 +85,8 @@ class Placer::Sight {
   std::vector<PlacementView::Assigned> assigned_;
 };
 
-// By what plugins say that need not see where pods go. They are compared with each other only: the
-// rest hold fewer pods, and come later.
+// Ranks by plugins that need not see where pods go. Only these domains are compared: the rest hold
+// fewer pods, and come later.
 void Placer::rank(std::uint32_t id, std::span<const Domain> domains,
                   std::vector<Outlook>& outlooks) const {
   const GroupTree::Item& item = tree_.items[id];

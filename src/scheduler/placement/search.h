@@ -35,7 +35,7 @@ class Search {
   Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budget& budget);
 
   // Places the minimum of the group inside `within`, or leaves the draft as it was. `forced`: a
-  // leaf below that must get a pod even if its minimum is met without.
+  // leaf below that must get a pod even if its minimum is met already.
   SearchResult place_minimum(std::uint32_t item, const Domain& within,
                              std::optional<std::uint32_t> forced = std::nullopt);
 
@@ -53,7 +53,7 @@ class Search {
     std::uint32_t item = 0;
     const Domain* within = nullptr;
     const Task* next = nullptr;
-    const Task* twin = nullptr;  // an equal sibling before it, whose domain is not to be undercut
+    const Task* twin = nullptr;  // an equal sibling before it; its domain must not come after ours
     mutable const std::vector<Domain>* ranked = nullptr;  // its domains in the order they are tried
     mutable std::size_t rank = 0;                         // the one it is in
   };
@@ -77,8 +77,8 @@ class Search {
   bool pack(const Task& task, const Domain& domain);
   std::int64_t needed(std::uint32_t item) const;
 
-  // All that a state's future depends on: what is to do, and what stands where since the search
-  // began. Nodes that were alike at the start count as one kind.
+  // All that a state's future depends on: what is still to be placed, and what was placed where
+  // since the search began. Nodes that were alike at the start count as one kind.
   using State = std::vector<std::uint32_t>;
   State state_of(const Task& todo) const;
 

@@ -54,9 +54,9 @@ bool Symmetry::is_free_to_swap(std::span<const CellId> cells, std::size_t key,
   return !known.is_pinned && known.nodes == node_count(cells);
 }
 
-// Equal signatures mean that there is a one to one map between the nodes of two domains that keeps
-// what is free, what fits, and who shares which value of every other key. Applied to a plan, it
-// gives a plan in the other domain; so if one domain failed, the other fails.
+// Equal signatures mean that there is a one-to-one map between the nodes of two domains that
+// preserves what is free, what fits, and who shares which value of every other key. Applied to a
+// plan, it gives a plan in the other domain; so if one domain failed, the other fails.
 Symmetry::Signature Symmetry::of_domain(const Domain& domain, std::size_t key) {
   count_values();
   if (domain.cells.empty() ||

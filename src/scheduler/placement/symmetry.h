@@ -20,13 +20,13 @@ class Symmetry {
 
   Symmetry(const GroupTree& tree, Workspace& workspace);
 
-  // Equal for domains of one key that are alike. Empty if this one must be taken for unique: nodes
+  // Equal for domains of one key that are alike. Empty if this one must be taken as unique: nodes
   // elsewhere share its name, or running members bind some group to it.
   Signature of_domain(const Domain& domain, std::size_t key);
   // What is free on a node, and how many of each class it takes.
   Signature of_node(NodeId node);
 
-  // The kind of a node at the time it is first asked for; equal kinds are alike and stand in one
+  // The kind of a node at the time it is first asked for; equal kinds are alike and in one
   // cell.
   std::uint32_t kind_of(NodeId node);
   std::uint32_t known_kind(NodeId node) const { return kind_of_.at(node); }

@@ -25,8 +25,8 @@ struct Domain {
   std::uint32_t parts = 1;
 };
 
-// A key that is no node label: its domains are what plugins generate. Only its number among the
-// keys and whom to ask; the key itself is a text that stands for all of it.
+// A key that is not a node label: its domains are what plugins generate. Holds only its number
+// among the keys and whom to ask; the key itself is a text that stands for all of it.
 struct GeneratedKey {
   struct Part {
     std::shared_ptr<const PlacementGenerate> plugin;

@@ -19,9 +19,9 @@ class Arena;
 
 // One attempt's view of the cluster: the classes of the pods at hand, how many more of each every
 // cell takes, and what every cell has and uses of the resources that matter. Listens to the draft,
-// so all of it is true after every move and every undoing. The numbers themselves are the
-// standings' and the topology's, kept across attempts: moves are counted in where they stand, and
-// out again before the attempt ends.
+// so all of it is true after every move and every undo. The numbers themselves are the standings'
+// and the topology's, kept across attempts: moves are counted there in place, and uncounted before
+// the attempt ends.
 class Workspace final : public Draft::Listener {
  public:
   Workspace(Cluster& cluster, Topology& topology, std::vector<Standing*> standings);
@@ -96,7 +96,7 @@ class Workspace final : public Draft::Listener {
 
   std::vector<std::vector<Amount>*> amounts_;                // by tracked resource, then by cell
   std::vector<const std::vector<std::int64_t>*> cell_caps_;  // by class, then by cell
-  std::size_t caps_synced_ = 0;                              // caps are true for so many moves
+  std::size_t caps_synced_ = 0;                              // caps are true for this many moves
   // Classes that hear of every move, because a pass of theirs looks beyond its node. They keep
   // themselves true; all others are asked again about the nodes of moves.
   std::vector<std::size_t> following_;
@@ -104,13 +104,13 @@ class Workspace final : public Draft::Listener {
   std::uint64_t table_rows_read_ = 0;  // by earlier attempts
 
   Arena* arena_ = nullptr;
-  Draft draft_;  // last: when it goes, it undoes its moves, and the members above hear of it
+  Draft draft_;  // last: its destructor undoes its moves, and the members above hear of it
 };
 
 // The nodes of one domain, ready to answer which is best for the next pod. At most one at a time.
 // For the whole cluster it borrows the standings' contests, where a node's seat is its row, and
-// gives them back as they were: an attempt costs its own moves, not the rows there are. Else it
-// seats the nodes of the domain and enters them one by one.
+// gives them back as they were: an attempt costs its own moves, not the rows there are. Otherwise
+// it seats the domain's nodes and enters them one by one.
 class Arena {
  public:
   Arena(Workspace& workspace, const Domain& domain);
@@ -126,7 +126,7 @@ class Arena {
  private:
   friend class Workspace;
 
-  // Moves: of a node for the classes that do not follow moves, or of what one class was touched by.
+  // Re-enters a moved node for classes that do not follow moves, or the rows touched for one class.
   void update(NodeId node);
   void update_touched(std::size_t class_index);
   Contest& contest(std::size_t class_index);

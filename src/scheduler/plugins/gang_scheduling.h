@@ -7,8 +7,8 @@
 
 namespace muster::scheduler {
 
-// A gang runs with at least as many pods, or children, as it says. What it has to say before the
-// queue and at binding is part of the engine.
+// A gang runs with at least as many pods, or children, as it says. Its checks before the queue and
+// at binding are part of the engine.
 class GangScheduling final : public PlacementFeasible {
  public:
   static constexpr std::string_view kName = "GangScheduling";

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kPlacesMax = 128;
 
-// A required term of ours, or all those of others about one label, and how many pods it is about
-// there are by label value.
+// A required term of ours, or all those of others about one label, with the number of pods it is
+// about by label value.
 struct Question {
   enum class About : std::uint8_t {
     Attracting,  // ours: pods that match all our affinity terms

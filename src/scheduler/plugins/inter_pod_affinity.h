@@ -12,8 +12,8 @@ struct InterPodAffinityArgs {
   bool ignore_preferred_terms_of_existing_pods = false;
 };
 
-// Pods that want to be near other pods, or away from them, in the sense of a node label; and what
-// other pods want of them.
+// Pods that want to be near other pods, or away from them, as a node label divides the nodes; and
+// what other pods want of them.
 class InterPodAffinity final : public Filter, public Score, public Hints {
  public:
   static constexpr std::string_view kName = "InterPodAffinity";

@@ -8,7 +8,7 @@ namespace muster::scheduler {
 namespace {
 
 // The names that required terms pin pods to by matchFields `metadata.name In`: the union over terms
-// of the intersection within a term. Nullopt: some term, or there are none, leaves every name open.
+// of the intersection within a term. Nullopt if any term, or having none, allows every name.
 std::optional<std::vector<std::string>> pinned_names(const api::PodNeeds& needs) {
   if (needs.required.empty()) return std::nullopt;
   std::vector<std::string> all;

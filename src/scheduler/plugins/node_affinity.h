@@ -9,8 +9,8 @@
 
 namespace muster::scheduler {
 
-// Node affinity that every pod of a profile has beside its own (addedAffinity). `has_required` with
-// no terms matches no node.
+// Node affinity that every pod of a profile has besides its own (addedAffinity). `has_required`
+// with no terms matches no node.
 struct NodeAffinityArgs {
   bool has_required = false;
   std::vector<api::NodeSelectorTerm> required = {};

@@ -35,8 +35,8 @@ struct NodeResourcesFitArgs {
   IgnoredResources ignored = {};  // by the filter
 };
 
-// A node must have room for what the pod requests; by default emptier nodes are better. Of the
-// placements of a group fuller ones are.
+// A node must have room for what the pod requests; by default emptier nodes are better. Among the
+// placements of a group, fuller ones are better.
 class NodeResourcesFit final : public Filter, public Score, public Hints, public PlacementScore {
  public:
   static constexpr std::string_view kName = "NodeResourcesFit";
@@ -53,7 +53,7 @@ class NodeResourcesFit final : public Filter, public Score, public Hints, public
     return resource == Resource::AssignedPod &&
            (action == Action::Delete || action == Action::UpdatePodScaleDown);
   }
-  // A node that was freed and has no room for a single such pod yet helps neither it nor its group.
+  // A node where room was freed, but not enough for one such pod, helps neither it nor its group.
   bool helps_by_now(const api::Object& pod, const ClusterEvent& event,
                     const Cluster& cluster) const override;
   // MostAllocated over all nodes of the placement together, whatever the strategy for nodes is.

@@ -4,7 +4,7 @@
 
 namespace muster::scheduler {
 
-// Keeps the number of attached volumes within what the drivers of a node report in its CSINode.
+// Keeps the number of attached volumes within the limits of a node's drivers, from its CSINode.
 class NodeVolumeLimits final : public Filter, public Hints {
  public:
   static constexpr std::string_view kName = "NodeVolumeLimits";

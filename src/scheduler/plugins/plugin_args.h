@@ -13,7 +13,7 @@
 
 namespace muster::scheduler {
 
-// The arguments of one profile's plugins, as far as they take any; what is not said has upstream's
+// The arguments of one profile's plugins, for those that take any; what is not set has upstream's
 // default.
 struct PluginArgs {
   NodeResourcesFitArgs fit = {};

@@ -47,8 +47,8 @@ RegisteredPlugin permanent(RegisteredPlugin plugin) {
   return plugin;
 }
 
-// What the engine does by itself under the name of a plugin: there is nothing to make, but a
-// profile may name it.
+// A plugin that the engine implements itself: there is nothing to make, but a profile may name
+// it.
 Plugin priority_sort(const PluginArgs&) { return {"PrioritySort", {Point::QueueSort}}; }
 Plugin default_preemption(const PluginArgs&) {
   return {"DefaultPreemption", {Point::PreEnqueue, Point::PostFilter, Point::PodGroupPostFilter}};

@@ -20,7 +20,7 @@ struct RegisteredPlugin {
 // Every plugin there is, in the order the default profile asks them. A new plugin is a line in
 // plugin_registry.cc.
 std::span<const RegisteredPlugin> plugin_registry();
-// Null if there is none of the name.
+// Null if there is no such plugin.
 const RegisteredPlugin* find_plugin(std::string_view name);
 
 }  // namespace muster::scheduler

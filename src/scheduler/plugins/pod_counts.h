@@ -33,8 +33,8 @@ class PodCounts {
 // False if no node has the label.
 inline bool has_values(const LabelColumn& column) { return column.names.size() > 1; }
 
-// Whether no two nodes share a value, as of the host name: what is counted by such a label, every
-// node has for itself.
+// Whether no two nodes share a value, as with the host name: then each node has its own
+// count.
 inline bool is_one_node_each(const Cluster& cluster, const LabelColumn& column) {
   std::vector<char> seen(column.names.size(), 0);
   bool is_unique = true;

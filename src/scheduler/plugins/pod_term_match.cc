@@ -15,8 +15,8 @@ const api::PodNeeds& judged_needs(const api::Object& pod) {
   return has_too_many_terms(needs) ? kNothing : needs;
 }
 
-// matchLabelKeys stand for the pod's own values of these labels; those that it has not, for
-// nothing.
+// matchLabelKeys stand for the pod's own values of these labels; labels it lacks are
+// ignored.
 bool have_alike(const std::vector<std::string>& keys, const api::ObjectMeta& pod,
                 const api::ObjectMeta& other) {
   return std::ranges::all_of(keys, [&](const std::string& key) {

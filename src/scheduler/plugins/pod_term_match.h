@@ -5,9 +5,9 @@
 
 namespace muster::scheduler {
 
-// What one pod asks about others, for hints: compared with one pod at a time, without a cluster. It
-// is asked of every class that waits, at every pod that comes or goes: what the pod says is read as
-// it stands, and nothing is made of it (resolve_terms). Must not outlive the pod.
+// What one pod asks about others, for hints: compared with one pod at a time, without a cluster.
+// Asked of every waiting class, for every pod that comes or goes: it reads the pod's terms in place
+// and builds nothing from them (no resolve_terms). Must not outlive the pod.
 class OtherPods {
  public:
   explicit OtherPods(const api::Object& pod);
@@ -16,7 +16,7 @@ class OtherPods {
   bool attracts(const api::Object& other) const;
   // It matches some required anti-affinity term.
   bool repels(const api::Object& other) const;
-  // Every such term that `before` matches, `after` matches too.
+  // Every such term that matches `before` matches `after` too.
   bool repels_all_of(const api::Object& before, const api::Object& after) const;
   // It matches the selector of some strict spread constraint.
   bool counts(const api::Object& other) const;

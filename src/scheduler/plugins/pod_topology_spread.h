@@ -25,7 +25,7 @@ struct PodTopologySpreadArgs {
   std::vector<std::string> default_keys() const;
 };
 
-// Spreads pods evenly over the values of node labels: strictly (filter) or as well as it goes
+// Spreads pods evenly over the values of node labels: strictly (filter) or as well as possible
 // (score).
 class PodTopologySpread final : public Filter, public Score, public Hints {
  public:

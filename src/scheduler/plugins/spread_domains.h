@@ -8,9 +8,9 @@
 
 namespace muster::scheduler {
 
-// The domains of one strict spread constraint: how many pods each has, and the least of that. A
-// histogram of counts makes the least cost nothing: it changes by no more than the count that
-// changes, and only if that was, or becomes, the least.
+// The domains of one strict spread constraint: how many pods each has, and the least of these
+// counts. A histogram of counts makes the least cost nothing: it moves by at most as much as one
+// count does, and only if that count was, or becomes, the least.
 class SpreadDomains {
  public:
   // `counted`: the nodes whose pods count; their values are the domains.
@@ -28,7 +28,7 @@ class SpreadDomains {
   PodCounts counts_;
   NodeSet counted_;
   std::size_t domain_count_ = 0;
-  std::vector<std::uint32_t> histogram_;  // by pods: how many domains have so many
+  std::vector<std::uint32_t> histogram_;  // by number of pods: how many domains have it
   std::int64_t least_ = 0;
 };
 

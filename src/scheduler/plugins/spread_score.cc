@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view kHostName = "kubernetes.io/hostname";
 
-// What a node scores depends on how many domains the feasible nodes are in, so nothing final can be
-// said of a node alone. Its raw score is where it is (a place, by the values of all labels but the
-// host name) and how many of the pods it has itself; the rest is computed when scores are
-// normalized. So a move changes the raw score of its own node, and of no other.
+// A node's score depends on how many domains the feasible nodes are in, so it cannot be computed
+// for a node alone. Its raw score is where it is (a place, by the values of all labels except the
+// host name) and how many of the pods it has; the rest is computed when scores are normalized. So a
+// move changes the raw score of its own node, and of no other.
 class SpreadScorePass final : public ScorePass {
  public:
   SpreadScorePass(std::span<const Spread> constraints, const PodClass& pods, const Cluster& cluster,

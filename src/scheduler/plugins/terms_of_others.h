@@ -10,15 +10,15 @@
 namespace muster::scheduler {
 
 // The terms of other pods that pods of one class match, each with a number for what it counts for.
-// Other pods are looked up by what they ask: that costs the terms they have, at most kTermsMax, and
-// not those that are here, which may be all terms of all pods.
+// Other pods are looked up by what they ask: that costs the terms they have, at most kTermsMax, not
+// the terms kept here, which may be all terms of all pods.
 class TermsOfOthers {
  public:
   void add(TermId term, std::size_t counts_for) { counts_for_.emplace(term, counts_for); }
   bool empty() const { return counts_for_.empty(); }
 
-  // Calls `found` for each term of the pods that is one of these, as often as they have it: with
-  // its position among their pod terms, and with what it counts for.
+  // Calls `found` for each term of the pods that is one of these, once per occurrence: with its
+  // position among their pod terms, and with what it counts for.
   template <typename Found>
   void for_each_of(const PodClass& pods, const Found& found) const {
     if (empty()) return;

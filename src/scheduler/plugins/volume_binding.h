@@ -11,8 +11,8 @@ namespace muster::scheduler {
 
 struct VolumeBindingArgs {
   Duration bind_timeout = std::chrono::seconds{600};  // bindTimeoutSeconds
-  // How good it is to use so much of the storage, both in percent; between points in a straight
-  // line.
+  // How good it is to use this much of the storage, both in percent; linear between
+  // points.
   struct Point {
     std::int64_t utilization = 0;
     std::int64_t score = 0;
@@ -20,7 +20,7 @@ struct VolumeBindingArgs {
   std::vector<Point> shape = {{0, 100}, {100, 0}};
 };
 
-// Sends pods where their volumes are or can be, and has claims that wait for their first consumer
+// Sends pods where their volumes are or can be, and gets claims that wait for their first consumer
 // bound before the pod.
 class VolumeBinding final : public Filter,
                             public Score,

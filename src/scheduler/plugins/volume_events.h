@@ -6,7 +6,7 @@
 #include "api/views/volume_views.h"
 #include "scheduler/framework/cluster_event.h"
 
-// What the volume plugins ask of events.
+// How the volume plugins judge events.
 namespace muster::scheduler {
 
 inline bool came_or_was_relabelled(const ClusterEvent& event) {
@@ -20,7 +20,7 @@ inline bool names_claim(const api::Object& pod, const api::Object& claim) {
          });
 }
 
-// A claim that the pod names came or changed.
+// A claim that the pod names was added or changed.
 inline bool is_claim_of(const api::Object& pod, const ClusterEvent& event) {
   return event.after != nullptr && names_claim(pod, *event.after);
 }

@@ -25,7 +25,7 @@ class VolumeSets {
   // The volume of each claim, null where one has to be made; nullptr: a claim that is shared with
   // another pod of the draft is out of reach.
   const VolumeChoice* choice(NodeId node) const;
-  // How many pods of the class the node could take at most by the volumes there are.
+  // How many pods of the class the node could take at most, given the volumes there are.
   std::int32_t most_on(NodeId node) const;
   // A pod of some class was moved: brings the answers up to date and names the rows that changed.
   void moved(const PodClass& pods, Touched& touched);

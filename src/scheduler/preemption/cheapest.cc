@@ -61,8 +61,8 @@ CheapestPlacer::Result CheapestPlacer::place(std::uint32_t item, const Domain& w
   return place_in(item, domains[best->domain], nullptr);
 }
 
-// The domains with what placing the group there costs at least, all that went before included; the
-// cheapest first, of equal ones in their order.
+// The domains with the least that placing the group there costs, including all that went before;
+// the cheapest first, ties in their order.
 std::vector<std::pair<Cost, std::size_t>> CheapestPlacer::by_least(
     std::uint32_t item, std::span<const Domain> domains) {
   std::vector<std::pair<Cost, std::size_t>> order;
@@ -77,8 +77,8 @@ std::vector<std::pair<Cost, std::size_t>> CheapestPlacer::by_least(
 }
 
 // If the nodes of the domain take fewer pods now than a leaf lacks, some node will have to take one
-// more than it does now, and that costs as much as where it is cheapest. Of groups with several
-// kinds of pods nothing is said.
+// more than it does now, and that costs as much as where it is cheapest. Groups with several kinds
+// of pods get no bound.
 Cost CheapestPlacer::least_in(std::uint32_t id, const Domain& domain) {
   const GroupTree::Item& item = tree_.items[id];
   Cost least;

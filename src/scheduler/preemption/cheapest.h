@@ -27,8 +27,8 @@ class CheapestPlacer {
                  const DisruptionBudgets& budgets, EvictionDraft& evictions, std::uint64_t& steps,
                  const Options& options);
 
-  // Places the tree on the draft, with the units that are in its way taken off. False, and the
-  // draft as it was, if it misses a minimum or the budget is spent.
+  // Places the tree on the draft, with the units that are in its way taken off. If it misses a
+  // minimum or the budget is spent: false, and the draft is unchanged.
   bool run();
   // The units that were taken off, by number.
   const std::vector<std::uint32_t>& victims() const { return victims_; }
@@ -45,7 +45,7 @@ class CheapestPlacer {
     NodeId node{};
     std::uint32_t rank = 0;
     std::uint32_t version = 0;  // of the node when it was looked at
-    bool is_bound = false;      // no offer yet: it costs so much at least
+    bool is_bound = false;      // no offer yet: it costs at least this much
   };
   struct Result {
     std::int64_t placed = 0;

@@ -22,9 +22,9 @@ void Cost::add(const Cost& other) {
   lost += other.lost;
 }
 
-// Written out, the lists of priorities are compared pod by pod; a list that ends first is less. So
-// at the first level where they differ the higher priority is more, and of one priority more pods
-// are.
+// In effect the lists of priorities are compared pod by pod; a list that ends first is less. So at
+// the first level where they differ the higher priority costs more, and at equal priority more pods
+// do.
 std::strong_ordering operator<=>(const Cost& a, const Cost& b) {
   if (const auto order = a.violations <=> b.violations; order != nullptr) return order;
   const auto order = std::lexicographical_compare_three_way(

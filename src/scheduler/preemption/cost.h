@@ -10,7 +10,7 @@
 
 namespace muster::scheduler {
 
-// What evicting somebody costs. Compared in this order: violations of disruption budgets; the
+// What an eviction costs. Compared in this order: violations of disruption budgets; the
 // priorities of the pods that go, from the top; groups that are broken or ended; pods; work that is
 // lost.
 struct Cost {
@@ -22,7 +22,7 @@ struct Cost {
   Duration lost = Duration::zero();
 
   void add(const Cost& other);
-  // So many pods of one priority.
+  // `count` pods of one priority.
   void add_pods(std::int32_t priority, std::int64_t count);
   bool is_nothing() const { return pods == 0; }
 

@@ -40,8 +40,8 @@ void EvictionDraft::place(const Places& places) {
   steps_ += places.size();
 }
 
-// Asked of a pod as if it came last: it is taken off, and its class asked whether the node takes
-// one more.
+// Judges each pod as if it came last: it is taken off, and its class is asked whether the node
+// takes one more.
 bool EvictionDraft::still_fit(const Occupied::Node& at) {
   for (const std::uint32_t class_index : at.classes) {
     const Draft::Checkpoint undo = draft().checkpoint();

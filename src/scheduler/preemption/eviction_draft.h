@@ -47,7 +47,7 @@ class EvictionDraft {
   std::vector<UnitTable::Pod> pods_on(std::uint32_t unit, NodeId node) const;
 
   bool fits(std::size_t class_index, NodeId node);
-  // Places members where they are said to go, without asking.
+  // Places members on the given nodes without asking any filter.
   void place(const Places& places);
   // Whether every member on the node would be taken there beside all others.
   bool still_fit(const Occupied::Node& node);
@@ -55,7 +55,7 @@ class EvictionDraft {
   // Some filter of the tree's pods looks beyond its node.
   bool looks_far() const { return looks_far_; }
 
-  // What the draft's members have got since so many moves.
+  // Where members were placed by the moves after the first `moves`.
   Places placed_since(std::size_t moves) const;
 
  private:

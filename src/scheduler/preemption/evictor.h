@@ -18,7 +18,7 @@ namespace muster::scheduler {
 // waiting pods get or lose the node that is kept for them.
 class Evictor {
  public:
-  // A victim could not be evicted, or a nomination not be written.
+  // A victim could not be evicted, or a nomination could not be written.
   using OnFailed = std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)>;
 
   // The server has taken the deletion of a victim, or the victim was gone. May be empty.
@@ -29,7 +29,7 @@ class Evictor {
 
   // Writes condition DisruptionTarget with this message, then deletes the pod.
   void evict(const api::ObjectPtr& pod, std::string message, Time now);
-  // Writes status.nominatedNodeName; empty: takes it away.
+  // Writes status.nominatedNodeName; empty: removes it.
   void nominate(const api::ObjectPtr& pod, std::string_view node, Time now);
 
  private:
@@ -46,8 +46,8 @@ class Evictor {
   boost::unordered_flat_map<std::string, std::uint64_t> nominating_;
 };
 
-// What is written about an object that is to go because somebody is more important; without a
-// message: that it is not any more.
+// Marks an object that must go because somebody is more important; with an empty message, takes the
+// mark away.
 api::Request mark_request(const api::Object& object, std::string_view message, Time now);
 // Whether the object says that a scheduler has it evicted.
 template <typename View>

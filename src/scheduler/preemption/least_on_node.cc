@@ -35,7 +35,7 @@ std::int64_t LeastOnNode::freed(const Lower& lower, const Missing& missing) {
 }
 
 // How many of them, those that free most first, make up for what is missing; one more than there
-// are if all of them do not.
+// are if all together do not.
 std::int64_t LeastOnNode::count_to(std::span<const Lower> lower, const Missing& missing) {
   amounts_.clear();
   for (const Lower& it : lower) amounts_.push_back(freed(it, missing));
@@ -47,9 +47,9 @@ std::int64_t LeastOnNode::count_to(std::span<const Lower> lower, const Missing& 
   return left > 0 ? count + 1 : count;
 }
 
-// Pods of the lowest priorities are not enough up to some level: whoever makes room has one of that
-// level or above. If it stays at that level, all below it are gone at best, and as many of the
-// level go as make up for the rest.
+// Pods of the lowest priorities are not enough up to some level: so making room takes a pod of that
+// level or above. If none above goes, at best all below it are gone, and as many of the level go as
+// make up for the rest.
 std::optional<LeastOnNode::Least> LeastOnNode::on(NodeId node, std::int64_t count,
                                                   std::span<const char> taken) {
   Least least;

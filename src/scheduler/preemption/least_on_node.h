@@ -11,8 +11,8 @@
 
 namespace muster::scheduler {
 
-// What making room for pods of a class takes at least, node by node, counted without a draft: room
-// is all it looks at, so that whatever a search finds costs as much or more.
+// The least that making room for pods of a class takes, node by node, counted without a draft: it
+// looks at room alone, so whatever a search finds costs as much or more.
 class LeastOnNode {
  public:
   LeastOnNode(const Cluster& cluster, const Standing& standing, const UnitTable& table);
@@ -20,10 +20,10 @@ class LeastOnNode {
   struct Least {
     std::int32_t top = 0;     // some pod of this priority or a higher one must go,
     std::int64_t at_top = 0;  // if none is higher, so many of this one;
-    std::int64_t pods = 0;    // and so many of any priority
+    std::int64_t pods = 0;    // and this many of any priority
   };
-  // For so many pods, as the cluster's columns are now, with the pods of `taken` units gone from
-  // them already. Nullopt: it is not enough if all go. Nothing need go by room alone: no pods.
+  // For `count` pods, as the cluster's columns are now, with the pods of `taken` units already
+  // gone. Nullopt: it is not enough if all go. No pods: there is room already.
   std::optional<Least> on(NodeId node, std::int64_t count = 1, std::span<const char> taken = {});
 
  private:

@@ -12,16 +12,16 @@
 namespace muster::scheduler {
 
 // What pods below a priority hold on every node: columns beside those of the cluster, for the few
-// priorities of those who look for victims. Made when somebody asks first, then caught up by the
-// rows that have changed; dropped when nobody asks any more. Taken off the cluster's columns they
-// leave what evictions can free at most: pods that end already are counted, however long they take.
+// priorities of those who look for victims. Made at the first question, then caught up by the rows
+// that have changed; dropped when nobody asks any more. Subtracted from the cluster's columns, they
+// show what evictions can free at most: pods that are already ending count, however long they take.
 class LowerColumns final : public Cluster::Derived {
  public:
   struct Level {
     std::int32_t priority = 0;
     Column<std::int64_t> pods;
     std::vector<Column<std::int64_t>> used;  // by resource; those without rows: nothing
-    std::size_t evictable = 0;               // pods on all nodes that do not end already
+    std::size_t evictable = 0;               // pods on all nodes that are not already ending
 
     // Of the resource on the node.
     std::int64_t used_on(ResourceId resource, NodeId node) const {
@@ -34,20 +34,20 @@ class LowerColumns final : public Cluster::Derived {
     Column<std::uint32_t> evictable_on_;
     std::vector<std::int64_t> judged_;  // by leaf: the priority of its root, kUnknown
     std::uint64_t seen_ = 0;            // the row log was read up to here
-    std::uint64_t asked_ = 0;           // by which question, last
+    std::uint64_t asked_ = 0;           // number of the last question that asked for it
     bool built_ = false;
   };
 
   static constexpr std::size_t kLevelsMax = 8;
-  // A level that so many questions did not ask for is dropped.
+  // A level is dropped after this many questions for other levels.
   static constexpr std::uint64_t kPatience = 1024;
 
-  // The one beside this cluster.
+  // The one kept beside this cluster.
   static LowerColumns& of(Cluster& cluster);
   explicit LowerColumns(Cluster& cluster) : cluster_(cluster) {}
 
-  // Caught up. `homes` are of the leaves of the table, which is caught up, too. Valid until the
-  // next question.
+  // The level, caught up. `homes` are those of the leaves of `table`, which must be caught up too.
+  // Valid until the next question.
   const Level& below(std::int32_t priority, const RunningTable& table,
                      std::span<const UnitHome> homes);
   std::size_t level_count() const { return levels_.size(); }

@@ -16,8 +16,8 @@
 namespace muster::scheduler {
 
 // Writes about single objects, each meant for one uid. A bounded number of calls at a time; a busy
-// server is asked again. A conflict says nothing about who was in the way: the object is read, and
-// if it is still the same one, the write is repeated.
+// server is asked again. A conflict does not say who was in the way: the object is read, and if it
+// is still the same one, the write is repeated.
 class ObjectWrites {
  public:
   struct Options {
@@ -26,7 +26,7 @@ class ObjectWrites {
   enum class End : std::uint8_t {
     Done,
     Gone,    // there is no object of this uid any more
-    Failed,  // nothing is known of whether it was done
+    Failed,  // unknown whether it was done
   };
   struct Ended {
     End end = End::Done;
@@ -36,12 +36,12 @@ class ObjectWrites {
   using OnEnded = std::function<void(const Ended& ended, Time now)>;
   struct Write {
     api::ObjectPtr object;
-    // The request; nullopt: it is not wanted any more, and nobody hears of it. Empty: the object is
-    // only to be read.
+    // The request; nullopt: no longer wanted, nothing is reported. Empty: the object is only
+    // read.
     std::function<std::optional<api::Request>(Time now)> request;
     OnEnded on_ended;
     bool is_endless = false;  // asked for until it is done or the object is gone
-    // While it is asked for like that: the server refused it once more. May be empty.
+    // If endless: the server has refused it once more. May be empty.
     std::function<void(const Error& error, Time now)> on_refused = {};
   };
 

@@ -9,8 +9,8 @@
 
 namespace muster::scheduler {
 
-// Whom to evict so that somebody who was refused fits. Pure: the model is as it was afterwards, and
-// the same model gives the same plan. Nominations must be counted for the preemptor
+// Whom to evict so that somebody who was refused fits. Pure: the model is left unchanged, and the
+// same model gives the same plan. Nominations must be counted for the preemptor
 // (ClusterModel::count_nominated).
 //
 // For a lone pod: upstream's choice among nodes, each with the fewest victims that keep the more
@@ -18,15 +18,15 @@ namespace muster::scheduler {
 PreemptionPlan preempt_for_pod(ClusterModel& model, const PendingPod& pod,
                                const PreemptionArgs& args, Time now);
 // For the waiting pods of a whole tree: as many of them as would find a place without any lower
-// pod, where that costs least by what we know how to look for; never more than upstream's way.
+// pod, where that costs least as far as we search; never more than upstream's way.
 PreemptionPlan preempt_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
                                  Time now);
 
 // What the plugins of the tree's profile can do for it, see PodGroupPostFilter. One of them is the
-// above, under the name of DefaultPreemption. Of those that found nothing, all messages are joined.
+// function above, named DefaultPreemption. If none finds anything, their messages are joined.
 PreemptionPlan make_room_for_group(ClusterModel& model, const Group& root, Time now);
 
-// Where a whole tree would fit if pods of its own and lower priority left, at the least cost by the
+// Where a whole tree would fit if pods of its own and lower priority left, at the least cost in the
 // same order: room to keep for it. Nobody is evicted. Places are empty if there is none.
 Reservation reserve_for_group(ClusterModel& model, const Group& root, const PreemptionArgs& args,
                               Time now);

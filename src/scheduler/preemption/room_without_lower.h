@@ -12,9 +12,9 @@
 namespace muster::scheduler {
 
 // How many pods of a class each node would take at most if every pod of a lower priority left: by
-// what filters say that no pod can change, and by room, counted on the cluster's columns without
-// what lower pods hold. Filters that mind other pods are not asked, so that it is an upper bound:
-// where it is 0, no eviction helps.
+// the filters that no pod can change, and by room, counted on the cluster's columns without what
+// lower pods hold. Filters that mind other pods are not asked, so it is an upper bound: where it is
+// 0, no eviction helps.
 class RoomWithoutLower {
  public:
   RoomWithoutLower(ClusterModel& model, std::int32_t priority);

@@ -16,12 +16,12 @@ namespace muster::scheduler {
 
 // What a search for victims must know of every pod that holds a node, row by row beside the
 // cluster's lists (Cluster::pods_at). Caught up from the row log, so that a search costs the rows
-// that changed since the last one, and no look at objects. Follows the pods of the cluster: whoever
-// asks something new about pods splits the classes of those it asks about, and only their rows are
-// read again.
+// that changed since the last one, and reads no objects. Follows the pods of the cluster: a new
+// question about pods splits the classes of those it is about, and only their rows are read
+// again.
 class RunningTable final : public Cluster::Derived {
  public:
-  // The one beside this cluster, caught up.
+  // The one kept beside this cluster, caught up.
   static RunningTable& of(Cluster& cluster);
 
   explicit RunningTable(Cluster& cluster) : cluster_(cluster) {}

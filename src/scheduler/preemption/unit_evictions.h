@@ -18,8 +18,8 @@
 
 namespace muster::scheduler {
 
-// Evicts groups that are disrupted as a whole, so that none stays evicted in part, whichever
-// process dies at whatever moment.
+// Evicts groups that are disrupted as a whole, so that none stays evicted in part, no matter which
+// process dies when.
 //
 //   evict ──▶ mark pods ──▶ mark group ──▶ delete pods ──▶ all are seen to leave
 //                 │ failed       │ failed       ▲
@@ -30,12 +30,12 @@ namespace muster::scheduler {
 //
 // The condition DisruptionTarget of the group is the decision. It is written once every pod that
 // goes carries the same condition, and it is removed before pods are marked for another eviction.
-// So, by the API alone: of a group that is marked, exactly the marked pods must go, and before it
-// is marked none has gone. A scheduler that finds a marked pod running reads its group and finishes
+// So the API alone says: once a group is marked, exactly its marked pods must go; before that, none
+// has gone. A scheduler that finds a marked pod running reads its group and finishes
 // the eviction, or takes the marks of its pods away. Pods that join the group later carry no mark.
 //
 // What was decided is not undone: the preemptor may be gone by then, but some of the pods may be
-// too. Deletions are therefore asked for until they are done.
+// too. So deletions are repeated until they are done.
 class UnitEvictions {
  public:
   struct Unit {
@@ -47,23 +47,23 @@ class UnitEvictions {
   struct Listener {
     // The decision is durable: the pods will go.
     std::function<void(const GroupKey& unit, const std::string& message, Time now)> decided;
-    // Nothing is done to these pods.
+    // These pods were not evicted.
     std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)> failed;
     // The server refuses to delete the pod; it is asked again until it does.
     std::function<void(const api::ObjectPtr& pod, const Error& error, Time now)> refused;
-    // The server has taken the deletion of the pod, or the pod was gone.
+    // The server has accepted the deletion of the pod, or the pod was gone.
     std::function<void(const api::ObjectPtr& pod, Time now)> deleted;
-    // is_evicted() holds no more.
+    // is_evicted() is false from now on.
     std::function<void(const GroupKey& unit, Time now)> ended;
   };
 
   UnitEvictions(ObjectWrites& writes, Listener listener)
       : writes_(writes), listener_(std::move(listener)) {}
 
-  // Evicts these pods of the group, all that it has. If an eviction of the group is under way, the
-  // pods that it does not concern go after it.
+  // Evicts these pods of the group, all that it has. If an eviction of the group is under way, pods
+  // that are not part of it are evicted afterwards.
   void evict(Unit unit, Time now);
-  // This pod of the group runs and is marked, by somebody before us.
+  // This pod of the group runs and was marked by somebody before us.
   void found(const GroupKey& key, const api::ObjectPtr& group, const api::ObjectPtr& pod, Time now);
   // The group has a place again: takes its mark away.
   void unmark(const GroupKey& key, const api::ObjectPtr& group, Time now);
@@ -72,7 +72,7 @@ class UnitEvictions {
   void forget_group(const GroupKey& key) { marked_.erase(key); }
 
   bool concerns(std::string_view uid) const { return victims_.contains(std::string(uid)); }
-  // Pods that wait in the group are not to be placed: those that go would count as their siblings.
+  // Pods that wait in the group must not be placed: those that go would count as their siblings.
   bool is_evicted(const GroupKey& key) const;
   bool empty() const { return evictions_.empty(); }
 

@@ -17,7 +17,7 @@ struct UnitHome {
   std::optional<GroupKey> unit;
 };
 UnitHome find_home(const ClusterModel& model, const GroupKey& leaf);
-// The same for every leaf of which somebody runs, in the order of the table.
+// The same for every leaf with running pods, in the order of the table.
 std::vector<UnitHome> find_homes(const ClusterModel& model, const RunningTable& table);
 
 // Whether a pod is lower than the priority, by the root of its tree if that is known.

@@ -18,7 +18,7 @@ namespace muster::scheduler {
 // unit. The priority of a pod is that of the root of its tree, and its unit the highest group above
 // it that is disrupted as a whole; pods without one stand for themselves.
 //
-// Pods that end already are nobody's victims: their room is counted on, unless they take too long.
+// Pods already ending are nobody's victims: their room is counted on, unless they take too long.
 class UnitTable {
  public:
   struct Pod {
@@ -27,8 +27,8 @@ class UnitTable {
     const PodClass* pods = nullptr;
     std::uint32_t unit = 0;
   };
-  // Tens of thousands of them are made for a search: small, and nothing in them is looked up before
-  // somebody asks.
+  // A search makes tens of thousands of them: they are small, and nothing in them is looked up
+  // before somebody asks.
   struct Unit {
     std::int32_t priority = 0;
     std::uint32_t group = 0;  // number of the group that is evicted as a whole, from 1; 0: one pod
@@ -49,13 +49,13 @@ class UnitTable {
   const GroupKey* group_of(std::uint32_t unit) const {
     return units_[unit].group == 0 ? nullptr : &groups_[units_[unit].group - 1];
   }
-  // When the pod that started first did; those that have not started count from now.
+  // When its first pod started; pods that have not started count from now.
   Time start(std::uint32_t unit) const;
   std::span<const Pod> pods() const { return pods_; }
   std::span<const Pod> pods_of(std::uint32_t unit) const {
     return std::span(pods_).subspan(units_[unit].first, units_[unit].count);
   }
-  // Numbers of pods on a node: victims, and those that end already.
+  // Numbers of pods on a node: victims, and those already ending.
   std::span<const std::uint32_t> on(NodeId node) const;
   std::span<const Pod> leaving() const { return leaving_; }
   std::span<const Pod> leaving_on(NodeId node) const;

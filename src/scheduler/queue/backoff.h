@@ -21,12 +21,12 @@ struct Failures {
 };
 
 // How long to wait after `failures` in a row: doubles from `initial` up to `max`. 0 without
-// failures. The same for a group: what a large one costs is its own matter (next_costly_turn).
+// failures. The same for a group: the cost of a large one is handled elsewhere (next_costly_turn).
 Duration backoff_duration(const BackoffOptions& options, std::int32_t failures);
 
-// Backoff is counted in whole seconds, as upstream does where pods may be popped from it: entities
-// that expire within one second become runnable together, in the order of the queue and not of
-// their failures.
+// Backoff is counted in whole seconds, as upstream does where pods may be popped from
+// it: entities that expire within one second become runnable together, in queue
+// order.
 Time backoff_expiry(Time since, Duration duration);
 // The expiry second itself still counts.
 bool backing_off(Time expiry, Time now);

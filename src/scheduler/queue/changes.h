@@ -6,7 +6,7 @@
 
 namespace muster::scheduler {
 
-// What the difference between two versions of an object means to waiting pods, as the events that
+// What the difference between two versions of an object means for waiting pods, as the events that
 // plugins register for (docs/kubernetes-behaviour.md). Each change once, in upstream's order; empty
 // if nothing that anybody waits for has changed, as after a heartbeat.
 std::vector<ClusterEvent> node_changes(const api::ObjectPtr& before, const api::ObjectPtr& after);

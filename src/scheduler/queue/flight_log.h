@@ -12,9 +12,9 @@
 
 namespace muster::scheduler {
 
-// Events that came while something was being tried. An attempt decides on the cluster as it was at
-// its pop: what happened since may help an entity that the attempt refuses, so the refused one is
-// asked about it before it goes to rest. Kept only while something is in flight.
+// Events that arrived while something was being tried. An attempt decides on the cluster as it was
+// at its pop: what happened since may help an entity that the attempt refuses, so the refused one
+// is asked about it before it goes to rest. Kept only while something is in flight.
 class FlightLog {
  public:
   struct Entry {

@@ -16,8 +16,8 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// Children are summed: their order is by name and age, which is no difference that matters. False
-// if the group has no peers.
+// Children are summed, since their order, by age and name, makes no difference. False if the group
+// has no peers.
 bool add_group(const Group& group, const ShapeFacts& facts, std::uint64_t& sum) {
   std::uint64_t own = group.key.kind == GroupKind::PodGroup ? 1 : 2;
   const auto add = [&own](std::uint64_t fact) { own = spread_bits(own ^ fact); };

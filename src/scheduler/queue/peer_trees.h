@@ -12,8 +12,8 @@ namespace muster::scheduler {
 
 // Trees that an attempt cannot tell apart are *peers* and have equal shapes: the same groups with
 // the same minimums and keys, and as many pods of each class. If one is refused, so would be all of
-// them. Hence one speaks for all: it alone is woken when something happens, and the next only if
-// the first was placed, or is not there any more. k gangs that fit cost k + 1 attempts, however
+// them. So one speaks for all: it alone is woken when something happens, and the next only if the
+// first was placed or is gone. k gangs that fit cost k + 1 attempts, however
 // many wait.
 //
 // A tree with members that run is pinned to where they are, so it has no peers.
@@ -21,14 +21,14 @@ class PeerTrees {
  public:
   // The tree was refused and rests.
   void rests(QueueEntity& tree);
-  // It does not rest any more.
+  // It no longer rests.
   void wakes(QueueEntity& tree);
   // The next to try of that shape, which then speaks for it; null if none rests, or if the one that
   // speaks for it is yet to be tried. The caller wakes it.
   QueueEntity* release(std::uint64_t shape);
-  // The tree does not speak for its shape any more; true if it did: another may.
+  // The tree no longer speaks for its shape; true if it did: then another may.
   bool end_speech(const QueueEntity& tree);
-  // The one whose refusal was the last to be heard of the shape, or that is to be tried next.
+  // The one of this shape that was refused last, or that is tried next.
   const QueueEntity* speaker(std::uint64_t shape) const;
 
  private:

@@ -21,7 +21,7 @@ struct QueueCensus {
   std::size_t incomplete = 0;  // members without a root
   // Entities that rest, by a plugin that refused them and the scheduler name they ask for.
   std::map<std::pair<std::string, std::string>, std::size_t> refused;
-  // Events that are kept while something is being tried, which they might help.
+  // Events kept because they might help what is being tried.
   std::map<std::pair<Resource, Action>, std::size_t> events;
   std::size_t looked_at = 0;  // what it took: wait classes and leaves
 };

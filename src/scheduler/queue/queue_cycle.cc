@@ -35,8 +35,8 @@ PendingPod SchedulingQueue::start_attempt(Pod& pod) {
           .nominated = model_.nominations().node_of(pod.uid)};
 }
 
-// The first of the active ones. With none the first in backoff is popped early: waiting would only
-// leave the scheduler idle. After an error it is not, time alone may help there.
+// The first active one. If there is none, the first in backoff is popped early: waiting would only
+// leave the scheduler idle. Not after an error, where only time may help.
 std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
   move_expired(now);
   const auto first = [this] { return active_.empty() ? *backoff_.begin() : *active_.begin(); };

@@ -52,7 +52,7 @@ struct QueueEntity {
   Time timestamp;  // when it entered the queue, last
   Failures failures;
   Time expires = Time::min();           // of the backoff
-  std::optional<Time> held_until = {};  // its victims are going: not tried before
+  std::optional<Time> held_until = {};  // its victims are going: not tried earlier
   Place place = Place::Nowhere;
 
   Time rest_since;
@@ -68,7 +68,7 @@ struct QueueEntity {
   std::uint64_t shape = 0;          // of a tree, as it was popped last (peer_trees.h)
   std::uint64_t cost = 0;           // of the last attempt at a tree, in steps
   bool awaits_news = false;         // in ErrorBackoff, until something about the tree changes
-  bool is_flushed = false;          // tried because it rested for long, or after such a one
+  bool is_flushed = false;          // tried because it, or one before it, rested for long
 
   // Of a tree: whether it is loose, as far as its pods in the queue know.
   bool is_loose = false;
@@ -105,7 +105,7 @@ struct QueueOrder {
     return std::tie(a->timestamp, a->sequence) < std::tie(b->timestamp, b->sequence);
   }
 };
-// Who has the backoff behind it first.
+// Whose backoff ends first.
 struct BackoffOrder {
   bool operator()(const QueueEntity* a, const QueueEntity* b) const {
     if (a->expires != b->expires) return a->expires < b->expires;

@@ -28,25 +28,25 @@ struct WaitClassKey {
   }
 };
 
-// Resting entities that one answer is good for: an event that could help one could help each. Of
-// trees it holds the shapes: PeerTrees knows who has them.
+// Resting entities that share one answer: an event that could help one could help each. For trees
+// it holds only the shapes: PeerTrees knows who has them.
 struct WaitClass {
   WaitClassKey key;
   api::ObjectPtr example;                       // any pod that was in it
-  std::set<QueueEntity*, BackoffOrder> lone;    // the first one has its backoff behind it first
+  std::set<QueueEntity*, BackoffOrder> lone;    // the first is the one whose backoff ends first
   std::map<std::uint64_t, std::size_t> shapes;  // of trees: how many have it
   Time tried = Time::min();                     // when one of them was refused, last
   // Woken from `lone` on behalf of all, and not yet tried. While there is one nobody else of `lone`
   // is woken: if it is placed there may be room for the next one, which then becomes the released
-  // one; if it is refused, so would be all the others. Hence k free slots cost k + 1 attempts,
-  // however many wait.
+  // one; if it is refused, so would be all the others. So k free slots cost k + 1 attempts, however
+  // many wait.
   QueueEntity* released = nullptr;
 
   bool is_empty() const { return lone.empty() && shapes.empty(); }
 };
 
-// The entities that wait for an event, by when they began to, and in wait classes. A lone pod is in
-// one class; a group is in one per kind of refusal among its members.
+// The entities that wait for an event, ordered by when they began to wait, and in wait classes. A
+// lone pod is in one class; a group is in one per kind of refusal among its members.
 class RestingSet {
  public:
   const PluginSet* intern(std::vector<std::string> plugins);
@@ -57,7 +57,7 @@ class RestingSet {
 
   // Begins to rest, in no class yet.
   void insert(QueueEntity& entity);
-  // Rests no more, and leaves its classes.
+  // Stops resting, and leaves its classes.
   void erase(QueueEntity& entity);
   void join(QueueEntity& entity, const WaitClassKey& key, const api::ObjectPtr& example);
   void leave_classes(QueueEntity& entity);

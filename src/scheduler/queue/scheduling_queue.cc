@@ -63,8 +63,8 @@ void SchedulingQueue::leave_pending(Pod& pod) {
   pending_.erase(at);
 }
 
-// A new pod may complete its tree, so it always stirs it. A change of a known one matters only if a
-// gate went, or if it helps against the plugins that refused it.
+// A new pod may complete its tree, so it always counts as a change. A change of a known one matters
+// only if a gate is gone, or if it helps against the plugins that refused it.
 void SchedulingQueue::set_pod(QueuePod facts, std::span<const ClusterEvent> changes, Time now) {
   const State state = facts.gated ? State::Gated : State::Waiting;
   Pod* pod = find(facts.pod->meta().uid);

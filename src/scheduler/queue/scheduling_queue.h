@@ -36,11 +36,11 @@ struct QueueOptions {
   Duration hold_max = std::chrono::seconds{125};
   // A tree that has waited this long is tried again then: room may be kept for it from now on.
   Duration aged_after = std::chrono::minutes{10};
-  // What rests longer than this is tried again although no event called for it.
+  // What rests longer than this is tried again even without an event.
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
   Duration stranded_patience = std::chrono::seconds{3};
-  // Called for every entity that stands somewhere else now; may be empty. It only looks.
+  // Called for every entity that has moved; may be empty. Must only observe.
   std::function<void(const QueueEntity& entity)> moved = {};
 };
 
@@ -59,13 +59,13 @@ struct QueueOptions {
 //
 // A rejected entity rests until an event could help one of the plugins that refused it, then is
 // tried once its backoff is over, or at once if there is nothing better to do. A group is woken
-// like a pod (L8, L9): the event cuts its backoff down to the initial one. After an error nothing
-// is known to wait for, so time alone decides.
+// like a pod (L8, L9): the event cuts its backoff down to the initial one. After an error there is
+// no event to wait for, so time alone decides.
 //
 // Resting pods are kept in *wait classes* (resting_set.h): an event is judged once per class, and
-// wakes only its first pod. Of trees that an attempt cannot tell apart one is woken (peer_trees.h).
+// wakes only its first pod. Of trees that no attempt can tell apart, one is woken (peer_trees.h).
 //
-// Deterministic, owned by the scheduler loop. It asks for no time: `now` is an argument and never
+// Deterministic, owned by the scheduler loop. It reads no clock: `now` is an argument and never
 // goes back.
 class SchedulingQueue {
  public:
@@ -82,18 +82,18 @@ class SchedulingQueue {
   ~SchedulingQueue();
 
   // --- the model has changed ---
-  // A pod without a node, new or changed; `changes` says what about it, as events aimed at it
+  // A pod without a node, new or changed; `changes` says what changed, as events aimed at it
   // alone.
   void set_pod(QueuePod pod, std::span<const ClusterEvent> changes, Time now);
-  // It waits no more: it has a node, has ended, terminates or is gone. Unknown ones are ignored.
+  // It no longer waits: it has a node, has ended, terminates or is gone. Unknown ones are ignored.
   void remove_pod(std::string_view uid, Time now);
   // The members of a leaf that do not wait changed; `could_help`: in a way that could help the
   // tree.
   void members_changed(const GroupKey& leaf, bool could_help, Time now);
   void group_changed(const GroupChange& change, Time now);
-  // The faults of these trees changed: what is invalid is held back, what is valid again is tried.
+  // The faults of these trees changed: invalid ones are held back, those valid again are tried.
   void trees_judged(const TreeFaults::Anchors& anchors, Time now);
-  // Something else happened: wakes what it could help. With `priority_max`, only entities up to
+  // Something else happened: wakes those it could help. With `priority_max`, only entities up to
   // that priority.
   void wake(const ClusterEvent& event, Time now, std::optional<std::int32_t> priority_max = {});
 
@@ -105,21 +105,21 @@ class SchedulingQueue {
   // The next entity, now in flight; nullopt if nothing is runnable. finish() must follow. A member
   // of a loose tree comes as its tree without any other pod.
   std::optional<Popped> pop(Time now);
-  // The same for the tree of this root, whoever else is runnable; nullopt if it is not.
+  // The same for the tree of this root, ahead of everybody else; nullopt if it is not runnable.
   std::optional<Popped> pop_root(const GroupKey& root, Time now);
   // How the attempt at a popped entity ended. What was placed (and is assumed in the model) is kept
   // aside until the watch confirms it or the binding fails; what was refused goes where its refusal
-  // says. Pods that left the queue meanwhile are ignored.
+  // says. Pods that have left the queue since are ignored.
   void finish(const Popped& entity, const Plan& plan, Time now);
-  // An entity whose plan evicts somebody, or waits for those that end already, is held back until
-  // they are gone. It is tried at once then.
+  // An entity whose plan evicts somebody, or waits for pods already ending, is held back until they
+  // are gone. Then this is called, and it is tried at once.
   void release(const EntityKey& entity, Time now);
   // The same after its backoff: something went wrong with them.
   void release_later(const EntityKey& entity, Time now);
   bool is_held(const EntityKey& entity) const;
   // A pod that rests, alone or with its tree, is tried again after its backoff: there is something
-  // new to try that no event tells of. Of pods that are alike the first goes, and the others follow
-  // as long as it helps.
+  // new to try that no event announces. Of pods that are alike the first goes, and the others
+  // follow as long as it helps.
   void retry(std::string_view uid, Time now);
 
   // --- from the binder ---
@@ -127,7 +127,7 @@ class SchedulingQueue {
   void bound(const GroupKey& leaf);
   // The model has forgotten that the pod was assumed.
   void bind_failed(std::string_view uid, Time now);
-  // The same for members of one tree that were to be bound together: one failure of the tree,
+  // The same for members of one tree that should have been bound together: one failure of the tree,
   // however many they are. Conflict: something changed that the watch will show; it is tried again
   // as soon as something of the tree does. Outdated: the watch has shown it, so nothing failed.
   enum class TreeFailure : std::uint8_t { Error, Conflict, Outdated };
@@ -137,11 +137,11 @@ class SchedulingQueue {
   // --- looking in ---
   bool knows(std::string_view uid) const { return pods_.contains(uid); }
   bool is_committing(std::string_view uid) const;
-  // Whether this one is tried only because it, or one like it before, had rested for so long: no
-  // event had called for it.
+  // Whether this one is tried only because it, or one like it before, rested for rest_max: no event
+  // called for it.
   bool is_flushed(const EntityKey& entity) const;
   bool has_runnable() const { return !active_.empty() || !backoff_.empty(); }
-  // When something becomes runnable, or is to be reported or compared, if nothing else happens.
+  // When something becomes runnable, or must be reported or compared, if nothing else happens.
   std::optional<Time> next_deadline() const;
 
   // Leaves whose pods have been without a root for a while; each once.
@@ -161,8 +161,8 @@ class SchedulingQueue {
   // The same in more detail. Walks wait classes and leaves.
   QueueCensus census() const;
 
-  // For tests and simulations: what contradicts itself here, in a sentence; empty if nothing does.
-  // Every pending member must stand in exactly one place, and every entity where it says it is.
+  // For tests and simulations: the first contradiction found, in a sentence; empty if there is
+  // none. Every pending member must be in exactly one place, and every entity where it says it is.
   std::string inconsistency() const;
 
  private:
@@ -262,9 +262,9 @@ class SchedulingQueue {
   RestingSet resting_;
   std::set<std::pair<Time, Entity*>, HoldOrder> retries_;  // of those that rest, by retry_at
   PeerTrees peers_;
-  Time costly_until_ = Time::min();  // until then the turns of trees that cost much are given away
+  Time costly_until_ = Time::min();  // until then, costly trees give up their turns
   std::size_t gated_ = 0;
-  std::set<std::pair<Time, Entity*>, HoldOrder> holds_;  // those of the gated that are held back
+  std::set<std::pair<Time, Entity*>, HoldOrder> holds_;  // the gated ones that are held back
   FlightLog flight_;
 };
 

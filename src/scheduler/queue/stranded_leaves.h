@@ -27,7 +27,7 @@ class StrandedLeaves {
     GroupKey leaf;
     std::string why;
   };
-  // What is to be reported by now, and was not yet.
+  // What is due to be reported and has not been yet.
   std::vector<Report> drain(Time now);
   // When the next one is to be reported.
   std::optional<Time> next_deadline() const;
@@ -41,7 +41,7 @@ class StrandedLeaves {
  private:
   struct Missing {
     Time since;
-    std::string reported;  // what was said to be missing; empty: nothing yet
+    std::string reported;  // what was reported missing; empty: nothing yet
   };
 
   const WorkloadForest& forest_;
@@ -49,7 +49,7 @@ class StrandedLeaves {
   void forget_due(const GroupKey& leaf, const Missing& missing);
 
   std::map<GroupKey, Missing> leaves_;
-  std::set<std::pair<Time, GroupKey>> due_;  // not reported yet, by when that is to happen
+  std::set<std::pair<Time, GroupKey>> due_;  // not reported yet, by when that is due
 };
 
 }  // namespace muster::scheduler

@@ -26,8 +26,8 @@ struct VolumeReservation {
   std::vector<api::ObjectPtr> provisioned;  // claims for which a provisioner is to be asked
 };
 
-// Claims, volumes and what describes them, as the scheduler knows them: from the watch, with the
-// reservations of pods that are on their way on top. It knows nothing of rows; a copy shares the
+// Claims, volumes and what describes them, as the scheduler knows them: from the watch, plus the
+// reservations of pods that are not bound yet. It knows nothing of rows; a copy shares the
 // objects.
 //
 //   resolve(pod) ──▶ VolumeNeeds ──▶ class of pods ──▶ passes of the volume plugins
@@ -42,7 +42,7 @@ class VolumeBook {
   // Returns what it knew before; null: nothing.
   api::ObjectPtr put(const api::ObjectPtr& object);
   api::ObjectPtr remove(const api::Object& object);
-  // A pod that names claims came, or is gone: who shares a claim with others is judged differently.
+  // A pod that names claims was added, or is gone: pods that share a claim are judged differently.
   void count_users(const api::Object& pod, int sign);
 
   // --- lookups; null: there is none ---
@@ -120,7 +120,7 @@ class VolumeBook {
   std::map<std::string, Names, std::less<>> volumes_by_claim_;  // by namespace/name of the claimRef
   std::map<std::string, Names, std::less<>> attachments_by_node_, attachments_by_volume_;
   std::map<std::string, int, std::less<>> users_;  // pods that name a claim
-  // Rises with every change of what a class of storage offers to those that wait.
+  // Grows with every change of what a storage class offers to those that wait.
   std::map<std::string, std::uint64_t, std::less<>> epochs_;
   std::uint64_t last_epoch_ = 0;
   std::uint64_t drivers_epoch_ = 0;
@@ -143,9 +143,9 @@ class VolumeBook {
 std::string claim_key(std::string_view name_space, std::string_view name);
 // The claims a pod names, each once, in the order of its volumes.
 std::vector<std::string> claim_names(const api::Object& pod);
-// Whether a volume that nobody has would do for the claim, wherever it can be reached from.
+// Whether an unclaimed volume would do for the claim, regardless of where it can be reached from.
 bool suits(const api::ObjectPtr& claim, const api::ObjectPtr& volume);
-// What of a claim decides which volumes would do.
+// The part of a claim that decides which volumes would do.
 std::string shape_of(const api::ClaimView& claim);
 
 }  // namespace muster::scheduler

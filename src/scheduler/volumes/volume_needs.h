@@ -75,7 +75,7 @@ struct VolumeNeeds {
     friend auto operator<=>(const Attached&, const Attached&) = default;
   };
   std::vector<Attached> attached;
-  // Claims for one pod at a time that other pods name too.
+  // Claims for one pod at a time (ReadWriteOncePod) that other pods name too.
   std::vector<std::string> exclusive;
 
   std::vector<std::string> label_keys;  // of nodes, that passes read by column

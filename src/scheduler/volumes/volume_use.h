@@ -28,8 +28,8 @@ class VolumeUse {
   void add_pod(const api::ObjectPtr& pod, Row row, const VolumeBook& book,
                Presence presence = Presence::Present);
   void remove_pod(const api::Object& pod, Presence presence = Presence::Present);
-  // A claim has changed: counts the pods that use it again. The rows where something else is
-  // attached now.
+  // A claim has changed: recounts the pods that use it. Returns the rows where attachments
+  // changed.
   std::vector<Row> recount(std::string_view claim, const VolumeBook& book);
 
   // --- attachments, by name ---
@@ -41,8 +41,8 @@ class VolumeUse {
   void place(const VolumeNeeds& volumes, const api::PodNeeds& needs, Row row, int sign);
 
   // --- answers ---
-  // Volumes of a driver on a row, each once; with those that pods bring which are expected there,
-  // or without.
+  // Volumes of a driver on a row, each once; with or without those of pods that are expected
+  // there.
   enum class Counting : std::uint8_t { AsIs, WithExpected };
   std::int64_t attached(Row row, std::string_view driver, Counting counting = Counting::AsIs) const;
   bool is_attached(Row row, std::string_view driver, std::string_view handle,
@@ -109,7 +109,7 @@ class VolumeDraft {
  public:
   using Row = VolumeUse::Row;
 
-  // A pod of the class is placed on a node, or taken back: the last placed first. `reaches` says
+  // A pod of the class is placed on a node, or taken back in reverse order. `reaches` says
   // whether the node reaches a volume.
   template <typename Reaches>
   void place(const VolumeNeeds& needs, Row row, Reaches&& reaches);
