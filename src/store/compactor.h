@@ -8,11 +8,11 @@
 
 namespace muster::store {
 
-// Forgets history in good time: a change is kept for five to ten minutes, so that a watcher that
-// was cut off can come back to where it was. The work is done in slices between commits.
+// Forgets history after a while: a change is kept for five to ten minutes, so that a watcher that
+// was cut off can resume where it was. The work is done in slices between commits.
 //
-// The clock does not start again with the process: the moment and the revision from which the next
-// pass counts are remembered in the store, so that one that is restarted every minute compacts too.
+// The clock does not restart with the process: the moment and the revision from which the next pass
+// counts are remembered in the store, so a process that is restarted every minute compacts too.
 class Compactor {
  public:
   static constexpr Duration kEvery = std::chrono::minutes{5};

@@ -25,21 +25,21 @@ using api::Revision;
 // "pods/default/".
 std::string make_key(const api::Kind& kind, std::string_view name_space, std::string_view name);
 
-// One object's part of a transaction: `object` replaces what stands at `key` (null deletes it),
-// provided the key was last written at `expected` (0: nothing may stand there, so there is nothing
-// to delete either). An object is written once: it has no revision yet, and nobody else writes it.
+// One object's part of a transaction: `object` replaces what is stored at `key` (null deletes it),
+// provided the key was last written at `expected` (0: the key must be free, so there is nothing to
+// delete either). An object is written once: it has no revision yet, and nobody else writes it.
 struct Write {
   std::string key;
   std::shared_ptr<Object> object;
   Revision expected;
-  // If not null it is said by the object itself what must stand at the key, instead of by
-  // `expected`: it may be one that an earlier transaction writes and that has no revision yet.
+  // If not null, this object must be stored at the key, and `expected` is ignored: it may be one
+  // that an earlier transaction writes and that has no revision yet.
   ObjectPtr replaces = nullptr;
 };
 
 // Writes that happen together or not at all. They take a contiguous block of revisions, one per
-// write, in order; no reader ever sees the inside of a block. A key may stand in it only once; one
-// that does twice makes the transaction a BadRequest. A transaction without writes takes no
+// write, in order; no reader ever sees the inside of a block. A key may occur only once; a
+// duplicate makes the transaction a BadRequest. A transaction without writes takes no
 // revision.
 struct Transaction {
   std::vector<Write> writes;
@@ -96,14 +96,14 @@ class Engine {
   // engine is broken (disk full, I/O error): nothing of the batch may be taken as committed.
   virtual Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) = 0;
 
-  // Writes the bytes of objects now that a transaction is going to write soon, so that its commit
-  // need not: a commit of many objects is then short, and those who wait for it wait for their
-  // number only. Nothing is changed by it, nor promised: a commit writes what was not deposited,
-  // and what is never committed goes away by itself. Not synced; the commit's sync covers it.
+  // Writes the bytes of objects in advance that a transaction will write soon: a commit of many
+  // objects is then short, since its time depends only on their number. It changes
+  // and promises nothing: a commit writes what was not deposited, and what is never committed is
+  // removed later. Not synced; the commit's sync covers it.
   virtual Result<void> deposit(std::span<const ObjectPtr> /*objects*/) { return {}; }
 
-  // Who is handed committed changes, in revision order, whole blocks at a time: by commit() before
-  // it returns, and by engines shared with others whenever they write. Set once, before the first
+  // Receives committed changes, in revision order, whole blocks at a time: from commit() before it
+  // returns, and from engines shared with others whenever those write. Set once, before the first
   // commit.
   using Sink = std::function<void(std::span<const Change>)>;
   virtual void set_sink(Sink sink) = 0;
@@ -114,7 +114,7 @@ class Engine {
   // BadRequest beyond the newest. A crash may bring forgotten changes back.
   virtual Result<Revision> compact(Revision revision) = 0;
 
-  // Kept for the next load(), unless a crash comes too soon: see Compactor.
+  // Kept for the next load(), unless a crash comes first: see Compactor.
   virtual Result<void> remember(Waypoint waypoint) = 0;
 
   // Whether a commit would succeed now, found out by a small write that changes nothing. After a
@@ -122,7 +122,7 @@ class Engine {
   virtual Result<void> probe() = 0;
 
   // Makes a copy of the store, with everything acknowledged so far, in a directory that does not
-  // exist yet. The only call that any thread may make, beside commits.
+  // exist yet. The only call that any thread may make, also during commits.
   virtual Result<void> copy_to(const std::string& directory) = 0;
 };
 

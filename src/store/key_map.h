@@ -17,8 +17,8 @@ struct KeyHash {
   }
 };
 
-// For the one hot question, "what stands at this key?". Its order means nothing: who iterates it,
-// sorts.
+// For the one hot question, "what is stored at this key?". Its order means nothing: sort after
+// iterating.
 template <typename T>
 using KeyMap = boost::unordered_flat_map<std::string, T, KeyHash, std::equal_to<>>;
 

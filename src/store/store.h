@@ -41,7 +41,7 @@ class Store {
   bool has_any(std::string_view prefix) const;
   // Whether the last write succeeded; a failed one is forgotten once a commit or a probe succeeds.
   const Health& health() const { return health_; }
-  // As Engine::copy_to: a copy for a backup, made beside commits.
+  // As Engine::copy_to: a copy for a backup, made while commits go on.
   Result<void> copy_to(const std::string& directory) const { return engine_->copy_to(directory); }
 
   // --- the one writer ---

@@ -7,8 +7,8 @@
 namespace muster::store {
 
 // A std::shared_mutex in which a waiting writer goes before new readers. The standard one, on
-// glibc, lets readers pass: three threads that list without pause held each commit up for 6 ms. Not
-// recursive.
+// glibc, lets new readers in first: three threads that list without pause delayed each commit by 6
+// ms. Not recursive.
 class WriterFirstMutex {
  public:
   WriterFirstMutex() {

@@ -23,9 +23,9 @@ namespace muster::watch {
 using api::Revision;
 using store::Change;
 
-// What changes were encoded to, kept for the watchers still to come, up to `bytes_max`: in two
-// generations, of which the older goes whole when the younger has half of the bytes. Whoever reads
-// history in ever new forms displaces texts, which are then encoded again, and nothing else. Any
+// What changes were encoded to, kept for later watchers, up to `bytes_max`, in two generations: the
+// older is dropped as a whole when the younger has half of the bytes. A client that reads history
+// in ever new forms only displaces texts, which are then encoded again. Any
 // thread may use it.
 class Texts {
  public:
@@ -42,7 +42,7 @@ class Texts {
   std::size_t young_bytes_ = 0;
 };
 
-// A change in the window, and where the texts are that it was encoded to. Each form (version, full
+// A change in the window, and where its encoded texts are. Each form (version, full
 // / Table / metadata) is encoded by the first watcher that needs it, and shared by all while it is
 // kept.
 class Entry {
@@ -88,10 +88,10 @@ class Window {
   void append(std::span<const Change> changes);
 
   // Changes of `prefix` with revision > after, at most `max`, never beyond the last whole block.
-  // `next` is where to go on: the last one's revision, or, if nothing is left, the newest revision
-  // of all, so that an idle watcher's cursor moves on; never less than `after`. `after` may lie
-  // inside a block: the rest of the block follows. Expired if, and only if, changes of `prefix`
-  // after `after` may have been dropped.
+  // `next` is where to continue: the last one's revision, or, if nothing is left, the newest
+  // revision of all, so that an idle watcher's cursor moves on; never less than `after`. `after`
+  // may lie inside a block: the rest of the block follows. Expired if, and only if, changes of
+  // `prefix` after `after` may have been dropped.
   struct Batch {
     std::vector<std::shared_ptr<const Entry>> entries;
     Revision next;
@@ -105,9 +105,9 @@ class Window {
   // post, don't work.
   // Dropping the handle ends it; after that `wake` is not called again, nor is it still running,
   // unless the handle was dropped inside it. A `wake` may drop its own handle and any other,
-  // subscribe, and read. The one rule: who drops a handle must not hold a lock that its `wake`
-  // takes, since the drop waits for it. To miss nothing, subscribe first and read after. Handles go
-  // before the window does.
+  // subscribe, and read. The one rule: do not drop a handle while holding a lock that its `wake`
+  // takes, since the drop waits for it. To miss nothing, subscribe first and read after. Handles
+  // must be dropped before the window.
   using Wake = std::function<void()>;
   class Subscription;
   std::unique_ptr<Subscription> subscribe(const std::string& prefix, Wake wake);

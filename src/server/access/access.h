@@ -10,7 +10,7 @@
 
 namespace muster::server {
 
-// Who may do what, in one hand: one per server. Any thread.
+// Everything about who may do what; one per server. Any thread.
 class Access {
  public:
   // Listens to the store: make it before the first commit. Without a key there are no tokens.

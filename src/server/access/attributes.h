@@ -4,8 +4,8 @@
 
 namespace muster::server {
 
-// What authorization judges. Known before it is known whether the resource exists:
-// who may not ask does not learn what there is.
+// What authorization judges. Judged before we know whether the resource exists: a user who may not
+// ask does not learn what there is.
 struct Attributes {
   bool is_resource = false;
   std::string verb = {};  // "list"; for other endpoints the method in lower case

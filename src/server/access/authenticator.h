@@ -12,7 +12,7 @@
 
 namespace muster::server {
 
-// What the TLS handshake says of the client's certificate.
+// What the TLS handshake says about the client's certificate.
 struct PeerCertificate {
   enum class State : std::uint8_t { None, Valid, Invalid };
   State state = State::None;
@@ -29,20 +29,20 @@ class Authenticator {
   // `key` may be null: then every bearer token is refused.
   Authenticator(const store::Store& store, const TokenKey* key) : store_(store), key_(key) {}
 
-  // A credential that was presented but does not hold is Unauthorized; none at all is
+  // A credential that was presented but is not valid is Unauthorized; none at all is
   // system:anonymous. `authorization` is the header of that name.
   Result<Identity> authenticate(const PeerCertificate& certificate, std::string_view authorization,
                                 Time now) const;
 
-  // Whom a token stands for, if it holds now: signed by us, not expired, for one of `audiences`
-  // (empty: for the API server), its account and what it is bound to still there.
+  // Whom a token stands for, if it is valid now: signed by us, not expired, for one of `audiences`
+  // (empty: for the API server), and its account and the object it is bound to still exist.
   struct Known {
     Identity who;
     std::vector<std::string> audiences;  // those asked for that the token is for
   };
   Result<Known> who_has_token(std::string_view token, std::vector<std::string> audiences,
                               Time now) const;
-  // Unauthorized once a token that was good has expired, or its account or what it is bound to is
+  // Unauthorized once a valid token has expired, or its account or the object it is bound to is
   // gone.
   Result<void> check_holds(const TokenClaims& claims, Time now) const;
 
@@ -51,7 +51,7 @@ class Authenticator {
   const TokenKey* key_;
 };
 
-// Who issues tokens, and whom they are for if nothing else is asked.
+// The issuer of tokens, and their audience unless another is asked for.
 inline constexpr std::string_view kTokenIssuer = "https://kubernetes.default.svc.cluster.local";
 
 }  // namespace muster::server

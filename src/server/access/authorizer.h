@@ -13,20 +13,20 @@
 
 namespace muster::server {
 
-// Judges requests by the roles and bindings in the store, as they are now. Any thread. A change of
-// one role or binding costs the reading of that one, however large the others are.
+// Judges requests by the roles and bindings in the store, as they are now. Any thread. When one
+// role or binding changes, only that one is read again, however large the others are.
 class Authorizer {
  public:
   // Listens to the store: make it before the first commit. The store outlives it.
   explicit Authorizer(store::Store& store);
 
-  // Members of system:masters may everything.
+  // Members of system:masters may do everything.
   Verdict judge(const api::User& user, const Attributes& asked) const;
   // Forbidden, in upstream's words, if `user` may not.
   Result<void> authorize(const api::User& user, const Attributes& asked) const;
 
   std::shared_ptr<const Roles> roles() const;
-  // Grows with every change of roles or bindings: as long as it stays, so do all verdicts.
+  // Grows with every change of roles or bindings: while it stays the same, so do all verdicts.
   std::int64_t generation() const { return news_->generation.load(); }
 
  private:

@@ -14,8 +14,8 @@ struct DistinctRules {
   std::size_t comparisons = 0;                // of two rules, to find that out
 };
 
-// The first `listed_max` that are different from all before them. A rule about paths is what it
-// says of paths: nothing else of it counts.
+// The first `listed_max` that differ from all before them. Of a rule about paths only what it says
+// about paths counts.
 DistinctRules distinct_rules(std::span<const PolicyRule* const> rules, std::size_t listed_max);
 
 }  // namespace muster::server

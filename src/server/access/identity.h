@@ -11,8 +11,8 @@
 
 namespace muster::server {
 
-// Who asks, with everything a credential says. Requests carry the user alone: what is allowed goes
-// by name and groups.
+// Who asks, with everything a credential says. Requests carry only the user: rights depend on name
+// and groups.
 struct Identity {
   api::User user;
   std::string uid = {};

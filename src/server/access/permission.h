@@ -13,8 +13,8 @@
 
 namespace muster::server {
 
-// A right that was granted once and is used for long, as a watch does: it is looked at again now
-// and then, so that it ends when a role, a binding or a token ends. Belongs to one thread.
+// A right that was granted once and is used for long, as by a watch: it is checked again now and
+// then, so that it ends when a role, a binding or a token ends. Belongs to one thread.
 class Permission {
  public:
   // `judged_as_of`: the authorizer's generation from before the right was granted. What has changed
@@ -26,14 +26,14 @@ class Permission {
         asked_(std::move(asked)),
         seen_(judged_as_of) {
     const std::int64_t changed_at = access.authorizer().roles()->changed_at(asked_.name_space);
-    // Asked after that: roles that are newer than the right say nothing of when it was judged.
+    // Asked after that: roles newer than the right do not show when it was judged.
     if (access.authorizer().generation() == judged_as_of) judged_at_ = changed_at;
   }
 
-  // Unauthorized or Forbidden once it does not hold any more. Cheap while no role changes in its
-  // namespace or at the cluster scope.
+  // Unauthorized or Forbidden once it no longer holds. Cheap while no role changes in its namespace
+  // or at the cluster scope.
   Result<void> check(Time now);
-  // How often roles or bindings had to be asked for that.
+  // How often that took a look at roles or bindings.
   std::size_t judgements() const { return judgements_; }
 
  private:
@@ -42,7 +42,7 @@ class Permission {
   const std::shared_ptr<const TokenClaims> token_;
   const Attributes asked_;
   std::int64_t seen_;  // the authorizer's generation
-  // When something had last changed where it asks; nullopt if that is not known.
+  // When something last changed in the scope it asks about; nullopt if unknown.
   std::optional<std::int64_t> judged_at_;
   std::size_t judgements_ = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace muster::server {
 
-// One rule of a Role or ClusterRole: all verbs of it on all resources, or paths, of it.
+// One rule of a Role or ClusterRole: all its verbs on all its resources, or paths.
 struct PolicyRule {
   std::vector<std::string> verbs = {};
   std::vector<std::string> api_groups = {};

@@ -46,22 +46,22 @@ class Roles {
   // `before` with the changes. Shares what did not change.
   Roles(const Roles& before, const Changes& changes);
 
-  // However many bindings name the user, the second question of theirs is answered without looking
-  // at each, as long as nothing changes where it asks.
+  // However many bindings name the user, their second question is answered without looking at each,
+  // as long as nothing changes in the scope it asks about.
   Verdict judge(const api::User& user, const Attributes& asked) const;
-  // Everything the user may do in the namespace and at the cluster scope: the rules of each role of
-  // theirs once, in the order of the bindings that give it first.
+  // Everything the user may do in the namespace and at the cluster scope: the rules of each of
+  // their roles once, in the order of the first bindings that grant it.
   struct Held {
     std::vector<const PolicyRule*> rules = {};  // valid as long as the Roles
-    // What is wrong with bindings of theirs, in upstream's words; empty: nothing.
+    // What is wrong with their bindings, in upstream's words; empty: nothing.
     std::string errors = {};
   };
   Held held_by(const api::User& user, std::string_view name_space) const;
-  // What the role says that a `role_kind` reference in the namespace means; null if there is none.
+  // The rules of the role that a `role_kind` reference in the namespace names; null if unknown.
   const std::vector<PolicyRule>* find_role(std::string_view role_kind, std::string_view name_space,
                                            std::string_view name) const;
-  // Says of two versions whether they can differ in a verdict about the namespace (empty: the
-  // cluster scope): if it is the same, they do not.
+  // Two versions give the same verdicts about the namespace (empty: the cluster scope) if this is
+  // equal for both.
   std::int64_t changed_at(std::string_view name_space) const;
 
  private:
@@ -89,14 +89,14 @@ class Roles {
     std::size_t texts = 0;  // in all of them together
   };
   using RolePtr = std::shared_ptr<const Role>;
-  // A binding, and which of its subjects somebody is.
+  // A binding, and which of its subjects the user is.
   struct Found {
     BindingPtr binding;
     std::size_t subject = 0;
   };
   using Bindings = std::vector<Found>;  // sorted by name
-  // What changes in by_subject_: by its key and the binding's name; no binding: taken out. All
-  // changes of a subject are made at once, as its list is copied for them.
+  // What changes in by_subject_: by its key and the binding's name; no binding: removed. All
+  // changes of a subject are made at once, since they copy its list.
   using Edits = std::map<std::string, std::map<std::string, Found>>;
   struct Prepared;
   struct Reply;
@@ -128,12 +128,12 @@ class Roles {
   // By "namespace/name", "/name" at the cluster scope.
   SharedMap<RolePtr> roles_;
   SharedMap<BindingPtr> bindings_;
-  // By namespace and subject: a request asks for those of one user, among any number of others.
+  // By namespace and subject: a request needs those of one user, among any number of others.
   SharedMap<std::shared_ptr<const Bindings>> by_subject_;
   // When something changed in a namespace, by its hash; the cluster scope is the one without a
   // name. No two versions get the same number for their changes.
   std::vector<std::int64_t> stamps_;
-  // By the key in by_subject_. All versions share it: most changes leave most of it true.
+  // By the key in by_subject_. All versions share it: most changes leave most of it valid.
   std::shared_ptr<StampedCache<Prepared>> prepared_;
 };
 

@@ -9,9 +9,9 @@
 namespace muster::server {
 
 struct CoverLimits {
-  // Rights that are listed by name; of more it is only said that there are.
+  // How many rights are listed by name; beyond that, only that there are more.
   std::size_t listed_max = 100;
-  // Steps, each a few nanoseconds. Beyond them the question counts as not answered.
+  // Steps, each a few nanoseconds. Beyond them the question counts as unanswered.
   std::size_t work_max = 2'000'000;
 };
 

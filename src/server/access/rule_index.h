@@ -13,21 +13,21 @@
 namespace muster::server {
 
 // Finds rules that cover a question among tens of thousands, without looking at each of them. For
-// every text of a verb, group, resource or name it knows the rules that hold it, as a set of bits
-// where they are many; a question intersects four such sets. Texts are known by a hash, so a rule
-// that is found must still be asked. Immutable; keeps nothing of the rules. Any thread.
+// every text of a verb, group, resource or name it knows the rules that hold it, as a bit set where
+// they are many; a question intersects four such sets. Texts are compared by hash, so a rule that
+// is found must still be checked. Immutable; keeps nothing of the rules. Any thread.
 class RuleIndex {
  public:
   // A rule is known by its place in the list.
   explicit RuleIndex(std::span<const PolicyRule* const> rules);
 
-  // The first of the rules that may cover what is asked and that `covers` accepts. Every rule that
-  // does cover it is tried until one is accepted, hardly ever another. `work` grows by the steps.
+  // The first of the rules that may cover what is asked and that `covers` accepts. Tries the rules
+  // that do cover it, and hardly ever another, until one is accepted. `work` grows by the steps.
   std::optional<std::uint32_t> find_first(const Attributes& asked,
                                           const std::function<bool(std::uint32_t)>& covers,
                                           std::size_t& work) const;
   std::size_t bytes() const;
-  // At least the bytes() of an index over rules that hold so many texts.
+  // An upper bound of bytes() for an index over rules that hold this many texts.
   static std::size_t bytes_for(std::size_t rules, std::size_t texts);
 
  private:

@@ -11,8 +11,8 @@
 namespace muster::server {
 
 // A map from texts, in parts that its versions share: a copy costs a pointer per part, and a change
-// the copy of one part, however large the map is. Older versions may be read by other threads
-// meanwhile; one version is changed by one thread, before others see it.
+// the copy of one part, however large the map is. Other threads may read older versions at the same
+// time; a version is changed by one thread only, before others see it.
 template <typename Value>
 class SharedMap {
  public:

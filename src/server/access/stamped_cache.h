@@ -10,8 +10,8 @@
 
 namespace muster::server {
 
-// Keeps values that were made from a state with a stamp: they hold as long as the stamp is the
-// same. Bounded in bytes, what was not asked for lately goes first. Any thread.
+// Keeps values that were made from a state with a stamp: they are valid as long as the stamp is the
+// same. Bounded in bytes; what was not used lately goes first. Any thread.
 template <typename Value>
 class StampedCache {
  public:
@@ -45,7 +45,7 @@ class StampedCache {
     std::size_t bytes = 0;
   };
   using Entries = std::unordered_map<std::string, Entry>;
-  static constexpr std::size_t kEntryBytes = 512;  // the key and what stands around the value
+  static constexpr std::size_t kEntryBytes = 512;  // the key and what surrounds the value
 
   void put_young(const std::string& key, Entry entry) {
     if (young_bytes_ + entry.bytes > half_max_) {
@@ -59,8 +59,8 @@ class StampedCache {
 
   const std::size_t half_max_;
   std::mutex mutex_;
-  // Under the mutex. What is asked for is young; once the young fill their half, they are the old
-  // ones, and the old ones go.
+  // Under the mutex. What is asked for becomes young; once the young fill their half, they become
+  // the old ones, and the old ones are dropped.
   Entries young_;
   Entries old_;
   std::size_t young_bytes_ = 0;

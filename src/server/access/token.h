@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 
-typedef struct evp_pkey_st EVP_PKEY;  // NOLINT: as OpenSSL says it, whose headers stay out
+typedef struct evp_pkey_st EVP_PKEY;  // NOLINT: OpenSSL's own declaration, without its headers
 
 // ServiceAccount tokens: JSON Web Tokens signed with ES256.
 namespace muster::server {
@@ -29,7 +29,7 @@ struct TokenClaims {
   std::string account;
   std::string account_uid;
   std::optional<BoundObject> bound;
-  std::optional<BoundObject> node = {};  // where the pod it is bound to runs: said, but not checked
+  std::optional<BoundObject> node = {};  // where the pod it is bound to runs: not checked
   std::string id;
   Time issued_at;
   Time not_before = {};
@@ -49,8 +49,8 @@ class TokenKey {
   std::string sign(const TokenClaims& claims) const;
   // A token of any claims, whether check() takes them or not. For tests.
   std::string sign(const api::Json& claims) const;
-  // Unauthorized if the text is no token of ours, was altered, is not valid yet or no longer, or
-  // does not say whose it is.
+  // Unauthorized if the text is not our token, was altered, is not yet or no longer valid, or does
+  // not say whose it is.
   Result<TokenClaims> check(std::string_view token, Time now) const;
 
  private:

@@ -19,7 +19,7 @@ namespace muster::server {
 class Server {
  public:
   // Hands a write to the registry's thread. False if its mailbox is full: request and reply are
-  // then as they were. In a simulation it simply calls Registry::submit.
+  // then untouched. In a simulation it simply calls Registry::submit.
   using Post = std::function<bool(api::Request& request, Reply& reply)>;
   using OpenWatch = Reader::OpenWatch;
 
@@ -30,7 +30,7 @@ class Server {
   // Bytes of the object that a Get asks for; 0 if there is none.
   std::size_t size_of(const api::Request& request) const { return reader_.size_of(request); }
 
-  // Whether the revision that a read asks for has come; read() is no Timeout then.
+  // Whether the revision that a read asks for has been reached: then read() is not a Timeout.
   bool has_reached(const api::Request& request) const { return reader_.has_reached(request); }
 
   // Answers every verb but Watch. `reply` is called exactly once: at once for reads, later on the

@@ -15,7 +15,7 @@
 
 namespace muster::server {
 
-// What an audit log says of a request that is over. Never a body: secrets stay out.
+// What an audit log records about a finished request. Never a body: secrets stay out.
 struct AuditRecord {
   std::string id;
   std::string target;

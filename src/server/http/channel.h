@@ -17,7 +17,7 @@ namespace muster::server {
 using SteadyClock = std::chrono::steady_clock;
 using SteadyTime = SteadyClock::time_point;
 
-// A socket with TLS on it and one deadline, as both versions of HTTP need it: who owns it reads and
+// A socket with TLS on it and one deadline, as both versions of HTTP need it: its owner reads and
 // writes without blocking, and is called back when a wait is over. On its loop's thread only.
 class Channel {
  public:
@@ -50,7 +50,7 @@ class Channel {
 
   void wait_readable(Owner& owner);
   void wait_writable(Owner& owner);
-  // A first turn of its own: what it throws ends this connection only.
+  // Runs the first turn: what it throws ends this connection only.
   void begin(Owner& owner);
   // Other connections of the loop come first, then this one.
   void yield(Owner& owner);
@@ -59,7 +59,7 @@ class Channel {
   void set_deadline(Owner& owner, SteadyTime when);
   void clear_deadline() { deadline_ = SteadyTime::max(); }
 
-  // Says that nothing more will be sent, and hears what the client still sends.
+  // Announces that nothing more will be sent, and keeps reading what the client still sends.
   void close_sending();
   void close();
   // For another owner; this channel is closed then.

@@ -71,16 +71,16 @@ class ClientLedger {
   AccountPtr user(const api::User& user) const;
   const Account& total() const { return *total_; }
 
-  // Whether `who` may hold more of `what` (not of connections). The limit may be passed by one
-  // amount: who has room gets the whole of it, however large.
+  // Whether `who` may hold more of `what` (not of connections). One amount may go over the limit:
+  // whoever has any room gets all of it, however large.
   bool has_room(const Account& who, Resource what) const;
-  // Bytes of one exchange; `connection` may be null. Who holds more than one may, by a single large
-  // answer, takes no more from others than one who holds as much as one may.
+  // Bytes of one exchange; `connection` may be null. A user who exceeds the limit by one large
+  // answer takes no more from others than one who is exactly at the limit.
   Hold hold_bytes(AccountPtr who, AccountPtr connection) const {
     return {Resource::Bytes, {std::move(who), std::move(connection), total_}, limits_.bytes.each};
   }
-  // An answer of more bytes needs the one place for such, until it is sent: what is not counted for
-  // all together is then at most one. Null if somebody else has it; administrators have their own.
+  // A larger answer needs the one place for such answers until it is sent: so at most one is not
+  // counted in the total. Null if somebody else has it; administrators have their own.
   bool is_large(std::size_t bytes) const { return bytes > limits_.bytes.each; }
   std::shared_ptr<void> hold_large(const Account& who) const;
   // A write, a watch or a stream; nullopt if there is no room.

@@ -6,7 +6,7 @@
 
 namespace muster::server {
 
-// The gzip form of `text`, quickly rather than tightly made; nullopt if zlib has no memory.
+// `text` as gzip, compressed for speed rather than size; nullopt if zlib has no memory.
 std::optional<std::string> gzip(std::string_view text);
 
 }  // namespace muster::server

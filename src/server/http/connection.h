@@ -18,9 +18,9 @@
 
 namespace muster::server {
 
-// Connections take turns by the bytes they move. A request counts as so many, which is what it
-// takes to judge and answer a short one; and once more per 50 us that judging it took, as some
-// users have thousands of bindings.
+// Connections take turns by the bytes they move. A request counts as this many, about what it takes
+// to judge and answer a short one; and as many again per 50 us of judging, since some users have
+// thousands of bindings.
 inline constexpr std::size_t kRequestWork = 8U << 10U;
 constexpr std::size_t work_of(SteadyClock::duration judging) {
   const auto more = std::max<std::int64_t>(judging / std::chrono::microseconds(50), 0);
@@ -47,7 +47,7 @@ void serve_connection(Loop& loop, boost::asio::ip::tcp::socket socket, TicketPtr
 void serve_http2(Loop& loop, boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls,
                  TicketPtr ticket, const ConnectionShared& shared);
 
-// A refusal to who has too many connections open.
+// The refusal for a user with too many open connections.
 Error too_many_connections();
 
 }  // namespace muster::server

@@ -25,8 +25,8 @@ struct DelegatedRun {
   std::optional<std::string> exception = std::nullopt;  // what run() threw
 };
 
-// Has `run` done by the pool; it comes back by Recipient::on_outcome(). An answer of the core may
-// be faster than that.
+// Has the pool do `run`; it comes back through Recipient::on_outcome(). An answer of the core may
+// arrive before that.
 void delegate(std::shared_ptr<DelegatedRun> run, const RequestPipeline& pipeline, WorkPool& pool,
               const ReturnAddress& from);
 

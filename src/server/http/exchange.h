@@ -22,7 +22,7 @@
 namespace muster::server {
 
 // A read of a revision that the store has not reached: it is tried again after every change, until
-// somebody's patience ends.
+// its time is up.
 struct ParkedRead {
   std::unique_ptr<watch::Window::Subscription> any_change;
   SteadyTime until;
@@ -58,8 +58,8 @@ struct ReturnAddress {
   AccountPtr connection = nullptr;
 };
 
-// Wakes the recipient, from any thread. Wakes that come while one is on its way say nothing new.
-// The flag goes down before news are looked for (Recipient::on_wake runs after it), so none is
+// Wakes the recipient, from any thread. Wakes that come while one is under way add nothing. The
+// flag is cleared before anybody looks for news (Recipient::on_wake runs after it), so none is
 // lost.
 inline std::function<void()> wake_of(const ReturnAddress& from) {
   return [from, on_its_way = std::make_shared<std::atomic<bool>>(false)] {

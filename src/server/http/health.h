@@ -18,8 +18,8 @@ struct HealthCheck {
 };
 // The checks of an endpoint ("livez"), judged now. Any thread.
 using HealthChecks = std::function<std::vector<HealthCheck>(std::string_view endpoint)>;
-// Upstream's checks, as far as we have what they check. A store that cannot be written is not
-// ready, nor healthy; but it is alive, since a restart would not mend a full disk. `store` may be
+// Upstream's checks, as far as we have what they check. A store that cannot be written is neither
+// ready nor healthy, but alive, since a restart would not fix a full disk. `store` may be
 // null.
 HealthChecks health_checks(const store::Health* store);
 

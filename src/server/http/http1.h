@@ -23,8 +23,8 @@ void write_head(const HttpResponse& response, const HeadOptions& options, std::s
 std::string http_date(Time time);
 
 // Chunks are written in place: open_chunk() leaves room for the length, the caller appends the
-// bytes, and close_chunk() fills the length in. An empty chunk would end the body, so it is taken
-// back instead.
+// bytes, and close_chunk() fills the length in. An empty chunk would end the body, so it is removed
+// instead.
 std::size_t open_chunk(std::string& out);
 void close_chunk(std::string& out, std::size_t opened);
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";

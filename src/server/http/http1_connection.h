@@ -26,8 +26,8 @@ namespace muster::server {
 //
 // A heavy request waits for the pool first.
 //
-// Requests of one connection are answered one after the other; what a client pipelines waits in the
-// buffer. Every state has a deadline (Deadlines), and every byte held is on the ledger.
+// Requests of one connection are answered one after the other; pipelined ones wait in the buffer.
+// Every state has a deadline (Deadlines), and every byte held is on the ledger.
 class Http1Connection final : public Channel::Owner, public Recipient {
  public:
   Http1Connection(Loop& loop, boost::asio::ip::tcp::socket socket, TicketPtr ticket,

@@ -12,9 +12,9 @@
 namespace muster::server {
 
 // Beast's parser, filling our own request: no table of all headers is built, and strings are
-// reused. Stricter than Beast where two readers of one message could disagree about where it ends:
-// folded headers, more than one Host, any Transfer-Encoding but chunked, and both kinds of length
-// at once are refused. Trailers and chunk extensions are bounded and dropped.
+// reused. Stricter than Beast where two readers could disagree about where a message ends: folded
+// headers, more than one Host, any Transfer-Encoding but chunked, and both kinds of length at once
+// are refused. Trailers and chunk extensions are bounded and dropped.
 class Http1Parser final : public boost::beast::http::basic_parser<true> {
  public:
   using error_code = boost::system::error_code;  // NOLINT: the name that Boost has
@@ -68,7 +68,7 @@ class Http1Parser final : public boost::beast::http::basic_parser<true> {
   std::uint64_t body_bytes_ = 0;
   std::uint64_t discard_max_ = 0;
   std::uint64_t chunks_ = 0;
-  std::uint64_t framing_bytes_ = 0;  // of a chunked body, beside its data
+  std::uint64_t framing_bytes_ = 0;  // of a chunked body, besides its data
 };
 
 }  // namespace muster::server

@@ -14,7 +14,7 @@ namespace muster::server {
 // Adds a header to the request; those we never read are left out.
 void add_header(std::string_view name, std::string_view value, HttpRequest& into);
 
-// The headers of a response as HTTP/2 wants them; holds the text they point to.
+// The headers of a response in HTTP/2's form; holds the text they point to.
 class HeaderBlock {
  public:
   HeaderBlock(const HttpResponse& response, std::string_view date, bool streams);

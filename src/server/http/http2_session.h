@@ -18,7 +18,7 @@ struct SessionDeleter {
 };
 
 // One client of HTTP/2. nghttp2 turns bytes into events and back; this class moves the bytes and
-// keeps the streams. advance() does what can be done now, and what ends a wait calls it again.
+// keeps the streams. advance() does what can be done now; whatever ends a wait calls it again.
 class Http2Session final : public Channel::Owner {
  public:
   Http2Session(Loop& loop, boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls,

@@ -47,8 +47,8 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
   std::size_t give_body(std::span<std::uint8_t> into, bool& ended);
 
   SteadyTime deadline() const { return deadline_; }
-  // What a passed deadline means: go on, end this stream, or, if the head is not complete, the
-  // whole connection, for nothing else can come in before the head ends.
+  // What a missed deadline means: go on, end this stream, or, if the head is incomplete, end the
+  // whole connection, since nothing else can arrive before the head ends.
   enum class Late : std::uint8_t { GoOn, Reset, Close };
   Late on_deadline(SteadyTime now);
 

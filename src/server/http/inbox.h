@@ -24,7 +24,7 @@ class Recipient {
   virtual ~Recipient() = default;
   virtual void on_answer(Result<api::Answer> answer) = 0;
   virtual void on_wake() = 0;
-  // What it gave to the pool (delegated_run.h) is done.
+  // The work it gave to the pool (delegated_run.h) is done.
   virtual void on_outcome(DelegatedRun& run) = 0;
   // One of them threw: its connection ends, and nothing else.
   virtual void on_exception(std::string_view what) noexcept = 0;
@@ -81,9 +81,9 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     return !wakes_.empty();
   }
-  // Of those that have come, at most so many, and none after `is_late` says so; true if there are
-  // more of these. Thousands of watches may want the same change, and who is no watch should not
-  // wait for all of them, nor for a hundred that look for fields in a large object.
+  // Delivers at most this many of the wakes that have arrived, and stops once `is_late` says so;
+  // true if more are left. Thousands of watches may want the same change, and other requests should
+  // not wait for all of them, nor for a hundred that search a large object for fields.
   template <typename IsLate>
   bool deliver_wakes(std::size_t most, const IsLate& is_late) {
     if (next_wake_ == due_.size()) {

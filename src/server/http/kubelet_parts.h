@@ -10,8 +10,8 @@ namespace muster::server {
 
 bool needs_kubelet(const api::Request& request);
 
-// NotFound if there is no such pod, else BadRequest: it is on no node yet, its node is pretend and
-// has no containers, or its kubelet cannot be reached from here.
+// NotFound if there is no such pod, otherwise BadRequest: it is on no node yet, its node is pretend
+// and has no containers, or its kubelet cannot be reached from here.
 Error refuse_kubelet_part(const Server& server, const api::Request& request);
 
 }  // namespace muster::server

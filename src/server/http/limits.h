@@ -6,7 +6,7 @@
 // Every limit of the HTTP side in one place. docs/threat-model.md lists them with their flags.
 namespace muster::server {
 
-// What the clients may hold of something: all of them together, and each one. Beyond `total` less
+// How much of something clients may hold: all of them together, and each one. Beyond `total` minus
 // `reserved` only members of system:masters get any.
 struct Share {
   std::size_t total = 0;
@@ -26,12 +26,12 @@ struct ClientLimits {
   std::size_t bytes_per_connection = 48U << 20U;
   Share writes{.total = 600, .each = 300, .reserved = 60};  // in flight; reads are answered at once
   Share watches{.total = 50'000, .each = 20'000, .reserved = 100};
-  // Requests on HTTP/2 streams that are not answered to the end, without watches. A connection may
+  // Requests on HTTP/2 streams that are not fully answered, without watches. A connection may
   // have a hundred, and each costs a few kilobytes however little it asks for.
   Share streams{.total = 20'000, .each = 5'000, .reserved = 1'000};
 };
 
-// How long each state of a connection may last. None of them is prolonged by a few more bytes.
+// How long each state of a connection may last. A few more bytes extend none of them.
 struct Deadlines {
   using Milliseconds = std::chrono::milliseconds;
   Milliseconds handshake{10'000};
@@ -45,7 +45,7 @@ struct Deadlines {
   std::size_t send_bytes_per_second = 64U << 10U;
   Milliseconds watch_stall{300'000};  // until the client has read what a watch has sent
   Milliseconds linger{5'000};         // after a refusal, so that the client reads it
-  Milliseconds access_check{30'000};  // between two looks whether a watch is still allowed
+  Milliseconds access_check{30'000};  // between two checks whether a watch is still allowed
 
   // When an answer of that size must have been read by its client.
   std::chrono::steady_clock::time_point send_by(std::chrono::steady_clock::time_point now,
@@ -64,7 +64,7 @@ struct HttpLimits {
   // and written.
   std::size_t body_weight = 8;
   // A deletion of a collection counts this while it is decided: the names it goes through and what
-  // it is going to show (core/write/collection_deletion.h).
+  // it will show (core/write/collection_deletion.h).
   std::size_t collection_bytes = 2U << 20U;
   // How long a read or a WatchList waits for a revision that the store has not reached.
   std::chrono::milliseconds unreached{3000};

@@ -22,7 +22,7 @@ namespace muster::server {
 struct ListenOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 6443;  // 0 picks a free one
-  // PEM. Clients with a certificate signed by the CA are who it says they are.
+  // PEM. A client is who its certificate says, if the CA signed it.
   std::string ca_certificate;
   std::string certificate;
   std::string private_key;
@@ -33,7 +33,7 @@ struct ListenOptions {
   const store::Health* store_health = nullptr;
   // Counts the requests; shared with others that answer requests. Null: one of its own.
   std::shared_ptr<RequestMeter> meter = nullptr;
-  // What /metrics shows beside the meter, in the Prometheus text format; any thread.
+  // What /metrics shows besides the meter, in the Prometheus text format; any thread.
   std::function<std::string()> more_metrics = {};
   // For tests: called before each step of a request with its name; what it throws ends the
   // connection.

@@ -36,8 +36,8 @@ class Loop {
   // Where bytes are read to before somebody keeps them.
   std::array<char, 16384>& read_buffer() { return read_buffer_; }
 
-  // A turn of a connection that has used up one and has more to do. Those who have only now
-  // something to say come before it: between two such turns everything that is ready is served.
+  // Another turn for a connection that has used one up and has more to do. Connections that just
+  // became ready come first: between two such turns everything that is ready is served.
   void run_later(std::function<void()> turn) {
     later_.push_back(std::move(turn));
     if (later_.size() == 1) boost::asio::post(io_, [this] { run_next(); });
@@ -55,8 +55,8 @@ class Loop {
 
  private:
   using SteadyClock = std::chrono::steady_clock;
-  // Watches that changes come in for at a rate are woken at most this often: one write then carries
-  // several events. The first wake after a pause goes through at once.
+  // While changes keep coming, a watch is woken at most this often: one write then carries several
+  // events. The first wake after a pause goes through at once.
   static constexpr std::chrono::milliseconds kWakesApart{1};
   // Delivered before connections get their turn: about as long as kWakesApart.
   static constexpr std::size_t kWakesAtOnce = 100;
@@ -98,7 +98,7 @@ class Loop {
         deliver_wakes();
       });
     } else if (inbox_->has_wakes()) {
-      arm_tick();  // they came meanwhile, and nobody else looks for them
+      arm_tick();  // they arrived meanwhile, and nobody else looks for them
     }
   }
 

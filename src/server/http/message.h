@@ -41,7 +41,7 @@ struct HttpRequest {
            !impersonate_extra.empty();
   }
 
-  // What its head is in memory.
+  // The memory its head takes.
   std::size_t head_bytes() const;
   // Forgets everything but its method and gives the memory back.
   void release() {
@@ -50,7 +50,7 @@ struct HttpRequest {
     std::swap(*this, empty);  // assigning would keep the memory of the texts
   }
 
-  // Makes it ready for the next request of a connection; keeps what the strings hold on to.
+  // Makes it ready for the next request of a connection; keeps the strings' memory.
   void clear() {
     for (std::string* text :
          {&method_name, &target, &host, &accept, &accept_encoding, &authorization, &content_type,

@@ -25,7 +25,7 @@ std::vector<MediaRange> parse_accept(std::string_view accept);
 // How an object is written: as it is, as rows of a Table, or its metadata only.
 enum class Form : std::uint8_t { Full, Table, Metadata };
 struct Answerable {
-  bool list = false;  // a list; else objects, as in a watch
+  bool list = false;  // a list; otherwise objects, as in a watch
   bool table = true;  // has a Table
 };
 struct NegotiatedForm {

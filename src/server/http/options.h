@@ -11,8 +11,8 @@ namespace muster::server {
 
 // Reads the query's parameters that matter to the request's verb, except how to delete.
 // `user_agent` names the field manager where no parameter does. For a Patch the type must be known.
-// Values that are no value at all are BadRequest or Invalid, with upstream's texts; what needs the
-// store's state (selectors, resource versions) is judged by server/core.
+// Malformed values are BadRequest or Invalid, with upstream's texts; what needs the store's state
+// (selectors, resource versions) is judged by server/core.
 Result<void> read_options(const Query& query, std::string_view user_agent, api::Request& request);
 
 // What a deletion says about its answer.

@@ -24,7 +24,7 @@ class Query {
   std::vector<std::string> all(std::string_view key) const;
   // A boolean by Kubernetes' rule: absent, "false" and "0" are false, anything else is true.
   bool flag(std::string_view key) const;
-  // What it is in memory: a pair of two bytes is thirty times as large there.
+  // The memory it takes: a pair of two bytes is thirty times as large there.
   std::size_t held_bytes() const;
 
  private:

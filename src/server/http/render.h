@@ -20,7 +20,7 @@ struct Rendering {
   std::string_view meta_version = "v1";  // of a Table
   // What a Table's rows carry besides their cells.
   api::IncludeObject include_object = api::IncludeObject::Metadata;
-  const api::GroupCounter* groups = nullptr;  // for what Tables say of groups
+  const api::GroupCounter* groups = nullptr;  // for what Tables say about groups
 };
 
 // Texts without a line end. `now` is for ages in Tables.

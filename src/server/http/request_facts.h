@@ -28,10 +28,10 @@ bool is_write(api::Verb verb);
 // What the answer to a request can be. Creations that store nothing, and those of subresources,
 // have no Table.
 Answerable answerable(const api::Request& request);
-// What the head of a request is in memory until it is answered: its texts, in the several forms
-// they are kept in, its query, and what selectors are parsed to. 0 if it is no larger than usual.
+// The memory a request's head takes until it is answered: its texts, in the several forms they are
+// kept in, its query, and its parsed selectors. 0 if it is no larger than usual.
 std::size_t held_for_head(const HttpRequest& request, const Exchange& exchange);
-// BadRequest if ?timeout= is no duration, as Go writes them ("30s", "1m30s"). Watches do not read
+// BadRequest if ?timeout= is not a Go duration ("30s", "1m30s"). Watches do not read
 // it.
 Result<void> check_timeout(const Route& route);
 // Whom the request's headers name.
@@ -39,7 +39,7 @@ Identity identity_wanted(const HttpRequest& request);
 // What authorization judges. A list or watch of one object by its name counts as naming the object.
 Attributes attributes_judged(const Route& route);
 
-// Audit ids and the jitter of watch timeouts are no decisions of a component, so this room draws
+// Audit ids and the jitter of watch timeouts are not decisions of a component, so this room draws
 // them itself.
 Entropy& http_entropy();
 

@@ -19,8 +19,8 @@
 
 namespace muster::server {
 
-// What happens to a request between the bytes of a connection and the core: who asks, may they,
-// what do they mean, and how is it answered. Knows neither sockets nor HTTP versions. Any thread.
+// What happens to a request between the bytes of a connection and the core: who asks, whether they
+// may, what they mean, and how it is answered. Knows neither sockets nor HTTP versions. Any thread.
 //
 // (delegated_run.h runs the heavy ones elsewhere.)
 //
@@ -38,7 +38,7 @@ class RequestPipeline {
     AuditLog* audit = nullptr;  // may be null
     HealthChecks health = {};
     std::shared_ptr<RequestMeter> meter = nullptr;   // null: one of its own
-    std::function<std::string()> more_metrics = {};  // what /metrics shows beside the meter
+    std::function<std::string()> more_metrics = {};  // what /metrics shows besides the meter
     // For tests: called before each step with its name; what it throws ends the connection.
     std::function<void(std::string_view)> before_step = {};
   };
@@ -50,7 +50,7 @@ class RequestPipeline {
                                     SteadyTime now, Exchange& exchange) const;
 
   struct Waiting {
-    std::optional<SteadyTime> until;  // a write is waited for as long as its connection likes
+    std::optional<SteadyTime> until;  // writes: as long as the connection allows
   };
   using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>>;
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
@@ -62,12 +62,12 @@ class RequestPipeline {
   // The same of respond().
   static bool is_heavy(const Exchange& exchange, const Result<api::Answer>& answer);
 
-  // Whether a read that waits has something to go on with: its revision has come, or its time is
-  // over. Cheap, as all that wait ask after every change; resume() is not, a list is large.
+  // Whether a waiting read can go on: its revision was reached, or its time is up. Cheap, since all
+  // that wait ask after every change; resume() is not: a list is large.
   bool is_due(const Exchange& exchange, SteadyTime now) const;
   // The response to such a read, or the watch; Waiting if its revision has not come yet.
   Outcome resume(Exchange& exchange, const ReturnAddress& from, SteadyTime now) const;
-  // The answer to a request whose time is over.
+  // The answer to a request whose time is up.
   HttpResponse give_up(const Exchange& exchange) const;
 
   // A list is made only if there is room for more bytes: otherwise a read is refused, and a
@@ -83,7 +83,7 @@ class RequestPipeline {
     return stream.pull(now, bytes_max, out);
   }
 
-  // For the books, once an exchange is over.
+  // For metrics and the audit log, once an exchange is over.
   void finished(const Exchange& exchange, int code, SteadyTime now) const;
   const Clock& clock() const { return parts_.clock; }
 

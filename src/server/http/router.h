@@ -48,7 +48,7 @@ struct Route {
   std::string check;
 };
 
-// Finds out what a request is about. Kinds that are not served do not exist for it. BadRequest if
+// Finds out what a request is about. Kinds that are not served are unknown to it. BadRequest if
 // the path is not properly encoded.
 Result<Route> route(const HttpRequest& request, Kinds kinds = api::all_kinds());
 

@@ -11,7 +11,7 @@
 
 namespace muster::server {
 
-// A small HTTPS server for what operators ask a component: is it alive, is it ready, its numbers.
+// A small HTTPS server for what operators ask a component: is it alive, is it ready, its metrics.
 // Only GET of exact paths; a thread of its own; at most kConnectionsMax at once, each for seconds.
 class StatusListener {
  public:
@@ -25,7 +25,7 @@ class StatusListener {
   };
   // Called once, from any thread, also when the listener is gone.
   using Reply = std::function<void(Answer)>;
-  // Asked on the listener's thread, which it must not keep: what takes longer replies later.
+  // Called on the listener's thread, which it must not block: what takes longer replies later.
   using Handler = std::function<void(const Question& question, Reply reply)>;
   struct Options {
     std::string address = "127.0.0.1";

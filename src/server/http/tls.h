@@ -27,15 +27,15 @@ class TlsContext {
   SslContextHandle context_;
 };
 
-// What a step on a non-blocking socket came to. WantRead and WantWrite: again when the socket is
-// ready.
+// The result of a step on a non-blocking socket. WantRead and WantWrite: try again when the socket
+// is ready.
 enum class Io : std::uint8_t { Done, WantRead, WantWrite, Closed, Failed };
 
 // One server-side TLS session on a socket that somebody else owns and waits for. Never blocks.
 class TlsSession {
  public:
   TlsSession(const TlsContext& context, int socket);
-  TlsSession(const TlsSession&) = delete;  // OpenSSL holds on to where socket_ stands
+  TlsSession(const TlsSession&) = delete;  // OpenSSL keeps the address of socket_
   TlsSession& operator=(const TlsSession&) = delete;
 
   Io handshake();

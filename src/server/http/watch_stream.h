@@ -34,7 +34,7 @@ class WatchStream {
     std::chrono::seconds timeout{1800};
     // How long the watch may wait for the revision it asked for.
     std::chrono::milliseconds unreached_max{3000};
-    // How often it is asked whether the client may still watch.
+    // How often it is checked whether the client may still watch.
     std::chrono::milliseconds access_check{30'000};
   };
   // What it holds of the ledger: a place among the watches, and bytes.
@@ -49,7 +49,7 @@ class WatchStream {
   // Appends events, each one JSON value and a line end, until there are no more or `out` has grown
   // beyond `bytes_max`, which one event may do.
   State pull(SteadyTime now, std::size_t bytes_max, std::string& out);
-  // There is news. Who reads nothing may have waited too long for it (Watcher::expire()).
+  // There is news. A client that reads nothing may have missed too much (Watcher::expire()).
   void on_news();
   SteadyTime next_deadline() const {
     return std::min({next_bookmark_, next_check_, end_, reach_by_});

@@ -12,18 +12,18 @@
 namespace muster::server {
 
 // Threads for what takes longer than an I/O thread may be away from its other connections. Clients
-// take turns, and the threads step back behind all others of the process: who asks for much waits
-// for their own work, not everybody for them.
+// take turns, and the threads have lower priority than all others of the process: a client that
+// asks for much waits for its own work and does not hold up the rest.
 class WorkPool {
  public:
   explicit WorkPool(unsigned threads);
-  // Finishes what has begun and drops the rest.
+  // Finishes the work that has begun and drops the rest.
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  // Any thread. `work` must not throw. How much waits is bounded by the requests that connections
-  // wait with.
+  // Any thread. `work` must not throw. How much can wait is bounded by the connections' open
+  // requests.
   void run(const AccountPtr& whose, std::function<void()> work);
 
  private:

@@ -16,7 +16,7 @@ namespace muster::server {
 class LoopbackClient final : public client::Client {
  public:
   // `user` is who the component is, e.g. system:kube-scheduler.
-  // `meter` may be null; it counts the requests as those that come over HTTP are counted.
+  // `meter` may be null; it counts the requests like those that arrive over HTTP.
   LoopbackClient(const Server& server, api::User user,
                  std::shared_ptr<RequestMeter> meter = nullptr)
       : server_(server), user_(std::move(user)), meter_(std::move(meter)) {}

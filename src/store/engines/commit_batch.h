@@ -10,12 +10,12 @@
 
 namespace muster::store {
 
-// Makes the one write of each commit. It uses the same memory again: fresh pages are what a commit
-// of megabytes would otherwise spend much of its time on.
+// Makes the one write of each commit. It reuses its memory: a commit of megabytes would otherwise
+// spend much of its time on fresh pages.
 class CommitBatch {
  public:
-  // The records and index entries of a decision. Of objects that were deposited only the deposit is
-  // named. Good until the next call.
+  // The records and index entries of a decision. For objects that were deposited, only the deposit
+  // is named. Good until the next call.
   rocksdb::WriteBatch& make(const Database& database, const Ledger::Decision& decision,
                             const Deposits& deposits);
 

@@ -36,7 +36,7 @@ class DataDirectory {
   // Nothing was ever stored here: the caller makes the database and the mark, then calls finish().
   bool is_new() const { return is_new_; }
   Result<void> finish();
-  // Format 1 had neither mark nor totals, format 2 no deposits. Who writes what is missing calls
+  // Format 1 had neither mark nor totals, format 2 no deposits. To write what is missing, call
   // begin_upgrade() before it, and upgrade() after.
   bool has_mark() const { return format_ > 1; }
   bool is_newest() const;

@@ -19,8 +19,8 @@ namespace muster::store {
 //   rev      revision → record (record.h)
 //   idx      key → the revision that wrote the object that is current
 //
-// A commit writes all three in one batch. They are flushed to files one by one, which is how damage
-// can take from one what it leaves in the others; loader.h finds that out.
+// A commit writes all three in one batch. They are flushed to files one by one, so damage can take
+// from one family what it leaves in the others; loader.h detects that.
 class Database {
  public:
   // Read neither writes nor locks anything: it works on read-only media, and leaves a damaged
@@ -44,17 +44,17 @@ class Database {
   Database() = default;
 
   std::string store_;
-  // The handles go before the database, hence stand after it.
+  // The handles must go before the database, so they are declared after it.
   std::unique_ptr<rocksdb::DB> db_;
   std::unique_ptr<rocksdb::ColumnFamilyHandle> positions_;
   std::unique_ptr<rocksdb::ColumnFamilyHandle> rev_;
   std::unique_ptr<rocksdb::ColumnFamilyHandle> idx_;
 };
 
-// While a store is read for the first time: RocksDB, as Debian builds it, asserts some of what it
-// reads before it has compared checksums (one bit of each table's properties is such a place), and
-// an assertion ends the process. This says the sentence about a damaged store before it does. One
-// at a time.
+// Used while a store is first read: RocksDB, as Debian builds it, asserts on some of what it reads
+// before it has compared checksums (one bit of each table's properties, for example), and an
+// assertion ends the process. This prints the sentence about a damaged store before that. One at a
+// time.
 class AbortSentence {
  public:
   explicit AbortSentence(const std::string& store);

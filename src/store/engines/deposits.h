@@ -29,8 +29,8 @@ std::optional<std::int64_t> deposit_number(std::string_view key);
 //   written ──▶ pending ──commit of its object──▶ named by a record ──compaction──▶ removed
 //                  └──────the object is gone, nobody can commit it──────────────────▶ removed
 //
-// What is still pending when the process ends is found by the next load as named by no record.
-// Keeps books only: the engine writes, and reports here what has been written.
+// What is still pending when the process ends is found by the next load: no record names it. Only
+// keeps track: the engine writes, and reports here what has been written.
 class Deposits {
  public:
   using Numbers = boost::unordered_flat_map<std::int64_t, std::int64_t>;  // of records, by revision
@@ -49,7 +49,7 @@ class Deposits {
   // A record of this revision now names it.
   void commit(const Object& object, Revision revision);
 
-  // Of the next pending ones, at most so many looked at, those that nobody can commit any more.
+  // Looks at the next `looks` pending ones and returns those that nobody can commit any more.
   std::vector<std::int64_t> find_abandoned(std::size_t looks);
   void forget(std::span<const std::int64_t> abandoned);
 

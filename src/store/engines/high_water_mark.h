@@ -15,7 +15,7 @@ namespace muster::store {
 // ends earlier, so something outside it must know where it ended.
 //
 // raise() comes after the log was synced and before the commit is acknowledged. It is one small
-// write without a sync, hence:
+// write without a sync, so:
 //
 //   the process is killed   the kernel has the write: the mark is exact
 //   the power fails         the mark is behind by what was written since its last sync (about a
@@ -39,8 +39,8 @@ class HighWaterMark {
   HighWaterMark(const HighWaterMark&) = delete;
   HighWaterMark& operator=(const HighWaterMark&) = delete;
 
-  // By the store's writer. A failure is no failure of the commit: the mark stays behind, which is
-  // safe, and the next one catches up.
+  // By the store's writer. If it fails the commit has still succeeded: the mark stays behind, which
+  // is safe, and the next one catches up.
   Result<void> raise(Revision revision);
 
  private:

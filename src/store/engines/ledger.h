@@ -12,7 +12,7 @@
 
 namespace muster::store {
 
-// How much history Contents::recent tells at most, whichever bound is met first.
+// How much history Contents::recent holds at most, whichever bound is met first.
 inline constexpr std::size_t kRecentChangesMax = 10'000;
 inline constexpr std::size_t kRecentBytesMax = 64U << 20U;
 
@@ -22,8 +22,8 @@ inline constexpr std::size_t kRecentBytesMax = 64U << 20U;
 //   decide() → the engine makes the changes durable → accept() → the engine tells its sink
 class Ledger {
  public:
-  // What a batch amounts to. The changes are those of the transactions that hold, in revision
-  // order; their objects have no revisions until the decision is accepted.
+  // The result of a batch. The changes are those of the accepted transactions, in revision order;
+  // their objects have no revisions until the decision is accepted.
   struct Decision {
     std::vector<Result<Revision>> outcomes;  // one per transaction
     std::vector<Change> changes;
@@ -46,7 +46,7 @@ class Ledger {
 
  private:
   struct Standing {
-    Revision revision;  // 0: nothing stands here any more (only while staged)
+    Revision revision;  // 0: deleted (only while staged)
     ObjectPtr object;
   };
   // What the transactions before this one did to the keys they wrote.

@@ -40,7 +40,7 @@ struct Loaded {
 
 // What the other files of a store say about its database.
 struct Promise {
-  // What it holds at least, by its mark; nullopt if it was made before there were marks and totals.
+  // The least it must hold, by its mark; nullopt if it was made before there were marks and totals.
   std::optional<Revision> acknowledged;
   // Such a store was being upgraded: it may have totals already.
   bool is_being_upgraded = false;
@@ -52,7 +52,7 @@ Result<Promise> promise_of(const DataDirectory& directory);
 //   1. History after the compacted revision has no gap, and ends with a whole block.
 //   2. It reaches the acknowledged revision (high_water_mark.h).
 //   3. Every index entry names a record of its key, and no record of that key is newer.
-//   4. The current objects, as the records tell them and as the index lists them, have the totals
+//   4. The current objects, by the records and by the index, have the totals
 //      that the last commit wrote.
 //
 // 1 and 2 prove that no change is missing; 3 and 4 that no object is, compacted ones included,
@@ -60,7 +60,7 @@ Result<Promise> promise_of(const DataDirectory& directory);
 // those of a deposit (deposits.h) under the record's as well.
 //
 // For a store that was made before there were marks and totals, 2 and the last part of 4 are left
-// out. If it has totals all the same, its FORMAT is not the one that was written and its mark is
+// out. If it has totals nonetheless, its FORMAT is not the one that was written and its mark is
 // lost.
 Result<Loaded> load_database(const Database& database, const Promise& promise);
 

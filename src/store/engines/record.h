@@ -11,8 +11,8 @@
 
 namespace muster::store {
 
-// Where the bytes of an object are that was deposited (Engine::deposit), and what they must be: the
-// record and the deposit are in different families, of which damage may take one back.
+// Where a deposited object's bytes are (Engine::deposit), and what they must be: record and deposit
+// are in different families, and damage may revert one of them.
 struct Deposit {
   std::int64_t number = 0;
   std::uint32_t size = 0;
@@ -43,8 +43,8 @@ struct Record {
   std::size_t object_size() const { return deposit ? deposit->size : bytes.size(); }
 };
 
-// Replaces `out`. The record is the head and then its bytes as they are: who writes the two one
-// after the other need not copy the bytes.
+// Replaces `out`. The record is the head followed by its bytes unchanged: a caller that writes the
+// two in turn need not copy the bytes.
 void encode(const Record& record, std::string& out);
 void encode_head(const Record& record, std::string& out);
 // nullopt if the text is not what encode() wrote, to the last byte.

@@ -37,8 +37,8 @@ Result<std::unique_ptr<Engine>> open_rocksdb_engine(const std::string& directory
 // Whether a directory holds a store that was finished once, whatever has become of it.
 bool is_rocksdb_store(const std::string& directory);
 
-// What a store holds, after all the checks of load(). Writes nothing, locks nobody else's reading
-// out, and works on read-only media; refused while the store is in use.
+// What a store holds, after all the checks of load(). Writes nothing, does not block other readers,
+// and works on read-only media; refused while the store is in use.
 struct Inspection {
   Contents contents;
   std::size_t records = 0;        // revisions read, older versions of objects included
@@ -49,7 +49,7 @@ Result<Inspection> inspect_rocksdb_store(const std::string& directory);
 
 // Leaves out the next `count` revisions and forgets the history before them; returns the newest
 // now. For a store restored from a backup: revisions that were handed out after the backup was made
-// must not come again with another meaning, and every watcher must list again.
+// must not be reused with another meaning, and every watcher must list again.
 Result<Revision> skip_revisions(const std::string& directory, std::int64_t count);
 
 }  // namespace muster::store

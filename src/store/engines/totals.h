@@ -11,8 +11,8 @@ namespace muster::store {
 
 // A fingerprint of the current objects: how many there are, and the sum of a hash of each key with
 // the revision that wrote it. It is written with every commit and computed again from what is found
-// on disk, so that an object that is missing, or back from the dead, shows even where every file
-// that is left reads without a fault. It guards against damage, not against malice.
+// on disk, so that a missing or resurrected object is noticed even if every remaining file reads
+// without errors. It guards against damage, not against malice.
 struct Totals {
   Revision revision;          // the commit they were written with
   std::uint64_t objects = 0;  // as are the sums, modulo 2^64
@@ -28,7 +28,7 @@ std::string encode(const Totals& totals);
 // nullopt if the text is not what encode() wrote.
 std::optional<Totals> decode_totals(std::string_view text);
 
-// FNV-1a, 64 bits: the same on every machine and in every version, since it stands on disk.
+// FNV-1a, 64 bits: the same on every machine and in every version, since it is stored on disk.
 std::uint64_t stable_hash(std::string_view text, std::uint64_t seed = 14695981039346656037ULL);
 
 }  // namespace muster::store

@@ -7,7 +7,7 @@
 namespace muster::server {
 
 // Creates what must exist on a fresh server: namespaces, priority classes, roles, its own service.
-// Idempotent: what stands stays, and roles get back what they have lost. On the registry's thread,
+// Idempotent: what exists stays, and roles get back what they have lost. On the registry's thread,
 // before requests come in.
 void bootstrap(Registry& registry, const store::Store& store, Time now);
 

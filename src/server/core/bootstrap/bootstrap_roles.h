@@ -16,13 +16,13 @@ struct BootstrapObject {
 };
 std::vector<BootstrapObject> bootstrap_roles();
 
-// What one of them that stands has lost since: labels, rules or subjects, as a merge patch. What an
-// administrator has added stays; none if nothing is missing, or if the annotation
+// What an existing one has lost: labels, rules or subjects, as a merge patch. What an administrator
+// has added stays; nullopt if nothing is missing, or if the annotation
 // rbac.authorization.kubernetes.io/autoupdate says "false".
 std::optional<api::Json> lost_parts(const api::Json& wanted, const api::Json& standing);
 
-// As whom the controller of aggregated roles asks: one of those roles lets it write what it does
-// not hold.
+// The user of the controller of aggregated roles: one of those roles lets it write what it does not
+// hold.
 api::User role_aggregator();
 
 }  // namespace muster::server

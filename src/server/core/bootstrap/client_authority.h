@@ -9,7 +9,7 @@
 namespace muster::server {
 
 // Writes the config map kube-system/extension-apiserver-authentication, from which kube-scheduler
-// and others learn at their start whose client certificates to trust. `certificate` is PEM. After
+// and others learn at startup whose client certificates to trust. `certificate` is PEM. After
 // bootstrap, on the registry's thread.
 void publish_client_authority(Registry& registry, const store::Store& store,
                               const std::string& certificate, Time now);

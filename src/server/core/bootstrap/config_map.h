@@ -10,8 +10,8 @@
 
 namespace muster::server {
 
-// Writes a config map of the server's own, or mends the one that is there: afterwards these entries
-// are as given; an empty one is not there. After bootstrap, on the registry's thread.
+// Writes a config map of the server's own, or repairs the existing one: afterwards these entries
+// are as given; empty entries are removed. After bootstrap, on the registry's thread.
 struct ConfigMapName {
   std::string_view name_space;
   std::string_view name;

@@ -16,13 +16,13 @@
 
 namespace muster::server {
 
-// How every group stands at the moment: how many members it has, how many of them have a node, and
+// The current state of every group: how many members it has, how many of them have a node, and
 // where. For `kubectl get -o wide`; never stored.
 //
 // Costs nothing until somebody asks. From then on changes are put aside and counted at the next
 // question; if too many pile up, they are dropped and the next question counts from the start. An
 // answer costs a look at the groups below, kGroupsMax at most. Questions wait for each other, but
-// commits wait for none of them: they only put changes aside, under a lock of their own.
+// commits do not wait for questions: they only put changes aside, under a lock of their own.
 class GroupTally final : public api::GroupCounter {
  public:
   // Listens to the store from now on, so it must be made before the first commit.
@@ -35,8 +35,8 @@ class GroupTally final : public api::GroupCounter {
     const std::lock_guard lock(aside_mutex_);
     return aside_bytes_;
   }
-  // For tests: calls while a question is being answered; and before the next one lists all there
-  // is, once it is listening.
+  // For tests: calls back while a question is being answered; and once it is listening, before the
+  // next question lists everything.
   void call_while_counting(const std::function<void()>& call) const {
     const std::lock_guard lock(mutex_);
     call();
@@ -54,11 +54,11 @@ class GroupTally final : public api::GroupCounter {
   static constexpr int kGroupsMax = 10'000;    // looked at for one answer
   static constexpr std::size_t kNodesMax = 8;  // looked up to tell the domain
 
-  // What is known of a group, whether or not its object exists.
+  // What is known about a group, whether or not its object exists.
   struct Group {
     std::int64_t minimum = 1;  // as its object says; 1 without one
     bool exists = false;
-    std::int64_t members = 0;                   // pods, but for failed and terminating ones
+    std::int64_t members = 0;                   // pods, except failed and terminating ones
     std::int64_t present = 0;                   // those with a node, and those that succeeded
     std::int64_t unfinished = 0;                // pods that keep a deleted group
     std::map<std::string, std::int32_t> nodes;  // where they run, and how many
@@ -96,7 +96,7 @@ class GroupTally final : public api::GroupCounter {
   const store::Store& store_;
 
   mutable std::mutex mutex_;  // guards these; a question holds it from its beginning to its end
-  // Up to which revision each kind was counted from the start: what is heard later may be older.
+  // Up to which revision each kind was counted from the start: later news may be older than that.
   mutable std::map<const api::Kind*, api::Revision> counted_up_to_;
   mutable std::map<Key, Group> groups_;
   mutable std::function<void()> before_listing_;  // once

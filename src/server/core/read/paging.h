@@ -21,7 +21,7 @@ struct ContinueToken {
   std::string start;       // the first key that has not been listed, relative to the prefix
 
   std::string text() const;
-  // BadRequest if it is none of ours.
+  // BadRequest if it is not one of ours.
   static Result<ContinueToken> parse(std::string_view text);
 };
 
@@ -29,9 +29,9 @@ struct ContinueToken {
 std::string renewed_token(std::string_view token);
 
 // Listings that clients are paging through, so that all their pages show one state. Objects never
-// change, so a pinned listing costs pointers while the store or the window knows its objects too:
-// let_go() ends those of which the window has lost a change. Beyond the limits the least recently
-// used ones go. Any thread may use it.
+// change, so a pinned listing costs only pointers while the store or the window holds its objects
+// too: let_go() ends those for which the window has lost a change. Beyond the limits the least
+// recently used ones go. Any thread may use it.
 class PinnedListings {
  public:
   struct Limits {
@@ -46,8 +46,8 @@ class PinnedListings {
   void pin(const std::string& prefix, Listing listing);
   // Null if it was let go.
   Listing find(const std::string& prefix, api::Revision revision);
-  // Lets go of the listings that the window can no longer lead to the present: what was replaced
-  // since then would be kept for them alone.
+  // Drops the listings whose later changes the window no longer has in full: replaced objects would
+  // be kept for them alone.
   void let_go(const watch::Window& window);
 
  private:

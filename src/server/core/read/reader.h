@@ -15,7 +15,7 @@
 
 namespace muster::server {
 
-// Get, List and Watch, from durable state, on any thread. Knows nothing of what is being decided.
+// Get, List and Watch, from durable state, on any thread. Does not see what is still being decided.
 class Reader {
  public:
   // Counts members of groups from now on, so it must exist before the first commit and outlive the
@@ -36,7 +36,7 @@ class Reader {
   struct OpenWatch {
     std::unique_ptr<Watcher> watcher;
     std::unique_ptr<watch::Window::Subscription> subscription;
-    // Only while Watcher::unreached(): any change may bring the revision that is waited for.
+    // Only while Watcher::unreached(): any change may reach the revision waited for.
     std::unique_ptr<watch::Window::Subscription> any_change = nullptr;
   };
   Result<OpenWatch> watch(const api::Request& request, watch::Window::Wake wake) const;
@@ -46,7 +46,7 @@ class Reader {
   std::unique_ptr<watch::Window::Subscription> listen(watch::Window::Wake wake) const;
 
   api::Revision revision() const { return store_.revision(); }
-  // The kinds that clients may speak of, by the gates.
+  // The kinds that clients may use, by the gates.
   Kinds served() const { return served_; }
   const GroupTally& tally() const { return tally_; }
 

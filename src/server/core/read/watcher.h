@@ -40,9 +40,9 @@ class Watcher {
                                                const store::Store& store,
                                                const watch::Window& window);
 
-  // Up to `max` messages, whose objects have about `bytes_max` together, after a look at no more
-  // than `max` changes. `more` is true if next() should be called again: there may be more, though
-  // none of those it looked at is for this client.
+  // Up to `max` messages, whose objects have about `bytes_max` together, after looking at no more
+  // than `max` changes. `more` is true if next() should be called again: there may be more, even if
+  // none of those it looked at was for this client.
   struct Next {
     std::vector<Message> messages;
     bool more = false;
@@ -51,15 +51,15 @@ class Watcher {
   // How many conditions each change is asked about.
   std::size_t terms() const;
 
-  // What the list of initial objects that are still to be sent costs. The objects themselves are
+  // What the list of initial objects that are not sent yet costs. The objects themselves are
   // the store's or, once they are replaced, the window's: see expire().
   std::size_t held_bytes() const;
-  // Lets go of the initial objects if the window has lost a change that comes after them: the watch
-  // must fail anyway (next() says so), and objects that nobody else knows any more need not wait
-  // for it. For watches whose client does not read; cheap.
+  // Drops the initial objects if the window has lost a change that comes after them: the watch must
+  // fail anyway (next() says so), and objects that nobody else holds need not be kept for it. For
+  // watches whose client does not read; cheap.
   void expire();
   // The error for a watch that asked for a revision the store has not reached; null once it has.
-  // Meanwhile next() gives nothing; how long to wait is up to the caller.
+  // Until then next() gives nothing; how long to wait is up to the caller.
   std::optional<Error> unreached() const;
   // The revision up to which everything has been sent: for periodic bookmarks.
   api::Revision position() const;

@@ -13,7 +13,7 @@
 // The one way a body becomes a document: for HTTP, loopback and patched objects alike.
 namespace muster::server {
 
-// What a body must be: the endpoint's kind, or that of its subresource (Binding).
+// The type a body must have: the endpoint's kind, or that of its subresource (Binding).
 struct BodyType {
   const api::schema::Message* message = nullptr;
   std::string kind;     // "Pod"

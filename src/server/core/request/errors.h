@@ -21,7 +21,7 @@ Error modified_meanwhile(const api::Kind& kind, std::string_view name);
 Error forbidden(const api::Kind& kind, std::string_view name, std::string_view why);
 // Pod "x" is invalid: FIELD: MESSAGE, or [FIELD: MESSAGE, …]
 Error invalid(const api::Kind& kind, std::string_view name, std::vector<Cause> causes);
-// The same about something that is no stored object: DeleteOptions.meta.k8s.io "" is invalid: …
+// The same about something that is not a stored object: DeleteOptions.meta.k8s.io "" is invalid: …
 struct Subject {
   std::string_view group;
   std::string_view kind;

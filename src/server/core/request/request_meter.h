@@ -13,8 +13,8 @@
 
 namespace muster::server {
 
-// Counts requests under upstream's metric names and writes them as Prometheus text: those that come
-// over HTTP and those of components in this process. Any thread.
+// Counts requests under upstream's metric names and writes them as Prometheus text: those that
+// arrive over HTTP and those of components in this process. Any thread.
 class RequestMeter {
  public:
   // Texts must live forever: names from the kind tables, or literals.

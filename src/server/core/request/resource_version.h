@@ -14,7 +14,7 @@ namespace muster::server {
 
 std::string to_resource_version(api::Revision revision);
 
-// "" and "0" both read as revision 0. BadRequest if it is no decimal number.
+// "" and "0" both read as revision 0. BadRequest if it is not a decimal number.
 Result<api::Revision> parse_resource_version(std::string_view text);
 
 // The rules for resourceVersionMatch and sendInitialEvents; Invalid names ListOptions.meta.k8s.io.

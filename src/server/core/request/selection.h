@@ -29,12 +29,12 @@ class Selection {
   bool searches() const { return !searched_.empty(); }
   // What the keys of all selected objects begin with.
   const std::string& prefix() const { return prefix_; }
-  // The only key an object can have that matches, if the selection names it; else empty.
+  // The only key that can match, if the selection names one; otherwise empty.
   const std::string& only_key() const { return only_key_; }
 
  private:
-  // A field that only the bytes of an object know, and where it stands there. Those of one field
-  // stand together: the first that is there counts.
+  // A field that is read from an object's bytes, and its path there. Paths of one field are
+  // adjacent: the first that exists counts.
   struct Searched {
     std::string field;
     std::string path;

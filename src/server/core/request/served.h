@@ -10,8 +10,8 @@ namespace muster::server {
 
 using Kinds = std::span<const api::Kind* const>;
 
-// The kinds whose gate is on, in discovery order: what routes, discovery and OpenAPI know of. The
-// others stay in the store, and in reach of components, until their gate is on again.
+// The kinds whose gate is on, in discovery order: what routes, discovery and OpenAPI know about.
+// The others stay in the store, and in reach of components, until their gate is on again.
 std::vector<const api::Kind*> served_kinds(const api::Gates& gates);
 
 }  // namespace muster::server

@@ -9,7 +9,7 @@
 namespace muster::server {
 
 // {"kind":"Status",…,"status":"Failure",…}, without a line end. `continue_token`, if not empty,
-// stands in metadata.continue: where a listing that expired may go on.
+// is put in metadata.continue: where a listing that expired may go on.
 std::string status_json(const Error& error, std::string_view continue_token = {});
 
 // {"kind":"Status",…,"status":"Success",…}, without a line end.

@@ -44,8 +44,8 @@ void mark_deleted(Json& document, Time at, std::int64_t grace_s);
 // generation + 1, if generations are kept for this object at all.
 void bump_generation(Json& document);
 
-// The object to store. A pod's view comes with it: scheduler and controllers read that of every
-// pod, and from the document it takes a third of the time.
+// The object to store. A pod's view is built with it: scheduler and controllers read it for every
+// pod, and building it from the document takes a third of the time.
 std::shared_ptr<api::Object> make_object(const api::Kind& kind, const Json& document);
 // The same where metadata stays as it was; `rest` holds the other members.
 std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& rest);
@@ -54,10 +54,10 @@ std::shared_ptr<api::Object> make_object(const api::Object& old, const Json& res
 Result<void> check_size(const api::Object& object);
 
 // RequestEntityTooLarge if the document or its status has more values than it may have and more
-// than `old`, which may be null: what is stored already may stay as it is, or shrink.
+// than `old`, which may be null: a stored object may stay as it is, or shrink.
 Result<void> check_values(const Json& document, const Json* old);
 
-// How errors call an object that may not have got its name yet.
+// What errors call an object that may not have a name yet.
 std::string_view spoken_name(const Json& document);
 
 }  // namespace muster::server

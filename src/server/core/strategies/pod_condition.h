@@ -15,7 +15,7 @@ struct PodCondition {
 };
 
 // Sets a condition of a pod's status, in its place or at the end. lastTransitionTime is `now` if
-// the status changes, else what it was.
+// the status changes, otherwise what it was.
 void set_pod_condition(api::Json& pod, const PodCondition& condition, Time now);
 void remove_pod_condition(api::Json& pod, std::string_view type);
 

@@ -26,8 +26,8 @@ class Strategy {
   // Defaults that a schema table cannot state because they depend on other fields. On every write.
   virtual void set_defaults(api::Json& document) const;
 
-  // What clients may not say: status on the main endpoint, anything but status on /status, fields
-  // whose gate is off.
+  // Drops what clients may not set: status on the main endpoint, anything but status on /status,
+  // fields whose gate is off.
   virtual void prepare_for_create(api::Json& document, const api::Gates& gates) const;
   virtual void prepare_for_update(api::Json& document, const api::Json& old,
                                   const api::Gates& gates) const;
@@ -53,7 +53,7 @@ std::vector<Cause> validate_create(const api::Kind& kind, const api::Json& docum
 std::vector<Cause> validate_update(const api::Kind& kind, const api::Json& document,
                                    const api::Json& old, std::string_view subresource,
                                    const api::Gates& gates);
-// What is right but may not do what the user hopes. Of an update: what was not so before.
+// What is valid but may not do what the user hopes. For an update: only what is new.
 std::vector<std::string> warnings_about(const api::Kind& kind, const api::Json& document,
                                         const api::Absent& absent);
 std::vector<std::string> warnings_about_update(const api::Kind& kind, const api::Json& document,

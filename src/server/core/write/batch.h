@@ -18,7 +18,7 @@ namespace muster::server {
 
 // What a write request leads to: writes that happen together, and the answer once they are durable.
 struct Decision {
-  store::Transaction transaction;  // empty: nothing changes, the answer stands already
+  store::Transaction transaction;  // empty: nothing changes, the answer is known already
   api::Answer answer;
   // The answered object is gone and carries the revision of its deletion, not of its last change.
   bool deleted = false;
@@ -37,8 +37,8 @@ class Batch {
  public:
   void add(const api::Request& request, Decision decision, Reply reply);
 
-  // Objects that a later decision, of this batch or another, is going to write: their bytes are
-  // stored beforehand (store::Engine::deposit).
+  // Objects that a later decision, of this batch or another, will write: their bytes are stored in
+  // advance (store::Engine::deposit).
   void deposit(std::vector<api::ObjectPtr> objects);
 
   bool empty() const { return transactions_.empty() && deposits_.empty(); }
@@ -47,9 +47,9 @@ class Batch {
   bool writes(std::string_view key) const { return keys_.contains(key) || chains_.contains(key); }
   bool writes_below(std::string_view prefix) const;
 
-  // An object that several decisions of the batch replace one after the other, each naming the
-  // version that the one before has made (store::Write::replaces): the newest of them. Null if
-  // there is none.
+  // The newest version of an object that several decisions of the batch replace one after
+  // the other, each naming the version before it (store::Write::replaces). Null if there is
+  // none.
   api::ObjectPtr newest(std::string_view key) const;
   // Whether anything below the prefix is written in another way.
   bool writes_apart_below(std::string_view prefix) const;
@@ -76,7 +76,7 @@ class Batch {
   std::vector<store::Transaction> transactions_;  // one per waiting_, in the same order
   std::vector<Waiting> waiting_;
   std::size_t bytes_ = 0;
-  std::set<std::string, std::less<>> keys_;  // of all transactions, but for those of chains_
+  std::set<std::string, std::less<>> keys_;  // of all transactions, except those in chains_
   std::map<std::string, api::ObjectPtr, std::less<>> chains_;  // newest versions, by key
   std::set<std::string, std::less<>> owners_;                  // UIDs
   Result<std::vector<Result<api::Revision>>> outcomes_;

@@ -14,15 +14,15 @@
 
 namespace muster::server {
 
-// POST pods/NAME/binding: assigns a pod to a node, in one write. Conflict if the pod
-// is bound, gated or on its way out. Whether the node exists is not asked, as upstream does not.
+// POST pods/NAME/binding: assigns a pod to a node, in one write. Conflict if the pod is bound,
+// gated or terminating. As upstream, it does not check whether the node exists.
 Result<Decision> decide_binding(Context& context, const api::Request& request);
 
 // POST bindings: the same, but the body names the pod.
 Result<Decision> decide_named_binding(Context& context, api::Request& request);
 
-// The part of a pod that a binding reads and changes. What is made of it keeps the pod's metadata
-// (make_object in document.h).
+// The part of a pod that a binding reads and changes. The object made from it keeps the pod's
+// metadata (make_object in document.h).
 api::Json without_metadata(api::Scratch& scratch, const api::Object& pod);
 
 // Why a pod may not be assigned to a host now, in upstream's words; nullopt if it may. The type of

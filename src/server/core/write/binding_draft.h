@@ -17,11 +17,11 @@
 
 namespace muster::server {
 
-// The writes one GroupBinding leads to, prepared item by item, and everything that stands against
-// them. Items are the pods, the nominations and the conditions of its spec, in this order.
+// The writes one GroupBinding leads to, prepared item by item, and every objection to them. Items
+// are the pods, the nominations and the conditions of its spec, in this order.
 //
-// Preparing is what costs: a pod is parsed, edited and written. It may be spread over slices, since
-// find_stale() says cheaply which items have to be prepared again.
+// Preparing is the costly part: a pod is parsed, edited and written. It may be spread over slices,
+// since find_stale() says cheaply which items must be prepared again.
 class BindingDraft {
  public:
   // `spec` is valid and outlives this.
@@ -31,20 +31,20 @@ class BindingDraft {
 
   // Finds the root of the tree. Before the first prepare(), and before find_stale().
   void find_root(Context& context);
-  // Reads the item's object and makes what is to be written. Adds a cause if that cannot be.
+  // Reads the item's object and prepares its write. Adds a cause if it cannot be written.
   void prepare(Context& context, std::size_t item);
-  // What prepare() has made of the item; null if it is a condition, or nothing is to be written.
+  // What prepare() made for the item; null if it is a condition, or nothing will be written.
   api::ObjectPtr prepared(std::size_t item) const;
   // The items whose objects have changed since they were prepared. Adds a cause for each item whose
   // node or place in the tree is gone.
   std::vector<std::size_t> find_stale(Context& context);
 
-  // What is against it; empty if nothing is.
+  // The objections; empty if there are none.
   std::vector<Cause>& causes() { return causes_; }
   std::int64_t bound() const;
   // The newest revision among the objects that are named.
   api::Revision newest() const;
-  // Everything to be written, together. Once.
+  // All the writes, together. Call it once.
   store::Transaction finish();
 
  private:
@@ -54,7 +54,7 @@ class BindingDraft {
     const api::Json* item;
     std::string field;                               // "spec.pods[3]"
     api::ObjectPtr seen = nullptr;                   // as it was when it was prepared
-    std::shared_ptr<api::Object> written = nullptr;  // null: nothing is to be written
+    std::shared_ptr<api::Object> written = nullptr;  // null: nothing to write
     std::string leaf = {};                           // its PodGroup; empty if it has none
   };
   struct Condition {
@@ -89,7 +89,7 @@ class BindingDraft {
   std::map<std::string, Edit> groups_;  // by key
   std::string root_uid_;                // empty: the root is gone, and a cause says so
   std::vector<Cause> causes_;
-  // What is known of the present state; forgotten by find_root().
+  // What is known about the present state; forgotten by find_root().
   std::map<std::string, bool, std::less<>> in_tree_;
   std::map<std::string, bool, std::less<>> nodes_;
 };

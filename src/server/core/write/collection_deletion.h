@@ -12,9 +12,9 @@ namespace muster::server {
 inline constexpr std::size_t kShownBytesMax = std::size_t{1} << 20U;
 
 // DELETE of a collection. As upstream it deletes object by object: if one cannot be deleted, those
-// before it are gone. It is about the objects that were there when it began. Those that others
-// change or delete meanwhile are selected and deleted as they are by then, or left alone; upstream
-// selects them as they were.
+// before it are gone. It covers the objects that existed when it began. Those that others change or
+// delete meanwhile are selected and deleted in their new state, or left alone; upstream selects
+// them as they were.
 std::unique_ptr<SlicedRequest> make_collection_deletion(api::Request request, Reply reply);
 
 }  // namespace muster::server

@@ -13,8 +13,8 @@ namespace muster::server {
 
 class CountedUsage;
 
-// What deciding a request may look at: the state left by all requests before it, the time it came,
-// and where random names and UIDs come from.
+// What deciding a request may look at: the state left by all requests before it, the time it
+// arrived, and where random names and UIDs come from.
 struct Context {
   Staging& staging;
   Entropy& entropy;
@@ -24,7 +24,7 @@ struct Context {
   const api::Absent& absent;     // components that do not run
   std::size_t stored_bytes_max;  // see stored_bytes.h
   bool validates = true;         // see Registry::Validation
-  // What of a namespace has been counted for a quota; null: all is counted at once.
+  // What has been counted of a namespace for a quota; null: all is counted at once.
   CountedUsage* usage = nullptr;
 };
 

@@ -31,7 +31,7 @@ Result<Removal> remove_object(Context& context, const api::ObjectPtr& existing,
 void add_removal(store::Transaction& transaction, const api::ObjectPtr& existing,
                  const Removal& removal);
 
-// Whether an update that leaves `updated` of `existing` was the last thing it waited for.
+// Whether the update from `existing` to `updated` removes the last thing its deletion waited for.
 bool goes_with_update(const api::Object& existing, const api::Json& updated);
 
 }  // namespace muster::server

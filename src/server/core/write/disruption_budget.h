@@ -8,8 +8,8 @@ namespace muster::server {
 
 // What a pod's disruption budget says to its eviction.
 struct BudgetVerdict {
-  // The budget with one disruption less, to be written together with the deletion; null if no
-  // budget is touched.
+  // The budget with one disruption less, written together with the deletion; null if no budget is
+  // touched.
   std::shared_ptr<api::Object> spent;
   api::ObjectPtr before;  // what it replaces
 };

@@ -6,7 +6,7 @@
 
 namespace muster::server {
 
-// Deletes the Events that nothing has renewed for an hour. Answers nobody.
+// Deletes the Events that nothing has renewed for an hour. Has no client to answer.
 std::unique_ptr<SlicedRequest> make_event_expiry();
 
 }  // namespace muster::server

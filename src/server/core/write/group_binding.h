@@ -8,7 +8,7 @@ namespace muster::server {
 
 // POST groupbindings: binds the pods of one group tree, nominates others and sets conditions of the
 // groups, in one transaction. Invalid names every wrong field. Conflict if anything is not as the
-// client believes, with one cause per item; nothing has changed then. Pods that run on the right
+// client believes, with one cause per item; then nothing has changed. Pods that run on the right
 // node already count as bound, so the same request may be sent again.
 //
 // The last slice looks at everything once more, so that all of it holds at one moment. Conflict if

@@ -7,7 +7,7 @@
 
 namespace muster::server {
 
-// Fills in what the LimitRanges of the namespace say of containers that say nothing themselves, and
+// Fills in the LimitRange defaults of the namespace where containers set nothing themselves, and
 // refuses pods and claims beyond their limits.
 Result<void> admit_by_limit_ranges(Context& context, const api::Request& request,
                                    api::Json& document);

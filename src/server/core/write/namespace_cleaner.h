@@ -15,8 +15,8 @@ namespace muster::server {
 // its time (pods with a grace period, objects with finalizers) holds the namespace until somebody
 // removes it.
 //
-// It stands in for the namespace controller until there is one; all it does, such a controller
-// could do from outside.
+// It stands in for the namespace controller until there is one; such a controller could do all of
+// this from outside.
 class NamespaceCleaner {
  public:
   using Submit = std::function<void(api::Request)>;
@@ -26,7 +26,7 @@ class NamespaceCleaner {
   // Namespaces have changed: look for terminating ones at the next run.
   void look_again() { stale_ = true; }
 
-  // Submits what is to be done next; false if there is nothing. Call again once that is committed.
+  // Submits the next request; false if there is none. Call it again once that is committed.
   bool run(const Submit& submit);
 
  private:
@@ -38,7 +38,7 @@ class NamespaceCleaner {
   enum class Stage { Found, Emptying, Finalizing };
   struct Terminating {
     Stage stage = Stage::Found;
-    // Where content was seen last: while it is there, nobody need look elsewhere.
+    // Where content was seen last: while it is still there, no need to look elsewhere.
     std::string content = {};
   };
   std::map<std::string, Terminating> terminating_;  // by name

@@ -14,14 +14,14 @@
 
 namespace muster::server {
 
-// An object before and after a change; null: it is new, or it goes.
+// An object before and after a change; null: it is new, or deleted.
 struct ObjectChange {
   api::ObjectPtr before;
   api::ObjectPtr after;
 };
 
-// What becomes of the objects of a namespace while somebody goes through them slice by slice: the
-// objects as they were listed and the changes since are together always what is there.
+// The changes to a namespace's objects while somebody goes through them slice by slice: the objects
+// as listed, plus the changes since, are always the current state.
 class NamespaceFeeds {
  public:
   // Listens to the store from now on, so it must exist before the first commit and outlive the
@@ -48,8 +48,8 @@ class NamespaceFeeds {
     const std::string name_space_;
   };
 
-  // What it keeps is bounded by what there is only as long as each object is kept for one reader,
-  // so a namespace has one feed at a time.
+  // Memory is bounded by the objects there are only if each is kept for one reader, so a namespace
+  // has one feed at a time.
   bool is_open(const std::string& name_space) const;
   // Not while one is open there.
   std::unique_ptr<Feed> open(const std::string& name_space,

@@ -11,20 +11,20 @@
 
 namespace muster::server {
 
-// Bytes that a slice may read through in search of a field; other than those it changes
-// (kSliceBytes) they are not parsed.
+// Bytes that a slice may scan for a field; unlike those it changes (kSliceBytes) they are not
+// parsed.
 inline constexpr std::size_t kSliceSearch = std::size_t{4} << 20U;
 
-// Goes through the objects below a prefix that were there when the walk began, in the order of
-// their keys, each as it is by the time it is reached. A request that waits for its turn in the
-// middle of a walk keeps no object alive that others replace: it knows the names of the next some
-// thousand, and of all others a mark of 8 bytes. Belongs to the registry's thread.
+// Goes through the objects below a prefix that existed when the walk began, in key order, each in
+// its state when it is reached. A request that waits for its turn in the middle of a walk keeps no
+// replaced object alive: it holds the names of the next few thousand, and a mark of 8 bytes for
+// each of the others. Belongs to the registry's thread.
 class ObjectWalk {
  public:
   explicit ObjectWalk(std::string prefix) : prefix_(std::move(prefix)) {}
 
   bool done() const { return next_ == names_.size() && !more_; }
-  // The next object. Null if it is gone or another has its name by now, or if there is no next.
+  // The next object. Null if it is gone or another now has its name, or if there is no next.
   api::ObjectPtr next(Staging& staging);
   // What the walk holds on to, for tests.
   std::size_t held_bytes() const;

@@ -11,13 +11,13 @@
 
 namespace muster::server {
 
-// As two versions of an object nearly always do: nobody gains or loses a dependent then, and a
-// write of many objects need not count them again.
+// Two versions of an object nearly always do: then nobody gains or loses a dependent, and a write
+// of many objects need not count them again.
 bool name_same_owners(const api::Object& one, const api::Object& other);
 
 // Which objects are named as owners, and by how many others: whether an object has dependents is
-// asked for every object that is deleted with a propagation policy, and a look at everything in its
-// namespace each time would make a deletecollection quadratic.
+// asked for every object that is deleted with a propagation policy, and looking at everything in
+// its namespace each time would make a deletecollection quadratic.
 class OwnerIndex {
  public:
   // Listens to the store from now on, so it must exist before the first commit and outlive the

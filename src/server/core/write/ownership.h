@@ -7,7 +7,7 @@
 
 namespace muster::server {
 
-// Owners that stand twice in a document are kept once, with a warning.
+// Owners that a document lists twice are kept once, with a warning.
 void drop_duplicate_owners(api::Json& document, std::vector<std::string>& warnings);
 
 }  // namespace muster::server

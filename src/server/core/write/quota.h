@@ -14,15 +14,15 @@ namespace muster::server {
 
 const api::Kind& quota_kind();
 
-// Refuses a decision that uses more than some quota allows; else adds to its writes the quotas
+// Refuses a decision that uses more than some quota allows; otherwise adds to its writes the quotas
 // whose status it changes. Costs one look-up where a namespace has none.
 Result<void> charge_quotas(Context& context, const api::Request& request, Decision& decision);
 
-// Writes into a quota that is created, whose spec changes, or whose status does not say it, what
-// its namespace uses already; into a status that is written, only what is missing. `old` is null
-// for a new one. Looks at every object of the kinds it
-// limits, in slices if there is a `context.usage` (quota_count.h): if that is exhausted, what is
-// written is not all, and to be thrown away.
+// Writes what its namespace already uses into a quota that is new, whose spec changes, or
+// whose status lacks it; into a status that is written, only what is missing. `old` is null
+// for a new one. Looks at every object of the kinds it limits, in slices if there is a
+// `context.usage` (quota_count.h): if that is exhausted, what is written is incomplete and
+// must be dropped.
 void count_quota(Context& context, const api::Request& request, api::Json& quota,
                  const api::Json* old);
 

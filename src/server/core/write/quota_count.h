@@ -16,10 +16,10 @@
 #include "server/core/write/namespace_feeds.h"
 #include "server/core/write/quota_usage.h"
 
-// What the objects of a namespace use of what a quota limits.
+// How much the objects of a namespace use of what a quota limits.
 namespace muster::server {
 
-// What is below here are the namespace's objects of the kind.
+// The key prefix of the namespace's objects of the kind.
 std::string prefix_of(const api::Kind& kind, std::string_view name_space);
 api::Quantities hard_of(const api::Json& quota);
 
@@ -33,16 +33,16 @@ api::Quantities count_namespace(Context& context, std::string_view name_space,
 //   begin_slice(), go_on() → false ...                          it is not all yet
 //   begin_slice(), go_on() → true, count() → !is_exhausted()    what is used now
 //
-// It is a sum over the objects as they were when it began, and over what has changed since, so it
-// is exact and keeps no more of an object than a pointer until its turn comes. One count at a time
+// It is a sum over the objects as they were when it began and over the changes since, so it is
+// exact and keeps only a pointer per object until its turn comes. One count at a time
 // in a namespace: others wait before they begin.
 class CountedUsage {
  public:
-  // From now on so much may be read.
+  // From now on this much may be read.
   void begin_slice(std::size_t reads_max, std::size_t bytes_max);
   // False if there is nothing to decide in this slice.
   bool go_on(const Context& context);
-  // Begins again if it was for another spec.
+  // Starts over if it was for another spec.
   api::Quantities count(Context& context, const std::string& name_space, const api::Json& quota);
   // Lets others count in the namespace.
   void end() { feed_ = nullptr; }

@@ -10,7 +10,7 @@
 #include "api/object.h"
 #include "api/views/amounts.h"
 
-// What objects use of what a ResourceQuota limits.
+// How much objects use of what a ResourceQuota limits.
 namespace muster::server {
 
 // By the names that quotas use: "pods", "requests.cpu", "count/jobs.batch".
@@ -57,7 +57,7 @@ class QuotaScopes {
   std::vector<Scope> scopes_;
 };
 
-// What containers of a pod do not say, and must where a quota limits it.
+// The resources that containers of a pod do not set, but must where a quota limits them.
 class UnsaidResources {
  public:
   explicit UnsaidResources(const api::Json& pod);

@@ -34,14 +34,14 @@ struct Context;
 // (staging.h), so a reply may also come during a later submit(). Replies may submit again.
 class Registry {
  public:
-  // Off only where a test sends random documents through, to see that nothing gets lost on the way.
+  // Off only where a test sends random documents through to check that nothing gets lost.
   enum class Validation : std::uint8_t { On, Off };
 
   Registry(store::Store& store, Entropy& entropy, Validation validation = Validation::On,
            const api::Gates& gates = {});
   ~Registry();
 
-  // Before the first submit(). Without a guard, who may write roles and bindings may grant
+  // Before the first submit(). Without a guard, anyone who may write roles and bindings may grant
   // anything.
   void guard_roles(RoleGuard guard) { role_guard_ = std::move(guard); }
 
@@ -59,7 +59,7 @@ class Registry {
   void flush();
 
   // A request about many objects is decided in slices (sliced_request.h), by flush() or, where
-  // others must not wait for its end, by calls of work() between them: each does one slice of the
+  // others must not wait until it ends, by calls to work() in between: each does one slice of the
   // request whose turn it is.
   bool unfinished() const { return !unfinished_.empty(); }
   void work();
@@ -72,7 +72,7 @@ class Registry {
   //   ...
   //
   // One batch at a time; null if there is nothing to commit. end_commit() without a batch does
-  // nothing. A decision that reads what is being committed calls `await`, which returns when it is.
+  // nothing. A decision that reads what is being committed calls `await` first, to wait for it.
   std::shared_ptr<Batch> begin_commit();
   void end_commit();
   // What begin_commit() would hand over; the more, the longer everybody waits for that commit.
@@ -92,7 +92,7 @@ class Registry {
   Context context(Time now);
   void decide(api::Request request, Time now, Reply reply);
   void begin(std::unique_ptr<SlicedRequest> request, Time now);
-  // True if terminating namespaces gave something to do, which has been decided.
+  // True if there was work for terminating namespaces, which has been decided.
   bool clean_up();
 
   Entropy& entropy_;

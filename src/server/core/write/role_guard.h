@@ -9,7 +9,7 @@
 namespace muster::server {
 
 // Whether the user of a request may grant what the document, a role or a binding, grants; `old` is
-// what stands, null on create. Asked on the registry's thread.
+// what is stored, null on create. Asked on the registry's thread.
 using RoleGuard = std::function<Result<void>(const api::Request& request, const api::Json& document,
                                              const api::Json* old)>;
 

@@ -16,8 +16,8 @@ namespace muster::server {
 // as the kubelet wrote it, and may use no account.
 Result<void> admit_service_account(Context& context, const api::Request& request, Json& pod);
 
-// Writes the account that pods of a new namespace use, together with the namespace: whoever sees
-// the namespace can create pods in it. Nothing if there is one.
+// Writes the account that pods of a new namespace use, together with the namespace: as soon as a
+// client sees the namespace it can create pods in it. Nullopt if there is one.
 std::optional<store::Write> default_account(Context& context, std::string_view name_space);
 
 }  // namespace muster::server

@@ -7,9 +7,9 @@
 
 namespace muster::server {
 
-// Gives a Service the cluster address and node ports it lacks: those it had before, else the lowest
-// that are free. `old` is what it replaces, null on create. Invalid if it asks for an address that
-// another service has.
+// Gives a Service the cluster address and node ports it lacks: those it had before, otherwise the
+// lowest that are free. `old` is what it replaces, null on create. Invalid if it asks for an
+// address that another service has.
 Result<void> assign_service_addresses(Context& context, const api::Request& request, Json& service,
                                       const Json* old);
 

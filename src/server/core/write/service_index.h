@@ -21,7 +21,7 @@ namespace muster::server {
 inline constexpr std::int64_t kNodePortMin = 30000;
 inline constexpr std::int64_t kNodePortMax = 32767;
 
-// Numbers of a range, each taken or free. The lowest free one is found without a look at all that
+// Numbers of a range, each taken or free. The lowest free one is found without looking at all that
 // are taken.
 class NumberRange {
  public:
@@ -44,8 +44,8 @@ class NumberRange {
   std::vector<bool> taken_;
 };
 
-// Which addresses and node ports durable Services have. Every write of a Service asks: a look at
-// all others each time would make a namespace full of them a burden for everybody's writes.
+// Which addresses and node ports durable Services have. Every write of a Service asks: looking at
+// all others each time would let one full namespace slow down everybody's writes.
 class ServiceIndex {
  public:
   // Listens to the store from now on, so it must exist before the first commit and outlive the

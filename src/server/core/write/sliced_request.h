@@ -15,8 +15,8 @@ inline constexpr std::size_t kSliceChanges = 200;  // objects parsed, changed an
 inline constexpr std::size_t kSliceBytes = std::size_t{512} << 10U;  // of those objects
 inline constexpr std::size_t kSliceLooks = 2'000;                    // objects looked at
 
-// A write about as many objects as the client or the store likes. It is decided in slices, so that
-// requests that come meanwhile need not wait until it ends:
+// A write about any number of objects. It is decided in slices, so that requests that arrive
+// meanwhile need not wait until it ends:
 //
 //   step() → false, others are decided, step() → false, ..., step() → true: decided and staged
 //
@@ -28,7 +28,7 @@ class SlicedRequest {
   SlicedRequest(const SlicedRequest&) = delete;
   SlicedRequest& operator=(const SlicedRequest&) = delete;
 
-  // Does the next slice. True once the answer is staged; not to be called again then.
+  // Does the next slice. True once the answer is staged; then it must not be called again.
   virtual bool step(Context& context) = 0;
 
   // Answers with the error instead of going on.

@@ -20,12 +20,12 @@ namespace muster::server {
 
 // What has been decided but is not durable yet: the batch being filled, and perhaps one that
 // another thread is committing. Decisions read through here, so that each sees all before it. There
-// is no overlay of unborn objects: a read that touches a key of a batch has that batch committed
-// first. Requests rarely meet so closely, an object then always has its real revision, and nothing
-// is ever decided on a write that turns out to fail. The one exception are objects that nearly
-// every request of a namespace changes, its quotas: they are read as the last decision leaves them,
-// and who replaces one names that version (store::Write::replaces), so that a decision fails with
-// those it was made on. Used by the registry's thread.
+// is no overlay of uncommitted objects: a read that touches a key of a batch has that batch
+// committed first. Requests rarely come that close, an object always has its real revision, and
+// nothing is ever decided on a write that turns out to fail. The one exception is what nearly every
+// request of a namespace changes, its quotas: they are read as the last decision leaves them, and a
+// write that replaces one names that version (store::Write::replaces), so that a decision fails
+// with those it was based on. Used by the registry's thread.
 class Staging {
  public:
   explicit Staging(store::Store& store)
@@ -40,7 +40,7 @@ class Staging {
   // Null if there is none.
   api::ObjectPtr get(const std::string& key);
   std::vector<api::ObjectPtr> list(const std::string& prefix);
-  // The same, with versions that are not durable yet and have no revision. What is decided on one
+  // The same, with versions that are not durable yet and have no revision. A decision based on one
   // must replace that version.
   std::vector<api::ObjectPtr> list_newest(const std::string& prefix);
   // Returns once everything decided below the prefix is durable.
@@ -51,7 +51,7 @@ class Staging {
   // What Services have been given, by everything that was decided.
   const ServiceIndex& services();
 
-  // How much there is, but for what is not durable yet.
+  // How much is stored, except what is not durable yet.
   const StoredBytes& stored() const { return stored_; }
 
   // For requests that go through a namespace in slices.
@@ -61,7 +61,7 @@ class Staging {
   void stage(const api::Request& request, Decision decision, Reply reply);
   // The same, but the answer always comes after everything staged so far is durable.
   void stage_in_order(const api::Request& request, Decision decision, Reply reply);
-  // Has the bytes of objects stored that a later decision is going to write (Batch::deposit).
+  // Stores in advance the bytes of objects that a later decision will write (Batch::deposit).
   void deposit(std::vector<api::ObjectPtr> objects) { open_->deposit(std::move(objects)); }
   // Hands over an answer that needs no commit.
   void answer(Reply reply, Result<api::Answer> answer);
@@ -77,10 +77,10 @@ class Staging {
   std::shared_ptr<Batch> begin_commit();
   // The batch that was handed over, if any, has been committed.
   void end_commit();
-  // How to wait until that is so.
+  // How to wait for end_commit().
   void set_await(std::function<void()> await) { await_ = std::move(await); }
 
-  // True once after namespaces were written, or tried to.
+  // True once after namespaces were written, or an attempt was made.
   bool pop_namespaces_touched() { return std::exchange(namespaces_touched_, false); }
 
  private:

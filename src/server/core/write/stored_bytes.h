@@ -15,8 +15,8 @@ namespace muster::server {
 
 struct Context;
 
-// How many bytes the durable objects have, by namespace: every object is in memory, so who may
-// create them could else take all of it.
+// How many bytes the durable objects have, by namespace: every object is in memory, so anyone who
+// may create objects could otherwise take all of it.
 class StoredBytes {
  public:
   // Listens to the store from now on, so it must exist before the first commit and outlive the
@@ -39,9 +39,9 @@ class StoredBytes {
 };
 
 // Refuses an object with which its namespace would have more bytes than are still free: one
-// namespace gets half of the room, a second one a third, and who has little finds some beside any
-// number of others. `old` is null for a new object; one that does not grow is never refused. What
-// is decided and not durable yet is not counted.
+// namespace gets half of the room, two get a third each, and a small one finds room among any
+// number of others. `old` is null for a new object; one that does not grow is never refused.
+// Decisions that are not durable yet are not counted.
 Result<void> check_stored(const Context& context, const api::Object& object,
                           const api::Object* old);
 

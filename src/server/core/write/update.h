@@ -13,16 +13,16 @@ namespace muster::server {
 // part of it. Takes the document out of the request.
 Result<Decision> decide_update(Context& context, api::Request& request);
 
-// PATCH: the patch is applied to the newest state, the result goes the way of an update.
+// PATCH: the patch is applied to the newest state, then the result is handled as an update.
 Result<Decision> decide_patch(Context& context, api::Request& request);
 
-// The way every change of an existing object takes, from its new document to the write. `old` is
+// The path every change of an existing object takes, from its new document to the write. `old` is
 // the document of `existing`.
 Result<Decision> replace(Context& context, const api::Request& request, api::Json document,
                          const api::ObjectPtr& existing, const api::Json& old,
                          std::vector<std::string> warnings);
 
-// What the request's patch makes of a document that `message` describes.
+// The result of the request's patch on a document that `message` describes.
 Result<api::Json> patched(const api::Request& request, const api::schema::Message& message,
                           api::Json document);
 
