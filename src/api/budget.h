@@ -10,7 +10,7 @@
 // alias repeats a list, a JSON patch copies a subtree, one wrong list makes a thousand messages
 // that each quote it. So everything that is made from a body and could outgrow it is counted here,
 // and every codec uses these numbers and no others. They are far above what real objects need:
-// below them texts and answers are Kubernetes' own.
+// below them texts and answers are the same as in Kubernetes.
 namespace muster::api {
 
 struct Limits {
@@ -65,10 +65,10 @@ class Budget {
   std::size_t left_;
 };
 
-// The beginning of `text`, at most so many bytes, that does not end inside a UTF-8 character.
+// The first `bytes_max` bytes of `text` at most, without a UTF-8 character cut in half.
 std::string_view cut_utf8(std::string_view text, std::size_t bytes_max);
 
-// `text` if it is short enough to stand in a message, else its beginning and how long it is.
+// `text` if it is short enough for a message, otherwise its beginning and its length.
 std::string shortened(std::string_view text, std::size_t bytes_max = kLimits.text_bytes);
 
 // Sentences about one document, in the order found. The first ones are kept, the rest is counted,

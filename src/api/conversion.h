@@ -17,7 +17,7 @@ const Kind& stored_kind(const Kind& kind);
 void to_stored(const Kind& kind, Json& document);
 void from_stored(const Kind& kind, Json& document);
 
-// encode() for a client that asked for `kind`, of which the object may be but another view.
+// encode() for a client that asked for `kind`, which may be another view of the stored object.
 void encode_as(const Kind& kind, const Object& object, Revision revision,
                const EncodeOptions& options, std::string& out);
 

@@ -22,7 +22,7 @@ using JsonArray = boost::json::array;
 
 struct ParsedJson {
   Json value;
-  // Paths of keys that stood twice in one object ("spec.containers[0].name"); the last one won, as
+  // Paths of keys that occur twice in one object ("spec.containers[0].name"); the last one wins, as
   // in Go.
   std::vector<std::string> duplicates;
   std::size_t duplicates_left_out = 0;  // beyond the first hundred
@@ -33,12 +33,12 @@ struct ParsedJson {
 // RequestEntityTooLarge.
 Result<ParsedJson> parse_json(std::string_view text, const Limits& limits = kLimits);
 
-// Appends JSON text: integers as integers, doubles so that they read back the same, members in the
-// order they stand, no white space.
+// Appends JSON text: integers as integers, doubles so that they read back the same, members in
+// their order, no white space.
 void write_json(const Json& value, std::string& out);
 std::string to_text(const Json& value);
-// The beginning of that text, a little more than `bytes_max` if there is more; takes no longer than
-// that is long.
+// The beginning of that text, a little more than `bytes_max` if there is more; the time it takes
+// depends only on that length.
 std::string beginning_of_text(const Json& value, std::size_t bytes_max);
 // Appends a quoted, escaped JSON string.
 void write_string(std::string_view text, std::string& out);

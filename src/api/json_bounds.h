@@ -10,13 +10,13 @@
 // to it too: whatever we write, we can read.
 namespace muster::api {
 
-// Lists and objects inside one another.
+// Nested lists and objects.
 constexpr std::size_t kJsonDepthMax = 100;
 
-// How many lists and objects stand inside one another: 0 for a scalar, 1 for {"a":1}.
+// How deeply lists and objects are nested: 0 for a scalar, 1 for {"a":1}.
 std::size_t depth_of(const Json& value);
 
-// The text with U+FFFD in place of each byte that is no UTF-8, as Go writes it.
+// The text with U+FFFD in place of each byte that is not UTF-8, as Go writes it.
 std::string valid_utf8(std::string_view text);
 
 }  // namespace muster::api

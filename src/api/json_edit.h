@@ -7,8 +7,8 @@
 
 #include "api/json.h"
 
-// Edits of documents whose time grows with the document, however much of it goes. Boost keeps the
-// order of members by shifting all that follow, so members that go one by one cost the square.
+// Edits of documents in linear time, however much is removed. Boost keeps the order of members by
+// shifting all that follow, so removing members one by one takes quadratic time.
 namespace muster::api {
 
 // Removes the members at these places, given in rising order; the others keep their order.

@@ -6,9 +6,9 @@
 
 namespace muster::api {
 
-// Why the text is no JSON, in the words of Go's encoding/json, which users of kubectl know
-// ("invalid character '}' looking for beginning of value"); nullopt if its syntax is sound. Slow:
-// only asked once the real parser has refused.
+// Why the text is not JSON, in the words of Go's encoding/json, which users of kubectl know
+// ("invalid character '}' looking for beginning of value"); nullopt if its syntax is valid. Slow:
+// only called once the real parser has refused.
 std::optional<std::string> json_syntax_error(std::string_view text);
 
 }  // namespace muster::api

@@ -10,8 +10,8 @@ namespace muster::api {
 
 class Scratch;
 
-// What of a document is worth reading: a member's name, and what of its value, or of each item if
-// that is a list. A list of these that ends with kTheOthers keeps members that it does not name.
+// Which parts of a document to read: a member's name, and which parts of its value, or of each item
+// if that is a list. A list of these that ends with kTheOthers keeps members that it does not name.
 struct Kept {
   std::string_view name;
   std::span<const Kept> below = {};  // empty: all of it

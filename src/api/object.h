@@ -33,7 +33,7 @@ struct OwnerReference {
   bool controller = false;
 };
 
-// The part of metadata that we read. The rest stands in the bytes.
+// The part of metadata that we read. The rest is in the bytes.
 struct ObjectMeta {
   std::string name;
   std::string name_space;
@@ -90,7 +90,7 @@ class Object {
     return static_cast<const V&>(*view);
   }
 
-  // Gives the view that would be read from the bytes, made by one who has the document at hand and
+  // Sets the view that would be read from the bytes, for a caller that has the document at hand and
   // knows that somebody will ask. Before the object is published.
   void give_view(std::unique_ptr<View> view) const { keep_view(std::move(view)); }
 
@@ -116,8 +116,8 @@ class Object {
 
 using ObjectPtr = std::shared_ptr<const Object>;
 
-// Appends the JSON a client sees: bytes with resourceVersion put in and, unless it is an item of a
-// list, kind and apiVersion of the asked version.
+// Appends the JSON a client sees: the bytes with resourceVersion added and, unless it is a list
+// item, kind and apiVersion of the requested version.
 struct EncodeOptions {
   std::string_view version;  // "v1beta1"; empty = the stored version
   bool with_type = true;     // kind and apiVersion

@@ -14,7 +14,7 @@
 // Kubernetes API servers answer with if they are asked to. We read them; we never write them.
 namespace muster::api {
 
-// How every body begins. No JSON does.
+// How every body begins. JSON never begins like this.
 inline constexpr std::string_view kProtobufMagic("k8s\0", 4);
 inline bool is_protobuf(std::string_view body) { return body.starts_with(kProtobufMagic); }
 
@@ -32,8 +32,8 @@ Result<ProtobufEnvelope> read_protobuf_envelope(std::string_view body);
 // are not optional mean unset and are left out.
 Result<ParsedJson> parse_protobuf(const schema::Message& root, std::string_view message_bytes);
 
-// Of a server that we asked: in `scratch`, only what is kept (empty: all of it), and as decode()
-// would leave it, so that it need not look. What the schema does not know is left out.
+// For answers to our own requests: in `scratch`, only what is kept (empty: all of it), and as
+// decode() would leave it, so decode() is not needed. What the schema does not know is left out.
 Result<Json> parse_protobuf_kept(Scratch& scratch, const schema::Message& root,
                                  std::string_view message_bytes, std::span<const Kept> kept);
 

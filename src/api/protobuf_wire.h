@@ -7,12 +7,12 @@
 
 #include "base/result.h"
 
-// How protobuf stands on the wire: fields by number, without any idea of what they mean.
+// Protobuf's wire format: fields by number, without any idea of what they mean.
 namespace muster::api::wire {
 
 enum class Type : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
-// One field as it stands on the wire.
+// One field on the wire.
 struct Token {
   std::uint32_t number = 0;
   Type type = Type::Varint;

@@ -80,7 +80,7 @@ struct Request {
 
   ListOptions list;
   DeleteOptions remove;
-  std::vector<std::string> warnings;  // found while decoding; go back with the answer
+  std::vector<std::string> warnings;  // found while decoding; returned with the answer
 };
 
 // What a request led to. Encoding (JSON, Table, PartialObjectMetadata) is the caller's business.

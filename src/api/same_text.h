@@ -5,8 +5,8 @@
 namespace muster::api {
 
 // Whether both values have the very same text: equal, with members in the same order. A document
-// that was made by editing another one nearly always has, where it was not edited, and one walk
-// tells; == looks up every member, and canonical texts must be written first.
+// made by editing another nearly always does, where it was not edited, and one walk finds out; ==
+// looks up every member, and canonical texts would have to be written first.
 bool same_text(const Json& a, const Json& b);
 
 }  // namespace muster::api

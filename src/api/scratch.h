@@ -25,14 +25,14 @@ class Scratch {
 
  private:
   // Meant to hold a usual pod; larger documents take more from the heap.
-  std::array<unsigned char, 24U << 10U> first_;  // left as it is: all of it is written before read
+  std::array<unsigned char, 24U << 10U> first_;  // uninitialized: all of it is written before read
   boost::json::monotonic_resource resource_;
 };
 
 // As Object::document(), in `scratch`.
 Json document_in(Scratch& scratch, const Object& object);
-// Only these members of the document, for those who read nothing else: a pod's view has no use for
-// its managed fields.
+// Only these members of the document, for callers that read nothing else: a pod's view has no use
+// for its managed fields.
 Json members_in(Scratch& scratch, const Object& object,
                 std::initializer_list<std::string_view> members);
 

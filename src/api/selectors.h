@@ -6,11 +6,11 @@
 
 namespace muster::api {
 
-// A metav1.LabelSelector as it stands in a document. A missing one selects nothing, an empty one
-// everything. BadRequest if it is malformed, which validation keeps out of stored objects.
+// A metav1.LabelSelector in a document. A missing one selects nothing, an empty one everything.
+// BadRequest if it is malformed, which validation keeps out of stored objects.
 Result<LabelSelector> read_label_selector(const Json* selector);
 
-// The labels of a document's metadata, to be matched.
+// The labels in a document's metadata, for matching.
 StringPairs read_labels(const Json* metadata);
 
 }  // namespace muster::api

@@ -9,8 +9,8 @@
 
 namespace muster::api {
 
-// Text that grows by many small pieces: what std::string does, with nothing in the way of a byte.
-// It keeps its memory, so one that is used again and again stops allocating.
+// Text that grows by many small pieces: like std::string, without its cost per byte. It keeps its
+// memory, so one that is reused stops allocating.
 class TextBuffer {
  public:
   void put(char byte) {
@@ -25,7 +25,7 @@ class TextBuffer {
   }
 
   std::size_t size() const { return size_; }
-  // Forgets what stands behind; `size` is not more than the present one.
+  // Drops what follows; `size` is at most the current one.
   void cut(std::size_t size) { size_ = size; }
   std::string_view view() const { return {bytes_.data(), size_}; }
 

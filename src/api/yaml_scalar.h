@@ -8,7 +8,7 @@
 namespace muster::api {
 
 // What an unquoted YAML 1.1 scalar means: null, a boolean, a number, or text. BadRequest for what
-// JSON has no word for: infinities and .nan.
+// JSON cannot express: infinities and .nan.
 Result<Json> resolve_plain_scalar(std::string_view text);
 
 }  // namespace muster::api

@@ -4,7 +4,7 @@
 
 namespace muster::api {
 
-// Whether a scalar is what Go calls the zero value of its type. Lists and objects are none.
+// Whether a scalar is what Go calls the zero value of its type. False for lists and objects.
 inline bool is_zero_scalar(const Json& value) {
   switch (value.kind()) {
     case boost::json::kind::null: return true;

@@ -20,19 +20,19 @@ struct Write {
   FieldSet beyond;  // what this door cannot change (status on the main one): never recorded
 };
 
-// Whether the document asks that nobody's ownership be known any more (`managedFields: [{}]`).
+// Whether the document asks to forget who owns which field (`managedFields: [{}]`).
 bool resets_managers(const Json& document);
 
-// Records a write that is no apply: its manager owns every field that `after` adds or changes
-// against `before`, and nobody owns what is gone. An object that nobody tracks stays untracked;
-// a new one (`before` is null) is tracked from the start.
+// Records a write other than an apply: its manager owns every field that `after` adds or changes
+// compared with `before`, and nobody owns what is gone. An object that nobody tracks stays
+// untracked; a new one (`before` is null) is tracked from the start.
 void record_update(const schema::Message& message, const Write& write, const Json& before,
                    Json& after);
 
 // Applies `config` (decoded, without managedFields) to `live` (null: there is no object yet).
-// Sets what it says, takes out what its manager applied before and no longer says and nobody else
-// owns. Conflict, naming every field and owner, if another manager owns a field it would change;
-// with `force` the field changes hands.
+// Sets its fields, and removes those that its manager applied before, no longer lists, and nobody
+// else owns. Conflict, naming every field and owner, if another manager owns a field it would
+// change; with `force` the field changes hands.
 Result<Json> apply(const schema::Message& message, const Write& write, Json live,
                    const Json& config, bool force);
 

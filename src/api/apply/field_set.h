@@ -48,7 +48,7 @@ PrintedPaths printed_paths(const FieldSet& set, std::size_t paths_max = kLimits.
 Json to_fields_v1(const FieldSet& set);
 // Whether FieldsV1 knows such an edge: `f:image`, `k:{"name":"c"}`.
 bool is_path_element(std::string_view text);
-// BadRequest if it is no tree of path elements.
+// BadRequest if it is not a tree of path elements.
 Result<FieldSet> parse_fields_v1(const Json& fields);
 
 // A set from paths such as "spec" or "metadata.name" (members only).

@@ -31,10 +31,10 @@ struct Owned {
 
 using Managers = std::map<Manager, Owned>;
 
-// Entries that cannot be read are left out: they must not stand in the way of a write.
+// Entries that cannot be read are left out: they must not block a write.
 Managers read_managers(const Json& document);
-// The same, but what they own is moved out of the document, which is to be given to
-// write_managers() next. The document is as it was if there are none.
+// The same, but what they own is moved out of the document, which must then be passed to
+// write_managers(). If there are none the document is unchanged.
 Managers take_managers(Json& document);
 // Replaces managedFields, in upstream's order: applies before updates, then by time and name.
 // Beyond ten updaters the oldest are listed as one, "ancient-changes".

@@ -8,8 +8,8 @@ namespace muster::api {
 
 // The fields one manager owns, as FieldsV1 has them: the same set as a FieldSet, kept in the form
 // in which it is stored. A manager may own every field of a large object, and most writes change
-// a few of them: what is asked and changed here costs what the other set holds, and the members of
-// the nodes that gain or lose one; everything else is left where it is.
+// a few of them: so questions and changes cost as much as the other set holds, plus the members of
+// the nodes that gain or lose one; everything else is left in place.
 //
 //   {"f:spec":{"f:image":{}}}            spec.image
 //   {"f:spec":{".":{},"f:image":{}}}     spec and spec.image
@@ -17,8 +17,8 @@ class OwnedFields {
  public:
   OwnedFields() : root_(JsonObject()) {}
   explicit OwnedFields(const FieldSet& set) : root_(to_fields_v1(set)) {}
-  // Keeps `fields` as it is if its elements stand in order, as we write them; else it is sorted.
-  // BadRequest, and `fields` untouched, if it is no tree of path elements.
+  // Keeps `fields` as it is if its elements are in order, as we write them; otherwise sorts it.
+  // BadRequest, and `fields` untouched, if it is not a tree of path elements.
   static Result<OwnedFields> take(Json& fields);
 
   bool empty() const { return root_.get_object().empty(); }
@@ -27,7 +27,7 @@ class OwnedFields {
   bool meets(const FieldSet& other) const;
   void add(const FieldSet& more);
   void remove(const FieldSet& gone);
-  // The set as FieldsV1; nothing is left here.
+  // The set as FieldsV1, moved out.
   Json take_json() &&;
 
  private:

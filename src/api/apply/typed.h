@@ -10,8 +10,8 @@
 // is which.
 namespace muster::api {
 
-// Whether every item of a keyed list has its keys and none stands twice. BadRequest otherwise, in
-// upstream's words.
+// Checks that every item of a keyed list has its keys and none occurs twice. BadRequest otherwise,
+// in upstream's words.
 Result<void> check_lists(const schema::Message& message, const Json& document);
 
 // The paths that the document sets: its leaves, and list items themselves.
@@ -22,14 +22,14 @@ struct Comparison {
   FieldSet modified;
   FieldSet removed;
 };
-// How `after` differs from `before`. What appears or vanishes whole is named at every level.
+// How `after` differs from `before`. What appears or vanishes as a whole is named at every level.
 Comparison compare(const schema::Message& message, const Json& before, const Json& after);
 
-// `live` with what `applied` says. Items of keyed lists and sets come in the order of `applied`;
-// those only in `live` keep their place among them, and come before new ones.
+// `live` with the fields of `applied`. Items of keyed lists and sets come in the order of
+// `applied`; those only in `live` keep their place among them, and come before new ones.
 Json merged(const schema::Message& message, Json live, const Json& applied);
 
-// Takes out of `document` what is in `last` but not in `owned`, with all that is below it.
+// Removes from `document` what is in `last` but not in `owned`, with everything below it.
 void prune(const schema::Message& message, Json& document, const FieldSet& last,
            const FieldSet& owned);
 

@@ -33,8 +33,8 @@ Type type_of(const schema::Field& field);
 Type item_type(const Type& list);
 inline bool is_list(const Type& type) { return type.form == Form::Keyed || type.form == Form::Set; }
 
-// Whether a document says only what its author wrote, or stands for a whole object: there, members
-// that are written even when empty mean the same absent and empty.
+// Whether a document holds only what its author wrote, or is a whole object: there, for members
+// that are always written, absent and empty mean the same.
 enum class Extent : std::uint8_t { Written, Whole };
 
 const Json* member_of(const JsonObject& object, const schema::Field& field, Extent extent);

@@ -32,7 +32,7 @@ enum class Gate : std::uint8_t {
 };
 inline constexpr std::size_t kGateCount = 16;
 
-// What is known of a gate before anybody sets it.
+// What is known about a gate before anybody sets it.
 struct GateFacts {
   Gate gate;
   std::string_view name;
@@ -54,7 +54,7 @@ class Gates {
   static Result<Gates> parse(std::string_view flag);
 
   bool on(Gate gate) const { return on_[static_cast<std::size_t>(gate)]; }
-  // A copy with one gate changed; dependencies are not looked at.
+  // A copy with one gate changed; dependencies are not checked.
   Gates with(Gate gate) const { return changed(gate, true); }
   Gates without(Gate gate) const { return changed(gate, false); }
 

@@ -9,8 +9,8 @@
 #include "api/json.h"
 #include "api/kinds/kind.h"
 
-// What is stored and served, and acted on by nobody. The server warns whoever writes it, a
-// controller puts an event on the object, docs/limits.md lists it; all of them read this table.
+// What is stored and served, but nobody acts on. The server warns those who write it, a controller
+// puts an event on the object, docs/limits.md lists it; all of them read this table.
 namespace muster::api {
 
 // Components that are switched off, by name.
@@ -39,14 +39,14 @@ std::span<const TemplatePlace> template_places();
 // Whether some rule is about the kind, its templates included.
 bool may_be_inert(const Kind& kind);
 
-// A sentence for each rule that holds for the document. Those for which `absent` is the reason may
-// be asked for alone.
+// A sentence for each rule that applies to the document; SwitchedOff: only those whose reason is an
+// absent component.
 enum class InertBecause : std::uint8_t { Anything, SwitchedOff };
 std::vector<std::string> inert_sentences(const Kind& kind, const Json& document,
                                          const Absent& absent,
                                          InertBecause because = InertBecause::Anything);
 
-// False if no rule can hold for an object with these bytes: cheaper than to parse them.
+// False if no rule can apply to an object with these bytes: cheaper than parsing them.
 bool could_be_inert(const Kind& kind, std::string_view bytes, const Absent& absent);
 
 }  // namespace muster::api

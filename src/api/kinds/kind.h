@@ -18,8 +18,8 @@ struct Subresource {
   std::vector<std::string> verbs;  // sorted
 };
 
-// What the API knows of a kind of object, written once beside its group. All versions of a kind
-// share one Kind: conversion between them is a swap of apiVersion.
+// What the API knows about a kind of object, written once, in its group's file. All versions of a
+// kind share one Kind: conversion between them is a swap of apiVersion.
 struct Kind {
   std::string group;                  // "" is core
   std::vector<std::string> versions;  // served, most preferred first
@@ -34,8 +34,8 @@ struct Kind {
   std::string store_prefix;  // first part of the store key; two kinds may be views of one prefix
   const schema::Message* message = nullptr;
 
-  // False: a request in the shape of an object. It is created and answered, never kept, so there is
-  // nothing to get, list or delete.
+  // False: a request in the form of an object. It is created and answered, never stored, so there
+  // is nothing to get, list or delete.
   bool stored = true;
   bool unconditional_update = true;  // PUT without resourceVersion
   bool create_on_update = false;     // PUT of a missing object creates it
@@ -64,7 +64,7 @@ const Kind* find_resource(std::string_view group, std::string_view version,
 const Kind* find_kind(std::string_view group, std::string_view kind);
 
 namespace kinds {
-// The kinds our own components speak of. CHECKs that the kind exists.
+// The kinds our own components use. CHECKs that the kind exists.
 const Kind& pod();
 const Kind& node();
 const Kind& name_space();

@@ -34,7 +34,7 @@ Kind plain_kind(const GroupVersion& in, std::string_view name, std::string_view 
 
 // An endpoint that gets the whole object but changes only a part of it.
 Subresource whole_part(const Kind& kind, std::string_view name);
-// status: read and written apart from the rest.
+// status: read and written separately from the rest.
 Subresource status_part(const Kind& kind);
 // explanation: why it waits and what would help, answered by Muster's own server.
 Subresource explanation_part();

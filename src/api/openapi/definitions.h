@@ -9,15 +9,15 @@
 
 namespace muster::api::openapi {
 
-// Version 2 has "#/definitions/X" and lets a description stand beside it; version 3 has
-// "#/components/schemas/X" and wants it wrapped.
+// Version 2 has "#/definitions/X" and allows a description beside it; version 3 has
+// "#/components/schemas/X" and needs it wrapped.
 enum class Edition { V2, V3 };
 
 // "io.k8s.api.core.v1.Pod", the name by which clients know a message.
 std::string definition_name(const schema::Message& message);
 Json reference_to(std::string_view definition, Edition edition);
 
-// Definitions by name: what is added, and everything that it refers to.
+// Definitions by name: those added, and everything they refer to.
 class Definitions {
  public:
   explicit Definitions(Edition edition) : edition_(edition) {}

@@ -23,7 +23,7 @@ class OpenApi {
   std::string v3_index() const;
   // The document of one of them, by its key in the index: "api/v1", "apis/coordination.k8s.io/v1".
   Result<std::string> v3(std::string_view group_version_key) const;
-  // What stands behind ?hash= in the index, by which clients cache the document.
+  // The value of ?hash= in the index, by which clients cache the document.
   Result<std::string> v3_hash(std::string_view group_version_key) const;
 
   // The body of /openapi/v2, which kubectl before 1.29 insists on: JSON, and gnostic's protobuf

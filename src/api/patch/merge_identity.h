@@ -12,14 +12,14 @@
 #include "api/schema/schema.h"
 #include "base/result.h"
 
-// How the items of a list that strategic merge patches merge are told apart, and in which order
-// they stand afterwards.
+// How items are told apart in a list that strategic merge patches merge, and their order
+// afterwards.
 namespace muster::api {
 
 tl::unexpected<Error> no_merge_key(const Json& item, std::string_view key);
 
-// What an item goes by: the value of its merge key, or the item itself if the list has none. A
-// text, so that lists are compared by looking items up and not each with each.
+// What identifies an item: the value of its merge key, or the item itself if the list has none. A
+// text, so that lists are compared by lookups and not each with each.
 class Identity {
  public:
   Identity() = default;  // each item by itself
@@ -34,14 +34,14 @@ class Identity {
   // As a text: equal for equal values, whatever the order of their members.
   std::optional<std::string> name(const Json& item) const;
 
-  // Every item must be a map that has the key, or no map at all.
+  // Every item must be a map that has the key, or not a map at all.
   Result<void> check(const JsonArray& items) const;
 
  private:
   std::string_view key_;
 };
 
-// Where each item of a list stands, the first of equal ones.
+// The position of each item of a list; of equal ones, the first.
 class ItemIndex {
  public:
   ItemIndex() = default;
@@ -62,7 +62,7 @@ class ItemIndex {
 
 // Puts the items into the order of a merge: those named by `patch_order` in that order, the others
 // as in `server_order`, and each of the others before the first named item that followed it on the
-// server. An item that the server did not have follows nothing, so new items come first.
+// server. An item that the server did not have has no predecessor, so new items come first.
 JsonArray in_merged_order(const Identity& identity, JsonArray items, const ItemIndex& patch_order,
                           const ItemIndex& server_order);
 

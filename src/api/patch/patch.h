@@ -10,7 +10,7 @@ namespace muster::api {
 // RFC 7386.
 Json merge_patch(Json target, const Json& patch);
 
-// RFC 6902. Invalid if an operation fails, BadRequest if the patch is no list of operations.
+// RFC 6902. Invalid if an operation fails, BadRequest if the patch is not a list of operations.
 Result<Json> json_patch(Json target, const Json& patch);
 
 // Kubernetes' strategic merge with all directives ($patch, $retainKeys, $setElementOrder,

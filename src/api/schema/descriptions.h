@@ -7,7 +7,7 @@
 //   parallelism -- A sentence for all fields of this name that have none of their own.
 //   JobSpec.parallelism -- A sentence for the field of this message.
 //
-// What many messages call alike means the same in all of them and is described once.
+// Fields with the same name in many messages mean the same and are described once.
 namespace muster::api::schema {
 
 extern const std::string_view kCommonDescriptions;

@@ -44,7 +44,7 @@ struct Field {
   const Message* message = nullptr;  // of Shape::Message
   bool optional = false;             // presence matters even for zero values (a pointer in Go)
   bool always = false;               // written even when empty: "status": {}
-  bool inlined = false;              // members stand in the parent (Volume.volumeSource …)
+  bool inlined = false;              // members are put in the parent (Volume.volumeSource …)
 
   std::vector<std::string> merge_keys;  // strategic merge: exactly one, or none
   bool merges = false;  // strategic merge: list of scalars is a set, list of maps merges
@@ -59,27 +59,27 @@ struct Field {
   bool required = false;
   std::string doc;  // one sentence of our own, for kubectl explain
 
-  std::string label;  // "name": as JSON begins the member; worked out
+  std::string label;  // "name": as JSON begins the member; derived
 };
 
 struct Message {
   std::string package;  // "core/v1", "meta/v1"
   std::string name;     // "PodSpec"
   std::string doc;
-  bool object = false;        // a kind of its own: kind and apiVersion may stand beside the fields
+  bool object = false;        // a kind of its own: may have kind and apiVersion beside the fields
   std::vector<Field> fields;  // in the order they are written
   const Field* find(std::string_view json_name) const;  // null if unknown; sees inlined members
 
-  // What follows is worked out from the fields when the tables are read.
+  // What follows is derived from the fields when the tables are read.
 
-  // The fields as they stand in JSON: those of inlined messages take their parent's place.
+  // The fields as JSON has them: those of inlined messages replace their parent.
   std::vector<const Field*> members;
   std::vector<std::uint16_t> members_always;  // indices of members that are always written
   // A hash table of the members by name: index + 1, or 0 where it is free. Its size is a power of
   // two.
   std::vector<std::uint16_t> members_by_name;
   bool defaults_within = false;  // a default is stated here or in a message below
-  // Where the member stands in `members`.
+  // The member's index in `members`.
   std::optional<std::size_t> position(std::string_view json_name) const;
   // Set if the message is only a wrapper that JSON does not show: {"items": […]} is written as […].
   const Field* bare_list() const;

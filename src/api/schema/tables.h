@@ -10,7 +10,7 @@
 //        -- A sentence about the field above.
 //
 // A line holds the protobuf number, the JSON name, the type and any of the words below. `object`
-// after a message's name says that it is a kind, so that kind and apiVersion may stand beside its
+// after a message's name says that it is a kind, so it may have kind and apiVersion beside its
 // fields.
 //
 //   type         string bool int32 int64 double bytes Quantity IntOrString Time MicroTime Duration

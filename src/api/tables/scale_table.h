@@ -7,7 +7,7 @@
 
 namespace muster::api {
 
-// The Table of an autoscaling/v1 Scale, which is no stored object: `kubectl get
+// The Table of an autoscaling/v1 Scale, which is not a stored object: `kubectl get
 // --subresource=scale`.
 void append_scale_table(const Json& scale, const TableOptions& options, std::string& out);
 

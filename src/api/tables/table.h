@@ -23,22 +23,22 @@ struct Column {
   int priority = 0;
 };
 
-// What `kubectl get` shows of a kind; name and creation time for kinds we know nothing special of.
+// What `kubectl get` shows for a kind; name and creation time unless the kind has special columns.
 std::span<const Column> columns(const Kind& kind);
 
 // The cells of one row, "[…]", one per column. Ages are counted from `now`.
 void append_cells(const Object& object, Time now, std::string& out);
 
-// How a group stands at the moment.
+// The current state of a group.
 struct GroupCounts {
   // Pods of a PodGroup without failed and terminating ones; child groups of a composite.
   std::int64_t members = 0;
   // Those that have a node or have succeeded; child groups whose own minimum is met.
   std::int64_t scheduled = 0;
-  std::string domains = {};  // of its topology key, where it runs: mostly one
+  std::string domains = {};  // where it runs, by its topology key: mostly one
   std::string held_by = {};  // what keeps it from going once it is deleted; empty: nothing
 };
-// Who knows, because objects do not say. Any thread.
+// Answers that, because objects do not say it. Any thread.
 class GroupCounter {
  public:
   virtual ~GroupCounter() = default;
@@ -62,7 +62,7 @@ struct TableRow {
   Revision revision;
 };
 
-// What stands above a list.
+// The head of a list.
 struct ListHead {
   Revision revision;
   std::string_view continue_token = {};

@@ -8,7 +8,7 @@ namespace muster::api {
 
 enum class IpFamily : unsigned char { None, V4, V6 };
 
-// Which family a text such as "10.9.8.7" or "2001:db8::ffff" belongs to; None if it is no address.
+// Which family a text such as "10.9.8.7" or "2001:db8::ffff" belongs to; None if invalid.
 IpFamily ip_family(std::string_view address);
 // The same for "10.9.8.0/24".
 IpFamily cidr_family(std::string_view cidr);

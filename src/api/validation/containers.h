@@ -18,7 +18,7 @@ struct PodScope {
 
 // Judges volumes and resource claims, and collects their names.
 PodScope validate_volumes_and_claims(const Json& spec, const FieldPath& path, FieldErrors& errors);
-// Regular, init and ephemeral containers of `spec`, which stands at `path`.
+// Regular, init and ephemeral containers of `spec`, which is at `path`.
 void validate_containers(const Json& spec, const PodScope& scope, const FieldPath& path,
                          FieldErrors& errors);
 

@@ -7,7 +7,7 @@
 
 namespace muster::api {
 
-// Events are stored in the core form; what is demanded of them depends on the group they came
+// Events are stored in the core form; their rules depend on the group they came
 // through.
 enum class EventGroup : std::uint8_t { Core, Events };
 

@@ -18,7 +18,7 @@ namespace muster::api {
 
 // Where in a document a rule looks: spec.containers[0].resources.limits[cpu]. A chain of steps on
 // the stack, written out only when something is wrong, so a valid object costs no text. A step
-// refers to the one before it, which must outlive it; hence steps start only from named paths.
+// refers to the one before it, which must outlive it; so steps start only from named paths.
 class FieldPath {
  public:
   explicit FieldPath(std::string_view name) : name_(name) {}  // may hold dots: "spec.template"
@@ -44,8 +44,8 @@ class FieldPath {
 };
 
 // A value to be shown in a message: strings quoted as Go does, numbers and booleans bare,
-// structures as JSON. Refers to the value, so it lives no longer than the call it is an argument
-// of; the text is made only for an error that is kept, and no longer than a message may be.
+// structures as JSON. Refers to the value, so it must not outlive the call it is an argument of;
+// the text is made only for an error that is kept, and is cut to what a message may hold.
 class ShownValue {
  public:
   ShownValue(std::string_view value) : value_(value) {}
@@ -83,12 +83,12 @@ class FieldErrors {
   void too_many(const FieldPath& path, std::size_t count, std::size_t items_max);
   void append(FieldErrors other);
 
-  // The same error again, so many times: for rules that would otherwise compare all with all.
+  // The same error again, `times` times: for rules that would otherwise compare all with all.
   void repeat_last(std::size_t times);
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  // The last one says how many more there were, if they were too many.
+  // If there were too many, the last one says how many more.
   std::vector<Cause> causes() const;
   // "field: message" for one error, "[a, b]" for several.
   std::string text() const;

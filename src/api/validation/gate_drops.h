@@ -3,13 +3,13 @@
 #include "api/gates/gates.h"
 #include "api/json.h"
 
-// Fields whose gate is off are dropped without a word before a write is validated, unless the
+// Fields whose gate is off are dropped silently before a write is validated, unless the
 // stored object already has them: switching a gate off never clears what is stored. `old` is null
 // on create.
 namespace muster::api {
 
 void drop_disabled_workload_fields(Json& now, const Json* old, const Gates& gates);
-// Of the spec on the main endpoint and of the status on /status.
+// From the spec on the main endpoint and from the status on /status.
 void drop_disabled_pod_group_fields(Json& now, const Json* old, const Gates& gates);
 void drop_disabled_composite_pod_group_fields(Json& now, const Json* old, const Gates& gates);
 // schedulingGroup; `now` and `old` are pods or pod templates.

@@ -9,11 +9,11 @@
 #include "api/json.h"
 #include "base/result.h"
 
-// What other objects decide about a new PodGroup or CompositePodGroup. Pure: the caller brings what
-// it knows of them.
+// What other objects decide about a new PodGroup or CompositePodGroup. Pure: the caller passes in
+// what it knows about them.
 namespace muster::api {
 
-// What a PriorityClass means for those who name it.
+// What a PriorityClass means for objects that name it.
 struct PriorityClassFacts {
   std::string name;
   std::int64_t value = 0;
@@ -21,20 +21,20 @@ struct PriorityClassFacts {
   bool global_default = false;
 };
 
-// How the sentences of a refusal call the group.
+// What refusals call the group.
 inline constexpr std::string_view kPodGroupNoun = "pod group";
 inline constexpr std::string_view kCompositePodGroupNoun = "composite pod group";
 
-// Resolves the class that the group names, else the global default (the lowest, should there be
-// several), and writes priorityClassName, priority and preemptionPolicy into its spec. A group that
-// says nothing of preemption takes the policy of its class; upstream defaults it first and then
-// refuses every class that is not PreemptLowerPriority. `classes` need hold only the named class
+// Resolves the class that the group names, otherwise the global default (the lowest, if there are
+// several), and writes priorityClassName, priority and preemptionPolicy into its spec. A group
+// without a preemption policy takes that of its class; upstream defaults it first and then refuses
+// every class that is not PreemptLowerPriority. `classes` need hold only the named class
 // and the defaults. The error is Forbidden; its message is the bare sentence, without the object.
 Result<void> resolve_group_priority(Json& group, std::span<const PriorityClassFacts> classes,
                                     std::string_view noun, const Gates& gates);
 
-// On update: a group that is put without its preemption policy keeps it, as a pod does. It may
-// never have said it, but had it from its class.
+// On update: a group that is put without its preemption policy keeps it, as a pod does. The policy
+// may have come from its class, not from the user.
 void keep_preemption_policy(Json& now, const Json& old, const Gates& gates);
 
 // Appends the finalizer if it is not there.

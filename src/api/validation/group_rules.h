@@ -40,7 +40,7 @@ class GroupRules {
   GroupRules(Write write, const Gates& gates, FieldErrors& errors)
       : update_(write == Write::Update), gates_(gates), errors_(errors) {}
 
-  // What is asked before anybody looks into a field.
+  // What is checked before looking into a field.
   struct Entry {
     bool forbidden = false;  // its gate is off
     bool fixed = true;       // may not change after create
@@ -55,10 +55,10 @@ class GroupRules {
   void constraints(const Edit& holder, const FieldPath& path, const Entry& entry);
   void claims(const Edit& holder, const FieldPath& path);
   void disruption_mode(const Edit& holder, const FieldPath& path, const Entry& entry);
-  // priorityClassName, priority and preemptionPolicy, which stand together everywhere.
+  // priorityClassName, priority and preemptionPolicy, which occur together everywhere.
   void priority(const Edit& holder, const FieldPath& path);
 
-  // Exactly one of the members must be set; said again on update only if another set of them is.
+  // Exactly one of the members must be set; on update checked only if different ones are set.
   void one_of(const Edit& holder, const FieldPath& path, std::span<const std::string_view> members);
   void pod_group_templates(const Edit& holder, const FieldPath& path);
   void composite_templates(const Edit& holder, const FieldPath& path, const Entry& entry);
@@ -71,7 +71,7 @@ class GroupRules {
   void claims_block(const JsonArray& claims, const FieldPath& here);
 
   bool unchanged(const Edit& field) const;
-  // Upstream's sentence for what may not change.
+  // Reports upstream's sentence for what may not change.
   void immutable(const FieldPath& path);
 
  private:
@@ -98,7 +98,7 @@ class GroupRules {
   FieldErrors& errors_;
 };
 
-// The errors of a list in which two items have the same name: one for each that repeats an earlier.
+// Refuses list items with the same name: one error for each that repeats an earlier one.
 void refuse_same_names(const JsonArray& items, const schema::Message& message,
                        const FieldPath& path, FieldErrors& errors);
 

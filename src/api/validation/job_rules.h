@@ -11,9 +11,9 @@
 // JobSpec at `path`.
 namespace muster::api {
 
-// The defaults of a JobSpec, wherever it stands.
+// The defaults of a JobSpec, wherever it occurs.
 void default_job_spec(JsonObject& spec);
-// What holds of the spec of a Job and of the one in a CronJob's template.
+// Rules for the spec of a Job and for the one in a CronJob's template.
 void validate_job_spec(const Json& spec, const FieldPath& path, FieldErrors& errors);
 
 void validate_pod_failure_policy(const Json& spec, const FieldPath& path, FieldErrors& errors);

@@ -9,9 +9,9 @@
 
 namespace muster::api {
 
-// In which groups the Jobs of a JobSet are scheduled: what spec.scheduling, the `scheduling` of its
-// Job templates and exclusive placement come to together. The rules of the API and the builder of
-// Workloads both start from it. Refers to the document it was read from.
+// In which groups the Jobs of a JobSet are scheduled: the combined effect of spec.scheduling, the
+// `scheduling` of its Job templates and exclusive placement. Both the API's rules and the builder
+// of Workloads start from it. Refers to the document it was read from.
 //
 //   level 1, alone          one group of pods for the whole set
 //   entries (level 2)       one group of pods for each, or with `job` one for each Job
@@ -34,13 +34,13 @@ struct JobSetForm {
   // What is scheduled as one below the whole: the Jobs of some replicatedJobs.
   struct Part {
     std::vector<std::size_t> jobs = {};  // indexes of JobSetForm::jobs
-    const Json* whole = nullptr;         // what is said of it as a whole; may be null
-    const Json* each = nullptr;          // what is said of each of its Jobs; may be null
+    const Json* whole = nullptr;         // settings for it as a whole; may be null
+    const Json* each = nullptr;          // settings for each of its Jobs; may be null
     std::string whole_path = {};
     std::string each_path = {};
     bool per_job = false;    // each Job is a group of its own
     bool composite = false;  // these are below a group of groups
-    bool gang = true;        // the policy where nothing is said
+    bool gang = true;        // the policy if none is set
   };
   enum class Source : std::uint8_t { None, Level1, Entries, Templates };
 
@@ -63,12 +63,12 @@ struct JobSetForm {
 
 JobSetForm read_job_set_form(const Json& set);
 
-// Whether a block of scheduling says anything of the group itself.
+// Whether a block of scheduling says anything about the group itself.
 bool says_group(const Json* block);
 
 inline constexpr std::string_view kExclusiveTopologyAnnotation =
     "alpha.jobset.sigs.k8s.io/exclusive-topology";
-// The label of the domains that each Job of a template wants for itself; empty if it does not.
+// The label of the domains that each Job of a template wants for itself; empty if none.
 std::string_view exclusive_topology(const Json& set, const Json& job_template);
 
 // Who makes the groups of Jobs: "centralized" (the default) is the JobSet's controller, "delegated"

@@ -15,7 +15,7 @@ struct KindRules {
   std::string_view kind;
   // Defaults that depend on other members. Null: none.
   void (*set_defaults)(JsonObject& document) = nullptr;
-  // What is wrong with `now`; `old` is what it replaces, null on create. Null: nothing ever is.
+  // What is wrong with `now`; `old` is what it replaces, null on create. Null: nothing can be.
   void (*validate)(const Json& now, const Json* old, FieldErrors& errors) = nullptr;
   // Defaults that go before those of the table. Null: none.
   void (*predefault)(JsonObject& document) = nullptr;
@@ -24,7 +24,7 @@ struct KindRules {
 // Null if the kind has none.
 const KindRules* find_kind_rules(const Kind& kind);
 
-// What the files of this room contribute; only kind_rules.cc asks.
+// What the files of this room contribute; only kind_rules.cc uses it.
 namespace rules {
 
 void default_limit_range(JsonObject& range);

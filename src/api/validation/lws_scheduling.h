@@ -9,7 +9,7 @@
 // from here. `set` is a document with metadata and spec.
 namespace muster::api {
 
-// Which levels become groups. None: the set says nothing of scheduling.
+// Which levels become groups. None: the set says nothing about scheduling.
 struct LwsLevels {
   bool set = false;
   bool replica = false;
@@ -23,10 +23,10 @@ struct LwsLevels {
 };
 LwsLevels lws_levels(const Json& set);
 
-// What contradicts itself: a gang whose workers wait for their leader, a minimum that is not the
+// Contradictions: a gang whose workers wait for their leader, a minimum that is not the
 // membership, exclusive placement beside a gang, two priorities. `old` is what the set replaces,
-// null on create: of what its Workload was made from nothing may change but minimums that follow
-// the size.
+// null on create: what its Workload was made from may not change, except minimums that follow the
+// size.
 void validate_lws_scheduling(const Json& set, const Json* old, const Gates& gates,
                              FieldErrors& errors);
 

@@ -10,7 +10,7 @@ namespace muster::api {
 
 enum class NameRule : std::uint8_t { DnsSubdomain, DnsLabel, Dns1035Label, PathSegment };
 
-// What the metadata of a kind must satisfy.
+// The rules for the metadata of a kind.
 struct MetaRules {
   NameRule name = NameRule::DnsSubdomain;
   bool namespaced = true;

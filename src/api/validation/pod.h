@@ -17,9 +17,9 @@ FieldErrors validate_pod_status_update(const Json& now, const Json& old);
 // The body of pods/binding.
 FieldErrors validate_binding(const Json& document);
 
-// What holds of every pod, new or changed; the others include it.
+// The rules for every pod, new or changed; the others include them.
 void validate_pod_metadata_and_spec(const Json& document, FieldErrors& errors);
-// A pod spec wherever it stands: "spec" of a pod, "spec.template.spec" of a Job.
+// A pod spec wherever it occurs: "spec" of a pod, "spec.template.spec" of a Job.
 void validate_pod_spec(const Json& spec, const FieldPath& path, FieldErrors& errors);
 
 }  // namespace muster::api

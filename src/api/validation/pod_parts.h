@@ -9,8 +9,8 @@
 namespace muster::api {
 
 // pods/resize: cpu and memory of containers, and of init containers that run on beside them
-// (restartPolicy Always). Amounts may change but not come or go, and the QoS class stays what it
-// was; `qos_class` is the one that `now` would have.
+// (restartPolicy Always). Amounts may change but not be added or removed, and the QoS class may not
+// change; `qos_class` is the one that `now` would have.
 FieldErrors validate_pod_resize(const Json& now, const Json& old, std::string_view qos_class);
 
 // pods/ephemeralcontainers: they may be added, never changed or removed.

@@ -6,7 +6,7 @@
 #include "api/json.h"
 #include "api/validation/field_errors.h"
 
-// Pod templates, as they stand in Jobs, Deployments and everything else that makes pods.
+// Pod templates, as in Jobs, Deployments and everything else that makes pods.
 namespace muster::api {
 
 // Defaults of a template that its table cannot state. `holder` has it as member "template".
@@ -15,11 +15,11 @@ void default_pod_template(JsonObject& holder, std::string_view member = "templat
 // Labels, annotations and pod spec.
 void validate_pod_template(const Json& pod_template, const FieldPath& path, FieldErrors& errors);
 
-// As its pods see it: with a volume for each claim that they get and mount, where it has none of
-// that name. Those that are not mounted are left out: many templates may share many claims.
+// As its pods see it: with a volume for each claim that they get and mount, unless it has one of
+// that name. Claims that are not mounted are left out: many templates may share many claims.
 Json with_claim_volumes(const Json& pod_template, const std::set<std::string_view>& claims);
 
-// What controllers that keep pods running forever ask of selector and template. `noun` is how
+// What controllers that keep pods running forever require of selector and template. `noun` is what
 // upstream calls the owner: "deployment".
 struct ReplicaRules {
   std::string_view noun;   // in `empty selector is invalid for deployment`

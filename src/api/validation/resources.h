@@ -29,7 +29,7 @@ void validate_container_resource_name(std::string_view name, const FieldPath& pa
 void validate_quota_resource_name(std::string_view name, const FieldPath& path,
                                   FieldErrors& errors);
 
-// Not negative, and whole if the resource comes in pieces.
+// Not negative, and an integer if the resource is not divisible.
 void validate_resource_amount(std::string_view name, const Json& amount, const FieldPath& path,
                               FieldErrors& errors);
 
@@ -38,7 +38,7 @@ class ClaimNames {
  public:
   void add(std::string_view name);
   bool contains(std::string_view name) const { return names_.contains(name); }
-  // That a name must be one of these, for a message.
+  // The words that a name must be one of these, for a message.
   std::string_view demand() const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace muster::api {
 
-// The KEPs that the workload API grew from speak of fields that Kubernetes 1.37 calls otherwise.
+// The KEPs behind the workload API mention fields that Kubernetes 1.37 has renamed.
 // They are unknown fields like any other and never translated, but we can say where they went:
 // "use spec.workloadRef" for ("PodGroup", "spec.podGroupTemplateRef"). Empty for all other fields.
 std::string seed_field_hint(std::string_view kind, std::string_view path);

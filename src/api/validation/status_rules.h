@@ -9,7 +9,7 @@ namespace muster::api {
 void validate_conditions(const JsonArray& conditions, const FieldPath& path, FieldErrors& errors);
 
 struct ConditionRules {
-  bool stamped = true;  // lastTransitionTime is required; else the server sets it
+  bool stamped = true;  // lastTransitionTime is required; otherwise the server sets it
 };
 void validate_condition(const Json& condition, const FieldPath& path, ConditionRules rules,
                         FieldErrors& errors);

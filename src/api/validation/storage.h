@@ -5,7 +5,7 @@
 
 namespace muster::api {
 
-// What a claim asks for, wherever it stands: "spec" of a PersistentVolumeClaim, or a template of a
+// What a claim asks for, wherever it occurs: "spec" of a PersistentVolumeClaim, or a template of a
 // StatefulSet.
 void validate_claim_spec(const Json& spec, const FieldPath& path, FieldErrors& errors);
 

@@ -11,7 +11,7 @@ namespace muster::api::rules {
 
 bool contains(std::span<const std::string_view> words, std::string_view word);
 
-// A word that may be left out, but not be another.
+// A word that may be left out, but must otherwise be one of these.
 void validate_optional_word(const Json& holder, std::string_view member,
                             std::span<const std::string_view> allowed, const FieldPath& path,
                             FieldErrors& errors);
@@ -20,7 +20,7 @@ void validate_driver_name(std::string_view name, const FieldPath& path, FieldErr
 
 void validate_provisioner(std::string_view name, const FieldPath& path, FieldErrors& errors);
 
-// Parameters for a driver, which alone understands them.
+// Parameters that only the driver understands.
 void validate_parameters(const Json& holder, FieldErrors& errors);
 
 }  // namespace muster::api::rules

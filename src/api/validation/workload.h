@@ -12,7 +12,7 @@ namespace muster::api {
 FieldErrors validate_workload(const Json& document, const Gates& gates);
 FieldErrors validate_workload_update(const Json& now, const Json& old, const Gates& gates);
 
-// A template that says nothing of disruption under one that is disrupted as a whole.
+// Warns of a template without a disruption mode under one that is disrupted as a whole.
 std::vector<std::string> workload_warnings(const Json& document);
 
 }  // namespace muster::api

@@ -8,7 +8,7 @@
 #include "base/time.h"
 
 // When a schedule runs, by the clocks of a zone: at every minute whose local time it names. A time
-// that clocks skip in spring does not come; one that they show twice in autumn comes twice.
+// that clocks skip in spring is skipped; one that they show twice in autumn runs twice.
 namespace muster::api {
 
 // The first run after this moment; nullopt if there is none within five years.

@@ -32,7 +32,7 @@ class FieldSelector {
   bool matches(const Lookup& text_of) const;
   bool selects_everything() const { return terms_.empty(); }
   const std::vector<FieldTerm>& terms() const { return terms_; }
-  // The value the selector insists on for `field`, or null: lets a list be served as a get.
+  // The value the selector requires for `field`, or null: lets a list be served as a get.
   const std::string* required_value(std::string_view field) const;
   std::string text() const;
 

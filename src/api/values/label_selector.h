@@ -58,7 +58,7 @@ class LabelSelector {
   LabelSelector() = default;
   // Kept in the order of keys, as upstream prints them.
   explicit LabelSelector(std::vector<LabelRequirement> requirements);
-  // What a missing metav1.LabelSelector means.
+  // Selects nothing: what a missing metav1.LabelSelector means.
   static LabelSelector nothing();
   // The syntax of a query: "app=web,tier in (a,b),!old". BadRequest on bad syntax.
   static Result<LabelSelector> parse(std::string_view text);

@@ -29,7 +29,7 @@ Messages check_environment_name(std::string_view name);
 // A key of a ConfigMap or Secret.
 Messages check_config_key(std::string_view key);
 
-// A generateName stands in front of a suffix, so it may end with '-': the name as it is checked.
+// A generateName is followed by a suffix, so it may end with '-': the name as it is checked.
 std::string as_generated(std::string_view prefix);
 
 // "must be between 1 and 65535, inclusive".

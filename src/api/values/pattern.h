@@ -11,8 +11,8 @@ class RE2;
 
 namespace muster::api {
 
-// A regular expression in the syntax of Go, as users write it into policies. Looking for it takes
-// time in proportion to the text, whatever the expression, and a bounded amount of memory.
+// A regular expression in the syntax of Go, as users write it into policies. Searching takes time
+// proportional to the text, whatever the expression, and bounded memory.
 class Pattern {
  public:
   // BadRequest says what is wrong with it.

@@ -11,7 +11,7 @@ namespace muster::api {
 // Nodes with this annotation are played by sim::PretendNodes; a node without it is somebody else's.
 inline constexpr std::string_view kPretendAnnotation = "muster.dev/node";
 inline constexpr std::string_view kPretendValue = "pretend";
-// On a pretend node: "not-ready" makes its kubelet report that it is not ready; any other value
+// On a pretend node: "not-ready" makes its kubelet report that it is not ready; any value other
 // than "" and "false" makes it fall silent, as if the machine had lost power.
 inline constexpr std::string_view kFailAnnotation = "muster.dev/fail";
 inline constexpr std::string_view kFailNotReady = "not-ready";

@@ -36,7 +36,7 @@ class Quantity {
   bool is_negative() const { return nanos_ < 0; }
   bool is_whole() const;
 
-  // A zero takes the format of what is added to it or taken from it.
+  // A zero takes the format of what is added to it or subtracted from it.
   Quantity& operator+=(const Quantity& other);
   Quantity& operator-=(const Quantity& other);
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }

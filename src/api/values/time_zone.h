@@ -19,7 +19,7 @@ class TimeZone {
  public:
   TimeZone() = default;  // UTC
 
-  // From the bytes of a TZif file, version 2 or later. BadRequest if they are none.
+  // From the bytes of a TZif file, version 2 or later. BadRequest if they are not one.
   static Result<TimeZone> parse(std::string_view bytes);
 
   // How far clocks are ahead of UTC, and until when that holds.

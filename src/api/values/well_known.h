@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-// Names and limits of the workload API that more than one room speaks of.
+// Names and limits of the workload API that more than one room uses.
 namespace muster::api {
 
 inline constexpr std::string_view kSchedulingGroup = "scheduling.k8s.io";

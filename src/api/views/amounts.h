@@ -13,12 +13,12 @@ namespace muster::api {
 // Quantities by resource name, sorted by name, each name once.
 using Quantities = std::vector<std::pair<std::string, Quantity>>;
 
-// Reads a map of quantities; what does not parse counts as 0, as validation has refused it long
-// ago.
+// Reads a map of quantities; what does not parse counts as 0, since validation has refused it
+// before.
 Quantities read_quantities(const JsonObject* map);
 
 // Per resource: the sum, and the greater of two. A resource that only one side names is taken as it
-// stands.
+// is.
 void add_to(Quantities& sum, const Quantities& more);
 void raise_to(Quantities& most, const Quantities& other);
 // The entry of `name`, made as 0 if missing; null if missing.

@@ -15,7 +15,7 @@ struct Condition {
   std::string status;  // "True", "False", "Unknown"
   std::string reason;
   std::string message;
-  std::int64_t observed_generation = 0;  // 0: not said
+  std::int64_t observed_generation = 0;  // 0: not given
 };
 
 // The conditions under status, in order.

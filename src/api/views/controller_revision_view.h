@@ -9,7 +9,7 @@
 
 namespace muster::api {
 
-// What controllers read of a ControllerRevision.
+// The fields of a ControllerRevision that controllers read.
 struct ControllerRevisionView : View {
   static std::unique_ptr<ControllerRevisionView> read(const Object& revision);
 

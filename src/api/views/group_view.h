@@ -25,7 +25,7 @@ enum class GroupPreemption : std::uint8_t {
 };
 
 // The fields of a PodGroup or CompositePodGroup that the scheduler and the controllers read: one
-// type for both, as a tree of groups is made of both.
+// type for both, since a tree of groups is made of both.
 struct GroupView : View {
   static std::unique_ptr<GroupView> read(const Object& group);
   // From a document; `read` without an Object around it.

@@ -7,7 +7,7 @@
 
 namespace muster::api {
 
-// An IntOrString that counts replicas: so many, or that part of a whole.
+// An IntOrString that counts replicas: a number, or a percentage of a whole.
 struct IntOrPercent {
   std::int64_t value = 0;
   bool percent = false;

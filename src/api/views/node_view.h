@@ -29,7 +29,7 @@ struct ContainerImage {
   friend bool operator==(const ContainerImage&, const ContainerImage&) = default;
 };
 
-// The fields of a Node that the scheduler and its neighbours read. Name and labels stand in the
+// The fields of a Node that the scheduler and its neighbours read. Name and labels are in the
 // metadata.
 struct NodeView : View {
   static std::unique_ptr<NodeView> read(const Object& node);

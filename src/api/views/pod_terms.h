@@ -26,7 +26,7 @@ struct PodSelector {
 
 PodSelector read_pod_selector(const Json* selector);
 
-// What a pod says of others in a term of inter-pod (anti-)affinity.
+// What a pod says about others in a term of inter-pod (anti-)affinity.
 enum class TermRole : std::uint8_t { Attracts, Repels, Prefers, Avoids };
 
 struct PodTerm {

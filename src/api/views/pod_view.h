@@ -49,7 +49,7 @@ struct HostPort {
 };
 
 // A disk that a pod names itself, without a claim. It counts for the CSI driver that has taken over
-// disks of its type, and two pods that name the same one may be in each other's way on a node.
+// disks of its type, and two pods that name the same one may conflict on a node.
 struct InlineDisk {
   enum class Type : std::uint8_t { Gce, Ebs, Iscsi, Rbd, Azure, Cinder };
   Type type = Type::Gce;
@@ -58,7 +58,7 @@ struct InlineDisk {
   bool read_only = false;
   friend auto operator<=>(const InlineDisk&, const InlineDisk&) = default;
 };
-// Whether both cannot be mounted on one node.
+// Whether the two cannot be mounted on one node.
 bool conflict(const InlineDisk& a, const InlineDisk& b);
 // The CSI driver that attaches disks of this type; empty if none does.
 constexpr std::string_view csi_driver_of(InlineDisk::Type type) {
@@ -104,7 +104,7 @@ struct PodNeeds {
   std::int64_t score_memory = 0;
   // What containers request of the huge pages that the pod as a whole requests, too: for scores.
   std::vector<std::pair<std::string, std::int64_t>> score_huge_pages;
-  // What a score counts for the pod of a resource by its API name.
+  // How much of a resource, by its API name, a score counts for the pod.
   std::int64_t scored(std::string_view resource) const;
   std::int64_t nonzero_cpu_milli = 0;  // what the pod counts for in a node's non-zero requests
   std::int64_t nonzero_memory = 0;

@@ -22,19 +22,19 @@ struct ContainerNeed {
   bool init = false;
   bool sidecar = false;  // an init container that always restarts
 };
-// What all of them need at most at one time: init containers run one after the other before the
-// others, sidecars keep running from their turn on. Init containers must stand in their order.
-// Costs what is asked for, however that is spread over containers and names.
+// The most that all of them need at one time: init containers run one after the other before the
+// others, sidecars keep running once started. Init containers must be in order. The cost depends on
+// the number of requests, however they are spread over containers and names.
 Quantities most_needed(std::span<const ContainerNeed> needs, bool only_pod_level_names = false);
 
-// The requests of one pod in every form its readers want
+// The requests of one pod in every form that readers need
 // (docs/kubernetes-behaviour.md#pod-requests).
 class RequestSums {
  public:
   // `status` may be null.
   RequestSums(const Json& spec, const Json* status)
       : RequestSums(spec, status, "requests", find_object(spec, "overhead")) {}
-  // Limits, summed by the same rules; an overhead is none.
+  // Limits, summed by the same rules; overhead is not a limit.
   static RequestSums of_limits(const Json& spec) { return {spec, nullptr, "limits", nullptr}; }
 
   struct Form {
@@ -42,7 +42,7 @@ class RequestSums {
     bool with_pod_level = true;
     bool default_cpu = false;
     bool default_memory = false;
-    bool only_pod_level_names = false;  // leave out what no pod as a whole may request
+    bool only_pod_level_names = false;  // leave out what a pod as a whole may not request
   };
   Quantities total(const Form& form) const;
   // Whether the status makes a difference to `total`.
@@ -75,7 +75,7 @@ class RequestSums {
 
   std::vector<ContainerAmounts> containers_;  // init containers first, in order
   Quantities overhead_;
-  Quantities pod_spec_;  // spec.resources.requests of the names that may stand there
+  Quantities pod_spec_;  // spec.resources.requests of the names allowed there
   std::optional<Quantities> pod_allocated_;
   std::optional<Quantities> pod_actuated_;
   bool infeasible_ = false;

@@ -9,8 +9,8 @@
 
 namespace muster::api {
 
-// What a Service has been given, read once per object: a new Service must get something else than
-// every other.
+// What a Service has been given, read once per object: a new Service must get something different
+// from every other.
 struct ServiceView : View {
   static std::unique_ptr<ServiceView> read(const Object& service);
 

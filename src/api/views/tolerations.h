@@ -15,7 +15,7 @@ Toleration read_toleration(const Json& entry);
 bool tolerates(const Toleration& toleration, const Taint& taint);
 bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint);
 
-// Whether some taint that keeps pods off (NoSchedule, NoExecute) is tolerated by none.
+// Whether some taint that keeps pods off (NoSchedule, NoExecute) is not tolerated.
 bool repels(const std::vector<Taint>& taints, const std::vector<Toleration>& tolerations);
 
 }  // namespace muster::api

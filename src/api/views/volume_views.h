@@ -11,10 +11,10 @@
 #include "api/values/label_selector.h"
 #include "api/views/pod_view.h"
 
-// The fields of storage objects that the scheduler, and who binds claims to volumes, read.
+// The fields of storage objects that the scheduler and the binder of claims and volumes read.
 namespace muster::api {
 
-// A PersistentVolumeClaim. Its labels and annotations stand in the metadata.
+// A PersistentVolumeClaim. Its labels and annotations are in the metadata.
 struct ClaimView : View {
   static std::unique_ptr<ClaimView> read(const Object& claim);
 

@@ -11,7 +11,7 @@
 
 namespace muster::api {
 
-// What controllers read of a Workload: whose it is, and the templates of its groups.
+// The fields of a Workload that controllers read: its owner, and the templates of its groups.
 struct WorkloadView : View {
   static std::unique_ptr<WorkloadView> read(const Object& workload);
 
