@@ -9,7 +9,7 @@
 #include "api/request.h"
 #include "base/result.h"
 
-// The only way a component talks to the API. Behind it stands the server core in this process
+// The only way a component talks to the API. Behind it is the server core in this process
 // (server/loopback) or a Kubernetes API server (client/https).
 namespace muster::client {
 
@@ -42,7 +42,7 @@ class Client {
   virtual ~Client() = default;
 
   // Sends a request. `done` is called exactly once, later or at once, on a thread of the client's
-  // choosing: components hand in a function that posts the outcome to their own mailbox.
+  // choosing: components pass a function that posts the outcome to their own mailbox.
   virtual void send(api::Request request, Done done) = 0;
 
   // `wake` is called, from any thread, when poll() may have something; coalesced, cheap, never
@@ -50,7 +50,7 @@ class Client {
   virtual std::unique_ptr<Feed> watch(const api::Kind& kind, std::function<void()> wake) = 0;
 };
 
-// Requests our components make, so that each is written once.
+// The requests our components make, each written once.
 api::Request bind_request(const api::Object& pod, std::string_view node);
 api::Request get_request(const api::Object& object);
 api::Request create_request(const api::Kind& kind, std::string_view name_space, api::Json document);

@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "client/client.h"
 
-// What a component is to its driver: app/ gives it a thread, sim/ steps it under virtual time.
+// A component as its driver sees it: app/ gives it a thread, sim/ steps it under virtual time.
 namespace muster::client {
 
 // The outcome of a call the component made, under the ticket it chose.
@@ -35,7 +35,7 @@ using Send = std::function<void(api::Request request, std::uint64_t ticket)>;
 // What a driver hands to the component it makes.
 struct ComponentContext {
   Send send;
-  // Where it counts; null: nowhere. Outlives the component.
+  // Where its metrics go; null: nowhere. Outlives the component.
   Metrics* metrics = nullptr;
   // The server that answers its requests, in metrics.
   std::string host = "loopback";

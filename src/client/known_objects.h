@@ -15,7 +15,7 @@
 
 namespace muster::client {
 
-// What a feed has reported of a kind, so that after a gap it reports the differences.
+// What a feed has reported about a kind, so that after a gap it reports the differences.
 //
 //   begin_listing ──▶ put for each that exists ──▶ end_listing: what was not put is gone
 class KnownObjects {

@@ -7,12 +7,12 @@
 
 #include "base/result.h"
 
-// Where a Kubernetes API server is and as whom to speak to it, as kubectl's configuration files
-// say. Blocking reads of small files: for programs and their start, never for a component.
+// Where a Kubernetes API server is and which user to be, from kubectl's configuration files.
+// Blocking reads of small files: for programs and their start, never for a component.
 namespace muster::client {
 
-// What one context of a kubeconfig comes to. Certificates and keys are PEM text, read already,
-// whether they stood in the file or beside it.
+// One context of a kubeconfig, resolved. Certificates and keys are PEM text, already read, whether
+// they were in the file or beside it.
 struct Kubeconfig {
   std::string context;                // its name; empty for a file without contexts
   std::string server;                 // https://HOST[:PORT][/PATH], no slash at the end
@@ -20,12 +20,12 @@ struct Kubeconfig {
   std::string certificate_authority;  // empty: the certificates the system trusts
   std::string client_certificate;     // empty, or with its key
   std::string client_key;
-  // Where the three were read, if they were: they are replaced in time.
+  // The files the three were read from, if any: such files get replaced.
   std::string certificate_authority_file;
   std::string client_certificate_file;
   std::string client_key_file;
-  std::string token;       // empty, or what the Authorization header bears
-  std::string token_file;  // where `token` was read, if it was: such tokens are replaced in time
+  std::string token;            // empty, or sent in the Authorization header
+  std::string token_file;       // file that `token` was read from, if any: it gets replaced
   std::string tls_server_name;  // empty: the host of `server`
   bool insecure_skip_tls_verify = false;
   std::string proxy;  // what stands between, http:// or socks5://; empty: the environment's

@@ -21,7 +21,7 @@ struct Settings {
   std::string ca_certificate;  // of the server, PEM; empty where nothing is served over TLS
   scheduler::SchedulerOptions scheduler;
   api::Absent absent = {};         // components that do not run
-  workload::JobOptions jobs = {};  // but for its gates: those are the scheduler's
+  workload::JobOptions jobs = {};  // except its gates: those are the scheduler's
 };
 
 struct Entry {
@@ -30,7 +30,7 @@ struct Entry {
   std::function<std::unique_ptr<client::Component>(const Settings& settings,
                                                    client::ComponentContext context)>
       make;
-  // Whether it makes sense for other clusters than our own server.
+  // Whether it makes sense on clusters other than our own server.
   bool runs_elsewhere = true;
 };
 

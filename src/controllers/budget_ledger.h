@@ -16,18 +16,18 @@
 
 namespace muster::controllers {
 
-// The pods of one namespace, as its PodDisruptionBudgets count them. A change of a pod costs
-// nothing but a note of it; what has changed is counted in slices, once for all budgets with one
-// selector, however often a pod changed meanwhile.
+// The pods of one namespace, as its PodDisruptionBudgets count them. A change of a pod is only
+// noted; noted changes are counted in slices, once for all budgets with the same selector, however
+// often a pod changed meanwhile.
 //
 //   put_budget ──▶ book, by selector ──work: goes over the pods──▶ counted
-//   pod_changed ──▶ noted ──work: is counted anew in every book──▶ names of budgets to look at
+//   pod_changed ──▶ noted ──work: is counted again in every book──▶ names of budgets to look at
 class BudgetLedger {
  public:
-  // How many comparisons of a pod with a selector a slice is for.
+  // How many comparisons of a pod with a selector one slice makes.
   static constexpr std::size_t kSlice = 4000;
-  // How many makers of pods are remembered, those of each book counted by themselves. Beyond them a
-  // book does not know who made its pods.
+  // How many makers of pods are remembered, counted over all books. Beyond that a book does not
+  // know who made its pods.
   static constexpr std::size_t kMakersMax = 200'000;
 
   // The pods that a selector selects.
@@ -42,18 +42,18 @@ class BudgetLedger {
                         std::size_t makers_max = kMakersMax)
       : name_space_(std::move(name_space)), slice_(slice), makers_max_(makers_max) {}
 
-  // Budgets of one `text` have one selector.
+  // Budgets with equal `text` have the same selector.
   void put_budget(const std::string& name, const std::string& text,
                   const api::LabelSelector& selector);
   void remove_budget(const std::string& name);
   bool empty() const { return budgets_.empty(); }
 
-  // One of them is null if the pod came or went.
+  // One of them is null if the pod was added or removed.
   void pod_changed(const api::ObjectPtr& before, const api::ObjectPtr& after);
   // What budgets ask about makers has changed: all of them are looked at.
   void makers_changed() { wake_all_ = true; }
   bool has_work() const { return !noted_.empty() || !uncounted_.empty() || wake_all_; }
-  // Does a slice of what there is to do; returns the budgets to be looked at. `pods` are those of
+  // Does a slice of the pending work; returns the budgets to look at. `pods` are those of
   // all namespaces, found by label.
   std::vector<std::string> work(const client::Mirror& pods);
 
@@ -76,7 +76,7 @@ class BudgetLedger {
   using Books = std::map<std::string, Book>;  // by text
 
   bool covers(const Book& book, std::string_view pod) const;
-  // True if the book has to do with the pod.
+  // True if the book concerns the pod.
   bool count_change(Book& book, const api::ObjectPtr& before, const api::ObjectPtr& after);
   void count(Book& book, const api::Object& pod, std::int64_t sign);
   void count_maker(Counts& counts, const std::string& uid, std::int64_t sign);

@@ -21,7 +21,7 @@ class CompositeProtection final : public Protection {
 
   client::Mirror pod_groups_;
   // Of all groups in the mirrors: pod groups are leaves. A question changes how it keeps them, not
-  // what it says of them.
+  // its answers.
   mutable ParentLinks links_;
 };
 

@@ -16,14 +16,14 @@ namespace muster::controllers {
 // be, and so how many may be disrupted now. The eviction subresource spends what is written here.
 //
 // Pods are counted by a ledger for each namespace with budgets, when its own key ("namespace/") is
-// looked at; that makes the budgets due whose counts have changed. A look at a budget costs what it
-// is long and how many have made its pods, not how many pods it selects.
+// looked at; that makes the budgets due whose counts have changed. The cost of a look at a budget
+// depends on its size and on how many made its pods, not on how many pods it selects.
 class Disruption final : public client::Controller {
  public:
   explicit Disruption(client::ComponentContext context);
 
  private:
-  // The counts of a budget, as they stand in its status.
+  // The counts of a budget, as in its status.
   struct Counts {
     std::int64_t expected = 0;
     std::int64_t desired = 0;
@@ -31,7 +31,7 @@ class Disruption final : public client::Controller {
     std::int64_t allowed = 0;
     bool known = true;  // otherwise nothing may be disrupted
   };
-  // What an object says that has replicas.
+  // What an object with replicas says.
   struct Scale {
     std::int64_t generation = 0;
     std::int64_t replicas = 0;

@@ -21,8 +21,8 @@ namespace muster::controllers {
 //   owner has foregroundDeletion  dependents are deleted; the last that blocks it sets it free
 //   owner has orphan            dependents lose their reference; the last one sets it free
 //
-// Feeds of different kinds are not in order with each other, so an owner that no feed has shown yet
-// may still exist: before anything is deleted for the lack of it, the API is asked.
+// Feeds of different kinds are not ordered with each other, so an owner that no feed has shown yet
+// may still exist: before anything is deleted for lack of it, the API is asked.
 //
 // An owner may have a hundred thousand dependents: what concerns them all is done in slices, each a
 // look of its own.
@@ -52,16 +52,16 @@ class GarbageCollector final : public client::Controller {
     api::ObjectPtr object;
     Dependents dependents;
   };
-  // What is known of an owner reference.
+  // What is known about an owner reference.
   enum class Owner : std::uint8_t { Solid, Waiting, Absent, Unknown };
 
   static std::vector<Watch> watches(GarbageCollector& self);
   Keys on_object(const api::ObjectPtr& shown);
   Keys on_gone(const api::Object& object);
-  // The key of an object that is known; of others it is without a namespace, and stands for
+  // The key of a known object; for others it has no namespace and names
   // nothing.
   std::string key_of(const std::string& uid) const;
-  // All dependents of an object that may be gone are to be looked at.
+  // Makes all dependents of an object that may be gone due.
   std::string look_below(const api::Object& object);
   void go_on_below(const std::string& key, const std::string& uid, Time now);
   void link(const api::Object& object);

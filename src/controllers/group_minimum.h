@@ -9,13 +9,13 @@
 
 namespace muster::controllers {
 
-// Says of every gang that was scheduled once whether it still has what it needs: the condition
+// Reports for every gang that was once scheduled whether it still has what it needs: the condition
 // scheduling.muster.dev/MinimumMet of PodGroups and CompositePodGroups, and an event when a gang
 // falls below its minimum and when it is whole again. A pod counts if it has a node or has
 // succeeded; failed and terminating ones do not. A child group counts if its own minimum is met.
 //
-// A gang that falls below gets a moment to be whole again before anything is said: a pod that is
-// replaced, or pods that go shortly before their group does, are no news.
+// A gang that falls below gets a moment to recover before anything is reported: a pod that is
+// replaced, or pods that go shortly before their group does, are not news.
 class GroupMinimum final : public client::Controller {
  public:
   static constexpr std::string_view kCondition = "scheduling.muster.dev/MinimumMet";
@@ -26,7 +26,7 @@ class GroupMinimum final : public client::Controller {
  private:
   // "P" or "C", then namespace/name: the two kinds may share a name.
   using Key = std::string;
-  // What is known of a group, from one look at it to the next.
+  // What is known about a group, from one look at it to the next.
   struct Group {
     bool is_met = false;
     Key parent = {};

@@ -14,8 +14,8 @@ namespace muster::controllers {
 // per object, and none on objects that a controller made: their owner has it.
 //
 // Events are for people. A namespace gets a few about each kind, all namespaces together a few a
-// second; whatever goes beyond has no event. Objects that are older than a minute when they are
-// seen first are old news, unless a component is switched off that acted on them.
+// second; whatever goes beyond has no event. Objects that are older than a minute when first seen
+// are old news, unless a component that acted on them is switched off.
 class InertObjects final : public client::Controller {
  public:
   static constexpr std::string_view kReason = "NotActedOn";

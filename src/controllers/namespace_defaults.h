@@ -7,8 +7,8 @@
 namespace muster::controllers {
 
 // Gives every namespace what pods and tools expect to find in it: the service account "default",
-// and the certificate authority of the server in the config map "kube-root-ca.crt". Both come back
-// if somebody deletes them. Its keys are names of namespaces.
+// and the certificate authority of the server in the config map "kube-root-ca.crt". Both are
+// restored if somebody deletes them. Its keys are names of namespaces.
 class NamespaceDefaults final : public client::Controller {
  public:
   // `ca_certificate` is PEM; empty where nothing is served over TLS, and then there is no config

@@ -8,7 +8,7 @@ namespace muster::controllers {
 
 // Whether the object wants its owners to wait for it when they are deleted in the foreground:
 // blockOwnerDeletion of each reference, in the order of meta().owners. Reads the object's metadata
-// up to its references alone: what stands behind them may be a megabyte.
+// only up to its references: what follows may be a megabyte.
 std::vector<bool> blocked_owners(const api::Object& object);
 
 }  // namespace muster::controllers

@@ -8,9 +8,9 @@
 
 namespace muster::controllers {
 
-// Who names whom as its parent, and whose parents lead back to itself. A change and a question cost
-// steps in the order of the logarithm of how many there are, on average, however long a chain or a
-// circle is: climbing would cost its length for each that leaves.
+// Who names whom as its parent, and whose parents lead back to itself. A change or a question costs
+// O(log n) steps on average, however long a chain or a circle is: climbing would cost its length
+// for each group that leaves.
 //
 //   c ──▶ b ──▶ a          a chain: b and a are used
 //   e ──▶ d ⇄ f            d and f are on a circle: d is used by e, f by nobody but d above it
@@ -27,13 +27,13 @@ class ParentLinks {
   // The parent of `key` from now on; empty: none. A parent need not exist. True if a circle is
   // closed by it.
   bool set_parent(const std::string& key, const std::string& parent);
-  // Children that have no parents' names to climb to, and so are on no circle.
+  // A child that nothing names as its parent, and so is on no circle.
   void add_leaf(const std::string& parent);
   void remove_leaf(const std::string& parent);
   // Whether `key` waits to go.
   void set_leaving(const std::string& key, bool leaving);
 
-  // Whether somebody names it as its parent who is not above it.
+  // Whether a group that is not above it names it as its parent.
   bool is_used(const std::string& key);
   // Those on the circle of `key` that wait to go and are not used, in the order of their keys. None
   // if it is on no circle.

@@ -14,8 +14,8 @@ namespace muster::controllers {
 // Deletes pods that no kubelet will ever finish: those bound to a node that has been gone for a
 // while, those that are being deleted on a node that is not ready and was declared out of service,
 // and those that are being deleted and were never bound. They are marked as failed first, and as
-// disrupted, so that their owners know why. Of finished pods only so many are kept: evicted ones go
-// first, then the oldest.
+// disrupted, so that their owners know why. Only a limited number of finished pods is kept: evicted
+// ones go first, then the oldest.
 class PodGarbage final : public client::Controller {
  public:
   static constexpr std::size_t kFinishedMax = 12'500;

@@ -6,7 +6,7 @@
 
 namespace muster::controllers {
 
-// Lets a PodGroup that is being deleted go when no pod that names it is still to run or running:
+// Lets a PodGroup that is being deleted go once no pod that names it runs or may still run:
 // removes scheduling.k8s.io/podgroup-protection. Never adds it (admission does) and never
 // looks at groups that are not being deleted. Pods that are done do not count, even while they
 // exist; pods that are being deleted but have not ended do.

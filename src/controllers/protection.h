@@ -22,7 +22,7 @@ class Protection : public client::Controller {
              std::string_view finalizer, std::vector<Watch> users);
 
   virtual bool is_used(const std::string& key) const = 0;
-  // Which objects must be looked at when one of them changes. It alone, unless overridden.
+  // Which objects must be looked at when one of them changes. Only itself, unless overridden.
   virtual Keys keys_of_object(const Change& change);
 
   // Whether it waits to go: deleted and with the finalizer.
@@ -34,7 +34,7 @@ class Protection : public client::Controller {
   void reconcile(const std::string& key, Time now) final;
 
   const std::string finalizer_;
-  // Objects whose patch is under way, or was accepted and the feed has yet to show it: uid by key.
+  // Objects whose patch is under way, or was accepted but not yet shown by the feed: uid by key.
   std::map<std::string, std::string> let_go_;
 };
 

@@ -9,9 +9,9 @@
 
 namespace muster::controllers {
 
-// Keeps the rules of aggregated ClusterRoles: those of all ClusterRoles that one of their selectors
-// finds, each once, selector by selector and in the order of names. So `edit` is what everybody
-// labels as part of it.
+// Keeps the rules of aggregated ClusterRoles up to date: the rules of all ClusterRoles that one of
+// their selectors finds, each once, selector by selector and by name. So `edit` consists of what is
+// labelled as part of it.
 class RoleAggregation final : public client::Controller {
  public:
   explicit RoleAggregation(client::ComponentContext context);

@@ -15,7 +15,7 @@ namespace muster::workload {
 enum class PolicyKind : std::uint8_t { Basic, Gang };
 
 // What it does not name is refused, so that an option of a later release does not slip into a
-// controller that knows nothing of it.
+// controller that does not know it.
 struct Allowed {
   std::vector<PolicyKind> policies = {};
   std::vector<Disruption> disruption_modes = {};

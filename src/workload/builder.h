@@ -15,8 +15,8 @@
 #include "workload/config.h"
 
 // The workload builder: a controller describes what it runs as a tree of items, and gets the
-// Workload for it, or every reason why there is none. Pure: no calls, no clock, no names of its
-// own. Groups are then made from the Workload's templates (stamper.h). Jobs: job.h.
+// Workload for it, or every reason why there is none. Pure: no calls, no clock, no generated names.
+// Groups are then made from the Workload's templates (stamper.h). Jobs: job.h.
 //
 //   Item root{.name = "trainer",
 //             .defaults = {.policy = Basic{}},
@@ -29,15 +29,15 @@
 namespace muster::workload {
 
 // Changes what was resolved for an item, usually to fill in what only the controller knows. Called
-// once per validate() or build(), after merging; must bear a config without a policy.
+// once per validate() or build(), after merging; must accept a config without a policy.
 using Callback = std::function<void(Config&)>;
 
 // A part of a workload that is scheduled as one: a role, a replicated job, the whole. With children
 // it becomes a composite template, without a template of pods. Both carry its name.
 struct Item {
   std::string name;      // a DNS label, unique in the tree
-  Config defaults = {};  // what the controller thinks best
-  Config user = {};      // what the user says; nothing if the user said nothing
+  Config defaults = {};  // the controller's choice
+  Config user = {};      // the user's choice; empty if there is none
   std::vector<Callback> callbacks = {};
   std::vector<Item> children = {};
   // Where the user says it ("spec.scheduling"), for messages. Empty: messages name the template.

@@ -70,12 +70,12 @@ struct CompositeGroupBlocks {
 PodGroupBlocks pod_group_blocks(const api::Json& scheduling);
 CompositeGroupBlocks composite_group_blocks(const api::Json& scheduling);
 
-// Copies of what the blocks say. An empty block says nothing, so that a default survives it. Of a
-// union with both members, basic and single win: a server has refused it before.
+// Copies of what the blocks say. An empty block says nothing, so a default survives it. If a union
+// has both members, basic and single win: a server has already refused such a thing.
 Config map_pod_group_config(const PodGroupBlocks& blocks);
 Config map_composite_group_config(const CompositeGroupBlocks& blocks);
 
-// `defaults` with everything that `user` says in its place, field by field: a policy, a disruption
+// `defaults` overridden by everything that `user` says, field by field: a policy, a disruption
 // mode, a list of topology keys or of claims replaces the default's as a whole.
 Config merge(const Config& defaults, const Config& user);
 

@@ -6,15 +6,15 @@
 
 #include "api/object.h"
 
-// Objects whose groups are made from templates of a Workload that their owner has made: the owner
-// decides how they are scheduled, their controller makes the groups.
+// Objects whose groups are made from templates of their owner's Workload: the owner decides how
+// they are scheduled, their controller makes the groups.
 namespace muster::workload {
 
 inline constexpr std::string_view kGroupTemplateAnnotation =
     "scheduling.k8s.io/group-template-name";
 inline constexpr std::string_view kParentCompositeAnnotation =
     "scheduling.k8s.io/parent-compositepodgroup";
-// How an early proposal spelled it; read where the other one is missing.
+// The spelling of an early proposal; read if the other one is missing.
 inline constexpr std::string_view kParentCompositeAnnotationOnce =
     "scheduling.k8s.io/parent-composite-podgroup";
 

@@ -9,8 +9,8 @@
 #include "workload/names.h"
 #include "workload/stamper.h"
 
-// The example of docs/controller-guide.md, compiled and run by guide_test.cc. What stands between
-// the marks stands there word for word.
+// The example of docs/controller-guide.md, compiled and run by guide_test.cc. The text between the
+// marks is quoted there word for word.
 namespace muster::workload::guide {
 
 // NOLINTBEGIN(misc-definitions-in-headers): the test alone includes it

@@ -31,7 +31,7 @@ struct JobGrouping {
   JobRole role = JobRole::Ungrouped;
   Delegation delegation = {};  // of a delegated Job
 };
-// What of the spec decides about the role.
+// The part of the spec that decides the role.
 struct JobFacts {
   bool says_scheduling = false;  // spec.scheduling
   bool pods_name_group = false;  // spec.template.spec.schedulingGroup: the user groups the pods
@@ -46,7 +46,7 @@ JobGrouping grouping_of(const api::ObjectMeta& meta, const JobFacts& facts,
 // unless it is given; the priority class of its pods.
 Item job_item(const api::Json& job, const JobOptions& options);
 
-// The minimum that a gang of this Job has: the one given, else parallelism, at least 1.
+// The minimum of a gang of this Job: the one given, otherwise parallelism, at least 1.
 std::int32_t job_gang_minimum(const api::Json& job);
 
 // The Workload of a root Job and the PodGroup of its one template; documents for create requests.

@@ -29,7 +29,7 @@ namespace muster::workload {
 //    └ part       workers  group of groups, if its Jobs are groups of their own
 //       └ Job i   one group of pods for each, from one template "workers-job"
 //
-// A level that says nothing and holds one group is left out; pods of a part whose Jobs are no
+// A level that says nothing and holds one group is left out; pods of a part whose Jobs are not
 // groups of their own share one. Every attempt has groups of its own, so that pods of the one
 // before, which are still ending, never count for the next.
 class JobSetMapping {
@@ -45,8 +45,8 @@ class JobSetMapping {
   // What it asks for; Invalid names each field that is wrong.
   Result<api::Json> workload() const;
   std::string workload_name() const;
-  // A word for its templates, but for minimums that follow the size of Jobs; also in annotation
-  // kShapeAnnotation of the Workload. Another one needs another Workload.
+  // A hash of its templates, without minimums that follow the size of Jobs; also in annotation
+  // kShapeAnnotation of the Workload. A different shape needs a different Workload.
   std::string shape() const;
 
   struct Group {
@@ -58,13 +58,13 @@ class JobSetMapping {
     bool composite = false;
   };
   // Those that the set's controller makes for an attempt, parents before children. A set may ask
-  // for two billion Jobs, so they are shown one by one, to who says how it goes on.
+  // for two billion Jobs, so they are visited one by one, and the visitor says how to continue.
   enum class Next : std::uint8_t { Group, Template, End };  // Template: with that of another one
   void visit_groups(std::int32_t attempt, const std::function<Next(Group group)>& visit) const;
-  // All of them; for sets that are known to be small.
+  // All of them; only for sets that are known to be small.
   std::vector<Group> groups(std::int32_t attempt) const;
 
-  // Tells these from all others, by name.
+  // Distinguishes these from all other groups, by name.
   class GroupNames {
    public:
     bool contains(std::string_view name, bool composite) const;

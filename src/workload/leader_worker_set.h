@@ -44,14 +44,14 @@ struct LwsTemplates {
 };
 LwsTemplates lws_templates(const api::Json& set);
 
-// The items of the set's tree. Invalid says what contradicts itself.
+// The items of the set's tree. Invalid names the contradiction.
 Result<std::vector<Item>> lws_items(const api::Json& set);
 // The Workload; a document for a create request.
 Result<api::Json> lws_workload(const api::Json& set, const api::Gates& gates);
 std::string lws_workload_name(const api::Json& set);
 
-// The groups of one replica, parents before children. `incarnation`: empty, or what tells this
-// replica from an earlier one whose pods may still be around.
+// The groups of one replica, parents before children. `incarnation`: empty, or what distinguishes
+// this replica from an earlier one whose pods may still exist.
 struct LwsReplica {
   std::int32_t index = 0;
   std::string revision;

@@ -14,9 +14,9 @@ namespace muster::workload {
 //   above two of pods                    the set ▶ leader, worker (in this order); or each replica
 //   above one composite above two        the set ▶ replicas ▶ leader, worker
 //
-// spec.scheduling may say which of the two is meant where there are two, by the levels it speaks
-// of; what it says there must be what the templates say, for only one of both can decide. Invalid
-// is a sentence on what does not fit.
+// Where two are possible, spec.scheduling may say which is meant, by the levels it sets; its
+// settings must match the templates, since only one of them can decide. Invalid says what does not
+// fit.
 Result<LwsTemplates> delegated_lws_templates(const api::Json& set, const Delegation& delegation,
                                              const api::Json& workload);
 

@@ -8,7 +8,7 @@
 namespace muster::workload {
 
 // Adds what the controller would make for a LeaderWorkerSet before its pods: Workload, groups,
-// links of its pods. `set` has its defaults. `uid` stands for those that a server will give.
+// links of its pods. `set` has its defaults. `uid` stands in for the server's.
 Result<void> compile_lws(const api::Json& set, const api::Gates& gates, std::string_view uid,
                          CompiledManifest& out);
 

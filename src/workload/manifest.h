@@ -19,10 +19,10 @@ struct ManifestOptions {
 
 // Pods that will name a group.
 struct PodLink {
-  std::string job;  // namespace/name of what they are of
+  std::string job;  // namespace/name of their owner
   std::int64_t pods = 0;
   std::string pod_group;
-  std::string kind = "Job";  // of what they are of, in words
+  std::string kind = "Job";  // the kind of their owner, in words
 };
 
 struct CompiledManifest {
@@ -40,7 +40,7 @@ struct CompiledManifest {
 // document, the field and what is wrong, in the server's words.
 Result<CompiledManifest> compile_manifest(std::string_view text, const ManifestOptions& options);
 
-// The name under which the Jobs of a CronJob are compiled: real ones end in the time of their run.
+// The name given to the compiled Job of a CronJob: real ones end in the time of their run.
 std::string run_of_cron_job(std::string_view cron_job);
 
 // As a file for kubectl: YAML documents, the links as comments; a List in JSON with member `links`;

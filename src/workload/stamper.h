@@ -37,8 +37,8 @@ class Stamper {
     std::vector<Owner> owners = {};
   };
   // Documents for create requests (without apiVersion and kind), with everything that the template
-  // says. A template that says nothing of disruption below one that is disrupted as a whole gives
-  // groups that are disrupted as a whole. NotFound lists the templates there are; BadRequest if the
+  // says. A template without a disruption mode below one that is disrupted as a whole gives groups
+  // that are disrupted as a whole. NotFound lists the templates there are; BadRequest if the
   // template is of the other kind.
   Result<api::Json> pod_group(const Group& group) const;
   Result<api::Json> composite(const Group& group) const;
@@ -61,7 +61,7 @@ struct StampedGroup {
 // controllers that run every template once. Names are those of group_name() (names.h).
 std::vector<StampedGroup> stamp_each(const api::Json& workload, const std::vector<Owner>& owners);
 
-// A reference to the Workload as a further owner: neither controller nor in the way of its
+// A reference to the Workload as a further owner: not as controller, and not blocking its
 // deletion.
 Owner workload_owner(const api::Json& workload);
 

@@ -13,8 +13,8 @@
 #include "base/result.h"
 #include "base/time.h"
 
-// Requests and answers as HTTP carries them, without the carrying: pure, so that a blocking client
-// and one that has many requests under way share them.
+// Requests and answers in HTTP form, without any I/O: pure, so that a blocking client and one with
+// many requests under way share them.
 namespace muster::client {
 
 struct HttpCall {
@@ -34,33 +34,33 @@ struct HttpReply {
   int retry_after_s = 0;
 };
 
-// What of objects of a kind, as the server sends them, is worth keeping; empty: all of it.
+// Which parts of a kind's objects, as the server sends them, are kept; empty: all of it.
 using Projection = std::function<std::span<const api::Kept>(const api::Kind& kind)>;
 
-// Makes the object of a document that is decoded, and may change the document for it; empty:
+// Makes the object from a decoded document, which it may change; empty:
 // api::Object::make().
 using Maker =
     std::function<std::shared_ptr<api::Object>(const api::Kind& kind, api::Json& document)>;
 
-// Nobody reads more of the answer than that it is none of an error.
+// Nobody reads more of the answer than that it is not an error.
 bool is_only_acknowledged(const api::Request& request);
 
 // How the request is written.
 HttpCall encode_call(const api::Request& request);
 
-// What the reply means: an answer with objects decoded by the schema, or the error that its Status
-// tells. A reply that is no Kubernetes JSON (a proxy's page) is an error that quotes it. Of what
-// a list holds only what is kept is read.
+// What the reply means: an answer with objects decoded by the schema, or the error in its Status. A
+// reply that is not Kubernetes JSON (a proxy's page) is an error that quotes it. For a list, only
+// the parts that are kept are read.
 Result<api::Answer> decode_reply(const api::Request& request, const HttpReply& reply,
                                  const Projection& project = {});
 
-// One object as this version of its kind writes it: an item of a list, or of a watch.
+// One object in the form of this version of its kind: from a list or a watch.
 Result<api::ObjectPtr> decode_object(const api::Kind& kind, std::string_view version,
                                      api::Json document, const Maker& make = {});
-// The same of a document that is decoded. Fails if it has no name.
+// The same from a decoded document. Fails if it has no name.
 Result<api::ObjectPtr> make_object(const api::Kind& kind, api::Json& document,
                                    const Maker& make = {});
-// The error that a Status tells. The reply says what the Status leaves out.
+// The error in a Status. The reply fills in what the Status leaves out.
 Error decode_status(const api::Json& status, const HttpReply& reply);
 
 }  // namespace muster::client

@@ -7,8 +7,8 @@
 #include "api/json.h"
 #include "api/kinds/kind.h"
 
-// Versions of kinds that other servers serve in another shape than ours. Everything inside Muster
-// speaks the newest shape; documents are translated on their way in and out.
+// Versions of kinds that other servers serve in a shape different from ours. Everything inside
+// Muster speaks the newest shape; documents are translated on their way in and out.
 namespace muster::client {
 
 // The versions to ask a server for, most preferred first: our own, then older ones of another
@@ -17,7 +17,7 @@ std::vector<std::string> versions_to_ask(const api::Kind& kind);
 
 // Whether documents of this version have another shape than ours.
 bool is_translated(const api::Kind& kind, std::string_view version);
-// Rewrites a document that came in this version; others stay as they are. What does not have the
+// Rewrites a document that arrived in this version; others stay as they are. A document without the
 // expected shape is left alone: decoding will say what is wrong with it.
 void translate_in(const api::Kind& kind, std::string_view version, api::Json& document);
 // Rewrites a document or a merge patch that goes out.

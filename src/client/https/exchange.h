@@ -25,11 +25,11 @@ struct HttpsOptions {
   long timeout_ms = 60'000;  // for one call, its answer included; streams say theirs themselves
   std::string user_agent = "muster";
   bool own_http2 = true;  // false: libcurl carries all requests
-  // Tokens and certificates that stand in files are read again after this long.
+  // Tokens and certificates in files are read again after this long.
   std::chrono::milliseconds reread_after = std::chrono::seconds{60};
 };
 
-// Whom we trust and who we are by TLS: PEM, empty if there is none.
+// Whom we trust and who we are in TLS: PEM, empty if there is none.
 struct TlsTexts {
   std::string authority;
   std::string certificate;
@@ -56,7 +56,7 @@ class Endpoint {
   const HttpsOptions& options() const { return options_; }
   // Sets what is the same for every call.
   void set_up(CURL* handle);
-  // Those of now. Others need connections of their own.
+  // The current ones. Different ones need connections of their own.
   std::shared_ptr<const TlsTexts> tls_texts();
   std::string url(const HttpCall& call) const { return server_ + call.target; }
   // "host:port" and the path before every target, as the requests name them.
@@ -67,7 +67,7 @@ class Endpoint {
   std::vector<std::pair<std::string_view, std::string_view>> identity_headers() const;
   // Who we are by a token; empty: not by one.
   std::string token();
-  // Why the server could not be asked.
+  // The error that says why the server could not be asked.
   Error unasked(CURLcode code, std::string_view why) const;
 
  private:
@@ -85,13 +85,13 @@ class Endpoint {
   Steady::time_point tls_texts_read_;
 };
 
-// Has the handle use these; whoever owns them keeps them while it is in use.
+// Makes the handle use these; they must stay alive while it is in use.
 void set_tls_texts(CURL* handle, const TlsTexts& texts);
 
 // Adds what a header says to the reply, if it is one that somebody reads. Names are lower case.
 void add_header(std::string_view name, std::string_view value, HttpReply& reply);
 
-// What is read of one answer at most; no list is near it.
+// The most that is read of one answer; no list comes near it.
 inline constexpr std::size_t kBodyBytesMax = std::size_t{1} << 30;
 
 // One request at a time on one handle; the connection is kept between them.
@@ -108,7 +108,7 @@ class Exchange {
   // Prepares the handle; the caller performs it.
   void start(HttpCall call, Sink sink = {});
   CURL* handle() const { return easy_.get(); }
-  // What came of it, once libcurl is done with the handle.
+  // The result, once libcurl is done with the handle.
   Result<HttpReply> finish(CURLcode code);
 
  private:
@@ -127,7 +127,7 @@ class Exchange {
   HttpReply reply_;
   Sink sink_;
   std::array<char, CURL_ERROR_SIZE> error_{};
-  std::unique_ptr<CURL, EasyDeleter> easy_;  // last: it holds on to what stands above
+  std::unique_ptr<CURL, EasyDeleter> easy_;  // last: it refers to the members above
 };
 
 }  // namespace muster::client

@@ -11,8 +11,8 @@
 
 namespace muster::client {
 
-// A Kubernetes API server as a program sees it that asks one thing after the other: every call
-// blocks. One connection, kept between calls; belongs to one thread. Components never use it: they
+// A Kubernetes API server for a program that asks one thing at a time: every call blocks. One
+// connection, kept between calls; belongs to one thread. Components never use it: they
 // are handed a client::Client.
 class HttpsClient {
  public:
@@ -22,11 +22,11 @@ class HttpsClient {
   HttpsClient(HttpsClient&&) noexcept;
   HttpsClient& operator=(HttpsClient&&) noexcept;
 
-  // Errors are those the server states, or say why it could not be asked: ServiceUnavailable if it
+  // Errors are those the server returns, or say why it could not be asked: ServiceUnavailable if it
   // cannot be reached or trusted, Timeout.
   Result<api::Answer> call(const api::Request& request);
 
-  // A path that is no object: /version, /apis/GROUP/VERSION. The reply may be of any code.
+  // A path that is not an object: /version, /apis/GROUP/VERSION. The reply may be of any code.
   Result<HttpReply> get(std::string target);
 
   // A list or a watch as HTTP has it, in a form that is accepted (empty: JSON); a sink gets the

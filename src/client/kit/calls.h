@@ -18,8 +18,8 @@
 
 namespace muster::client {
 
-// The calls of a component that are under way: gives each a ticket, and hands the outcome to who
-// made the call.
+// The calls of a component that are under way: gives each a ticket, and hands the outcome to the
+// caller.
 class Calls {
  public:
   using OnOutcome = std::function<void(const Outcome& outcome, Time now)>;
@@ -52,7 +52,7 @@ class Calls {
   std::size_t bytes_ = 0;                                 // of all of them
 };
 
-// What a document takes in memory, roughly.
+// The memory a document takes, roughly.
 std::size_t bytes_of(const api::Json& json);
 
 // How long to wait before a call that failed with `error` is made again, if at all; `tries` were

@@ -33,9 +33,9 @@ namespace muster::client {
 //   };
 //
 // Nothing is reconciled before every watched kind has handed over what exists, nor while a call
-// about the key is under way; what changed meanwhile is looked at afterwards. Namespaces take
+// about the key is under way; changes in between are looked at afterwards. Namespaces take
 // turns, and a look at many objects counts as several turns. While kCallsMax calls, or
-// kCallBytesMax of requests, are under way no look begins: those of one namespace would stand
+// kCallBytesMax of requests, are under way no look begins: otherwise one namespace could go
 // before all others.
 class Controller : public Component {
  public:
@@ -49,10 +49,10 @@ class Controller : public Component {
 
  protected:
   using Keys = std::vector<std::string>;
-  // One object that came, changed or went.
+  // One object that was added, changed or removed.
   struct Change {
-    api::ObjectPtr before;  // null: it came; without a mirror only set if it went
-    api::ObjectPtr after;   // null: it went
+    api::ObjectPtr before;  // null: it is new; without a mirror only set if removed
+    api::ObjectPtr after;   // null: it was removed
     Time at;
     const api::Object& newest() const { return after ? *after : *before; }
   };
@@ -75,12 +75,12 @@ class Controller : public Component {
   // Makes a call about a key. Without a function of its own the outcome is handled by finish().
   void call(const std::string& key, api::Request request);
   void call(const std::string& key, api::Request request, Calls::OnOutcome on_outcome);
-  // Forgets the failures of the key after a success, or tries again after a pause. NotFound is no
-  // failure: the feed will show that the object is gone.
+  // Forgets the failures of the key after a success, or tries again after a pause. NotFound is not
+  // a failure: the feed will show that the object is gone.
   void finish(const std::string& key, const Outcome& outcome, Time now);
   std::size_t calls_under_way() const { return calls_.under_way(); }
-  // The look that is under way has cost as much as reading so many objects of mirrors; these count
-  // by themselves.
+  // The current look has cost as much as reading this many objects of mirrors; reads of mirrors are
+  // counted automatically.
   void charge(std::uint64_t objects) { charged_ += objects; }
 
   // Tells users what happened to an object.
@@ -98,7 +98,7 @@ class Controller : public Component {
   }
 
   WorkQueue& work() { return work_; }
-  // That of a watched kind; null if the kind is not watched or has none.
+  // The mirror of a watched kind; null if the kind is not watched or has none.
   const Mirror* mirror_of(const api::Kind& kind) const;
 
   // The key that most controllers use: namespace/name of the object itself.

@@ -27,8 +27,8 @@ struct EventNote {
 };
 
 // Tells users what happened to an object, as core/v1 Events. Best effort: repeats are counted in
-// one Event, events that differ only in their message share one after the first few, objects that
-// talk too much are silenced, and what does not fit the queue is dropped.
+// one Event, events that differ only in their message share one after the first few, objects with
+// too many events are silenced, and what does not fit the queue is dropped.
 class EventRecorder {
  public:
   struct Options {
@@ -38,14 +38,14 @@ class EventRecorder {
     std::size_t queue_max = 1000;
     std::size_t remembered_max =
         4096;  // events whose repeats are counted, objects that are silenced
-    // So many messages in one matter have events of their own; those that follow within
+    // This many messages about one matter get events of their own; those that follow within
     // `similar_within` of each other share one, which shows the last of them.
     std::size_t messages_max = 9;
     Duration similar_within = std::chrono::minutes{10};
     // An object may have `burst` events of a type at once and one more per `refill`.
     int burst = 25;
     Duration refill = std::chrono::seconds{300};
-    // Events that were not repeated for so long are forgotten: the server has let them expire.
+    // Events that were not repeated for this long are forgotten: the server has let them expire.
     Duration repeats_within = std::chrono::hours{1};
   };
 
@@ -56,8 +56,8 @@ class EventRecorder {
 
   std::optional<Time> next_deadline() const;
   std::uint64_t dropped() const { return dropped_; }
-  // Events, matters and objects it remembers, to count repeats, to put together what is similar and
-  // to silence who talks too much.
+  // Events, matters and objects it remembers, to count repeats, to combine similar events and to
+  // silence objects with too many.
   std::size_t remembered() const { return seen_.size() + similar_.size() + silence_.size(); }
 
  private:

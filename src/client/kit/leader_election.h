@@ -17,8 +17,8 @@ namespace muster::client {
 // Whether we lead, for every thread to ask.
 class Leadership {
  public:
-  // Nobody else can lead before `now` plus the five seconds that are left between the renew
-  // deadline and the end of the lease: what is sent now arrives in time.
+  // Nobody else can lead before `now` plus the five seconds between the renew deadline and the end
+  // of the lease: what is sent now arrives in time.
   bool leads(Time now) const { return now < Time(Duration(until_.load())); }
   // It led, should have renewed or ended that long ago, and did neither: whoever elects is stuck.
   bool is_overdue(Time now, Duration by) const {
@@ -36,10 +36,10 @@ class Leadership {
   std::atomic<bool> asked_to_end_ = false;
 };
 
-// Elects one leader among processes by a Lease, as client-go does, so that either may follow the
-// other: a record that did not change for its duration, by our own clock, may be taken over.
-// Writes are updates of the revision that was read, so that only one of several wins; the role that
-// Kubernetes has for schedulers allows updates of leases, not patches.
+// Elects one leader among processes by a Lease, compatible with client-go, so that either may
+// succeed the other: a record that did not change for its duration, by our own clock, may be taken
+// over. Writes are updates of the revision that was read, so that only one of several wins; the
+// role that Kubernetes has for schedulers allows updates of leases, not patches.
 //
 //   reading ──▶ taking ──▶ leading: renewed every retry period ──▶ ended
 //      ▲  held   │ lost the race        not renewed for renew_deadline, taken by somebody, given up

@@ -56,15 +56,15 @@ class Mirror {
   const Entries& labeled(std::string_view name_space, std::string_view key,
                          std::string_view value) const;
   const Entries& indexed(std::string_view term) const;
-  // Those of a namespace that the selector matches, in the order of their names. Looks only at
-  // those with the rarest label it asks for, if it asks for any by value. Needs `labels`.
+  // The objects of a namespace that the selector matches, by name. If the selector asks for labels
+  // by value, looks only at objects with the rarest of them. Needs `labels`.
   std::vector<api::ObjectPtr> select(std::string_view name_space,
                                      const api::LabelSelector& selector) const;
 
   std::size_t size() const { return entries_.size(); }
   // How many objects it has handed out so far.
   std::uint64_t reads() const { return reads_; }
-  // What it holds beside the objects themselves, in bytes, roughly.
+  // What it holds besides the objects themselves, in bytes, roughly.
   std::size_t bytes() const;
 
  private:
@@ -93,7 +93,7 @@ class Mirror {
       return key_of(a) == key_of(b);
     }
   };
-  // Objects by term. Terms nobody has are not kept.
+  // Objects by term. Terms that no object has are not kept.
   class Index {
    public:
     void add(const Entry& entry, std::string term);

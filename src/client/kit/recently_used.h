@@ -10,7 +10,7 @@
 
 namespace muster::client {
 
-// A bounded map from text that forgets what was not asked for the longest.
+// A bounded map from text that forgets the least recently used entries.
 template <typename T>
 class RecentlyUsed {
  public:

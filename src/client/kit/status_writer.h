@@ -18,9 +18,9 @@
 
 namespace muster::client {
 
-// Writes conditions into the status of objects. Of each condition (object and type) at most one
-// call is under way and at most one version waits behind it, the newest. What the object says
-// already is not written again. A condition may have a companion, which goes into the same call.
+// Writes conditions into the status of objects. For each condition (object and type) at most one
+// call is under way and at most one version waits behind it, the newest. What the object already
+// says is not written again. A condition may have a companion, which goes into the same call.
 class StatusWriter {
  public:
   struct Options {
@@ -34,30 +34,30 @@ class StatusWriter {
     api::Condition wanted;  // without a status: it is removed
   };
 
-  // `current` is what `object` says of this condition, null if nothing. observedGeneration is the
-  // object's generation; lastTransitionTime changes with the status only. Those who write a
-  // condition with a companion do so each time.
+  // `current` is this condition in `object`, null if it has none. observedGeneration is the
+  // object's generation; lastTransitionTime changes with the status only. A condition once written
+  // with a companion must always be written with one.
   void write(const api::ObjectPtr& object, const api::Condition* current, api::Condition wanted,
              Companion companion, Time now);
   void write(const api::ObjectPtr& object, const api::Condition* current, api::Condition wanted,
              Time now) {
     write(object, current, std::move(wanted), {}, now);
   }
-  // If the condition gives this reason, by what the object says or is about to, it is removed.
+  // Removes the condition if it has this reason, in the object or in what is about to be written.
   void withdraw(const api::ObjectPtr& object, std::string_view type, const api::Condition* current,
                 std::string_view reason);
-  // The watch showed a newer version: from now on, `current` is to be believed again.
+  // The watch showed a newer version: from now on `current` is trusted again.
   void observed(std::string_view uid);
   // The object is gone, or others write its conditions now: what waits is dropped.
   void forget(std::string_view uid);
   void run(Time now);
 
   std::optional<Time> next_deadline() const;
-  // Conditions that are not written yet, or whose writing the watch has not shown.
+  // Conditions that are not written yet, or that the watch has not shown yet.
   std::size_t pending() const { return pending_; }
 
  private:
-  // What is to be said of one type.
+  // The wanted condition of one type.
   struct Statement {
     api::Condition wanted;                // without a status: none of this type
     std::optional<Time> transition = {};  // to write as lastTransitionTime

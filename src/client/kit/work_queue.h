@@ -25,21 +25,21 @@ namespace muster::client {
 //   add_at, retry ─▶ later ──its time has come──▲              │
 //                                               └─ release ◀── hold: a call is under way
 //
-// A key that is due is in the queue once, however often it was added; one that waits for later
-// waits for the earliest time it was given. A key that is held is not handed out: if it becomes due
-// meanwhile, it is handed out after the release. Memory is proportional to the keys that are due,
-// waiting, held or failing.
+// A due key is in the queue once, however often it was added; a later one waits for the
+// earliest time it was given. A held key is not handed out: if it becomes due meanwhile, it is
+// handed out after the release. Memory is proportional to the keys that are due, waiting, held
+// or failing.
 //
-// Keys of one namespace come in the order in which they became due. Namespaces take turns, those
-// without a namespace as one more: who has a hundred thousand keys delays others by one. A turn in
-// which much was looked at counts as several (charge()): then others have theirs first.
+// Keys of one namespace come in the order in which they became due. Namespaces take turns, keys
+// without one count as one more: a namespace with a hundred thousand keys delays others by one. A
+// turn that looked at much counts as several (charge()): others then go first.
 //
 //   turns:  clock_ = 7 │ 7 a │ 7 b │ 8 c │ 31 d        d has looked at 24 x kChargeUnit objects
 //
-// Every operation costs O(log keys): of keys whose time has come few are moved at once.
+// Every operation costs O(log keys): keys whose time has come are moved a few at a time.
 class WorkQueue {
  public:
-  // What is charged for so much is one turn more.
+  // Each charge of this much is one more turn.
   static constexpr std::uint64_t kChargeUnit = 64;
   // How many keys of a namespace, and how many namespaces, are moved from later to due at once.
   static constexpr std::size_t kMovedMax = 64;
@@ -49,7 +49,7 @@ class WorkQueue {
 
   void add(std::string_view key, Time now);
   void add_at(Time when, std::string_view key);
-  // Again after a pause that doubles with every failure of this key in a row, within bounds.
+  // Adds it again after a pause that doubles with every failure in a row, within bounds.
   void retry(std::string_view key, Time now);
   // The next failure of this key is its first.
   void forget_failures(std::string_view key);
@@ -61,7 +61,7 @@ class WorkQueue {
 
   // The next key that is due and not held.
   std::optional<std::string> pop(Time now);
-  // The look at this key has cost so many objects that were read.
+  // The look at this key has read this many objects.
   void charge(std::string_view key, std::uint64_t cost);
 
   // When pop() has something; in the past if it has right now.
@@ -94,7 +94,7 @@ class WorkQueue {
 
   Group& group_of(std::string_view key);
   void make_due(const std::string& key, State& state, Time since);
-  // Gives the group the place that its keys ask for, or forgets it. One that has a turn keeps it.
+  // Puts the group where its keys require, or forgets it. One that has a turn keeps it.
   void arrange(Groups::iterator at, Time now);
   void arrange(std::string_view key);
   void leave(Groups::iterator at);
@@ -118,7 +118,7 @@ class WorkQueue {
   std::set<std::pair<Time, std::string>> held_;  // those with State::holds, by since when
   Time held_origin_{};                           // what the sum counts from
   Duration held_sum_{};                          // of those times
-  Time now_{};                                   // the last time it was told
+  Time now_{};                                   // the last `now` it was given
   Counter adds_, retries_;
   Gauge depth_, unfinished_, longest_;
   Histogram waited_;

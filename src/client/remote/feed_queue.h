@@ -11,15 +11,15 @@
 
 namespace muster::client {
 
-// Between the thread that hears of changes and the component that polls them.
+// The queue between the thread that receives changes and the component that polls them.
 //
-// A component that is busy for long leaves events here; beyond kCompactAt those about one object
-// are merged, so that what waits is bounded by how many objects there are.
+// While a component is busy, events pile up here; beyond kCompactAt those about one object are
+// merged, so the queue is bounded by the number of objects.
 class FeedQueue {
  public:
   explicit FeedQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // Wakes nobody: what comes together is announced together.
+  // Wakes nobody: events that arrive together are announced together.
   void push(Event event);
   // Wakes the component if something was pushed since the last time.
   void announce();

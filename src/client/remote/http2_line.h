@@ -13,7 +13,7 @@
 
 namespace muster::client {
 
-// A connection and the requests on it, from its making to its end.
+// A connection and the requests on it, from connecting to its end.
 class Http2Line {
  public:
   enum class State : std::uint8_t {
@@ -25,9 +25,9 @@ class Http2Line {
 
   explicit Http2Line(Endpoint& endpoint) : pipe_(endpoint), session_(endpoint) {}
 
-  // Requests may be asked as soon as it exists; they wait for the connection.
+  // Requests may be made as soon as it exists; they wait for the connection.
   void ask(Asked asked) { session_.ask(std::move(asked)); }
-  // Goes on connecting, or reads all that has come, if `readable`, and ends what is too late.
+  // Continues connecting, or reads all that has arrived, if `readable`, and ends overdue requests.
   void read(Time now, bool readable);
   // Sends what can be sent without waiting.
   void write();
@@ -45,7 +45,7 @@ class Http2Line {
   // The last turn read so much that the next need not wait for more.
   bool is_flooded() const;
   std::size_t watches() const { return session_.watches(); }
-  // Those that are no watches.
+  // Those that are not watches.
   std::size_t requests() const { return session_.open() - session_.watches(); }
   const std::shared_ptr<const TlsTexts>& texts() const { return pipe_.texts(); }
   std::optional<Time> next_deadline() const { return session_.next_deadline(); }
@@ -65,7 +65,7 @@ class Http2Line {
   std::string out_;
   Error error_;
   std::size_t last_read_ = 0;  // bytes, in the last turn
-  bool has_more_ = false;      // bytes have come that the socket does not show any more
+  bool has_more_ = false;      // bytes were received that the socket no longer shows
   bool retired_ = false;
 };
 

@@ -21,14 +21,14 @@
 
 namespace muster::client {
 
-// A request, and who wants to know what comes of it.
+// A request, and who gets its result.
 struct Asked {
   HttpCall call;
   Exchange::Sink sink = {};  // not empty: it is a stream
   std::function<void(Result<HttpReply> reply)> done = {};
   Time since = {};
   std::optional<Time> deadline = {};
-  int refusals = 0;  // servers that have not looked at it
+  int refusals = 0;  // how often a server did not look at it
 };
 
 // The requests of one HTTP/2 connection to an API server, any number at once. It does no I/O: it is
@@ -55,7 +55,7 @@ class Http2Session {
   void ask(Asked asked);
   // Errors of this, write() and expire(): the connection makes no sense and must go.
   Result<void> on_bytes(std::string_view bytes);
-  // Appends what is to be sent.
+  // Appends the bytes to send.
   Result<void> write(std::string& out);
   // Ends requests whose time is over. To be called after all that came has been handed over.
   Result<void> expire(Time now);

@@ -20,7 +20,7 @@
 namespace muster::client {
 
 // Follows all objects of a kind on a server: lists, watches, and heals itself after every kind of
-// failure. A state machine without I/O: it says which request to make next and is given what came.
+// failure. A state machine without I/O: it says which request to make next and gets what arrives.
 //
 //   Streaming (a watch that begins with what exists) ──▶ Watching ──▶ ended: Watching from there
 //       │ the server cannot                                 │ expired, or anything odd
@@ -41,7 +41,7 @@ class Reflector {
   // The request to make now, if any: a Watch is a stream, a List is not. After it, on_end() must
   // come before the next.
   std::optional<api::Request> next(Time now);
-  // The forms in which its answer is understood, as an Accept header has them; empty: JSON.
+  // The media types it understands, as an Accept header; empty: JSON.
   std::string_view accept() const;
   // When to ask next() again; nullopt while a request is under way.
   std::optional<Time> next_deadline() const;
@@ -51,7 +51,7 @@ class Reflector {
 
   // Everything that existed at the start has been reported.
   bool synced() const { return synced_; }
-  // What keeps it from that, or from hearing of changes; empty if nothing does.
+  // What keeps it from being synced, or from receiving changes; empty if nothing does.
   const std::string& trouble() const { return trouble_; }
   // Since when the server has said that it knows no such kind; nullopt if it does not say so.
   std::optional<Time> unknown_since() const { return unknown_since_; }
@@ -67,7 +67,7 @@ class Reflector {
   void on_object(std::string_view type, api::Json& object, bool is_decoded);
   void on_bookmark(const api::Json& object);
 
-  // What a page of a list says beside its objects.
+  // What a page of a list says besides its objects.
   struct Page {
     std::optional<std::int64_t> revision = {};
     std::string continue_token = {};
@@ -86,7 +86,7 @@ class Reflector {
   Entropy& entropy_;
   KnownObjects known_;
   Backoff backoff_;
-  bool asks_protobuf_;  // until one comes that makes no sense
+  bool asks_protobuf_;  // until one arrives that makes no sense
   Phase phase_ = Phase::Streaming;
   bool fresh_ = true;  // nothing of this listing has come yet
   bool under_way_ = false;
@@ -97,7 +97,7 @@ class Reflector {
   StreamPieces pieces_;       // of it
   std::optional<Error> stream_error_;
   std::string continue_token_;
-  std::optional<std::int64_t> revision_;  // that all we know is of; none: begin with the newest
+  std::optional<std::int64_t> revision_;  // of all we know; none: begin with the newest
   bool in_one_piece_ = false;             // a list in pages expired
   std::string trouble_;
   std::optional<Time> unknown_since_;

@@ -36,7 +36,7 @@ struct RemoteOptions {
 };
 
 // A Kubernetes API server as components see it. One thread carries all calls and watches; a kind
-// is followed once, however many components watch it. Objects come in the shape of our newest
+// is followed once, however many components watch it. Objects have the shape of our newest
 // versions, whichever the server serves; kinds it does not serve are empty.
 class RemoteClient final : public Client {
  public:
@@ -51,16 +51,16 @@ class RemoteClient final : public Client {
   void send(api::Request request, Done done) override;
   std::unique_ptr<Feed> watch(const api::Kind& kind, std::function<void()> wake) override;
 
-  // Has `round` called on the client's thread after all that came, and when the time that it
-  // returns has come: whoever lives on that thread is handed nothing from thread to thread, and
-  // what it asks for in a round is sent with the same write. Once. It must outlive the thread
+  // Calls `round` on the client's thread after everything that arrives, and at the time that it
+  // returns: a component on that thread needs no hand-over between threads, and what it asks for in
+  // a round is sent with the same write. Call host() once. `round` must outlive the thread
   // (stop()).
   void host(std::function<std::optional<Time>()> round);
   // Any thread: a round is due.
   void nudge();
 
   // What keeps feeds from being complete: "pods: pods is forbidden: …", in the order they were
-  // asked for. For people; any thread.
+  // opened. For humans; any thread.
   std::vector<std::string> troubles() const;
   // A kind that is followed and that the server has said for half a minute not to know, though it
   // was served at the start: "podgroups.scheduling.k8s.io/v1alpha2"; empty if there is none. Any
@@ -71,7 +71,7 @@ class RemoteClient final : public Client {
 
   // Calls that are not sent yet fail, those under way may end; true if all have by then.
   bool drain(Duration patience);
-  // Ends the thread; what is under way fails. No outcome and no wake comes after this.
+  // Ends the thread; what is under way fails. There are no outcomes or wakes after this.
   void stop();
 
  private:

@@ -11,7 +11,7 @@
 
 namespace muster::client {
 
-// Which kinds an API server serves, and in which version it is best asked for each.
+// Which kinds an API server serves, and which version to ask for each.
 class ServedKinds {
  public:
   // Every kind we know in its preferred version: what our own server serves.

@@ -10,9 +10,9 @@
 
 namespace muster::client {
 
-// Cuts a watch into its events, however its bytes come: lines of JSON, or frames of protobuf with
-// four bytes of length in front. The first byte of a stream tells which: no frame is long enough to
-// begin like a text.
+// Cuts a watch into its events, however its bytes arrive: lines of JSON, or frames of protobuf
+// after four bytes of length. The first byte of a stream tells which: no frame is long enough to
+// begin like text.
 class StreamPieces {
  public:
   enum class Form : std::uint8_t { Unknown, Lines, Frames };
@@ -21,7 +21,7 @@ class StreamPieces {
   // A new stream begins.
   void start();
   // Hands over every piece that is complete by now. The error is that of `each`, or that a piece is
-  // too long; then the stream is of no use any more.
+  // too long; then the stream is unusable.
   Result<void> add(std::string_view bytes, const Each& each);
   Form form() const { return form_; }
 

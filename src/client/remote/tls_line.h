@@ -16,8 +16,8 @@
 namespace muster::client {
 
 // A TLS connection to an API server, as a pipe of bytes that never blocks. libcurl makes it, with
-// its proxies, addresses, certificates and words for what goes wrong; what is said on it is up to
-// others.
+// its handling of proxies, addresses and certificates and its error texts; what is sent on it is up
+// to others.
 class TlsLine {
  public:
   // Whether this libcurl, and this address, can be used so.
@@ -29,18 +29,18 @@ class TlsLine {
   TlsLine(const TlsLine&) = delete;
   TlsLine& operator=(const TlsLine&) = delete;
 
-  // Goes on connecting; true once the line stands. To be called again and again until then.
+  // Continues connecting; true once the line is up. Call it repeatedly until then.
   Result<bool> connect();
-  // Of a line that stands: the server speaks HTTP/2 on it.
+  // Of a line that is up: the server speaks HTTP/2 on it.
   bool speaks_http2() const { return speaks_http2_; }
   curl_socket_t socket() const;
-  // What a line that is being made waits for, and for how long at most. The socket may be none.
+  // What a line that is connecting waits for, and for how long at most. There may be no socket.
   struct Wait {
     curl_waitfd on = {.fd = CURL_SOCKET_BAD, .events = 0, .revents = 0};
     int patience_ms = 0;
   };
   Wait waits_for() const;
-  // Bytes have come that were not read, and that the socket does not show any more.
+  // Bytes were received that nobody has read, and that the socket no longer shows.
   bool has_more() const;
   // How much was read or written; 0: nothing, for now. Error: the line is gone.
   Result<std::size_t> read(std::span<char> into);
@@ -63,7 +63,7 @@ class TlsLine {
   const std::shared_ptr<const TlsTexts> texts_;
   std::array<char, CURL_ERROR_SIZE> error_{};
   bool speaks_http2_ = false;
-  const SSL* tls_ = nullptr;  // libcurl's, while the line stands
+  const SSL* tls_ = nullptr;  // libcurl's, while the line is up
   std::unique_ptr<CURL, EasyDeleter> easy_;
   // Its own: a multi handle closes idle connections whenever it makes another, and to libcurl this
   // one is idle.

@@ -23,16 +23,16 @@
 namespace muster::client {
 
 // The thread that talks to one API server: any number of requests under way, over one HTTP/2
-// connection where the server has it (Http2Line) and libcurl's pool of HTTP/1.1 connections where
-// it has not.
+// connection where the server supports it (Http2Line), otherwise libcurl's pool of HTTP/1.1
+// connections.
 //
 // Under load it looks at the connection only every ten milliseconds, as network cards gather
 // interrupts: a look costs the same for one answer or event as for many, and what is asked
-// meanwhile is sent together. Who asks one thing at a time never waits for that.
+// meanwhile is sent together. A caller that asks one thing at a time never waits for that.
 class Transport {
  public:
   using Done = std::function<void(Result<HttpReply> reply)>;
-  // Called on the thread whenever something happened or its last deadline has come; returns the
+  // Called on the thread whenever something happened or its deadline has passed; returns the
   // next.
   using Tick = std::function<std::optional<Time>()>;
 
@@ -43,9 +43,9 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  // Any thread: has the task run on the thread, and then the tick.
+  // Any thread: runs the task on the transport's thread, and then the tick.
   void post(std::function<void()> task);
-  // Any thread: ends the thread. What is under way fails; tasks that were not run never are.
+  // Any thread: ends the thread. What is under way fails; tasks that have not run never will.
   void stop();
 
   // Any thread: whether it is the one that the transport runs on.
@@ -93,7 +93,7 @@ class Transport {
   Endpoint endpoint_;
   std::unique_ptr<CURLM, MultiDeleter> multi_;
   std::mutex mutex_;
-  // Whether the thread lets things come before it looks again; it looks at the tasks then, too.
+  // Whether the thread lets things gather before it looks again; then it also looks at the tasks.
   enum class Gathers : std::uint8_t { No, UntilATask, AllAlong };
   std::vector<std::function<void()>> tasks_;  // under mutex_, as is the next
   bool stopping_ = false;

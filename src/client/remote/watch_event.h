@@ -26,7 +26,7 @@ Result<WatchEvent> read_json_event(api::Scratch& scratch, std::string_view line,
 Result<WatchEvent> read_protobuf_event(api::Scratch& scratch, std::string_view frame,
                                        const api::Kind& kind, std::span<const api::Kept> kept);
 
-// Whether our schema of the kind is the one that servers write its protobuf by. Versions that are
+// Whether servers write the kind's protobuf by the same schema as ours. Versions that are
 // not stable may number their fields as they like.
 bool has_protobuf(const api::Kind& kind, std::string_view version);
 

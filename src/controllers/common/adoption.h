@@ -9,13 +9,13 @@
 #include "client/kit/mirror.h"
 #include "controllers/common/owners.h"
 
-// Owners find what they own by reference, and by labels what belongs to nobody yet. Both ways are
+// Owners find their objects by reference, and those that nobody owns yet by labels. Both ways are
 // indexed by label, so that a namespace full of others costs nothing.
 namespace muster::controllers {
 
-// For the own index of a mirror of dependents: those that may be adopted, without a controller and
-// staying, are found by each of their labels. So they cost what their own labels are long; to look
-// for labels that somebody asks for instead would make each new selector cost a namespace.
+// For the own index of a mirror of dependents: those that may be adopted, with no controller and
+// not being deleted, are found by each of their labels. So they cost as much as their own labels;
+// indexing only labels that somebody asks for would make each new selector cost a whole namespace.
 void index_free(const api::Object& object, std::vector<std::string>& out);
 // For the own index of a mirror of owners: found by a label that their dependents must have.
 void index_selector(std::string_view name_space, const api::LabelSelector& selector,
@@ -42,8 +42,8 @@ api::ObjectPtr controller_in(const client::Mirror& owners, const api::Object& ob
 // Owners whose selector may match the object, in the order of their names; `owners` needs
 // index_selector().
 std::vector<api::ObjectPtr> find_selecting(const client::Mirror& owners, const api::Object& object);
-// Keys of those whose selector matches; none if the object, which may be null, has a controller or
-// is being deleted. `View` is that of the owners.
+// Keys of the owners whose selector matches; none if the object, which may be null, has a
+// controller or is being deleted. `View` is that of the owners.
 template <typename View>
 std::vector<std::string> find_adopters(const client::Mirror& owners, const api::ObjectPtr& object) {
   std::vector<std::string> keys;
@@ -55,9 +55,9 @@ std::vector<std::string> find_adopters(const client::Mirror& owners, const api::
   return keys;
 }
 
-// Thousands of owners may want one object that belongs to nobody. To look for them is a key of its
-// own, so that it takes turns with others: reading a feed does not. None if nobody may adopt it, or
-// none of `owners`, which need index_selector(), asks for a label that it has.
+// Thousands of owners may want one object that belongs to nobody. Looking for them gets a key of
+// its own, so that it takes turns with others, which reading a feed does not. Empty if nobody may
+// adopt it, or none of `owners`, which need index_selector(), asks for a label that it has.
 std::vector<std::string> free_key(const client::Mirror& owners, const api::ObjectPtr& object);
 bool is_free_key(std::string_view key);
 // The object of such a key; null if there is none any more.

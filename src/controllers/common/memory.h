@@ -6,8 +6,8 @@
 
 namespace muster::controllers {
 
-// What a controller remembers of the object of a key, in a map of its own. Nothing is known of an
-// object that has taken the name of another: `uid` of the memory says whose it is.
+// What a controller remembers of the object of a key, in a map of its own. Nothing is known about
+// an object that replaced another of the same name: the memory's `uid` says whose it is.
 template <typename Memories>
 typename Memories::mapped_type& recall(Memories& memories, const std::string& key,
                                        const api::Object& object) {

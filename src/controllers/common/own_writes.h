@@ -14,16 +14,16 @@ namespace muster::controllers {
 
 // What a controller wrote about a key and has not yet seen in its feeds. A key is not looked at
 // before the feeds have caught up: otherwise pods would be made, or counted, twice. If they never
-// do (an object that came and went while a feed was cut), waiting ends after a while.
+// do (an object was added and removed while a feed was cut), waiting ends after a while.
 class OwnWrites {
  public:
   static constexpr Duration kPatience = std::chrono::minutes{5};
 
-  // The object stands at this revision since a call about the key.
+  // A call about the key has left the object at this revision.
   void wrote(const std::string& key, const std::string& uid, api::Revision revision, Time now);
-  // The feed shows the object, or that it is gone. True if nothing is missing for the key any more,
-  // and something was. `under_way`: calls about the key are; an object that goes before the answer
-  // of its call comes is not waited for.
+  // The feed shows the object, or that it is gone. True if this was the last thing missing for the
+  // key. `under_way`: calls about the key are; an object that is gone before its call is answered
+  // is not waited for.
   struct Showing {
     bool gone = false;
     bool under_way = false;

@@ -6,11 +6,11 @@
 
 #include "api/object.h"
 
-// The Workload from whose templates the groups of an object are made, where somebody else made it:
-// the owner of the object.
+// The Workload whose templates an object's groups are made from, where the object's owner made
+// it.
 namespace muster::controllers {
 
-// What a Workload is found by: the object that its spec.controllerRef names.
+// The term that a Workload is found by: the object that its spec.controllerRef names.
 std::string workload_term(std::string_view name_space, std::string_view group,
                           std::string_view kind, std::string_view name);
 std::string workload_term(std::string_view name_space, const api::OwnerReference& owner);

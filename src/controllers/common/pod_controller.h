@@ -30,7 +30,7 @@ class PodController : public WritingController {
     }
     return found;
   }
-  // Adopts and releases what the claim says, some hundred at a time. True: there was something to
+  // Adopts and releases what the claim says, a few hundred at a time. True: there was something to
   // do; the next look does the rest.
   bool settle(const std::string& key, const api::Object& owner, const Claim& claim);
 
@@ -41,11 +41,11 @@ class PodController : public WritingController {
     // Called whenever some are made, as Writes::start_making is: what it returns gives the document
     // of each, by its place.
     std::function<std::function<api::Json(std::size_t index)>()> start_making = nullptr;
-    bool whole = false;      // useless unless whole: after one that went well, all others at once
+    bool whole = false;      // useless unless whole: once one has succeeded, all others at once
     Also on_each = nullptr;  // called for each outcome
   };
-  // Makes pods in batches of 1, 2, 4… while all goes well. After a failure the rest is left to the
-  // next look.
+  // Makes pods in batches of 1, 2, 4… as long as all succeed. After a failure the rest is left to
+  // the next look.
   void create_pods(PodBatch batch);
   void delete_pod(const std::string& key, const api::ObjectPtr& owner, const api::ObjectPtr& pod,
                   Also also = nullptr);

@@ -18,10 +18,10 @@ bool is_ready(const api::PodView& pod);
 bool is_active(const api::Object& pod);
 // Being deleted and not ended yet.
 bool is_terminating(const api::Object& pod);
-// When a pod that is ready has been so for `wait`; none if it is not ready. With no wait this is
+// When a ready pod will have been ready for `wait`; none if it is not ready. With no wait this is
 // the beginning of time.
 std::optional<Time> available_at(const api::Object& pod, Duration wait);
-// When the condition Ready got this status, from what stands under status; none if it has another.
+// When the condition Ready got this status, from the pod's `status`; none if it has another.
 std::optional<Time> ready_since(const api::Json& status, std::string_view wanted);
 
 // What decides which pods go first when there are too many.
@@ -35,7 +35,7 @@ struct RemovalFacts {
 };
 RemovalFacts removal_facts(const api::Object& pod);
 
-// The first `count` pods to go, of more than those: not assigned, pending, not ready, of lower
+// Of more pods than `count`, the first to go: not assigned, pending, not ready, of lower
 // controller.kubernetes.io/pod-deletion-cost, on a node with more of `related`, younger by powers
 // of two (by how long they are ready, restarts, by age); among equals by uid, which is as good as
 // random. `related` are the active pods that count as crowding a node.

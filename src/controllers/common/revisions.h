@@ -12,8 +12,8 @@
 #include "api/request.h"
 #include "client/kit/mirror.h"
 
-// The history of an owner's template, kept as ControllerRevisions: names, hashes and numbers as
-// Kubernetes gives them.
+// The history of an owner's template, kept as ControllerRevisions: with Kubernetes' names, hashes
+// and numbers.
 namespace muster::controllers {
 
 const api::Kind& controller_revision_kind();
@@ -23,12 +23,12 @@ inline constexpr std::string_view kPodRevision = "controller-revision-hash";
 // On revisions.
 inline constexpr std::string_view kRevisionHash = "controller.kubernetes.io/hash";
 
-// What a revision of StatefulSets and DaemonSets keeps: a patch that brings the template back.
+// What a revision of StatefulSets and DaemonSets keeps: a patch that restores the template.
 api::Json template_patch(const api::Json& pod_template);
 // The template in the data of such a revision.
 api::Json template_of(const api::Object& revision);
 
-// `collisions`: how often its name turned out to be taken by other data.
+// `collisions`: how often its name was already taken by other data.
 std::string revision_hash(std::string_view data, std::int32_t collisions);
 std::string revision_name(std::string_view owner, std::string_view hash);
 // The hash that a revision carries as its label; empty if it has none.
@@ -38,8 +38,8 @@ std::string_view hash_of(const api::Object& revision);
 // `revisions` needs its index of owners.
 std::vector<api::ObjectPtr> revisions_of(const api::Object& owner, const client::Mirror& revisions);
 
-// The revision with this data, which is to be the newest. If there is none, or it is not the
-// newest, `request` makes it so, and its outcome has to be seen first.
+// The revision with this data, which must be the newest. If there is none, or it is not the newest,
+// `request` makes it so, and its outcome must be seen first.
 struct NewestRevision {
   api::ObjectPtr found;  // null: it does not exist yet
   std::optional<api::Request> request;
@@ -52,7 +52,7 @@ struct WantedRevision {
   const api::JsonObject& labels;
   std::int32_t collisions = 0;  // that are known already
 };
-// `all` are the revisions of every owner: names that are taken are found there.
+// `all` are the revisions of every owner, to see which names are taken.
 NewestRevision newest_revision(const WantedRevision& wanted,
                                std::span<const api::ObjectPtr> revisions,
                                const client::Mirror& all);

@@ -20,9 +20,9 @@ namespace muster::controllers {
 //   void reconcile(key, now) { begin_look(key); …; if (waits(key, now)) return; … write_call(…); }
 //   Keys on_pod(change)      { …; showed(key, change); … }   // for every kind that it writes
 //
-// What it has asked for and not been answered is bounded, in bytes and calls, however many keys are
-// due: what is large or comes in numbers is made only when it is sent (write_in_batches,
-// write_later). Namespaces take turns in that, and so do the keys of each.
+// Its unanswered requests are bounded, in bytes and calls, however many keys are due: large or
+// numerous requests are made only when they are sent (write_in_batches, write_later). Namespaces
+// take turns at that, and so do the keys of each.
 class WritingController : public client::Controller {
  protected:
   using Controller::Controller;
@@ -30,14 +30,14 @@ class WritingController : public client::Controller {
 
   // At the beginning of every look.
   void begin_look(const std::string& key);
-  // Whether something that was written has not been seen, or too much is under way to add to it.
-  // The key is looked at again later then.
+  // Whether some write has not been seen yet, or too much is under way to add to it. Then the key
+  // is looked at again later.
   bool waits(const std::string& key, Time now);
-  // The key stands for nothing any more.
+  // The object of the key is gone.
   void forget_writes(const std::string& key) { own_writes_.forget(key); }
   // A feed shows an object that calls about the key may have written.
   void showed(const std::string& key, const Change& change);
-  // The same for the object that the key stands for; for Watch::keys_of.
+  // The same for the object that the key names; for Watch::keys_of.
   Keys showed_itself(const Change& change);
 
   // Makes a call whose effect must be seen before the key is looked at again.
@@ -51,10 +51,10 @@ class WritingController : public client::Controller {
     std::function<Make()> start_making = nullptr;
     bool all_after_first = false;  // they are useless unless all are made
   };
-  // Hears each outcome, by the place of its request; true: it ends the batches.
+  // Called with each outcome, by the index of its request; true: it ends the batches.
   using OnEach = std::function<bool(std::size_t index, const client::Outcome& outcome, Time now)>;
-  // Makes calls in batches that grow while all goes well: what is refused once will be refused a
-  // thousand times. The first batch with a failure is the last. If too much is under way,
+  // Makes calls in batches that grow as long as all succeed: what is refused once would be refused
+  // a thousand times. The first batch with a failure is the last. If too much is under way,
   // namespaces take turns.
   void write_in_batches(const std::string& key, Writes writes, OnEach on_each);
   // As write_call(), for a request that is large: it is made when it can be sent.
@@ -95,7 +95,7 @@ class WritingController : public client::Controller {
   bool sending_ = false;
 };
 
-// Nothing can be made in a namespace that is being deleted; it takes what is in it along.
+// Nothing can be made in a namespace that is being deleted; what is in it is deleted with it.
 bool is_name_space_ending(const Error& error);
 
 }  // namespace muster::controllers

@@ -22,7 +22,7 @@ class CronJobController final : public client::Controller {
 
  private:
   using Jobs = std::vector<api::ObjectPtr>;
-  // What is known of a CronJob before the watch shows it, and what was said already.
+  // What is known about a CronJob before the watch shows it, and what was already reported.
   struct Memory {
     std::string uid;
     std::optional<Time> last_schedule;
@@ -43,7 +43,7 @@ class CronJobController final : public client::Controller {
 
   Jobs jobs_of(const api::Object& cron_job) const;
   void delete_surplus(const std::string& key, const api::ObjectPtr& cron_job, const Jobs& jobs);
-  // Makes the status say what is; true if it did not and is being written.
+  // Brings the status up to date; true if it was not and is being written.
   bool write_status(const std::string& key, const api::Object& cron_job, const Jobs& jobs,
                     Memory& memory, Time now);
   std::optional<Timing> timing_of(const api::Object& cron_job, Time now);

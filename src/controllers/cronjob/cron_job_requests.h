@@ -9,7 +9,7 @@
 #include "api/values/time_zone.h"
 #include "api/views/cron_job_view.h"
 
-// What the controller of CronJobs asks of the API.
+// The requests of the CronJob controller.
 namespace muster::controllers {
 
 const api::Kind& cron_job_kind();

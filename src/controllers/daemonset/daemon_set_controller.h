@@ -19,7 +19,7 @@ class DaemonSetController final : public PodController {
   explicit DaemonSetController(client::ComponentContext context);
 
  private:
-  // Pods that fail again and again are replaced ever more seldom.
+  // Pods that keep failing are replaced less and less often.
   struct Backoff {
     Duration pause{};
     Time until{};
@@ -33,7 +33,7 @@ class DaemonSetController final : public PodController {
   void make_all_due(Time now);
 
   void reconcile(const std::string& key, Time now) override;
-  // The newest revision; null if it has to be made first, which is under way then.
+  // The newest revision; null if it must be made first, which is then under way.
   api::ObjectPtr newest_revision_of(const std::string& key, const api::Object& set,
                                     const std::vector<api::ObjectPtr>& revisions);
   void carry_out(const std::string& key, const api::ObjectPtr& set, const DaemonPods& pods,
@@ -50,7 +50,7 @@ class DaemonSetController final : public PodController {
   std::map<std::string, Memory, std::less<>> memory_;  // by key; of sets that exist
   bool nodes_changed_ = false;                         // since make_all_due() began
   bool going_over_sets_ = false;                       // it has not come to the end:
-  api::ObjectPtr last_set_;                            // it has come so far
+  api::ObjectPtr last_set_;                            // how far it has come
 };
 
 }  // namespace muster::controllers

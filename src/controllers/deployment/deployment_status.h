@@ -8,13 +8,13 @@
 #include "api/views/deployment_view.h"
 #include "controllers/deployment/rollout_sets.h"
 
-// What a Deployment says of its rollout.
+// What a Deployment's status says about its rollout.
 namespace muster::controllers {
 
 using DeploymentStatus = api::DeploymentView::Status;
 
-// Sets a condition. One whose status and reason stay keeps everything it said, one whose status
-// stays keeps the time of its transition.
+// Sets a condition. If status and reason are unchanged nothing changes; if only the status is, the
+// transition time stays.
 void set_condition(DeploymentStatus& status, api::DeploymentCondition condition);
 api::DeploymentCondition make_condition(std::string_view type, std::string_view status,
                                         std::string_view reason, std::string message, Time now);

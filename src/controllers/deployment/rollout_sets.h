@@ -16,7 +16,7 @@ struct RolloutSet {
   api::ObjectPtr object;         // null: to be made
   std::int64_t replicas = 0;     // wanted
   bool sized = false;            // its annotations should say for which size of the Deployment
-  Annotations annotations = {};  // to be set, beside those
+  Annotations annotations = {};  // to be set, besides those
 
   const api::ReplicaSetView::Status& status() const;
   std::int64_t replicas_before() const;
@@ -32,7 +32,7 @@ struct RolloutSets {
   std::vector<RolloutSet*> active();  // those that want pods
   std::int64_t wanted() const;        // replicas of all
 };
-// The oldest set that has the template is the newest one: if there are several, all agree on it.
+// Of several sets with the current template the oldest is `newest`: so everybody agrees on it.
 RolloutSets split_sets(const api::DeploymentView& deployment, std::vector<api::ObjectPtr> sets);
 
 // How far a rollout may go beyond and below the wanted number.

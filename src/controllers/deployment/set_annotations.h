@@ -18,7 +18,7 @@ inline constexpr std::string_view kMaxReplicas = "deployment.kubernetes.io/max-r
 
 using Annotations = std::map<std::string, std::string, std::less<>>;
 
-// The number an annotation of the object gives; none if it gives none.
+// The number in an annotation of the object; none if there is none.
 std::optional<std::int64_t> annotated_number(const api::Object& object, std::string_view key);
 // 0 if it has none.
 std::int64_t revision_of(const api::Object& set);

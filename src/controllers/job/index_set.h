@@ -21,8 +21,8 @@ class IndexSet {
   IndexSet() = default;
   // Of ranges in any order.
   explicit IndexSet(std::vector<Range> ranges);
-  // Indexes at or above `end` are left out. A text that nobody could have written gives what stands
-  // before the mistake.
+  // Indexes at or above `end` are left out. An invalid text gives what precedes the
+  // mistake.
   static IndexSet parse(std::string_view text, std::int32_t end);
   static IndexSet of(const std::vector<std::int32_t>& indexes);
 

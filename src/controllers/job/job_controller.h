@@ -33,7 +33,7 @@ class JobController final : public PodController {
   struct Memory {
     PodBackoff backoff;
     bool changed_pods = false;  // in the last look
-    // Why the server does not take the Job's Workload or PodGroup.
+    // Why the server refuses the Job's Workload or PodGroup.
     std::optional<api::Condition> refusal;
   };
   // What users are told once the status is written.
@@ -61,7 +61,7 @@ class JobController final : public PodController {
   void look_at(const std::string& key, const api::ObjectPtr& job, Time now);
   void look_at_orphan(const std::string& key);
   void look_at_pods_of_gone(const std::string& key, Time now);
-  // Takes pods that match the selector and belong to nobody, lets go of those that no longer match.
+  // Adopts pods that match the selector and belong to nobody, releases those that no longer match.
   // True if calls were made.
   bool claim(const std::string& key, const api::Object& job);
   void adopt(const std::string& key, const api::Object& job, const api::Object& pod);

@@ -9,7 +9,7 @@
 namespace muster::controllers {
 
 // How a Job ends, and why. First it is announced (SuccessCriteriaMet, FailureTarget), then its pods
-// go and are counted, then it is said for good (Complete, Failed).
+// go and are counted, then it is final (Complete, Failed).
 struct JobEnd {
   bool success = false;
   std::string reason;

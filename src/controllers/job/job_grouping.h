@@ -10,7 +10,7 @@
 
 namespace muster::controllers {
 
-// What there is to schedule the pods of a Job together.
+// The existing objects that schedule the pods of a Job together.
 struct GroupingState {
   const api::ObjectMeta& meta;  // the Job's
   const api::JobView& job;
@@ -24,7 +24,7 @@ struct GroupingState {
 };
 
 // The next step towards it. Steps are taken one by one, each once the effect of the one before has
-// been seen, so that a restart anywhere goes on where the last controller was.
+// been seen, so that after a restart the controller continues where it was.
 //
 //   Workload ──▶ PodGroup ──▶ pods     (a Job that starts)
 //   pods gone ──▶ PodGroup deleted     (a Job that is suspended; the Workload stays)

@@ -16,7 +16,7 @@ class JobMetrics {
  public:
   explicit JobMetrics(const client::ComponentContext& context);
 
-  // What one look at a Job led to: "reconciling", "tracking", "pods_created", "pods_deleted".
+  // The result of one look at a Job: "reconciling", "tracking", "pods_created", "pods_deleted".
   void looked(const api::JobView& job, std::string_view action,
               std::chrono::nanoseconds took) const;
   void pod_created(bool replaces_failed, bool success) const;

@@ -11,12 +11,12 @@
 
 namespace muster::controllers {
 
-// What a look at a Job comes to. A value: the controller turns it into calls.
+// The result of a look at a Job. A value: the controller turns it into calls.
 struct JobPlan {
   std::optional<JobEnd> end;
   PodChanges pods;
   // Pods that end with the Job are counted, so they keep their finalizer while they are deleted.
-  // Others lose it first: nobody should take their end for a failure.
+  // Others lose it first, so that nobody takes their end for a failure.
   bool keep_tracked = false;
   Tracking tracking;
   std::optional<Time> again;  // when time alone changes the plan

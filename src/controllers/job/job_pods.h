@@ -40,22 +40,22 @@ struct JobPod {
   bool is_terminating() const { return !view->is_terminal() && is_deleted(); }
   // A pod that is deleted counts as failed, unless its Job waits for the end of such pods.
   bool failed(const api::JobView& job) const;
-  // What its annotations say of earlier pods of its index.
+  // What its annotations say about earlier pods of its index.
   std::int32_t index_failures() const;
   std::int32_t ignored_index_failures() const;
 };
 
-// Those that say which index they are for, and it is one the Job has.
+// Whether the pod names an index that the Job has.
 bool has_valid_index(const JobPod& pod, const api::JobView& job);
 
-// What only some looks need is read from the document.
+// Read from the document, since only some looks need it.
 //
-// When the pod ended: its last container; else when it was no longer ready, was deleted, was made.
+// When the pod ended: its last container; otherwise when it became unready, was deleted, was made.
 Time finish_time(const api::Object& pod);
 // Of containers and init containers together.
 std::int64_t restarts(const api::Object& pod);
 
-// The first to go stands first: not assigned, pending, not ready, ready for the shortest time, more
+// The first to go comes first: not assigned, pending, not ready, ready for the shortest time, more
 // restarts, youngest.
 void sort_for_removal(std::vector<const JobPod*>& pods);
 

@@ -13,12 +13,12 @@
 namespace muster::controllers {
 
 // How long a Job waits before it makes pods in place of those that failed: 10 s after the first
-// failure since the last success, twice as long after each further one, at most 10 minutes. Known
-// to the controller alone, so a new one starts without pauses.
+// failure since the last success, twice as long after each further one, at most 10 minutes. Only
+// the controller knows it, so a new one starts without pauses.
 class PodBackoff {
  public:
-  // Pods that ended and are not yet counted for good. Each is looked at once, however often it is
-  // handed in.
+  // Pods that ended and are not yet counted for good. Each is counted once, however often it is
+  // passed.
   void observe(std::span<const JobPod* const> succeeded, std::span<const JobPod* const> failed);
   // When the next pods may be made; none: now.
   std::optional<Time> until() const;
@@ -32,7 +32,7 @@ class PodBackoff {
   std::set<std::string, std::less<>> seen_;
 };
 
-// The pause that so many failures in a row lead to.
+// The pause after this many failures in a row.
 Duration backoff_pause(std::int64_t failures);
 
 }  // namespace muster::controllers

@@ -24,11 +24,11 @@ struct JobState {
   std::optional<api::Condition> blocked = {};
 };
 
-// How the pods of a Job stand.
+// The state of a Job's pods.
 //
 // A pod that ended is counted in steps, so that no crash counts it twice or not at all: its uid
 // goes into the status (uncountedTerminatedPods; a success of an Indexed Job into
-// completedIndexes), then its finalizer goes, then the uid makes place for a larger number.
+// completedIndexes), then its finalizer goes, then the uid is replaced by a higher count.
 struct Tally {
   std::vector<const JobPod*> active;
   std::int32_t ready = 0;        // of the active ones

@@ -9,7 +9,7 @@
 
 namespace muster::controllers {
 
-// How many pods wait in the status for being counted, at most.
+// How many pods may wait in the status to be counted.
 inline constexpr std::int64_t kUncountedMax = 500;
 
 // What the status of a Job should say now, and which pods have been noted in the stored one, so
@@ -24,7 +24,7 @@ struct Tracking {
 };
 
 // `end`: how the Job ends, if it does and none of its pods is active any more. `managed`: its pods
-// are as they should be, so that what they say about suspension is true.
+// are as they should be, so that what they show about suspension is true.
 struct TrackingOptions {
   std::optional<JobEnd> end;
   bool managed = true;

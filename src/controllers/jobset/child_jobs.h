@@ -27,12 +27,12 @@ struct ChildJob {
   std::optional<Time> failed_at() const;
 };
 
-// The Jobs of a JobSet, by what has become of them, each in the order of names.
+// The Jobs of a JobSet by their state, each list in the order of names.
 struct ChildJobs {
   std::vector<ChildJob> active;
   std::vector<ChildJob> succeeded;
   std::vector<ChildJob> failed;
-  // Of an earlier attempt, or for no entry that there is: to be deleted.
+  // Of an earlier attempt, or of no existing entry: to be deleted.
   std::vector<ChildJob> previous;
 
   bool all_empty() const {
@@ -42,7 +42,7 @@ struct ChildJobs {
 
 ChildJobs sort_jobs(const api::JobSetView& set, const std::vector<api::ObjectPtr>& owned);
 
-// How often a single Job was started again by itself, according to the status.
+// How often a single Job was restarted on its own, according to the status.
 std::int32_t job_restarts(const api::JobSetView& set, std::size_t entry, std::int32_t index);
 
 // The entries of status.replicatedJobsStatus that these Jobs lead to; restarts stay as they are.

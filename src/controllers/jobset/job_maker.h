@@ -20,13 +20,13 @@ class JobMaker {
  public:
   using GroupLink = workload::JobSetMapping::Link;
 
-  // The number behind the name of a priority class; of none, if it is empty.
+  // The priority of a priority class by name; empty: the priority without a class.
   using PriorityOf = std::function<std::int64_t(std::string_view priority_class)>;
   explicit JobMaker(const api::Object& set, PriorityOf priority_of = nullptr);
 
   api::Json make(std::size_t entry, std::int32_t index, const GroupLink& link) const;
 
-  // Lets a suspended Job run. What of its pods may change while it rests is brought up to date:
+  // Lets a suspended Job run, and updates what of its pods may change while it is suspended:
   // labels, annotations, node selector, tolerations, scheduling gates.
   api::Request resume_request(const api::Object& job, std::size_t entry, std::int32_t index) const;
 
@@ -34,7 +34,7 @@ class JobMaker {
   using Pairs = std::vector<std::pair<std::string_view, std::string>>;
 
   const api::Json& template_of(std::size_t entry) const;
-  // Labels that are annotations as well.
+  // Labels that are also annotations.
   Pairs marks(std::size_t entry, std::int32_t index) const;
   std::string coordinator() const;
   void place_exclusively(std::size_t entry, const std::string& job, bool grouped,

@@ -14,7 +14,7 @@
 
 namespace muster::controllers {
 
-// Runs JobSets: makes their Jobs in their order, and says from how these end whether the set has
+// Runs JobSets: makes their Jobs in order, and decides from how these end whether the set has
 // completed, has failed, or starts again.
 //
 //   feeds ──▶ mirrors ──▶ look at a set: SetState ──▶ plan_set() ──▶ calls
@@ -23,14 +23,14 @@ namespace muster::controllers {
 //
 // The Workload and the groups of a set that asks for them come before its Jobs, and go after them
 // (set_groups.h). Every look starts from what is stored. What a Job's end means is stored first
-// (status.restarts, the condition of the end), and acted upon afterwards.
+// (status.restarts, the condition of the end), and acted on afterwards.
 class JobSetController final : public WritingController {
  public:
   JobSetController(workload::JobOptions options, client::ComponentContext context);
 
  private:
-  // A set as a workload, with the document that the mapping refers to: of one version of what
-  // users say.
+  // A set as a workload, with the document that the mapping refers to, for one version of the
+  // spec.
   struct Mapped {
     Mapped(const api::Object& set, const workload::JobOptions& options)
         : meta(set.meta()),
@@ -56,7 +56,7 @@ class JobSetController final : public WritingController {
   void reconcile(const std::string& key, Time now) override;
   void look_at(const std::string& key, const api::ObjectPtr& set, Time now);
   std::vector<api::ObjectPtr> jobs_of(const api::Object& set) const;
-  // Resting Jobs whose pods would join other groups than they should now are made again.
+  // Suspended Jobs whose pods would join the wrong groups are made again.
   static void replace_outdated(const api::JobSetView& set, const workload::JobSetMapping& mapping,
                                ChildJobs& jobs);
 
@@ -93,7 +93,7 @@ class JobSetController final : public WritingController {
   client::Mirror pod_groups_;  // these two by owner
   client::Mirror composites_;
   std::map<std::string, std::shared_ptr<const Mapped>, std::less<>> mapped_;  // by key
-  // By key: why the server does not take a Workload or a group of the set.
+  // By key: why the server refuses a Workload or a group of the set.
   std::map<std::string, api::Condition, std::less<>> refusals_;
 };
 

@@ -24,7 +24,7 @@ inline constexpr std::string_view kCoordinator = "jobset.sigs.k8s.io/coordinator
 // In spec.managedBy: this controller.
 inline constexpr std::string_view kOwnManager = "jobset.sigs.k8s.io/jobset-controller";
 
-// Exclusive placement for nodes that were labelled and tainted before.
+// Exclusive placement on nodes that were labelled and tainted in advance.
 inline constexpr std::string_view kNodeSelectorStrategy = "alpha.jobset.sigs.k8s.io/node-selector";
 inline constexpr std::string_view kNamespacedJob = "alpha.jobset.sigs.k8s.io/namespaced-job";
 inline constexpr std::string_view kNoSchedule = "alpha.jobset.sigs.k8s.io/no-schedule";

@@ -15,8 +15,8 @@
 
 namespace muster::controllers {
 
-// The Workload that a set asks for. It costs as much as the set is long, so it is made once per
-// version of its spec.
+// The Workload that a set asks for. Its cost grows with the set, so it is made once per version of
+// the spec.
 struct CompiledWorkload {
   explicit CompiledWorkload(const workload::JobSetMapping& mapping);
   Result<api::Json> document;  // null if the set asks for none
@@ -31,7 +31,7 @@ struct GroupsState {
   std::string_view uid;
   const ChildJobs& jobs;
   std::vector<api::ObjectPtr> groups = {};  // of both kinds, that the set controls
-  // The object of a name, whoever it belongs to; null if there is none.
+  // The object of a name, whoever owns it; null if there is none.
   std::function<api::ObjectPtr(const api::Kind& kind, std::string_view name)> find = nullptr;
 };
 
@@ -50,11 +50,11 @@ struct GroupsStep {
     api::Json patch;
   };
   std::vector<Resize> resize = {};
-  std::optional<api::Condition> blocked = {};  // why nothing goes on
+  std::optional<api::Condition> blocked = {};  // why there is no progress
 };
 
 // How many groups are made in one step, how many are resized and how many deleted: whatever a set
-// asks for, a step costs what is there and these.
+// asks for, a step costs the existing groups and these.
 inline constexpr std::size_t kGroupChangesMax = 500;
 
 GroupsStep next_groups_step(const GroupsState& state);

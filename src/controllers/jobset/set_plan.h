@@ -20,7 +20,7 @@ struct SetState {
   bool has_service = false;
   // Whether the groups that its pods will name are there. No Job is made or resumed before.
   bool groups_are_ready = true;
-  // Why not, if somebody has to do something about it.
+  // Why not, if a user must do something about it.
   std::optional<api::Condition> blocked = {};
 };
 
@@ -28,7 +28,7 @@ struct SetState {
 inline constexpr std::size_t kNewJobsMax = 500;
 inline constexpr std::size_t kJobChangesMax = 500;
 
-// What a look at a JobSet comes to. A value: the controller turns it into calls. Refers to the
+// The result of a look at a JobSet. A value: the controller turns it into calls. Refers to the
 // state it was made from.
 struct SetPlan {
   explicit SetPlan(const api::JobSetView& set) : status(set) {}

@@ -9,7 +9,7 @@
 
 namespace muster::controllers {
 
-// What the ends of its Jobs mean for a JobSet.
+// What finished Jobs mean for their JobSet.
 struct SetVerdict {
   enum class What : std::uint8_t { Complete, Fail, RestartSet, RestartJob };
   What what = What::Fail;
@@ -19,8 +19,8 @@ struct SetVerdict {
   const ChildJob* job = nullptr;  // that failed
 };
 
-// What the failure policy says of the failed Jobs; the first rule that matches one of them counts,
-// and of those that match it the one that failed first. None if no Job has failed.
+// The failure policy applied to the failed Jobs: the first rule that matches any of them counts,
+// for the one among its matches that failed first. None if no Job has failed.
 std::optional<SetVerdict> judge_failures(const api::JobSetView& set, const ChildJobs& jobs);
 
 // Complete, if enough Jobs have succeeded.

@@ -11,7 +11,7 @@
 
 namespace muster::controllers {
 
-// What users hear of a change once it is stored.
+// What users are told about a change once it is stored.
 struct SetNote {
   std::string type;  // Normal, Warning
   std::string reason;

@@ -12,10 +12,10 @@ using JobCounts = std::vector<api::JobSetView::JobStatus>;  // one for each of J
 // Whether all Jobs of an entry are ready, or have ended.
 bool has_started(const api::JobSetView& set, const JobCounts& counts, std::size_t entry);
 
-// Whether what an entry depends on has come so far that its Jobs may be made.
+// Whether an entry's dependencies are far enough along that its Jobs may be made.
 bool dependencies_are_met(const api::JobSetView& set, const JobCounts& counts, std::size_t entry);
 
-// Whether those before an entry have come so far that its Jobs may run.
+// Whether the entries before it are far enough along that its Jobs may run.
 bool may_start(const api::JobSetView& set, const JobCounts& counts, std::size_t entry);
 
 }  // namespace muster::controllers

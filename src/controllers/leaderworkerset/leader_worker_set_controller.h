@@ -31,8 +31,8 @@ namespace muster::controllers {
 //          │                            StatefulSet of workers ──▶ worker pods
 //          └──▶ Workload, CompositePodGroups, PodGroups, before the pods in them
 //
-// Both StatefulSets are run by their own controller, but for the making of pods: each pod learns
-// its place in its replica and the group it is scheduled with, which no template can say. Upstream
+// Both StatefulSets are run by their own controller, except that pods are made here: each pod is
+// given its place in its replica and its group, which no template can express. Upstream
 // rewrites pods on their way into the API instead.
 class LeaderWorkerSetController final : public WritingController {
  public:
@@ -46,14 +46,14 @@ class LeaderWorkerSetController final : public WritingController {
     api::Json document;            // metadata and spec
     api::Json data;                // of its revision
     std::string data_text;
-    // What its groups are made from; of an owner's Workload, as its last look has found it.
+    // What its groups are made from; of an owner's Workload, as the last look found it.
     workload::LwsTemplates templates;
     bool pods_name_group = false;    // its pod templates name a group that somebody else makes
     bool workload_compared = false;  // the Workload's minimums are those of this generation
     std::string awaited_parent;      // key of the owner's CompositePodGroup that is missing
     bool makes_groups = false;       // the last look has found some missing
     bool in_round = false;           // the next look goes on with replicas that the last has left
-    // Why its groups cannot be made or removed; says nothing: they can.
+    // Why its groups cannot be made or removed; nullopt: they can.
     std::optional<api::Condition> blocked;
   };
   struct Look {
@@ -67,7 +67,7 @@ class LeaderWorkerSetController final : public WritingController {
     api::ObjectPtr leader_set = nullptr;  // of leaders
     api::ObjectPtr workload = nullptr;    // null if it needs none
   };
-  // The groups of a replica: where its leader goes. Not `there`: they are being made.
+  // The groups of a replica. Not `there`: they are being made.
   struct ReplicaGroups {
     bool there = false;
     std::string leader = {};  // empty: it has none
@@ -109,7 +109,7 @@ class LeaderWorkerSetController final : public WritingController {
   // `older`: the revision it is held back at; null: it is not.
   static LeaderTemplate leader_template(const api::Object& leader_set, const api::Object* older);
   void create_leaders(const Look& look);
-  // Replicas that have changed, or whose last look is not done with: as many as a look is for.
+  // Looks at replicas that have changed, or were not finished last time, up to a limit.
   void look_at_due(const Look& look, bool may_run);
   void look_at_replica(const Look& look, std::int32_t index, const LwsGroup& group);
   static bool recreates(const Look& look, const LwsGroup& group);
@@ -121,10 +121,10 @@ class LeaderWorkerSetController final : public WritingController {
   // The Workload and the groups above all replicas. False: they are being made, or cannot be.
   bool has_workload(Look& look);
   bool has_own_workload(Look& look);
-  // The one that its owner has made, and the owner's group that the set's are part of.
+  // The same for the Workload that its owner made, and the owner's group above the set's groups.
   bool has_owners_workload(Look& look, const workload::Delegation& delegation);
   bool may_group(const Look& look);
-  // Looks again when there is a CompositePodGroup of this key; empty: waits for none any more.
+  // Looks again when there is a CompositePodGroup of this key; empty: no longer waits.
   void wait_for_parent(const std::string& key, Memory& memory, std::string parent);
   bool resizes_workload(const Look& look);
   bool has_set_group(const Look& look);
@@ -135,7 +135,7 @@ class LeaderWorkerSetController final : public WritingController {
   void remove_unused_groups(const Look& look, std::int32_t index, const LwsGroup* group);
   bool is_used(const api::Object& pod_group) const;
   void block(const Look& look, std::string_view reason, std::string message);
-  // What was in the way for this reason is not any more.
+  // The obstacle with this reason is gone.
   static void unblock(Memory& memory, std::string_view reason);
   void delete_group(const Look& look, const api::Object& group);
   void create_group(const Look& look, const api::Kind& kind, api::Json document);

@@ -28,13 +28,13 @@ inline constexpr std::string_view kLwsSubdomain = "leaderworkerset.sigs.k8s.io/s
 inline constexpr std::string_view kLwsLeaderGroup = "leaderworkerset.muster.dev/leader-group";
 
 // Reasons of condition WorkloadSchedulingCreated. The Workload, or a group that its owner makes, is
-// not there:
+// missing:
 inline constexpr std::string_view kParentNotReady = "ParentWorkloadNotReady";
-// No groups can be made from what is asked for:
+// No groups can be made from the spec:
 inline constexpr std::string_view kInvalidScheduling = "InvalidSchedulingConfiguration";
 // Groups that should go do not:
 inline constexpr std::string_view kCleanupBlocked = "PodGroupCleanupBlocked";
-// How others end: the server refused an object of this kind.
+// The suffix of others: the server refused an object of this kind.
 inline constexpr std::string_view kCreateFailed = "CreateFailed";
 
 // The revision that a pod or StatefulSet was made from; empty if it says none.

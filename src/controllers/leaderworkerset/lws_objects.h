@@ -26,7 +26,7 @@ api::Json lws_revision_spec(const api::Object& revision);
 // The StatefulSet of all leaders.
 api::Request create_leader_set(const api::Object& set, const api::Json& document,
                                std::string_view revision, const LwsRollout& rollout);
-// Brings it to the newest revision and the next step.
+// Updates it to the newest revision and the next step.
 api::Request update_leader_set(const api::Object& leader_set, const api::Object& set,
                                const api::Json& document, std::string_view revision,
                                const LwsRollout& rollout);
@@ -36,7 +36,7 @@ api::Request create_worker_set(const api::Object& set, const api::Object& leader
 // A headless Service: of all replicas, or of one, which its leader owns.
 api::Request create_service(const api::Object& set, const api::Object* leader);
 
-// What a pod learns of its place: labels, environment, the group it is scheduled with. `index`:
+// What a pod learns about its place: labels, environment, the group it is scheduled with. `index`:
 // of the replica; `worker`: in it, 0 is the leader.
 struct LwsPlace {
   std::string set;

@@ -22,9 +22,9 @@ struct LwsRolloutState {
   bool new_revision = false;  // the leader set is of an older revision
   bool resized = false;       // the set's replicas changed since the leader set was written
 };
-// The next step. The partition only goes down in a rollout; what is unavailable already is counted,
-// so no more than maxUnavailable replicas are, and replicas above those asked for (maxSurge) leave
-// as the others become ready.
+// The next step. The partition only goes down in a rollout; what is already unavailable is counted,
+// so at most maxUnavailable replicas are, and surplus replicas (maxSurge) leave as the others
+// become ready.
 LwsRollout next_rollout(const LwsRolloutState& state);
 
 }  // namespace muster::controllers

@@ -22,8 +22,8 @@ struct LwsGroup {
   std::map<std::int32_t, api::ObjectPtr> members;  // pods of the workers, by index
   std::set<std::int32_t> hurt;                     // members that restarted or are going
   std::int32_t pending = 0;                        // members that have not started
-  // The workers' StatefulSet of which every pod has been seen to come: it was seen before its first
-  // one could. Empty, or another: what went before we looked is not known.
+  // The workers' StatefulSet of which we have seen every pod: we saw it before its first pod. If
+  // empty or another one, we do not know which pods went before we looked.
   std::string known_workers;
   bool lost = false;              // a worker of the present leader went,
   bool lost_after_start = false;  // when all pods of the replica had started
@@ -37,7 +37,7 @@ struct LwsGroup {
   bool is_complete() const;  // every pod of the replica exists
   bool has_started() const;  // and none of them is pending
 
-  // Each takes over what a feed shows; a newer object of the name stays if an older one goes.
+  // Each records what a feed shows; when an older object goes, a newer one of its name stays.
   void put_leader(const api::ObjectPtr& pod);
   void remove_leader(const api::Object& pod);
   void put_workers(const api::ObjectPtr& set);
@@ -45,10 +45,10 @@ struct LwsGroup {
   void put_member(std::int32_t worker, const api::ObjectPtr& pod);
   void remove_member(std::int32_t worker, const api::Object& pod);
 
-  // A pod of the replica restarted, is going or went. Where the workers were there before we were,
-  // one that is missing may have gone unseen, so it counts as gone.
+  // A pod of the replica restarted, is going or is gone. If the workers existed before we started,
+  // a missing one may have gone unseen, so it counts as gone.
   bool is_broken() const;
-  // As is_broken(), for those who only care for replicas that had started.
+  // As is_broken(), but only for replicas that had started.
   bool is_broken_after_start() const;
 
  private:
@@ -64,7 +64,7 @@ class LwsTable {
   // The replica of this index, to be changed; judge() it afterwards.
   LwsGroup& edit(std::int32_t index) { return groups_[index]; }
   const LwsGroup* find(std::int32_t index) const;
-  // Compares it with the revision; it is due to be looked at. Empty ones are dropped.
+  // Compares it with the revision and makes it due. Empty ones are dropped.
   void judge(std::int32_t index);
   bool empty() const { return groups_.empty(); }
 
@@ -72,13 +72,13 @@ class LwsTable {
   // changed.
   void arrange(std::int64_t count, const std::string& revision);
 
-  // Indexes to look at, at most `limit`: those that have changed, then those that were kept for the
-  // next look, in rounds. Taken: they are due again when something of theirs changes.
+  // Takes up to `limit` indexes to look at: those that have changed, then those that were kept for
+  // the next look, in rounds. They become due again when something of theirs changes.
   std::vector<std::int32_t> take_due(std::size_t limit);
   // Whether take_due() has left some of this round.
   bool has_more() const { return !due_.empty() || round_; }
   void make_due(std::int32_t index) { due_.insert(index); }
-  // There will be something to do about it, and nothing of its own says when.
+  // There will be something to do about it, but no change of its own will say when.
   void keep(std::int32_t index) { kept_.insert(index); }
   bool keeps_any() const { return !kept_.empty(); }
 
@@ -91,8 +91,8 @@ class LwsTable {
   std::int32_t ready() const { return ready_; }
   std::int32_t updated() const { return updated_; }
 
-  // How many replicas from `first` to `end` are not ready, or not both ready and updated. Who only
-  // asks whether there are so many sets `limit`: counting ends there.
+  // How many replicas from `first` to `end` are not ready, or not both ready and updated. To ask
+  // only whether there are that many, set `limit`: counting ends there.
   static constexpr std::int64_t kAll = INT64_MAX;
   std::int64_t unready_between(std::int64_t first, std::int64_t end,
                                std::int64_t limit = kAll) const;

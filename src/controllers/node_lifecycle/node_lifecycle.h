@@ -14,24 +14,24 @@
 
 namespace muster::controllers {
 
-// Watches over nodes. A node that has not been heard of for a while is declared silent and its pods
-// not ready; what its conditions say becomes taints; pods that do not tolerate its NoExecute taints
-// leave.
+// Watches over nodes. A node that has not been heard from for a while is declared silent and its
+// pods not ready; what its conditions say becomes taints; pods that do not tolerate its NoExecute
+// taints leave.
 //
 //   heartbeat ─ 50 s without ─▶ Ready=Unknown ─▶ NoSchedule at once
-//                                     └─ 5 s and its zone's turn ─▶ NoExecute ─▶ pods leave as they
-//                                     tolerate
+//                                     └─ 5 s and its zone's turn ─▶ NoExecute ─▶ pods leave
+//                                                                                when time is up
 //
-// A node is heard of by its Lease in kube-node-lease and by the Ready condition it writes. A
-// pretend node is heard of as long as it is not made to fail: it lives where its server lives, so
-// there is nothing that a heartbeat could prove, and a hundred thousand of them cost nothing.
+// A node is heard from by its Lease in kube-node-lease and by the Ready condition it writes. A
+// pretend node counts as heard from unless it is made to fail: it lives in the server's process, so
+// a heartbeat would prove nothing, and a hundred thousand of them cost nothing.
 //
 // Its keys are names of nodes, and namespace/name of pods.
 class NodeLifecycle final : public client::Controller {
  public:
   static constexpr Duration kGrace = std::chrono::seconds{50};
   static constexpr Duration kStartupGrace = std::chrono::seconds{60};
-  // How long nodes that fail together have time to be seen to, before pods are driven away.
+  // How long to wait for nodes that fail together to be noticed, before pods are driven away.
   static constexpr Duration kLook = std::chrono::seconds{5};
 
   explicit NodeLifecycle(client::ComponentContext context);

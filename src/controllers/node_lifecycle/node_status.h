@@ -8,7 +8,7 @@
 #include "api/request.h"
 #include "base/time.h"
 
-// What a node says of itself, and what is said of one that has fallen silent.
+// What a node says about itself, and what is written about one that has fallen silent.
 namespace muster::controllers {
 
 enum class Readiness : std::uint8_t {
@@ -19,15 +19,15 @@ enum class Readiness : std::uint8_t {
 };
 Readiness readiness(const api::Object& node);
 
-// When the kubelet last wrote the Ready condition, as it wrote it; "" if it never did. Whoever
-// declares a node silent leaves it as it was.
+// When the kubelet last wrote the Ready condition, as it wrote it; "" if it never did. Declaring a
+// node silent leaves it unchanged.
 std::string heartbeat_text(const api::Object& node);
 
-// Says of each condition that a kubelet reports that nobody knows; none if that is said already.
-// The uid makes it an error for a namesake.
+// Sets each condition that a kubelet reports to Unknown; none if they are already. The uid makes it
+// an error for a later node of the name.
 std::optional<api::Request> declare_silent(const api::Object& node, Time now);
 
-// Says of a pod that it is not ready; none if it does not claim to be. A silent kubelet cannot.
+// Marks a pod not ready; none if it does not claim to be ready. A silent kubelet cannot do it.
 std::optional<api::Request> declare_not_ready(const api::Object& pod, Time now);
 
 // Region and zone of a node, as one text; those that fail together.

@@ -17,16 +17,16 @@ inline constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreac
 
 // What becomes of the NoExecute taints of a node that is not ready.
 enum class Driving : std::uint8_t {
-  Keep,   // one that stands is exchanged if the reason has changed; none comes
+  Keep,   // an existing one is replaced if the reason has changed; none is added
   Start,  // it gets one
-  Stop    // they go: everything is down, so nothing would be gained
+  Stop    // they are removed: everything is down, so nothing would be gained
 };
 
 // Whether it has the NoExecute taint of a node that is not ready, of either reason.
 bool drives_pods_away(const api::Object& node);
 
 // Gives the node the taints it should have, or none if it has them. Taints of other keys and
-// effects stay. The resource version makes it a conflict if somebody else was faster: taints are
+// effects stay. The resource version makes it a conflict if somebody else wrote first: taints are
 // one list.
 std::optional<api::Request> correct_taints(const api::Object& node, Driving driving, Time now);
 

@@ -25,7 +25,7 @@ class Zones {
  public:
   explicit Zones(Metrics* metrics = nullptr) : metrics_(metrics) {}
 
-  // Counts a node, or what has become of it. True if all_down() changed by it.
+  // Counts a node, or its new state. True if all_down() changed by it.
   bool set(const std::string& node, const std::string& zone, bool ready, Time now);
   bool remove(const std::string& node, Time now);
 
@@ -35,7 +35,7 @@ class Zones {
   // The node asks for a turn, not before `from`; a node that asks again keeps its place.
   void ask(const std::string& node, Time from);
   void withdraw(const std::string& node);
-  // Whether it is this node's turn now: the turn is taken by asking.
+  // Whether it is this node's turn now; if so, this takes the turn.
   bool take_turn(const std::string& node, Time now);
   // Whose turn comes next in a zone, and when; none if nobody waits or nobody may.
   struct Turn {

@@ -12,9 +12,9 @@
 
 namespace muster::controllers {
 
-// Keeps as many pods running as each ReplicaSet wants: makes those that are missing, deletes those
-// that are too many, takes pods that match its selector and belong to nobody, and says in the
-// status how many there are.
+// Keeps as many pods running as each ReplicaSet wants: makes missing ones, deletes surplus ones,
+// adopts pods that match its selector and belong to nobody, and says in the status how many there
+// are.
 class ReplicaSetController final : public PodController {
  public:
   explicit ReplicaSetController(client::ComponentContext context);

@@ -11,7 +11,7 @@
 
 namespace muster::controllers {
 
-// What a ReplicaSet should say of its pods.
+// What a ReplicaSet should say about its pods.
 struct ReplicaSetStatus {
   api::ReplicaSetView::Status counts;
   std::optional<api::Condition> failure;  // ReplicaFailure

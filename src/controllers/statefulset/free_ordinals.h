@@ -7,8 +7,8 @@
 
 namespace muster::controllers {
 
-// Which ordinals of a range nobody has, as intervals: memory and time follow the number of gaps,
-// not the length of the range.
+// Which ordinals of a range are free, as intervals: memory and time depend on the number of gaps,
+// not on the length of the range.
 class FreeOrdinals {
  public:
   // All of [first, end) is free.

@@ -34,9 +34,9 @@ class Roster {
  public:
   using Ordinals = std::set<std::int32_t>;
 
-  // The pod stands in place of another of the same ordinal.
+  // The pod replaces another of the same ordinal.
   void put(const api::ObjectPtr& pod, std::int32_t ordinal);
-  // Nothing if the ordinal is another pod's by now.
+  // Does nothing if another pod has the ordinal by now.
   void remove(const api::Object& pod, std::int32_t ordinal);
   bool empty() const { return pods_.empty(); }
 

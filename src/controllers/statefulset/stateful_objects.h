@@ -17,8 +17,8 @@ namespace muster::controllers {
 const api::Kind& stateful_set_kind();
 const api::Kind& claim_kind();
 
-// An annotation of StatefulSets: somebody else makes their pods, because each of them is told
-// something of its own. Everything else about the set is done here.
+// An annotation of StatefulSets: another controller makes their pods, because each one is
+// different. Everything else about the set is done here.
 inline constexpr std::string_view kPodsMadeElsewhere = "muster.dev/pods-made-elsewhere";
 
 std::string pod_name(const api::Object& set, std::int32_t ordinal);
@@ -45,10 +45,10 @@ ClaimOwner claim_owner(const api::StatefulSetView& set, bool pod_condemned);
 api::Request create_claim_request(const api::Object& set, std::string_view claim_template,
                                   std::int32_t ordinal);
 // None if the claim is as it should be, or somebody else controls it. `pod`: of its ordinal; may be
-// null unless the claim is to go with it.
+// null unless the pod must own the claim.
 std::optional<api::Request> claim_owner_request(const api::Object& claim, const api::Object& set,
                                                 const api::Object* pod, ClaimOwner owner);
-// Whether the claim is about to go with a pod that is not there any more.
+// Whether the claim will go with a pod that no longer exists.
 bool is_stale_claim(const api::Object& claim, const api::Object& set, const api::Object* pod);
 
 // Gives a pod the labels that say who it is.

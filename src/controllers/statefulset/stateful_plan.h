@@ -13,7 +13,7 @@ namespace muster::controllers {
 // How many pods one look makes or deletes.
 inline constexpr std::size_t kSetChangesMax = 500;
 
-// What a look at a StatefulSet comes to. A value: the controller turns it into calls.
+// The result of a look at a StatefulSet. A value: the controller turns it into calls.
 struct StatefulPlan {
   enum class Why : std::uint8_t { Ended, Scaled, Updated };
   struct Removal {
@@ -34,8 +34,8 @@ StatefulPlan plan_stateful(const StatefulState& state);
 // Whether a new pod of this ordinal is made from the current revision instead of the update's.
 bool is_held_back(const api::StatefulSetView& set, std::int32_t ordinal);
 
-// What the status should say. A rolling update that has come to its end makes the update revision
-// the current one.
+// What the status should say. When a rolling update is finished, the update revision becomes the
+// current one.
 struct StatefulRevisions {
   std::string current;
   std::string update;

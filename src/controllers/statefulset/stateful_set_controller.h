@@ -28,7 +28,6 @@ class StatefulSetController final : public WritingController {
   explicit StatefulSetController(client::ComponentContext context);
 
  private:
-  // What is remembered of a set between looks; everything else is in the API.
   // What decides who owns the volume claims of pods.
   struct ClaimScope {
     std::int32_t replicas = 0;
@@ -36,6 +35,7 @@ class StatefulSetController final : public WritingController {
     bool go_with_set = false;
     friend bool operator==(const ClaimScope&, const ClaimScope&) = default;
   };
+  // What is remembered of a set between looks; everything else is in the API.
   struct Memory {
     std::string uid;
     std::int64_t generation = -1;  // of which the template below is
@@ -64,7 +64,7 @@ class StatefulSetController final : public WritingController {
   void reconcile(const std::string& key, Time now) override;
   // Adopts and releases pods and revisions. True if calls were made.
   bool claim(const Look& look);
-  // Makes the template's revision the newest. Null if that is under way.
+  // Makes the template's revision the newest and returns it. Null while that is under way.
   api::ObjectPtr update_revision(const Look& look);
   void carry_out(const Look& look, const StatefulPlan& plan, const std::string& current,
                  const std::string& update);
@@ -75,7 +75,7 @@ class StatefulSetController final : public WritingController {
   bool on_created(const api::Object& set, const std::string& pod, const client::Outcome& outcome,
                   Time now);
   void remove(const Look& look, const StatefulPlan::Removal& removal);
-  // Whether the pod's volume claims are there to be used; makes those that are missing.
+  // Whether the pod's volume claims can be used; makes those that are missing.
   bool has_volume_claims(const Look& look, std::int32_t ordinal);
   void create_volume_claim(const Look& look, const std::string& claim_template,
                            std::int32_t ordinal);
