@@ -10,12 +10,12 @@
 namespace muster::app {
 
 // How `muster store backup` gets a copy of a store that is in use: over the socket `backup.sock` in
-// the data directory, which only its owner can reach. Who connects gets a line,
+// the data directory, which only its owner can reach. A client that connects gets a line,
 //
-//   copy <folder>     a copy of the store, of the moment when they connected
+//   copy <folder>     a copy of the store as of the moment of connecting
 //   error <sentence>
 //
-// and the folder is theirs until they hang up. One is served at a time.
+// and the folder is the client's until it hangs up. One client is served at a time.
 class BackupSocket {
  public:
   // Makes a copy of the store in a folder that does not exist yet; called on the socket's thread.
@@ -39,8 +39,8 @@ class BackupSocket {
   std::thread thread_;
 };
 
-// The client's end: a copy of the store of the Muster that runs on `data_dir`, there for as long as
-// this lives.
+// The client's end: a copy of the store of the Muster that runs on `data_dir`; it exists as long as
+// this object.
 class CopyOfRunningStore {
  public:
   // NotFound if none listens there.

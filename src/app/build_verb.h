@@ -7,7 +7,7 @@
 
 namespace muster::app {
 
-// The flags of `muster build` as they were written, before they are understood.
+// The flags of `muster build` as given, before they are parsed.
 struct BuildFlags {
   std::string file;  // "-": standard input
   std::string name_space = "default";

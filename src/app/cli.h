@@ -2,8 +2,8 @@
 
 namespace muster::app {
 
-// Exit codes of every verb: it worked; it was asked for something impossible (bad flag, port in
-// use, foreign data directory): one sentence on standard error says what and how to go on.
+// Exit codes of every verb: it worked; or it cannot be done (bad flag, port in use, foreign data
+// directory), and one sentence on standard error says why and what to do.
 inline constexpr int kOk = 0;
 inline constexpr int kRefused = 2;
 

@@ -24,7 +24,7 @@ class CommitThread {
   CommitThread(const CommitThread&) = delete;
   CommitThread& operator=(const CommitThread&) = delete;
 
-  // The last batch must have been committed; it may still be being answered.
+  // The last batch must have been committed; its replies may still be on their way.
   void begin(std::shared_ptr<server::Batch> batch) {
     const std::lock_guard lock(mutex_);
     next_ = std::move(batch);
@@ -36,7 +36,7 @@ class CommitThread {
     const std::lock_guard lock(mutex_);
     return busy_;
   }
-  // Returns when that is so no more.
+  // Returns once it is durable.
   void await() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !busy_; });

@@ -21,13 +21,13 @@
 
 namespace muster::app {
 
-// Gives a component a thread: what it watches and the outcomes of its calls come in, time passes,
-// work is done. The component is touched by this thread alone.
+// Gives a component a thread: feeds it what it watches and the outcomes of its calls, and lets it
+// work. Only this thread touches the component.
 class ComponentThread {
  public:
   using Make = std::function<std::unique_ptr<client::Component>(client::ComponentContext context)>;
 
-  // What a component gets of a thread in one round, whoever else lives there.
+  // A component's share of a thread in one round, whatever else runs there.
   static constexpr std::size_t kEventsPerPoll = 1000;
   static constexpr std::size_t kWorkPerRound = 100;
   static constexpr Duration kRound = std::chrono::milliseconds{20};
@@ -57,13 +57,13 @@ class ComponentThread {
     });
   }
 
-  // No call of the component may come back after this: stop the server's threads first, or wait for
+  // No outcome of a call may arrive after this: stop the server's threads first, or wait for
   // them.
   ~ComponentThread() {
     close();
     thread_.join();
   }
-  // Lets the component finish the step it is at, without waiting for that.
+  // Lets the component finish its current step, without waiting for it.
   void close() {
     closing_ = true;
     mailbox_.close();
@@ -102,8 +102,8 @@ class ComponentThread {
   }
 
   // A round of steps; false if there was nothing to do. One step may take long, so steps are asked
-  // for one by one: who closes the thread waits for one at most, and what came in meanwhile is
-  // looked at after those that fit into a short time.
+  // for one by one: close() waits for at most one, and new input is looked at after the steps that
+  // fit into a short time.
   bool work(Time now) {
     for (std::size_t done = 0; done < kWorkPerRound; ++done) {
       if (closing_ || (done > 0 && clock_.now() - now >= kRound)) return true;

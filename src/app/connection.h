@@ -10,7 +10,7 @@
 
 namespace muster::app {
 
-// The flags that say which cluster is meant, as they were written.
+// The flags that say which cluster is meant, as given.
 struct ConnectionFlags {
   std::string kubeconfig;  // a file, or "in-cluster"
   std::string context;
@@ -29,7 +29,7 @@ Result<client::Kubeconfig> load_connection(const ConnectionFlags& flags);
 // Asks the server what it is. Blocks.
 Result<ForeignCluster> discover_cluster(client::Kubeconfig config);
 
-// What the cluster offers of what a scheduler can use, and what is missing, a line each.
+// What the cluster offers that a scheduler can use, and what is missing, a line each.
 std::string describe(const ForeignCluster& cluster);
 
 }  // namespace muster::app

@@ -4,7 +4,7 @@
 
 namespace muster::app {
 
-// `muster controllers`: runs the controllers that are named on a cluster that is not ours.
+// `muster controllers`: runs the named controllers on a cluster that is not ours.
 Verb add_controllers_verb(CLI::App& app);
 
 }  // namespace muster::app

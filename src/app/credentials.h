@@ -9,13 +9,13 @@
 #include "server/access/access.h"
 #include "server/http/certificates.h"
 
-// Keys and certificates of an installation. Without a data directory (null) they are made afresh.
+// Keys and certificates of an installation. Without a data directory (null) new ones are made.
 namespace muster::app {
 
 // The authority of this installation: found in the data directory, or made and kept there.
 Result<server::Credential> authority(const DataDir* data_dir, Time now);
 
-// The server's certificate for every name by which a client may reach `listen_address`, and for
+// The server's certificate for every name under which a client may reach `listen_address`, and for
 // `more_names`: host names and addresses.
 Result<server::Credential> serving_certificate(const server::Credential& ca,
                                                const std::string& listen_address,

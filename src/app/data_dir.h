@@ -10,19 +10,19 @@ namespace muster::app {
 
 // A directory that belongs to one running Muster: marked, locked, private to its user.
 //
-//   MUSTER      what this directory is, and the format of what is in it; there once store/ is
+//   MUSTER      what this directory is, and its format; exists once store/ does
 //   MUSTER.new  the same while the store is being made
 //   pki/        the certificate authority
 //   store/      the objects
 //   kubeconfig  for the administrator
-//   backup.sock how `muster store backup` reaches a Muster that runs (backup_socket.h)
+//   backup.sock how `muster store backup` reaches a running Muster (backup_socket.h)
 class DataDir {
  public:
   // Makes the directory if it is missing. Refuses, untouched, one that is not ours, has lost its
   // store, is of a newer format, cannot be written or is in use.
   static Result<std::unique_ptr<DataDir>> open(const std::string& path);
-  // For reading: writes nothing, so read-only media will do. The directory must be there and must
-  // have been finished; Conflict if a Muster runs on it.
+  // For reading: writes nothing, so read-only media will do. The directory must exist and be
+  // finished; Conflict if a Muster runs on it.
   static Result<std::unique_ptr<DataDir>> open_for_reading(const std::string& path);
   ~DataDir();
   DataDir(const DataDir&) = delete;

@@ -15,9 +15,9 @@
 
 namespace muster::app {
 
-// May who bears this token read this path? The API server says, by a TokenReview and a
-// SubjectAccessReview, as it does for every component of Kubernetes. Its answers are kept for a
-// moment: scrapes come again. Any thread.
+// May the bearer of this token read this path? The API server answers, by a TokenReview and a
+// SubjectAccessReview, as it does for every component of Kubernetes. Answers are cached briefly,
+// since scrapes repeat. Any thread.
 class DelegatedAccess {
  public:
   enum class Verdict : std::uint8_t {
@@ -28,25 +28,25 @@ class DelegatedAccess {
   };
   struct Answer {
     Verdict verdict = Verdict::Unknown;
-    std::string text = {};  // of refusals, for people
+    std::string text = {};  // of refusals, for humans
   };
   using Done = std::function<void(Answer)>;
 
   static constexpr Duration kKept = std::chrono::seconds{10};
-  // Who sends invented tokens must not fill the memory.
+  // A client that sends made-up tokens must not fill the memory.
   static constexpr std::size_t kKeptMax = 512;
 
-  // Both must outlive it, and what the client was sent must be answered before it goes.
+  // Both must outlive it, and requests to the client must be answered before it is destroyed.
   DelegatedAccess(client::Client& client, const Clock& clock) : client_(client), clock_(clock) {}
   DelegatedAccess(const DelegatedAccess&) = delete;
   DelegatedAccess& operator=(const DelegatedAccess&) = delete;
 
-  // Calls `done` once, at once or later on a thread of the client. Without a token it is
-  // system:anonymous who asks.
+  // Calls `done` once, immediately or later on a thread of the client. Without a token the user is
+  // system:anonymous.
   void check(const std::string& bearer, const std::string& path, Done done);
 
  private:
-  // Who bears a token.
+  // The bearer of a token.
   struct User {
     std::string name;  // empty: nobody
     std::string uid = {};

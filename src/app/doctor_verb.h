@@ -4,7 +4,7 @@
 
 namespace muster::app {
 
-// `muster doctor`: what a cluster offers to Muster, what is missing and what that costs. Only
+// `muster doctor`: what a cluster offers Muster, what is missing and what that costs. Only
 // reads.
 Verb add_doctor_verb(CLI::App& app);
 

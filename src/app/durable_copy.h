@@ -6,17 +6,17 @@
 
 #include "base/result.h"
 
-// Copies that are on disk when they are there: every file and every folder is synced, and the whole
+// Copies that are on disk as soon as they exist: every file and folder is synced, and the whole
 // appears under its name in one step.
 namespace muster::app {
 
-// A folder that does not exist yet, made under another name beside it: `<path>.incomplete`. One who
-// is killed leaves that, and nothing under `path`; the next try clears it away.
+// A folder that does not exist yet, made under another name beside it: `<path>.incomplete`. A
+// process that is killed leaves that, and nothing under `path`; the next try removes it.
 class StagedDirectory {
  public:
   // Refuses if `path` exists, or if somebody else is making it right now.
   static Result<StagedDirectory> begin(const std::string& path);
-  // Takes away what was not finished.
+  // Removes what was not finished.
   ~StagedDirectory();
   StagedDirectory(StagedDirectory&& other) noexcept;
   StagedDirectory& operator=(StagedDirectory&&) = delete;
@@ -36,7 +36,7 @@ class StagedDirectory {
 };
 
 // Copies a file, or a folder with all below it, to a path that does not exist yet; only the owner
-// may read the copies. What is neither file nor folder is left out.
+// may read the copies. Anything else is left out.
 Result<void> copy_tree(const std::string& from, const std::string& to);
 
 }  // namespace muster::app

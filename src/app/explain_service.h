@@ -19,8 +19,8 @@
 namespace muster::app {
 
 // Answers the subresource `explanation` of PodGroups, CompositePodGroups and Pods: why it waits and
-// what would help, for everybody who may create that subresource in its namespace. What is in
-// namespaces whose pods the caller may not list is planned with, but only counted.
+// what would help, for everybody who may create that subresource in its namespace. Objects in
+// namespaces whose pods the caller may not list are planned with, but only counted in the answer.
 //
 // On a thread of its own: neither the scheduler nor the registry waits for an explanation. One is
 // made at a time; a few wait; each user may ask once a second, with a small burst.
@@ -38,8 +38,8 @@ class ExplainService {
   ExplainService(const ExplainService&) = delete;
   ExplainService& operator=(const ExplainService&) = delete;
 
-  // The explanation it is at ends with its next attempt; that one, those that wait, and new ones
-  // are refused. Does not wait for that.
+  // The current explanation ends with its next attempt; that one, those that wait, and new ones are
+  // refused. Does not wait for that.
   void close();
 
   static constexpr std::string_view kSubresource = "explanation";
@@ -69,7 +69,7 @@ class ExplainService {
   const Deciding deciding_;
   const MayRead may_read_;
   std::mutex mutex_;
-  std::map<std::string, Time> full_again_;  // under mutex_: when a user's turns are all there again
+  std::map<std::string, Time> full_again_;  // under mutex_: when a user has all turns again
   Mailbox<Question> mailbox_{kWaitingMax};
   std::atomic<bool> closed_{false};
   std::thread thread_;

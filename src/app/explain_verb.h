@@ -9,7 +9,7 @@
 
 namespace muster::app {
 
-// The flags of `muster explain` as they were written, before they are understood.
+// The flags of `muster explain` as given, before they are parsed.
 struct ExplainFlags {
   std::string kind;  // "podgroup", or "podgroup/train" with no name; empty: everything that waits
   std::string name;

@@ -16,8 +16,8 @@
 
 namespace muster::app {
 
-// A component that lives on the thread of the client it uses, and is alone there: what comes is
-// applied, decided and answered in one turn of that thread. A thread of its own would cost two
+// A component that lives, alone, on the thread of the client it uses: input is applied, decided and
+// answered in one turn of that thread. A thread of its own would cost two
 // wake-ups for each turn.
 class HostedComponent {
  public:
@@ -46,7 +46,7 @@ class HostedComponent {
     };
   }
 
-  // What came since the last one, and the work that it makes; returns when the next is due.
+  // Applies the input since the last round and does the work; returns when the next is due.
   Time round() {
     const Time now = clock_.now();
     for (client::Called& called : std::exchange(outcomes_, {}))

@@ -10,7 +10,7 @@ class App;
 
 namespace muster::app {
 
-// Which Jobs are grouped, and how, where they do not say it themselves.
+// Which Jobs are grouped, and how, if they do not say so themselves.
 struct JobFlags {
   std::string workloads = "all";
   std::string gang_default = "none";

@@ -9,7 +9,7 @@
 
 namespace muster::app {
 
-// Something of Muster's that an object still carries, and the request that takes it away.
+// Something of Muster's that an object still carries, and the request that removes it.
 struct Leftover {
   std::string sentence;  // "pod default/a: nomination for node n1"
   api::Request request;

@@ -11,7 +11,7 @@
 
 namespace muster::app {
 
-// The flags that every process on a foreign cluster has, as they were written.
+// The flags that every process on a foreign cluster has, as given.
 struct ProcessFlags {
   ConnectionFlags connection = {};
   std::vector<std::string> feature_gates = {};
@@ -21,7 +21,7 @@ struct ProcessFlags {
   std::string lease = {};  // by which it is elected; empty: as it is called
   bool verbose = false;
 };
-// What `flags` holds so far are the defaults.
+// The current values of `flags` are the defaults.
 void add_process_flags(CLI::App& verb, ProcessFlags& flags);
 
 // The options of a process of this name, as far as flags say; also sets the log level.

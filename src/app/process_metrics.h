@@ -4,7 +4,7 @@
 
 namespace muster::app {
 
-// What the kernel says of this process, under the names that Prometheus clients use: CPU time,
+// What the kernel says about this process, under the names that Prometheus clients use: CPU time,
 // memory, open files, threads, start. Lines for /metrics; what cannot be read is left out.
 std::string process_metrics();
 

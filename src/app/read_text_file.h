@@ -7,7 +7,7 @@
 
 namespace muster::app {
 
-// The whole text of a file; `what` says in errors what it was to be: "the cluster file". An empty
+// The whole text of a file; `what` names the file in errors: "the cluster file". An empty
 // file is empty text.
 Result<std::string> read_text_file(const std::string& path, std::string_view what);
 

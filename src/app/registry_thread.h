@@ -27,9 +27,9 @@ namespace muster::app {
 // The one thread that decides about writes. Users take turns, a request each: a crowd of one user's
 // requests, or of a component's, delays others by one of them. A second thread commits what was
 // decided with one sync and answers; meanwhile the next batch is decided, up to kBatchBytes, since
-// all of a batch wait for all of it. A request about many objects is decided in slices, one between
-// any two looks into the mailbox, so nobody waits for more than a few milliseconds of somebody
-// else's work.
+// every request waits for its whole batch. A request about many objects is decided in slices, one
+// between any two looks into the mailbox, so nobody waits for more than a few milliseconds of
+// somebody else's work.
 class RegistryThread {
  public:
   RegistryThread(server::Registry& registry, store::Store& store, const Clock& clock)
@@ -51,8 +51,8 @@ class RegistryThread {
     };
   }
 
-  // Answers what has arrived, then ends the threads; later requests are refused, and so is what
-  // cannot be decided within kStopPatience.
+  // Answers what has arrived, then ends the threads; later requests are refused, and so are those
+  // not decided within kStopPatience.
   void stop() {
     stop_by_.store((clock_.now() + kStopPatience).time_since_epoch().count());
     mailbox_.close();
@@ -73,11 +73,11 @@ class RegistryThread {
   static constexpr Duration kExpireEvery = std::chrono::minutes{1};
   static constexpr Duration kProbeEvery = std::chrono::seconds{1};
   static constexpr Duration kStopPatience = std::chrono::seconds{2};
-  // Requests are decided until there are so many or so long, before the mailbox is looked into and
-  // the commit thread is offered what there is.
+  // This many requests, or for this long, are decided before looking into the mailbox again and
+  // offering the commit thread what there is.
   static constexpr std::size_t kDecideAtOnce = 64;
   static constexpr Duration kDecideFor = std::chrono::milliseconds{1};
-  // A commit of so much takes about 20 ms.
+  // A commit of this size takes about 20 ms.
   static constexpr std::size_t kBatchBytes = 4U << 20U;
 
   // A full mailbox wakes by itself.
@@ -103,7 +103,7 @@ class RegistryThread {
     finish_commit();
   }
 
-  // Without patience there is work to go on with.
+  // Zero if there is more work to do.
   Duration patience() const {
     const bool busy = !waiting_.empty() || registry_.unfinished() || compactor_.due(clock_.now());
     return busy ? Duration{0} : Duration{std::chrono::seconds{1}};

@@ -16,7 +16,7 @@
 
 namespace muster::app {
 
-// How a process works on a cluster that is not ours, whatever its components do.
+// How a process runs on a cluster that is not ours, whatever its components do.
 struct RemoteProcessOptions {
   std::string name;  // "muster-scheduler": who it is in logs and at the server
   client::RateLimit::Options rate = {.per_second = 50, .burst = 100};
@@ -33,8 +33,8 @@ struct RemoteProcessOptions {
     Duration retry_period = std::chrono::seconds{2};
   } election = {};
 
-  // Where livez, readyz and metrics are served over HTTPS; port 0: nowhere. Whoever asks for a path
-  // that is not open needs the right to get it (DelegatedAccess).
+  // Where livez, readyz and metrics are served over HTTPS; port 0: nowhere. Paths that are not open
+  // require the right to get them (DelegatedAccess).
   std::string bind_address = "0.0.0.0";
   std::uint16_t secure_port = 10259;
   std::vector<std::string> open_paths = {"/healthz", "/livez", "/readyz"};

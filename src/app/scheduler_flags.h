@@ -12,7 +12,7 @@
 
 namespace muster::app {
 
-// The flags that say how the scheduler decides, as they were written.
+// The flags that say how the scheduler decides, as given.
 struct SchedulerFlags {
   std::string config_file;  // --scheduler-config
   std::string pack;         // --pack
@@ -29,10 +29,10 @@ Result<SchedulerSettings> scheduler_settings(std::string text);
 
 // Several --feature-gates flags together.
 Result<api::Gates> parse_gates(const std::vector<std::string>& flags);
-// What such a flag would have to say; empty for the defaults.
+// The flag's text for these gates; empty for the defaults.
 std::string gates_text(const api::Gates& gates);
 
-// Where `muster up` publishes its settings, for explanations and for curious people.
+// Where `muster up` publishes its settings, for explanations and for the curious.
 inline constexpr std::string_view kSettingsNamespace = "kube-public";
 inline constexpr std::string_view kSettingsName = "muster-scheduler";
 inline constexpr std::string_view kSettingsConfig = "config.yaml";

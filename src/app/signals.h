@@ -22,7 +22,7 @@ class Signals {
     int caught = 0;
     sigwait(&set_, &caught);
   }
-  // Whether one came within this time.
+  // Whether one arrives within this time.
   bool came_within(std::chrono::milliseconds patience) const {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
     const timespec time{.tv_sec = seconds.count(),

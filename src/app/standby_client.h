@@ -11,8 +11,8 @@
 
 namespace muster::app {
 
-// The client of a component that must not act yet: its feeds go on, so that it knows the cluster
-// the moment it may, but none counts as complete before activate(). A component does nothing
+// The client of a component that must not act yet: its feeds run, so that it knows the cluster once
+// it may act, but none counts as complete before activate(). A component does nothing
 // before its feeds are complete.
 class StandbyClient final : public client::Client {
  public:

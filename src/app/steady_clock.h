@@ -6,8 +6,8 @@
 
 namespace muster::app {
 
-// The time of the system when the process began, and what has passed since: it never jumps, so
-// leases and deadlines can be measured by it.
+// The system time when the process started plus the time since: it never jumps, so leases and
+// deadlines can be measured by it.
 class SteadyClock final : public Clock {
  public:
   Time now() const override {

@@ -15,7 +15,7 @@ Result<std::string> check_store(const std::string& data_dir);
 
 // Copies a whole, checked data directory (objects and certificates) to a folder that does not exist
 // yet: all of it, on disk, or nothing. The copy is a data directory itself. A Muster may run on
-// `data_dir`: it then hands over a copy of its store of this moment.
+// `data_dir`: it then hands over a copy of its current store.
 Result<std::string> backup_store(const std::string& data_dir, const std::string& to);
 
 // Makes a data directory, which must not exist yet, from a backup, which is only read: all of it,

@@ -11,8 +11,8 @@ struct TerminalSize {
 };
 TerminalSize terminal_size();
 
-// Whether colours may be written to standard output: it is a terminal, that is not a dumb one, and
-// nobody has said NO_COLOR.
+// Whether colours may be written to standard output: it is a terminal, not a dumb one, and NO_COLOR
+// is not set.
 bool terminal_has_colours();
 
 }  // namespace muster::app

@@ -4,7 +4,7 @@
 
 namespace muster::app {
 
-// `muster uninstall`: takes what Muster left on the objects of a cluster off them.
+// `muster uninstall`: removes what Muster left on the objects of a cluster.
 Verb add_uninstall_verb(CLI::App& app);
 
 }  // namespace muster::app

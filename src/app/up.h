@@ -32,11 +32,11 @@ struct UpOptions {
   api::Gates gates = {};
   SchedulerSettings scheduler = {};
   api::Absent absent = {};         // components that are switched off
-  workload::JobOptions jobs = {};  // but for its gates
+  workload::JobOptions jobs = {};  // except its gates
 };
 
 // Runs the whole control plane until SIGINT or SIGTERM. The error is one sentence for the user:
-// what is in the way of starting, and what to do.
+// what prevents the start, and what to do.
 Result<void> run_up(const UpOptions& options);
 
 }  // namespace muster::app

@@ -7,14 +7,14 @@
 
 namespace muster::app {
 
-// One verb of the command line. Whoever adds it keeps its flags in `run`, which returns the exit
-// code once they are read.
+// One verb of the command line. Its flags live in `run`, which returns the exit code and is called
+// once they are read.
 struct Verb {
   const CLI::App* words = nullptr;
   std::function<int()> run;
 };
 
-// Says on standard error what stands in the way; returns the exit code for it.
+// Prints the problem on standard error; returns the exit code for it.
 int refuse(std::string_view sentence);
 
 }  // namespace muster::app

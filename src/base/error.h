@@ -32,7 +32,7 @@ enum class Reason : std::uint8_t {
   Timeout,
 };
 
-// The reason as it stands in a Status object ("NotFound") and the HTTP code that goes with it
+// The reason as in a Status object ("NotFound") and the HTTP code that goes with it
 // (404).
 std::string_view reason_name(Reason reason);
 int http_code(Reason reason);

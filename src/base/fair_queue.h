@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// A queue in which those who wait take turns: one item of each, in the order they came, then the
-// next item of each. Who puts in a thousand delays others by one. Costs O(log owners) an item, and
+// A queue in which owners take turns: one item of each, in order of arrival, then the next item of
+// each. An owner with a thousand items delays others by one. Costs O(log owners) an item, and
 // keeps nothing of owners without items.
 template <typename Owner, typename T>
 class FairQueue {
@@ -25,7 +25,7 @@ class FairQueue {
     ++size_;
   }
 
-  // Of the owner whose turn it is. There must be one.
+  // The next item of the owner whose turn it is. There must be one.
   T pop() {
     CHECK_THAT(!empty(), "nothing waits");
     const auto at = turns_.front();

@@ -17,7 +17,7 @@ namespace muster {
 
 // A number that only grows, one that moves, and a distribution. They are handles: cheap to copy,
 // usable from any thread, valid as long as the Metrics they come from. One that was never
-// registered drops what it is given, so that code counts without asking whether anybody looks.
+// registered drops what it is given, so code can count without asking whether anybody looks.
 class Counter {
  public:
   void add(double by = 1) const;
@@ -46,8 +46,8 @@ class Histogram {
   prometheus::Histogram* series_ = nullptr;
 };
 
-// The numbers of this process under upstream's names, in the Prometheus text format. Whoever makes
-// a component hands it one of these; any thread may register, count and read.
+// The numbers of this process under upstream's names, in the Prometheus text format. The maker of a
+// component passes it one of these; any thread may register, count and read.
 class Metrics {
  public:
   using Labels = std::map<std::string, std::string>;
@@ -64,7 +64,7 @@ class Metrics {
   // The same name and labels give the same series. A name keeps one type and one set of label keys.
   Counter counter(const std::string& name, const std::string& help, const Labels& labels = {});
   Gauge gauge(const std::string& name, const std::string& help, const Labels& labels = {});
-  // `bounds` are the upper ends of the buckets, ascending; +Inf comes by itself.
+  // `bounds` are the upper ends of the buckets, ascending; +Inf is added automatically.
   Histogram histogram(const std::string& name, const std::string& help, const Labels& labels,
                       std::span<const double> bounds);
 

@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// Sums and products of amounts that users choose: what is too large for 64 bits is the greatest
-// number instead of a small one. Nothing here comes near the smallest.
+// Sums and products of amounts that users choose: what is too large for 64 bits becomes the largest
+// number instead of wrapping around. Negative overflow does not occur.
 constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;

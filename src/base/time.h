@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// A moment in UTC, and a span of time. Components are handed the time; they never ask for it.
+// A moment in UTC, and a span of time. Components are given the time; they never ask for it.
 using Time = std::chrono::sys_time<std::chrono::microseconds>;
 using Duration = std::chrono::microseconds;
 
@@ -27,7 +27,7 @@ class SystemClock final : public Clock {
 std::string format_time(Time time);
 // "2006-01-02T15:04:05.000000Z": as Kubernetes writes MicroTime.
 std::string format_micro_time(Time time);
-// Any RFC 3339 text, with fractions (cut to microseconds) and offsets; nullopt if it is none.
+// Any RFC 3339 text, with fractions (cut to microseconds) and offsets; nullopt if it is not.
 std::optional<Time> parse_time(std::string_view text);
 
 }  // namespace muster

@@ -22,7 +22,7 @@ struct Waiting {
 };
 
 // Who comes before the target in the queue: higher priority first, then those that wait longer. The
-// queue's own times are not known from outside, so age stands for them. No more than kAheadMax are
+// queue's own times are not known from outside, so age is used instead. No more than kAheadMax are
 // kept; `left_out` says how many are not.
 inline constexpr std::size_t kAheadMax = 200;
 struct Before {

@@ -47,7 +47,7 @@ struct MapDomain {
   std::vector<MapNode> nodes;
 };
 
-// Where everything is. A value: render_map() draws it.
+// What is where. A value: render_map() draws it.
 struct ClusterMap {
   std::string resource;             // what is counted
   std::int64_t unit = 1;            // amounts are in 1/unit of it: 1000 for cpu
@@ -68,7 +68,7 @@ struct MapOptions {
 ClusterMap map_of(const Objects& objects, const MapOptions& options);
 
 // What is wrong with the options for this cluster: a resource or a label that no node has, a depth
-// that is no level; with the names that were perhaps meant. Empty if nothing is.
+// that is not a level; with the names that were perhaps meant. Empty if nothing is.
 std::string wrong_option(const Objects& objects, const MapOptions& options, std::string_view depth);
 
 // "r2" before "r10": numbers inside names count as numbers.

@@ -18,10 +18,10 @@ api::ObjectPtr with_topology(const api::Object& group, std::string_view key);
 // A group with another annotation.
 api::ObjectPtr with_annotation(const api::Object& group, std::string_view key,
                                std::string_view value);
-// A node with these labels beside its own, or instead of them.
+// A node with these labels added, replacing its own of the same keys.
 api::ObjectPtr with_labels(const api::Object& node,
                            const std::map<std::string, std::string>& labels);
-// A further node like this one: same labels, capacity and taints, schedulable, under another name.
+// Another node like this one: same labels, capacity and taints, schedulable, under another name.
 api::ObjectPtr node_like(const api::Object& node, const std::string& name);
 // The node after `kubectl uncordon`.
 api::ObjectPtr uncordoned(const api::Object& node);

@@ -11,7 +11,7 @@
 
 namespace muster::explain {
 
-// How a group or pod stands.
+// The state of a group or pod.
 enum class State : std::uint8_t {
   Scheduled,          // its minimum runs or has run
   FitsNow,            // an attempt now would place it
@@ -42,7 +42,7 @@ struct Level {
   bool gang = false;
   std::int64_t minimum = 1;  // pods of a PodGroup, child groups of a composite
   std::string topology_key;
-  // Plugins that name the sets of nodes of which it must be in one; none: its topology key alone.
+  // Plugins that name sets of nodes, one of which must hold it; none: only its topology key counts.
   std::vector<std::string> generators = {};
   // Pods of a PodGroup; child groups of a composite.
   std::int64_t total = 0;
@@ -54,13 +54,13 @@ struct Level {
   std::string why;                 // one sentence without a full stop; empty if all is well
   std::vector<Closeness> closest;  // the best domains first
   std::int64_t domains = 0;        // how many there are
-  bool is_subject = false;         // it was asked about
+  bool is_subject = false;         // the question was about it
 
   // Its pods must be in one domain.
   bool is_confined() const { return !topology_key.empty() || !generators.empty(); }
 };
 
-// What the nodes say to waiting pods that are all alike.
+// How the nodes judge waiting pods that are all alike.
 struct NodeReasons {
   std::string sample;       // namespace/name of one of the pods
   std::string asks_for;     // "cpu 4, nvidia.com/gpu 8"
@@ -84,11 +84,11 @@ enum class RelaxationKind : std::uint8_t {
   ShorterWait,
 };
 
-// A change that was checked by planning it: with it, what was asked about fits.
+// A change that was checked by planning it: with it, the subject fits.
 struct Relaxation {
   RelaxationKind kind{};
   std::string sentence;     // "if minCount of podgroup train is 14 or less"
-  std::string command;      // what a user may type to bring it about; empty if no one command
+  std::string command;      // what a user may type to make it; empty if it takes several commands
   std::int64_t amount = 0;  // the largest minimum, the number of nodes
   std::string domain;       // where it would then be placed, if it has a topology key
   Edits edits;              // the change itself
@@ -116,12 +116,12 @@ struct Explanation {
   std::string name;
   State state = State::Held;
   std::string sentence;   // the one dominant reason, with a full stop
-  std::string proof;      // why a "no" is a "no", or that it is none; empty if there is no "no"
+  std::string proof;      // the proof of a "no", or that there is none; empty if it is not a "no"
   std::string evictions;  // whom preemption would evict for it; empty if nobody
-  std::string note;       // what could not be looked at; empty if all was
+  std::string note;       // what could not be checked; empty if all was
   std::vector<std::string> no_such_label;  // labels that are asked for and that no node has
   std::vector<std::string> ahead;    // who comes before it in the queue, if they are in the way
-  std::optional<OwnerLine> owner;    // it was asked about; `tree` holds all its trees then
+  std::optional<OwnerLine> owner;    // if it is the subject; `tree` then holds all its trees
   std::vector<Level> tree;           // root first, parents before children; empty for a lone pod
   std::vector<NodeReasons> reasons;  // of pods that find no node
   std::vector<Relaxation> relaxations;

@@ -12,8 +12,8 @@
 
 namespace muster::explain {
 
-// The sets of nodes of which a group must be in one as a whole: the domains of its topology key, or
-// what plugins generate for it. Looks at the nodes as they are when it is made.
+// The sets of nodes one of which must hold a group as a whole: the domains of its topology key, or
+// those that plugins generate for it. Reads the nodes once, when it is constructed.
 class GroupDomains {
  public:
   GroupDomains(scheduler::ClusterModel& model, const scheduler::GroupSpec& group);
@@ -33,8 +33,8 @@ using Generator = scheduler::Profile::Entry<scheduler::PlacementGenerate>;
 std::vector<Generator> generators_of(const scheduler::ClusterModel& model,
                                      const scheduler::GroupSpec& group);
 
-// Where the pods run that are in the tree below the group: all domains of its topology key; of
-// generated ones, which may overlap, those that hold every pod.
+// Where the pods in the tree below the group run: all domains of its topology key; of generated
+// ones, which may overlap, those that hold every pod.
 std::vector<std::string> domains_it_runs_in(scheduler::ClusterModel& model,
                                             const scheduler::GroupSpec& group);
 

@@ -6,7 +6,7 @@
 
 namespace muster::explain {
 
-// A document as `kubectl -o json` prints it: four blanks per level, a line break at the end.
+// A document as `kubectl -o json` prints it: four spaces per level, a line break at the end.
 std::string indented_json(const api::Json& document);
 
 }  // namespace muster::explain

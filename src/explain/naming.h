@@ -9,8 +9,8 @@
 
 namespace muster::explain {
 
-// Whom an explanation names. Groups and pods of namespaces that the reader may not read are
-// counted and take part in every plan, but keep their names to themselves.
+// What an explanation may name. Groups and pods of namespaces that the reader may not read are
+// counted and take part in every plan, but are not named.
 class Naming {
  public:
   using MayName = std::function<bool(std::string_view name_space)>;

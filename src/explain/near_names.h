@@ -14,7 +14,7 @@ namespace muster::explain {
 Error unknown_group(const Objects& objects, const scheduler::GroupKey& key);
 Error unknown_pod(const Objects& objects, std::string_view name_space, std::string_view name);
 
-// The word that was perhaps meant: the closest of those that are near at all; empty if none is.
+// The word that was perhaps meant: the closest known word, if any is close enough; otherwise empty.
 std::string nearest(std::string_view word, const std::set<std::string>& known);
 
 }  // namespace muster::explain

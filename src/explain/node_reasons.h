@@ -7,7 +7,7 @@
 
 namespace muster::explain {
 
-// What every node says to these waiting pods, once per kind of pod; the kinds with the most pods
+// How every node judges these waiting pods, once per kind of pod; the kinds with the most pods
 // first, a handful of them. A group that already runs somewhere must stay in that domain: only its
 // nodes are asked.
 std::vector<NodeReasons> ask_nodes(scheduler::ClusterModel& model,

@@ -10,7 +10,7 @@
 
 namespace muster::explain {
 
-// What a cluster consists of, as far as placing pods goes: the lists a user may read.
+// The objects of a cluster that matter for placing pods: the lists a user may read.
 struct Objects {
   std::vector<api::ObjectPtr> nodes;
   std::vector<api::ObjectPtr> pods;
@@ -27,7 +27,7 @@ std::unique_ptr<scheduler::ClusterModel> model_of(const Objects& objects,
                                                   const scheduler::Profiles& profiles,
                                                   const scheduler::ModelOptions& options);
 
-// One object that would be different: added (no `before`), changed, or gone (no `after`).
+// A hypothetical change of one object: added (no `before`), changed, or removed (no `after`).
 struct Edit {
   api::ObjectPtr before;
   api::ObjectPtr after;

@@ -43,8 +43,8 @@ struct OverviewOptions {
   std::string name_space = {};  // only what waits there is listed; all of it is planned
 };
 
-// Plans everything that waits in the order of the queue, each tree and class at most twice: as if
-// it were alone, and after those before it. A pure function.
+// Plans everything that waits in queue order, each tree and class at most twice: as if it were
+// alone, and after those before it. A pure function.
 Overview overview(const Objects& objects, const scheduler::Profiles& profiles,
                   const OverviewOptions& options);
 

@@ -16,12 +16,12 @@ struct OwnerTrees {
   scheduler::GroupKey first;
   OwnerLine line;
 };
-// `groups` are those of root_groups(); they may be parts of trees that somebody else made.
+// `groups` are those of root_groups(); they may be parts of somebody else's trees.
 OwnerTrees owner_trees(const scheduler::ClusterModel& model, const WorkloadOwner& owner,
                        const std::vector<scheduler::GroupKey>& groups);
 
-// Beside the explanation of the first tree: the others, those that wait before those that run, as
-// many as a screen bears. `about` becomes an explanation of the object.
+// Adds the other trees to the explanation of the first: those that wait before those that run, as
+// many as fit on a screen. `about` becomes an explanation of the object.
 void add_picture(scheduler::ClusterModel& model, const WorkloadOwner& owner, OwnerTrees trees,
                  Time now, Explanation& about);
 

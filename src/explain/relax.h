@@ -6,7 +6,7 @@
 #include "explain/explanation.h"
 #include "explain/trial.h"
 
-// What would make the target fit. Every relaxation that is added was planned and worked.
+// What would make the target fit. Every relaxation added has been planned, and worked.
 namespace muster::explain {
 
 void lower_minimums(Trial& trial, std::vector<Relaxation>& out);

@@ -8,8 +8,8 @@
 
 namespace muster::explain {
 
-// The topmost groups that were made for it, numbers in their names in order; those that are going
-// only if there are no others. NotFound says what is missing.
+// The topmost groups that were made for it, in the natural order of their names; those being
+// deleted only if there are no others. NotFound says what is missing.
 Result<std::vector<scheduler::GroupKey>> root_groups(const Objects& objects,
                                                      const WorkloadOwner& owner);
 

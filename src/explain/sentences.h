@@ -17,7 +17,7 @@ const Level* culprit_above(const scheduler::ClusterModel& model, const Tree& tre
 // "podgroup default/a and 2 others come first and take": who is in the way.
 std::string ahead_text(const std::vector<std::string>& ahead);
 
-// What the subject is or does, to stand after its name.
+// What the subject is or does, to follow its name.
 std::string predicate(const scheduler::ClusterModel& model, const Tree& tree,
                       const Explanation& about);
 

@@ -7,7 +7,7 @@
 
 namespace muster::explain {
 
-// Names the taints wherever the explanation says that nodes have some which pods do not tolerate:
+// Names the taints wherever the explanation says that nodes have untolerated ones:
 // "7 node(s) had untolerated taint {gpu: yes}".
 void name_taints(const scheduler::ClusterModel& model, const std::vector<api::ObjectPtr>& pods,
                  Explanation& about);

@@ -10,8 +10,8 @@
 
 namespace muster::explain {
 
-// What may still be spent on trying things; counted, never timed. Nothing is left once nobody wants
-// the answer any more.
+// What may still be spent on trying things; counted, never timed. Nothing is left once the answer
+// is no longer wanted.
 struct Budget {
   std::uint64_t attempts = 0;
   std::uint64_t steps = 0;
@@ -24,7 +24,7 @@ struct Budget {
   }
 };
 
-// What was asked about, as something that can be placed: a group, or a pod without one.
+// The subject, as something that can be placed: a group, or a pod without one.
 struct Target {
   std::optional<scheduler::GroupKey> group;
   api::ObjectPtr lone_pod;

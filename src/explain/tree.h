@@ -11,7 +11,7 @@
 
 namespace muster::explain {
 
-// The groups around a subject: the whole tree it belongs to, and what an attempt makes of it.
+// The groups around a subject: the whole tree it belongs to, and the result of an attempt at it.
 struct Tree {
   std::vector<Level> levels;                // parents before children; never empty
   std::optional<scheduler::GroupKey> root;  // none: a group above is missing, or there is a fault

@@ -16,8 +16,8 @@
 namespace muster::explain {
 
 // Asks whether the target would fit if this or that were different. Every answer is an attempt,
-// made after those who come before it in the queue, the first of them if they are very many, have
-// taken what they need.
+// made after those before it in the queue (only the first ones if there are very many) have taken
+// what they need.
 class Trial {
  public:
   Trial(scheduler::ClusterModel& model, Target target, const Tree* tree, Budget budget,
@@ -33,21 +33,21 @@ class Trial {
   const Target& target() const { return target_; }
   const Naming& naming() const { return naming_; }
   std::int32_t priority() const;
-  // How many of those before it are not planned: they are too many.
+  // How many of those before it are not planned, because there are too many.
   std::size_t unplanned_before() const { return before_.left_out; }
-  // The budget is used up: nothing fits any more, whatever the truth.
+  // The budget is used up: every answer is "does not fit" from now on.
   bool is_spent() const { return budget_.is_spent(); }
 
-  // Who comes first and takes the room it needs; empty if it fits after them, or not even alone.
+  // Those that come first and take its room; empty if it fits after them, or not even alone.
   std::vector<std::string> in_the_way();
 
   // The domain it would be placed in (empty without a topology key); nullopt if it does not fit.
-  // The edits change its own tree, so that those before it fare as they do now.
+  // The edits change only its own tree, so those before it fare as they do now.
   std::optional<std::string> fits(const Edits& edits);
   // The same for edits that make room: those before it may find some, too.
   std::optional<std::string> fits_in_room(const Edits& edits);
 
-  // The same as things are, if plugins named no placements for its tree.
+  // The same without edits, if plugins named no placements for its tree.
   std::optional<std::string> fits_without_placements();
 
   // The groups of the tree whose spec could be changed, what was asked about first.
@@ -65,7 +65,7 @@ class Trial {
   };
   std::vector<Place> places(std::size_t max);
 
-  // Leaves out what is not needed of edits that make room: the result fits and is small, though not
+  // Leaves out unneeded edits from those that make room: the result fits and is small, though not
   // always the smallest. `parts` together must fit.
   std::vector<Edits> essential(std::vector<Edits> parts);
 
@@ -86,8 +86,8 @@ class Trial {
   std::optional<Queue> queue_;  // of those before it, as things are; made when first needed
 };
 
-// The group's running and finished members are as many as it needs: nothing is left to place. What
-// is deeper than any valid tree holds nothing.
+// The group's running and finished members are as many as it needs: nothing is left to place.
+// Groups deeper than any valid tree count as holding nothing.
 bool holds_minimum(const scheduler::ClusterModel& model, const scheduler::GroupKey& key,
                    std::size_t levels = scheduler::kTreeDepthMax);
 

@@ -18,7 +18,7 @@ namespace muster::explain {
 std::string_view word_of(std::string_view topology_key);
 // What a domain of the group is called: the word of its topology key, or "placement".
 std::string_view domain_word(const Level& level);
-// For messages of others, to stand inside a sentence.
+// For messages of others, to be used inside a sentence.
 std::string_view without_full_stop(std::string_view message);
 // "cpu 4, nvidia.com/gpu 8"; "nothing" if a pod has no requests.
 std::string asks_for(const api::PodNeeds& needs);
@@ -28,8 +28,8 @@ std::string asks_for(const api::PodNeeds& needs);
 std::size_t width_of(std::string_view text);
 std::string padded(std::string text, std::size_t width);
 
-// The text with lines of at most `width` columns, broken between words; what goes on stands below
-// the beginning of its line. Commands to copy and rows of trees stay as they are; 0: all does.
+// The text with lines of at most `width` columns, broken between words; later lines are indented
+// like the first. Commands to copy and rows of trees stay as they are; 0: all does.
 std::string wrapped(std::string_view text, std::size_t width);
 
 // The lines that draw a tree, by the depth of each of its nodes, parents before children: "│  ├─ ".

@@ -15,8 +15,8 @@ inline constexpr std::string_view kBlockLabel = "topology.muster.dev/block";
 inline constexpr std::string_view kRackLabel = "topology.kubernetes.io/rack";
 inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 
-// A regular piece of a pretend cluster: zones of blocks of racks of equal nodes. Names tell the
-// place: node z1-b2-r3-n4 stands in rack z1-b2-r3 of block z1-b2 of zone z1.
+// A regular piece of a pretend cluster: zones of blocks of racks of equal nodes. Names give the
+// place: node z1-b2-r3-n4 is in rack z1-b2-r3 of block z1-b2 of zone z1.
 struct NodePool {
   std::string prefix = {};  // put before zone names; keeps pools apart
   int zones = 1;
@@ -29,7 +29,7 @@ struct NodePool {
   api::JsonArray taints = {};
 };
 
-// What a pretend cluster is made of.
+// The nodes of a pretend cluster.
 struct ClusterShape {
   std::vector<NodePool> pools;
   std::vector<api::Json> nodes;  // Node manifests given one by one

@@ -9,11 +9,11 @@
 
 namespace muster::sim {
 
-// What feeds may do to a component without breaking their promise, each once in so many times;
-// 0: never.
-// Each kind has a feed of its own, so a late one lets the events of others overtake its own.
-// Within one kind, changes of one object keep their order; a gap does not keep the order of
-// different objects.
+// What feeds may do to a component without breaking their promise, each once
+// in this many times; 0: never. Each kind has a feed of its own, so a late
+// one lets the events of others overtake its own. Within one kind, changes of
+// one object keep their order; a gap does not keep the order of different
+// objects.
 struct Disturbance {
   unsigned late = 0;    // a poll starts a silence of a few polls
   unsigned single = 0;  // a poll hands over one event and keeps the rest for later
@@ -24,8 +24,8 @@ struct Disturbance {
   friend bool operator==(const Disturbance&, const Disturbance&) = default;
 };
 
-// Passes everything on to another client. Its feeds are disturbed as long as the disturbance says
-// so; it may change at any time.
+// Passes everything on to another client. Its feeds follow `disturbance`, which may change at any
+// time.
 class DisturbedClient final : public client::Client {
  public:
   // All three outlive it and its feeds.

@@ -17,13 +17,13 @@ void add_node_labels(api::JsonObject& labels, std::string_view name);
 // Whether add_node_labels would add any.
 bool lacks_node_labels(const api::Object& node);
 
-// Puts into a status what a healthy kubelet says: conditions, addresses, versions; capacity and
-// allocatable where the other is missing, and what a node has by default where both are.
+// Fills a status like a healthy kubelet: conditions, addresses, versions; capacity from allocatable
+// or the other way round if one is missing, defaults if both are.
 void fill_node_status(api::JsonObject& status, std::string_view name, std::string_view address,
                       Time now);
 
 // The status that the kubelet of a pretend node writes now, to be merged; none if there is nothing
-// new to say. Readiness that somebody else has denied, other than for its silence, stays denied.
+// new to say. If somebody else set it not ready, for another reason than silence, that stays.
 std::optional<api::Json> node_report(const api::Object& node, std::string_view address, Time now);
 
 // "" if it has none.

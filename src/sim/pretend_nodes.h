@@ -14,10 +14,10 @@
 
 namespace muster::sim {
 
-// Plays the kubelets: creates the nodes of a shape, says that they are Ready, lets bound pods run,
-// end, start again and go. A node lives without heartbeats (controllers/node_lifecycle) until an
-// annotation makes it fail: then its kubelet falls silent, and what was to happen on it happens
-// when it comes back.
+// Plays the kubelets: creates the nodes of a shape, reports them Ready, lets bound pods run,
+// end, restart and go. A node needs no heartbeats (controllers/node_lifecycle) until an
+// annotation makes it fail: then its kubelet falls silent, and what is due on it happens when it
+// comes back.
 //
 //   bound ──▶ Running ──run time──▶ Succeeded / Failed
 //                │ ▲  └─restarted─▶ (pause) ─┐

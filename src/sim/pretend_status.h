@@ -13,32 +13,32 @@
 namespace muster::sim {
 
 // On a pod: how long its containers run before they end (seconds, a Go duration such as 1m30s, or
-// "forever"; absent: ten seconds if it is a Job's, else until it is deleted), and with which exit
-// code (absent: 0). Several codes, "1,1,0", are those of its runs, the last one of all that follow.
+// "forever"; absent: ten seconds if it is a Job's, otherwise until deleted), and with which exit
+// code (absent: 0). Several codes, "1,1,0", are for successive runs; the last one repeats.
 inline constexpr std::string_view kRunTimeAnnotation = "muster.dev/run-time";
 inline constexpr std::string_view kForever = "forever";
 inline constexpr Duration kJobRunTime = std::chrono::seconds{10};
 inline constexpr std::string_view kExitCodeAnnotation = "muster.dev/exit-code";
 // How long the pod takes to stop once deleted; never longer than its grace period.
 inline constexpr std::string_view kStopTimeAnnotation = "muster.dev/stop-time";
-// With what a container ends that is told to stop, as a shell says it: 128 + SIGTERM.
+// The exit code of a container that is told to stop, as a shell reports it: 128 + SIGTERM.
 inline constexpr std::int64_t kStoppedCode = 143;
 
-// "90", "1.5s", "1m30s", "500ms"; nullopt if it is no length of time.
+// "90", "1.5s", "1m30s", "500ms"; nullopt if it is not a length of time.
 std::optional<Duration> parse_duration(std::string_view text);
 
-// The length of time an annotation of the pod gives; a text that is none counts as absent and is
+// The length of time in an annotation of the pod; an invalid text counts as absent and is
 // logged.
 std::optional<Duration> annotated_duration(const api::Object& pod, std::string_view annotation);
 // How long the pod runs before it ends by itself; none: until it is deleted.
 std::optional<Duration> run_time(const api::Object& pod);
-// With which code the run after `restarts` others ends, as the pod's annotation says; 0 without
+// The exit code of the run after `restarts` others, from the pod's annotation; 0 without
 // one.
 std::int64_t exit_code(const api::Object& pod, std::int64_t restarts);
 // Whether containers that ended with this code are started again.
 bool restarts_after(const api::Object& pod, std::int64_t code);
-// How long they wait for it after `restarts` restarts: not at all the first time, then ten seconds,
-// twice as long each time, at most five minutes.
+// The pause before that, after `restarts` restarts: none the first time, then ten seconds, doubling
+// each time, at most five minutes.
 Duration restart_pause(std::int64_t restarts);
 
 // Where the containers of a pod are.
@@ -55,7 +55,7 @@ struct Containers {
   };
   std::optional<Run> last = std::nullopt;
 };
-// The status of a pod whose containers are there.
+// The status of a pod whose containers are in this state.
 api::Json pod_status(const api::Object& pod, const Containers& containers, Time now);
 // What changes in the status of a running pod when its spec does: containers were resized, or one
 // was added to look inside.
@@ -67,7 +67,7 @@ std::int64_t observed_generation(const api::Object& pod);
 std::optional<Time> start_time(const api::Object& pod);
 // An address in 10.0.0.0/8, so that columns have something to show.
 std::string pretend_address(std::uint32_t number);
-// The number of such an address; none if it is another's.
+// The number of such an address; none for other addresses.
 std::optional<std::uint32_t> address_number(std::string_view address);
 // "" if it has none.
 std::string pod_address(const api::Object& pod);

@@ -9,7 +9,7 @@
 
 namespace muster::sim {
 
-// Plays what stands behind storage in a cluster, as pretend nodes play its machines: makes volumes
+// Plays the storage drivers of a cluster, as pretend nodes play its machines: makes volumes
 // for claims where a real driver would, binds claims and volumes to each other, and removes volumes
 // whose claim is gone. No byte is ever stored.
 //

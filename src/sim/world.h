@@ -27,7 +27,7 @@
 
 namespace muster::sim {
 
-// Steps one component: feeds it what it watches, brings back the outcomes of its calls.
+// Steps one component: feeds it what it watches and the outcomes of its calls.
 class Stepper {
  public:
   using Make = std::function<std::unique_ptr<client::Component>(client::ComponentContext context)>;
@@ -46,7 +46,7 @@ class Stepper {
   bool step(Time now);
   // Only hands over what has happened; the component does no work of its own.
   bool deliver(Time now);
-  // While its feeds are held, it hears the answers to its calls and nothing else.
+  // While its feeds are held, it gets the answers to its calls and nothing else.
   void hold_feeds(bool held) { feeds_held_ = held; }
 
  private:
@@ -87,8 +87,8 @@ class World {
   // Requests for which this gives an error fail with it, as if the server had refused them.
   using Fault = std::function<std::optional<Error>(const api::Request&)>;
   void set_fault(Fault fault) { fault_ = std::move(fault); }
-  // A new scheduler in place of the old one: all it knows, it learns from the API. While a call of
-  // the old one is under way its answer would find nobody: run_until_idle() first.
+  // A new scheduler in place of the old one: all it knows, it learns from the API. No call of the
+  // old one may be under way, since nobody would get the answer: run_until_idle() first.
   void restart_scheduler();
   // New controllers in place of the old ones, at any moment: answers that are on their way are
   // lost.
@@ -125,7 +125,7 @@ class World {
 
   Time now_;
   components::Settings settings_;
-  // What the options say of feeds, and what is done at the moment.
+  // What the options say about feeds, and what is done at the moment.
   struct Disturbances {
     Disturbance controllers;
     Disturbance scheduler;
@@ -133,7 +133,7 @@ class World {
   const Disturbances asked_disturbances_;
   Disturbances disturbances_;
   SeededEntropy entropy_;
-  SeededEntropy feed_entropy_;  // of its own: what is late must not change uids
+  SeededEntropy feed_entropy_;  // of its own: late events must not change uids
   Metrics metrics_;
   std::unique_ptr<store::Store> store_;
   watch::Window window_;

@@ -10,7 +10,7 @@
 
 namespace muster::sim {
 
-// What the scheduler decided, attempt by attempt, as its plans say.
+// What the scheduler decided, attempt by attempt, from its plans.
 class AttemptLog {
  public:
   void record(const scheduler::Plan& plan, Time now);
@@ -27,7 +27,7 @@ class AttemptLog {
   bool assigned(const std::string& uid) const { return assigned_.contains(uid); }
   // The last verdict on a group; null if it was never tried.
   const scheduler::GroupVerdict* verdict(const scheduler::GroupKey& group) const;
-  // All of it in words, from the start: equal for equal runs.
+  // All of it as text, from the start: equal for equal runs.
   const std::string& text() const { return text_; }
 
  private:

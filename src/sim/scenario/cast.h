@@ -14,14 +14,14 @@ namespace muster::sim {
 inline constexpr std::string_view kScenarioNamespace = "default";
 inline constexpr std::string_view kScenarioGate = "example.com/hold";
 
-// Everybody a scenario speaks of, by the name it has in the text: llm is a workload, llm/prefill
+// Everybody a scenario mentions, by the name in the text: llm is a workload, llm/prefill
 // one of its gangs, llm/prefill/0 a pod. Objects are called the same with dashes: llm-prefill-0.
 class Cast {
  public:
   struct Group {
     std::string path;
     std::string name;  // of the object
-    GroupLine line;    // without what stands below it
+    GroupLine line;    // without the lines below it
     std::optional<std::size_t> parent;
     int pod_count = 0;
     int child_count = 0;
@@ -40,13 +40,13 @@ class Cast {
     bool retired = false;
   };
 
-  // A group with all below it. Gives its number; those below follow, parents first.
+  // A group with all below it. Returns its number; those below follow, parents first.
   Result<std::size_t> add(const GroupLine& line);
   Result<void> add(const LonePods& lone);
   // A pod under a name of its own, a member of a group or alone.
   Result<std::size_t> add_pod(std::string path, const PodLine& line,
                               std::optional<std::size_t> group);
-  // Another pod like the first of the group's last shape.
+  // Another pod like the first one of the group's last shape.
   Result<std::size_t> add_like(std::size_t group);
 
   Group& group(std::size_t id) { return groups_[id]; }

@@ -11,8 +11,8 @@ inline constexpr std::string_view kCompanyWords =
     "label=KEY=VALUE, near=KEY=VALUE@LEVEL, away-from=…, prefers-near=…, prefers-away-from=…, "
     "spread=KEY=VALUE@LEVEL:SKEW, spread-softly=…";
 
-// One word about the labels of pods and what they want of each other; false if it is none. Those
-// meant are selected by one label, e.g. `away-from=app=web@zone`.
+// One word about the labels of pods and what they want of each other; false if it is another word.
+// The other pods are selected by one label, e.g. `away-from=app=web@zone`.
 Result<bool> read_company_word(const Line& line, std::string_view word, PodLine& pods);
 
 }  // namespace muster::sim

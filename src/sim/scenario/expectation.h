@@ -9,11 +9,11 @@
 
 namespace muster::sim {
 
-// What must be the case at a moment of a scenario.
+// What must be true at some moment of a scenario.
 struct Expectation {
   int line = 0;
   std::string text;
-  // What is the case instead; nullopt if it is as expected.
+  // What is true instead; nullopt if it is as expected.
   std::function<std::optional<std::string>(const Stage&)> unmet;
 };
 

@@ -6,9 +6,9 @@
 
 namespace muster::sim {
 
-// A scenario text made up from a seed: a small crowded cluster, groups of all kinds that come in
-// any order, go, grow and shrink, nodes that change. It expects nothing but that the invariants
-// hold and that in the end nobody waits for a place that was there all along.
+// A scenario text generated from a seed: a small crowded cluster, groups of all kinds that come in
+// any order, go, grow and shrink, nodes that change. It expects only that the invariants hold and
+// that in the end nobody waits for a place that was free all along.
 std::string make_scenario(std::uint64_t seed);
 
 // The text without the steps that it does not need to fail: `fails` says whether a text still does.

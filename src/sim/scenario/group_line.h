@@ -47,8 +47,8 @@ struct GroupLine {
   std::optional<int> priority = {};  // unset: the parent's
   std::optional<int> expects = {};   // pods there will be in the end
   std::string prefers = {};          // the key of its preferred topology, or empty
-  std::string prefers_for = {};      // how long it waits for that, as it is written, or empty
-  std::string parent = {};           // a parent that is not the group it stands under
+  std::string prefers_for = {};      // how long it waits for that, as written, or empty
+  std::string parent = {};           // a parent other than the group it is indented under
   std::string owner = {};            // the pod that it and its pods are made for, or empty
   bool basic = false;                // of a composite: any child will do
   bool disrupted_together = false;   // disrupts=all
@@ -69,7 +69,7 @@ Result<LonePods> read_lone_pods(const Line& line, Words words);
 Result<GroupLine> read_group(const Line& line, Words words);
 bool is_group_word(std::string_view word);
 
-// One word about pods; false if it is none.
+// One word about pods; false if it is another word.
 Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pods);
 
 }  // namespace muster::sim

@@ -14,9 +14,9 @@ namespace muster::sim {
 // - no node is overcommitted;
 // - pods that were bound for a group with a topology key share one value of it;
 // - …InitiallyScheduled never goes from True to False;
-// - every pending pod is in exactly one place of the queue, and the scheduler's table of the
-// cluster
-//   is the one that a fresh start would build.
+// - every pending pod is in exactly one place of the queue;
+// - the scheduler's table of the cluster is the one
+//   that a fresh start would build.
 class Invariants {
  public:
   // What is broken, a sentence each.

@@ -47,7 +47,7 @@ class Words {
     ++at_;
     return true;
   }
-  // The next word, of which there must be one; `what` says what it stands for.
+  // The next word, which must exist; `what` says what it means.
   Result<std::string> need(std::string_view what);
   Result<int> need_number(std::string_view what);
   // No word must be left.
@@ -63,7 +63,7 @@ struct Setting {
   std::string_view name;
   std::string_view value;
 };
-// "gpu=8", "taint=a=b:NoSchedule": cut at the first =. An empty name: it is no setting.
+// "gpu=8", "taint=a=b:NoSchedule": cut at the first =. An empty name: not a setting.
 Setting read_setting(std::string_view word);
 
 Result<int> read_number(const Line& line, std::string_view word);

@@ -10,8 +10,8 @@
 
 namespace muster::sim {
 
-// The label key behind a word for a level of the topology: zone, block, rack, host. Another word is
-// a label key itself.
+// The label key behind a word for a level of the topology: zone, block, rack, host. Any other word
+// is a label key itself.
 std::string label_key(std::string_view word);
 // The word for a label key, or the key if there is none.
 std::string level_word(std::string_view key);
@@ -24,7 +24,7 @@ Result<std::vector<std::string>> expand_range(const Line& line, std::string_view
 // "zone a  rack a1  nodes a1-[1..4]  gpu=8  taint=spot:NoSchedule  label=disk=ssd  cordoned".
 Result<void> read_nodes(const Line& line, Words words, ClusterShape& shape);
 
-// "dedicated=infra:NoSchedule" as it stands in a Node's spec.
+// "dedicated=infra:NoSchedule" as a taint of a Node's spec.
 Result<api::Json> read_taint(const Line& line, std::string_view text);
 
 }  // namespace muster::sim

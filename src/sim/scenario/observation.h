@@ -9,7 +9,7 @@
 
 namespace muster::sim {
 
-// What can be seen of somebody at a moment. Pods that do not exist are no part of it.
+// What can be observed of somebody at a moment, not counting pods that do not exist.
 struct Observation {
   int pods = 0;
   int placed = 0;   // hold a node
@@ -22,13 +22,13 @@ struct Observation {
 };
 Observation observe(const Stage& stage, const Cast::Subject& subject);
 
-// What a group, or one of its waiting pods, says about its scheduling; null if it says nothing. Of
-// a group it is the condition …InitiallyScheduled, of a pod PodScheduled.
+// What a group, or one of its waiting pods, says about its scheduling; null if it says nothing. For
+// a group the condition …InitiallyScheduled, for a pod PodScheduled.
 std::optional<api::Condition> condition_of(const Stage& stage, const Cast::Subject& subject);
-// Why somebody waits, by its condition; a group that was scheduled before speaks through its pods.
+// Why somebody waits, by its condition; for a group scheduled before, by that of its pods.
 std::string message_of(const Stage& stage, const Cast::Subject& subject);
 
-// What its pods without a node wait for, as they say to autoscalers: "Node", "Siblings",
+// What its pods without a node wait for, as autoscalers see it: "Node", "Siblings",
 // "Evictions" or "nothing".
 std::set<std::string> waits_for(const Stage& stage, const Cast::Subject& subject);
 

@@ -13,8 +13,8 @@
 
 namespace muster::sim {
 
-// A scenario as its text says (docs/scenarios.md): a cluster, what happens, and what must then be
-// the case.
+// A scenario, parsed (docs/scenarios.md): a cluster, what happens, and what must then be
+// true.
 struct Scenario {
   struct Step {
     int line = 0;
@@ -23,7 +23,7 @@ struct Scenario {
     std::vector<Expectation> expectations;
   };
   std::string file;
-  std::string known_fault;  // "expected to fail: …": why, as long as nobody mended it
+  std::string known_fault;                    // "expected to fail: …": why, until somebody fixes it
   scheduler::SchedulerConfig scheduler = {};  // "configuration": the defaults without one
   std::vector<Step> steps;
 };
@@ -33,16 +33,16 @@ Result<Scenario> parse_scenario(std::string_view file, std::string_view text);
 
 struct ScenarioOptions {
   std::uint64_t seed = 1;
-  // RecordedEvent every step, what came of it and a map of the cluster; may be empty.
+  // Gets every step, its outcome and a map of the cluster; may be empty.
   std::function<void(std::string_view)> say = {};
-  // The scheduler's profiles instead of those that the text says; for plugins that no text can
+  // The scheduler's profiles instead of those in the text; for plugins that no text can
   // name.
   std::optional<scheduler::Profiles> profiles = {};
 };
 
 // Plays the scenario on the product itself under virtual time, twice: the second history must equal
-// the first. Gives what is wrong, readable: where, what was expected, what is the case, and the
-// map. Nothing is wrong if it is empty. A scenario that is expected to fail fails by passing.
+// the first. Returns what is wrong, readable: where, what was expected, what is true instead, and
+// the map; empty if nothing is. A scenario that is expected to fail fails by passing.
 std::string run_scenario(const Scenario& scenario, const ScenarioOptions& options);
 
 }  // namespace muster::sim

@@ -16,8 +16,8 @@
 namespace muster::sim {
 
 // A world with its cast: what a scenario's verbs do to it and what its expectations see of it.
-// While the verbs act the scheduler learns what happens and decides nothing; cycle() and wait()
-// let it.
+// While the verbs act, the scheduler learns what happens but decides nothing; cycle() and wait()
+// let it decide.
 class Stage {
  public:
   explicit Stage(std::uint64_t seed, const scheduler::SchedulerConfig& scheduler = {});
@@ -39,11 +39,11 @@ class Stage {
   Result<void> send_group(std::size_t group);
   Result<void> send_pods(std::span<const std::size_t> pods);
   Result<void> run_pod(std::size_t pod, std::string_view node);
-  // The pods end with this phase.
-  // A PodDisruptionBudget over the pods with these labels.
   Result<void> create_service(const std::string& name, const api::JsonObject& labels);
+  // A PodDisruptionBudget over the pods with these labels.
   Result<void> create_budget(const std::string& name, const api::JsonObject& labels,
                              int min_available);
+  // The pods end with this phase.
   Result<void> end_pods(std::span<const std::size_t> pods, std::string_view phase);
   Result<void> delete_pods(std::span<const std::size_t> pods,
                            std::optional<std::int64_t> grace_period_s);
@@ -54,14 +54,14 @@ class Stage {
   Result<void> remove_node(std::string_view node);
   Result<void> patch_node(std::string_view node, api::Json patch);
   Result<void> set_taint(std::string_view node, api::Json taint, bool present);
-  // The scheduler is refused to bind, or to delete, these pods from now on; none if empty.
+  // From now on the scheduler may not bind, or delete, these pods; none if empty.
   enum class Refused : std::uint8_t { Bindings, Deletions };
   void refuse(Refused what, std::set<std::string> pods);
   bool has_refused_bindings() const { return has_refused_bindings_; }
   // Names of what is gone may be used again.
   void retire_gone();
 
-  // --- what is the case ---
+  // --- what is true ---
   api::ObjectPtr pod(std::size_t id) const;  // null: not there
   api::ObjectPtr group(std::size_t id) const;
   scheduler::GroupKey key(std::size_t group) const;
@@ -69,7 +69,7 @@ class Stage {
   std::vector<api::ObjectPtr> pods() const;
   // The name of the node a pod holds; empty if it holds none or has ended.
   static std::string node_of(const api::ObjectPtr& pod);
-  // What the node's label says; "" if it has none, or is gone.
+  // The value of the node's label; "" if it has none, or is gone.
   std::string domain_of(std::string_view node, std::string_view label) const;
   struct RecordedEvent {
     std::string reason;
@@ -79,7 +79,7 @@ class Stage {
   // The events about an object, oldest first.
   std::vector<RecordedEvent> events_about(const api::Object& object) const;
 
-  // Everything that happened, in words: equal runs have equal histories, byte for byte.
+  // Everything that happened, as text: equal runs have equal histories, byte for byte.
   std::string history() const;
 
  private:

@@ -6,12 +6,12 @@
 #include "sim/scenario/subject_checks.h"
 #include "sim/scenario/verbs.h"
 
-// Storage in scenarios:
-//
-//   storage
-//     class fast  waits                       # until a pod is placed; else volumes are made at
-//     once class local waits  manual               # nobody makes volumes volume v1   class=local
-//     size=10Gi  host=n1 claim data  class=fast  size=1Gi limit n1    volumes=2
+// Storage in scenarios, below the line `storage`:
+//   class fast   waits         # until a pod is placed; otherwise volumes are made at once
+//   class local  waits  manual # nobody makes volumes
+//   volume v1    class=local  size=10Gi  host=n1
+//   claim data   class=fast   size=1Gi
+//   limit n1     volumes=2
 namespace muster::sim {
 
 Result<Action> read_storage(const Line& line);

@@ -11,11 +11,11 @@
 // Expectations about somebody of the cast: "placed in rack a2", "waits: …", "condition Scheduled".
 namespace muster::sim {
 
-// What is the case instead; nullopt if it is as expected.
+// What is true instead; nullopt if it is as expected.
 using Unmet = std::optional<std::string>;
 using Check = std::function<Unmet(const Stage& stage, const Cast::Subject& subject)>;
 
-// The words behind the name of the one it is about.
+// Reads the words after the name of the one it is about.
 Result<Check> read_predicate(const Line& line, Words words);
 // Gone: neither pods nor, if it is a group, the object.
 Unmet check_gone(const Stage& stage, const Cast::Subject& subject);

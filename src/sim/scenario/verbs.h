@@ -11,7 +11,7 @@ using Action = std::function<Result<void>(Stage&)>;
 
 // What a line that is not indented does: "submit gang train …", "cordon n1", "wait 30s".
 Result<Action> read_action(const Line& line);
-// Whether expectations may stand under the verb: cycle, wait, expect.
+// Whether the verb may have expectations below it: cycle, wait, expect.
 bool takes_expectations(std::string_view verb);
 
 }  // namespace muster::sim
