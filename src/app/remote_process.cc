@@ -20,6 +20,7 @@
 #include "base/entropy.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/program_pages.h"
 #include "client/kit/leader_election.h"
 #include "client/remote/remote_client.h"
 
@@ -246,6 +247,7 @@ Result<void> run_remote_process(const RemoteProcessOptions& options,
   TRY(process.serve());
   const std::optional<ForeignCluster> cluster = TRY(process.discover(signals));
   if (!cluster) return {};
+  give_back_program_pages();
   const std::vector<RemoteComponent> components = TRY(choose(*cluster));
   Result<void> started = process.start(*cluster, components);
   std::string failure;
