@@ -39,13 +39,6 @@ constexpr Duration kPauseMax = seconds{30};
 constexpr Duration kStuck = seconds{60};
 constexpr Duration kStuckElection = seconds{20};
 
-// Not the server's last word.
-bool is_passing(const Error& error) {
-  return error.reason == Reason::ServiceUnavailable || error.reason == Reason::Timeout ||
-         error.reason == Reason::ServerTimeout || error.reason == Reason::TooManyRequests ||
-         error.reason == Reason::InternalError;
-}
-
 // A component, idle until activated. One that is alone needs no thread beside the client's.
 struct Running {
   Running(const RemoteComponent& component, client::RemoteClient& client,
@@ -81,12 +74,12 @@ class Process {
   }
 
   // What the server serves, as soon as it says so; nullopt if a signal came before. Meanwhile
-  // readyz says what is in the way.
-  Result<std::optional<ForeignCluster>> discover(const Signals& signals) {
+  // readyz says what is in the way, whatever it is: a server that starts even says Forbidden before
+  // it has read its roles.
+  std::optional<ForeignCluster> discover(const Signals& signals) {
     for (Duration pause = kFirstPause;; pause = std::min<Duration>(pause * 2, kPauseMax)) {
       Result<ForeignCluster> cluster = discover_cluster(config_);
       if (cluster) return *std::move(cluster);
-      if (!is_passing(cluster.error())) return fail(std::move(cluster).error());
       log(LogLevel::Warning, "{}; asking again in {} s", cluster.error().message,
           std::chrono::duration_cast<seconds>(pause).count());
       set_waits_for(cluster.error().message);
@@ -245,7 +238,7 @@ Result<void> run_remote_process(const RemoteProcessOptions& options,
   const Signals signals;
   Process process(options, config);
   TRY(process.serve());
-  const std::optional<ForeignCluster> cluster = TRY(process.discover(signals));
+  const std::optional<ForeignCluster> cluster = process.discover(signals);
   if (!cluster) return {};
   give_back_program_pages();
   const std::vector<RemoteComponent> components = TRY(choose(*cluster));

@@ -65,3 +65,6 @@ expect "and says what it waits for" "cannot reach the API server" curl -sk "http
 again
 eventually "ready as soon as the server is" 60 ok curl -sk "https://127.0.0.1:$early/readyz"
 kill -0 "$etcd"
+pass_or_fail $? "etcd is the one of the beginning" "gone"
+kill "$scheduler" "$SCHEDULER_PID" # or the server would wait for their watches when it is stopped
+wait "$scheduler" "$SCHEDULER_PID"

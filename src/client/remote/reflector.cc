@@ -18,6 +18,8 @@ namespace {
 constexpr std::int64_t kPageSize = 500;
 constexpr std::string_view kInitialEventsEnd = "k8s.io/initial-events-end";
 constexpr Duration kVeryShort = std::chrono::seconds{1};
+constexpr std::uint64_t kSpreadMs =
+    1000;  // over which the kinds come back, of a server that is back
 
 std::optional<std::int64_t> revision_of(const api::Json& metadata) {
   const std::string_view text = api::find_string(metadata, "resourceVersion");
@@ -65,6 +67,7 @@ std::optional<Time> Reflector::next_deadline() const {
 std::optional<api::Request> Reflector::next(Time now) {
   if (under_way_ || now < not_before_) return std::nullopt;
   under_way_ = true;
+  unreachable_ = false;
   started_ = now;
   events_ = 0;
   pieces_.start();
@@ -174,7 +177,11 @@ void Reflector::on_end(const Result<HttpReply>& reply, Time now) {
   under_way_ = false;
   not_before_ = now;
   if (stream_error_) return on_failure(*stream_error_, now);
-  if (!reply) return on_failure(reply.error(), now);
+  if (!reply) {
+    on_failure(reply.error(), now);
+    unreachable_ = true;
+    return;
+  }
   if (reply->code >= 400) {
     api::Request request;
     request.kind = target_.kind;
@@ -184,6 +191,12 @@ void Reflector::on_end(const Result<HttpReply>& reply, Time now) {
   }
   if (phase_ != Phase::Listing) return on_stream_end(now);
   if (const Result<void> page = on_page(*reply); !page) on_failure(page.error(), now);
+}
+
+void Reflector::on_reachable(Time now) {
+  if (!std::exchange(unreachable_, false)) return;
+  const Duration spread = std::chrono::milliseconds(entropy_.below(kSpreadMs));
+  not_before_ = std::min(not_before_, now + spread);
 }
 
 Result<void> Reflector::on_page(const HttpReply& reply) {

@@ -48,6 +48,9 @@ class Reflector {
   // A part of a stream, perhaps an empty one. False: it makes no sense, end it.
   bool on_bytes(std::string_view bytes);
   void on_end(const Result<HttpReply>& reply, Time now);
+  // The server has answered somebody: if it could not be reached, it need not be waited for any
+  // longer than it takes to come one after the other.
+  void on_reachable(Time now);
 
   // Everything that existed at the start has been reported.
   bool synced() const { return synced_; }
@@ -100,6 +103,7 @@ class Reflector {
   std::optional<std::int64_t> revision_;  // of all we know; none: begin with the newest
   bool in_one_piece_ = false;             // a list in pages expired
   std::string trouble_;
+  bool unreachable_ = false;  // the last request was not answered at all
   std::optional<Time> unknown_since_;
 };
 

@@ -171,6 +171,24 @@ TEST_P(ReflectorTest, AServerThatIsAwayIsAskedAgainFromWhereItWas) {
   EXPECT_EQ(reported(), "~b");
 }
 
+TEST_P(ReflectorTest, AServerThatAnswersOthersIsAskedSoon) {
+  sync();
+  for (int i = 0; i < 6; ++i) {
+    lose_connection();
+    EXPECT_EQ(next_after_pause(), "stream rv=5");
+  }
+  lose_connection();
+  EXPECT_GT(*reflector_.next_deadline(), now_ + std::chrono::seconds{10});
+  reflector_.on_reachable(now_);
+  EXPECT_LE(*reflector_.next_deadline(), now_ + std::chrono::seconds{1});
+  now_ = *reflector_.next_deadline();
+  EXPECT_EQ(next(), "stream rv=5");
+  end_with(503, "ServiceUnavailable");
+  const std::optional<Time> later = reflector_.next_deadline();
+  reflector_.on_reachable(now_);
+  EXPECT_EQ(reflector_.next_deadline(), later) << "it has answered: that it is busy";
+}
+
 // As after an upgrade that ended a version: what is known stays, and whoever asks hears of it.
 TEST_P(ReflectorTest, AKindThatTheServerDoesNotKnowAnyMoreIsNoted) {
   sync();

@@ -75,6 +75,7 @@ struct RemoteClient::State {
     std::optional<Time> deadline;
     for (Lane& lane : lanes) keep_earlier(deadline, send_due(lane, now));
     for (const auto& followed : kinds) keep_earlier(deadline, follow(*followed, now));
+    answered = false;
     publish_troubles();
     if (round) {
       in_round = true;
@@ -130,6 +131,7 @@ struct RemoteClient::State {
     transport->perform(
         std::move(http), {},
         [this, sent = std::make_shared<Call>(std::move(call))](const Result<HttpReply>& reply) {
+          note_answer(reply);
           ended.push_back({sent, outcome_of(*sent, reply)});
         });
   }
@@ -194,9 +196,15 @@ struct RemoteClient::State {
     kinds.push_back(std::move(followed));
   }
 
+  // A server that starts may answer for a while that it cannot.
+  void note_answer(const Result<HttpReply>& reply) {
+    if (reply && reply->code < 500 && reply->code != 429 && reply->code != 403) answered = true;
+  }
+
   std::optional<Time> follow(Followed& followed, Time now) {
     std::erase_if(followed.feeds, [](const auto& feed) { return feed->closed(); });
     Reflector& reflector = *followed.reflector;
+    if (answered) reflector.on_reachable(now);
     if (std::exchange(followed.has_news, false))
       for (const auto& feed : followed.feeds) feed->announce();
     if (reflector.synced() && !followed.announced) {
@@ -207,12 +215,16 @@ struct RemoteClient::State {
     if (const std::optional<api::Request> request = reflector.next(now)) {
       Exchange::Sink sink;
       if (request->verb == api::Verb::Watch)
-        sink = [&reflector](std::string_view bytes) { return reflector.on_bytes(bytes); };
+        sink = [this, &reflector](std::string_view bytes) {
+          answered = answered || bytes.empty();  // it begins
+          return reflector.on_bytes(bytes);
+        };
       HttpCall call = encode_call(*request);
       call.accept = reflector.accept();
       transport->perform(std::move(call), std::move(sink),
                          [this, &reflector](const Result<HttpReply>& reply) {
                            count_read(reply);
+                           note_answer(reply);
                            if (!closed) reflector.on_end(reply, clock.now());
                          });
     }
@@ -256,6 +268,7 @@ struct RemoteClient::State {
   std::vector<std::unique_ptr<Followed>> kinds;
   std::vector<Ended> ended;  // calls whose outcomes are to be delivered
   bool closed = false;
+  bool answered = false;                       // the server has answered since the last turn
   bool could_write = false;                    // at the last turn
   std::function<std::optional<Time>()> round;  // of who lives on the thread
   bool in_round = false;
