@@ -18,8 +18,9 @@ namespace {
 constexpr std::int64_t kPageSize = 500;
 constexpr std::string_view kInitialEventsEnd = "k8s.io/initial-events-end";
 constexpr Duration kVeryShort = std::chrono::seconds{1};
-constexpr std::uint64_t kSpreadMs =
-    1000;  // over which the kinds come back, of a server that is back
+// Over which the kinds come back one after the other, of a server that is back.
+constexpr std::uint64_t kSpreadMs = 1000;
+constexpr Duration kAfterExpiry = std::chrono::milliseconds{800};
 
 std::optional<std::int64_t> revision_of(const api::Json& metadata) {
   const std::string_view text = api::find_string(metadata, "resourceVersion");
@@ -195,9 +196,10 @@ void Reflector::on_end(const Result<HttpReply>& reply, Time now) {
 
 void Reflector::on_reachable(Time now) {
   if (!std::exchange(unreachable_, false)) return;
-  const Duration spread = std::chrono::milliseconds(entropy_.below(kSpreadMs));
-  not_before_ = std::min(not_before_, now + spread);
+  not_before_ = std::min(not_before_, now + spread());
 }
+
+Duration Reflector::spread() { return std::chrono::milliseconds(entropy_.below(kSpreadMs)); }
 
 Result<void> Reflector::on_page(const HttpReply& reply) {
   if (api::is_protobuf(reply.body)) {
@@ -273,6 +275,8 @@ void Reflector::on_failure(const Error& error, Time now) {
   else if (!unknown_since_)
     unknown_since_ = now;
   if (error.reason == Reason::Expired || is_too_large(error)) {
+    // The server is well and has only forgotten where we were: pauses that grow are for lists.
+    if (phase_ == Phase::Watching) not_before_ = now + kAfterExpiry + spread();
     in_one_piece_ = phase_ == Phase::Listing;
     revision_.reset();
     start_over(in_one_piece_ ? Phase::Listing : Phase::Streaming);

@@ -81,6 +81,7 @@ class Reflector {
   Result<void> end_page(const Page& page);
   void on_stream_end(Time now);
   void on_failure(const Error& error, Time now);
+  Duration spread();
   void start_over(Phase phase);
   void listed();
 
