@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -250,6 +252,54 @@ TEST_F(RemoteClientTest, NothingIsWrittenOnceTheLeaseMayBeLost) {
   Listener nodes(*client, node());  // reading goes on
   ASSERT_TRUE(nodes.syncs());
   EXPECT_EQ(nodes.told, std::vector<std::string>{"+a"});
+}
+
+// A port where connections are accepted by the system and nobody ever says a word.
+class MutePort {
+ public:
+  MutePort() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const raw = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(socket_, raw, size), 0);
+    EXPECT_EQ(::listen(socket_, 8), 0);
+    EXPECT_EQ(::getsockname(socket_, raw, &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~MutePort() { ::close(socket_); }
+  MutePort(const MutePort&) = delete;
+  MutePort& operator=(const MutePort&) = delete;
+  int port() const { return port_; }
+
+ private:
+  int socket_;
+  int port_ = 0;
+};
+
+// It was sent while we led, and would be written as soon as the connection stands.
+TEST_F(RemoteClientTest, WhatWaitsForAConnectionFailsWithTheLease) {
+  const MutePort port;
+  Kubeconfig config;
+  config.context = "test";
+  config.server = fmt::format("https://127.0.0.1:{}", port.port());
+  config.insecure_skip_tls_verify = true;
+  std::atomic<bool> leads = true;
+  const auto client =
+      RemoteClient::start(config, ServedKinds::ours(), {.may_write = [&] { return leads.load(); }},
+                          entropy_, clock_)
+          .value();
+  std::promise<Outcome> promise;
+  client->send(create_request(node(), "", json(R"({"metadata":{"name":"a"}})")),
+               [&](Outcome outcome) { promise.set_value(std::move(outcome)); });
+  std::future<Outcome> created = promise.get_future();
+  EXPECT_EQ(created.wait_for(std::chrono::milliseconds{100}), std::future_status::timeout);
+  leads = false;
+  client->nudge();
+  const Outcome outcome = created.get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "the lease may be lost");
 }
 
 TEST_F(RemoteClientTest, CallsToAServerThatIsAwayFailAndSaySo) {
