@@ -48,16 +48,19 @@ Result<std::optional<Held>> find_held(client::HttpsClient& client, std::string_v
 
 }  // namespace
 
+void sleep_really(std::chrono::seconds time) { std::this_thread::sleep_for(time); }
+
 Result<std::vector<std::string>> live_leases(client::HttpsClient& client,
                                              std::string_view name_space,
-                                             std::span<const std::string_view> names) {
+                                             std::span<const std::string_view> names,
+                                             const Sleep& sleep) {
   std::map<std::string_view, Held> held;
   for (const std::string_view name : names)
     if (const std::optional<Held> found = TRY(find_held(client, name_space, name)))
       held.emplace(name, *found);
   std::vector<std::string> live;
   for (std::chrono::seconds waited{}; !held.empty(); waited += kWatched) {
-    std::this_thread::sleep_for(kWatched);
+    sleep(kWatched);
     for (auto at = held.begin(); at != held.end();) {
       const auto& [name, before] = *at;
       const std::optional<Held> now = TRY(find_held(client, name_space, name));
