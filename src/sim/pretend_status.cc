@@ -20,6 +20,9 @@ using api::Json;
 using api::JsonArray;
 using api::JsonObject;
 
+// Of an annotation, in the log: an annotation may have 256 KiB.
+constexpr int kQuoteMax = 64;
+
 Json condition(std::string_view type, bool status, Time now, std::string_view reason) {
   JsonObject made{{"type", type}, {"status", status ? "True" : "False"}};
   made["lastProbeTime"] = nullptr;
@@ -128,8 +131,9 @@ std::optional<Duration> annotated_duration(const api::Object& pod, std::string_v
   const std::optional<Duration> duration = parse_duration(*text);
   if (!duration)
     log(LogLevel::Warning,
-        "pod {}: annotation {}: \"{}\" is no length of time such as 30s; ignored",
-        api::key_text(pod.meta()), annotation, *text);
+        "pod {}: annotation {}: \"{:.{}}{}\" is no length of time such as 30s; ignored",
+        api::key_text(pod.meta()), annotation, *text, kQuoteMax,
+        text->size() > std::size_t{kQuoteMax} ? "…" : "");
   return duration;
 }
 
