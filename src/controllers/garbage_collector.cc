@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -38,12 +40,14 @@ bool has_finalizer(const api::Object& object, std::string_view finalizer) {
   return std::ranges::find(finalizers, finalizer) != finalizers.end();
 }
 
-bool deletes_in_foreground(const api::Object& object) {
-  return object.meta().deletion_time && has_finalizer(object, kForeground);
-}
-
-bool deletes_as_orphan(const api::Object& object) {
-  return object.meta().deletion_time && has_finalizer(object, kOrphan);
+// The owners it names, each once: references may differ in their versions alone.
+std::vector<std::string> owner_uids(const api::Object& object) {
+  std::vector<std::string> out;
+  for (const api::OwnerReference& owner : object.meta().owners) out.push_back(owner.uid);
+  std::ranges::sort(out);
+  const auto repeated = std::ranges::unique(out);
+  out.erase(repeated.begin(), repeated.end());
+  return out;
 }
 
 bool same_owners(const api::Object& a, const api::Object& b) {
@@ -70,7 +74,7 @@ api::Request drop_finalizer(const api::Object& object, std::string_view finalize
   return patch(object, {{"$deleteFromPrimitiveList/finalizers", JsonArray{finalizer}}});
 }
 
-api::Request drop_references(const api::Object& object, const std::vector<std::string>& uids) {
+api::Request drop_references(const api::Object& object, const std::set<std::string>& uids) {
   JsonArray references;
   for (const std::string& uid : uids)
     references.push_back(JsonObject{{"$patch", "delete"}, {"uid", uid}});
@@ -80,8 +84,8 @@ api::Request drop_references(const api::Object& object, const std::vector<std::s
 // The same reference, no longer blocking: breaks circles of objects that wait for each other.
 api::Request unblock(const api::Object& object) {
   JsonArray references;
-  for (const api::OwnerReference& owner : object.meta().owners)
-    references.push_back(JsonObject{{"uid", owner.uid}, {"blockOwnerDeletion", false}});
+  for (const std::string& uid : owner_uids(object))
+    references.push_back(JsonObject{{"uid", uid}, {"blockOwnerDeletion", false}});
   return patch(object, {{"ownerReferences", std::move(references)}});
 }
 
@@ -130,6 +134,9 @@ GarbageCollector::Keys GarbageCollector::on_object(const api::ObjectPtr& shown) 
   Keys keys;
   Node& node = nodes_[uid];
   const api::ObjectPtr before = std::exchange(node.object, shown);
+  const bool deleting = object.meta().deletion_time.has_value();
+  node.foreground = deleting && has_finalizer(object, kForeground);
+  node.orphans = deleting && has_finalizer(object, kOrphan);
   if (before == nullptr) {
     if (const auto at = waiting_for_.find(uid); at != waiting_for_.end()) {
       node.dependents = std::move(at->second);
@@ -137,20 +144,18 @@ GarbageCollector::Keys GarbageCollector::on_object(const api::ObjectPtr& shown) 
       waiting_for_.erase(at);
     }
   }
-  const bool ends = object.meta().deletion_time &&
-                    (has_finalizer(object, kForeground) || has_finalizer(object, kOrphan));
+  const bool ends = node.foreground || node.orphans;
   const bool new_owners =
       before == nullptr ? !object.meta().owners.empty() : !same_owners(*before, object);
   // Those it no longer names may have waited for it.
   if (new_owners && before != nullptr)
     for (std::string& owner : unlink(*before)) keys.push_back(std::move(owner));
-  link(object);  // also what names the same owners may block others of them than before
   if (ends || new_owners) keys.push_back(key_text(object));
-  // It may have stopped blocking one that waits for it.
-  for (const api::OwnerReference& owner : object.meta().owners)
-    if (const auto at = nodes_.find(owner.uid);
-        at != nodes_.end() && deletes_in_foreground(*at->second.object))
-      keys.push_back(key_text(*at->second.object));
+  // What names the same owners may block others of them than before, or none.
+  if (before == nullptr || !same_references(*before, object)) {
+    link(object);
+    for (std::string& owner : waiting_owners(object)) keys.push_back(std::move(owner));
+  }
   // Those below it are deleted, or let go, with it.
   if (ends && (before == nullptr || !before->meta().deletion_time))
     keys.push_back(look_below(object));
@@ -175,6 +180,15 @@ GarbageCollector::Keys GarbageCollector::on_gone(const api::Object& object) {
 std::string GarbageCollector::key_of(const std::string& uid) const {
   const auto at = nodes_.find(uid);
   return at == nodes_.end() ? uid : key_text(*at->second.object);
+}
+
+// Those that are deleted in the foreground.
+GarbageCollector::Keys GarbageCollector::waiting_owners(const api::Object& object) const {
+  Keys keys;
+  for (const std::string& uid : owner_uids(object))
+    if (const auto at = nodes_.find(uid); at != nodes_.end() && at->second.foreground)
+      keys.push_back(key_text(*at->second.object));
+  return keys;
 }
 
 std::string GarbageCollector::look_below(const api::Object& object) {
@@ -218,18 +232,18 @@ void GarbageCollector::link(const api::Object& object) {
 // Returns the owners that may have waited for it.
 GarbageCollector::Keys GarbageCollector::unlink(const api::Object& object) {
   Keys keys;
-  for (const api::OwnerReference& owner : object.meta().owners) {
-    if (const auto at = nodes_.find(owner.uid); at != nodes_.end()) {
+  for (const std::string& uid : owner_uids(object)) {
+    if (const auto at = nodes_.find(uid); at != nodes_.end()) {
       at->second.dependents.erase(object.meta().uid);
       if (at->second.object->meta().deletion_time) keys.push_back(key_text(*at->second.object));
       continue;
     }
-    const auto waiting = waiting_for_.find(owner.uid);
+    const auto waiting = waiting_for_.find(uid);
     if (waiting == waiting_for_.end()) continue;
     waiting->second.erase(object.meta().uid);
     if (!waiting->second.empty()) continue;
+    absent_.erase(waiting->first);
     waiting_for_.erase(waiting);
-    absent_.erase(owner.uid);
   }
   return keys;
 }
@@ -245,7 +259,7 @@ GarbageCollector::Owner GarbageCollector::judge(const api::Object& dependent,
       !owner.kind().namespaced || owner.meta().name_space == dependent.meta().name_space;
   if (owner.kind().kind != reference.kind || owner.meta().name != reference.name || !same_place)
     return Owner::Absent;
-  return deletes_in_foreground(owner) ? Owner::Waiting : Owner::Solid;
+  return at->second.foreground ? Owner::Waiting : Owner::Solid;
 }
 
 void GarbageCollector::reconcile(const std::string& key, Time now) {
@@ -254,8 +268,8 @@ void GarbageCollector::reconcile(const std::string& key, Time now) {
   const auto at = nodes_.find(uid);
   if (at == nodes_.end()) return;
   const Node& node = at->second;
-  if (deletes_as_orphan(*node.object)) return decide_orphans(node, now);
-  if (deletes_in_foreground(*node.object)) return decide_foreground(node);
+  if (node.orphans) return decide_orphans(node, now);
+  if (node.foreground) return decide_foreground(node);
   if (node.object->meta().deletion_time) return;
   decide_dependent(node);
 }
@@ -300,15 +314,16 @@ void GarbageCollector::decide_orphans(const Node& node, Time now) {
 
 void GarbageCollector::decide_dependent(const Node& node) {
   const api::Object& object = *node.object;
-  std::vector<std::string> useless;  // references
+  std::set<std::string> useless;  // uids
   bool solid = false;
   bool waiting = false;
+  charge(object.meta().owners.size());
   for (const api::OwnerReference& reference : object.meta().owners) {
     switch (judge(object, reference)) {
       case Owner::Unknown: return ask_for_owner(node, reference);
       case Owner::Solid: solid = true; break;
       case Owner::Waiting: waiting = true; [[fallthrough]];
-      case Owner::Absent: useless.push_back(reference.uid); break;
+      case Owner::Absent: useless.insert(reference.uid); break;
     }
   }
   if (useless.empty()) return;
@@ -329,7 +344,7 @@ void GarbageCollector::decide_dependent(const Node& node) {
 bool GarbageCollector::is_cycle(const Node& node) const {
   const bool waits_below = std::ranges::any_of(node.dependents, [&](const auto& dependent) {
     const auto at = nodes_.find(dependent.first);
-    return at != nodes_.end() && deletes_in_foreground(*at->second.object);
+    return at != nodes_.end() && at->second.foreground;
   });
   if (!waits_below) return false;
   const std::vector<bool> blocked = blocked_owners(*node.object);

@@ -51,6 +51,10 @@ class GarbageCollector final : public client::Controller {
   struct Node {
     api::ObjectPtr object;
     Dependents dependents;
+    // How it is being deleted, if it is. Its finalizers are read once for each of its versions: it
+    // may have twenty thousand, and each of its dependents asks.
+    bool foreground = false;
+    bool orphans = false;
   };
   // What is known about an owner reference.
   enum class Owner : std::uint8_t { Solid, Waiting, Absent, Unknown };
@@ -63,6 +67,7 @@ class GarbageCollector final : public client::Controller {
   std::string key_of(const std::string& uid) const;
   // Makes all dependents of an object that may be gone due.
   std::string look_below(const api::Object& object);
+  Keys waiting_owners(const api::Object& object) const;
   void go_on_below(const std::string& key, const std::string& uid, Time now);
   void link(const api::Object& object);
   Keys unlink(const api::Object& object);

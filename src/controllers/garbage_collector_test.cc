@@ -342,6 +342,77 @@ TEST_F(GarbageCollectorTest, NamespacesTakeTurns) {
   EXPECT_EQ(sent_.requests[0].first.name, "quiet");
 }
 
+// References to "owner" that differ in their versions alone, as the API takes them.
+std::string many_references(std::size_t count) {
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i)
+    out +=
+        fmt::format(R"({}{{"apiVersion":"{}","kind":"ConfigMap","name":"owner","uid":"u-owner"}})",
+                    i == 0 ? "" : ",", i == 0 ? "v1" : fmt::format("g{}/v1", i));
+  return out;
+}
+
+api::ObjectPtr with_references(std::string_view name, std::string_view name_space,
+                               std::string_view references, std::string_view labels = "") {
+  return api::Object::make(
+      *api::find_kind("", "ConfigMap"),
+      api::parse_json(fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"{1}","uid":"u-{0}",)"
+                                  R"("labels":{{{3}}},"ownerReferences":[{2}]}}}})",
+                                  name, name_space, references, labels))
+          ->value);
+}
+
+TEST_F(GarbageCollectorTest, AChangeOfOtherThingsThanReferencesMakesNoWork) {
+  see({.name = "owner"});
+  collector_.apply(client::Event{.type = Type::Added,
+                                 .object = with_references("one", "n", many_references(1000))},
+                   now_);
+  see({.name = "blocks", .owners = "owner!"});
+  start();
+  change({.name = "owner", .metadata = deleting("foregroundDeletion")});
+  EXPECT_EQ(asked(), (Texts{"delete one Background", "delete blocks Background"}));
+  collector_.apply(
+      client::Event{.type = Type::Modified,
+                    .object = with_references("one", "n", many_references(1000), R"("a":"b")")},
+      now_);
+  EXPECT_EQ(collector_.run_once(now_, 100), 0U);
+}
+
+TEST_F(GarbageCollectorTest, AnOwnerThatIsNamedOftenIsDroppedOnce) {
+  see({.name = "owner"});
+  see({.name = "other"});
+  collector_.apply(
+      client::Event{
+          .type = Type::Added,
+          .object = with_references(
+              "one", "n",
+              many_references(1000) +
+                  R"(,{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"u-other"})")},
+      now_);
+  start();
+  EXPECT_EQ(asked(), Texts{});
+  lose("owner");
+  EXPECT_EQ(asked(), Texts{strip("owner", "one")});
+}
+
+// A look at an object with many references takes as long as looks at many objects.
+TEST_F(GarbageCollectorTest, WhoNamesManyOwnersWaitsForOthers) {
+  for (const std::string_view name : {"a", "b"})
+    collector_.apply(client::Event{.type = Type::Added,
+                                   .object = with_references(name, "n", many_references(1000))},
+                     now_);
+  for (int i = 0; i < 10; ++i)
+    collector_.apply(
+        client::Event{.type = Type::Added,
+                      .object = with_references(fmt::format("d{}", i), "m", many_references(1))},
+        now_);
+  start();
+  collector_.run_once(now_, 11);
+  std::size_t of_n = 0;
+  for (const auto& [request, ticket] : sent_.requests) of_n += request.name_space == "n" ? 1 : 0;
+  EXPECT_EQ(of_n, 1U);
+}
+
 TEST_F(GarbageCollectorTest, WatchesEverythingButEvents) {
   const auto kinds = collector_.watched_kinds();
   EXPECT_GT(kinds.size(), 35U);

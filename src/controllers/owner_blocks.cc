@@ -64,4 +64,9 @@ std::vector<bool> blocked_owners(const api::Object& object) {
   return out;
 }
 
+bool same_references(const api::Object& a, const api::Object& b) {
+  if (a.meta().owners.empty() && b.meta().owners.empty()) return true;
+  return references_of(a.bytes()) == references_of(b.bytes());
+}
+
 }  // namespace muster::controllers

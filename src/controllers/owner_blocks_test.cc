@@ -30,6 +30,20 @@ TEST(BlockedOwners, AreThoseWhoseReferenceSaysSo) {
             (Flags{false, true, false}));
 }
 
+TEST(SameReferences, AreThoseThatReadTheSame) {
+  const auto with = [](std::string_view metadata) {
+    return object(
+        *api::find_kind("", "ConfigMap"),
+        fmt::format(R"({{"metadata":{{"name":"a","namespace":"n","uid":"u"{}}}}})", metadata));
+  };
+  const std::string one = fmt::format(R"(,"ownerReferences":[{}])", kOne);
+  EXPECT_TRUE(same_references(*with(""), *with(R"(,"labels":{"a":"b"})")));
+  EXPECT_TRUE(same_references(*with(one), *with(R"(,"labels":{"a":"b"})" + one)));
+  EXPECT_FALSE(same_references(*with(one), *with("")));
+  EXPECT_FALSE(same_references(*with(fmt::format(R"(,"ownerReferences":[{}])", kBlocked)),
+                               *with(fmt::format(R"(,"ownerReferences":[{}])", kUnblocked))));
+}
+
 // Whatever else the metadata holds, before them and behind.
 TEST(BlockedOwners, AreFoundAmongOtherMembers) {
   for (
