@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,7 +28,8 @@ class ComponentThread {
  public:
   using Make = std::function<std::unique_ptr<client::Component>(client::ComponentContext context)>;
 
-  // A component's share of a thread in one round, whatever else runs there.
+  // A component's share of a thread in one round, whatever else runs there: kRound each for
+  // outcomes, events and work, so that none of them keeps the others waiting.
   static constexpr std::size_t kEventsPerPoll = 1000;
   static constexpr std::size_t kWorkPerRound = 100;
   static constexpr Duration kRound = std::chrono::milliseconds{20};
@@ -63,7 +65,7 @@ class ComponentThread {
     close();
     thread_.join();
   }
-  // Lets the component finish its current step, without waiting for it.
+  // Lets the component finish the step, or the input, that it is at, without waiting for it.
   void close() {
     closing_ = true;
     mailbox_.close();
@@ -91,25 +93,40 @@ class ComponentThread {
   void run() {
     std::vector<Message> messages;
     bool busy = true;
-    while (mailbox_.pop_all(messages, busy ? Duration{0} : patience())) {
-      const Time now = clock_.now();
+    while (!closing_ && mailbox_.pop_all(messages, busy ? Duration{0} : patience())) {
       for (Message& message : messages)
-        if (message) component_->apply(std::move(*message), now);
+        if (message) outcomes_.push_back(std::move(*message));
       woken_ = false;
-      busy = feeds_.poll(*component_, now, kEventsPerPoll).more;
-      busy |= work(now);
+      busy = look();
+      busy |= work();
     }
+  }
+
+  // Hands over what has come, as far as a short time allows; true if there is more.
+  bool look() {
+    const Time now = clock_.now();
+    bool more = client::deliver(outcomes_, *component_, now, until_late(now));
+    if (closing_) return true;
+    const Time then = clock_.now();
+    more |= feeds_.poll(*component_, then, kEventsPerPoll, until_late(then)).more;
+    return more;
   }
 
   // A round of steps; false if there was nothing to do. One step may take long, so steps are asked
   // for one by one: close() waits for at most one, and new input is looked at after the steps that
   // fit into a short time.
-  bool work(Time now) {
+  bool work() {
+    const Time now = clock_.now();
+    const client::Stop late = until_late(now);
     for (std::size_t done = 0; done < kWorkPerRound; ++done) {
-      if (closing_ || (done > 0 && clock_.now() - now >= kRound)) return true;
+      if (closing_ || (done > 0 && late())) return true;
       if (component_->run_once(now, 1) == 0) return done > 0;
     }
     return true;
+  }
+
+  client::Stop until_late(Time since) const {
+    return [this, since] { return closing_ || clock_.now() - since >= kRound; };
   }
 
   Duration patience() const {
@@ -123,6 +140,7 @@ class ComponentThread {
   std::atomic<bool> woken_{false};
   std::atomic<bool> closing_{false};
   const std::unique_ptr<client::Component> component_;
+  std::deque<client::Called> outcomes_;  // not yet applied
   client::Feeds feeds_;
   std::thread thread_;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "app/component_thread.h"
 #include "base/time.h"
@@ -46,12 +46,14 @@ class HostedComponent {
     };
   }
 
-  // Applies the input since the last round and does the work; returns when the next is due.
+  // Applies the input since the last round and does the work, as far as a short time allows for
+  // each; returns when the next is due.
   Time round() {
-    const Time now = clock_.now();
-    for (client::Called& called : std::exchange(outcomes_, {}))
-      component_->apply(std::move(called), now);
-    const bool more = feeds_.poll(*component_, now, ComponentThread::kEventsPerPoll).more;
+    Time now = clock_.now();
+    bool more = client::deliver(outcomes_, *component_, now, until_late(now));
+    now = clock_.now();
+    more |= feeds_.poll(*component_, now, ComponentThread::kEventsPerPoll, until_late(now)).more;
+    now = clock_.now();
     if (work(now) || more || !outcomes_.empty()) return now;
     const Time latest = now + ComponentThread::kIdle;
     return std::min(component_->next_deadline().value_or(latest), latest);
@@ -60,15 +62,20 @@ class HostedComponent {
   // False if all is done. Steps are asked for one by one: one may take long, and others use the
   // thread, too.
   bool work(Time now) {
+    const client::Stop late = until_late(now);
     for (std::size_t done = 0; done < ComponentThread::kWorkPerRound; ++done) {
-      if (done > 0 && clock_.now() - now >= ComponentThread::kRound) return true;
+      if (done > 0 && late()) return true;
       if (component_->run_once(now, 1) == 0) return false;
     }
     return true;
   }
 
+  client::Stop until_late(Time since) const {
+    return [this, since] { return clock_.now() - since >= ComponentThread::kRound; };
+  }
+
   const Clock& clock_;
-  std::vector<client::Called> outcomes_;  // on the client's thread, as all that follows
+  std::deque<client::Called> outcomes_;  // on the client's thread, as all that follows
   const std::unique_ptr<client::Component> component_;
   client::Feeds feeds_;
 };
