@@ -44,7 +44,7 @@ std::size_t candidates(const client::Mirror& pods, std::string_view name_space,
   std::size_t fewest = pods.size();
   for (const api::LabelRequirement& requirement : selector.requirements()) {
     if (!names_values(requirement)) continue;
-    std::size_t count = 0;
+    std::size_t count = pods.with_many_labels(name_space).size();
     for (const std::string& value : requirement.values())
       count += pods.labeled(name_space, requirement.key(), value).size();
     fewest = std::min(fewest, count);

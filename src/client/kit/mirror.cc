@@ -103,14 +103,24 @@ std::vector<std::string> Mirror::own_terms(const api::Object& object) const {
   return out;
 }
 
+void Mirror::enter_labels(const Entry& entry, const api::ObjectMeta& meta) {
+  if (meta.labels.size() > kLabelsMax) return many_labels_.add(entry, meta.name_space);
+  for (const auto& [key, value] : meta.labels)
+    labels_.add(entry, label_term(meta.name_space, key, value));
+}
+
+void Mirror::leave_labels(const Entry& entry, const api::ObjectMeta& meta) {
+  if (meta.labels.size() > kLabelsMax) return many_labels_.remove(entry, meta.name_space);
+  for (const auto& [key, value] : meta.labels)
+    labels_.remove(entry, label_term(meta.name_space, key, value));
+}
+
 void Mirror::enter(const Entry& entry) {
   const api::ObjectMeta& meta = entry.object->meta();
   if (indexes_.namespaces) namespaces_.add(entry, meta.name_space);
   if (indexes_.owners)
     for (const api::OwnerReference& owner : meta.owners) owners_.add(entry, owner.uid);
-  if (indexes_.labels)
-    for (const auto& [key, value] : meta.labels)
-      labels_.add(entry, label_term(meta.name_space, key, value));
+  if (indexes_.labels) enter_labels(entry, meta);
   for (std::string& term : own_terms(*entry.object)) own_.add(entry, std::move(term));
 }
 
@@ -119,9 +129,7 @@ void Mirror::leave(const Entry& entry) {
   if (indexes_.namespaces) namespaces_.remove(entry, meta.name_space);
   if (indexes_.owners)
     for (const api::OwnerReference& owner : meta.owners) owners_.remove(entry, owner.uid);
-  if (indexes_.labels)
-    for (const auto& [key, value] : meta.labels)
-      labels_.remove(entry, label_term(meta.name_space, key, value));
+  if (indexes_.labels) leave_labels(entry, meta);
   for (const std::string& term : own_terms(*entry.object)) own_.remove(entry, term);
 }
 
@@ -135,10 +143,8 @@ void Mirror::replace(const Entry& entry, const api::ObjectPtr& object) {
     for (const api::OwnerReference& owner : is.owners) owners_.add(entry, owner.uid);
   }
   if (indexes_.labels && was.labels != is.labels) {
-    for (const auto& [key, value] : was.labels)
-      labels_.remove(entry, label_term(was.name_space, key, value));
-    for (const auto& [key, value] : is.labels)
-      labels_.add(entry, label_term(is.name_space, key, value));
+    leave_labels(entry, was);
+    enter_labels(entry, is);
   }
   if (!indexes_.own) return;
   const std::vector<std::string> old_terms = own_terms(*before);
@@ -170,6 +176,11 @@ const Mirror::Entries& Mirror::labeled(std::string_view name_space, std::string_
   return read(labels_, label_term(name_space, key, value));
 }
 
+const Mirror::Entries& Mirror::with_many_labels(std::string_view name_space) const {
+  CHECK(indexes_.labels);
+  return read(many_labels_, name_space);
+}
+
 const Mirror::Entries& Mirror::indexed(std::string_view term) const {
   CHECK(indexes_.own != nullptr);
   return read(own_, term);
@@ -181,10 +192,12 @@ std::vector<api::ObjectPtr> Mirror::select(std::string_view name_space,
   if (selector.selects_nothing()) return {};
   std::vector<const Entries*> candidates{&namespaces_.at(name_space)};
   std::size_t fewest = candidates.front()->size();
+  const Entries& many = many_labels_.at(name_space);
   for (const api::LabelRequirement& requirement : selector.requirements()) {
     if (!asks_by_value(requirement)) continue;
     std::vector<const Entries*> with_label;
-    std::size_t count = 0;
+    if (!many.empty()) with_label.push_back(&many);
+    std::size_t count = many.size();
     for (const std::string& value : requirement.values()) {
       with_label.push_back(&labels_.at(label_term(name_space, requirement.key(), value)));
       count += with_label.back()->size();
@@ -205,7 +218,7 @@ std::vector<api::ObjectPtr> Mirror::select(std::string_view name_space,
 
 std::size_t Mirror::bytes() const {
   return entries_.size() * kEntryBytes + namespaces_.bytes() + owners_.bytes() + labels_.bytes() +
-         own_.bytes();
+         many_labels_.bytes() + own_.bytes();
 }
 
 }  // namespace muster::client

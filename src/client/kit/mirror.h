@@ -26,9 +26,16 @@ class Mirror {
   struct Indexes {
     bool namespaces = false;
     bool owners = false;  // by the uid of each owner
-    bool labels = false;  // by namespace, key and value; brings `namespaces` with it
+    // By namespace, key and value; brings `namespaces` with it. An object with more than kLabelsMax
+    // labels is found by none of them.
+    bool labels = false;
     TermsOf own = nullptr;
   };
+
+  // An object may have twenty thousand labels, and an entry of an index takes more memory than most
+  // labels. Those with more than this many are kept in one list of their namespace, which each
+  // search for a label in that namespace reads too: whoever makes them pays for them.
+  static constexpr std::size_t kLabelsMax = 32;
 
   struct Entry {
     mutable api::ObjectPtr object;  // replaced by others of the same name only
@@ -53,8 +60,11 @@ class Mirror {
   // Each needs its index.
   const Entries& in_namespace(std::string_view name_space) const;
   const Entries& owned_by(std::string_view uid) const;
+  // Of those with at most kLabelsMax labels.
   const Entries& labeled(std::string_view name_space, std::string_view key,
                          std::string_view value) const;
+  // All that have more, whatever they are.
+  const Entries& with_many_labels(std::string_view name_space) const;
   const Entries& indexed(std::string_view term) const;
   // The objects of a namespace that the selector matches, by name. If the selector asks for labels
   // by value, looks only at objects with the rarest of them. Needs `labels`.
@@ -107,6 +117,8 @@ class Mirror {
   };
 
   std::vector<std::string> own_terms(const api::Object& object) const;
+  void enter_labels(const Entry& entry, const api::ObjectMeta& meta);
+  void leave_labels(const Entry& entry, const api::ObjectMeta& meta);
   void enter(const Entry& entry);
   void leave(const Entry& entry);
   void replace(const Entry& entry, const api::ObjectPtr& object);
@@ -115,7 +127,7 @@ class Mirror {
 
   const Indexes indexes_;
   std::unordered_set<Entry, Hash, Equal> entries_;  // never iterated
-  Index namespaces_, owners_, labels_, own_;
+  Index namespaces_, owners_, labels_, many_labels_, own_;
   mutable std::uint64_t reads_ = 0;
 };
 

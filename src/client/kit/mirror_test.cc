@@ -126,6 +126,54 @@ TEST_F(MirrorTest, SelectsAsTheSelectorSays) {
   EXPECT_TRUE(mirror_.select("ns", api::LabelSelector::nothing()).empty());
 }
 
+// Members of metadata.labels: those given, and as many others.
+std::string labels_and(std::string_view given, std::size_t others) {
+  std::string out(given);
+  for (std::size_t i = 0; i < others; ++i) out += fmt::format(R"(,"l{:05}":"")", i);
+  return out;
+}
+
+TEST_F(MirrorTest, FindsWhatHasManyLabelsToo) {
+  const std::string web = R"("app":"web")";
+  put({.name = "a", .labels = web});
+  for (const std::size_t others : {Mirror::kLabelsMax - 1, Mirror::kLabelsMax}) {
+    put({.name = "b", .labels = labels_and(web, others)});
+    put({.name = "c", .labels = labels_and(R"("app":"db")", others)});
+    put({.name = "d", .labels = labels_and(web, others), .name_space = "elsewhere"});
+    EXPECT_EQ(selected("app=web"), "a b ");
+    EXPECT_EQ(selected("app in (db,web)"), "a b c ");
+    EXPECT_EQ(selected("app=db,l00001="), "c ");
+    EXPECT_EQ(selected("app!=web"), "c ");
+  }
+  put({.name = "b", .labels = R"("app":"db")"});
+  put({.name = "a", .labels = labels_and(web, 1000)});
+  EXPECT_EQ(selected("app=web"), "a ");
+  EXPECT_EQ(selected("app=db"), "b c ");
+  remove("c");
+  remove("a");
+  EXPECT_EQ(selected("app in (db,web)"), "b ");
+  EXPECT_EQ(names(mirror_.with_many_labels("ns")), "");
+}
+
+TEST_F(MirrorTest, NoObjectHasMoreEntriesForItsLabelsThanAFew) {
+  put({.name = "a", .labels = labels_and(R"("app":"web")", Mirror::kLabelsMax - 1)});
+  const std::size_t ordinary = mirror_.bytes();
+  put({.name = "a", .labels = labels_and(R"("app":"web")", 19'000)});
+  EXPECT_LT(mirror_.bytes(), ordinary);
+}
+
+// Whoever makes objects with many labels pays for them: no other namespace looks at them.
+TEST_F(MirrorTest, WhatHasManyLabelsIsReadInItsOwnNamespaceAlone) {
+  put({.name = "a", .labels = R"("app":"web")"});
+  for (int i = 0; i < 100; ++i)
+    put({.name = fmt::format("p{}", i),
+         .labels = labels_and(R"("app":"web")", 100),
+         .name_space = "elsewhere"});
+  const std::uint64_t before = mirror_.reads();
+  EXPECT_EQ(selected("app=web"), "a ");
+  EXPECT_EQ(mirror_.reads() - before, 1U);
+}
+
 TEST_F(MirrorTest, CountsItsMemoryAndGivesItBack) {
   const std::size_t empty = mirror_.bytes();
   for (int i = 0; i < 100; ++i)

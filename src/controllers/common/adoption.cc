@@ -16,14 +16,29 @@ std::string free_term(std::string_view name_space) { return fmt::format("free/{}
 std::string free_term(std::string_view name_space, std::string_view key, std::string_view value) {
   return fmt::format("free/{}/{}={}", name_space, key, value);
 }
+// Those that are found by none of their labels, since they have so many.
+std::string crowded_term(std::string_view name_space) {
+  return fmt::format("free*/{}", name_space);
+}
 std::string wants_term(std::string_view name_space) { return fmt::format("wants/{}", name_space); }
 std::string wants_term(std::string_view name_space, std::string_view key, std::string_view value) {
   return fmt::format("wants/{}/{}={}", name_space, key, value);
 }
+// All owners that are found by a label, for the objects with many.
+std::string wants_some_term(std::string_view name_space) {
+  return fmt::format("wants*/{}", name_space);
+}
 
+bool has_many_labels(const api::ObjectMeta& meta) {
+  return meta.labels.size() > client::Mirror::kLabelsMax;
+}
+
+// Whether it names values, no more of them than are worth an entry of an index each.
 bool names_values(const api::LabelRequirement& requirement) {
   using enum api::LabelOperator;
-  return requirement.op() == In || requirement.op() == Equals || requirement.op() == DoubleEquals;
+  return (requirement.op() == In || requirement.op() == Equals ||
+          requirement.op() == DoubleEquals) &&
+         requirement.values().size() <= client::Mirror::kLabelsMax;
 }
 
 // Those without a controller that could be selected: by the label that the fewest have.
@@ -44,7 +59,8 @@ std::vector<const client::Mirror::Entries*> free_candidates(const client::Mirror
     best = std::move(found);
     best_size = size;
   }
-  if (best.empty()) best.push_back(&dependents.indexed(free_term(name_space)));
+  best.push_back(
+      &dependents.indexed(best.empty() ? free_term(name_space) : crowded_term(name_space)));
   return best;
 }
 
@@ -54,6 +70,7 @@ void index_free(const api::Object& object, std::vector<std::string>& out) {
   const api::ObjectMeta& meta = object.meta();
   if (controller_of(object) != nullptr || meta.deletion_time) return;
   out.push_back(free_term(meta.name_space));
+  if (has_many_labels(meta)) return out.push_back(crowded_term(meta.name_space));
   for (const auto& [key, value] : meta.labels)
     out.push_back(free_term(meta.name_space, key, value));
 }
@@ -65,6 +82,7 @@ void index_selector(std::string_view name_space, const api::LabelSelector& selec
   if (named == requirements.end()) return out.push_back(wants_term(name_space));
   for (const std::string& value : named->values())
     out.push_back(wants_term(name_space, named->key(), value));
+  out.push_back(wants_some_term(name_space));
 }
 
 std::vector<api::ObjectPtr> find_adoptable(const client::Mirror& dependents,
@@ -109,8 +127,11 @@ std::vector<api::ObjectPtr> find_selecting(const client::Mirror& owners,
     for (const auto* entry : entries) out.push_back(entry->object);
   };
   add(owners.indexed(wants_term(meta.name_space)));
-  for (const auto& [key, value] : meta.labels)
-    add(owners.indexed(wants_term(meta.name_space, key, value)));
+  if (has_many_labels(meta))
+    add(owners.indexed(wants_some_term(meta.name_space)));
+  else
+    for (const auto& [key, value] : meta.labels)
+      add(owners.indexed(wants_term(meta.name_space, key, value)));
   std::ranges::sort(out, {}, [](const api::ObjectPtr& owner) -> const std::string& {
     return owner->meta().name;
   });
@@ -121,11 +142,14 @@ std::vector<std::string> free_key(const client::Mirror& owners, const api::Objec
   if (object == nullptr || controller_of(*object) != nullptr || object->meta().deletion_time)
     return {};
   const api::ObjectMeta& meta = object->meta();
+  const auto is_wanted = [&](const std::string& term) { return !owners.indexed(term).empty(); };
   const bool wanted =
-      !owners.indexed(wants_term(meta.name_space)).empty() ||
-      std::ranges::any_of(meta.labels, [&](const auto& label) {
-        return !owners.indexed(wants_term(meta.name_space, label.first, label.second)).empty();
-      });
+      is_wanted(wants_term(meta.name_space)) ||
+      (has_many_labels(meta)
+           ? is_wanted(wants_some_term(meta.name_space))
+           : std::ranges::any_of(meta.labels, [&](const auto& label) {
+               return is_wanted(wants_term(meta.name_space, label.first, label.second));
+             }));
   if (!wanted) return {};
   return {fmt::format("{}/{}{}", meta.name_space, kFree, meta.name)};
 }

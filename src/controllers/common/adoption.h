@@ -16,8 +16,11 @@ namespace muster::controllers {
 // For the own index of a mirror of dependents: those that may be adopted, with no controller and
 // not being deleted, are found by each of their labels. So they cost as much as their own labels;
 // indexing only labels that somebody asks for would make each new selector cost a whole namespace.
+// Those with more than Mirror::kLabelsMax labels are in one list, which all searches in their
+// namespace read.
 void index_free(const api::Object& object, std::vector<std::string>& out);
-// For the own index of a mirror of owners: found by a label that their dependents must have.
+// For the own index of a mirror of owners: found by a label that their dependents must have, if
+// there is one with at most Mirror::kLabelsMax values.
 void index_selector(std::string_view name_space, const api::LabelSelector& selector,
                     std::vector<std::string>& out);
 
@@ -57,7 +60,8 @@ std::vector<std::string> find_adopters(const client::Mirror& owners, const api::
 
 // Thousands of owners may want one object that belongs to nobody. Looking for them gets a key of
 // its own, so that it takes turns with others, which reading a feed does not. Empty if nobody may
-// adopt it, or none of `owners`, which need index_selector(), asks for a label that it has.
+// adopt it, or none of `owners`, which need index_selector(), asks for a label that it has; one
+// with many labels gets a key if there is any owner.
 std::vector<std::string> free_key(const client::Mirror& owners, const api::ObjectPtr& object);
 bool is_free_key(std::string_view key);
 // The object of such a key; null if there is none any more.

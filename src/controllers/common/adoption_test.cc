@@ -76,6 +76,37 @@ TEST_F(Adoption, WhatIsFreeCostsWhatItsLabelsAreLong) {
   EXPECT_LT(pods_.bytes() - before, 200 * 100) << "those that are going are in no index";
 }
 
+// Members of metadata.labels: those given, and as many others.
+std::string labels_and(std::string_view given, std::size_t others) {
+  std::string out(given);
+  for (std::size_t i = 0; i < others; ++i) out += fmt::format(R"(,"l{:05}":"")", i);
+  return out;
+}
+
+TEST_F(Adoption, FindsWhatHasManyLabelsToo) {
+  pods_.put(pod("a", R"("app":"web")"));
+  pods_.put(pod("b", labels_and(R"("app":"web")", 1000)));
+  pods_.put(pod("c", labels_and(R"("app":"db")", 1000)));
+  const auto adoptable = [&](std::string_view selector) {
+    return names(find_adoptable(pods_, *owner_, *api::LabelSelector::parse(selector)));
+  };
+  EXPECT_EQ(adoptable("app=web"), (Texts{"a", "b"}));
+  EXPECT_EQ(adoptable("app=db,l00001="), Texts{"c"});
+  EXPECT_EQ(adoptable("app!=web"), Texts{"c"}) << "and once only";
+  std::string values = "web";
+  for (int i = 0; i < 1000; ++i) values += fmt::format(",x{}", i);
+  EXPECT_EQ(adoptable(fmt::format("app in ({})", values)), (Texts{"a", "b"}));
+  pods_.put(pod("b", R"("app":"db")"));
+  EXPECT_EQ(adoptable("app=web"), Texts{"a"});
+}
+
+TEST_F(Adoption, NothingFreeHasMoreEntriesThanAFew) {
+  pods_.put(pod("a", labels_and(R"("app":"web")", client::Mirror::kLabelsMax - 1)));
+  const std::size_t ordinary = pods_.bytes();
+  pods_.put(pod("a", labels_and(R"("app":"web")", 19'000)));
+  EXPECT_LT(pods_.bytes(), ordinary);
+}
+
 TEST_F(Adoption, ASelectorWithoutValuesLooksAtTheWholeNamespace) {
   pods_.put(pod("a", R"("app":"web")"));
   pods_.put(pod("b", R"("tier":"x")"));
@@ -120,6 +151,26 @@ TEST_F(Adoption, OwnersAreFoundByALabelTheyAskFor) {
              fmt::format(R"("name":"{}","annotations":{{"selects":"{}"}})", name, selector)));
   EXPECT_EQ(names(find_selecting(owners, *pod("p", R"("app":"web")"))), (Texts{"a", "b", "d"}));
   EXPECT_EQ(names(find_selecting(owners, *pod("p", ""))), Texts{"b"});
+  // One with many labels is compared with all owners of its namespace.
+  EXPECT_EQ(names(find_selecting(owners, *pod("p", labels_and(R"("app":"web")", 1000)))),
+            (Texts{"a", "b", "c", "d"}));
+}
+
+TEST_F(Adoption, AnOwnerIsFoundByAFewValuesAtMost) {
+  client::Mirror owners({.own = [](const api::Object& set, std::vector<std::string>& out) {
+    std::string values;
+    for (int i = 0; i < std::stoi(set.meta().labels.front().second); ++i)
+      values += fmt::format("{}v{}", i == 0 ? "" : ",", i);
+    index_selector("ns", *api::LabelSelector::parse(fmt::format("app in ({})", values)), out);
+  }});
+  const auto put = [&](int values) {
+    owners.put(make(apps_kind("ReplicaSet"),
+                    fmt::format(R"("name":"s","labels":{{"values":"{}"}})", values)));
+    return owners.bytes();
+  };
+  EXPECT_LT(put(10'000), put(client::Mirror::kLabelsMax));
+  put(10'000);
+  EXPECT_EQ(names(find_selecting(owners, *pod("p", R"("app":"v9999")"))), Texts{"s"});
 }
 
 TEST(FreeKey, IsOfWhatMayBeAdoptedAndSomebodyMightWant) {
@@ -145,6 +196,8 @@ TEST(FreeKey, IsOfWhatMayBeAdoptedAndSomebodyMightWant) {
           owners,
           web_pod(R"(,"ownerReferences":[{"kind":"Job","name":"o","uid":"u","controller":true}])"))
           .empty());
+  EXPECT_FALSE(free_key(owners, pod("b", labels_and(R"("app":"x")", 1000))).empty())
+      << "there are owners, and too many labels to ask about each";
   client::Mirror pods;
   EXPECT_EQ(find_free(pods, key[0]), nullptr);
   pods.put(web_pod(""));
