@@ -113,6 +113,8 @@ class Process {
     return {};
   }
 
+  // Everything that the components follow has been read.
+  bool is_ready() const { return client_->troubles().empty(); }
   // Why it cannot go on; empty: it can.
   std::string failure() const {
     if (leadership_->ended())
@@ -244,7 +246,11 @@ Result<void> run_remote_process(const RemoteProcessOptions& options,
   const std::vector<RemoteComponent> components = TRY(choose(*cluster));
   Result<void> started = process.start(*cluster, components);
   std::string failure;
+  bool has_settled = false;
   while (started && (failure = process.failure()).empty() && !signals.came_within(kLook)) {
+    if (has_settled || !process.is_ready()) continue;
+    has_settled = true;
+    give_back_program_pages();  // what reading the whole cluster needed
   }
   process.stop();
   if (!failure.empty()) return fail(Reason::ServiceUnavailable, "{}", failure);
