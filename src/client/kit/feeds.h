@@ -4,7 +4,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,7 +23,7 @@ class Feeds {
   // `wake` is called, from any thread, when poll() may have something.
   Feeds(Client& client, const Component& component, const std::function<void()>& wake) {
     for (const api::Kind* kind : component.watched_kinds())
-      feeds_.push_back(client.watch(*kind, wake));
+      sources_.push_back({.feed = client.watch(*kind, wake)});
   }
 
   struct Round {
@@ -32,51 +31,56 @@ class Feeds {
     bool more = false;     // there is more right now
   };
   // Hands up to `events_max` events of each kind to the component, and Synced once when all kinds
-  // have handed over what existed at the start. If it is stopped, the next call goes on with the
-  // event that comes next, then with the kinds that have not had their turn: a kind with many
-  // events delays the others by `events_max` of its own.
+  // have handed over what existed at the start. If it is stopped, the next call begins with the
+  // next kind: one with events without end delays the others by one round of its own, and its own
+  // stay in order. Without a stop every call begins with the same kind.
   Round poll(Component& component, Time now, std::size_t events_max, const Stop& stop = never()) {
     Round round;
-    for (; at_ < feeds_.size(); ++at_, taken_.reset()) {
-      if (!taken_) take(events_max);
-      while (next_ < events_.size()) {
-        component.apply(std::move(events_[next_++]), now);
-        round.applied = true;
-        if (stop()) return {.applied = true, .more = true};
+    bool all_synced = true;
+    for (std::size_t left = sources_.size(); left > 0; --left) {
+      Source& source = sources_[at_];
+      at_ = (at_ + 1) % sources_.size();
+      // What is left of the last time; then what has come since, or a wake would be lost.
+      for (const bool fresh : {false, true}) {
+        if (fresh) source.take(events_max);
+        while (source.next < source.events.size()) {
+          component.apply(std::move(source.events[source.next++]), now);
+          round.applied = true;
+          if (stop()) return {.applied = true, .more = true};
+        }
       }
-      turn_.more |= taken_->more;
-      turn_.synced &= taken_->synced;
+      round.more |= source.said.more;
+      all_synced &= source.said.synced;
     }
-    const Feed::Poll turn = std::exchange(turn_, kTurn);
-    at_ = 0;
-    if (turn.synced && !std::exchange(synced_, true)) {
+    if (all_synced && !synced_) {
+      synced_ = true;
       component.apply(Synced{}, now);
       round.applied = true;
     }
-    round.more = turn.more;
     return round;
   }
 
  private:
-  static constexpr Feed::Poll kTurn{.synced = true, .more = false};
+  struct Source {
+    std::unique_ptr<Feed> feed;
+    std::vector<Event> events = {};  // that it handed over last
+    std::size_t next = 0;            // the first of them that is not applied
+    Feed::Poll said = {};            // about them
+
+    void take(std::size_t events_max) {
+      events.clear();
+      next = 0;
+      said = feed->poll(events, events_max);
+    }
+  };
 
   static const Stop& never() {
     static const Stop kNever = [] { return false; };
     return kNever;
   }
-  void take(std::size_t events_max) {
-    events_.clear();
-    next_ = 0;
-    taken_ = feeds_[at_]->poll(events_, events_max);
-  }
 
-  std::vector<std::unique_ptr<Feed>> feeds_;
-  // The turn under way: each feed is asked once, in their order.
-  std::size_t at_ = 0;               // the feed whose events are applied
-  std::optional<Feed::Poll> taken_;  // what it said when it was asked; nullopt: not yet
-  std::vector<Event> events_;        // what it handed over
-  std::size_t next_ = 0;             // the first of them that is not applied
-  Feed::Poll turn_ = kTurn;          // what all said that had theirs
+  std::vector<Source> sources_;
+  std::size_t at_ = 0;  // the kind that has the next turn
   bool synced_ = false;
 };
 
