@@ -409,9 +409,9 @@ std::vector<std::string> Run::complaints() const {
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> all;
-    for (const auto& some :
-         {framing_cases(), document_cases(), write_cases(), connection_cases(), http2_cases(),
-          read_cases(), crowd_cases(), watch_cases(), product_cases()})
+    for (const auto& some : {framing_cases(), document_cases(), write_cases(), connection_cases(),
+                             http2_cases(), read_cases(), crowd_cases(), watch_cases(),
+                             product_cases(), object_cases(), backlog_cases()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();

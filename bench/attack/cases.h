@@ -65,6 +65,8 @@ std::vector<Case> read_cases();
 std::vector<Case> crowd_cases();
 std::vector<Case> product_cases();
 std::vector<Case> watch_cases();
+std::vector<Case> object_cases();
+std::vector<Case> backlog_cases();
 
 // Namespaces, roles and objects that the cases and the neighbour need.
 void set_up(const Cast& cast);

@@ -21,6 +21,7 @@ namespace muster::attack {
 namespace {
 
 constexpr double kMostWait = 100;    // ms, p99 of a neighbour
+constexpr double kMostBound = 1000;  // ms, p99 of a neighbour's pods until they are on a node
 constexpr double kMostMemory = 512;  // MiB beyond idle
 constexpr double kMostStopping = 5;  // s
 constexpr std::size_t kMixed = 3;    // attacks at a time in a mixed run
@@ -98,8 +99,8 @@ class Table {
   Table() {
     fmt::print(
         "| attack | by | sent MiB | answers | neighbour p50 | p99 | reads p99 | writes p99 | worst "
-        "| refused | memory MiB | "
-        "SIGTERM s | |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+        "| refused | pod bound p50 | p99 | worst | memory MiB | "
+        "SIGTERM s | |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   }
   struct Row {
     std::string name, who;
@@ -115,6 +116,7 @@ class Table {
     std::vector<std::string> wrong = row.complaints;
     if (row.died) wrong.emplace_back("DIED");
     if (share_of(row.seen.waits_ms(), 0.99) > kMostWait) wrong.emplace_back("neighbour waits");
+    if (share_of(row.seen.bound_ms, 0.99) > kMostBound) wrong.emplace_back("neighbour's pods wait");
     if (row.memory > kMostMemory) wrong.emplace_back("memory");
     if (row.seen.failed() > 0) wrong.emplace_back("neighbour refused");
     if (row.stopping > kMostStopping) wrong.emplace_back("slow to stop");
@@ -123,11 +125,13 @@ class Table {
     for (const std::string& text : wrong) verdict += (verdict.empty() ? "" : "; ") + text;
     const std::vector<double> waits = row.seen.waits_ms();
     fmt::print(
-        "| {} | {} | {:.0f} | {} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {} of {} | {:+.0f} "
-        "| {} | {} |\n",
+        "| {} | {} | {:.0f} | {} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {} of {} | {:.1f} "
+        "| "
+        "{:.1f} | {:.1f} | {:+.0f} | {} | {} |\n",
         row.name, row.who, row.mib, row.codes, share_of(waits, 0.5), share_of(waits, 0.99),
         share_of(row.seen.reads_ms, 0.99), share_of(row.seen.writes_ms, 0.99), share_of(waits, 1),
-        row.seen.failed(), waits.size(), row.memory,
+        row.seen.failed(), waits.size(), share_of(row.seen.bound_ms, 0.5),
+        share_of(row.seen.bound_ms, 0.99), share_of(row.seen.bound_ms, 1), row.memory,
         row.stopping < 0 ? "-" : fmt::format("{:.1f}", row.stopping), verdict);
     std::fflush(stdout);
   }

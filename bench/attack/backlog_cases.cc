@@ -1,0 +1,122 @@
+// Small writes that make a component think about very many objects: what it has not yet got to must
+// keep neither a neighbour's pods waiting, nor the end of the process.
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "asks.h"
+#include "cases.h"
+
+namespace muster::attack {
+namespace {
+
+const std::string kMerge = "application/merge-patch+json";
+const std::string kSets = "/apis/apps/v1/namespaces/tenant/replicasets";
+const std::string kAlpha = "/apis/scheduling.k8s.io/v1alpha3/namespaces/tenant/";
+const std::string kBeta = "/apis/scheduling.k8s.io/v1beta1/namespaces/tenant/";
+const std::string kComposites = kAlpha + "compositepodgroups";
+
+// One object, patched again and again with `change(i)`.
+std::function<void(const Cast&, Run&)> patched(const std::string& target,
+                                               std::string (*change)(int)) {
+  return repeated(tenant, [=](int i) {
+    return Wire::Ask{
+        .method = "PATCH", .target = target, .headers = of_type(kMerge), .body = change(i)};
+  });
+}
+
+// --- One composite of very many groups.
+
+void make_composite(const Cast& cast) {
+  must(
+      tenant(cast),
+      {.method = "POST",
+       .target = kComposites,
+       .body =
+           R"({"metadata":{"name":"wide"},"spec":{"schedulingPolicy":{"gang":{"minGroupCount":2}},)"
+           R"("workloadRef":{"workloadName":"w","templateName":"t"}}})"});
+  make_many(tenant(cast), 15'000, [](int i) {
+    return Wire::Ask{
+        .method = "POST",
+        .target = kAlpha + "podgroups",
+        .body = fmt::format(
+            R"({{"metadata":{{"name":"leaf-{}"}},"spec":{{"parentCompositePodGroupName":"wide",)"
+            R"("schedulingPolicy":{{"basic":{{}}}},"workloadRef":{{"workloadName":"w","templateName":"t"}}}}}})",
+            i)};
+  });
+}
+
+std::string other_minimum(int i) {
+  return fmt::format(R"({{"spec":{{"schedulingPolicy":{{"gang":{{"minGroupCount":{}}}}}}}}})",
+                     2 + i % 7);
+}
+
+// --- One group of very many pods that cannot be placed.
+
+// Made by a ReplicaSet, which is faster than we are. `more` of a pod's spec keeps them from nodes.
+void make_group(const Cast& cast, int pods, const std::string& policy, const std::string& more) {
+  must(tenant(cast),
+       {.method = "POST",
+        .target = kBeta + "podgroups",
+        .body = fmt::format(R"({{"metadata":{{"name":"large"}},"spec":{{"schedulingPolicy":{}}}}})",
+                            policy)});
+  must(
+      tenant(cast),
+      {.method = "POST",
+       .target = kSets,
+       .body = fmt::format(
+           R"({{"metadata":{{"name":"large"}},"spec":{{"replicas":{},"selector":{{"matchLabels":{{"a":"b"}}}},)"
+           R"("template":{{"metadata":{{"labels":{{"a":"b"}}}},"spec":{{"schedulingGroup":{{"podGroupName":"large"}},)"
+           R"({},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"30"}}}}}}]}}}}}}}})",
+           pods, more)});
+  const std::string all = fmt::format(R"("replicas":{})", pods);
+  Wire wire(cast.server, {.client = &cast.tenant});
+  for (int i = 0; i < 1'200; ++i, pause_ms(100)) {
+    const std::string body = wire.get(kSets + "/large").body;
+    const std::size_t status = body.find(R"("status":)");
+    if (status != std::string::npos && body.find(all, status) != std::string::npos) return;
+  }
+  throw Unprepared(fmt::format("{} pods were not made within two minutes", pods));
+}
+
+std::string other_size(int i) {
+  return fmt::format(
+      R"({{"metadata":{{"annotations":{{"scheduling.muster.dev/expected-pods":"{}"}}}}}})", i + 1);
+}
+
+// The neighbour deletes pods all the time: each time there is room, though never enough.
+void wait_for_room(const Cast& /*cast*/, Run& run) {
+  while (!run.over()) pause_ms(10);
+}
+
+}  // namespace
+
+std::vector<Case> backlog_cases() {
+  return {{.name = "a composite of 15,000 groups whose minimum changes",
+           .who = "tenant",
+           .threads = 2,
+           .prepare = make_composite,
+           .attack = patched(kComposites + "/wide", other_minimum)},
+          {.name = "a Basic group of 20,000 waiting pods whose size changes",
+           .who = "tenant",
+           .threads = 2,
+           .prepare =
+               [](const Cast& cast) {
+                 make_group(cast, 20'000, R"({"basic":{}})", R"("nodeSelector":{"no":"where"})");
+               },
+           .attack = patched(kBeta + "podgroups/large", other_size),
+           .alone = true},
+          {.name = "a gang of 50,000 that cannot fit, while a neighbour deletes pods",
+           .who = "tenant",
+           .prepare =
+               [](const Cast& cast) {
+                 make_group(cast, 50'000, R"({"gang":{"minCount":50000}})",
+                            R"("terminationGracePeriodSeconds":0)");
+               },
+           .attack = wait_for_room,
+           .alone = true}};
+}
+
+}  // namespace muster::attack
