@@ -104,6 +104,29 @@ TEST_F(Crowd, OfServicesCostsANewOneNothing) {
   EXPECT_LT(many, 2 * few);
 }
 
+// Its finalizers were compared each with each: half a second of everybody's time for 20,000.
+TEST_F(Crowd, OfFinalizersCostsADeletionWhatItIs) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  const api::Kind& maps = *api::find_kind("", "ConfigMap");
+  const auto cost_of = [&](int count) {
+    std::string finalizers;
+    for (int i = 0; i < count; ++i)
+      finalizers += fmt::format(R"({}"example.com/f{:05}")", i == 0 ? "" : ",", i);
+    const std::string name = fmt::format("m{}", count);
+    create(maps, "default",
+           fmt::format(R"({{"metadata":{{"name":"{}","finalizers":[{}]}}}})", name, finalizers));
+    api::Request deletion = request(api::Verb::Delete, maps, "default");
+    deletion.name = name;
+    deletion.dry_run = true;
+    return cost_of_request(std::move(deletion));
+  };
+  (void)cost_of(4);
+  const std::uint64_t small = cost_of(1'000);
+  const std::uint64_t large = cost_of(4'000);
+  RecordProperty("growth", fmt::format("{} of {}", large, small));
+  EXPECT_LT(large, 5 * small);
+}
+
 // "example.com/r0000":"1",...
 std::string extended_resources(int count) {
   std::string out;

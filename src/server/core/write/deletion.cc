@@ -68,8 +68,10 @@ std::vector<std::string> finalizers_after(Context& context, const api::Object& o
                                           std::string_view policy) {
   const std::vector<std::string>& finalizers = object.meta().finalizers;
   if (object.kind().kind == "Event") return finalizers;
-  bool orphan = contains(finalizers, kOrphan);
-  bool foreground = contains(finalizers, kForeground);
+  const bool had_orphan = contains(finalizers, kOrphan);
+  const bool had_foreground = contains(finalizers, kForeground);
+  bool orphan = had_orphan;
+  bool foreground = had_foreground;
   if (!policy.empty()) {
     orphan = policy == "Orphan";
     foreground = policy == "Foreground";
@@ -78,15 +80,15 @@ std::vector<std::string> finalizers_after(Context& context, const api::Object& o
   }
   if ((orphan || foreground) && !context.staging.has_dependents(object))
     orphan = foreground = false;
+  // Only these two may change. An object may have twenty thousand others, so that to compare the
+  // lists name by name would take everybody's time.
+  if (orphan == had_orphan && foreground == had_foreground) return finalizers;
   std::vector<std::string> out;
   for (const std::string& finalizer : finalizers)
     if (finalizer != kOrphan && finalizer != kForeground) out.push_back(finalizer);
   if (orphan) out.emplace_back(kOrphan);
   if (foreground) out.emplace_back(kForeground);
-  const bool same = out.size() == finalizers.size() && std::ranges::all_of(out, [&](const auto& f) {
-                      return contains(finalizers, f);
-                    });
-  return same ? finalizers : out;
+  return out;
 }
 
 void set_finalizers(Json& document, const std::vector<std::string>& finalizers) {
