@@ -104,6 +104,28 @@ TEST_F(Crowd, OfServicesCostsANewOneNothing) {
   EXPECT_LT(many, 2 * few);
 }
 
+// Each of its ports looked at all numbers that those before it had been given.
+TEST_F(Crowd, OfPortsCostsAServiceWhatItHas) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  const auto cost_of = [&](int count) {
+    std::string ports;
+    for (int i = 1; i <= count; ++i)
+      ports += fmt::format(R"({}{{"name":"n{}","port":{}}})", i == 1 ? "" : ",", i, i);
+    api::Request creation = request(api::Verb::Create, *api::find_kind("", "Service"), "default");
+    creation.dry_run = true;
+    EXPECT_TRUE(server::decode_into(
+        creation, fmt::format(R"({{"metadata":{{"name":"s"}},"spec":{{"type":"NodePort",)"
+                              R"("ports":[{}]}}}})",
+                              ports)));
+    return cost_of_request(std::move(creation));
+  };
+  (void)cost_of(4);
+  const std::uint64_t small = cost_of(600);
+  const std::uint64_t large = cost_of(2'400);
+  RecordProperty("growth", fmt::format("{} of {}", large, small));
+  EXPECT_LT(large, 5 * small);
+}
+
 // Its finalizers were compared each with each: half a second of everybody's time for 20,000.
 TEST_F(Crowd, OfFinalizersCostsADeletionWhatItIs) {
   if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";

@@ -99,13 +99,15 @@ Result<void> assign_node_ports(const ServiceIndex& services, JsonObject& spec,
                                const OldNodePorts& before, std::set<std::int64_t> asked) {
   Json* ports = spec.if_contains("ports");
   if (ports == nullptr || !ports->is_array()) return {};
+  std::int64_t least = kNodePortMin;  // all below are taken or asked for
   for (Json& port : ports->get_array()) {
     if (!port.is_object() || number_at(port, "nodePort") != 0) continue;
     std::int64_t number = before.find(port);
     if (number == 0) {
-      const std::optional<std::int64_t> free = services.free_port(asked);
+      const std::optional<std::int64_t> free = services.free_port(least, asked);
       if (!free) return fail(internal_error("failed to allocate a nodePort: range is full"));
       number = *free;
+      least = number + 1;
     }
     asked.insert(number);
     port.get_object()["nodePort"] = number;

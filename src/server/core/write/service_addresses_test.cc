@@ -34,15 +34,17 @@ class ServiceAddressesTest : public CoreTest {
 
 TEST(NumberRange, KnowsTheLowestThatIsFree) {
   NumberRange range(10, 13);
-  EXPECT_EQ(range.lowest_free({}), 10);
-  EXPECT_EQ(range.lowest_free({10, 11}), 12);
+  EXPECT_EQ(range.lowest_free(10, {}), 10);
+  EXPECT_EQ(range.lowest_free(10, {10, 11}), 12);
+  EXPECT_EQ(range.lowest_free(12, {}), 12);
+  EXPECT_EQ(range.lowest_free(14, {}), std::nullopt);
   for (const std::int64_t number : {9, 10, 11, 12, 14}) range.set(number, true);
-  EXPECT_EQ(range.lowest_free({}), 13);
-  EXPECT_EQ(range.lowest_free({13}), std::nullopt);
+  EXPECT_EQ(range.lowest_free(10, {}), 13);
+  EXPECT_EQ(range.lowest_free(10, {13}), std::nullopt);
   range.set(13, true);
-  EXPECT_EQ(range.lowest_free({}), std::nullopt);
+  EXPECT_EQ(range.lowest_free(10, {}), std::nullopt);
   range.set(11, false);
-  EXPECT_EQ(range.lowest_free({}), 11);
+  EXPECT_EQ(range.lowest_free(10, {}), 11);
 }
 
 TEST_F(ServiceAddressesTest, AnAddressIsGivenAgainOnceItsServiceIsGone) {
@@ -62,6 +64,15 @@ TEST_F(ServiceAddressesTest, APortThatIsAddedGetsANodePortOfItsOwn) {
                      service("a", R"("type":"NodePort","ports":[{"name":"x","port":80},)"
                                   R"({"name":"y","port":443}])")));
   EXPECT_EQ(ports_of("a"), "80:30000 443:30001");
+}
+
+TEST_F(ServiceAddressesTest, ManyPortsGetTheLowestOfAllThatAreFree) {
+  ASSERT_TRUE(create_service("a", R"("type":"NodePort","ports":[{"port":80,"nodePort":30001}])"));
+  ASSERT_TRUE(create_service("b", R"("type":"NodePort","ports":[{"name":"w","port":80},)"
+                                  R"({"name":"x","port":81},)"
+                                  R"({"name":"y","port":82,"nodePort":30003},)"
+                                  R"({"name":"z","port":83}])"));
+  EXPECT_EQ(ports_of("b"), "80:30000 81:30002 82:30003 83:30004");
 }
 
 TEST_F(ServiceAddressesTest, ANodePortIsAskedForByNumberOnlyIfItIsFree) {

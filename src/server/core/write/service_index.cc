@@ -61,8 +61,8 @@ void NumberRange::set(std::int64_t number, bool taken) {
 }
 
 std::optional<std::int64_t> NumberRange::lowest_free(
-    const std::set<std::int64_t>& not_these) const {
-  for (std::int64_t number = lowest_; number < end(); ++number)
+    std::int64_t least, const std::set<std::int64_t>& not_these) const {
+  for (std::int64_t number = std::max(lowest_, least); number < end(); ++number)
     if (!is_taken(number) && !not_these.contains(number)) return number;
   return std::nullopt;
 }
@@ -81,7 +81,7 @@ bool ServiceIndex::has_address(const std::string& address) const {
 
 std::optional<std::string> ServiceIndex::free_address() const {
   const std::lock_guard lock(mutex_);
-  const std::optional<std::int64_t> host = free_hosts_.lowest_free({});
+  const std::optional<std::int64_t> host = free_hosts_.lowest_free(kHostMin, {});
   return host ? std::optional(address_of(*host)) : std::nullopt;
 }
 
@@ -90,9 +90,10 @@ bool ServiceIndex::has_port(std::int64_t port) const {
   return ports_.contains(port);
 }
 
-std::optional<std::int64_t> ServiceIndex::free_port(const std::set<std::int64_t>& not_these) const {
+std::optional<std::int64_t> ServiceIndex::free_port(std::int64_t least,
+                                                    const std::set<std::int64_t>& not_these) const {
   const std::lock_guard lock(mutex_);
-  return free_ports_.lowest_free(not_these);
+  return free_ports_.lowest_free(least, not_these);
 }
 
 void ServiceIndex::on_changes(std::span<const store::Change> changes) {

@@ -30,8 +30,10 @@ class NumberRange {
 
   // Numbers beyond the range do not matter.
   void set(std::int64_t number, bool taken);
-  // Nullopt if there is none besides `not_these`.
-  std::optional<std::int64_t> lowest_free(const std::set<std::int64_t>& not_these) const;
+  // The lowest from `least` on; nullopt if there is none besides `not_these`. Who asks for one
+  // after the other goes on behind the last: a look at each number is then enough for all of them.
+  std::optional<std::int64_t> lowest_free(std::int64_t least,
+                                          const std::set<std::int64_t>& not_these) const;
 
  private:
   bool is_taken(std::int64_t number) const {
@@ -52,11 +54,12 @@ class ServiceIndex {
   // last.
   explicit ServiceIndex(store::Store& store);
 
-  // Any thread. The lowest free ones; nullopt if there are none.
+  // Any thread. The lowest free ones, as NumberRange has them; nullopt if there are none.
   bool has_address(const std::string& address) const;
   std::optional<std::string> free_address() const;
   bool has_port(std::int64_t port) const;
-  std::optional<std::int64_t> free_port(const std::set<std::int64_t>& not_these) const;
+  std::optional<std::int64_t> free_port(std::int64_t least,
+                                        const std::set<std::int64_t>& not_these) const;
 
  private:
   void on_changes(std::span<const store::Change> changes);
