@@ -106,6 +106,15 @@ struct Grace {
   std::optional<std::int64_t> period_s;  // set if the kind is deleted gracefully
 };
 
+// No longer than this, or the time at which the object goes would have a year of five digits, which
+// nobody can read: clients fail, and we take the object for one that is not being deleted.
+std::int64_t longest_grace(Time now) {
+  using std::chrono::floor;
+  using std::chrono::seconds;
+  constexpr Time kEnd{std::chrono::sys_days{std::chrono::year{10'000} / 1 / 1}};
+  return std::max<std::int64_t>(floor<seconds>(kEnd - now).count() - 1, 0);
+}
+
 Grace begin_grace(const api::Object& object, const api::DeleteOptions& options, Time now,
                   Json& document) {
   std::optional<std::int64_t> asked = options.grace_period_s;
@@ -114,12 +123,16 @@ Grace begin_grace(const api::Object& object, const api::DeleteOptions& options, 
   if (meta.deletion_time) {
     if (!strategy_of(object.kind()).deletes_gracefully() || !meta.deletion_grace_s) return {};
     if (!asked || *asked >= *meta.deletion_grace_s) return {.pending = true, .period_s = {}};
-    const auto earlier = std::chrono::seconds(*meta.deletion_grace_s - *asked);
-    mark_deleted(document, *meta.deletion_time - earlier, *asked);
+    // Nothing was deleted before 1970, whatever a store that an older version wrote says.
+    const std::int64_t earlier = std::min(
+        *meta.deletion_grace_s - *asked,
+        std::chrono::floor<std::chrono::seconds>(*meta.deletion_time).time_since_epoch().count());
+    mark_deleted(document, *meta.deletion_time - std::chrono::seconds(earlier), *asked);
     return {.pending = false, .period_s = asked};
   }
-  const auto period = strategy_of(object.kind()).grace_period(document, asked);
+  auto period = strategy_of(object.kind()).grace_period(document, asked);
   if (!period) return {};
+  period = std::min(*period, longest_grace(now));
   mark_deleted(document, now + std::chrono::seconds(*period), *period);
   bump_generation(document);
   return {.pending = false, .period_s = period};

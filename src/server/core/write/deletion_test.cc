@@ -1,3 +1,12 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
@@ -41,6 +50,30 @@ TEST_F(DeletionTest, ARunningPodGetsItsGracePeriod) {
   EXPECT_EQ(at(shorter, "metadata.generation"), "2");
   ASSERT_TRUE(remove(pods(), "default", "web", grace(0)));
   EXPECT_EQ(reason(get(pods(), "default", "web")), Reason::NotFound);
+}
+
+// Nobody can read a year of five digits: clients fail, and we took such a pod for one that stays.
+TEST_F(DeletionTest, APodGoesBeforeTheYearsRunOut) {
+  constexpr std::int64_t kCenturies = 300'000'000'000;
+  constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+  constexpr std::string_view kLast = "9999-12-31T23:59:59Z";
+  const auto ask = [&](const std::string& name, std::int64_t in_spec, api::DeleteOptions options) {
+    EXPECT_TRUE(create_pod(name, fmt::format(R"("terminationGracePeriodSeconds":{})", in_spec)));
+    EXPECT_TRUE(bind(name, "n1"));
+    return remove(pods(), "default", name, std::move(options));
+  };
+  EXPECT_EQ(at(ask("a", kCenturies, {}), "metadata.deletionTimestamp"), kLast);
+  EXPECT_EQ(at(ask("b", kForever, {}), "metadata.deletionTimestamp"), kLast);
+  EXPECT_EQ(at(ask("c", 30, grace(kCenturies)), "metadata.deletionTimestamp"), kLast);
+  const auto longest = ask("d", 30, grace(kForever));
+  EXPECT_EQ(at(longest, "metadata.deletionTimestamp"), kLast);
+  const std::int64_t left = (*parse_time(kLast) - now_) / std::chrono::seconds(1);
+  EXPECT_EQ(at(longest, "metadata.deletionGracePeriodSeconds"), std::to_string(left));
+
+  EXPECT_EQ(revision(remove(pods(), "default", "d", grace(kForever))), revision(longest));
+  const auto shorter = remove(pods(), "default", "d", grace(7));
+  EXPECT_EQ(at(shorter, "metadata.deletionTimestamp"), "2026-05-01T10:00:07Z");
+  EXPECT_EQ(at(shorter, "metadata.deletionGracePeriodSeconds"), "7");
 }
 
 // T3a: a kubelet that reports the status of a pod on its way out does not end it early.
