@@ -72,10 +72,14 @@ class Object {
   const ObjectMeta& meta() const { return meta_; }
   std::string_view bytes() const { return bytes_; }
   Revision revision() const { return revision_; }
+  // When the object, of which this is a version, was created. In a store only, where it is 0 if
+  // that was before the store was opened.
+  Revision created() const { return created_; }
   // Set once by the store's engine, before the object is published.
-  void assign_revision(Revision revision) {
+  void assign_revision(Revision revision, Revision created = {}) {
     CHECK(revision_.value == 0);
     revision_ = revision;
+    created_ = created;
   }
 
   // The document to edit: a fresh parse of the bytes (no kind, apiVersion, resourceVersion).
@@ -111,6 +115,7 @@ class Object {
   std::string bytes_;
   ObjectMeta meta_;
   Revision revision_;
+  Revision created_;
   mutable std::atomic<const View*> view_{nullptr};
 };
 

@@ -64,6 +64,19 @@ Store::Listing Store::list(std::string_view prefix) const {
   return listing;
 }
 
+Store::Keys Store::keys_after(std::string_view prefix, std::string_view after,
+                              std::size_t max) const {
+  Keys found;
+  const std::shared_lock lock(mutex_);
+  auto at = after.empty() ? in_order_.lower_bound(prefix) : in_order_.upper_bound(after);
+  for (; at != in_order_.end() && at->first.starts_with(prefix); ++at) {
+    found.more = found.keys.size() == max;
+    if (found.more) break;
+    found.keys.push_back(at->first);
+  }
+  return found;
+}
+
 bool Store::has_any(std::string_view prefix) const {
   const std::shared_lock lock(mutex_);
   const auto at = in_order_.lower_bound(prefix);

@@ -37,6 +37,13 @@ class Store {
   // Everything whose key begins with `prefix`: "pods/", "pods/default/". Copies pointers only;
   // writers wait for it (50,000 objects: about 3 ms).
   Listing list(std::string_view prefix) const;
+  // The first `max` keys below `prefix` that come after the key `after` (empty: from the first on).
+  // To go through many objects a few at a time: the place survives whatever changes meanwhile.
+  struct Keys {
+    std::vector<std::string> keys;
+    bool more = false;  // there are others behind them
+  };
+  Keys keys_after(std::string_view prefix, std::string_view after, std::size_t max) const;
   // Whether there is any object below `prefix`.
   bool has_any(std::string_view prefix) const;
   // Whether the last write succeeded; a failed one is forgotten once a commit or a probe succeeds.

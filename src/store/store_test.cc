@@ -61,6 +61,33 @@ TEST(Store, ListsAPrefixInKeyOrderAndNothingBesideIt) {
   EXPECT_EQ(store->list("nodes/").revision, Revision{7}) << "of the store, not of the items";
 }
 
+TEST(Store, GivesKeysAFewAtATime) {
+  const auto store = Store::open(make_memory_engine()).value();
+  commit(*store, {together(write_at("pods/a/1", "1"), write_at("pods/a/2", "2"),
+                           write_at("pods/a/3", "3"), write_at("pods/ab/1", "4"))});
+  const auto keys = [&](std::string_view after, std::size_t max) {
+    const Store::Keys found = store->keys_after("pods/a/", after, max);
+    std::string text;
+    for (const std::string& key : found.keys) text += key.substr(7) + " ";
+    return text + (found.more ? "more" : ".");
+  };
+  EXPECT_EQ(keys("", 2), "1 2 more");
+  EXPECT_EQ(keys("", 3), "1 2 3 .");
+  EXPECT_EQ(keys("pods/a/2", 2), "3 .");
+  EXPECT_EQ(keys("pods/a/3", 2), ".");
+  EXPECT_EQ(keys("pods/a/1x", 1), "2 more") << "what it goes on from may be gone";
+}
+
+TEST(Store, ObjectsKnowWhenTheyWereCreated) {
+  const auto store = Store::open(make_memory_engine()).value();
+  const auto created = [&](std::string_view name) { return store->get(pod_key(name))->created(); };
+  commit(*store, {together(create("a"), create("b"))});
+  commit(*store, {together(replace("a", {1})), together(replace("a", {3}), remove("b", {2})),
+                  together(create("b"))});
+  EXPECT_EQ(created("a"), Revision{1});
+  EXPECT_EQ(created("b"), Revision{6});
+}
+
 TEST(Store, AListEndsBeforeTheTextThatFollowsItsPrefix) {
   const auto store = Store::open(make_memory_engine()).value();
   commit(*store, {together(write_at("pods/z", "z"), write_at("pods0", "beside"))});

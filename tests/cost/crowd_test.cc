@@ -149,6 +149,25 @@ TEST_F(Crowd, OfFinalizersCostsADeletionWhatItIs) {
   EXPECT_LT(large, 5 * small);
 }
 
+// All keys of the namespace were collected before the first was looked at.
+TEST_F(Crowd, OfObjectsCostsTheDeletionOfOneNothing) {
+  if (!kCountsSteps) GTEST_SKIP() << "this build counts no steps";
+  const api::Kind& maps = *api::find_kind("", "ConfigMap");
+  int made = 0;
+  const auto cost_beside = [&](int count) {
+    for (; made < count; ++made)
+      create(maps, "default", fmt::format(R"({{"metadata":{{"name":"m{:05}"}}}})", made));
+    api::Request deletion = request(api::Verb::DeleteCollection, maps, "default");
+    deletion.list.limit = 1;
+    deletion.dry_run = true;
+    return cost_of_request(std::move(deletion));
+  };
+  const std::uint64_t few = cost_beside(500);
+  const std::uint64_t many = cost_beside(3'000);
+  RecordProperty("growth", fmt::format("{} of {}", many, few));
+  EXPECT_LT(many, few + few / 4);
+}
+
 // "example.com/r0000":"1",...
 std::string extended_resources(int count) {
   std::string out;

@@ -104,7 +104,9 @@ void Ledger::accept(const Decision& decision) {
     if (change.type == Change::Type::Deleted) {
       current_.erase(change.key);
     } else {
-      decision.written[i]->assign_revision(change.revision);
+      const bool is_new = change.type == Change::Type::Added;
+      decision.written[i]->assign_revision(change.revision,
+                                           is_new ? change.revision : change.previous->created());
       current_[change.key] = {.revision = change.revision, .object = change.object};
     }
   }

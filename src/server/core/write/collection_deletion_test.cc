@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "server/core/testing/core_fixture.h"
 #include "server/core/write/batch.h"
 #include "server/core/write/object_walk.h"
+#include "store/engines/testing.h"
 
 // What requests about many objects hold on to and look at, slice by slice.
 namespace muster::server {
@@ -190,6 +195,44 @@ TEST_F(CollectionDeletionTest, AnExpiryIsBoundedByWhatItSearches) {
   registry_.expire(now_);
   registry_.flush();
   EXPECT_EQ(items(list(events(), "default")).items.size(), 0U);
+}
+
+// To find out whom a walk is about took everybody's time, however few of them it then deleted.
+TEST(ObjectWalk, LooksAtFewObjectsAtATime) {
+  using store::testing::together;
+  const auto store = store::Store::open(store::make_memory_engine()).value();
+  Staging staging(*store);
+  const auto commit = [&](store::Write write) {
+    std::vector<store::Transaction> batch{together(std::move(write))};
+    return store->commit(batch).value().front().value();
+  };
+  const auto name = [](std::size_t i) { return fmt::format("m{:04}", i); };
+  std::vector<api::Revision> revisions;
+  for (std::size_t i = 0; i < 1'000; ++i)
+    revisions.push_back(commit(store::testing::create(name(i))));
+
+  ObjectWalk walk("pods/default/");
+  const auto next = [&] {
+    const api::ObjectPtr object = walk.next(staging);
+    EXPECT_LE(walk.held(), 256U);
+    return object ? object->meta().name : std::string();
+  };
+  EXPECT_EQ(next(), name(0));
+  // Of those whose keys it knows by now, and of the others.
+  for (const std::size_t i : {100U, 600U}) {
+    commit(store::testing::create(name(i) + "-new"));
+    commit(store::testing::remove(name(i + 1), revisions[i + 1]));
+    commit(store::testing::remove(name(i + 2), revisions[i + 2]));
+    commit(store::testing::create(name(i + 2), "another of the same name"));
+    commit(store::testing::replace(name(i + 3), revisions[i + 3], "the same, changed"));
+  }
+  std::vector<std::string> seen;
+  while (!walk.done())
+    if (std::string one = next(); !one.empty()) seen.push_back(std::move(one));
+  std::vector<std::string> expected;
+  for (std::size_t i = 1; i < 1'000; ++i)
+    if (i != 101 && i != 102 && i != 601 && i != 602) expected.push_back(name(i));
+  EXPECT_EQ(seen, expected);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/object.h"
@@ -17,37 +16,31 @@ inline constexpr std::size_t kSliceSearch = std::size_t{4} << 20U;
 
 // Goes through the objects below a prefix that existed when the walk began, in key order, each in
 // its state when it is reached. A request that waits for its turn in the middle of a walk keeps no
-// replaced object alive: it holds the names of the next few thousand, and a mark of 8 bytes for
-// each of the others. Belongs to the registry's thread.
+// object alive, and no step looks at more than a few objects however many there are: the walk holds
+// the keys of the next few hundred and finds its place again by the last of them. What was created
+// later is told by its revision. Belongs to the registry's thread.
 class ObjectWalk {
  public:
   explicit ObjectWalk(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  bool done() const { return next_ == names_.size() && !more_; }
-  // The next object. Null if it is gone or another now has its name, or if there is no next.
+  bool done() const { return next_ == keys_.size() && !more_; }
+  // The next object. Null if it is gone, if it was created since the walk began, or if there is no
+  // next.
   api::ObjectPtr next(Staging& staging);
-  // What the walk holds on to, for tests.
-  std::size_t held_bytes() const;
+  // For tests: how many keys it knows in advance.
+  std::size_t held() const { return keys_.size(); }
 
  private:
-  struct Name {
-    std::uint64_t mark = 0;  // of the object's uid
-    std::size_t end = 0;     // in text_
-  };
-  void find_names(Staging& staging);
-  bool was_there(std::uint64_t mark) const;
-  // A key without the prefix.
-  std::string_view name(std::size_t at) const;
+  static constexpr std::size_t kKeysMax = 256;
+
+  void find_keys(Staging& staging);
 
   const std::string prefix_;
-  // The names that come next.
-  std::string text_;
-  std::vector<Name> names_;
-  std::size_t next_ = 0;
-  std::string last_;  // the one looked at last; empty: none
   bool begun_ = false;
-  bool more_ = true;                  // there may be more than names_
-  std::vector<std::uint64_t> there_;  // marks of all, sorted, if there was more than names_
+  api::Revision began_at_;
+  std::vector<std::string> keys_;  // those that come next
+  std::size_t next_ = 0;
+  bool more_ = true;  // there may be more than keys_
 };
 
 }  // namespace muster::server
