@@ -66,33 +66,112 @@ ObjectMeta read_meta(const Json& document) {
   meta.deletion_grace_s = integer_of(*metadata, "deletionGracePeriodSeconds");
   meta.labels = pairs_of(*metadata, "labels");
   meta.annotations = pairs_of(*metadata, "annotations");
-  if (const JsonArray* finalizers = find_array(*metadata, "finalizers"))
+  if (const JsonArray* finalizers = find_array(*metadata, "finalizers")) {
+    meta.finalizers.reserve(finalizers->size());
     for (const Json& finalizer : *finalizers)
       if (const auto* text = finalizer.if_string()) meta.finalizers.emplace_back(*text);
-  if (const JsonArray* owners = find_array(*metadata, "ownerReferences"))
+  }
+  if (const JsonArray* owners = find_array(*metadata, "ownerReferences")) {
+    meta.owners.reserve(owners->size());
     for (const Json& owner : *owners)
       meta.owners.push_back({.api_version = text_of(owner, "apiVersion"),
                              .kind = text_of(owner, "kind"),
                              .name = text_of(owner, "name"),
                              .uid = text_of(owner, "uid"),
                              .controller = flag_of(owner, "controller")});
+  }
   return meta;
 }
 
+// What a version takes that says nothing: itself, and its key in the maps of the store.
+constexpr std::size_t kEmptyObject = 1'200;
+// What a view may take of each value that it reads: structs of some strings for the items of a
+// list, texts that are kept again, pairs of texts for the entries of a map.
+constexpr std::size_t kViewedItem = 144;
+constexpr std::size_t kViewedEntry = 80;
+constexpr std::size_t kViewedMember = 32;
+// What has more members than this is a map.
+constexpr std::size_t kMembersMax = 32;
+
+// Beside the string itself. Short texts stand inside it.
+std::size_t heap_of(std::string_view text) {
+  constexpr std::size_t kInside = 15;
+  constexpr std::size_t kBlock = 16;  // what the allocator adds
+  return text.size() <= kInside ? 0 : text.size() + kBlock;
+}
+
+std::size_t memory_of(const StringPairs& pairs) {
+  std::size_t sum = pairs.size() * sizeof(StringPairs::value_type);
+  for (const auto& [key, value] : pairs) sum += heap_of(key) + heap_of(value);
+  return sum;
+}
+
+std::size_t memory_of(const ObjectMeta& meta) {
+  std::size_t sum = memory_of(meta.labels) + memory_of(meta.annotations);
+  for (const std::string& finalizer : meta.finalizers)
+    sum += sizeof(finalizer) + heap_of(finalizer);
+  for (const OwnerReference& owner : meta.owners)
+    sum += sizeof(owner) + heap_of(owner.api_version) + heap_of(owner.kind) + heap_of(owner.name) +
+           heap_of(owner.uid);
+  return sum;
+}
+
+std::size_t memory_viewed(const Json& value);
+
+std::size_t memory_of_members(const JsonObject& object) {
+  const std::size_t scalar = object.size() > kMembersMax ? kViewedEntry : kViewedMember;
+  std::size_t sum = 0;
+  for (const auto& member : object)
+    sum += member.value().is_structured() ? memory_viewed(member.value()) : scalar;
+  return sum;
+}
+
+// An item of a list is a struct even if it says nothing; a member that says nothing is none.
+std::size_t memory_viewed(const Json& value) {
+  if (const auto* list = value.if_array()) {
+    std::size_t sum = kViewedMember;
+    for (const Json& item : *list)
+      sum += item.is_object() ? kViewedItem + memory_of_members(item.get_object())
+                              : kViewedMember + memory_viewed(item);
+    return sum;
+  }
+  const auto* object = value.if_object();
+  if (object == nullptr) return kViewedMember;
+  return object->empty() ? 0 : kViewedMember + memory_of_members(*object);
+}
+
+// Views are read when somebody asks for them, long after memory was counted; and nearly all that
+// they read is in these two.
+std::size_t memory_of_view(const Json& document) {
+  std::size_t sum = 0;
+  for (const std::string_view part : {"spec", "status"})
+    if (const Json* value = find(document, part)) sum += memory_viewed(*value);
+  return sum;
+}
+
 }  // namespace
+
+Object::Object(const Kind& kind, std::string bytes, std::size_t metadata_end, ObjectMeta meta,
+               const Json& document)
+    : kind_(&kind),
+      metadata_end_(static_cast<std::uint32_t>(metadata_end)),
+      bytes_(std::move(bytes)),
+      meta_(std::move(meta)),
+      memory_(kEmptyObject + bytes_.size() + memory_of(meta_) + memory_of_view(document)) {}
 
 std::shared_ptr<Object> Object::make(const Kind& kind, const Json& document) {
   auto [bytes, metadata_end] = stored_text(*kind.message, document);
   CHECK_THAT(bytes.starts_with(kStart), "a {} without metadata cannot be stored: {}", kind.kind,
              bytes.substr(0, 80));
   return std::shared_ptr<Object>(
-      new Object(kind, std::move(bytes), metadata_end, read_meta(document)));
+      new Object(kind, std::move(bytes), metadata_end, read_meta(document), document));
 }
 
 std::shared_ptr<Object> Object::make_keeping_metadata(const Object& old, const Json& document) {
   auto [bytes, metadata_end] =
       stored_text(*old.kind_->message, old.bytes().substr(0, old.metadata_end_), document);
-  return std::shared_ptr<Object>(new Object(*old.kind_, std::move(bytes), metadata_end, old.meta_));
+  return std::shared_ptr<Object>(
+      new Object(*old.kind_, std::move(bytes), metadata_end, old.meta_, document));
 }
 
 Result<std::shared_ptr<Object>> Object::parse(const Kind& kind, std::string bytes) {
@@ -102,7 +181,8 @@ Result<std::shared_ptr<Object>> Object::parse(const Kind& kind, std::string byte
                 parsed ? "it does not begin with metadata" : parsed.error().message);
   ObjectMeta meta = read_meta(parsed->value);
   const std::size_t metadata_end = end_of_object(bytes, kStart.size() - 2);
-  return std::shared_ptr<Object>(new Object(kind, std::move(bytes), metadata_end, std::move(meta)));
+  return std::shared_ptr<Object>(
+      new Object(kind, std::move(bytes), metadata_end, std::move(meta), parsed->value));
 }
 
 Json Object::document() const {

@@ -71,6 +71,10 @@ class Object {
   const Kind& kind() const { return *kind_; }
   const ObjectMeta& meta() const { return meta_; }
   std::string_view bytes() const { return bytes_; }
+  // What this version takes in memory, about: its bytes, what of them was parsed, the view that
+  // will be read from them, and all that is there once per object, whatever it says. Of entries
+  // with short names it is several times the bytes, so this is what limits of memory count.
+  std::size_t memory() const { return memory_; }
   Revision revision() const { return revision_; }
   // When the object, of which this is a version, was created. In a store only, where it is 0 if
   // that was before the store was opened.
@@ -103,17 +107,16 @@ class Object {
   Object& operator=(const Object&) = delete;
 
  private:
-  Object(const Kind& kind, std::string bytes, std::size_t metadata_end, ObjectMeta meta)
-      : kind_(&kind),
-        metadata_end_(static_cast<std::uint32_t>(metadata_end)),
-        bytes_(std::move(bytes)),
-        meta_(std::move(meta)) {}
+  // `document` is what the bytes say, but for its metadata.
+  Object(const Kind& kind, std::string bytes, std::size_t metadata_end, ObjectMeta meta,
+         const Json& document);
   const View* keep_view(std::unique_ptr<View> view) const;
 
   const Kind* kind_;
   std::uint32_t metadata_end_;  // the bytes up to here are {"metadata":{…}
   std::string bytes_;
   ObjectMeta meta_;
+  std::size_t memory_;
   Revision revision_;
   Revision created_;
   mutable std::atomic<const View*> view_{nullptr};

@@ -29,6 +29,30 @@ const char* const kPod =
     R"("ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"o","controller":true}]},)"
     R"("spec":{"nodeName":"n"}})";
 
+// Limits of memory count by it: an object of many short entries takes several times its text.
+TEST(Object, KnowsWhatItTakesInMemory) {
+  const auto grown = [](std::string_view part, std::string_view member, const Json& item,
+                        const char* key = nullptr) {
+    constexpr std::size_t kItems = 1'000;
+    Json small = document_of(R"({"metadata":{"name":"p"},"spec":{},"status":{}})");
+    Json large = small;
+    JsonArray list(kItems, item);
+    JsonObject map;
+    for (std::size_t i = 0; key != nullptr && i < kItems; ++i) map[key + std::to_string(i)] = item;
+    large.get_object()[part].get_object()[member] = key == nullptr ? Json(list) : Json(map);
+    return (Object::make(kinds::pod(), large)->memory() -
+            Object::make(kinds::pod(), small)->memory()) /
+           kItems;
+  };
+  EXPECT_GT(Object::make(kinds::pod(), document_of(R"({"metadata":{"name":"p"}})"))->memory(),
+            1'000U);
+  EXPECT_GE(grown("metadata", "annotations", "", "k"), 64U);
+  EXPECT_GE(grown("metadata", "labels", std::string(40, 'x').c_str(), "k"), 64U + 40 + 40);
+  EXPECT_GE(grown("metadata", "finalizers", "a/b"), 32U);
+  EXPECT_GE(grown("metadata", "ownerReferences", JsonObject{{"name", "x"}}), 136U);
+  EXPECT_GE(grown("status", "conditions", JsonObject()), 136U) << "a view makes a struct of each";
+}
+
 TEST(Object, HoldsBytesWithoutTypeAndVersion) {
   const auto pod = Object::make(kinds::pod(), document_of(kPod));
   EXPECT_EQ(

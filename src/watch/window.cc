@@ -5,11 +5,6 @@
 namespace muster::watch {
 namespace {
 
-std::size_t bytes_of(const Change& change) {
-  const bool has_other = change.previous && change.previous != change.object;
-  return change.object->bytes().size() + (has_other ? change.previous->bytes().size() : 0);
-}
-
 Revision revision_of(const std::shared_ptr<const Entry>& entry) { return entry->change().revision; }
 
 }  // namespace
@@ -74,7 +69,7 @@ void Window::append(std::span<const Change> changes) {
       CHECK_THAT(change.revision > newest_, "revision {} comes after {}", change.revision.value,
                  newest_.value);
       newest_ = change.revision;
-      bytes_ += bytes_of(change);
+      bytes_ += store::memory_held_by(change);
       Ring& ring = rings_[change.object->kind().store_prefix];
       ring.entries.push_back(std::move(entry));
       if (ring.entries.size() > limits_.changes_max) drop_oldest(ring, dropped);
@@ -97,7 +92,7 @@ void Window::append(std::span<const Change> changes) {
 
 void Window::drop_oldest(Ring& ring, std::vector<std::shared_ptr<const Entry>>& dropped) {
   ring.floor = revision_of(ring.entries.front());
-  bytes_ -= bytes_of(ring.entries.front()->change());
+  bytes_ -= store::memory_held_by(ring.entries.front()->change());
   dropped.push_back(std::move(ring.entries.front()));
   ring.entries.pop_front();
 }

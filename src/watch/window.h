@@ -70,8 +70,7 @@ class Entry {
 
 struct Limits {
   std::size_t changes_max = 100'000;  // per kind
-  // Of objects, over all kinds; oldest go first. A change counts its object and its previous one,
-  // though it shares them with its neighbours.
+  // What changes of all kinds hold in memory (store::memory_held_by); oldest go first.
   std::size_t bytes_max = 160U << 20U;
   std::size_t text_bytes_max = 32U << 20U;  // of what they were encoded to
 };

@@ -9,8 +9,6 @@
 namespace muster::store {
 namespace {
 
-std::size_t bytes_of(const Change& change) { return change.object->bytes().size(); }
-
 class MemoryEngine final : public Engine {
  public:
   Result<Contents> load() override {
@@ -28,7 +26,7 @@ class MemoryEngine final : public Engine {
     ledger_.accept(decision);
     for (const Change& change : decision.changes) {
       history_.push_back(change);
-      history_bytes_ += bytes_of(change);
+      history_bytes_ += memory_held_by(change);
     }
     while (history_.size() > kRecentChangesMax || history_bytes_ > kRecentBytesMax) forget_oldest();
     if (sink_ && !decision.changes.empty()) sink_(decision.changes);
@@ -65,7 +63,7 @@ class MemoryEngine final : public Engine {
  private:
   void forget_oldest() {
     compacted_ = history_.front().revision;
-    history_bytes_ -= bytes_of(history_.front());
+    history_bytes_ -= memory_held_by(history_.front());
     history_.pop_front();
   }
 

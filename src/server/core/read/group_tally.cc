@@ -41,7 +41,7 @@ void GroupTally::hear(std::span<const store::Change> changes) const {
     const bool gone = change.type == store::Change::Type::Deleted;
     aside_.push_back({change.previous, gone ? nullptr : change.object, change.revision});
     // All that is current is held by the store anyhow.
-    if (change.previous) aside_bytes_ += change.previous->bytes().size();
+    if (change.previous) aside_bytes_ += change.previous->memory();
   }
   if (aside_.size() <= kAsideMax && aside_bytes_ <= kAsideBytesMax) return;
   aside_ = {};

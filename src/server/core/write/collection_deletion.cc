@@ -35,7 +35,7 @@ class CollectionDeletion final : public SlicedRequest {
       stage(context, std::move(slice), nullptr);
       return false;
     }
-    if (shown_bytes_ <= kShownBytesMax)
+    if (shows_all())
       slice.answer.what = std::move(list_);
     else
       slice.answer.what = api::StatusAnswer{};
@@ -54,6 +54,9 @@ class CollectionDeletion final : public SlicedRequest {
     return {};
   }
 
+  bool shows_all() const {
+    return shown_bytes_ <= kShownBytesMax && shown_memory_ <= kShownMemoryMax;
+  }
   bool is_full() const { return limit_ > 0 && removed_ >= limit_; }
 
   Result<void> remove_some(Context& context, Decision& slice) {
@@ -87,7 +90,8 @@ class CollectionDeletion final : public SlicedRequest {
 
   void show(api::ObjectPtr object) {
     shown_bytes_ += object->bytes().size();
-    if (shown_bytes_ <= kShownBytesMax)
+    shown_memory_ += object->memory();
+    if (shows_all())
       list_.items.push_back(std::move(object));
     else
       list_.items = {};
@@ -112,8 +116,9 @@ class CollectionDeletion final : public SlicedRequest {
   std::optional<ObjectWalk> walk_;  // over what may match
   bool is_staged_ = false;          // something that nobody has been answered for
   std::size_t removed_ = 0;
-  api::ListAnswer list_;         // no items beyond kShownBytesMax
-  std::size_t shown_bytes_ = 0;  // of all that was deleted
+  api::ListAnswer list_;          // no items unless it shows all
+  std::size_t shown_bytes_ = 0;   // of all that was deleted
+  std::size_t shown_memory_ = 0;  // the same
 };
 
 }  // namespace

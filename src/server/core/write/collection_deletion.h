@@ -10,6 +10,7 @@ namespace muster::server {
 // Objects that an answer shows. They are kept from their deletion until the answer is read; if
 // there would be more, the answer is a Status without any.
 inline constexpr std::size_t kShownBytesMax = std::size_t{1} << 20U;
+inline constexpr std::size_t kShownMemoryMax = std::size_t{4} << 20U;
 
 // DELETE of a collection. As upstream it deletes object by object: if one cannot be deleted, those
 // before it are gone. It covers the objects that existed when it began. Those that others change or

@@ -39,22 +39,22 @@ void StoredBytes::on_changes(std::span<const store::Change> changes) {
 }
 
 void StoredBytes::add(const api::Object& object) {
-  by_namespace_[object.meta().name_space] += object.bytes().size();
-  total_ += object.bytes().size();
+  by_namespace_[object.meta().name_space] += object.memory();
+  total_ += object.memory();
 }
 
 void StoredBytes::remove(const api::Object& object) {
   const auto at = by_namespace_.find(object.meta().name_space);
-  at->second -= object.bytes().size();
+  at->second -= object.memory();
   if (at->second == 0) by_namespace_.erase(at);
-  total_ -= object.bytes().size();
+  total_ -= object.memory();
 }
 
 Result<void> check_stored(const Context& context, const api::Object& object,
                           const api::Object* old) {
-  const std::size_t before = old == nullptr ? 0 : old->bytes().size();
-  if (object.bytes().size() <= before) return {};
-  const std::size_t growth = object.bytes().size() - before;
+  const std::size_t before = old == nullptr ? 0 : old->memory();
+  if (object.memory() <= before) return {};
+  const std::size_t growth = object.memory() - before;
   const StoredBytes& stored = context.staging.stored();
   const std::string& name_space = object.meta().name_space;
   const std::size_t own = stored.of(name_space) + growth;

@@ -15,8 +15,8 @@ namespace muster::server {
 
 struct Context;
 
-// How many bytes the durable objects have, by namespace: every object is in memory, so anyone who
-// may create objects could otherwise take all of it.
+// How many bytes of memory the durable objects take (Object::memory), by namespace: anyone who may
+// create objects could otherwise take all of it.
 class StoredBytes {
  public:
   // Listens to the store from now on, so it must exist before the first commit and outlive the

@@ -33,8 +33,8 @@ class StoredBytesTest : public CoreTest {
     for (const api::Kind* kind : api::all_kinds())
       if (kind->stored && &api::stored_kind(*kind) == kind)
         for (const api::ObjectPtr& object : store_->list(kind->store_prefix + "/").objects)
-          there += object->bytes().size();
-    registry_.limit_stored(there + maps * (kSize + 1'000));
+          there += object->memory();
+    registry_.limit_stored(there + maps * (kSize + 2'500));
   }
 };
 
@@ -72,6 +72,18 @@ TEST_F(StoredBytesTest, WhatIsThereIsKeptAndMayShrinkWhenTheLimitIsLowered) {
   EXPECT_TRUE(remove(maps(), "default", "b"));
 }
 
+// What is parsed of many short entries is several times their text.
+TEST_F(StoredBytesTest, EntriesCountAsWhatTheyTakeInMemory) {
+  std::string annotations;
+  for (int i = 0; i < 3'000; ++i) annotations += fmt::format(R"({}"k{}":"")", i ? "," : "", i);
+  const std::string map =
+      fmt::format(R"({{"metadata":{{"name":"m","annotations":{{{}}}}}}})", annotations);
+  ASSERT_LT(map.size(), kSize / 2);
+  make_room_for(3);
+  EXPECT_EQ(reason(create(maps(), "default", map)), Reason::Forbidden);
+  EXPECT_TRUE(create_map("a")) << "there is room for more text than that";
+}
+
 // What components say of an object must be heard in a namespace that is full.
 TEST_F(StoredBytesTest, AStatusIsAlwaysWritten) {
   ASSERT_TRUE(create_pod("p"));
@@ -91,7 +103,7 @@ TEST(StoredBytes, CountsWhatIsThereAndWhatChanges) {
     std::vector<store::Transaction> batch{together(std::move(write))};
     return store.commit(batch).value().front().value();
   };
-  const std::size_t size = store::testing::make_pod("a", "text")->bytes().size();
+  const std::size_t size = store::testing::make_pod("a", "text")->memory();
   api::Revision made;
   {
     const auto store = open();
