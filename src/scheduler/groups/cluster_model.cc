@@ -346,6 +346,9 @@ void ClusterModel::put_group(const ObjectPtr& object) {
   const GroupSpec* known = forest_.find(group->key);
   change.schedules_alike = known != nullptr && schedules_alike(*known, *group);
   change.is_relinked = known == nullptr || known->parent != group->parent;
+  change.requeues_pods = change.is_relinked || known->priority != group->priority ||
+                         known->has_topology() != group->has_topology() ||
+                         known->never_preempts != group->never_preempts;
   const bool is_judged = change.is_relinked || known->priority != group->priority ||
                          known->workload != group->workload || !has_class_of(*known, *group) ||
                          known->template_name != group->template_name;
@@ -363,6 +366,7 @@ void ClusterModel::remove_group(const api::Object& object) {
   change.key = *key;
   change.is_gone = true;
   change.is_relinked = true;
+  change.requeues_pods = true;
   if (const GroupSpec* root = forest_.root_of(*key)) change.root_then = root->key;
   forest_.erase(*key);
   change.judged = faults_.look_again(*key);

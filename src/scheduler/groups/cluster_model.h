@@ -59,7 +59,10 @@ struct GroupChange {
   api::ObjectPtr object;
   GroupKey key;
   bool is_gone = false;
-  bool is_relinked = false;           // new, gone, or below another parent
+  bool is_relinked = false;  // new, gone, or below another parent
+  // What pods below it are queued by if none needs another: their tree, priority or domain, or
+  // whether they agree with it.
+  bool requeues_pods = false;
   bool schedules_alike = false;       // only the object differs, as after a status write
   std::optional<GroupKey> root_then;  // the root above it before
   TreeFaults::Anchors judged;         // trees whose fault changed because of it

@@ -15,6 +15,9 @@ using api::holds_node;
 using api::ObjectPtr;
 using api::view_of;
 
+// So many groups and pods of a tree are asked about what all of them should agree on.
+constexpr std::size_t kMembersAskedMax = 1'000;
+
 // The order of the queue for pods that were never tried.
 bool comes_first(const ObjectPtr& a, const ObjectPtr& b) {
   if (view_of(a).priority != view_of(b).priority) return view_of(a).priority > view_of(b).priority;
@@ -44,13 +47,16 @@ const Profile& ClusterModel::profile_of(const api::Object& pod) const {
 
 const std::string& ClusterModel::scheduler_name_of(const GroupKey& key) const {
   const Profiles::Named* named = nullptr;
-  if (profiles_.all().size() > 1)
-    forest_.each_leaf(key, [&](const GroupKey& leaf) {
-      if (named != nullptr) return;
-      for (const MemberTraits& traits : traits_.of(leaf.name_space, leaf.name))
-        for (const Profiles::Named& own : profiles_.all())
-          if (own.scheduler_name == traits.scheduler_name) named = &own;
-    });
+  std::size_t left = profiles_.all().size() > 1 ? kMembersAskedMax : 0;
+  ForestWalk walk(key, ForestWalk::Over::Busy);
+  for (; left > 0 && named == nullptr; --left) {
+    const GroupKey* group = forest_.next(walk);
+    if (group == nullptr) break;
+    if (group->kind != GroupKind::PodGroup) continue;
+    for (const MemberTraits& traits : traits_.of(group->name_space, group->name))
+      for (const Profiles::Named& own : profiles_.all())
+        if (own.scheduler_name == traits.scheduler_name) named = &own;
+  }
   return (named != nullptr ? *named : profiles_.first()).scheduler_name;
 }
 
@@ -139,20 +145,26 @@ bool ClusterModel::loose(const GroupKey& key) const {
   return key.kind != GroupKind::PodGroup || traits_.agree(key, *forest_.root_of(key));
 }
 
-// The age of its pods decides, so that a restart does not start the wait again.
+// The age of its pods decides, so that a restart does not start the wait again. Those of very large
+// trees came together: that of the first ones will do.
 std::optional<Time> ClusterModel::comparison_due(const GroupKey& root, Time now) const {
   const GroupSpec* group = forest_.find(root);
   if (group == nullptr || group->workload.empty() || was_scheduled(*group)) return std::nullopt;
   std::optional<Time> since;
-  forest_.each_leaf(root, [&](const GroupKey& leaf) {
-    const auto at = leaves_.find(leaf);
-    if (at == leaves_.end()) return;
+  std::size_t left = kMembersAskedMax;
+  ForestWalk walk(root, ForestWalk::Over::Busy);
+  for (const GroupKey* key = forest_.next(walk); key != nullptr && left > 0;
+       key = forest_.next(walk), --left) {
+    const auto at = leaves_.find(*key);
+    if (at == leaves_.end()) continue;
     for (const PodRole role : {PodRole::Waiting, PodRole::Gated})
       for (const SlotId id : at->second[static_cast<std::size_t>(role)]) {
+        if (left == 1) break;
+        --left;
         const Time created = slots_[id].pod->meta().creation_time.value_or(now);
         since = since ? std::min(*since, created) : created;
       }
-  });
+  }
   if (!since) return std::nullopt;
   return *since + options_.compare_patience;
 }

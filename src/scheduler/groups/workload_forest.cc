@@ -42,7 +42,9 @@ WorkloadForest::WorkloadForest(const WorkloadForest& other) {
     to.gated = from.gated;
     to.present = from.present;
     to.flags = from.flags;
+    to.composite_change = from.composite_change;
   }
+  composite_changes_ = other.composite_changes_;
   // Links are pointers: they must lead into this forest. Children come in the order of their keys,
   // which is the order of every set of children, so each goes to the end.
   for (const auto& [key, from] : other.nodes_) {
@@ -112,11 +114,23 @@ void WorkloadForest::climb(Node* node) {
     const Flags flags = judge(*node);
     if (flags == node->flags) return;
     if (node->key.kind == GroupKind::CompositePodGroup && flags.ready != node->flags.ready)
-      ++composite_changes_;
+      composite_changed(node);
     add_to_parent(*node, -1);
     node->flags = flags;
     add_to_parent(*node, +1);
   }
+}
+
+// Kept at the root, so that trees do not look at their leaves because of each other.
+void WorkloadForest::composite_changed(Node* node) {
+  for (std::size_t level = 0; level <= kTreeDepthMax && node->parent != nullptr; ++level)
+    node = node->parent;
+  node->composite_change = ++composite_changes_;
+}
+
+std::uint64_t WorkloadForest::composite_changes(const GroupKey& root) const {
+  const Node* at = look(root);
+  return at == nullptr ? 0 : at->composite_change;
 }
 
 void WorkloadForest::unlink(Node& node) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "scheduler/framework/entity.h"
+#include "scheduler/groups/forest_walk.h"
 
 namespace muster::scheduler {
 
@@ -69,8 +70,8 @@ class WorkloadForest {
   bool loose(const GroupKey& key) const;
   // Whether a group at or above this one names a topology key.
   bool is_constrained(const GroupKey& key) const;
-  // Grows whenever some composite becomes ready or stops being ready.
-  std::uint64_t composite_changes() const { return composite_changes_; }
+  // Another number whenever some composite of this tree becomes ready or stops being ready.
+  std::uint64_t composite_changes(const GroupKey& root) const;
 
   // The groups below a composite by creation time, then name; empty if nothing names it.
   std::vector<GroupKey> children(const GroupKey& composite) const;
@@ -78,6 +79,9 @@ class WorkloadForest {
   // Calls for every leaf at or below `key`, in the order of children; groups need not be known.
   // What is deeper than any tree may be is left out, here and below.
   void each_leaf(const GroupKey& key, const std::function<void(const GroupKey&)>& call) const;
+
+  // The next group of a walk, valid until the next step; null at its end. It need not be known.
+  const GroupKey* next(ForestWalk& walk) const;
 
   // Calls for every known group at or below `key`, in no order that matters.
   void each_group(const GroupKey& key, const std::function<void(const GroupSpec&)>& call) const;
@@ -111,7 +115,10 @@ class WorkloadForest {
   };
   struct Node;
   struct ByKey {
+    using is_transparent = void;
     bool operator()(const Node* a, const Node* b) const { return a->key < b->key; }
+    bool operator()(const Node* a, const GroupKey& b) const { return a->key < b; }
+    bool operator()(const GroupKey& a, const Node* b) const { return a < b->key; }
   };
   struct Node {
     GroupKey key;
@@ -122,6 +129,7 @@ class WorkloadForest {
     Counts in_children;
     std::int32_t waiting = 0, gated = 0, present = 0;  // leaf
     Flags flags;
+    std::uint64_t composite_change = 0;  // of a root: the last one of its tree
 
     bool is_known() const { return spec != nullptr; }
   };
@@ -143,6 +151,7 @@ class WorkloadForest {
   static Flags judge(const Node& node);
   // Brings the flags of a changed node up to date, and with them the counts of its ancestors.
   void climb(Node* node);
+  void composite_changed(Node* node);
   static void add_to_parent(Node& node, std::int32_t sign);
   void unlink(Node& node);
   void drop_if_idle(Node* node);

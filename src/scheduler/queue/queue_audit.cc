@@ -37,6 +37,7 @@ std::string SchedulingQueue::misplaced(const Pod& pod) const {
     return fmt::format("pod {} is {} among the pending members of {}", name,
                        is_listed ? "wrongly" : "not", leaf.name);
   if (!is_pending) return {};
+  if (unfinished_.contains(leaf.name_space)) return {};
   const GroupSpec* root = forest_.root_of(leaf);
   const bool is_incomplete = !forest_.anchor_of(leaf);  // a circle is complete, if invalid
   if (stranded_.contains(leaf) != is_incomplete)

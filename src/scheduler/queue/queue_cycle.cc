@@ -38,11 +38,14 @@ PendingPod SchedulingQueue::start_attempt(Pod& pod) {
 // The first active one. If there is none, the first in backoff is popped early: waiting would only
 // leave the scheduler idle. Not after an error, where only time may help.
 std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
+  constexpr int kWrongMax = 256;
+  go_on(now);
   move_expired(now);
   const auto first = [this] { return active_.empty() ? *backoff_.begin() : *active_.begin(); };
-  // What a pod says of itself counts for its tree, and the queue hears of it only here.
-  while (has_runnable() && is_queued_wrong(*first()))
-    touch(first()->root ? *first()->root : *first()->pod->facts.group, true, now);
+  for (int wrong = 0; has_runnable() && is_queued_wrong(*first()); ++wrong) {
+    if (wrong == kWrongMax) return std::nullopt;  // the others at the next call
+    requeue_wrong(*first(), now);
+  }
   if (!has_runnable()) return std::nullopt;
   return take_off(*first(), now);
 }
@@ -73,7 +76,7 @@ Group SchedulingQueue::pop_tree(Entity& entity, Time now) {
   Group root = model_.build(
       *entity.root,
       [&](const GroupKey& leaf, std::vector<PendingPod>& out) {
-        classes[leaf] = fill_leaf(entity, leaf, out);
+        classes[leaf] = fill_leaf(entity, leaf, out, now);
       },
       now);
   entity.constrained = is_constrained(root);
@@ -99,22 +102,37 @@ Group SchedulingQueue::pop_tree(Entity& entity, Time now) {
   return root;
 }
 
-// A tree that is loose by now, or a member by itself whose tree is not.
+// A tree that is loose by now, or a member by itself whose tree is not, or is another.
 bool SchedulingQueue::is_queued_wrong(const Entity& entity) const {
   if (entity.root) return model_.loose(*entity.root);
-  return entity.pod->is_member() && !model_.loose(*entity.pod->facts.group);
+  return entity.pod->is_member() &&
+         (!model_.loose(*entity.pod->facts.group) || is_outdated(*entity.pod));
+}
+
+// What a pod says of itself counts for its tree, and the queue hears of it only here. Nor need a
+// change of the tree have reached this pod yet.
+void SchedulingQueue::requeue_wrong(Entity& entity, Time now) {
+  if (entity.root) return touch(*entity.root, true, now);
+  Pod& pod = *entity.pod;
+  const GroupKey& leaf = *pod.facts.group;
+  touch(leaf, true, now);
+  queue_as_is_right(pod, model_.loose(leaf), now);
 }
 
 // The waiting pods of a leaf in upstream's order: those that were tried more often go first, so
 // that a leaf with too many pods does not start over with others each time. Returns the sum of
-// their classes, or 0 if one is like no other.
+// their classes, or 0 if one is like no other. Pods that were queued by themselves until now, and
+// that nobody has looked at since, are of the tree.
 std::uint64_t SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
-                                         std::vector<PendingPod>& out) {
+                                         std::vector<PendingPod>& out, Time now) {
   const auto at = pending_.find(leaf);
   if (at == pending_.end()) return 0;
   std::vector<Pod*> pods;
-  for (Pod* pod : at->second)
-    if (pod->state == State::Waiting && pod->lone == nullptr) pods.push_back(pod);
+  for (Pod* pod : at->second) {
+    if (pod->state != State::Waiting) continue;
+    queue_with_tree(*pod, now);
+    pods.push_back(pod);
+  }
   std::ranges::sort(pods, [](const Pod* a, const Pod* b) {
     if (a->facts.priority != b->facts.priority) return a->facts.priority > b->facts.priority;
     if (a->attempts != b->attempts) return a->attempts > b->attempts;

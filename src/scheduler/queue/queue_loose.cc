@@ -13,42 +13,18 @@ namespace muster::scheduler {
 void SchedulingQueue::update_loose_tree(Entity& tree, const GroupKey& changed, bool could_help,
                                         Time now) {
   const bool is_loose = model_.loose(*tree.root);
-  const bool all = is_loose != tree.is_loose ||
-                   (is_loose && tree.composite_changes != forest_.composite_changes());
+  const std::uint64_t changes = forest_.composite_changes(*tree.root);
+  const bool all = is_loose != tree.is_loose || (is_loose && tree.composite_changes != changes);
   tree.is_loose = is_loose;
-  tree.composite_changes = forest_.composite_changes();
+  tree.composite_changes = changes;
   if (all)
-    forest_.each_leaf(*tree.root,
-                      [&](const GroupKey& leaf) { update_loose_leaf(leaf, could_help, now); });
+    look_below(*tree.root, {.could_help = could_help}, now);
   else if (changed.kind == GroupKind::PodGroup)
-    update_loose_leaf(changed, could_help, now);
+    look_at_leaf(changed, {.could_help = could_help}, now);
   // What pins its pods to a domain may have changed. Those that may be anywhere wait for events.
   if (is_loose && could_help)
     for (WaitClass* wait_class : resting_.classes_of_domain(tree.sequence))
       if (wait_class->released == nullptr) release_next(*wait_class, now);
-}
-
-void SchedulingQueue::update_loose_leaf(const GroupKey& leaf, bool could_help, Time now) {
-  const auto waiting = pending_.find(leaf);
-  const bool is_loose = waiting != pending_.end() && model_.loose(leaf);
-  if (is_loose == loose_.contains(leaf)) return;
-  if (is_loose)
-    loose_.insert(leaf);
-  else
-    loose_.erase(leaf);
-  if (waiting == pending_.end()) return;
-  for (Pod* pod : waiting->second) {
-    if (is_loose)
-      queue_alone(*pod, now);
-    else if (pod->state != State::InFlight)
-      queue_with_tree(*pod, now);
-  }
-  if (!is_loose || !could_help) return;
-  for (Pod* pod : waiting->second) {
-    if (pod->lone == nullptr || pod->lone->place != Place::Resting) continue;
-    WaitClass& wait_class = *pod->lone->classes.front();
-    if (wait_class.released == nullptr) release_next(wait_class, now);
-  }
 }
 
 // A member that was refused rests beside its equals; the caller may release one of them.
@@ -62,11 +38,18 @@ void SchedulingQueue::queue_alone(Pod& pod, Time now) {
   entity.pod = &pod;
   entity.priority = root.priority;
   entity.timestamp = pod.queued_at;
-  pod.domain_of = forest_.is_constrained(leaf) ? groups_.at(root.key)->sequence : 0;
+  pod.domain_of = domain_of(leaf, root);
   if (pod.state != State::Waiting || pod.refused_by == nullptr) return set_lone(pod, {}, now);
   entity.failures.rejections = 1;
   rest(entity, now);
   resting_.join(entity, resting_.key_of(pod, entity.priority), pod.facts.pod);
+}
+
+// Which domain a pod of the leaf must be in: that of its tree, or none.
+std::uint64_t SchedulingQueue::domain_of(const GroupKey& leaf, const GroupSpec& root) const {
+  if (!forest_.is_constrained(leaf)) return 0;
+  const auto tree = groups_.find(root.key);
+  return tree == groups_.end() ? 0 : tree->second->sequence;
 }
 
 // The tree has the pod again: its next attempt includes it.

@@ -61,7 +61,9 @@ using Names = std::vector<std::string>;
 // it asks.
 class QueueTest : public ::testing::Test, private ModelListener {
  protected:
-  QueueTest() { model_.set_listener(this); }
+  explicit QueueTest(QueueOptions options = {}) : options_(std::move(options)) {
+    model_.set_listener(this);
+  }
   void TearDown() override { EXPECT_EQ(queue_.inconsistency(), ""); }
 
   void on_pod(const PodChange&) override {}
@@ -172,9 +174,9 @@ class QueueTest : public ::testing::Test, private ModelListener {
       {"Fit", Resource::Node}, {"Fit", Resource::AssignedPod}, {"Taint", Resource::Node}};
   int asked_ = 0;
   ClusterModel model_{default_profile(), {}};
+  QueueOptions options_;
   SchedulingQueue queue_{
-      {},
-      model_,
+      options_, model_,
       [this](std::string_view plugin, const api::Object&, const ClusterEvent& event) {
         ++asked_;
         return helps_.contains({std::string(plugin), event.resource});

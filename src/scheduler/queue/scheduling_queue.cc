@@ -14,7 +14,8 @@ SchedulingQueue::SchedulingQueue(QueueOptions options, const ClusterModel& model
       forest_(model.forest()),
       could_help_(std::move(could_help)),
       listens_(std::move(listens)),
-      stranded_(forest_, options_.stranded_patience) {}
+      stranded_(forest_, options_.stranded_patience),
+      turns_(options_.looks) {}
 
 SchedulingQueue::~SchedulingQueue() = default;
 
@@ -171,15 +172,10 @@ void SchedulingQueue::group_changed(const GroupChange& change, Time now) {
       touch(*change.root_then, true, now);
   }
   trees_judged(change.judged, now);
-  // Priority and domain of pods that are queued by themselves come from the groups above them.
-  forest_.each_leaf(change.key, [&](const GroupKey& leaf) {
-    if (change.is_relinked) update_stranded(leaf, now);
-    if (!loose_.erase(leaf)) return;
-    for (Pod* pod : pending_.at(leaf))
-      if (pod->state != State::InFlight) queue_with_tree(*pod, now);
-  });
   touch(change.key, true, now);
-  forest_.each_leaf(change.key, [&](const GroupKey& leaf) { update_loose_leaf(leaf, true, now); });
+  if (!change.requeues_pods) return;
+  look_below(change.key, {.is_relinked = change.is_relinked, .all_pods = true, .could_help = true},
+             now);
 }
 
 void SchedulingQueue::trees_judged(const TreeFaults::Anchors& anchors, Time now) {
@@ -256,15 +252,18 @@ void SchedulingQueue::update_stranded(const GroupKey& leaf, Time now) {
 std::vector<SchedulingQueue::Stranded> SchedulingQueue::drain_stranded(Time now) {
   std::vector<Stranded> out;
   for (StrandedLeaves::Report& report : stranded_.drain(now)) {
-    api::ObjectPtr pod = (*pending_.at(report.leaf).begin())->facts.pod;
+    const auto waiting = pending_.find(report.leaf);
+    if (waiting == pending_.end()) continue;
+    api::ObjectPtr pod = (*waiting->second.begin())->facts.pod;
     out.push_back({std::move(report.leaf), std::move(pod), std::move(report.why)});
   }
   return out;
 }
 
 std::vector<GroupKey> SchedulingQueue::drain_comparisons(Time now) {
+  constexpr int kAtOnce = 64;
   std::vector<GroupKey> due;
-  while (!comparisons_.empty() && comparisons_.begin()->first <= now) {
+  for (int i = 0; i < kAtOnce && !comparisons_.empty() && comparisons_.begin()->first <= now; ++i) {
     const GroupKey root = comparisons_.begin()->second;
     comparisons_.erase(comparisons_.begin());
     // The pods it was planned for may be gone, and younger ones wait.
@@ -287,6 +286,7 @@ std::optional<Time> SchedulingQueue::next_deadline() const {
   if (!resting_.empty()) offer(resting_.first().rest_since + options_.rest_max);
   if (!retries_.empty()) offer(retries_.begin()->first);
   if (!comparisons_.empty()) offer(comparisons_.begin()->first);
+  if (const std::optional<Time> when = goes_on_at()) offer(*when);
   return next;
 }
 
@@ -296,7 +296,10 @@ SchedulingQueue::Counts SchedulingQueue::counts() const {
                 .resting = resting_.size(),
                 .gated = gated_,
                 .incomplete = 0};
-  stranded_.for_each([&](const GroupKey& leaf) { counts.incomplete += pending_.at(leaf).size(); });
+  stranded_.for_each([&](const GroupKey& leaf) {
+    if (const auto at = pending_.find(leaf); at != pending_.end())
+      counts.incomplete += at->second.size();
+  });
   return counts;
 }
 

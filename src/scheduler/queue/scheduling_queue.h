@@ -19,6 +19,8 @@
 #include "scheduler/framework/entity.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
+#include "scheduler/groups/forest_walk.h"
+#include "scheduler/groups/namespace_turns.h"
 #include "scheduler/queue/backoff.h"
 #include "scheduler/queue/flight_log.h"
 #include "scheduler/queue/peer_trees.h"
@@ -40,6 +42,10 @@ struct QueueOptions {
   Duration rest_max = std::chrono::minutes{5};
   // Members whose group or an ancestor is missing are reported after this long.
   Duration stranded_patience = std::chrono::seconds{3};
+  // When a group changes so many groups and pods below it are looked at in one go, at most the
+  // burst, and the others as fast as their namespace may.
+  std::size_t looks_at_once = 256;
+  NamespaceTurns::Options looks = {};
   // Called for every entity that has moved; may be empty. Must only observe.
   std::function<void(const QueueEntity& entity)> moved = {};
 };
@@ -64,6 +70,9 @@ struct QueueOptions {
 //
 // Resting pods are kept in *wait classes* (resting_set.h): an event is judged once per class, and
 // wakes only its first pod. Of trees that no attempt can tell apart, one is woken (peer_trees.h).
+//
+// A change of a group may concern a hundred thousand pods. A few are looked at once; what is left
+// is done in steps by pop(), as fast as their namespace may (queue_walks.cc).
 //
 // Deterministic, owned by the scheduler loop. It reads no clock: `now` is an argument and never
 // goes back.
@@ -161,6 +170,11 @@ class SchedulingQueue {
   // The same in more detail. Walks wait classes and leaves.
   QueueCensus census() const;
 
+  // Groups and pods that were looked at because a group changed.
+  std::uint64_t looked_at() const { return looked_at_; }
+  // Whether some of them are yet to be looked at.
+  bool has_unfinished() const { return !unfinished_.empty(); }
+
   // For tests and simulations: the first contradiction found, in a sentence; empty if there is
   // none. Every pending member must be in exactly one place, and every entity where it says it is.
   std::string inconsistency() const;
@@ -184,11 +198,47 @@ class SchedulingQueue {
 
   // queue_loose.cc: members that are queued by themselves
   void update_loose_tree(Entity& tree, const GroupKey& changed, bool could_help, Time now);
-  void update_loose_leaf(const GroupKey& leaf, bool could_help, Time now);
   void queue_alone(Pod& pod, Time now);
   void queue_with_tree(Pod& pod, Time now);
   void queue_as_its_leaf(Pod& pod, Time now);
+  std::uint64_t domain_of(const GroupKey& leaf, const GroupSpec& root) const;
   Group tree_of_single(Pod& pod, Time now);
+
+  // queue_walks.cc: what a change of a group means for all below it
+  struct Look {
+    bool is_relinked = false;  // other groups are above them
+    bool all_pods = false;     // also pods that stay queued by themselves
+    bool could_help = false;   // such pods, if they rest
+  };
+  static Look both(const Look& a, const Look& b);
+  // How far it is done. What comes while a walk is under way is for another one after it, so that
+  // a tree that changes all the time is walked to its end all the same.
+  struct TreeWalk {
+    ForestWalk groups;
+    Look look;
+    std::optional<Look> again;
+  };
+  struct LeafWalk {
+    std::uint64_t after = 0;  // sequence of the pod that was looked at last
+    bool could_help = false;
+    std::optional<Look> again;
+  };
+  struct Unfinished {
+    std::map<GroupKey, TreeWalk> trees;  // by the group that changed
+    std::map<GroupKey, LeafWalk> leaves;
+  };
+  std::size_t steps_at_once(const std::string& name_space, Time now) const;
+  void charge(const std::string& name_space, std::size_t steps, Time now);
+  void look_below(const GroupKey& group, const Look& look, Time now);
+  void look_at_leaf(const GroupKey& leaf, const Look& look, Time now);
+  void look_at_leaf(const GroupKey& leaf, const Look& look, std::size_t& left, Time now);
+  bool walk_tree(TreeWalk& walk, std::size_t& left, Time now);
+  bool walk_leaf(const GroupKey& leaf, LeafWalk& walk, std::size_t& left, Time now);
+  void queue_as_is_right(Pod& pod, bool is_loose, Time now);
+  bool is_outdated(const Pod& pod) const;
+  void go_on(Time now);
+  void go_on(Unfinished& work, std::size_t& left, Time now);
+  std::optional<Time> goes_on_at() const;
 
   // queue_places.cc: places, waking
   void move(Entity& entity, Place place);
@@ -214,10 +264,12 @@ class SchedulingQueue {
   // queue_cycle.cc, queue_finish.cc, queue_bindings.cc
   void move_expired(Time now);
   bool is_queued_wrong(const Entity& entity) const;
+  void requeue_wrong(Entity& entity, Time now);
   PendingPod start_attempt(Pod& pod);
   Popped take_off(Entity& entity, Time now);
   Group pop_tree(Entity& entity, Time now);
-  std::uint64_t fill_leaf(Entity& entity, const GroupKey& leaf, std::vector<PendingPod>& out);
+  std::uint64_t fill_leaf(Entity& entity, const GroupKey& leaf, std::vector<PendingPod>& out,
+                          Time now);
   Pod* single_in_flight(const Group& tree) const;
   bool is_popped_whole(const Group& tree) const;
   void placed(std::string_view uid, Time now);
@@ -253,6 +305,10 @@ class SchedulingQueue {
   std::map<GroupKey, std::set<Pod*, Arrival>> pending_;  // by leaf: waiting, gated and in flight
   std::set<GroupKey> loose_;  // leaves with pending pods that are queued by themselves
   StrandedLeaves stranded_;
+  std::map<std::string, Unfinished, std::less<>> unfinished_;  // by namespace; none is empty
+  std::string went_on_with_;                                   // the namespace that had its turn
+  NamespaceTurns turns_;
+  std::uint64_t looked_at_ = 0;
   std::set<std::pair<Time, GroupKey>> comparisons_;  // when to compare a tree with its Workload
 
   // Every entity is in exactly one of these, according to its place.

@@ -24,10 +24,15 @@ void StrandedLeaves::update(const GroupKey& leaf, bool has_pending, Time now) {
 }
 
 std::vector<StrandedLeaves::Report> StrandedLeaves::drain(Time now) {
+  constexpr std::size_t kAtOnce = 256;
   std::vector<Report> out;
-  while (!due_.empty() && due_.begin()->first <= now) {
+  while (!due_.empty() && due_.begin()->first <= now && out.size() < kAtOnce) {
     const GroupKey leaf = due_.begin()->second;
     due_.erase(due_.begin());
+    if (forest_.anchor_of(leaf)) {  // what was missing has come, which was not said yet
+      leaves_.erase(leaf);
+      continue;
+    }
     std::string& reported = leaves_.at(leaf).reported;
     reported = forest_.why_no_root(leaf);
     out.push_back({leaf, reported});

@@ -27,7 +27,7 @@ class StrandedLeaves {
     GroupKey leaf;
     std::string why;
   };
-  // What is due to be reported and has not been yet.
+  // What is due to be reported and has not been yet; if it is very much, the rest the next time.
   std::vector<Report> drain(Time now);
   // When the next one is to be reported.
   std::optional<Time> next_deadline() const;
