@@ -31,6 +31,11 @@ void refuse_all(const Group& group, const std::string& message, Plan& plan) {
   for (const Group& child : group.children) refuse_all(child, message, plan);
 }
 
+std::string too_many_together(std::size_t pods) {
+  return fmt::format("{} pods of the tree would have to be bound together, {} can be", pods,
+                     kTreePodsMax);
+}
+
 }  // namespace
 
 Plan refused_whole(const Group& tree, const std::string& message) {
@@ -106,12 +111,22 @@ std::optional<Plan> Commit::cut_to_one_binding(const Group& tree, const Plan& pl
     queue_.members_changed(tree.key, true, now);  // the others are tried again at once
     return first;
   }
-  Plan refused = refused_whole(
-      tree, fmt::format("{} pods of the tree would have to be bound together, {} can be",
-                        plan.assignments.size(), kTreePodsMax));
+  Plan refused = refused_whole(tree, too_many_together(plan.assignments.size()));
   refused.steps = plan.steps;
   refused.rows_read = plan.rows_read;
   return refused;
+}
+
+std::optional<std::string> Commit::beyond_one_binding(const GroupKey& root) const {
+  if (!offers_group_bindings_ || root.kind != GroupKind::PodGroup) return std::nullopt;
+  const GroupSpec* gang = model_.forest().find(root);
+  if (gang == nullptr || !gang->gang) return std::nullopt;
+  const auto minimum = static_cast<std::size_t>(gang->minimum);
+  if (minimum <= kTreePodsMax) return std::nullopt;
+  const std::size_t held =
+      model_.count(root, PodRole::Running) + model_.count(root, PodRole::Succeeded);
+  if (minimum <= held + kTreePodsMax) return std::nullopt;
+  return too_many_together(minimum - held);
 }
 
 void Commit::carry_out(const SchedulingQueue::Popped& entity, const Plan& decided, Time now) {

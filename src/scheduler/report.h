@@ -65,7 +65,7 @@ class Report {
   bool was_scheduled(const GroupSpec& group) const;
 
   // The tree can no longer be tried: pods or groups that it needs are missing. No node helps.
-  void tree_held(const GroupKey& root) { held_.push_back(root); }
+  void tree_held(const GroupKey& root) { held_.insert(root); }
 
   // --- preemption ---
   // A pod is evicted.
@@ -130,7 +130,7 @@ class Report {
   };
   boost::unordered_flat_map<std::string, Pace> paces_;  // never iterated
   std::set<std::pair<Time, std::string>> due_;          // of those with a `next`
-  std::vector<GroupKey> held_;                          // since the last run
+  std::set<GroupKey> held_;                             // since the last run
   std::uint64_t unschedulable_ = 0;
   std::uint64_t errors_ = 0;
 };

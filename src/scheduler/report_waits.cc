@@ -34,18 +34,17 @@ void Report::assigned(const ObjectPtr& pod) {
 // Those of its pods that said that a node would help them.
 void Report::write_held(const GroupKey& root, Time now) {
   std::vector<ObjectPtr> pods;
-  model_.forest().each_group(root, [&](const GroupSpec& group) {
-    if (group.key.kind == GroupKind::PodGroup)
-      for (const ObjectPtr& pod : model_.members(group.key, PodRole::Waiting)) pods.push_back(pod);
-  });
-  std::ranges::sort(pods, {}, [](const ObjectPtr& pod) { return pod->meta().uid; });
   const std::string siblings = waits_for_condition(WaitsFor::Siblings).reason;
-  for (const ObjectPtr& pod : pods) {
-    const api::Condition* waits = view_of(pod).condition(api::kWaitsForCondition);
-    if (waits != nullptr && waits->reason != siblings)
-      write_refused(pod, "Unschedulable", member_message(*pod, WaitsFor::Siblings),
-                    WaitsFor::Siblings, now);
-  }
+  ForestWalk walk(root, ForestWalk::Over::Busy);
+  while (const GroupKey* group = model_.forest().next(walk))
+    model_.each_member(*group, PodRole::Waiting, [&](const ObjectPtr& pod) {
+      const api::Condition* waits = view_of(pod).condition(api::kWaitsForCondition);
+      if (waits != nullptr && waits->reason != siblings) pods.push_back(pod);
+    });
+  std::ranges::sort(pods, {}, [](const ObjectPtr& pod) { return pod->meta().uid; });
+  for (const ObjectPtr& pod : pods)
+    write_refused(pod, "Unschedulable", member_message(*pod, WaitsFor::Siblings),
+                  WaitsFor::Siblings, now);
 }
 
 }  // namespace muster::scheduler

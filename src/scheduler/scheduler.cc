@@ -52,6 +52,10 @@ struct Scheduler::State {
             {.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
              .aged_after = aged_after(options.profiles),
              .rest_max = options.rest_max,
+             .too_large =
+                 [this](const GroupKey& root) {
+                   return commit.beyond_one_binding(root).has_value();
+                 },
              .moved =
                  [this](const QueueEntity& entity) {
                    metrics.moved(entity);
@@ -106,6 +110,7 @@ struct Scheduler::State {
       const SchedulerMetrics::Measured measured(metrics, took);
       if (pod != nullptr) return attempt_pod(*pod, model.cluster(), model.profile_of(*pod->pod));
       const auto& root = std::get<Group>(entity);
+      if (const auto why = commit.beyond_one_binding(root.key)) return refused_whole(root, *why);
       if (commit.preemptions().is_evicted(root))
         return refused_whole(root, "pods of the group are being evicted");
       if (commit.half_bound().is_released(root.key))

@@ -184,6 +184,13 @@ class ClusterModel {
   // priority, age, name.
   std::vector<api::ObjectPtr> members(const GroupKey& leaf, PodRole role) const;
   std::size_t count(const GroupKey& leaf, PodRole role) const;
+  // The same in no order that means anything: it must not show.
+  template <typename Visit>
+  void each_member(const GroupKey& leaf, PodRole role, Visit&& visit) const {
+    const auto at = leaves_.find(leaf);
+    if (at == leaves_.end()) return;
+    for (const SlotId id : at->second[static_cast<std::size_t>(role)]) visit(slots_[id].pod);
+  }
   std::vector<api::ObjectPtr> lone(PodRole role) const;
 
   // When the tree of a root is to be compared with its Workload; nullopt: not at all as it stands.

@@ -63,6 +63,7 @@ SchedulingQueue::Popped SchedulingQueue::take_off(Entity& entity, Time now) {
   move(entity, Place::InFlight);
   entity.flight_start = flight_.start();
   entity.changed_in_flight = false;
+  entity.turn.reset();
   if (!entity.root) {
     if (entity.pod->is_member()) return tree_of_single(*entity.pod, now);
     return start_attempt(*entity.pod);
@@ -73,10 +74,11 @@ SchedulingQueue::Popped SchedulingQueue::take_off(Entity& entity, Time now) {
 Group SchedulingQueue::pop_tree(Entity& entity, Time now) {
   CHECK(entity.popped.empty());
   std::map<GroupKey, std::uint64_t> classes;  // by leaf: its pods, summed
+  const bool too_large = is_too_large(*entity.root);
   Group root = model_.build(
       *entity.root,
       [&](const GroupKey& leaf, std::vector<PendingPod>& out) {
-        classes[leaf] = fill_leaf(entity, leaf, out, now);
+        if (!too_large) classes[leaf] = fill_leaf(entity, leaf, out, now);
       },
       now);
   entity.constrained = is_constrained(root);
@@ -107,6 +109,10 @@ bool SchedulingQueue::is_queued_wrong(const Entity& entity) const {
   if (entity.root) return model_.loose(*entity.root);
   return entity.pod->is_member() &&
          (!model_.loose(*entity.pod->facts.group) || is_outdated(*entity.pod));
+}
+
+bool SchedulingQueue::is_too_large(const GroupKey& root) const {
+  return options_.too_large && options_.too_large(root);
 }
 
 // What a pod says of itself counts for its tree, and the queue hears of it only here. Nor need a

@@ -17,6 +17,10 @@ namespace muster::scheduler {
 struct QueuedPod;
 struct WaitClass;
 
+// A pod that is popped, judged with its tree, refused, reported and queued again takes about as
+// long as so many steps of the search.
+inline constexpr std::uint64_t kStepsPerPod = 4;
+
 // Names of plugins, sorted, each once. Interned by RestingSet: equal sets are one object.
 using PluginSet = std::vector<std::string>;
 
@@ -36,7 +40,7 @@ enum class Place : std::uint8_t {
   Gated,
   Active,
   Backoff,
-  ErrorBackoff,
+  ErrorBackoff,  // only time ends it: after an error, or until its turn
   Resting,
   InFlight,
 };
@@ -67,6 +71,8 @@ struct QueueEntity {
   bool constrained = false;         // some group of the tree has a topology key
   std::uint64_t shape = 0;          // of a tree, as it was popped last (peer_trees.h)
   std::uint64_t cost = 0;           // of the last attempt at a tree, in steps
+  std::optional<Time> turn = {};    // of a tree, until it is tried: not before, if that costs much
+  bool is_new = false;              // a tree that was never queued
   bool awaits_news = false;         // in ErrorBackoff, until something about the tree changes
   bool is_flushed = false;          // tried because it, or one before it, rested for long
 

@@ -47,7 +47,8 @@ void SchedulingQueue::finish(const Popped& entity, const Plan& plan, Time now) {
   if (single != nullptr && single->state == State::InFlight)  // the plan did not mention it
     refused({single->facts.pod, Outcome::Unschedulable, "", {}}, holds, now);
   if (group == nullptr || !is_popped_whole(*group)) return;
-  groups_.at(group->key)->cost = plan.steps + plan.rows_read / kRowsPerStep;
+  Entity& tree = *groups_.at(group->key);
+  tree.cost = plan.steps + plan.rows_read / kRowsPerStep + tree.popped.size() * kStepsPerPod;
   finish_group(group->key, refusal_of_root(plan), holds, now);
 }
 
@@ -236,7 +237,8 @@ void SchedulingQueue::finish_group(const GroupKey& root, std::optional<Outcome> 
     const bool pending = forest_.has_pending(root);
     return move(entity, pending ? Place::Gated : Place::Nowhere);
   }
-  if (returned.pods == 0) return enter(entity, now);  // only pods that joined in flight
+  // Only pods that joined in flight, or none was popped since they are too many.
+  if (returned.pods == 0) return is_too_large(root) ? rest(entity, now) : enter(entity, now);
   if (holds) {
     end_speech(entity, now);  // its peers may have victims of their own
     return hold(entity, now);

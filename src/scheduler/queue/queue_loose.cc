@@ -31,7 +31,9 @@ void SchedulingQueue::update_loose_tree(Entity& tree, const GroupKey& changed, b
 void SchedulingQueue::queue_alone(Pod& pod, Time now) {
   const GroupKey& leaf = *pod.facts.group;
   if (pod.lone != nullptr || pod.state == State::InFlight) return;
-  const GroupSpec& root = *forest_.root_of(leaf);
+  const GroupSpec* const known = forest_.root_of(leaf);
+  if (known == nullptr) return;  // gone, and nobody has looked at the leaf since
+  const GroupSpec& root = *known;
   pod.lone = std::make_unique<Entity>();
   Entity& entity = *pod.lone;
   entity.sequence = pod.sequence;

@@ -122,30 +122,55 @@ void SchedulingQueue::rest(Entity& entity, Time now) {
 }
 
 // An event could help it: it leaves its rest. A group need not wait out a backoff that grew, but it
-// waits for its turn if its attempts cost much.
+// waits for its turn if its attempts cost much, also while there is nothing better to do: who comes
+// meanwhile would have to wait until such an attempt is over.
 void SchedulingQueue::wake_entity(Entity& entity, Time now) {
   CHECK(entity.place == Place::Resting);
   move(entity, Place::Nowhere);
   if (entity.root) {
     entity.expires = std::min(
         entity.expires, backoff_expiry(entity.timestamp, backoff_duration(options_.backoff, 1)));
-    entity.expires = std::max(entity.expires, next_costly_turn(entity.cost, now));
+    if (wait_for_turn(entity, now)) return;
   }
   move(entity, backing_off(entity.expires, now) ? Place::Backoff : Place::Active);
+}
+
+// False if it need not wait. A backoff that an event may cut short gives way to the turn.
+bool SchedulingQueue::wait_for_turn(Entity& entity, Time now) {
+  if (!entity.turn) entity.turn = next_costly_turn(entity.cost, now);
+  if (!backing_off(*entity.turn, now)) return false;
+  entity.expires =
+      entity.failures.errors > 0 ? std::max(entity.expires, *entity.turn) : *entity.turn;
+  move(entity, Place::ErrorBackoff);
+  return true;
+}
+
+namespace {
+
+constexpr std::uint64_t kCheap = 2'000;  // steps, of about a microsecond each
+
+Duration pause_after(std::uint64_t cost) {
+  constexpr std::uint64_t kCostlyShare = 4;
+  constexpr std::uint64_t kTurnMax = 10'000'000;
+  return Duration{static_cast<std::int64_t>(std::min(cost * kCostlyShare, kTurnMax))};
+}
+
+}  // namespace
+
+// A tree that goes without having used its turn gives it back.
+void SchedulingQueue::return_turn(Entity& entity, Time now) {
+  if (entity.turn && entity.cost > kCheap)
+    costly_until_ = std::max(now, costly_until_ - pause_after(entity.cost));
+  entity.turn.reset();
 }
 
 // Trees whose attempts cost much share a part of the scheduler's time among them, however many they
 // are: each gets a turn that is as long as its last attempt times kCostlyShare. Those that come
 // new, or are cheap, are tried before them.
 Time SchedulingQueue::next_costly_turn(std::uint64_t cost, Time now) {
-  constexpr std::uint64_t kCheap = 2'000;  // steps, of about a microsecond each
-  constexpr std::uint64_t kCostlyShare = 4;
-  constexpr std::uint64_t kTurnMax = 10'000'000;
   if (cost <= kCheap) return Time::min();
   const Time turn = std::max(costly_until_, now);
-  const std::chrono::microseconds pause{
-      static_cast<std::int64_t>(std::min(cost * kCostlyShare, kTurnMax))};
-  costly_until_ = turn + pause;
+  costly_until_ = turn + pause_after(cost);
   return turn == now ? Time::min() : backoff_expiry(turn, Duration::zero());
 }
 

@@ -174,9 +174,15 @@ class QueueTest : public ::testing::Test, private ModelListener {
       {"Fit", Resource::Node}, {"Fit", Resource::AssignedPod}, {"Taint", Resource::Node}};
   int asked_ = 0;
   ClusterModel model_{default_profile(), {}};
+  QueueOptions with_sizes(QueueOptions options) {
+    options.too_large = [this](const GroupKey& root) { return too_large_.contains(root.name); };
+    return options;
+  }
+
   QueueOptions options_;
+  std::set<std::string> too_large_;  // roots that cannot be bound
   SchedulingQueue queue_{
-      options_, model_,
+      with_sizes(options_), model_,
       [this](std::string_view plugin, const api::Object&, const ClusterEvent& event) {
         ++asked_;
         return helps_.contains({std::string(plugin), event.resource});

@@ -194,6 +194,9 @@ void SchedulingQueue::touch(const GroupKey& group, bool could_help, Time now) {
     entity->sequence = ++sequence_;
     entity->root = root->key;
     entity->priority = root->priority;
+    entity->is_new = true;
+    if (root->key.kind == GroupKind::PodGroup)
+      entity->cost = model_.count(root->key, PodRole::Waiting) * kStepsPerPod;
     at = groups_.emplace(root->key, std::move(entity)).first;
     if (const auto due = model_.comparison_due(root->key, now))
       comparisons_.emplace(*due, root->key);
@@ -223,7 +226,12 @@ void SchedulingQueue::requeue_group(Entity& entity, bool could_help, Time now) {
   }
   switch (entity.place) {
     case Place::Nowhere:
-    case Place::Gated: return enter(entity, now);
+    case Place::Gated: {
+      // Its minimum may go up and down, and the group go and come, as often as somebody likes.
+      const bool takes_turn = std::exchange(entity.is_new, false) || entity.place == Place::Gated;
+      if (takes_turn && !entity.held_until && wait_for_turn(entity, now)) return;
+      return enter(entity, now);
+    }
     case Place::Resting:
       if (could_help) wake_entity(entity, now);
       return;
@@ -239,6 +247,7 @@ void SchedulingQueue::drop_group(const GroupKey& root, Time now) {
   // In flight: finish() finds that the root is gone.
   if (at == groups_.end() || at->second->place == Place::InFlight) return;
   move(*at->second, Place::Nowhere);
+  return_turn(*at->second, now);
   end_speech(*at->second, now);
   groups_.erase(at);
 }

@@ -46,6 +46,9 @@ struct QueueOptions {
   // burst, and the others as fast as their namespace may.
   std::size_t looks_at_once = 256;
   NamespaceTurns::Options looks = {};
+  // Whether the tree of this root cannot be bound because of its size, which needs no search. It
+  // comes without any pod then. May be empty.
+  std::function<bool(const GroupKey& root)> too_large = {};
   // Called for every entity that has moved; may be empty. Must only observe.
   std::function<void(const QueueEntity& entity)> moved = {};
 };
@@ -250,6 +253,8 @@ class SchedulingQueue {
   void enter(Entity& entity, Time now);
   void rest(Entity& entity, Time now);
   void wake_entity(Entity& entity, Time now);
+  bool wait_for_turn(Entity& entity, Time now);
+  void return_turn(Entity& entity, Time now);
   Time next_costly_turn(std::uint64_t cost, Time now);
   void release_peer(std::uint64_t shape, Time now, Cause cause = Cause::Event);
   void end_speech(Entity& tree, Time now);
@@ -264,6 +269,7 @@ class SchedulingQueue {
   // queue_cycle.cc, queue_finish.cc, queue_bindings.cc
   void move_expired(Time now);
   bool is_queued_wrong(const Entity& entity) const;
+  bool is_too_large(const GroupKey& root) const;
   void requeue_wrong(Entity& entity, Time now);
   PendingPod start_attempt(Pod& pod);
   Popped take_off(Entity& entity, Time now);
