@@ -91,6 +91,8 @@ class Report {
   void stranded(const SchedulingQueue::Stranded& stranded, Time now);
   // Trees that became invalid or valid again.
   void report_trees(Time now) { trees_.run(now); }
+  TreeFaults::Anchors judge_trees(Time now) { return trees_.judge(now); }
+  std::optional<Time> trees_deadline() const { return trees_.next_deadline(); }
   void run(Time now);
   std::optional<Time> next_deadline() const;
 

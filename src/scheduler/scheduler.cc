@@ -47,7 +47,7 @@ Duration aged_after(const Profiles& profiles) {
 struct Scheduler::State {
   State(SchedulerOptions options_given, Send send)
       : options(std::move(options_given)),
-        model(options.profiles, {.gates = options.gates}),
+        model(options.profiles, {.gates = options.gates, .judged_at_once = 64}),
         queue(
             {.backoff = {.initial = options.initial_backoff, .max = options.max_backoff},
              .aged_after = aged_after(options.profiles),
@@ -150,6 +150,7 @@ struct Scheduler::State {
       report.stranded(stranded, now);
     for (const GroupKey& root : queue.drain_comparisons(now))
       queue.trees_judged(model.compare(root), now);
+    queue.trees_judged(report.judge_trees(now), now);
     report.report_trees(now);
   }
 
@@ -249,7 +250,9 @@ std::optional<Time> Scheduler::next_deadline() const {
   };
   offer(state_->commit.next_deadline());
   offer(state_->report.next_deadline());
-  if (!state_->synced || state_->commit.full()) return next;
+  if (!state_->synced) return next;
+  offer(state_->report.trees_deadline());
+  if (state_->commit.full()) return next;
   if (state_->queue.has_runnable()) return state_->last_now;
   offer(state_->queue.next_deadline());
   return next;

@@ -51,6 +51,46 @@ TEST_F(Trees, AreBoundByOneRequestThatCarriesTheCondition) {
   EXPECT_EQ(world_.requests("Successfully placed the pods that it needs").size(), 1U);
 }
 
+// A change at the top of a large tree is told to its groups as fast as their namespace may, and
+// only if it still holds then.
+TEST(InvalidTrees, AreReportedInSteps) {
+  World world;
+  world.synced();
+  const auto put = [&](const api::Kind& kind, const std::string& name, const std::string& spec,
+                       client::Event::Type type = client::Event::Type::Added) {
+    const auto document = api::parse_json(fmt::format(
+        R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"uid-{0}"}},"spec":{{"schedulingPolicy":{{"basic":{{}}}},"workloadRef":{{"templateName":"t",{1}}}}},"status":{{}}}})",
+        name, spec));
+    world.scheduler.apply(client::Event{type, api::Object::make(kind, document->value)}, world.now);
+  };
+  constexpr int kLeaves = 600;
+  for (int i = 0; i < kLeaves; ++i)
+    put(api::kinds::pod_group(), fmt::format("leaf-{}", i),
+        R"("workloadName":"w"},"parentCompositePodGroupName":"c","x":{)");
+  const auto settle = [&world](Duration passed) {
+    for (const Time end = world.now + passed; world.now <= end;
+         world.now += std::chrono::milliseconds{1}) {
+      world.scheduler.run_once(world.now, 1);
+      world.answer();
+    }
+  };
+  settle(seconds{1});
+  EXPECT_TRUE(world.log.empty());
+  put(api::kinds::composite_pod_group(), "c", R"("workloadName":"v")");
+  settle(std::chrono::milliseconds{20});
+  const std::size_t first = world.requests("Invalid").size();
+  EXPECT_GT(first, 0U);
+  EXPECT_LE(first, 256U + 20U * 4U + 4U);
+  put(api::kinds::composite_pod_group(), "c", R"("workloadName":"v")",
+      client::Event::Type::Deleted);
+  settle(seconds{1});
+  EXPECT_LE(world.requests("Invalid").size(), first + 100U) << "nobody else was told";
+  world.log.clear();
+  put(api::kinds::composite_pod_group(), "c", R"("workloadName":"v")");
+  settle(seconds{1});
+  EXPECT_EQ(world.requests("Invalid").size(), kLeaves + 1U);
+}
+
 TEST_F(Trees, LonePodsAreStillBoundByThemselves) {
   world_.pod("web");
   world_.settle();

@@ -43,7 +43,7 @@ bool has_class_of(const GroupSpec& a, const GroupSpec& b) {
 }  // namespace
 
 ClusterModel::ClusterModel(Profiles profiles, ModelOptions options)
-    : profiles_(std::move(profiles)), options_(options) {
+    : profiles_(std::move(profiles)), options_(options), faults_(forest_, options.judged_at_once) {
   std::set<std::string> keys;
   for (const Profiles::Named& named : profiles_.all()) {
     const auto& own = named.profile.settings().default_spread_keys;

@@ -93,6 +93,8 @@ struct ModelOptions {
   // A tree whose first pending pod is older than this and that never was scheduled is compared with
   // its Workload.
   Duration compare_patience = std::chrono::minutes{1};
+  // So many groups are looked at for faults when one changes; the others when judge() is called.
+  std::size_t judged_at_once = SIZE_MAX;
 };
 
 // The cluster and its groups as a scheduler believes them: the one place where objects become
@@ -172,7 +174,7 @@ class ClusterModel {
   const std::string* fault(const GroupKey& key) const { return faults_.of_group(key); }
   // Whether the root may be attempted.
   bool runnable(const GroupKey& root) const {
-    return forest_.runnable(root) && faults_.of_tree(root) == nullptr;
+    return forest_.runnable(root) && faults_.of_tree(root) == nullptr && faults_.is_judged(root);
   }
   // No pod at or below the group that may be tried needs another, so each can be tried by itself.
   bool loose(const GroupKey& key) const;
@@ -182,7 +184,8 @@ class ClusterModel {
   std::optional<GroupKey> leaf_of(const api::Object& pod) const;
   // The members of a PodGroup in that role, in the order of the queue for pods never tried:
   // priority, age, name.
-  std::vector<api::ObjectPtr> members(const GroupKey& leaf, PodRole role) const;
+  std::vector<api::ObjectPtr> members(const GroupKey& leaf, PodRole role,
+                                      std::size_t at_most = SIZE_MAX) const;
   std::size_t count(const GroupKey& leaf, PodRole role) const;
   // The same in no order that means anything: it must not show.
   template <typename Visit>
@@ -198,8 +201,16 @@ class ClusterModel {
   std::optional<Time> comparison_due(const GroupKey& root, Time now) const;
   // Compares it from now on; returns the trees whose fault changed because of it.
   TreeFaults::Anchors compare(const GroupKey& root) { return faults_.compare(root); }
-  // Groups whose fault, or lack of one, has to be reported since the last call.
-  std::vector<GroupKey> drain_judged() { return faults_.drain_changed(); }
+  // Namespaces with groups that were not looked at for faults yet; looks at so many of one.
+  std::vector<std::string> unjudged() const { return faults_.unfinished(); }
+  TreeFaults::Anchors judge(const std::string& name_space, std::size_t& steps) {
+    return faults_.go_on(name_space, steps);
+  }
+  // Namespaces with groups whose fault, or lack of one, has to be reported; so many of one.
+  std::vector<std::string> judged_namespaces() const { return faults_.changed_namespaces(); }
+  std::vector<GroupKey> drain_judged(const std::string& name_space, std::size_t at_most) {
+    return faults_.drain_changed(name_space, at_most);
+  }
 
   // The tree of a root as an attempt at that time needs it, member traits included. Without `fill`
   // the waiting pods come in the order of members(), and nobody waits for a preferred topology.
@@ -252,7 +263,8 @@ class ClusterModel {
   void enter_role(SlotId id, PodRole role);
   void leave_role(SlotId id);
   Roles& roles_of(const std::optional<GroupKey>& leaf);
-  std::vector<api::ObjectPtr> in_order(const std::vector<SlotId>& slots) const;
+  std::vector<api::ObjectPtr> in_order(const std::vector<SlotId>& slots,
+                                       std::size_t at_most = SIZE_MAX) const;
   void add_traits(Group& group) const;
   void add_nominations(Group& group) const;
 
@@ -262,7 +274,7 @@ class ClusterModel {
 
   Cluster cluster_;
   WorkloadForest forest_;
-  TreeFaults faults_{forest_};
+  TreeFaults faults_;
   TraitsBook traits_;
   Nominations nominations_{cluster_};
   DisruptionBudgets budgets_;

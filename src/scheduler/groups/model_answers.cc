@@ -104,18 +104,25 @@ std::vector<ObjectPtr> ClusterModel::running() const {
 
 // --- roles ---
 
-std::vector<ObjectPtr> ClusterModel::in_order(const std::vector<SlotId>& slots) const {
+std::vector<ObjectPtr> ClusterModel::in_order(const std::vector<SlotId>& slots,
+                                              std::size_t at_most) const {
   std::vector<ObjectPtr> pods;
   pods.reserve(slots.size());
   for (const SlotId id : slots) pods.push_back(slots_[id].pod);
+  if (pods.size() > at_most) {
+    std::ranges::nth_element(pods, pods.begin() + static_cast<std::ptrdiff_t>(at_most),
+                             comes_first);
+    pods.resize(at_most);
+  }
   std::ranges::sort(pods, comes_first);
   return pods;
 }
 
-std::vector<ObjectPtr> ClusterModel::members(const GroupKey& leaf, PodRole role) const {
+std::vector<ObjectPtr> ClusterModel::members(const GroupKey& leaf, PodRole role,
+                                             std::size_t at_most) const {
   const auto at = leaves_.find(leaf);
   if (at == leaves_.end()) return {};
-  return in_order(at->second[static_cast<std::size_t>(role)]);
+  return in_order(at->second[static_cast<std::size_t>(role)], at_most);
 }
 
 std::size_t ClusterModel::count(const GroupKey& leaf, PodRole role) const {
@@ -141,7 +148,8 @@ std::vector<GroupKey> ClusterModel::roots() const {
 
 // Members that disagree fail together, which one attempt finds out for all of them.
 bool ClusterModel::loose(const GroupKey& key) const {
-  if (!forest_.loose(key) || faults_.of_group(key) != nullptr) return false;
+  if (!forest_.loose(key) || faults_.of_group(key) != nullptr || !faults_.is_judged(key))
+    return false;
   return key.kind != GroupKind::PodGroup || traits_.agree(key, *forest_.root_of(key));
 }
 

@@ -13,10 +13,12 @@ struct WorkloadTemplates {
   struct Template {
     GroupKind kind = GroupKind::PodGroup;
     std::string parent;  // name of the template above it; empty: a root
+    friend bool operator==(const Template&, const Template&) = default;
   };
   std::map<std::string, Template> templates;
 
   static WorkloadTemplates read(const api::Object& workload);
+  friend bool operator==(const WorkloadTemplates&, const WorkloadTemplates&) = default;
 };
 
 // How the group differs from the template it names, naming the group; empty if it does not. Only

@@ -4,12 +4,14 @@ namespace muster::scheduler {
 
 TreeFaults::TreeFaults(const TreeFaults& other, const WorkloadForest& forest)
     : forest_(forest),
+      at_once_(other.at_once_),
       trees_(other.trees_),
       anchors_(other.anchors_),
       published_(other.published_),
       compared_(other.compared_),
       compared_by_workload_(other.compared_by_workload_),
       workloads_(other.workloads_),
+      unfinished_(other.unfinished_),
       changed_(other.changed_) {}
 
 // The layout first: templates are compared only in a proper tree. An unknown Workload is not a
@@ -38,6 +40,13 @@ void TreeFaults::forget(const GroupKey& key, std::set<GroupKey>& touched) {
   anchors_.erase(at);
 }
 
+void TreeFaults::forget_changed(const GroupKey& key) {
+  const auto at = changed_.find(key.name_space);
+  if (at == changed_.end()) return;
+  at->second.groups.erase(key);
+  if (at->second.groups.empty() && at->second.trees.empty()) changed_.erase(at);
+}
+
 // A fault depends on the group, its path to the root and the root: what is not below the changed
 // group keeps its fault. The tree that the group has left is found by its old
 // anchor.
@@ -45,21 +54,30 @@ TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
   std::set<GroupKey> touched;
   forget(key, touched);
   if (forest_.find(key) == nullptr) {
-    changed_.erase(key);
+    forget_changed(key);
     stop_comparing(key);
   }
-  forest_.each_group(key, [&](const GroupSpec& group) {
-    changed_.insert(group.key);
-    forget(group.key, touched);
-    const std::optional<GroupKey> anchor = forest_.anchor_of(group.key);
-    if (!anchor) return;
-    std::string fault = judge(group, *anchor);
-    if (fault.empty()) return;
-    trees_[*anchor].faults[group.key] = std::move(fault);
-    anchors_.emplace(group.key, *anchor);
-    touched.insert(*anchor);
-  });
-  return publish(touched);
+  Anchors changed = publish(touched);
+  const bool is_first = !unfinished_.contains(key.name_space);
+  begin(unfinished_[key.name_space].trees, key);
+  std::size_t steps = is_first ? at_once_ : 0;
+  for (GroupKey& anchor : go_on(key.name_space, steps)) changed.push_back(std::move(anchor));
+  return changed;
+}
+
+void TreeFaults::look_at(const GroupKey& key, std::set<GroupKey>& touched) {
+  ++looked_at_;
+  const GroupSpec* group = forest_.find(key);
+  if (group == nullptr) return;
+  changed_[key.name_space].groups.insert(key);
+  forget(key, touched);
+  const std::optional<GroupKey> anchor = forest_.anchor_of(key);
+  if (!anchor) return;
+  std::string fault = judge(*group, *anchor);
+  if (fault.empty()) return;
+  trees_[*anchor].faults[key] = std::move(fault);
+  anchors_.emplace(key, *anchor);
+  touched.insert(*anchor);
 }
 
 // The culprit that was named stays named while it is one: a tree with many faults must not be
@@ -79,9 +97,7 @@ TreeFaults::Anchors TreeFaults::publish(const std::set<GroupKey>& touched) {
       published_.erase(before);
     else
       published_[anchor] = *now;
-    forest_.each_group(anchor, [&](const GroupSpec& group) {
-      if (forest_.anchor_of(group.key) == anchor) changed_.insert(group.key);
-    });
+    begin(changed_[anchor.name_space].trees, anchor);
     changed.push_back(anchor);
   }
   return changed;
@@ -109,16 +125,18 @@ void TreeFaults::stop_comparing(const GroupKey& root) {
 TreeFaults::Anchors TreeFaults::set_workload(std::string_view name_space, std::string_view name,
                                              std::optional<WorkloadTemplates> templates) {
   const WorkloadKey key{name_space, name};
+  const auto known = workloads_.find(key);
+  const bool is_same = known == workloads_.end() ? !templates : templates == known->second;
+  if (is_same) return {};
   if (templates)
     workloads_[key] = std::move(*templates);
   else
-    workloads_.erase(key);
-  Anchors changed;
-  const auto at = compared_by_workload_.find(key);
-  if (at == compared_by_workload_.end()) return changed;
-  for (const GroupKey& root : at->second)
-    for (GroupKey& anchor : look_again(root)) changed.push_back(std::move(anchor));
-  return changed;
+    workloads_.erase(known);
+  if (!compared_by_workload_.contains(key)) return {};
+  const bool is_first = !unfinished_.contains(name_space);
+  unfinished_[key.first].workloads[key.second] = std::nullopt;
+  std::size_t steps = is_first ? at_once_ : 0;
+  return go_on(name_space, steps);
 }
 
 const std::string* TreeFaults::of_tree(const GroupKey& anchor) const {
@@ -130,12 +148,6 @@ const std::string* TreeFaults::of_group(const GroupKey& key) const {
   if (trees_.empty()) return nullptr;
   const std::optional<GroupKey> anchor = forest_.anchor_of(key);
   return anchor ? of_tree(*anchor) : nullptr;
-}
-
-std::vector<GroupKey> TreeFaults::drain_changed() {
-  std::vector<GroupKey> out(changed_.begin(), changed_.end());
-  changed_.clear();
-  return out;
 }
 
 }  // namespace muster::scheduler

@@ -167,10 +167,61 @@ TEST_F(TreeFaultsTest, ATreeIsComparedWithItsWorkloadOnlyWhenAsked) {
   EXPECT_EQ(fault(leaf("a")), "");
 }
 
+TEST_F(TreeFaultsTest, AWorkloadThatSaysTheSameConcernsNobody) {
+  WorkloadTemplates templates;
+  templates.templates["t"] = {GroupKind::PodGroup, ""};
+  faults_.set_workload("ns", "w", templates);
+  for (int i = 0; i < 500; ++i) {
+    put(leaf(std::to_string(i)), {});
+    faults_.compare(leaf(std::to_string(i)));
+  }
+  const std::uint64_t before = faults_.looked_at();
+  for (int i = 0; i < 10; ++i) faults_.set_workload("ns", "w", templates);
+  EXPECT_EQ(faults_.looked_at(), before);
+}
+
+// Of a hundred thousand groups below the one that changed, some are looked at now.
+TEST(TreeFaultsInSteps, ATreeIsNotJudgedBeforeAllOfItWasLookedAt) {
+  WorkloadForest forest;
+  TreeFaults faults(forest, 10);
+  const auto put = [&](const GroupKey& key, const std::string& parent, const std::string& from) {
+    GroupSpec group;
+    group.key = key;
+    group.parent = parent;
+    group.workload = from;
+    forest.set(group);
+    return faults.look_again(key);
+  };
+  const auto go_on = [&faults](std::size_t steps) { return faults.go_on("ns", steps); };
+  for (int i = 100; i < 200; ++i) put(leaf(std::to_string(i)), "r", i == 199 ? "v" : "w");
+  faults.drain_changed();
+  std::uint64_t before = faults.looked_at();
+  EXPECT_TRUE(put(composite("r"), "", "w").empty());
+  EXPECT_LE(faults.looked_at() - before, 10U);
+  EXPECT_FALSE(faults.is_judged(composite("r")));
+  EXPECT_FALSE(faults.is_judged(leaf("150")));
+  for (int i = 0; i < 5; ++i) put(composite("r"), "", "w");
+  EXPECT_LE(faults.looked_at() - before, 10U) << "changes that come meanwhile wait together";
+  EXPECT_EQ(go_on(1'000), TreeFaults::Anchors{composite("r")});
+  EXPECT_TRUE(faults.is_judged(composite("r")));
+  EXPECT_NE(faults.of_tree(composite("r")), nullptr);
+  EXPECT_LE(faults.looked_at() - before, 3 * 101U);
+
+  EXPECT_EQ(faults.drain_changed("ns", 10).size(), 10U) << "what is said of it, too";
+  EXPECT_LE(faults.drain_changed().size(), 101U);
+  EXPECT_TRUE(faults.drain_changed().empty());
+  before = faults.looked_at();
+  put(leaf("199"), "r", "w");
+  EXPECT_EQ(faults.of_tree(composite("r")), nullptr);
+  EXPECT_EQ(faults.looked_at() - before, 1U);
+  EXPECT_EQ(faults.drain_changed().size(), 101U);
+}
+
 // Whatever the order of changes, what is known of a tree is what a fresh look at all groups finds.
+// However few groups are looked at with each.
 RC_GTEST_PROP(TreeFaultsProperty, IsWhatAFreshLookFinds, ()) {
   WorkloadForest forest;
-  TreeFaults faults(forest);
+  TreeFaults faults(forest, *rc::gen::elementOf(std::vector<std::size_t>{1, 2, SIZE_MAX}));
   const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
       rc::gen::tuple(rc::gen::inRange(0, 7), rc::gen::inRange(-2, 7), rc::gen::inRange(0, 2)));
   const auto key_of = [](int i) {
@@ -189,6 +240,9 @@ RC_GTEST_PROP(TreeFaultsProperty, IsWhatAFreshLookFinds, ()) {
     }
     faults.look_again(key);
   }
+  std::size_t rest = SIZE_MAX;
+  faults.go_on("ns", rest);
+  RC_ASSERT(faults.unfinished().empty());
   TreeFaults fresh(forest);
   for (int i = 0; i < 7; ++i) fresh.look_again(key_of(i));
   for (int i = 0; i < 7; ++i) {
