@@ -19,6 +19,7 @@
 #include "app/remote_process.h"
 #include "app/scheduler_flags.h"
 #include "app/version.h"
+#include "client/remote/remote_client.h"
 #include "components/components.h"
 
 namespace muster::app {
@@ -51,9 +52,9 @@ api::Gates gates_for(const ForeignCluster& cluster, api::Gates gates) {
 }
 
 // What is on its way to the server cannot be taken back: no more than the rate lets through at
-// once.
+// once, nor much more than keeps the client busy, since what waits behind only takes memory.
 std::size_t binds_in_flight(const client::RateLimit::Options& rate) {
-  const std::size_t usual = scheduler::SchedulerOptions{}.binds_in_flight_max;
+  const std::size_t usual = 2 * client::RemoteOptions{}.in_flight_max;
   if (rate.per_second <= 0) return usual;
   return std::min(usual, static_cast<std::size_t>(std::max(rate.burst, 1)));
 }
