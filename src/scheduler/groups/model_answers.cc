@@ -46,8 +46,9 @@ const Profile& ClusterModel::profile_of(const api::Object& pod) const {
 }
 
 const std::string& ClusterModel::scheduler_name_of(const GroupKey& key) const {
+  if (profiles_.all().size() == 1) return profiles_.first().scheduler_name;
   const Profiles::Named* named = nullptr;
-  std::size_t left = profiles_.all().size() > 1 ? kMembersAskedMax : 0;
+  std::size_t left = kMembersAskedMax;
   ForestWalk walk(key, ForestWalk::Over::Busy);
   for (; left > 0 && named == nullptr; --left) {
     const GroupKey* group = forest_.next(walk);

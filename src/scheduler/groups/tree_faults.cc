@@ -57,8 +57,12 @@ TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
     forget_changed(key);
     stop_comparing(key);
   }
-  Anchors changed = publish(touched);
   const bool is_first = !unfinished_.contains(key.name_space);
+  if (is_first && key.kind == GroupKind::PodGroup) {  // nothing is below it
+    look_at(key, touched);
+    return publish(touched);
+  }
+  Anchors changed = publish(touched);
   begin(unfinished_[key.name_space].trees, key);
   std::size_t steps = is_first ? at_once_ : 0;
   for (GroupKey& anchor : go_on(key.name_space, steps)) changed.push_back(std::move(anchor));

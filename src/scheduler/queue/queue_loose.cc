@@ -13,8 +13,8 @@ namespace muster::scheduler {
 void SchedulingQueue::update_loose_tree(Entity& tree, const GroupKey& changed, bool could_help,
                                         Time now) {
   const bool is_loose = model_.loose(*tree.root);
-  const std::uint64_t changes = forest_.composite_changes(*tree.root);
-  const bool all = is_loose != tree.is_loose || (is_loose && tree.composite_changes != changes);
+  const std::uint64_t changes = is_loose ? forest_.composite_changes(*tree.root) : 0;
+  const bool all = is_loose != tree.is_loose || tree.composite_changes != changes;
   tree.is_loose = is_loose;
   tree.composite_changes = changes;
   if (all)

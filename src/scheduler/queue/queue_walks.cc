@@ -25,6 +25,7 @@ void SchedulingQueue::charge(const std::string& name_space, std::size_t steps, T
 }
 
 void SchedulingQueue::look_below(const GroupKey& group, const Look& look, Time now) {
+  if (group.kind == GroupKind::PodGroup) return look_at_leaf(group, look, now);
   const std::string& name_space = group.name_space;
   if (const auto at = unfinished_.find(name_space); at != unfinished_.end())
     if (const auto walk = at->second.trees.find(group); walk != at->second.trees.end()) {
@@ -39,23 +40,27 @@ void SchedulingQueue::look_below(const GroupKey& group, const Look& look, Time n
 }
 
 void SchedulingQueue::look_at_leaf(const GroupKey& leaf, const Look& look, Time now) {
+  if (!concerns_pods(leaf, look, now)) return;
   const std::size_t allowed = steps_at_once(leaf.name_space, now);
   std::size_t left = allowed;
-  look_at_leaf(leaf, look, left, now);
+  look_at_pods(leaf, look, left, now);
   charge(leaf.name_space, allowed - left, now);
 }
 
-// Finds out whether the pods of a leaf are queued by themselves, and queues them so.
-void SchedulingQueue::look_at_leaf(const GroupKey& leaf, const Look& look, std::size_t& left,
-                                   Time now) {
+// Finds out whether the pods of a leaf are queued by themselves; true if any may be queued wrong
+// now.
+bool SchedulingQueue::concerns_pods(const GroupKey& leaf, const Look& look, Time now) {
   if (look.is_relinked) update_stranded(leaf, now);
   const auto waiting = pending_.find(leaf);
   const bool is_loose = waiting != pending_.end() && model_.loose(leaf);
   const bool was_loose = loose_.contains(leaf);
   if (is_loose && !was_loose) loose_.insert(leaf);
   if (!is_loose && was_loose) loose_.erase(leaf);
-  const bool any_concerned = is_loose != was_loose || (is_loose && look.all_pods);
-  if (waiting == pending_.end() || !any_concerned) return;
+  return waiting != pending_.end() && (is_loose != was_loose || (is_loose && look.all_pods));
+}
+
+void SchedulingQueue::look_at_pods(const GroupKey& leaf, const Look& look, std::size_t& left,
+                                   Time now) {
   if (const auto at = unfinished_.find(leaf.name_space); at != unfinished_.end())
     if (const auto walk = at->second.leaves.find(leaf); walk != at->second.leaves.end()) {
       walk->second.again = both(walk->second.again.value_or(Look{}), look);
@@ -72,7 +77,7 @@ bool SchedulingQueue::walk_tree(TreeWalk& walk, std::size_t& left, Time now) {
     if (group == nullptr) return true;
     if (group->kind == GroupKind::PodGroup) {
       std::size_t pods = left - 1;
-      look_at_leaf(GroupKey(*group), walk.look, pods, now);
+      if (concerns_pods(*group, walk.look, now)) look_at_pods(*group, walk.look, pods, now);
       left = pods + 1;
     }
   }

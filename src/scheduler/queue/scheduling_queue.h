@@ -234,7 +234,8 @@ class SchedulingQueue {
   void charge(const std::string& name_space, std::size_t steps, Time now);
   void look_below(const GroupKey& group, const Look& look, Time now);
   void look_at_leaf(const GroupKey& leaf, const Look& look, Time now);
-  void look_at_leaf(const GroupKey& leaf, const Look& look, std::size_t& left, Time now);
+  bool concerns_pods(const GroupKey& leaf, const Look& look, Time now);
+  void look_at_pods(const GroupKey& leaf, const Look& look, std::size_t& left, Time now);
   bool walk_tree(TreeWalk& walk, std::size_t& left, Time now);
   bool walk_leaf(const GroupKey& leaf, LeafWalk& walk, std::size_t& left, Time now);
   void queue_as_is_right(Pod& pod, bool is_loose, Time now);
