@@ -6,15 +6,15 @@
 
 namespace muster::scheduler {
 
-void TreeFaults::begin(Walks& walks, const GroupKey& top) {
+void TreeFaults::begin(Walks& walks, const GroupKey& top, bool was_left) {
   const auto [walk, is_new] =
-      walks.try_emplace(top, Walk{ForestWalk(top, ForestWalk::Over::All), false});
+      walks.try_emplace(top, Walk{ForestWalk(top, ForestWalk::Over::All), false, was_left});
   if (!is_new) walk->second.again = true;
 }
 
 void TreeFaults::end(Walks& walks, Walks::iterator walk) {
   if (walk->second.again)
-    walk->second = {ForestWalk(walk->first, ForestWalk::Over::All), false};
+    walk->second = {ForestWalk(walk->first, ForestWalk::Over::All), false, true};
   else
     walks.erase(walk);
 }
@@ -36,13 +36,16 @@ TreeFaults::Anchors TreeFaults::go_on(std::string_view name_space, std::size_t& 
       look_at(GroupKey(*group), touched);
       continue;
     }
-    const GroupKey top = walk->first;
+    // A tree that is looked at in one go was never unjudged to anybody: it must not be tried again.
+    if (const auto anchor = forest_.anchor_of(walk->first); anchor && walk->second.was_left)
+      judged.push_back(*anchor);
     end(work.trees, walk);
-    if (const auto anchor = forest_.anchor_of(top)) judged.push_back(*anchor);
   }
-  if (work.trees.empty() && work.workloads.empty()) unfinished_.erase(at);
+  if (!work.trees.empty())
+    work.trees.begin()->second.was_left = true;  // the others were left when they began
+  else if (work.workloads.empty())
+    unfinished_.erase(at);
   Anchors changed = publish(touched);
-  if (at_once_ == SIZE_MAX) return changed;  // nobody ever saw them unjudged
   for (GroupKey& anchor : judged)
     if (std::ranges::find(changed, anchor) == changed.end()) changed.push_back(std::move(anchor));
   return changed;

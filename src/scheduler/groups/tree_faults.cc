@@ -63,7 +63,7 @@ TreeFaults::Anchors TreeFaults::look_again(const GroupKey& key) {
     return publish(touched);
   }
   Anchors changed = publish(touched);
-  begin(unfinished_[key.name_space].trees, key);
+  begin(unfinished_[key.name_space].trees, key, !is_first);
   std::size_t steps = is_first ? at_once_ : 0;
   for (GroupKey& anchor : go_on(key.name_space, steps)) changed.push_back(std::move(anchor));
   return changed;

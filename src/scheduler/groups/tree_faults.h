@@ -81,6 +81,7 @@ class TreeFaults {
   struct Walk {
     ForestWalk groups;
     bool again = false;
+    bool was_left = false;  // callers have seen the tree unjudged
   };
   using Walks = std::map<GroupKey, Walk>;  // by the group at the top
   struct Unfinished {
@@ -93,7 +94,7 @@ class TreeFaults {
     Walks trees;  // by anchor: all groups of it
   };
 
-  static void begin(Walks& walks, const GroupKey& top);
+  static void begin(Walks& walks, const GroupKey& top, bool was_left = false);
   static void end(Walks& walks, Walks::iterator walk);
   void look_at(const GroupKey& key, std::set<GroupKey>& touched);
   void next_root(std::string_view name_space, Unfinished& work);

@@ -219,6 +219,29 @@ TEST(TreeFaultsInSteps, ATreeIsNotJudgedBeforeAllOfItWasLookedAt) {
 
 // Whatever the order of changes, what is known of a tree is what a fresh look at all groups finds.
 // However few groups are looked at with each.
+// Or each tree that waits would be tried once more when it is compared with its Workload.
+TEST(TreeFaultsInSteps, ATreeThatIsLookedAtInOneGoIsNotJudgedAgain) {
+  WorkloadForest forest;
+  TreeFaults faults(forest, 10);
+  const auto put = [&](const GroupKey& key, const std::string& parent) {
+    GroupSpec group;
+    group.key = key;
+    group.parent = parent;
+    group.workload = "w";
+    forest.set(group);
+    return faults.look_again(key);
+  };
+  EXPECT_TRUE(put(composite("r"), "").empty());
+  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(put(leaf(name), "r").empty());
+  EXPECT_TRUE(faults.compare(composite("r")).empty());
+  EXPECT_TRUE(faults.is_judged(composite("r")));
+  for (int i = 0; i < 20; ++i) put(leaf("more" + std::to_string(i)), "r");
+  EXPECT_TRUE(put(composite("r"), "").empty());
+  EXPECT_FALSE(faults.is_judged(composite("r")));
+  std::size_t steps = 100;
+  EXPECT_EQ(faults.go_on("ns", steps), TreeFaults::Anchors{composite("r")});
+}
+
 RC_GTEST_PROP(TreeFaultsProperty, IsWhatAFreshLookFinds, ()) {
   WorkloadForest forest;
   TreeFaults faults(forest, *rc::gen::elementOf(std::vector<std::size_t>{1, 2, SIZE_MAX}));
