@@ -147,10 +147,12 @@ std::string service_of_ports(int count) {
 
 std::vector<Case> object_cases() {
   return {
+      // What is stored is beyond what memory is promised for: little of it may be, here.
       {.name = "pods of 19,700 labels, made",
        .who = "tenant",
        .threads = 2,
-       .attack = make_labelled},
+       .attack = make_labelled,
+       .flags = {"--nodes-per-rack", "8", "--max-stored-memory", "256"}},
       {.name = "two pods of 19,700 labels, relabelled",
        .who = "tenant",
        .threads = 2,
