@@ -1,5 +1,7 @@
 #include "neighbour.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -35,7 +37,7 @@ int bind_one(Wire& wire, const std::string& name) {
                        .code;
   if (code != 201) return code;
   while (steady_clock::now() - start < kPodPatience) {
-    const auto reply = wire.get(kPods + "/" + name);
+    const auto reply = wire.get(fmt::format("{}/{}", kPods, name));
     if (reply.code != 200) return reply.code;
     if (reply.body.find(R"("nodeName":)") != std::string::npos) break;
     std::this_thread::sleep_for(kLook);
@@ -124,7 +126,8 @@ void Neighbour::run_pods() {
       seen_.bound_ms.push_back(ms_since(start));
     else
       ++pod_codes_[code];
-    wire->ask({.method = "DELETE", .target = kPods + "/" + name + "?gracePeriodSeconds=0"});
+    wire->ask(
+        {.method = "DELETE", .target = fmt::format("{}/{}?gracePeriodSeconds=0", kPods, name)});
     if (code == 0) wire.reset();
     std::this_thread::sleep_until(start + kPodPeriod);
   }

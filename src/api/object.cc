@@ -109,10 +109,10 @@ std::size_t memory_of(const StringPairs& pairs) {
 std::size_t memory_of(const ObjectMeta& meta) {
   std::size_t sum = memory_of(meta.labels) + memory_of(meta.annotations);
   for (const std::string& finalizer : meta.finalizers)
-    sum += sizeof(finalizer) + heap_of(finalizer);
+    sum += sizeof(std::string) + heap_of(finalizer);
   for (const OwnerReference& owner : meta.owners)
-    sum += sizeof(owner) + heap_of(owner.api_version) + heap_of(owner.kind) + heap_of(owner.name) +
-           heap_of(owner.uid);
+    sum += sizeof(OwnerReference) + heap_of(owner.api_version) + heap_of(owner.kind) +
+           heap_of(owner.name) + heap_of(owner.uid);
   return sum;
 }
 

@@ -5,10 +5,13 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "api/json.h"
+#include "api/kinds/kind.h"
+#include "client/client.h"
 #include "client/https/site_testing.h"
 
 namespace muster::app {

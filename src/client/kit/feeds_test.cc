@@ -125,7 +125,7 @@ TEST_F(FeedsTest, AKindWithManyEventsDelaysOthersByOneRound) {
 TEST(Deliver, GivesOutcomesInOrderUntilItIsStopped) {
   Scribe scribe;
   std::deque<Called> outcomes;
-  for (const std::uint64_t ticket : {1, 2, 3, 4, 5}) outcomes.push_back({ticket, api::Answer{}});
+  for (std::uint64_t ticket = 1; ticket <= 5; ++ticket) outcomes.push_back({ticket, api::Answer{}});
   EXPECT_TRUE(deliver(outcomes, scribe, Time{}, [&] { return scribe.seen.size() == 2; }));
   EXPECT_EQ(scribe.seen, "12");
   EXPECT_FALSE(deliver(outcomes, scribe, Time{}, [] { return false; }));

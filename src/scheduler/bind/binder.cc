@@ -72,12 +72,10 @@ void Binder::finish(Id id, const client::Outcome& outcome, Time now) {
   if (at != bindings_.end()) {
     Binding& binding = at->second;
     binding.in_flight = false;
-    if (binding.confirmed)
+    if (binding.confirmed || (outcome && !binding.suspected))
       end(id, std::nullopt, now);
     else if (binding.suspected)
       on_look(id, binding, outcome, now);
-    else if (outcome)
-      end(id, std::nullopt, now);
     else
       on_failure(id, binding, outcome.error(), now);
   }

@@ -219,7 +219,7 @@ class SlowWalks : public QueueWalks {
   void try_next() {
     const auto next = queue_.pop(now_);
     if (!next) return;
-    const Group& tree = std::get<Group>(*next);
+    const auto& tree = std::get<Group>(*next);
     const Names pods = pods_of(tree);
     RC_ASSERT(tree.priority == model_.forest().find(tree.key)->priority);
     const Group now = model_.build(tree.key);
