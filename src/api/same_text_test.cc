@@ -36,6 +36,12 @@ RC_GTEST_PROP(SameText, IsWhatTheTextsSay, ()) {
   RC_ASSERT(same_text(a, Json(a)));
 }
 
+TEST(SameText, KeysMatter) {
+  const auto parsed = [](std::string_view text) { return parse_json(text).value().value; };
+  EXPECT_FALSE(same_text(parsed(R"({"a":1})"), parsed(R"({"b":1})")));
+  EXPECT_FALSE(same_text(parsed(R"([{"a":{"x":1}}])"), parsed(R"([{"a":{"y":1}}])")));
+}
+
 TEST(SameText, OrderMatters) {
   const Json a = parse_json(R"({"a":1,"b":2})").value().value;
   const Json b = parse_json(R"({"b":2,"a":1})").value().value;

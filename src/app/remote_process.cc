@@ -214,7 +214,9 @@ class Process {
   Metrics metrics_;
   Gauge master_status_;
   const ComponentThread::Surroundings surroundings_{
-      .clock = clock_, .metrics = metrics_, .host = client::host_of(config_)};
+      .clock = clock_,
+      .metrics = metrics_,
+      .host = std::string(client::authority_of(config_.server))};
   const std::shared_ptr<client::Leadership> leadership_ = std::make_shared<client::Leadership>();
   std::unique_ptr<client::RemoteClient> client_;
   std::unique_ptr<client::RemoteClient> lease_client_;

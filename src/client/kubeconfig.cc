@@ -275,9 +275,9 @@ Result<const Entry*> look_up(const Entries& entries, const Fields& context,
 
 }  // namespace
 
-std::string host_of(const Kubeconfig& config) {
-  const std::size_t start = config.server.find("://") + 3;
-  return config.server.substr(start, config.server.find('/', start) - start);
+std::string_view authority_of(std::string_view server) {
+  const std::size_t start = server.find("://") + 3;
+  return server.substr(start, server.find('/', start) - start);
 }
 
 Result<std::string> read_pem_file(const std::string& path) { return read_text(path); }

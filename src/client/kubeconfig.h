@@ -35,8 +35,8 @@ struct Kubeconfig {
   std::vector<std::string> impersonate_groups;
 };
 
-// "HOST:PORT" of the server.
-std::string host_of(const Kubeconfig& config);
+// "HOST[:PORT]" of a server's address.
+std::string_view authority_of(std::string_view server);
 
 // Which files to read, as kubectl chooses them: `flag` alone if it is not empty; else the list in
 // the environment variable KUBECONFIG (`listed`, separated by colons) if it is not empty; else

@@ -181,6 +181,25 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongAndWhere) {
             "the user a token instead, e.g. the one that `kubectl create token` prints");
 }
 
+TEST_F(KubeconfigTest, SaysWhomToActAsAndWhatStandsBetween) {
+  const auto read = load(one("{server: https://x, proxy-url: http://proxy:3128}",
+                             "{token: t, as: jane, as-uid: u-1, as-groups: [ops, dev]}"));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->proxy, "http://proxy:3128");
+  EXPECT_EQ(read->impersonate, "jane");
+  EXPECT_EQ(read->impersonate_uid, "u-1");
+  EXPECT_EQ(read->impersonate_groups, (std::vector<std::string>{"ops", "dev"}));
+  const std::string at = "kubeconfig config: users[0].user.";
+  const auto refused = [&](const std::string& user) {
+    return complaint(one("{server: https://x}", user));
+  };
+  EXPECT_EQ(refused("{as-groups: [ops]}"),
+            at + "as-groups stands alone; say as whom with as: USER");
+  EXPECT_EQ(refused("{as: jane, as-groups: ops}"), at + "as-groups must be a list");
+  EXPECT_EQ(refused("{as: jane, as-user-extra: {a: [b]}}"),
+            at + "as-user-extra is not understood; leave it out, or use a token");
+}
+
 TEST_F(KubeconfigTest, AFileThatWasAskedForMustExist) {
   const std::string absent = root_ / "absent";
   const Result<Kubeconfig> asked = load_kubeconfig({.files = {absent}}, "");

@@ -220,11 +220,7 @@ std::shared_ptr<const TlsTexts> Endpoint::tls_texts() {
   return tls_texts_;
 }
 
-std::string_view Endpoint::authority() const {
-  const std::string_view server(server_);
-  const std::size_t start = server.find("://") + 3;
-  return server.substr(start, server.find('/', start) - start);
-}
+std::string_view Endpoint::authority() const { return authority_of(server_); }
 
 std::string_view Endpoint::path_prefix() const {
   const std::string_view server(server_);

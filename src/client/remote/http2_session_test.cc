@@ -97,6 +97,9 @@ Kubeconfig config() {
   config.context = "test";
   config.server = "https://api.example.com:6443/clusters/one";
   config.token = "secret";
+  config.impersonate = "jane";
+  config.impersonate_uid = "u-1";
+  config.impersonate_groups = {"ops"};
   return config;
 }
 
@@ -158,6 +161,9 @@ TEST_F(Http2SessionTest, SaysWhoAsksForWhatAndHandsOverTheAnswer) {
   EXPECT_EQ(asked.headers.at(":path"), "/clusters/one/api/v1/pods");
   EXPECT_EQ(asked.headers.at(":authority"), "api.example.com:6443");
   EXPECT_EQ(asked.headers.at("authorization"), "Bearer secret");
+  EXPECT_EQ(asked.headers.at("impersonate-user"), "jane");
+  EXPECT_EQ(asked.headers.at("impersonate-uid"), "u-1");
+  EXPECT_EQ(asked.headers.at("impersonate-group"), "ops");
   EXPECT_EQ(asked.headers.at("content-type"), "application/json");
   EXPECT_EQ(asked.body, "{}");
   peer_.answer(1, "201", "made");

@@ -290,8 +290,8 @@ Result<std::unique_ptr<RemoteClient>> RemoteClient::start(Kubeconfig config, Ser
                                                           RemoteOptions options, Entropy& entropy,
                                                           const Clock& clock) {
   const HttpsOptions https = options.https;
-  auto state = std::make_unique<State>(host_of(config), std::move(served), std::move(options),
-                                       entropy, clock);
+  auto state = std::make_unique<State>(std::string(authority_of(config.server)), std::move(served),
+                                       std::move(options), entropy, clock);
   State& inner = *state;
   // The thread's first tick may come before the pointer to it is set, but then there is nothing to
   // send.
