@@ -54,7 +54,7 @@ class CommitThread {
  private:
   void run() {
     name_this_thread("commit");
-    while (const std::shared_ptr<server::Batch> batch = take()) {
+    while (const std::shared_ptr<server::Batch> batch = pop()) {
       batch->commit(store_);
       {
         const std::lock_guard lock(mutex_);
@@ -66,7 +66,7 @@ class CommitThread {
     }
   }
   // Null once stopped and done.
-  std::shared_ptr<server::Batch> take() {
+  std::shared_ptr<server::Batch> pop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return next_ || stopped_; });
     return std::exchange(next_, nullptr);

@@ -32,7 +32,7 @@ bool is_true(const api::Json& owner, std::string_view member) {
 }
 
 DelegatedAccess::Answer unasked(const client::Outcome& outcome) {
-  return {DelegatedAccess::Verdict::Unknown,
+  return {DelegatedAccess::Access::Unknown,
           fmt::format("the API server does not say who may read this: {}\n",
                       outcome ? "it answered with something else" : outcome.error().message)};
 }
@@ -68,7 +68,7 @@ void DelegatedAccess::check(const std::string& bearer, const std::string& path, 
     return authorize({.name = "system:anonymous", .groups = {"system:unauthenticated"}}, path,
                      std::move(done));
   const auto go_on = [this, path](const User& user, Done then) {
-    if (user.name.empty()) return then({Verdict::Unauthorized, "Unauthorized\n"});
+    if (user.name.empty()) return then({Access::Unauthorized, "Unauthorized\n"});
     authorize(user, path, std::move(then));
   };
   std::unique_lock lock(mutex_);
@@ -104,7 +104,7 @@ void DelegatedAccess::authorize(const User& user, const std::string& path, Done 
     return done(answer);
   }
   lock.unlock();
-  Answer refusal{Verdict::Forbidden,
+  Answer refusal{Access::Forbidden,
                  fmt::format("forbidden: User \"{}\" cannot get path \"{}\"\n", user.name, path)};
   client_.send(review("authorization.k8s.io", "SubjectAccessReview", std::move(spec)),
                [this, key, refusal = std::move(refusal),
@@ -112,7 +112,7 @@ void DelegatedAccess::authorize(const User& user, const std::string& path, Done 
                  const api::Json* const status = status_of(outcome);
                  if (status == nullptr) return done(unasked(outcome));
                  const Answer answer =
-                     is_true(*status, "allowed") ? Answer{Verdict::Allowed, ""} : refusal;
+                     is_true(*status, "allowed") ? Answer{Access::Allowed, ""} : refusal;
                  {
                    const std::lock_guard guard(mutex_);
                    keep(verdicts_, key, answer);

@@ -20,14 +20,14 @@ namespace muster::app {
 // since scrapes repeat. Any thread.
 class DelegatedAccess {
  public:
-  enum class Verdict : std::uint8_t {
+  enum class Access : std::uint8_t {
     Allowed,
     Unauthorized,  // the token is nobody's
     Forbidden,
     Unknown,  // the API server could not be asked
   };
   struct Answer {
-    Verdict verdict = Verdict::Unknown;
+    Access access = Access::Unknown;
     std::string text = {};  // of refusals, for humans
   };
   using Done = std::function<void(Answer)>;

@@ -10,7 +10,7 @@
 namespace muster::app {
 namespace {
 
-using Verdict = DelegatedAccess::Verdict;
+using Access = DelegatedAccess::Access;
 
 struct ManualClock final : Clock {
   Time now() const override { return time; }
@@ -44,9 +44,9 @@ class FakeServer final : public client::Client {
 class DelegatedAccessTest : public ::testing::Test {
  protected:
   void ask(const std::string& bearer) {
-    verdict_.reset();
+    said_.reset();
     access_.check(bearer, "/metrics", [this](const DelegatedAccess::Answer& answer) {
-      verdict_ = answer.verdict;
+      said_ = answer.access;
       text_ = answer.text;
     });
   }
@@ -54,7 +54,7 @@ class DelegatedAccessTest : public ::testing::Test {
   ManualClock clock_;
   FakeServer server_;
   DelegatedAccess access_{server_, clock_};
-  std::optional<Verdict> verdict_;
+  std::optional<Access> said_;
   std::string text_;
 };
 
@@ -69,7 +69,7 @@ TEST_F(DelegatedAccessTest, AsksWhoItIsAndThenWhatTheyMay) {
             R"(SubjectAccessReview {"user":"prometheus","groups":["a","b"],)"
             R"("nonResourceAttributes":{"path":"/metrics","verb":"get"},"uid":"7"})");
   server_.answer(R"({"allowed":true})");
-  EXPECT_EQ(verdict_, Verdict::Allowed);
+  EXPECT_EQ(said_, Access::Allowed);
 }
 
 TEST_F(DelegatedAccessTest, WhatWasSaidHoldsForAMoment) {
@@ -77,15 +77,15 @@ TEST_F(DelegatedAccessTest, WhatWasSaidHoldsForAMoment) {
   server_.answer(kPrometheus);
   server_.answer(R"({"allowed":true})");
   ask("secret");
-  EXPECT_EQ(verdict_, Verdict::Allowed);
+  EXPECT_EQ(said_, Access::Allowed);
   EXPECT_EQ(server_.asked(), "nothing");
   clock_.time += DelegatedAccess::kKept;
   ask("secret");
   EXPECT_EQ(server_.asked(), R"(TokenReview {"token":"secret"})");
   server_.answer(R"({"authenticated":false})");
-  EXPECT_EQ(verdict_, Verdict::Unauthorized);
+  EXPECT_EQ(said_, Access::Unauthorized);
   ask("secret");
-  EXPECT_EQ(verdict_, Verdict::Unauthorized);
+  EXPECT_EQ(said_, Access::Unauthorized);
   EXPECT_EQ(server_.asked(), "nothing");
 }
 
@@ -95,7 +95,7 @@ TEST_F(DelegatedAccessTest, WithoutATokenSomebodyAnonymousAsks) {
             R"(SubjectAccessReview {"user":"system:anonymous","groups":["system:unauthenticated"],)"
             R"("nonResourceAttributes":{"path":"/metrics","verb":"get"}})");
   server_.answer(R"({"allowed":false})");
-  EXPECT_EQ(verdict_, Verdict::Forbidden);
+  EXPECT_EQ(said_, Access::Forbidden);
   EXPECT_EQ(text_, "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"\n");
 }
 
@@ -103,7 +103,7 @@ TEST_F(DelegatedAccessTest, AnAnswerThatDidNotComeIsNotKept) {
   ask("secret");
   server_.sent.front().second(fail(Reason::ServiceUnavailable, "away"));
   server_.sent.clear();
-  EXPECT_EQ(verdict_, Verdict::Unknown);
+  EXPECT_EQ(said_, Access::Unknown);
   EXPECT_EQ(text_, "the API server does not say who may read this: away\n");
   ask("secret");
   EXPECT_EQ(server_.asked(), R"(TokenReview {"token":"secret"})");

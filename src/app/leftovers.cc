@@ -42,7 +42,7 @@ struct Removals {
   std::vector<std::string> names;
   api::JsonArray operations;
 
-  void take(std::string name, const std::string& tested, const std::string& removed) {
+  void add(std::string name, const std::string& tested, const std::string& removed) {
     operations.emplace_back(JsonObject{{"op", "test"}, {"path", tested}, {"value", name}});
     operations.emplace_back(JsonObject{{"op", "remove"}, {"path", removed}});
     names.push_back(std::move(name));
@@ -54,7 +54,7 @@ void find_finalizers(const api::Object& object, std::vector<Leftover>& out) {
   const std::vector<std::string>& finalizers = object.meta().finalizers;
   for (std::size_t i = finalizers.size(); i-- > 0;) {
     const std::string path = fmt::format("/metadata/finalizers/{}", i);
-    if (is_ours(finalizers[i])) ours.take(finalizers[i], path, path);
+    if (is_ours(finalizers[i])) ours.add(finalizers[i], path, path);
   }
   if (ours.names.empty()) return;
   out.push_back({fmt::format("{}: finalizer {}", name_of(object), fmt::join(ours.names, ", ")),
@@ -83,7 +83,7 @@ void find_conditions(const api::Object& object, std::vector<Leftover>& out) {
   for (std::size_t i = conditions->get_array().size(); i-- > 0;) {
     const std::string_view type = api::find_string(conditions->get_array()[i], "type");
     const std::string path = fmt::format("/status/conditions/{}", i);
-    if (is_ours(type)) ours.take(std::string(type), path + "/type", path);
+    if (is_ours(type)) ours.add(std::string(type), path + "/type", path);
   }
   if (ours.names.empty()) return;
   out.push_back({fmt::format("{}: condition {}", name_of(object), fmt::join(ours.names, ", ")),

@@ -87,12 +87,12 @@ void ProcessStatus::answer(const Question& question, Reply reply) {
   access_->check(
       question.bearer, question.path,
       [this, path = question.path, reply = std::move(reply)](const DelegatedAccess::Answer& said) {
-        switch (said.verdict) {
-          case DelegatedAccess::Verdict::Allowed: return reply(content(path));
-          case DelegatedAccess::Verdict::Unauthorized:
+        switch (said.access) {
+          case DelegatedAccess::Access::Allowed: return reply(content(path));
+          case DelegatedAccess::Access::Unauthorized:
             return reply({.code = 401, .text = said.text});
-          case DelegatedAccess::Verdict::Forbidden: return reply({.code = 403, .text = said.text});
-          case DelegatedAccess::Verdict::Unknown: return reply({.code = 503, .text = said.text});
+          case DelegatedAccess::Access::Forbidden: return reply({.code = 403, .text = said.text});
+          case DelegatedAccess::Access::Unknown: return reply({.code = 503, .text = said.text});
         }
       });
 }

@@ -45,15 +45,15 @@ void Protection::reconcile(const std::string& key, Time /*now*/) {
   const auto [name_space, name] = client::split_key(key);
   const api::ObjectPtr object = objects_.find(name_space, name);
   if (object == nullptr || !is_leaving(*object)) {
-    let_go_.erase(key);
+    released_.erase(key);
     return;
   }
-  const auto at = let_go_.find(key);
-  if ((at != let_go_.end() && at->second == object->meta().uid) || is_used(key)) return;
-  let_go_[key] = object->meta().uid;
+  const auto at = released_.find(key);
+  if ((at != released_.end() && at->second == object->meta().uid) || is_used(key)) return;
+  released_[key] = object->meta().uid;
   call(key, remove_finalizer(*object, finalizer_),
        [this, key](const client::Outcome& outcome, Time now) {
-         if (!outcome) let_go_.erase(key);
+         if (!outcome) released_.erase(key);
          finish(key, outcome, now);
        });
 }

@@ -35,7 +35,7 @@ class Protection : public client::Controller {
 
   const std::string finalizer_;
   // Objects whose patch is under way, or was accepted but not yet shown by the feed: uid by key.
-  std::map<std::string, std::string> let_go_;
+  std::map<std::string, std::string> released_;
 };
 
 }  // namespace muster::controllers

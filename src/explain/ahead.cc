@@ -68,7 +68,7 @@ Before those_before(const ClusterModel& model, const Target& target, const Namin
   return {.first = std::move(before), .left_out = left_out};
 }
 
-Queue let_go_first(ClusterModel& model, const std::vector<Waiting>& waiting, Budget& budget) {
+Queue place_first(ClusterModel& model, const std::vector<Waiting>& waiting, Budget& budget) {
   Queue queue;
   for (const Waiting& one : waiting) {
     if (budget.is_spent()) break;
@@ -83,7 +83,7 @@ Queue let_go_first(ClusterModel& model, const std::vector<Waiting>& waiting, Bud
   return queue;
 }
 
-void take_seats(ClusterModel& model, const Queue& queue) {
+void place_again(ClusterModel& model, const Queue& queue) {
   for (const Queue::Seat& seat : queue.seats) model.assume(seat.pod, seat.node);
 }
 

@@ -210,7 +210,7 @@ class Planner {
     const Plan second = attempt(*after_others_, key);
     budget_.charge(second);
     if (second.assignments.empty()) return be_behind(line);
-    take(second, name_of(key));
+    add_plan(second, name_of(key));
   }
 
   void plan_class(Entry& entry) {
@@ -230,7 +230,7 @@ class Planner {
       const Plan plan = attempt(*after_others_, pod);
       budget_.charge(plan);
       if (plan.assignments.empty()) break;  // the others are like it
-      take(plan, fmt::format("pod {}", api::key_text(pod->meta())));
+      add_plan(plan, fmt::format("pod {}", api::key_text(pod->meta())));
       ++fit;
     }
     if (fit == 0) return be_behind(line);
@@ -244,7 +244,7 @@ class Planner {
                                  : fmt::format("would fit, but {} the room", ahead_text(names_));
   }
 
-  void take(const Plan& plan, const std::string& name) {
+  void add_plan(const Plan& plan, const std::string& name) {
     for (const scheduler::Assignment& assignment : plan.assignments)
       after_others_->assume(assignment.pod, assignment.node);
     names_.push_back(name);

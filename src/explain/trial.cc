@@ -77,7 +77,7 @@ std::int32_t Trial::priority() const {
 
 const Queue& Trial::queue() {
   if (!queue_) {
-    queue_ = let_go_first(model_, before_.first, budget_);
+    queue_ = place_first(model_, before_.first, budget_);
     give_back(model_, *queue_);
   }
   return *queue_;
@@ -92,7 +92,7 @@ std::optional<std::string> Trial::fits(const Edits& edits) {
   const Queue& ahead = queue();
   if (is_spent()) return std::nullopt;
   apply(model_, edits);
-  take_seats(model_, ahead);
+  place_again(model_, ahead);
   std::optional<std::string> domain = attempt();
   give_back(model_, ahead);
   // More room is not always better: a sibling may find a place first and leave none for the target.
@@ -108,7 +108,7 @@ std::optional<std::string> Trial::fits_in_room(const Edits& edits) {
   apply(model_, edits);
   std::optional<std::string> domain = attempt();
   if (domain && !before_.first.empty()) {
-    const Queue ahead = let_go_first(model_, before_.first, budget_);
+    const Queue ahead = place_first(model_, before_.first, budget_);
     domain = is_spent() ? std::nullopt : attempt();
     give_back(model_, ahead);
   }

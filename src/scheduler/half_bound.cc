@@ -136,27 +136,27 @@ std::size_t HalfBound::bound_pods(const GroupKey& leaf) const {
 }
 
 // What is deeper than any tree may be is not looked at: nothing of it is ever tried.
-HalfBound::Standing HalfBound::standing_of(const GroupKey& key, std::size_t levels) const {
+HalfBound::Progress HalfBound::progress_of(const GroupKey& key, std::size_t levels) const {
   if (levels == 0) return {};
   const GroupSpec* const group = model_.forest().find(key);
-  Standing standing;
+  Progress progress;
   std::size_t counted = 0;  // what the minimum is about: pods, or groups that are whole
   if (key.kind == GroupKind::PodGroup) {
-    standing.bound = counted = bound_pods(key);
+    progress.bound = counted = bound_pods(key);
   } else {
     for (const GroupKey& child : model_.forest().children(key)) {
-      const Standing below = standing_of(child, levels - 1);
-      standing.bound += below.bound;
+      const Progress below = progress_of(child, levels - 1);
+      progress.bound += below.bound;
       counted += below.is_whole ? 1 : 0;
-      standing.short_of.insert(standing.short_of.end(), below.short_of.begin(),
+      progress.short_of.insert(progress.short_of.end(), below.short_of.begin(),
                                below.short_of.end());
     }
   }
-  if (group == nullptr || group->object == nullptr) return standing;
-  standing.is_whole = counted >= static_cast<std::size_t>(group->minimum);
-  if (group->gang && standing.bound > 0 && !standing.is_whole && !report_.was_scheduled(*group))
-    standing.short_of = {group};
-  return standing;
+  if (group == nullptr || group->object == nullptr) return progress;
+  progress.is_whole = counted >= static_cast<std::size_t>(group->minimum);
+  if (group->gang && progress.bound > 0 && !progress.is_whole && !report_.was_scheduled(*group))
+    progress.short_of = {group};
+  return progress;
 }
 
 // Other schedulers look after their own groups.
@@ -172,7 +172,7 @@ bool HalfBound::is_served(const GroupKey& key) const {
 
 void HalfBound::write_whole(Tree& tree, Time now) {
   std::erase_if(tree.verdicts, [&](const auto& entry) {
-    if (!standing_of(entry.first).is_whole) return false;
+    if (!progress_of(entry.first).is_whole) return false;
     report_.write_group(entry.second, now);
     return true;
   });
@@ -182,8 +182,8 @@ void HalfBound::write_whole(Tree& tree, Time now) {
 void HalfBound::look(const GroupKey& root, Time now) {
   Tree& tree = trees_.at(root);
   write_whole(tree, now);
-  const Standing standing = standing_of(root);
-  const bool was_half_bound = std::exchange(tree.is_half_bound, !standing.short_of.empty());
+  const Progress progress = progress_of(root);
+  const bool was_half_bound = std::exchange(tree.is_half_bound, !progress.short_of.empty());
   if (tree.is_half_bound && !was_half_bound) ++half_bound_count_;
   if (!tree.is_half_bound && was_half_bound) --half_bound_count_;
   half_bound_.set(static_cast<double>(half_bound_count_));
@@ -195,7 +195,7 @@ void HalfBound::look(const GroupKey& root, Time now) {
 void HalfBound::synced(Time now) {
   for (const GroupKey& root : model_.roots()) {
     const std::vector<GroupVerdict> silent = whole_and_silent(root);
-    const bool is_half_bound = !standing_of(root).short_of.empty();
+    const bool is_half_bound = !progress_of(root).short_of.empty();
     if ((silent.empty() && !is_half_bound) || !is_served(root)) continue;
     for (const GroupVerdict& verdict : silent) report_.write_group(verdict, now);
     if (!is_half_bound) continue;
@@ -210,8 +210,8 @@ std::vector<GroupVerdict> HalfBound::whole_and_silent(const GroupKey& root) cons
   std::vector<GroupVerdict> whole;
   model_.forest().each_group(root, [&](const GroupSpec& group) {
     if (group.object == nullptr || report_.was_scheduled(group)) return;
-    const Standing standing = standing_of(group.key);
-    if (standing.bound > 0 && standing.is_whole)
+    const Progress progress = progress_of(group.key);
+    if (progress.bound > 0 && progress.is_whole)
       whole.push_back({group.key, group.object, Outcome::Placed, "", "", {}});
   });
   std::ranges::sort(whole, {}, &GroupVerdict::key);
@@ -239,26 +239,26 @@ void HalfBound::run(Time now) {
     set_due(root, tree, next_look(tree, now));
     look(root, now);
     if (!trees_.contains(root)) continue;
-    const Standing standing = standing_of(root);
-    if (standing.short_of.empty()) continue;
+    const Progress progress = progress_of(root);
+    if (progress.short_of.empty()) continue;
     const bool is_late =
         options_.release_after > Duration::zero() && tree.since + options_.release_after <= now;
     if (is_late && tree.batches == 0 && tree.leaving.empty())
-      release(root, tree, standing, now);
+      release(root, tree, progress, now);
     else
-      report(tree, standing, now);
+      report(tree, progress, now);
   }
   writes_.run(now);
 }
 
-void HalfBound::report(const Tree& tree, const Standing& standing, Time now) {
-  for (const GroupSpec* group : standing.short_of) {
+void HalfBound::report(const Tree& tree, const Progress& progress, Time now) {
+  for (const GroupSpec* group : progress.short_of) {
     const std::string_view what = group->key.kind == GroupKind::PodGroup ? "pods" : "groups";
     std::size_t counted = bound_pods(group->key);
     if (group->key.kind == GroupKind::CompositePodGroup)
       counted = static_cast<std::size_t>(
           std::ranges::count_if(model_.forest().children(group->key),
-                                [this](const GroupKey& key) { return standing_of(key).is_whole; }));
+                                [this](const GroupKey& key) { return progress_of(key).is_whole; }));
     report_.half_bound(
         *group->object,
         fmt::format("only {} of the {} {} that it needs are bound; {}", counted, group->minimum,
@@ -269,9 +269,9 @@ void HalfBound::report(const Tree& tree, const Standing& standing, Time now) {
 
 // Its pods go as those of a preemption do: a controller that owns them makes others, and counts
 // them as disrupted, not as failed.
-void HalfBound::release(const GroupKey& root, Tree& tree, const Standing& standing, Time now) {
+void HalfBound::release(const GroupKey& root, Tree& tree, const Progress& progress, Time now) {
   tree.since = now;  // those that come after them have as long again
-  for (const GroupSpec* group : standing.short_of) {
+  for (const GroupSpec* group : progress.short_of) {
     std::vector<ObjectPtr> pods;
     model_.forest().each_leaf(group->key, [&](const GroupKey& leaf) {
       const std::vector<ObjectPtr> members = model_.members(leaf, PodRole::Running);

@@ -94,7 +94,7 @@ class HalfBound {
     std::set<std::string> leaving = {};
   };
   // How much of a group is bound, and which groups have too little bound.
-  struct Standing {
+  struct Progress {
     std::size_t bound = 0;
     bool is_whole = false;
     std::vector<const GroupSpec*> short_of = {};  // the topmost ones
@@ -103,13 +103,13 @@ class HalfBound {
   Tree& tree(const GroupKey& root, Time now);
   void end(std::string_view uid, Time now);
   std::size_t bound_pods(const GroupKey& leaf) const;
-  Standing standing_of(const GroupKey& key, std::size_t levels = kTreeDepthMax) const;
+  Progress progress_of(const GroupKey& key, std::size_t levels = kTreeDepthMax) const;
   bool is_served(const GroupKey& key) const;
   void look(const GroupKey& root, Time now);
   void write_whole(Tree& tree, Time now);
   std::vector<GroupVerdict> whole_and_silent(const GroupKey& root) const;
-  void report(const Tree& tree, const Standing& standing, Time now);
-  void release(const GroupKey& root, Tree& tree, const Standing& standing, Time now);
+  void report(const Tree& tree, const Progress& progress, Time now);
+  void release(const GroupKey& root, Tree& tree, const Progress& progress, Time now);
   void set_due(const GroupKey& root, Tree& tree, Time due);
   Time next_look(const Tree& tree, Time now) const;
   void forget(const GroupKey& root);

@@ -63,7 +63,7 @@ void World::apply(const Change& change) {
       sample.node_name.clear();
       const api::ObjectPtr pod = sample.make();
       cluster.count_claim_users(*pod, 1);
-      cluster.reserve(pod, change.pod.node_name);
+      cluster.count_nominated(pod, change.pod.node_name);
       naive.waiting[pod->meta().uid] = pod;
       naive.nominated[change.pod.node_name].push_back(pod);
       return;

@@ -73,7 +73,7 @@ Managers taken_from(JsonArray& entries) {
     if (find_string(entry, "operation").empty()) continue;
     Json* const fields = entry.get_object().if_contains("fieldsV1");
     if (fields == nullptr) continue;
-    auto taken = OwnedFields::take(*fields);
+    auto taken = OwnedFields::extract(*fields);
     if (!taken) continue;
     Manager manager{.name = std::string(find_string(entry, "manager")),
                     .operation = std::string(find_string(entry, "operation")),

@@ -95,7 +95,7 @@ bool remove_from(JsonObject& node, const FieldSet& gone, bool is_root) {
 
 }  // namespace
 
-Result<OwnedFields> OwnedFields::take(Json& fields) {
+Result<OwnedFields> OwnedFields::extract(Json& fields) {
   if (is_normal(fields, true)) return OwnedFields(std::move(fields));
   return OwnedFields(TRY(parse_fields_v1(fields)));
 }

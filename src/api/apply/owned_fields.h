@@ -19,7 +19,7 @@ class OwnedFields {
   explicit OwnedFields(const FieldSet& set) : root_(to_fields_v1(set)) {}
   // Keeps `fields` as it is if its elements are in order, as we write them; otherwise sorts it.
   // BadRequest, and `fields` untouched, if it is not a tree of path elements.
-  static Result<OwnedFields> take(Json& fields);
+  static Result<OwnedFields> extract(Json& fields);
 
   bool empty() const { return root_.get_object().empty(); }
   FieldSet set() const;

@@ -14,7 +14,7 @@ Json json(std::string_view text) { return parse_json(text).value().value; }
 
 OwnedFields owned(std::string_view fields_v1) {
   Json fields = json(fields_v1);
-  return OwnedFields::take(fields).value();
+  return OwnedFields::extract(fields).value();
 }
 
 FieldSet set(std::string_view fields_v1) { return parse_fields_v1(json(fields_v1)).value(); }
@@ -31,7 +31,7 @@ TEST(OwnedFieldsTest, LeavesWhatCannotBeReadAsItWas) {
   for (const std::string_view text :
        {R"({"data":{}})", R"({"f:a":{"x":{}}})", R"({"f:a":1})", "[]"}) {
     Json fields = json(text);
-    EXPECT_FALSE(OwnedFields::take(fields).has_value());
+    EXPECT_FALSE(OwnedFields::extract(fields).has_value());
     EXPECT_EQ(to_text(fields), text);
   }
 }

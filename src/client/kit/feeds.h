@@ -42,7 +42,7 @@ class Feeds {
       at_ = (at_ + 1) % sources_.size();
       // What is left of the last time; then what has come since, or a wake would be lost.
       for (const bool fresh : {false, true}) {
-        if (fresh) source.take(events_max);
+        if (fresh) source.pop(events_max);
         while (source.next < source.events.size()) {
           component.apply(std::move(source.events[source.next++]), now);
           round.applied = true;
@@ -67,7 +67,7 @@ class Feeds {
     std::size_t next = 0;            // the first of them that is not applied
     Feed::Poll said = {};            // about them
 
-    void take(std::size_t events_max) {
+    void pop(std::size_t events_max) {
       events.clear();
       next = 0;
       said = feed->poll(events, events_max);

@@ -129,7 +129,7 @@ void LeaderElection::on_read(const Outcome& outcome, Time now) {
     return releasing_ ? release() : renew(now);
   }
   if (!claim.holder.empty() && !is_ours && now < observed_ + claim.duration) return;
-  take(now);
+  acquire(now);
 }
 
 // Only that it changed counts, and when we saw it: clocks of two machines are never compared.
@@ -164,7 +164,7 @@ api::Request LeaderElection::update(const JsonObject& spec) const {
   return put;
 }
 
-void LeaderElection::take(Time now) {
+void LeaderElection::acquire(Time now) {
   const Claim claim = claim_of(*lease_);
   const bool changes = claim.holder != options_.identity;
   under_way_ = true;

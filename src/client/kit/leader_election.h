@@ -71,7 +71,7 @@ class LeaderElection final : public Component {
   void on_read(const Outcome& outcome, Time now);
   void observe(const api::ObjectPtr& lease, Time now);
   void create(Time now);
-  void take(Time now);
+  void acquire(Time now);
   void renew(Time now);
   void release();
   void on_written(const Outcome& outcome, Time sent, Time now);

@@ -146,7 +146,7 @@ std::optional<std::string> WorkQueue::pop(Time now) {
     Group& group = at->second;
     clock_ = group.turn;
     move_due(group, now);
-    std::optional<std::string> key = take(group, now);
+    std::optional<std::string> key = pop_of(group, now);
     leave(at);
     if (key) ++group.turn;
     arrange(at, now);
@@ -183,7 +183,7 @@ void WorkQueue::move_due(Group& group, Time now) {
   }
 }
 
-std::optional<std::string> WorkQueue::take(Group& group, Time now) {
+std::optional<std::string> WorkQueue::pop_of(Group& group, Time now) {
   while (!group.due.empty()) {
     std::string key = std::move(group.due.front());
     group.due.pop_front();

@@ -100,7 +100,7 @@ class WorkQueue {
   void leave(Groups::iterator at);
   void wake_groups(Time now);
   void move_due(Group& group, Time now);
-  std::optional<std::string> take(Group& group, Time now);
+  std::optional<std::string> pop_of(Group& group, Time now);
   void drop_if_idle(States::iterator at);
   void report_depth() const { depth_.set(static_cast<double>(due_)); }
   void report_running() const;

@@ -12,7 +12,8 @@ constexpr std::size_t kClaimedMax = 500;
 
 }  // namespace
 
-bool PodController::settle(const std::string& key, const api::Object& owner, const Claim& claim) {
+bool PodController::adopt_and_release(const std::string& key, const api::Object& owner,
+                                      const Claim& claim) {
   for (const api::ObjectPtr& pod : claim.adopt | std::views::take(kClaimedMax))
     write_call(key, adopt_request(*pod, owner));
   for (const api::ObjectPtr& pod : claim.release | std::views::take(kClaimedMax))

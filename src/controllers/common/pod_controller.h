@@ -32,7 +32,7 @@ class PodController : public WritingController {
   }
   // Adopts and releases what the claim says, a few hundred at a time. True: there was something to
   // do; the next look does the rest.
-  bool settle(const std::string& key, const api::Object& owner, const Claim& claim);
+  bool adopt_and_release(const std::string& key, const api::Object& owner, const Claim& claim);
 
   struct PodBatch {
     std::string key;

@@ -146,7 +146,7 @@ void DaemonSetController::reconcile(const std::string& key, Time now) {
   const auto& selector = set->view<DaemonSetView>().selector;
   if (waits(key, now) || !selector || selector->selects_everything()) return;
   const Claim claim = find_claim(pods_, *set, *selector);
-  if (settle(key, *set, claim)) return;
+  if (adopt_and_release(key, *set, claim)) return;
   const std::vector<ObjectPtr> revisions = revisions_of(*set, revisions_);
   const ObjectPtr newest = newest_revision_of(key, *set, revisions);
   if (newest == nullptr) return;

@@ -32,9 +32,9 @@ TEST(Tracking, CountsAPodInSteps) {
          "startTime":"2026-01-01T00:00:00Z","uncountedTerminatedPods":{"succeeded":["u-a"]},
          "ready":0,"terminating":0)";
   const auto second = make_job(R"("completions":1)", announced);
-  const JobPlan let_go = plan(*second, make_pods({{.name = "a", .phase = "Succeeded"}}));
-  EXPECT_FALSE(let_go.tracking.changed);
-  EXPECT_EQ(names_of(let_go.tracking.untrack), Texts{"a"});
+  const JobPlan released = plan(*second, make_pods({{.name = "a", .phase = "Succeeded"}}));
+  EXPECT_FALSE(released.tracking.changed);
+  EXPECT_EQ(names_of(released.tracking.untrack), Texts{"a"});
 
   const JobPlan counted =
       plan(*second, make_pods({{.name = "a", .phase = "Succeeded", .tracked = false}}));

@@ -128,7 +128,7 @@ void LwsTable::read(LwsGroup& group) const {
 
 void LwsTable::enter(std::int32_t index, const LwsGroup& group) {
   if (group.leader == nullptr) return;
-  free_.take(index);
+  free_.occupy(index);
   entered_.emplace(index, lws_revision(*group.leader));
   ++leaders_;
   ++revisions_[std::string(lws_revision(*group.leader))];

@@ -286,18 +286,18 @@ void NodeLifecycle::reconcile_pod(const std::string& key, Time now) {
   const std::string& uid = pod->meta().uid;
   if (pod->meta().deletion_time) return evictions_.forget(uid);
   const api::ObjectPtr node = nodes_.find("", node_of(*pod));
-  Evictions::Verdict verdict;
+  Evictions::Departure departure;
   if (node != nullptr && has_no_execute(*node))
-    verdict = evictions_.judge(*pod, *node, now);
+    departure = evictions_.judge(*pod, *node, now);
   else
-    verdict.cancelled = evictions_.cancel(uid);
-  if (verdict.cancelled)
+    departure.cancelled = evictions_.cancel(uid);
+  if (departure.cancelled)
     record(*pod,
            note("Normal", "TaintManagerEviction", fmt::format("Cancelling deletion of Pod {}", key),
                 kTaintController),
            now);
-  if (!verdict.leaves_at) return;
-  if (now < *verdict.leaves_at) return work().add_at(*verdict.leaves_at, key);
+  if (!departure.leaves_at) return;
+  if (now < *departure.leaves_at) return work().add_at(*departure.leaves_at, key);
   evict(key, *pod, now);
 }
 

@@ -69,7 +69,7 @@ Stay tolerated_stay(const api::Object& pod, const api::Object& node) {
   return stay;
 }
 
-Evictions::Verdict Evictions::judge(const api::Object& pod, const api::Object& node, Time now) {
+Evictions::Departure Evictions::judge(const api::Object& pod, const api::Object& node, Time now) {
   const Stay stay = tolerated_stay(pod, node);
   if (stay.forever) return {.leaves_at = std::nullopt, .cancelled = cancel(pod.meta().uid)};
   const auto [at, fresh] = since_.try_emplace(pod.meta().uid, now);

@@ -30,11 +30,11 @@ Stay tolerated_stay(const api::Object& pod, const api::Object& node);
 class Evictions {
  public:
   // When the pod must go; none: it may stay. `cancelled` is set if it had to go until now.
-  struct Verdict {
+  struct Departure {
     std::optional<Time> leaves_at;
     bool cancelled = false;
   };
-  Verdict judge(const api::Object& pod, const api::Object& node, Time now);
+  Departure judge(const api::Object& pod, const api::Object& node, Time now);
   // The pod may stay after all; true if it had to go until now.
   bool cancel(std::string_view uid);
   void forget(std::string_view uid) { since_.erase(std::string(uid)); }

@@ -86,9 +86,9 @@ TEST(TaintEviction, AfterARestartTheTaintSaysWhenItCame) {
 TEST(TaintEviction, APodThatToleratesAllIsLetGo) {
   Evictions evictions;
   evictions.judge(*pod(kMinute), *node(kA), kNow);
-  const auto verdict = evictions.judge(*pod(R"({"operator":"Exists"})"), *node(kA), kNow);
-  EXPECT_FALSE(verdict.leaves_at);
-  EXPECT_TRUE(verdict.cancelled);
+  const auto departure = evictions.judge(*pod(R"({"operator":"Exists"})"), *node(kA), kNow);
+  EXPECT_FALSE(departure.leaves_at);
+  EXPECT_TRUE(departure.cancelled);
 }
 
 TEST(TaintEviction, OnlyNoExecuteTaintsCount) {

@@ -75,7 +75,7 @@ void ReplicaSetController::reconcile(const std::string& key, Time now) {
   const ObjectPtr set = begin_look_at(sets_, memory_, key);
   if (set == nullptr || waits(key, now) || !set->view<ReplicaSetView>().selector) return;
   const Claim claim = find_claim(pods_, *set, *set->view<ReplicaSetView>().selector);
-  if (settle(key, *set, claim)) return;
+  if (adopt_and_release(key, *set, claim)) return;
   const Pods& pods = claim.owned;
   Memory& memory = memory_[key];
   if (memory.tried && !memory.failed) memory.failure.reset();

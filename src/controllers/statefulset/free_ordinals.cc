@@ -12,7 +12,7 @@ void FreeOrdinals::reset(std::int64_t first, std::int64_t end) {
   if (count_ > 0) free_.emplace(first_, end_);
 }
 
-void FreeOrdinals::take(std::int64_t ordinal) {
+void FreeOrdinals::occupy(std::int64_t ordinal) {
   auto at = free_.upper_bound(ordinal);
   if (at == free_.begin()) return;
   --at;

@@ -14,7 +14,7 @@ class FreeOrdinals {
   // All of [first, end) is free.
   void reset(std::int64_t first, std::int64_t end);
   // Outside the range these do nothing.
-  void take(std::int64_t ordinal);
+  void occupy(std::int64_t ordinal);
   void give_back(std::int64_t ordinal);
 
   std::int64_t first() const { return first_; }

@@ -44,7 +44,7 @@ bool Roster::is_available(const StatefulPod& pod) const {
 }
 
 void Roster::enter(const StatefulPod& pod) {
-  free_.take(pod.ordinal);
+  free_.occupy(pod.ordinal);
   if (pod.ready) ++ready_;
   if (is_available(pod))
     ++available_;

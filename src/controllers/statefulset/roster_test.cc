@@ -24,7 +24,7 @@ TEST(OrdinalOf, ReadsOnlyNamesThatTheSetGives) {
 TEST(FreeOrdinals, AreGapsOfTheRange) {
   FreeOrdinals free;
   free.reset(10, 15);
-  for (const int taken : {12, 10, 12, 99}) free.take(taken);
+  for (const int taken : {12, 10, 12, 99}) free.occupy(taken);
   EXPECT_EQ(free.count(), 3);
   EXPECT_EQ(free.lowest(9), (std::vector<std::int32_t>{11, 13, 14}));
   EXPECT_EQ(free.lowest(2), (std::vector<std::int32_t>{11, 13}));
@@ -40,7 +40,7 @@ TEST(FreeOrdinals, AreGapsOfTheRange) {
 TEST(FreeOrdinals, OfAHugeRangeCostNothing) {
   FreeOrdinals free;
   free.reset(0, 2'147'483'647);
-  free.take(1);
+  free.occupy(1);
   EXPECT_EQ(free.count(), 2'147'483'646);
   EXPECT_EQ(free.lowest(3), (std::vector<std::int32_t>{0, 2, 3}));
 }

@@ -147,7 +147,7 @@ void Preparer::advance(Id id, Time now) {
   std::optional<GroupKey> root;
   if (at->second.content.ordered) root = at->second.content.tree->root;
   if (root && by_root_.at(*root).front() != id) return;
-  on_ready_(take(id), now);
+  on_ready_(extract(id), now);
   if (!root) return;
   if (const auto next = by_root_.find(*root); next != by_root_.end())
     advance(next->second.front(), now);
@@ -202,7 +202,7 @@ void Preparer::drop_step(Id id) {
   steps_.erase(at);
 }
 
-PreparedBatch Preparer::take(Id id) {
+PreparedBatch Preparer::extract(Id id) {
   const auto at = batches_.find(id);
   Batch batch = std::move(at->second);
   batches_.erase(at);
@@ -233,7 +233,7 @@ void Preparer::fail(Id id, const Failure& failure, Time now) {
   }
   std::vector<PreparedBatch> contents;
   contents.reserve(fallen.size());
-  for (const Id each : fallen) contents.push_back(take(each));
+  for (const Id each : fallen) contents.push_back(extract(each));
   for (PreparedBatch& content : contents) on_failed_(std::move(content), failure, now);
 }
 
@@ -273,7 +273,7 @@ void Preparer::cancel(std::string_view uid, Time now) {
   Batch& batch = batches_.at(id);
   batch.is_gone[index] = true;
   if (!batch.content.ordered && batch.content.assignments.size() == 1) {
-    take(id);
+    extract(id);
     return;
   }
   const std::string name = batch.content.assignments[index].pod->meta().name;

@@ -120,7 +120,7 @@ class Preparer {
   void note_permit(const Step& step, bool is_allowed, Time now) const;
   void advance(Id batch, Time now);
   void fail(Id batch, const Failure& failure, Time now);
-  PreparedBatch take(Id batch);
+  PreparedBatch extract(Id batch);
   void drop_step(Id step);
   std::string failure_text(const Step& step, const std::string& why) const;
 

@@ -116,7 +116,7 @@ void TreeBinder::doom(Id id, Error error, Time now) {
   if (!call.in_flight) end(id, why, now);
 }
 
-TreeBinder::Call TreeBinder::take(Id id) {
+TreeBinder::Call TreeBinder::extract(Id id) {
   const auto at = trees_.find(id);
   Call call = std::move(at->second);
   trees_.erase(at);
@@ -138,7 +138,7 @@ std::vector<Assignment> TreeBinder::pick(Call& call, State state, std::optional<
 }
 
 void TreeBinder::end(Id id, const std::optional<Error>& error, Time now) {
-  Call call = take(id);
+  Call call = extract(id);
   TreeBinding& tree = call.tree;
   std::deque<Id>& same_root = by_root_.at(tree.root);
   CHECK(!same_root.empty());
@@ -161,7 +161,7 @@ void TreeBinder::end(Id id, const std::optional<Error>& error, Time now) {
   const TreeBinding held{tree.root, tree.object, pick(call, State::Confirmed, std::nullopt), {}};
   tree.assignments = pick(call, State::Open, std::nullopt);
   for (const Id later : behind) {
-    Call fallen = take(later);
+    Call fallen = extract(later);
     std::ranges::move(pick(fallen, State::Open, std::nullopt),
                       std::back_inserter(tree.assignments));
     std::ranges::move(fallen.tree.statements, std::back_inserter(tree.statements));

@@ -95,7 +95,7 @@ class TreeBinder {
   void finish(Id id, const client::Outcome& outcome, Time now);
   void doom(Id id, Error error, Time now);
   void end(Id id, const std::optional<Error>& error, Time now);
-  Call take(Id id);
+  Call extract(Id id);
   // The pods of an ended call that are in one of two states; they move out of it.
   static std::vector<Assignment> pick(Call& call, State state, std::optional<State> or_else);
   // An open pod of a call that has not ended; nullopt if there is none.

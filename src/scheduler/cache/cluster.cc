@@ -82,7 +82,7 @@ void Cluster::grow(std::size_t rows) {
 // --- nodes ---
 
 void Cluster::set_node(const api::ObjectPtr& object) {
-  let_go_for_room();
+  release_idle_for_room();
   if (free_rows_.empty() && !row_by_name_.contains(object->meta().name)) add_rows(1);
   const NodeId node = row_of(object->meta().name);
   Row& row = rows_[index_of(node)];
@@ -156,9 +156,9 @@ void Cluster::set_allocatable(NodeId node, const api::NodeView* before,
   pod_slots_[node] = after == nullptr ? 0 : after->allocatable_pods;
   find_classes_again(resources_.set_offer(node, before == nullptr ? kNothing : before->allocatable,
                                           after == nullptr ? kNothing : after->allocatable));
-  // Falls with what is idle; let_go() raises it again.
+  // Falls with what is idle; release_idle() raises it again.
   idle_max_ = std::min(idle_max_, kIdleMax + resources_.idle());
-  if (resources_.idle() > idle_max_) let_go();
+  if (resources_.idle() > idle_max_) release_idle();
 }
 
 // What some pods use has columns from now on: they are of other classes, which count it there.
@@ -180,19 +180,19 @@ void Cluster::find_classes_again(const std::set<NodeId>& rows) {
 // Columns that no node offers are kept for classes, and classes not only for pods that are there:
 // some only save work. They go when there are many, so that the work they save is done again once
 // for many columns.
-void Cluster::let_go() {
+void Cluster::release_idle() {
   for (const auto& [key, derived] : *derived_)
-    if (derived != nullptr) derived->let_go();
+    if (derived != nullptr) derived->release_idle();
   for (const ClassId id : followed_->log.clear()) release_class(id);
   idle_max_ = kIdleMax + resources_.idle();
 }
 
 // After pods were refused, as far as classes that only save work are the reason. Those who count
 // pods begin again then, so this is not done for each pod that is refused.
-void Cluster::let_go_for_room() {
+void Cluster::release_idle_for_room() {
   constexpr std::uint64_t kChanges = 1024;
   if (short_of_room_->empty() || log_.end() < *let_go_again_) return;
-  let_go();
+  release_idle();
   short_of_room_->clear();
   *let_go_again_ = log_.end() + kChanges;
 }

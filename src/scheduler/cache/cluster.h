@@ -89,9 +89,10 @@ class Cluster {
   std::string assumed_node(std::string_view uid) const;
   // A node was nominated for the pod: what it would take there counts (resources, ports, slots,
   // attached volumes), so that others leave the room alone. Those who count pods are not notified:
-  // they ask kept_on(). Each reserve() needs its unreserve(), with the same object.
-  void reserve(const api::ObjectPtr& pod, std::string_view node);
-  void unreserve(const api::ObjectPtr& pod, std::string_view node);
+  // they ask kept_on(). Each count_nominated() needs its discount_nominated(), with the same
+  // object.
+  void count_nominated(const api::ObjectPtr& pod, std::string_view node);
+  void discount_nominated(const api::ObjectPtr& pod, std::string_view node);
   // The rows that are reserved for pods, and the classes of those on one of them.
   using KeptRows = std::map<NodeId, std::vector<ClassId>>;
   const KeptRows& kept_rows() const { return kept_classes_->by_row; }
@@ -256,7 +257,7 @@ class Cluster {
     return terms_->charge_of(name_space);
   }
   // Whether pods of the class's namespace were refused for what others ask or match there: if you
-  // hold the class only to save work, release it in let_go().
+  // hold the class only to save work, release it in release_idle().
   bool wants_back(const PodClass& pods) const {
     return !short_of_room_->empty() && (!pods.terms.empty() || !pods.matches.empty()) &&
            short_of_room_->contains(pods.sample->meta().name_space);
@@ -290,7 +291,7 @@ class Cluster {
     // Releases classes that it holds only to save work, if that frees something: classes keep
     // columns, and what they ask and match is charged to a namespace (wants_back). Called between
     // attempts.
-    virtual void let_go() {}
+    virtual void release_idle() {}
   };
   std::unique_ptr<Derived>& derived(const void* key);
 
@@ -313,7 +314,7 @@ class Cluster {
     bool assumed = false;
     ClassId pods = ClassId::None;  // if pods are followed and it holds a node
     std::uint32_t position = 0;    // in the row's list
-    PodLabels::Seat seat = 0;      // if pods are found by labels
+    PodLabels::Slot slot = 0;      // if pods are found by labels
   };
   struct ClassCount {
     ClassId pods;
@@ -340,8 +341,8 @@ class Cluster {
   void grow(std::size_t rows);
   void set_allocatable(NodeId node, const api::NodeView* before, const api::NodeView* after);
   void find_classes_again(const std::set<NodeId>& rows);
-  void let_go();
-  void let_go_for_room();
+  void release_idle();
+  void release_idle_for_room();
   void set_taints(NodeId node, const std::vector<api::Taint>& taints);
   TaintSetId intern_taints(const std::vector<api::Taint>& taints);
   void forget_unused_taint_sets();

@@ -26,7 +26,7 @@ bool has_volumes(const api::Object& pod) {
 }  // namespace
 
 void Cluster::set_pod(const api::ObjectPtr& pod) {
-  let_go_for_room();
+  release_idle_for_room();
   const api::PodView& view = pod_view(*pod);
   const std::string_view uid = pod->meta().uid;
   if (view.is_terminal()) {
@@ -44,7 +44,7 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
     // Nothing that is counted changed: only the object is replaced, and with it the key's memory.
     PodRecord record = std::move(known->second);
     pods_.erase(known);
-    if (followed_->labels) followed_->labels->replace(record.seat, *pod);
+    if (followed_->labels) followed_->labels->replace(record.slot, *pod);
     record.pod = pod;
     record.assumed = false;
     rows_[index_of(node)].held[record.position] = pod;
@@ -73,7 +73,7 @@ bool Cluster::counts_alike(const PodRecord& known, const api::Object& pod, NodeI
 }
 
 void Cluster::remove_pod(std::string_view uid) {
-  let_go_for_room();
+  release_idle_for_room();
   erase_pod(uid);
 }
 
@@ -145,14 +145,14 @@ void Cluster::leave_row(const PodRecord& record) {
 
 // --- nominated pods ---
 
-void Cluster::reserve(const api::ObjectPtr& pod, std::string_view node) {
+void Cluster::count_nominated(const api::ObjectPtr& pod, std::string_view node) {
   const NodeId row = row_of(node);
   count_pod({.pod = pod, .node = row, .phase = PodPhase::IsExpected}, 1);
   kept_[row].push_back(pod);
   find_kept_classes(row);
 }
 
-void Cluster::unreserve(const api::ObjectPtr& pod, std::string_view node) {
+void Cluster::discount_nominated(const api::ObjectPtr& pod, std::string_view node) {
   const NodeId row = row_of(node);
   count_pod({.pod = pod, .node = row, .phase = PodPhase::IsExpected}, -1);
   std::vector<api::ObjectPtr>& pods = kept_[row];
@@ -230,11 +230,11 @@ void Cluster::follow(PodRecord& record) {
   const ClassId pods = counted_class_of(record.pod).id;
   record.pods = pods;
   count_followed(pods, record.node);
-  if (followed_->labels) record.seat = followed_->labels->add(*record.pod, pods);
+  if (followed_->labels) record.slot = followed_->labels->add(*record.pod, pods);
 }
 
 void Cluster::unfollow(const PodRecord& record) {
-  if (followed_->labels) followed_->labels->remove(record.seat);
+  if (followed_->labels) followed_->labels->remove(record.slot);
   uncount_followed(record.pods, record.node);
 }
 
@@ -264,7 +264,7 @@ void Cluster::reclass(PodRecord& record, ClassId to) {
   const ClassId before = std::exchange(record.pods, to);
   count_followed(to, record.node);
   uncount_followed(before, record.node);
-  if (followed_->labels) followed_->labels->set_class(record.seat, to);
+  if (followed_->labels) followed_->labels->set_class(record.slot, to);
   followed_->splits.add(record.node, RowLog::What::Usage);
 }
 
@@ -284,7 +284,7 @@ PodLabels& Cluster::pod_labels() {
   for (const Row& row : rows_)
     for (const api::ObjectPtr& pod : row.held) {
       PodRecord& record = pods_.find(std::string_view(pod->meta().uid))->second;
-      if (record.pods != ClassId::None) record.seat = labels.add(*record.pod, record.pods);
+      if (record.pods != ClassId::None) record.slot = labels.add(*record.pod, record.pods);
     }
   return labels;
 }

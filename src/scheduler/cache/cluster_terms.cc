@@ -17,13 +17,13 @@ class Parts {
     bool rest_moves = false;     // else those that match do
   };
   struct Move {
-    PodLabels::Seat seat;
+    PodLabels::Slot slot;
     ClassId to;  // None: they are left out
   };
 
-  Parts(const PodLabels& labels, std::span<const PodLabels::Seat> matching) {
-    for (const PodLabels::Seat seat : matching) {
-      const auto [at, is_new] = positions_.try_emplace(labels.class_of(seat), parts_.size());
+  Parts(const PodLabels& labels, std::span<const PodLabels::Slot> matching) {
+    for (const PodLabels::Slot slot : matching) {
+      const auto [at, is_new] = positions_.try_emplace(labels.class_of(slot), parts_.size());
       if (is_new) parts_.emplace_back(at->first, Part{});
       ++parts_[at->second].second.matching;
     }
@@ -34,22 +34,22 @@ class Parts {
 
   // All moves, before the first of them is made.
   std::vector<Move> moves(const PodLabels& labels,
-                          std::span<const PodLabels::Seat> matching) const {
+                          std::span<const PodLabels::Slot> matching) const {
     std::vector<Move> moves;
-    const auto add = [&](PodLabels::Seat seat, bool is_rest) {
-      const auto at = positions_.find(labels.class_of(seat));
+    const auto add = [&](PodLabels::Slot slot, bool is_rest) {
+      const auto at = positions_.find(labels.class_of(slot));
       if (at == positions_.end()) return;
       const Part& part = parts_[at->second].second;
       if ((part.to != ClassId::None || part.is_left_out) && part.rest_moves == is_rest)
-        moves.push_back({seat, part.to});
+        moves.push_back({slot, part.to});
     };
-    for (const PodLabels::Seat seat : matching) add(seat, false);
+    for (const PodLabels::Slot slot : matching) add(slot, false);
     if (std::ranges::none_of(parts_, [](const auto& entry) { return entry.second.rest_moves; }))
       return moves;
-    std::vector<bool> is_matching(labels.seats());
-    for (const PodLabels::Seat seat : matching) is_matching[seat] = true;
-    for (PodLabels::Seat seat = 0; seat < labels.seats(); ++seat)
-      if (!is_matching[seat]) add(seat, true);
+    std::vector<bool> is_matching(labels.slots());
+    for (const PodLabels::Slot slot : matching) is_matching[slot] = true;
+    for (PodLabels::Slot slot = 0; slot < labels.slots(); ++slot)
+      if (!is_matching[slot]) add(slot, true);
     return moves;
   }
 
@@ -156,7 +156,7 @@ void Cluster::split_classes(TermId added) {
         add_match(pods, added);
     return;
   }
-  const std::vector<PodLabels::Seat> matching = labels.matching(term, namespaces_);
+  const std::vector<PodLabels::Slot> matching = labels.matching(term, namespaces_);
   Parts parts(labels, matching);
   for (auto& [id, part] : parts) {
     PodClass& pods = *classes_->by_id[index_of(id)];
@@ -178,8 +178,8 @@ void Cluster::split_classes(TermId added) {
     part.to = other.id;
     add_match(part.rest_moves ? pods : other, added);
   }
-  for (const auto& [seat, to] : parts.moves(labels, matching)) {
-    PodRecord& record = pods_.find(std::string_view(labels.pod(seat).meta().uid))->second;
+  for (const auto& [slot, to] : parts.moves(labels, matching)) {
+    PodRecord& record = pods_.find(std::string_view(labels.pod(slot).meta().uid))->second;
     if (to == ClassId::None)
       reclass_and_log(record, left_out_class(record.pod, Part::IsCounted).id);
     else

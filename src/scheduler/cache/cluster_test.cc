@@ -196,13 +196,13 @@ TEST(Cluster, WhatIsKeptForAPodCountsInAColumnThatAppearsLater) {
   Cluster cluster;
   cluster.set_node(NodeSample{.name = "n1"}.make());
   const auto pod = PodSample{.name = "p", .extended = {{"example.com/gpu", "2"}}}.make();
-  cluster.reserve(pod, "n1");
+  cluster.count_nominated(pod, "n1");
   cluster.set_node(NodeSample{.name = "n2", .extended = {{"example.com/gpu", "4"}}}.make());
   ResourceId gpu{};
   NodeId n1{};
   ASSERT_TRUE(cluster.find_resource("example.com/gpu", gpu) && cluster.find_node("n1", n1));
   EXPECT_EQ(cluster.resource(gpu).requested[n1], 2);
-  cluster.unreserve(pod, "n1");
+  cluster.discount_nominated(pod, "n1");
   EXPECT_EQ(cluster.resource(gpu).requested[n1], 0);
   cluster.remove_node("n1");  // checks that nothing is left on the row
 }
@@ -211,7 +211,7 @@ TEST(Cluster, KnowsTheClassesOfPodsThatNodesAreKeptFor) {
   Cluster cluster;
   cluster.set_node(NodeSample{.name = "n1"}.make());
   const auto pod = PodSample{.name = "p", .labels = {{"app", "db"}}}.make();
-  cluster.reserve(pod, "n1");
+  cluster.count_nominated(pod, "n1");
   NodeId n1{};
   ASSERT_TRUE(cluster.find_node("n1", n1));
   ASSERT_EQ(cluster.kept_on(n1).size(), 1U);
@@ -228,7 +228,7 @@ TEST(Cluster, KnowsTheClassesOfPodsThatNodesAreKeptFor) {
   const PodClass& there = copy.class_of(asks);
   ASSERT_EQ(copy.kept_on(n1).size(), 1U);
   EXPECT_TRUE(copy.pod_class(copy.kept_on(n1).front()).is_matched_by(there.terms.front()));
-  cluster.unreserve(pod, "n1");
+  cluster.discount_nominated(pod, "n1");
   EXPECT_TRUE(cluster.kept_rows().empty());
 }
 

@@ -18,7 +18,7 @@ std::size_t PodLabels::KeyHash::operator()(const Key& key) const {
 
 // The lists that a pod stands in.
 template <typename Visit>
-void PodLabels::for_each_key(const Seated& pod, Visit&& visit) {
+void PodLabels::for_each_key(const Entry& pod, Visit&& visit) {
   visit(Key{.name_space = pod.name_space});
   for (const Label& label : pod.labels) {
     visit(Key{.name_space = pod.name_space, .label = label.key});
@@ -26,43 +26,43 @@ void PodLabels::for_each_key(const Seated& pod, Visit&& visit) {
   }
 }
 
-PodLabels::Seat PodLabels::add(const api::Object& pod, ClassId pods) {
+PodLabels::Slot PodLabels::add(const api::Object& pod, ClassId pods) {
   if (free_.empty()) {
-    free_.push_back(static_cast<Seat>(seats_.size()));
-    seats_.emplace_back();
+    free_.push_back(static_cast<Slot>(slots_.size()));
+    slots_.emplace_back();
     classes_.push_back(ClassId::None);
   }
-  const Seat seat = free_.back();
+  const Slot slot = free_.back();
   free_.pop_back();
-  classes_[seat] = pods;
+  classes_[slot] = pods;
   const api::ObjectMeta& meta = pod.meta();
-  Seated& seated = seats_[seat];
-  seated.pod = &pod;
-  seated.name_space = texts_.use(meta.name_space);
-  seated.is_terminating = meta.deletion_time.has_value();
-  seated.labels.reserve(meta.labels.size());
+  Entry& entry = slots_[slot];
+  entry.pod = &pod;
+  entry.name_space = texts_.use(meta.name_space);
+  entry.is_terminating = meta.deletion_time.has_value();
+  entry.labels.reserve(meta.labels.size());
   for (const auto& [key, value] : meta.labels)
-    seated.labels.push_back({.key = texts_.use(key), .value = texts_.use(value)});
-  Home& home = namespaces_[meta.name_space];
-  ++home.pods;
-  if (seated.is_terminating) ++home.terminating;
-  count_class(home, pods, 1);
-  for_each_key(seated, [&](const Key& key) {
+    entry.labels.push_back({.key = texts_.use(key), .value = texts_.use(value)});
+  NamespacePods& name_space_pods = namespaces_[meta.name_space];
+  ++name_space_pods.pods;
+  if (entry.is_terminating) ++name_space_pods.terminating;
+  count_class(name_space_pods, pods, 1);
+  for_each_key(entry, [&](const Key& key) {
     List& list = lists_[key];
     ++list.live;
-    list.seats.push_back(seat);
+    list.slots.push_back(slot);
   });
-  return seat;
+  return slot;
 }
 
-void PodLabels::remove(Seat seat) {
-  const Seated gone = std::exchange(seats_[seat], {});
-  const auto home = namespaces_.find(gone.pod->meta().name_space);
-  if (gone.is_terminating) --home->second.terminating;
-  count_class(home->second, classes_[seat], -1);
-  if (--home->second.pods == 0) namespaces_.erase(home);
-  classes_[seat] = ClassId::None;
-  free_.push_back(seat);
+void PodLabels::remove(Slot slot) {
+  const Entry gone = std::exchange(slots_[slot], {});
+  const auto name_space_pods = namespaces_.find(gone.pod->meta().name_space);
+  if (gone.is_terminating) --name_space_pods->second.terminating;
+  count_class(name_space_pods->second, classes_[slot], -1);
+  if (--name_space_pods->second.pods == 0) namespaces_.erase(name_space_pods);
+  classes_[slot] = ClassId::None;
+  free_.push_back(slot);
   for_each_key(gone, [&](const Key& key) {
     const auto at = lists_.find(key);
     CHECK(at != lists_.end());
@@ -79,57 +79,57 @@ void PodLabels::remove(Seat seat) {
   texts_.release(gone.name_space);
 }
 
-void PodLabels::count_class(Home& home, ClassId pods, std::int32_t change) {
-  const auto at = home.classes.try_emplace(pods, 0).first;
+void PodLabels::count_class(NamespacePods& name_space_pods, ClassId pods, std::int32_t change) {
+  const auto at = name_space_pods.classes.try_emplace(pods, 0).first;
   at->second += static_cast<std::uint32_t>(change);
-  if (at->second == 0) home.classes.erase(at);
+  if (at->second == 0) name_space_pods.classes.erase(at);
 }
 
-void PodLabels::set_class(Seat seat, ClassId pods) {
-  Home& home = namespaces_.find(seats_[seat].pod->meta().name_space)->second;
-  count_class(home, classes_[seat], -1);
-  count_class(home, pods, 1);
-  classes_[seat] = pods;
+void PodLabels::set_class(Slot slot, ClassId pods) {
+  NamespacePods& name_space_pods = namespaces_.find(slots_[slot].pod->meta().name_space)->second;
+  count_class(name_space_pods, classes_[slot], -1);
+  count_class(name_space_pods, pods, 1);
+  classes_[slot] = pods;
 }
 
-void PodLabels::replace(Seat seat, const api::Object& pod) {
-  Seated& seated = seats_[seat];
-  const api::ObjectMeta& before = seated.pod->meta();
+void PodLabels::replace(Slot slot, const api::Object& pod) {
+  Entry& entry = slots_[slot];
+  const api::ObjectMeta& before = entry.pod->meta();
   const api::ObjectMeta& after = pod.meta();
   if (before.name_space == after.name_space && before.labels == after.labels) {
     const bool is_terminating = after.deletion_time.has_value();
-    if (is_terminating != seated.is_terminating) {
+    if (is_terminating != entry.is_terminating) {
       std::uint32_t& terminating = namespaces_.find(after.name_space)->second.terminating;
       if (is_terminating)
         ++terminating;
       else
         --terminating;
     }
-    seated.pod = &pod;
-    seated.is_terminating = is_terminating;
+    entry.pod = &pod;
+    entry.is_terminating = is_terminating;
     return;
   }
-  const ClassId pods = classes_[seat];
-  remove(seat);
-  CHECK(add(pod, pods) == seat);  // the last that became free
+  const ClassId pods = classes_[slot];
+  remove(slot);
+  CHECK(add(pod, pods) == slot);  // the last that became free
 }
 
-bool PodLabels::is_in(const Seated& pod, const Key& key) {
+bool PodLabels::is_in(const Entry& pod, const Key& key) {
   if (pod.pod == nullptr || pod.name_space != key.name_space) return false;
   if (key.label == TextTable::kNone) return true;
   const auto label = std::ranges::find(pod.labels, key.label, &Label::key);
   return label != pod.labels.end() && (key.value == TextTable::kNone || key.value == label->value);
 }
 
-// A seat that was given again may be listed twice.
+// A slot that was given again may be listed twice.
 void PodLabels::tidy(const Key& key, List& list) {
-  if (list.seats.size() <= 2 * std::size_t{list.live} + 8) return;
-  std::ranges::sort(list.seats);
-  const auto repeated = std::ranges::unique(list.seats);
-  list.seats.erase(repeated.begin(), repeated.end());
-  std::erase_if(list.seats, [&](Seat seat) { return !is_in(seats_[seat], key); });
-  list.seats.shrink_to_fit();
-  CHECK(list.seats.size() == list.live);
+  if (list.slots.size() <= 2 * std::size_t{list.live} + 8) return;
+  std::ranges::sort(list.slots);
+  const auto repeated = std::ranges::unique(list.slots);
+  list.slots.erase(repeated.begin(), repeated.end());
+  std::erase_if(list.slots, [&](Slot slot) { return !is_in(slots_[slot], key); });
+  list.slots.shrink_to_fit();
+  CHECK(list.slots.size() == list.live);
 }
 
 // --- who matches ---
@@ -151,7 +151,7 @@ std::vector<PodLabels::Test> PodLabels::compile(const api::PodSelector& selector
   return tests;
 }
 
-bool PodLabels::passes(const Seated& pod, const Test& test) {
+bool PodLabels::passes(const Entry& pod, const Test& test) {
   const auto label = std::ranges::find(pod.labels, test.label, &Label::key);
   const bool has_label = label != pod.labels.end();
   switch (test.op) {
@@ -167,7 +167,7 @@ bool PodLabels::passes(const Seated& pod, const Test& test) {
 
 std::size_t PodLabels::size_of(const Key& key) const {
   const auto at = lists_.find(key);
-  return at == lists_.end() ? 0 : at->second.seats.size();
+  return at == lists_.end() ? 0 : at->second.slots.size();
 }
 
 // The lists that together hold all pods of the namespace which pass the test that fewest do. Values
@@ -197,8 +197,8 @@ std::vector<PodLabels::Key> PodLabels::fewest(const std::vector<Test>& tests,
 struct PodLabels::Search {
   std::vector<Test> tests;
   bool spares_terminating = false;
-  std::vector<Seat> found = {};
-  std::vector<bool> is_found = {};  // by seat; if some list may have a seat twice
+  std::vector<Slot> found = {};
+  std::vector<bool> is_found = {};  // by slot; if some list may have a slot twice
 };
 
 void PodLabels::search_in(Text name_space, Search& search) const {
@@ -207,31 +207,32 @@ void PodLabels::search_in(Text name_space, Search& search) const {
   for (const Key& key : fewest(search.tests, name_space))
     if (const auto at = lists_.find(key); at != lists_.end()) {
       lists.push_back(&at->second);
-      may_repeat |= at->second.seats.size() != at->second.live;
+      may_repeat |= at->second.slots.size() != at->second.live;
     }
-  if (may_repeat) search.is_found.resize(seats_.size());
-  const auto matches = [&](const Seated& pod) {
+  if (may_repeat) search.is_found.resize(slots_.size());
+  const auto matches = [&](const Entry& pod) {
     return pod.pod != nullptr && pod.name_space == name_space &&
            !(search.spares_terminating && pod.is_terminating) &&
            std::ranges::all_of(search.tests, [&](const Test& test) { return passes(pod, test); });
   };
   for (const List* list : lists) {
-    looks_ += list->seats.size();
-    for (const Seat seat : list->seats) {
-      if (!matches(seats_[seat]) || (may_repeat && search.is_found[seat])) continue;
-      if (may_repeat) search.is_found[seat] = true;
-      search.found.push_back(seat);
+    looks_ += list->slots.size();
+    for (const Slot slot : list->slots) {
+      if (!matches(slots_[slot]) || (may_repeat && search.is_found[slot])) continue;
+      if (may_repeat) search.is_found[slot] = true;
+      search.found.push_back(slot);
     }
   }
 }
 
 // The namespaces with pods that a term is about, in their order, each once; until `visit` is false.
 template <typename Visit>
-void PodLabels::for_each_home(const Term& term, const TermBook::Labels& namespaces,
-                              Visit&& visit) const {
+void PodLabels::for_each_namespace(const Term& term, const TermBook::Labels& namespaces,
+                                   Visit&& visit) const {
   if (term.namespace_selector) {
-    for (const auto& [name_space, home] : namespaces_)
-      if (TermBook::is_about(term, name_space, namespaces) && !visit(name_space, home)) return;
+    for (const auto& [name_space, name_space_pods] : namespaces_)
+      if (TermBook::is_about(term, name_space, namespaces) && !visit(name_space, name_space_pods))
+        return;
     return;
   }
   const std::set<std::string_view> names(term.namespaces.begin(), term.namespaces.end());
@@ -252,14 +253,16 @@ std::optional<PodLabels::ClassCounts> PodLabels::matching_all(
       }))
     return std::nullopt;
   std::optional<ClassCounts> found = ClassCounts();
-  for_each_home(term, namespaces, [&](const std::string& name_space, const Home& home) {
-    const bool spares_some = is_count && home.terminating > 0;
-    if (spares_some || excludes_some(tests, texts_.find(name_space)))
-      found.reset();
-    else
-      for (const auto& [pods, count] : home.classes) (*found)[pods] += count;
-    return found.has_value();
-  });
+  for_each_namespace(term, namespaces,
+                     [&](const std::string& name_space, const NamespacePods& name_space_pods) {
+                       const bool spares_some = is_count && name_space_pods.terminating > 0;
+                       if (spares_some || excludes_some(tests, texts_.find(name_space)))
+                         found.reset();
+                       else
+                         for (const auto& [pods, count] : name_space_pods.classes)
+                           (*found)[pods] += count;
+                       return found.has_value();
+                     });
   return found;
 }
 
@@ -276,12 +279,12 @@ bool PodLabels::excludes_some(const std::vector<Test>& tests, Text name_space) c
   });
 }
 
-std::vector<PodLabels::Seat> PodLabels::matching(const Term& term,
+std::vector<PodLabels::Slot> PodLabels::matching(const Term& term,
                                                  const TermBook::Labels& namespaces) const {
   const bool is_count = term.role == Term::Role::Counts;
   if (term.selector.is_null || (is_count && term.selector.is_empty())) return {};
   Search search{.tests = compile(term.selector), .spares_terminating = is_count};
-  for_each_home(term, namespaces, [&](const std::string& name_space, const Home&) {
+  for_each_namespace(term, namespaces, [&](const std::string& name_space, const NamespacePods&) {
     search_in(texts_.find(name_space), search);
     return true;
   });
@@ -299,7 +302,7 @@ std::vector<const api::Object*> PodLabels::in_namespace(std::string_view name_sp
   if (namespaces_.contains(name_space)) search_in(texts_.find(name_space), search);
   std::vector<const api::Object*> found;
   found.reserve(search.found.size());
-  for (const Seat seat : search.found) found.push_back(seats_[seat].pod);
+  for (const Slot slot : search.found) found.push_back(slots_[slot].pod);
   return found;
 }
 

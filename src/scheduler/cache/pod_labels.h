@@ -24,21 +24,21 @@ namespace muster::scheduler {
 // few lists of numbers for each pod and label.
 class PodLabels {
  public:
-  using Seat = std::uint32_t;
+  using Slot = std::uint32_t;
 
-  // The object stays alive until its seat is removed or given to another version of the pod.
-  Seat add(const api::Object& pod, ClassId pods);
-  void remove(Seat seat);
-  void replace(Seat seat, const api::Object& pod);
+  // The object stays alive until its slot is removed or given to another version of the pod.
+  Slot add(const api::Object& pod, ClassId pods);
+  void remove(Slot slot);
+  void replace(Slot slot, const api::Object& pod);
 
-  const api::Object& pod(Seat seat) const { return *seats_[seat].pod; }
-  ClassId class_of(Seat seat) const { return classes_[seat]; }
-  void set_class(Seat seat, ClassId pods);
+  const api::Object& pod(Slot slot) const { return *slots_[slot].pod; }
+  ClassId class_of(Slot slot) const { return classes_[slot]; }
+  void set_class(Slot slot, ClassId pods);
   // One more than the greatest. The class of those that are free is None.
-  Seat seats() const { return static_cast<Seat>(seats_.size()); }
+  Slot slots() const { return static_cast<Slot>(slots_.size()); }
 
   // The pods that match the term, each once. `namespaces`: the labels of each.
-  std::vector<Seat> matching(const Term& term, const TermBook::Labels& namespaces) const;
+  std::vector<Slot> matching(const Term& term, const TermBook::Labels& namespaces) const;
   // If all pods of the namespaces that the term is about match it, because it only excludes what
   // none of them has: how many there are of each class. No pod is looked at. nullopt: matching()
   // must find out.
@@ -58,7 +58,7 @@ class PodLabels {
     Text key;
     Text value;
   };
-  struct Seated {
+  struct Entry {
     const api::Object* pod = nullptr;  // null: free
     Text name_space = TextTable::kNone;
     bool is_terminating = false;
@@ -75,10 +75,10 @@ class PodLabels {
     using is_avalanching = void;
     std::size_t operator()(const Key& key) const;
   };
-  // Seats in no order. Those of pods that left stay until they are the majority.
+  // Slots in no order. Those of pods that left stay until they are the majority.
   struct List {
     std::uint32_t live = 0;
-    std::vector<Seat> seats;
+    std::vector<Slot> slots;
   };
   // A test of a selector by numbers. Texts that no pod has are left out, or kNone.
   struct Test {
@@ -88,21 +88,22 @@ class PodLabels {
   };
   struct Search;
   // The pods of a namespace.
-  struct Home {
+  struct NamespacePods {
     std::uint32_t pods = 0;
     std::uint32_t terminating = 0;
     ClassCounts classes = {};
   };
-  using Homes = std::map<std::string, Home, std::less<>>;
+  using Namespaces = std::map<std::string, NamespacePods, std::less<>>;
 
-  static void count_class(Home& home, ClassId pods, std::int32_t change);
+  static void count_class(NamespacePods& name_space_pods, ClassId pods, std::int32_t change);
   template <typename Visit>
-  static void for_each_key(const Seated& pod, Visit&& visit);
-  static bool is_in(const Seated& pod, const Key& key);
-  static bool passes(const Seated& pod, const Test& test);
+  static void for_each_key(const Entry& pod, Visit&& visit);
+  static bool is_in(const Entry& pod, const Key& key);
+  static bool passes(const Entry& pod, const Test& test);
   std::vector<Test> compile(const api::PodSelector& selector) const;
   template <typename Visit>
-  void for_each_home(const Term& term, const TermBook::Labels& namespaces, Visit&& visit) const;
+  void for_each_namespace(const Term& term, const TermBook::Labels& namespaces,
+                          Visit&& visit) const;
   bool excludes_some(const std::vector<Test>& tests, Text name_space) const;
   std::vector<Key> fewest(const std::vector<Test>& tests, Text name_space) const;
   std::size_t size_of(const Key& key) const;
@@ -111,10 +112,10 @@ class PodLabels {
 
   TextTable texts_;
   boost::unordered_flat_map<Key, List, KeyHash> lists_;
-  Homes namespaces_;  // that have pods
-  std::vector<Seated> seats_;
-  std::vector<ClassId> classes_;  // by seat
-  std::vector<Seat> free_;
+  Namespaces namespaces_;  // that have pods
+  std::vector<Entry> slots_;
+  std::vector<ClassId> classes_;  // by slot
+  std::vector<Slot> free_;
   mutable std::uint64_t looks_ = 0;
 };
 

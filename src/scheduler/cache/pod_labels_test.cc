@@ -31,10 +31,10 @@ api::NodeRequirement is_one_of(std::string key, std::vector<std::string> values)
 }
 
 std::vector<std::string> names_of(const PodLabels& labels,
-                                  const std::vector<PodLabels::Seat>& seats) {
+                                  const std::vector<PodLabels::Slot>& slots) {
   std::vector<std::string> names;
-  names.reserve(seats.size());
-  for (const PodLabels::Seat seat : seats) names.push_back(labels.pod(seat).meta().name);
+  names.reserve(slots.size());
+  for (const PodLabels::Slot slot : slots) names.push_back(labels.pod(slot).meta().name);
   std::ranges::sort(names);
   return names;
 }
@@ -121,11 +121,11 @@ class LabelHistory {
     for (const auto& [number, pod] : pods_)
       if (book_.matches(id, pod.first->meta(), namespaces_)) want.push_back(pod.first->meta().name);
     std::ranges::sort(want);
-    const std::vector<PodLabels::Seat> found = labels_.matching(term, namespaces_);
+    const std::vector<PodLabels::Slot> found = labels_.matching(term, namespaces_);
     ASSERT_EQ(names_of(labels_, found), want);
     if (const auto all = labels_.matching_all(term, namespaces_)) {
       PodLabels::ClassCounts counts;
-      for (const PodLabels::Seat seat : found) ++counts[labels_.class_of(seat)];
+      for (const PodLabels::Slot slot : found) ++counts[labels_.class_of(slot)];
       ASSERT_EQ(*all, counts);
       ++answers_without_looks_;
     }
@@ -164,7 +164,7 @@ class LabelHistory {
 
   std::mt19937 random_;
   PodLabels labels_;
-  std::map<int, std::pair<api::ObjectPtr, PodLabels::Seat>> pods_;
+  std::map<int, std::pair<api::ObjectPtr, PodLabels::Slot>> pods_;
   TermBook book_;
   TermBook::Labels namespaces_;
   int answers_without_looks_ = 0;

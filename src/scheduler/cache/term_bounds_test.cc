@@ -248,7 +248,7 @@ TEST_F(TermBounds, ThousandsOfDeploymentsThatAskAboutThemselvesAreAccepted) {
 // Holds classes to save work, like the standings of classes seen lately.
 struct Saves final : Cluster::Derived {
   explicit Saves(Cluster& cluster) : cluster_(cluster) {}
-  void let_go() override {
+  void release_idle() override {
     std::erase_if(held, [&](ClassId id) {
       const bool goes = cluster_.wants_back(cluster_.pod_class(id));
       if (goes) cluster_.release_class(id);

@@ -53,7 +53,7 @@ class GroupReport {
     std::map<std::uint32_t, std::int64_t> by_class = {};  // of those asked for
 
     std::int64_t left(std::uint32_t class_index);  // how many more of the class
-    void take(std::uint32_t class_index, std::int64_t count);
+    void use(std::uint32_t class_index, std::int64_t count);
   };
   Room room(std::uint32_t item, const Domain& within);
   // Whether it, or a group above it, waits for missing pods or groups, or for running ones to

@@ -14,7 +14,7 @@ std::int64_t GroupReport::Room::left(std::uint32_t class_index) {
   return std::max(std::int64_t{0}, std::min(pods, at->second));
 }
 
-void GroupReport::Room::take(std::uint32_t class_index, std::int64_t count) {
+void GroupReport::Room::use(std::uint32_t class_index, std::int64_t count) {
   if (!domain) return;
   pods -= count;
   by_class.at(class_index) -= count;
@@ -61,8 +61,8 @@ std::vector<WaitsFor> GroupReport::waits(std::uint32_t id, const Domain* within)
     if (fits_alone_[kind] != 0) {
       const std::int64_t count =
           std::min({std::int64_t{end - at}, own.left(kind), tree_room_->left(kind)});
-      own.take(kind, count);
-      tree_room_->take(kind, count);
+      own.use(kind, count);
+      tree_room_->use(kind, count);
       waits.insert(waits.end(), static_cast<std::size_t>(count), WaitsFor::Siblings);
       at += count;
     }

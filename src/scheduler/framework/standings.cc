@@ -63,7 +63,7 @@ void Standings::evict_cold() {
   while (bytes_ > bytes_max_ && live_.size() > 1) evict(std::prev(live_.end()));
 }
 
-void Standings::let_go() {
+void Standings::release_idle() {
   const auto is_idle = [this](const PodClass::Want& want) {
     return cluster_.resource(want.resource).is_idle();
   };

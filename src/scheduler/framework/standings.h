@@ -30,7 +30,7 @@ class Standings final : public Cluster::Derived {
   // Frees what exceeds the budget. To be called between attempts.
   void evict_cold();
   // Frees those of classes that keep columns which no node offers any more.
-  void let_go() override;
+  void release_idle() override;
   void set_bytes_max(std::size_t bytes) { bytes_max_ = bytes; }
   std::size_t bytes() const { return bytes_; }
   std::size_t size() const { return live_.size(); }

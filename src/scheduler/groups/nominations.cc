@@ -108,14 +108,14 @@ void Nominations::update(const std::string& uid, Entry& entry, std::string node)
 
 void Nominations::count(const Place& place) {
   Entry& entry = entries_.find(place.second)->second;
-  cluster_.reserve(entry.pod, entry.node);
+  cluster_.count_nominated(entry.pod, entry.node);
   entry.counted = true;
   counted_.insert(place);
 }
 
 void Nominations::uncount(const Place& place) {
   Entry& entry = entries_.find(place.second)->second;
-  cluster_.unreserve(entry.pod, entry.node);
+  cluster_.discount_nominated(entry.pod, entry.node);
   entry.counted = false;
   counted_.erase(place);
 }

@@ -261,7 +261,7 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::keep_in_order(std::size_t c
     if (options_.spares_budgets && violations.any(i))
       goes[i] = 0;
     else
-      evictions_.take(evictions_.pods_on(units[i], node));
+      evictions_.evict(evictions_.pods_on(units[i], node));
   }
   if (!evictions_.fits(class_index, node)) return std::nullopt;
   for (const bool violating : {true, false})
@@ -302,7 +302,7 @@ void CheapestPlacer::take_unit(std::uint32_t unit) {
   taken_[unit] = 1;
   victims_.push_back(unit);
   table_.add_cost(unit, spent_);
-  evictions_.take(table_.pods_of(unit));
+  evictions_.evict(table_.pods_of(unit));
   for (const UnitTable::Pod& pod : table_.pods_of(unit)) ++version_[index_of(pod.node)];
 }
 

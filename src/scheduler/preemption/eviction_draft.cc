@@ -10,7 +10,7 @@ EvictionDraft::EvictionDraft(const GroupTree& tree, Workspace& workspace, const 
   for (const Standing* standing : tree.standings) looks_far_ |= standing->follows_moves();
 }
 
-void EvictionDraft::take(std::span<const UnitTable::Pod> pods) {
+void EvictionDraft::evict(std::span<const UnitTable::Pod> pods) {
   for (const UnitTable::Pod& pod : pods) draft().remove(*pod.pods, pod.node, kVictim);
   steps_ += pods.size();
 }

@@ -41,7 +41,7 @@ class EvictionDraft {
                 std::uint64_t& steps);
 
   Draft& draft() { return workspace_.draft(); }
-  void take(std::span<const UnitTable::Pod> pods);
+  void evict(std::span<const UnitTable::Pod> pods);
   void put_back(std::span<const UnitTable::Pod> pods);
   // The pods of a unit on one node.
   std::vector<UnitTable::Pod> pods_on(std::uint32_t unit, NodeId node) const;

@@ -53,7 +53,7 @@ class LowerColumns final : public Cluster::Derived {
   std::size_t level_count() const { return levels_.size(); }
   // How many rows it has read so far.
   std::uint64_t rows_read() const { return rows_read_; }
-  void let_go() override {}
+  void release_idle() override {}
 
  private:
   Level& find(std::int32_t priority);

@@ -199,8 +199,8 @@ TEST(RoomWithoutLower, NeverCallsHopelessWhatADraftFinds) {
     std::uint64_t steps = 0;
     EvictionDraft evictions(tree, workspace, table, steps);
     const Draft::Checkpoint undo = workspace.draft().checkpoint();
-    evictions.take(table.leaving());
-    evictions.take(table.pods());
+    evictions.evict(table.leaving());
+    evictions.evict(table.pods());
     const bool is_found = Placer(tree, workspace, {}).run() == SearchResult::Feasible;
     ASSERT_TRUE(may_be || !is_found) << "seed " << seed;
     hopeless += may_be ? 0 : 1;

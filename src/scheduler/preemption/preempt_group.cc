@@ -53,7 +53,7 @@ class GroupSearch {
 
   PreemptionPlan run() {
     if (table_.empty()) return no_victims();
-    evictions_.take(table_.leaving());
+    evictions_.evict(table_.leaving());
     if (!table_.leaving().empty())
       if (std::optional<Solution> waits = place({})) return preempt(*waits);
     if (table_.units().empty()) return no_victims();
@@ -104,7 +104,7 @@ class GroupSearch {
         for (std::size_t i = 0; i < all.size(); ++i) stays[i] = violations.any(i) ? 1 : 0;
       }
       for (std::size_t i = 0; i < all.size(); ++i)
-        if (!stays[i]) evictions_.take(table_.pods_of(all[i]));
+        if (!stays[i]) evictions_.evict(table_.pods_of(all[i]));
       solution = place({});
     }
     if (solution) reprieve(*solution, nullptr);
@@ -121,7 +121,7 @@ class GroupSearch {
     const Violations violations(table_, model_.budgets(), units);
     std::vector<char> goes(units.size(), 1);
     const Draft::Checkpoint undo = workspace_.draft().checkpoint();
-    for (const std::uint32_t unit : units) evictions_.take(relevant(unit, occupied));
+    for (const std::uint32_t unit : units) evictions_.evict(relevant(unit, occupied));
     evictions_.place(solution.places);
     for (const bool violating : {true, false})
       for (std::size_t i = 0; i < units.size() && !is_spent(); ++i) {
@@ -237,7 +237,7 @@ class GroupSearch {
       std::optional<Solution> without;
       {
         const Draft::Checkpoint undo = workspace_.draft().checkpoint();
-        for (const std::uint32_t unit : others) evictions_.take(table_.pods_of(unit));
+        for (const std::uint32_t unit : others) evictions_.evict(table_.pods_of(unit));
         without = place(kNoSearch);
       }
       if (without) reprieve(*without, &others);

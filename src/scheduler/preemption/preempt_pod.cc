@@ -76,7 +76,7 @@ class PodSearch {
     ++steps_;
     return standing_.follows_moves() ? standing_.is_feasible(node) : standing_.key_now(node) != 0;
   }
-  void take(std::span<const UnitTable::Pod> pods) {
+  void evict(std::span<const UnitTable::Pod> pods) {
     for (const UnitTable::Pod& pod : pods) draft_.remove(*pod.pods, pod.node, 0);
     steps_ += pods.size();
   }
@@ -117,7 +117,7 @@ class PodSearch {
   bool fits_without_leaving(NodeId node) {
     if (table_.leaving_on(node).empty() || !standing_.is_looked_at(node)) return false;
     const Draft::Checkpoint undo = draft_.checkpoint();
-    take(table_.leaving_on(node));
+    evict(table_.leaving_on(node));
     return fits(node);
   }
 
@@ -142,7 +142,7 @@ class PodSearch {
     ++steps_;
     if (table_.on(node).empty() || !standing_.is_looked_at(node)) return std::nullopt;
     const Draft::Checkpoint undo = draft_.checkpoint();
-    take(table_.leaving_on(node));
+    evict(table_.leaving_on(node));
     const std::vector<std::uint32_t> units = units_on(node);
     const Violations violations(table_, model_.budgets(), units);
     std::vector<char> goes(units.size(), 1);
@@ -151,7 +151,7 @@ class PodSearch {
       if (!args_.violates_budgets && violations.any(i))
         goes[i] = 0;
       else
-        take(pods_in_the_way(units[i], node));
+        evict(pods_in_the_way(units[i], node));
     }
     if (!fits(node)) return std::nullopt;
     least_ = std::min(least_.value_or(INT64_MAX), fewest_on(node, units, goes));
@@ -287,8 +287,8 @@ class PodSearch {
       }
       any = true;
       const Draft::Checkpoint undo = draft_.checkpoint();
-      take(table_.leaving_on(node));
-      for (const std::uint32_t unit : units_on(node)) take(pods_in_the_way(unit, node));
+      evict(table_.leaving_on(node));
+      for (const std::uint32_t unit : units_on(node)) evict(pods_in_the_way(unit, node));
       const Standing::Answer still = standing_.ask(node);
       if (still.verdict.accepted())
         ++histogram.reasons["evictions would violate disruption budgets"];

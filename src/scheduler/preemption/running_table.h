@@ -51,7 +51,7 @@ class RunningTable final : public Cluster::Derived {
   const std::map<std::int32_t, std::size_t>& by_priority() const { return by_priority_; }
   // How many rows it has read so far.
   std::uint64_t rows_read() const { return rows_read_; }
-  void let_go() override { catch_up(); }
+  void release_idle() override { catch_up(); }
 
  private:
   void catch_up();

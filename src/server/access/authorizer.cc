@@ -106,7 +106,7 @@ std::shared_ptr<const Roles> Authorizer::roles() const {
   return roles_;
 }
 
-Verdict Authorizer::judge(const api::User& user, const Attributes& asked) const {
+AccessDecision Authorizer::judge(const api::User& user, const Attributes& asked) const {
   if (is_master(user)) return {.allowed = true, .reason = ""};
   return roles()->judge(user, asked);
 }
@@ -114,8 +114,8 @@ Verdict Authorizer::judge(const api::User& user, const Attributes& asked) const 
 Result<void> Authorizer::authorize(const api::User& user, const Attributes& asked) const {
   if (is_master(user)) return {};
   for (const Attributes& right : needed_rights(asked))
-    if (const Verdict verdict = judge(user, right); !verdict.allowed)
-      return fail(forbidden(user, right, verdict.reason));
+    if (const AccessDecision decision = judge(user, right); !decision.allowed)
+      return fail(forbidden(user, right, decision.reason));
   return {};
 }
 

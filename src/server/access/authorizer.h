@@ -21,7 +21,7 @@ class Authorizer {
   explicit Authorizer(store::Store& store);
 
   // Members of system:masters may do everything.
-  Verdict judge(const api::User& user, const Attributes& asked) const;
+  AccessDecision judge(const api::User& user, const Attributes& asked) const;
   // Forbidden, in upstream's words, if `user` may not.
   Result<void> authorize(const api::User& user, const Attributes& asked) const;
 

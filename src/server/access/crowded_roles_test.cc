@@ -74,9 +74,9 @@ class ManyBindingsTest : public ::testing::Test {
     }
   }
   static std::size_t work(const Roles& roles, const Attributes& asked, bool allowed = false) {
-    const Verdict verdict = roles.judge(kJane, asked);
-    EXPECT_EQ(verdict.allowed, allowed) << asked.verb << ' ' << asked.name;
-    return verdict.work;
+    const AccessDecision decision = roles.judge(kJane, asked);
+    EXPECT_EQ(decision.allowed, allowed) << asked.verb << ' ' << asked.name;
+    return decision.work;
   }
 
   std::vector<api::ObjectPtr> roles_;
@@ -124,7 +124,7 @@ TEST_F(ManyBindingsTest, AreLookedAtAgainOnlyIfSomethingChangedThere) {
 TEST_F(ManyBindingsTest, ThatLeadNowhereAreLookedAtOnce) {
   const Roles all = make_roles({}, bindings_);
   const std::string reason = all.judge(kJane, ask("get", "pods", "x")).reason;
-  const Verdict again = all.judge(kJane, ask("get", "pods", "y"));
+  const AccessDecision again = all.judge(kJane, ask("get", "pods", "y"));
   EXPECT_LT(again.work, kCheap);
   EXPECT_EQ(again.reason, reason);
   EXPECT_TRUE(reason.starts_with(R"(RBAC: [role.rbac.authorization.k8s.io "r0" not found, )"));

@@ -197,10 +197,10 @@ Result<Json> Reviews::review_access(const api::Request& request) const {
                         {cause("FieldValueInvalid", "spec.resourceAttributes.namespace",
                                fmt::format(R"(Invalid value: "{}": must match metadata.namespace)",
                                            asked.name_space))}));
-  const Verdict verdict = authorizer_.judge(user, asked);
-  JsonObject status{{"allowed", verdict.allowed}};
-  if (!verdict.reason.empty())
-    status.emplace(verdict.allowed ? "reason" : "evaluationError", verdict.reason);
+  const AccessDecision decision = authorizer_.judge(user, asked);
+  JsonObject status{{"allowed", decision.allowed}};
+  if (!decision.reason.empty())
+    status.emplace(decision.allowed ? "reason" : "evaluationError", decision.reason);
   return status;
 }
 

@@ -21,7 +21,7 @@
 // additive; there is no "deny".
 namespace muster::server {
 
-struct Verdict {
+struct AccessDecision {
   bool allowed = false;
   // Which binding allows it; or, if not allowed, which bindings name a role that does not exist.
   std::string reason = {};
@@ -48,7 +48,7 @@ class Roles {
 
   // However many bindings name the user, their second question is answered without looking at each,
   // as long as nothing changes in the scope it asks about.
-  Verdict judge(const api::User& user, const Attributes& asked) const;
+  AccessDecision judge(const api::User& user, const Attributes& asked) const;
   // Everything the user may do in the namespace and at the cluster scope: the rules of each of
   // their roles once, in the order of the first bindings that grant it.
   struct Held {
@@ -101,7 +101,7 @@ class Roles {
   struct Prepared;
   struct Reply;
 
-  // False if nothing changes that a verdict could depend on.
+  // False if nothing changes that a decision could depend on.
   bool set_role(const std::string& key, const api::Object* object);
   bool set_binding(const std::string& key, const api::Object* object, Edits& edits);
   void apply(const Edits& edits);

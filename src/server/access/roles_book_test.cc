@@ -57,7 +57,7 @@ struct Book {
         return &subject;
     return nullptr;
   }
-  // The reason of a verdict, "!" before it if it is a refusal.
+  // The reason of a decision, "!" before it if it is a refusal.
   std::string judge(const api::User& user, const Attributes& asked) const {
     std::vector<std::string> missing;
     for (const bool cluster : {true, false}) {
@@ -193,12 +193,12 @@ TEST_F(BookTest, VerdictsAndReasonsAreThoseOfTheBook) {
       for (int i = 0; i < 20; ++i) {
         const api::User& user = users[below(std::size(users))];
         const Attributes asked = random_question();
-        const Verdict verdict = now->judge(user, asked);
-        ASSERT_EQ((verdict.allowed ? "" : "!") + verdict.reason, book_.judge(user, asked))
+        const AccessDecision decision = now->judge(user, asked);
+        ASSERT_EQ((decision.allowed ? "" : "!") + decision.reason, book_.judge(user, asked))
             << round << '/' << version << ": " << user.name << ' ' << asked.verb << ' '
             << asked.group << ' ' << asked.resource << '/' << asked.subresource << ' '
             << asked.name_space << ' ' << asked.name << ' ' << asked.path;
-        allowed += verdict.allowed ? 1 : 0;
+        allowed += decision.allowed ? 1 : 0;
         ++asked_in_all;
       }
     }

@@ -178,8 +178,8 @@ void Roles::ask(const std::string& who, const Bindings& theirs, const Attributes
   if (covering) reply.allow(theirs[prepared->places[*covering].binding]);
 }
 
-Verdict Roles::judge(const api::User& user, const Attributes& asked) const {
-  Verdict out;
+AccessDecision Roles::judge(const api::User& user, const Attributes& asked) const {
+  AccessDecision out;
   Missing missing;
   for (const std::string_view where : {std::string_view(), std::string_view(asked.name_space)}) {
     Reply reply;

@@ -119,9 +119,9 @@ TEST_F(RolesTest, AClusterBindingHoldsEverywhere) {
       object("ClusterRoleBinding",
              R"({"metadata":{"name":"devs"},"roleRef":{"kind":"ClusterRole","name":"reader"},)"
              R"("subjects":[{"kind":"Group","name":"dev"}]})")};
-  const Verdict verdict = roles().judge(kJane, ask("get", "pods", "anywhere"));
-  EXPECT_TRUE(verdict.allowed);
-  EXPECT_EQ(verdict.reason,
+  const AccessDecision decision = roles().judge(kJane, ask("get", "pods", "anywhere"));
+  EXPECT_TRUE(decision.allowed);
+  EXPECT_EQ(decision.reason,
             R"(RBAC: allowed by ClusterRoleBinding "devs" of ClusterRole "reader" to Group "dev")");
   EXPECT_TRUE(roles().judge(kJane, path("get", "/metrics")).allowed);
   EXPECT_FALSE(roles().judge(kRobot, ask("get", "pods")).allowed);
@@ -175,9 +175,9 @@ TEST_F(RolesTest, AMissingRoleIsNamed) {
       object("ClusterRoleBinding",
              R"({"metadata":{"name":"devs"},"roleRef":{"kind":"ClusterRole","name":"gone"},)"
              R"("subjects":[{"kind":"Group","name":"dev"}]})")};
-  const Verdict verdict = roles().judge(kJane, ask("get", "pods"));
-  EXPECT_FALSE(verdict.allowed);
-  EXPECT_EQ(verdict.reason, R"(RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found)");
+  const AccessDecision decision = roles().judge(kJane, ask("get", "pods"));
+  EXPECT_FALSE(decision.allowed);
+  EXPECT_EQ(decision.reason, R"(RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found)");
   EXPECT_EQ(roles().held_by(kJane, "ns").errors,
             R"(clusterrole.rbac.authorization.k8s.io "gone" not found)");
 }

@@ -20,16 +20,16 @@ Error conflict(std::string_view key, Revision expected, Revision actual) {
 
 }  // namespace
 
-Ledger::Standing Ledger::standing(std::string_view key, const Staged& staged) const {
+Ledger::Newest Ledger::newest(std::string_view key, const Staged& staged) const {
   if (const auto found = staged.find(key); found != staged.end()) return found->second;
   if (const auto found = current_.find(key); found != current_.end()) return found->second;
   return {};
 }
 
 // What each write of the transaction finds at its key, if all of them find it as expected.
-Result<std::vector<Ledger::Standing>> Ledger::admit(const Transaction& transaction,
-                                                    const Staged& staged) const {
-  std::vector<Standing> found;
+Result<std::vector<Ledger::Newest>> Ledger::admit(const Transaction& transaction,
+                                                  const Staged& staged) const {
+  std::vector<Newest> found;
   found.reserve(transaction.writes.size());
   boost::unordered_flat_set<std::string_view> keys;
   if (transaction.writes.size() > 1) keys.reserve(transaction.writes.size());
@@ -38,7 +38,7 @@ Result<std::vector<Ledger::Standing>> Ledger::admit(const Transaction& transacti
                "{} was already written at revision {}", write.key, write.object->revision().value);
     if (transaction.writes.size() > 1 && !keys.insert(write.key).second)
       return fail(Reason::BadRequest, "the transaction writes {} twice", write.key);
-    Standing before = standing(write.key, staged);
+    Newest before = newest(write.key, staged);
     if (write.replaces != nullptr && before.object != write.replaces)
       return fail(Reason::Conflict, "{} was changed by somebody else", write.key);
     if (write.replaces == nullptr && before.revision != write.expected)
@@ -64,7 +64,7 @@ Ledger::Decision Ledger::decide(std::span<const Transaction> batch) const {
   Staged staged;
   Revision newest = revision_;
   for (const Transaction& transaction : batch) {
-    Result<std::vector<Standing>> admitted = admit(transaction, staged);
+    Result<std::vector<Newest>> admitted = admit(transaction, staged);
     if (!admitted) {
       decision.outcomes.push_back(fail(std::move(admitted).error()));
       continue;
@@ -73,7 +73,7 @@ Ledger::Decision Ledger::decide(std::span<const Transaction> batch) const {
     const Revision block_end{newest.value + std::ssize(transaction.writes)};
     for (std::size_t i = 0; i < transaction.writes.size(); ++i) {
       const Write& write = transaction.writes[i];
-      Standing& before = (*admitted)[i];
+      Newest& before = (*admitted)[i];
       ++newest.value;
       Change change;
       change.type = !write.object                ? Change::Type::Deleted

@@ -46,17 +46,17 @@ class Ledger {
   std::vector<std::pair<std::string, ObjectPtr>> objects() const;
 
  private:
-  struct Standing {
+  struct Newest {
     Revision revision;  // 0: deleted (only while staged)
     ObjectPtr object;
   };
   // What the transactions before this one did to the keys they wrote.
-  using Staged = boost::unordered_flat_map<std::string_view, Standing>;
+  using Staged = boost::unordered_flat_map<std::string_view, Newest>;
 
-  Standing standing(std::string_view key, const Staged& staged) const;
-  Result<std::vector<Standing>> admit(const Transaction& transaction, const Staged& staged) const;
+  Newest newest(std::string_view key, const Staged& staged) const;
+  Result<std::vector<Newest>> admit(const Transaction& transaction, const Staged& staged) const;
 
-  KeyMap<Standing> current_;
+  KeyMap<Newest> current_;
   Revision revision_;
 };
 

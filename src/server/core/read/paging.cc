@@ -84,7 +84,7 @@ void PinnedListings::pin(const std::string& prefix, Listing listing) {
   }
 }
 
-void PinnedListings::let_go(const watch::Window& window) {
+void PinnedListings::end_outdated(const watch::Window& window) {
   std::list<Pin> dropped;  // freed without the lock
   const std::lock_guard lock(mutex_);
   for (auto pin = pins_.begin(); pin != pins_.end();) {

@@ -30,8 +30,8 @@ std::string renewed_token(std::string_view token);
 
 // Listings that clients are paging through, so that all their pages show one state. Objects never
 // change, so a pinned listing costs only pointers while the store or the window holds its objects
-// too: let_go() ends those for which the window has lost a change. Beyond the limits the least
-// recently used ones go. Any thread may use it.
+// too: end_outdated() ends those for which the window has lost a change. Beyond the limits the
+// least recently used ones go. Any thread may use it.
 class PinnedListings {
  public:
   struct Limits {
@@ -48,7 +48,7 @@ class PinnedListings {
   Listing find(const std::string& prefix, api::Revision revision);
   // Drops the listings whose later changes the window no longer has in full: replaced objects would
   // be kept for them alone.
-  void let_go(const watch::Window& window);
+  void end_outdated(const watch::Window& window);
 
  private:
   struct Pin {

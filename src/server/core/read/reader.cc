@@ -119,7 +119,7 @@ Result<api::Answer> read_object(const store::Store& store, const api::Request& r
 Result<api::Answer> read_list(const ListSources& from, const api::Request& request) {
   TRY(check_list_options(request.list));
   const Selection selection = TRY(Selection::of(request));
-  from.pins.let_go(from.window);
+  from.pins.end_outdated(from.window);
   const Start start = TRY(find_listing(from, request, selection));
   const auto& objects = start.listing->objects;
 

@@ -25,7 +25,7 @@ Cause unsupported_match(std::string_view match) {
               R"(Unsupported value: "{}": supported values: "Exact", "NotOlderThan", "")", match)};
 }
 
-Result<void> verdict(std::vector<Cause> causes) {
+Result<void> invalid_or_ok(std::vector<Cause> causes) {
   if (causes.empty()) return {};
   return fail(invalid(Subject{.group = "meta.k8s.io", .kind = "ListOptions"}, std::move(causes)));
 }
@@ -68,7 +68,7 @@ Result<void> check_list_options(const ListOptions& options) {
   if (options.send_initial_events)
     causes.push_back(
         forbidden_cause("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-  return verdict(std::move(causes));
+  return invalid_or_ok(std::move(causes));
 }
 
 Result<void> check_watch_options(const ListOptions& options) {
@@ -86,7 +86,7 @@ Result<void> check_watch_options(const ListOptions& options) {
   }
   if (!options.continue_token.empty())
     causes.push_back(forbidden_cause("continue", "continue is forbidden for watch"));
-  return verdict(std::move(causes));
+  return invalid_or_ok(std::move(causes));
 }
 
 }  // namespace muster::server
