@@ -191,7 +191,7 @@ void ClusterModel::put_pod(const ObjectPtr& pod) {
   }
   slots_[id].pod = pod;
   slot_by_name_.emplace(Name{meta.name_space, meta.name}, id);
-  traits_.change(change.before.get(), pod.get());
+  const bool asks_otherwise = traits_.change(change.before.get(), pod.get());
   count_claims(change.before, pod);
   count_on_node(change.before, pod);
   const PodRole role = role_of(pod);
@@ -199,6 +199,7 @@ void ClusterModel::put_pod(const ObjectPtr& pod) {
     set_role(id, role);
   else
     enter_role(id, role);
+  if (asks_otherwise && change.leaf) update_agreement(*change.leaf);
   change.role_after = role;
   if (role == PodRole::Waiting || role == PodRole::Gated)
     nominations_.observed(pod, view_of(pod).nominated_node);
@@ -232,11 +233,12 @@ void ClusterModel::remove_pod(const api::Object& pod) {
                          .role_before = slots_[id].role,
                          .role_after = std::nullopt,
                          .assumed_on = cluster_.assumed_node(uid)};
-  traits_.change(known.get(), nullptr);
+  const bool asks_otherwise = traits_.change(known.get(), nullptr);
   count_claims(known, nullptr);
   cluster_.remove_pod(uid);
   nominations_.forget(uid);
   leave_role(id);
+  if (asks_otherwise && change.leaf) update_agreement(*change.leaf);
   slots_[id].pod = nullptr;
   free_slots_.push_back(id);
   if (listener_ != nullptr) listener_->on_pod(change);
@@ -351,11 +353,19 @@ void ClusterModel::put_group(const ObjectPtr& object) {
                          known->never_preempts != group->never_preempts;
   const bool is_judged = change.is_relinked || known->priority != group->priority ||
                          known->workload != group->workload || !has_class_of(*known, *group) ||
-                         known->template_name != group->template_name;
+                         known->template_name != group->template_name ||
+                         known->malformed != group->malformed;
   if (const GroupSpec* root = forest_.root_of(group->key)) change.root_then = root->key;
   forest_.set(std::move(*group));
+  update_agreement(change.key);
   if (is_judged) change.judged = faults_.look_again(change.key);
   if (listener_ != nullptr) listener_->on_group(change);
+}
+
+// With the leaf, that is: where a leaf itself differs from its root, the tree is at fault.
+void ClusterModel::update_agreement(const GroupKey& leaf) {
+  if (const GroupSpec* group = forest_.find(leaf))
+    forest_.set_disagreement(leaf, !traits_.agree(leaf, *group));
 }
 
 void ClusterModel::remove_group(const api::Object& object) {

@@ -245,6 +245,7 @@ class ClusterModel {
   void put_pod(const api::ObjectPtr& pod);
   void put_node(const api::ObjectPtr& node);
   void put_group(const api::ObjectPtr& object);
+  void update_agreement(const GroupKey& leaf);
   void set_workload(const api::Object& object, bool is_gone);
   void remove_pod(const api::Object& pod);
   void remove_node(const api::Object& node);

@@ -7,22 +7,27 @@
 
 namespace muster::scheduler {
 
-void TraitsBook::change(const api::Object* before, const api::Object* after) {
-  if (before != nullptr) count(*before, -1);
-  if (after != nullptr) count(*after, +1);
+bool TraitsBook::change(const api::Object* before, const api::Object* after) {
+  bool is_other = false;
+  // Counted in first: what the member asks for now as before never goes.
+  if (after != nullptr && count(*after, +1)) is_other = true;
+  if (before != nullptr && count(*before, -1)) is_other = true;
+  return is_other;
 }
 
-void TraitsBook::count(const api::Object& pod, std::int64_t change) {
+bool TraitsBook::count(const api::Object& pod, std::int64_t change) {
   const auto& view = pod.view<api::PodView>();
-  if (view.scheduling_group.empty() || view.is_terminal()) return;
+  if (view.scheduling_group.empty() || view.is_terminal()) return false;
   const GroupKey key{GroupKind::PodGroup, pod.meta().name_space, view.scheduling_group};
   Counts& counts = groups_[key];
   const MemberTraits traits{view.scheduler_name, view.priority, view.never_preempts};
   std::int64_t& count = counts[traits];
   count += change;
   CHECK_THAT(count >= 0, "{}/{} has {} members of a kind", key.name_space, key.name, count);
+  const bool is_other = count == 0 || (count == 1 && change > 0);
   if (count == 0) counts.erase(traits);
   if (counts.empty()) groups_.erase(key);
+  return is_other;
 }
 
 bool TraitsBook::agree(const GroupKey& group, const GroupSpec& root) const {

@@ -16,8 +16,9 @@ namespace muster::scheduler {
 class TraitsBook {
  public:
   // A pod changed from `before` to `after`; null: there was none, or is none. Lone pods and those
-  // that have ended do not count.
-  void change(const api::Object* before, const api::Object* after);
+  // that have ended do not count. True if what members of a group ask for is something else now,
+  // not only asked for by more or fewer of them.
+  bool change(const api::Object* before, const api::Object* after);
 
   // Each combination once.
   std::vector<MemberTraits> of(std::string_view name_space, std::string_view group) const;
@@ -27,7 +28,7 @@ class TraitsBook {
 
  private:
   using Counts = std::map<MemberTraits, std::int64_t>;
-  void count(const api::Object& pod, std::int64_t change);
+  bool count(const api::Object& pod, std::int64_t change);
 
   std::map<GroupKey, Counts> groups_;
 };

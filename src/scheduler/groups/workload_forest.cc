@@ -41,6 +41,7 @@ WorkloadForest::WorkloadForest(const WorkloadForest& other) {
     to.waiting = from.waiting;
     to.gated = from.gated;
     to.present = from.present;
+    to.disagrees = from.disagrees;
     to.flags = from.flags;
     to.composite_change = from.composite_change;
   }
@@ -90,7 +91,8 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
   return {.ready = ready,
           .runnable = runnable,
           .pending = pending,
-          .needing = runnable && !is_basic && node.present < node.spec->minimum,
+          .needing =
+              runnable && (node.disagrees || (!is_basic && node.present < node.spec->minimum)),
           .idle = idle};
 }
 
@@ -190,6 +192,13 @@ void WorkloadForest::count_member(const GroupKey& leaf, Membership membership,
   CHECK_THAT(count >= 0, "{}/{} has {} members of a kind", leaf.name_space, leaf.name, count);
   climb(&at);
   drop_if_idle(&at);
+}
+
+void WorkloadForest::set_disagreement(const GroupKey& leaf, bool disagrees) {
+  const auto at = nodes_.find(leaf);
+  if (at == nodes_.end() || at->second.disagrees == disagrees) return;
+  at->second.disagrees = disagrees;
+  climb(&at->second);
 }
 
 const GroupSpec* WorkloadForest::find(const GroupKey& key) const {

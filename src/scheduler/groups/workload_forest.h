@@ -35,7 +35,7 @@ inline constexpr std::size_t kTreeDepthMax = 4;
 // is not ready holds back all below it and nothing beside it. A root is *runnable* when it is ready
 // down to at least one waiting pod. A tree is *loose* when no pod that may be tried needs another:
 // every leaf that is not held back has its minimum present already, or the tree is one Basic group
-// that may be anywhere.
+// that may be anywhere; and no such leaf has members that disagree.
 class WorkloadForest {
  public:
   WorkloadForest() = default;
@@ -48,6 +48,10 @@ class WorkloadForest {
   // them.
   void erase(const GroupKey& key);
   void count_member(const GroupKey& leaf, Membership membership, std::int32_t change);
+  // The members of a leaf disagree about what all of a tree must agree on: then no pod of the tree
+  // can be placed, and one attempt finds that out for all of them. Forgotten with the leaf's last
+  // mention; nothing happens if the leaf is not known.
+  void set_disagreement(const GroupKey& leaf, bool disagrees);
 
   const GroupSpec* find(const GroupKey& key) const;
   // The root above a group, or the group itself; nullptr if it or an ancestor is unknown or in a
@@ -106,7 +110,7 @@ class WorkloadForest {
     bool ready = false;
     bool runnable = false;
     bool pending = false;
-    bool needing = false;  // not held back, and has a leaf that waits for its minimum
+    bool needing = false;  // not held back, and has a leaf that waits for its minimum or disagrees
     bool idle = true;      // no pod at or below it
     friend bool operator==(const Flags&, const Flags&) = default;
   };
@@ -128,6 +132,7 @@ class WorkloadForest {
     std::set<Node*, ByKey> busy_children;  // those that are not idle
     Counts in_children;
     std::int32_t waiting = 0, gated = 0, present = 0;  // leaf
+    bool disagrees = false;                            // leaf
     Flags flags;
     std::uint64_t composite_change = 0;  // of a root: the last one of its tree
 

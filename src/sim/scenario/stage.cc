@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/values/preferred_topology.h"
 #include "api/views/pod_view.h"
 #include "sim/scenario/storage_verbs.h"
 
@@ -189,6 +190,15 @@ Result<void> Stage::set_minimum(std::size_t id, int minimum) {
       kind_of(id), kScenarioNamespace, changed.name, "", api::PatchType::Merge,
       JsonObject{{"spec", JsonObject{{"schedulingPolicy",
                                       JsonObject{{"gang", JsonObject{{member, minimum}}}}}}}}));
+}
+
+Result<void> Stage::set_preferred(std::size_t id, const std::string& topology_key) {
+  Cast::Group& changed = cast_.group(id);
+  changed.line.prefers = topology_key;
+  JsonObject annotations{{api::kPreferredTopologyAnnotation, topology_key}};
+  return ask(client::patch_request(
+      kind_of(id), kScenarioNamespace, changed.name, "", api::PatchType::Merge,
+      JsonObject{{"metadata", JsonObject{{"annotations", std::move(annotations)}}}}));
 }
 
 Result<void> Stage::scale(std::size_t id, int wanted) {

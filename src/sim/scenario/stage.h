@@ -49,6 +49,7 @@ class Stage {
                            std::optional<std::int64_t> grace_period_s);
   Result<void> delete_group(std::size_t group);
   Result<void> set_minimum(std::size_t group, int minimum);
+  Result<void> set_preferred(std::size_t group, const std::string& topology_key);
   Result<void> scale(std::size_t group, int pods);
   Result<void> ungate(std::span<const std::size_t> pods);
   Result<void> remove_node(std::string_view node);

@@ -195,7 +195,14 @@ Result<Action> read_set(const Line& line) {
   const Named named = TRY(read_named(words));
   const std::string word = TRY(words.need("min=N"));
   const Setting setting = read_setting(word);
-  if (setting.name != "min") return fail_at(line, "`{}` cannot be set; write set X min=N", word);
+  if (setting.name == "prefers") {
+    TRY(words.end());
+    return [named, key = label_key(setting.value)](Stage& stage) -> Result<void> {
+      return stage.set_preferred(TRY(group_of(stage, named)), key);
+    };
+  }
+  if (setting.name != "min")
+    return fail_at(line, "`{}` cannot be set; write set X min=N or set X prefers=LEVEL", word);
   const int minimum = TRY(read_number(line, setting.value));
   TRY(words.end());
   return [named, minimum](Stage& stage) -> Result<void> {
