@@ -64,17 +64,38 @@ Store::Listing Store::list(std::string_view prefix) const {
   return listing;
 }
 
+// Shows the first `max` entries below `prefix` behind `after`; true if there are others. Under the
+// mutex.
+template <typename Show>
+bool Store::show_after(std::string_view prefix, std::string_view after, std::size_t max,
+                       Show show) const {
+  auto at = after.empty() ? in_order_.lower_bound(prefix) : in_order_.upper_bound(after);
+  for (; at != in_order_.end() && at->first.starts_with(prefix); ++at) {
+    if (max-- == 0) return true;
+    show(at->first, at->second);
+  }
+  return false;
+}
+
 Store::Keys Store::keys_after(std::string_view prefix, std::string_view after,
                               std::size_t max) const {
   Keys found;
   const std::shared_lock lock(mutex_);
-  auto at = after.empty() ? in_order_.lower_bound(prefix) : in_order_.upper_bound(after);
-  for (; at != in_order_.end() && at->first.starts_with(prefix); ++at) {
-    found.more = found.keys.size() == max;
-    if (found.more) break;
-    found.keys.push_back(at->first);
-  }
+  found.more = show_after(
+      prefix, after, max,
+      [&](const std::string& key, const ObjectPtr& /*object*/) { found.keys.push_back(key); });
   return found;
+}
+
+Store::Page Store::page_after(std::string_view prefix, std::string_view after,
+                              std::size_t max) const {
+  Page page;
+  const std::shared_lock lock(mutex_);
+  page.revision = revision_;
+  page.more = show_after(
+      prefix, after, max,
+      [&](const std::string& /*key*/, const ObjectPtr& object) { page.objects.push_back(object); });
+  return page;
 }
 
 bool Store::has_any(std::string_view prefix) const {

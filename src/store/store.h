@@ -44,6 +44,13 @@ class Store {
     bool more = false;  // there are others behind them
   };
   Keys keys_after(std::string_view prefix, std::string_view after, std::size_t max) const;
+  // The same with objects, as they are at one revision.
+  struct Page {
+    std::vector<ObjectPtr> objects;
+    bool more = false;
+    Revision revision;
+  };
+  Page page_after(std::string_view prefix, std::string_view after, std::size_t max) const;
   // Whether there is any object below `prefix`.
   bool has_any(std::string_view prefix) const;
   // Whether the last write succeeded; a failed one is forgotten once a commit or a probe succeeds.
@@ -73,6 +80,9 @@ class Store {
  private:
   explicit Store(std::unique_ptr<Engine> engine);
   void apply(std::span<const Change> changes);
+  template <typename Show>
+  bool show_after(std::string_view prefix, std::string_view after, std::size_t max,
+                  Show show) const;
   template <typename Outcome>
   Outcome observe(Outcome outcome);
 

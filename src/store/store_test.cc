@@ -76,6 +76,13 @@ TEST(Store, GivesKeysAFewAtATime) {
   EXPECT_EQ(keys("pods/a/2", 2), "3 .");
   EXPECT_EQ(keys("pods/a/3", 2), ".");
   EXPECT_EQ(keys("pods/a/1x", 1), "2 more") << "what it goes on from may be gone";
+
+  const Store::Page page = store->page_after("pods/a/", "pods/a/1", 1);
+  ASSERT_EQ(page.objects.size(), 1U);
+  EXPECT_EQ(page.objects.front()->meta().name, "2");
+  EXPECT_TRUE(page.more);
+  EXPECT_EQ(page.revision, Revision{4}) << "of the store, not of the objects";
+  EXPECT_FALSE(store->page_after("pods/a/", "pods/a/1", 2).more);
 }
 
 TEST(Store, ObjectsKnowWhenTheyWereCreated) {

@@ -39,9 +39,22 @@ void NamespaceFeeds::on_changes(std::span<const store::Change> changes) {
     if (std::ranges::find(at->second.prefixes, known.kind().store_prefix) ==
         at->second.prefixes.end())
       continue;
-    at->second.changes.push_back(
-        {.before = change.previous, .after = goes ? nullptr : change.object});
+    keep(at->second,
+         {.before = change.previous,
+          .after = goes ? nullptr : change.object,
+          .revision = change.revision},
+         store::memory_held_by(change));
   }
+}
+
+void NamespaceFeeds::keep(Open& open, ObjectChange change, std::size_t bytes) {
+  if (open.lost) return;
+  open.bytes += bytes;
+  open.lost = open.bytes > kBytesMax;
+  if (open.lost)
+    open.changes = {};
+  else
+    open.changes.push_back(std::move(change));
 }
 
 NamespaceFeeds::Feed::~Feed() {
@@ -50,9 +63,12 @@ NamespaceFeeds::Feed::~Feed() {
   feeds_.has_any_ = !feeds_.open_.empty();
 }
 
-std::vector<ObjectChange> NamespaceFeeds::Feed::take() {
+std::optional<std::vector<ObjectChange>> NamespaceFeeds::Feed::drain() {
   const std::lock_guard lock(feeds_.mutex_);
-  return std::exchange(feeds_.open_.at(name_space_).changes, {});
+  Open& open = feeds_.open_.at(name_space_);
+  if (open.lost) return std::nullopt;
+  open.bytes = 0;
+  return std::exchange(open.changes, {});
 }
 
 }  // namespace muster::server

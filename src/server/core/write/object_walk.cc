@@ -5,7 +5,7 @@ namespace muster::server {
 void ObjectWalk::find_keys(Staging& staging) {
   if (!begun_) {
     // All that was decided before the walk is part of it.
-    staging.settle(prefix_);
+    staging.await_commit(prefix_);
     began_at_ = staging.revision();
     begun_ = true;
   }

@@ -222,7 +222,7 @@ Result<void> charge_quotas(Context& context, const api::Request& request, Decisi
       Result<std::shared_ptr<api::Object>> charged = charge.apply(*quota);
       if (!charged) {
         // No answer rests on what is not durable yet.
-        context.staging.settle(prefix_of(quota_kind(), name_space));
+        context.staging.await_commit(prefix_of(quota_kind(), name_space));
         return fail(std::move(charged).error());
       }
       if (*charged != nullptr)

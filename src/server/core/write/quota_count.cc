@@ -11,6 +11,8 @@
 namespace muster::server {
 namespace {
 
+constexpr std::size_t kPageMax = 256;
+
 using api::ObjectPtr;
 using api::Quantities;
 
@@ -19,6 +21,10 @@ Quantities nothing_of(const Quantities& hard) {
   Quantities used;
   for (const auto& [name, amount] : hard) used.emplace_back(name, api::Quantity());
   return used;
+}
+
+Quantities limits_of(const api::Json& spec) {
+  return api::read_quantities(api::find_object(spec, "hard"));
 }
 
 Quantities used_by(const QuotaScopes& scopes, const api::Kind& kind, const api::Object& object,
@@ -33,9 +39,7 @@ std::string prefix_of(const api::Kind& kind, std::string_view name_space) {
   return fmt::format("{}/{}/", kind.store_prefix, name_space);
 }
 
-Quantities hard_of(const api::Json& quota) {
-  return api::read_quantities(api::find_object(api::part_of(quota, "spec"), "hard"));
-}
+Quantities hard_of(const api::Json& quota) { return limits_of(api::part_of(quota, "spec")); }
 
 Quantities count_namespace(Context& context, std::string_view name_space, const api::Json& quota) {
   const Quantities hard = hard_of(quota);
@@ -53,66 +57,106 @@ void CountedUsage::begin_slice(std::size_t reads_max, std::size_t bytes_max) {
   exhausted_ = false;
 }
 
-bool CountedUsage::go_on(const Context& context) {
-  if (feed_ == nullptr) return waits_in_.empty() || !context.staging.feeds().is_open(waits_in_);
-  return count_objects() && count_changes();
+bool CountedUsage::go_on(Context& context) {
+  if (feed_ == nullptr) return name_space_.empty() || !context.staging.feeds().is_open(name_space_);
+  return catch_up(context);
 }
 
 Quantities CountedUsage::count(Context& context, const std::string& name_space,
                                const api::Json& quota) {
-  if (feed_ == nullptr || spec_ != api::part_of(quota, "spec"))
-    begin(context, name_space, quota);
-  else
-    for (const Part& part : parts_) context.staging.settle(prefix_of(*part.kind, name_space));
-  exhausted_ = feed_ == nullptr || !count_objects() || !count_changes();
+  if (feed_ == nullptr || spec_ != api::part_of(quota, "spec")) {
+    spec_ = api::part_of(quota, "spec");
+    name_space_ = name_space;
+    begin(context);
+  } else {
+    for (const Part& part : parts_)
+      context.staging.await_commit(prefix_of(*part.kind, name_space_));
+  }
+  exhausted_ = feed_ == nullptr || !catch_up(context);
   return used_;
 }
 
-void CountedUsage::begin(Context& context, const std::string& name_space, const api::Json& quota) {
+void CountedUsage::begin(Context& context) {
   feed_ = nullptr;
   changes_.clear();
   parts_.clear();
   part_ = 0;
-  waits_in_ = name_space;
-  if (context.staging.feeds().is_open(name_space)) return;
-  spec_ = api::part_of(quota, "spec");
+  page_.clear();
+  next_ = 0;
+  if (context.staging.feeds().is_open(name_space_)) return;
   scopes_.emplace(spec_);
-  const Quantities hard = hard_of(quota);
+  const Quantities hard = limits_of(spec_);
   used_ = nothing_of(hard);
   const std::vector<const api::Kind*> kinds = kinds_using(hard);
-  for (const api::Kind* kind : kinds)
-    parts_.push_back(
-        {.kind = kind, .objects = context.staging.list(prefix_of(*kind, name_space)), .next = 0});
-  // Nothing that was listed changes before this: no batch that is not durable writes any of it.
-  feed_ = context.staging.feeds().open(name_space, kinds);
+  for (const api::Kind* kind : kinds) parts_.push_back({.kind = kind});
+  feed_ = context.staging.feeds().open(name_space_, kinds);
 }
 
-bool CountedUsage::count_objects() {
+// Changes come first: the feed holds what has come since the last slice.
+bool CountedUsage::catch_up(Context& context) {
+  return count_changes(context) && count_objects(context) && count_changes(context);
+}
+
+bool CountedUsage::count_objects(Context& context) {
   for (; part_ < parts_.size(); ++part_) {
     Part& part = parts_[part_];
-    for (; part.next < part.objects.size(); ++part.next) {
-      if (!may_read(part.objects[part.next])) return false;
-      add(*part.kind, std::exchange(part.objects[part.next], nullptr), /*goes=*/false);
-    }
-    part.objects = {};
-    part.next = 0;
+    do {
+      for (; next_ < page_.size(); ++next_) {
+        if (!may_read(page_[next_])) return false;
+        add(*part.kind, std::exchange(page_[next_], nullptr), /*goes=*/false);
+      }
+    } while (read_page(context, part));
   }
   return true;
 }
 
-bool CountedUsage::count_changes() {
-  std::ranges::move(feed_->take(), std::back_inserter(changes_));
-  for (; !changes_.empty(); changes_.pop_front()) {
-    const ObjectChange& change = changes_.front();
-    const ObjectPtr& known = change.before != nullptr ? change.before : change.after;
-    if (!may_read(known)) return false;
-    for (const Part& part : parts_) {
-      if (part.kind->store_prefix != known->kind().store_prefix) continue;
-      if (change.before != nullptr) add(*part.kind, change.before, /*goes=*/true);
-      if (change.after != nullptr) add(*part.kind, change.after, /*goes=*/false);
-    }
-  }
+// False if the part was read to its end.
+bool CountedUsage::read_page(Context& context, Part& part) {
+  page_.clear();
+  next_ = 0;
+  if (part.rest_read_at) return false;
+  const std::string prefix = prefix_of(*part.kind, name_space_);
+  store::Store::Page page = context.staging.page_after(
+      prefix, part.ranges.empty() ? std::string() : prefix + part.ranges.back().last, kPageMax);
+  if (page.more)
+    part.ranges.push_back({page.objects.back()->meta().name, page.revision});
+  else
+    part.rest_read_at = page.revision;
+  page_ = std::move(page.objects);
   return true;
+}
+
+std::optional<api::Revision> CountedUsage::Part::read_at(std::string_view name) const {
+  const auto range = std::ranges::lower_bound(ranges, name, {}, &Range::last);
+  return range == ranges.end() ? rest_read_at : range->revision;
+}
+
+bool CountedUsage::count_changes(Context& context) {
+  while (true) {
+    for (; !changes_.empty(); changes_.pop_front()) {
+      const ObjectChange& change = changes_.front();
+      if (!may_read(change.before != nullptr ? change.before : change.after)) return false;
+      add_change(change);
+    }
+    std::optional<std::vector<ObjectChange>> drained = feed_->drain();
+    if (!drained) {
+      begin(context);
+      return false;
+    }
+    if (drained->empty()) return true;
+    std::ranges::move(*drained, std::back_inserter(changes_));
+  }
+}
+
+void CountedUsage::add_change(const ObjectChange& change) {
+  const api::Object& known = change.before != nullptr ? *change.before : *change.after;
+  for (const Part& part : parts_) {
+    if (part.kind->store_prefix != known.kind().store_prefix) continue;
+    const std::optional<api::Revision> read_at = part.read_at(known.meta().name);
+    if (!read_at || change.revision <= *read_at) continue;  // it is, or will be, in a page
+    if (change.before != nullptr) add(*part.kind, change.before, /*goes=*/true);
+    if (change.after != nullptr) add(*part.kind, change.after, /*goes=*/false);
+  }
 }
 
 bool CountedUsage::may_read(const ObjectPtr& object) {

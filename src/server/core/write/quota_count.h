@@ -33,15 +33,16 @@ api::Quantities count_namespace(Context& context, std::string_view name_space,
 //   begin_slice(), go_on() → false ...                          it is not all yet
 //   begin_slice(), go_on() → true, count() → !is_exhausted()    what is used now
 //
-// It is a sum over the objects as they were when it began and over the changes since, so it is
-// exact and keeps only a pointer per object until its turn comes. One count at a time
-// in a namespace: others wait before they begin.
+// It is a sum over the objects, each as it was when its page was read, and over the changes since
+// then, so it is exact. It holds no more than a page of objects, and what the feed does of changes;
+// if those are more, it starts over. One count at a time in a namespace: others wait before they
+// begin.
 class CountedUsage {
  public:
   // From now on this much may be read.
   void begin_slice(std::size_t reads_max, std::size_t bytes_max);
   // False if there is nothing to decide in this slice.
-  bool go_on(const Context& context);
+  bool go_on(Context& context);
   // Starts over if it was for another spec.
   api::Quantities count(Context& context, const std::string& name_space, const api::Json& quota);
   // Lets others count in the namespace.
@@ -50,16 +51,30 @@ class CountedUsage {
   bool is_exhausted() const { return exhausted_; }
 
  private:
+  // The objects of one kind, in the order of their names.
   struct Part {
     const api::Kind* kind;
-    std::vector<api::ObjectPtr> objects;  // null once counted
-    std::size_t next = 0;
+    // Which names were read at which revision: up to `last`, behind those of the range before.
+    struct Range {
+      std::string last;
+      api::Revision revision;
+    };
+    std::vector<Range> ranges = {};
+    std::optional<api::Revision> rest_read_at = {};  // the names behind all ranges, once read
+
+    // nullopt: its turn has not come.
+    std::optional<api::Revision> read_at(std::string_view name) const;
   };
 
-  void begin(Context& context, const std::string& name_space, const api::Json& quota);
-  // Both true once nothing is left.
-  bool count_objects();
-  bool count_changes();
+  // Nothing is counted yet, and only the changes are followed from now on; not even that while
+  // somebody else counts in the namespace.
+  void begin(Context& context);
+  // All true once nothing is left to be read now.
+  bool catch_up(Context& context);
+  bool count_objects(Context& context);
+  bool count_changes(Context& context);
+  bool read_page(Context& context, Part& part);
+  void add_change(const ObjectChange& change);
   // False if no more may be read in this slice.
   bool may_read(const api::ObjectPtr& object);
   void add(const api::Kind& kind, const api::ObjectPtr& object, bool goes);
@@ -68,10 +83,12 @@ class CountedUsage {
   std::optional<QuotaScopes> scopes_;
   api::Quantities used_;  // a name for each that is limited
   std::vector<Part> parts_;
-  std::size_t part_ = 0;
+  std::size_t part_ = 0;                        // the part whose objects are being counted
+  std::vector<api::ObjectPtr> page_;            // of them, null once counted
+  std::size_t next_ = 0;                        // in the page
   std::unique_ptr<NamespaceFeeds::Feed> feed_;  // null: not begun
   std::deque<ObjectChange> changes_;            // not counted yet
-  std::string waits_in_;  // the namespace where another count must end before this can begin
+  std::string name_space_;
   std::size_t reads_left_ = 0;
   std::size_t bytes_left_ = 0;
   bool exhausted_ = false;

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "server/core/testing/sliced_fixture.h"
+#include "server/core/write/namespace_feeds.h"
 #include "server/core/write/sliced_request.h"
 
 namespace muster::server {
@@ -67,6 +70,61 @@ TEST_F(QuotaCountTest, QuotasOfANamespaceAreCountedOneAfterTheOther) {
     EXPECT_EQ(at(get(quotas(), "default", fmt::format("q{}", i)), "status.used.configmaps"),
               std::to_string(count));
   }
+}
+
+// Names come and go before, at and behind the place that the count has reached.
+TEST_F(QuotaCountTest, ACountIsExactWhereverItsNamesComeAndGo) {
+  std::mt19937 random(7);  // NOLINT(*-msc51-cpp): the same every time
+  const std::size_t names = 8 * kSliceLooks;
+  std::set<std::size_t> present;
+  for (std::size_t i = 0; i < names; i += 2) {
+    ASSERT_TRUE(create(maps(), "default", map(i)));
+    present.insert(i);
+  }
+  Request quota = creation(
+      quotas(), R"({"metadata":{"name":"q"},"spec":{"hard":{"count/configmaps":"99999"}}})");
+  begin(std::move(quota));
+  std::size_t turns = 0;
+  for (; !answer_ && turns < 100; ++turns) {
+    for (std::size_t change = 0; change < 50; ++change) {
+      const std::size_t i = random() % names;
+      if (present.erase(i) > 0) {
+        EXPECT_TRUE(meanwhile(request(Verb::Delete, maps(), "default", fmt::format("m{:05}", i))));
+      } else {
+        EXPECT_TRUE(meanwhile(creation(maps(), map(i))));
+        present.insert(i);
+      }
+    }
+    registry_.work();
+    commit_staged();
+  }
+  EXPECT_GT(turns, 1U);
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(at(*answer_, R"(status.used)"),
+            fmt::format(R"({{"count/configmaps":"{}"}})", present.size()))
+      << message(*answer_);
+}
+
+// What is replaced while somebody counts is not kept without end.
+TEST_F(QuotaCountTest, ACountStartsOverIfTooMuchChangesAtOnce) {
+  const std::size_t many = kSliceLooks + 5;
+  for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(create(maps(), "default", map(i)));
+  begin(creation(quotas(), R"({"metadata":{"name":"q"},"spec":{"hard":{"configmaps":"9999"}}})"));
+  EXPECT_FALSE(answer_);
+  const std::string large(std::size_t{1} << 20U, 'x');
+  for (std::size_t i = 0; i < (NamespaceFeeds::kBytesMax >> 20U) + 1; ++i)
+    EXPECT_TRUE(meanwhile(creation(
+        maps(),
+        fmt::format(R"({{"metadata":{{"name":"large{}"}},"data":{{"x":"{}"}}}})", i, large))));
+  registry_.work();  // finds that changes are lost
+  commit_staged();
+  EXPECT_FALSE(answer_);
+  EXPECT_TRUE(meanwhile(request(Verb::Delete, maps(), "default", "m00000")));
+  registry_.flush();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_EQ(at(*answer_, "status.used.configmaps"),
+            std::to_string(many + (NamespaceFeeds::kBytesMax >> 20U)))
+      << message(*answer_);
 }
 
 // Between slices everything may happen, also to what is counted by more than its number.

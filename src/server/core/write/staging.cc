@@ -11,11 +11,11 @@ api::ObjectPtr Staging::get(const std::string& key) {
 }
 
 std::vector<api::ObjectPtr> Staging::list(const std::string& prefix) {
-  settle(prefix);
+  await_commit(prefix);
   return store_.list(prefix).objects;
 }
 
-void Staging::settle(const std::string& prefix) {
+void Staging::await_commit(const std::string& prefix) {
   if (committing_ && committing_->writes_below(prefix)) await_commit();
   if (open_->writes_below(prefix)) commit_now();
 }

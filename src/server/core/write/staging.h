@@ -44,14 +44,18 @@ class Staging {
   // The same, with versions that are not durable yet and have no revision. A decision based on one
   // must replace that version.
   std::vector<api::ObjectPtr> list_newest(const std::string& prefix);
-  // What is durable: the newest revision, and keys as Store::keys_after has them.
+  // What is durable: the newest revision, keys as Store::keys_after has them, and objects.
   api::Revision revision() const { return store_.revision(); }
   store::Store::Keys keys_after(std::string_view prefix, std::string_view after,
                                 std::size_t max) const {
     return store_.keys_after(prefix, after, max);
   }
+  store::Store::Page page_after(std::string_view prefix, std::string_view after,
+                                std::size_t max) const {
+    return store_.page_after(prefix, after, max);
+  }
   // Returns once everything decided below the prefix is durable.
-  void settle(const std::string& prefix);
+  void await_commit(const std::string& prefix);
   // Whether anything names the object as its owner: in its namespace, or anywhere if it has none.
   bool has_dependents(const api::Object& owner);
 
