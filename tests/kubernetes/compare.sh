@@ -41,7 +41,7 @@ leaderElection: {leaderElect: false}
 END
   case $1 in
     kube) run_in_background "$2" "$KUBERNETES" kube-scheduler --config "$WORK/compare.yaml" --secure-port 0 \
-      --feature-gates GenericWorkload=true,GangScheduling=true --authentication-kubeconfig "$KUBECONFIG" \
+      --feature-gates "$SCHEDULER_GATES" --authentication-kubeconfig "$KUBECONFIG" \
       --authorization-kubeconfig "$KUBECONFIG" ;;
     muster) run_in_background "$2" "$MUSTER" scheduler --kubeconfig "$KUBECONFIG" --config "$WORK/compare.yaml" --secure-port 0 ;;
   esac
@@ -86,14 +86,10 @@ servers_ms() { # etcd and kube-apiserver, where there are any
   echo $sum
 }
 
-start_workload_aware() { # a kube-apiserver that serves what either scheduler is told to use
-  start_kubernetes --feature-gates GenericWorkload=true,GangScheduling=true --runtime-config scheduling.k8s.io/v1alpha2=true
-}
-
 # --- the same load on each
 compare_load() {
   local scheduler mode at
-  start_workload_aware
+  start_kubernetes_with_groups
   servers=("${started[@]}")
   "$LOADER" --kubeconfig "$KUBECONFIG" --nodes "$NODES" --creates 1 creates >/dev/null 2>&1
   for scheduler in kube muster; do
@@ -131,7 +127,7 @@ compare_full() {
   local scheduler since lists explained
   declare -A first peak spent
   servers=()
-  start_workload_aware
+  start_kubernetes_with_groups
   "$LOADER" --kubeconfig "$KUBECONFIG" --nodes "$FULL_NODES" --creates "$FULL_PODS" --on-nodes creates >"$WORK/fill.log" 2>&1
   pass_or_fail $? "a cluster of $FULL_NODES nodes and $FULL_PODS pods" "$(tail -n 5 "$WORK/fill.log")"
   raw /api/v1/pods

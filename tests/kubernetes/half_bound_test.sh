@@ -3,21 +3,12 @@
 # deleted, so that others find room, and the gang starts whole once there is room. One that was whole once is not touched.
 . "$(dirname "$0")/lib.sh"
 
-start_kubernetes --feature-gates GenericWorkload=true,GangScheduling=true --runtime-config scheduling.k8s.io/v1alpha2=true
+start_kubernetes_with_groups
 cat >"$WORK/config.yaml" <<END
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 profiles: [{schedulerName: muster}]
 END
-gang() { # NAME MINIMUM
-  cat <<END
-apiVersion: scheduling.k8s.io/v1alpha2
-kind: PodGroup
-metadata: {name: $1}
-spec: {schedulingPolicy: {gang: {minCount: $2}}}
-END
-}
-scheduled() { k get podgroup "$1" -o 'jsonpath={.status.conditions[?(@.type=="PodGroupScheduled")].status}'; }
 uid() { k get pod "$1" -o 'jsonpath={.metadata.uid}'; }
 for i in 1 2; do make_node "a-$i" ra 3; done
 
@@ -26,7 +17,7 @@ start_scheduler first --config "$WORK/config.yaml" --secure-port 0
 first=$SCHEDULER_PID
 gang whole 2 | k create -f - >/dev/null
 for i in 1 2; do pod "whole-$i" 1 whole; done | k create -f - >/dev/null
-eventually "a gang is bound" 60 True scheduled whole
+eventually "a gang is bound" 60 True group_says whole
 k delete pod whole-2 --wait=false >/dev/null
 kill -KILL "$first"
 wait "$first" 2>/dev/null
@@ -56,6 +47,6 @@ eventually "others have the room" 60 1 bound big
 for i in 3 4 5 6; do make_node "a-$i" ra 3; done
 for i in 1 2; do pod "half-$i" 2 half; done | k create -f - >/dev/null
 eventually "with room the gang is bound whole" 60 4 bound half-
-eventually "and says so" 30 True scheduled half
+eventually "and says so" 30 True group_says half
 [ -z "$(refused)" ]
 pass_or_fail $? "nothing was refused for lack of rights" "$(refused)"

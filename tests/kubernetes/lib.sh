@@ -6,6 +6,26 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 started=()
 
+# What the Kubernetes under test calls things, and which gates switch groups on.
+KUBERNETES_VERSION=${KUBERNETES_VERSION:-1.37}
+case $KUBERNETES_VERSION in
+  1.36)
+    GROUP_API=scheduling.k8s.io/v1alpha2
+    GROUP_SCHEDULED=PodGroupScheduled
+    SCHEDULER_GATES=GenericWorkload=true,GangScheduling=true
+    GROUP_FLAGS=(--feature-gates "$SCHEDULER_GATES,TopologyAwareWorkloadScheduling=true,WorkloadAwarePreemption=true"
+      --runtime-config "$GROUP_API=true")
+    ;;
+  1.37)
+    GROUP_API=scheduling.k8s.io/v1beta1
+    GROUP_SCHEDULED=PodGroupInitiallyScheduled
+    SCHEDULER_GATES=GenericWorkload=true
+    GROUP_FLAGS=(--feature-gates "$SCHEDULER_GATES,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true,PodGroupPreemptionPolicy=true,WorkloadWithJob=true"
+      --runtime-config "$GROUP_API=true,scheduling.k8s.io/v1alpha3=true")
+    ;;
+  *) echo "KUBERNETES_VERSION=$KUBERNETES_VERSION: there are tests for 1.36 and 1.37 only"; exit 1 ;;
+esac
+
 # run_in_background NAME COMMAND...: its output goes to $WORK/NAME.log. LAST is its process.
 run_in_background() {
   local name=$1
@@ -92,6 +112,12 @@ END
   "$KUBECTL" apply -f "$ROOT/docs/deploy/rbac.yaml" >"$WORK/rbac.log" 2>&1 || cat "$WORK/rbac.log"
 }
 
+# The same with groups.
+start_kubernetes_with_groups() { start_kubernetes "${GROUP_FLAGS[@]}" "$@"; }
+
+# needs_composites: skips the rest of a test where this Kubernetes has no groups of groups.
+needs_composites() { [ "$KUBERNETES_VERSION" != 1.36 ] || skip "Kubernetes $KUBERNETES_VERSION has no CompositePodGroups"; }
+
 # start_scheduler NAME [flags]: SCHEDULER_PID.
 start_scheduler() {
   local name=$1
@@ -132,6 +158,23 @@ spec:
 ---
 END
 }
+
+# gang NAME MINIMUM [more of its spec]
+gang() {
+  cat <<END
+apiVersion: $GROUP_API
+kind: PodGroup
+metadata: {name: $1}
+spec:
+  schedulingPolicy: {gang: {minCount: $2}}
+  ${3:-}
+---
+END
+}
+group_says() { # NAME: the status of its condition
+  k get podgroup "$1" -o "jsonpath={.status.conditions[?(@.type==\"$GROUP_SCHEDULED\")].status}"
+}
+racks() { nodes_of "$1" | cut -c1 | sort -u | wc -l; } # PREFIX: in how many racks they are, by the first letter of their nodes
 
 nodes_of() { # PREFIX: the nodes of pods whose names begin so, in order of the pods
   k get pods -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.nodeName}{"\n"}{end}' | awk -v prefix="$1" \

@@ -3,8 +3,7 @@
 # evicts what it needs and no more, nobody evicts equals; then `muster uninstall` takes off what Muster left.
 . "$(dirname "$0")/lib.sh"
 
-start_kubernetes --feature-gates GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true,WorkloadAwarePreemption=true \
-  --runtime-config scheduling.k8s.io/v1alpha2=true
+start_kubernetes_with_groups
 cat >"$WORK/config.yaml" <<END
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -34,18 +33,11 @@ expect "the victim has its event" "Preempted" k get events -o 'jsonpath={.items[
 
 # --- a gang of two pods of 8 cores needs one rack empty
 k create -f - >/dev/null <<END
-apiVersion: scheduling.k8s.io/v1alpha2
-kind: PodGroup
-metadata: {name: train}
-spec:
-  schedulingPolicy: {gang: {minCount: 2}}
-  schedulingConstraints: {topology: [{key: topology.kubernetes.io/rack}]}
-  priorityClassName: high
----
+$(gang train 2 "schedulingConstraints: {topology: [{key: topology.kubernetes.io/rack}]}
+  priorityClassName: high")
 $(for i in 1 2; do pod "train-$i" 8 train "priorityClassName: high"; done)
 END
 eventually "a gang of higher priority is bound" 60 2 bound train-
-racks() { nodes_of "$1" | cut -c1 | sort -u | wc -l; }
 eventually "in one rack" 5 1 racks train-
 # The rack without the vip had four lower pods; the other one three.
 eventually "only its rack was emptied" 10 3 bound low-

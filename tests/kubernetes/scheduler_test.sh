@@ -3,8 +3,7 @@
 # racks, hand-over between two processes, kill -9.
 . "$(dirname "$0")/lib.sh"
 
-start_kubernetes --feature-gates GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true \
-  --runtime-config scheduling.k8s.io/v1alpha2=true
+start_kubernetes_with_groups
 cat >"$WORK/config.yaml" <<END
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -19,8 +18,12 @@ first=$SCHEDULER_PID
 # --- lone pods
 for i in 1 2 3 4 5; do pod "lone-$i"; done | k create -f - >/dev/null
 eventually "lone pods are bound" 60 5 bound lone-
-expect "the server is asked for what it serves" "podgroups                    scheduling.k8s.io/v1alpha2" cat "$WORK/first.log"
-expect "and what it does not serve is said" "compositepodgroups           not served" cat "$WORK/first.log"
+expect "the server is asked for what it serves" "podgroups                    $GROUP_API" cat "$WORK/first.log"
+case $KUBERNETES_VERSION in
+  1.36) composites="not served" ;;
+  *) composites=scheduling.k8s.io/v1alpha3 ;;
+esac
+expect "groups of groups included" "compositepodgroups           $composites" cat "$WORK/first.log"
 pod huge 99 | k create -f - >/dev/null
 condition() { k get pod "$1" -o 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].message}' | grep -o '6 Insufficient cpu' | head -n 1; }
 eventually "a pod that fits nowhere says so in its condition" 30 "6 Insufficient cpu" condition huge
@@ -38,31 +41,18 @@ expect "and for no other" "403" metrics "$(k create token stranger)"
 expect "it leads by its lease" "muster-scheduler" k -n kube-system get lease muster-scheduler
 
 # --- a gang inside one rack
-gang() { # NAME MINIMUM
-  cat <<END
-apiVersion: scheduling.k8s.io/v1alpha2
-kind: PodGroup
-metadata: {name: $1}
-spec:
-  schedulingPolicy: {gang: {minCount: $2}}
-  schedulingConstraints: {topology: [{key: topology.kubernetes.io/rack}]}
----
-END
-}
-gang train 6 | k create -f - >/dev/null
+in_a_rack="schedulingConstraints: {topology: [{key: topology.kubernetes.io/rack}]}"
+gang train 6 "$in_a_rack" | k create -f - >/dev/null
 for i in 1 2 3 4 5; do pod "train-$i" 3 train; done | k create -f - >/dev/null
 sleep 2
 eventually "five of six are not begun" 5 0 bound train-
 pod train-6 3 train | k create -f - >/dev/null
 eventually "six of six are bound" 60 6 bound train-
-racks() { nodes_of "$1" | cut -c1 | sort -u | wc -l; }
 eventually "all in one rack" 5 1 racks train-
-eventually "the group says so in the words of this server" 30 True \
-  k get podgroup train -o 'jsonpath={.status.conditions[?(@.type=="PodGroupScheduled")].status}'
-gang wide 7 | k create -f - >/dev/null
+eventually "the group says so in the words of this server" 30 True group_says train
+gang wide 7 "$in_a_rack" | k create -f - >/dev/null
 for i in 1 2 3 4 5 6 7; do pod "wide-$i" 3 wide; done | k create -f - >/dev/null
-eventually "a gang beyond every rack waits whole" 30 False \
-  k get podgroup wide -o 'jsonpath={.status.conditions[?(@.type=="PodGroupScheduled")].status}'
+eventually "a gang beyond every rack waits whole" 30 False group_says wide
 eventually "none of it is bound" 5 0 bound wide-
 
 # --- two processes
@@ -83,7 +73,7 @@ kill -KILL "$second"
 wait "$second" 2>/dev/null
 # A gang of which somebody who died had bound two of four, in the rack with more room.
 roomy=$([ "$(nodes_of train- | cut -c1 | head -n 1)" = a ] && echo b || echo a)
-gang half 4 | k create -f - >/dev/null
+gang half 4 "$in_a_rack" | k create -f - >/dev/null
 for i in 1 2 3 4; do pod "half-$i" 0.5 half; done | k create -f - >/dev/null
 for i in 1 2; do
   k create --raw "/api/v1/namespaces/default/pods/half-$i/binding" -f - >/dev/null <<END
