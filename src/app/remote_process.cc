@@ -8,10 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
 #include "app/hosted_component.h"
+#include "app/late_kinds.h"
 #include "app/process_status.h"
 #include "app/signals.h"
 #include "app/standby_client.h"
@@ -21,6 +23,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/program_pages.h"
+#include "client/https/https_client.h"
 #include "client/kit/leader_election.h"
 #include "client/remote/remote_client.h"
 
@@ -38,6 +41,8 @@ constexpr Duration kPauseMax = seconds{30};
 // Longer than any one step takes.
 constexpr Duration kStuck = seconds{60};
 constexpr Duration kStuckElection = seconds{20};
+// An order to stop waits for a look at what the server serves by now.
+constexpr long kLookTimeoutMs = 3'000;
 
 // A component, idle until activated. One that is alone needs no thread beside the client's.
 struct Running {
@@ -116,7 +121,7 @@ class Process {
   // Everything that the components follow has been read.
   bool is_ready() const { return client_->troubles().empty(); }
   // Why it cannot go on; empty: it can.
-  std::string failure() const {
+  std::string failure() {
     if (leadership_->ended())
       return fmt::format(
           "the lease {}/{} was lost; another process leads now, or the API server could not be "
@@ -125,6 +130,9 @@ class Process {
     if (const std::string kind = client_->vanished(); !kind.empty())
       return fmt::format(
           "the server does not serve {} any more; start again to go on with what it serves", kind);
+    const std::vector<const api::Kind*> absent = client_->absent();
+    if (const std::string kind = late_kinds_.look(absent, clock_.now()); !kind.empty())
+      return fmt::format("the server serves {} now, which it did not; start again to use it", kind);
     return "";
   }
 
@@ -199,6 +207,13 @@ class Process {
     return waits_for_;
   }
 
+  Result<client::ServedKinds> served_now(std::span<const api::Kind* const> kinds) const {
+    client::HttpsOptions impatient = https({});
+    impatient.connect_timeout_ms = impatient.timeout_ms = kLookTimeoutMs;
+    client::HttpsClient client = TRY(client::HttpsClient::open(config_, impatient));
+    return client::ServedKinds::discover(client, kinds);
+  }
+
   void set_waits_for(std::string what) {
     const std::lock_guard lock(mutex_);
     waits_for_ = std::move(what);
@@ -222,6 +237,8 @@ class Process {
   std::unique_ptr<client::RemoteClient> lease_client_;
   std::vector<std::unique_ptr<Running>> running_;
   std::unique_ptr<ComponentThread> election_;
+  LateKinds late_kinds_{
+      [this](std::span<const api::Kind* const> kinds) { return served_now(kinds); }};
 
   // For the listener's thread.
   std::atomic<const client::RemoteClient*> published_ = nullptr;  // once there is one

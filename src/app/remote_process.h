@@ -52,7 +52,7 @@ using ChooseComponents =
 // Runs the components until SIGINT or SIGTERM; only while this process leads, if it takes part in
 // an election. A server that is away, at the start or later, is waited for. At the end nothing new
 // is sent, what is under way may end, and the lease is handed over. The error is one sentence: what
-// is in the way, how the lease was lost, or what the server has ceased to serve.
+// is in the way, how the lease was lost, or what the server has ceased or begun to serve.
 Result<void> run_remote_process(const RemoteProcessOptions& options,
                                 const client::Kubeconfig& config, const ChooseComponents& choose);
 

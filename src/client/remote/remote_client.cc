@@ -278,6 +278,7 @@ struct RemoteClient::State {
   std::size_t in_flight = 0;  // written by the thread alone
   std::vector<std::string> troubles;
   std::string vanished;
+  std::vector<const api::Kind*> absent;
 
   std::atomic<Duration::rep> turned = clock.now().time_since_epoch().count();
   std::unique_ptr<Transport> transport;  // last: its thread uses the rest
@@ -320,10 +321,14 @@ void RemoteClient::send(api::Request request, Done done) {
 
 std::unique_ptr<Feed> RemoteClient::watch(const api::Kind& kind, std::function<void()> wake) {
   auto queue = std::make_shared<FeedQueue>(std::move(wake));
-  if (state_->served.version_of(kind) == nullptr)
+  if (state_->served.version_of(kind) == nullptr) {
     queue->set_synced();
-  else
+    const std::lock_guard lock(state_->mutex);
+    if (std::ranges::find(state_->absent, &kind) == state_->absent.end())
+      state_->absent.push_back(&kind);
+  } else {
     state_->transport->post([state = state_.get(), &kind, queue] { state->add_feed(kind, queue); });
+  }
   return std::make_unique<QueuedFeed>(std::move(queue));
 }
 
@@ -335,6 +340,11 @@ std::vector<std::string> RemoteClient::troubles() const {
 std::string RemoteClient::vanished() const {
   const std::lock_guard lock(state_->mutex);
   return state_->vanished;
+}
+
+std::vector<const api::Kind*> RemoteClient::absent() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->absent;
 }
 
 Time RemoteClient::last_turn() const { return Time(Duration(state_->turned.load())); }

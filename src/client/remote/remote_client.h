@@ -66,6 +66,9 @@ class RemoteClient final : public Client {
   // was served at the start: "podgroups.scheduling.k8s.io/v1alpha2"; empty if there is none. Any
   // thread.
   std::string vanished() const;
+  // Kinds that somebody follows and the server did not serve at the start: their feeds stay empty.
+  // Any thread.
+  std::vector<const api::Kind*> absent() const;
   // When the thread had its last turn: within the last seconds, if it is well. Any thread.
   Time last_turn() const;
 

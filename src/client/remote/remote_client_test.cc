@@ -221,8 +221,12 @@ TEST_F(RemoteClientTest, KindsThatAreNotServedAreEmptyAndBlockNobody) {
   served.remove(api::kinds::group_binding());
   served.remove(api::kinds::composite_pod_group());
   const auto client = start(site, {}, std::move(served));
+  EXPECT_TRUE(client->absent().empty());
   Listener groups(*client, api::kinds::composite_pod_group());
+  Listener same(*client, api::kinds::composite_pod_group());
+  Listener pods(*client, api::kinds::pod());
   EXPECT_TRUE(groups.syncs());
+  EXPECT_EQ(client->absent(), std::vector{&api::kinds::composite_pod_group()});
   const Outcome bound =
       call(*client, create_request(api::kinds::group_binding(), "default", api::JsonObject{}));
   ASSERT_FALSE(bound);

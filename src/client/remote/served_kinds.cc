@@ -42,10 +42,11 @@ ServedKinds ServedKinds::ours() {
   return served;
 }
 
-Result<ServedKinds> ServedKinds::discover(HttpsClient& client) {
+Result<ServedKinds> ServedKinds::discover(HttpsClient& client,
+                                          std::span<const api::Kind* const> kinds) {
   ServedKinds served;
   std::map<std::pair<std::string, std::string>, std::set<std::string, std::less<>>> asked;
-  for (const api::Kind* kind : api::all_kinds())
+  for (const api::Kind* kind : kinds)
     for (const std::string& version : versions_to_ask(*kind)) {
       const auto [at, is_new] = asked.try_emplace({kind->group, version});
       if (is_new) at->second = TRY(resources_of(client, kind->group, version));

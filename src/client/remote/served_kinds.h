@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,8 @@ class ServedKinds {
   static ServedKinds ours();
   // Asks the server, one small request for each group and version; blocks. Only what it answers 404
   // for is not served; with any other error all of it fails.
-  static Result<ServedKinds> discover(HttpsClient& client);
+  static Result<ServedKinds> discover(HttpsClient& client,
+                                      std::span<const api::Kind* const> kinds = api::all_kinds());
 
   // Null if the server does not serve the kind.
   const std::string* version_of(const api::Kind& kind) const;
