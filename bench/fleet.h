@@ -9,6 +9,7 @@
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/framework/entity.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/plugins/default_profile.h"
 
 // Clusters and groups to decide about. Objects are made, and their views read, before any clock
 // starts: what is measured is decisions.

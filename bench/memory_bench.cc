@@ -14,6 +14,7 @@
 #include "bench/harness.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/standings.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::bench {
 namespace {

@@ -10,6 +10,7 @@
 #include "api/kinds/kind.h"
 #include "bench/harness.h"
 #include "scheduler/cache/sample_objects.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/preemption/preemption.h"
 
 namespace muster::bench {

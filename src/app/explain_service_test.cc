@@ -8,6 +8,7 @@
 
 #include "api/kinds/kind.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/plugins/default_profile.h"
 #include "server/core/testing/core_fixture.h"
 
 namespace muster::app {

@@ -21,6 +21,7 @@
 #include "explain/render.h"
 #include "explain/roots.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::app {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "explain/explain_testing.h"
 #include "explain/render.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::explain {
 namespace {

@@ -10,6 +10,7 @@
 #include "api/kinds/kind.h"
 #include "explain/explain.h"
 #include "scheduler/cache/sample_objects.h"
+#include "scheduler/plugins/default_profile.h"
 
 // For tests only: clusters and groups in a line each.
 namespace muster::explain {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "explain/explain_testing.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::explain {
 namespace {

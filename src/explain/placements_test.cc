@@ -7,6 +7,7 @@
 
 #include "explain/explain_testing.h"
 #include "explain/render.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/plugins/node_set_placements.h"
 
 namespace muster::explain {

@@ -10,6 +10,7 @@
 #include "api/views/pod_view.h"
 #include "explain/edits.h"
 #include "explain/explain_testing.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::explain {
 namespace {

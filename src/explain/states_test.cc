@@ -4,6 +4,7 @@
 #include "explain/overview.h"
 #include "explain/render.h"
 #include "explain/words.h"
+#include "scheduler/plugins/default_profile.h"
 
 // How groups stand that wait by choice, run in part, or are kept off by taints.
 namespace muster::explain {

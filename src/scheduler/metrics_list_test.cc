@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/preemption_metrics.h"
 #include "scheduler/scheduler_series.h"
 #include "scheduler/scheduler_testing.h"

@@ -15,6 +15,7 @@
 #include "client/component.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "api/kinds/kind.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/groups/cluster_model.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/scheduler_testing.h"
 
 namespace muster::scheduler {

@@ -7,6 +7,7 @@
 
 #include "keep_gpu_nodes.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/plugins/default_profile.h"
 #include "sim/scenario/scenario.h"
 
 namespace muster {

@@ -8,6 +8,7 @@
 #include "api/kinds/kind.h"
 #include "scheduler/config/scheduler_config.h"
 #include "scheduler/cycle/attempt.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -12,6 +12,7 @@
 #include "scheduler/framework/standings.h"
 #include "scheduler/placement/group_tree.h"
 #include "scheduler/placement/workspace.h"
+#include "scheduler/plugins/default_profile.h"
 #include "twin/pass_testing.h"
 #include "twin/script.h"
 #include "twin/seeds.h"

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "scheduler/cache/sample_objects.h"
+#include "scheduler/plugins/default_profile.h"
 #include "twin/test_passes.h"
 
 namespace muster::scheduler::twin {

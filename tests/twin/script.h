@@ -9,6 +9,7 @@
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/profile.h"
+#include "scheduler/plugins/default_profile.h"
 #include "twin/naive_scheduler.h"
 
 namespace muster::scheduler::twin {

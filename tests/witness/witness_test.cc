@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "scheduler/cycle/attempt.h"
+#include "scheduler/plugins/default_profile.h"
 #include "witness/attempted.h"
 #include "witness/exact.h"
 #include "witness/upstream.h"

@@ -14,6 +14,7 @@
 #include "api/yaml.h"
 #include "scheduler/config/config_errors.h"
 #include "scheduler/config/profile_builder.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 

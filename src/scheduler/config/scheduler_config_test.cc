@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/plugins/default_profile.h"
+
 namespace muster::scheduler {
 namespace {
 

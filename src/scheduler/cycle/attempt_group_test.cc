@@ -7,6 +7,7 @@
 #include "api/kinds/kind.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/placement/group_testing.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

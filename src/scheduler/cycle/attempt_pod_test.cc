@@ -4,6 +4,7 @@
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/cycle/attempt.h"
 #include "scheduler/framework/standings.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

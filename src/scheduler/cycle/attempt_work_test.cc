@@ -11,6 +11,7 @@
 
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/cycle/attempt.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/standings.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -12,6 +12,7 @@
 #include "api/kinds/kind.h"
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/cycle/attempt.h"
+#include "scheduler/plugins/default_profile.h"
 
 // H1: what a model answers depends on the objects it holds, not on how they came.
 namespace muster::scheduler {

@@ -189,8 +189,4 @@ class Profile {
   std::shared_ptr<const int> identity_;
 };
 
-// Upstream's default plugins with their default arguments and weights; defined in
-// plugins/plugin_registry.cc.
-Profile default_profile();
-
 }  // namespace muster::scheduler

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/placement/group_testing.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -10,6 +10,7 @@
 #include "scheduler/placement/group_testing.h"
 #include "scheduler/placement/placements_testing.h"
 #include "scheduler/placement/placer.h"
+#include "scheduler/plugins/default_profile.h"
 
 // Placements, demands and scores of plugins, as a placer uses them.
 namespace muster::scheduler {

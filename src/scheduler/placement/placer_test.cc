@@ -6,6 +6,7 @@
 #include <set>
 
 #include "scheduler/placement/group_testing.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "scheduler/placement/group_testing.h"
 #include "scheduler/placement/placer.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

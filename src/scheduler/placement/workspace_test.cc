@@ -7,6 +7,7 @@
 
 #include "scheduler/placement/group_testing.h"
 #include "scheduler/placement/group_tree.h"
+#include "scheduler/plugins/default_profile.h"
 
 namespace muster::scheduler {
 namespace {

@@ -9,6 +9,7 @@
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/profile.h"
 #include "scheduler/framework/profiles.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/plugins/node_resources_fit.h"
 
 namespace muster::scheduler {

@@ -108,14 +108,4 @@ const RegisteredPlugin* find_plugin(std::string_view name) {
   return at == all.end() ? nullptr : &*at;
 }
 
-Profile default_profile() {
-  Profile profile;
-  for (const RegisteredPlugin& plugin : plugin_registry())
-    profile.add(plugin.make({}), Points::all(), plugin.weight);
-  ProfileSettings settings;
-  settings.default_spread_keys = PodTopologySpreadArgs{}.default_keys();
-  profile.set(std::move(settings));
-  return profile;
-}
-
 }  // namespace muster::scheduler

@@ -3,6 +3,7 @@
 
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/framework/standing.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/plugins/node_volume_limits.h"
 #include "scheduler/plugins/volume_binding.h"
 #include "scheduler/plugins/volume_restrictions.h"

@@ -13,6 +13,7 @@
 #include "scheduler/framework/standings.h"
 #include "scheduler/placement/options.h"
 #include "scheduler/placement/placer.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/preemption/eviction_draft.h"
 #include "scheduler/preemption/least_on_node.h"
 #include "scheduler/preemption/preemption_testing.h"

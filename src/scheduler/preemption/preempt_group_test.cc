@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/preemption/preemption.h"
 #include "scheduler/preemption/preemption_testing.h"
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/preemption/preemption.h"
 #include "scheduler/preemption/preemption_testing.h"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "scheduler/plugins/default_profile.h"
 #include "scheduler/queue/scheduling_queue.h"
 
 // For tests only: a queue over a model, driven in a line each.
