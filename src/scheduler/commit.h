@@ -17,8 +17,8 @@
 #include "scheduler/preemptions.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
-#include "scheduler/scheduler.h"
 #include "scheduler/scheduler_metrics.h"
+#include "scheduler/scheduler_options.h"
 
 namespace muster::scheduler {
 

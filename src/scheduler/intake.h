@@ -7,7 +7,6 @@
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
-#include "scheduler/scheduler.h"
 
 namespace muster::scheduler {
 

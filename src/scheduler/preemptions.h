@@ -19,7 +19,6 @@
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/report.h"
 #include "scheduler/reservations.h"
-#include "scheduler/scheduler.h"
 
 namespace muster::scheduler {
 

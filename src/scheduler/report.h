@@ -19,8 +19,8 @@
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/queue/scheduling_queue.h"
-#include "scheduler/scheduler.h"
 #include "scheduler/scheduler_metrics.h"
+#include "scheduler/scheduler_options.h"
 #include "scheduler/tree_reports.h"
 
 namespace muster::scheduler {
