@@ -157,9 +157,9 @@ void Commit::bind_plan(const SchedulingQueue::Popped& entity, const Plan& plan, 
   if (waits)
     prepare(plan, {.together = together, .ordered = is_tree && (together || !is_loose)}, now);
   else if (together)
-    trees_.commit(tree_of(plan), now);
+    trees_.submit(tree_of(plan), now);
   else
-    binder_.commit(plan.assignments, now);
+    binder_.submit(plan.assignments, now);
   preemptions_.carry_out(entity, plan, now);
   if (!together && !waits && !plan.groups.empty())
     preemptions_.admitted(plan.groups.front().key, now);
@@ -341,7 +341,7 @@ void Commit::bind_one_by_one(const TreeBinding& tree, const Error& error, Time n
     else
       report_.write(statement, now);
   half_bound_.started(tree.root, tree.assignments, groups, now);
-  binder_.commit(tree.assignments, now);
+  binder_.submit(tree.assignments, now);
 }
 
 void Commit::run(Time now) {

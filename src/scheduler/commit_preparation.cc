@@ -80,10 +80,10 @@ void Commit::prepare(const Plan& plan, Binding binding, Time now) {
 void Commit::bind_prepared(PreparedBatch batch, Time now) {
   for (const Assignment& assignment : batch.assignments)
     metrics_.prepared(assignment.pod->meta().uid, now);
-  if (!batch.tree) return binder_.commit(batch.assignments, now);
+  if (!batch.tree) return binder_.submit(batch.assignments, now);
   batch.tree->assignments = std::move(batch.assignments);
-  if (batch.together && offers_group_bindings_) return trees_.commit(std::move(*batch.tree), now);
-  binder_.commit(batch.tree->assignments, now);
+  if (batch.together && offers_group_bindings_) return trees_.submit(std::move(*batch.tree), now);
+  binder_.submit(batch.tree->assignments, now);
   for (const GroupStatement& statement : batch.tree->statements)
     if (offers_group_bindings_ || statement.condition.status != "True")
       report_.write(statement, now);

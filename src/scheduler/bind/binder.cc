@@ -24,7 +24,7 @@ bool is_unheard(const Error& error) {
 
 }  // namespace
 
-void Binder::commit(std::span<const Assignment> assignments, Time now) {
+void Binder::submit(std::span<const Assignment> assignments, Time now) {
   for (const Assignment& assignment : assignments) {
     const Id id = ++last_id_;
     const bool is_new = by_uid_.emplace(assignment.pod->meta().uid, id).second;

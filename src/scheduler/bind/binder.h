@@ -36,7 +36,7 @@ class Binder {
   Binder(Options options, client::Calls& calls, OnDone on_done)
       : options_(options), calls_(calls), on_done_(std::move(on_done)) {}
 
-  void commit(std::span<const Assignment> assignments, Time now);
+  void submit(std::span<const Assignment> assignments, Time now);
   // The watch says that the pod has a node. If it is the node we chose, the binding has succeeded,
   // whatever a call still under way answers; success is reported when it ends.
   void confirm(std::string_view uid, std::string_view node, Time now);

@@ -17,9 +17,9 @@ using std::chrono::seconds;
 
 class BinderTest : public ::testing::Test {
  protected:
-  void commit(const std::string& pod, const std::string& node) {
+  void submit(const std::string& pod, const std::string& node) {
     const Assignment assignment{make_pod(pod), node};
-    binder_.commit({&assignment, 1}, now_);
+    binder_.submit({&assignment, 1}, now_);
   }
 
   static api::ObjectPtr pod_bound_to(const std::string& node) {
@@ -40,7 +40,7 @@ class BinderTest : public ::testing::Test {
 };
 
 TEST_F(BinderTest, PostsABindingWithTheUid) {
-  commit("p", "n1");
+  submit("p", "n1");
   ASSERT_EQ(api_.sent.size(), 1U);
   const api::Request& request = api_.sent[0].request;
   EXPECT_EQ(request.verb, api::Verb::Create);
@@ -55,7 +55,7 @@ TEST_F(BinderTest, PostsABindingWithTheUid) {
 }
 
 TEST_F(BinderTest, KeepsABoundedNumberUnderWay) {
-  for (const char* pod : {"a", "b", "c"}) commit(pod, "n");
+  for (const char* pod : {"a", "b", "c"}) submit(pod, "n");
   EXPECT_EQ(api_.sent.size(), 2U);
   EXPECT_TRUE(binder_.full());
   api_.accept(0, now_);
@@ -63,14 +63,14 @@ TEST_F(BinderTest, KeepsABoundedNumberUnderWay) {
 }
 
 TEST_F(BinderTest, ReportsAConflictAtOnce) {
-  commit("p", "n1");
+  submit("p", "n1");
   api_.refuse(0, Reason::Conflict, now_);
   EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: Conflict"});
   EXPECT_FALSE(binder_.next_deadline());
 }
 
 TEST_F(BinderTest, AsksABusyServerAgain) {
-  commit("p", "n1");
+  submit("p", "n1");
   api_.refuse(0, Reason::ServiceUnavailable, now_);
   EXPECT_EQ(binder_.next_deadline(), now_ + milliseconds{10});
   binder_.run(now_);
@@ -87,7 +87,7 @@ TEST_F(BinderTest, AsksABusyServerAgain) {
 }
 
 TEST_F(BinderTest, GivesUpOnAServerThatKeepsFailing) {
-  commit("p", "n1");
+  submit("p", "n1");
   for (std::size_t call = 0; call < 4; ++call) {
     api_.refuse(call, Reason::InternalError, now_);
     now_ += seconds{10};
@@ -110,7 +110,7 @@ TEST_F(BinderTest, AConflictAfterALostAnswerIsNoneIfThePodIsOnItsNode) {
     SCOPED_TRACE(test.on);
     const std::size_t first = api_.sent.size();
     told_.clear();
-    commit("p", "n1");
+    submit("p", "n1");
     api_.refuse(first, Reason::ServiceUnavailable, now_);
     now_ += milliseconds{10};
     binder_.run(now_);
@@ -127,7 +127,7 @@ TEST_F(BinderTest, AConflictAfterALostAnswerIsNoneIfThePodIsOnItsNode) {
 }
 
 TEST_F(BinderTest, APodThatMayBeBoundKeepsItsRoomHoweverLongTheServerIsAway) {
-  commit("p", "n1");
+  submit("p", "n1");
   std::size_t call = 0;
   const auto fail_for = [&](Duration time) {
     for (const Time end = now_ + time; now_ < end; now_ += seconds{1}) {
@@ -149,9 +149,9 @@ TEST_F(BinderTest, APodThatMayBeBoundKeepsItsRoomHoweverLongTheServerIsAway) {
 }
 
 TEST_F(BinderTest, IsSilentAboutCancelledPods) {
-  commit("sent", "n");
-  commit("retried", "n");
-  commit("unsent", "n");
+  submit("sent", "n");
+  submit("retried", "n");
+  submit("unsent", "n");
   api_.refuse(1, Reason::ServiceUnavailable, now_);
   for (const char* uid : {"uid-sent", "uid-retried", "uid-unsent"}) binder_.cancel(uid);
   api_.accept(0, now_);
@@ -163,9 +163,9 @@ TEST_F(BinderTest, IsSilentAboutCancelledPods) {
 }
 
 TEST_F(BinderTest, FailsWhatWasNotSentWhenTheNodeVanishes) {
-  commit("sent", "n");
-  commit("other", "m");
-  commit("unsent", "n");
+  submit("sent", "n");
+  submit("other", "m");
+  submit("unsent", "n");
   binder_.node_vanished("n", now_);
   EXPECT_EQ(told_, std::vector<std::string>{
                        "unsent->n: node \"n\" was deleted before the pod was bound to it"});
@@ -176,19 +176,19 @@ TEST_F(BinderTest, FailsWhatWasNotSentWhenTheNodeVanishes) {
 
 // A binding whose answer was lost: the watch shows it, and the second try conflicts.
 TEST_F(BinderTest, BelievesTheWatchMoreThanTheAnswer) {
-  commit("p", "n1");
+  submit("p", "n1");
   binder_.confirm("uid-p", "n1", now_);
   EXPECT_TRUE(told_.empty());
   api_.refuse(0, Reason::Conflict, now_);
   EXPECT_EQ(told_, std::vector<std::string>{"p->n1"});
 
-  commit("q", "n1");
+  submit("q", "n1");
   api_.refuse(1, Reason::Timeout, now_);
   binder_.confirm("uid-q", "n1", now_);
   EXPECT_EQ(told_.back(), "q->n1");
   EXPECT_FALSE(binder_.next_deadline());
 
-  commit("r", "n1");
+  submit("r", "n1");
   binder_.confirm("uid-r", "elsewhere", now_);
   api_.refuse(2, Reason::Conflict, now_);
   EXPECT_EQ(told_.size(), 2U) << "somebody else bound it; there is nothing to tell";

@@ -45,7 +45,7 @@ api::Request tree_binding_request(const TreeBinding& tree) {
       JsonObject{{"metadata", JsonObject{{"name", tree.root.name}}}, {"spec", std::move(spec)}});
 }
 
-void TreeBinder::commit(TreeBinding tree, Time now) {
+void TreeBinder::submit(TreeBinding tree, Time now) {
   const Id id = ++last_id_;
   for (std::size_t i = 0; i < tree.assignments.size(); ++i) {
     const Assignment& assignment = tree.assignments[i];
@@ -98,7 +98,7 @@ void TreeBinder::finish(Id id, const client::Outcome& outcome, Time now) {
   call.in_flight = false;
   // The watch is believed more than an answer that may have been lost on its way.
   if (outcome || (call.open == 0 && call.confirmed > 0)) return end(id, std::nullopt, now);
-  if (!call.doom) {
+  if (!call.failure) {
     if (const auto delay = client::retry_delay(outcome.error(), call.tries, {})) {
       call.retry_at = now + *delay;
       retries_.emplace(*call.retry_at, id);
@@ -109,10 +109,10 @@ void TreeBinder::finish(Id id, const client::Outcome& outcome, Time now) {
 }
 
 // Something the call needs is gone. If it is under way the server says what became of it.
-void TreeBinder::doom(Id id, Error error, Time now) {
+void TreeBinder::mark_failed(Id id, Error error, Time now) {
   Call& call = trees_.at(id);
-  if (!call.doom) call.doom = std::move(error);
-  const std::optional<Error> why = call.doom;  // the call does not outlive end()
+  if (!call.failure) call.failure = std::move(error);
+  const std::optional<Error> why = call.failure;  // the call does not outlive end()
   if (!call.in_flight) end(id, why, now);
 }
 
@@ -197,7 +197,7 @@ void TreeBinder::confirm(std::string_view uid, std::string_view node, Time now) 
     Error error = make_error(Reason::Conflict, R"(pod {} is already assigned to node "{}")",
                              planned.pod->meta().name, node);
     set_state(*place, State::Withdrawn);
-    return doom(place->id, std::move(error), now);
+    return mark_failed(place->id, std::move(error), now);
   }
   set_state(*place, State::Confirmed);
   if (call.open == 0 && !call.in_flight) end(place->id, std::nullopt, now);
@@ -208,7 +208,7 @@ void TreeBinder::cancel(std::string_view uid, Time now) {
   if (!place) return;
   const std::string name = trees_.at(place->id).tree.assignments[place->index].pod->meta().name;
   set_state(*place, State::Withdrawn);
-  doom(place->id, make_error(Reason::Conflict, "pod {} does not exist any more", name), now);
+  mark_failed(place->id, make_error(Reason::Conflict, "pod {} does not exist any more", name), now);
 }
 
 void TreeBinder::node_vanished(std::string_view node, Time now) {
@@ -223,7 +223,7 @@ void TreeBinder::drop_unsent(std::string_view node, const Error& why, Time now) 
     if (!trees_.at(at->second).in_flight) unsent.push_back(at->second);
   for (const Id id : unsent)
     if (trees_.contains(id))  // it may have fallen with an earlier one
-      doom(id, why, now);
+      mark_failed(id, why, now);
 }
 
 std::optional<Time> TreeBinder::next_deadline() const {

@@ -57,7 +57,7 @@ class TreeBinder {
   TreeBinder(Options options, client::Calls& calls, OnDone on_done)
       : options_(options), calls_(calls), on_done_(std::move(on_done)) {}
 
-  void commit(TreeBinding tree, Time now);
+  void submit(TreeBinding tree, Time now);
   // The watch says that the pod has a node. If it is the node we chose, the call has succeeded,
   // whatever it answers.
   void confirm(std::string_view uid, std::string_view node, Time now);
@@ -87,13 +87,13 @@ class TreeBinder {
     std::size_t confirmed = 0;
     int tries = 0;
     bool in_flight = false;
-    std::optional<Error> doom;  // known to fail: something it needs is gone
+    std::optional<Error> failure;  // known to fail: something it needs is gone
     std::optional<Time> retry_at;
   };
 
   void send(Id id, Call& call);
   void finish(Id id, const client::Outcome& outcome, Time now);
-  void doom(Id id, Error error, Time now);
+  void mark_failed(Id id, Error error, Time now);
   void end(Id id, const std::optional<Error>& error, Time now);
   Call extract(Id id);
   // The pods of an ended call that are in one of two states; they move out of it.

@@ -24,11 +24,11 @@ api::ObjectPtr make_group(const std::string& name) {
 class TreeBinderTest : public ::testing::Test {
  protected:
   // "a on n1" for each pod.
-  void commit(const std::string& root,
+  void submit(const std::string& root,
               const std::vector<std::pair<std::string, std::string>>& pods) {
     TreeBinding tree{{GroupKind::PodGroup, "ns", root}, make_group(root), {}, {}};
     for (const auto& [pod, node] : pods) tree.assignments.push_back({make_pod(pod), node});
-    binder_.commit(std::move(tree), now_);
+    binder_.submit(std::move(tree), now_);
   }
   std::size_t in_flight() const { return api_.sent.size(); }
 
@@ -56,7 +56,7 @@ TEST_F(TreeBinderTest, PostsOneGroupBindingForTheWholeTree) {
                               .status = "True",
                               .reason = "Scheduled",
                               .message = ""}});
-  binder_.commit(std::move(tree), now_);
+  binder_.submit(std::move(tree), now_);
   ASSERT_EQ(api_.sent.size(), 1U);
   EXPECT_EQ(api_.sent[0].request.kind, &api::kinds::group_binding());
   EXPECT_EQ(api_.sent[0].request.verb, api::Verb::Create);
@@ -74,7 +74,7 @@ TEST_F(TreeBinderTest, PostsOneGroupBindingForTheWholeTree) {
 }
 
 TEST_F(TreeBinderTest, ARefusalIsToldOnceForAll) {
-  commit("train", {{"a", "n1"}, {"b", "n1"}});
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
   api_.refuse(0, Reason::Conflict, now_);
   EXPECT_EQ(told_, Lines{"train: a->n1 b->n1 failed: no: Conflict"});
   EXPECT_FALSE(binder_.next_deadline());
@@ -82,7 +82,7 @@ TEST_F(TreeBinderTest, ARefusalIsToldOnceForAll) {
 }
 
 TEST_F(TreeBinderTest, AsksABusyServerAgain) {
-  commit("train", {{"a", "n1"}});
+  submit("train", {{"a", "n1"}});
   api_.refuse(0, Reason::ServiceUnavailable, now_);
   EXPECT_EQ(binder_.next_deadline(), now_ + milliseconds{10});
   now_ += milliseconds{10};
@@ -94,9 +94,9 @@ TEST_F(TreeBinderTest, AsksABusyServerAgain) {
 }
 
 TEST_F(TreeBinderTest, KeepsABoundedNumberOfPodsUnderWay) {
-  commit("one", {{"a", "n1"}, {"b", "n1"}, {"c", "n1"}});
-  commit("two", {{"d", "n1"}, {"e", "n1"}});
-  commit("three", {{"f", "n1"}});
+  submit("one", {{"a", "n1"}, {"b", "n1"}, {"c", "n1"}});
+  submit("two", {{"d", "n1"}, {"e", "n1"}});
+  submit("three", {{"f", "n1"}});
   EXPECT_EQ(api_.sent.size(), 2U) << "the second still had room to begin";
   EXPECT_TRUE(binder_.full());
   api_.accept(0, now_);
@@ -106,8 +106,8 @@ TEST_F(TreeBinderTest, KeepsABoundedNumberOfPodsUnderWay) {
 
 // The later part counts on the earlier: alone it could leave a gang below its minimum.
 TEST_F(TreeBinderTest, WhatComesLaterForARootWaitsForWhatCameBefore) {
-  commit("train", {{"a", "n1"}});
-  commit("train", {{"b", "n1"}});
+  submit("train", {{"a", "n1"}});
+  submit("train", {{"b", "n1"}});
   EXPECT_EQ(api_.sent.size(), 1U);
   api_.accept(0, now_);
   EXPECT_EQ(api_.sent.size(), 2U);
@@ -116,19 +116,19 @@ TEST_F(TreeBinderTest, WhatComesLaterForARootWaitsForWhatCameBefore) {
 }
 
 TEST_F(TreeBinderTest, WhatComesLaterForARootFallsWithWhatCameBefore) {
-  commit("train", {{"a", "n1"}});
-  commit("train", {{"b", "n1"}});
-  commit("other", {{"c", "n1"}});
+  submit("train", {{"a", "n1"}});
+  submit("train", {{"b", "n1"}});
+  submit("other", {{"c", "n1"}});
   api_.refuse(0, Reason::Conflict, now_);
   EXPECT_EQ(told_, Lines{"train: a->n1 b->n1 failed: no: Conflict"});
   EXPECT_EQ(api_.sent.size(), 2U) << "only the other tree";
-  commit("train", {{"a", "n2"}});
+  submit("train", {{"a", "n2"}});
   EXPECT_EQ(api_.sent.size(), 3U) << "nothing is left to wait for";
 }
 
 TEST_F(TreeBinderTest, APodThatGoesTakesAnUnsentTreeWithIt) {
-  commit("big", {{"x", "n"}, {"y", "n"}, {"z", "n"}, {"w", "n"}});
-  commit("train", {{"a", "n1"}, {"b", "n1"}});
+  submit("big", {{"x", "n"}, {"y", "n"}, {"z", "n"}, {"w", "n"}});
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
   binder_.cancel("uid-a", now_);
   EXPECT_EQ(told_, Lines{"train: b->n1 failed: pod a does not exist any more"});
   api_.accept(0, now_);
@@ -136,13 +136,13 @@ TEST_F(TreeBinderTest, APodThatGoesTakesAnUnsentTreeWithIt) {
 }
 
 TEST_F(TreeBinderTest, APodThatGoesWhileTheCallIsUnderWayLeavesTheDecisionToTheServer) {
-  commit("train", {{"a", "n1"}, {"b", "n1"}});
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
   binder_.cancel("uid-a", now_);
   EXPECT_TRUE(told_.empty());
   api_.accept(0, now_);
   EXPECT_EQ(told_, Lines{"train: b->n1"});
 
-  commit("eval", {{"c", "n1"}, {"d", "n1"}});
+  submit("eval", {{"c", "n1"}, {"d", "n1"}});
   binder_.cancel("uid-c", now_);
   api_.refuse(1, Reason::ServiceUnavailable, now_);
   EXPECT_EQ(told_.back(), "eval: d->n1 failed: no: ServiceUnavailable")
@@ -150,9 +150,9 @@ TEST_F(TreeBinderTest, APodThatGoesWhileTheCallIsUnderWayLeavesTheDecisionToTheS
 }
 
 TEST_F(TreeBinderTest, ANodeThatVanishesFailsWhatIsNotSent) {
-  commit("sent", {{"x", "n"}, {"y", "n"}, {"z", "n"}, {"w", "n"}});
-  commit("unsent", {{"a", "m"}, {"b", "n"}});
-  commit("elsewhere", {{"c", "m"}});
+  submit("sent", {{"x", "n"}, {"y", "n"}, {"z", "n"}, {"w", "n"}});
+  submit("unsent", {{"a", "m"}, {"b", "n"}});
+  submit("elsewhere", {{"c", "m"}});
   binder_.node_vanished("n", now_);
   EXPECT_EQ(told_, Lines{"unsent: a->m b->n failed: node \"n\" does not exist any more"});
   api_.accept(0, now_);
@@ -162,7 +162,7 @@ TEST_F(TreeBinderTest, ANodeThatVanishesFailsWhatIsNotSent) {
 
 // The answer was lost: the watch shows what happened, and the second try is not needed.
 TEST_F(TreeBinderTest, BelievesTheWatchMoreThanTheAnswer) {
-  commit("train", {{"a", "n1"}, {"b", "n1"}});
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
   api_.refuse(0, Reason::Timeout, now_);
   binder_.confirm("uid-a", "n1", now_);
   EXPECT_TRUE(told_.empty());
@@ -170,7 +170,7 @@ TEST_F(TreeBinderTest, BelievesTheWatchMoreThanTheAnswer) {
   EXPECT_EQ(told_, Lines{"train: a->n1 b->n1"});
   EXPECT_FALSE(binder_.next_deadline());
 
-  commit("eval", {{"c", "n1"}, {"d", "n1"}});
+  submit("eval", {{"c", "n1"}, {"d", "n1"}});
   binder_.confirm("uid-c", "n1", now_);
   binder_.confirm("uid-d", "n1", now_);
   api_.refuse(1, Reason::Conflict, now_);
@@ -178,7 +178,7 @@ TEST_F(TreeBinderTest, BelievesTheWatchMoreThanTheAnswer) {
 }
 
 TEST_F(TreeBinderTest, APodThatSomebodyElseBoundIsNotToldAbout) {
-  commit("train", {{"a", "n1"}, {"b", "n1"}});
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
   binder_.confirm("uid-a", "elsewhere", now_);
   EXPECT_TRUE(told_.empty());
   api_.refuse(0, Reason::Conflict, now_);
