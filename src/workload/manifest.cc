@@ -86,7 +86,7 @@ class Compiler {
     return {};
   }
 
-  CompiledManifest take() { return std::move(out_); }
+  CompiledManifest extract_manifest() { return std::move(out_); }
 
  private:
   using Make = Result<void> (Compiler::*)(const Json& document);
@@ -263,7 +263,7 @@ Result<CompiledManifest> compile_manifest(std::string_view text, const ManifestO
       return fail(Reason::BadRequest, "{} stands there twice", parsed.duplicates.front());
     TRY(compiler.add(std::move(parsed.value)));
   }
-  return compiler.take();
+  return compiler.extract_manifest();
 }
 
 }  // namespace muster::workload

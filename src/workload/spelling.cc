@@ -71,7 +71,7 @@ class Walk {
     return {};
   }
 
-  std::vector<Respelled> take() { return std::move(changes_); }
+  std::vector<Respelled> extract_changes() { return std::move(changes_); }
 
  private:
   static std::string join(const std::string& path, std::string_view name) {
@@ -152,7 +152,7 @@ Result<std::vector<Respelled>> respell(Json& document) {
   std::string kind(api::find_string(document, "kind"));
   Walk walk(kind);
   TRY(walk.object(document.get_object(), ""));
-  std::vector<Respelled> changes = walk.take();
+  std::vector<Respelled> changes = walk.extract_changes();
   respell_version(document, changes);
   respell_annotation(document, changes);
   return changes;

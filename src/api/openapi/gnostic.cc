@@ -18,7 +18,7 @@ class Writer {
     varint(field << 3U);
     varint(1);
   }
-  std::string take() { return std::move(out_); }
+  std::string extract_bytes() { return std::move(out_); }
 
  private:
   void bytes(unsigned field, std::string_view value) {
@@ -163,7 +163,7 @@ std::string to_gnostic(const Json& swagger) {
     for (const auto& definition : *object)
       definitions.message(1, named(definition.key(), schema_of(definition.value())));
   document.message(9, definitions);
-  return document.take();
+  return document.extract_bytes();
 }
 
 }  // namespace muster::api::openapi

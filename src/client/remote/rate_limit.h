@@ -19,7 +19,7 @@ class RateLimit {
   explicit RateLimit(Options options) : options_(options), tokens_(options.burst) {}
 
   // Takes a token, or says when there will be one.
-  std::optional<Time> take(Time now) {
+  std::optional<Time> take_token(Time now) {
     if (options_.per_second <= 0) return std::nullopt;
     if (last_) {
       const std::chrono::duration<double> passed = std::max(now - *last_, Duration{0});

@@ -13,25 +13,25 @@ using std::chrono::seconds;
 TEST(RateLimitTest, ABurstAtOnceThenTheRate) {
   RateLimit limit({.per_second = 10, .burst = 2});
   const Time start{};
-  EXPECT_EQ(limit.take(start), std::nullopt);
-  EXPECT_EQ(limit.take(start), std::nullopt);
-  EXPECT_EQ(limit.take(start), start + milliseconds{100});
-  EXPECT_EQ(limit.take(start + milliseconds{100}), std::nullopt);
-  EXPECT_EQ(limit.take(start + milliseconds{150}), start + milliseconds{200});
+  EXPECT_EQ(limit.take_token(start), std::nullopt);
+  EXPECT_EQ(limit.take_token(start), std::nullopt);
+  EXPECT_EQ(limit.take_token(start), start + milliseconds{100});
+  EXPECT_EQ(limit.take_token(start + milliseconds{100}), std::nullopt);
+  EXPECT_EQ(limit.take_token(start + milliseconds{150}), start + milliseconds{200});
 }
 
 TEST(RateLimitTest, AnIdleHourSavesNoMoreThanABurst) {
   RateLimit limit({.per_second = 10, .burst = 2});
-  EXPECT_EQ(limit.take(Time{}), std::nullopt);
+  EXPECT_EQ(limit.take_token(Time{}), std::nullopt);
   const Time later = Time{} + std::chrono::hours{1};
-  EXPECT_EQ(limit.take(later), std::nullopt);
-  EXPECT_EQ(limit.take(later), std::nullopt);
-  EXPECT_NE(limit.take(later), std::nullopt);
+  EXPECT_EQ(limit.take_token(later), std::nullopt);
+  EXPECT_EQ(limit.take_token(later), std::nullopt);
+  EXPECT_NE(limit.take_token(later), std::nullopt);
 }
 
 TEST(RateLimitTest, WithoutARateNothingIsLimited) {
   RateLimit limit({.per_second = 0, .burst = 1});
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(limit.take(Time{}), std::nullopt);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(limit.take_token(Time{}), std::nullopt);
 }
 
 TEST(BackoffTest, PausesDoubleUpToHalfAMinuteAndAreForgotten) {

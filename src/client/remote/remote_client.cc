@@ -114,7 +114,7 @@ struct RemoteClient::State {
 
   std::optional<Time> send_due(Lane& lane, Time now) {
     while (!lane.waiting.empty() && in_flight < options.in_flight_max) {
-      if (const std::optional<Time> later = lane.limit.take(now)) return later;
+      if (const std::optional<Time> later = lane.limit.take_token(now)) return later;
       Call call = std::move(lane.waiting.front());
       lane.waiting.pop_front();
       send_now(std::move(call));

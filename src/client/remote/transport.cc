@@ -142,7 +142,7 @@ bool Transport::gather(std::optional<Time> deadline) {
   if (requests == 1 || !transfers_.empty()) return false;
   const Time now = clock_.now();
   if (deadline && *deadline <= now) return false;
-  std::optional<Time> due = looks_.take(now);
+  std::optional<Time> due = looks_.take_token(now);
   if (!due) return false;
   if (deadline) due = std::min(*due, *deadline);
   std::unique_lock lock(mutex_);
@@ -150,7 +150,7 @@ bool Transport::gather(std::optional<Time> deadline) {
   gathered_.wait_for(lock, *due - now,
                      [&] { return stopping_ || (requests == 0 && !tasks_.empty()); });
   gathers_ = Gathers::No;
-  looks_.take(clock_.now());
+  looks_.take_token(clock_.now());
   return true;
 }
 

@@ -20,7 +20,7 @@ const GroupKey* WorkloadForest::next(ForestWalk& walk) const {
     return std::ranges::find(path, node->key) != path.end();
   };
   for (std::optional<GroupKey> passed; !path.empty(); path.pop_back()) {
-    if (const Node* at = look(path.back()); at != nullptr && path.size() < kLevels) {
+    if (const Node* at = find_node(path.back()); at != nullptr && path.size() < kLevels) {
       const auto& below = walk.over_ == ForestWalk::Over::Busy ? at->busy_children : at->children;
       auto child = passed ? below.upper_bound(*passed) : below.begin();
       child = std::find_if_not(child, below.end(), is_on_path);

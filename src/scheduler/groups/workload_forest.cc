@@ -64,7 +64,7 @@ WorkloadForest::Node& WorkloadForest::node(const GroupKey& key) {
   return at->second;
 }
 
-const WorkloadForest::Node* WorkloadForest::look(const GroupKey& key) const {
+const WorkloadForest::Node* WorkloadForest::find_node(const GroupKey& key) const {
   const auto at = nodes_.find(key);
   return at == nodes_.end() ? nullptr : &at->second;
 }
@@ -88,12 +88,12 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
   const bool runnable = ready && node.waiting > 0;
   // Any pod of a Basic group that may be anywhere will do, and none needs another.
   const bool is_basic = !node.spec->gang && !node.spec->has_topology() && node.spec->parent.empty();
-  return {.ready = ready,
-          .runnable = runnable,
-          .pending = pending,
-          .needing =
-              runnable && (node.disagrees || (!is_basic && node.present < node.spec->minimum)),
-          .idle = idle};
+  return {
+      .ready = ready,
+      .runnable = runnable,
+      .pending = pending,
+      .needing = runnable && (node.disagrees || (!is_basic && node.present < node.spec->minimum)),
+      .idle = idle};
 }
 
 // A parent's counts are the sums of its children's flags. Who changes a flag, or a link, takes the
@@ -131,7 +131,7 @@ void WorkloadForest::composite_changed(Node* node) {
 }
 
 std::uint64_t WorkloadForest::composite_changes(const GroupKey& root) const {
-  const Node* at = look(root);
+  const Node* at = find_node(root);
   return at == nullptr ? 0 : at->composite_change;
 }
 
@@ -202,7 +202,7 @@ void WorkloadForest::set_disagreement(const GroupKey& leaf, bool disagrees) {
 }
 
 const GroupSpec* WorkloadForest::find(const GroupKey& key) const {
-  const Node* at = look(key);
+  const Node* at = find_node(key);
   return at != nullptr ? at->spec.get() : nullptr;
 }
 
@@ -241,12 +241,12 @@ const WorkloadForest::Node* WorkloadForest::root_node(const Node* from) {
 }
 
 const GroupSpec* WorkloadForest::root_of(const GroupKey& key) const {
-  const Node* root = root_node(look(key));
+  const Node* root = root_node(find_node(key));
   return root == nullptr ? nullptr : root->spec.get();
 }
 
 std::string WorkloadForest::why_no_root(const GroupKey& key) const {
-  const Path path = path_of(look(key));
+  const Path path = path_of(find_node(key));
   switch (path.end) {
     case Path::End::Cycle:
       return fmt::format("cycle detected in composite pod group hierarchy at \"{}\"",
@@ -258,7 +258,7 @@ std::string WorkloadForest::why_no_root(const GroupKey& key) const {
 }
 
 std::optional<GroupKey> WorkloadForest::anchor_of(const GroupKey& key) const {
-  const Path path = path_of(look(key));
+  const Path path = path_of(find_node(key));
   switch (path.end) {
     case Path::End::Root: return path.last->key;
     case Path::End::Deep: return key;
@@ -272,7 +272,7 @@ std::optional<GroupKey> WorkloadForest::anchor_of(const GroupKey& key) const {
 // them. Each compares a group with its path to the root and with the root itself, so a change of
 // one group can only touch the faults of groups at or below it (TreeFaults relies on that).
 std::string WorkloadForest::layout_fault(const GroupKey& key) const {
-  const Node* at = look(key);
+  const Node* at = find_node(key);
   const Path up = path_of(at);
   if (up.end == Path::End::Deep) return too_deep(key);
   if (up.end != Path::End::Root) {
@@ -311,22 +311,22 @@ std::string WorkloadForest::layout_fault(const GroupKey& key) const {
 }
 
 bool WorkloadForest::ready(const GroupKey& key) const {
-  const Node* at = look(key);
+  const Node* at = find_node(key);
   return at != nullptr && at->flags.ready;
 }
 
 bool WorkloadForest::runnable(const GroupKey& root) const {
-  const Node* at = look(root);
+  const Node* at = find_node(root);
   return at != nullptr && at->flags.runnable;
 }
 
 bool WorkloadForest::has_pending(const GroupKey& root) const {
-  const Node* at = look(root);
+  const Node* at = find_node(root);
   return at != nullptr && at->flags.pending;
 }
 
 bool WorkloadForest::loose(const GroupKey& key) const {
-  const Node* at = look(key);
+  const Node* at = find_node(key);
   const Node* root = root_node(at);
   if (root == nullptr || root->flags.needing) return false;
   for (; at->flags.ready; at = at->parent)
@@ -335,7 +335,7 @@ bool WorkloadForest::loose(const GroupKey& key) const {
 }
 
 bool WorkloadForest::is_constrained(const GroupKey& key) const {
-  const Node* at = look(key);
+  const Node* at = find_node(key);
   const Node* root = root_node(at);
   if (root == nullptr) return false;
   for (; !at->spec->has_topology(); at = at->parent)
@@ -377,12 +377,12 @@ void WorkloadForest::each_leaf(const GroupKey& key,
     if (levels == 0) return;
     for (const Node* child : children_in_order(*at)) self(self, child, levels - 1);
   };
-  visit(visit, look(key), kTreeDepthMax + 1);
+  visit(visit, find_node(key), kTreeDepthMax + 1);
 }
 
 void WorkloadForest::each_group(const GroupKey& key,
                                 const std::function<void(const GroupSpec&)>& call) const {
-  std::set<const Node*> seen{look(key)};  // a cycle must not show a group twice
+  std::set<const Node*> seen{find_node(key)};  // a cycle must not show a group twice
   std::vector<const Node*> level(seen.begin(), seen.end());
   for (std::size_t depth = 0; depth <= kTreeDepthMax + 1; ++depth) {
     std::vector<const Node*> below;
@@ -398,7 +398,7 @@ void WorkloadForest::each_group(const GroupKey& key,
 
 std::vector<GroupKey> WorkloadForest::children(const GroupKey& composite) const {
   std::vector<GroupKey> keys;
-  if (const Node* at = look(composite))
+  if (const Node* at = find_node(composite))
     for (const Node* child : children_in_order(*at)) keys.push_back(child->key);
   return keys;
 }
@@ -420,7 +420,7 @@ Group WorkloadForest::build(const Node& node, Build& build, bool held) {
 }
 
 Group WorkloadForest::build(const GroupKey& root, const Fill& fill) const {
-  const Node* at = look(root);
+  const Node* at = find_node(root);
   // Nothing below a root can be part of a cycle: every node has one parent, and a root has none.
   CHECK(at != nullptr && at->is_known() && at->parent == nullptr);
   Build build{.fill = fill};

@@ -140,7 +140,7 @@ class WorkloadForest {
   };
 
   Node& node(const GroupKey& key);
-  const Node* look(const GroupKey& key) const;
+  const Node* find_node(const GroupKey& key) const;
   // The way from a group upwards, child before parent, as far as anybody looks.
   struct Path {
     enum class End : std::uint8_t { Root, Missing, Cycle, Deep };

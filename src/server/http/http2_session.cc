@@ -241,7 +241,7 @@ void Http2Session::advance() {
 
 // True if bytes came in.
 bool Http2Session::read_some() {
-  if (std::exchange(paused_, false)) return hear(std::exchange(unheard_, {}));
+  if (std::exchange(paused_, false)) return receive(std::exchange(unread_, {}));
   auto& bytes = channel_.loop().read_buffer();
   std::size_t moved = 0;
   switch (channel_.read(bytes, moved)) {
@@ -252,16 +252,16 @@ bool Http2Session::read_some() {
     case Io::Failed: close(); return false;
   }
   turn_bytes_ += moved;
-  return hear({bytes.data(), moved});
+  return receive({bytes.data(), moved});
 }
 
 // A hundred requests may come in one read. What the turn is too short for is kept; paused, nghttp2
 // may have an end of headers to report even if no byte is left.
-bool Http2Session::hear(std::string_view bytes) {
+bool Http2Session::receive(std::string_view bytes) {
   const ssize_t used = nghttp2_session_mem_recv(
       session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (used >= 0) {
-    if (paused_) unheard_ = bytes.substr(static_cast<std::size_t>(used));
+    if (paused_) unread_ = bytes.substr(static_cast<std::size_t>(used));
     return true;
   }
   // What nghttp2 wants to say about it goes out first, as far as the socket takes it.

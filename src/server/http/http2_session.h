@@ -57,7 +57,7 @@ class Http2Session final : public Channel::Owner {
   Http2Stream* find(std::int32_t id);
 
   bool read_some();
-  bool hear(std::string_view bytes);
+  bool receive(std::string_view bytes);
   bool write_some();
   bool fill_output();
   void close();
@@ -76,8 +76,8 @@ class Http2Session final : public Channel::Owner {
   std::uint64_t sent_ = 0;
   StallClock stall_;
   std::size_t turn_bytes_ = 0;
-  bool paused_ = false;  // in the middle of what was read, of which unheard_ is left
-  std::string unheard_;
+  bool paused_ = false;  // in the middle of what was read, of which unread_ is left
+  std::string unread_;
   bool closed_ = false;
   bool advancing_ = false;
   bool refused_ = false;    // too many connections: goes away after its answers
