@@ -20,6 +20,23 @@ void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
   muster::cost::work_of_this_thread().bytes_moved += bytes;
   return __real_memmove(to, from, bytes);
 }
+
+// Clang's address sanitizer calls these instead.
+#ifdef MUSTER_CLANG_ASAN
+void* __real___asan_memcpy(void* to, const void* from, std::size_t bytes);
+void* __real___asan_memmove(void* to, const void* from, std::size_t bytes);
+
+void* __wrap___asan_memcpy(void* to, const void* from, std::size_t bytes);
+void* __wrap___asan_memcpy(void* to, const void* from, std::size_t bytes) {
+  muster::cost::work_of_this_thread().bytes_moved += bytes;
+  return __real___asan_memcpy(to, from, bytes);
+}
+void* __wrap___asan_memmove(void* to, const void* from, std::size_t bytes);
+void* __wrap___asan_memmove(void* to, const void* from, std::size_t bytes) {
+  muster::cost::work_of_this_thread().bytes_moved += bytes;
+  return __real___asan_memmove(to, from, bytes);
+}
+#endif
 }
 
 namespace {

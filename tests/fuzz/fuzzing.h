@@ -25,7 +25,7 @@ inline void require(bool promise) {
 // What a target may do per byte of input, on top of what it does for any input.
 struct CostMax {
   std::uint64_t steps_per_byte = 0;
-  std::uint64_t bytes_per_byte = 0;  // allocated
+  std::uint64_t bytes_per_byte = 0;  // allocated, and as many moved
   std::uint64_t steps_always = 400'000;
   std::uint64_t bytes_always = 2'000'000;
 };
@@ -42,15 +42,19 @@ class Costs {
   ~Costs() {
     const cost::Work after = cost::work_of_this_thread();
     const std::uint64_t steps = after.steps - before_.steps;
-    const std::uint64_t bytes = after.bytes_allocated - before_.bytes_allocated;
+    const std::uint64_t allocated = after.bytes_allocated - before_.bytes_allocated;
+    const std::uint64_t moved = after.bytes_moved - before_.bytes_moved;
     // Tables that are made once are made while the seeds are read.
     static int rounds = 0;
     if (++rounds <= kRoundsToWarmUp) return;
-    if (steps <= most_.steps_always + most_.steps_per_byte * size_ &&
-        bytes <= most_.bytes_always + most_.bytes_per_byte * size_)
+    const std::uint64_t bytes_max = most_.bytes_always + most_.bytes_per_byte * size_;
+    if (steps <= most_.steps_always + most_.steps_per_byte * size_ && allocated <= bytes_max &&
+        moved <= bytes_max)
       return;
-    std::fprintf(stderr, "%zu bytes of input cost %llu steps and %llu bytes of memory\n", size_,
-                 static_cast<unsigned long long>(steps), static_cast<unsigned long long>(bytes));
+    std::fprintf(stderr,
+                 "%zu bytes of input cost %llu steps, %llu bytes of memory and %llu moved\n", size_,
+                 static_cast<unsigned long long>(steps), static_cast<unsigned long long>(allocated),
+                 static_cast<unsigned long long>(moved));
     std::abort();
   }
 
