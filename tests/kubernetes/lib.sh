@@ -118,12 +118,34 @@ start_kubernetes_with_groups() { start_kubernetes "${GROUP_FLAGS[@]}" "$@"; }
 # needs_composites: skips the rest of a test where this Kubernetes has no groups of groups.
 needs_composites() { [ "$KUBERNETES_VERSION" != 1.36 ] || skip "Kubernetes $KUBERNETES_VERSION has no CompositePodGroups"; }
 
+# The configuration that the scheduler's Deployment would have.
+configuration() { k get configmap muster-scheduler -n kube-system -o 'jsonpath={.data.config\.yaml}'; }
+
 # start_scheduler NAME [flags]: SCHEDULER_PID.
 start_scheduler() {
   local name=$1
   shift
   run_in_background "$name" "$MUSTER" scheduler --kubeconfig "$SCHEDULER_KUBECONFIG" "$@"
   SCHEDULER_PID=$LAST
+}
+
+# custom KIND PLURAL GROUP VERSION: what Kubernetes does not serve by itself.
+custom() {
+  k create -f - >/dev/null <<END
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: $2.$3}
+spec:
+  group: $3
+  scope: Namespaced
+  names: {kind: $1, listKind: $1List, plural: $2, singular: ${1,,}}
+  versions:
+  - name: $4
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+END
 }
 
 # node NAME RACK [CPU]: a node that no kubelet runs, Ready.
