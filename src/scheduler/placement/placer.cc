@@ -15,7 +15,7 @@ SearchResult Placer::run() {
     if (evaluate(0, everywhere) && undo.moves_since() > 0) {
       undo.keep();
       if (options_.mode == PlacementOptions::Mode::Search &&
-          std::ranges::any_of(placements_, [](Placement placement) { return !placement.placed; })) {
+          std::ranges::any_of(results_, [](GroupResult result) { return !result.placed; })) {
         budget_.allow(options_.steps_max, options_.work_max);
         Search search(tree_, workspace_, bounds_, budget_);
         for (const std::uint32_t item : add_left_out(search)) place_extras(item);
@@ -30,7 +30,7 @@ SearchResult Placer::run() {
 // --- upstream's way ---
 
 bool Placer::evaluate(std::uint32_t id, const Domain& within) {
-  clear_placements(id);
+  clear_results(id);
   const GroupTree::Item& item = tree_.items[id];
   const std::span<const Domain> domains = bounds_.candidates(id, within);
   if (item.is_leaf()) counts_.generated += domains.size();
@@ -61,9 +61,9 @@ bool Placer::simulate(std::uint32_t id, const Domain& domain) {
       tree_.items[id].is_leaf() ? simulate_leaf(id, domain) : simulate_composite(id, domain);
   if (placed) {
     domains_[id] = domain;
-    placements_[id].placed = true;
+    results_[id].placed = true;
   } else {
-    clear_placements(id);
+    clear_results(id);
   }
   return placed;
 }
@@ -120,16 +120,16 @@ bool Placer::simulate_composite(std::uint32_t id, const Domain& domain) {
   return true;
 }
 
-void Placer::clear_placements(std::uint32_t id) {
-  placements_[id] = {};
-  for (const std::uint32_t child : tree_.items[id].children) clear_placements(child);
+void Placer::clear_results(std::uint32_t id) {
+  results_[id] = {};
+  for (const std::uint32_t child : tree_.items[id].children) clear_results(child);
 }
 
 // --- where upstream's way fails ---
 
 // Minimums first, everywhere; extras only when every minimum that can has its place (L1-L3).
 SearchResult Placer::search(const Domain& everywhere) {
-  clear_placements(0);
+  clear_results(0);
   budget_.allow(options_.steps_max, options_.work_max);
   Search search(tree_, workspace_, bounds_, budget_);
   Draft::Checkpoint undo = workspace_.draft().checkpoint();
@@ -140,7 +140,7 @@ SearchResult Placer::search(const Domain& everywhere) {
   adopt(search);
   add_left_out(search);
   for (std::uint32_t id = 0; id < tree_.items.size(); ++id)
-    if (placements_[id].placed) place_extras(id);
+    if (results_[id].placed) place_extras(id);
   undo.keep();
   return answer;
 }
@@ -161,7 +161,7 @@ SearchResult Placer::search_for_new_pod(Search& search, const Domain& everywhere
 void Placer::adopt(const Search& search) {
   for (const auto& [id, domain] : search.found()) {
     domains_[id] = domain;
-    placements_[id] = {.placed = true};
+    results_[id] = {.placed = true};
   }
 }
 
@@ -172,15 +172,15 @@ std::vector<std::uint32_t> Placer::add_left_out(Search& search) {
   std::optional<std::uint32_t> failed;  // the last that found no place, and nothing came after it
   for (std::uint32_t id = 1; id < tree_.items.size(); ++id) {
     const std::uint32_t parent = tree_.items[id].parent;
-    if (placements_[id].placed || !placements_[parent].placed) continue;
+    if (results_[id].placed || !results_[parent].placed) continue;
     if (!bounds_.can_meet_minimum(id, domains_[parent])) continue;
     // Nothing was placed since one like it failed in the same domain: it fails the same way.
     if (failed && tree_.items[*failed].parent == parent && search.are_alike(*failed, id)) {
-      placements_[id].unresolved = placements_[*failed].unresolved;
+      results_[id].unresolved = results_[*failed].unresolved;
       continue;
     }
     const SearchResult answer = search.place_minimum(id, domains_[parent]);
-    placements_[id].unresolved = answer == SearchResult::Unresolved;
+    results_[id].unresolved = answer == SearchResult::Unresolved;
     if (answer != SearchResult::Feasible) {
       failed = id;
       continue;

@@ -29,18 +29,18 @@ class Placer {
         options_(options),
         bounds_(tree, workspace, budget_),
         domains_(tree.items.size()),
-        placements_(tree.items.size()) {}
+        results_(tree.items.size()) {}
 
   SearchResult run();
 
   // How each group fared in the plan on the draft.
-  struct Placement {
+  struct GroupResult {
     bool placed = false;
     bool unresolved = false;
   };
-  bool is_placed(std::uint32_t item) const { return placements_[item].placed; }
+  bool is_placed(std::uint32_t item) const { return results_[item].placed; }
   // It found no place beside the others, but the search did not prove that there is none.
-  bool is_unresolved(std::uint32_t item) const { return placements_[item].unresolved; }
+  bool is_unresolved(std::uint32_t item) const { return results_[item].unresolved; }
   // The domain the group was placed in; for one without a key, its parent's.
   const Domain& domain(std::uint32_t item) const { return domains_[item]; }
   std::uint64_t steps() const { return budget_.steps; }
@@ -83,7 +83,7 @@ class Placer {
   bool counts_alone(std::uint32_t item) const;
   bool has_room_to_grow(std::uint32_t item, const Domain& domain);
   // What a domain is worth to plugins: with what the draft holds, and with these further pods.
-  class Sight;
+  class ViewBuilder;
   void rank(std::uint32_t item, std::span<const Domain> candidates,
             std::vector<Outlook>& outlooks) const;
 
@@ -93,7 +93,7 @@ class Placer {
   void adopt(const Search& search);
   std::vector<std::uint32_t> add_left_out(Search& search);
   void place_extras(std::uint32_t leaf);
-  void clear_placements(std::uint32_t item);
+  void clear_results(std::uint32_t item);
 
   const GroupTree& tree_;
   Workspace& workspace_;
@@ -101,7 +101,7 @@ class Placer {
   Budget budget_;
   Bounds bounds_;
   std::vector<Domain> domains_;
-  std::vector<Placement> placements_;
+  std::vector<GroupResult> results_;
   PlacementCounts counts_;
 };
 

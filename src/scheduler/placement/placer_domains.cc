@@ -39,11 +39,11 @@ const Domain* Placer::promised(std::uint32_t id, std::span<const Domain> domains
 }
 
 // A domain as plugins get to see it. Holds what the view refers to.
-class Placer::Sight {
+class Placer::ViewBuilder {
  public:
   // With so many further pods of each class; they are not on the draft.
-  Sight(const Placer& placer, std::uint32_t id, const Domain& domain, std::int64_t pods,
-        std::span<const std::int32_t> further)
+  ViewBuilder(const Placer& placer, std::uint32_t id, const Domain& domain, std::int64_t pods,
+              std::span<const std::int32_t> further)
       : view_{.group = *placer.tree_.items[id].group,
               .name = domain.name,
               .cluster = placer.workspace_.cluster(),
@@ -93,8 +93,8 @@ void Placer::rank(std::uint32_t id, std::span<const Domain> domains,
   PlacementScores scores(*tree_.profile, PlacementScores::Asked::Counted);
   for (const Outlook& outlook : outlooks)
     if (outlook.holds_all)
-      scores.add(Sight(*this, id, domains[outlook.candidate], item.held_below + item.queued_below,
-                       item.classes_below)
+      scores.add(ViewBuilder(*this, id, domains[outlook.candidate],
+                             item.held_below + item.queued_below, item.classes_below)
                      .view());
   const std::vector<std::int64_t> totals = scores.totals();
   for (std::size_t i = 0; Outlook & outlook : outlooks)
@@ -130,7 +130,7 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
       further[tree_.members[item.members.front()].class_index] =
           static_cast<std::int32_t>(outlook.at_most);
       tried.push_back(outlook);
-      scores.add(Sight(*this, id, domain, item.held_below + outlook.at_most, further).view());
+      scores.add(ViewBuilder(*this, id, domain, item.held_below + outlook.at_most, further).view());
       count(id, true, since);
       continue;
     }
@@ -143,15 +143,15 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
       undo.keep();
       return true;
     }
-    Sight sight(*this, id, domain, item.held_below + placed, {});
-    if (looks_at_nodes) sight.add_nodes(*this, domain, moves_before);
-    scores.add(sight.view());
+    ViewBuilder builder(*this, id, domain, item.held_below + placed, {});
+    if (looks_at_nodes) builder.add_nodes(*this, domain, moves_before);
+    scores.add(builder.view());
     tried.push_back(outlook);
     tried.back().holds_all = holds_all;
     any_holds_all |= holds_all;
   }
   if (tried.empty()) {
-    clear_placements(id);
+    clear_results(id);
     return false;
   }
   const std::vector<std::int64_t> totals = scores.totals();

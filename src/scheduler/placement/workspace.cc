@@ -91,19 +91,19 @@ Workspace::Totals Workspace::totals(const Domain& domain) const {
 
 void Workspace::applied(const Draft::Move& move) {
   ++scratch_.touched[move.node];
-  hear(move, move.kind == Draft::Move::Kind::Place ? Change::Placed : Change::Removed);
+  apply_move(move, move.kind == Draft::Move::Kind::Place ? Change::Placed : Change::Removed);
 }
 
 void Workspace::undone(const Draft::Move& move) {
   --scratch_.touched[move.node];
-  hear(move, move.kind == Draft::Move::Kind::Place ? Change::Removed : Change::Placed);
+  apply_move(move, move.kind == Draft::Move::Kind::Place ? Change::Removed : Change::Placed);
   if (caps_synced_ > draft_.moves().size()) {
     caps_synced_ = draft_.moves().size();
     update_caps(move.node);
   }
 }
 
-void Workspace::hear(const Draft::Move& move, Change change) {
+void Workspace::apply_move(const Draft::Move& move, Change change) {
   if (draft_.removals() == 0)
     count(*move.pods, move.node, static_cast<std::int64_t>(change));
   else

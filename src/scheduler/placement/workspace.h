@@ -77,7 +77,7 @@ class Workspace final : public Draft::Listener {
   friend class Arena;
 
   enum class Change : std::int8_t { Placed = 1, Removed = -1 };
-  void hear(const Draft::Move& move, Change change);
+  void apply_move(const Draft::Move& move, Change change);
   void count(const PodClass& pods, NodeId node, std::int64_t sign);
   void recount(const PodClass& pods, NodeId node, std::int64_t sign);
   void update_caps(NodeId node);
