@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,19 +13,25 @@
 
 #include "api/kinds/kind.h"
 #include "api/object.h"
+#include "api/views/amounts.h"
 #include "store/store.h"
 
 namespace muster::server {
 
-// An object before and after a change; null: it is new, or deleted.
-struct ObjectChange {
-  api::ObjectPtr before;
-  api::ObjectPtr after;
+// By how much an object that was added, changed or removed uses more, or less, than before.
+struct UseChange {
+  const api::Kind* kind = nullptr;
+  std::string name;
+  api::Quantities more;  // negative: less
   api::Revision revision;
 };
 
-// The changes to a namespace's objects while somebody goes through them slice by slice: the objects
-// as they were read, plus the changes since, are always the current state.
+// The changes to what a namespace's objects use while somebody counts them slice by slice: the
+// objects as they were read, plus the changes since, are always the current state.
+//
+// What a change means is found out at once, at the expense of its writer, for whom it cost more
+// than that. To keep the objects until the counter comes to them would let their size decide
+// whether a count ever ends: most changes of large objects change nothing of what they use.
 class NamespaceFeeds {
  public:
   // Listens to the store from now on, so it must exist before the first commit and outlive the
@@ -34,9 +41,14 @@ class NamespaceFeeds {
   NamespaceFeeds(const NamespaceFeeds&) = delete;
   NamespaceFeeds& operator=(const NamespaceFeeds&) = delete;
 
-  // What changes may hold in memory (store::memory_held_by) between two calls of drain(): the
-  // objects that they have replaced would otherwise stay for as long as somebody counts.
-  static constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
+  // What changes of use may take in memory between two calls of drain(), and how much of documents
+  // is read of changes that become durable together. A batch of writes has less of both; a
+  // GroupBinding of a large tree, or many large pods that are deleted at once, may have more.
+  static constexpr std::size_t kBytesMax = std::size_t{4} << 20U;
+  static constexpr std::size_t kReadMax = std::size_t{16} << 20U;
+
+  // How much of what is counted an object uses. Called by the thread that commits.
+  using Use = std::function<api::Quantities(const api::Kind& kind, const api::Object& object)>;
 
   // The changes of some kinds in one namespace, from when it is opened until it is destroyed.
   // Belongs to the registry's thread.
@@ -47,9 +59,9 @@ class NamespaceFeeds {
     ~Feed();
     Feed(const Feed&) = delete;
     Feed& operator=(const Feed&) = delete;
-    // What has become durable since the last call, oldest first. nullopt: that was more than
-    // kBytesMax, so it was not kept, and nobody can say what has changed.
-    std::optional<std::vector<ObjectChange>> drain();
+    // What has become durable since the last call and changes what is used, oldest first. nullopt:
+    // that was too much to read or to keep, so nobody can say what has changed.
+    std::optional<std::vector<UseChange>> drain();
 
    private:
     NamespaceFeeds& feeds_;
@@ -59,18 +71,23 @@ class NamespaceFeeds {
   // A namespace has one feed at a time, so that what it keeps does not grow with the readers.
   bool is_open(const std::string& name_space) const;
   // Not while one is open there.
-  std::unique_ptr<Feed> open(const std::string& name_space,
-                             const std::vector<const api::Kind*>& kinds);
+  std::unique_ptr<Feed> open(const std::string& name_space, std::vector<const api::Kind*> kinds,
+                             Use use);
 
  private:
+  struct Asked {
+    std::vector<const api::Kind*> kinds;
+    Use use;
+  };
   struct Open {
-    std::vector<std::string> prefixes;  // of the kinds
-    std::vector<ObjectChange> changes;
+    std::shared_ptr<const Asked> asked;
+    std::vector<UseChange> changes;
     std::size_t bytes = 0;  // of the changes
     bool lost = false;      // some were not kept
   };
   void on_changes(std::span<const store::Change> changes);
-  static void keep(Open& open, ObjectChange change, std::size_t bytes);
+  std::shared_ptr<const Asked> asked_about(const std::string& name_space) const;
+  void keep(const std::string& name_space, const Asked* asked, std::optional<UseChange> change);
 
   std::atomic<bool> has_any_ = false;  // so that nobody waits for the mutex where there is none
   mutable std::mutex mutex_;

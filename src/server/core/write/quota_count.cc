@@ -84,12 +84,14 @@ void CountedUsage::begin(Context& context) {
   page_.clear();
   next_ = 0;
   if (context.staging.feeds().is_open(name_space_)) return;
-  scopes_.emplace(spec_);
   const Quantities hard = limits_of(spec_);
   used_ = nothing_of(hard);
+  use_ = [scopes = QuotaScopes(spec_), hard](const api::Kind& kind, const api::Object& object) {
+    return used_by(scopes, kind, object, hard);
+  };
   const std::vector<const api::Kind*> kinds = kinds_using(hard);
   for (const api::Kind* kind : kinds) parts_.push_back({.kind = kind});
-  feed_ = context.staging.feeds().open(name_space_, kinds);
+  feed_ = context.staging.feeds().open(name_space_, kinds, use_);
 }
 
 // Changes come first: the feed holds what has come since the last slice.
@@ -102,8 +104,8 @@ bool CountedUsage::count_objects(Context& context) {
     Part& part = parts_[part_];
     do {
       for (; next_ < page_.size(); ++next_) {
-        if (!may_read(page_[next_])) return false;
-        add(*part.kind, std::exchange(page_[next_], nullptr), /*goes=*/false);
+        if (!may_read(page_[next_]->bytes().size())) return false;
+        api::add_to(used_, use_(*part.kind, *std::exchange(page_[next_], nullptr)));
       }
     } while (read_page(context, part));
   }
@@ -134,11 +136,10 @@ std::optional<api::Revision> CountedUsage::Part::read_at(std::string_view name) 
 bool CountedUsage::count_changes(Context& context) {
   while (true) {
     for (; !changes_.empty(); changes_.pop_front()) {
-      const ObjectChange& change = changes_.front();
-      if (!may_read(change.before != nullptr ? change.before : change.after)) return false;
-      add_change(change);
+      if (!may_read(0)) return false;
+      add_change(changes_.front());
     }
-    std::optional<std::vector<ObjectChange>> drained = feed_->drain();
+    std::optional<std::vector<UseChange>> drained = feed_->drain();
     if (!drained) {
       begin(context);
       return false;
@@ -148,29 +149,18 @@ bool CountedUsage::count_changes(Context& context) {
   }
 }
 
-void CountedUsage::add_change(const ObjectChange& change) {
-  const api::Object& known = change.before != nullptr ? *change.before : *change.after;
-  for (const Part& part : parts_) {
-    if (part.kind->store_prefix != known.kind().store_prefix) continue;
-    const std::optional<api::Revision> read_at = part.read_at(known.meta().name);
-    if (!read_at || change.revision <= *read_at) continue;  // it is, or will be, in a page
-    if (change.before != nullptr) add(*part.kind, change.before, /*goes=*/true);
-    if (change.after != nullptr) add(*part.kind, change.after, /*goes=*/false);
-  }
+void CountedUsage::add_change(const UseChange& change) {
+  const auto part = std::ranges::find(parts_, change.kind, &Part::kind);
+  const std::optional<api::Revision> read_at = part->read_at(change.name);
+  if (!read_at || change.revision <= *read_at) return;  // it is, or will be, in a page
+  api::add_to(used_, change.more);
 }
 
-bool CountedUsage::may_read(const ObjectPtr& object) {
+bool CountedUsage::may_read(std::size_t bytes) {
   if (reads_left_ == 0 || bytes_left_ == 0) return false;
   --reads_left_;
-  bytes_left_ -= std::min(bytes_left_, object->bytes().size());
+  bytes_left_ -= std::min(bytes_left_, bytes);
   return true;
-}
-
-void CountedUsage::add(const api::Kind& kind, const ObjectPtr& object, bool goes) {
-  Quantities own = used_by(*scopes_, kind, *object, used_);
-  if (goes)
-    for (auto& [name, amount] : own) amount = -amount;
-  api::add_to(used_, own);
 }
 
 }  // namespace muster::server

@@ -35,7 +35,8 @@ api::Quantities count_namespace(Context& context, std::string_view name_space,
 //
 // It is a sum over the objects, each as it was when its page was read, and over the changes since
 // then, so it is exact. It holds no more than a page of objects, and what the feed does of changes;
-// if those are more, it starts over. One count at a time in a namespace: others wait before they
+// if those are more, it starts over, which patches of objects, however large, cannot bring about
+// (namespace_feeds.h). One count at a time in a namespace: others wait before they
 // begin.
 class CountedUsage {
  public:
@@ -74,20 +75,19 @@ class CountedUsage {
   bool count_objects(Context& context);
   bool count_changes(Context& context);
   bool read_page(Context& context, Part& part);
-  void add_change(const ObjectChange& change);
+  void add_change(const UseChange& change);
   // False if no more may be read in this slice.
-  bool may_read(const api::ObjectPtr& object);
-  void add(const api::Kind& kind, const api::ObjectPtr& object, bool goes);
+  bool may_read(std::size_t bytes);
 
   api::Json spec_;
-  std::optional<QuotaScopes> scopes_;
-  api::Quantities used_;  // a name for each that is limited
+  NamespaceFeeds::Use use_;  // of what is limited
+  api::Quantities used_;     // a name for each that is limited
   std::vector<Part> parts_;
   std::size_t part_ = 0;                        // the part whose objects are being counted
   std::vector<api::ObjectPtr> page_;            // of them, null once counted
   std::size_t next_ = 0;                        // in the page
   std::unique_ptr<NamespaceFeeds::Feed> feed_;  // null: not begun
-  std::deque<ObjectChange> changes_;            // not counted yet
+  std::deque<UseChange> changes_;               // not counted yet
   std::string name_space_;
   std::size_t reads_left_ = 0;
   std::size_t bytes_left_ = 0;

@@ -105,26 +105,81 @@ TEST_F(QuotaCountTest, ACountIsExactWhereverItsNamesComeAndGo) {
       << message(*answer_);
 }
 
-// What is replaced while somebody counts is not kept without end.
+// What is replaced while somebody counts is not kept, and keeps no count from its end: who patches
+// large objects would keep quotas off their namespace.
+TEST_F(QuotaCountTest, LargeObjectsThatAreReplacedDoNotDelayACount) {
+  constexpr std::size_t kLarge = 20;
+  const std::size_t small = 2 * kSliceLooks + 5;
+  const std::string large(1'000'000, 'x');
+  const auto large_map = [&](std::size_t i, std::size_t version) {
+    return fmt::format(R"({{"metadata":{{"name":"large{}"}},"data":{{"v":"{}","x":"{}"}}}})", i,
+                       version, large);
+  };
+  for (std::size_t i = 0; i < small; ++i) ASSERT_TRUE(create(maps(), "default", map(i)));
+  for (std::size_t i = 0; i < kLarge; ++i) ASSERT_TRUE(create(maps(), "default", large_map(i, 0)));
+  // What one count takes alone.
+  const auto slices_of_count = [&](std::string_view name, const auto& between) {
+    begin(creation(
+        quotas(),
+        fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"hard":{{"configmaps":"9999"}}}}}})",
+                    name)));
+    std::size_t slices = 1;
+    for (; !answer_ && slices < 40; ++slices) {
+      between(slices);
+      registry_.work();
+      commit_staged();
+    }
+    EXPECT_TRUE(answer_.has_value());
+    const Result<Answer> answer =
+        std::move(answer_).value_or(fail(Reason::InternalError, "no answer"));
+    EXPECT_EQ(at(answer, "status.used.configmaps"), std::to_string(small + kLarge))
+        << message(answer);
+    return slices;
+  };
+  const std::size_t alone = slices_of_count("q1", [](std::size_t) {});
+  const std::size_t disturbed = slices_of_count("q2", [&](std::size_t version) {
+    for (std::size_t i = 0; i < kLarge; ++i) {
+      Request update = request(Verb::Update, maps(), "default", fmt::format("large{}", i));
+      EXPECT_TRUE(decode_into(update, large_map(i, version)));
+      EXPECT_TRUE(meanwhile(std::move(update)));
+    }
+  });
+  EXPECT_LE(disturbed, alone + 1);
+}
+
+// Changes of what is used are not kept without end.
 TEST_F(QuotaCountTest, ACountStartsOverIfTooMuchChangesAtOnce) {
+  constexpr std::size_t kResources = 2'000;
+  constexpr std::size_t kPods = 30;
+  std::string hard;
+  std::string amounts;
+  for (std::size_t i = 0; i < kResources; ++i) {
+    hard += fmt::format(R"("requests.example.com/r{:04}":"999999",)", i);
+    amounts += fmt::format(R"({}"example.com/r{:04}":"1")", i == 0 ? "" : ",", i);
+  }
   const std::size_t many = kSliceLooks + 5;
   for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(create(maps(), "default", map(i)));
-  begin(creation(quotas(), R"({"metadata":{"name":"q"},"spec":{"hard":{"configmaps":"9999"}}})"));
+  begin(creation(quotas(),
+                 fmt::format(R"({{"metadata":{{"name":"q"}},"spec":{{"hard":{{{}"configmaps":)"
+                             R"("9999","pods":"9999"}}}}}})",
+                             hard)));
   EXPECT_FALSE(answer_);
-  const std::string large(std::size_t{1} << 20U, 'x');
-  for (std::size_t i = 0; i < (NamespaceFeeds::kBytesMax >> 20U) + 1; ++i)
-    EXPECT_TRUE(meanwhile(creation(
-        maps(),
-        fmt::format(R"({{"metadata":{{"name":"large{}"}},"data":{{"x":"{}"}}}})", i, large))));
+  for (std::size_t i = 0; i < kPods; ++i) {
+    const auto made = meanwhile(creation(
+        pods(),
+        fmt::format(
+            R"({{"metadata":{{"name":"{}"}},"spec":{{"containers":[{{"name":"c","image":"i","resources":{{"requests":{{{}}},"limits":{{{}}}}}}}]}}}})",
+            pod_name(i), amounts, amounts)));
+    ASSERT_TRUE(made) << message(made);
+  }
   registry_.work();  // finds that changes are lost
   commit_staged();
   EXPECT_FALSE(answer_);
   EXPECT_TRUE(meanwhile(request(Verb::Delete, maps(), "default", "m00000")));
   registry_.flush();
   ASSERT_TRUE(answer_.has_value());
-  EXPECT_EQ(at(*answer_, "status.used.configmaps"),
-            std::to_string(many + (NamespaceFeeds::kBytesMax >> 20U)))
-      << message(*answer_);
+  EXPECT_EQ(at(*answer_, "status.used.configmaps"), std::to_string(many - 1)) << message(*answer_);
+  EXPECT_EQ(at(*answer_, "status.used.pods"), std::to_string(kPods));
 }
 
 // Between slices everything may happen, also to what is counted by more than its number.
