@@ -23,8 +23,6 @@ constexpr std::size_t kTaintsMax = 8;
 constexpr std::size_t kNamesMax = 5;
 constexpr std::string_view kLifecycle = "node.kubernetes.io/";
 
-const NodeView& view_of(const ObjectPtr& node) { return node->view<NodeView>(); }
-
 // Nodes that a scheduler cannot tell apart but for names and places: one of each, the most frequent
 // first.
 std::vector<ObjectPtr> shapes_of(const std::vector<ObjectPtr>& nodes) {
@@ -35,8 +33,8 @@ std::vector<ObjectPtr> shapes_of(const std::vector<ObjectPtr>& nodes) {
   std::vector<Shape> shapes;
   for (const ObjectPtr& node : nodes) {
     const auto alike = std::ranges::find_if(shapes, [&](const Shape& shape) {
-      const NodeView& a = view_of(shape.sample);
-      const NodeView& b = view_of(node);
+      const NodeView& a = shape.sample->view<NodeView>();
+      const NodeView& b = node->view<NodeView>();
       return a.allocatable == b.allocatable && a.allocatable_pods == b.allocatable_pods &&
              a.taints == b.taints && a.unschedulable == b.unschedulable;
     });
@@ -83,7 +81,7 @@ std::int64_t nodes_needed(Trial& trial, const api::Object& node, std::int64_t mo
 
 std::string capacity_of(const ObjectPtr& node) {
   api::PodNeeds needs;
-  needs.requests = view_of(node).allocatable;
+  needs.requests = node->view<NodeView>().allocatable;
   needs.requests.ephemeral_storage = 0;  // says little, and is long
   return asks_for(needs);
 }
@@ -102,7 +100,7 @@ std::string text_of(const api::Taint& taint) {
 void uncordon_nodes(Trial& trial, std::vector<Relaxation>& out) {
   std::vector<Edits> parts;
   for (const ObjectPtr& node : trial.model().nodes())
-    if (view_of(node).unschedulable) parts.push_back({{node, uncordoned(*node)}});
+    if (node->view<NodeView>().unschedulable) parts.push_back({{node, uncordoned(*node)}});
   if (parts.empty() || !trial.fits_in_room(joined(parts))) return;
   parts = trial.essential(std::move(parts));
   std::vector<std::string> names;
@@ -121,11 +119,12 @@ void uncordon_nodes(Trial& trial, std::vector<Relaxation>& out) {
 void untaint_nodes(Trial& trial, const api::Taint& taint, std::vector<Relaxation>& out) {
   Edits edits;
   std::vector<std::string> names;
-  for (const ObjectPtr& node : trial.model().nodes())
-    if (std::ranges::find(view_of(node).taints, taint) != view_of(node).taints.end()) {
-      edits.push_back({node, untainted(*node, taint)});
-      names.push_back(node->meta().name);
-    }
+  for (const ObjectPtr& node : trial.model().nodes()) {
+    const std::vector<api::Taint>& taints = node->view<NodeView>().taints;
+    if (std::ranges::find(taints, taint) == taints.end()) continue;
+    edits.push_back({node, untainted(*node, taint)});
+    names.push_back(node->meta().name);
+  }
   const std::optional<std::string> domain = trial.fits_in_room(edits);
   if (!domain) return;
   const bool is_lifecycle = taint.key.starts_with(kLifecycle);
@@ -172,7 +171,7 @@ void open_nodes(Trial& trial, std::vector<Relaxation>& out) {
   uncordon_nodes(trial, out);
   std::set<api::Taint> taints;
   for (const ObjectPtr& node : trial.model().nodes())
-    for (const api::Taint& taint : view_of(node).taints)
+    for (const api::Taint& taint : node->view<NodeView>().taints)
       if ((taint.effect == api::TaintEffect::NoSchedule ||
            taint.effect == api::TaintEffect::NoExecute) &&
           taint.key != "node.kubernetes.io/unschedulable" && taints.size() < kTaintsMax)
