@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "scheduler/cache/sample_objects.h"
 
 namespace muster::scheduler {
@@ -77,6 +79,15 @@ TEST_F(NominationsTest, WhatWasClearedStaysSoWhileTheApiStillNamesTheNode) {
   nominations_.observed(a, "");
   nominations_.observed(a, "n");
   EXPECT_EQ(nominations_.node_of("default-a"), "n");
+}
+
+TEST_F(NominationsTest, ThoseOfTheHighestPriorityCountAgainAfterNobodyDid) {
+  constexpr std::int32_t kHighest = std::numeric_limits<std::int32_t>::max();
+  nominations_.observed(pod("a", kHighest), "n");
+  EXPECT_EQ(counted_for(kHighest), 1);
+  nominations_.count_nobody();
+  EXPECT_EQ(counted_on("n"), 0);
+  EXPECT_EQ(counted_for(kHighest), 1);
 }
 
 TEST_F(NominationsTest, NamesTheLowerOnesOnANode) {

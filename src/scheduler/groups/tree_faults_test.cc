@@ -1,11 +1,15 @@
 #include "scheduler/groups/tree_faults.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <set>
 #include <string>
+
+#include "api/json.h"
+#include "api/kinds/kind.h"
 
 namespace muster::scheduler {
 namespace {
@@ -22,6 +26,7 @@ class TreeFaultsTest : public ::testing::Test {
     std::int32_t priority = 0;
     std::string workload = "w";
     std::string from = "t";
+    std::string priority_class = {};
   };
   void put(const GroupKey& key, const Options& options) {
     GroupSpec group;
@@ -30,8 +35,15 @@ class TreeFaultsTest : public ::testing::Test {
     group.priority = options.priority;
     group.workload = options.workload;
     group.template_name = options.from;
+    if (!options.priority_class.empty()) group.object = of_class(key.name, options.priority_class);
     forest_.set(group);
     faults_.look_again(key);
+  }
+  static api::ObjectPtr of_class(const std::string& name, const std::string& priority_class) {
+    const auto document = api::parse_json(fmt::format(
+        R"({{"metadata":{{"name":"{}","namespace":"ns"}},"spec":{{"priorityClassName":"{}"}}}})",
+        name, priority_class));
+    return api::Object::make(api::kinds::pod_group(), document->value);
   }
   void drop(const GroupKey& key) {
     forest_.erase(key);
@@ -144,6 +156,24 @@ TEST_F(TreeFaultsTest, OneWorkloadAndOnePriorityPerTree) {
   drop(leaf("a2"));
   EXPECT_EQ(fault(composite("r")), "");
   EXPECT_EQ(changed(), "a r");
+}
+
+// KEP-6012: not only the number.
+TEST_F(TreeFaultsTest, OnePriorityClassPerTreeThoughTheirValuesAreEqual) {
+  put(composite("r"), {.priority = 5, .priority_class = "high"});
+  put(leaf("a"), {.parent = "r", .priority = 5, .priority_class = "high"});
+  EXPECT_EQ(fault(leaf("a")), "");
+  put(leaf("b"), {.parent = "r", .priority = 5, .priority_class = "urgent"});
+  EXPECT_EQ(fault(leaf("a")),
+            "all groups of a tree should have the same priorityClassName, pod group \"b\" has "
+            "\"urgent\" and its root \"r\" has \"high\"");
+  EXPECT_EQ(fault(composite("r")), fault(leaf("b")));
+  put(leaf("b"), {.parent = "r", .priority = 5, .priority_class = "high"});
+  EXPECT_EQ(fault(composite("r")), "");
+  put(leaf("b"), {.parent = "r", .priority = 5});
+  EXPECT_EQ(fault(leaf("a")),
+            "all groups of a tree should have the same priorityClassName, pod group \"b\" has "
+            "\"\" and its root \"r\" has \"high\"");
 }
 
 TEST_F(TreeFaultsTest, ATreeIsComparedWithItsWorkloadOnlyWhenAsked) {
