@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "base/log.h"
+
 namespace muster::app {
 namespace {
 
@@ -18,7 +20,14 @@ std::string LateKinds::look(std::span<const api::Kind* const> absent, Time now) 
   if (now < *next_) return "";
   next_ = now + kPause;
   const Result<client::ServedKinds> served = ask_(absent);
-  if (!served) return "";  // a server that is away says nothing about what it serves
+  if (!served) {
+    // A server that is away says nothing about what it serves; feeds say that it is.
+    if (served.error().reason != Reason::ServiceUnavailable &&
+        served.error().reason != Reason::Timeout)
+      log(LogLevel::Warning, "what the server has begun to serve is not known: {}",
+          served.error().message);
+    return "";
+  }
   for (const api::Kind* kind : absent) {
     const std::string* const version = served->version_of(*kind);
     int& looks = seen_[kind];

@@ -207,11 +207,14 @@ class Process {
     return waits_for_;
   }
 
-  Result<client::ServedKinds> served_now(std::span<const api::Kind* const> kinds) const {
-    client::HttpsOptions impatient = https({});
-    impatient.connect_timeout_ms = impatient.timeout_ms = kLookTimeoutMs;
-    client::HttpsClient client = TRY(client::HttpsClient::open(config_, impatient));
-    return client::ServedKinds::discover(client, kinds);
+  // One client for all looks: it keeps its connection, and reads what stands in files again.
+  Result<client::ServedKinds> served_now(std::span<const api::Kind* const> kinds) {
+    if (!look_client_) {
+      client::HttpsOptions impatient = https({});
+      impatient.connect_timeout_ms = impatient.timeout_ms = kLookTimeoutMs;
+      look_client_ = TRY(client::HttpsClient::open(config_, impatient));
+    }
+    return client::ServedKinds::discover(*look_client_, kinds);
   }
 
   void set_waits_for(std::string what) {
@@ -237,6 +240,7 @@ class Process {
   std::unique_ptr<client::RemoteClient> lease_client_;
   std::vector<std::unique_ptr<Running>> running_;
   std::unique_ptr<ComponentThread> election_;
+  std::optional<client::HttpsClient> look_client_;
   LateKinds late_kinds_{
       [this](std::span<const api::Kind* const> kinds) { return served_now(kinds); }};
 

@@ -146,10 +146,8 @@ Endpoint::Endpoint(Kubeconfig config, HttpsOptions options)
       options_(std::move(options)),
       server_(config_.server),
       token_(config_.token),
-      token_read_(Steady::now()),
-      tls_texts_(std::make_shared<const TlsTexts>(
-          TlsTexts{config_.certificate_authority, config_.client_certificate, config_.client_key})),
-      tls_texts_read_(token_read_) {
+      tls_texts_(std::make_shared<const TlsTexts>(TlsTexts{
+          config_.certificate_authority, config_.client_certificate, config_.client_key})) {
   if (config_.tls_server_name.empty()) return;
   Renamed renamed = rename_host(config_.server, config_.tls_server_name);
   server_ = std::move(renamed.server);
@@ -196,8 +194,7 @@ HeaderList Endpoint::headers(const HttpCall& call) {
 // use.
 std::string Endpoint::token() {
   const std::lock_guard lock(mutex_);
-  if (config_.token_file.empty() || Steady::now() - token_read_ < options_.reread_after)
-    return token_;
+  if (config_.token_file.empty() || !is_due(token_read_)) return token_;
   token_read_ = Steady::now();
   if (Result<std::string> read = read_token_file(config_.token_file))
     token_ = *std::move(read);
@@ -209,7 +206,7 @@ std::string Endpoint::token() {
 // Likewise: what cannot be used leaves the old one in use.
 std::shared_ptr<const TlsTexts> Endpoint::tls_texts() {
   const std::lock_guard lock(mutex_);
-  if (Steady::now() - tls_texts_read_ < options_.reread_after) return tls_texts_;
+  if (!is_due(tls_texts_read_)) return tls_texts_;
   tls_texts_read_ = Steady::now();
   TlsTexts now = *tls_texts_;
   for (const auto& read : {read_identity(config_, now), read_authority(config_, now)})

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +26,7 @@ struct HttpsOptions {
   long timeout_ms = 60'000;  // for one call, its answer included; streams say theirs themselves
   std::string user_agent = "muster";
   bool own_http2 = true;  // false: libcurl carries all requests
-  // Tokens and certificates in files are read again after this long.
+  // Tokens and certificates in files are read at the first use, and again after this long.
   std::chrono::milliseconds reread_after = std::chrono::seconds{60};
 };
 
@@ -73,6 +74,11 @@ class Endpoint {
  private:
   using Steady = std::chrono::steady_clock;
 
+  // The files may be newer than the configuration: they are read first.
+  bool is_due(const std::optional<Steady::time_point>& last_read) const {
+    return !last_read || Steady::now() - *last_read >= options_.reread_after;
+  }
+
   const Kubeconfig config_;
   const HttpsOptions options_;
   std::string server_;
@@ -80,9 +86,9 @@ class Endpoint {
   std::mutex mutex_;
   // Under mutex_:
   std::string token_;
-  Steady::time_point token_read_;
+  std::optional<Steady::time_point> token_read_;
   std::shared_ptr<const TlsTexts> tls_texts_;
-  Steady::time_point tls_texts_read_;
+  std::optional<Steady::time_point> tls_texts_read_;
 };
 
 // Makes the handle use these; they must stay alive while it is in use.

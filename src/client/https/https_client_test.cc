@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "client/client.h"
+#include "client/https/exchange.h"
 #include "client/https/site_testing.h"
 #include "server/http/testing.h"
 
@@ -164,6 +165,57 @@ TEST(HttpsClientTest, AClientCertificateThatIsReplacedInItsFilesIsUsed) {
   EXPECT_EQ(outcome(), "made");
   std::filesystem::remove_all(folder);
   EXPECT_EQ(outcome(), "AlreadyExists") << "without files the last pair is used";
+}
+
+// A process keeps its configuration for weeks, and opens clients by it whose files have changed.
+TEST(HttpsClientTest, FilesThatAreNewerThanTheConfigurationAreUsedByTheFirstCall) {
+  const Site site;
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("muster_newer_{}", getpid());
+  std::filesystem::create_directories(folder);
+  const auto put = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  };
+  Kubeconfig config = config_for(site);
+  const server::Credential nobody =
+      server::make_client_certificate(site.authority, {.user = "nobody", .groups = {}},
+                                      site.core().clock().now())
+          .value();
+  config.client_certificate = nobody.certificate;
+  config.client_key = nobody.private_key;
+  config.client_certificate_file = put("cert", site.admin.certificate);
+  config.client_key_file = put("key", site.admin.private_key);
+  config.certificate_authority =
+      server::make_authority("another", site.core().clock().now()).value().certificate;
+  config.certificate_authority_file = put("ca", site.authority.certificate);
+  HttpsClient client = open(std::move(config));
+  const Result<api::Answer> made = create_node(client, "a");
+  EXPECT_TRUE(made) << made.error().message;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(HttpsClientTest, ATokenIsReadFromItsFileFirstAndThenNowAndAgain) {
+  const std::filesystem::path file =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("muster_token_{}", getpid());
+  const auto put = [&](const std::string& text) { std::ofstream(file) << text; };
+  Kubeconfig config;
+  config.server = "https://127.0.0.1:1";
+  config.token = "of the start";
+  config.token_file = file;
+  Endpoint patient(config, {.reread_after = std::chrono::hours{1}});
+  Endpoint eager(config, {.reread_after = std::chrono::milliseconds{0}});
+  Endpoint too_early(config, {.reread_after = std::chrono::milliseconds{0}});
+  EXPECT_EQ(too_early.token(), "of the start") << "what cannot be read changes nothing";
+  put("first\n");
+  EXPECT_EQ(patient.token(), "first");
+  EXPECT_EQ(eager.token(), "first");
+  put("second");
+  EXPECT_EQ(patient.token(), "first");
+  EXPECT_EQ(eager.token(), "second");
+  EXPECT_EQ(too_early.token(), "second");
+  std::filesystem::remove(file);
+  EXPECT_EQ(eager.token(), "second");
 }
 
 // A cluster whose authority is replaced puts the new one into the file beforehand.
