@@ -5,24 +5,6 @@
 
 start_kubernetes_with_groups
 k apply -f "$ROOT/docs/deploy/controllers-rbac.yaml" >/dev/null
-# custom KIND PLURAL GROUP VERSION: what Kubernetes does not serve by itself.
-custom() {
-  k create -f - >/dev/null <<END
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: $2.$3}
-spec:
-  group: $3
-  scope: Namespaced
-  names: {kind: $1, listKind: $1List, plural: $2, singular: ${1,,}}
-  versions:
-  - name: $4
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-END
-}
 custom JobSet jobsets jobset.x-k8s.io v1alpha2
 custom LeaderWorkerSet leaderworkersets leaderworkerset.x-k8s.io v1
 write_kubeconfig "$WORK/controllers.kubeconfig" "$(k create token muster-controllers -n kube-system)"
@@ -59,8 +41,13 @@ finish_pods() { # SELECTOR: as a kubelet says that they have ended well
 count() { k get pods -l "$1" -o name | grep -c .; }
 job works | k create -f - >/dev/null
 eventually "a Job has its pods" 60 2 count job-name=works
+owner_version() { k get podgroups -o 'jsonpath={.items[*].metadata.ownerReferences[?(@.kind=="Workload")].apiVersion}' | grep -v ^Warning; }
+eventually "its group names its Workload in a version that is served" 10 "$GROUP_API" owner_version
 finish_pods job-name=works
 eventually "and completes when they do" 60 True k get job works -o 'jsonpath={.status.conditions[?(@.type=="Complete")].status}'
+k delete job works --wait=false >/dev/null
+groups() { k get podgroups -o name | grep -c podgroup; }
+eventually "a Job that is deleted takes its group along" 60 0 groups
 
 k create -f - >/dev/null <<END
 apiVersion: jobset.x-k8s.io/v1alpha2

@@ -111,10 +111,11 @@ std::string_view media_type(api::PatchType type) {
 // The body as the server's version has it. Most need no copy for that.
 class Outgoing {
  public:
-  explicit Outgoing(const api::Request& request) : document_(&request.body) {
-    if (!is_translated(*request.kind, request.version)) return;
+  Outgoing(const api::Request& request, const OwnerVersions& owners) : document_(&request.body) {
+    if (!is_translated(*request.kind, request.version) && !owners.concerns(request.body)) return;
     translated_ = request.body;
     translate_out(*request.kind, request.version, translated_);
+    owners.translate_out(translated_);
     document_ = &translated_;
   }
   Outgoing(const Outgoing&) = delete;
@@ -128,7 +129,7 @@ class Outgoing {
 };
 
 // The body with the kind and apiVersion that documents inside Muster go without.
-std::string typed_text(const api::Request& request) {
+std::string typed_text(const api::Request& request, const OwnerVersions& owners) {
   const api::Kind& kind = *request.kind;
   std::string name = kind.kind;
   std::string api_version = kind.api_version(request.version);
@@ -138,7 +139,7 @@ std::string typed_text(const api::Request& request) {
       api_version = part->body_group.empty() ? part->body_version
                                              : part->body_group + "/" + part->body_version;
   }
-  const Outgoing outgoing(request);
+  const Outgoing outgoing(request, owners);
   const api::JsonObject& body = outgoing.document().as_object();
   std::string text;
   const auto add = [&text](std::string_view member) -> std::string& {
@@ -152,8 +153,8 @@ std::string typed_text(const api::Request& request) {
   return text += '}';
 }
 
-std::string patch_text(const api::Request& request) {
-  return api::to_text(Outgoing(request).document());
+std::string patch_text(const api::Request& request, const OwnerVersions& owners) {
+  return api::to_text(Outgoing(request, owners).document());
 }
 
 std::string delete_text(const api::DeleteOptions& options) {
@@ -255,6 +256,7 @@ Result<api::ObjectPtr> make_object(const api::Kind& kind, Json& document, const 
   const Json* const metadata = api::find(document, "metadata");
   if (metadata == nullptr || api::find_string(*metadata, "name").empty())
     return fail(Reason::InternalError, "the server sent a {} without a name", kind.kind);
+  translate_owners_in(document);
   std::shared_ptr<api::Object> object =
       make ? make(kind, document) : api::Object::make(kind, document);
   if (revision.value > 0) object->assign_revision(revision);
@@ -321,7 +323,7 @@ bool is_only_acknowledged(const api::Request& request) {
          (request.kind == &api::kinds::pod() && request.subresource == "binding");
 }
 
-HttpCall encode_call(const api::Request& request) {
+HttpCall encode_call(const api::Request& request, const OwnerVersions& owners) {
   HttpCall call;
   Query query;
   switch (request.verb) {
@@ -334,13 +336,13 @@ HttpCall encode_call(const api::Request& request) {
     case Verb::Update:
       call.method = request.verb == Verb::Create ? "POST" : "PUT";
       call.content_type = "application/json";
-      call.body = typed_text(request);
+      call.body = typed_text(request, owners);
       add_write_options(request, query);
       break;
     case Verb::Patch:
       call.method = "PATCH";
       call.content_type = media_type(request.patch_type);
-      call.body = patch_text(request);
+      call.body = patch_text(request, owners);
       add_write_options(request, query);
       break;
     case Verb::Delete:

@@ -12,6 +12,7 @@
 #include "api/request.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "client/https/dialect.h"
 
 // Requests and answers in HTTP form, without any I/O: pure, so that a blocking client and one with
 // many requests under way share them.
@@ -45,8 +46,8 @@ using Maker =
 // Nobody reads more of the answer than that it is not an error.
 bool is_only_acknowledged(const api::Request& request);
 
-// How the request is written.
-HttpCall encode_call(const api::Request& request);
+// How the request is written. `owners`: how the server names owners.
+HttpCall encode_call(const api::Request& request, const OwnerVersions& owners = {});
 
 // What the reply means: an answer with objects decoded by the schema, or the error in its Status. A
 // reply that is not Kubernetes JSON (a proxy's page) is an error that quotes it. For a list, only

@@ -75,6 +75,33 @@ void reference_out(JsonObject& spec) {
   spec.erase("workloadRef");
 }
 
+// Calls `each` with every owner reference in a document, in a patch that has its shape, and in a
+// list of operations (JSON patch).
+template <typename Body, typename Each>
+void each_owner(Body& body, const Each& each) {
+  const auto each_of = [&](auto& references) {
+    if (auto* const list = references.if_array())
+      for (auto& reference : *list) each(reference);
+  };
+  if (auto* const operations = body.if_array()) {
+    for (auto& operation : *operations) {
+      auto* const object = operation.if_object();
+      auto* const value = object == nullptr ? nullptr : object->if_contains("value");
+      if (value == nullptr ||
+          !api::find_string(operation, "path").starts_with("/metadata/ownerReferences"))
+        continue;
+      each_of(*value);  // all of them, or
+      each(*value);     // one
+    }
+    return;
+  }
+  auto* const document = body.if_object();
+  auto* const found = document == nullptr ? nullptr : document->if_contains("metadata");
+  auto* const metadata = found == nullptr ? nullptr : found->if_object();
+  if (metadata == nullptr) return;
+  if (auto* const references = metadata->if_contains("ownerReferences")) each_of(*references);
+}
+
 template <typename Each>
 void each_template(JsonObject& spec, const Each& each) {
   JsonArray* const templates = array_at(spec, "podGroupTemplates");
@@ -116,6 +143,45 @@ void translate_out(const api::Kind& kind, std::string_view version, Json& docume
   disruption_out(*spec);
   reference_out(*spec);
   each_template(*spec, disruption_out);
+}
+
+void OwnerVersions::set(const api::Kind& kind, std::string_view served) {
+  if (served == kind.stored_version) return;
+  spellings_.push_back(
+      {kind.kind, kind.api_version(kind.stored_version), kind.api_version(served)});
+}
+
+const OwnerVersions::Spelling* OwnerVersions::find(const Json& reference) const {
+  const std::string_view version = api::find_string(reference, "apiVersion");
+  const std::string_view kind = api::find_string(reference, "kind");
+  const auto found = std::ranges::find_if(spellings_, [&](const Spelling& spelling) {
+    return spelling.ours == version && spelling.kind == kind;
+  });
+  return found == spellings_.end() ? nullptr : &*found;
+}
+
+bool OwnerVersions::concerns(const Json& body) const {
+  bool any = false;
+  if (!spellings_.empty())
+    each_owner(body, [&](const Json& reference) { any = any || find(reference) != nullptr; });
+  return any;
+}
+
+void OwnerVersions::translate_out(Json& body) const {
+  each_owner(body, [&](Json& reference) {
+    if (const Spelling* spelling = find(reference))
+      reference.get_object()["apiVersion"] = spelling->theirs;
+  });
+}
+
+void translate_owners_in(Json& document) {
+  each_owner(document, [](Json& reference) {
+    const std::string_view version = api::find_string(reference, "apiVersion");
+    if (!version.starts_with(kGroup) || version.substr(kGroup.size(), 1) != "/") return;
+    const api::Kind* const kind = api::find_kind(kGroup, api::find_string(reference, "kind"));
+    if (kind != nullptr && version.substr(kGroup.size() + 1) != kind->stored_version)
+      reference.get_object()["apiVersion"] = kind->api_version(kind->stored_version);
+  });
 }
 
 }  // namespace muster::client

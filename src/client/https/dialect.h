@@ -23,4 +23,30 @@ void translate_in(const api::Kind& kind, std::string_view version, api::Json& do
 // Rewrites a document or a merge patch that goes out.
 void translate_out(const api::Kind& kind, std::string_view version, api::Json& document);
 
+// In which versions metadata.ownerReferences name owners on a server that serves some kinds in
+// other versions than ours: it cannot find an owner of a version that it does not serve, so its
+// garbage collector would never delete what belongs to it.
+class OwnerVersions {
+ public:
+  // Nothing to remember if that is our version.
+  void set(const api::Kind& kind, std::string_view served);
+  // Whether an owner must be named in another version; also of the owners in a patch.
+  bool concerns(const api::Json& body) const;
+  // Names them so.
+  void translate_out(api::Json& body) const;
+
+ private:
+  struct Spelling {
+    std::string kind;
+    std::string ours;  // apiVersion
+    std::string theirs;
+  };
+  const Spelling* find(const api::Json& reference) const;
+
+  std::vector<Spelling> spellings_;
+};
+// Names the owners of a document that arrived in our versions: those of kinds whose versions differ
+// between servers.
+void translate_owners_in(api::Json& document);
+
 }  // namespace muster::client

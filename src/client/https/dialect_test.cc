@@ -1,5 +1,6 @@
 #include "client/https/dialect.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/decode.h"
@@ -57,6 +58,62 @@ TEST(DialectTest, OtherVersionsAndBrokenDocumentsStayAsTheyAre) {
   api::Json newest = json(kHere);
   translate_out(api::kinds::pod_group(), "v1beta1", newest);
   EXPECT_EQ(newest, json(kHere));
+}
+
+// A garbage collector finds an owner only by a version that its server serves.
+TEST(DialectTest, OwnersAreNamedInTheVersionThatIsServed) {
+  OwnerVersions owners;
+  owners.set(api::kinds::workload(), "v1alpha2");
+  owners.set(api::kinds::pod_group(), "v1beta1");  // ours
+  const auto named = [](std::string_view workload) {
+    return fmt::format(R"([{{"apiVersion":"batch/v1","kind":"Job","uid":"1"}},
+        {{"apiVersion":"scheduling.k8s.io/{}","kind":"Workload","uid":"2"}},
+        {{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","uid":"3"}},
+        {{"$patch":"delete","uid":"4"}}])",
+                       workload);
+  };
+  // A document, and patches of the same shape; one and all in a list of operations.
+  for (const std::string_view form :
+       {R"({{"metadata":{{"name":"a","ownerReferences":{}}},"spec":{{}}}})",
+        R"([{{"op":"test","path":"/metadata/uid","value":"5"}},
+            {{"op":"add","path":"/metadata/ownerReferences","value":{}}}])"}) {
+    const api::Json ours = json(fmt::format(fmt::runtime(form), named("v1beta1")));
+    const api::Json theirs = json(fmt::format(fmt::runtime(form), named("v1alpha2")));
+    api::Json document = ours;
+    EXPECT_TRUE(owners.concerns(document));
+    owners.translate_out(document);
+    EXPECT_EQ(document, theirs);
+    EXPECT_FALSE(owners.concerns(document));
+    translate_owners_in(document);
+    EXPECT_EQ(document, ours);
+  }
+  api::Json one = json(R"([{"op":"add","path":"/metadata/ownerReferences/-",
+      "value":{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","uid":"2"}}])");
+  owners.translate_out(one);
+  EXPECT_EQ(api::find_string(one.at(0).at("value"), "apiVersion"), "scheduling.k8s.io/v1alpha2");
+}
+
+TEST(DialectTest, OwnersOfOtherShapesStayAsTheyAre) {
+  OwnerVersions owners;
+  EXPECT_FALSE(owners.concerns(
+      json(R"({"metadata":{"ownerReferences":[{"apiVersion":"scheduling.k8s.io/v1beta1"}]}})")));
+  owners.set(api::kinds::workload(), "v1alpha2");
+  for (const std::string_view text :
+       {"7", "[7]", R"({"metadata":7})", R"({"metadata":{"ownerReferences":7}})",
+        R"({"metadata":{"ownerReferences":[7,{},{"apiVersion":7,"kind":"Workload"},
+            {"apiVersion":"scheduling.k8s.io/v2","kind":"Strange"},
+            {"apiVersion":"scheduling.k8s.io","kind":"Workload"},
+            {"apiVersion":"scheduling.k8s.iox/v1alpha2","kind":"Workload"}]}})",
+        R"({"spec":{"template":{"metadata":{"ownerReferences":[
+            {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload"}]}}}})",
+        R"([{"op":"add","path":"/spec","value":{"apiVersion":"scheduling.k8s.io/v1beta1",
+            "kind":"Workload"}}])"}) {
+    api::Json document = json(text);
+    EXPECT_FALSE(owners.concerns(document)) << text;
+    owners.translate_out(document);
+    translate_owners_in(document);
+    EXPECT_EQ(document, json(text)) << text;
+  }
 }
 
 TEST(DialectTest, OurOwnVersionsAreAskedForFirst) {

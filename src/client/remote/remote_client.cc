@@ -107,7 +107,7 @@ struct RemoteClient::State {
     lane.waiting.push_back({.verb = request.verb,
                             .kind = request.kind,
                             .only_acknowledged = is_only_acknowledged(request),
-                            .http = encode_call(request),
+                            .http = encode_call(request, owners),
                             .done = std::move(done)});
     send_due(lane, clock.now());
   }
@@ -259,6 +259,7 @@ struct RemoteClient::State {
   }
 
   const ServedKinds served;
+  const OwnerVersions owners = served.owner_versions();
   const RemoteOptions options;
   const std::string host;        // of the server, as metrics name it
   std::map<int, Counter> reads;  // by the code of their answer

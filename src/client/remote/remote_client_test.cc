@@ -233,6 +233,41 @@ TEST_F(RemoteClientTest, KindsThatAreNotServedAreEmptyAndBlockNobody) {
   EXPECT_EQ(bound.error().reason, Reason::NotFound);
 }
 
+// What our controllers make names its owner in our version; the server must know the version.
+TEST_F(RemoteClientTest, OwnersAreNamedInTheVersionThatIsServed) {
+  const Site site;
+  ServedKinds served = ServedKinds::ours();
+  served.set(api::kinds::workload(), "v1alpha3");
+  const auto client = start(site, {}, std::move(served));
+  const auto owned_by = [](std::string_view version) {
+    return json(fmt::format(R"({{"metadata":{{"name":"a","ownerReferences":[{{
+        "apiVersion":"scheduling.k8s.io/{}","kind":"Workload","name":"w","uid":"u"}}]}}}})",
+                            version));
+  };
+  const auto version_at = [&] {
+    HttpsClient other = HttpsClient::open(config_for(site), {}).value();
+    const api::Json found = json(other.get("/api/v1/nodes/a").value().body);
+    return std::string(api::find_string(
+        api::find_path(found, "metadata.ownerReferences")->as_array().at(0), "apiVersion"));
+  };
+  ASSERT_TRUE(call(*client, create_request(node(), "", owned_by("v1beta1"))));
+  EXPECT_EQ(version_at(), "scheduling.k8s.io/v1alpha3");
+  Listener nodes(*client, node());
+  ASSERT_TRUE(nodes.hears("+a"));
+  EXPECT_EQ(nodes.last->meta().owners.at(0).api_version, "scheduling.k8s.io/v1beta1");
+  for (const api::PatchType type : {api::PatchType::Merge, api::PatchType::Apply}) {
+    api::Request patch = patch_request(node(), "", "a", "", type, owned_by("v1beta1"));
+    if (type == api::PatchType::Apply) {
+      patch.field_manager = "test";
+      patch.body.as_object()["apiVersion"] = "v1";
+      patch.body.as_object()["kind"] = "Node";
+    }
+    const Outcome patched = call(*client, std::move(patch));
+    ASSERT_TRUE(patched) << patched.error().message;
+    EXPECT_EQ(version_at(), "scheduling.k8s.io/v1alpha3");
+  }
+}
+
 TEST_F(RemoteClientTest, FindsOutWhatTheServerServes) {
   const Site site;
   HttpsClient https = HttpsClient::open(config_for(site), {}).value();

@@ -62,4 +62,11 @@ const std::string* ServedKinds::version_of(const api::Kind& kind) const {
   return at == versions_.end() ? nullptr : &at->second;
 }
 
+OwnerVersions ServedKinds::owner_versions() const {
+  OwnerVersions owners;
+  for (const api::Kind* kind : api::all_kinds())
+    if (const std::string* version = version_of(*kind)) owners.set(*kind, *version);
+  return owners;
+}
+
 }  // namespace muster::client

@@ -8,6 +8,7 @@
 
 #include "api/kinds/kind.h"
 #include "base/result.h"
+#include "client/https/dialect.h"
 #include "client/https/https_client.h"
 
 namespace muster::client {
@@ -24,6 +25,8 @@ class ServedKinds {
 
   // Null if the server does not serve the kind.
   const std::string* version_of(const api::Kind& kind) const;
+  // How it names owners.
+  OwnerVersions owner_versions() const;
   void set(const api::Kind& kind, std::string version) { versions_[&kind] = std::move(version); }
   void remove(const api::Kind& kind) { versions_.erase(&kind); }
 
