@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace muster::scheduler {
@@ -18,6 +19,9 @@ struct Budget {
     ++steps;
     return !is_spent();
   }
+  // Counts looking at so many small things in a row: tasks, moves, children. A few cost nothing:
+  // they come with a step or with a bound, which are counted.
+  void walk(std::size_t count) { work += count / 8; }
   // From now on, this much more.
   void allow(std::uint64_t more_steps, std::uint64_t more_work) {
     steps_max = steps + more_steps;

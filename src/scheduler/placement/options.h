@@ -23,6 +23,8 @@ struct PlacementOptions {
   Mode mode = Mode::Search;
   std::uint64_t steps_max = 50'000;
   std::uint64_t work_max = 400'000;
+  // How many bytes a search may use to remember where it failed; see FailedStates.
+  std::size_t remembered_bytes_max = std::size_t{8} << 20U;
   // Of the placements of a group that do not hold all of it, this percentage is looked at before
   // the best is chosen. None: all; 0: upstream's share by the number of nodes.
   std::optional<std::int32_t> placements_percentage = {};

@@ -41,16 +41,22 @@ std::vector<std::uint32_t> Packing::lightest() {
   const GroupTree& tree = context_.tree;
   const GroupTree::Item& item = tree.items[leaf_];
   std::vector<double> weights(tree.standings.size(), 0);
-  for (std::uint32_t c = 0; c < weights.size(); ++c)
-    if (item.classes_below[c] > 0) weights[c] = weight_of(c);
+  std::vector<char> is_taken(tree.standings.size(), 0);
+  const Workspace::Totals totals = context_.workspace.totals(domain_);
+  for (std::uint32_t c = 0; c < weights.size(); ++c) {
+    if (item.classes_below[c] == 0) continue;
+    weights[c] = weight_of(c, totals);
+    is_taken[c] = context_.workspace.cap_sum(c, domain_) > 0;
+    context_.budget.walk(domain_.cells.size());
+  }
+  context_.budget.walk(item.members.size());
   const auto weight = [&](std::uint32_t member) {
     return weights[tree.members[member].class_index];
   };
   std::vector<std::uint32_t> chosen;
   // A class that no node takes is no choice at all.
   for (const std::uint32_t member : item.members)
-    if (context_.workspace.cap_sum(tree.members[member].class_index, domain_) > 0)
-      chosen.push_back(member);
+    if (is_taken[tree.members[member].class_index]) chosen.push_back(member);
   std::ranges::stable_sort(chosen, {}, weight);
   chosen.resize(std::min(chosen.size(), static_cast<std::size_t>(needed_)));
   std::ranges::stable_sort(chosen, std::greater<>{}, weight);
@@ -58,8 +64,7 @@ std::vector<std::uint32_t> Packing::lightest() {
 }
 
 // The share a pod takes of what the domain has of its scarcest resource.
-double Packing::weight_of(std::uint32_t class_index) const {
-  const Workspace::Totals totals = context_.workspace.totals(domain_);
+double Packing::weight_of(std::uint32_t class_index, const Workspace::Totals& totals) const {
   double heaviest = 0;
   for (std::size_t t = 0; t < totals.amounts.size(); ++t)
     if (totals.amounts[t].allocatable > 0)
@@ -71,6 +76,7 @@ double Packing::weight_of(std::uint32_t class_index) const {
 bool Packing::pack(const std::vector<std::uint32_t>& chosen, bool tightly) {
   Draft::Checkpoint undo = context_.workspace.draft().checkpoint();
   Arena arena(context_.workspace, domain_);
+  context_.budget.work += arena.work();
   for (const std::uint32_t member : chosen) {
     if (!context_.budget.step()) return false;
     const std::uint32_t class_index = context_.tree.members[member].class_index;
@@ -114,8 +120,10 @@ bool Packing::every_way() {
   const GroupTree::Item& item = context_.tree.items[leaf_];
   for (std::uint32_t c = 0; c < context_.tree.standings.size(); ++c)
     if (item.classes_below[c] > 0) classes_.push_back(c);
-  std::ranges::stable_sort(classes_, std::greater<>{},
-                           [&](std::uint32_t class_index) { return weight_of(class_index); });
+  const Workspace::Totals totals = context_.workspace.totals(domain_);
+  std::ranges::stable_sort(classes_, std::greater<>{}, [&](std::uint32_t class_index) {
+    return weight_of(class_index, totals);
+  });
   for (const std::uint32_t class_index : classes_) {
     members_.emplace_back();
     for (const std::uint32_t member : item.members)

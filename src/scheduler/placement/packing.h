@@ -53,7 +53,7 @@ class Packing {
   bool place_rest() const { return !rest_ || rest_(); }
   bool makes_no_difference() const;
   std::vector<std::uint32_t> lightest();
-  double weight_of(std::uint32_t class_index) const;
+  double weight_of(std::uint32_t class_index, const Workspace::Totals& totals) const;
   bool pack(const std::vector<std::uint32_t>& chosen, bool tightly);
   std::optional<NodeId> tightest(std::uint32_t class_index, Arena& arena);
 

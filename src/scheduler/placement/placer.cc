@@ -6,8 +6,16 @@
 #include "api/views/pod_view.h"
 
 namespace muster::scheduler {
+namespace {
+
+// While upstream's way compares domains, it may put each pod on a node so many times, beyond the
+// steps that a search may take.
+constexpr std::uint64_t kTriesPerPod = 16;
+
+}  // namespace
 
 SearchResult Placer::run() {
+  simulations_.allow(options_.steps_max + kTriesPerPod * tree_.members.size(), options_.work_max);
   const Domain everywhere = workspace_.topology().everywhere();
   if (!bounds_.can_meet_minimum(0, everywhere)) return SearchResult::Infeasible;  // a proof
   {
@@ -17,7 +25,7 @@ SearchResult Placer::run() {
       if (options_.mode == PlacementOptions::Mode::Search &&
           std::ranges::any_of(results_, [](GroupResult result) { return !result.placed; })) {
         budget_.allow(options_.steps_max, options_.work_max);
-        Search search(tree_, workspace_, bounds_, budget_);
+        Search search(tree_, workspace_, bounds_, budget_, options_.remembered_bytes_max);
         for (const std::uint32_t item : add_left_out(search)) place_extras(item);
       }
       return SearchResult::Feasible;
@@ -73,11 +81,12 @@ bool Placer::simulate_leaf(std::uint32_t id, const Domain& domain) {
   if (item.members.empty()) return item.held >= item.minimum;
   Draft::Checkpoint undo = workspace_.draft().checkpoint();
   Arena arena(workspace_, domain);
+  simulations_.work += arena.work();
   std::int64_t placed = 0;
   auto remaining = static_cast<std::int64_t>(item.members.size());
   std::vector<char> is_full(tree_.standings.size(), 0);
   for (const std::uint32_t member : item.members) {
-    ++budget_.steps;
+    ++simulations_.steps;
     --remaining;
     const std::uint32_t class_index = tree_.members[member].class_index;
     if (!is_full[class_index]) {
@@ -131,7 +140,7 @@ void Placer::clear_results(std::uint32_t id) {
 SearchResult Placer::search(const Domain& everywhere) {
   clear_results(0);
   budget_.allow(options_.steps_max, options_.work_max);
-  Search search(tree_, workspace_, bounds_, budget_);
+  Search search(tree_, workspace_, bounds_, budget_, options_.remembered_bytes_max);
   Draft::Checkpoint undo = workspace_.draft().checkpoint();
   SearchResult answer = search.place_minimum(0, everywhere);
   if (answer == SearchResult::Feasible && undo.moves_since() == 0)
@@ -154,6 +163,7 @@ SearchResult Placer::search_for_new_pod(Search& search, const Domain& everywhere
     const SearchResult here = search.place_minimum(0, everywhere, id);
     if (here == SearchResult::Feasible) return here;
     if (here == SearchResult::Unresolved) answer = here;
+    if (budget_.is_spent()) return SearchResult::Unresolved;
   }
   return answer;
 }

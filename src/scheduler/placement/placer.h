@@ -43,7 +43,7 @@ class Placer {
   bool is_unresolved(std::uint32_t item) const { return results_[item].unresolved; }
   // The domain the group was placed in; for one without a key, its parent's.
   const Domain& domain(std::uint32_t item) const { return domains_[item]; }
-  std::uint64_t steps() const { return budget_.steps; }
+  std::uint64_t steps() const { return simulations_.steps + budget_.steps; }
   // Of leaves, along upstream's way. A domain that is looked at twice counts twice.
   const PlacementCounts& counts() const { return counts_; }
   // Whether the search stopped because its budget was spent.
@@ -51,7 +51,9 @@ class Placer {
   Bounds& bounds() { return bounds_; }
 
  private:
-  // Upstream's way.
+  // Upstream's way. It has an allowance of its own, by which only comparing is limited: of a
+  // group's domains the best by counting is always simulated, whatever that costs, and the others
+  // while the allowance lasts. So any tree can be placed, at a cost that its own size bounds.
   bool evaluate(std::uint32_t item, const Domain& within);
   bool simulate(std::uint32_t item, const Domain& domain);
   // For the metrics: judging placements of a leaf starts, and ends; the second returns what it is
@@ -98,7 +100,8 @@ class Placer {
   const GroupTree& tree_;
   Workspace& workspace_;
   PlacementOptions options_;
-  Budget budget_;
+  Budget simulations_;  // of upstream's way: pods put on nodes, nodes seated
+  Budget budget_;       // of the search, and all looking at bounds
   Bounds bounds_;
   std::vector<Domain> domains_;
   std::vector<GroupResult> results_;

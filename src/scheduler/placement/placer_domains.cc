@@ -110,8 +110,9 @@ void Placer::rank(std::uint32_t id, std::span<const Domain> domains,
 
 // Domains that may hold all members come first, the best of them first. If counting tells which is
 // best, the first that really holds all is, and the rest need not be looked at (L5, L36). Only if
-// none holds all, or plugins look at where pods go, are the scores compared. Of a preferred key as
-// few domains as possible come before that.
+// none holds all, or plugins look at where pods go, are the scores compared: of all of them, or of
+// those that could be simulated within the allowance. Of a preferred key as few domains as possible
+// come before that.
 bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
                     std::vector<Outlook>& outlooks) {
   const GroupTree::Item& item = tree_.items[id];
@@ -121,8 +122,10 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
   std::vector<Outlook> tried;
   const std::size_t enough = placements_to_score(domains);
   bool any_holds_all = false;
+  bool any_simulated = false;
   for (const Outlook& outlook : outlooks) {
     if (tried.size() >= enough || (any_holds_all && !outlook.holds_all)) break;
+    if (any_simulated && simulations_.is_spent()) break;
     const Domain& domain = domains[outlook.candidate];
     const std::chrono::nanoseconds since = start_judging(id);
     if (!outlook.holds_all && !looks_at_nodes && counts_alone(id)) {
@@ -134,6 +137,7 @@ bool Placer::choose(std::uint32_t id, std::span<const Domain> domains,
       count(id, true, since);
       continue;
     }
+    any_simulated = true;
     const std::size_t moves_before = workspace_.draft().moves().size();
     Draft::Checkpoint undo = workspace_.draft().checkpoint();
     if (!count(id, simulate(id, domain), since)) continue;

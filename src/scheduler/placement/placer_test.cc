@@ -211,6 +211,21 @@ TEST_F(PlacerTest, AStopAtTheBudgetIsNotANo) {
   EXPECT_EQ(place(gang), SearchResult::Feasible);
 }
 
+// B10: pods that are put on nodes only to compare domains are charged, and when the allowance is
+// used up, the best of those that were looked at is taken.
+TEST_F(PlacerTest, ComparingDomainsHasABudget) {
+  for (int i = 0; i < 40; ++i) rack("r" + std::to_string(10 + i), 2, 8);
+  std::vector<PodSample> pods = sample_pods("b", 8, "3");
+  for (const PodSample& pod : sample_pods("s", 8, "2")) pods.push_back(pod);
+  const Group basic = sample_leaf("g", 0, pods, "rack");  // a rack holds some of either
+  EXPECT_EQ(place(basic), SearchResult::Feasible);
+  EXPECT_GE(steps_, 40u * 16) << "all racks were compared";
+  EXPECT_EQ(place(basic, {.steps_max = 0}), SearchResult::Feasible);
+  EXPECT_LE(steps_, 18u * 16) << "each pod 16 times, to the end of the rack, and in the best";
+  EXPECT_EQ(racks_of("").size(), 1u);
+  EXPECT_FALSE(nodes_.empty());
+}
+
 TEST_F(PlacerTest, ManyAlikeAreRefutedQuickly) {
   // Ten groups of three in eleven racks with room for three, nine of them: no. Who is where does
   // not matter, so this is no matter of 11! ways.

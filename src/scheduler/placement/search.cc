@@ -17,14 +17,16 @@ constexpr int kTasksBoundedMax = 32;
 
 }  // namespace
 
-Search::Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budget& budget)
+Search::Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budget& budget,
+               std::size_t remembered_bytes_max)
     : tree_(tree),
       workspace_(workspace),
       bounds_(bounds),
       budget_(budget),
       symmetry_(tree, workspace),
       kin_(tree.items.size()),
-      forced_(tree.items.size(), 0) {
+      forced_(tree.items.size(), 0),
+      failed_(remembered_bytes_max) {
   for (std::size_t c = 0; c < tree.standings.size(); ++c)
     counts_exactly_ &= workspace.counts_exactly(c);
   is_one_class_ = counts_exactly_ && tree.standings.size() == 1;
@@ -95,13 +97,16 @@ bool Search::run(std::uint32_t item, const Domain& within, Width width) {
 
 bool Search::solve(const Task* todo) {
   if (todo == nullptr) return true;
-  if (budget_.is_spent() || is_hopeless(todo)) return false;
+  if (budget_.is_spent()) return false;
   // A state that failed will fail again: its future depends on nothing but what it holds. But a
   // twin that has its place limits the other's choice, which the state does not say: such states
   // are neither looked up nor remembered. Nor is a failure of which the budget may be the cause.
   bool is_limited = false;
-  for (const Task* task = todo; task != nullptr; task = task->next)
+  std::size_t tasks = 0;
+  for (const Task* task = todo; task != nullptr; task = task->next, ++tasks)
     is_limited |= task->twin != nullptr && task->twin->ranked != nullptr;
+  budget_.walk(tasks);
+  if (is_hopeless(todo)) return false;
   if (is_limited) return place(*todo);
   State state = state_of(*todo);
   if (failed_.contains(state)) return false;
@@ -158,7 +163,10 @@ bool Search::place(const Task& task) {
   const std::vector<Domain>& ranked = task.twin == nullptr ? own : *task.twin->ranked;
   std::set<Symmetry::Signature> failed;
   const auto signature = [&](const Domain& domain) {
-    budget_.work += 1 + workspace_.topology().node_count(domain) / 4;
+    // A node costs more if there are many classes to ask it about.
+    const std::size_t width =
+        std::max<std::size_t>(16, 1 + workspace_.tracked().size() + tree_.standings.size());
+    budget_.work += 1 + workspace_.topology().node_count(domain) * width / 64;
     return symmetry_.of_domain(domain, *item.confining_key());
   };
   // Domains that overlap cannot be exchanged.
@@ -181,6 +189,7 @@ bool Search::place(const Task& task) {
       return true;
     }
     undo.undo();
+    if (budget_.is_spent()) break;
     if (compares && rank + 1 < ranked.size())
       if (auto alike = signature(domain); !alike.empty()) failed.insert(std::move(alike));
   }
@@ -191,62 +200,61 @@ bool Search::place(const Task& task) {
 bool Search::place_in(const Task& task, const Domain& domain) {
   const GroupTree::Item& item = tree_.items[task.item];
   if (item.is_leaf()) return needed(task.item) == 0 ? solve(task.next) : pack(task, domain);
-  std::vector<std::uint32_t> easiest = item.children;
-  std::map<std::uint32_t, double> hard;
-  for (const std::uint32_t child : item.children) hard[child] = hardness(child, domain);
-  std::ranges::stable_sort(easiest, [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(hard[a], kin_[a]) < std::pair(hard[b], kin_[b]);
+  Choice choice{.task = task, .domain = domain};
+  const Workspace::Totals totals = workspace_.totals(domain);
+  budget_.walk(domain.cells.size() + item.children.size());
+  for (const std::uint32_t child : item.children) {
+    const Child one{.item = child, .hardness = hardness(child, totals)};
+    choice.easiest.push_back(one);
+    if (forced_[child]) choice.chosen.push_back(one);
+  }
+  std::ranges::stable_sort(choice.easiest, [&](const Child& a, const Child& b) {
+    return std::pair(a.hardness, kin_[a.item]) < std::pair(b.hardness, kin_[b.item]);
   });
-  std::vector<std::uint32_t> chosen;
-  for (const std::uint32_t child : item.children)
-    if (forced_[child]) chosen.push_back(child);
-  return choose_children(task, domain, easiest, 0, chosen);
+  return choose_children(choice, 0);
 }
 
-bool Search::choose_children(const Task& task, const Domain& domain,
-                             const std::vector<std::uint32_t>& easiest, std::size_t from,
-                             std::vector<std::uint32_t>& chosen) {
-  if (static_cast<std::int64_t>(chosen.size()) >= tree_.items[task.item].minimum)
-    return place_children(task, domain, chosen);
-  for (std::size_t at = from; at < easiest.size(); ++at) {
+bool Search::choose_children(Choice& choice, std::size_t from) {
+  if (static_cast<std::int64_t>(choice.chosen.size()) >= tree_.items[choice.task.item].minimum)
+    return place_children(choice);
+  for (std::size_t at = from; at < choice.easiest.size(); ++at) {
     if (budget_.is_spent()) return false;
-    const std::uint32_t child = easiest[at];
-    if (forced_[child] || !bounds_.can_meet_minimum(child, domain)) continue;
+    const Child child = choice.easiest[at];
+    if (forced_[child.item] || !bounds_.can_meet_minimum(child.item, choice.domain)) continue;
     // As good as its twin, which was just left out: every plan with this one is a plan with that.
-    if (at > from && are_twins(easiest[at - 1], child)) continue;
-    chosen.push_back(child);
-    const bool placed = choose_children(task, domain, easiest, at + 1, chosen);
-    chosen.pop_back();
+    if (at > from && are_twins(choice.easiest[at - 1].item, child.item)) continue;
+    choice.chosen.push_back(child);
+    const bool placed = choose_children(choice, at + 1);
+    choice.chosen.pop_back();
     if (placed) return true;
   }
   return false;
 }
 
-bool Search::place_children(const Task& task, const Domain& domain,
-                            const std::vector<std::uint32_t>& chosen) {
-  std::vector<std::pair<double, std::uint32_t>> hardest;
-  for (const std::uint32_t child : chosen) hardest.emplace_back(hardness(child, domain), child);
-  std::ranges::stable_sort(hardest, [&](const auto& a, const auto& b) {
-    return std::tuple(-a.first, kin_[a.second], a.second) <
-           std::tuple(-b.first, kin_[b.second], b.second);
+bool Search::place_children(const Choice& choice) {
+  budget_.walk(choice.chosen.size());
+  std::vector<Child> hardest = choice.chosen;
+  std::ranges::stable_sort(hardest, [&](const Child& a, const Child& b) {
+    return std::tuple(-a.hardness, kin_[a.item], a.item) <
+           std::tuple(-b.hardness, kin_[b.item], b.item);
   });
   std::vector<Task> tasks(hardest.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    tasks[i] = {.item = hardest[i].second, .within = &domain};
-    tasks[i].next = i + 1 < tasks.size() ? &tasks[i + 1] : task.next;
+    tasks[i] = {.item = hardest[i].item, .within = &choice.domain};
+    tasks[i].next = i + 1 < tasks.size() ? &tasks[i + 1] : choice.task.next;
     if (i > 0 && are_twins(tasks[i - 1].item, tasks[i].item)) tasks[i].twin = &tasks[i - 1];
   }
-  return solve(tasks.empty() ? task.next : &tasks.front());
+  return solve(tasks.empty() ? choice.task.next : &tasks.front());
 }
 
 bool Search::are_twins(std::uint32_t a, std::uint32_t b) const {
   return kin_[a] == kin_[b] && !forced_[a] && !forced_[b];
 }
 
-// How much of the domain's scarcest resource the group's minimum takes.
-double Search::hardness(std::uint32_t id, const Domain& domain) {
+// How much of a domain's scarcest resource the group's minimum takes. Moves change nothing about
+// it: it goes by what the domain has, not by what is left.
+double Search::hardness(std::uint32_t id, const Workspace::Totals& totals) {
   const std::vector<std::int64_t>& least = bounds_.demand(id);
-  const Workspace::Totals totals = workspace_.totals(domain);
   double hardest = 0;
   for (std::size_t t = 0; t + 1 < least.size(); ++t)
     if (totals.amounts[t].allocatable > 0)
@@ -268,64 +276,13 @@ bool Search::pack(const Task& task, const Domain& domain) {
       task.next == nullptr ? Packing::Rest() : [&] { return solve(task.next); });
   const Packing::Quick quick = packing.quickly();
   if (quick != Packing::Quick::Failed) return quick == Packing::Quick::Placed;
-  if (width_ == Width::Full) return packing.every_way();
+  if (width_ == Width::Full) return !budget_.is_spent() && packing.every_way();
   is_exhaustive_ = false;
   return false;
 }
 
 std::int64_t Search::needed(std::uint32_t item) const {
   return std::max<std::int64_t>(tree_.items[item].missing(), forced_[item] ? 1 : 0);
-}
-
-// What the future of a state depends on: the tasks with their domains, and what the moves since the
-// search began have taken, by node. Nodes of one kind were alike then and are in one cell, so pods
-// that are counted by kind may stand on any of them. If all pods of the tree are of one class, only
-// how many are in each cell matters. Without exact caps no node is like another, and the node
-// itself is the kind. The memory compares whole states, never hashes: it is part of a proof.
-Search::State Search::state_of(const Task& todo) const {
-  State state;
-  for (const Task* task = &todo; task != nullptr; task = task->next) {
-    state.push_back(task->item);
-    // The domains that a task may be confined to are disjoint, or one begins with the other: the
-    // first cell and their number identify one. Domains that plugins generate overlap in any way:
-    // each is known by where its list of cells is.
-    state.push_back(task->within->cells.empty()
-                        ? 0
-                        : static_cast<std::uint32_t>(index_of(task->within->cells.front())));
-    state.push_back(static_cast<std::uint32_t>(task->within->cells.size()));
-    if (!workspace_.topology().has_generated()) continue;
-    const auto at = reinterpret_cast<std::uintptr_t>(task->within->cells.data());
-    state.push_back(static_cast<std::uint32_t>(at));
-    state.push_back(static_cast<std::uint32_t>(at >> 32U));
-  }
-  state.push_back(static_cast<std::uint32_t>(-1));
-  std::map<NodeId, std::map<ClassId, std::uint32_t>> on_node;
-  std::map<CellId, std::uint32_t> in_cell;
-  const auto moves = workspace_.draft().moves();
-  for (std::size_t m = moves_before_; m < moves.size(); ++m) {
-    if (is_one_class_)
-      ++in_cell[workspace_.topology().cell_of(moves[m].node)];
-    else
-      ++on_node[moves[m].node][moves[m].pods->id];
-  }
-  for (const auto& [cell, count] : in_cell) {
-    state.push_back(static_cast<std::uint32_t>(index_of(cell)));
-    state.push_back(count);
-  }
-  std::vector<State> nodes;
-  for (const auto& [node, counts] : on_node) {
-    State& entry = nodes.emplace_back();
-    entry.push_back(counts_exactly_ ? symmetry_.known_kind(node)
-                                    : static_cast<std::uint32_t>(index_of(node)));
-    for (const auto& [pods, count] : counts) {
-      entry.push_back(static_cast<std::uint32_t>(index_of(pods)));
-      entry.push_back(count);
-    }
-    entry.push_back(static_cast<std::uint32_t>(-1));
-  }
-  std::ranges::sort(nodes);
-  for (const State& entry : nodes) state.insert(state.end(), entry.begin(), entry.end());
-  return state;
 }
 
 }  // namespace muster::scheduler

@@ -1,14 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "scheduler/placement/bounds.h"
 #include "scheduler/placement/budget.h"
+#include "scheduler/placement/failed_states.h"
 #include "scheduler/placement/group_tree.h"
 #include "scheduler/placement/packing.h"
 #include "scheduler/placement/symmetry.h"
@@ -32,7 +33,8 @@ enum class SearchResult : std::uint8_t { Feasible, Infeasible, Unresolved };
 // failed before, where a domain is as good as one that failed, and where twins would swap places.
 class Search {
  public:
-  Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budget& budget);
+  Search(const GroupTree& tree, Workspace& workspace, Bounds& bounds, Budget& budget,
+         std::size_t remembered_bytes_max);
 
   // Places the minimum of the group inside `within`, or leaves the draft as it was. `forced`: a
   // leaf below that must get a pod even if its minimum is met already.
@@ -44,6 +46,9 @@ class Search {
 
   // Of the last success: the groups that met their minimum, with their domains.
   const std::vector<std::pair<std::uint32_t, Domain>>& found() const { return found_; }
+
+  // What it remembers of the states that failed since it was last begun.
+  std::size_t remembered_bytes() const { return failed_.bytes(); }
 
  private:
   enum class Width : std::uint8_t { Quick, Full };
@@ -66,21 +71,31 @@ class Search {
   std::vector<Domain> ranked_domains(const Task& task);
   bool place_in(const Task& task, const Domain& domain);
 
-  bool choose_children(const Task& task, const Domain& domain,
-                       const std::vector<std::uint32_t>& easiest, std::size_t from,
-                       std::vector<std::uint32_t>& chosen);
-  bool place_children(const Task& task, const Domain& domain,
-                      const std::vector<std::uint32_t>& chosen);
+  // A composite that is placed in a domain: which of its children get a place there.
+  struct Child {
+    std::uint32_t item = 0;
+    double hardness = 0;  // in this domain
+  };
+  struct Choice {
+    const Task& task;
+    const Domain& domain;
+    std::vector<Child> easiest = {};  // all of them, the easiest first
+    std::vector<Child> chosen = {};
+  };
+  bool choose_children(Choice& choice, std::size_t from);
+  bool place_children(const Choice& choice);
   bool are_twins(std::uint32_t a, std::uint32_t b) const;
-  double hardness(std::uint32_t item, const Domain& domain);
+  double hardness(std::uint32_t item, const Workspace::Totals& totals);
 
   bool pack(const Task& task, const Domain& domain);
   std::int64_t needed(std::uint32_t item) const;
 
   // All that a state's future depends on: what is still to be placed, and what was placed where
   // since the search began. Nodes that were alike at the start count as one kind.
-  using State = std::vector<std::uint32_t>;
-  State state_of(const Task& todo) const;
+  using State = FailedStates::State;
+  State state_of(const Task& todo);
+  void add_cells(State& state, std::span<const Draft::Move> moves) const;
+  void add_nodes(State& state, std::span<const Draft::Move> moves) const;
 
   const GroupTree& tree_;
   Workspace& workspace_;
@@ -95,7 +110,7 @@ class Search {
   Width width_ = Width::Quick;
   bool is_exhaustive_ = true;  // every branch that was cut was cut for a reason that proves it
   std::size_t moves_before_ = 0;
-  std::set<State> failed_;
+  FailedStates failed_;
   std::vector<std::pair<std::uint32_t, Domain>> found_;
 };
 

@@ -122,6 +122,10 @@ class Arena {
   std::optional<NodeId> pick(std::size_t class_index);
   bool is_feasible(std::size_t class_index, NodeId node);
   bool contains(NodeId node) const;
+  // What making it ready counts for in a budget: nodes to seat, or moves to enter.
+  std::uint64_t work() const {
+    return is_whole_ ? workspace_.draft().moves().size() / 8 : nodes_.size() / 16;
+  }
 
  private:
   friend class Workspace;
