@@ -215,6 +215,22 @@ Group gang_of(const std::vector<std::pair<int, int>>& counts_and_milli) {
   return group;
 }
 
+// One-pod leaves that ask for 24 CPUs and for 16, in turns; all of them are needed.
+Group leaves_of_two_shapes(int leaves) {
+  Group root;
+  root.key = {GroupKind::CompositePodGroup, "default", "leaves"};
+  root.gang = true;
+  root.minimum = leaves;
+  for (int i = 0; i < leaves; ++i) {
+    Group& leaf = root.children.emplace_back();
+    leaf.key = {GroupKind::PodGroup, "default", fmt::format("leaf-{}", i)};
+    leaf.gang = true;
+    leaf.minimum = 1;
+    leaf.pods.push_back(sized_pod(fmt::format("leaf-{}-0", i), i % 2 == 0 ? 24'000 : 16'000, 512));
+  }
+  return root;
+}
+
 void run_infeasible(Report& report) {
   const FleetSize full{.full_percent = kFull};
   const FleetSize big_full{.nodes = 100'000, .racks = 1000, .full_percent = kFull};
@@ -227,6 +243,9 @@ void run_infeasible(Report& report) {
   // Sums allow it, and each class alone fits; but a node has room for one pod of either class only.
   report.run(refused("infeasible by search 5000 nodes, 60 + 60", full,
                      gang_of({{60, 4000}, {60, 3500}}), {}));
+  // Again sums allow it, and no proof is in reach: the search ends with its budget.
+  report.run(refused("unresolved by search 280 nodes, 400 leaves of two shapes",
+                     {.nodes = 280, .racks = 4}, leaves_of_two_shapes(400), {}));
 }
 
 int run(const Request& request) {
