@@ -51,15 +51,20 @@ Quantity most_of(std::span<const Ask> asks) {
 }  // namespace
 
 Quantities most_needed(std::span<const ContainerNeed> needs, bool only_pod_level_names) {
+  std::size_t count = 0;
+  for (const ContainerNeed& need : needs) count += need.amounts->size();
   std::vector<Ask> asks;
+  asks.reserve(count);
   for (const ContainerNeed& need : needs)
     for (const auto& [name, amount] : *need.amounts)
       if (!only_pod_level_names || is_pod_level_name(name))
         asks.push_back({name, &amount, need.init, need.init && need.sidecar});
   // Name by name, each in the order of containers: a sum kept for all names would be gone through
   // for every container, and who writes a pod chooses how many there are of both.
-  std::ranges::stable_sort(asks, {}, &Ask::name);
+  // Those of one container are sorted already, and most pods have no more.
+  if (!std::ranges::is_sorted(asks, {}, &Ask::name)) std::ranges::stable_sort(asks, {}, &Ask::name);
   Quantities most;
+  if (!needs.empty()) most.reserve(needs.front().amounts->size());  // the others name the same
   for (auto first = asks.begin(); first != asks.end();) {
     const auto last =
         std::find_if(first, asks.end(), [&](const Ask& ask) { return ask.name != first->name; });
