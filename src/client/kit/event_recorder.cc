@@ -40,6 +40,7 @@ std::string key_of(std::uint64_t hash) {
 // How an event names the object it is about.
 api::Json EventRecorder::reference_to(const Regarding& object) {
   api::JsonObject reference;
+  reference.reserve(6);
   reference["kind"] = object.kind->kind;
   if (!object.name_space.empty()) reference["namespace"] = object.name_space;
   reference["name"] = object.name;
@@ -129,6 +130,7 @@ std::string EventRecorder::name_for(std::string_view object, Time now) {
 
 api::Json EventRecorder::body(const Sighting& sighting) const {
   api::JsonObject event;
+  event.reserve(12);  // all that follows; one is made for every pod that is bound
   api::JsonObject& metadata = api::ensure_object(event, "metadata");
   metadata["name"] = sighting.name;
   metadata["namespace"] = name_space_of(sighting);
