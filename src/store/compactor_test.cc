@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "store/engines/memory.h"
 #include "store/engines/rocksdb.h"
 #include "store/engines/testing.h"
@@ -60,6 +62,83 @@ TEST(Compactor, LetsCommitsInBetweenSlices) {
   }
   EXPECT_EQ(run(compactor, now), 1);
   EXPECT_EQ(store->compacted(), Revision{3 * kSlice + 1});
+}
+
+TEST(Compactor, ForgetsYoungHistoryOfTooManyChanges) {
+  const auto store = Store::open(make_memory_engine()).value();
+  Compactor compactor(*store, {.changes = 10, .bytes = SIZE_MAX});
+  run(compactor, kStart);
+  write(*store, 10);
+  EXPECT_FALSE(compactor.due(kStart));
+  write(*store, 1);
+  EXPECT_TRUE(compactor.due(kStart));
+  run(compactor, kStart);
+  EXPECT_EQ(store->history().changes, 5U) << "half of what may be kept";
+  EXPECT_EQ(store->compacted(), Revision{6});
+  run(compactor, kStart + minutes{5});
+  EXPECT_EQ(store->compacted(), Revision{6}) << "the next pass by time is as it would have been";
+}
+
+TEST(Compactor, ForgetsYoungHistoryOfTooManyBytes) {
+  const testing::TemporaryDirectory temporary;
+  const auto store = Store::open(open_rocksdb_engine(temporary.store()).value()).value();
+  write(*store, 11);  // ten of them replace the one before
+  const std::size_t max = store->history().bytes;
+  ASSERT_GT(max, 0U);
+  Compactor compactor(*store, {.changes = SIZE_MAX, .bytes = max});
+  run(compactor, kStart);
+  EXPECT_FALSE(compactor.due(kStart));
+  write(*store, 1);
+  EXPECT_TRUE(compactor.due(kStart));
+  run(compactor, kStart);
+  EXPECT_EQ(store->history().bytes, max / 2);
+  EXPECT_EQ(store->compacted(), Revision{7});
+  EXPECT_FALSE(compactor.due(kStart));
+}
+
+TEST(Compactor, ForgetsAllOfItIfTheLastChangeIsTooMuch) {
+  const auto store = Store::open(make_memory_engine()).value();
+  Compactor compactor(*store, {.changes = 1, .bytes = 1});
+  run(compactor, kStart);
+  write(*store, 3);
+  run(compactor, kStart);
+  EXPECT_EQ(store->history().changes, 0U);
+  EXPECT_FALSE(compactor.due(kStart));
+}
+
+// An engine whose disk holds so much that was forgotten.
+class SlowDisk final : public Engine {
+ public:
+  explicit SlowDisk(const std::size_t& unreclaimed) : unreclaimed_(unreclaimed) {}
+  Result<Contents> load() override { return inner_->load(); }
+  Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) override {
+    return inner_->commit(batch);
+  }
+  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
+  Result<Revision> compact(Revision revision) override { return inner_->compact(revision); }
+  Result<void> remember(Waypoint waypoint) override { return inner_->remember(waypoint); }
+  Result<void> probe() override { return inner_->probe(); }
+  Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
+  std::size_t unreclaimed() const override { return unreclaimed_; }
+
+ private:
+  const std::size_t& unreclaimed_;
+  std::unique_ptr<Engine> inner_ = make_memory_engine();
+};
+
+TEST(Compactor, IsBehindWhileTheDiskHoldsTwiceWhatHistoryMay) {
+  std::size_t unreclaimed = 0;
+  const auto store = Store::open(std::make_unique<SlowDisk>(unreclaimed)).value();
+  const Compactor compactor(*store, {.changes = SIZE_MAX, .bytes = 1'000});
+  unreclaimed = 2'000;
+  write(*store, 1);
+  EXPECT_FALSE(compactor.is_behind());
+  unreclaimed = 2'001;
+  write(*store, 1);
+  EXPECT_TRUE(compactor.is_behind());
+  unreclaimed = 0;
+  ASSERT_TRUE(store->compact({1}));
+  EXPECT_FALSE(compactor.is_behind());
 }
 
 // S-M8: who was restarted more often than every five minutes never compacted.

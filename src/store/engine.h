@@ -84,6 +84,13 @@ struct Contents {
 
 inline constexpr std::size_t kCompactionSlice = 1'000;
 
+// How much an engine keeps that is not current: changes that are not yet forgotten, and bytes of
+// the records that only they need.
+struct HistorySize {
+  std::size_t changes = 0;
+  std::size_t bytes = 0;
+};
+
 // Every object at every revision. The engine decides revisions and durability; the Store above it
 // keeps the current objects in memory. Used by one thread at a time, the one that commits.
 //
@@ -121,6 +128,14 @@ class Engine {
   // milliseconds at most; it returns how far it came. Call again until that is `revision`.
   // BadRequest beyond the newest. A crash may bring forgotten changes back.
   virtual Result<Revision> compact(Revision revision) = 0;
+
+  // What compact() could forget.
+  virtual HistorySize history() const { return {}; }
+  // The oldest revision to compact to so that no more than this is left.
+  virtual Revision revision_that_leaves(const HistorySize& /*most*/) const { return {}; }
+  // Bytes on disk that belong to nothing kept: what was forgotten and whose room is not free yet.
+  // 0 if nobody is at work to free it.
+  virtual std::size_t unreclaimed() const { return 0; }
 
   // Kept for the next load(), unless a crash comes first: see Compactor.
   virtual Result<void> remember(Waypoint waypoint) = 0;

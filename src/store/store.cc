@@ -26,6 +26,7 @@ Result<std::unique_ptr<Store>> Store::open(std::unique_ptr<Engine> engine) {
   store->revision_ = contents.revision;
   store->compacted_ = contents.compacted;
   store->waypoint_ = contents.waypoint;
+  store->count_history();
   store->recent_ = std::move(contents.recent);
   store->by_key_.reserve(contents.objects.size());
   for (auto& [key, object] : contents.objects) {
@@ -109,7 +110,9 @@ Result<std::vector<Result<Revision>>> Store::commit(std::span<Transaction> batch
     committing_ = true;
     recent_ = {};
   }
-  return observe(engine_->commit(batch));
+  auto outcomes = observe(engine_->commit(batch));
+  count_history();
+  return outcomes;
 }
 
 Result<void> Store::deposit(std::span<const ObjectPtr> objects) {
@@ -130,9 +133,18 @@ Result<void> Store::probe() { return observe(engine_->probe()); }
 
 Result<Revision> Store::compact(Revision revision) {
   const Revision reached = TRY(observe(engine_->compact(revision)));
+  count_history();
   const std::unique_lock lock(mutex_);
   compacted_ = std::max(compacted_, reached);
   return reached;
+}
+
+// Kept apart from the engine, which only its writer may ask.
+void Store::count_history() {
+  const HistorySize size = engine_->history();
+  past_changes_ = size.changes;
+  past_bytes_ = size.bytes;
+  unreclaimed_ = engine_->unreclaimed();
 }
 
 Result<void> Store::remember(Waypoint waypoint) { return observe(engine_->remember(waypoint)); }

@@ -2,6 +2,8 @@
 
 #include <absl/container/btree_map.h>
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,6 +57,10 @@ class Store {
   bool has_any(std::string_view prefix) const;
   // Whether the last write succeeded; a failed one is forgotten once a commit or a probe succeeds.
   const Health& health() const { return health_; }
+  // How much history the engine keeps, and bytes that it has forgotten and not freed yet, after the
+  // last write.
+  HistorySize history() const { return {.changes = past_changes_, .bytes = past_bytes_}; }
+  std::size_t unreclaimed() const { return unreclaimed_; }
   // As Engine::copy_to: a copy for a backup, made while commits go on.
   Result<void> copy_to(const std::string& directory) const { return engine_->copy_to(directory); }
 
@@ -64,6 +70,9 @@ class Store {
   // As the engine's.
   Result<void> deposit(std::span<const ObjectPtr> objects);
   Result<Revision> compact(Revision revision);
+  Revision revision_that_leaves(const HistorySize& most) const {
+    return engine_->revision_that_leaves(most);
+  }
   Result<void> remember(Waypoint waypoint);
   // The one found at open(), if any.
   std::optional<Waypoint> waypoint() const { return waypoint_; }
@@ -85,9 +94,13 @@ class Store {
                   Show show) const;
   template <typename Outcome>
   Outcome observe(Outcome outcome);
+  void count_history();
 
   std::unique_ptr<Engine> engine_;
   Health health_;
+  std::atomic<std::size_t> past_changes_ = 0;
+  std::atomic<std::size_t> past_bytes_ = 0;
+  std::atomic<std::size_t> unreclaimed_ = 0;
   std::vector<Listener> listeners_;
   std::vector<Change> recent_;  // from open(), handed to listeners as they are added
   std::optional<Waypoint> waypoint_;

@@ -386,6 +386,52 @@ TYPED_TEST(EngineBehaviour, TellsABoundedNumberOfRecentChanges) {
   EXPECT_EQ(contents.recent.front().previous->revision(), Revision{kMore});
 }
 
+// Objects of many short values take several times their text in memory.
+TYPED_TEST(EngineBehaviour, TellsRecentChangesThatTakeABoundedAmountOfMemory) {
+  constexpr int kVersions = 60;
+  for (std::int64_t at = 0; at < kVersions; ++at) {
+    api::JsonObject notes;
+    for (int i = 0; i < 20'000; ++i) notes[fmt::format("{}-{}", at, i)] = "";
+    auto dense = Object::make(
+        api::kinds::pod(),
+        {{"metadata",
+          {{"name", "a"}, {"namespace", "default"}, {"annotations", std::move(notes)}}}});
+    ASSERT_LT(dense->bytes().size() * kVersions, kRecentBytesMax);
+    this->commit(
+        {together(Write{.key = pod_key("a"), .object = std::move(dense), .expected = {at}})});
+  }
+  const Contents contents = this->reopened();
+  std::size_t held = 0;
+  for (const Change& change : contents.recent) held += memory_held_by(change);
+  EXPECT_LE(held, kRecentBytesMax);
+  EXPECT_GT(held, kRecentBytesMax - (4U << 20U)) << "as many as there is room for";
+  EXPECT_EQ(contents.compacted.value, kVersions - std::ssize(contents.recent));
+  EXPECT_EQ(contents.recent.back().object, contents.objects.front().second);
+}
+
+TYPED_TEST(EngineBehaviour, CountsItsHistory) {
+  EXPECT_EQ(this->engine().history().changes, 0U);
+  this->commit({together(create("a", "one"), create("b", "two"))});
+  this->commit({together(replace("a", {1}, "three"), remove("b", {2}))});
+  const HistorySize all = this->engine().history();
+  EXPECT_EQ(all.changes, 4U);
+  this->reopened();
+  EXPECT_EQ(this->engine().history().changes, 4U);
+  EXPECT_EQ(this->engine().history().bytes, all.bytes) << "the same, read from the disk";
+  EXPECT_EQ(this->engine().revision_that_leaves(all), Revision{0});
+  EXPECT_EQ(this->engine().revision_that_leaves({.changes = 3, .bytes = all.bytes}), Revision{1});
+  ASSERT_TRUE(this->engine().compact({3}));
+  const HistorySize last = this->engine().history();
+  EXPECT_EQ(last.changes, 1U);
+  EXPECT_GT(last.bytes, 0U);
+  EXPECT_EQ(this->engine().revision_that_leaves(last), Revision{3});
+  EXPECT_EQ(this->engine().revision_that_leaves({.changes = 9, .bytes = last.bytes - 1}),
+            Revision{4});
+  ASSERT_TRUE(this->engine().compact({4}));
+  EXPECT_EQ(this->engine().history().changes, 0U);
+  EXPECT_EQ(this->engine().history().bytes, 0U);
+}
+
 TYPED_TEST(EngineBehaviour, KeepsLargeValues) {
   const std::string large(3U << 20U, 'x');
   ASSERT_TRUE(this->commit_one(together(create("large", large), create("small"))));

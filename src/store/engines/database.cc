@@ -4,6 +4,7 @@
 #include <rocksdb/memtablerep.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,6 +81,13 @@ rocksdb::ColumnFamilyOptions family_options(Database::Access access) {
   table.block_size = 16U << 10U;
   table.block_cache = rocksdb::NewLRUCache(4U << 20U);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  // Removed records are whole objects, and their removal a few bytes: a file of which a quarter is
+  // removals is merged downwards until it has met what it removes, though it is small. Otherwise
+  // that waits until the levels above are full.
+  constexpr std::size_t kWindow = 1024;
+  constexpr double kRemovals = 0.25;
+  options.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(kWindow, kWindow / 2, kRemovals));
   return options;
 }
 
@@ -140,6 +148,30 @@ Result<Database> Database::open(const std::string& store, Access access, rocksdb
   database.rev_.reset(handles[1]);
   database.idx_.reset(handles[2]);
   return database;
+}
+
+// A failure shows at the next write.
+void Database::flush() const {
+  rocksdb::FlushOptions options;
+  options.wait = false;
+  options.allow_write_stall = true;  // otherwise it waits until there is none
+  static_cast<void>(db_->Flush(options, {rev_.get(), positions_.get(), idx_.get()}));
+}
+
+std::size_t Database::unreclaimed(std::size_t stored) const {
+  using Properties = rocksdb::DB::Properties;
+  const auto ask = [this](const auto& family, const std::string& what) {
+    std::uint64_t value = 0;
+    return db_->GetIntProperty(family.get(), what, &value) ? value : 0;
+  };
+  std::uint64_t files = 0;
+  std::uint64_t working =
+      ask(rev_, Properties::kNumRunningCompactions) + ask(rev_, Properties::kNumRunningFlushes);
+  for (const auto* family : {&positions_, &rev_, &idx_}) {
+    files += ask(*family, Properties::kLiveSstFilesSize);
+    working += ask(*family, Properties::kCompactionPending);
+  }
+  return working == 0 || files < stored ? 0 : files - stored;
 }
 
 std::unique_ptr<rocksdb::Iterator> Database::iterate(rocksdb::ColumnFamilyHandle* family) const {

@@ -37,6 +37,12 @@ class Database {
   rocksdb::ColumnFamilyHandle* rev() const { return rev_.get(); }
   rocksdb::ColumnFamilyHandle* idx() const { return idx_.get(); }
 
+  // Begins to write what is in memory to files, so that room of what was removed becomes free.
+  // Waits for nothing.
+  void flush() const;
+  // How much larger the files are than `stored` bytes, while work is under way that makes them
+  // smaller; else 0.
+  std::size_t unreclaimed(std::size_t stored) const;
   // For one pass over a whole family.
   std::unique_ptr<rocksdb::Iterator> iterate(rocksdb::ColumnFamilyHandle* family) const;
 

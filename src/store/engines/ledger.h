@@ -12,8 +12,8 @@
 
 namespace muster::store {
 
-// How much history Contents::recent holds at most, whichever bound is met first: of bytes on disk,
-// or of memory_held_by() where there is no disk.
+// How much history Contents::recent holds at most, whichever bound is met first. Bytes are those of
+// memory_held_by().
 inline constexpr std::size_t kRecentChangesMax = 10'000;
 inline constexpr std::size_t kRecentBytesMax = 64U << 20U;
 

@@ -32,10 +32,12 @@ class Loader {
   Result<void> read_index();
   Result<void> read_records();
   Result<void> read_history(Revision revision, const Record& record);
-  Result<void> read_record(Revision revision, const Record& record);
+  Result<void> read_current(Revision revision, const Record& record);
+  Result<void> read_recent();
+  Result<Change> read_change(Revision revision, const Record& record);
   Result<ObjectPtr> read_object(Revision revision, const Record& record);
   Result<std::string> read_bytes(Revision revision, const Record& record) const;
-  Result<ObjectPtr> read_previous(Revision revision);
+  Result<ObjectPtr> read_replaced(Revision revision);
   Result<void> find_unnamed_deposits();
   Result<void> check_totals() const;
   std::string first_difference() const;
@@ -55,9 +57,10 @@ class Loader {
   Totals recorded_;                                               // as the records tell them
   boost::unordered_flat_map<std::int64_t, std::size_t> current_;  // revision → place in the entries
   std::size_t found_ = 0;                                         // entries with a record
-  Revision recent_after_;  // changes after this one are in Contents::recent
-  boost::unordered_flat_map<std::int64_t, ObjectPtr> recent_;  // their objects, by revision
-  std::map<std::string, std::size_t> unknown_;                 // kinds, with how many objects
+  std::vector<std::pair<Revision, std::uint32_t>> sizes_;         // of the records, in their order
+  // What recent changes have replaced, by the revision that wrote it.
+  boost::unordered_flat_map<std::int64_t, ObjectPtr> replaced_;
+  std::map<std::string, std::size_t> unknown_;  // kinds, with how many objects
 };
 
 Result<Loaded> Loader::run() {
@@ -66,6 +69,7 @@ Result<Loaded> Loader::run() {
   TRY(read_index());
   TRY(read_records());
   TRY(check_totals());
+  TRY(read_recent());
   TRY(find_unnamed_deposits());
   report_unknown();
   loaded_.totals = recorded_;
@@ -104,25 +108,15 @@ Result<void> Loader::read_positions() {
   return {};
 }
 
-// How far history reaches, and from where on its changes are handed over.
+// How far history reaches.
 Result<void> Loader::find_newest() {
   const IteratorPtr records = database_.iterate(database_.rev());
-  std::size_t changes = 0;
-  std::size_t bytes = 0;
   Revision newest = loaded_.compacted;
-  recent_after_ = loaded_.compacted;
-  for (records->SeekToLast(); records->Valid(); records->Prev()) {
+  records->SeekToLast();
+  if (records->Valid()) {
     const std::optional<Revision> revision = decode_revision(view(records->key()));
     if (!revision) return broken("a revision is unreadable");
-    if (changes == 0) newest = std::max(newest, *revision);
-    if (*revision <= loaded_.compacted) break;
-    const std::optional<Record> record = decode(view(records->value()));
-    if (!record) return broken("a record is unreadable");
-    bytes += record->object_size();
-    if (++changes > kRecentChangesMax || bytes > kRecentBytesMax) {
-      recent_after_ = *revision;
-      break;
-    }
+    newest = std::max(newest, *revision);
   }
   if (!records->status().ok()) return broken("{}", records->status().ToString());
   if (promise_.acknowledged && newest < *promise_.acknowledged)
@@ -131,7 +125,6 @@ Result<void> Loader::find_newest() {
         "or changed",
         promise_.acknowledged->value, newest.value);
   loaded_.contents.revision = newest;
-  loaded_.contents.compacted = recent_after_;
   return {};
 }
 
@@ -165,7 +158,7 @@ Result<void> Loader::read_records() {
     block_end = record->block_end;
     if (record->deposit) loaded_.deposits[revision->value] = record->deposit->number;
     TRY(read_history(*revision, *record));
-    TRY(read_record(*revision, *record));
+    TRY(read_current(*revision, *record));
   }
   if (!records->status().ok()) return broken("{}", records->status().ToString());
   if (last > loaded_.compacted && block_end != last)
@@ -181,51 +174,90 @@ Result<void> Loader::read_records() {
 Result<void> Loader::read_history(Revision revision, const Record& record) {
   const bool deleted = record.type == Change::Type::Deleted;
   if (!deleted) recorded_.add(record.key, revision);
+  const std::uint32_t size = stored_size(record.key, record.object_size());
+  sizes_.emplace_back(revision, size);
+  loaded_.bytes += size;
   if (revision <= loaded_.compacted) return {};
-  const Revision before =
-      loaded_.history.empty() ? loaded_.compacted : loaded_.history.back().revision;
+  const Revision before = loaded_.history.empty() ? loaded_.compacted : loaded_.history.newest();
   if (revision.value != before.value + 1) return broken("revision {} is missing", before.value + 1);
   if (record.supersedes.value != 0) recorded_.remove(record.key, record.supersedes);
-  loaded_.history.push_back(
-      {.revision = revision, .supersedes = record.supersedes, .deleted = deleted});
+  std::uint32_t frees = deleted ? size : 0;
+  const auto superseded = std::ranges::lower_bound(sizes_, record.supersedes, {},
+                                                   &std::pair<Revision, std::uint32_t>::first);
+  if (superseded != sizes_.end() && superseded->first == record.supersedes)
+    frees += superseded->second;
+  loaded_.history.push(
+      {.revision = revision, .supersedes = record.supersedes, .frees = frees, .deleted = deleted});
   return {};
 }
 
-Result<void> Loader::read_record(Revision revision, const Record& record) {
+Result<void> Loader::read_current(Revision revision, const Record& record) {
   const auto at = current_.find(revision.value);
-  const bool is_current = at != current_.end();
-  const bool is_recent = revision > recent_after_;
-  if (!is_current && !is_recent) return {};
-
+  if (at == current_.end()) return {};
+  Loaded::Entry& entry = loaded_.entries[at->second];
+  const bool deleted = record.type == Change::Type::Deleted;
   ObjectPtr object;
-  if (record.type != Change::Type::Deleted) object = TRY(read_object(revision, record));
-  if (is_current) {
-    Loaded::Entry& entry = loaded_.entries[at->second];
-    if (record.type == Change::Type::Deleted || entry.key != record.key)
-      return broken("revision {} is not the object its index entry names", revision.value);
-    ++found_;
-    entry.object = object;
-    if (!object) ++unknown_[fmt::format("{}/{} {}", record.group, record.version, record.kind)];
-  }
-  if (is_recent) {
-    if (object) recent_.emplace(revision.value, object);
-    ObjectPtr previous;
-    if (record.type != Change::Type::Added) previous = TRY(read_previous(record.supersedes));
-    Change change{.type = record.type,
-                  .key = std::string(record.key),
-                  .revision = revision,
-                  .block_end = record.block_end,
-                  .object = record.type == Change::Type::Deleted ? previous : object,
-                  .previous = previous};
-    // Of an unknown kind, then: nobody can be watching it.
-    if (change.object) loaded_.contents.recent.push_back(std::move(change));
-  }
+  if (!deleted) object = TRY(read_object(revision, record));
+  if (deleted || entry.key != record.key)
+    return broken("revision {} is not the object its index entry names", revision.value);
+  ++found_;
+  entry.object = object;
+  if (!object) ++unknown_[fmt::format("{}/{} {}", record.group, record.version, record.kind)];
   return {};
+}
+
+// The newest changes, as many as may be held: from the end backwards, so that each object is read
+// once, as what the change after it has replaced, and counted before the next is read.
+Result<void> Loader::read_recent() {
+  std::vector<Change>& recent = loaded_.contents.recent;
+  const IteratorPtr records = database_.iterate(database_.rev());
+  std::size_t changes = 0;
+  std::size_t held = 0;
+  loaded_.contents.compacted = loaded_.compacted;
+  for (records->SeekToLast(); records->Valid(); records->Prev()) {
+    const std::optional<Revision> revision = decode_revision(view(records->key()));
+    const std::optional<Record> record = decode(view(records->value()));
+    if (!revision || !record) return broken("a record is unreadable");
+    if (*revision <= loaded_.compacted) break;
+    Change change = TRY(read_change(*revision, *record));
+    held += memory_held_by(change);
+    if (++changes > kRecentChangesMax || held > kRecentBytesMax) {
+      loaded_.contents.compacted = *revision;
+      break;
+    }
+    // Of an unknown kind, then: nobody can be watching it.
+    if (change.object) recent.push_back(std::move(change));
+  }
+  if (!records->status().ok()) return broken("{}", records->status().ToString());
+  std::ranges::reverse(recent);
+  return {};
+}
+
+// All changes after it have been read. So its object is known: it is current, or one of them has
+// replaced it.
+Result<Change> Loader::read_change(Revision revision, const Record& record) {
+  ObjectPtr object;
+  if (const auto at = current_.find(revision.value); at != current_.end()) {
+    object = loaded_.entries[at->second].object;
+  } else if (const auto replaced = replaced_.find(revision.value); replaced != replaced_.end()) {
+    object = std::move(replaced->second);
+    replaced_.erase(replaced);
+  }
+  ObjectPtr previous;
+  if (record.type != Change::Type::Added) {
+    previous = TRY(read_replaced(record.supersedes));
+    replaced_.emplace(record.supersedes.value, previous);
+  }
+  return Change{.type = record.type,
+                .key = std::string(record.key),
+                .revision = revision,
+                .block_end = record.block_end,
+                .object = record.type == Change::Type::Deleted ? previous : object,
+                .previous = previous};
 }
 
 // Null if the kind is unknown.
 Result<ObjectPtr> Loader::read_object(Revision revision, const Record& record) {
-  if (const auto known = recent_.find(revision.value); known != recent_.end()) return known->second;
   const api::Kind* kind = api::find_kind(record.group, record.kind);
   if (kind == nullptr) return ObjectPtr();
   Result<std::shared_ptr<Object>> object = Object::parse(*kind, TRY(read_bytes(revision, record)));
@@ -248,10 +280,7 @@ Result<std::string> Loader::read_bytes(Revision revision, const Record& record) 
   return bytes;
 }
 
-// The object a recent change replaced: a recent one itself, or one whose record compaction had to
-// keep.
-Result<ObjectPtr> Loader::read_previous(Revision revision) {
-  if (const auto known = recent_.find(revision.value); known != recent_.end()) return known->second;
+Result<ObjectPtr> Loader::read_replaced(Revision revision) {
   rocksdb::PinnableSlice text;
   const rocksdb::Status status =
       database_->Get(rocksdb::ReadOptions(), database_.rev(), encode_revision(revision), &text);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,16 +9,10 @@
 #include "store/engines/data_directory.h"
 #include "store/engines/database.h"
 #include "store/engines/deposits.h"
+#include "store/engines/history.h"
 #include "store/engines/totals.h"
 
 namespace muster::store {
-
-// What compaction must know of a change, so that it need not read the disk.
-struct Past {
-  Revision revision;
-  Revision supersedes;
-  bool deleted = false;
-};
 
 // Everything a database holds.
 struct Loaded {
@@ -30,12 +23,13 @@ struct Loaded {
   };
   Contents contents;           // without its objects: those are the entries
   std::vector<Entry> entries;  // the current objects, by key
-  std::deque<Past> history;    // every change after `compacted`
+  History history;             // every change after `compacted`
   Revision compacted;
   Totals totals;
   Deposits::Numbers deposits;                  // that records name
   std::vector<std::int64_t> unnamed_deposits;  // that were never committed
   std::size_t records = 0;                     // read, older versions included
+  std::size_t bytes = 0;                       // of all of them, as stored_size() counts
 };
 
 // What the other files of a store say about its database.

@@ -48,6 +48,20 @@ class MemoryEngine final : public Engine {
     return compacted_;
   }
 
+  HistorySize history() const override {
+    return {.changes = history_.size(), .bytes = history_bytes_};
+  }
+
+  Revision revision_that_leaves(const HistorySize& most) const override {
+    HistorySize left;
+    for (auto change = history_.rbegin(); change != history_.rend(); ++change) {
+      ++left.changes;
+      left.bytes += memory_held_by(*change);
+      if (left.changes > most.changes || left.bytes > most.bytes) return change->revision;
+    }
+    return compacted_;
+  }
+
   Result<void> remember(Waypoint waypoint) override {
     waypoint_ = waypoint;
     return {};

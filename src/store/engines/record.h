@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +44,13 @@ struct Record {
 
   std::size_t object_size() const { return deposit ? deposit->size : bytes.size(); }
 };
+
+// About what the record of an object takes on disk, with its deposit if it has one.
+constexpr std::uint32_t stored_size(std::string_view key, std::size_t object_size) {
+  constexpr std::size_t kHead = 100;  // numbers, texts that name the kind, framing
+  return static_cast<std::uint32_t>(std::min<std::size_t>(
+      kHead + key.size() + object_size, std::numeric_limits<std::uint32_t>::max()));
+}
 
 // Replaces `out`. The record is the head followed by its bytes unchanged: a caller that writes the
 // two in turn need not copy the bytes.

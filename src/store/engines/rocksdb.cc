@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "store/engines/database.h"
 #include "store/engines/deposits.h"
 #include "store/engines/high_water_mark.h"
+#include "store/engines/history.h"
 #include "store/engines/ledger.h"
 #include "store/engines/loader.h"
 #include "store/engines/record.h"
@@ -38,6 +38,13 @@ class RocksdbEngine final : public Engine {
   Result<void> deposit(std::span<const ObjectPtr> objects) override;
   void set_sink(Sink sink) override { sink_ = std::move(sink); }
   Result<Revision> compact(Revision revision) override;
+  HistorySize history() const override {
+    return {.changes = history_.size(), .bytes = history_.bytes()};
+  }
+  Revision revision_that_leaves(const HistorySize& most) const override {
+    return history_.revision_that_leaves(most, compacted_);
+  }
+  std::size_t unreclaimed() const override { return unreclaimed_; }
   Result<void> remember(Waypoint waypoint) override;
   Result<void> probe() override;
   Result<void> copy_to(const std::string& directory) override;
@@ -48,6 +55,7 @@ class RocksdbEngine final : public Engine {
   Result<void> upgrade();
   std::vector<std::int64_t> sweep(std::size_t looks, rocksdb::WriteBatch& writes);
   void remove_record(Revision revision, rocksdb::WriteBatch& writes) const;
+  void note_removed(std::size_t bytes, bool is_last);
   Totals totals_after(const Ledger::Decision& decision) const;
   void acknowledge(Revision revision);
   Result<void> write(rocksdb::WriteBatch& batch, Sync sync);
@@ -62,7 +70,10 @@ class RocksdbEngine final : public Engine {
   Totals totals_;  // of the ledger's objects
   Deposits deposits_;
   CommitBatch commit_batch_;
-  std::deque<Past> history_;  // every change after compacted_
+  History history_;          // every change after compacted_
+  std::size_t stored_ = 0;   // bytes of all records that are kept, as stored_size() counts
+  std::size_t removed_ = 0;  // bytes of those that were removed since the last flush
+  std::size_t unreclaimed_ = 0;
   Revision compacted_;
   std::atomic<std::int64_t> acknowledged_ = 0;  // for copy_to(), which any thread may call
   Sink sink_;
@@ -96,6 +107,7 @@ Result<Contents> RocksdbEngine::load() {
   totals_ = loaded.totals;
   history_ = std::move(loaded.history);
   compacted_ = loaded.compacted;
+  stored_ = loaded.bytes;
   deposits_.restart(std::move(loaded.deposits), loaded.unnamed_deposits);
   if (!directory_.is_newest()) TRY(upgrade());
   if (!mark_) mark_ = TRY(HighWaterMark::open(directory_.mark()));
@@ -144,12 +156,19 @@ Result<std::vector<Result<Revision>>> RocksdbEngine::commit(std::span<Transactio
   ledger_.accept(decision);
   totals_ = totals;
   for (std::size_t i = 0; i < decision.changes.size(); ++i) {
-    history_.push_back({.revision = decision.changes[i].revision,
-                        .supersedes = decision.supersedes[i],
-                        .deleted = decision.changes[i].type == Change::Type::Deleted});
-    if (decision.written[i] != nullptr)
-      deposits_.commit(*decision.written[i], decision.changes[i].revision);
+    const Change& change = decision.changes[i];
+    const bool deleted = change.type == Change::Type::Deleted;
+    const std::uint32_t size = stored_size(change.key, deleted ? 0 : change.object->bytes().size());
+    std::uint32_t frees = deleted ? size : 0;
+    if (change.previous) frees += stored_size(change.key, change.previous->bytes().size());
+    history_.push({.revision = change.revision,
+                   .supersedes = decision.supersedes[i],
+                   .frees = frees,
+                   .deleted = deleted});
+    stored_ += size;
+    if (decision.written[i] != nullptr) deposits_.commit(*decision.written[i], change.revision);
   }
+  unreclaimed_ = database_->unreclaimed(stored_);
   if (sink_) sink_(decision.changes);
   return std::move(decision.outcomes);
 }
@@ -206,11 +225,13 @@ Result<Revision> RocksdbEngine::compact(Revision revision) {
   if (compacted_ >= revision) return compacted_;
   rocksdb::WriteBatch writes;
   std::size_t forgotten = 0;
+  std::size_t bytes = 0;
   for (; forgotten < std::min(history_.size(), kCompactionSlice); ++forgotten) {
     const Past& past = history_[forgotten];
     if (past.revision > revision) break;
     if (past.supersedes.value != 0) remove_record(past.supersedes, writes);
     if (past.deleted) remove_record(past.revision, writes);
+    bytes += past.frees;
   }
   const std::vector<std::int64_t> abandoned = sweep(kCompactionSlice, writes);
   const Revision step = forgotten == kCompactionSlice ? history_[forgotten - 1].revision : revision;
@@ -219,8 +240,23 @@ Result<Revision> RocksdbEngine::compact(Revision revision) {
   compacted_ = step;
   for (std::size_t i = 0; i < forgotten; ++i) deposits_.forget(history_[i].supersedes);
   deposits_.forget(abandoned);
-  history_.erase(history_.begin(), history_.begin() + static_cast<std::ptrdiff_t>(forgotten));
+  history_.drop(forgotten);
+  note_removed(bytes, step == revision);
   return compacted_;
+}
+
+// What was removed gives its room back once the removal itself is in a file and that is merged with
+// the files it concerns. RocksDB merges soon (database.cc), but makes the file only when enough
+// has been written: so the end of a pass asks for it.
+void RocksdbEngine::note_removed(std::size_t bytes, bool is_last) {
+  constexpr std::size_t kWorthAFile = std::size_t{4} << 20U;
+  stored_ -= std::min(stored_, bytes);
+  removed_ += bytes;
+  if (is_last && removed_ >= kWorthAFile) {
+    database_->flush();
+    removed_ = 0;
+  }
+  unreclaimed_ = database_->unreclaimed(stored_);
 }
 
 // With the deposit that it names.

@@ -7,11 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <random>
 #include <sstream>
 #include <thread>
 
@@ -490,6 +494,47 @@ TEST(RocksdbEngine, LeavesNoRecordBehindThatCompactionShouldRemove) {
       left.push_back(decode_revision(records->key().ToString())->value);
     EXPECT_EQ(left, (std::vector<std::int64_t>{5}));
   });
+}
+
+// Text that cannot be compressed.
+std::string noise(std::size_t size, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string text(size, ' ');
+  for (char& letter : text) letter = static_cast<char>('!' + random() % 90);
+  std::ranges::replace(text, '\\', '~');
+  std::ranges::replace(text, '"', '~');
+  return text;
+}
+
+std::size_t disk_bytes(const std::string& directory) {
+  std::size_t bytes = 0;
+  std::error_code gone;  // files go while they are counted
+  for (const auto& entry : fs::directory_iterator(directory + "/db")) {
+    const std::uintmax_t size = entry.file_size(gone);
+    if (!gone) bytes += size;
+  }
+  return bytes;
+}
+
+TEST(RocksdbEngine, GivesTheRoomOfForgottenHistoryBack) {
+  constexpr std::size_t kSize = std::size_t{1} << 20U;
+  constexpr std::int64_t kVersions = 100;
+  const TemporaryDirectory temporary;
+  const std::unique_ptr<Engine> engine = open_rocksdb_engine(temporary.store()).value();
+  ASSERT_TRUE(engine->load());
+  for (std::int64_t i = 0; i < kVersions; ++i) {
+    std::vector<Transaction> batch{
+        together(replace("a", {i}, noise(kSize, static_cast<std::uint32_t>(i))))};
+    ASSERT_TRUE(engine->commit(batch).value().front());
+  }
+  EXPECT_GT(engine->history().bytes, (kVersions - 1) * kSize);
+  EXPECT_GT(disk_bytes(temporary.store()), (kVersions - 1) * kSize);
+  ASSERT_EQ(engine->compact({kVersions}).value(), Revision{kVersions});
+  EXPECT_EQ(engine->history().bytes, 0U);
+  // The database does it beside us.
+  for (int tries = 0; disk_bytes(temporary.store()) > 10 * kSize && tries < 600; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  EXPECT_LT(disk_bytes(temporary.store()), 10 * kSize);
 }
 
 // --- deposits ---
