@@ -27,6 +27,7 @@ namespace {
 struct Flags {
   ConnectionFlags connection;
   std::string lease = "muster-scheduler";
+  std::string as;  // whose rights; empty: the caller's
 };
 
 // Something the scheduler does, and what it is worth: what does not work without the right to.
@@ -51,6 +52,8 @@ std::vector<Right> rights_to_write(const std::string& lease) {
   const std::string lonely = "it cannot be elected, and stays idle (leaderElect: false needs none)";
   return {
       {"create", "", "pods", "binding", nothing, true},
+      {"get", "", "pods", "",
+       "a binding whose answer was lost counts as refused, though it was made"},
       {"patch", "", "pods", "status", "pods do not say why they wait"},
       {"delete", "", "pods", "", "nobody is evicted for pods of higher priority"},
       {"patch", "", "persistentvolumeclaims", "", "pods with new volumes wait"},
@@ -135,12 +138,15 @@ struct GateOfServer {
   std::string_view name;
   std::string_view without;
 };
-constexpr std::array<GateOfServer, 5> kGatesOfServer{{
+constexpr std::array<GateOfServer, 7> kGatesOfServer{{
     {"GenericWorkload", "no groups: pods are scheduled one by one"},
     {"GangScheduling", "gangs are not accepted as such: policies other than basic are dropped"},
     {"TopologyAwareWorkloadScheduling", "topology constraints of groups are dropped when written"},
     {"WorkloadAwarePreemption", "groups have no priority and no disruption mode of their own"},
     {"CompositePodGroup", "no groups of groups"},
+    {"PodGroupPreemptionPolicy",
+     "preemptionPolicy of groups is dropped when written: pods have it"},
+    {"WorkloadWithJob", "spec.scheduling of Jobs is dropped, and they get no groups by themselves"},
 }};
 
 // Which of them are off, as the server's own metrics tell. One that does not name a gate has none.
@@ -161,23 +167,34 @@ Result<std::string> gates_off(client::HttpsClient& client) {
   return text;
 }
 
+// The server is asked as the user `as`; empty: as oneself.
+Result<client::HttpsClient> client_as(client::Kubeconfig config, const std::string& as) {
+  if (!as.empty()) {
+    config.impersonate = as;
+    config.impersonate_uid.clear();
+    config.impersonate_groups.clear();
+  }
+  return client::HttpsClient::open(std::move(config), {});
+}
+
 Result<int> examine(const Flags& flags) {
   client::Kubeconfig config = TRY(load_connection(flags.connection));
   const ForeignCluster cluster = TRY(discover_cluster(std::move(config)));
-  client::HttpsClient client = TRY(client::HttpsClient::open(cluster.config, {}));
+  client::HttpsClient client = TRY(client_as(cluster.config, ""));
   fmt::print("{}", describe(cluster));
   if (const std::string off = TRY(gates_off(client)); !off.empty())
     fmt::print("Gates of its kube-apiserver that are off:\n{}", off);
   bool usable = true;
+  client::HttpsClient user = TRY(client_as(cluster.config, flags.as));
   const std::string missing =
-      TRY(missing_rights(client, rights_needed(cluster, flags.lease), usable));
+      TRY(missing_rights(user, rights_needed(cluster, flags.lease), usable));
+  const std::string who = flags.as.empty()
+                              ? fmt::format("The user of context {}", cluster.config.context)
+                              : fmt::format("The user {}", flags.as);
   if (missing.empty())
-    fmt::print("The user of context {} may do all that a scheduler does.\n",
-               cluster.config.context);
+    fmt::print("{} may do all that a scheduler does.\n", who);
   else
-    fmt::print(
-        "The user of context {} may not (docs/deploy/rbac.yaml has what a scheduler needs):\n{}",
-        cluster.config.context, missing);
+    fmt::print("{} may not (docs/deploy/rbac.yaml has what a scheduler needs):\n{}", who, missing);
   return usable ? kOk : kRefused;
 }
 
@@ -194,6 +211,11 @@ Verb add_doctor_verb(CLI::App& app) {
           "that one")
       ->type_name("NAME")
       ->capture_default_str();
+  verb->add_option("--as", flags->as,
+                   "Whose rights to look at, if not your own: "
+                   "system:serviceaccount:kube-system:muster-scheduler for that of docs/deploy; it "
+                   "takes the right to impersonate")
+      ->type_name("USER");
   return {verb, [flags] {
             const Result<int> examined = examine(*flags);
             return examined ? *examined : refuse(examined.error().message);
