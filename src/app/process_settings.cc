@@ -6,10 +6,14 @@
 
 #include "api/reading.h"
 #include "api/yaml.h"
+#include "base/log.h"
 #include "sim/pretend_status.h"
 
 namespace muster::app {
 namespace {
+
+constexpr std::string_view kLeaseOfKubeScheduler = "kube-scheduler";
+constexpr std::string_view kSpaceOfKubeScheduler = "kube-system";
 
 using api::find_set;
 using api::Json;
@@ -76,6 +80,29 @@ Result<ConnectionSettings> read_process_settings(std::string_view text,
   }
   settings.kubeconfig = api::find_string(connection, "kubeconfig");
   return settings;
+}
+
+std::string usual_lease(bool serves_default_scheduler) {
+  return serves_default_scheduler ? std::string(kLeaseOfKubeScheduler) : "muster-scheduler";
+}
+
+Result<void> check_lease(const RemoteProcessOptions::Election& election,
+                         bool serves_default_scheduler) {
+  if (!serves_default_scheduler) return {};
+  if (!election.on) {
+    log(LogLevel::Warning,
+        "default-scheduler is served without an election: stop every other process that serves "
+        "it, or both will decide about its pods at once");
+    return {};
+  }
+  if (election.name == kLeaseOfKubeScheduler && election.name_space == kSpaceOfKubeScheduler)
+    return {};
+  return fail(Reason::Invalid,
+              "default-scheduler is served under the lease {}/{}, which keeps no kube-scheduler "
+              "from deciding about the same pods: remove leaderElection.resourceName, "
+              "leaderElection.resourceNamespace and --leader-elect-resource-name, so that the "
+              "lease is {}/{}, or give the profile another schedulerName",
+              election.name_space, election.name, kSpaceOfKubeScheduler, kLeaseOfKubeScheduler);
 }
 
 }  // namespace muster::app

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <string_view>
+
 namespace muster::app {
 namespace {
 
@@ -57,6 +60,46 @@ TEST(ProcessSettingsTest, SaysWhichFieldIsWrong) {
             "clientConnection.qps: \"fast\" is no number");
   EXPECT_EQ(complaint("clientConnection: {burst: -1}"),
             "clientConnection.burst: -1 must be from 0 to 1000000");
+}
+
+RemoteProcessOptions::Election election_of(std::string_view text, bool serves_default_scheduler) {
+  RemoteProcessOptions options;
+  options.election.name = usual_lease(serves_default_scheduler);
+  EXPECT_TRUE(read_process_settings(text, options));
+  return options.election;
+}
+
+// Two that serve default-scheduler under different leases decide about the same pods at once.
+TEST(ProcessSettingsTest, DefaultSchedulerIsServedUnderTheLeaseOfKubeSchedulerOnly) {
+  struct Case {
+    std::string_view text;
+    bool serves_default_scheduler;
+    std::string_view lease;
+    bool is_accepted;
+  };
+  constexpr std::string_view kNamed = "leaderElection: {resourceName: muster-scheduler}";
+  for (const Case& each : std::initializer_list<Case>{
+           {"", false, "muster-scheduler", true},
+           {"", true, "kube-scheduler", true},
+           {"leaderElection: {leaderElect: true}", true, "kube-scheduler", true},
+           {"leaderElection: {resourceName: kube-scheduler, resourceNamespace: kube-system}", true,
+            "kube-scheduler", true},
+           {kNamed, false, "muster-scheduler", true},
+           {kNamed, true, "muster-scheduler", false},
+           {"leaderElection: {resourceNamespace: elsewhere}", true, "kube-scheduler", false},
+           {"leaderElection: {leaderElect: false, resourceName: mine}", true, "mine", true}}) {
+    const auto election = election_of(each.text, each.serves_default_scheduler);
+    EXPECT_EQ(election.name, each.lease) << each.text;
+    const Result<void> checked = check_lease(election, each.serves_default_scheduler);
+    EXPECT_EQ(checked.has_value(), each.is_accepted) << each.text;
+    if (checked || each.text != kNamed) continue;
+    EXPECT_EQ(checked.error().message,
+              "default-scheduler is served under the lease kube-system/muster-scheduler, which "
+              "keeps no kube-scheduler from deciding about the same pods: remove "
+              "leaderElection.resourceName, leaderElection.resourceNamespace and "
+              "--leader-elect-resource-name, so that the lease is kube-system/kube-scheduler, or "
+              "give the profile another schedulerName");
+  }
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "app/version.h"
 #include "client/remote/remote_client.h"
 #include "components/components.h"
+#include "scheduler/framework/profiles.h"
 
 namespace muster::app {
 namespace {
@@ -31,10 +32,6 @@ struct Flags {
   std::string config_file;
   std::string release_half_bound_after;
 };
-
-constexpr std::string_view kUpstreamName = "default-scheduler";
-// Whoever serves upstream's name must hold upstream's lease: then the two never decide at once.
-constexpr std::string_view kUpstreamLease = "kube-scheduler";
 
 // What the server does not have is switched off; what it has stays as the user says.
 api::Gates gates_for(const ForeignCluster& cluster, api::Gates gates) {
@@ -87,7 +84,8 @@ Result<void> run_scheduler(const Flags& flags) {
       TRY(scheduler_settings(SchedulerFlags{.config_file = flags.config_file, .pack = {}}));
   const api::Gates gates = TRY(parse_gates(flags.process.feature_gates));
   RemoteProcessOptions options = process_options(flags.process, "muster-scheduler");
-  if (settings.config.profiles.serves(kUpstreamName)) options.election.name = kUpstreamLease;
+  const bool serves_default = settings.config.profiles.serves(scheduler::kDefaultSchedulerName);
+  options.election.name = usual_lease(serves_default);
   options.project = api::kept_by_scheduler;
   // By the client's thread alone.
   options.make = [templates = std::make_shared<api::PodTemplates>()](const api::Kind& kind,
@@ -96,6 +94,7 @@ Result<void> run_scheduler(const Flags& flags) {
   };
   const ConnectionSettings connection = TRY(read_process_settings(settings.text, options));
   if (!flags.process.lease.empty()) options.election.name = flags.process.lease;
+  TRY(check_lease(options.election, serves_default));
   const Duration release_after = TRY(release_deadline(flags));
   ConnectionFlags where = flags.process.connection;
   if (where.kubeconfig.empty()) where.kubeconfig = connection.kubeconfig;

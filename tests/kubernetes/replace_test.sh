@@ -4,11 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 
 start_kubernetes
-cat >"$WORK/config.yaml" <<END
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles: [{schedulerName: default-scheduler}]
-END
 cat >"$WORK/kube.yaml" <<END
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -27,13 +22,16 @@ expect_same() { # GOT WANT WHAT
 holder() { k -n kube-system get lease kube-scheduler -o 'jsonpath={.spec.holderIdentity}'; }
 
 make_node a ra
-k -n kube-system patch role muster-scheduler --type json \
-  -p '[{"op": "add", "path": "/rules/1/resourceNames/-", "value": "kube-scheduler"}]' >/dev/null
+k apply -f "$ROOT/docs/deploy/replace.yaml" >/dev/null
+configuration >"$WORK/config.yaml"
 expect "doctor knows the lease" "may do all that a scheduler does" \
   "$MUSTER" doctor --kubeconfig "$SCHEDULER_KUBECONFIG" --lease kube-scheduler
 start_scheduler first --config "$WORK/config.yaml" --secure-port 0
 muster=$SCHEDULER_PID
 default_pod muster-1
+sed 's/{leaderElect: true}/{resourceName: muster-scheduler}/' "$WORK/config.yaml" >"$WORK/own-lease.yaml"
+expect "a lease of its own is refused" "keeps no kube-scheduler from deciding about the same pods" \
+  timeout 30 "$MUSTER" scheduler --kubeconfig "$SCHEDULER_KUBECONFIG" --config "$WORK/own-lease.yaml" --secure-port 0
 eventually "Muster serves default-scheduler" 60 1 bound muster-
 ours=$(holder)
 [ -n "$ours" ]
