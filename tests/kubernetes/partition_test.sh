@@ -1,21 +1,11 @@
 #!/usr/bin/env bash
-# Muster beside the real kube-scheduler, as docs/deploy/README.md describes it: a taint and addedAffinity keep their nodes
+# Muster beside the real kube-scheduler, as docs/deploy/partition.yaml has it: a taint and addedAffinity keep their nodes
 # apart. Both are busy at once; no pod ends up on the other's nodes, and no node beyond what it has.
 . "$(dirname "$0")/lib.sh"
 
 start_kubernetes
-cat >"$WORK/config.yaml" <<END
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- schedulerName: muster
-  pluginConfig:
-  - name: NodeAffinity
-    args:
-      addedAffinity:
-        requiredDuringSchedulingIgnoredDuringExecution:
-          nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [muster]}]}]
-END
+k apply -f "$ROOT/docs/deploy/partition.yaml" >/dev/null
+configuration >"$WORK/config.yaml"
 for i in 1 2 3 4; do
   make_node "ours-$i" ra 10
   k label node "ours-$i" pool=muster >/dev/null
