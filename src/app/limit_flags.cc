@@ -68,9 +68,12 @@ void add_limit_flags(CLI::App& verb, server::HttpLimits& limits) {
               "Seconds for the client to read what a watch has sent");
 }
 
-void add_store_limit_flag(CLI::App& verb, std::size_t& stored_bytes_max) {
+void add_store_limit_flags(CLI::App& verb, std::size_t& stored_bytes_max,
+                           std::size_t& history_bytes_max) {
   add_bytes(verb, "--max-stored-memory", stored_bytes_max,
             "MiB of all objects; no namespace has more than it leaves free");
+  add_bytes(verb, "--max-history", history_bytes_max,
+            "MiB of replaced and deleted objects on disk; beyond them the oldest go early");
 }
 
 void add_audit_flags(CLI::App& verb, server::AuditLog::Rotation& rotation) {

@@ -13,7 +13,8 @@ namespace muster::app {
 // the audit log.
 // docs/threat-model.md says what each is for.
 void add_limit_flags(CLI::App& verb, server::HttpLimits& limits);
-void add_store_limit_flag(CLI::App& verb, std::size_t& stored_bytes_max);
+void add_store_limit_flags(CLI::App& verb, std::size_t& stored_bytes_max,
+                           std::size_t& history_bytes_max);
 void add_audit_flags(CLI::App& verb, server::AuditLog::Rotation& rotation);
 
 }  // namespace muster::app

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/commit_thread.h"
+#include "app/write_pace.h"
 #include "base/fair_queue.h"
 #include "base/log.h"
 #include "base/mailbox.h"
@@ -32,12 +33,13 @@ namespace muster::app {
 // somebody else's work.
 class RegistryThread {
  public:
-  RegistryThread(server::Registry& registry, store::Store& store, const Clock& clock)
+  RegistryThread(server::Registry& registry, store::Store& store, const Clock& clock,
+                 const store::HistorySize& history_max = store::kHistoryMax)
       : registry_(registry),
         store_(store),
         clock_(clock),
         mailbox_(kMailboxCapacity),
-        compactor_(store),
+        compactor_(store, history_max),
         commits_(store, [this] { wake(); }) {
     registry_.set_await([this] { commits_.await(); });
     thread_ = std::thread([this] { run(); });
@@ -135,9 +137,26 @@ class RegistryThread {
         if (write.reply) write.reply(fail(Reason::ServiceUnavailable, "the server is stopping"));
         continue;
       }
-      registry_.submit(std::move(write.request), now, std::move(write.reply));
+      submit(std::move(write), now);
       if (registry_.staged_bytes() >= kBatchBytes || clock_.now() >= until) return;
     }
+  }
+
+  void submit(Write write, Time now) {
+    if (!compactor_.is_behind())
+      return registry_.submit(std::move(write.request), now, std::move(write.reply));
+    const std::string user = write.request.user.name;
+    if (!pace_.admits(user, now)) {
+      Error error = make_error(Reason::TooManyRequests,
+                               "the disk does not keep up with what is written: try again later");
+      error.retry_after_s = 1;
+      if (write.reply) write.reply(fail(std::move(error)));
+      return;
+    }
+    const std::size_t before = registry_.staged_bytes();
+    registry_.submit(std::move(write.request), now, std::move(write.reply));
+    const std::size_t after = registry_.staged_bytes();
+    pace_.charge(user, after > before ? after - before : 0, now);
   }
 
   void begin_commit() {
@@ -177,6 +196,7 @@ class RegistryThread {
   Time expire_at_;
   Time probe_at_ = Time::min();
   store::Compactor compactor_;
+  WritePace pace_;
   CommitThread commits_;
   std::thread thread_;
 };

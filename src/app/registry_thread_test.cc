@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "api/kinds/kind.h"
 #include "server/core/bootstrap/bootstrap.h"
 #include "server/core/server.h"
+#include "server/core/testing/replaced_engine.h"
 #include "store/engines/memory.h"
 
 namespace muster::app {
@@ -207,6 +209,49 @@ class FillingEngine final : public store::Engine {
   const std::atomic<bool>& full_;
   std::unique_ptr<store::Engine> inner_ = store::make_memory_engine();
 };
+
+// An engine whose disk gives nothing back.
+class SlowDisk final : public server::ReplacedEngine {
+ public:
+  std::size_t unreclaimed() const override { return SIZE_MAX; }
+};
+
+TEST(RegistryThreadPace, WhoWritesMuchWaitsWhileTheDiskCannotKeepUp) {
+  const auto store = store::Store::open(std::make_unique<SlowDisk>()).value();
+  watch::Window window;
+  window.start(store->compacted());
+  store->listen([&](std::span<const store::Change> changes) { window.append(changes); });
+  const ManualClock clock;  // it is always the same second
+  SystemEntropy entropy;
+  server::Registry registry(*store, entropy);
+  server::bootstrap(registry, *store, clock.now());
+  RegistryThread thread(registry, *store, clock);
+  const std::string megabyte(1'000'000, 'x');
+  const auto write = [&](const std::string& user, const std::string& name) {
+    api::Request request;
+    request.verb = api::Verb::Create;
+    request.kind = api::find_kind("", "ConfigMap");
+    request.version = "v1";
+    request.name_space = "default";
+    request.name = name;
+    request.user.name = user;
+    request.body = api::JsonObject{{"metadata", api::JsonObject{{"name", name}}},
+                                   {"data", api::JsonObject{{"text", megabyte}}}};
+    std::promise<Result<api::Answer>> promise;
+    server::Reply reply = [&](Result<api::Answer> got) { promise.set_value(std::move(got)); };
+    EXPECT_TRUE(thread.post()(request, reply));
+    return promise.get_future().get();
+  };
+  std::size_t written = 0;
+  Result<api::Answer> answer = write("greedy", "greedy-0");
+  for (; answer && written < 100; answer = write("greedy", fmt::format("greedy-{}", written)))
+    ++written;
+  ASSERT_FALSE(answer) << "all of " << written << " MB was written";
+  EXPECT_EQ(answer.error().reason, Reason::TooManyRequests);
+  EXPECT_EQ(answer.error().retry_after_s, 1);
+  EXPECT_EQ(written, WritePace::kBytes / 2 / megabyte.size() + 1);
+  EXPECT_TRUE(write("modest", "modest"));
+}
 
 // S-M5: who is not ready gets no writes, so somebody else must find out that the disk has room.
 TEST(RegistryThreadHealth, RecoversWithoutAWrite) {

@@ -259,7 +259,9 @@ Result<void> run_up(const UpOptions& options) {
                               {std::string(kSettingsGates), gates_text(options.gates)}},
                              clock.now());
 
-  RegistryThread registry_thread(registry, *store, clock);
+  RegistryThread registry_thread(
+      registry, *store, clock,
+      {.changes = store::kHistoryMax.changes, .bytes = options.history_bytes_max});
   ExplainService explanations(
       *store, clock, {.profiles = options.scheduler.config.profiles, .gates = options.gates},
       who_may_list_pods(access));

@@ -13,6 +13,7 @@
 #include "server/http/audit.h"
 #include "server/http/limits.h"
 #include "sim/cluster_shape.h"
+#include "store/compactor.h"
 #include "workload/job.h"
 
 namespace muster::app {
@@ -28,6 +29,7 @@ struct UpOptions {
   server::AuditLog::Rotation audit_rotation = {};
   server::HttpLimits limits = {};
   std::size_t stored_bytes_max = server::Registry::kStoredBytesMax;
+  std::size_t history_bytes_max = store::kHistoryMax.bytes;
   sim::ClusterShape shape;
   api::Gates gates = {};
   SchedulerSettings scheduler = {};

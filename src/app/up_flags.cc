@@ -36,6 +36,7 @@ struct UpFlags {
   server::AuditLog::Rotation audit_rotation;
   server::HttpLimits limits;
   std::size_t stored_bytes_max = server::Registry::kStoredBytesMax;
+  std::size_t history_bytes_max = store::kHistoryMax.bytes;
   std::string cluster_file;
   int zones = 1;
   int blocks_per_zone = 1;
@@ -159,6 +160,7 @@ Result<UpOptions> understand(const UpFlags& flags) {
   options.audit_rotation = flags.audit_rotation;
   options.limits = flags.limits;
   options.stored_bytes_max = flags.stored_bytes_max;
+  options.history_bytes_max = flags.history_bytes_max;
   options.shape = TRY(flags.cluster_file.empty() ? shape_from_flags(flags)
                                                  : read_cluster_file(flags.cluster_file));
   return options;
@@ -193,7 +195,7 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
       "Append a line of JSON per request to this file: who asked for what, and the code");
   add_audit_flags(verb, flags.audit_rotation);
   add_limit_flags(verb, flags.limits);
-  add_store_limit_flag(verb, flags.stored_bytes_max);
+  add_store_limit_flags(verb, flags.stored_bytes_max, flags.history_bytes_max);
   CLI::Option* file = verb.add_option("--cluster", flags.cluster_file,
                                       "Pretend nodes as a file describes them (YAML)");
   const auto count = [&](const char* name, int& value, const char* help) {
