@@ -86,6 +86,14 @@ std::string other_size(int i) {
       R"({{"metadata":{{"annotations":{{"scheduling.muster.dev/expected-pods":"{}"}}}}}})", i + 1);
 }
 
+constexpr int kGang = 9'900;
+
+// One more than there are pods, and as many as there are, in turn.
+std::string other_need(int i) {
+  return fmt::format(R"({{"spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
+                     kGang + (i + 1) % 2);
+}
+
 // The neighbour deletes pods all the time: each time there is room, though never enough.
 void wait_for_room(const Cast& /*cast*/, Run& run) {
   while (!run.over()) pause_ms(10);
@@ -107,6 +115,16 @@ std::vector<Case> backlog_cases() {
                  make_group(cast, 20'000, R"({"basic":{}})", R"("nodeSelector":{"no":"where"})");
                },
            .attack = patched(kBeta + "podgroups/large", other_size),
+           .alone = true},
+          {.name = "a gang of 9,900 waiting pods whose minimum changes",
+           .who = "tenant",
+           .threads = 2,
+           .prepare =
+               [](const Cast& cast) {
+                 make_group(cast, kGang, fmt::format(R"({{"gang":{{"minCount":{}}}}})", kGang),
+                            R"("terminationGracePeriodSeconds":0)");
+               },
+           .attack = patched(kBeta + "podgroups/large", other_need),
            .alone = true},
           {.name = "a gang of 50,000 that cannot fit, while a neighbour deletes pods",
            .who = "tenant",

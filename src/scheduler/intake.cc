@@ -100,6 +100,7 @@ void Intake::pod_waits(const PodChange& change) {
                  .group = change.leaf,
                  .gated = change.role_after == PodRole::Gated,
                  .class_hash = class_hash_of(model_.cluster(), pod)};
+  if (change.leaf) report_.waits_in_tree(*change.leaf, *pod);
   std::vector<ClusterEvent> changes;
   if (change.before != nullptr) changes = pod_changes(change.before, pod, Resource::TargetPod);
   queue_.set_pod(std::move(facts), changes, now_);
@@ -211,9 +212,11 @@ void Intake::on_namespace(const NamespaceChange& change) {
 void Intake::on_group(const GroupChange& change) {
   if (change.is_gone) {
     report_.forget(change.object->meta().uid);
+    report_.group_gone(change.key);
     commit_.group_vanished(change.key);
   } else {
     report_.observed_group(change.key, change.object->meta().uid);
+    if (change.is_relinked) report_.joined_tree(change.key);
     commit_.preemptions().group_seen(now_);
   }
   queue_.group_changed(change, now_);

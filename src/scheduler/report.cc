@@ -46,7 +46,8 @@ Report::Report(const SchedulerOptions& options, ClusterModel& model, client::Cal
       recorder_({.component = options.profiles.first().scheduler_name,
                  .instance = options.profiles.first().scheduler_name + "-" + options.instance},
                 calls),
-      trees_(model, statuses_, recorder_) {}
+      trees_(model, statuses_, recorder_),
+      held_(model) {}
 
 // Events speak in the name of the profile that decided.
 void Report::record(const api::Object& about, client::EventNote note, Time now) {
@@ -293,7 +294,7 @@ void Report::stranded(const SchedulingQueue::Stranded& stranded, Time now) {
 }
 
 void Report::run(Time now) {
-  for (const GroupKey& root : std::exchange(held_, {})) write_held(root, now);
+  write_held(now);
   write_due(now);
   statuses_.run(now);
   recorder_.run(now);
@@ -303,7 +304,7 @@ std::optional<Time> Report::next_deadline() const {
   const std::optional<Time> statuses = statuses_.next_deadline();
   const std::optional<Time> events = recorder_.next_deadline();
   std::optional<Time> next = due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
-  for (const std::optional<Time>& other : {statuses, events})
+  for (const std::optional<Time>& other : {statuses, events, held_.next_deadline()})
     if (other) next = std::min(next.value_or(*other), *other);
   return next;
 }

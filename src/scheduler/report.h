@@ -18,6 +18,7 @@
 #include "scheduler/bind/tree_binder.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/groups/cluster_model.h"
+#include "scheduler/held_trees.h"
 #include "scheduler/queue/scheduling_queue.h"
 #include "scheduler/scheduler_metrics.h"
 #include "scheduler/scheduler_options.h"
@@ -64,8 +65,13 @@ class Report {
   void write_group(const GroupVerdict& verdict, Time now);
   bool was_scheduled(const GroupSpec& group) const;
 
-  // The tree can no longer be tried: pods or groups that it needs are missing. No node helps.
-  void tree_held(const GroupKey& root) { held_.insert(root); }
+  // What the queue does with a tree. One that can no longer be tried, because pods or groups that
+  // it needs are missing, is helped by no node.
+  void tree_moved(const QueueEntity& tree);
+  // A pod of the group waits, or the group has come to its tree with others.
+  void waits_in_tree(const GroupKey& leaf, const api::Object& pod);
+  void joined_tree(const GroupKey& group) { held_.says_other(group); }
+  void group_gone(const GroupKey& group) { held_.forget(group); }
 
   // --- preemption ---
   // A pod is evicted.
@@ -107,7 +113,7 @@ class Report {
   void refused_member(const Refusal& refusal, const Plan& plan, Time now);
   void write_refused(const api::ObjectPtr& pod, std::string reason, std::string message,
                      WaitsFor waits, Time now);
-  void write_held(const GroupKey& root, Time now);
+  void write_held(Time now);
   void write_due(Time now);
   void forget_pace(const std::string& uid);
   void record_refusal(const GroupVerdict& verdict, const Plan& plan, Time now);
@@ -132,7 +138,7 @@ class Report {
   };
   boost::unordered_flat_map<std::string, Pace> paces_;  // never iterated
   std::set<std::pair<Time, std::string>> due_;          // of those with a `next`
-  std::set<GroupKey> held_;                             // since the last run
+  HeldTrees held_;
   std::uint64_t unschedulable_ = 0;
   std::uint64_t errors_ = 0;
 };

@@ -1,5 +1,5 @@
 // What pods say of themselves while they have no node, and that they say so no longer.
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/values/waits_for.h"
@@ -16,6 +16,8 @@ using api::view_of;
 void Report::write_refused(const ObjectPtr& pod, std::string reason, std::string message,
                            WaitsFor waits, Time now) {
   constexpr std::string_view kPodScheduled = "PodScheduled";
+  if (waits != WaitsFor::Siblings)
+    if (const std::optional<GroupKey> leaf = model_.leaf_of(*pod)) held_.says_other(*leaf);
   const api::PodView& view = view_of(pod);
   statuses_.write(pod, view.condition(kPodScheduled),
                   {.type = std::string(kPodScheduled),
@@ -31,18 +33,21 @@ void Report::assigned(const ObjectPtr& pod) {
     statuses_.withdraw(pod, api::kWaitsForCondition, waits, waits->reason);
 }
 
-// Those of its pods that said that a node would help them.
-void Report::write_held(const GroupKey& root, Time now) {
-  std::vector<ObjectPtr> pods;
-  const std::string siblings = waits_for_condition(WaitsFor::Siblings).reason;
-  ForestWalk walk(root, ForestWalk::Over::Busy);
-  while (const GroupKey* group = model_.forest().next(walk))
-    model_.each_member(*group, PodRole::Waiting, [&](const ObjectPtr& pod) {
-      const api::Condition* waits = view_of(pod).condition(api::kWaitsForCondition);
-      if (waits != nullptr && waits->reason != siblings) pods.push_back(pod);
-    });
-  std::ranges::sort(pods, {}, [](const ObjectPtr& pod) { return pod->meta().uid; });
-  for (const ObjectPtr& pod : pods)
+void Report::tree_moved(const QueueEntity& tree) {
+  if (tree.place == Place::Nowhere)
+    held_.forget(*tree.root);
+  else if (tree.place == Place::Gated && !tree.held_until)
+    held_.held(*tree.root);
+  else
+    held_.released(*tree.root);
+}
+
+void Report::waits_in_tree(const GroupKey& leaf, const api::Object& pod) {
+  if (says_other_than_siblings(pod)) held_.says_other(leaf);
+}
+
+void Report::write_held(Time now) {
+  for (const ObjectPtr& pod : held_.run(now))
     write_refused(pod, "Unschedulable", member_message(*pod, WaitsFor::Siblings),
                   WaitsFor::Siblings, now);
 }

@@ -59,8 +59,7 @@ struct Scheduler::State {
              .moved =
                  [this](const QueueEntity& entity) {
                    metrics.moved(entity);
-                   if (entity.root && entity.place == Place::Gated && !entity.held_until)
-                     report.tree_held(*entity.root);
+                   if (entity.root) report.tree_moved(entity);
                  }},
             model,
             [this](std::string_view plugin, const api::Object& pod, const ClusterEvent& event) {

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "scheduler/scheduler_testing.h"
 
 namespace muster::scheduler {
@@ -70,6 +73,39 @@ TEST_F(PodsThatWait, ATreeThatLosesAPodWaitsForSiblings) {
     ASSERT_THAT(patches(pod), SizeIs(1));
     EXPECT_THAT(patches(pod)[0], HasSubstr(reason("Siblings")));
   }
+}
+
+// Its minimum goes up and down, as often as somebody likes.
+TEST_F(PodsThatWait, ATreeThatIsHeldAgainAndAgainIsToldOnce) {
+  world_.gang("g", 1'000);
+  for (int i = 0; i < 600; ++i)
+    world_.pod("p" + std::to_string(i), {.cpu = "4", .group = "g", .waits_for = "Node"});
+  const auto later = [&] {
+    for (int i = 0; i < 100; ++i) {
+      world_.now += std::chrono::milliseconds{10};
+      world_.settle();
+    }
+  };
+  later();
+  EXPECT_THAT(world_.requests(reason("Siblings")), SizeIs(600));
+  world_.log.clear();
+  for (const int minimum : {100, 1'000, 100, 1'000}) world_.gang("g", minimum);
+  later();
+  EXPECT_THAT(world_.requests(reason("Siblings")), SizeIs(0));
+}
+
+// What an attempt said may reach the watch when the tree is not tried any more.
+TEST_F(PodsThatWait, AWordThatComesLateIsTakenBack) {
+  world_.node("n1", {.cpu = "1"});
+  gang_of({"a", "b", "c"});
+  world_.settle();
+  world_.delete_pod("c");
+  world_.settle();
+  world_.log.clear();
+  world_.pod("a", {.cpu = "4", .group = "g", .waits_for = "Node"});
+  world_.settle();
+  ASSERT_THAT(patches("a"), SizeIs(1));
+  EXPECT_THAT(patches("a")[0], HasSubstr(reason("Siblings")));
 }
 
 TEST_F(PodsThatWait, WithANodeTheWordGoes) {

@@ -2,6 +2,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -193,6 +194,19 @@ class ClusterModel {
     const auto at = leaves_.find(leaf);
     if (at == leaves_.end()) return;
     for (const SlotId id : at->second[static_cast<std::size_t>(role)]) visit(slots_[id].pod);
+  }
+  // The same in pieces, from behind: so many that are before a position at most. Returns the
+  // position it came to; at 0 all were visited that were there from the beginning, for who leaves
+  // is replaced by the last one. Who comes later is not visited.
+  template <typename Visit>
+  std::size_t each_member_before(std::size_t position, std::size_t at_most, const GroupKey& leaf,
+                                 PodRole role, Visit&& visit) const {
+    const auto at = leaves_.find(leaf);
+    if (at == leaves_.end()) return 0;
+    const std::vector<SlotId>& list = at->second[static_cast<std::size_t>(role)];
+    position = std::min(position, list.size());
+    for (; position > 0 && at_most > 0; --at_most) visit(slots_[list[--position]].pod);
+    return position;
   }
   std::vector<api::ObjectPtr> lone(PodRole role) const;
 

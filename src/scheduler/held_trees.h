@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/object.h"
+#include "scheduler/groups/cluster_model.h"
+#include "scheduler/groups/forest_walk.h"
+#include "scheduler/groups/namespace_turns.h"
+
+namespace muster::scheduler {
+
+// Whether the pod says that it waits for something, and not for others of its tree.
+bool says_other_than_siblings(const api::Object& pod);
+
+// Trees that cannot be tried because pods or groups are missing, and which of their pods have to be
+// told that they wait for those: all that said something else until then.
+//
+// A tree may become one as often as somebody changes its minimum. Its pods are looked at once, in
+// steps, as fast as their namespace may; then again only if one of them says something else by now,
+// or a group has come with others.
+class HeldTrees {
+ public:
+  explicit HeldTrees(const ClusterModel& model) : model_(model) {}
+
+  // The tree cannot be tried any more; it can again, and its pods are not told meanwhile; nobody
+  // waits in it.
+  void held(const GroupKey& root);
+  void released(const GroupKey& root);
+  void forget(const GroupKey& root);
+  // A pod at or below the group may say something else, whatever it was told.
+  void says_other(const GroupKey& group);
+
+  // Looks at some pods; returns those to be told, by uid.
+  std::vector<api::ObjectPtr> run(Time now);
+  // When there is more to look at.
+  std::optional<Time> next_deadline() const;
+  // Pods and groups that were looked at, ever.
+  std::uint64_t looks() const { return looks_; }
+
+ private:
+  // Pods and groups that are looked at in one go, and how many such looks a word costs.
+  static constexpr std::size_t kLooksMax = 256;
+  static constexpr std::size_t kLooksPerWord = 25;
+  static constexpr std::size_t kBurst = kLooksMax * (kLooksPerWord + 1);
+
+  struct Walk {
+    ForestWalk groups;
+    std::optional<GroupKey> leaf = {};  // whose pods are being looked at
+    std::size_t pods_left = 0;          // of the leaf
+  };
+  struct Tree {
+    bool is_held = false;
+    std::optional<Walk> walk;  // none: all were told
+    bool again = false;        // from the beginning, once the walk is over
+  };
+  void set_held(const GroupKey& root, Tree& tree, bool is_held);
+  bool go_on(Walk& walk, std::size_t& left, std::vector<api::ObjectPtr>& told) const;
+
+  const ClusterModel& model_;
+  std::map<GroupKey, Tree> trees_;  // that were held since somebody waits in them
+  // Roots of those that are held and not told, by namespace; none is empty.
+  std::map<std::string, std::set<GroupKey>> due_;
+  NamespaceTurns turns_{{.burst = kBurst}};
+  std::string looked_last_;  // the namespace that had its turn
+  std::uint64_t looks_ = 0;
+};
+
+}  // namespace muster::scheduler
