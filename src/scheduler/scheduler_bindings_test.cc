@@ -164,6 +164,37 @@ TEST(Scheduler, AsksABusyServerAgain) {
   EXPECT_EQ(world.scheduler.numbers().errors, 0U);
 }
 
+TEST(Scheduler, DecidesNothingBeforeTheFirstListingIsComplete) {
+  World world;
+  world.node("n1");
+  world.pod("p");
+  world.run();
+  EXPECT_TRUE(world.log.empty());
+  EXPECT_FALSE(world.scheduler.next_deadline());
+  world.synced();
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "n1");
+}
+
+TEST(Scheduler, WhatWasToBeSaidOfAPodIsNotSaidOnceItIsPlaced) {
+  World world;
+  world.synced();
+  world.node("n1", {.cpu = "1"});
+  world.pod("p", {.cpu = "2"});
+  world.run();
+  ASSERT_EQ(world.requests("pods/ns/p/status").size(), 1U);
+  world.node("n2", {.taint = "t"});
+  world.now += std::chrono::seconds{2};
+  world.run();
+  EXPECT_EQ(world.scheduler.numbers().unschedulable, 2U) << "for another reason, to be told later";
+  EXPECT_EQ(world.requests("pods/ns/p/status").size(), 1U) << "the first is on its way";
+  world.node("n3");
+  world.now += std::chrono::seconds{5};
+  world.settle();
+  EXPECT_EQ(world.node_of("p"), "n3");
+  EXPECT_EQ(world.requests("pods/ns/p/status").size(), 1U);
+}
+
 TEST(Scheduler, PausesWhileTheServerIsBehind) {
   World world({.binds_in_flight_max = 2});
   world.synced();
@@ -172,6 +203,7 @@ TEST(Scheduler, PausesWhileTheServerIsBehind) {
   world.run();
   EXPECT_EQ(world.requests("binding").size(), 2U);
   EXPECT_EQ(world.scheduler.numbers().active, 1U);
+  EXPECT_NE(world.scheduler.next_deadline(), world.now) << "it waits for an answer";
   world.settle();
   EXPECT_EQ(world.node_of("c"), "n1");
 }

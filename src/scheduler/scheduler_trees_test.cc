@@ -91,6 +91,28 @@ TEST(InvalidTrees, AreReportedInSteps) {
   EXPECT_EQ(world.requests("Invalid").size(), kLeaves + 1U);
 }
 
+TEST(PacedGroups, SayAnotherReasonAtOnce) {
+  static constexpr std::chrono::milliseconds kBackoff{100};
+  World world({.initial_backoff = kBackoff, .max_backoff = kBackoff});
+  world.synced();
+  world.node("n1");
+  for (int i = 0; i < 8; ++i) world.pod(fmt::format("p{}", i), {.group = "g"});
+  const auto settle = [&world] {
+    world.now += 5 * kBackoff;
+    world.settle();
+  };
+  for (const int minimum : {5, 6, 7, 8}) {
+    world.gang("g", minimum);
+    settle();
+  }
+  EXPECT_EQ(world.requests("podgroups/ns/g/status").size(), 3U) << "the fourth number waits";
+  world.pod("odd", {.priority = 7, .group = "g"});
+  settle();
+  const auto told = world.requests("podgroups/ns/g/status");
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_NE(told.back().find("SchedulerError"), std::string::npos) << told.back();
+}
+
 TEST_F(Trees, LonePodsAreStillBoundByThemselves) {
   world_.pod("web");
   world_.settle();
