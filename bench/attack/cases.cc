@@ -411,7 +411,7 @@ const std::vector<Case>& all_cases() {
     std::vector<Case> all;
     for (const auto& some : {framing_cases(), document_cases(), write_cases(), connection_cases(),
                              http2_cases(), read_cases(), crowd_cases(), watch_cases(),
-                             product_cases(), object_cases(), backlog_cases()})
+                             product_cases(), object_cases(), backlog_cases(), group_cases()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
@@ -440,9 +440,10 @@ void set_up(const Cast& cast) {
        .target = "/apis/rbac.authorization.k8s.io/v1/namespaces/tenant/rolebindings",
        .body = R"({"metadata":{"name":"quotas"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",)"
                R"("kind":"Role","name":"quotas"},"subjects":[{"kind":"User","name":"tenant"}]})"});
-  must(admin(cast), {.method = "POST",
-                     .target = "/api/v1/namespaces/neighbour/configmaps",
-                     .body = large_map("own", 10)});
+  for (const char* name : {"own", "applied"})
+    must(admin(cast), {.method = "POST",
+                       .target = "/api/v1/namespaces/neighbour/configmaps",
+                       .body = large_map(name, 10)});
   must(tenant(cast), {.method = "POST", .target = kMaps, .body = large_map("half", 500'000)});
   must(tenant(cast), {.method = "POST", .target = kMaps, .body = large_map("owned", 1)});
   must(tenant(cast),

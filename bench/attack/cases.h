@@ -67,6 +67,7 @@ std::vector<Case> product_cases();
 std::vector<Case> watch_cases();
 std::vector<Case> object_cases();
 std::vector<Case> backlog_cases();
+std::vector<Case> group_cases();
 
 // Namespaces, roles and objects that the cases and the neighbour need.
 void set_up(const Cast& cast);

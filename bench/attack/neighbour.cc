@@ -15,7 +15,7 @@ using server::testing::Wire;
 using std::chrono::steady_clock;
 
 constexpr auto kPeriod = std::chrono::milliseconds(20);
-const std::string kObject = "/api/v1/namespaces/neighbour/configmaps/own";
+const std::string kMaps = "/api/v1/namespaces/neighbour/configmaps";
 const std::string kPods = "/api/v1/namespaces/neighbour/pods";
 constexpr auto kPodPeriod = std::chrono::milliseconds(100);
 constexpr auto kLook = std::chrono::milliseconds(3);
@@ -75,41 +75,56 @@ int Experience::failed() const {
 }
 
 Neighbour::Neighbour(const Endpoint& server, Credential credential)
-    : server_(server),
-      credential_(std::move(credential)),
-      reader_([this] { run(Does::Reads, seen_.reads_ms, seen_.codes); }),
-      writer_([this] { run(Does::Writes, seen_.writes_ms, write_codes_); }),
-      pod_maker_([this] { run_pods(); }) {}
+    : server_(server), credential_(std::move(credential)), pod_maker_([this] { run_pods(); }) {
+  for (Habit& habit : habits_) habit.thread = std::thread([this, &habit] { run(habit); });
+}
 
 Neighbour::~Neighbour() { finish(); }
 
 Experience Neighbour::finish() {
   stop_ = true;
-  if (reader_.joinable()) reader_.join();
-  if (writer_.joinable()) writer_.join();
+  for (Habit& habit : habits_) {
+    if (habit.thread.joinable()) habit.thread.join();
+    Experience seen;
+    seen.codes = std::exchange(habit.codes, {});
+    const bool reads = habit.does == Does::Gets || habit.does == Does::Lists;
+    (reads ? seen.reads_ms : seen.writes_ms) = std::exchange(habit.waits_ms, {});
+    seen_.add(seen);
+  }
   if (pod_maker_.joinable()) pod_maker_.join();
   for (const auto& [code, count] : std::exchange(pod_codes_, {})) seen_.codes[code] += count;
-  for (const auto& [code, count] : std::exchange(write_codes_, {})) seen_.codes[code] += count;
   return std::exchange(seen_, {});
 }
 
-void Neighbour::run(Does does, std::vector<double>& waits, std::map<int, int>& codes) const {
+Wire::Ask Neighbour::ask_for(Does does, int number) {
+  const std::string change = R"("data":{"n":")" + std::to_string(number) + R"("}})";
+  switch (does) {
+    case Does::Gets: return {.target = kMaps + "/own"};
+    case Does::Lists: return {.target = kMaps};
+    case Does::Patches:
+      return {.method = "PATCH",
+              .target = kMaps + "/own",
+              .headers = {"Content-Type: application/merge-patch+json"},
+              .body = "{" + change};
+    case Does::Applies: break;
+  }
+  return {.method = "PATCH",
+          .target = kMaps + "/applied?fieldManager=neighbour&force=true",
+          .headers = {"Content-Type: application/apply-patch+yaml"},
+          .body = R"({"apiVersion":"v1","kind":"ConfigMap",)" + change};
+}
+
+void Neighbour::run(Habit& habit) const {
   std::optional<Wire> wire;
   steady_clock::time_point due = steady_clock::now();
   for (int i = 0; !stop_; ++i) {
     std::this_thread::sleep_until(due);
     if (!wire) wire.emplace(server_, Wire::Options{.client = &credential_});
-    Wire::Ask ask{.target = kObject};
-    if (does == Does::Writes) {
-      ask.method = "PATCH";
-      ask.headers = {"Content-Type: application/merge-patch+json"};
-      ask.body = R"({"data":{"n":")" + std::to_string(i) + R"("}})";
-    }
-    const int code = wire->ask(ask).code;
+    const int code = wire->ask(ask_for(habit.does, i)).code;
     const steady_clock::time_point now = steady_clock::now();
     // What was due meanwhile would have waited as well.
-    for (; due <= now; due += kPeriod, ++codes[code])
-      waits.push_back(std::chrono::duration<double, std::milli>(now - due).count());
+    for (; due <= now; due += kPeriod, ++habit.codes[code])
+      habit.waits_ms.push_back(std::chrono::duration<double, std::milli>(now - due).count());
     if (code == 0) wire.reset();
   }
 }

@@ -1,7 +1,9 @@
 // Reads that cost more than they look like.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,37 @@ void list_ahead_of_the_store(const Cast& cast, Run& run) {
   }
 }
 
+// 300 MiB that pack badly, for two users who may read them.
+void make_much(const Cast& cast) {
+  must(
+      admin(cast),
+      {.method = "POST",
+       .target = "/apis/rbac.authorization.k8s.io/v1/namespaces/tenant/rolebindings",
+       .body =
+           R"({"metadata":{"name":"second"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",)"
+           R"("kind":"ClusterRole","name":"view"},"subjects":[{"kind":"User","name":"nobody"}]})"});
+  make_many(tenant(cast), 1'200, [](int i) {
+    std::minstd_rand random(static_cast<unsigned>(i) + 1);
+    std::string text(std::size_t{256} << 10U, ' ');
+    for (char& c : text) c = static_cast<char>('A' + random() % 26);
+    return Wire::Ask{
+        .method = "POST",
+        .target = kMaps,
+        .body = fmt::format(R"({{"metadata":{{"name":"much-{}"}},"data":{{"x":"{}"}}}})", i, text)};
+  });
+}
+
+// Each of the two lists all of it on one connection (one such answer is written at a time, others
+// are refused), and as much as one user may have on two more.
+void list_much(const Cast& cast, Run& run, int number) {
+  const Who who = number % 2 == 0 ? tenant(cast) : nobody(cast);
+  const std::string query = number < 2 ? "" : "?limit=240";
+  repeat(
+      who,
+      [&](int) { return Wire::Ask{.target = kMaps + query, .headers = {"Accept-Encoding: gzip"}}; },
+      run);
+}
+
 std::string terms(std::string_view term, std::size_t bytes) {
   std::string out;
   while (out.size() < bytes) out += fmt::format("{}{},", term, out.size());
@@ -117,6 +150,13 @@ std::vector<Case> read_cases() {
                 .target = kMaps + "/half",
                 .headers = {"Content-Type: application/merge-patch+json", "Accept-Encoding: gzip"},
                 .body = R"({"metadata":{"labels":{"x":"y"}}})"}),
+       .alone = true},
+      {.name = "300 MiB, listed packed by two users",
+       .who = "two",
+       .threads = 6,
+       .prepare = make_much,
+       .attack = [next = std::make_shared<std::atomic<int>>(0)](
+                     const Cast& cast, Run& run) { list_much(cast, run, (*next)++ % 6); },
        .alone = true}};
 }
 
