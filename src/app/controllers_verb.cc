@@ -68,14 +68,10 @@ std::vector<std::string_view> known_names() {
   return names;
 }
 
-std::vector<std::string> named_in(const Flags& flags) {
+// Each once, in the order in which they are named.
+Result<std::vector<const components::Entry*>> chosen(const Flags& flags) {
   std::vector<std::string> names = flags.names;
-  if (flags.protect_composites && std::ranges::find(names, kCompositeProtection) == names.end())
-    names.emplace_back(kCompositeProtection);
-  return names;
-}
-
-Result<std::vector<const components::Entry*>> chosen(const std::vector<std::string>& names) {
+  if (flags.protect_composites) names.emplace_back(kCompositeProtection);
   const std::string all = fmt::format("{}", fmt::join(known_names(), ", "));
   if (names.empty())
     return fail(Reason::Invalid,
@@ -84,15 +80,15 @@ Result<std::vector<const components::Entry*>> chosen(const std::vector<std::stri
                 all, kCompositeProtection);
   std::vector<const components::Entry*> entries;
   for (const std::string& name : names) {
-    const auto at = std::ranges::find(components::all(), name, &components::Entry::name);
-    if (at == components::all().end() || !is_controller(*at))
+    const components::Entry* const entry = components::find(name);
+    if (entry == nullptr || !is_controller(*entry))
       return fail(Reason::Invalid, "--controllers: there is no {}; there are {}", name, all);
-    entries.push_back(&*at);
+    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
   }
   // Pods of a LeaderWorkerSet's StatefulSets are made by its own controller; another one than ours
   // would make them as well.
-  const auto is_named = [&names](std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
+  const auto is_named = [&entries](std::string_view name) {
+    return std::ranges::find(entries, components::find(name)) != entries.end();
   };
   if (is_named("leaderworkerset") && !is_named("statefulset"))
     return fail(Reason::Invalid,
@@ -125,8 +121,9 @@ Result<void> check_nobody_else(const std::vector<const components::Entry*>& entr
 }
 
 Result<void> run_controllers(const Flags& flags) {
-  const std::vector<std::string> names = named_in(flags);
-  const std::vector<const components::Entry*> entries = TRY(chosen(names));
+  const std::vector<const components::Entry*> entries = TRY(chosen(flags));
+  std::vector<std::string_view> names;
+  for (const components::Entry* entry : entries) names.push_back(entry->name);
   components::Settings settings;
   settings.scheduler.gates = TRY(parse_gates(flags.process.feature_gates));
   const client::Kubeconfig config = TRY(load_connection(flags.process.connection));
@@ -155,7 +152,8 @@ Verb add_controllers_verb(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   add_process_flags(*verb, flags->process);
   verb->add_option("--controllers", flags->names,
-                   fmt::format("Which to run: some of {}", fmt::join(known_names(), ", ")))
+                   fmt::format("Which to run: some of {}{}", fmt::join(known_names(), ", "),
+                               components::aliases_text()))
       ->delimiter(',')
       ->type_name("NAME,...");
   verb->add_flag(

@@ -128,10 +128,11 @@ Result<api::Absent> absent_components(const std::vector<std::string>& words) {
     }
     const bool is_without = word.starts_with('-');
     const std::string name = word.substr(is_without ? 1 : 0);
-    if (std::ranges::find(names, name) == names.end())
+    const components::Entry* const entry = components::find(name);
+    if (entry == nullptr)
       return fail(Reason::Invalid, "--controllers: there is no {}; there are {}", name,
                   fmt::join(names, ", "));
-    (is_without ? without : named).insert(name);
+    (is_without ? without : named).emplace(entry->name);
   }
   api::Absent absent;
   for (const std::string_view name : names)
@@ -221,7 +222,8 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("NAME=BOOL,...");
   verb.add_option("--controllers", flags.controllers,
-                  "Components to run: * is all of them, NAME one more, -NAME one less")
+                  "Components to run: * is all of them, NAME one more, -NAME one less" +
+                      components::aliases_text())
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str()

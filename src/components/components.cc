@@ -1,5 +1,8 @@
 #include "components/components.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "api/values/time_zone.h"
@@ -108,7 +111,7 @@ const std::vector<Entry>& all() {
       {"daemonset", kControllerManager, make<controllers::DaemonSetController>},
       {"deployment", kControllerManager, make<controllers::DeploymentController>},
       {"replicaset", kControllerManager, make<controllers::ReplicaSetController>},
-      {"leaderworkerset", kControllerManager, make_leader_worker_set},
+      {"leaderworkerset", kControllerManager, make_leader_worker_set, true, "lws"},
       {"statefulset", kControllerManager, make<controllers::StatefulSetController>},
       {"ttl-after-finished", kControllerManager, make<controllers::TtlAfterFinished>},
       {"inert-objects", kControllerManager, make_inert_objects, false},
@@ -116,6 +119,20 @@ const std::vector<Entry>& all() {
        make<controllers::RoleAggregation>},
   };
   return kAll;
+}
+
+const Entry* find(std::string_view name) {
+  const auto at = std::ranges::find_if(all(), [name](const Entry& entry) {
+    return entry.name == name || (!name.empty() && entry.alias == name);
+  });
+  return at == all().end() ? nullptr : &*at;
+}
+
+std::string aliases_text() {
+  std::string text;
+  for (const Entry& entry : all())
+    if (!entry.alias.empty()) text += fmt::format("; {} is {}", entry.alias, entry.name);
+  return text;
 }
 
 }  // namespace muster::components

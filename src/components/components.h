@@ -32,9 +32,14 @@ struct Entry {
       make;
   // Whether it makes sense on clusters other than our own server.
   bool runs_elsewhere = true;
+  std::string_view alias = {};  // what users call it, too; empty: nothing else
 };
 
 const std::vector<Entry>& all();
+// By its name or its alias; null if there is none.
+const Entry* find(std::string_view name);
+// "; lws is leaderworkerset", for help.
+std::string aliases_text();
 
 inline constexpr std::string_view kScheduler = "scheduler";
 

@@ -31,6 +31,17 @@ TEST(Components, EachHasANameAnIdentityAndSomethingToWatch) {
   }
 }
 
+TEST(Components, AreFoundByNameAndAlias) {
+  for (const Entry& entry : all()) {
+    EXPECT_EQ(find(entry.name), &entry);
+    EXPECT_TRUE(entry.alias.empty() || find(entry.alias) == &entry) << entry.alias;
+  }
+  ASSERT_NE(find("lws"), nullptr);
+  EXPECT_EQ(find("lws")->name, "leaderworkerset");
+  EXPECT_EQ(find(""), nullptr);
+  EXPECT_EQ(find("lw"), nullptr);
+}
+
 // The metrics of a controller carry the name it has in the list.
 TEST(Components, ControllersCountUnderTheirOwnNames) {
   Metrics metrics;
