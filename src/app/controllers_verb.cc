@@ -97,27 +97,28 @@ Result<std::vector<const components::Entry*>> chosen(const Flags& flags) {
   return entries;
 }
 
-// Two controllers with the same task would undo each other's work.
-Result<void> check_nobody_else(const std::vector<const components::Entry*>& entries,
-                               const client::Kubeconfig& config) {
+// Two controllers with the same task would undo each other's work. A sentence about another one
+// that is at work; empty if there is none.
+Result<std::string> find_rival(const std::vector<const components::Entry*>& entries,
+                               const client::Kubeconfig& config, const Sleep& sleep) {
   std::map<std::string_view, std::vector<std::string_view>> shared;  // by the other's lease
   for (const components::Entry* entry : entries)
     if (const Namesake other = namesake_of(entry->name); !other.lease.empty())
       shared[other.lease].push_back(entry->name);
-  if (shared.empty()) return {};
-  client::HttpsClient client = TRY(client::HttpsClient::open(config, {}));
+  if (shared.empty()) return "";
+  client::HttpsClient client = TRY(client::HttpsClient::open(config, {.timeout_ms = 10'000}));
   for (const auto& [lease, names] : shared) {
     const Namesake other = namesake_of(names.front());
     const std::array<std::string_view, 1> asked{lease};
-    if (TRY(live_leases(client, other.name_space, asked)).empty()) continue;
+    if (TRY(live_leases(client, other.name_space, asked, sleep)).empty()) continue;
     const bool is_manager = other.lease == kManager.lease;
-    return fail(Reason::Conflict, "a {} is at work (lease {}/{}) and has {} as well; {}",
-                other.manager, other.name_space, lease, fmt::join(names, ", "),
-                is_manager ? "leave them out here, or switch them off there with "
-                             "--controllers=*,-NAME and say --switched-off-elsewhere here"
-                           : "uninstall it, or leave it out here");
+    return fmt::format("a {} is at work (lease {}/{}) and has {} as well; {}", other.manager,
+                       other.name_space, lease, fmt::join(names, ", "),
+                       is_manager ? "leave them out here, or switch them off there with "
+                                    "--controllers=*,-NAME and say --switched-off-elsewhere here"
+                                  : "uninstall it, or leave it out here");
   }
-  return {};
+  return "";
 }
 
 Result<void> run_controllers(const Flags& flags) {
@@ -131,8 +132,9 @@ Result<void> run_controllers(const Flags& flags) {
   RemoteProcessOptions options = process_options(flags.process, "muster-controllers");
   options.rate = {.per_second = 20, .burst = 30};
   options.project = api::kept_by_controllers;
+  if (!flags.switched_off_elsewhere)
+    options.find_rival = [&](const Sleep& sleep) { return find_rival(entries, config, sleep); };
   const auto choose = [&](const ForeignCluster& cluster) -> Result<std::vector<RemoteComponent>> {
-    if (!flags.switched_off_elsewhere) TRY(check_nobody_else(entries, config));
     fmt::print("muster {} runs {}\n{}", version(), fmt::join(names, ", "), describe(cluster));
     std::fflush(stdout);
     std::vector<RemoteComponent> components;

@@ -48,7 +48,10 @@ Result<std::optional<Held>> find_held(client::HttpsClient& client, std::string_v
 
 }  // namespace
 
-void sleep_really(std::chrono::seconds time) { std::this_thread::sleep_for(time); }
+bool sleep_really(std::chrono::seconds time) {
+  std::this_thread::sleep_for(time);
+  return true;
+}
 
 Result<std::vector<std::string>> live_leases(client::HttpsClient& client,
                                              std::string_view name_space,
@@ -60,7 +63,8 @@ Result<std::vector<std::string>> live_leases(client::HttpsClient& client,
       held.emplace(name, *found);
   std::vector<std::string> live;
   for (std::chrono::seconds waited{}; !held.empty(); waited += kWatched) {
-    sleep(kWatched);
+    if (!sleep(kWatched))
+      return fail(Reason::Timeout, "the look at leases was ended before it was complete");
     for (auto at = held.begin(); at != held.end();) {
       const auto& [name, before] = *at;
       const std::optional<Held> now = TRY(find_held(client, name_space, name));

@@ -41,6 +41,7 @@ class LiveLeasesTest : public ::testing::Test {
     const auto found = live_leases(client_, "kube-system", names, [&](seconds time) {
       waited_ += time;
       meanwhile(waited_);
+      return true;
     });
     EXPECT_TRUE(found);
     return found.value_or(Texts{});
@@ -79,6 +80,12 @@ TEST_F(LiveLeasesTest, OneThatIsTakenOverJustInTimeIsAlive) {
             }),
             Texts{"one"});
   EXPECT_EQ(waited_, seconds{60}) << "nobody waits longer, whatever a lease says";
+}
+
+TEST_F(LiveLeasesTest, WhoMustEndKnowsNothing) {
+  hold("one", "a", 15);
+  const std::array<std::string_view, 1> names{"one"};
+  EXPECT_FALSE(live_leases(client_, "kube-system", names, [](seconds) { return false; }));
 }
 
 }  // namespace

@@ -60,6 +60,22 @@ struct Running {
   std::optional<ComponentThread> thread;
 };
 
+// How long to wait: until a signal comes, however often that is asked.
+class Patience {
+ public:
+  explicit Patience(const Signals& signals) : signals_(signals) {}
+  // Waits; false if a signal came, now or before.
+  bool lasts(milliseconds time) {
+    is_over_ = is_over_ || signals_.came_within(time);
+    return !is_over_;
+  }
+  bool is_over() const { return is_over_; }
+
+ private:
+  const Signals& signals_;
+  bool is_over_ = false;
+};
+
 class Process {
  public:
   Process(const RemoteProcessOptions& options, const client::Kubeconfig& config)
@@ -78,18 +94,18 @@ class Process {
     return {};
   }
 
-  // What the server serves, as soon as it says so; nullopt if a signal came before. Meanwhile
-  // readyz says what is in the way, whatever it is: a server that starts even says Forbidden before
-  // it has read its roles.
-  std::optional<ForeignCluster> discover(const Signals& signals) {
-    for (Duration pause = kFirstPause;; pause = std::min<Duration>(pause * 2, kPauseMax)) {
-      Result<ForeignCluster> cluster = discover_cluster(config_);
-      if (cluster) return *std::move(cluster);
-      log(LogLevel::Warning, "{}; asking again in {} s", cluster.error().message,
-          std::chrono::duration_cast<seconds>(pause).count());
-      set_waits_for(cluster.error().message);
-      if (signals.came_within(std::chrono::ceil<milliseconds>(pause))) return std::nullopt;
-    }
+  // What the server serves, as soon as it says so; nullopt if a signal came before.
+  std::optional<ForeignCluster> discover(Patience& patience) {
+    return ask_until_answered<ForeignCluster>(patience, [&] { return discover_cluster(config_); });
+  }
+
+  // Who else is at work, empty if nobody is; nullopt if a signal came before that was known.
+  std::optional<std::string> find_rival(Patience& patience) {
+    if (!options_.find_rival) return "";
+    set_waits_for("it is not known yet whether somebody else is at work");
+    return ask_until_answered<std::string>(patience, [&] {
+      return options_.find_rival([&](seconds time) { return patience.lasts(time); });
+    });
   }
 
   Result<void> start(const ForeignCluster& cluster,
@@ -114,6 +130,7 @@ class Process {
                                     "string used to identify the lease.",
                                     {{"name", options_.election.name}});
     if (options_.election.on) return elect();
+    master_status_.set(1);
     activate();
     return {};
   }
@@ -133,15 +150,31 @@ class Process {
     const std::vector<const api::Kind*> absent = client_->absent();
     if (const std::string kind = late_kinds_.look(absent, clock_.now()); !kind.empty())
       return fmt::format("the server serves {} now, which it did not; start again to use it", kind);
-    return "";
+    return is_elected_ ? activate_if_alone() : "";
   }
 
   // Nothing is sent once the next leader may decide.
   void stop() {
+    rival_look_.reset();
     if (client_ != nullptr) stop_working();
   }
 
  private:
+  // Meanwhile readyz says what is in the way, whatever it is: a server that starts even says
+  // Forbidden before it has read its roles.
+  template <typename Answer, typename Ask>
+  std::optional<Answer> ask_until_answered(Patience& patience, const Ask& ask) {
+    for (Duration pause = kFirstPause;; pause = std::min<Duration>(pause * 2, kPauseMax)) {
+      Result<Answer> answer = ask();
+      if (patience.is_over()) return std::nullopt;
+      if (answer) return *std::move(answer);
+      log(LogLevel::Warning, "{}; asking again in {} s", answer.error().message,
+          std::chrono::duration_cast<seconds>(pause).count());
+      set_waits_for(answer.error().message);
+      if (!patience.lasts(std::chrono::ceil<milliseconds>(pause))) return std::nullopt;
+    }
+  }
+
   void stop_working() {
     if (!client_->drain(kDrain))
       log(LogLevel::Warning, "calls were still under way after {} s",
@@ -178,13 +211,31 @@ class Process {
                                               .lease_duration = wanted.lease_duration,
                                               .renew_deadline = wanted.renew_deadline,
                                               .retry_period = wanted.retry_period},
-              std::move(context), election_entropy_, leadership_, [this] { activate(); });
+              std::move(context), election_entropy_, leadership_, [this] { on_elected(); });
         });
     return {};
   }
 
-  void activate() {
+  // On the election's thread, which must not wait: it renews the lease.
+  void on_elected() {
     master_status_.set(1);
+    if (options_.find_rival)
+      is_elected_ = true;
+    else
+      activate();
+  }
+
+  // Who else is at work; empty: nobody, or it is not known yet.
+  std::string activate_if_alone() {
+    if (is_active_) return "";
+    if (!rival_look_) rival_look_.emplace(options_.find_rival);
+    std::optional<std::string> rival = rival_look_->found();
+    if (rival && rival->empty()) activate();
+    return rival ? *std::move(rival) : "";
+  }
+
+  void activate() {
+    is_active_ = true;
     for (const auto& component : running_) component->standby.activate();
   }
 
@@ -240,6 +291,9 @@ class Process {
   std::unique_ptr<client::RemoteClient> lease_client_;
   std::vector<std::unique_ptr<Running>> running_;
   std::unique_ptr<ComponentThread> election_;
+  std::atomic<bool> is_elected_ = false;  // and has to look for a rival
+  std::atomic<bool> is_active_ = false;
+  std::optional<RivalLook> rival_look_;
   std::optional<client::HttpsClient> look_client_;
   LateKinds late_kinds_{
       [this](std::span<const api::Kind* const> kinds) { return served_now(kinds); }};
@@ -263,8 +317,12 @@ Result<void> run_remote_process(const RemoteProcessOptions& options,
   const Signals signals;
   Process process(options, config);
   TRY(process.serve());
-  const std::optional<ForeignCluster> cluster = process.discover(signals);
+  Patience patience(signals);
+  const std::optional<ForeignCluster> cluster = process.discover(patience);
   if (!cluster) return {};
+  const std::optional<std::string> rival = process.find_rival(patience);
+  if (!rival) return {};
+  if (!rival->empty()) return fail(Reason::Conflict, "{}", *rival);
   give_back_program_pages();
   const std::vector<RemoteComponent> components = TRY(choose(*cluster));
   Result<void> started = process.start(*cluster, components);

@@ -9,6 +9,7 @@
 
 #include "app/component_thread.h"
 #include "app/connection.h"
+#include "app/rival_look.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "client/https/call.h"
@@ -33,6 +34,10 @@ struct RemoteProcessOptions {
     Duration retry_period = std::chrono::seconds{2};
   } election = {};
 
+  // Asked at the start, and again by a process that has just been elected, which may have waited
+  // for days: before its components act. Empty: nobody is looked for.
+  FindRival find_rival = {};
+
   // Where livez, readyz and metrics are served over HTTPS; port 0: nowhere. Paths that are not open
   // require the right to get them (DelegatedAccess).
   std::string bind_address = "0.0.0.0";
@@ -52,7 +57,8 @@ using ChooseComponents =
 // Runs the components until SIGINT or SIGTERM; only while this process leads, if it takes part in
 // an election. A server that is away, at the start or later, is waited for. At the end nothing new
 // is sent, what is under way may end, and the lease is handed over. The error is one sentence: what
-// is in the way, how the lease was lost, or what the server has ceased or begun to serve.
+// is in the way, who else is at work, how the lease was lost, or what the server has ceased or
+// begun to serve.
 Result<void> run_remote_process(const RemoteProcessOptions& options,
                                 const client::Kubeconfig& config, const ChooseComponents& choose);
 

@@ -46,13 +46,15 @@ jobset theirs acme.io/jobsets | k create -f - >/dev/null
 expect "refused while another is at work" \
   "a JobSet controller is at work (lease jobset-system/6d4f6a47.jobset.x-k8s.io) and has jobset as well" refused jobset
 expect "refused without the controller it works with" "name statefulset as well" refused leaderworkerset
+expect "also by its short name" "name statefulset as well" refused lws
 expect "nothing was touched" "No resources found" k get jobs
 kill "$theirs"
 wait "$theirs" 2>/dev/null
 
 # One that has left its lease behind is not at work. JobSets of others are theirs all the same.
-run_controllers first jobset,leaderworkerset,statefulset
+run_controllers first jobset,lws,statefulset
 first=$CONTROLLERS_PID
+eventually "a short name stands for the whole one" "runs jobset, leaderworkerset, statefulset" cat "$WORK/first.log"
 eventually "our own JobSet runs" "ours-w-0" k get jobs -o name
 eventually "to its end" "Completed" k get jobset ours -o 'jsonpath={.status.terminalState}'
 status() { echo "[$(k get jobset theirs -o 'jsonpath={.status}')]"; }
@@ -73,5 +75,21 @@ kill -TERM "$first"
 wait "$first"
 jobset later | k create -f - >/dev/null
 eventually "and goes on when the first has ended" "later-w-0" k get jobs -o name
+
+# Whoever waits looks again before it acts: meanwhile another may have been installed.
+run_controllers third jobset
+third=$CONTROLLERS_PID
+eventually "a third waits" "runs jobset" cat "$WORK/third.log"
+renew jobset-system 6d4f6a47.jobset.x-k8s.io &
+theirs=$!
+jobset last | k create -f - >/dev/null
+eventually "the leader goes on" "last-w-0" k get jobs -o name
 kill -TERM "$second"
 wait "$second"
+jobset never | k create -f - >/dev/null
+wait "$third"
+expect "the third ends when it is elected, and says why" "a JobSet controller is at work" cat "$WORK/third.log"
+expect_not "without having done anything" "never-w-0" k get jobs -o name
+expect "its lease is free" "[]" sh -c "echo [\$($KUBECTL -n kube-system get lease muster-controllers -o 'jsonpath={.spec.holderIdentity}')]"
+kill "$theirs"
+wait "$theirs" 2>/dev/null || true
