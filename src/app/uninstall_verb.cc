@@ -11,6 +11,7 @@
 
 #include "app/cli.h"
 #include "app/connection.h"
+#include "app/lease_writer.h"
 #include "app/leftovers.h"
 #include "app/live_leases.h"
 #include "client/client.h"
@@ -47,7 +48,8 @@ class Uninstaller {
       : flags_(flags), cluster_(std::move(cluster)), client_(std::move(client)) {}
 
   Result<int> run() {
-    const std::vector<std::string_view> leases(flags_.leases.begin(), flags_.leases.end());
+    TRY(find_leases());
+    const std::vector<std::string_view> leases(leases_.begin(), leases_.end());
     if (const std::vector<std::string> live = TRY(live_leases(client_, kLeaseNamespace, leases));
         !live.empty())
       return fail(Reason::Conflict,
@@ -61,12 +63,34 @@ class Uninstaller {
   }
 
  private:
+  // Of those that were named only Muster's count: kube-scheduler may hold one that Muster held
+  // before, and would lose it.
+  Result<void> find_leases() {
+    const api::ListAnswer listed = TRY(client_.list(api::kinds::lease(), kLeaseNamespace));
+    for (const api::ObjectPtr& lease : listed.items) {
+      const std::string& name = lease->meta().name;
+      if (std::ranges::find(flags_.leases, name) == flags_.leases.end()) continue;
+      if (is_lease_of_muster(*lease)) {
+        leases_.push_back(name);
+        continue;
+      }
+      const std::string writer = writer_of_holder(*lease);
+      fmt::print("lease {}/{}: left alone: it is not Muster's{}\n", kLeaseNamespace, name,
+                 writer.empty() ? "" : fmt::format(", its holder was last written by {}", writer));
+    }
+    return {};
+  }
+
+  // Unless somebody has written one since.
   Result<void> delete_leases() {
     const api::ListAnswer listed = TRY(client_.list(api::kinds::lease(), kLeaseNamespace));
-    for (const api::ObjectPtr& lease : listed.items)
-      if (std::ranges::find(flags_.leases, lease->meta().name) != flags_.leases.end())
-        apply({fmt::format("lease {}/{}", kLeaseNamespace, lease->meta().name),
-               client::delete_request(*lease, std::nullopt)});
+    for (const api::ObjectPtr& lease : listed.items) {
+      if (std::ranges::find(leases_, lease->meta().name) == leases_.end()) continue;
+      if (!is_lease_of_muster(*lease)) continue;
+      api::Request request = client::delete_request(*lease, std::nullopt);
+      request.remove.preconditions.resource_version = std::to_string(lease->revision().value);
+      apply({fmt::format("lease {}/{}", kLeaseNamespace, lease->meta().name), std::move(request)});
+    }
     return {};
   }
 
@@ -111,6 +135,7 @@ class Uninstaller {
   const Flags& flags_;
   const ForeignCluster cluster_;
   client::HttpsClient client_;
+  std::vector<std::string> leases_;  // those that were named, exist and are Muster's
   std::size_t removed_ = 0;
   std::size_t failed_ = 0;
 };
@@ -135,7 +160,8 @@ Verb add_uninstall_verb(CLI::App& app) {
       ->type_name("NAME");
   verb->add_option("--lease", flags->leases,
                    "The leases in kube-system by which Muster was elected, where the configuration "
-                   "names others (or it replaced kube-scheduler)")
+                   "names others (or it replaced kube-scheduler); one that another program held "
+                   "last is left alone")
       ->type_name("NAME")
       ->capture_default_str();
   verb->add_flag("--dry-run", flags->dry_run, "Only say what would be removed");

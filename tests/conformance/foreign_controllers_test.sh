@@ -91,5 +91,12 @@ wait "$third"
 expect "the third ends when it is elected, and says why" "a JobSet controller is at work" cat "$WORK/third.log"
 expect_not "without having done anything" "never-w-0" k get jobs -o name
 expect "its lease is free" "[]" sh -c "echo [\$($KUBECTL -n kube-system get lease muster-controllers -o 'jsonpath={.spec.holderIdentity}')]"
+
+# Leases of others are theirs, whatever they are called.
+lease kube-system kube-scheduler them
+uninstalled() { "$MUSTER" uninstall --kubeconfig "$KUBECONFIG" --lease muster-controllers --lease kube-scheduler; }
+expect "uninstall leaves the lease of another alone" "lease kube-system/kube-scheduler: left alone: it is not Muster's" uninstalled
+expect "which is still there" "kube-scheduler" k -n kube-system get leases -o name
+expect_not "Muster's own is not" "muster-controllers" k -n kube-system get leases -o name
 kill "$theirs"
 wait "$theirs" 2>/dev/null || true
