@@ -20,6 +20,7 @@
 #include "app/process_flags.h"
 #include "app/remote_process.h"
 #include "app/scheduler_flags.h"
+#include "app/served_gates.h"
 #include "app/version.h"
 #include "client/https/https_client.h"
 #include "components/components.h"
@@ -126,7 +127,7 @@ Result<void> run_controllers(const Flags& flags) {
   std::vector<std::string_view> names;
   for (const components::Entry* entry : entries) names.push_back(entry->name);
   components::Settings settings;
-  settings.scheduler.gates = TRY(parse_gates(flags.process.feature_gates));
+  const api::Gates gates = TRY(parse_gates(flags.process.feature_gates));
   const client::Kubeconfig config = TRY(load_connection(flags.process.connection));
   settings.ca_certificate = config.certificate_authority;
   RemoteProcessOptions options = process_options(flags.process, "muster-controllers");
@@ -135,6 +136,7 @@ Result<void> run_controllers(const Flags& flags) {
   if (!flags.switched_off_elsewhere)
     options.find_rival = [&](const Sleep& sleep) { return find_rival(entries, config, sleep); };
   const auto choose = [&](const ForeignCluster& cluster) -> Result<std::vector<RemoteComponent>> {
+    settings.scheduler.gates = gates_of_controllers(cluster.served, gates);
     fmt::print("muster {} runs {}\n{}", version(), fmt::join(names, ", "), describe(cluster));
     std::fflush(stdout);
     std::vector<RemoteComponent> components;

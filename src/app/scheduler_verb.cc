@@ -18,6 +18,7 @@
 #include "app/process_settings.h"
 #include "app/remote_process.h"
 #include "app/scheduler_flags.h"
+#include "app/served_gates.h"
 #include "app/version.h"
 #include "client/remote/remote_client.h"
 #include "components/components.h"
@@ -32,21 +33,6 @@ struct Flags {
   std::string config_file;
   std::string release_half_bound_after;
 };
-
-// What the server does not have is switched off; what it has stays as the user says.
-api::Gates gates_for(const ForeignCluster& cluster, api::Gates gates) {
-  const auto missing = [&](const api::Kind& kind) {
-    return cluster.served.version_of(kind) == nullptr;
-  };
-  if (missing(api::kinds::composite_pod_group()))
-    gates = gates.without(api::Gate::CompositePodGroup);
-  if (missing(api::kinds::pod_group()))
-    for (const api::GateFacts& facts : api::all_gates())
-      if (facts.gate == api::Gate::GenericWorkload ||
-          std::ranges::find(facts.needs, api::Gate::GenericWorkload) != facts.needs.end())
-        gates = gates.without(facts.gate);
-  return gates;
-}
 
 // What is on its way to the server cannot be taken back: no more than the rate lets through at
 // once, nor much more than keeps the client busy, since what waits behind only takes memory.
@@ -72,7 +58,7 @@ components::Settings component_settings(const SchedulerSettings& settings,
   out.scheduler.profiles = settings.config.profiles;
   out.scheduler.initial_backoff = settings.config.initial_backoff;
   out.scheduler.max_backoff = settings.config.max_backoff;
-  out.scheduler.gates = gates_for(cluster, gates);
+  out.scheduler.gates = gates_of_scheduler(cluster.served, gates);
   out.scheduler.group_bindings = cluster.served.version_of(api::kinds::group_binding()) != nullptr;
   const std::string identity = process_identity();
   out.scheduler.instance = identity.substr(0, identity.find('_'));

@@ -41,6 +41,8 @@ class JobSetMapping {
 
   // Whether it asks for groups, and has pods to put into them.
   bool grouped() const { return !templates_.empty(); }
+  // Whether there can be groups at all.
+  bool may_group() const { return options_.gates.on(api::Gate::GenericWorkload); }
 
   // What it asks for; Invalid names each field that is wrong.
   Result<api::Json> workload() const;

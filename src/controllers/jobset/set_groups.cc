@@ -183,6 +183,12 @@ GroupsStep next_groups_step(const GroupsState& state) {
     if (is_idle(state.jobs)) dissolve(state, workload, step);
     return step;
   }
+  if (!state.mapping.may_group()) {
+    step.blocked = blocked("APINotAvailable",
+                           "Workloads and PodGroups are not served, or feature gate "
+                           "GenericWorkload is off");
+    return step;
+  }
   const Result<Json>& compiled = state.compiled.document;
   if (!compiled) {
     step.blocked = blocked("FailedWorkloadCompilation", compiled.error().message);

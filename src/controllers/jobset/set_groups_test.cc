@@ -83,7 +83,7 @@ class SetGroupsTest : public ::testing::Test {
     FAIL() << "never ready";
   }
 
-  const workload::JobOptions options_;
+  workload::JobOptions options_;
   api::ObjectPtr set_;
   api::Json document_;
   std::unique_ptr<JobSetMapping> mapping_;
@@ -198,6 +198,15 @@ TEST_F(SetGroupsTest, WhatCannotBeBuiltBlocks) {
   bad += R"(,"startupPolicy":{"startupPolicyOrder":"InOrder"})";
   start(bad);
   EXPECT_EQ(take(), Texts{"FailedWorkloadCompilation"});
+}
+
+// Where there are no groups, a set that asks for them says so and waits; others run.
+TEST_F(SetGroupsTest, WithoutGroupsASetThatAsksForThemIsBlocked) {
+  options_.gates = options_.gates.without(api::Gate::GenericWorkload);
+  start();
+  EXPECT_EQ(take(), Texts{"APINotAvailable"});
+  start(R"("replicatedJobs":[{"name":"a","template":{}}])");
+  EXPECT_EQ(take(), Texts{"ready"});
 }
 
 // As many groups as a set may have are asked for, and a step costs some hundred.

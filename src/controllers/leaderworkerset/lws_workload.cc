@@ -21,12 +21,14 @@ using api::ObjectPtr;
 
 bool LeaderWorkerSetController::may_group(const Look& look) {
   if (!gates_.on(api::Gate::GenericWorkload)) {
-    block(look, "APINotAvailable", "feature gate GenericWorkload is off");
+    block(look, "APINotAvailable",
+          "Workloads and PodGroups are not served, or feature gate GenericWorkload is off");
     return false;
   }
   if (look.memory.templates.levels.composite() && !gates_.on(api::Gate::CompositePodGroup)) {
     block(look, "UnsupportedProviderCapability",
-          "several levels of scheduling need feature gate CompositePodGroup");
+          "several levels of scheduling need CompositePodGroups, which are not served, or feature "
+          "gate CompositePodGroup is off");
     return false;
   }
   return true;
