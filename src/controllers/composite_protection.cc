@@ -21,6 +21,7 @@ std::string parent_of(const api::ObjectPtr& object) {
 CompositeProtection::CompositeProtection(client::ComponentContext context)
     : Protection("compositepodgroup-protection", std::move(context),
                  api::kinds::composite_pod_group(), api::kCompositePodGroupFinalizer,
+                 Adds::Finalizer,
                  {{.kind = &api::kinds::pod_group(),
                    .mirror = &pod_groups_,
                    .keys_of = [this](const Change& c) { return keys_of_pod_group(c); }}}) {}

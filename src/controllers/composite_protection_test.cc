@@ -47,7 +47,8 @@ class CompositeProtectionTest : public testing::Test {
                                                 name, name, more, link))});
   }
   void composite(std::string_view name, std::string_view parent) {
-    tell(Type::Added, composite_kind_, name, parent, "");
+    tell(Type::Added, composite_kind_, name, parent,
+         R"(,"finalizers":["scheduling.muster.dev/compositepodgroup-protection"])");
   }
   void delete_composite(std::string_view name, std::string_view parent) {
     tell(Type::Modified, composite_kind_, name, parent,
@@ -55,6 +56,26 @@ class CompositeProtectionTest : public testing::Test {
          R"("finalizers":["scheduling.muster.dev/compositepodgroup-protection"])");
   }
 };
+
+// A server that is not ours adds no finalizer of ours when a composite is made.
+TEST_F(CompositeProtectionTest, ProtectsCompositesThatLackTheFinalizerOnce) {
+  tell(Type::Added, composite_kind_, "root", "", "");
+  EXPECT_EQ(run(), Texts{"lab/root"});
+  EXPECT_EQ(
+      api::to_text(sent_.requests.back().first.body),
+      R"({"metadata":{"uid":"u-root","finalizers":["scheduling.muster.dev/compositepodgroup-protection"]}})");
+  tell(Type::Modified, composite_kind_, "root", "", R"(,"labels":{"a":"b"})");
+  EXPECT_EQ(run(), Texts{}) << "the first patch is still under way";
+  composite("root", "");
+  delete_composite("root", "");
+  EXPECT_EQ(run(), Texts{"lab/root"});
+}
+
+TEST_F(CompositeProtectionTest, DoesNotHoldACompositeThatIsLeavingWithoutIt) {
+  tell(Type::Added, composite_kind_, "root", "",
+       R"(,"deletionTimestamp":"2026-08-20T10:00:00Z","finalizers":["example.com/other"])");
+  EXPECT_EQ(run(), Texts{});
+}
 
 TEST_F(CompositeProtectionTest, LetsAChildlessCompositeGo) {
   delete_composite("root", "");

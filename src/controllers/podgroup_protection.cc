@@ -20,7 +20,7 @@ std::string group_of(const api::Object& object) {
 
 PodGroupProtection::PodGroupProtection(client::ComponentContext context)
     : Protection("podgroup-protection", std::move(context), api::kinds::pod_group(),
-                 api::kPodGroupFinalizer,
+                 api::kPodGroupFinalizer, Adds::Nothing,
                  {{.kind = &api::kinds::pod(),
                    .mirror = &pods_,
                    .keys_of =

@@ -4,25 +4,12 @@
 #include <utility>
 
 namespace muster::controllers {
-namespace {
-
 using api::JsonArray;
 using api::JsonObject;
 
-// The uid makes sure that it is this object that is let go, not a later one of the same name.
-api::Request remove_finalizer(const api::Object& object, const std::string& finalizer) {
-  const api::ObjectMeta& meta = object.meta();
-  return client::patch_request(
-      object.kind(), meta.name_space, meta.name, "", api::PatchType::StrategicMerge,
-      JsonObject{
-          {"metadata", JsonObject{{"uid", meta.uid},
-                                  {"$deleteFromPrimitiveList/finalizers", JsonArray{finalizer}}}}});
-}
-
-}  // namespace
-
 Protection::Protection(std::string_view name, client::ComponentContext context,
-                       const api::Kind& kind, std::string_view finalizer, std::vector<Watch> users)
+                       const api::Kind& kind, std::string_view finalizer, Adds adds,
+                       std::vector<Watch> users)
     : Controller(name, std::move(context),
                  [&] {
                    users.insert(users.begin(),
@@ -31,29 +18,47 @@ Protection::Protection(std::string_view name, client::ComponentContext context,
                                  .keys_of = [this](const Change& c) { return keys_of_object(c); }});
                    return std::move(users);
                  }()),
-      finalizer_(finalizer) {}
+      finalizer_(finalizer),
+      adds_(adds) {}
 
 Protection::Keys Protection::keys_of_object(const Change& change) { return own_key(change); }
 
-bool Protection::is_leaving(const api::Object& object) const {
+bool Protection::has_finalizer(const api::Object& object) const {
   const auto& finalizers = object.meta().finalizers;
-  return object.meta().deletion_time &&
-         std::ranges::find(finalizers, finalizer_) != finalizers.end();
+  return std::ranges::find(finalizers, finalizer_) != finalizers.end();
+}
+
+bool Protection::is_leaving(const api::Object& object) const {
+  return object.meta().deletion_time && has_finalizer(object);
 }
 
 void Protection::reconcile(const std::string& key, Time /*now*/) {
   const auto [name_space, name] = client::split_key(key);
   const api::ObjectPtr object = objects_.find(name_space, name);
-  if (object == nullptr || !is_leaving(*object)) {
-    released_.erase(key);
-    return;
-  }
-  const auto at = released_.find(key);
-  if ((at != released_.end() && at->second == object->meta().uid) || is_used(key)) return;
-  released_[key] = object->meta().uid;
-  call(key, remove_finalizer(*object, finalizer_),
-       [this, key](const client::Outcome& outcome, Time now) {
-         if (!outcome) released_.erase(key);
+  const bool leaves = object != nullptr && is_leaving(*object);
+  const bool lacks = adds_ == Adds::Finalizer && object != nullptr &&
+                     !object->meta().deletion_time && !has_finalizer(*object);
+  if (!leaves) released_.erase(key);
+  if (!lacks) protected_.erase(key);
+  if (lacks)
+    ask_once(protected_, key, *object, "finalizers");
+  else if (leaves && !is_used(key))
+    ask_once(released_, key, *object, "$deleteFromPrimitiveList/finalizers");
+}
+
+// The uid makes sure that it is this object that is patched, not a later one of the same name.
+void Protection::ask_once(Asked& asked, const std::string& key, const api::Object& object,
+                          std::string_view member) {
+  const api::ObjectMeta& meta = object.meta();
+  if (const auto at = asked.find(key); at != asked.end() && at->second == meta.uid) return;
+  asked[key] = meta.uid;
+  JsonObject metadata{{"uid", meta.uid}, {member, JsonArray{finalizer_}}};
+  call(key,
+       client::patch_request(object.kind(), meta.name_space, meta.name, "",
+                             api::PatchType::StrategicMerge,
+                             JsonObject{{"metadata", std::move(metadata)}}),
+       [this, &asked, key](const client::Outcome& outcome, Time now) {
+         if (!outcome) asked.erase(key);
          finish(key, outcome, now);
        });
 }
