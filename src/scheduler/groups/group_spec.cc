@@ -78,7 +78,8 @@ std::optional<GroupSpec> read_group(const api::ObjectPtr& object, const api::Gat
   }
   group.priority = view.priority;
   group.disrupted_together = view.disrupted_together;
-  if (gates.on(Gate::PodGroupPreemptionPolicy))
+  // A server without the field, as 1.36 and 1.37 with its gate off are, leaves it to the pods.
+  if (gates.on(Gate::PodGroupPreemptionPolicy) && view.preemption != api::GroupPreemption::OfPods)
     group.never_preempts = view.preemption == api::GroupPreemption::Never;
   if (is_leaf) group.declared_size = expected_pods(meta);
   group.created = meta.creation_time.value_or(Time{});

@@ -70,6 +70,18 @@ TEST(GroupSpec, NamesTheAnnotationThatIsWrong) {
             "scheduling.muster.dev/preferred-topology");
 }
 
+TEST(GroupSpec, AGroupThatNamesNoPreemptionPolicyHasThatOfItsPods) {
+  const auto policy = [](const std::string& spec) {
+    const auto document =
+        api::parse_json(R"({"metadata": {"name": "g", "namespace": "ns"}, "spec": )" + spec + "}");
+    return read_group(api::Object::make(api::kinds::pod_group(), document->value), Gates())
+        ->never_preempts;
+  };
+  EXPECT_EQ(policy(R"({"schedulingPolicy": {"gang": {"minCount": 2}}})"), std::nullopt);
+  EXPECT_EQ(policy(R"({"preemptionPolicy": "Never"})"), true);
+  EXPECT_EQ(policy(R"({"preemptionPolicy": "PreemptLowerPriority"})"), false);
+}
+
 // What is stored stays, but a gate that is off takes its meaning away.
 TEST(GroupSpec, GatesThatAreOffTakeTheirFieldsAway) {
   const api::ObjectPtr leaf = make(api::kinds::pod_group());
