@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -48,15 +49,43 @@ GroupKey tree_of(const ClusterModel& model, const GroupKey& leaf) {
 
 bool comes_first(const Entry& a, const Entry& b) {
   if (a.line.in_queue != b.line.in_queue) return a.line.in_queue;
+  if (a.line.other_scheduler.empty() != b.line.other_scheduler.empty())
+    return a.line.other_scheduler.empty();
   if (a.line.priority != b.line.priority) return a.line.priority > b.line.priority;
   return std::tie(a.line.since, a.line.name_space, a.line.name) <
          std::tie(b.line.since, b.line.name_space, b.line.name);
 }
 
+// So many others are looked at; a configuration has no more profiles either.
+constexpr std::size_t kOthersMax = 100;
+
+// The schedulers beside those of the model that waiting pods ask for. A tree that asks for one of
+// the model's as well is left to that one.
+std::set<std::string> other_schedulers(const Objects& objects, const ClusterModel& model) {
+  std::set<std::string> names;
+  std::map<GroupKey, std::set<std::string>> by_tree;
+  for (const ObjectPtr& pod : objects.pods) {
+    if (!waits(pod)) continue;
+    const std::string& name = view_of(pod).scheduler_name;
+    if (const std::optional<GroupKey> leaf = model.leaf_of(*pod))
+      by_tree[tree_of(model, *leaf)].insert(name);
+    else if (!model.serves(*pod))
+      names.insert(name);
+  }
+  for (const auto& [tree, asked] : by_tree)
+    if (std::ranges::none_of(asked,
+                             [&](const auto& name) { return model.profiles().serves(name); }))
+      names.insert(asked.begin(), asked.end());
+  while (names.size() > kOthersMax) names.erase(std::prev(names.end()));
+  return names;
+}
+
 // Collects what waits: the trees first, then classes of lone pods.
 class Collector {
  public:
-  Collector(const Objects& objects, ClusterModel& model) : objects_(objects), model_(model) {}
+  // `known` are the profiles that were given, of those that the model serves.
+  Collector(const Objects& objects, ClusterModel& model, const scheduler::Profiles& known)
+      : objects_(objects), model_(model), known_(known) {}
 
   std::vector<Entry> collect() {
     for (const ObjectPtr& pod : objects_.pods) {
@@ -105,6 +134,7 @@ class Collector {
     line.name = key.name;
     if (const GroupSpec* spec = model_.forest().find(key)) line.priority = spec->priority;
     line.in_queue = model_.runnable(key);
+    line.other_scheduler = unless_known(model_.scheduler_name_of(key));
     model_.forest().each_leaf(key, [&](const GroupKey& leaf) {
       line.placed += static_cast<std::int64_t>(model_.count(leaf, PodRole::Running) +
                                                model_.count(leaf, PodRole::Succeeded));
@@ -130,6 +160,7 @@ class Collector {
     line.name_space = pod->meta().name_space;
     line.priority = view.priority;
     line.in_queue = ours && !gated;
+    line.other_scheduler = unless_known(view.scheduler_name);
     if (gated) {
       line.state = State::Gated;
       line.reason = fmt::format("scheduling gates: {}", fmt::join(view.scheduling_gates, ", "));
@@ -138,9 +169,14 @@ class Collector {
     }
   }
 
+  std::string unless_known(const std::string& scheduler_name) const {
+    return known_.serves(scheduler_name) ? "" : scheduler_name;
+  }
+
   using Shape = std::tuple<std::uint64_t, std::int32_t, std::string, std::vector<std::string>>;
   const Objects& objects_;
   ClusterModel& model_;
+  const scheduler::Profiles& known_;
   std::map<GroupKey, Entry> trees_;
   std::map<Shape, Entry> classes_;
 };
@@ -178,18 +214,22 @@ class Planner {
         budget_{.attempts = options.attempts_max, .steps = options.steps_max} {}
 
   void plan(Entry& entry) {
-    if (!entry.line.in_queue) {
-      if (entry.tree) describe(*entry.tree, entry.line);
+    WaitingLine& line = entry.line;
+    if (!line.in_queue) {
+      if (entry.tree) describe(*entry.tree, line);
       return;
     }
     if (budget_.is_spent()) {
-      entry.line.was_planned = false;
+      line.was_planned = false;
       return;
     }
     if (entry.tree)
-      plan_tree(*entry.tree, entry.line);
+      plan_tree(*entry.tree, line);
     else
       plan_class(entry);
+    if (line.state == State::FitsNow && line.reason.empty() && !line.other_scheduler.empty())
+      line.reason = fmt::format("the scheduler {} has to place {}", line.other_scheduler,
+                                entry.lone.size() > 1 ? "them" : "it");
   }
 
  private:
@@ -261,8 +301,14 @@ class Planner {
 
 Overview overview(const Objects& objects, const scheduler::Profiles& profiles,
                   const OverviewOptions& options) {
-  const std::unique_ptr<ClusterModel> model = model_of(objects, profiles, {.gates = options.gates});
-  std::vector<Entry> entries = Collector(objects, *model).collect();
+  const scheduler::ModelOptions as{.gates = options.gates};
+  std::unique_ptr<ClusterModel> model = model_of(objects, profiles, as);
+  if (const auto others = other_schedulers(objects, *model); !others.empty()) {
+    scheduler::Profiles all = profiles;
+    for (const std::string& name : others) all.add(name, profiles.first().profile);
+    model = model_of(objects, all, as);
+  }
+  std::vector<Entry> entries = Collector(objects, *model, profiles).collect();
   Planner planner(*model, objects.read_at, options);
   Overview out{.lines = {}, .read_at = objects.read_at};
   std::int64_t ahead = 0;

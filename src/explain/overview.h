@@ -25,9 +25,12 @@ struct WaitingLine {
   bool was_planned = true;  // false: the budget was used up before its turn
   State state = State::Held;
   std::string reason;  // one sentence without a full stop; empty if it fits now
+  // That it asks for, if not for one whose profile is known.
+  std::string other_scheduler = {};
 };
 
-// Everything that waits, in the order of the queue; what may not be tried comes last.
+// Everything that waits, in the order of the queue; then what other schedulers may try, as if they
+// had one queue; what may not be tried comes last.
 struct Overview {
   std::vector<WaitingLine> lines;
   std::int64_t trees = 0;
@@ -44,7 +47,8 @@ struct OverviewOptions {
 };
 
 // Plans everything that waits in queue order, each tree and class at most twice: as if it were
-// alone, and after those before it. A pure function.
+// alone, and after those before it. Nothing is known of the profiles of other schedulers, so they
+// are taken to be like the first one. A pure function.
 Overview overview(const Objects& objects, const scheduler::Profiles& profiles,
                   const OverviewOptions& options);
 

@@ -109,6 +109,57 @@ TEST(Overview, ListsOneNamespaceAndPlansAll) {
   EXPECT_TRUE(look(yard, options).lines.empty());
 }
 
+PodSample asking_for(const std::string& scheduler, const std::string& name,
+                     const std::string& cpu) {
+  return {.name = name, .cpu = cpu, .spec = fmt::format(R"("schedulerName":"{}")", scheduler)};
+}
+
+// On a cluster that says nothing of its schedulers they are all taken to decide like ours.
+TEST(Overview, WhatAsksForAnotherSchedulerIsPlannedAfterOurs) {
+  Yard yard;
+  yard.rack("a", 1, 4);
+  yard.add_pod(asking_for("muster", "b-large", "64"));
+  yard.add_pod(asking_for("muster", "c-small", "0.5"));
+  yard.add_pod(asking_for("muster", "c-small-too", "0.5"));
+  yard.add_pod(asking_for("muster", "d-late", "4"));
+  yard.gang({.name = "duo", .minimum = 2}, 0, "1");
+  yard.add_pod(
+      {.name = "duo-0", .cpu = "1", .group = "duo", .spec = R"("schedulerName":"muster")"});
+  yard.add_pod(
+      {.name = "duo-1", .cpu = "1", .group = "duo", .spec = R"("schedulerName":"muster")"});
+  yard.add_pod({.name = "z-ours", .cpu = "1"});
+  const Overview out = look(yard);
+  ASSERT_EQ(out.lines.size(), 5u);
+  EXPECT_EQ(out.lines[0].name, "z-ours");
+  EXPECT_EQ(out.lines[0].state, State::FitsNow);
+  EXPECT_EQ(out.lines[0].reason, "");
+  EXPECT_EQ(out.lines[1].name, "b-large");
+  EXPECT_EQ(out.lines[1].state, State::Unschedulable);
+  EXPECT_TRUE(out.lines[1].reason.starts_with("0/1 nodes are available: ")) << out.lines[1].reason;
+  EXPECT_EQ(out.lines[2].name, "c-small");
+  EXPECT_EQ(out.lines[2].state, State::FitsNow);
+  EXPECT_EQ(out.lines[2].pods, 2);
+  EXPECT_EQ(out.lines[2].reason, "the scheduler muster has to place them");
+  EXPECT_EQ(out.lines[3].name, "d-late");
+  EXPECT_EQ(out.lines[3].state, State::BehindOthers);
+  EXPECT_EQ(out.lines[4].name, "duo");
+  EXPECT_EQ(out.lines[4].state, State::FitsNow);
+  EXPECT_EQ(out.lines[4].reason, "the scheduler muster has to place it");
+}
+
+// As the explanation of the group has it.
+TEST(Overview, InATreeThatAsksForOursAnotherSchedulersPodsDoNotCount) {
+  Yard yard;
+  yard.rack("a", 1, 4);
+  yard.group({.name = "duo", .minimum = 2});
+  yard.add_pod({.name = "duo-0", .cpu = "1", .group = "duo"});
+  yard.add_pod({.name = "duo-1", .cpu = "1", .group = "duo", .spec = R"("schedulerName":"else")"});
+  const Overview out = look(yard);
+  ASSERT_EQ(out.lines.size(), 1u);
+  EXPECT_EQ(out.lines[0].state, State::BelowMinimum);
+  EXPECT_EQ(out.lines[0].reason, "only 1 of at least 2 pods exist (1 asks for another scheduler)");
+}
+
 TEST(Overview, LinesAreCutToTheTerminal) {
   Yard yard;
   yard.rack("a", 1, 4).gang({.name = "huge", .minimum = 3}, 3, "4");

@@ -142,6 +142,22 @@ expect "she learns why, by the name of the Job" "is unschedulable: " as_ann expl
 expect "the endpoint by itself" '"kind":"Explanation"' as_ann bash -c \
   "echo '{}' | $KUBECTL create --raw /apis/scheduling.k8s.io/v1beta1/namespaces/team/podgroups/wide/explanation -f -"
 
+# Pods of a scheduler that nothing is known of: planned like ours.
+k create -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: elsewhere}
+spec: {schedulerName: other, containers: [{name: main, image: app, resources: {requests: {cpu: "999"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: elsewhere-small}
+spec: {schedulerName: other, containers: [{name: main, image: app}]}
+YAML
+overview_of() { explain | grep "pod default/$1 "; } # NAME
+expect "what asks for another scheduler waits for a reason, too" "nodes are available: " overview_of elsewhere
+expect "or for that scheduler" "fits now       the scheduler other has to place it" overview_of elsewhere-small
+
 # Refusals name the remedy.
 expect "a name mistyped" "did you mean train?" explain pg tarin
 expect "another kind" "there are explanations of podgroup (pg), compositepodgroup (cpg), pod (po), job, jobset" explain node x
