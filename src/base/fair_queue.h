@@ -25,6 +25,14 @@ class FairQueue {
     ++size_;
   }
 
+  // Before what else this owner has waiting. Their turn comes no sooner for it.
+  void push_front(const Owner& owner, T item) {
+    const auto [at, is_new] = waiting_.try_emplace(owner);
+    if (is_new) turns_.push_back(at);
+    at->second.push_front(std::move(item));
+    ++size_;
+  }
+
   // The next item of the owner whose turn it is. There must be one.
   T pop() {
     CHECK_THAT(!empty(), "nothing waits");

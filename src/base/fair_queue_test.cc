@@ -37,6 +37,16 @@ TEST(FairQueue, WhoComesLateWaitsForOneItemOfEachOther) {
   EXPECT_EQ(queue.size(), 997U);
 }
 
+TEST(FairQueue, WhatIsPutBackComesBeforeTheRestOfItsOwnerAndAfterTheTurnsOfOthers) {
+  FairQueue<std::string, std::string> queue;
+  for (const char* item : {"a1", "a2", "b1", "b2"}) queue.push(std::string(1, item[0]), item);
+  EXPECT_EQ(queue.pop(), "a1");
+  queue.push_front("a", "a1 again");
+  queue.push_front("c", "c1");
+  EXPECT_EQ(queue.size(), 5U);
+  EXPECT_EQ(drain(queue), (std::vector<std::string>{"b1", "a1 again", "c1", "b2", "a2"}));
+}
+
 TEST(FairQueue, HoldsWhatCanOnlyBeMoved) {
   FairQueue<int, std::unique_ptr<int>> queue;
   queue.push(1, std::make_unique<int>(7));

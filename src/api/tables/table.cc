@@ -115,6 +115,16 @@ void append_table_start(const tables::Printer& printer, const ListHead& head,
 
 }  // namespace
 
+void append_table_start(const Kind& kind, const ListHead& head, const TableOptions& options,
+                        std::string& out) {
+  append_table_start(printer_of(kind), head, options, out);
+}
+
+void append_table_row(const Kind& kind, const TableRow& row, const TableOptions& options,
+                      std::string& out) {
+  append_row(kind, printer_of(kind), row, options, out);
+}
+
 std::span<const Column> columns(const Kind& kind) { return printer_of(kind).columns; }
 
 void append_cells(const Object& object, Time now, std::string& out) {
@@ -132,7 +142,7 @@ void append_table(const Kind& kind, std::span<const TableRow> rows, const ListHe
     if (&row != rows.data()) out += ',';
     append_row(kind, printer, row, options, out);
   }
-  out += "]}";
+  out += kListEnd;
 }
 
 void append_partial_metadata(const Object& object, Revision revision, std::string& out,
@@ -143,16 +153,20 @@ void append_partial_metadata(const Object& object, Revision revision, std::strin
   out += "}}";
 }
 
-void append_partial_metadata_list(std::span<const TableRow> rows, const ListHead& head,
-                                  std::string& out) {
+void append_partial_metadata_list_start(const ListHead& head, std::string& out) {
   out += R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":)";
   append_head(head, out);
   out += R"(,"items":[)";
+}
+
+void append_partial_metadata_list(std::span<const TableRow> rows, const ListHead& head,
+                                  std::string& out) {
+  append_partial_metadata_list_start(head, out);
   for (const TableRow& row : rows) {
     if (&row != rows.data()) out += ',';
     append_partial_metadata(*row.object, row.revision, out);
   }
-  out += "]}";
+  out += kListEnd;
 }
 
 void append_partial_metadata(const Bookmark& bookmark, std::string& out,

@@ -42,7 +42,8 @@ struct GroupCounts {
 class GroupCounter {
  public:
   virtual ~GroupCounter() = default;
-  virtual GroupCounts count(const Object& group) const = 0;
+  virtual std::optional<GroupCounts> count(
+      const Object& group) const = 0;  // nullopt: not known now
 };
 
 enum class IncludeObject : std::uint8_t { Metadata, Object, None };
@@ -70,12 +71,20 @@ struct ListHead {
 };
 
 // A list, one object, or the object of a watch event: they differ in head and number of rows.
+// The same in pieces: a start, rows with a comma between them, and kListEnd.
+inline constexpr std::string_view kListEnd = "]}";
+void append_table_start(const Kind& kind, const ListHead& head, const TableOptions& options,
+                        std::string& out);
+void append_table_row(const Kind& kind, const TableRow& row, const TableOptions& options,
+                      std::string& out);
 void append_table(const Kind& kind, std::span<const TableRow> rows, const ListHead& head,
                   const TableOptions& options, std::string& out);
 
 // PartialObjectMetadata, and a list of them.
 void append_partial_metadata(const Object& object, Revision revision, std::string& out,
                              std::string_view meta_version = "v1");
+// The start of a list, to be followed by objects with a comma between them, and kListEnd.
+void append_partial_metadata_list_start(const ListHead& head, std::string& out);
 void append_partial_metadata_list(std::span<const TableRow> rows, const ListHead& head,
                                   std::string& out);
 

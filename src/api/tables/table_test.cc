@@ -284,11 +284,11 @@ TEST(OtherCells, FollowTheirRules) {
 
 TEST(OtherCells, GroupsAreCountedByWhoeverKnows) {
   class Counter final : public GroupCounter {
-    GroupCounts count(const Object& group) const override {
-      return {.members = static_cast<std::int64_t>(group.meta().name.size()) + 3,
-              .scheduled = 2,
-              .domains = "r1",
-              .held_by = "1 pod"};
+    std::optional<GroupCounts> count(const Object& group) const override {
+      return GroupCounts{.members = static_cast<std::int64_t>(group.meta().name.size()) + 3,
+                         .scheduled = 2,
+                         .domains = "r1",
+                         .held_by = "1 pod"};
     }
   };
   const Counter counter;

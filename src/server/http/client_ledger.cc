@@ -95,6 +95,14 @@ std::shared_ptr<void> ClientLedger::hold_large(const Account& who) const {
   return {has_large_.get(), [taken = has_large_](void*) { taken->store(false); }};
 }
 
+std::shared_ptr<void> ClientLedger::hold_long_place(const Account& who) const {
+  if (who.privileged()) return long_lists_;
+  if (long_lists_->fetch_add(1) < kLong)
+    return {long_lists_.get(), [taken = long_lists_](void*) { taken->fetch_sub(1); }};
+  long_lists_->fetch_sub(1);
+  return nullptr;
+}
+
 std::optional<Hold> ClientLedger::hold_one(const AccountPtr& who, Resource what) const {
   if (!has_room(*who, what)) return std::nullopt;
   Hold hold(what, {who, nullptr, total_});

@@ -83,6 +83,17 @@ class ClientLedger {
   // counted in the total. Null if somebody else has it; administrators have their own.
   bool is_large(std::size_t bytes) const { return bytes > limits_.bytes.each; }
   std::shared_ptr<void> hold_large(const Account& who) const;
+  // A list of that many bytes takes long to write, and keeps what is replaced meanwhile: it needs
+  // one of a few places for such lists until it is written. Null if all are taken; administrators
+  // need none.
+  static bool is_long(std::size_t bytes) { return bytes > kLongBytes; }
+  bool has_long_place(const Account& who) const { return who.privileged() || *long_lists_ < kLong; }
+  std::shared_ptr<void> hold_long_place(const Account& who) const;
+  // Whether all clients hold more bytes than they may, and a share more.
+  bool is_overdrawn() const {
+    return total_->used(Resource::Bytes) >
+           static_cast<std::int64_t>(limits_.bytes.total + limits_.bytes.each);
+  }
   // A write, a watch or a stream; nullopt if there is no room.
   std::optional<Hold> hold_one(const AccountPtr& who, Resource what) const;
   std::size_t bytes_per_connection() const { return limits_.bytes_per_connection; }
@@ -133,6 +144,9 @@ class ClientLedger {
 
   const ClientLimits limits_;
   const AccountPtr total_;
+  static constexpr std::size_t kLongBytes = 16U << 20U;
+  static constexpr int kLong = 4;
+  const std::shared_ptr<std::atomic<int>> long_lists_ = std::make_shared<std::atomic<int>>(0);
   const std::shared_ptr<std::atomic<bool>> has_large_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<Book> book_;
   std::mutex mutex_;

@@ -179,5 +179,25 @@ TEST(ClientLedgerTest, WhoIsKnownStays) {
   EXPECT_NE(ledger.accept("10.0.0.2"), nullptr);
 }
 
+TEST(ClientLedgerTest, AFewLongListsAreWrittenAtATime) {
+  const ClientLedger ledger(ClientLimits{});
+  const Account user;
+  const Account admin(/*privileged=*/true);
+  EXPECT_FALSE(ClientLedger::is_long(1U << 20U));
+  EXPECT_TRUE(ClientLedger::is_long(64U << 20U));
+  std::vector<std::shared_ptr<void>> places;
+  while (ledger.has_long_place(user)) {
+    places.push_back(ledger.hold_long_place(user));
+    ASSERT_TRUE(places.back());
+    ASSERT_LE(places.size(), 10U);
+  }
+  EXPECT_GE(places.size(), 2U);
+  EXPECT_FALSE(ledger.hold_long_place(user));
+  EXPECT_TRUE(ledger.has_long_place(admin));
+  EXPECT_TRUE(ledger.hold_long_place(admin));
+  places.pop_back();
+  EXPECT_TRUE(ledger.has_long_place(user));
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -1,7 +1,9 @@
 #include "server/http/delegated_run.h"
 
 #include <exception>
+#include <memory>
 #include <utility>
+#include <variant>
 
 namespace muster::server {
 
@@ -12,9 +14,34 @@ RequestPipeline::Outcome outcome_of(DelegatedRun& run, const RequestPipeline& pi
   switch (run.does) {
     case DelegatedRun::Does::Run: return pipeline.run(run.request, run.exchange, from);
     case DelegatedRun::Does::Resume: return pipeline.resume(run.exchange, from, SteadyClock::now());
+    case DelegatedRun::Does::Reread: return pipeline.read_again(run.exchange, from);
     case DelegatedRun::Does::Respond: break;
   }
   return pipeline.respond(run.exchange, run.answer.value(), from);
+}
+
+// What can be done before others have their turn. False: there is more to do.
+bool work_on(DelegatedRun& run, const RequestPipeline& pipeline, const ReturnAddress& from) {
+  using ListPtr = std::unique_ptr<ListResponse>;
+  if (!std::holds_alternative<ListPtr>(run.outcome)) {
+    if (run.waits_for_place && !pipeline.may_begin_long(run.exchange)) return false;
+    if (!pipeline.catch_up(run.exchange)) return false;
+    run.outcome = outcome_of(run, pipeline, from);
+    auto* const begun = std::get_if<ListPtr>(&run.outcome);
+    run.waits_for_place = begun != nullptr && !pipeline.take_place(run.exchange, **begun);
+    if (run.waits_for_place) {
+      run.does = DelegatedRun::Does::Reread;
+      run.outcome = RequestPipeline::Waiting{};
+      return false;
+    }
+  }
+  auto* const list = std::get_if<ListPtr>(&run.outcome);
+  if (list == nullptr) return true;
+  auto response = pipeline.go_on(run.exchange, **list);
+  if (!response) return false;
+  run.bytes.resize(response->body.size());  // before the list lets go of it
+  run.outcome = *std::move(response);
+  return true;
 }
 
 }  // namespace
@@ -22,10 +49,10 @@ RequestPipeline::Outcome outcome_of(DelegatedRun& run, const RequestPipeline& pi
 void delegate(std::shared_ptr<DelegatedRun> run, const RequestPipeline& pipeline, WorkPool& pool,
               const ReturnAddress& from) {
   const AccountPtr whose = run->exchange.account;
-  pool.run(whose, [run = std::move(run), &pipeline, from] {
-    if (from.recipient.expired()) return;  // the client has left
+  pool.run_in_steps(whose, [run = std::move(run), &pipeline, from] {
+    if (from.recipient.expired()) return true;  // the client has left
     try {
-      run->outcome = outcome_of(*run, pipeline, from);
+      if (!work_on(*run, pipeline, from)) return false;
     } catch (const std::exception& exception) {
       run->exception = exception.what();
     }
@@ -33,7 +60,13 @@ void delegate(std::shared_ptr<DelegatedRun> run, const RequestPipeline& pipeline
     const auto* response = std::get_if<HttpResponse>(&run->outcome);
     run->bytes.resize(response != nullptr ? response->body.size() : 0);
     from.inbox->put_outcome(from.recipient, run);
+    return true;
   });
+}
+
+void catch_up_if_asked(const RequestPipeline& pipeline, WorkPool& pool, const AccountPtr& whose) {
+  if (!pipeline.wants_to_catch_up()) return;
+  pool.run_in_steps(whose, [&pipeline] { return pipeline.catch_up(); });
 }
 
 }  // namespace muster::server

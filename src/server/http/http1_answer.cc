@@ -196,6 +196,7 @@ void Http1Connection::pull_watch() {
   const std::size_t opened = chunked ? open_chunk(out_) : 0;
   const WatchStream::State pulled =
       shared_.pipeline.pull(*stream_, SteadyClock::now(), out_.size() + kPullBytes, out_);
+  catch_up_if_asked(shared_.pipeline, shared_.pool, account_);
   if (chunked) close_chunk(out_, opened);
   pull_due_ = pulled == WatchStream::State::More;
   if (pulled == WatchStream::State::Busy) look_again_();

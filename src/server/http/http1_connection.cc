@@ -224,10 +224,13 @@ void Http1Connection::begin_exchange() {
       return;
     }
   }
-  if (shared_.pipeline.is_heavy(request_, exchange_))
+  if (shared_.pipeline.is_heavy(request_, exchange_)) {
     give_away(DelegatedRun::Does::Run);
-  else
-    go_on_with(shared_.pipeline.run(request_, exchange_, return_address()));
+    return;
+  }
+  const SteadyTime begun = SteadyClock::now();
+  go_on_with(shared_.pipeline.run(request_, exchange_, return_address()));
+  turn_bytes_ += work_of(SteadyClock::now() - begun) - kRequestWork;
 }
 
 void Http1Connection::give_away(DelegatedRun::Does what,

@@ -1,7 +1,12 @@
 #include "server/http/http1.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
+#include <string>
+#include <string_view>
+
+#include "api/json.h"
 #include "server/core/request/request_meter.h"
 #include "server/http/compress.h"
 #include "server/http/health.h"
@@ -64,6 +69,21 @@ TEST(Http1, AnEmptyChunkIsTakenBack) {
   EXPECT_EQ(out, "head");
 }
 
+// At most `bytes` of what was packed.
+std::string unpacked(std::string_view packed, std::size_t bytes) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  std::string out(bytes + 1, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  return out;
+}
+
 TEST(IndentJson, IsForHumans) {
   EXPECT_EQ(indent_json(R"({"a":[1,{"b":"x,\"{}:"}],"c":{},"d":[]})"), R"({
   "a": [
@@ -75,6 +95,66 @@ TEST(IndentJson, IsForHumans) {
   "c": {},
   "d": []
 })");
+}
+
+TEST(IndentJson, ComesInPiecesAsWell) {
+  const std::string json = R"({"a":[1,{"b":"x,\\\"{}:"},[[]]],"c":{},"d":[],"e":"\\"})"
+                           "\n";
+  for (std::size_t bytes = 1; bytes < 5; ++bytes) {
+    Indenter indenter;
+    std::string out;
+    for (std::size_t at = 0; at < json.size(); at += bytes)
+      indenter.add(std::string_view(json).substr(at, bytes), out);
+    EXPECT_EQ(out, indent_json(json));
+  }
+}
+
+// The same text in pieces, in every form.
+TEST(ListText, ComesInPieces) {
+  api::ListAnswer list;
+  list.revision = {7};
+  list.continue_token = "t";
+  list.remaining = 3;
+  for (int i = 0; i < 5; ++i)
+    list.items.push_back(api::Object::make(
+        api::kinds::pod(), api::parse_json(R"({"metadata":{"name":"p)" + std::to_string(i) +
+                                           R"(","namespace":"default"}})")
+                               .value()
+                               .value));
+  for (const Form form : {Form::Full, Form::Metadata, Form::Table}) {
+    const Rendering how{.kind = &api::kinds::pod(), .version = "v1", .form = form};
+    std::string whole;
+    write_list(how, list, Time{}, whole);
+    EXPECT_TRUE(api::parse_json(whole)) << whole;
+    ListText text(how, list, Time{});
+    std::string out;
+    int pieces = 1;
+    while (text.write_some(1, out)) ++pieces;
+    EXPECT_EQ(out, whole);
+    EXPECT_EQ(pieces, 5);
+  }
+  list.items.clear();
+  std::string empty;
+  EXPECT_FALSE(
+      ListText({.kind = &api::kinds::pod(), .version = "v1"}, list, Time{}).write_some(1, empty));
+  EXPECT_TRUE(api::parse_json(empty)) << empty;
+}
+
+TEST(Gzip, PacksPieces) {
+  std::string text;
+  const auto packer = Gzip::begin();
+  ASSERT_TRUE(packer);
+  std::string packed;
+  for (int i = 0; i < 100; ++i) {
+    std::string piece;
+    for (int k = 0; k < 1'000; ++k) piece += std::to_string(i * k);
+    packer->add(piece, packed);
+    text += piece;
+  }
+  packer->end(packed);
+  EXPECT_LT(packed.size(), text.size());
+  EXPECT_EQ(unpacked(packed, text.size()), text);
+  EXPECT_EQ(unpacked(gzip(text).value(), text.size()), text);
 }
 
 TEST(Gzip, PacksWhatRepeats) {

@@ -94,14 +94,13 @@ void Http2Session::set_input_callbacks(nghttp2_session_callbacks* out) {
         return guard(user, [&](Http2Session& session) {
           Http2Stream* const stream = session.find(frame->hd.stream_id);
           if (stream == nullptr) return 0;
-          if (opens_request(*frame)) {
-            const SteadyTime begun = SteadyClock::now();
-            stream->on_head();
-            session.turn_bytes_ += work_of(SteadyClock::now() - begun);
-          }
+          const SteadyTime begun = SteadyClock::now();
+          if (opens_request(*frame)) stream->on_head();
           const bool carries_end =
               frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
           if (carries_end && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->on_end();
+          if (opens_request(*frame)) session.turn_bytes_ += kRequestWork;
+          session.charge_since(begun);
           return 0;
         });
       });
@@ -220,9 +219,10 @@ void Http2Session::advance() {
   while (more && !closed_) {
     // Who does not read what we say is not heard: the answers to their pings and resets, which are
     // not streams, would pile up.
+    is_cut_short_ = false;
     const bool read = !channel_.awaits_write() && read_some();
     const bool wrote = !closed_ && write_some();
-    more = read || wrote;
+    more = read || wrote || is_cut_short_;
     if (more && turn_bytes_ > kTurnBytes) {
       channel_.yield(*this);
       more = false;
@@ -271,9 +271,12 @@ bool Http2Session::receive(std::string_view bytes) {
   return false;
 }
 
-// Gathers frames for one write. False if nghttp2 gave up.
+// Gathers frames for one write, as long as the turn lasts: a hundred watches may have something to
+// say. False if nghttp2 gave up.
 bool Http2Session::fill_output() {
   while (out_.size() - out_at_ < kOutBytes) {
+    is_cut_short_ = turn_bytes_ > kTurnBytes;
+    if (is_cut_short_) return true;
     const std::uint8_t* frames = nullptr;
     const ssize_t size = nghttp2_session_mem_send(session_.get(), &frames);
     if (size < 0) return false;

@@ -42,6 +42,10 @@ class Http2Session final : public Channel::Owner {
   ReturnAddress address_of(Http2Stream& stream);
   bool prove(const Exchange& exchange);
   void submit(std::int32_t id, const HttpResponse& response, bool has_body, bool streams);
+  // Counts work for a stream as part of the turn.
+  void charge_since(SteadyTime begun) {
+    turn_bytes_ += work_of(SteadyClock::now() - begun) - kRequestWork;
+  }
   void resume(std::int32_t id) { nghttp2_session_resume_data(session_.get(), id); }
   void reset(std::int32_t id, std::uint32_t code) {
     nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, code);
@@ -78,6 +82,7 @@ class Http2Session final : public Channel::Owner {
   std::size_t turn_bytes_ = 0;
   bool paused_ = false;  // in the middle of what was read, of which unread_ is left
   std::string unread_;
+  bool is_cut_short_ = false;  // output was: there may be more to write
   bool closed_ = false;
   bool advancing_ = false;
   bool refused_ = false;    // too many connections: goes away after its answers

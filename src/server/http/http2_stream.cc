@@ -257,6 +257,8 @@ void Http2Stream::pull(SteadyTime now) {
   if (!has_room()) return;
   const WatchStream::State pulled =
       session_.shared().pipeline.pull(*watch_, now, out_.size() + kPullBytes, out_);
+  session_.charge_since(now);
+  catch_up_if_asked(session_.shared().pipeline, session_.shared().pool, exchange_.account);
   pull_due_ = pulled == WatchStream::State::More;
   if (pulled == WatchStream::State::Busy) look_again_();
   watch_ended_ = pulled == WatchStream::State::Ended;

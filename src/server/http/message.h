@@ -70,6 +70,12 @@ struct HttpResponse {
   std::shared_ptr<void> large;  // the place for a large answer (ClientLedger), until it is sent
 };
 
+// Says that the body is packed.
+inline void set_packed(HttpResponse& response) {
+  response.headers.emplace_back("Content-Encoding", "gzip");
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+}
+
 // "Not Found" for 404.
 std::string_view reason_phrase(int code);
 

@@ -19,14 +19,6 @@ api::ListHead head_of(const api::ListAnswer& list) {
           .remaining = list.remaining};
 }
 
-std::vector<api::TableRow> rows_of(const api::ListAnswer& list) {
-  std::vector<api::TableRow> rows;
-  rows.reserve(list.items.size());
-  for (const api::ObjectPtr& item : list.items)
-    rows.push_back({.object = item.get(), .revision = item->revision()});
-  return rows;
-}
-
 api::TableOptions table_options(const Rendering& how, Time now, bool with_columns) {
   return {.now = now,
           .include = how.include_object,
@@ -36,10 +28,7 @@ api::TableOptions table_options(const Rendering& how, Time now, bool with_column
           .groups = how.groups};
 }
 
-void write_full_list(const Rendering& how, const api::ListAnswer& list, std::string& out) {
-  std::size_t bytes = 256;
-  for (const api::ObjectPtr& item : list.items) bytes += item->bytes().size() + 64;
-  out.reserve(out.size() + bytes);
+void write_full_list_start(const Rendering& how, const api::ListAnswer& list, std::string& out) {
   fmt::format_to(std::back_inserter(out),
                  R"({{"kind":"{}","apiVersion":"{}","metadata":{{"resourceVersion":"{}")",
                  how.kind->list_kind(), how.kind->api_version(how.version), list.revision.value);
@@ -50,13 +39,6 @@ void write_full_list(const Rendering& how, const api::ListAnswer& list, std::str
   if (list.remaining)
     fmt::format_to(std::back_inserter(out), R"(,"remainingItemCount":{})", *list.remaining);
   out += R"(},"items":[)";
-  bool first = true;
-  for (const api::ObjectPtr& item : list.items) {
-    if (!std::exchange(first, false)) out += ',';
-    api::encode_as(*how.kind, *item, item->revision(), {.version = how.version, .with_type = false},
-                   out);
-  }
-  out += "]}";
 }
 
 void write_one(const Rendering& how, const api::Object& object, api::Revision revision, Time now,
@@ -83,14 +65,46 @@ void write_object(const Rendering& how, const api::Object& object, api::Revision
 }
 
 void write_list(const Rendering& how, const api::ListAnswer& list, Time now, std::string& out) {
-  switch (how.form) {
-    case Form::Full: write_full_list(how, list, out); break;
-    case Form::Metadata:
-      api::append_partial_metadata_list(rows_of(list), head_of(list), out);
-      break;
+  ListText text(how, list, now);
+  while (text.write_some(SIZE_MAX, out)) {
+  }
+}
+
+bool ListText::write_some(std::size_t bytes, std::string& out) {
+  if (!std::exchange(begun_, true)) write_start(out);
+  const std::size_t start = out.size();
+  std::size_t read = 0;
+  while (next_ < list_.items.size()) {
+    const api::Object& object = *list_.items[next_];
+    if (next_++ > 0) out += ',';
+    write_item(object, out);
+    read += object.bytes().size();
+    if (read + (out.size() - start) >= bytes && next_ < list_.items.size()) return true;
+  }
+  out += api::kListEnd;
+  return false;
+}
+
+void ListText::write_start(std::string& out) const {
+  switch (how_.form) {
+    case Form::Full: write_full_list_start(how_, list_, out); break;
+    case Form::Metadata: api::append_partial_metadata_list_start(head_of(list_), out); break;
     case Form::Table:
-      api::append_table(*how.kind, rows_of(list), head_of(list), table_options(how, now, true),
-                        out);
+      api::append_table_start(*how_.kind, head_of(list_), table_options(how_, now_, true), out);
+      break;
+  }
+}
+
+void ListText::write_item(const api::Object& object, std::string& out) const {
+  switch (how_.form) {
+    case Form::Full:
+      api::encode_as(*how_.kind, object, object.revision(),
+                     {.version = how_.version, .with_type = false}, out);
+      break;
+    case Form::Metadata: api::append_partial_metadata(object, object.revision(), out); break;
+    case Form::Table:
+      api::append_table_row(*how_.kind, {.object = &object, .revision = object.revision()},
+                            table_options(how_, now_, true), out);
       break;
   }
 }
@@ -129,37 +143,50 @@ void write_bookmark(const Rendering& how, const api::Bookmark& bookmark, EventOp
 std::string indent_json(std::string_view json) {
   std::string out;
   out.reserve(json.size() * 2);
-  std::size_t depth = 0;
-  const auto line = [&] { out.append(1, '\n').append(depth * 2, ' '); };
+  Indenter().add(json, out);
+  return out;
+}
+
+void Indenter::add(std::string_view json, std::string& out) {
+  const auto line = [&] { out.append(1, '\n').append(depth_ * 2, ' '); };
   for (std::size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
-    if (c == '"') {
-      const std::size_t start = i++;
-      while (i < json.size() && json[i] != '"') i += json[i] == '\\' ? 2U : 1U;
+    if (in_ == In::Text) {
+      const std::size_t start = i;
+      while (i < json.size() && json[i] != '"' && json[i] != '\\') ++i;
+      if (i < json.size()) in_ = json[i] == '"' ? In::Structure : In::Escape;
       out.append(json.substr(start, i + 1 - start));
-    } else if (c == '{' || c == '[') {
+      continue;
+    }
+    if (in_ == In::Escape) {
       out += c;
-      const char close = c == '{' ? '}' : ']';
-      if (i + 1 < json.size() && json[i + 1] == close) {
-        out += json[++i];
-      } else {
-        ++depth;
-        line();
+      in_ = In::Text;
+      continue;
+    }
+    if (c == '\n') continue;
+    const bool closes = c == '}' || c == ']';
+    if (std::exchange(opened_, false)) {
+      if (closes) {  // with nothing in it
+        out += c;
+        continue;
       }
-    } else if (c == '}' || c == ']') {
-      if (depth > 0) --depth;
+      ++depth_;
       line();
-      out += c;
-    } else if (c == ',') {
-      out += c;
+    }
+    if (closes) {
+      if (depth_ > 0) --depth_;
       line();
-    } else if (c == ':') {
-      out += ": ";
-    } else if (c != '\n') {
-      out += c;
+    }
+    out += c;
+    switch (c) {
+      case '"': in_ = In::Text; break;
+      case '{':
+      case '[': opened_ = true; break;
+      case ',': line(); break;
+      case ':': out += ' '; break;
+      default: break;
     }
   }
-  return out;
 }
 
 }  // namespace muster::server

@@ -16,15 +16,6 @@
 namespace muster::server {
 namespace {
 
-// As upstream; below it the gain is not worth the time.
-constexpr std::size_t kGzipBytesMin = 128U << 10U;
-
-std::size_t bytes_of(const api::ListAnswer& list) {
-  std::size_t bytes = 0;
-  for (const api::ObjectPtr& item : list.items) bytes += item->bytes().size();
-  return bytes;
-}
-
 void write_gauge(std::string_view name, std::string_view help, std::string_view labels,
                  std::int64_t value, std::string& out) {
   fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} gauge\n{0}{2} {3}\n", name,
@@ -62,12 +53,17 @@ Error too_many_requests() {
 }
 
 // An expired page says how to go on.
-HttpResponse RequestPipeline::respond_to_read(const Exchange& exchange,
-                                              const Result<api::Answer>& answer,
-                                              const ReturnAddress& from) const {
+RequestPipeline::Outcome RequestPipeline::respond_to_read(const Exchange& exchange,
+                                                          Result<api::Answer> answer,
+                                                          const ReturnAddress& from) const {
   const std::string& token = exchange.route.request.list.continue_token;
   if (!answer && answer.error().reason == Reason::Expired && !token.empty())
     return finish(exchange, status_response(answer.error(), renewed_token(token)));
+  if (answer && std::holds_alternative<api::ListAnswer>(answer->what)) {
+    step("respond");
+    if (auto list = begin_list(exchange, *std::move(answer), from)) return Outcome(std::move(list));
+    return refuse(exchange, too_many_requests());
+  }
   return respond(exchange, answer, from);
 }
 
@@ -105,14 +101,16 @@ HttpResponse RequestPipeline::respond(const Exchange& exchange, const Result<api
     if (exchange.delete_reply.tells_pending && object->revision == object->object->revision())
       response.code = 202;
     write_object(how, *object->object, object->revision, now, response.body);
-  } else if (const auto* list = std::get_if<api::ListAnswer>(&answer->what)) {
-    const bool room = has_room(exchange, from);
-    const bool deletes = exchange.route.request.verb == api::Verb::DeleteCollection;
-    if (!room && !deletes) return refuse(exchange, too_many_requests());
-    if (!room)
-      response.body = status_json(api::StatusAnswer{});
-    else if (!write_list_for(exchange, *list, from, response))
+  } else if (std::holds_alternative<api::ListAnswer>(answer->what)) {
+    // What was deleted, and no more than a piece.
+    if (const auto list = begin_list(exchange, *answer, from)) {
+      while (list->write_some()) {
+      }
+      return sign(exchange, list->response());
+    }
+    if (exchange.route.request.verb != api::Verb::DeleteCollection)
       return refuse(exchange, too_many_requests());
+    response.body = status_json(api::StatusAnswer{});
   } else if (const auto* status = std::get_if<api::StatusAnswer>(&answer->what)) {
     response.code = status->code;
     response.body = status_json(*status);
@@ -135,25 +133,58 @@ HttpResponse RequestPipeline::respond(const Exchange& exchange, const Result<api
 }
 
 // While a list is written it counts for its client, who cannot have several large ones written at
-// once then. Not for all clients together: they are not kept out by what may be packed to a tenth.
-// False if it is larger than anybody's share, and another such is on its way.
-bool RequestPipeline::write_list_for(const Exchange& exchange, const api::ListAnswer& list,
-                                     const ReturnAddress& from, HttpResponse& response) const {
+// once then; for all clients together only what is written counts: they are not kept out by what
+// may be packed to a tenth. Null if there is no room, or if it is larger than anybody's share and
+// another such is on its way.
+std::unique_ptr<ListResponse> RequestPipeline::begin_list(const Exchange& exchange,
+                                                          api::Answer answer,
+                                                          const ReturnAddress& from) const {
+  if (!has_room(exchange, from)) return nullptr;
   const Rendering& how = exchange.rendering;
   const ClientLedger& ledger = parts_.ledger;
-  Hold written(Resource::Bytes, {exchange.account, from.connection, nullptr});
+  ListResponse::Holds holds{
+      .written = ledger.hold_bytes(exchange.account, from.connection),
+      .expected = Hold(Resource::Bytes, {exchange.account, from.connection, nullptr})};
   // Of other forms nobody knows before how large they are.
-  const std::size_t bytes = how.form == Form::Full ? bytes_of(list) : 0;
-  written.resize(bytes);
+  const std::size_t bytes =
+      how.form == Form::Full ? bytes_of(std::get<api::ListAnswer>(answer.what)) : 0;
+  holds.expected.resize(bytes);
   if (ledger.is_large(bytes)) {
-    response.large = ledger.hold_large(*exchange.account);
-    if (!response.large) return false;
+    holds.large = ledger.hold_large(*exchange.account);
+    if (!holds.large) return nullptr;
   }
   step("list");
-  write_list(how, list, how.form == Form::Table ? parts_.clock.now() : Time{}, response.body);
-  if (ledger.is_large(response.body.size()) && !response.large)
-    response.large = ledger.hold_large(*exchange.account);
-  return response.large || !ledger.is_large(response.body.size());
+  return std::make_unique<ListResponse>(
+      std::move(answer),
+      ListResponse::Options{.rendering = how,
+                            .now = how.form == Form::Table ? parts_.clock.now() : Time{},
+                            .indents = exchange.pretty,
+                            .packs = exchange.gzip},
+      std::move(holds));
+}
+
+bool RequestPipeline::take_place(const Exchange& exchange, ListResponse& list) const {
+  if (!ClientLedger::is_long(list.bytes_of_objects())) return true;
+  list.holds().place = parts_.ledger.hold_long_place(*exchange.account);
+  return list.holds().place != nullptr;
+}
+
+// There was room when it began, for others that did as well: if all of them together are too much,
+// not all are finished.
+std::optional<HttpResponse> RequestPipeline::go_on(const Exchange& exchange,
+                                                   ListResponse& list) const {
+  step("go_on");
+  const ClientLedger& ledger = parts_.ledger;
+  if (ledger.is_overdrawn()) return refuse(exchange, too_many_requests());
+  const bool more = list.write_some();
+  ListResponse::Holds& holds = list.holds();
+  if (ledger.is_large(list.bytes()) && !holds.large) {
+    holds.large = ledger.hold_large(*exchange.account);
+    if (!holds.large) return refuse(exchange, too_many_requests());
+  }
+  if (more) return std::nullopt;
+  if (!ledger.is_large(list.bytes())) holds.large.reset();
+  return sign(exchange, list.response());
 }
 
 std::size_t bytes_kept(const Result<api::Answer>& answer) {
@@ -177,11 +208,13 @@ HttpResponse RequestPipeline::finish(const Exchange& exchange, HttpResponse resp
   if (exchange.gzip && response.body.size() > kGzipBytesMin) {
     if (auto packed = gzip(response.body)) {
       response.body = *std::move(packed);
-      response.headers.emplace_back("Content-Encoding", "gzip");
-      response.headers.emplace_back("Vary", "Accept-Encoding");
-      if (!parts_.ledger.is_large(response.body.size())) response.large.reset();
+      set_packed(response);
     }
   }
+  return sign(exchange, std::move(response));
+}
+
+HttpResponse RequestPipeline::sign(const Exchange& exchange, HttpResponse response) const {
   response.headers.emplace_back("Audit-Id", exchange.audit_id);
   return response;
 }

@@ -28,6 +28,13 @@ bool is_packed(const Exchange& exchange) {
   return exchange.gzip || exchange.pretty || exchange.rendering.form != Form::Full;
 }
 
+// Whether the answer shows what is counted rather than stored: how groups stand.
+bool shows_groups(const Exchange& exchange) {
+  const api::Kind* const kind = exchange.rendering.kind;
+  return exchange.rendering.form == Form::Table &&
+         (kind == &api::kinds::pod_group() || kind == &api::kinds::composite_pod_group());
+}
+
 // Whether a read asked for a revision that the store has not reached.
 bool is_unreached(const Result<api::Answer>& answer) {
   return !answer && answer.error().reason == Reason::Timeout;
@@ -124,7 +131,8 @@ bool RequestPipeline::is_heavy(const HttpRequest& request, const Exchange& excha
     return is_large_document(exchange.route.endpoint);
   const api::Request& asked = exchange.route.request;
   if (asked.verb == api::Verb::Get)
-    return is_packed(exchange) && parts_.server.size_of(asked) > kPackedBytes;
+    return shows_groups(exchange) ||
+           (is_packed(exchange) && parts_.server.size_of(asked) > kPackedBytes);
   if (asked.verb == api::Verb::Watch) return begins_with_list(exchange.route.query);
   if (!exchange.wants_body()) return asked.verb == api::Verb::List;
   // Every type of JSON says so in its name; YAML's aliases stand for more than their size.
@@ -138,7 +146,20 @@ bool RequestPipeline::is_heavy(const Exchange& exchange, const Result<api::Answe
   if (const auto* list = std::get_if<api::ListAnswer>(&answer->what))
     return list->items.size() > kLightItems || bytes_kept(answer) > kPackedBytes;
   const auto* object = std::get_if<api::ObjectAnswer>(&answer->what);
-  return object != nullptr && is_packed(exchange) && object->object->bytes().size() > kPackedBytes;
+  return object != nullptr &&
+         (shows_groups(exchange) ||
+          (is_packed(exchange) && object->object->bytes().size() > kPackedBytes));
+}
+
+bool RequestPipeline::catch_up(const Exchange& exchange) const {
+  return !shows_groups(exchange) || catch_up();
+}
+
+bool RequestPipeline::catch_up() const {
+  constexpr int kSteps = 8;  // a few milliseconds
+  for (int i = 0; i < kSteps; ++i)
+    if (parts_.server.tally().catch_up()) return true;
+  return false;
 }
 
 RequestPipeline::Outcome RequestPipeline::run(const HttpRequest& request, Exchange& exchange,
@@ -203,8 +224,8 @@ RequestPipeline::Outcome RequestPipeline::run_write(const HttpRequest& request, 
 
 RequestPipeline::Outcome RequestPipeline::run_read(Exchange& exchange,
                                                    const ReturnAddress& from) const {
-  const Result<api::Answer> answer = parts_.server.read(exchange.route.request);
-  if (!is_unreached(answer)) return respond_to_read(exchange, answer, from);
+  Result<api::Answer> answer = parts_.server.read(exchange.route.request);
+  if (!is_unreached(answer)) return respond_to_read(exchange, std::move(answer), from);
   return park(exchange, from);
 }
 
@@ -228,6 +249,11 @@ RequestPipeline::Outcome RequestPipeline::resume(Exchange& exchange, const Retur
   // There may have been room for one when it came, and hundreds have waited since.
   if (!has_room(exchange, from)) return refuse(exchange, too_many_requests());
   if (exchange.route.request.verb == api::Verb::Watch) return run_watch(exchange, from, now);
+  return respond_to_read(exchange, parts_.server.read(exchange.route.request), from);
+}
+
+RequestPipeline::Outcome RequestPipeline::read_again(const Exchange& exchange,
+                                                     const ReturnAddress& from) const {
   return respond_to_read(exchange, parts_.server.read(exchange.route.request), from);
 }
 
@@ -280,9 +306,11 @@ std::unique_ptr<WatchStream> RequestPipeline::open_stream(const Exchange& exchan
           ? asked_s
           : kWatchSecondsMin + static_cast<std::int64_t>(http_entropy().below(kWatchSecondsMin));
   const std::chrono::seconds timeout(std::min(timeout_s, kWatchSecondsMax));
+  Rendering rendering = exchange.rendering;
+  rendering.groups = &parts_.server.tally().at_once();
   return std::make_unique<WatchStream>(
       std::move(opened),
-      WatchStream::Options{.rendering = exchange.rendering,
+      WatchStream::Options{.rendering = std::move(rendering),
                            .bookmarks = asked.list.allow_bookmarks,
                            .started = exchange.started,
                            .timeout = timeout,

@@ -14,6 +14,7 @@
 #include "server/http/exchange.h"
 #include "server/http/health.h"
 #include "server/http/limits.h"
+#include "server/http/list_response.h"
 #include "server/http/message.h"
 #include "server/http/watch_stream.h"
 
@@ -27,6 +28,7 @@ namespace muster::server {
 //   admit() → a refusal, or → run() → a response
 //                                   → Waiting: the answer comes to the return address, then
 //                                     respond(); or, for a read, wakes do, then resume()
+//                                   → a list, to be written by go_on()
 //                                   → a watch to be streamed
 class RequestPipeline {
  public:
@@ -52,15 +54,33 @@ class RequestPipeline {
   struct Waiting {
     std::optional<SteadyTime> until;  // writes: as long as the connection allows
   };
-  using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>>;
+  using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>,
+                               std::unique_ptr<ListResponse>>;
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
   // Whether run() may take longer than other connections of an I/O thread can be left waiting: it
   // reads a large document, or one that may stand for a large one, or makes a list, that of a
-  // watch included, or writes an object that is large and not sent as it is stored, or a document
-  // about the whole API; or it looks through the rights of a user.
+  // watch included, or writes an object that is large and not sent as it is stored, or how a group
+  // stands, or a document about the whole API; or it looks through the rights of a user. Only such
+  // a request may have a list as its outcome.
   bool is_heavy(const HttpRequest& request, const Exchange& exchange) const;
   // The same of respond().
   static bool is_heavy(const Exchange& exchange, const Result<api::Answer>& answer);
+
+  // Whether a list may be written now: it is short, or it has got a place. If not, read_again()
+  // when may_begin_long().
+  Outcome read_again(const Exchange& exchange, const ReturnAddress& from) const;
+  bool take_place(const Exchange& exchange, ListResponse& list) const;
+  bool may_begin_long(const Exchange& exchange) const {
+    return parts_.ledger.has_long_place(*exchange.account);
+  }
+  // Writes the next piece of a list: the response, once that was the last one.
+  std::optional<HttpResponse> go_on(const Exchange& exchange, ListResponse& list) const;
+  // Counts groups for a while, if the answer shows how they stand. False: there is more to count
+  // before it is run, resumed or responded.
+  bool catch_up(const Exchange& exchange) const;
+  bool catch_up() const;
+  // Whether a watch has shown groups without, since there was too much to count.
+  bool wants_to_catch_up() const { return parts_.server.tally().take_request(); }
 
   // Whether a waiting read can go on: its revision was reached, or its time is up. Cheap, since all
   // that wait ask after every change; resume() is not: a list is large.
@@ -102,15 +122,16 @@ class RequestPipeline {
   // Lets a read wait for its revision.
   Outcome park(Exchange& exchange, const ReturnAddress& from) const;
   bool has_room(const Exchange& exchange, const ReturnAddress& from) const;
-  HttpResponse respond_to_read(const Exchange& exchange, const Result<api::Answer>& answer,
-                               const ReturnAddress& from) const;
-  bool write_list_for(const Exchange& exchange, const api::ListAnswer& list,
-                      const ReturnAddress& from, HttpResponse& response) const;
+  Outcome respond_to_read(const Exchange& exchange, Result<api::Answer> answer,
+                          const ReturnAddress& from) const;
+  std::unique_ptr<ListResponse> begin_list(const Exchange& exchange, api::Answer answer,
+                                           const ReturnAddress& from) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;
   std::unique_ptr<WatchStream> open_stream(const Exchange& exchange, const ReturnAddress& from,
                                            Server::OpenWatch opened, Hold place) const;
   HttpResponse answer_other(const HttpRequest& request, const Exchange& exchange) const;
   HttpResponse finish(const Exchange& exchange, HttpResponse response) const;
+  HttpResponse sign(const Exchange& exchange, HttpResponse response) const;
 
   const Parts parts_;
   const HttpLimits& limits_;

@@ -18,8 +18,8 @@ constexpr std::chrono::seconds kLastBookmarkBefore{2};
 constexpr std::size_t kMessagesPerRead = 16;
 // Conditions that are judged before others get their turn: some hundred microseconds.
 constexpr std::size_t kTermsPerPull = 2'000;
-// Or this, where conditions are about fields of large objects.
-constexpr std::chrono::milliseconds kReadsLast{1};
+// Or this, where conditions are about fields of large objects, and where events are dear to write.
+constexpr std::chrono::milliseconds kPullLasts{1};
 
 std::string_view type_name(store::Change::Type type) {
   switch (type) {
@@ -91,9 +91,11 @@ WatchStream::State WatchStream::pull(SteadyTime now, std::size_t bytes_max, std:
       Watcher::Next next = watcher_->next(kMessagesPerRead, bytes_max - out.size());
       more_ = next.more;
       std::ranges::move(next.messages, std::back_inserter(read_));
-      if (SteadyClock::now() - began >= kReadsLast) reads_left = 0;
-    } else if (!append_next(out)) {
-      return State::Ended;
+      if (SteadyClock::now() - began >= kPullLasts) reads_left = 0;
+    } else {
+      if (!append_next(out)) return State::Ended;
+      // What an event costs is not to be seen: a row of a Table is short, its object may be large.
+      if (SteadyClock::now() - began >= kPullLasts) break;
     }
   }
   const bool more = more_ || !read_.empty();

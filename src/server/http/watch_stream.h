@@ -21,8 +21,8 @@ namespace muster::server {
 //
 //   pull() → Idle:  nothing more now; again on wake, or at next_deadline()
 //          → More:  again as soon as the bytes are written
-//          → Busy:  the same, but others get their turn before: it has looked at many changes, and
-//                   few of them are for this client
+//          → Busy:  the same, but others get their turn before: it has looked at many changes, of
+//                   which few are for this client, or has written events that took long
 //          → Ended: the timeout passed, the right to watch is gone or the watch failed (the ERROR
 //                   event is in the bytes)
 class WatchStream {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "server/core/testing/core_fixture.h"
@@ -21,13 +23,15 @@ class WatchStreamTest : public CoreTest {
  protected:
   // A watch of all pods that counts what it holds in account_.
   std::unique_ptr<WatchStream> open(const std::string& version = {}) {
-    Request asked = request(Verb::Watch, pods(), "default");
+    return open(version, {.kind = &pods(), .version = "v1"});
+  }
+  std::unique_ptr<WatchStream> open(const std::string& version, Rendering rendering) {
+    Request asked = request(Verb::Watch, *rendering.kind, "default");
     asked.list.resource_version = version;
     auto opened = server_.watch(asked, [] {});
     EXPECT_TRUE(opened.has_value());
     return std::make_unique<WatchStream>(
-        std::move(*opened),
-        WatchStream::Options{.rendering = {.kind = &pods(), .version = "v1"}, .started = {}},
+        std::move(*opened), WatchStream::Options{.rendering = std::move(rendering), .started = {}},
         WatchStream::Holds{.place = {}, .bytes = Hold(Resource::Bytes, {account_})},
         std::make_unique<Permission>(access_, Identity{}, Attributes{}, 0), clock_);
   }
@@ -68,6 +72,34 @@ TEST_F(WatchStreamTest, WhoLeavesHoldsNothing) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
   open().reset();
   EXPECT_EQ(held(), 0);
+}
+
+// However short an event is: what it took to write it is not to be seen.
+TEST_F(WatchStreamTest, OthersHaveTheirTurnBetweenEventsThatTakeLong) {
+  class Slow final : public api::GroupCounter {
+   public:
+    std::optional<api::GroupCounts> count(const api::Object& /*group*/) const override {
+      ++asked;
+      std::this_thread::sleep_for(std::chrono::milliseconds{3});
+      return std::nullopt;
+    }
+    mutable int asked = 0;
+  };
+  const api::Kind& groups = api::kinds::pod_group();
+  constexpr int kGroups = 40;
+  for (int i = 0; i < kGroups; ++i)
+    ASSERT_TRUE(create(groups, "default",
+                       R"({"metadata":{"name":"g)" + std::to_string(i) +
+                           R"("},"spec":{"schedulingPolicy":{"basic":{}}}})"));
+  const Slow slow;
+  const auto stream =
+      open({}, {.kind = &groups, .version = "v1beta1", .form = Form::Table, .groups = &slow});
+  std::string out;
+  EXPECT_EQ(stream->pull({}, 1U << 20U, out), WatchStream::State::Busy);
+  EXPECT_EQ(slow.asked, 1);
+  while (stream->pull({}, 1U << 20U, out) != WatchStream::State::Idle) {
+  }
+  EXPECT_EQ(slow.asked, kGroups);
 }
 
 }  // namespace

@@ -27,8 +27,15 @@ WorkPool::~WorkPool() {
 }
 
 void WorkPool::run(const AccountPtr& whose, std::function<void()> work) {
+  run_in_steps(whose, [work = std::move(work)] {
+    work();
+    return true;
+  });
+}
+
+void WorkPool::run_in_steps(const AccountPtr& whose, std::function<bool()> step) {
   const std::lock_guard lock(mutex_);
-  waiting_.push(whose, std::move(work));
+  waiting_.push(whose, {whose, std::move(step)});
   changed_.notify_one();
 }
 
@@ -36,14 +43,18 @@ void WorkPool::serve() {
   name_this_thread("work");
   static_cast<void>(::nice(kStepBack));  // on Linux that of this thread
   while (true) {
-    std::function<void()> work;
+    Work work;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
       if (stopped_) return;
       work = waiting_.pop();
     }
-    work();
+    if (work.step()) continue;
+    const std::lock_guard lock(mutex_);
+    const AccountPtr whose = work.whose;
+    waiting_.push_front(whose, std::move(work));
+    changed_.notify_one();
   }
 }
 

@@ -25,13 +25,20 @@ class WorkPool {
   // Any thread. `work` must not throw. How much can wait is bounded by the connections' open
   // requests.
   void run(const AccountPtr& whose, std::function<void()> work);
+  // Calls `step` until it returns true. Others have their turn in between; what else its client
+  // has waiting comes after it.
+  void run_in_steps(const AccountPtr& whose, std::function<bool()> step);
 
  private:
+  struct Work {
+    AccountPtr whose;
+    std::function<bool()> step;
+  };
   void serve();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  FairQueue<AccountPtr, std::function<void()>> waiting_;  // under mutex_, as is stopped_
+  FairQueue<AccountPtr, Work> waiting_;  // under mutex_, as is stopped_
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };
