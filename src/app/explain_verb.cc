@@ -179,8 +179,8 @@ Result<ServerAnswer> ask_server(client::HttpsClient& client, const api::Request&
     if (status == nullptr) return ServerAnswer{};
     return ServerAnswer{*status, ""};
   }
-  // Whoever serves no such endpoint says so in one of these ways; what is not found by its name is
-  // named in the message of one who does.
+  // A server without such an endpoint says so in one of these ways; what is not found by its name
+  // is named in the message of one who does.
   const Error& error = answer.error();
   if (error.reason == Reason::Forbidden) return ServerAnswer{std::nullopt, error.message};
   const bool is_unserved = error.reason == Reason::MethodNotAllowed ||

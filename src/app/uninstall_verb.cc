@@ -110,7 +110,7 @@ class Uninstaller {
   void apply(const Leftover& leftover) {
     if (!flags_.dry_run) {
       const Result<api::Answer> answer = client_.call(leftover.request);
-      // Whoever is gone carries nothing any more.
+      // An object that is gone carries nothing any more.
       if (!answer && answer.error().reason != Reason::NotFound) {
         ++failed_;
         fmt::print("{}: not removed: {}\n", leftover.sentence, answer.error().message);

@@ -122,7 +122,8 @@ void print_banner(const std::string& server, const std::string& kubeconfig,
   std::fflush(stdout);
   if (!is_loopback(options.listen_address))
     log(LogLevel::Warning,
-        "listening on {}: other machines can reach this server; whoever has the kubeconfig is its "
+        "listening on {}: other machines can reach this server; anybody who has the kubeconfig is "
+        "its "
         "administrator{}",
         options.listen_address,
         options.tls_sans.empty()
@@ -179,7 +180,7 @@ RunningComponents start_components(const UpOptions& options, const std::string& 
   return out;
 }
 
-// Whoever may list the pods of a namespace may read names there.
+// A user who may list the pods of a namespace may read names there.
 ExplainService::MayRead who_may_list_pods(const server::Access& access) {
   return [&access](const api::User& user, std::string_view name_space) {
     return access.authorizer()

@@ -29,7 +29,7 @@ struct Kubeconfig {
   std::string tls_server_name;  // empty: the host of `server`
   bool insecure_skip_tls_verify = false;
   std::string proxy;  // what stands between, http:// or socks5://; empty: the environment's
-  // Whom to act as; empty: oneself.
+  // The user to act as; empty: oneself.
   std::string impersonate;
   std::string impersonate_uid;
   std::vector<std::string> impersonate_groups;

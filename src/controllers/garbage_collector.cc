@@ -253,8 +253,8 @@ GarbageCollector::Owner GarbageCollector::judge(const api::Object& dependent,
   const auto at = nodes_.find(reference.uid);
   if (at == nodes_.end()) return absent_.contains(reference.uid) ? Owner::Absent : Owner::Unknown;
   const api::Object& owner = *at->second.object;
-  // Who names the right uid but another object names nobody; so does who reaches into another
-  // namespace.
+  // A reference with the right uid but another name or kind, or into another namespace, names
+  // nobody.
   const bool same_place =
       !owner.kind().namespaced || owner.meta().name_space == dependent.meta().name_space;
   if (owner.kind().kind != reference.kind || owner.meta().name != reference.name || !same_place)

@@ -8,9 +8,9 @@
 
 namespace muster::controllers {
 
-// Who names whom as its parent, and whose parents lead back to itself. A change or a question costs
-// O(log n) steps on average, however long a chain or a circle is: climbing would cost its length
-// for each group that leaves.
+// Which object names which as its parent, and whose parents lead back to itself. A change or a
+// question costs O(log n) steps on average, however long a chain or a circle is: climbing would
+// cost its length for each group that leaves.
 //
 //   c ──▶ b ──▶ a          a chain: b and a are used
 //   e ──▶ d ⇄ f            d and f are on a circle: d is used by e, f by nobody but d above it

@@ -9,7 +9,7 @@
 
 namespace muster::explain {
 
-// Whom the scheduler would evict for a tree or a lone pod that has no place, and how many must go
+// What the scheduler would evict for a tree or a lone pod that has no place, and how many must go
 // at least; empty if nobody is lower, or it would not help.
 std::string evictions_for(scheduler::ClusterModel& model, const scheduler::GroupKey& root, Time now,
                           const Naming& naming);

@@ -309,7 +309,7 @@ class Explainer {
     out.all_tried = !trial.is_spent();
   }
 
-  // Whoever waits by preference fits as soon as it stops to; unless others come first.
+  // A group that waits by preference fits as soon as it stops waiting, unless others come first.
   void shorten_wait(Trial& trial, const Tree& tree, Explanation& out) {
     if (!options_.tries_relaxations) return;
     out.tried_relaxations = true;

@@ -117,7 +117,7 @@ struct Explanation {
   State state = State::Held;
   std::string sentence;   // the one dominant reason, with a full stop
   std::string proof;      // the proof of a "no", or that there is none; empty if it is not a "no"
-  std::string evictions;  // whom preemption would evict for it; empty if nobody
+  std::string evictions;  // what preemption would evict for it; empty if nothing
   std::string note;       // what could not be checked; empty if all was
   std::vector<std::string> no_such_label;  // labels that are asked for and that no node has
   std::vector<std::string> ahead;    // who comes before it in the queue, if they are in the way

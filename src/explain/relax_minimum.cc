@@ -29,7 +29,7 @@ Edits edits_of(const std::vector<Lowered>& lowered) {
   return edits;
 }
 
-// Who made the group and keeps its minimum; null: whoever wrote it by hand.
+// The controller that made the group and keeps its minimum; null: it was written by hand.
 const api::OwnerReference* maker_of(const api::Object& group) {
   const auto& owners = group.meta().owners;
   const auto at = std::ranges::find(owners, true, &api::OwnerReference::controller);

@@ -216,7 +216,7 @@ class Drawing {
     return marks;
   }
 
-  // A bar: whoever uses something gets at least one mark while there are any left.
+  // A bar: every user of a share gets at least one mark while there are any left.
   std::vector<Mark> scaled(const Usage& usage, std::size_t width, std::string_view free) const {
     std::vector<Mark> marks;
     if (usage.total == 0) return {Mark{"-"}};

@@ -199,7 +199,7 @@ void HalfBound::synced(Time now) {
     if ((silent.empty() && !is_half_bound) || !is_served(root)) continue;
     for (const GroupVerdict& verdict : silent) report_.write_group(verdict, now);
     if (!is_half_bound) continue;
-    tree(root, now).why = "whoever bound them did not finish";
+    tree(root, now).why = "the scheduler that bound them stopped before it finished";
     look(root, now);
     found_.push_back(root);
   }

@@ -34,12 +34,12 @@ class Preemptions {
   Preemptions(ClusterModel& model, SchedulingQueue& queue, Report& report, client::Calls& calls,
               Metrics* metrics);
 
-  // Adds to the plan of a refused entity whom to evict for it, and what to report about that.
+  // Adds to the plan of a refused entity what to evict for it, and what to report about that.
   void consider(const SchedulingQueue::Popped& entity, Plan& plan, Time now);
   // Does what the plan says. Call it after the queue's finish().
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
 
-  // Whether there is anybody at all whom the pod may evict.
+  // Whether there is any pod at all that this one may evict.
   bool may_evict(const api::Object& pod);
   // The minimum of the tree is bound: pods left over may look for victims now.
   void admitted(const GroupKey& root, Time now);

@@ -17,7 +17,7 @@ constexpr std::string_view kFailed = "FailedScheduling";
 constexpr std::size_t kStepsMax = 256;
 constexpr std::size_t kStepsPerWord = 25;
 
-// Pods of a group that are told, at most: beyond a thousand, events are dropped anyway.
+// Pods of a group that get an event, at most: beyond a thousand, events are dropped anyway.
 constexpr std::size_t kPodsToldMax = 1'000;
 
 // In their order, beginning after one of them.

@@ -118,7 +118,7 @@ void World::restart_scheduler() {
 }
 
 void World::restart_controllers() {
-  registry_->flush();  // whoever asked for it must still be there to be answered
+  registry_->flush();  // who asked for it must still be there to be answered
   controllers_.clear();
   for (const components::Entry& entry : components::all())
     if (entry.name != components::kScheduler) controllers_.push_back(make_stepper(entry));

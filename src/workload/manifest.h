@@ -44,7 +44,7 @@ Result<CompiledManifest> compile_manifest(std::string_view text, const ManifestO
 std::string run_of_cron_job(std::string_view cron_job);
 
 // As a file for kubectl: YAML documents, the links as comments; a List in JSON with member `links`;
-// or a drawing of who belongs to whom.
+// or a drawing of what belongs to what.
 std::string print_yaml(const CompiledManifest& manifest);
 std::string print_json(const CompiledManifest& manifest);
 std::string print_tree(const CompiledManifest& manifest);

@@ -60,8 +60,8 @@ struct Branch {
   std::vector<std::size_t> below;
 };
 
-// Who belongs to whom: groups below their parents, the topmost below their Workload, that below its
-// owner, pods below their group.
+// What belongs to what: groups below their parents, the topmost below their Workload, that below
+// its owner, pods below their group.
 class Drawing {
  public:
   explicit Drawing(const CompiledManifest& manifest) {

@@ -136,7 +136,7 @@ Json Definitions::value_schema(const Field& field) {
     case Shape::Double: return typed("number", "double");
     case Shape::Bytes: return typed("string", "byte");
     case Shape::Quantity:
-      // A number is taken too, but "string" is what clients were told always.
+      // A number is accepted too, but clients have always been shown "string".
       return well_known("api.resource.Quantity",
                         edition_ == Edition::V2
                             ? typed("string")

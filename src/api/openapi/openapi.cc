@@ -101,7 +101,7 @@ Json patch_operation(const Kind& kind, std::string_view version, Edition edition
   return operation;
 }
 
-// All there is to do with a kind that is not stored. It is told under two methods: kubectl learns
+// All there is to do with a kind that is not stored. It stands under two methods: kubectl learns
 // the parameters of a kind from its patch alone, and takes a kind without one for a custom resource
 // that it cannot validate.
 Json create_operation(const Kind& kind, std::string_view version, Edition edition,
@@ -191,7 +191,7 @@ std::string hash_of(std::string_view text) {
 
 }  // namespace
 
-// Built by whoever asks first, then never changed.
+// Built at the first question, then never changed.
 struct OpenApi::Documents {
   struct Document {
     std::string text;

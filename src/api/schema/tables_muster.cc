@@ -42,7 +42,7 @@ GroupBindingSpec
   3  nominations  []PodAssignment    list=name
      -- Pods that get status.nominatedNodeName and are not bound yet.
   4  conditions   []GroupObservation
-     -- What the groups of the tree shall say in their status.
+     -- What the groups of the tree are to report in their status.
 
 GroupBindingStatus
   1  bound            int32   always

@@ -570,7 +570,7 @@ Toleration -- Lets the pod stay where a taint would keep it away.
   4  effect             string  allowed=NoExecute|NoSchedule|PreferNoSchedule
      -- The effect that is tolerated; empty for all.
   5  tolerationSeconds  *int64
-     -- How long NoExecute is tolerated; unset means for ever.
+     -- How long NoExecute is tolerated; unset means forever.
 
 TopologySpreadConstraint
   1  maxSkew             int32                required always

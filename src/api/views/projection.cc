@@ -86,7 +86,7 @@ constexpr Kept kNodeStatus[]{
     {"allocatable"}, {"images"}, {"declaredFeatures"}, {"conditions", kNodeCondition}};
 constexpr Kept kNode[]{{"metadata", kMetadata}, {"spec", kNodeSpec}, {"status", kNodeStatus}};
 
-// What makes pods: only whom they select matters.
+// What makes pods: only which pods they select matters.
 constexpr Kept kOwnerSpec[]{{"selector"}};
 constexpr Kept kOwner[]{{"metadata", kMetadata}, {"spec", kOwnerSpec}};
 

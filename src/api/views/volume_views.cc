@@ -140,7 +140,7 @@ std::unique_ptr<VolumeView> VolumeView::read(const Object& volume) {
   return view;
 }
 
-// A claimRef without a uid was written by hand, for whoever comes with the name.
+// A claimRef without a uid was written by hand, for any claim of that name.
 bool VolumeView::is_for(const Object& claim) const {
   return claim_name == claim.meta().name && claim_namespace == claim.meta().name_space &&
          (claim_uid.empty() || claim_uid == claim.meta().uid);

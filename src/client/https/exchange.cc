@@ -45,7 +45,7 @@ std::string_view value_of(std::string_view line) {
                                          : line.substr(first, last - first + 1);
 }
 
-// Whoever owns the text keeps it while the handle is in use.
+// The owner of the text keeps it while the handle is in use.
 curl_blob blob_of(const std::string& text) {
   return {.data = const_cast<char*>(text.data()), .len = text.size(), .flags = CURL_BLOB_NOCOPY};
 }

@@ -30,7 +30,7 @@ struct HttpsOptions {
   std::chrono::milliseconds reread_after = std::chrono::seconds{60};
 };
 
-// Whom we trust and who we are in TLS: PEM, empty if there is none.
+// The authorities we trust and who we are in TLS: PEM, empty if there is none.
 struct TlsTexts {
   std::string authority;
   std::string certificate;
@@ -64,7 +64,7 @@ class Endpoint {
   std::string_view authority() const;
   std::string_view path_prefix() const;
   HeaderList headers(const HttpCall& call);
-  // Whom we act as, in headers that every request has.
+  // The user we act as, in headers that every request has.
   std::vector<std::pair<std::string_view, std::string_view>> identity_headers() const;
   // Who we are by a token; empty: not by one.
   std::string token();

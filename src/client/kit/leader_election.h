@@ -20,7 +20,7 @@ class Leadership {
   // Nobody else can lead before `now` plus the five seconds between the renew deadline and the end
   // of the lease: what is sent now arrives in time.
   bool leads(Time now) const { return now < Time(Duration(until_.load())); }
-  // It led, should have renewed or ended that long ago, and did neither: whoever elects is stuck.
+  // It led, should have renewed or ended that long ago, and did neither: the election is stuck.
   bool is_overdue(Time now, Duration by) const {
     return until_ != 0 && !ended_ && now >= Time(Duration(until_.load())) + by;
   }

@@ -34,7 +34,7 @@ class Mirror {
 
   // An object may have twenty thousand labels, and an entry of an index takes more memory than most
   // labels. Those with more than this many are kept in one list of their namespace, which each
-  // search for a label in that namespace reads too: whoever makes them pays for them.
+  // search for a label in that namespace reads too: the namespace that makes them pays for them.
   static constexpr std::size_t kLabelsMax = 32;
 
   struct Entry {

@@ -85,8 +85,8 @@ struct RemoteClient::State {
     return deadline;
   }
 
-  // Whoever may not write any more must not do so late, either: what was asked may still wait for
-  // a connection, or be asked again on another.
+  // A process that may not write any more must not do so late, either: what was asked may still
+  // wait for a connection, or be asked again on another.
   void fence() {
     const bool may = !options.may_write || options.may_write();
     if (could_write && !may)
@@ -355,7 +355,7 @@ bool RemoteClient::drain(Duration patience) {
   state_->transport->post([state = state_.get(), done] {
     state->close();
     *done = true;
-    state->set_in_flight(state->in_flight);  // whoever waits looks again
+    state->set_in_flight(state->in_flight);  // those that wait look again
   });
   std::unique_lock lock(state_->mutex);
   return state_->idle.wait_for(lock, patience, [&] { return *done && state_->in_flight == 0; });

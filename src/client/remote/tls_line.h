@@ -46,7 +46,7 @@ class TlsLine {
   Result<std::size_t> read(std::span<char> into);
   Result<std::size_t> write(std::string_view bytes);
 
-  // Who we are and whom we trust on it.
+  // Who we are and which authorities we trust on it.
   const std::shared_ptr<const TlsTexts>& texts() const { return texts_; }
 
  private:

@@ -6,7 +6,7 @@
 #include "api/object.h"
 #include "api/request.h"
 
-// Who owns whom.
+// Which objects own which.
 namespace muster::controllers {
 
 // The owner that controls the object; null if none does.

@@ -67,7 +67,7 @@ void say_progress(DeploymentStatus& status, DeploymentCondition condition) {
   status.conditions.push_back(std::move(condition));
 }
 
-// A rollout to another set starts the clock of its deadline, whoever made the set and whenever.
+// A rollout to another set starts the clock of its deadline, no matter who made the set and when.
 void say_begun(const api::Object& deployment, const api::Object& set, DeploymentStatus& status,
                Time now) {
   const DeploymentCondition* said = status.condition(kProgressing);

@@ -31,7 +31,7 @@ struct GroupsState {
   std::string_view uid;
   const ChildJobs& jobs;
   std::vector<api::ObjectPtr> groups = {};  // of both kinds, that the set controls
-  // The object of a name, whoever owns it; null if there is none.
+  // The object of a name, no matter who owns it; null if there is none.
   std::function<api::ObjectPtr(const api::Kind& kind, std::string_view name)> find = nullptr;
 };
 

@@ -38,7 +38,7 @@ class StatefulPodMaker {
   api::JsonObject pod_;  // what all of them share
 };
 
-// Whom the claims of a pod go with.
+// The object whose deletion deletes the claims of a pod.
 enum class ClaimOwner : std::uint8_t { Nobody, Set, Pod };
 ClaimOwner claim_owner(const api::StatefulSetView& set, bool pod_condemned);
 

@@ -80,7 +80,7 @@ void StatefulSetController::create(const Look& look, const std::vector<std::int3
       });
 }
 
-// Whoever makes the pods does not wait for claims.
+// Making pods does not wait for claims.
 void StatefulSetController::create_volume_claims(const Look& look,
                                                  const std::vector<std::int32_t>& ordinals) {
   if (look.view.claim_templates.empty()) return;

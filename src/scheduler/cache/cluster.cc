@@ -117,7 +117,7 @@ void Cluster::set_node(const api::ObjectPtr& object) {
                                node_view(*before).allocatable_pods != view.allocatable_pods;
   if (amounts_changed)
     set_allocatable(node, before == nullptr ? nullptr : &node_view(*before), &view);
-  // Also where it reports what it did before: who is alone with an image by now says its size.
+  // Even if unchanged: the only node that is left with an image defines the image's size.
   const std::uint64_t image_changes = image_changes_;
   set_images(node, before == nullptr ? nullptr : &node_view(*before), &view);
   const bool images_changed = image_changes_ != image_changes;
@@ -156,7 +156,7 @@ void Cluster::set_allocatable(NodeId node, const api::NodeView* before,
   pod_slots_[node] = after == nullptr ? 0 : after->allocatable_pods;
   find_classes_again(resources_.set_offer(node, before == nullptr ? kNothing : before->allocatable,
                                           after == nullptr ? kNothing : after->allocatable));
-  // Falls with what is idle; release_idle() raises it again.
+  // Fewer idle columns lower the limit; release_idle() raises it again.
   idle_max_ = std::min(idle_max_, kIdleMax + resources_.idle());
   if (resources_.idle() > idle_max_) release_idle();
 }

@@ -50,7 +50,7 @@ bool have_one_controller(const api::ObjectMeta& a, const api::ObjectMeta& b) {
 }  // namespace
 
 const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part) {
-  // Whom do those ask for that run already? From now on we know it of every pod.
+  // If running pods ask about others, what matches them is tracked for every class from now on.
   if (asking_pods_ > 0 && !followed_->on) follow_pods();
   const Asked asked = use_terms(*pod, part);
   refresh_kept_classes();
@@ -151,7 +151,7 @@ const PodClass& Cluster::finish_class(PodClass&& made, const api::ObjectPtr& pod
   return keep_class(std::make_unique<PodClass>(std::move(made)));
 }
 
-// One that is not to be told from a class that is being made.
+// The existing class that equals `made`; null if there is none.
 const PodClass* Cluster::find_class(const PodClass& made) const {
   const auto at = classes_->by_hash.find(made.hash);
   if (at == classes_->by_hash.end()) return nullptr;

@@ -22,7 +22,7 @@ std::vector<std::pair<std::string_view, std::int64_t>> names_of(const api::NodeV
 
 }  // namespace
 
-// What both report stays as it is: an image keeps its size while some other node has it.
+// An image that both versions report keeps its size while another node has it.
 void Cluster::set_images(NodeId node, const api::NodeView* before, const api::NodeView* after) {
   const auto old_names = names_of(before);
   const auto new_names = names_of(after);

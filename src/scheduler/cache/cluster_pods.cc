@@ -55,7 +55,7 @@ void Cluster::set_pod(const api::ObjectPtr& pod) {
   erase_pod(uid);
   insert_pod(
       {.pod = pod, .node = row_of(view.node_name), .phase = PodPhase::HoldsNode, .assumed = false});
-  // Mostly it is in use by now. Room that the pod has left may have made it of another class.
+  // Usually the new record has the same class; room that the pod left may have changed it.
   if (pods != ClassId::None) release_class(pods);
 }
 

@@ -146,7 +146,7 @@ Cluster::Asked Cluster::use_terms(const api::Object& pod, Part part) {
 void Cluster::split_classes(TermId added) {
   const PodLabels& labels = pod_labels();
   const Term& term = *find_term(added);
-  // Who excludes only what nobody has asks about whole namespaces, and most often whole classes.
+  // A term that only excludes labels usually matches whole namespaces, and so whole classes.
   if (const auto counts = labels.matching_all(term, namespaces_);
       counts && std::ranges::all_of(*counts, [this](const auto& entry) {
         return entry.second == pod_class(entry.first).running;

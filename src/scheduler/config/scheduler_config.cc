@@ -114,7 +114,7 @@ class ConfigReader {
   }
 
   // The program that connects to a server reads these. They are judged here too, because a file
-  // with a mistake in them is refused by whoever reads it, and with the line.
+  // with a mistake in them is refused where it is read, with its line.
   void check_connection(const Json& document) {
     const FieldPath election("leaderElection");
     const Json& lease = part_of(document, "leaderElection");

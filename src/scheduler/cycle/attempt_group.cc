@@ -72,7 +72,7 @@ std::string disagreement(const Traits& pod, const Traits& first, const Group& ro
 std::optional<Wrong> wrong_pods(const Group& root) {
   std::string wrong;
   std::optional<Traits> first;
-  // Who says the same as the first pod agrees with the root if that one does.
+  // A pod with the traits of the first pod agrees with the root exactly if that one does.
   const auto compare = [&](const Traits& traits) {
     if (wrong.empty() && traits != *first) wrong = disagreement(traits, *first, root);
   };
@@ -248,7 +248,7 @@ bool is_one_free_pod(const Group& root, const Cluster& cluster, const Profile& p
          });
 }
 
-// Like a lone pod, which is what it is but for the condition of its group.
+// Scheduled like a lone pod; only the condition of its group is extra.
 Plan attempt_free_pod(const Group& root, Cluster& cluster, const Profile& profile) {
   Plan plan = attempt_pod(root.pods.front(), cluster, profile);
   GroupVerdict verdict{root.key, root.object, Outcome::Placed, "", ""};

@@ -23,7 +23,7 @@ struct VictimUnit {
   std::vector<Pod> pods;
 };
 
-// What to do for somebody who has no place: whom to evict, and where to wait until they are gone.
+// What to do for a pod or tree that has no place: what to evict, and where to wait for it to go.
 // A value: nothing has happened yet.
 struct PreemptionPlan {
   enum class Answer : std::uint8_t {
@@ -42,7 +42,7 @@ struct PreemptionPlan {
   Answer answer = Answer::NotEligible;
   std::string message;                  // upstream's words, with their prefix
   std::vector<Place> nominated;         // where it waits
-  std::vector<VictimUnit> victims;      // whom to evict, the most important first
+  std::vector<VictimUnit> victims;      // what to evict, the most important first
   std::vector<api::ObjectPtr> leaving;  // already ending; their room is counted on
   std::int64_t victims_at_least = 0;    // pods: proven, whatever is chosen
   std::uint64_t steps = 0;

@@ -235,7 +235,7 @@ void Standing::catch_up_following(Scratch& scratch) {
 
 // False if the passes must count again: they fell behind, or nodes came, went or changed their
 // label values under the pods that are counted. As long as that is not so, a row has a node or has
-// none, and always the same one; what happens on a row without one is of no account.
+// none, and always the same one; what happens on a row without one is ignored.
 bool Standing::read_pod_log() {
   const PodLog& log = cluster_.pod_log();
   if (labels_seen_ != cluster_.label_epoch() + cluster_.taint_epoch() ||

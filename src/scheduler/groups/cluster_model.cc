@@ -244,7 +244,7 @@ void ClusterModel::remove_pod(const api::Object& pod) {
   if (listener_ != nullptr) listener_->on_pod(change);
 }
 
-// Who names a claim, with a node or without, is one of those who share it.
+// Every pod that names a claim shares it, whether it has a node or not.
 void ClusterModel::count_claims(const ObjectPtr& before, const ObjectPtr& after) {
   const auto names_claims = [](const ObjectPtr& pod) {
     return pod != nullptr && !view_of(pod).claims.empty() && !view_of(pod).is_terminal();

@@ -15,7 +15,7 @@
 
 namespace muster::scheduler {
 
-// The PodDisruptionBudgets there are, by namespace: whom an eviction for a pod of higher priority
+// The PodDisruptionBudgets there are, by namespace: what an eviction for a pod of higher priority
 // would hurt more than was promised. A preference, as upstream has it, unless a profile forbids it.
 //
 // A victim is compared with the budgets that ask for a label it has: a budget is indexed by the one

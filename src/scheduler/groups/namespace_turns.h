@@ -10,9 +10,9 @@
 
 namespace muster::scheduler {
 
-// Whoever may change a group can make the scheduler look at all groups and pods below it, as often
-// as they like. Such looks are made in steps, and each namespace has so many steps per time and no
-// more: what it asks for beyond that waits, and delays nobody else.
+// Every user who may change a group can make the scheduler look at all groups and pods below it, as
+// often as they like. Such looks are made in steps, and each namespace has so many steps per time
+// and no more: what it asks for beyond that waits, and delays nobody else.
 class NamespaceTurns {
  public:
   struct Options {

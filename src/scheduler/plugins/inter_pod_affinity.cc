@@ -104,7 +104,7 @@ class AffinityFilterPass final : public FilterPass {
     return Verdict::accept();
   }
 
-  // Who repels us does not go by placing more pods; who attracts us may come.
+  // Placing more pods never removes one that repels us, but may add one that attracts us.
   std::int32_t cap_at(NodeId node) const override {
     std::int32_t cap = kNoCap;
     for (const Question& question : questions_) {
@@ -150,8 +150,9 @@ class AffinityFilterPass final : public FilterPass {
   }
 
  private:
-  // What others have against us is one question for each label, whoever asks it and however many
-  // they are; that by a label that no node has is none until one has it, when all is asked again.
+  // What others have against us is one question for each label, whichever pod asks it and however
+  // many they are; that by a label that no node has is none until one has it, when all is asked
+  // again.
   std::vector<Question> ask_all(const PodClass& pods) {
     std::vector<Question> questions;
     const auto add = [&](Question::About about, TermId id, const LabelColumn& column) {

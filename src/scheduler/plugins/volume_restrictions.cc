@@ -84,8 +84,8 @@ class VolumeRestrictionsPass final : public FilterPass {
              return cluster_.volume_use().is_expected(static_cast<std::uint32_t>(node), claim);
            });
   }
-  // A pod that runs may be of a class from before others named its claim: whoever has claims may be
-  // the one.
+  // A pod that runs may be of a class from before others named its claim: every pod that has claims
+  // may be the one.
   static void touch(const PodClass& pods, Touched& touched) {
     if (pods.volumes != nullptr) touched.every_row();
   }

@@ -11,7 +11,7 @@ namespace muster::scheduler {
 
 inline constexpr std::string_view kGroupPreemption = "pod group preemption: ";
 
-// Whom of those below the priority to evict for a tree, whatever its own priority is.
+// Which pods below the priority to evict for a tree, whatever its own priority is.
 PreemptionPlan search_victims(ClusterModel& model, const Group& root, std::int32_t priority,
                               const PreemptionArgs& args, Time now);
 

@@ -90,7 +90,7 @@ class GroupSearch {
     return solution;
   }
 
-  // All lower pods gone, the tree placed there, and whoever is not in its way put back.
+  // All lower pods gone, the tree placed there, and those that are not in its way put back.
   std::optional<Solution> upstream_way() {
     std::vector<std::uint32_t> all(table_.units().size());
     for (std::uint32_t unit = 0; unit < all.size(); ++unit) all[unit] = unit;

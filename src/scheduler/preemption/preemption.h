@@ -9,8 +9,8 @@
 
 namespace muster::scheduler {
 
-// Whom to evict so that somebody who was refused fits. Pure: the model is left unchanged, and the
-// same model gives the same plan. Nominations must be counted for the preemptor
+// Which pods to evict so that a refused pod or tree fits. Pure: the model is left unchanged, and
+// the same model gives the same plan. Nominations must be counted for the preemptor
 // (ClusterModel::count_nominated).
 //
 // For a lone pod: upstream's choice among nodes, each with the fewest victims that keep the more

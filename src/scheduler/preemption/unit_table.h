@@ -14,9 +14,9 @@
 
 namespace muster::scheduler {
 
-// Whom a preemptor of some priority may evict: every pod of lower priority that holds a node, by
-// unit. The priority of a pod is that of the root of its tree, and its unit the highest group above
-// it that is disrupted as a whole; pods without one stand for themselves.
+// The pods that a preemptor of some priority may evict: every pod of lower priority that holds a
+// node, by unit. The priority of a pod is that of the root of its tree, and its unit the highest
+// group above it that is disrupted as a whole; pods without one stand for themselves.
 //
 // Pods already ending are nobody's victims: their room is counted on, unless they take too long.
 class UnitTable {

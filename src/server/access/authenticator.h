@@ -34,8 +34,9 @@ class Authenticator {
   Result<Identity> authenticate(const PeerCertificate& certificate, std::string_view authorization,
                                 Time now) const;
 
-  // Whom a token stands for, if it is valid now: signed by us, not expired, for one of `audiences`
-  // (empty: for the API server), and its account and the object it is bound to still exist.
+  // The user a token stands for, if it is valid now: signed by us, not expired, for one of
+  // `audiences` (empty: for the API server), and its account and the object it is bound to still
+  // exist.
   struct Known {
     Identity who;
     std::vector<std::string> audiences;  // those asked for that the token is for

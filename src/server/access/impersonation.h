@@ -7,7 +7,8 @@
 
 namespace muster::server {
 
-// Whom a request wants to act as, from its Impersonate-User, -Group, -Uid and -Extra-KEY headers
+// The user a request wants to act as, from its Impersonate-User, -Group, -Uid and -Extra-KEY
+// headers
 // (`kubectl --as`, `--as-group`, `--as-uid`, `--as-user-extra`). Forbidden unless `real` may
 // impersonate that user and each group, uid and value. BadRequest if it names no user.
 Result<Identity> impersonate(const Authorizer& authorizer, const api::User& real,

@@ -17,7 +17,7 @@
 #include "server/access/shared_map.h"
 #include "server/access/stamped_cache.h"
 
-// Role-based access control: what roles say, whom bindings give them. Purely
+// Role-based access control: what roles allow, and to which users bindings give them. Purely
 // additive; there is no "deny".
 namespace muster::server {
 

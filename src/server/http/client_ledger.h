@@ -72,7 +72,7 @@ class ClientLedger {
   const Account& total() const { return *total_; }
 
   // Whether `who` may hold more of `what` (not of connections). One amount may go over the limit:
-  // whoever has any room gets all of it, however large.
+  // a user who has any room gets all of it, however large.
   bool has_room(const Account& who, Resource what) const;
   // Bytes of one exchange; `connection` may be null. A user who exceeds the limit by one large
   // answer takes no more from others than one who is exactly at the limit.

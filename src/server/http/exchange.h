@@ -33,7 +33,7 @@ struct Exchange {
   Route route;
   std::int64_t judged_as_of = 0;  // the authorizer's generation, from before it was judged
   Identity who;
-  AccountPtr account;  // of the real user, not of whom they act as; null until that is known
+  AccountPtr account;  // of the real user, not of the one they act as; null until that is known
   Rendering rendering;
   RequestMeter::Labels labels;
   std::string audit_id;

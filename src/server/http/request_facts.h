@@ -34,7 +34,7 @@ std::size_t held_for_head(const HttpRequest& request, const Exchange& exchange);
 // BadRequest if ?timeout= is not a Go duration ("30s", "1m30s"). Watches do not read
 // it.
 Result<void> check_timeout(const Route& route);
-// Whom the request's headers name.
+// The user that the request's headers name.
 Identity identity_wanted(const HttpRequest& request);
 // What authorization judges. A list or watch of one object by its name counts as naming the object.
 Attributes attributes_judged(const Route& route);

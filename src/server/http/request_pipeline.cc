@@ -106,7 +106,7 @@ std::optional<HttpResponse> RequestPipeline::admit(const HttpRequest& request,
   return std::nullopt;
 }
 
-// Who asks, and as whom. What they use is on the account of the real user.
+// Authenticates, then impersonates. What the request uses is on the real user's account.
 Result<void> RequestPipeline::identify(const HttpRequest& request, const PeerCertificate& peer,
                                        Exchange& exchange) const {
   Identity who = TRY(

@@ -127,7 +127,7 @@ Result<void> set_up(asio::ssl::context& tls, const Credential& credential) {
 
 }  // namespace
 
-// Whoever has yet to reply holds it: a session must not outlive the context that its socket is of.
+// Every pending reply holds it: a session must not outlive the context that its socket is of.
 struct StatusListener::State : std::enable_shared_from_this<State> {
   explicit State(Handler handler)
       : ask([this, handler = std::move(handler)](const Question& question,

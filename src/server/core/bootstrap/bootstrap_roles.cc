@@ -282,7 +282,7 @@ std::vector<BootstrapObject> authority_readers() {
                                       subject("User", "system:kube-scheduler")}}}}};
 }
 
-// Whoever may ask for an explanation may read how the scheduler decides.
+// A user who may ask for an explanation may read how the scheduler decides.
 std::vector<BootstrapObject> settings_readers() {
   const api::Kind* const roles = api::find_kind(kRbac, "Role");
   const api::Kind* const bindings = api::find_kind(kRbac, "RoleBinding");
