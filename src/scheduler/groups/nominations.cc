@@ -39,7 +39,7 @@ void Nominations::observed(const ObjectPtr& pod, std::string_view node) {
     entry = &make(pod);
   }
   entry->api_node = node;
-  if (!entry->counted) entry->pod = pod;
+  replace(uid, *entry, pod);
   if (entry->ours && entry->node != node) return;
   entry->ours = false;
   update(uid, *entry, std::string(node));
@@ -60,8 +60,8 @@ void Nominations::nominate(const ObjectPtr& pod, std::string_view node) {
     if (node.empty()) return;
     entry = &make(pod);
   }
+  replace(uid, *entry, pod);
   update(uid, *entry, std::string(node));
-  if (!entry->counted) entry->pod = pod;
   entry->ours = entry->node != entry->api_node;
   if (entry->node.empty() && !entry->ours) entries_.erase(uid);
 }
@@ -87,6 +87,16 @@ std::vector<ObjectPtr> Nominations::lower_on(std::string_view node, std::int32_t
     if (entry.priority < priority) lower.push_back(entry.pod);
   }
   return lower;
+}
+
+// Labels and, in place, requests of a pod that waits may change: it counts as it is now.
+void Nominations::replace(const std::string& uid, Entry& entry, const ObjectPtr& pod) {
+  if (entry.pod == pod) return;
+  std::string node = entry.node;
+  update(uid, entry, {});
+  entry.pod = pod;
+  entry.priority = view_of(pod).priority;
+  update(uid, entry, std::move(node));
 }
 
 // A pod whose place changes is not counted before the next attempt.

@@ -54,7 +54,7 @@ class Nominations {
 
  private:
   struct Entry {
-    api::ObjectPtr pod;  // while it is counted, as it was counted
+    api::ObjectPtr pod;
     std::int32_t priority = 0;
     std::string node;      // as we believe
     std::string api_node;  // as the API says
@@ -65,6 +65,7 @@ class Nominations {
 
   Entry* find(std::string_view uid);
   Entry& make(const api::ObjectPtr& pod);
+  void replace(const std::string& uid, Entry& entry, const api::ObjectPtr& pod);
   void update(const std::string& uid, Entry& entry, std::string node);
   void count(const Place& place);
   void uncount(const Place& place);

@@ -54,6 +54,26 @@ TEST_F(NominationsTest, ThoseThatAreTriedDoNotCountForThemselves) {
   EXPECT_EQ(counted_for(5), 2);
 }
 
+TEST_F(NominationsTest, APodThatChangesCountsAsItIsNow) {
+  const auto of_size = [](const std::string& cpu) {
+    return PodSample{.name = "a", .cpu = cpu, .priority = 5}.make();
+  };
+  NodeId row{};
+  ASSERT_TRUE(cluster_.find_node("n", row));
+  const auto used = [&] {
+    nominations_.count_for(0, {});
+    return cluster_.resource(ResourceId::Cpu).requested[row];
+  };
+  nominations_.observed(of_size("1"), "n");
+  EXPECT_EQ(used(), 1'000);
+  nominations_.observed(of_size("3"), "n");
+  EXPECT_EQ(used(), 3'000);
+  nominations_.nominate(of_size("2"), "n");
+  EXPECT_EQ(used(), 2'000);
+  nominations_.forget("default-a");
+  EXPECT_EQ(used(), 0);
+}
+
 TEST_F(NominationsTest, OurWordHoldsUntilTheApiAgreesOrItIsGivenUp) {
   const api::ObjectPtr a = pod("a", 5);
   nominations_.nominate(a, "n");
