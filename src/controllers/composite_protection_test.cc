@@ -66,6 +66,9 @@ TEST_F(CompositeProtectionTest, ProtectsCompositesThatLackTheFinalizerOnce) {
       R"({"metadata":{"uid":"u-root","finalizers":["scheduling.muster.dev/compositepodgroup-protection"]}})");
   tell(Type::Modified, composite_kind_, "root", "", R"(,"labels":{"a":"b"})");
   EXPECT_EQ(run(), Texts{}) << "the first patch is still under way";
+  tell(client::Called{sent_.requests.back().second, api::Answer{}});
+  tell(Type::Modified, composite_kind_, "root", "", R"(,"labels":{"a":"c"})");
+  EXPECT_EQ(run(), Texts{}) << "the feed is behind the patch";
   composite("root", "");
   delete_composite("root", "");
   EXPECT_EQ(run(), Texts{"lab/root"});
