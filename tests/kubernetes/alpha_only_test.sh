@@ -20,7 +20,7 @@ expect "the version that is served is used" "podgroups                    schedu
 gang wide 3 | k create -f - >/dev/null
 for i in 1 2 3; do pod "wide-$i" 8 wide; done | k create -f - >/dev/null
 eventually "a gang that does not fit waits" 30 False group_says wide
-expect "muster explain reads it there" "minCount" "$MUSTER" explain podgroup wide --kubeconfig "$KUBECONFIG"
+expect "muster explain reads it there" "0 of 3 pods fit" "$MUSTER" explain podgroup wide --kubeconfig "$KUBECONFIG"
 # What belongs to a Workload must name it in that version, too: otherwise nobody knows what it belongs to.
 run_in_background controllers "$MUSTER" controllers --kubeconfig "$KUBECONFIG" --secure-port 0 --controllers job,podgroup-protection
 k create -f - >/dev/null <<END

@@ -156,7 +156,6 @@ Endpoint::Endpoint(Kubeconfig config, HttpsOptions options)
 
 void Endpoint::set_up(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "");
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, options_.connect_timeout_ms);
   curl_easy_setopt(handle, CURLOPT_USERAGENT, options_.user_agent.c_str());
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -305,6 +304,9 @@ void Exchange::start(HttpCall call, Sink sink) {
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get());
   curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, timeout_ms());
+  // A kube-apiserver packs a watch as many gzip members one after the other, of which libcurl reads
+  // the first.
+  curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, sink_ ? nullptr : "");
 }
 
 long Exchange::timeout_ms() const {
