@@ -84,7 +84,7 @@ TEST_F(SearchTest, ManyOnePodLeavesThatDoNotFitEndWithTheWorkAndNotWithTheSteps)
   EXPECT_GE(searched.budget.work, searched.budget.steps * kLeaves / 16);
   EXPECT_LT(searched.budget.steps, PlacementOptions{}.steps_max / 4);
   // It stops within one look at the whole tree.
-  EXPECT_LE(searched.budget.work, searched.budget.work_max + 10 * kLeaves);
+  EXPECT_LE(searched.budget.work, searched.budget.work_max + std::uint64_t{10} * kLeaves);
   EXPECT_LE(searched.remembered_bytes, PlacementOptions{}.remembered_bytes_max);
   EXPECT_EQ(place(two_shapes(kLeaves)), SearchResult::Unresolved);
 }

@@ -1,5 +1,7 @@
 #include "store/engines/history.h"
 
+#include <ranges>
+
 #include "base/check.h"
 
 namespace muster::store {
@@ -18,10 +20,10 @@ void History::drop(std::size_t count) {
 
 Revision History::revision_that_leaves(const HistorySize& most, Revision start) const {
   HistorySize left;
-  for (auto past = changes_.rbegin(); past != changes_.rend(); ++past) {
+  for (const Past& past : std::views::reverse(changes_)) {
     ++left.changes;
-    left.bytes += past->frees;
-    if (left.changes > most.changes || left.bytes > most.bytes) return past->revision;
+    left.bytes += past.frees;
+    if (left.changes > most.changes || left.bytes > most.bytes) return past.revision;
   }
   return start;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <ranges>
 #include <utility>
 
 #include "store/engines/ledger.h"
@@ -54,10 +55,10 @@ class MemoryEngine final : public Engine {
 
   Revision revision_that_leaves(const HistorySize& most) const override {
     HistorySize left;
-    for (auto change = history_.rbegin(); change != history_.rend(); ++change) {
+    for (const Change& change : std::views::reverse(history_)) {
       ++left.changes;
-      left.bytes += memory_held_by(*change);
-      if (left.changes > most.changes || left.bytes > most.bytes) return change->revision;
+      left.bytes += memory_held_by(change);
+      if (left.changes > most.changes || left.bytes > most.bytes) return change.revision;
     }
     return compacted_;
   }

@@ -95,7 +95,7 @@ void GroupBook::add_pod(const api::Object& object, std::int32_t sign) {
     if (here == 0) group.nodes.erase(pod.node_name);
   }
   add_pods(&named, change);
-  settle(&named, before);
+  pass_up(&named, before);
   drop_if_idle(key);
 }
 
@@ -107,7 +107,7 @@ void GroupBook::add_group(const api::Object& object, std::int32_t sign) {
   const ByLevels before = met(named);
   named.second.exists = sign > 0;
   named.second.minimum = sign > 0 ? view.minimum : 1;
-  settle(&named, before);
+  pass_up(&named, before);
   if (sign > 0 && !view.parent.empty()) attach(named, at({'C', path(object, view.parent)}));
   drop_if_idle(key);
 }
@@ -120,10 +120,11 @@ void GroupBook::attach(Named& child, Named& parent) {
   const ByLevels child_met = met(child);
   for (std::size_t level = 0; level < kLevels; ++level)
     parent.second.met_children[level] += child_met[level];
-  settle(&parent, before);
+  pass_up(&parent, before);
   Pods change = child.second.pods;
-  const bool any = raise(change.unfinished) | raise(change.running);
-  if (any) add_pods(&parent, change);
+  const bool unfinished = raise(change.unfinished);
+  const bool running = raise(change.running);
+  if (unfinished || running) add_pods(&parent, change);
 }
 
 void GroupBook::detach(Named& child) {
@@ -135,12 +136,13 @@ void GroupBook::detach(Named& child) {
   const ByLevels child_met = met(child);
   for (std::size_t level = 0; level < kLevels; ++level)
     parent.second.met_children[level] -= child_met[level];
-  settle(&parent, before);
+  pass_up(&parent, before);
   Pods change = child.second.pods;
-  const bool any = raise(change.unfinished) | raise(change.running);
+  const bool unfinished = raise(change.unfinished);
+  const bool running = raise(change.running);
   for (ByLevels* sums : {&change.unfinished, &change.running})
     for (std::int64_t& sum : *sums) sum = -sum;
-  if (any) add_pods(&parent, change);
+  if (unfinished || running) add_pods(&parent, change);
   const Key key = parent.first;
   if (&parent != &child) drop_if_idle(key);
 }
@@ -160,7 +162,9 @@ void GroupBook::add_pods(Named* group, Pods change) {
       parent->second.placed.insert(group);
     else
       parent->second.placed.erase(group);
-    if (!(raise(change.unfinished) | raise(change.running))) return;
+    const bool unfinished = raise(change.unfinished);
+    const bool running = raise(change.running);
+    if (!unfinished && !running) return;
     group = parent;
   }
 }
@@ -168,7 +172,7 @@ void GroupBook::add_pods(Named* group, Pods change) {
 // Tells those above a group whether it has what it needs, if that is not as it was before. What
 // changes for a group asked about some levels changes for its parent at one level more, so this
 // ends, on circles as well.
-void GroupBook::settle(Named* group, ByLevels before) {
+void GroupBook::pass_up(Named* group, ByLevels before) {
   while (true) {
     ++looks_;
     const ByLevels after = met(*group);

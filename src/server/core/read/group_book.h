@@ -81,7 +81,7 @@ class GroupBook {
   void attach(Named& child, Named& parent);
   void detach(Named& child);
   void add_pods(Named* group, Pods change);
-  void settle(Named* group, ByLevels before);
+  void pass_up(Named* group, ByLevels before);
   void drop_if_idle(const Key& key);
   void collect_nodes(const Group& group, std::size_t level, std::size_t& looks,
                      std::set<std::string>& nodes) const;

@@ -75,7 +75,7 @@ bool GroupTally::go_on() const {
     // What was counted of everything until now is of no use. Each time it is begun again it goes
     // faster, so that it ends however much changes meanwhile.
     if (recount_) recount_step_ *= 4;
-    recount_.emplace();
+    recount_ = std::make_unique<Recount>();
     if (const auto call = std::exchange(before_listing_, nullptr)) call();
   }
   if (recount_ && !go_on_recounting()) return false;

@@ -112,7 +112,7 @@ class GroupTally final : public api::GroupCounter {
 
   mutable std::mutex mutex_;  // guards these; held for a step or an answer
   mutable std::unique_ptr<Counted> counted_;
-  mutable std::optional<Recount> recount_;
+  mutable std::unique_ptr<Recount> recount_;  // null: nothing is being counted
   mutable std::size_t recount_step_ = kStep;
   mutable std::function<void()> before_listing_;  // once
 
