@@ -29,9 +29,7 @@ kind: Job
 metadata: {name: works}
 spec: {template: {spec: {restartPolicy: Never, schedulerName: nobody, containers: [{name: main, image: app}]}}}
 END
-owner_version() {
-  k get podgroups -o 'jsonpath={.items[*].metadata.ownerReferences[?(@.kind=="Workload")].apiVersion}' | grep -v ^Warning
-}
+owner_version() { k get podgroups -o 'jsonpath={.items[*].metadata.ownerReferences[?(@.kind=="Workload")].apiVersion}'; }
 eventually "a Job's group names its Workload in that version" 60 "$GROUP_API" owner_version
 run_in_background collector "$KUBERNETES" kube-controller-manager --kubeconfig "$KUBECONFIG" --leader-elect=false --secure-port 0 \
   --authentication-kubeconfig "$KUBECONFIG" --authorization-kubeconfig "$KUBECONFIG" --controllers garbage-collector-controller

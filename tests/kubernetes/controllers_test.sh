@@ -41,7 +41,7 @@ finish_pods() { # SELECTOR: as a kubelet says that they have ended well
 count() { k get pods -l "$1" -o name | grep -c .; }
 job works | k create -f - >/dev/null
 eventually "a Job has its pods" 60 2 count job-name=works
-owner_version() { k get podgroups -o 'jsonpath={.items[*].metadata.ownerReferences[?(@.kind=="Workload")].apiVersion}' | grep -v ^Warning; }
+owner_version() { k get podgroups -o 'jsonpath={.items[*].metadata.ownerReferences[?(@.kind=="Workload")].apiVersion}'; }
 eventually "its group names its Workload in a version that is served" 10 "$GROUP_API" owner_version
 finish_pods job-name=works
 eventually "and completes when they do" 60 True k get job works -o 'jsonpath={.status.conditions[?(@.type=="Complete")].status}'
