@@ -33,8 +33,8 @@ std::vector<ObjectPtr> shapes_of(const std::vector<ObjectPtr>& nodes) {
   std::vector<Shape> shapes;
   for (const ObjectPtr& node : nodes) {
     const auto alike = std::ranges::find_if(shapes, [&](const Shape& shape) {
-      const NodeView& a = shape.sample->view<NodeView>();
-      const NodeView& b = node->view<NodeView>();
+      const auto& a = shape.sample->view<NodeView>();
+      const auto& b = node->view<NodeView>();
       return a.allocatable == b.allocatable && a.allocatable_pods == b.allocatable_pods &&
              a.taints == b.taints && a.unschedulable == b.unschedulable;
     });

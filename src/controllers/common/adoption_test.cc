@@ -9,11 +9,10 @@
 
 #include "api/json.h"
 #include "controllers/common/owners.h"
+#include "controllers/common/testing_texts.h"
 
 namespace muster::controllers {
 namespace {
-
-using Texts = std::vector<std::string>;
 
 api::ObjectPtr make(const api::Kind& kind, std::string_view metadata) {
   auto json = api::parse_json(fmt::format(R"({{"metadata":{{"namespace":"ns",{}}}}})", metadata));

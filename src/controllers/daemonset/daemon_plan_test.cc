@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "controllers/common/testing_texts.h"
 #include "controllers/daemonset/daemon_testing.h"
 
 namespace muster::controllers {
 namespace {
 
-using Texts = std::vector<std::string>;
 const Time kNewYear{std::chrono::seconds{1'767'225'600}};  // 2026-01-01T00:00:00Z
 
 struct Scene {

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "base/entropy.h"
+#include "controllers/common/testing_texts.h"
 #include "controllers/deployment/deployment_testing.h"
 
 namespace muster::controllers {
 namespace {
-
-using Texts = std::vector<std::string>;
 
 Texts changes(const DeploymentPlan& plan) {
   Texts out;
