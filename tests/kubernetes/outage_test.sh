@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A kube-apiserver that falls silent: for seconds, which changes nothing, and for longer than the lease allows.
+# A kube-apiserver that falls silent: for seconds, which changes nothing, for longer than the lease allows, and for minutes.
 . "$(dirname "$0")/lib.sh"
 
 start_kubernetes
@@ -34,3 +34,24 @@ expect "and says why" "the lease kube-system/muster-scheduler was lost" tail -n 
 start_scheduler second --config "$WORK/config.yaml" --secure-port 0
 for i in 5 6 7; do pod "lone-$i" 0.1; done | k create -f - >/dev/null
 eventually "the next process goes on" 60 7 bound lone-
+kill "$SCHEDULER_PID"
+wait "$SCHEDULER_PID"
+
+# --- minutes of silence, for a process that elects nobody
+sed '$aleaderElection: {leaderElect: false}' "$WORK/config.yaml" >"$WORK/alone.yaml"
+start_scheduler third --config "$WORK/alone.yaml" --secure-port 0
+third=$SCHEDULER_PID
+pod lone-8 0.1 | k create -f - >/dev/null
+eventually "a process without an election binds" 60 8 bound lone-
+# Some of these bindings are under way when the server falls silent.
+for i in 1 2 3 4 5 6 7 8 9; do pod "late-$i" 0.1; done | k create -f - >/dev/null
+kill -STOP "$server"
+sleep 130
+kill -CONT "$server"
+eventually "after more than two minutes everything is bound" 90 9 bound late-
+kill -0 "$third"
+pass_or_fail $? "by the same process" "$(tail -n 3 "$WORK/third.log")"
+bound_twice() { grep -h '"subresource":"binding"' "$WORK"/audit.json | grep '"code":201' | grep -o '"name":"late-[0-9]"' | sort | uniq -d; }
+eventually "and nothing twice" 1 "" bound_twice
+for i in 9 10; do pod "lone-$i" 0.1; done | k create -f - >/dev/null
+eventually "it goes on" 60 10 bound lone-

@@ -47,7 +47,8 @@ tree_says() { # NAME: the status of its condition
 
 # --- whole or not at all
 { tree llm; leaf llm-prefill llm 3; } | k create -f - >/dev/null
-eventually "one of two groups is not begun" 30 False tree_says llm
+sleep 3
+eventually "a tree that lacks one of two groups is not begun" 1 "" tree_says llm
 eventually "none of its pods is bound" 5 0 bound llm-
 leaf llm-decode llm 3 | k create -f - >/dev/null
 eventually "with both groups the tree is bound" 60 6 bound llm-
@@ -59,7 +60,7 @@ eventually "both of them" 30 True group_says llm-decode
 { tree wide; leaf wide-left wide 4; leaf wide-right wide 3; } | k create -f - >/dev/null
 eventually "a tree beyond every rack waits whole" 30 False tree_says wide
 eventually "none of it is bound" 5 0 bound wide-
-expect "muster explain says what is missing" "topology.kubernetes.io/rack" \
+expect "muster explain says what is missing" "together they do not fit: 6 of 7 pods do; short of 1 × cpu 4" \
   "$MUSTER" explain compositepodgroup wide --kubeconfig "$KUBECONFIG"
 k delete pod -l '!x' --field-selector spec.nodeName= --wait=false >/dev/null
 k delete compositepodgroup wide --wait=false >/dev/null
