@@ -89,6 +89,15 @@ bool ClientLedger::has_room(const Account& who, Resource what) const {
   return who.privileged() || who.used(what) < most;
 }
 
+bool ClientLedger::has_room_for_long(const Account& who, std::size_t bytes) const {
+  if (who.privileged()) return true;
+  const Share& share = limits_.bytes;
+  const auto counted = to_signed(std::min(bytes, share.each));
+  return who.used(Resource::Bytes) + counted <= to_signed(share.each + kLongBytes) &&
+         total_->used(Resource::Bytes) + counted <=
+             to_signed(share.total - std::min(share.reserved, share.total));
+}
+
 std::shared_ptr<void> ClientLedger::hold_large(const Account& who) const {
   if (who.privileged()) return has_large_;
   if (has_large_->exchange(true)) return nullptr;

@@ -87,6 +87,9 @@ class ClientLedger {
   // one of a few places for such lists until it is written. Null if all are taken; administrators
   // need none.
   static bool is_long(std::size_t bytes) { return bytes > kLongBytes; }
+  // Whether there is room for a list of that many bytes. Its client holds not much else then, and
+  // it does not take what all others have left: both grow only while it is written.
+  bool has_room_for_long(const Account& who, std::size_t bytes) const;
   bool has_long_place(const Account& who) const { return who.privileged() || *long_lists_ < kLong; }
   std::shared_ptr<void> hold_long_place(const Account& who) const;
   // Whether all clients hold more bytes than they may, and a share more.

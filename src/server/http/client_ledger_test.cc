@@ -179,6 +179,26 @@ TEST(ClientLedgerTest, WhoIsKnownStays) {
   EXPECT_NE(ledger.accept("10.0.0.2"), nullptr);
 }
 
+TEST(ClientLedgerTest, ALongListNeedsRoomForItself) {
+  const ClientLimits limits;
+  const ClientLedger ledger(limits);
+  const AccountPtr greedy = ledger.user({.name = "greedy", .groups = {}});
+  const AccountPtr other = ledger.user({.name = "other", .groups = {}});
+  const std::size_t each = limits.bytes.each;
+  EXPECT_TRUE(ledger.has_room_for_long(*greedy, 20 * each)) << "alone, however long it is";
+  Hold page = ledger.hold_bytes(greedy, nullptr);
+  page.resize(each / 2);
+  EXPECT_FALSE(ledger.has_room_for_long(*greedy, 20 * each)) << "beside another one of its own";
+  EXPECT_TRUE(ledger.has_room_for_long(*other, 20 * each));
+  page.resize(each);
+  Hold second = ledger.hold_bytes(other, nullptr);
+  second.resize(each);
+  const AccountPtr third = ledger.user({.name = "third", .groups = {}});
+  EXPECT_TRUE(ledger.has_room(*third, Resource::Bytes)) << "somebody who asks for little";
+  EXPECT_FALSE(ledger.has_room_for_long(*third, 20 * each)) << "but not for all that is left";
+  EXPECT_TRUE(ledger.has_room_for_long(Account(/*privileged=*/true), 20 * each));
+}
+
 TEST(ClientLedgerTest, AFewLongListsAreWrittenAtATime) {
   const ClientLedger ledger(ClientLimits{});
   const Account user;

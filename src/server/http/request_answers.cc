@@ -148,6 +148,8 @@ std::unique_ptr<ListResponse> RequestPipeline::begin_list(const Exchange& exchan
   // Of other forms nobody knows before how large they are.
   const std::size_t bytes =
       how.form == Form::Full ? bytes_of(std::get<api::ListAnswer>(answer.what)) : 0;
+  if (ClientLedger::is_long(bytes) && !ledger.has_room_for_long(*exchange.account, bytes))
+    return nullptr;
   holds.expected.resize(bytes);
   if (ledger.is_large(bytes)) {
     holds.large = ledger.hold_large(*exchange.account);
