@@ -1,10 +1,12 @@
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/write.hpp>
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -14,16 +16,26 @@
 namespace muster::client {
 namespace {
 
-using boost::asio::ip::tcp;
-
 // Keeps the head of the one request that it answers.
 class OneAnswer {
  public:
-  OneAnswer() = default;
-
-  std::string url() const {
-    return fmt::format("http://127.0.0.1:{}", acceptor_.local_endpoint().port());
+  OneAnswer() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(bind(listener_, any, size), 0);
+    EXPECT_EQ(listen(listener_, 1), 0);
+    EXPECT_EQ(getsockname(listener_, any, &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { answer(); });
   }
+  ~OneAnswer() { close(listener_); }
+  OneAnswer(const OneAnswer&) = delete;
+  OneAnswer& operator=(const OneAnswer&) = delete;
+
+  std::string url() const { return fmt::format("http://127.0.0.1:{}", port_); }
   std::string head_of_request() {
     thread_.join();
     return head_;
@@ -31,17 +43,24 @@ class OneAnswer {
 
  private:
   void answer() {
-    tcp::socket socket = acceptor_.accept();
-    boost::asio::read_until(socket, boost::asio::dynamic_buffer(head_), "\r\n\r\n");
+    const int peer = accept(listener_, nullptr, nullptr);
+    std::array<char, 4096> bytes{};
+    while (head_.find("\r\n\r\n") == std::string::npos) {
+      const ssize_t count = recv(peer, bytes.data(), bytes.size(), 0);
+      if (count <= 0) break;
+      head_.append(bytes.data(), static_cast<std::size_t>(count));
+    }
     constexpr std::string_view kAnswer =
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-    boost::asio::write(socket, boost::asio::buffer(kAnswer));
+    EXPECT_EQ(send(peer, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(kAnswer.size()));
+    close(peer);
   }
 
-  boost::asio::io_context context_;
-  tcp::acceptor acceptor_{context_, {boost::asio::ip::address_v4::loopback(), 0}};
+  const int listener_ = socket(AF_INET, SOCK_STREAM, 0);
+  std::uint16_t port_ = 0;
   std::string head_;
-  std::thread thread_{[this] { answer(); }};
+  std::thread thread_;
 };
 
 std::string head_of(const Exchange::Sink& sink) {
