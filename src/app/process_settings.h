@@ -8,7 +8,7 @@
 
 namespace muster::app {
 
-// The lease by which a scheduler is elected if nobody names another: whoever serves
+// The lease by which a scheduler is elected if nobody names another: one that serves
 // default-scheduler takes that of kube-scheduler, so that the two never decide at once.
 std::string usual_lease(bool serves_default_scheduler);
 
@@ -21,8 +21,8 @@ struct ConnectionSettings {
 Result<ConnectionSettings> read_process_settings(std::string_view text,
                                                  RemoteProcessOptions& options);
 
-// Refuses a lease that does not keep a kube-scheduler from deciding about the same pods: who serves
-// default-scheduler must hold kube-scheduler's. Without an election it only warns.
+// Refuses a lease that does not keep a kube-scheduler from deciding about the same pods: one that
+// serves default-scheduler must hold kube-scheduler's. Without an election it only warns.
 Result<void> check_lease(const RemoteProcessOptions::Election& election,
                          bool serves_default_scheduler);
 

@@ -18,7 +18,7 @@ namespace muster::app {
 // cannot be known now.
 using FindRival = std::function<Result<std::string>(const Sleep& sleep)>;
 
-// A look for a rival on a thread of its own, so that whoever needs the answer goes on meanwhile.
+// A look for a rival on a thread of its own, so that the caller goes on meanwhile.
 // What cannot be known now is asked again until it is.
 class RivalLook {
  public:

@@ -26,7 +26,8 @@ class WorkPool {
   // requests.
   void run(const AccountPtr& whose, std::function<void()> work);
   // Calls `step` until it returns true. Others have their turn in between; what else its client
-  // has waiting comes after it.
+  // has waiting comes after it. So of each client no more is begun than there are threads, and a
+  // step that only waits for others' work never keeps that from being done.
   void run_in_steps(const AccountPtr& whose, std::function<bool()> step);
 
  private:

@@ -82,8 +82,8 @@ std::shared_ptr<const NamespaceFeeds::Asked> NamespaceFeeds::asked_about(
   return at == open_.end() || at->second.lost ? nullptr : at->second.asked;
 }
 
-// Nothing: it was too much to be read. Whoever asked may be gone by now, and another there, who
-// will read what the change has made.
+// Nothing: it was too much to be read. The count that asked may be gone by now, and another there,
+// who will read what the change has made.
 void NamespaceFeeds::keep(const std::string& name_space, const Asked* asked,
                           std::optional<UseChange> change) {
   const std::lock_guard lock(mutex_);
