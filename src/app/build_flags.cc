@@ -7,7 +7,6 @@
 #include <string>
 
 #include "app/build_verb.h"
-#include "app/cli.h"
 
 namespace muster::app {
 namespace {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "api/views/projection.h"
-#include "app/cli.h"
 #include "app/connection.h"
 #include "app/live_leases.h"
 #include "app/process_flags.h"

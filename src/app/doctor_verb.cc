@@ -13,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "app/cli.h"
 #include "app/connection.h"
 #include "base/check.h"
 #include "client/client.h"

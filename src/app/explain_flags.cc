@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "app/cli.h"
 #include "app/explain_verb.h"
 #include "app/terminal.h"
 #include "explain/words.h"

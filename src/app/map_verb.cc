@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/cli.h"
 #include "app/cluster_reader.h"
 #include "app/terminal.h"
 #include "base/result.h"

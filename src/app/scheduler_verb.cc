@@ -12,7 +12,6 @@
 
 #include "api/values/go_duration.h"
 #include "api/views/projection.h"
-#include "app/cli.h"
 #include "app/connection.h"
 #include "app/process_flags.h"
 #include "app/process_settings.h"

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "app/cli.h"
 #include "app/data_dir.h"
 #include "app/store_verbs.h"
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli.h"
 #include "app/connection.h"
 #include "app/lease_writer.h"
 #include "app/leftovers.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "api/values/names.h"
-#include "app/cli.h"
 #include "app/credentials.h"
 #include "app/data_dir.h"
 #include "app/job_flags.h"

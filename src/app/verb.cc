@@ -4,8 +4,6 @@
 
 #include <cstdio>
 
-#include "app/cli.h"
-
 namespace muster::app {
 
 int refuse(std::string_view sentence) {
