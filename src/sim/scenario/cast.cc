@@ -7,7 +7,6 @@
 #include "api/values/preferred_topology.h"
 #include "api/values/well_known.h"
 #include "sim/pretend_nodes.h"
-#include "sim/scenario/storage_verbs.h"
 
 namespace muster::sim {
 namespace {
@@ -73,6 +72,16 @@ std::string priority_class_name(const PriorityLine& line) {
   const std::string name = line.priority < 0 ? fmt::format("minus-{}", -line.priority)
                                              : fmt::format("priority-{}", line.priority);
   return line.never_preempts ? name + "-never" : name;
+}
+
+std::string own_claim_name(std::string_view pod) { return fmt::format("{}-data", pod); }
+
+Json claim_manifest(std::string_view name, std::string_view storage_class, std::string_view size) {
+  return JsonObject{
+      {"metadata", JsonObject{{"name", name}, {"namespace", kScenarioNamespace}}},
+      {"spec", JsonObject{{"storageClassName", storage_class},
+                          {"accessModes", JsonArray{"ReadWriteOnce"}},
+                          {"resources", JsonObject{{"requests", JsonObject{{"storage", size}}}}}}}};
 }
 
 std::optional<GroupRole> role_of(std::string_view word) {
@@ -226,8 +235,8 @@ Json Cast::pod_manifest(std::size_t id, std::string_view node) const {
   if (!pod.line.tolerations.empty()) spec["tolerations"] = pod.line.tolerations;
   if (!pod.line.node_selector.empty()) spec["nodeSelector"] = pod.line.node_selector;
   if (JsonArray volumes = volumes_of(pod); !volumes.empty()) spec["volumes"] = std::move(volumes);
-  if (!pod.line.affinity.empty()) spec["affinity"] = pod.line.affinity;
-  if (!pod.line.spread.empty()) spec["topologySpreadConstraints"] = pod.line.spread;
+  if (!pod.line.company.affinity.empty()) spec["affinity"] = pod.line.company.affinity;
+  if (!pod.line.company.spread.empty()) spec["topologySpreadConstraints"] = pod.line.company.spread;
   if (JsonArray claims = resource_claims_of(pod.line); !claims.empty())
     spec["resourceClaims"] = std::move(claims);
   if (pod.line.host_network) spec["hostNetwork"] = true;
@@ -239,7 +248,7 @@ Json Cast::pod_manifest(std::size_t id, std::string_view node) const {
   JsonObject metadata{{"name", pod.name},
                       {"namespace", kScenarioNamespace},
                       {"annotations", annotations(pod.line)}};
-  if (!pod.line.labels.empty()) metadata["labels"] = pod.line.labels;
+  if (!pod.line.company.labels.empty()) metadata["labels"] = pod.line.company.labels;
   return JsonObject{{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
 }
 

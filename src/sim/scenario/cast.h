@@ -89,6 +89,10 @@ struct PriorityLine {
   friend auto operator<=>(const PriorityLine&, const PriorityLine&) = default;
 };
 std::string priority_class_name(const PriorityLine& line);
+// The claim that each pod of a line with own-claim=CLASS:SIZE gets for itself.
+std::string own_claim_name(std::string_view pod);
+api::Json claim_manifest(std::string_view name, std::string_view storage_class,
+                         std::string_view size);
 // The role by the word a text uses for it; nullopt for other words.
 std::optional<GroupRole> role_of(std::string_view word);
 

@@ -28,8 +28,8 @@ void append(Json& list, Json entry) {
   list.as_array().push_back(std::move(entry));
 }
 
-void add_term(PodLine& pods, std::string_view side, bool is_required, JsonObject term) {
-  Json& affinity = pods.affinity[side];
+void add_term(Company& company, std::string_view side, bool is_required, JsonObject term) {
+  Json& affinity = company.affinity[side];
   if (!affinity.is_object()) affinity = JsonObject{};
   if (is_required)
     append(affinity.as_object()[kRequired], std::move(term));
@@ -38,37 +38,37 @@ void add_term(PodLine& pods, std::string_view side, bool is_required, JsonObject
            JsonObject{{"weight", 100}, {"podAffinityTerm", std::move(term)}});
 }
 
-Result<void> add_spread(const Line& line, std::string_view text, bool is_hard, PodLine& pods) {
+Result<void> add_spread(const Line& line, std::string_view text, bool is_hard, Company& company) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos)
     return fail_at(line, "{}: write KEY=VALUE@LEVEL:SKEW, such as app=web@zone:1", text);
   JsonObject constraint = TRY(read_term(line, text.substr(0, colon)));
   constraint["maxSkew"] = TRY(read_number(line, text.substr(colon + 1)));
   constraint["whenUnsatisfiable"] = is_hard ? "DoNotSchedule" : "ScheduleAnyway";
-  pods.spread.push_back(std::move(constraint));
+  company.spread.push_back(std::move(constraint));
   return {};
 }
 
 }  // namespace
 
-Result<bool> read_company_word(const Line& line, std::string_view word, PodLine& pods) {
+Result<bool> read_company_word(const Line& line, std::string_view word, Company& company) {
   const Setting setting = read_setting(word);
   if (setting.name == "label") {
     const Setting label = read_setting(setting.value);
     if (label.name.empty()) return fail_at(line, "{}: write label=KEY=VALUE", word);
-    pods.labels[label.name] = label.value;
+    company.labels[label.name] = label.value;
   } else if (setting.name == "near") {
-    add_term(pods, "podAffinity", true, TRY(read_term(line, setting.value)));
+    add_term(company, "podAffinity", true, TRY(read_term(line, setting.value)));
   } else if (setting.name == "away-from") {
-    add_term(pods, "podAntiAffinity", true, TRY(read_term(line, setting.value)));
+    add_term(company, "podAntiAffinity", true, TRY(read_term(line, setting.value)));
   } else if (setting.name == "prefers-near") {
-    add_term(pods, "podAffinity", false, TRY(read_term(line, setting.value)));
+    add_term(company, "podAffinity", false, TRY(read_term(line, setting.value)));
   } else if (setting.name == "prefers-away-from") {
-    add_term(pods, "podAntiAffinity", false, TRY(read_term(line, setting.value)));
+    add_term(company, "podAntiAffinity", false, TRY(read_term(line, setting.value)));
   } else if (setting.name == "spread") {
-    TRY(add_spread(line, setting.value, true, pods));
+    TRY(add_spread(line, setting.value, true, company));
   } else if (setting.name == "spread-softly") {
-    TRY(add_spread(line, setting.value, false, pods));
+    TRY(add_spread(line, setting.value, false, company));
   } else {
     return false;
   }

@@ -7,7 +7,6 @@
 
 #include "api/values/quantity.h"
 #include "sim/pretend_nodes.h"
-#include "sim/scenario/company_words.h"
 #include "sim/scenario/node_line.h"
 
 namespace muster::sim {
@@ -17,7 +16,7 @@ using api::JsonObject;
 
 constexpr std::string_view kPodWords =
     "pods=N, cpu=1 or another resource, priority=N, gated, never-preempts, tolerates=KEY, "
-    "selector=KEY=VALUE, label=KEY=VALUE, port=N, image=NAME:TAG, host-network, own-users, "
+    "selector=KEY=VALUE, port=N, image=NAME:TAG, host-network, own-users, "
     "claim=NAME, own-claim=CLASS:SIZE, resource-claim=NAME, "
     "runs-for=30s, stops-in=30s, exit=1";
 constexpr std::string_view kGroupWords =
@@ -141,9 +140,6 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
   } else if (setting.name == "selector") {
     const Setting pair = read_setting(setting.value);
     pods.node_selector[label_key(pair.name)] = pair.value;
-  } else if (setting.name == "label") {
-    const Setting pair = read_setting(setting.value);
-    pods.labels[pair.name] = pair.value;
   } else if (setting.name == "port") {
     pods.ports.push_back(TRY(read_number(line, setting.value)));
   } else if (setting.name == "image") {
@@ -169,7 +165,7 @@ Result<bool> read_pod_word(const Line& line, std::string_view word, PodLine& pod
     std::erase_if(pods.resources, [&](const auto& known) { return known.first == resource; });
     pods.resources.emplace_back(resource, setting.value);
   } else {
-    return read_company_word(line, word, pods);
+    return read_company_word(line, word, pods.company);
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/json.h"
+#include "sim/scenario/company_words.h"
 #include "sim/scenario/line.h"
 
 namespace muster::sim {
@@ -22,9 +23,7 @@ struct PodLine {
   std::string image = "app:1";
   bool host_network = false;
   bool own_users = false;  // apart from those of the node
-  api::JsonObject labels = {};
-  api::JsonObject affinity = {};  // podAffinity and podAntiAffinity
-  api::JsonArray spread = {};
+  Company company = {};
   std::optional<int> priority = {};  // unset: the group's
   bool gated = false;
   bool never_preempts = false;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "sim/scenario/action.h"
 #include "sim/scenario/line.h"
-#include "sim/scenario/verbs.h"
 
 // The verbs that change nodes.
 namespace muster::sim {

@@ -7,7 +7,6 @@
 
 #include "api/values/preferred_topology.h"
 #include "api/views/pod_view.h"
-#include "sim/scenario/storage_verbs.h"
 
 namespace muster::sim {
 namespace {

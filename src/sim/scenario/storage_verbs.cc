@@ -121,16 +121,6 @@ Result<Made> read_made(const Line& line) {
 
 }  // namespace
 
-std::string own_claim_name(std::string_view pod) { return fmt::format("{}-data", pod); }
-
-Json claim_manifest(std::string_view name, std::string_view storage_class, std::string_view size) {
-  return JsonObject{
-      {"metadata", JsonObject{{"name", name}, {"namespace", kScenarioNamespace}}},
-      {"spec", JsonObject{{"storageClassName", storage_class},
-                          {"accessModes", JsonArray{"ReadWriteOnce"}},
-                          {"resources", JsonObject{{"requests", JsonObject{{"storage", size}}}}}}}};
-}
-
 Result<Action> read_storage(const Line& line) {
   if (line.words.size() > 1) return fail_at(line, "what there is stands in the lines below");
   std::vector<Made> all;

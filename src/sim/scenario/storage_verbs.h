@@ -2,9 +2,9 @@
 
 #include <functional>
 
+#include "sim/scenario/action.h"
 #include "sim/scenario/line.h"
 #include "sim/scenario/subject_checks.h"
-#include "sim/scenario/verbs.h"
 
 // Storage in scenarios, below the line `storage`:
 //   class fast   waits         # until a pod is placed; otherwise volumes are made at once
@@ -17,10 +17,5 @@ namespace muster::sim {
 Result<Action> read_storage(const Line& line);
 // "claim data Bound": the phase of a claim.
 Result<std::function<Unmet(const Stage&)>> read_claim_expectation(Words words);
-
-// The claim that each pod of a line with own-claim=CLASS:SIZE gets for itself.
-std::string own_claim_name(std::string_view pod);
-api::Json claim_manifest(std::string_view name, std::string_view storage_class,
-                         std::string_view size);
 
 }  // namespace muster::sim

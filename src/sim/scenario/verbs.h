@@ -1,13 +1,11 @@
 #pragma once
 
-#include <functional>
+#include <string_view>
 
+#include "sim/scenario/action.h"
 #include "sim/scenario/line.h"
-#include "sim/scenario/stage.h"
 
 namespace muster::sim {
-
-using Action = std::function<Result<void>(Stage&)>;
 
 // What a line that is not indented does: "submit gang train …", "cordon n1", "wait 30s".
 Result<Action> read_action(const Line& line);
