@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "api/base64.h"
-#include "api/decode_place.h"
 #include "api/json_edit.h"
 #include "api/place.h"
 #include "api/values/quantity.h"

@@ -24,6 +24,9 @@ struct Decoded {
 // reported. The error is what Go would say ("json: cannot unmarshal string into Go struct field
 // …"), without the caller's `K in version "V" cannot be handled as a K: ` in front.
 Result<Decoded> decode(const schema::Message& message, ParsedJson parsed);
+// The same for texts that people write by hand: if a value has the wrong type, `wrong_at` is its
+// path ("profiles[0].plugins.score"), which Go's sentence names without its indices.
+Result<Decoded> decode(const schema::Message& message, ParsedJson parsed, std::string& wrong_at);
 
 // Fills in the defaults that the tables state, recursively, wherever the parent exists.
 void apply_defaults(const schema::Message& message, Json& document);

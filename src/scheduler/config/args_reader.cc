@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/decode_place.h"
+#include "api/decode.h"
 #include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/validation/placement_rules.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "api/decode_place.h"
+#include "api/decode.h"
 #include "api/reading.h"
 #include "api/schema/schema.h"
 #include "api/values/go_duration.h"
