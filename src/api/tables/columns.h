@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/tables/table.h"
+#include "api/tables/column.h"
 
 // Inside this room: the texts Tables are put together from.
 namespace muster::api::tables {

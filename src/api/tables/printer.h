@@ -8,7 +8,8 @@
 
 #include "api/json.h"
 #include "api/object.h"
-#include "api/tables/table.h"
+#include "api/tables/column.h"
+#include "api/tables/group_counts.h"
 
 // Inside this room: how each kind fills its row.
 namespace muster::api::tables {

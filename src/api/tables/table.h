@@ -8,43 +8,19 @@
 
 #include "api/kinds/kind.h"
 #include "api/object.h"
+#include "api/tables/column.h"
+#include "api/tables/group_counts.h"
 #include "base/time.h"
 
 // The forms of objects that are made for reading: the Table that kubectl prints, and metadata
 // alone. All append JSON text.
 namespace muster::api {
 
-// One column of a Table; priority 1 is shown by -o wide only.
-struct Column {
-  std::string_view name;
-  std::string_view type = "string";
-  std::string_view format = {};
-  std::string_view description = {};
-  int priority = 0;
-};
-
 // What `kubectl get` shows for a kind; name and creation time unless the kind has special columns.
 std::span<const Column> columns(const Kind& kind);
 
 // The cells of one row, "[…]", one per column. Ages are counted from `now`.
 void append_cells(const Object& object, Time now, std::string& out);
-
-// The current state of a group.
-struct GroupCounts {
-  // Pods of a PodGroup without failed and terminating ones; child groups of a composite.
-  std::int64_t members = 0;
-  // Those that have a node or have succeeded; child groups whose own minimum is met.
-  std::int64_t scheduled = 0;
-  std::string domains = {};  // where it runs, by its topology key: mostly one
-  std::string held_by = {};  // what keeps it from going once it is deleted; empty: nothing
-};
-// Answers that, because objects do not say it. Any thread.
-class GroupCounter {
- public:
-  virtual ~GroupCounter() = default;
-  virtual std::optional<GroupCounts> count(
-      const Object& group) const = 0;  // nullopt: not known now
-};
 
 enum class IncludeObject : std::uint8_t { Metadata, Object, None };
 
