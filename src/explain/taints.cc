@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "api/views/node_view.h"
+#include "api/views/pod_view.h"
 #include "api/views/tolerations.h"
 
 namespace muster::explain {

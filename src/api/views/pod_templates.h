@@ -5,7 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "api/views/pod_view.h"
+#include "api/views/pod_needs.h"
 
 namespace muster::api {
 

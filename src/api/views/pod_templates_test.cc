@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/json.h"
+#include "api/views/pod_view.h"
 
 namespace muster::api {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "api/views/node_view.h"
-#include "api/views/pod_view.h"
+#include "api/views/pod_needs.h"
 
 namespace muster::api {
 

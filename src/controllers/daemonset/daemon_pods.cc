@@ -7,6 +7,7 @@
 #include "api/reading.h"
 #include "api/views/node_selector.h"
 #include "api/views/node_view.h"
+#include "api/views/pod_view.h"
 #include "api/views/tolerations.h"
 #include "controllers/common/pod_template.h"
 #include "controllers/common/revisions.h"

@@ -1,5 +1,6 @@
 #include "scheduler/plugins/node_unschedulable.h"
 
+#include "api/views/pod_view.h"
 #include "api/views/tolerations.h"
 
 namespace muster::scheduler {

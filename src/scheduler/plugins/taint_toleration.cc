@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/views/pod_view.h"
 #include "api/views/tolerations.h"
 
 namespace muster::scheduler {
