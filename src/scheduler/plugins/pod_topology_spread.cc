@@ -167,18 +167,6 @@ bool has_all_keys(const api::PodNeeds& needs, const api::Object& node) {
 
 }  // namespace
 
-std::vector<PodTopologySpreadArgs::Constraint> PodTopologySpreadArgs::defaults() const {
-  if (!is_system_defaulting) return default_constraints;
-  return {{.topology_key = "kubernetes.io/hostname", .max_skew = 3},
-          {.topology_key = "topology.kubernetes.io/zone", .max_skew = 5}};
-}
-
-std::vector<std::string> PodTopologySpreadArgs::default_keys() const {
-  std::vector<std::string> keys;
-  for (const Constraint& constraint : defaults()) keys.push_back(constraint.topology_key);
-  return keys;
-}
-
 PodTopologySpread::PodTopologySpread(PodTopologySpreadArgs args) : args_(std::move(args)) {
   args_.default_constraints = args_.defaults();
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scheduler/cache/cluster.h"
-#include "scheduler/plugins/pod_topology_spread.h"
+#include "scheduler/plugins/spread_args.h"
 
 namespace muster::scheduler {
 
