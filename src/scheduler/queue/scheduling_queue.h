@@ -292,7 +292,7 @@ class SchedulingQueue {
   void fail_alone(Pod& pod, Time now);
   bool return_to_waiting(std::string_view uid, Time now);
 
-  // queue_census.cc
+  // queue_counting.cc
   void count_members(QueueCensus& census) const;
 
   // queue_audit.cc

@@ -1,8 +1,7 @@
-#include "scheduler/groups/forest_walk.h"
-
 #include <algorithm>
 #include <optional>
 
+#include "scheduler/groups/forest_walk.h"
 #include "scheduler/groups/workload_forest.h"
 
 namespace muster::scheduler {

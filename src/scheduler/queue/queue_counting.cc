@@ -1,6 +1,5 @@
-#include "scheduler/queue/queue_census.h"
-
 #include "api/views/pod_view.h"
+#include "scheduler/queue/queue_census.h"
 #include "scheduler/queue/scheduling_queue.h"
 
 namespace muster::scheduler {
