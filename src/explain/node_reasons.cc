@@ -12,7 +12,7 @@
 #include "explain/group_domains.h"
 #include "explain/words.h"
 #include "scheduler/cache/cluster.h"
-#include "scheduler/cycle/fit_error.h"
+#include "scheduler/cycle/why_not.h"
 #include "scheduler/framework/standings.h"
 
 namespace muster::explain {

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "api/object.h"
 #include "scheduler/cache/cluster.h"
@@ -13,20 +8,6 @@
 #include "scheduler/framework/standing.h"
 
 namespace muster::scheduler {
-
-// How often each reason was given, and by which plugins.
-struct Histogram {
-  std::map<std::string, std::int64_t, std::less<>> reasons;
-  std::vector<std::string> plugins;  // who refused, in the order they are asked; each once
-  bool hopeless = true;              // no eviction could turn any refusal around
-
-  // "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable."
-  std::string text(std::size_t nodes) const;
-};
-
-// Asks every node of the list (all living nodes without one) why it refuses the class.
-Histogram why_not(const Standing& standing, const Cluster& cluster);
-Histogram why_not(const Standing& standing, std::span<const NodeId> nodes);
 
 // Upstream's fit error for a pod that fits nowhere. For all nodes see kept_report.h.
 Refusal refuse(const api::ObjectPtr& pod, const Standing& standing, Cluster& cluster);

@@ -5,8 +5,8 @@
 
 #include "api/values/quantity.h"
 #include "base/saturating.h"
-#include "scheduler/cycle/fit_error.h"
 #include "scheduler/cycle/group_report.h"
+#include "scheduler/cycle/why_not.h"
 #include "scheduler/framework/counted_wants.h"
 
 namespace muster::scheduler {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "scheduler/cache/cluster.h"
-#include "scheduler/cycle/fit_error.h"
+#include "scheduler/cycle/why_not.h"
 #include "scheduler/framework/standing.h"
 
 namespace muster::scheduler {

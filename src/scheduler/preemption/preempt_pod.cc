@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "api/views/pod_facts.h"
-#include "scheduler/cycle/fit_error.h"
+#include "scheduler/cycle/why_not.h"
 #include "scheduler/framework/draft.h"
 #include "scheduler/framework/standings.h"
 #include "scheduler/preemption/least_on_node.h"
