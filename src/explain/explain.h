@@ -2,30 +2,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <variant>
 
 #include "api/gates/gates.h"
 #include "base/result.h"
 #include "explain/explanation.h"
 #include "explain/naming.h"
 #include "explain/objects.h"
+#include "explain/subject.h"
 
 namespace muster::explain {
-
-struct PodKey {
-  std::string name_space;
-  std::string name;
-};
-// An object whose controller makes groups for it: a Job, a JobSet, a LeaderWorkerSet.
-struct WorkloadOwner {
-  std::string group;  // of the API
-  std::string kind;
-  std::string name_space;
-  std::string name;
-};
-using Subject = std::variant<scheduler::GroupKey, PodKey, WorkloadOwner>;
 
 struct ExplainOptions {
   bool tries_relaxations = true;

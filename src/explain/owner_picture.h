@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "explain/explain.h"
 #include "explain/explanation.h"
+#include "explain/subject.h"
 #include "scheduler/groups/cluster_model.h"
 
 // All trees of groups that were made for one object, as one picture.

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "explain/explain.h"
 #include "explain/objects.h"
+#include "explain/subject.h"
 
 namespace muster::explain {
 

@@ -317,7 +317,12 @@ Tree read_tree(ClusterModel& model, const GroupKey& subject, Time now) {
     tree.fault = *fault;
   } else if (const GroupSpec* root = model.forest().root_of(subject)) {
     tree.root = root->key;
-    if (model.runnable(*tree.root)) plan_tree(model, now, tree);
+    if (model.runnable(*tree.root)) {
+      TreePlan made = plan_tree(model, *tree.root, now);
+      tree.plan = std::move(made.plan);
+      tree.insisting = std::move(made.insisting);
+      tree.evicts_from = made.evicts_from;
+    }
   } else {
     tree.no_root = model.forest().why_no_root(subject);
   }

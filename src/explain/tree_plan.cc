@@ -22,29 +22,31 @@ void collect_insisting(const scheduler::Group& group, std::vector<GroupKey>& out
 
 }  // namespace
 
-void plan_tree(ClusterModel& model, Time now, Tree& tree) {
+TreePlan plan_tree(ClusterModel& model, const GroupKey& root, Time now) {
   const auto fill = [&](const GroupKey& leaf, std::vector<scheduler::PendingPod>& pods) {
     for (const api::ObjectPtr& pod : model.members(leaf, PodRole::Waiting))
       pods.push_back(
           {.pod = pod, .attempts = 0, .queued_at = pod->meta().creation_time.value_or(Time{})});
   };
   const auto is_placed = [&](const Plan& plan) {
-    const GroupVerdict* verdict = verdict_of(plan, *tree.root);
+    const GroupVerdict* verdict = verdict_of(plan, root);
     return verdict != nullptr && verdict->outcome == Outcome::Placed;
   };
-  const scheduler::Group group = model.build(*tree.root, fill, now);
+  const scheduler::Group group = model.build(root, fill, now);
+  std::optional<Plan> of_the_wait;
   if (group.stops_insisting()) {
     model.count_nominated(group);
-    tree.plan = attempt_group(group, model.cluster(), model.profile_of(group));
-    if (is_placed(*tree.plan)) return;
+    of_the_wait = attempt_group(group, model.cluster(), model.profile_of(group));
+    if (is_placed(*of_the_wait)) return {.plan = *std::move(of_the_wait)};
   }
-  Plan without_wait = attempt(model, *tree.root);
-  if (tree.plan && is_placed(without_wait)) {
-    collect_insisting(group, tree.insisting);
-    return;
+  TreePlan made{.plan = attempt(model, root)};
+  if (!is_placed(made.plan)) {
+    made.evicts_from = group.stops_insisting();
+  } else if (of_the_wait) {
+    made.plan = *std::move(of_the_wait);
+    collect_insisting(group, made.insisting);
   }
-  tree.plan = std::move(without_wait);
-  if (!is_placed(*tree.plan)) tree.evicts_from = group.stops_insisting();
+  return made;
 }
 
 const GroupVerdict* verdict_of(const Plan& plan, const GroupKey& key) {
