@@ -10,7 +10,7 @@
 #include "api/values/pretend.h"
 #include "api/values/quantity.h"
 #include "api/yaml.h"
-#include "sim/pretend_node_status.h"
+#include "sim/node_labels.h"
 
 namespace muster::sim {
 namespace {

@@ -9,12 +9,6 @@
 
 namespace muster::sim {
 
-// Node labels that name the domains of a pretend cluster, widest first.
-inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
-inline constexpr std::string_view kBlockLabel = "topology.muster.dev/block";
-inline constexpr std::string_view kRackLabel = "topology.kubernetes.io/rack";
-inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
-
 // A regular piece of a pretend cluster: zones of blocks of racks of equal nodes. Names give the
 // place: node z1-b2-r3-n4 is in rack z1-b2-r3 of block z1-b2 of zone z1.
 struct NodePool {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/node_labels.h"
+
 namespace muster::sim {
 namespace {
 

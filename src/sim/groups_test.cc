@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/json.h"
+#include "sim/node_labels.h"
 #include "sim/world.h"
 
 // Groups from kubectl's point of view: the whole control plane runs, and only objects are looked

@@ -7,7 +7,6 @@
 #include "api/scratch.h"
 #include "api/views/condition.h"
 #include "api/views/node_view.h"
-#include "sim/cluster_shape.h"
 
 namespace muster::sim {
 namespace {
@@ -16,8 +15,6 @@ using api::Json;
 using api::JsonArray;
 using api::JsonObject;
 
-constexpr std::string_view kOsLabel = "kubernetes.io/os";
-constexpr std::string_view kArchitectureLabel = "kubernetes.io/arch";
 constexpr std::string_view kNotReadyReason = "KubeletNotReady";
 
 struct Amount {
@@ -78,18 +75,6 @@ bool may_speak(const api::Condition* ready) {
 }
 
 }  // namespace
-
-void add_node_labels(JsonObject& labels, std::string_view name) {
-  const Amount every_node[] = {
-      {kHostnameLabel, name}, {kOsLabel, "linux"}, {kArchitectureLabel, "amd64"}};
-  add_missing(labels, every_node);
-}
-
-bool lacks_node_labels(const api::Object& node) {
-  for (const std::string_view label : {kHostnameLabel, kOsLabel, kArchitectureLabel})
-    if (api::lookup(node.meta().labels, label) == nullptr) return true;
-  return false;
-}
 
 void fill_node_status(JsonObject& status, std::string_view name, std::string_view address,
                       Time now) {

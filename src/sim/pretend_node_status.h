@@ -12,11 +12,6 @@
 // What a kubelet would report about its node.
 namespace muster::sim {
 
-// Labels that every kubelet gives its node, where they are missing.
-void add_node_labels(api::JsonObject& labels, std::string_view name);
-// Whether add_node_labels would add any.
-bool lacks_node_labels(const api::Object& node);
-
 // Fills a status like a healthy kubelet: conditions, addresses, versions; capacity from allocatable
 // or the other way round if one is missing, defaults if both are.
 void fill_node_status(api::JsonObject& status, std::string_view name, std::string_view address,

@@ -10,6 +10,7 @@
 #include "api/values/string_pairs.h"
 #include "api/views/pod_view.h"
 #include "base/log.h"
+#include "sim/node_labels.h"
 #include "sim/pretend_node_status.h"
 #include "sim/pretend_status.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/values/quantity.h"
+#include "sim/node_labels.h"
 
 namespace muster::sim {
 namespace {

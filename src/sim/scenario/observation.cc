@@ -10,6 +10,7 @@
 #include "api/views/group_view.h"
 #include "api/views/node_view.h"
 #include "api/views/pod_facts.h"
+#include "sim/node_labels.h"
 
 namespace muster::sim {
 namespace {
