@@ -5,7 +5,7 @@
 
 #include "api/validation/pod_parts.h"
 #include "server/core/strategies/document.h"
-#include "server/core/strategies/strategy.h"
+#include "server/core/strategies/qos.h"
 
 namespace muster::server {
 namespace {

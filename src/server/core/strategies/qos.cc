@@ -1,10 +1,11 @@
+#include "server/core/strategies/qos.h"
+
 #include <array>
 #include <map>
 #include <string>
 
 #include "api/values/quantity.h"
 #include "server/core/strategies/document.h"
-#include "server/core/strategies/strategy.h"
 
 namespace muster::server {
 namespace {

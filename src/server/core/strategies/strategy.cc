@@ -11,6 +11,7 @@
 #include "api/validation/pod.h"
 #include "server/core/strategies/document.h"
 #include "server/core/strategies/pod_parts.h"
+#include "server/core/strategies/qos.h"
 
 namespace muster::server {
 namespace {

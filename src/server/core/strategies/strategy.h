@@ -59,7 +59,4 @@ std::vector<std::string> warnings_about(const api::Kind& kind, const api::Json& 
 std::vector<std::string> warnings_about_update(const api::Kind& kind, const api::Json& document,
                                                const api::Json& old, const api::Absent& absent);
 
-// Guaranteed, Burstable or BestEffort, from the resources of a pod's containers.
-std::string_view pod_qos_class(const api::Json& pod);
-
 }  // namespace muster::server

@@ -22,7 +22,7 @@ struct Context {
   const api::Gates& gates;
   const RoleGuard& role_guard;   // may be empty
   const api::Absent& absent;     // components that do not run
-  std::size_t stored_bytes_max;  // see stored_bytes.h
+  std::size_t stored_bytes_max;  // see stored_limit.h
   bool validates = true;         // see Registry::Validation
   // What has been counted of a namespace for a quota; null: all is counted at once.
   CountedUsage* usage = nullptr;

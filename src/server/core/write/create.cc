@@ -16,7 +16,7 @@
 #include "server/core/write/ownership.h"
 #include "server/core/write/quota.h"
 #include "server/core/write/service_account.h"
-#include "server/core/write/stored_bytes.h"
+#include "server/core/write/stored_limit.h"
 
 namespace muster::server {
 namespace {

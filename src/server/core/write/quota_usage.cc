@@ -12,7 +12,7 @@
 #include "api/reading.h"
 #include "api/scratch.h"
 #include "api/views/request_sums.h"
-#include "server/core/strategies/strategy.h"
+#include "server/core/strategies/qos.h"
 
 namespace muster::server {
 namespace {

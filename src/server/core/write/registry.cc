@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "server/core/request/errors.h"
+#include "server/core/request/scale_view.h"
 #include "server/core/write/binding.h"
 #include "server/core/write/collection_deletion.h"
 #include "server/core/write/context.h"
@@ -17,6 +18,7 @@
 #include "server/core/write/namespace_cleaner.h"
 #include "server/core/write/quota.h"
 #include "server/core/write/quota_change.h"
+#include "server/core/write/scale.h"
 #include "server/core/write/sliced_request.h"
 #include "server/core/write/staging.h"
 #include "server/core/write/update.h"
@@ -43,8 +45,12 @@ Result<Decision> decide_verb(Context& context, api::Request& request) {
       if (request.subresource == "eviction" && request.kind == &api::kinds::pod())
         return decide_eviction(context, request);
       return fail(method_not_allowed());
-    case Verb::Update: return decide_update(context, request);
-    case Verb::Patch: return decide_patch(context, request);
+    case Verb::Update:
+      if (request.subresource == kScale) return decide_scale_update(context, request);
+      return decide_update(context, request);
+    case Verb::Patch:
+      if (request.subresource == kScale) return decide_scale_patch(context, request);
+      return decide_patch(context, request);
     case Verb::Delete: return decide_delete(context, request);
     case Verb::DeleteCollection:
     case Verb::Get:

@@ -49,7 +49,7 @@ class Registry {
   // leaves undone.
   void set_absent(api::Absent absent) { absent_ = std::move(absent); }
 
-  // Bytes that all objects may have together (stored_bytes.h); the default is as etcd's.
+  // Bytes that all objects may have together (stored_limit.h); the default is as etcd's.
   static constexpr std::size_t kStoredBytesMax = std::size_t{2} << 30U;
   void limit_stored(std::size_t bytes) { stored_bytes_max_ = bytes; }
 

@@ -8,12 +8,9 @@
 #include <string>
 
 #include "api/object.h"
-#include "base/result.h"
 #include "store/store.h"
 
 namespace muster::server {
-
-struct Context;
 
 // How many bytes of memory the durable objects take (Object::memory), by namespace: anyone who may
 // create objects could otherwise take all of it.
@@ -37,12 +34,5 @@ class StoredBytes {
   boost::unordered_flat_map<std::string, std::size_t> by_namespace_;  // under mutex_, as is total_
   std::size_t total_ = 0;
 };
-
-// Refuses an object with which its namespace would have more bytes than are still free: one
-// namespace gets half of the room, two get a third each, and a small one finds room among any
-// number of others. `old` is null for a new object; one that does not grow is never refused.
-// Decisions that are not durable yet are not counted.
-Result<void> check_stored(const Context& context, const api::Object& object,
-                          const api::Object* old);
 
 }  // namespace muster::server

@@ -15,7 +15,6 @@
 #include "server/core/request/decode_body.h"
 #include "server/core/request/errors.h"
 #include "server/core/request/resource_version.h"
-#include "server/core/request/scale_view.h"
 #include "server/core/strategies/document.h"
 #include "server/core/strategies/strategy.h"
 #include "server/core/write/admission.h"
@@ -25,8 +24,7 @@
 #include "server/core/write/field_ownership.h"
 #include "server/core/write/ownership.h"
 #include "server/core/write/quota.h"
-#include "server/core/write/scale.h"
-#include "server/core/write/stored_bytes.h"
+#include "server/core/write/stored_limit.h"
 
 namespace muster::server {
 namespace {
@@ -291,7 +289,6 @@ Result<Decision> decide_apply(Context& context, api::Request& request) {
 
 Result<Decision> decide_update(Context& context, api::Request& request) {
   const api::Kind& kind = *request.kind;
-  if (request.subresource == kScale) return decide_scale_update(context, request);
   if (!takes_whole_object(request)) return fail(method_not_allowed());
   TRY(check_name(request, request.body));
   const api::ObjectPtr existing =
@@ -312,7 +309,6 @@ Result<Decision> decide_update(Context& context, api::Request& request) {
 
 Result<Decision> decide_patch(Context& context, api::Request& request) {
   const api::Kind& kind = *request.kind;
-  if (request.subresource == kScale) return decide_scale_patch(context, request);
   if (!takes_whole_object(request)) return fail(method_not_allowed());
   if (is_apply(request)) return decide_apply(context, request);
   const api::ObjectPtr existing =
