@@ -3,7 +3,7 @@
 #include "api/gates/gates.h"
 #include "api/json.h"
 #include "base/result.h"
-#include "workload/manifest.h"
+#include "workload/compiled_manifest.h"
 
 namespace muster::workload {
 

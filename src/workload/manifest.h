@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "api/json.h"
 #include "base/result.h"
+#include "workload/compiled_manifest.h"
 #include "workload/job.h"
 
 // Files of manifests, compiled without a server: what Muster would make of them.
@@ -15,23 +13,6 @@ namespace muster::workload {
 struct ManifestOptions {
   std::string name_space = "default";  // of objects that name none
   JobOptions jobs = {};
-};
-
-// Pods that will name a group.
-struct PodLink {
-  std::string job;  // namespace/name of their owner
-  std::int64_t pods = 0;
-  std::string pod_group;
-  std::string kind = "Job";  // the kind of their owner, in words
-};
-
-struct CompiledManifest {
-  // With apiVersion and kind, in the order they are created: each document of the file in the form
-  // of 1.37, followed by what is made for it.
-  std::vector<api::Json> documents;
-  std::vector<PodLink> links;
-  // What was changed and why something was left alone, a sentence each.
-  std::vector<std::string> notes;
 };
 
 // Reads YAML or JSON, one or more documents, with the names of 1.37 or of the proposals before it.
