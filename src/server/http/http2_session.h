@@ -19,7 +19,7 @@ struct SessionDeleter {
 
 // One client of HTTP/2. nghttp2 turns bytes into events and back; this class moves the bytes and
 // keeps the streams. advance() does what can be done now; whatever ends a wait calls it again.
-class Http2Session final : public Channel::Owner {
+class Http2Session final : public Channel::Owner, public Http2Stream::Owner {
  public:
   Http2Session(Loop& loop, boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsSession> tls,
                TicketPtr ticket, const ConnectionShared& shared);
@@ -28,26 +28,25 @@ class Http2Session final : public Channel::Owner {
   Http2Session& operator=(const Http2Session&) = delete;
 
   void start();
-  void advance();
 
+  void advance() override;
   void on_ready() override { advance(); }
   void on_deadline() override;
   void on_exception(std::string_view what) noexcept override;
 
   // For its streams.
-  const ConnectionShared& shared() const { return shared_; }
-  const PeerCertificate& peer() const { return peer_; }
-  const AccountPtr& account() const { return account_; }
-  const AccountPtr& address() const { return ticket_->address(); }
-  ReturnAddress address_of(Http2Stream& stream);
-  bool prove(const Exchange& exchange);
-  void submit(std::int32_t id, const HttpResponse& response, bool has_body, bool streams);
-  // Counts work for a stream as part of the turn.
-  void charge_since(SteadyTime begun) {
+  const ConnectionShared& shared() const override { return shared_; }
+  const PeerCertificate& peer() const override { return peer_; }
+  const AccountPtr& account() const override { return account_; }
+  const AccountPtr& address() const override { return ticket_->address(); }
+  ReturnAddress address_of(Http2Stream& stream) override;
+  bool prove(const Exchange& exchange) override;
+  void submit(std::int32_t id, const HttpResponse& response, bool has_body, bool streams) override;
+  void charge_since(SteadyTime begun) override {
     turn_bytes_ += work_of(SteadyClock::now() - begun) - kRequestWork;
   }
-  void resume(std::int32_t id) { nghttp2_session_resume_data(session_.get(), id); }
-  void reset(std::int32_t id, std::uint32_t code) {
+  void resume(std::int32_t id) override { nghttp2_session_resume_data(session_.get(), id); }
+  void reset(std::int32_t id, std::uint32_t code) override {
     nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, code);
   }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "server/http/http2_headers.h"
-#include "server/http/http2_session.h"
 #include "server/http/request_facts.h"
 
 namespace muster::server {
@@ -22,7 +21,7 @@ constexpr std::size_t kFreeBodyBytes = 16U << 10U;
 
 }  // namespace
 
-Http2Stream::Http2Stream(Http2Session& session, std::int32_t id)
+Http2Stream::Http2Stream(Owner& session, std::int32_t id)
     : session_(session),
       id_(id),
       stall_(session.shared().limits.deadlines.watch_stall),

@@ -15,9 +15,7 @@
 
 namespace muster::server {
 
-class Http2Session;
-
-// One request and its answer. Owned by its session; the core knows it as a recipient.
+// One request and its answer. Owned by its connection; the core knows it as a recipient.
 //
 //   Head ──▶ Receive ──▶ Send              (a read, a refusal)
 //               ├──▶ Wait ──▶ Send         (a write, until it is answered)
@@ -26,7 +24,28 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
  public:
   enum class State : std::uint8_t { Head, Receive, Wait, Send, Watch };
 
-  Http2Stream(Http2Session& session, std::int32_t id);
+  // The connection, as its streams see it.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual const ConnectionShared& shared() const = 0;
+    virtual const PeerCertificate& peer() const = 0;
+    virtual const AccountPtr& account() const = 0;  // of the connection
+    virtual const AccountPtr& address() const = 0;  // of the address it comes from
+    virtual ReturnAddress address_of(Http2Stream& stream) = 0;
+    // False if its client has too many connections.
+    virtual bool prove(const Exchange& exchange) = 0;
+    virtual void submit(std::int32_t id, const HttpResponse& response, bool has_body,
+                        bool streams) = 0;
+    // Counts work for a stream as part of the turn.
+    virtual void charge_since(SteadyTime begun) = 0;
+    virtual void resume(std::int32_t id) = 0;
+    virtual void reset(std::int32_t id, std::uint32_t code) = 0;
+    virtual void advance() = 0;
+    virtual void on_exception(std::string_view what) noexcept = 0;
+  };
+
+  Http2Stream(Owner& session, std::int32_t id);
   ~Http2Stream() override;
   Http2Stream(const Http2Stream&) = delete;
   Http2Stream& operator=(const Http2Stream&) = delete;
@@ -66,7 +85,7 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
   void pull(SteadyTime now);
   void count_bytes();
 
-  Http2Session& session_;
+  Owner& session_;
   const std::int32_t id_;
   State state_ = State::Head;
   HttpRequest request_;
