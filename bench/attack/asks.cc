@@ -74,11 +74,20 @@ void make_many(const Who& who, int count, const Asks& asks) {
   std::atomic<int> next{0};
   std::mutex mutex;
   std::exception_ptr failure;  // the first, under mutex
+  const auto connect = [&] {
+    return std::make_unique<Wire>(who.server, Wire::Options{.client = who.credential});
+  };
   const auto make_some = [&] {
-    Wire wire(who.server, {.client = who.credential});
+    auto wire = connect();
     for (int number = next++; number < count; number = next++) {
       const Wire::Ask ask = asks(number);
-      const auto reply = wire.ask(ask);
+      auto reply = wire->ask(ask);
+      // All at once may be too many; what is refused early ends the connection.
+      while (reply.code == 429 || reply.code == 0) {
+        pause_ms(100);
+        wire = connect();
+        reply = wire->ask(ask);
+      }
       if (reply.code == 403) return;  // a limit of the namespace: the attack has what it can get
       check_answer(ask, reply);
     }

@@ -18,11 +18,23 @@ namespace {
 using server::testing::Http2Wire;
 
 constexpr int kMany = 20'000;
+constexpr int kLabelled = 50'000;
 
 void make_many_maps(const Cast& cast) {
   make_many(tenant(cast), kMany, [](int i) {
     return Wire::Ask{
         .method = "POST", .target = kMaps, .body = large_map(fmt::format("many-{}", i), 2'000)};
+  });
+}
+
+void make_labelled_maps(const Cast& cast) {
+  std::string labels;
+  for (int i = 0; i < 20; ++i) labels += fmt::format(R"({}"label-{}":"x")", i == 0 ? "" : ",", i);
+  make_many(tenant(cast), kLabelled, [&](int i) {
+    return Wire::Ask{.method = "POST",
+                     .target = kMaps,
+                     .body = fmt::format(
+                         R"({{"metadata":{{"name":"labelled-{}","labels":{{{}}}}}}})", i, labels)};
   });
 }
 
@@ -105,59 +117,58 @@ void list_much(const Cast& cast, Run& run, int number) {
       run);
 }
 
-std::string terms(std::string_view term, std::size_t bytes) {
-  std::string out;
-  while (out.size() < bytes) out += fmt::format("{}{},", term, out.size());
-  return out + std::string(term) + "0";
+// A condition again and again: as many as a selector may have, one left out.
+std::string terms(std::string_view term) {
+  std::string out = fmt::format("{}1", term);
+  for (int i = 2; i < 250; ++i) out += fmt::format(",{}{}", term, i);
+  return out;
 }
+std::string by_labels() { return kMaps + "?labelSelector=" + terms("!k") + ",sought"; }
+std::string by_fields() { return kCore + "secrets?limit=1&fieldSelector=" + terms("type!="); }
 
 }  // namespace
 
 std::vector<Case> read_cases() {
-  return {
-      {.name = "lists ahead of the store, 20,000 objects",
-       .who = "tenant",
-       .prepare = make_many_maps,
-       .attack = list_ahead_of_the_store,
-       .alone = true},
-      {.name = "lists by thousands of labels, 20,000 objects",
-       .who = "tenant",
-       .threads = 4,
-       .prepare = make_many_maps,
-       .attack = repeated(
-           tenant, always("GET", kMaps + "?limit=1&labelSelector=" + terms("!k", 60'000), "", "")),
-       .alone = true},
-      {.name = "lists by thousands of fields, Secrets of 1 MB",
-       .who = "tenant",
-       .threads = 4,
-       .prepare = make_large_secrets,
-       .attack = repeated(
-           tenant, always("GET", kCore + "secrets?limit=1&fieldSelector=" + terms("type!=", 60'000),
-                          "", "")),
-       .alone = true},
-      {.name = "large objects, read packed by 200 connections",
-       .who = "tenant",
-       .attack = crowd(200, {.target = kMaps + "/half", .headers = {"Accept-Encoding: gzip"}}),
-       .alone = true},
-      {.name = "large objects, read indented by 200 connections",
-       .who = "tenant",
-       .attack = crowd(200, {.target = kMaps + "/half?pretty=1"}),
-       .alone = true},
-      {.name = "large objects, written by 50 connections, answers packed",
-       .who = "tenant",
-       .attack = crowd(
-           50, {.method = "PATCH",
-                .target = kMaps + "/half",
-                .headers = {"Content-Type: application/merge-patch+json", "Accept-Encoding: gzip"},
-                .body = R"({"metadata":{"labels":{"x":"y"}}})"}),
-       .alone = true},
-      {.name = "300 MiB, listed packed by two users",
-       .who = "two",
-       .threads = 6,
-       .prepare = make_much,
-       .attack = [next = std::make_shared<std::atomic<int>>(0)](
-                     const Cast& cast, Run& run) { list_much(cast, run, (*next)++ % 6); },
-       .alone = true}};
+  return {{.name = "lists ahead of the store, 20,000 objects",
+           .who = "tenant",
+           .prepare = make_many_maps,
+           .attack = list_ahead_of_the_store,
+           .alone = true},
+          {.name = "lists by 250 labels, 50,000 objects",
+           .who = "tenant",
+           .threads = 4,
+           .prepare = make_labelled_maps,
+           .attack = repeated(tenant, always("GET", by_labels(), "", "")),
+           .alone = true},
+          {.name = "lists by 250 fields, Secrets of 1 MB",
+           .who = "tenant",
+           .threads = 4,
+           .prepare = make_large_secrets,
+           .attack = repeated(tenant, always("GET", by_fields(), "", "")),
+           .alone = true},
+          {.name = "large objects, read packed by 200 connections",
+           .who = "tenant",
+           .attack = crowd(200, {.target = kMaps + "/half", .headers = {"Accept-Encoding: gzip"}}),
+           .alone = true},
+          {.name = "large objects, read indented by 200 connections",
+           .who = "tenant",
+           .attack = crowd(200, {.target = kMaps + "/half?pretty=1"}),
+           .alone = true},
+          {.name = "large objects, written by 50 connections, answers packed",
+           .who = "tenant",
+           .attack = crowd(50, {.method = "PATCH",
+                                .target = kMaps + "/half",
+                                .headers = {"Content-Type: application/merge-patch+json",
+                                            "Accept-Encoding: gzip"},
+                                .body = R"({"metadata":{"labels":{"x":"y"}}})"}),
+           .alone = true},
+          {.name = "300 MiB, listed packed by two users",
+           .who = "two",
+           .threads = 6,
+           .prepare = make_much,
+           .attack = [next = std::make_shared<std::atomic<int>>(0)](
+                         const Cast& cast, Run& run) { list_much(cast, run, (*next)++ % 6); },
+           .alone = true}};
 }
 
 }  // namespace muster::attack

@@ -134,6 +134,28 @@ TEST(AnswersTest, AListCountsForItsClientWhileItIsWritten) {
   await([&] { return bytes_held(site) < 100'000; });
 }
 
+// While one client has very many objects looked at, others have their turn after each step.
+TEST(AnswersTest, AListThatLooksAtMuchIsReadInTurns) {
+  constexpr int kMany = 600;
+  Counter looks("look_on");
+  ListenOptions options;
+  options.before_step = std::ref(looks);
+  const Site site(options);
+  make_maps(site, kMany, 10);
+  Wire wire(site, {.client = &site.admin});
+  looks.count = 0;
+  EXPECT_EQ(wire.get(kMaps).code, 200);
+  EXPECT_EQ(looks.count.load(), 1);
+  std::string selector = "sought";
+  for (int i = 1; i < 250; ++i) selector += ",!k" + std::to_string(i);
+  looks.count = 0;
+  const HttpReply none = wire.get(kMaps + "?labelSelector=" + selector);
+  EXPECT_EQ(none.code, 200);
+  EXPECT_NE(none.body.find(R"("items":[])"), std::string::npos);
+  EXPECT_GE(looks.count.load(), 3);
+  await([&] { return bytes_held(site) == 0; });
+}
+
 // A list that is larger than all clients may hold together, and that nobody reads, kept everybody
 // out for a second per 64 KiB of it.
 TEST(AnswersTest, AHugeListThatNobodyReadsKeepsNobodyOut) {

@@ -26,6 +26,9 @@ class Server {
   Server(const Reader& reader, Post post) : reader_(reader), post_(std::move(post)) {}
 
   Result<api::Answer> read(const api::Request& request) const { return reader_.read(request); }
+  Result<std::unique_ptr<ListReading>> begin_list(const api::Request& request) const {
+    return reader_.begin_list(request);
+  }
 
   // Bytes of the object that a Get asks for; 0 if there is none.
   std::size_t size_of(const api::Request& request) const { return reader_.size_of(request); }

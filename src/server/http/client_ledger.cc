@@ -91,11 +91,9 @@ bool ClientLedger::has_room(const Account& who, Resource what) const {
 
 bool ClientLedger::has_room_for_long(const Account& who, std::size_t bytes) const {
   if (who.privileged()) return true;
-  const Share& share = limits_.bytes;
-  const auto counted = to_signed(std::min(bytes, share.each));
-  return who.used(Resource::Bytes) + counted <= to_signed(share.each + kLongBytes) &&
-         total_->used(Resource::Bytes) + counted <=
-             to_signed(share.total - std::min(share.reserved, share.total));
+  const std::int64_t more = to_signed(counted(bytes));
+  return who.used(Resource::Bytes) + more <= to_signed(limits_.bytes.each + kLongBytes) &&
+         total_->used(Resource::Bytes) + more <= to_signed(open_bytes());
 }
 
 std::shared_ptr<void> ClientLedger::hold_large(const Account& who) const {
@@ -104,12 +102,27 @@ std::shared_ptr<void> ClientLedger::hold_large(const Account& who) const {
   return {has_large_.get(), [taken = has_large_](void*) { taken->store(false); }};
 }
 
-std::shared_ptr<void> ClientLedger::hold_long_place(const Account& who) const {
+// Under the mutex of the others. One alone always does.
+bool ClientLedger::fits(const LongLists& others, std::size_t counted) const {
+  return others.lists == 0 || (others.lists < kLong && others.bytes + counted <= open_bytes());
+}
+
+bool ClientLedger::has_long_place(const Account& who, std::size_t bytes) const {
+  const std::lock_guard lock(long_lists_->mutex);
+  return who.privileged() || fits(*long_lists_, counted(bytes));
+}
+
+std::shared_ptr<void> ClientLedger::hold_long_place(const Account& who, std::size_t bytes) const {
   if (who.privileged()) return long_lists_;
-  if (long_lists_->fetch_add(1) < kLong)
-    return {long_lists_.get(), [taken = long_lists_](void*) { taken->fetch_sub(1); }};
-  long_lists_->fetch_sub(1);
-  return nullptr;
+  const std::lock_guard lock(long_lists_->mutex);
+  if (!fits(*long_lists_, counted(bytes))) return nullptr;
+  ++long_lists_->lists;
+  long_lists_->bytes += counted(bytes);
+  return {long_lists_.get(), [all = long_lists_, mine = counted(bytes)](void*) {
+            const std::lock_guard inner(all->mutex);
+            --all->lists;
+            all->bytes -= mine;
+          }};
 }
 
 std::optional<Hold> ClientLedger::hold_one(const AccountPtr& who, Resource what) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -84,14 +85,14 @@ class ClientLedger {
   bool is_large(std::size_t bytes) const { return bytes > limits_.bytes.each; }
   std::shared_ptr<void> hold_large(const Account& who) const;
   // A list of that many bytes takes long to write, and keeps what is replaced meanwhile: it needs
-  // one of a few places for such lists until it is written. Null if all are taken; administrators
-  // need none.
+  // one of a few places for such lists until it is written, and room for what all of them together
+  // may become. Null if there is none; administrators need none.
   static bool is_long(std::size_t bytes) { return bytes > kLongBytes; }
   // Whether there is room for a list of that many bytes. Its client holds not much else then, and
   // it does not take what all others have left: both grow only while it is written.
   bool has_room_for_long(const Account& who, std::size_t bytes) const;
-  bool has_long_place(const Account& who) const { return who.privileged() || *long_lists_ < kLong; }
-  std::shared_ptr<void> hold_long_place(const Account& who) const;
+  bool has_long_place(const Account& who, std::size_t bytes) const;
+  std::shared_ptr<void> hold_long_place(const Account& who, std::size_t bytes) const;
   // Whether all clients hold more bytes than they may, and a share more.
   bool is_overdrawn() const {
     return total_->used(Resource::Bytes) >
@@ -140,6 +141,17 @@ class ClientLedger {
     std::mutex mutex;
     std::map<std::string, std::weak_ptr<Account>, std::less<>> accounts;  // under mutex
   };
+  // Lists that are being written, and how many bytes they may take.
+  struct LongLists {
+    std::mutex mutex;
+    int lists = 0;  // under mutex, as the bytes
+    std::size_t bytes = 0;
+  };
+  bool fits(const LongLists& others, std::size_t counted) const;
+  std::size_t counted(std::size_t bytes) const { return std::min(bytes, limits_.bytes.each); }
+  std::size_t open_bytes() const {
+    return limits_.bytes.total - std::min(limits_.bytes.reserved, limits_.bytes.total);
+  }
   const Share& share_of(Resource what) const;
   AccountPtr open(const std::string& name, bool privileged) const;
   bool is_full(const Account& address) const;
@@ -149,7 +161,7 @@ class ClientLedger {
   const AccountPtr total_;
   static constexpr std::size_t kLongBytes = 16U << 20U;
   static constexpr int kLong = 4;
-  const std::shared_ptr<std::atomic<int>> long_lists_ = std::make_shared<std::atomic<int>>(0);
+  const std::shared_ptr<LongLists> long_lists_ = std::make_shared<LongLists>();
   const std::shared_ptr<std::atomic<bool>> has_large_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<Book> book_;
   std::mutex mutex_;

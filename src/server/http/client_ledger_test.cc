@@ -203,20 +203,37 @@ TEST(ClientLedgerTest, AFewLongListsAreWrittenAtATime) {
   const ClientLedger ledger(ClientLimits{});
   const Account user;
   const Account admin(/*privileged=*/true);
+  constexpr std::size_t kLong = 20U << 20U;
   EXPECT_FALSE(ClientLedger::is_long(1U << 20U));
-  EXPECT_TRUE(ClientLedger::is_long(64U << 20U));
+  EXPECT_TRUE(ClientLedger::is_long(kLong));
   std::vector<std::shared_ptr<void>> places;
-  while (ledger.has_long_place(user)) {
-    places.push_back(ledger.hold_long_place(user));
+  while (ledger.has_long_place(user, kLong)) {
+    places.push_back(ledger.hold_long_place(user, kLong));
     ASSERT_TRUE(places.back());
     ASSERT_LE(places.size(), 10U);
   }
   EXPECT_GE(places.size(), 2U);
-  EXPECT_FALSE(ledger.hold_long_place(user));
-  EXPECT_TRUE(ledger.has_long_place(admin));
-  EXPECT_TRUE(ledger.hold_long_place(admin));
+  EXPECT_FALSE(ledger.hold_long_place(user, kLong));
+  EXPECT_TRUE(ledger.has_long_place(admin, kLong));
+  EXPECT_TRUE(ledger.hold_long_place(admin, kLong));
   places.pop_back();
-  EXPECT_TRUE(ledger.has_long_place(user));
+  EXPECT_TRUE(ledger.has_long_place(user, kLong));
+}
+
+// They begin in the same instant, before any of them holds what it is going to write.
+TEST(ClientLedgerTest, LongListsThatBeginTogetherFitTogether) {
+  const ClientLimits limits;
+  const ClientLedger ledger(limits);
+  const Account user;
+  const std::size_t huge = 20 * limits.bytes.each;
+  std::vector<std::shared_ptr<void>> places;
+  while (auto place = ledger.hold_long_place(user, huge)) places.push_back(std::move(place));
+  EXPECT_EQ(places.size(), (limits.bytes.total - limits.bytes.reserved) / limits.bytes.each);
+  EXPECT_FALSE(ledger.has_long_place(user, huge));
+  places.clear();
+  EXPECT_TRUE(ledger.has_long_place(user, huge));
+  const ClientLedger small({.bytes = {.total = 100, .each = 90, .reserved = 50}});
+  EXPECT_TRUE(small.hold_long_place(user, huge)) << "one alone, whatever the limits";
 }
 
 }  // namespace

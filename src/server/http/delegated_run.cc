@@ -20,21 +20,40 @@ RequestPipeline::Outcome outcome_of(DelegatedRun& run, const RequestPipeline& pi
   return pipeline.respond(run.exchange, run.answer.value(), from);
 }
 
+using Reading = RequestPipeline::Reading;
+using ListPtr = std::unique_ptr<ListResponse>;
+
+// Runs what is not yet run. False: what it needs is not there yet.
+bool begin(DelegatedRun& run, const RequestPipeline& pipeline, const ReturnAddress& from) {
+  if (std::holds_alternative<Reading>(run.outcome) || std::holds_alternative<ListPtr>(run.outcome))
+    return true;
+  if (run.waits_for_place > 0 && !pipeline.may_begin_long(run.exchange, run.waits_for_place))
+    return false;
+  if (!pipeline.catch_up(run.exchange)) return false;
+  run.waits_for_place = 0;
+  run.outcome = outcome_of(run, pipeline, from);
+  return true;
+}
+
+// Looks for the objects of a list. False: there are more to look at, or it is a long list and has
+// to wait for a place. What it has found would keep too much meanwhile: it is read again then.
+bool look_on(DelegatedRun& run, const RequestPipeline& pipeline, const ReturnAddress& from) {
+  auto* const reading = std::get_if<Reading>(&run.outcome);
+  if (reading == nullptr) return true;
+  auto next = pipeline.go_on(run.exchange, *reading, from);
+  if (!next) return false;
+  run.outcome = *std::move(next);
+  auto* const list = std::get_if<ListPtr>(&run.outcome);
+  if (list == nullptr || pipeline.take_place(run.exchange, **list)) return true;
+  run.waits_for_place = (*list)->bytes_of_objects();
+  run.does = DelegatedRun::Does::Reread;
+  run.outcome = RequestPipeline::Waiting{};
+  return false;
+}
+
 // What can be done before others have their turn. False: there is more to do.
 bool work_on(DelegatedRun& run, const RequestPipeline& pipeline, const ReturnAddress& from) {
-  using ListPtr = std::unique_ptr<ListResponse>;
-  if (!std::holds_alternative<ListPtr>(run.outcome)) {
-    if (run.waits_for_place && !pipeline.may_begin_long(run.exchange)) return false;
-    if (!pipeline.catch_up(run.exchange)) return false;
-    run.outcome = outcome_of(run, pipeline, from);
-    auto* const begun = std::get_if<ListPtr>(&run.outcome);
-    run.waits_for_place = begun != nullptr && !pipeline.take_place(run.exchange, **begun);
-    if (run.waits_for_place) {
-      run.does = DelegatedRun::Does::Reread;
-      run.outcome = RequestPipeline::Waiting{};
-      return false;
-    }
-  }
+  if (!begin(run, pipeline, from) || !look_on(run, pipeline, from)) return false;
   auto* const list = std::get_if<ListPtr>(&run.outcome);
   if (list == nullptr) return true;
   auto response = pipeline.go_on(run.exchange, **list);

@@ -22,7 +22,7 @@ struct DelegatedRun {
   Exchange exchange = {};
   Hold bytes = {};  // the body or the answer on the way there, the response's on the way back
   RequestPipeline::Outcome outcome = {};
-  bool waits_for_place = false;                         // among long lists
+  std::size_t waits_for_place = 0;                      // among long lists: with how many bytes
   std::optional<std::string> exception = std::nullopt;  // what run() threw
 };
 

@@ -53,18 +53,27 @@ Error too_many_requests() {
 }
 
 // An expired page says how to go on.
-RequestPipeline::Outcome RequestPipeline::respond_to_read(const Exchange& exchange,
-                                                          Result<api::Answer> answer,
-                                                          const ReturnAddress& from) const {
+RequestPipeline::Outcome RequestPipeline::outcome_of_read(const Exchange& exchange,
+                                                          Result<Outcome> read) const {
+  if (read) return *std::move(read);
   const std::string& token = exchange.route.request.list.continue_token;
-  if (!answer && answer.error().reason == Reason::Expired && !token.empty())
-    return finish(exchange, status_response(answer.error(), renewed_token(token)));
-  if (answer && std::holds_alternative<api::ListAnswer>(answer->what)) {
-    step("respond");
-    if (auto list = begin_list(exchange, *std::move(answer), from)) return Outcome(std::move(list));
-    return refuse(exchange, too_many_requests());
-  }
-  return respond(exchange, answer, from);
+  if (read.error().reason == Reason::Expired && !token.empty())
+    return finish(exchange, status_response(read.error(), renewed_token(token)));
+  return refuse(exchange, read.error());
+}
+
+std::optional<RequestPipeline::Outcome> RequestPipeline::go_on(const Exchange& exchange,
+                                                               Reading& reading,
+                                                               const ReturnAddress& from) const {
+  step("look_on");
+  const bool more = reading.list->look_on();
+  reading.bytes.resize(reading.list->bytes());
+  if (more) return std::nullopt;
+  api::Answer answer = reading.list->answer();
+  reading = Reading{};  // what it held is the list's from here on
+  step("respond");
+  if (auto list = begin_list(exchange, std::move(answer), from)) return Outcome(std::move(list));
+  return Outcome(refuse(exchange, too_many_requests()));
 }
 
 HttpResponse RequestPipeline::answer_other(const HttpRequest& request,
@@ -166,8 +175,9 @@ std::unique_ptr<ListResponse> RequestPipeline::begin_list(const Exchange& exchan
 }
 
 bool RequestPipeline::take_place(const Exchange& exchange, ListResponse& list) const {
-  if (!ClientLedger::is_long(list.bytes_of_objects())) return true;
-  list.holds().place = parts_.ledger.hold_long_place(*exchange.account);
+  const std::size_t bytes = list.bytes_of_objects();
+  if (!ClientLedger::is_long(bytes)) return true;
+  list.holds().place = parts_.ledger.hold_long_place(*exchange.account, bytes);
   return list.holds().place != nullptr;
 }
 

@@ -36,7 +36,8 @@ bool shows_groups(const Exchange& exchange) {
 }
 
 // Whether a read asked for a revision that the store has not reached.
-bool is_unreached(const Result<api::Answer>& answer) {
+template <typename Answer>
+bool is_unreached(const Result<Answer>& answer) {
   return !answer && answer.error().reason == Reason::Timeout;
 }
 
@@ -224,9 +225,19 @@ RequestPipeline::Outcome RequestPipeline::run_write(const HttpRequest& request, 
 
 RequestPipeline::Outcome RequestPipeline::run_read(Exchange& exchange,
                                                    const ReturnAddress& from) const {
-  Result<api::Answer> answer = parts_.server.read(exchange.route.request);
-  if (!is_unreached(answer)) return respond_to_read(exchange, std::move(answer), from);
-  return park(exchange, from);
+  Result<Outcome> outcome = read(exchange, from);
+  if (is_unreached(outcome)) return park(exchange, from);
+  return outcome_of_read(exchange, std::move(outcome));
+}
+
+Result<RequestPipeline::Outcome> RequestPipeline::read(const Exchange& exchange,
+                                                       const ReturnAddress& from) const {
+  const api::Request& asked = exchange.route.request;
+  if (asked.verb != api::Verb::List) return respond(exchange, TRY(parts_.server.read(asked)), from);
+  Reading reading{.list = TRY(parts_.server.begin_list(asked)),
+                  .bytes = parts_.ledger.hold_bytes(exchange.account, from.connection)};
+  reading.bytes.resize(reading.list->bytes());
+  return reading;
 }
 
 RequestPipeline::Outcome RequestPipeline::park(Exchange& exchange,
@@ -249,12 +260,12 @@ RequestPipeline::Outcome RequestPipeline::resume(Exchange& exchange, const Retur
   // There may have been room for one when it came, and hundreds have waited since.
   if (!has_room(exchange, from)) return refuse(exchange, too_many_requests());
   if (exchange.route.request.verb == api::Verb::Watch) return run_watch(exchange, from, now);
-  return respond_to_read(exchange, parts_.server.read(exchange.route.request), from);
+  return outcome_of_read(exchange, read(exchange, from));
 }
 
 RequestPipeline::Outcome RequestPipeline::read_again(const Exchange& exchange,
                                                      const ReturnAddress& from) const {
-  return respond_to_read(exchange, parts_.server.read(exchange.route.request), from);
+  return outcome_of_read(exchange, read(exchange, from));
 }
 
 HttpResponse RequestPipeline::give_up(const Exchange& exchange) const {

@@ -28,7 +28,7 @@ namespace muster::server {
 //   admit() → a refusal, or → run() → a response
 //                                   → Waiting: the answer comes to the return address, then
 //                                     respond(); or, for a read, wakes do, then resume()
-//                                   → a list, to be written by go_on()
+//                                   → a list, to be read and then written by go_on()
 //                                   → a watch to be streamed
 class RequestPipeline {
  public:
@@ -54,7 +54,12 @@ class RequestPipeline {
   struct Waiting {
     std::optional<SteadyTime> until;  // writes: as long as the connection allows
   };
-  using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>,
+  // A list whose objects are looked for.
+  struct Reading {
+    std::unique_ptr<ListReading> list;
+    Hold bytes;
+  };
+  using Outcome = std::variant<HttpResponse, Waiting, std::unique_ptr<WatchStream>, Reading,
                                std::unique_ptr<ListResponse>>;
   Outcome run(const HttpRequest& request, Exchange& exchange, const ReturnAddress& from) const;
   // Whether run() may take longer than other connections of an I/O thread can be left waiting: it
@@ -70,9 +75,12 @@ class RequestPipeline {
   // when may_begin_long().
   Outcome read_again(const Exchange& exchange, const ReturnAddress& from) const;
   bool take_place(const Exchange& exchange, ListResponse& list) const;
-  bool may_begin_long(const Exchange& exchange) const {
-    return parts_.ledger.has_long_place(*exchange.account);
+  bool may_begin_long(const Exchange& exchange, std::size_t bytes) const {
+    return parts_.ledger.has_long_place(*exchange.account, bytes);
   }
+  // Looks for more objects of a list: what comes next, once all are found.
+  std::optional<Outcome> go_on(const Exchange& exchange, Reading& reading,
+                               const ReturnAddress& from) const;
   // Writes the next piece of a list: the response, once that was the last one.
   std::optional<HttpResponse> go_on(const Exchange& exchange, ListResponse& list) const;
   // Counts groups for a while, if the answer shows how they stand. False: there is more to count
@@ -122,8 +130,8 @@ class RequestPipeline {
   // Lets a read wait for its revision.
   Outcome park(Exchange& exchange, const ReturnAddress& from) const;
   bool has_room(const Exchange& exchange, const ReturnAddress& from) const;
-  Outcome respond_to_read(const Exchange& exchange, Result<api::Answer> answer,
-                          const ReturnAddress& from) const;
+  Result<Outcome> read(const Exchange& exchange, const ReturnAddress& from) const;
+  Outcome outcome_of_read(const Exchange& exchange, Result<Outcome> read) const;
   std::unique_ptr<ListResponse> begin_list(const Exchange& exchange, api::Answer answer,
                                            const ReturnAddress& from) const;
   Result<void> read_request(const HttpRequest& request, Exchange& exchange) const;

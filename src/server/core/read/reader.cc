@@ -95,13 +95,6 @@ Result<Start> find_listing(const ListSources& from, const api::Request& request,
   return Start{.listing = std::move(listing), .after = {}};
 }
 
-// How tokens call an object: its key without the prefix of the listing.
-std::string relative_key(const Selection& selection, const api::Object& object) {
-  const api::ObjectMeta& meta = object.meta();
-  return store::make_key(object.kind(), meta.name_space, meta.name)
-      .substr(selection.prefix().size());
-}
-
 Result<api::Answer> read_object(const store::Store& store, const api::Request& request) {
   TRY(known_revision(store, request.list.resource_version));
   api::ObjectPtr object =
@@ -116,35 +109,6 @@ Result<api::Answer> read_object(const store::Store& store, const api::Request& r
       .warnings = {}};
 }
 
-Result<api::Answer> read_list(const ListSources& from, const api::Request& request) {
-  TRY(check_list_options(request.list));
-  const Selection selection = TRY(Selection::of(request));
-  from.pins.end_outdated(from.window);
-  const Start start = TRY(find_listing(from, request, selection));
-  const auto& objects = start.listing->objects;
-
-  api::ListAnswer list;
-  list.revision = start.listing->revision;
-  auto at = std::ranges::partition_point(objects, [&](const api::ObjectPtr& object) {
-    return !start.after.empty() && relative_key(selection, *object) < start.after;
-  });
-  const auto limit =
-      request.list.limit > 0 ? static_cast<std::size_t>(request.list.limit) : objects.size();
-  for (; at != objects.end() && list.items.size() < limit; ++at)
-    if (selection.takes_all() || selection.matches(**at)) list.items.push_back(*at);
-
-  at = std::find_if(at, objects.end(), [&](const auto& rest) { return selection.matches(*rest); });
-  if (at != objects.end() && !list.items.empty()) {
-    list.continue_token = ContinueToken{.revision = list.revision,
-                                        .start = relative_key(selection, *list.items.back()) + '\0'}
-                              .text();
-    if (selection.takes_all()) list.remaining = objects.end() - at;
-    if (!from.pins.find(selection.prefix(), list.revision))
-      from.pins.pin(selection.prefix(), start.listing);
-  }
-  return api::Answer{.what = std::move(list), .warnings = {}};
-}
-
 }  // namespace
 
 Reader::Reader(store::Store& store, watch::Window& window, const api::Gates& gates)
@@ -152,9 +116,26 @@ Reader::Reader(store::Store& store, watch::Window& window, const api::Gates& gat
 
 Result<api::Answer> Reader::read(const api::Request& request) const {
   if (request.verb == api::Verb::Get) return read_object(store_, request);
-  if (request.verb == api::Verb::List)
-    return read_list({.store = store_, .window = window_, .pins = pins_}, request);
-  return fail(internal_error("a write was sent to the reader"));
+  if (request.verb != api::Verb::List)
+    return fail(internal_error("a write was sent to the reader"));
+  const std::unique_ptr<ListReading> list = TRY(begin_list(request));
+  while (list->look_on()) {
+  }
+  return list->answer();
+}
+
+Result<std::unique_ptr<ListReading>> Reader::begin_list(const api::Request& request) const {
+  TRY(check_list_options(request.list));
+  Selection selection = TRY(Selection::of(request));
+  pins_.end_outdated(window_);
+  Start start =
+      TRY(find_listing({.store = store_, .window = window_, .pins = pins_}, request, selection));
+  return std::make_unique<ListReading>(
+      std::move(selection), std::move(start.listing),
+      ListReading::Range{
+          .from = std::move(start.after),
+          .limit = static_cast<std::size_t>(std::max<std::int64_t>(request.list.limit, 0))},
+      pins_);
 }
 
 std::size_t Reader::size_of(const api::Request& request) const {

@@ -7,6 +7,7 @@
 #include "api/request.h"
 #include "base/result.h"
 #include "server/core/read/group_tally.h"
+#include "server/core/read/list_reading.h"
 #include "server/core/read/paging.h"
 #include "server/core/read/watcher.h"
 #include "server/core/request/served.h"
@@ -25,6 +26,8 @@ class Reader {
   // Get and List. Timeout with the cause ResourceVersionTooLarge if a revision is asked for that
   // the store has not reached.
   Result<api::Answer> read(const api::Request& request) const;
+  // A List whose objects are looked for a step at a time. It must not outlive the reader.
+  Result<std::unique_ptr<ListReading>> begin_list(const api::Request& request) const;
 
   // Bytes of the object that a Get asks for, as it is stored; 0 if there is none.
   std::size_t size_of(const api::Request& request) const;

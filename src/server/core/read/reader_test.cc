@@ -1,5 +1,7 @@
 #include "server/core/read/reader.h"
 
+#include <fmt/format.h>
+
 #include "server/core/read/paging.h"
 #include "server/core/testing/core_fixture.h"
 
@@ -219,6 +221,30 @@ TEST(LaggingWindow, AnExactListIsNotServedFromANewerState) {
   ASSERT_TRUE(answer.has_value());
   ASSERT_FALSE(answer->has_value()) << "the store has node b, the window has not heard of it";
   EXPECT_EQ(answer->error().reason, Reason::Expired);
+}
+
+// A selector with many terms, which looks at every object and finds one.
+TEST_F(ReadsTest, AListIsReadAStepAtATime) {
+  constexpr int kPods = 1'000;
+  for (int i = 0; i < kPods; ++i)
+    ASSERT_TRUE(
+        create_pod(fmt::format("p{:04}", i), "", i == 700 ? R"("labels":{"sought":"here"})" : ""));
+  api::Request asked = request(Verb::List, pods(), "default");
+  for (int i = 1; i < 250; ++i) asked.list.label_selector += fmt::format("!k{},", i);
+  asked.list.label_selector += "sought";
+  auto reading = reader_.begin_list(asked);
+  ASSERT_TRUE(reading);
+  int steps = 1;
+  while ((*reading)->look_on()) ++steps;
+  EXPECT_GE(steps, 4) << "250,000 comparisons are not made in one go";
+  EXPECT_LE(steps, 20) << "nor one by one";
+  EXPECT_EQ(names((*reading)->answer()), "p0700");
+
+  asked.list.label_selector.clear();
+  auto all = reader_.begin_list(asked);
+  ASSERT_TRUE(all);
+  EXPECT_FALSE((*all)->look_on()) << "a short list takes one step";
+  EXPECT_EQ(items((*all)->answer()).items.size(), std::size_t{kPods});
 }
 
 TEST_F(ReadsTest, MatchRulesAreChecked) {
