@@ -22,9 +22,12 @@
 // Not everything is combined with everything, since most of the code does not know what it works
 // on:
 //
-//   knows the kind           defaults, validation: every list of every kind, as create and as
-//   update knows the description    protobuf, strategic merge, apply: every description of a list,
-//   once knows JSON alone         YAML, JSON patch, merge patch: every form of a list
+//   knows the kind: defaults, validation
+//     every list of every kind, as create and as update
+//   knows the description: protobuf, strategic merge, apply
+//     every description of a list
+//   knows JSON alone: YAML, JSON patch, merge patch
+//     every form of a list; with --long every description
 //
 // A description that a kind before had already (a pod's containers stand in ten kinds) meets new
 // code in validation only, which sees documents once they are decoded: two orders of them will do.
@@ -122,9 +125,7 @@ void judge_reading(Encoding encoding, std::string_view name, const std::vector<T
                   });
 }
 
-TEST(Cost, OfYamlGrowsWithIt) {
-  judge_reading(Encoding::Yaml, "yaml", one_of_each_form(), kOrders);
-}
+TEST(Cost, OfYamlGrowsWithIt) { judge_reading(Encoding::Yaml, "yaml", forms(), kOrders); }
 // What protobuf is made from is decoded.
 TEST(Cost, OfProtobufGrowsWithIt) {
   judge_reading(Encoding::Protobuf, "protobuf", some_targets(1), kDecodedOrders);

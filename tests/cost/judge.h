@@ -37,6 +37,11 @@ inline std::vector<Target> some_targets(std::size_t first) {
   return some;
 }
 
+// For what knows nothing but JSON: one list of each form, in the long run every description.
+inline std::vector<Target> forms() {
+  return is_long() ? targets(/*of_every_kind=*/false) : one_of_each_form();
+}
+
 struct Measured {
   Work work;
   std::size_t bytes = 0;

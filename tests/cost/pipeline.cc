@@ -47,6 +47,39 @@ void fill_in(const api::Kind& kind, Json& document) {
   strategy.set_defaults(document);
 }
 
+// What comes of an update once it is read.
+void judge_update(const api::Kind& kind, const Json& old, Json& document) {
+  fill_in(kind, document);
+  api::record_update(*kind.message, write_by("updater"), old, document);
+  server::strategy_of(kind).prepare_for_update(document, old, api::Gates());
+  (void)server::validate_update(kind, document, old, "", api::Gates());
+  (void)server::validate_update(kind, document, old, "status", api::Gates());
+  (void)server::make_object(kind, document);
+}
+
+Result<Json> applied(const api::Kind& kind, Json document, api::ParsedJson body) {
+  auto config = api::decode(*kind.message, std::move(body));
+  if (!config) return fail(config.error());
+  // Somebody else first, so that there are conflicts to report; then the owner.
+  (void)api::apply(*kind.message, write_by("other"), document, config->document, false);
+  return api::apply(*kind.message, write_by("applier"), std::move(document), config->document,
+                    true);
+}
+
+Result<Json> patched(const api::Kind& kind, Json document, api::PatchType type,
+                     std::string_view body) {
+  auto parsed = api::parse_json(body);
+  if (!parsed) return fail(parsed.error());
+  switch (type) {
+    case api::PatchType::JsonPatch: return api::json_patch(std::move(document), parsed->value);
+    case api::PatchType::Merge: return api::merge_patch(std::move(document), parsed->value);
+    case api::PatchType::StrategicMerge:
+      return api::strategic_merge_patch(*kind.message, std::move(document), parsed->value);
+    case api::PatchType::Apply: return applied(kind, std::move(document), *std::move(parsed));
+  }
+  return document;
+}
+
 }  // namespace
 
 std::optional<std::string> encoded(const api::Kind& kind, const std::string& json,
@@ -85,38 +118,15 @@ std::optional<Json> create(const api::Kind& kind, std::string_view body) {
 
 void update(const api::Kind& kind, const Json& old, std::string_view body) {
   auto document = read(kind, body, Encoding::Json);
-  if (!document) return;
-  fill_in(kind, *document);
-  api::record_update(*kind.message, write_by("updater"), old, *document);
-  server::strategy_of(kind).prepare_for_update(*document, old, api::Gates());
-  (void)server::validate_update(kind, *document, old, "", api::Gates());
-  (void)server::validate_update(kind, *document, old, "status", api::Gates());
-  (void)server::make_object(kind, *document);
+  if (document) judge_update(kind, old, *document);
 }
 
 void patch(const api::Kind& kind, const Json& old, api::PatchType type, std::string_view body) {
   api::Scratch scratch;
-  Json document(old, scratch.storage());
-  auto parsed = api::parse_json(body);
-  if (!parsed) return;
-  switch (type) {
-    case api::PatchType::JsonPatch:
-      (void)api::json_patch(std::move(document), parsed->value);
-      break;
-    case api::PatchType::Merge: (void)api::merge_patch(std::move(document), parsed->value); break;
-    case api::PatchType::StrategicMerge:
-      (void)api::strategic_merge_patch(*kind.message, std::move(document), parsed->value);
-      break;
-    case api::PatchType::Apply: {
-      auto config = api::decode(*kind.message, *std::move(parsed));
-      if (!config) return;
-      // Somebody else first, so that there are conflicts to report; then the owner.
-      (void)api::apply(*kind.message, write_by("other"), document, config->document, false);
-      (void)api::apply(*kind.message, write_by("applier"), std::move(document), config->document,
-                       true);
-      break;
-    }
-  }
+  auto outcome = patched(kind, Json(old, scratch.storage()), type, body);
+  if (!outcome) return;
+  auto decoded = api::decode(*kind.message, {.value = std::move(*outcome), .duplicates = {}});
+  if (decoded) judge_update(kind, old, decoded->document);
 }
 
 }  // namespace muster::cost

@@ -27,8 +27,7 @@ std::optional<api::Json> create(const api::Kind& kind, std::string_view body);
 // The same for a document that takes the place of one that create() has returned.
 void update(const api::Kind& kind, const api::Json& old, std::string_view body);
 
-// Carries out a patch of such a document. The outcome is judged as an update is, which does not
-// know that it came as a patch.
+// Carries out a patch of such a document and treats what comes of it like an update.
 void patch(const api::Kind& kind, const api::Json& old, api::PatchType type, std::string_view body);
 
 }  // namespace muster::cost
