@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "scheduler/plugins/default_profile.h"
 #include "scheduler/preemption_metrics.h"
+#include "scheduler/scheduler_metrics.h"
 #include "scheduler/scheduler_series.h"
 #include "scheduler/scheduler_testing.h"
 

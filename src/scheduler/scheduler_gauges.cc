@@ -2,7 +2,6 @@
 #include <string>
 
 #include "scheduler/scheduler_metrics.h"
-#include "scheduler/scheduler_series.h"
 
 namespace muster::scheduler {
 

@@ -7,7 +7,6 @@
 #include "api/kinds/kind.h"
 #include "api/views/pod_facts.h"
 #include "scheduler/preemption_metrics.h"
-#include "scheduler/scheduler_series.h"
 
 namespace muster::scheduler {
 namespace {
@@ -37,10 +36,8 @@ std::string_view queue_name(Place place) {
 
 }  // namespace
 
-SchedulerMetrics::~SchedulerMetrics() = default;
-
 // Pods that no profile serves are not tried; should one be named here, it gets series of its own.
-SchedulerMetrics::OfProfile& SchedulerMetrics::of(const std::string& profile) {
+ProfileSeries& SchedulerMetrics::of(const std::string& profile) {
   return profiles_.try_emplace(profile, *metrics_, profile, nullptr, stopwatch_ != nullptr)
       .first->second;
 }
@@ -138,7 +135,7 @@ const PlacementTimer* SchedulerMetrics::placement_timer() {
 void SchedulerMetrics::attempted(const SchedulingQueue::Popped& entity, const Plan& plan,
                                  const Attempt& attempt, Time now) {
   if (!counts_) return;
-  OfProfile& series = of(attempt.profile);
+  ProfileSeries& series = of(attempt.profile);
   const double seconds = Seconds(attempt.took).count();
   const bool is_group = std::holds_alternative<Group>(entity);
   if (is_group)
@@ -150,7 +147,7 @@ void SchedulerMetrics::attempted(const SchedulingQueue::Popped& entity, const Pl
   remember_placed(entity, plan, attempt, now);
 }
 
-void SchedulerMetrics::attempted_pod(const Plan& plan, OfProfile& series, double seconds) {
+void SchedulerMetrics::attempted_pod(const Plan& plan, ProfileSeries& series, double seconds) {
   const Outcome outcome = !plan.assignments.empty() ? Outcome::Placed
                           : plan.refusals.empty()   ? Outcome::Unschedulable
                                                     : plan.refusals.front().outcome;
@@ -159,7 +156,7 @@ void SchedulerMetrics::attempted_pod(const Plan& plan, OfProfile& series, double
   series.latency[index_of_result(result_of(outcome))].observe(seconds);
 }
 
-void SchedulerMetrics::attempted_group(const Plan& plan, OfProfile& series, double seconds) {
+void SchedulerMetrics::attempted_group(const Plan& plan, ProfileSeries& series, double seconds) {
   const Outcome outcome = plan.groups.empty() ? Outcome::Error : plan.groups.front().outcome;
   const bool waits = outcome != Outcome::Placed && plan.preemption && plan.preemption->found();
   const std::size_t result = index_of_result(waits ? "waiting_on_preemption" : result_of(outcome));
@@ -178,7 +175,7 @@ void SchedulerMetrics::attempted_group(const Plan& plan, OfProfile& series, doub
 
 // Placements that counting alone refused took nanoseconds each, and there are as many of them as
 // nodes: beyond a few they are not worth the time it takes to count them.
-void SchedulerMetrics::observe_judged(OfProfile& series) {
+void SchedulerMetrics::observe_judged(ProfileSeries& series) {
   constexpr std::size_t kObservedMax = 64;
   for (const Judged& judged : judged_)
     for (std::size_t i = 0; i < std::min(judged.placements, kObservedMax); ++i)
@@ -242,7 +239,7 @@ void SchedulerMetrics::refused(const std::string& profile, Outcome outcome) {
 void SchedulerMetrics::bound(const api::Object& pod, Time now) {
   if (!counts_) return;
   const std::string& profile = pod.view<api::PodView>().scheduler_name;
-  OfProfile& series = of(profile);
+  ProfileSeries& series = of(profile);
   series.attempts[index_of_result("scheduled")].add();
   const auto at = placed_.find(pod.meta().uid);
   if (at == placed_.end()) return;

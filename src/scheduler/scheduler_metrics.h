@@ -22,6 +22,7 @@
 #include "scheduler/framework/profiles.h"
 #include "scheduler/placement/options.h"
 #include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/scheduler_series.h"
 
 namespace muster::scheduler {
 
@@ -35,7 +36,6 @@ class SchedulerMetrics {
 
   // `metrics` may be null, `stopwatch` empty: then nothing is counted, or no work is measured.
   SchedulerMetrics(Metrics* metrics, const Profiles& profiles, Stopwatch stopwatch);
-  ~SchedulerMetrics();
   SchedulerMetrics(const SchedulerMetrics&) = delete;
   SchedulerMetrics& operator=(const SchedulerMetrics&) = delete;
 
@@ -111,19 +111,17 @@ class SchedulerMetrics {
     bool is_flushed = false;
     std::optional<Time> prepared_at = {};
   };
-  // The series of one profile.
-  struct OfProfile;
 
-  // scheduler_series.cc
+  // scheduler_registration.cc
   void register_queues();
   void register_attempts();
 
-  OfProfile& of(const std::string& profile);
-  void attempted_pod(const Plan& plan, OfProfile& series, double seconds);
-  void attempted_group(const Plan& plan, OfProfile& series, double seconds);
+  ProfileSeries& of(const std::string& profile);
+  void attempted_pod(const Plan& plan, ProfileSeries& series, double seconds);
+  void attempted_group(const Plan& plan, ProfileSeries& series, double seconds);
   void searched_for_victims(const SchedulingQueue::Popped& entity, const Plan& plan,
                             const Attempt& attempt);
-  void observe_judged(OfProfile& series);
+  void observe_judged(ProfileSeries& series);
   void remember_placed(const SchedulingQueue::Popped& entity, const Plan& plan,
                        const Attempt& attempt, Time now);
   Gauge event_gauge(const std::string& event);
@@ -133,7 +131,7 @@ class SchedulerMetrics {
   Metrics* const metrics_;
   const Stopwatch stopwatch_;
   const bool counts_;
-  std::map<std::string, OfProfile, std::less<>> profiles_;
+  std::map<std::string, ProfileSeries, std::less<>> profiles_;
   boost::unordered_flat_map<std::string, Placed> placed_;  // by uid; never iterated
   std::string cause_;
   std::map<std::tuple<std::string, Place, bool>, std::pair<Counter, Counter>> incoming_;

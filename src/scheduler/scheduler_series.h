@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/scheduler_metrics.h"
+#include "base/metrics.h"
+#include "scheduler/framework/cluster_event.h"
+#include "scheduler/framework/profile.h"
 
-// The series that SchedulerMetrics counts in. For its own files only.
+// The series that the scheduler counts in: their names, buckets and labels.
 namespace muster::scheduler {
 
 // Upstream's name of an event: NodeAdd, AssignedPodDelete, ...
@@ -19,6 +21,8 @@ std::string event_name(Resource resource, Action action);
 
 // Upstream's exponential buckets.
 std::vector<double> exponential_buckets(double first, double factor, int count);
+// Those of how long work takes, in seconds.
+const std::vector<double>& durations();
 
 // The last one is for groups only.
 inline constexpr std::array<std::string_view, 4> kResults{"scheduled", "unschedulable", "error",
@@ -28,9 +32,11 @@ inline constexpr std::size_t kPodResults = 3;
 // Higher numbers of attempts share one series.
 inline constexpr std::size_t kAttemptsShown = 15;
 
-struct SchedulerMetrics::OfProfile {
+// The series of one profile.
+struct ProfileSeries {
   // Without a profile there are no plugins to count.
-  OfProfile(Metrics& metrics, std::string scheduler_name, const Profile* profile, bool is_measured);
+  ProfileSeries(Metrics& metrics, std::string scheduler_name, const Profile* profile,
+                bool is_measured);
 
   // One run of an extension point. Both texts must live forever.
   void observe_point(Metrics& metrics, std::string_view point, std::string_view status,
