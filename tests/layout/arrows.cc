@@ -50,6 +50,9 @@ std::string folder_of(std::string_view file) {
   return std::string(file.substr(0, file.rfind('/')));
 }
 
+// A header and its source are one: "store/put" for store/put.h and store/put.cc.
+std::string unit_of(std::string_view file) { return std::string(file.substr(0, file.rfind('.'))); }
+
 bool is_below(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
@@ -89,7 +92,7 @@ class Layout {
     if (from != to)
       check_arrow(include, *from, *to);
     else
-      note_folders(include);
+      note_inside(include);
   }
 
   std::vector<std::string> finish() {
@@ -108,6 +111,11 @@ class Layout {
     for (const std::string& cycle : CycleFinder(folder_arrows_).found())
       complain("folders of one room include each other in a circle: {}. Cut one of these arrows.",
                cycle);
+    for (const std::string& cycle : CycleFinder(file_arrows_).found())
+      complain(
+          "files of one folder depend on each other in a circle: {}. Move what both need to a "
+          "header of its own, or hand it in.",
+          cycle);
     return std::move(complaints_);
   }
 
@@ -162,12 +170,17 @@ class Layout {
             room.name, arrow, room.folder);
   }
 
-  // Folders of one room; what tests reach for is their own business.
-  void note_folders(const Include& include) {
-    if (is_test(include.file)) return;
+  // Files of one folder, and folders of one room; into which of those tests reach is their own
+  // business.
+  void note_inside(const Include& include) {
     std::string from = folder_of(include.file);
     std::string to = folder_of(include.header);
-    if (from != to) folder_arrows_[std::move(from)].insert(std::move(to));
+    if (from == to) {
+      if (unit_of(include.file) != unit_of(include.header))
+        file_arrows_[unit_of(include.file)].insert(unit_of(include.header));
+    } else if (!is_test(include.file)) {
+      folder_arrows_[std::move(from)].insert(std::move(to));
+    }
   }
 
   std::optional<std::string> target(const Room& room, std::string_view list,
@@ -278,6 +291,7 @@ class Layout {
   Graph test_arrows_;
   Graph link_only_;
   Graph folder_arrows_;  // between folders of one room
+  Graph file_arrows_;    // between units of one folder
   Names with_code_;
   std::set<Arrow> used_;
   std::set<Arrow> used_by_tests_;

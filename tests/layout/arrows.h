@@ -21,6 +21,8 @@
 //   - A room that is linked and never included is named by LINK_ONLY, with the reason in BECAUSE;
 //     nothing else may be linked past DEPENDS.
 //   - The folders inside a room do not include each other in a circle either (tests aside).
+//   - Nor do the files of a folder, a header and its source taken as one: what put.cc needs, who
+//     includes put.h needs.
 //   - A file belongs to the deepest folder that is a room, so scheduler/cache is not scheduler.
 //   - Heavy libraries are included in the rooms behind whose door they stand, and nowhere else.
 namespace muster::layout {

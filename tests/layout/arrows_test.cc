@@ -107,6 +107,22 @@ const std::vector<Case> kCases = {
     {"TestsMayLookIntoAnyFolder", "",
      "store/write/put.cc: \"store/read/get.h\"\nstore/read/get_test.cc: \"store/write/put.h\"\n",
      ""},
+    {"FilesOfAFolderMayNotDependOnEachOtherInACircle", "",
+     "store/put.cc: \"store/get.h\"\nstore/get.h: \"store/log.h\"\n"
+     "store/log.h: \"store/put.h\"\n",
+     "in a circle: store/get -> store/log -> store/put -> store/get."},
+    {"AHeaderAndItsSourceAreOne", "",
+     "store/put.cc: \"store/get.h\"\nstore/get.cc: \"store/put.h\"\n",
+     "in a circle: store/get -> store/put -> store/get."},
+    {"TestsOfAFolderToo", "",
+     "store/log_testing.h: \"store/put_testing.h\"\n"
+     "store/put_testing.h: \"store/log_testing.h\"\n",
+     "in a circle: store/log_testing -> store/put_testing -> store/log_testing."},
+    {"FilesOneWayAreFine", "",
+     "store/put.cc: \"store/put.h\"\nstore/put.h: \"store/log.h\"\n"
+     "store/put.cc: \"store/get.h\"\nstore/get.cc: \"store/get.h\"\n"
+     "store/get.cc: \"store/log.h\"\nstore/get_test.cc: \"store/put.h\"\n",
+     ""},
     {"ALinkOnlyArrowSaysWhy", "watch|watch|muster::api||muster::store||||\n",
      "watch/hub.h: \"api/object.h\"\n", "does not say why: add BECAUSE"},
     {"ALinkOnlyArrowWithAReasonIsFine",
