@@ -24,6 +24,11 @@ constexpr std::size_t kTreePodsMax = 10'000;
 // So often in a row a tree is tried again at once because something changed under it.
 constexpr int kConflictsMax = 10;
 
+// What follows for the pods of larger trees once they are accepted is done in slices of so many.
+// As many of them get events; the recorder drops what is beyond its queue anyway.
+constexpr std::size_t kAcceptedAtOnce = 1'000;
+constexpr std::size_t kAcceptedSlice = 256;
+
 void refuse_all(const Group& group, const std::string& message, Plan& plan) {
   plan.groups.push_back({group.key, group.object, Outcome::Unresolvable, message, ""});
   for (const PendingPod& pending : group.pods)
@@ -245,13 +250,17 @@ void Commit::node_vanished(std::string_view node, Time now) {
 
 void Commit::bound(const Assignment& assignment, Time now) {
   ++scheduled_;
-  metrics_.bound(*assignment.pod, now);
   if (const std::optional<GroupKey> leaf = model_.leaf_of(*assignment.pod)) queue_.bound(*leaf);
+  accepted(assignment, true, now);
+}
+
+void Commit::accepted(const Assignment& assignment, bool has_event, Time now) {
+  metrics_.bound(*assignment.pod, now);
   unreserve(assignment.pod->meta().uid);
   half_bound_.accepted(assignment.pod->meta().uid, now);
   for (const auto& entry : model_.profile_of(*assignment.pod).post_binds())
     entry.plugin->bound(assignment.pod, assignment.node, model_.cluster());
-  report_.bound(assignment, now);
+  report_.bound(assignment, has_event, now);
 }
 
 void Commit::bind_failed(const Assignment& assignment, const Error& error, Time now) {
@@ -275,8 +284,23 @@ void Commit::bind_failed(const Assignment& assignment, const Error& error, Time 
 void Commit::tree_bound(const TreeBinding& tree, Time now) {
   refused_trees_.erase(tree.root);
   report_.tree_bound(tree, now);
-  for (const Assignment& assignment : tree.assignments) bound(assignment, now);
+  if (tree.assignments.size() <= kAcceptedAtOnce) {
+    for (const Assignment& assignment : tree.assignments) bound(assignment, now);
+  } else {
+    scheduled_ += tree.assignments.size();
+    queue_.bound(tree.root);
+    accepted_.push_back({.assignments = tree.assignments, .at = now});
+  }
   preemptions_.admitted(tree.root, now);
+}
+
+void Commit::go_on_accepting() {
+  if (accepted_.empty()) return;
+  Accepted& tree = accepted_.front();
+  const std::size_t end = std::min(tree.done + kAcceptedSlice, tree.assignments.size());
+  for (; tree.done < end; ++tree.done)
+    accepted(tree.assignments[tree.done], tree.done < kAcceptedAtOnce, tree.at);
+  if (end == tree.assignments.size()) accepted_.pop_front();
 }
 
 // The server took nothing of it. All pods give their nodes back and the tree is tried again after
@@ -319,13 +343,14 @@ void Commit::tree_refused(const TreeBinding& tree, const Error& error, Time now)
 void Commit::report_refused_tree(const TreeBinding& tree, const Error& error, Time now) {
   const std::string message = "binding all pods together failed: " + error.message;
   report_.tree_refused(tree, message, now);
+  std::vector<Refusal> refusals;
   for (const Assignment& assignment : tree.assignments) {
     const api::ObjectMeta& meta = assignment.pod->meta();
     if (queue_.knows(meta.uid))
-      report_.refused(
-          {model_.pod(meta.name_space, meta.name), Outcome::Error, message, {}, WaitsFor::Nothing},
-          now);
+      refusals.push_back(
+          {model_.pod(meta.name_space, meta.name), Outcome::Error, message, {}, WaitsFor::Nothing});
   }
+  report_.refused(tree.root, refusals, now);
 }
 
 // The server does not know GroupBindings, and will not learn.

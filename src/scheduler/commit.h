@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/kit/calls.h"
 #include "scheduler/bind/binder.h"
@@ -62,6 +65,9 @@ class Commit {
     preemptions_.group_vanished(key);
   }
 
+  // Goes on with trees that were accepted, a slice of their pods.
+  void go_on_accepting();
+  bool is_accepting() const { return !accepted_.empty(); }
   // Sends what is due.
   void run(Time now);
   std::optional<Time> next_deadline() const;
@@ -91,6 +97,7 @@ class Commit {
   void bind_plan(const SchedulingQueue::Popped& entity, const Plan& plan, bool is_loose, Time now);
   TreeBinding tree_of(const Plan& plan);
   void bound(const Assignment& assignment, Time now);
+  void accepted(const Assignment& assignment, bool has_event, Time now);
   void bind_failed(const Assignment& assignment, const Error& error, Time now);
   void tree_bound(const TreeBinding& tree, Time now);
   void tree_refused(const TreeBinding& tree, const Error& error, Time now);
@@ -113,6 +120,14 @@ class Commit {
   bool offers_group_bindings_;             // the server, as far as we know
   std::map<GroupKey, int> refused_trees_;  // by root: how often in a row
   std::uint64_t scheduled_ = 0;
+
+  // Pods of large trees that the server has accepted, and how far we are with what follows from it.
+  struct Accepted {
+    std::vector<Assignment> assignments;
+    std::size_t done = 0;
+    Time at;
+  };
+  std::deque<Accepted> accepted_;
 };
 
 // The pod as if its spec named the node. Hints accept only such pods, and an assumed pod that loses

@@ -29,7 +29,7 @@ void HeldTrees::set_held(const GroupKey& root, Tree& tree, bool is_held) {
 
 void HeldTrees::held(const GroupKey& root) {
   const auto [at, is_new] = trees_.try_emplace(root);
-  if (is_new) at->second.walk = Walk{ForestWalk(root, ForestWalk::Over::Busy)};
+  if (is_new) at->second.walk.emplace(ForestWalk(root, ForestWalk::Over::Busy));
   set_held(root, at->second, true);
 }
 
@@ -51,7 +51,7 @@ void HeldTrees::says_other(const GroupKey& group) {
   Tree& tree = at->second;
   tree.again = tree.walk.has_value();
   if (tree.again) return;
-  tree.walk = Walk{ForestWalk(root->key, ForestWalk::Over::Busy)};
+  tree.walk.emplace(ForestWalk(root->key, ForestWalk::Over::Busy));
   set_held(root->key, tree, tree.is_held);
 }
 
@@ -70,7 +70,7 @@ std::vector<ObjectPtr> HeldTrees::run(Time now) {
       if (!go_on(*tree.walk, left, told)) break;
       tree.walk.reset();
       if (std::exchange(tree.again, false))
-        tree.walk = Walk{ForestWalk(root, ForestWalk::Over::Busy)};
+        tree.walk.emplace(ForestWalk(root, ForestWalk::Over::Busy));
       else
         at->second.erase(root);
     }

@@ -63,6 +63,7 @@ void Report::record(const api::Object& about, client::EventNote note, Time now) 
 
 void Report::forget(std::string_view uid) {
   statuses_.forget(uid);
+  words_.overtaken(uid);
   scheduled_unseen_.erase(std::string(uid));
   forget_pace(std::string(uid));
 }
@@ -84,7 +85,14 @@ void Report::deleted_in_queue(const ObjectPtr& pod, Time now) {
 void Report::planned(const Plan& plan, PlanOptions options, Time now) {
   using Groups = PlanOptions::Groups;
   log_refusals(plan);
-  for (const Refusal& refusal : plan.refusals) refused_member(refusal, plan, now);
+  const bool is_tree = !plan.groups.empty();
+  if (is_tree && plan.refusals.size() > RefusalWords::kAtOnce) {
+    count_refusals(plan.refusals);
+    words_.add(plan.groups.front().key, plan.refusals, true);
+  } else {
+    for (const Refusal& refusal : plan.refusals)
+      refused(is_tree ? as_member(refusal) : refusal, now);
+  }
   for (const GroupVerdict& verdict : plan.groups) {
     record_refusal(verdict, plan, now);
     if (options.groups == Groups::All ||
@@ -97,25 +105,51 @@ void Report::planned(const Plan& plan, PlanOptions options, Time now) {
 // that does; the numbers of the group are on the group. Otherwise each event anywhere would rewrite
 // the conditions of every member of every group that waits. A group that was scheduled once goes on
 // to say so: then its members are the only ones to tell why they wait.
-void Report::refused_member(const Refusal& refusal, const Plan& plan, Time now) {
+Refusal Report::as_member(const Refusal& refusal) const {
   const std::optional<GroupKey> leaf = model_.leaf_of(*refusal.pod);
   const GroupSpec* spec = leaf ? model_.forest().find(*leaf) : nullptr;
-  const bool is_with_group = !plan.groups.empty() && spec != nullptr && !was_scheduled(*spec) &&
-                             refusal.message.starts_with(kGroupUnschedulable);
+  const bool is_with_group =
+      spec != nullptr && !was_scheduled(*spec) && refusal.message.starts_with(kGroupUnschedulable);
   Refusal said = refusal;
   if (said.outcome == Outcome::Error) said.waits_for = WaitsFor::Nothing;
   if (is_with_group) said.message = member_message(*said.pod, said.waits_for);
-  refused(said, now);
+  return said;
 }
 
 void Report::refused(const Refusal& refusal, Time now) {
+  count_refusals({&refusal, 1});
+  words_.overtaken(refusal.pod->meta().uid);
+  say_refused(refusal, true, now);
+}
+
+void Report::refused(const GroupKey& root, std::span<const Refusal> refusals, Time now) {
+  if (refusals.size() > RefusalWords::kAtOnce) {
+    count_refusals(refusals);
+    return words_.add(root, refusals, false);
+  }
+  for (const Refusal& refusal : refusals) refused(refusal, now);
+}
+
+void Report::say_more(Time now) {
+  for (const RefusalWords::Word& word : words_.next()) {
+    const Refusal refusal{word.pod, word.outcome, *word.message, {}, word.waits_for};
+    say_refused(word.with_group ? as_member(refusal) : refusal, word.has_event, now);
+  }
+}
+
+void Report::count_refusals(std::span<const Refusal> refusals) {
+  for (const Refusal& refusal : refusals) {
+    ++(refusal.outcome == Outcome::Error ? errors_ : unschedulable_);
+    metrics_.refused(view_of(refusal.pod).scheduler_name, refusal.outcome);
+  }
+}
+
+void Report::say_refused(const Refusal& refusal, bool has_event, Time now) {
   const auto& [pod, outcome, message, plugins, waits] = refusal;
-  ++(outcome == Outcome::Error ? errors_ : unschedulable_);
-  metrics_.refused(view_of(pod).scheduler_name, outcome);
   const api::ObjectMeta& meta = pod->meta();
   const ObjectPtr known = model_.pod(meta.name_space, meta.name);
   const ObjectPtr& newest = known != nullptr && known->meta().uid == meta.uid ? known : pod;
-  record(*newest, failed_scheduling(message), now);
+  if (has_event) record(*newest, failed_scheduling(message), now);
   write_refused(newest, std::string(reason_of(outcome)), message, waits, now);
 }
 
@@ -234,8 +268,9 @@ void Report::disrupted(const GroupKey& key, const std::string& message, Time now
   }
 }
 
-void Report::bound(const Assignment& assignment, Time now) {
+void Report::bound(const Assignment& assignment, bool has_event, Time now) {
   log_bound(assignment);
+  if (!has_event) return;
   record(*assignment.pod,
          scheduled(fmt::format("Successfully assigned {} to {}",
                                api::key_text(assignment.pod->meta()), assignment.node)),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "scheduler/groups/cluster_model.h"
 #include "scheduler/held_trees.h"
 #include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/refusal_words.h"
 #include "scheduler/scheduler_metrics.h"
 #include "scheduler/scheduler_options.h"
 #include "scheduler/tree_reports.h"
@@ -56,6 +58,11 @@ class Report {
   void planned(const Plan& plan, PlanOptions options, Time now);
   // Why a pod has no node.
   void refused(const Refusal& refusal, Time now);
+  // The same for pods of one tree. Many are told in slices, by say_more().
+  void refused(const GroupKey& root, std::span<const Refusal> refusals, Time now);
+  // Goes on telling refused pods why.
+  void say_more(Time now);
+  bool has_more_to_say() const { return !words_.empty(); }
   // The condition a group should have; nullopt if it has it already. Once a group was scheduled its
   // condition stays True, whatever happens to pods that come later.
   std::optional<GroupStatement> statement_of(const GroupVerdict& verdict) const;
@@ -84,7 +91,7 @@ class Report {
   void disrupted(const GroupKey& group, const std::string& message, Time now);
 
   // --- bindings ---
-  void bound(const Assignment& assignment, Time now);
+  void bound(const Assignment& assignment, bool has_event, Time now);
   void tree_bound(const TreeBinding& tree, Time now);
   void tree_refused(const TreeBinding& tree, const std::string& message, Time now);
   // A gang that was bound one by one is still below its minimum.
@@ -110,7 +117,9 @@ class Report {
   static constexpr Duration kGroupPace = std::chrono::seconds{10};
   static constexpr int kGroupBurst = 3;
 
-  void refused_member(const Refusal& refusal, const Plan& plan, Time now);
+  void count_refusals(std::span<const Refusal> refusals);
+  Refusal as_member(const Refusal& refusal) const;
+  void say_refused(const Refusal& refusal, bool has_event, Time now);
   void write_refused(const api::ObjectPtr& pod, std::string reason, std::string message,
                      WaitsFor waits, Time now);
   void write_held(Time now);
@@ -139,6 +148,7 @@ class Report {
   boost::unordered_flat_map<std::string, Pace> paces_;  // never iterated
   std::set<std::pair<Time, std::string>> due_;          // of those with a `next`
   HeldTrees held_;
+  RefusalWords words_;
   std::uint64_t unschedulable_ = 0;
   std::uint64_t errors_ = 0;
 };

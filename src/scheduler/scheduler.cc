@@ -151,6 +151,8 @@ struct Scheduler::State {
       queue.trees_judged(model.compare(root), now);
     queue.trees_judged(report.judge_trees(now), now);
     report.report_trees(now);
+    report.say_more(now);
+    commit.go_on_accepting();
   }
 
   void send_due(Time now) {
@@ -250,6 +252,7 @@ std::optional<Time> Scheduler::next_deadline() const {
   offer(state_->commit.next_deadline());
   offer(state_->report.next_deadline());
   if (!state_->synced) return next;
+  if (state_->report.has_more_to_say() || state_->commit.is_accepting()) return state_->last_now;
   offer(state_->report.trees_deadline());
   if (state_->commit.full()) return next;
   if (state_->queue.has_runnable()) return state_->last_now;

@@ -11,6 +11,7 @@
 #include "scheduler/preemption/group_search.h"
 #include "scheduler/preemption/least_victims.h"
 #include "scheduler/preemption/room_without_lower.h"
+#include "scheduler/preemption/running_table.h"
 #include "scheduler/preemption/victims.h"
 
 namespace muster::scheduler {
@@ -310,12 +311,20 @@ class GroupSearch {
   EvictionDraft evictions_;
 };
 
+// Neither by the pods' own priorities nor by those of their groups.
+bool is_nobody_lower(ClusterModel& model, std::int32_t priority) {
+  const auto& running = RunningTable::of(model.cluster()).by_priority();
+  return (running.empty() || running.begin()->first >= priority) &&
+         !RoomWithoutLower(model, priority).has_victims();
+}
+
 }  // namespace
 
 // Whether it would fit if all of them left is asked of columns first: only if it may is a table
-// made of who they are.
+// made of who they are. If there is nobody, not even the tree is gone through.
 PreemptionPlan search_victims(ClusterModel& model, const Group& root, std::int32_t priority,
                               const PreemptionArgs& args, Time now) {
+  if (is_nobody_lower(model, priority)) return no_victims();
   const GroupTree tree(root, model.cluster(),
                        Standings::of(model.cluster(), model.profile_of(root)));
   const RoomWithoutLower room(model, priority);
