@@ -53,10 +53,12 @@ std::string other_minimum(int i) {
                      2 + i % 7);
 }
 
-// --- One group of very many pods that cannot be placed.
+// --- One group of very many pods.
 
-// Made by a ReplicaSet, which is faster than we are. `more` of a pod's spec keeps them from nodes.
-void make_group(const Cast& cast, int pods, const std::string& policy, const std::string& more) {
+// Made by a ReplicaSet, which is faster than we are. `more` of a pod's spec, or the CPUs it asks
+// for, keep them from nodes.
+void make_group(const Cast& cast, int pods, const std::string& policy, const std::string& more,
+                const std::string& cpu = "30") {
   must(tenant(cast),
        {.method = "POST",
         .target = kBeta + "podgroups",
@@ -69,8 +71,8 @@ void make_group(const Cast& cast, int pods, const std::string& policy, const std
        .body = fmt::format(
            R"({{"metadata":{{"name":"large"}},"spec":{{"replicas":{},"selector":{{"matchLabels":{{"a":"b"}}}},)"
            R"("template":{{"metadata":{{"labels":{{"a":"b"}}}},"spec":{{"schedulingGroup":{{"podGroupName":"large"}},)"
-           R"({},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"30"}}}}}}]}}}}}}}})",
-           pods, more)});
+           R"({},"containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}}}}}})",
+           pods, more, cpu)});
   const std::string all = fmt::format(R"("replicas":{})", pods);
   Wire wire(cast.server, {.client = &cast.tenant});
   for (int i = 0; i < 1'200; ++i, pause_ms(100)) {
@@ -94,6 +96,23 @@ std::string other_need(int i) {
                      kGang + (i + 1) % 2);
 }
 
+// It has a pod too few until now.
+void let_it_be_bound(const Cast& cast, Run& run) {
+  const Wire::Ask ask{.method = "PATCH",
+                      .target = kBeta + "podgroups/large",
+                      .headers = of_type(kMerge),
+                      .body = other_need(1)};
+  must(tenant(cast), ask);
+  run.answered(200, ask.body.size());
+  Wire wire(cast.server, {.client = &cast.tenant});
+  while (!run.over()) {
+    pause_ms(500);
+    const std::string body = wire.get(kBeta + "podgroups/large").body;
+    if (body.find(R"("status":"True")") != std::string::npos) return;
+  }
+  run.complain("the gang was not bound");
+}
+
 // The neighbour deletes pods all the time: each time there is room, though never enough.
 void wait_for_room(const Cast& /*cast*/, Run& run) {
   while (!run.over()) pause_ms(10);
@@ -102,39 +121,59 @@ void wait_for_room(const Cast& /*cast*/, Run& run) {
 }  // namespace
 
 std::vector<Case> backlog_cases() {
-  return {{.name = "a composite of 15,000 groups whose minimum changes",
-           .who = "tenant",
-           .threads = 2,
-           .prepare = make_composite,
-           .attack = patched(kComposites + "/wide", other_minimum)},
-          {.name = "a Basic group of 20,000 waiting pods whose size changes",
-           .who = "tenant",
-           .threads = 2,
-           .prepare =
-               [](const Cast& cast) {
-                 make_group(cast, 20'000, R"({"basic":{}})", R"("nodeSelector":{"no":"where"})");
-               },
-           .attack = patched(kBeta + "podgroups/large", other_size),
-           .alone = true},
-          {.name = "a gang of 9,900 waiting pods whose minimum changes",
-           .who = "tenant",
-           .threads = 2,
-           .prepare =
-               [](const Cast& cast) {
-                 make_group(cast, kGang, fmt::format(R"({{"gang":{{"minCount":{}}}}})", kGang),
-                            R"("terminationGracePeriodSeconds":0)");
-               },
-           .attack = patched(kBeta + "podgroups/large", other_need),
-           .alone = true},
-          {.name = "a gang of 50,000 that cannot fit, while a neighbour deletes pods",
-           .who = "tenant",
-           .prepare =
-               [](const Cast& cast) {
-                 make_group(cast, 50'000, R"({"gang":{"minCount":50000}})",
-                            R"("terminationGracePeriodSeconds":0)");
-               },
-           .attack = wait_for_room,
-           .alone = true}};
+  return {
+      {.name = "a composite of 15,000 groups whose minimum changes",
+       .who = "tenant",
+       .threads = 2,
+       .prepare = make_composite,
+       .attack = patched(kComposites + "/wide", other_minimum)},
+      {.name = "a Basic group of 20,000 waiting pods whose size changes",
+       .who = "tenant",
+       .threads = 2,
+       .prepare =
+           [](const Cast& cast) {
+             make_group(cast, 20'000, R"({"basic":{}})", R"("nodeSelector":{"no":"where"})");
+           },
+       .attack = patched(kBeta + "podgroups/large", other_size),
+       .alone = true},
+      {.name = "a gang of 9,900 waiting pods whose minimum changes",
+       .who = "tenant",
+       .threads = 2,
+       .prepare =
+           [](const Cast& cast) {
+             make_group(cast, kGang, fmt::format(R"({{"gang":{{"minCount":{}}}}})", kGang),
+                        R"("terminationGracePeriodSeconds":0)");
+           },
+       .attack = patched(kBeta + "podgroups/large", other_need),
+       .alone = true},
+      {.name = "a gang of 9,900 that is bound",
+       .who = "tenant",
+       .prepare =
+           [](const Cast& cast) {
+             make_group(cast, kGang, fmt::format(R"({{"gang":{{"minCount":{}}}}})", kGang + 1),
+                        R"("terminationGracePeriodSeconds":0)", "1m");
+           },
+       .attack = let_it_be_bound,
+       .alone = true,
+       .flags = {"--nodes-per-rack", "100", "--node-resources", "cpu=32,memory=128Gi,pods=200"}},
+      {.name = "a gang of 9,900 that cannot fit, while a neighbour deletes pods",
+       .who = "tenant",
+       .prepare =
+           [](const Cast& cast) {
+             make_group(cast, kGang, fmt::format(R"({{"gang":{{"minCount":{}}}}})", kGang),
+                        R"("terminationGracePeriodSeconds":0)");
+           },
+       .attack = wait_for_room,
+       .alone = true},
+      {.name = "a gang of 50,000 that cannot fit, while a neighbour deletes pods",
+       .who = "tenant",
+       .prepare =
+           [](const Cast& cast) {
+             make_group(cast, 50'000, R"({"gang":{"minCount":50000}})",
+                        R"("terminationGracePeriodSeconds":0)");
+           },
+       .attack = wait_for_room,
+       .alone = true}};
 }
 
 }  // namespace muster::attack
