@@ -6,7 +6,7 @@
 # What makes hundreds of mutations bearable: one file is compiled and one test program linked for each, by ninja itself;
 # those of one file follow each other; and what has been noticed once is not tried again (build/mutate/results).
 
-readonly MUTATIONS=tests/mutations
+readonly MUTATIONS=${MUSTER_MUTATIONS:-tests/mutations}
 readonly MUTATE_TREE=build/mutate/tree
 readonly MUTATE_BUILD=$MUTATE_TREE/build/mutate
 readonly MUTATE_RESULTS=build/mutate/results  # a line for each mutation tried: its key, what became of it, seconds, id
