@@ -34,6 +34,10 @@ class RequestSums {
   // `status` may be null.
   RequestSums(const Json& spec, const Json* status)
       : RequestSums(spec, status, "requests", find_object(spec, "overhead")) {}
+  // Of what stands in the spec alone, without overhead.
+  static RequestSums of_containers(const Json& spec) {
+    return {spec, nullptr, "requests", nullptr};
+  }
   // Limits, summed by the same rules; overhead is not a limit.
   static RequestSums of_limits(const Json& spec) { return {spec, nullptr, "limits", nullptr}; }
 

@@ -6,6 +6,7 @@
 
 #include "api/values/quantity.h"
 #include "server/core/strategies/document.h"
+#include "server/core/strategies/pod_level.h"
 
 namespace muster::server {
 namespace {
@@ -15,11 +16,11 @@ using Amounts = std::map<std::string, api::Quantity, std::less<>>;
 
 constexpr std::array<std::string_view, 2> kCounted{"cpu", "memory"};
 
-// Adds what the container states; false if it leaves out (or zeroes) one of the two.
-bool add(const Json& container, std::string_view requests_or_limits, Amounts& amounts) {
+// Adds what the container, or the pod as a whole, states; false if it leaves out (or zeroes) one of
+// the two.
+bool add(const Json& holder, std::string_view requests_or_limits, Amounts& amounts) {
   bool all = true;
-  const Json* stated =
-      api::find_path(container, std::string("resources.").append(requests_or_limits));
+  const Json* stated = api::find_path(holder, std::string("resources.").append(requests_or_limits));
   for (const std::string_view name : kCounted) {
     const auto amount =
         api::Quantity::parse(stated == nullptr ? "" : api::find_string(*stated, name));
@@ -37,14 +38,22 @@ std::string_view pod_qos_class(const Json& pod) {
   Amounts requests;
   Amounts limits;
   bool all_limited = true;
-  const Json* spec = api::find(pod, "spec");
-  for (const std::string_view member : {"containers", "initContainers"}) {
-    const JsonArray* containers = spec == nullptr ? nullptr : api::find_array(*spec, member);
-    if (containers == nullptr) continue;
-    for (const Json& container : *containers) {
-      add(container, "requests", requests);
-      all_limited = add(container, "limits", limits) && all_limited;
-    }
+  const Json& spec = api::part_of(pod, "spec");
+  // A pod that says what it needs as a whole is judged by that alone.
+  const auto count = [&](const Json& holder) {
+    add(holder, "requests", requests);
+    all_limited = add(holder, "limits", limits) && all_limited;
+  };
+  const auto count_each = [&](std::string_view list) {
+    const JsonArray* const containers = api::find_array(spec, list);
+    if (containers == nullptr) return;
+    for (const Json& container : *containers) count(container);
+  };
+  if (has_pod_level(spec)) {
+    count(spec);
+  } else {
+    count_each("containers");
+    count_each("initContainers");
   }
   if (requests.empty() && limits.empty()) return "BestEffort";
   return all_limited && requests == limits ? "Guaranteed" : "Burstable";

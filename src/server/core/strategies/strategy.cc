@@ -10,6 +10,7 @@
 #include "api/validation/name_space.h"
 #include "api/validation/pod.h"
 #include "server/core/strategies/document.h"
+#include "server/core/strategies/pod_level.h"
 #include "server/core/strategies/pod_parts.h"
 #include "server/core/strategies/qos.h"
 
@@ -22,7 +23,10 @@ bool has_status(const api::Kind& kind) { return kind.message->find("status") != 
 
 class PodStrategy final : public Strategy {
  public:
-  void set_defaults(Json& pod) const override { api::default_pod(pod); }
+  void set_defaults(Json& pod) const override {
+    api::default_pod(pod);
+    default_pod_level(pod);
+  }
 
   void prepare_for_create(Json& pod, const Gates& gates) const override {
     api::drop_disabled_pod_fields(pod, nullptr, gates);

@@ -110,6 +110,37 @@ TEST_F(CreateTest, GatedPodsSaySo) {
       R"("reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates"}])");
 }
 
+// As kube-apiserver 1.37.1 does.
+TEST_F(CreateTest, WhatAPodLeavesOutOfWhatItNeedsAsAWholeIsFilledIn) {
+  int made = 0;
+  const auto whole = [&](std::string_view resources, std::string_view container,
+                         std::string_view more = {}) {
+    const auto pod =
+        create(pods(), "default",
+               fmt::format(R"({{"metadata":{{"name":"p{}"}},"spec":{{"resources":{},"containers":)"
+                           R"([{{"name":"c","image":"i","resources":{}}}{}]}}}})",
+                           ++made, resources, container, more));
+    EXPECT_TRUE(pod) << message(pod);
+    return fmt::format("{} {} {}", at(pod, "spec.resources.limits"),
+                       at(pod, "spec.resources.requests"), at(pod, "status.qosClass"));
+  };
+  const std::string other = R"(,{"name":"d","image":"i"})";
+  EXPECT_EQ(whole(R"({"limits":{"cpu":"2","memory":"1Gi"}})", "{}"),
+            R"({"cpu":"2","memory":"1Gi"} {"cpu":"2","memory":"1Gi"} Guaranteed)");
+  EXPECT_EQ(whole(R"({"limits":{"cpu":"2"}})", R"({"requests":{"cpu":"500m","memory":"128Mi"}})"),
+            R"({"cpu":"2"} {"cpu":"500m","memory":"128Mi"} Burstable)");
+  EXPECT_EQ(whole(R"({"requests":{"cpu":"1"}})", R"({"limits":{"cpu":"1","memory":"1Gi"}})"),
+            R"({"cpu":"1","memory":"1Gi"} {"cpu":"1","memory":"1Gi"} Guaranteed)");
+  EXPECT_EQ(whole(R"({"requests":{"cpu":"1"}})", R"({"limits":{"memory":"1Gi"}})", other),
+            R"( {"cpu":"1","memory":"1Gi"} Burstable)");
+  EXPECT_EQ(whole(R"({"requests":{"memory":"2Gi"}})", R"({"limits":{"memory":"1Gi"}})"),
+            R"({"memory":"2Gi"} {"memory":"2Gi"} Burstable)");
+  EXPECT_EQ(whole(R"({"requests":{"cpu":"1"}})", R"({"limits":{"cpu":"1","hugepages-2Mi":"4Mi"}})",
+                  other),
+            R"({"hugepages-2Mi":"4Mi"} {"cpu":"1","hugepages-2Mi":"4Mi"} Burstable)");
+  EXPECT_EQ(whole("{}", R"({"requests":{"cpu":"1"}})"), "  Burstable");
+}
+
 TEST_F(CreateTest, QualityOfServiceFollowsResources) {
   const auto qos = [&](std::string_view name, std::string_view resources) {
     return at(create(pods(), "default",
@@ -133,12 +164,29 @@ TEST_F(CreateTest, QualityOfServiceFollowsResources) {
       "Guaranteed");
 }
 
+TEST_F(CreateTest, WhoAsksForZeroAsksForNothing) {
+  const auto pod =
+      create(pods(), "default",
+             R"({"metadata":{"name":"web"},"spec":{"containers":[{"name":"c","image":"i",)"
+             R"("resources":{"requests":{"cpu":"0","memory":"0"},)"
+             R"("limits":{"cpu":"0","memory":"0"}}}]}})");
+  EXPECT_EQ(at(pod, "status.qosClass"), "BestEffort") << message(pod);
+}
+
 TEST_F(CreateTest, ANodeMayComeWithItsStatus) {
   const auto node =
       create(nodes(), "", R"({"metadata":{"name":"n1"},"status":{"capacity":{"cpu":"8"}}})");
   EXPECT_EQ(at(node, "status.capacity.cpu"), "8") << message(node);
   EXPECT_EQ(at(node, "status.allocatable.cpu"), "8");
   EXPECT_EQ(at(node, "metadata.generation"), "");
+}
+
+TEST_F(CreateTest, ANodeMayKeepSomeOfItsCapacityForItself) {
+  const auto node =
+      create(nodes(), "",
+             R"({"metadata":{"name":"n1"},"status":{"capacity":{"cpu":"8","memory":"16Gi"},)"
+             R"("allocatable":{"cpu":"6"}}})");
+  EXPECT_EQ(at(node, "status.allocatable"), R"({"cpu":"6"})") << message(node);
 }
 
 TEST_F(CreateTest, ANamespaceStartsActive) {
