@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "api/json.h"
+#include "api/values/field_selector.h"
 #include "server/access/authorizer.h"
 #include "server/http/query.h"
 
@@ -45,14 +46,11 @@ Result<api::IncludeObject> include_object(const Query& query) {
 
 namespace {
 
-// The object that `fieldSelector=metadata.name=x` is about; empty without it.
+// The one object that a field selector with `metadata.name=x` can find; empty without it.
 std::string name_selected(const Query& query) {
-  constexpr std::string_view kName = "metadata.name=";
-  const std::string selector = query.text("fieldSelector");
-  if (!selector.starts_with(kName) || selector.find(',') != std::string::npos) return "";
-  std::string_view name = std::string_view(selector).substr(kName.size());
-  if (name.starts_with('=')) name.remove_prefix(1);
-  return std::string(name);
+  const auto selector = api::FieldSelector::parse(query.text("fieldSelector"));
+  const std::string* name = selector ? selector->required_value("metadata.name") : nullptr;
+  return name == nullptr ? "" : *name;
 }
 
 }  // namespace
