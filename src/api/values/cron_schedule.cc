@@ -45,10 +45,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::vector<std::string_view> words(std::string_view text) {
+  constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
   std::vector<std::string_view> out;
-  for (const std::string_view word : split(text, ' '))
-    if (!word.empty()) out.push_back(word);
-  return out;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kWhiteSpace), text.size()));
+    if (text.empty()) return out;
+    out.push_back(text.substr(0, text.find_first_of(kWhiteSpace)));
+    text.remove_prefix(out.back().size());
+  }
 }
 
 Result<std::int64_t> parse_number(std::string_view text) {

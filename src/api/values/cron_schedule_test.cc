@@ -16,6 +16,14 @@ TEST(CronSchedule, FieldsAreSetsOfValues) {
   EXPECT_TRUE(schedule->either_day());
 }
 
+TEST(CronSchedule, AnyWhiteSpaceIsBetweenFields) {
+  const auto schedule = CronSchedule::parse(" 30\t9  * *\n1 ");
+  ASSERT_TRUE(schedule.has_value()) << schedule.error().message;
+  EXPECT_EQ(schedule->minutes(), 1ULL << 30);
+  EXPECT_EQ(schedule->hours(), 1ULL << 9);
+  EXPECT_EQ(schedule->weekdays(), 1ULL << 1);
+}
+
 TEST(CronSchedule, OneStarMeansThatBothDaysMustMatch) {
   EXPECT_FALSE(CronSchedule::parse("0 0 * * 1")->either_day());
   EXPECT_FALSE(CronSchedule::parse("0 0 1 * ?")->either_day());
