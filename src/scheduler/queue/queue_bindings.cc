@@ -45,11 +45,13 @@ void SchedulingQueue::bind_failed(std::string_view uid, Time now) {
   if (!is_idle) return;
   Entity& entity = *at->second;
   // It comes back into a tree that rests, waits or is empty: the error's backoff holds for all of
-  // it. A tree that is active is tried anyway.
+  // it. A tree that is active is tried anyway. Members that were bound together are refused one by
+  // one, and that is one failure.
   if (entity.place == Place::Active) return;
+  const bool has_failed = entity.failures.errors > 0 && backing_off(entity.expires, now);
   move(entity, Place::Nowhere);
   end_speech(entity, now);
-  fail(entity, true, now);
+  if (!has_failed) fail(entity, true, now);
   requeue_group(entity, true, now);
 }
 
