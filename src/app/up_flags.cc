@@ -7,6 +7,7 @@
 #include <charconv>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/values/names.h"
@@ -16,7 +17,6 @@
 #include "app/limit_flags.h"
 #include "app/read_text_file.h"
 #include "app/scheduler_flags.h"
-#include "app/up.h"
 #include "base/log.h"
 #include "components/components.h"
 #include "sim/cluster_shape.h"
@@ -166,11 +166,11 @@ Result<UpOptions> understand(const UpFlags& flags) {
   return options;
 }
 
-int up(const UpFlags& flags) {
+int up(const UpFlags& flags, const std::function<Result<void>(const UpOptions&)>& run) {
   set_log_level(flags.verbose ? LogLevel::Debug : LogLevel::Info);
   Result<UpOptions> options = understand(flags);
   if (!options) return refuse(options.error().message);
-  const Result<void> ran = run_up(*options);
+  const Result<void> ran = run(*options);
   return ran ? kOk : refuse(ran.error().message);
 }
 
@@ -234,11 +234,13 @@ void add_up_flags(CLI::App& verb, UpFlags& flags) {
 
 }  // namespace
 
-Verb add_up_verb(CLI::App& app) {
+Verb add_up_verb(CLI::App& app) { return make_up_verb(app, run_up); }
+
+Verb make_up_verb(CLI::App& app, std::function<Result<void>(const UpOptions&)> run) {
   CLI::App* words = app.add_subcommand("up", "Run a whole small control plane that kubectl drives");
   const auto flags = std::make_shared<UpFlags>();
   add_up_flags(*words, *flags);
-  return {words, [flags] { return up(*flags); }};
+  return {words, [flags, run = std::move(run)] { return up(*flags, run); }};
 }
 
 }  // namespace muster::app
