@@ -127,6 +127,15 @@ TEST_F(KubeconfigTest, TheFirstFileThatNamesSomethingWins) {
   EXPECT_EQ(config->token, "mine");
 }
 
+TEST_F(KubeconfigTest, TheFirstCurrentContextWinsWhateverLaterFilesSay) {
+  const std::string first = put("first", "current-context: prod\n");
+  const std::string second = put("second", kPlain);
+  const std::string last = put("last", "kind: Config\n");
+  const Result<Kubeconfig> config = load_kubeconfig({.files = {first, second, last}}, "");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->context, "prod");
+}
+
 TEST_F(KubeconfigTest, SaysWhatIsWrongAndWhere) {
   const std::string cluster = "{server: https://x}";
   EXPECT_EQ(complaint("a: [b").find("kubeconfig config is no YAML: "), 0U);

@@ -168,6 +168,16 @@ TEST_F(DisruptionTest, AnAllowedEvictionCountsUntilItIsSeen) {
   EXPECT_EQ(written(), "2/3/1/3");
 }
 
+TEST_F(DisruptionTest, AnEvictionIsSeenOnceItsPodIsLeaving) {
+  disruption_.apply(client::Synced{}, now_);
+  for (const std::string_view name : {"b", "c"}) pod(Type::Added, {.name = name});
+  pod(Type::Added, {.name = "a", .metadata = R"("deletionTimestamp":"2026-05-01T10:00:30Z")"});
+  budget(R"("minAvailable":1)",
+         R"({"disruptionsAllowed":1,"disruptedPods":{"a":"2026-05-01T09:59:00Z"}})");
+  EXPECT_EQ(written(), "1/2/1/3");
+  EXPECT_NE(last_.find(R"("disruptedPods":{},)"), std::string::npos) << last_;
+}
+
 // However many budgets select a pod, its document is parsed once, for its view: one that says
 // something else shows who is asked.
 TEST_F(DisruptionTest, ReadinessIsReadFromTheView) {

@@ -362,6 +362,18 @@ api::ObjectPtr with_references(std::string_view name, std::string_view name_spac
           ->value);
 }
 
+TEST_F(GarbageCollectorTest, AReferenceByAnotherNameOrKindNamesNobody) {
+  see({.name = "owner"});
+  const auto see_with = [&](std::string_view name, std::string_view reference) {
+    collector_.apply(
+        client::Event{.type = Type::Added, .object = with_references(name, "n", reference)}, now_);
+  };
+  see_with("a", R"({"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"u-owner"})");
+  see_with("b", R"({"apiVersion":"v1","kind":"Secret","name":"owner","uid":"u-owner"})");
+  start();
+  EXPECT_EQ(asked(), (Texts{"delete a Background", "delete b Background"}));
+}
+
 TEST_F(GarbageCollectorTest, AChangeOfOtherThingsThanReferencesMakesNoWork) {
   see({.name = "owner"});
   collector_.apply(client::Event{.type = Type::Added,

@@ -122,6 +122,20 @@ TEST_F(GroupMinimumTest, APodThatIsReplacedAtOnceIsNoNews) {
   EXPECT_EQ(run_later(), Texts{});
 }
 
+TEST_F(GroupMinimumTest, HasAMomentToRecoverEachTime) {
+  constexpr std::string_view kLeaving = R"(,"deletionTimestamp":"2026-08-20T10:00:00Z")";
+  group("g", 1, "True");
+  pod("a", "g", "Running");
+  tell(client::Synced{});
+  pod("a", "g", "Running", kLeaving);
+  EXPECT_EQ(run(), Texts{});
+  pod("b", "g", "Running");
+  EXPECT_EQ(run_later(), Texts{});
+  pod("b", "g", "Running", kLeaving);
+  EXPECT_EQ(run(), Texts{}) << "a new moment";
+  EXPECT_EQ(run_later().size(), 2U);
+}
+
 TEST_F(GroupMinimumTest, SucceededPodsCountAlsoWhenTheyGo) {
   group("g", 2, "True");
   pod("a", "g", "Succeeded");

@@ -61,6 +61,18 @@ TEST(ClusterMap, ATreeIsOneTenant) {
   EXPECT_EQ(map.tenants[0].pods, 2);
 }
 
+TEST(ClusterMap, ANodeThatIsNotKnownToBeReadyIsClosed) {
+  for (const std::string ready : {"True", "False", "Unknown"}) {
+    Yard yard;
+    yard.add_node(
+        {.name = "n", .status = R"("conditions":[{"type":"Ready","status":")" + ready + "\"}]"});
+    const ClusterMap map = map_of(yard.objects, racks());
+    ASSERT_EQ(map.all.nodes.size(), 1u);
+    EXPECT_EQ(map.all.nodes[0].closed, ready != "True") << ready;
+    EXPECT_EQ(map.empty_nodes, ready == "True" ? 1 : 0) << ready;
+  }
+}
+
 TEST(ClusterMap, RacksThatAreAllFreeShareALine) {
   Yard yard;
   for (int i = 1; i <= 12; ++i) yard.rack(fmt::format("r{}", i), 2, 4, i == 5 ? 1 : 0);

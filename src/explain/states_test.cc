@@ -84,6 +84,23 @@ TEST(States, NobodyIsEvictedWhileAGroupWaitsForTheTopologyItPrefers) {
   EXPECT_TRUE(told->evictions.starts_with("It may preempt")) << told->evictions;
 }
 
+TEST(States, VictimsInOtherNamespacesAreCountedNotNamed) {
+  Yard yard = Yard().rack("r1", 1, 8);
+  yard.add_pod({.name = "low", .cpu = "4", .node_name = "r1-0", .priority = -5});
+  for (const char* name : {"a", "b"})
+    yard.add_pod(
+        {.name = name, .cpu = "2", .node_name = "r1-0", .priority = -5, .name_space = "apart"});
+  yard.gang({.name = "solo", .minimum = 1}, 1, "8");
+  const Result<Explanation> told = explain(
+      yard.objects, GroupKey{GroupKind::PodGroup, "default", "solo"}, scheduler::default_profile(),
+      {.may_name = [](std::string_view name_space) { return name_space == "default"; }});
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_TRUE(told->evictions.starts_with("It may preempt: 3 pods of lower priority would go"))
+      << told->evictions;
+  EXPECT_TRUE(told->evictions.ends_with(" must: default/low, 2 in other namespaces."))
+      << told->evictions;
+}
+
 TEST(States, TheOverviewKnowsPreferences) {
   const Yard yard = preferring(4);
   const Overview all = overview(yard.objects, scheduler::default_profile(), {});
@@ -121,6 +138,21 @@ TEST(States, TaintsThatKeepPodsOffAreNamed) {
             "available: 2 node(s) had untolerated taint {gpu: yes}.");
   ASSERT_EQ(told->reasons.size(), 1U);
   EXPECT_EQ(told->reasons[0].refusals.front().first, "node(s) had untolerated taint {gpu: yes}");
+}
+
+// There is just as much CPU as they ask for, but no node has two left for the last.
+TEST(States, WhatCountingLeavesOpenIsProvenBySearch) {
+  Yard yard = Yard().rack("r1", 2, 4).group({.name = "train", .minimum = 3, .key = "rack"});
+  for (const char* cpu : {"2", "3", "3"})
+    yard.add_pod(
+        {.name = fmt::format("train-{}", yard.objects.pods.size()), .cpu = cpu, .group = "train"});
+  const Result<Explanation> told = yard.ask("train");
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->state, State::Unschedulable);
+  ASSERT_EQ(told->tree.front().closest.size(), 1U);
+  EXPECT_EQ(told->tree.front().closest[0].fits, told->tree.front().closest[0].needed);
+  EXPECT_TRUE(told->proof.starts_with("Proven by search: every way to place it was ruled out"))
+      << told->proof;
 }
 
 TEST(States, GuidesGoOnBesideTheReasons) {

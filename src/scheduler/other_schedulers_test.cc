@@ -79,6 +79,19 @@ TEST(OtherSchedulers, ANodeBeyondWhatItHasIsReportedWithinSeconds) {
   EXPECT_EQ(world.requests("Overcommitted").size(), 1U) << "said once";
 }
 
+TEST(OtherSchedulers, SoIsANodeWhoseMemoryIsExceeded) {
+  World world;
+  world.synced();
+  world.node("n1");
+  for (const char* name : {"a", "b"})
+    world.pod(name, {.scheduler = "other",
+                     .node = "n1",
+                     .spec = R"(,"resources":{"requests":{"memory":"40Gi"}})"});
+  world.now += seconds{5};
+  world.settle();
+  EXPECT_EQ(world.requests("pods request more than the node has: memory ").size(), 1U);
+}
+
 // Pods leave and come in any order on their way here.
 TEST(OtherSchedulers, ANodeThatIsCrowdedForAMomentIsNotReported) {
   World world;

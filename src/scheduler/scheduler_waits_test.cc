@@ -62,6 +62,19 @@ TEST_F(PodsThatWait, NoNodeHelpsThoseThatWaitForEvictions) {
   EXPECT_EQ(world_.requests(reason("Evictions")).size(), 1U);
 }
 
+// What was found out for an equal pod of lower priority does not hold for it.
+TEST_F(PodsThatWait, OneOfHigherPriorityLooksForItsOwnEvictions) {
+  world_.node("n1");
+  world_.pod("runs", {.cpu = "4", .priority = 5, .node = "n1", .phase = "Running"});
+  world_.pod("equal", {.cpu = "4", .priority = 5});
+  world_.settle();
+  EXPECT_THAT(patches("equal"), SizeIs(1));
+  EXPECT_THAT(world_.requests(reason("Evictions")), SizeIs(0));
+  world_.pod("high", {.cpu = "4", .priority = 10});
+  world_.settle();
+  EXPECT_THAT(world_.requests(reason("Evictions")), SizeIs(1));
+}
+
 TEST_F(PodsThatWait, ATreeThatLosesAPodWaitsForSiblings) {
   world_.node("n1", {.cpu = "1"});
   gang_of({"a", "b", "c"}, "Node");

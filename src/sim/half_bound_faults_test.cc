@@ -248,6 +248,20 @@ TEST(HalfBoundFaults, BeyondTheDeadlineTheBoundPodsAreDeleted) {
   server.expect_sound();
 }
 
+TEST(HalfBoundFaults, ThoseThatComeAfterAReleaseHaveAsLongAgain) {
+  ForeignServer server(seconds{90});
+  server.refuse("gang-1");
+  server.gang("gang", kPods);
+  server.pods("gang", 0, kPods);
+  server.advance(seconds{100});
+  ASSERT_EQ(server.nodes_of("gang").size(), 0U);
+  server.pods("gang", 10, kPods - 1);
+  server.advance(seconds{70});
+  EXPECT_EQ(server.nodes_of("gang").size(), kPods - 1);
+  server.advance(seconds{30});
+  EXPECT_EQ(server.nodes_of("gang").size(), 0U);
+}
+
 // A gang that ran and lost a pod is not half bound: others look after it.
 TEST(HalfBoundFaults, AGangThatWasWholeIsNotReleased) {
   ForeignServer server(seconds{90});

@@ -111,6 +111,18 @@ TEST(LeaderWorkerSet, EachShapeHasItsTree) {
   }
 }
 
+// Replicas that are no groups themselves have two each, which are parts of the set's.
+TEST(LeaderWorkerSet, AGangOfRolesNeedsBothOfEachReplica) {
+  const Groups groups = groups_of(a_set(
+      R"({"schedulingPolicy":{"gang":{}},"replica":{"worker":{"schedulingPolicy":{"gang":{}}}}})"));
+  EXPECT_EQ(
+      groups.templates,
+      R"(lws {"gang":{"minGroupCount":6}} [leader {"basic":{}}, worker {"gang":{"minCount":3}}])");
+  EXPECT_EQ(groups.made, R"(CompositePodGroup *-lws {"gang":{"minGroupCount":6}}; )"
+                         R"(PodGroup *-2-leader-r1 under *-lws {"basic":{}}; )"
+                         R"(PodGroup *-2-worker-r1 under *-lws {"gang":{"minCount":3}}; )");
+}
+
 TEST(LeaderWorkerSet, SaysWhatContradictsItself) {
   struct Case {
     std::string scheduling, more, message;

@@ -164,5 +164,36 @@ TEST(LwsDelegation, OnlyOneDecides) {
             "other, and template \"d\" of Workload w together");
 }
 
+TEST(LwsDelegation, TemplatesMustFitThePodsThatThereAre) {
+  const auto roles = [](const std::string& head, const std::string& rest) {
+    return a_workload(composites(composite("d", leaves(head + "," + rest))));
+  };
+  EXPECT_EQ(made(a_set(), to("d"), roles(leaf("head", kBasic), leaf("rest"))),
+            "the gang of template \"rest\" of Workload w needs 4 pods, and there are 3");
+  EXPECT_EQ(made(a_set(), to("d"), roles(leaf("head"), leaf("rest", kBasic))),
+            "the gang of template \"head\" of Workload w needs 4 pods, and there are 1");
+  Json lone = a_set();
+  lone.as_object()["spec"].as_object()["leaderWorkerTemplate"].as_object()["size"] = 1;
+  EXPECT_EQ(made(lone, to("d"), roles(leaf("head", kBasic), leaf("rest", kBasic))),
+            "templates \"head\" and \"rest\" of Workload w tell leaders from workers: "
+            "spec.leaderWorkerTemplate.size must be at least 2");
+  Json led = a_set();
+  led.as_object()["spec"].as_object()["leaderWorkerTemplate"].as_object()["leaderTemplate"] =
+      parsed(R"({"spec":{"priorityClassName":"high"}})");
+  EXPECT_EQ(made(led, to("d"), a_workload(leaves(leaf("d")))),
+            "spec.leaderWorkerTemplate.leaderTemplate.spec.priorityClassName is \"high\", and "
+            "template \"d\" of Workload w has \"\": what is scheduled as one workload has one "
+            "priority");
+  const Json exclusive =
+      a_set("", R"(,"annotations":{"leaderworkerset.sigs.k8s.io/exclusive-topology":"rack"})");
+  EXPECT_EQ(made(exclusive, to("d"), a_workload(leaves(leaf("d", kBasic)))),
+            R"(PG d {"basic":{}}; )");
+  const std::string placed =
+      std::string(kBasic) + R"(,"schedulingConstraints":{"topology":[{"key":"rack"}]})";
+  EXPECT_EQ(made(exclusive, to("d"), a_workload(leaves(leaf("d", placed)))),
+            "annotation leaderworkerset.sigs.k8s.io/exclusive-topology places pods one after the "
+            "other, and template \"d\" of Workload w together");
+}
+
 }  // namespace
 }  // namespace muster::workload

@@ -94,6 +94,25 @@ TEST(Stamper, PartsOfWhatIsDisruptedAsAWholeAreToo) {
   EXPECT_EQ(api::to_text(*api::find_path(workers, "spec.disruptionMode")), R"({"all":{}})");
 }
 
+TEST(Stamper, PartsOfPartsOfWhatIsDisruptedAsAWholeAreToo) {
+  const Json workload = yaml(R"(
+metadata: {name: w, namespace: ns}
+spec:
+  compositePodGroupTemplates:
+  - name: root
+    disruptionMode: {all: {}}
+    compositePodGroupTemplates:
+    - name: workers
+      podGroupTemplates:
+      - name: job
+)");
+  const Stamper stamper(workload);
+  const Json group = *stamper.pod_group({.name = "w-job", .template_name = "job"});
+  const Json* mode = api::find_path(group, "spec.disruptionMode");
+  ASSERT_NE(mode, nullptr);
+  EXPECT_EQ(api::to_text(*mode), R"({"all":{}})");
+}
+
 TEST(Stamper, RefusesATemplateOfTheOtherKind) {
   const Json workload = yaml(kTree);
   const Stamper stamper(workload);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Quotas and limits of namespaces by kubectl.
+# Quotas and limits of namespaces, and of all objects together, by kubectl.
 . "$(dirname "$0")/lib.sh"
 
-start_muster --in-memory --zones 1 --racks-per-block 1 --nodes-per-rack 3 --node-resources cpu=8,memory=32Gi
+start_muster --in-memory --zones 1 --racks-per-block 1 --nodes-per-rack 3 --node-resources cpu=8,memory=32Gi --max-stored-memory 8
 eventually "all nodes are Ready" "3" bash -c "$KUBECTL get nodes --no-headers | grep -cw Ready"
 
 k create namespace team >/dev/null
@@ -27,3 +27,10 @@ eventually "so does the Deployment" "FailedCreate" k -n team get deployment web 
 expect "with more room" "patched" k -n team patch quota q --type=merge -p '{"spec":{"hard":{"pods":"9"}}}'
 eventually "all run" "3/3" k -n team get deployment web
 expect "kubectl shows what they use" "requests.cpu: 2/3" k -n team get quota q
+
+# Twice what a namespace has, and all the rest, must fit into 8 MiB: four maps of 1 MB do at most.
+head -c 1000000 /dev/zero | tr '\0' x >"$WORK/megabyte"
+create_maps() { for n in 1 2 3 4 5; do k create configmap "map-$n" --from-file=a="$WORK/megabyte"; done >"$WORK/maps" 2>&1; }
+create_maps
+expect "one map of 1 MB" "configmap/map-1 created" cat "$WORK/maps"
+expect "not five of them" "raise --max-stored-memory" cat "$WORK/maps"

@@ -172,6 +172,57 @@ TEST(ApplyTest, KubectlMayTakeOverWhatItAppliedFromTheClient) {
   EXPECT_FALSE(apply_as("other", object, R"({"metadata":{"labels":{"a":"2"}}})").has_value());
 }
 
+// Without this, the next client-side apply would undo what was applied here.
+TEST(ApplyTest, KubectlRenewsWhatItAppliedFromTheClient) {
+  constexpr std::string_view kBefore = R"({"metadata":{"labels":{"a":"1"}}})";
+  constexpr std::string_view kNow = R"({"metadata":{"labels":{"a":"2"}}})";
+  Json object = json(R"({"metadata":{"labels":{"a":"1"},"annotations":{)"
+                     R"("kubectl.kubernetes.io/last-applied-configuration":)"
+                     R"("{\"metadata\":{\"labels\":{\"a\":\"1\"}}}"}}})");
+  record_update(pod(), by("kubectl-client-side-apply"), nullptr, object);
+  const auto last_applied = [](const Json& document) {
+    const Json* const annotations = find_path(document, "metadata.annotations");
+    return annotations == nullptr
+               ? std::string("none")
+               : std::string(
+                     find_string(*annotations, "kubectl.kubernetes.io/last-applied-configuration"));
+  };
+  EXPECT_EQ(last_applied(*apply_as("kubectl", object, kNow)), std::string(kNow) + "\n");
+  EXPECT_EQ(last_applied(*apply_as("other", object, kNow, true)), kBefore);
+  EXPECT_EQ(last_applied(*apply_as("kubectl", nullptr, kNow)), "none") << "nobody asked for it";
+  constexpr std::string_view kOwn =
+      R"({"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"own"}}})";
+  EXPECT_EQ(last_applied(*apply_as("kubectl", object, kOwn, true)), "own");
+}
+
+TEST(ApplyTest, TheTimeIsThatOfTheLastChange) {
+  const std::string first = "2026-01-01T00:00:00Z";
+  const std::string second = "2026-01-02T00:00:00Z";
+  const auto time_of = [](const Json& document, std::string_view operation) {
+    const Managers managers = read_managers(document);
+    const auto found = managers.find(
+        {.name = "m", .operation = std::string(operation), .api_version = "v1", .subresource = ""});
+    return found == managers.end() ? std::string("none") : found->second.time;
+  };
+  const Json both = json(R"({"metadata":{"labels":{"a":"1","b":"1"}}})");
+  for (const std::string_view text :
+       {R"({"metadata":{"labels":{"a":"2","b":"1"}}})", R"({"metadata":{"labels":{"a":"1"}}})"}) {
+    Json updated = both;
+    record_update(pod(), by("m", first), nullptr, updated);
+    EXPECT_EQ(time_of(updated, "Update"), first);
+    const Json wanted = json(text);
+    Json changed = updated;
+    changed.at("metadata").at("labels") = *find_path(wanted, "metadata.labels");
+    record_update(pod(), by("m", second), updated, changed);
+    EXPECT_EQ(time_of(changed, "Update"), second) << text;
+
+    const Json applied = *apply(pod(), by("m", first), nullptr, both, false);
+    EXPECT_EQ(time_of(applied, "Apply"), first);
+    const Json again = *apply(pod(), by("m", second), applied, wanted, false);
+    EXPECT_EQ(time_of(again, "Apply"), second) << text;
+  }
+}
+
 TEST(ApplyTest, OldUpdatersAreToldAsOne) {
   Json object = json(R"({"metadata":{"labels":{"l0":"x"}}})");
   record_update(pod(), by("m0", "2026-01-01T00:00:00Z"), nullptr, object);

@@ -183,6 +183,15 @@ TEST(StrategicMerge, RetainsOnlyTheNamedKeys) {
   });
 }
 
+// As kubectl apply writes it: what goes is both null and not retained.
+TEST(StrategicMerge, WhatGoesIsNotRetained) {
+  EXPECT_EQ(
+      patched(
+          R"({"spec":{"volumes":[{"name":"v","emptyDir":{}}]}})",
+          R"({"spec":{"volumes":[{"$retainKeys":["name","secret"],"emptyDir":null,"name":"v","secret":{"secretName":"s"}}]}})"),
+      R"({"spec":{"volumes":[{"name":"v","secret":{"secretName":"s"}}]}})");
+}
+
 TEST(StrategicMerge, ReplacesMapsThatTheSchemaWantsReplaced) {
   const auto& budget = schema::message("policy/v1", "PodDisruptionBudget");
   const auto result =

@@ -210,6 +210,43 @@ TEST(Job, ASuspendedTemplateMayMove) {
   EXPECT_EQ(image.size(), 1U);
 }
 
+TEST(Job, ATemplateThatRanMovesOnceTheSuspensionIsCarriedOut) {
+  Json old = job(R"("suspend":true)");
+  const Json now =
+      job(R"("suspend":true)", R"("restartPolicy":"Never","nodeSelector":{"rack":"a"})");
+  const auto errors_after = [&](std::string_view conditions) {
+    old.as_object()["status"] =
+        parse_json(
+            fmt::format(R"({{"startTime":"2026-01-01T00:00:00Z","conditions":[{}]}})", conditions))
+            ->value;
+    return validate_job_update(now, old, {}).size();
+  };
+  EXPECT_EQ(errors_after(""), 1U);
+  EXPECT_EQ(errors_after(R"({"type":"Suspended","status":"False"})"), 1U);
+  EXPECT_EQ(errors_after(R"({"type":"Suspended","status":"True"})"), 0U);
+}
+
+TEST(Job, IndexedJobsMayBeAsLargeAsTheirLimits) {
+  const auto errors_of = [](std::string_view numbers) {
+    return told(validate_job(
+        job(fmt::format(R"("completionMode":"Indexed","backoffLimitPerIndex":1,{})", numbers)),
+        {}));
+  };
+  EXPECT_EQ(errors_of(R"("completions":100000,"parallelism":100000,"maxFailedIndexes":100000)"),
+            Texts{});
+  EXPECT_EQ(errors_of(R"("completions":100001,"parallelism":10000,"maxFailedIndexes":10000)"),
+            Texts{});
+  EXPECT_EQ(errors_of(R"("completions":3,"maxFailedIndexes":4)"),
+            Texts{"spec.maxFailedIndexes: Invalid value: 4: must be less than or equal to "
+                  "completions"});
+  const std::string strict =
+      "must be less than or equal to 10000 when completions are above 100000 and used with backoff "
+      "limit per index";
+  EXPECT_EQ(errors_of(R"("completions":100001,"parallelism":10001,"maxFailedIndexes":10001)"),
+            (Texts{"spec.parallelism: Invalid value: 10001: " + strict,
+                   "spec.maxFailedIndexes: Invalid value: 10001: " + strict}));
+}
+
 TEST(JobScheduling, StatesAnIntentThatFits) {
   struct Case {
     std::string_view members;

@@ -144,6 +144,45 @@ TEST(PodUpdate, AGatedPodMayNarrowItsNodeAffinity) {
                 "]},{}]: no additions/deletions to non-empty NodeSelectorTerms list are allowed"});
 }
 
+// A term without requirements matches no node; with requirements it would match some.
+TEST(PodUpdate, ATermThatMatchesNothingGoesOnMatchingNothing) {
+  const auto with_terms = [](std::string_view first, std::string_view second) {
+    return pod(fmt::format(
+        R"({{"containers":[{{"name":"c","image":"i"}}],"schedulingGates":[{{"name":"x/a"}}],"affinity":{{"nodeAffinity":
+            {{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[{},{}]}}}}}}}})",
+        first, second));
+  };
+  const std::string a = R"({"key":"a","operator":"Exists"})";
+  const std::string b = R"({"key":"b","operator":"Exists"})";
+  const Json nothing = with_terms("{\"matchExpressions\":[" + a + "]}", "{}");
+  const Json narrowed = with_terms("{\"matchExpressions\":[" + a + "," + b + "]}", "{}");
+  EXPECT_EQ(sentences(validate_pod_update(narrowed, nothing)), Sentences{});
+  for (const std::string& term :
+       {"{\"matchExpressions\":[" + b + "]}",
+        std::string(
+            R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]})")}) {
+    const Json something = with_terms("{\"matchExpressions\":[" + a + "]}", term);
+    EXPECT_EQ(sentences(validate_pod_update(something, nothing)),
+              Sentences{"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+                        "nodeSelectorTerms[1]: Invalid value: " +
+                        term + ": only additions are allowed (no mutations or deletions)"});
+  }
+}
+
+TEST(PodUpdate, APodWithADeadlineAndInitContainersChangesAsOthersDo) {
+  const Json old = pod(
+      R"({"initContainers":[{"name":"i","image":"a"}],"containers":[{"name":"c","image":"a"}],
+          "activeDeadlineSeconds":5})");
+  for (const std::string_view edits :
+       {R"({"containers":[{"name":"c","image":"b"}]})",
+        R"({"initContainers":[{"name":"i","image":"b"}]})", R"({"activeDeadlineSeconds":4})"})
+    EXPECT_EQ(sentences(validate_pod_update(edited(old, "spec", edits), old)), Sentences{})
+        << edits;
+  EXPECT_EQ(
+      sentences(validate_pod_update(edited(old, "spec", R"({"initContainers":[]})"), old)),
+      Sentences{"spec.initContainers: Forbidden: pod updates may not add or remove containers"});
+}
+
 TEST(PodStatusUpdate, IsJudgedAsUpstreamDoes) {
   const Json old = document(R"({"metadata":{"name":"p","namespace":"n"},
       "spec":{"nodeName":"n1","restartPolicy":"Never","initContainers":[{"name":"side","restartPolicy":"Always"}]},

@@ -96,6 +96,21 @@ TEST(Service, IsJudgedAsUpstreamDoes) {
   for (const RuleCase& c : cases) expect(c);
 }
 
+TEST(Service, KeepsAClientAtOnePodForADayAtMost) {
+  const auto sticky = [](std::string_view seconds) {
+    return std::string(R"({"spec":{"ports":[{"port":80}],"sessionAffinity":"ClientIP",)"
+                       R"("sessionAffinityConfig":{"clientIP":{"timeoutSeconds":)")
+        .append(seconds)
+        .append("}}}}");
+  };
+  expect({"", "Service", sticky("86400"), {}});
+  expect({"",
+          "Service",
+          sticky("86401"),
+          {"spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be "
+           "greater than 0 and less than 86400"}});
+}
+
 TEST(Service, DefaultsFollowTheType) {
   const Json service = prepared(*find_kind("", "Service"),
                                 R"({"spec":{"type":"LoadBalancer","ports":[{"port":80}]}})");

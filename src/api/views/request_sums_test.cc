@@ -104,5 +104,35 @@ TEST(RequestSums, ThePodsOwnRequestsReplaceOnlyWhatAPodMayAskFor) {
             "cpu=8 example.com/a=2 memory=3 ");
 }
 
+// While a pod is resized it holds the most of what it asks for, was promised and has.
+TEST(RequestSums, AResizeCountsWhereverTheStatusSpeaksOfIt) {
+  const auto used = [](std::string_view spec, std::string_view status) {
+    const Json told = parse_json(status)->value;
+    return text_of(RequestSums(parse_json(spec)->value, &told).total({.with_status = true}));
+  };
+  const auto of_pod = [](std::string_view cpu) {
+    return fmt::format(
+        R"({{"resources":{{"requests":{{"cpu":"{}"}}}},)"
+        R"("containers":[{{"name":"a","resources":{{"requests":{{"cpu":"500m"}}}}}}]}})",
+        cpu);
+  };
+  constexpr std::string_view kGrown =
+      R"({"allocatedResources":{"cpu":"2"},"resources":{"requests":{"cpu":"1500m"}}})";
+  EXPECT_EQ(used(of_pod("1"), kGrown), "cpu=2 ");
+  EXPECT_EQ(used(of_pod("4"), kGrown), "cpu=4 ");
+  EXPECT_EQ(
+      used(of_pod("4"),
+           R"({"conditions":[{"type":"PodResizePending","status":"True","reason":"Infeasible"}],)"
+           R"("allocatedResources":{"cpu":"2"},"resources":{"requests":{"cpu":"1500m"}}})"),
+      "cpu=2 ")
+      << "it will not get what it asks for";
+  EXPECT_EQ(used(R"({"initContainers":[{"name":"s","restartPolicy":"Always",)"
+                 R"("resources":{"requests":{"cpu":"100m"}}}],)"
+                 R"("containers":[{"name":"a","resources":{"requests":{"cpu":"500m"}}}]})",
+                 R"({"initContainerStatuses":[{"name":"s","allocatedResources":{"cpu":"300m"}}]})"),
+            "cpu=800m ")
+      << "a sidecar";
+}
+
 }  // namespace
 }  // namespace muster::api

@@ -146,6 +146,22 @@ TEST_F(EventRecorderTest, DropsWhatDoesNotFitTheQueue) {
   EXPECT_EQ(api_.sent.size(), 3U);
 }
 
+TEST_F(EventRecorderTest, WhatABusyServerRefusesIsWrittenLaterWithItsRepeats) {
+  record("m");
+  api_.refuse(0, Reason::ServiceUnavailable, now_);
+  ASSERT_TRUE(recorder_.next_deadline());
+  record("m");
+  ASSERT_EQ(api_.sent.size(), 1U) << "not before its time";
+  now_ = *recorder_.next_deadline();
+  recorder_.run(now_);
+  ASSERT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(api_.sent[1].request.verb, api::Verb::Create);
+  EXPECT_NE(api_.body(1).find(R"("count":2)"), std::string::npos) << api_.body(1);
+  api_.accept(1, now_);
+  EXPECT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(recorder_.next_deadline(), std::nullopt);
+}
+
 TEST_F(EventRecorderTest, TakesAnotherNameIfTheFirstIsTaken) {
   record("m");
   api_.refuse(0, Reason::AlreadyExists, now_);

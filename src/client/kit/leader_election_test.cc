@@ -170,6 +170,19 @@ TEST_F(LeaderElectionTest, AServerThatIsAwayForLongEndsIt) {
   EXPECT_TRUE(b_.leads(now_));
 }
 
+// The lease began when the server had the renewal, not when we heard of it.
+TEST_F(LeaderElectionTest, ARenewalCountsFromWhenItWasSent) {
+  pass(seconds{5});
+  ASSERT_TRUE(a_.leads(now_));
+  while (!a_.calls.empty()) a_.step(now_);
+  while (a_.calls.empty()) a_.step(now_ += milliseconds{100});
+  const Time end = now_ + seconds{10};
+  now_ += seconds{7};
+  a_.step(now_);
+  EXPECT_TRUE(a_.leads(end - milliseconds{1}));
+  EXPECT_FALSE(a_.leads(end));
+}
+
 TEST_F(LeaderElectionTest, WhatOthersWroteOnTheLeaseStays) {
   pass(seconds{5});
   server_.touch();

@@ -226,6 +226,18 @@ TEST_F(StatusWriterTest, DropsWhatWaitsForAPodThatIsPlaced) {
   EXPECT_EQ(writer_.pending(), 0U);
 }
 
+TEST_F(StatusWriterTest, ForgetsARefusedWriteAndItsDeadline) {
+  write(pod_, "1");
+  api_.refuse(0, Reason::Conflict, now_);
+  ASSERT_TRUE(writer_.next_deadline());
+  const Time deadline = *writer_.next_deadline();
+  writer_.forget("uid-p");
+  EXPECT_EQ(writer_.pending(), 0U);
+  ASSERT_EQ(writer_.next_deadline(), std::nullopt);
+  writer_.run(deadline);
+  EXPECT_EQ(api_.sent.size(), 1U);
+}
+
 TEST_F(StatusWriterTest, KeepsABoundedNumberUnderWay) {
   for (const char* name : {"a", "b", "c"}) write(make_pod(name), "m");
   EXPECT_EQ(api_.sent.size(), 2U);

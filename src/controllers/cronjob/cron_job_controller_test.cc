@@ -66,6 +66,10 @@ class CronWorld {
     show(job_kind(), jobs_.at(name), Type::Modified);
     settle();
   }
+  // As if it had never been started.
+  void forget_start(const std::string& name) {
+    jobs_.at(name).as_object()["status"].as_object().erase("startTime");
+  }
   void edit(std::string_view member, const Json& value) {
     cron_job_.as_object()["spec"].as_object()[member] = value;
     show(cron_job_kind(), cron_job_, Type::Modified);
@@ -237,6 +241,15 @@ TEST(CronJob, KeepsAsManyFinishedJobsAsItIsTold) {
             world.events.end());
   EXPECT_NE(std::ranges::find(world.events, "SuccessfulDelete: Deleted job " + at(1)),
             world.events.end());
+}
+
+TEST(CronJob, AJobThatNeverStartedIsKeptAsTheYoungest) {
+  CronWorld world(R"({"schedule":"* * * * *","failedJobsHistoryLimit":1})");
+  world.advance(minutes{2} + seconds{1});
+  world.forget_start(at(1));
+  world.finish(at(1), "Failed");
+  world.finish(at(2), "Failed");
+  EXPECT_EQ(world.jobs(), Names{at(1)});
 }
 
 TEST(CronJob, ForbidWaitsForTheOneThatRuns) {

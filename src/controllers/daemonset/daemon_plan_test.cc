@@ -143,6 +143,17 @@ TEST(DaemonPlan, WithASurgeTheNewPodComesFirst) {
   EXPECT_EQ(removed(plan({.spec = surge, .pods = pods})), Texts{"a"}) << "it does not work anyway";
 }
 
+TEST(DaemonPlan, APodThatIsGoingIsMissingAlready) {
+  std::vector<PodText> pods = all("old");
+  pods[0].deleted = true;
+  EXPECT_EQ(removed(plan({.pods = pods})), Texts{}) << "one at a time";
+  const std::string surge =
+      R"(,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1,"maxUnavailable":0}})";
+  const DaemonPlan made = plan({.spec = surge, .pods = pods});
+  EXPECT_EQ(made.create, Texts{"n1"}) << "two may be there at once";
+  EXPECT_EQ(removed(made), Texts{});
+}
+
 TEST(DaemonPlan, AvailableAfterAWhile) {
   const DaemonPlan made = plan(
       {.spec = R"(,"minReadySeconds":90000)", .pods = {{.name = "a"}}, .nodes = {make_node("n1")}});

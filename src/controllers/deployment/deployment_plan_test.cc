@@ -131,6 +131,27 @@ TEST(DeploymentPlan, APausedDeploymentScalesButDoesNotRollOut) {
   EXPECT_EQ(changes(plan_deployment(*paused, {old}, kNow)), Texts{"old=5"});
 }
 
+TEST(DeploymentPlan, APausedDeploymentGivesItsPodsToTheNewestSet) {
+  const auto paused = [](const std::string& image) {
+    return make_deployment({.image = image, .spec = R"(,"paused":true)"});
+  };
+  const auto set = [](const std::string& image, std::int64_t replicas, std::int64_t available) {
+    return make_set({.name = image,
+                     .image = image,
+                     .replicas = replicas,
+                     .available = available,
+                     .annotations = sized(3, 4, image == "v1" ? 1 : 2),
+                     .created = image == "v1" ? "2025-12-31T00:00:00Z" : "2025-12-31T01:00:00Z"});
+  };
+  const auto plan = [&](const std::string& image, const std::vector<api::ObjectPtr>& sets) {
+    return changes(plan_deployment(*paused(image), sets, kNow));
+  };
+  EXPECT_EQ(plan("v2", {set("v1", 1, 1), set("v2", 3, 3)}), Texts{"v1=0"}) << "it has them all";
+  EXPECT_EQ(plan("v2", {set("v1", 1, 1), set("v2", 3, 2)}), Texts{}) << "not yet";
+  EXPECT_EQ(plan("v1", {set("v1", 0, 0), set("v2", 0, 0)}), Texts{"v1=3"}) << "of the template";
+  EXPECT_EQ(plan("v3", {set("v1", 0, 0), set("v2", 0, 0)}), Texts{"v2=3"}) << "the youngest";
+}
+
 TEST(DeploymentPlan, ASetThatWasScaledByHandIsBroughtBackAndTheRolloutGoesOn) {
   const auto deployment =
       make_deployment({.replicas = 5, .image = "v2", .spec = rolling("1", "1")});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "controllers/job/job_plan.h"
 #include "controllers/job/job_testing.h"
 
 namespace muster::controllers {
@@ -48,6 +49,30 @@ TEST(FailurePolicy, NamesTheConditionThatFailsTheJob) {
             "Pod ns/a has condition Ready matching FailJob rule at index 0");
   EXPECT_EQ(judge_failure(*job, make_pod({.name = "a", .phase = "Failed", .ready = true})).action,
             std::nullopt);
+}
+
+TEST(FailurePolicy, EndsAnIndexAtOnceOrSparesIt) {
+  const auto job = make_job(
+      R"("parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimit":9,
+         "backoffLimitPerIndex":1,"podFailurePolicy":{"rules":[
+         {"action":"FailIndex","onExitCodes":{"operator":"In","values":[7]}},
+         {"action":"Ignore","onExitCodes":{"operator":"In","values":[8]}}]})");
+  const auto ended = [](int code) {
+    return fmt::format(
+        R"("containerStatuses":[{{"name":"c","state":{{"terminated":{{"exitCode":{}}}}}}}])", code);
+  };
+  const auto pods = make_pods(
+      {{.name = "a", .phase = "Failed", .index = 0, .index_failures = 0, .more_status = ended(7)},
+       {.name = "b", .phase = "Failed", .index = 1, .index_failures = 1, .more_status = ended(8)},
+       {.name = "c", .index = 2}});
+  PodBackoff backoff;
+  const JobPlan made = plan_job(state_of(*job, pods, kNow + std::chrono::minutes{1}), backoff);
+  EXPECT_FALSE(made.end);
+  EXPECT_EQ(made.tracking.status.failed_indexes, "0");
+  ASSERT_EQ(made.pods.create.size(), 1U);
+  EXPECT_EQ(made.pods.create[0].index, 1);
+  EXPECT_EQ(made.pods.create[0].index_failures, 1);
+  EXPECT_EQ(made.pods.create[0].ignored_index_failures, 1);
 }
 
 }  // namespace

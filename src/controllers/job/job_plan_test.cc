@@ -95,6 +95,14 @@ TEST(JobPlan, RemovesDoubledAndMissingIndexesFirst) {
   EXPECT_EQ(names_of(made.pods.remove), (Texts{"c", "d", "b"}));
 }
 
+TEST(JobPlan, PodsOutOfPlaceCountAsRemoved) {
+  const auto job = make_job(R"("parallelism":1,"completions":4,"completionMode":"Indexed")");
+  const auto pods = make_pods(
+      {{.name = "a", .index = 0}, {.name = "b", .index = 1, .ready = true}, {.name = "c"}});
+  const JobPlan made = plan(*job, pods);
+  EXPECT_EQ(names_of(made.pods.remove), (Texts{"c", "a"})) << "one goes on";
+}
+
 TEST(JobPlan, WaitsLongerAfterEveryFailureInARow) {
   const std::string ended =
       R"("containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":1,"finishedAt":"2026-01-01T00:00:00Z"}}}])";
@@ -135,6 +143,11 @@ TEST(JobPlan, ASuccessEndsTheRowOfFailures) {
     again = plan_job(state_of(*job, pods, kNow + std::chrono::minutes{minute}), backoff).again;
   }
   EXPECT_EQ(again, kNow + std::chrono::minutes{2} + seconds{10});
+
+  PodBackoff late;
+  const auto pods = make_pods(texts);
+  EXPECT_EQ(plan_job(state_of(*job, pods, kNow + std::chrono::minutes{2}), late).again, again)
+      << "also where all three are seen at once";
 }
 
 TEST(JobPlan, EndsForTheFirstReasonThatHolds) {
@@ -185,6 +198,15 @@ TEST(JobPlan, EndsForTheFirstReasonThatHolds) {
        "",
        {{.name = "a", .phase = "Failed", .index = 1, .index_failures = 1}},
        "MaxFailedIndexesExceeded"},
+      {indexed + R"("backoffLimit":9,"backoffLimitPerIndex":1,"maxFailedIndexes":1)",
+       "",
+       {{.name = "a", .phase = "Failed", .index = 1, .index_failures = 1}},
+       ""},
+      {indexed + R"("backoffLimit":9,"backoffLimitPerIndex":1,"maxFailedIndexes":1)",
+       "",
+       {{.name = "a", .phase = "Failed", .index = 0, .index_failures = 1},
+        {.name = "b", .phase = "Failed", .index = 1, .index_failures = 1}},
+       "MaxFailedIndexesExceeded"},
       {indexed + R"("backoffLimit":9,"backoffLimitPerIndex":1)",
        R"("completedIndexes":"0,2","succeeded":2)",
        {{.name = "a", .phase = "Failed", .index = 1, .index_failures = 1}},
@@ -216,6 +238,30 @@ TEST(JobPlan, EndsForTheFirstReasonThatHolds) {
   }
 }
 
+TEST(JobPlan, OnlyRestartsInPodsThatRunCount) {
+  const std::string restarted =
+      R"("containerStatuses":[{"restartCount":1}],"initContainerStatuses":[{"restartCount":1}])";
+  const auto ends = [&](const std::string& policy, const std::string& phase) {
+    const auto job = make_job(fmt::format(
+        R"("completions":3,"backoffLimit":2,"template":{{"spec":{{"restartPolicy":"{}"}}}})",
+        policy));
+    const auto pods = make_pods({{.name = "a", .phase = phase, .more_status = restarted}});
+    return plan(*job, pods).end.has_value();
+  };
+  EXPECT_TRUE(ends("OnFailure", "Running")) << "those of init containers too";
+  EXPECT_TRUE(ends("OnFailure", "Pending"));
+  EXPECT_FALSE(ends("OnFailure", "Succeeded"));
+  EXPECT_FALSE(ends("Never", "Running"));
+}
+
+TEST(JobPlan, ASuspendedJobHasNoDeadline) {
+  const auto job = make_job(R"("completions":1,"suspend":true,"activeDeadlineSeconds":60)",
+                            R"("startTime":"2025-12-31T23:00:00Z")");
+  const JobPlan made = plan(*job, {});
+  EXPECT_FALSE(made.end);
+  EXPECT_EQ(made.again, std::nullopt);
+}
+
 TEST(JobPlan, AFailedIndexIsReplacedOnceItsPauseIsOverAndCarriesItsCount) {
   const auto job = make_job(
       R"("parallelism":2,"completions":2,"completionMode":"Indexed","backoffLimit":9,"backoffLimitPerIndex":3)");
@@ -234,6 +280,19 @@ TEST(JobPlan, AFailedIndexIsReplacedOnceItsPauseIsOverAndCarriesItsCount) {
                  {.name = "b", .index = 0, .index_failures = 2},
                  {.name = "c", .index = 1, .index_failures = 0}});
   EXPECT_EQ(plan(*job, replaced).tracking.status.uncounted_failed, Texts{"u-a"});
+}
+
+TEST(JobPlan, LooksAgainWhenTheFirstOfSeveralPausesIsOver) {
+  const auto job = make_job(
+      R"("parallelism":2,"completions":2,"completionMode":"Indexed","backoffLimit":9,"backoffLimitPerIndex":5)");
+  for (const int failures : {0, 1}) {
+    const auto pods =
+        make_pods({{.name = "a", .phase = "Failed", .index = 0, .index_failures = failures},
+                   {.name = "b", .phase = "Failed", .index = 1, .index_failures = 1 - failures}});
+    const JobPlan made = plan(*job, pods);
+    EXPECT_TRUE(made.pods.create.empty());
+    EXPECT_EQ(made.again, kNow + seconds{10});
+  }
 }
 
 TEST(JobPlan, AnIgnoredFailureDoesNotCount) {

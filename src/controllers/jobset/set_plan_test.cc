@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/job_set_testing.h"
+#include "controllers/jobset/startup.h"
 
 namespace muster::controllers {
 namespace {
@@ -122,6 +123,18 @@ TEST_F(SetPlanTest, AnEndedSetStopsItsJobsAndGoesWhenItsTimeIsOver) {
   EXPECT_EQ(actions(), Texts{});
 }
 
+TEST_F(SetPlanTest, AFailedSetStopsJobsOfEveryAttemptAndGoesToo) {
+  constexpr std::string_view kFailed =
+      R"("restarts":1,"conditions":[{"type":"Failed","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}])";
+  constexpr std::string_view kTtl = R"("ttlSecondsAfterFinished":10)";
+  plan(kTtl, {{.entry = "a", .attempt = 1}, {.entry = "b"}}, kFailed);
+  EXPECT_EQ(actions(), (Texts{"remove js-a-0", "remove js-b-0"}));
+  EXPECT_EQ(plan_->again, kNow + seconds{10});
+  now_ += seconds{10};
+  plan(kTtl, {}, kFailed);
+  EXPECT_EQ(actions(), Texts{"expired"});
+}
+
 TEST_F(SetPlanTest, WithoutAPolicyTheFirstFailureEndsTheSet) {
   plan("", {{.entry = "b", .index = 0, .end = "Failed", .ended = "2026-01-01T00:00:05Z"},
             {.entry = "b", .index = 1, .end = "Failed", .ended = "2026-01-01T00:00:01Z"}});
@@ -233,6 +246,17 @@ TEST_F(SetPlanTest, StartsInOrder) {
   plan(std::string(kInOrder) + R"(,"suspend":true)", {});
   EXPECT_EQ(actions(), (Texts{"create a-0", "create b-0", "create b-1"}))
       << "they rest: nothing starts";
+}
+
+TEST(HasStarted, OnceEachJobIsReadyOrHasEnded) {
+  const api::ObjectPtr set =
+      make_set(R"("replicatedJobs":[{"name":"a","replicas":3,"template":{}}])");
+  JobCounts counts(1);
+  counts[0].ready = 1;
+  counts[0].succeeded = 1;
+  EXPECT_FALSE(has_started(set->view<api::JobSetView>(), counts, 0));
+  counts[0].failed = 1;
+  EXPECT_TRUE(has_started(set->view<api::JobSetView>(), counts, 0));
 }
 
 TEST_F(SetPlanTest, DependenciesComeFirst) {

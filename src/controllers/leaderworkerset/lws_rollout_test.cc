@@ -104,6 +104,38 @@ TEST(LwsTable, AReplicaWhoseLeaderIsGoingIsNotReady) {
   EXPECT_EQ(table.ready(), 0);
 }
 
+// A pod of replica 0, controlled by the object with this uid.
+api::ObjectPtr pod_of(std::string_view uid, std::string_view phase, std::string_view owner,
+                      std::string_view annotations = "") {
+  const auto json = api::parse_json(fmt::format(
+      R"({{"metadata":{{"name":"p","namespace":"ns","uid":"{}","annotations":{{{}}},
+      "ownerReferences":[{{"apiVersion":"apps/v1","kind":"StatefulSet","name":"llm","uid":"{}",
+      "controller":true}}]}},"spec":{{}},"status":{{"phase":"{}"}}}})",
+      uid, annotations, owner, phase));
+  return api::Object::make(api::kinds::pod(), json->value);
+}
+
+TEST(LwsGroup, HasStartedOnceThePodInPlaceOfAPendingOneRuns) {
+  LwsGroup group;
+  group.put_leader(pod_of("leader", "Running", "us", R"("leaderworkerset.sigs.k8s.io/size":"3")"));
+  group.put_workers(api::Object::make(
+      *api::find_kind("apps", "StatefulSet"),
+      api::parse_json(R"({"metadata":{"name":"llm-0","namespace":"ns","uid":"workers",
+      "ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"llm-0","uid":"leader",
+      "controller":true}]},"spec":{"replicas":2}})")
+          ->value));
+  const api::ObjectPtr first = pod_of("first", "Running", "workers");
+  const api::ObjectPtr second = pod_of("second", "Pending", "workers");
+  group.put_member(1, first);
+  group.put_member(2, second);
+  group.remove_member(2, *second);
+  EXPECT_FALSE(group.is_broken_after_start()) << "it had not started";
+  group.put_member(2, pod_of("third", "Running", "workers"));
+  EXPECT_TRUE(group.has_started());
+  group.remove_member(1, *first);
+  EXPECT_TRUE(group.is_broken_after_start());
+}
+
 // What the table keeps up to date must be what a count of all replicas says.
 TEST(LwsTable, IsAlwaysWhatACountSays) {
   SeededEntropy entropy(7);

@@ -164,6 +164,18 @@ TEST_F(NodeLifecycleTest, PodsAreDrivenAwayOnlyAfterASecondLook) {
       << "everything is down: nobody is driven away";
 }
 
+TEST_F(NodeLifecycleTest, ANodeThatWasBackIsLookedAtTwiceAgain) {
+  node("n1", "True", "t0", kPretend);
+  node("n2", "False", "t0", kPretend);
+  sync();
+  EXPECT_EQ(after(seconds{6}).back(), "n2 not-ready:NoSchedule not-ready:NoExecute");
+  node("n2", "True", "t0", kPretend);
+  EXPECT_EQ(after(seconds{30}), Texts{});
+  node("n2", "False", "t0", kPretend);
+  EXPECT_EQ(after(seconds{4}), Texts{"n2 not-ready:NoSchedule"});
+  EXPECT_EQ(after(seconds{2}), Texts{"n2 not-ready:NoSchedule not-ready:NoExecute"});
+}
+
 TEST_F(NodeLifecycleTest, PodsThatDoNotTolerateItLeave) {
   show(api::kinds::node(),
        R"({"metadata":{"name":"n1","annotations":{"muster.dev/node":"pretend"}},

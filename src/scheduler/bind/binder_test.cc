@@ -126,6 +126,21 @@ TEST_F(BinderTest, AConflictAfterALostAnswerIsNoneIfThePodIsOnItsNode) {
   }
 }
 
+// Its name is not enough: the pod may have been made again, and somebody bound the new one there.
+TEST_F(BinderTest, ANamesakeOnTheNodeIsNotThePodThatWasToBeBound) {
+  submit("p", "n1");
+  api_.refuse(0, Reason::ServiceUnavailable, now_);
+  now_ += milliseconds{10};
+  binder_.run(now_);
+  api_.refuse(1, Reason::Conflict, now_);
+  binder_.run(now_);
+  ASSERT_EQ(api_.sent.size(), 3U);
+  api::Json namesake = pod_bound_to("n1")->document();
+  namesake.at("metadata").as_object()["uid"] = "uid-of-another";
+  api_.show(2, api::Object::make(api::kinds::pod(), namesake), now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: Conflict"});
+}
+
 TEST_F(BinderTest, APodThatMayBeBoundKeepsItsRoomHoweverLongTheServerIsAway) {
   submit("p", "n1");
   std::size_t call = 0;

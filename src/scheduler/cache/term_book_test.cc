@@ -86,6 +86,18 @@ TEST(TermBook, ATermIsFoundWithoutAProductOfItsParts) {
   EXPECT_TRUE(book.empty());
 }
 
+TEST(ResolveTerms, TheOwnNamespaceIsMeantOnlyIfNoOtherIsAskedFor) {
+  api::PodNeeds needs;
+  needs.pod_terms.resize(3);
+  needs.pod_terms[1].namespaces = {"theirs"};
+  needs.pod_terms[2].namespace_selector.emplace();
+  const std::vector<Term> terms = resolve_terms(pod_in("ours"), needs);
+  ASSERT_EQ(terms.size(), 3U);
+  EXPECT_EQ(terms[0].namespaces, std::vector<std::string>{"ours"});
+  EXPECT_EQ(terms[1].namespaces, std::vector<std::string>{"theirs"});
+  EXPECT_EQ(terms[2].namespaces, std::vector<std::string>{}) << "those that the selector chooses";
+}
+
 // Terms come and go; each time a pod finds those that match it one by one.
 class TermHistory {
  public:

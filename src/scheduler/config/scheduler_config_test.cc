@@ -77,6 +77,12 @@ TEST(SchedulerConfig, ReadsJson) {
   EXPECT_EQ(read->max_backoff, Duration(std::chrono::seconds{20}));
 }
 
+TEST(SchedulerConfig, ABackoffMayStayTheSame) {
+  const SchedulerConfig read = config("podInitialBackoffSeconds: 5\npodMaxBackoffSeconds: 5\n");
+  EXPECT_EQ(read.initial_backoff, Duration(std::chrono::seconds{5}));
+  EXPECT_EQ(read.max_backoff, Duration(std::chrono::seconds{5}));
+}
+
 TEST(SchedulerConfig, SeveralProfilesStandApart) {
   const SchedulerConfig read = config(R"(
 percentageOfPlacementsToScore: 40

@@ -98,6 +98,20 @@ TEST_F(AttemptPod, K3K4BreaksTiesByName) {
   EXPECT_EQ(node_for({.name = "p", .cpu = "1", .memory = "1Gi"}), "b");
 }
 
+TEST_F(AttemptPod, K3K4TiesBetweenZonesAreBrokenByNameToo) {
+  for (const auto& [name, zone] : {std::pair{"b", "z1"}, {"c", "z2"}, {"a", "z3"}})
+    cluster_.set_node(NodeSample{.name = name, .labels = {{"zone", zone}}}.make());
+  const PodSample spread{
+      .name = "p",
+      .spec =
+          R"("topologySpreadConstraints":[{"topologyKey":"zone","maxSkew":1,)"
+          R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}])",
+      .labels = {{"app", "web"}}};
+  EXPECT_EQ(node_for(spread), "a");
+  cluster_.set_pod(PodSample{.name = "x", .node_name = "a", .labels = {{"app", "web"}}}.make());
+  EXPECT_EQ(node_for(spread), "b");
+}
+
 TEST_F(AttemptPod, SeesWhatWasAssumedBefore) {
   for (const char* name : {"n1", "n2"})
     cluster_.set_node(NodeSample{.name = name, .cpu = "2", .pods = 10}.make());

@@ -139,6 +139,20 @@ TEST(Model, CountsWhatIsAssumedUntilItIsConfirmedOrForgotten) {
   EXPECT_TRUE(attempt(*fork, b).assignments.empty());
 }
 
+TEST(Model, APodThatTerminatesBeforeItIsBoundGivesItsNodeBack) {
+  ClusterModel model(default_profile(), {});
+  model.put(NodeSample{.name = "n1", .cpu = "1"}.make());
+  const ObjectPtr a = PodSample{.name = "a", .cpu = "1"}.make();
+  const ObjectPtr b = PodSample{.name = "b", .cpu = "1"}.make();
+  model.put(a);
+  model.put(b);
+  model.assume(a, "n1");
+  EXPECT_TRUE(attempt(model, b).assignments.empty());
+  model.put(PodSample{.name = "a", .cpu = "1", .terminating = true}.make());
+  EXPECT_EQ(model.assumed_node(a->meta().uid), "");
+  EXPECT_EQ(attempt(model, b).assignments.size(), 1U);
+}
+
 ObjectPtr group_of(const std::string& name, const std::string& spec,
                    const std::string& annotations = "") {
   const auto document = api::parse_json(fmt::format(

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "api/kinds/kind.h"
 
 namespace muster::scheduler {
@@ -93,6 +95,40 @@ TEST(GroupSpec, GatesThatAreOffTakeTheirFieldsAway) {
             "");
   EXPECT_EQ(read_group(leaf, Gates().without(Gate::PodGroupPreemptionPolicy))->never_preempts,
             std::nullopt);
+}
+
+TEST(SchedulesAlike, UnlessSomethingDiffersThatAnAttemptReads) {
+  GroupSpec group;
+  group.key = {GroupKind::PodGroup, "ns", "g"};
+  GroupSpec with_object = group;
+  with_object.object = make(api::kinds::pod_group());
+  EXPECT_TRUE(schedules_alike(group, with_object)) << "as after a status write";
+  struct Case {
+    const char* field;
+    void (*change)(GroupSpec&);
+  };
+  const Case cases[] = {
+      {"parent", [](GroupSpec& one) { one.parent = "c"; }},
+      {"gang", [](GroupSpec& one) { one.gang = true; }},
+      {"minimum", [](GroupSpec& one) { one.minimum = 2; }},
+      {"topology_key", [](GroupSpec& one) { one.topology_key = "rack"; }},
+      {"preferred.key", [](GroupSpec& one) { one.preferred.key = "rack"; }},
+      {"preferred.wait", [](GroupSpec& one) { one.preferred.wait = std::chrono::minutes{1}; }},
+      {"placements", [](GroupSpec& one) { one.placements = "sets"; }},
+      {"malformed", [](GroupSpec& one) { one.malformed = "wrong"; }},
+      {"priority", [](GroupSpec& one) { one.priority = 1; }},
+      {"disrupted_together", [](GroupSpec& one) { one.disrupted_together = true; }},
+      {"declared_size", [](GroupSpec& one) { one.declared_size = 3; }},
+      {"never_preempts", [](GroupSpec& one) { one.never_preempts = false; }},
+      {"workload", [](GroupSpec& one) { one.workload = "w"; }},
+      {"template_name", [](GroupSpec& one) { one.template_name = "t"; }},
+      {"created", [](GroupSpec& one) { one.created = Time{std::chrono::seconds{1}}; }},
+  };
+  for (const Case& c : cases) {
+    GroupSpec other = group;
+    c.change(other);
+    EXPECT_FALSE(schedules_alike(group, other)) << c.field;
+  }
 }
 
 }  // namespace

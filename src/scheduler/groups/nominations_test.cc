@@ -101,6 +101,16 @@ TEST_F(NominationsTest, WhatWasClearedStaysSoWhileTheApiStillNamesTheNode) {
   EXPECT_EQ(nominations_.node_of("default-a"), "n");
 }
 
+TEST_F(NominationsTest, WhatIsGivenUpLeavesTheNodeThatTheApiNames) {
+  const api::ObjectPtr a = pod("a", 5);
+  nominations_.observed(a, "n");
+  nominations_.nominate(a, "m");
+  EXPECT_EQ(counted_for(0), 0);
+  nominations_.give_up("default-a");
+  EXPECT_EQ(nominations_.node_of("default-a"), "n");
+  EXPECT_EQ(counted_for(0), 1);
+}
+
 TEST_F(NominationsTest, ThoseOfTheHighestPriorityCountAgainAfterNobodyDid) {
   constexpr std::int32_t kHighest = std::numeric_limits<std::int32_t>::max();
   nominations_.observed(pod("a", kHighest), "n");

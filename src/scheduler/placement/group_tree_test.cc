@@ -70,6 +70,14 @@ TEST_F(GroupTreeTest, RunningAndSucceededMembersCountForTheMinimum) {
   EXPECT_EQ(tree.items[0].queued_below, 3);
 }
 
+TEST_F(GroupTreeTest, AMemberThatFailedDoesNotCountForTheMinimum) {
+  for (const char* name : {"m0", "m1"}) run(name, "a0", "g");
+  run("m1", "a0", "g", R"("phase":"Failed")");
+  const GroupTree tree = lay_out(sample_leaf("g", 3, sample_pods("p", 2, "1"), "rack"));
+  EXPECT_EQ(tree.items[0].held, 1);
+  EXPECT_EQ(tree.items[0].missing(), 2);
+}
+
 TEST_F(GroupTreeTest, ATerminatingPodIsNoMemberToPlace) {
   std::vector<PodSample> pods = sample_pods("p", 2, "1");
   pods[0].terminating = true;

@@ -97,6 +97,14 @@ TEST_F(SearchTest, ManyOnePodLeavesThatFitAreAllPlaced) {
   EXPECT_FALSE(searched.budget.is_spent());
 }
 
+TEST_F(SearchTest, TheLastSlotsForPodsAreUsed) {
+  cluster_.set_node(NodeSample{.name = "n", .cpu = "8", .pods = 3}.make());
+  const Searched three = search(sample_leaf("g", 3, sample_pods("p", 3, "1")));
+  EXPECT_EQ(three.result, SearchResult::Feasible);
+  EXPECT_EQ(three.placed, 3u);
+  EXPECT_EQ(search(sample_leaf("g", 4, sample_pods("p", 4, "1"))).result, SearchResult::Infeasible);
+}
+
 // What is not remembered is looked at again, and fails again.
 TEST_F(SearchTest, AFullMemoryChangesNoAnswer) {
   nodes(2, "7");

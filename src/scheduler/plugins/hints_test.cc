@@ -11,6 +11,7 @@
 #include "scheduler/framework/profiles.h"
 #include "scheduler/plugins/default_profile.h"
 #include "scheduler/plugins/node_resources_fit.h"
+#include "scheduler/volumes/volumes_testing.h"
 
 namespace muster::scheduler {
 namespace {
@@ -67,6 +68,27 @@ TEST(Hints, FitLooksAtWhatIsFreeNow) {
   EXPECT_FALSE(wakes({.name = "p", .cpu = "1", .extended = {{"example.com/gpu", "1"}}}, &cluster));
   cluster.set_pod(PodSample{.name = "small", .node_name = "n"}.make());
   EXPECT_FALSE(wakes({.name = "p"}, &cluster)) << "no slot is free";
+}
+
+TEST(Hints, RoomThatIsKeptWakesWhenThePodThatItIsKeptForGoes) {
+  const Profile profile = default_profile();
+  const auto pod = [](const std::string& name, const std::string& nominated) {
+    return PodSample{.name = name,
+                     .cpu = "1",
+                     .nominated_node = nominated,
+                     .spec = R"("volumes":[{"name":"d","gcePersistentDisk":{"pdName":"x"}}])",
+                     .ports = R"([{"containerPort":80,"hostPort":80}])"}
+        .make();
+  };
+  const auto waiting = pod("p", "");
+  const auto wakes = [&](std::string_view plugin, const std::string& nominated) {
+    return profile.could_help(
+        plugin, *waiting, {Resource::AssignedPod, Action::Delete, pod("gone", nominated), nullptr});
+  };
+  for (const std::string_view plugin : {"NodeResourcesFit", "NodePorts", "NodeVolumeLimits"}) {
+    EXPECT_TRUE(wakes(plugin, "n")) << plugin;
+    EXPECT_FALSE(wakes(plugin, "")) << plugin;
+  }
 }
 
 TEST(Hints, TaintsWakeWhenTheyGo) {
@@ -253,6 +275,61 @@ TEST(Hints, AffinityWakesWhenANodeBeginsToMatch) {
   EXPECT_FALSE(wakes(node_event(Action::UpdateNodeLabel, ssd, ssd)));
   EXPECT_FALSE(wakes(node_event(Action::UpdateNodeLabel, ssd, hdd)));
   EXPECT_TRUE(wakes(node_event(Action::Add, ssd)));
+}
+
+TEST(Hints, ADriverThatIsInstalledBesideOthersWakes) {
+  const Profile profile = default_profile();
+  const auto pod = pod_with("p", {"a"});
+  const auto node = [](const std::string& drivers) {
+    return object_of(api::kinds::csi_node(),
+                     R"({"metadata":{"name":"n"},"spec":{"drivers":[)" + drivers + "]}}");
+  };
+  const std::string one = R"({"name":"one","nodeID":"x"})";
+  const auto before = node(one);
+  const auto after = node(one + R"(,{"name":"two","nodeID":"x"})");
+  EXPECT_TRUE(profile.could_help("NodeVolumeLimits", *pod,
+                                 {Resource::CSINode, Action::Update, before, after}));
+  EXPECT_FALSE(profile.could_help("NodeVolumeLimits", *pod,
+                                  {Resource::CSINode, Action::Update, after, before}));
+}
+
+TEST(Hints, ALimitThatIsLiftedWakes) {
+  const Profile profile = default_profile();
+  const auto pod = pod_with("p", {"a"});
+  const auto node = [](const std::string& allocatable) {
+    return object_of(api::kinds::csi_node(),
+                     R"({"metadata":{"name":"n"},"spec":{"drivers":[{"name":"d","nodeID":"x")" +
+                         allocatable + "}]}}");
+  };
+  const auto limited = node(R"(,"allocatable":{"count":1})");
+  const auto unlimited = node("");
+  EXPECT_TRUE(profile.could_help("NodeVolumeLimits", *pod,
+                                 {Resource::CSINode, Action::Update, limited, unlimited}));
+  EXPECT_FALSE(profile.could_help("NodeVolumeLimits", *pod,
+                                  {Resource::CSINode, Action::Update, unlimited, limited}));
+}
+
+TEST(Hints, WhatAStorageObjectDidNotSayBeforeWakes) {
+  const Profile profile = default_profile();
+  const auto pod = pod_with("p", {"a"});
+  const auto wakes = [&](std::string_view plugin, Resource resource, const api::ObjectPtr& before,
+                         const api::ObjectPtr& after) {
+    return profile.could_help(plugin, *pod, {resource, Action::Update, before, after});
+  };
+  const auto capacity = [](const std::string& amount) {
+    return object_of(api::kinds::csi_storage_capacity(),
+                     R"({"metadata":{"name":"k"},"storageClassName":"fast")" + amount + "}");
+  };
+  const auto unknown = capacity("");
+  const auto known = capacity(R"(,"capacity":"1Gi")");
+  EXPECT_TRUE(wakes("VolumeBinding", Resource::CSIStorageCapacity, unknown, known));
+  EXPECT_FALSE(wakes("VolumeBinding", Resource::CSIStorageCapacity, known, unknown));
+  const auto volume = VolumeSample{.name = "v"}.make();
+  const auto zonal =
+      VolumeSample{.name = "v", .labels = R"("topology.kubernetes.io/zone":"a")"}.make();
+  EXPECT_TRUE(wakes("VolumeZone", Resource::PersistentVolume, volume, zonal));
+  EXPECT_TRUE(wakes("VolumeZone", Resource::PersistentVolume, zonal, volume));
+  EXPECT_FALSE(wakes("VolumeZone", Resource::PersistentVolume, volume, volume));
 }
 
 TEST(Profile, AnUnknownPluginIsWokenByEverything) {

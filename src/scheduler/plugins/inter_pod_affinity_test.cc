@@ -362,5 +362,42 @@ TEST(InterPodAffinityHints, WakeOnPodsThatChangeTheAnswer) {
   EXPECT_FALSE(plugin.could_help(*wants, pod_event(Action::Add, nullptr, unplaced)));
 }
 
+// Once nobody is left that it wants, a pod that wants its like goes anywhere.
+TEST(InterPodAffinityHints, WakeAPodThatWantsItsLikeWhenTheLastOfThemGoes) {
+  const InterPodAffinity plugin;
+  const Labels db{{"app", "db"}};
+  const auto waits =
+      PodSample{.name = "p", .spec = required("podAffinity", term("zone", "db")), .labels = db}
+          .make();
+  const auto runs = PodSample{.name = "q", .node_name = "n", .labels = db}.make();
+  const auto other = PodSample{.name = "q", .node_name = "n", .labels = {{"app", "web"}}}.make();
+  const auto expected = PodSample{.name = "q", .nominated_node = "n", .labels = db}.make();
+  const auto unplaced = PodSample{.name = "q", .labels = db}.make();
+  EXPECT_TRUE(plugin.could_help(*waits, pod_event(Action::Delete, runs, nullptr)));
+  EXPECT_TRUE(plugin.could_help(*waits, pod_event(Action::Delete, expected, nullptr)));
+  EXPECT_FALSE(plugin.could_help(*waits, pod_event(Action::Delete, unplaced, nullptr)));
+  EXPECT_TRUE(plugin.could_help(*waits, pod_event(Action::UpdatePodLabel, runs, other)));
+  EXPECT_FALSE(plugin.could_help(*waits, pod_event(Action::UpdatePodLabel, runs, runs)));
+}
+
+TEST(InterPodAffinityHints, WakeWhenOneOfTwoTermsNoLongerRepels) {
+  const InterPodAffinity plugin;
+  const auto waits =
+      PodSample{
+          .name = "p",
+          .spec = required(
+              "podAntiAffinity",
+              term("zone", "db") +
+                  R"(,{"topologyKey":"host","labelSelector":{"matchLabels":{"tier":"back"}}})")}
+          .make();
+  const auto with = [](const Labels& labels) {
+    return PodSample{.name = "q", .node_name = "n", .labels = labels}.make();
+  };
+  const auto both = with({{"app", "db"}, {"tier", "back"}});
+  const auto second = with({{"tier", "back"}});
+  EXPECT_TRUE(plugin.could_help(*waits, pod_event(Action::UpdatePodLabel, both, second)));
+  EXPECT_FALSE(plugin.could_help(*waits, pod_event(Action::UpdatePodLabel, second, both)));
+}
+
 }  // namespace
 }  // namespace muster::scheduler

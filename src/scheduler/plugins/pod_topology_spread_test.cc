@@ -249,6 +249,18 @@ TEST_F(SpreadTest, ANodeThatIsNotReadyGoesOnToCount) {
   EXPECT_EQ(cluster_.taint_epoch(), epoch);
 }
 
+TEST_F(SpreadTest, ANodeThatIsNotReachedGoesOnToCount) {
+  node("a", {{"zone", "a"}});
+  cluster_.set_node(
+      NodeSample{.name = "b",
+                 .labels = {{"zone", "b"}},
+                 .taints = R"([{"key":"node.kubernetes.io/unreachable","effect":"NoExecute"}])"}
+          .make());
+  pods("a", 1);
+  ask(constraint("zone", 1, true, R"(,"nodeTaintsPolicy":"Honor")"));
+  EXPECT_EQ(why("a"), kSkewed);
+}
+
 TEST_F(SpreadTest, OneHostNameEach) {
   for (const char* name : {"a", "b", "c"}) node(name, {{"kubernetes.io/hostname", name}});
   pods("a", 2);
@@ -340,6 +352,32 @@ TEST(SpreadHints, WakeOnWhatChangesTheCounts) {
   const auto careful = asking(R"(,"nodeTaintsPolicy":"Honor")");
   EXPECT_TRUE(
       plugin.could_help(*careful, {R::TargetPod, A::UpdatePodToleration, careful, careful}));
+}
+
+// Only strict constraints refuse nodes.
+TEST(SpreadHints, SoftConstraintsNeitherWakeNorAskForLabels) {
+  const PodTopologySpread plugin;
+  const std::string soft = R"({"topologyKey":"rack","maxSkew":1,"whenUnsatisfiable":)"
+                           R"("ScheduleAnyway","labelSelector":{"matchLabels":{"app":"db"}}})";
+  const std::string both = constraint("zone", 1, true) + "," + soft;
+  const auto pod = PodSample{.name = "p",
+                             .spec = "\"topologySpreadConstraints\":[" + both + "]",
+                             .labels = {{"app", "web"}}}
+                       .make();
+  const auto wakes = [&](Resource resource, Action action, const api::ObjectPtr& before,
+                         const api::ObjectPtr& after) {
+    return plugin.could_help(*pod, {resource, action, before, after});
+  };
+  const auto in_zone = NodeSample{.name = "n", .labels = {{"zone", "a"}}}.make();
+  const auto in_rack = NodeSample{.name = "n", .labels = {{"rack", "r"}}}.make();
+  EXPECT_TRUE(wakes(Resource::Node, Action::Add, nullptr, in_zone));
+  EXPECT_FALSE(wakes(Resource::Node, Action::Add, nullptr, in_rack));
+  const auto on_node = [](const std::string& app) {
+    return PodSample{.name = "q", .node_name = "n", .labels = {{"app", app}}}.make();
+  };
+  EXPECT_FALSE(wakes(Resource::AssignedPod, Action::Add, nullptr, on_node("db")));
+  EXPECT_FALSE(
+      wakes(Resource::AssignedPod, Action::UpdatePodLabel, on_node("db"), on_node("other")));
 }
 
 }  // namespace

@@ -137,6 +137,17 @@ TEST_F(PreemptGroup, FewPodsOfAWholeGroupCostMoreThanASinglePod) {
   EXPECT_EQ(victim_names(preempt({.name = "g", .priority = 5}, 1)), Names{"alone"});
 }
 
+// As many pods of one priority go either way.
+TEST_F(PreemptGroup, PodsByThemselvesGoBeforeAGroupIsEnded) {
+  add_nodes({"a", "b", "c"});
+  for (const auto& [gang, node] : {std::pair{"left", "a"}, {"right", "c"}}) {
+    model_.put(GroupSample{.name = gang, .minimum = 2, .priority = 1, .all = true}.make());
+    for (int i = 0; i < 2; ++i) run(fmt::format("{}-{}", gang, i), node, 1, gang, "2");
+  }
+  for (const char* alone : {"x", "y"}) run(alone, "b", 1, "", "2");
+  EXPECT_EQ(victim_names(preempt({.name = "g", .priority = 5}, 1)), (Names{"x", "y"}));
+}
+
 // L17
 TEST_F(PreemptGroup, NobodyGoesForAChildThatFailsAnyway) {
   for (int i = 0; i < 6; ++i) {

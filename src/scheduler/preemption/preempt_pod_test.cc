@@ -6,6 +6,7 @@
 #include "scheduler/cache/sample_objects.h"
 #include "scheduler/plugins/default_profile.h"
 #include "scheduler/preemption/preemption.h"
+#include "scheduler/preemption/preemption_testing.h"
 
 namespace muster::scheduler {
 namespace {
@@ -166,6 +167,22 @@ TEST_F(PreemptPod, KeepsTheMoreImportantWhereThereIsAChoice) {
   run("a", "n", 1, "2");
   run("b", "n", 2, "2");
   EXPECT_EQ(names(preempt(3, "2")), Names{"a"});
+}
+
+TEST_F(PreemptPod, OfTwoGangsOnANodeTheLargerIsKept) {
+  add_node("n");
+  add_node("beside", "1");
+  for (const auto& [gang, pods] : {std::pair{"large", 3}, {"small", 2}}) {
+    model_.put(GroupSample{.name = gang, .priority = 1, .all = true}.make());
+    for (int i = 0; i < pods; ++i)
+      model_.put(PodSample{.name = fmt::format("{}-{}", gang, i),
+                           .cpu = i == 0 ? "2" : "100m",
+                           .node_name = i == 0 ? "n" : "beside",
+                           .group = gang,
+                           .priority = 1}
+                     .make());
+  }
+  EXPECT_EQ(victim_names(preempt(5, "2")), (Names{"small-0", "small-1"}));
 }
 
 TEST_F(PreemptPod, ALargerPodLessIsFewer) {

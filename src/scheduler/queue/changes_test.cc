@@ -81,5 +81,40 @@ TEST(PodChanges, NameWhatPluginsWaitFor) {
   EXPECT_TRUE(pod_changes(after, after, Resource::AssignedPod).empty());
 }
 
+TEST(PodChanges, LessIsOneChangeAndMoreIsAnother) {
+  const auto asks = [](const std::string& cpu) {
+    return pod("", R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")" +
+                       cpu + R"("}}}])");
+  };
+  EXPECT_EQ(actions(pod_changes(asks("2"), asks("1"), Resource::AssignedPod)),
+            std::vector{Action::UpdatePodScaleDown});
+  EXPECT_EQ(actions(pod_changes(asks("1"), asks("2"), Resource::AssignedPod)),
+            std::vector{Action::UpdatePodScaleUp});
+}
+
+TEST(PodChanges, LessOfAnyResourceIsLess) {
+  const auto asks = [](const std::string& requests) {
+    return pod("", R"("containers":[{"name":"c","image":"i","resources":{"requests":{)" + requests +
+                       "}}}]");
+  };
+  struct Case {
+    std::string more, less;
+  };
+  const std::vector<Case> cases = {
+      {R"("memory":"2Gi")", R"("memory":"1Gi")"},
+      {R"("ephemeral-storage":"2Gi")", R"("ephemeral-storage":"1Gi")"},
+      {R"("example.com/gpu":"2")", R"("example.com/gpu":"1")"},
+      {R"("example.com/gpu":"2")", ""},
+  };
+  for (const auto& [more, less] : cases) {
+    EXPECT_EQ(actions(pod_changes(asks(more), asks(less), Resource::AssignedPod)),
+              std::vector{Action::UpdatePodScaleDown})
+        << more;
+    EXPECT_EQ(actions(pod_changes(asks(less), asks(more), Resource::AssignedPod)),
+              std::vector{Action::UpdatePodScaleUp})
+        << more;
+  }
+}
+
 }  // namespace
 }  // namespace muster::scheduler

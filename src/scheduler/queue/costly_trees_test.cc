@@ -75,6 +75,34 @@ TEST_F(CostlyTrees, AndOneThatGoesAndComes) {
   EXPECT_LE(tried, 12) << "turns of four times 600 pods, 4 us each";
 }
 
+TEST_F(CostlyTrees, OneThatIsGoneBeforeItIsTriedGivesItsTurnBack) {
+  const Names pods = put_gang("g");
+  for (int i = 0; i < 3; ++i) {
+    remove_group("g");
+    put_group("g", kPods);
+  }
+  EXPECT_TRUE(try_gang("g", pods)) << "nobody has had a turn";
+}
+
+// Few steps and few pods, but much of the node table had to be read for them.
+TEST_F(CostlyTrees, WhatIsReadOfTheNodeTableCountsToo) {
+  put_group("g", 2);
+  for (const char* pod : {"a", "b"}) put(pod, {.group = "g", .class_hash = 1});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(pop(), "g:a,b");
+    Plan plan;
+    plan.rows_read = 1'000'000;
+    for (const char* pod : {"a", "b"})
+      plan.refusals.push_back({make_pod(pod), Outcome::Unschedulable, "", {"Fit"}});
+    plan.groups.push_back({leaf("g"), nullptr, Outcome::Unschedulable, "", ""});
+    queue_.finish(popped_.at("g"), plan, now_);
+    pod_deleted();
+  }
+  EXPECT_EQ(pop(), "") << "the first attempt cost an eighth of a second";
+  now_ += seconds{1};
+  EXPECT_EQ(pop(), "g:a,b");
+}
+
 // What no binding takes is said at once, and again when something about the group changes, not
 // with each pod that leaves somewhere.
 TEST_F(CostlyTrees, AGangThatIsTooLargeIsPoppedWithoutItsPods) {

@@ -140,6 +140,18 @@ TEST_F(Groups, KeepTheirBackoffWhenBindingsFail) {
   EXPECT_EQ(pop(), "g:b") << "a success forgives the failures before it";
 }
 
+// The server refuses the members one by one.
+TEST_F(Groups, BackOffOnceForAllMembersThatAreRefused) {
+  put_group("g", 3);
+  for (const char* pod : {"a", "b", "c"}) put(pod, {.group = "g"});
+  ASSERT_EQ(pop(), "g:a,b,c");
+  place_group("g", {"a", "b", "c"});
+  for (const char* pod : {"a", "b", "c"}) fail_binding(pod);
+  EXPECT_EQ(pop(), "");
+  now_ += seconds{2};
+  EXPECT_EQ(pop(), "g:a,b,c");
+}
+
 // The same search over the same cluster would stop at the same place.
 TEST_F(Groups, AnUnresolvedGroupRestsUntilAnEventCouldHelp) {
   put_group("g", 1);
@@ -305,6 +317,29 @@ TEST_F(Groups, LeftoversDoNotInheritTheBackoff) {
   node_added();
   EXPECT_EQ(queue_.counts().active, 1U);
   EXPECT_EQ(queue_.counts().backoff, 0U);
+}
+
+QueueOptions aged_early() {
+  QueueOptions options;
+  options.aged_after = minutes{2};
+  return options;
+}
+
+class AgedGroups : public QueueTest {
+ protected:
+  AgedGroups() : QueueTest(aged_early()) {}
+};
+
+// L7: room may be kept for it from then on, although nothing has happened.
+TEST_F(AgedGroups, AreTriedAgainWhenTheyHaveWaitedForLong) {
+  put_group("g", 2);
+  put("a", {.group = "g"});
+  put("b", {.group = "g"});
+  ASSERT_EQ(pop(), "g:a,b");
+  refuse_group("g", {"a", "b"});
+  EXPECT_EQ(queue_.next_deadline(), now_ + minutes{2});
+  now_ += minutes{2};
+  EXPECT_EQ(pop(), "g:a,b");
 }
 
 }  // namespace

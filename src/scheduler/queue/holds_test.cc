@@ -49,6 +49,25 @@ TEST_F(Holds, AGangIsNotTriedWhileItsVictimsGo) {
   EXPECT_EQ(pop(), "g:a,b,c");
 }
 
+// There may be victims for both.
+TEST_F(Holds, AnEqualGangIsTriedMeanwhile) {
+  for (const char* name : {"g", "h"}) {
+    put_group(name, 2);
+    for (const char* pod : {"a", "b"})
+      put(std::string(name) + pod, {.group = name, .class_hash = 1});
+  }
+  ASSERT_EQ(pop(), "g:ga,gb");
+  refuse_group("g", {"ga", "gb"});
+  ASSERT_EQ(pop(), "h:ha,hb");
+  refuse_group("h", {"ha", "hb"});
+  now_ += seconds{2};
+  pod_deleted();
+  ASSERT_EQ(pop(), "g:ga,gb");
+  ASSERT_EQ(pop(), "");
+  preempt("g", {"ga", "gb"});
+  EXPECT_EQ(pop(), "h:ha,hb");
+}
+
 TEST_F(Holds, EndByThemselvesAfterAWhile) {
   put("a");
   EXPECT_EQ(pop(), "a");

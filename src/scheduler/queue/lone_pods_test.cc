@@ -227,6 +227,20 @@ TEST_F(LonePods, OfOneShapeGoOnAfterAnErrorOfTheFirst) {
   EXPECT_EQ(pop(), "b");
 }
 
+// It asks for something else now: what its peers are refused says nothing of it.
+TEST_F(LonePods, ThatLeaveTheirShapeAreWokenForThemselves) {
+  for (const char* name : {"a", "b"}) {
+    put(name, {.class_hash = 7});
+    EXPECT_EQ(pop(), name);
+    refuse(name);
+  }
+  put("b", {.class_hash = 8});
+  now_ += seconds{60};
+  node_added();
+  EXPECT_EQ(pop(), "a");
+  EXPECT_EQ(pop(), "b");
+}
+
 TEST_F(LonePods, KeepTheirBackoffWhenABindingFails) {
   put("a");
   for (const int wait_s : {1, 2, 4}) {

@@ -73,6 +73,51 @@ TEST_F(PeersInQueue, OtherShapesAreTriedToo) {
   EXPECT_EQ(try_all(0), 3);
 }
 
+// Whom it may evict depends on its priority.
+TEST_F(PeersInQueue, ThoseOfAnotherPriorityAreTriedToo) {
+  for (const int priority : {0, 5}) {
+    const std::string name = fmt::format("g{}", priority);
+    put_group(name, 2, "", priority);
+    for (const char* pod : {"a", "b"})
+      put(name + pod, {.priority = priority, .group = name, .class_hash = 1});
+  }
+  EXPECT_EQ(try_all(0), 2);
+  now_ += seconds{2};
+  pod_deleted();
+  EXPECT_EQ(try_all(0), 2);
+}
+
+TEST_F(PeersInQueue, ThoseThatNeedAnotherDomainAreTriedToo) {
+  for (const char* key : {"", "rack", "zone"}) {
+    const std::string name = fmt::format("g{}", key);
+    put_group(name, 2, key);
+    for (const char* pod : {"a", "b"}) put(name + pod, {.group = name, .class_hash = 1});
+  }
+  EXPECT_EQ(try_all(0), 3);
+  now_ += seconds{2};
+  pod_deleted();
+  EXPECT_EQ(try_all(0), 3);
+}
+
+// It is not tried while it is held back, so it can say nothing of the others.
+TEST_F(PeersInQueue, AnotherSpeaksWhenTheFirstIsHeldBack) {
+  put_gangs(2);
+  now_ += seconds{2};
+  pod_deleted();
+  put_group("g0", 3);
+  EXPECT_EQ(try_all(0), 1);
+  EXPECT_EQ(last_, "g1");
+}
+
+TEST_F(PeersInQueue, AnotherSpeaksAfterAnErrorOfTheFirst) {
+  put_gangs(2);
+  now_ += seconds{2};
+  pod_deleted();
+  ASSERT_EQ(pop(), "g0:g0a,g0b");
+  finish("g0", {.refused = {"g0a", "g0b"}, .outcome = Outcome::Error, .root = Outcome::Error});
+  EXPECT_EQ(pop(), "g1:g1a,g1b");
+}
+
 // The one that spoke for them is gone, and with it what was known.
 TEST_F(PeersInQueue, AnotherSpeaksWhenTheFirstIsGone) {
   put_gangs(3);

@@ -44,12 +44,13 @@ inline api::ObjectPtr make_pod(const std::string& name, const PodOptions& option
 
 // Without a minimum it is Basic.
 inline api::ObjectPtr make_group(const std::string& name, std::int32_t minimum,
-                                 const std::string& topology) {
+                                 const std::string& topology, std::int32_t priority = 0) {
   std::string spec = R"("schedulingPolicy":{"basic":{}})";
   if (minimum > 0)
     spec = fmt::format(R"("schedulingPolicy":{{"gang":{{"minCount":{}}}}})", minimum);
   if (!topology.empty())
     spec += fmt::format(R"(,"schedulingConstraints":{{"topology":[{{"key":"{}"}}]}})", topology);
+  spec += fmt::format(R"(,"priority":{})", priority);
   const auto document = api::parse_json(fmt::format(
       R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"group-{0}"}},"spec":{{{1}}},"status":{{}}}})",
       name, spec));
@@ -100,8 +101,9 @@ class QueueTest : public ::testing::Test, private ModelListener {
     queue_.members_changed(leaf(group), true, now_);
   }
 
-  void put_group(const std::string& name, std::int32_t minimum, const std::string& topology = {}) {
-    model_.put(make_group(name, minimum, topology));
+  void put_group(const std::string& name, std::int32_t minimum, const std::string& topology = {},
+                 std::int32_t priority = 0) {
+    model_.put(make_group(name, minimum, topology, priority));
   }
   void remove_group(const std::string& name) { model_.remove(*make_group(name, 1, "")); }
 

@@ -202,6 +202,17 @@ TEST(VolumeBook, PodsThatShareAClaimHoldItsVolumeUntilTheLastLetsGo) {
   EXPECT_NE(book.reserve(*other, *host("n1")).reservation, nullptr);
 }
 
+TEST(VolumeBook, PodsThatShareAClaimKeepItToTheirNodeUntilTheLastLetsGo) {
+  Book book(ClassSample{}, ClaimSample{.name = "a"});
+  const auto other = pod_with("other", {"a"});
+  ASSERT_NE(book.reserve(*pod_with("one", {"a"}), *host("n1")).reservation, nullptr);
+  ASSERT_NE(book.reserve(*pod_with("two", {"a"}), *host("n1")).reservation, nullptr);
+  book.release("uid-one");
+  EXPECT_EQ(book.reserve(*other, *host("n2")).refusal, kNoVolume) << "made for the second on n1";
+  book.release("uid-two");
+  EXPECT_NE(book.reserve(*other, *host("n2")).reservation, nullptr);
+}
+
 TEST(VolumeBook, TheSmallestClaimOfAPodChoosesFirst) {
   Book book(ClassSample{.provisioner = "kubernetes.io/no-provisioner"},
             ClaimSample{.name = "large", .size = "3Gi"}, ClaimSample{.name = "small"},

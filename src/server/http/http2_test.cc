@@ -63,6 +63,14 @@ TEST_F(Http2Test, HeadsThatUnpackToMuchAreHeardInTurns) {
   for (const std::int32_t id : asked) EXPECT_EQ(wire.wait_for(id).code, 201);
 }
 
+TEST_F(Http2Test, SeveralAcceptHeadersAreOneList) {
+  Http2Wire wire(site_);
+  const HttpReply reply = wire.wait_for(
+      wire.ask("GET", kPods, {}, {},
+               Http2Wire::Headers{{"accept", "text/html"}, {"accept", "application/json"}}));
+  EXPECT_EQ(reply.code, 200) << reply.body;
+}
+
 TEST_F(Http2Test, AWatchTellsEventsWhileOthersAsk) {
   Http2Wire wire(site_);
   const std::int32_t watch = wire.ask("GET", kPods + "?watch=true&resourceVersion=0");

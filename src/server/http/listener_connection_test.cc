@@ -133,6 +133,13 @@ TEST_F(ListenerTest, TakesARequestByteByByte) {
   EXPECT_EQ(wire.read_reply().code, 201);
 }
 
+TEST_F(ListenerTest, SeveralAcceptHeadersAreOneList) {
+  Wire wire(site_, as_admin());
+  const HttpReply reply =
+      wire.ask({.target = kPods, .headers = {"Accept: text/html", "Accept: application/json"}});
+  EXPECT_EQ(reply.code, 200) << reply.body;
+}
+
 TEST_F(ListenerTest, SaysGoodbyeWhenAsked) {
   Wire wire(site_, as_admin());
   wire.send({.target = "/livez", .headers = {"Connection: close"}});

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "server/core/testing/core_fixture.h"
 
@@ -26,12 +28,16 @@ class WatchStreamTest : public CoreTest {
     return open(version, {.kind = &pods(), .version = "v1"});
   }
   std::unique_ptr<WatchStream> open(const std::string& version, Rendering rendering) {
-    Request asked = request(Verb::Watch, *rendering.kind, "default");
+    return open_as(version, {.rendering = std::move(rendering), .started = {}});
+  }
+  std::unique_ptr<WatchStream> open_as(const std::string& version,
+                                       const WatchStream::Options& options) {
+    Request asked = request(Verb::Watch, *options.rendering.kind, "default");
     asked.list.resource_version = version;
     auto opened = server_.watch(asked, [] {});
     EXPECT_TRUE(opened.has_value());
     return std::make_unique<WatchStream>(
-        std::move(*opened), WatchStream::Options{.rendering = std::move(rendering), .started = {}},
+        std::move(*opened), options,
         WatchStream::Holds{.place = {}, .bytes = Hold(Resource::Bytes, {account_})},
         std::make_unique<Permission>(access_, Identity{}, Attributes{}, 0), clock_);
   }
@@ -72,6 +78,27 @@ TEST_F(WatchStreamTest, WhoLeavesHoldsNothing) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
   open().reset();
   EXPECT_EQ(held(), 0);
+}
+
+// A client that is cut off goes on from there.
+TEST_F(WatchStreamTest, SaysHowFarItIsEveryMinuteAndBeforeItsEnd) {
+  const auto stream = open_as(std::to_string(store_->revision().value),
+                              {.rendering = {.kind = &pods(), .version = "v1"},
+                               .bookmarks = true,
+                               .started = {},
+                               .timeout = std::chrono::seconds{150},
+                               .access_check = std::chrono::hours{1}});
+  std::vector<std::int64_t> told;  // seconds since the start
+  SteadyTime now;
+  for (auto state = WatchStream::State::Idle; state != WatchStream::State::Ended;
+       now = stream->next_deadline()) {
+    std::string out;
+    state = stream->pull(now, 1U << 20U, out);
+    if (out.find("BOOKMARK") != std::string::npos)
+      told.push_back(
+          std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+  }
+  EXPECT_EQ(told, (std::vector<std::int64_t>{60, 120, 148}));
 }
 
 // However short an event is: what it took to write it is not to be seen.

@@ -108,6 +108,24 @@ TEST_F(AdmissionTest, PodsTolerateASilentNodeForFiveMinutes) {
   EXPECT_EQ(at(all, "spec.tolerations"), R"([{"operator":"Exists"}])") << message(all);
 }
 
+TEST_F(AdmissionTest, APodsOwnTolerationTakesThePlaceOfADefaultOne) {
+  constexpr std::string_view kNotReady =
+      R"({"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300})";
+  constexpr std::string_view kUnreachable =
+      R"({"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300})";
+  constexpr std::string_view kForever =
+      R"({"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"})";
+  constexpr std::string_view kToStart =
+      R"({"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoSchedule"})";
+  const auto stays = create_pod("a", fmt::format(R"("tolerations":[{}])", kForever));
+  EXPECT_EQ(at(stays, "spec.tolerations"), fmt::format("[{},{}]", kForever, kUnreachable))
+      << message(stays);
+  const auto starts = create_pod("b", fmt::format(R"("tolerations":[{}])", kToStart));
+  EXPECT_EQ(at(starts, "spec.tolerations"),
+            fmt::format("[{},{},{}]", kToStart, kNotReady, kUnreachable))
+      << "this one does not let it stay: " << message(starts);
+}
+
 TEST_F(AdmissionTest, ANodeThatIsNotReadyYetTakesNoPods) {
   constexpr std::string_view kTaint =
       R"({"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"})";

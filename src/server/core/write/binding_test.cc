@@ -91,6 +91,28 @@ TEST_F(BindingTest, TheBodyMustNameThisPodAndANode) {
   EXPECT_EQ(message(bind("nobody", "n1")), R"(pods "nobody" not found)");
 }
 
+TEST_F(BindingTest, ItMayInsistOnAVersionOfThePod) {
+  const auto pod = create_pod("web");
+  const auto bind_to = [&](std::string_view kind, std::string_view resource_version) {
+    Request out = request(Verb::Create, pods(), "default", "web");
+    out.subresource = "binding";
+    return send_body(std::move(out), std::string(R"({"metadata":{"name":"web","resourceVersion":")")
+                                         .append(resource_version)
+                                         .append(R"("},"target":{"kind":")")
+                                         .append(kind)
+                                         .append(R"(","name":"n1"}})"));
+  };
+  EXPECT_EQ(message(bind_to("Node", "1")),
+            R"(Operation cannot be fulfilled on pods "web": Precondition failed: ResourceVersion )"
+            "in precondition: 1, ResourceVersion in object meta: " +
+                version(pod));
+  EXPECT_EQ(message(bind_to("Pod", version(pod))),
+            R"(target.kind: Unsupported value: "Pod": supported values: "<empty>", "Node")");
+  EXPECT_EQ(at(get(pods(), "default", "web"), "spec.nodeName"), "");
+  EXPECT_TRUE(bind_to("Node", version(pod)));
+  EXPECT_EQ(at(get(pods(), "default", "web"), "spec.nodeName"), "n1");
+}
+
 TEST_F(BindingTest, AnnotationsTravelWithIt) {
   ASSERT_TRUE(create_pod("web", "", R"("labels":{"a":"mine"},"annotations":{"x":"1"})"));
   Request out = request(Verb::Create, pods(), "default", "web");

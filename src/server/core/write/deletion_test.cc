@@ -185,6 +185,27 @@ TEST_F(DeletionTest, ALaterPolicyReplacesAnEarlierOne) {
   EXPECT_EQ(reason(get(nodes(), "", "n1")), Reason::NotFound);
 }
 
+// For old times' sake, as upstream. Those of most kinds go.
+TEST_F(DeletionTest, TheDependentsOfAJobStayIfNothingIsSaid) {
+  const auto create_dependent = [&](std::string_view name, std::string_view owner,
+                                    const Result<Answer>& of) {
+    return create_pod(
+        name, "",
+        fmt::format(R"("ownerReferences":[{{{},"uid":"{}"}}])", owner, at(of, "metadata.uid")));
+  };
+  const api::Kind& jobs = *api::find_kind("batch", "Job");
+  const auto job = create(jobs, "default", R"({"metadata":{"name":"j"},"spec":{"template":{"spec":{
+      "restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
+  ASSERT_TRUE(create_dependent("a", R"("apiVersion":"batch/v1","kind":"Job","name":"j")", job));
+  const auto leaving = remove(jobs, "default", "j");
+  EXPECT_EQ(at(leaving, "metadata.finalizers"), R"(["orphan"])") << message(leaving);
+
+  const auto node = create(nodes(), "", R"({"metadata":{"name":"n1"}})");
+  ASSERT_TRUE(create_dependent("b", R"("apiVersion":"v1","kind":"Node","name":"n1")", node));
+  ASSERT_TRUE(remove(nodes(), "", "n1"));
+  EXPECT_EQ(reason(get(nodes(), "", "n1")), Reason::NotFound);
+}
+
 TEST_F(DeletionTest, DryRunDeletesNothing) {
   ASSERT_TRUE(create_pod("web"));
   Request dry = request(Verb::Delete, pods(), "default", "web");

@@ -128,6 +128,63 @@ TEST_F(EvictionTest, ADryRunOnlyAsks) {
   EXPECT_EQ(at(get(budgets(), "default", "pdb"), "status.disruptionsAllowed"), "1");
 }
 
+TEST_F(EvictionTest, ADryRunThatTheUrlAsksForOnlyAsksToo) {
+  make_pod("a");
+  Request out = request(Verb::Create, pods(), "default", "a");
+  out.subresource = "eviction";
+  out.dry_run = true;
+  EXPECT_TRUE(send_body(std::move(out), R"({"metadata":{"name":"a"}})"));
+  EXPECT_FALSE(is_leaving("a"));
+}
+
+TEST_F(EvictionTest, PodsThatHaveEndedGoWhateverTheirBudgetSays) {
+  make_budget("pdb", R"({"observedGeneration":1,"desiredHealthy":2,"currentHealthy":1})");
+  struct Case {
+    std::string_view name;
+    std::string_view phase;
+  };
+  for (const Case& c : {Case{"done", "Succeeded"}, Case{"broken", "Failed"}}) {
+    ASSERT_TRUE(create_pod(c.name, R"("nodeName":"n1")", R"("labels":{"app":"web"})"));
+    ASSERT_TRUE(merge(pods(), "default", c.name,
+                      fmt::format(R"({{"status":{{"phase":"{}"}}}})", c.phase), "status"));
+    const auto evicted = evict(c.name);
+    EXPECT_TRUE(evicted) << c.phase << ": " << message(evicted);
+    EXPECT_TRUE(is_leaving(c.name)) << c.phase;
+  }
+}
+
+TEST_F(EvictionTest, APreconditionThatFailsEvictsNobody) {
+  make_pod("a");
+  make_budget(
+      "pdb",
+      R"({"observedGeneration":1,"disruptionsAllowed":1,"desiredHealthy":2,"currentHealthy":3})");
+  const auto evict_if = [&](std::string_view preconditions) {
+    Request out = request(Verb::Create, pods(), "default", "a");
+    out.subresource = "eviction";
+    return send_body(std::move(out), fmt::format(R"({{"metadata":{{"name":"a"}},)"
+                                                 R"("deleteOptions":{{"preconditions":{{{}}}}}}})",
+                                                 preconditions));
+  };
+  EXPECT_EQ(reason(evict_if(R"("uid":"another")")), Reason::Conflict);
+  EXPECT_EQ(reason(evict_if(R"("resourceVersion":"1")")), Reason::Conflict);
+  EXPECT_FALSE(is_leaving("a"));
+  EXPECT_EQ(at(get(budgets(), "default", "pdb"), "status.disruptionsAllowed"), "1");
+  const auto pod = get(pods(), "default", "a");
+  EXPECT_TRUE(evict_if(
+      fmt::format(R"("uid":"{}","resourceVersion":"{}")", at(pod, "metadata.uid"), version(pod))));
+  EXPECT_TRUE(is_leaving("a"));
+}
+
+TEST_F(EvictionTest, ABudgetCountsInItsNamespaceOnly) {
+  make_pod("a");
+  ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"default-2"}})"));
+  ASSERT_TRUE(create(budgets(), "default-2",
+                     R"({"metadata":{"name":"pdb"},"spec":{"minAvailable":2,)"
+                     R"("selector":{"matchLabels":{"app":"web"}}}})"));
+  const auto evicted = evict("a");
+  EXPECT_TRUE(evicted) << message(evicted);
+}
+
 TEST_F(EvictionTest, TwoBudgetsAreOneTooMany) {
   make_pod("a");
   make_budget("one", "{}");

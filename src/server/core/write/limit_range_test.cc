@@ -107,6 +107,18 @@ TEST_F(LimitRangeTest, WhatIsBeyondIsRefusedInUpstreamsWords) {
   EXPECT_TRUE(create_pod(R"({"requests":{"cpu":"1"},"limits":{"cpu":"2","memory":"1Gi"}})"));
 }
 
+TEST_F(LimitRangeTest, ARatioMayBeReachedAndNeedsBothAmounts) {
+  limit(R"({"type":"Container","maxLimitRequestRatio":{"cpu":"4"}})");
+  EXPECT_EQ(message(create_pod("{}")),
+            R"(pods "p" is forbidden: cpu max limit to request ratio per Container is 4, but no )"
+            "request is specified or request is 0");
+  EXPECT_EQ(message(create_pod(R"({"requests":{"cpu":"1"}})")),
+            R"(pods "p" is forbidden: cpu max limit to request ratio per Container is 4, but no )"
+            "limit is specified or limit is 0");
+  const auto made = create_pod(R"({"requests":{"cpu":"500m"},"limits":{"cpu":"2"}})");
+  EXPECT_TRUE(made) << message(made);
+}
+
 TEST_F(LimitRangeTest, WhatRunsOneAfterTheOtherIsNotSummed) {
   limit(R"({"type":"Pod","max":{"cpu":"2"}})");
   const auto made = create_pod(

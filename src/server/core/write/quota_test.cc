@@ -73,6 +73,15 @@ TEST_F(QuotaTest, WhatGoesOrEndsIsGivenBack) {
   EXPECT_EQ(used("q"), R"({"count/pods":"1","pods":"0"})");
 }
 
+TEST_F(QuotaTest, WhatAPodThatFailedTookIsGivenBack) {
+  ASSERT_TRUE(create_quota("q", R"("hard":{"pods":"1","requests.cpu":"1"})"));
+  ASSERT_TRUE(create_pod("a", R"({"requests":{"cpu":"1"}})"));
+  const auto failed = merge(pods(), "default", "a", R"({"status":{"phase":"Failed"}})", "status");
+  ASSERT_TRUE(failed) << message(failed);
+  EXPECT_EQ(used("q"), R"({"pods":"0","requests.cpu":"0"})");
+  EXPECT_TRUE(create_pod("b", R"({"requests":{"cpu":"1"}})"));
+}
+
 TEST_F(QuotaTest, WhatTakesLessIsAllowedAboveALoweredLimit) {
   ASSERT_TRUE(create_quota("q", R"("hard":{"requests.cpu":"3"})"));
   ASSERT_TRUE(create_pod("a", R"({"requests":{"cpu":"3"}})"));

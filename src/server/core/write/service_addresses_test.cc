@@ -94,5 +94,18 @@ TEST_F(ServiceAddressesTest, ANodePortIsAskedForByNumberOnlyIfItIsFree) {
   EXPECT_EQ(ports_of("c"), "80:30001 443:30000");
 }
 
+TEST_F(ServiceAddressesTest, TheFirstAndTheLastNodePortMayBeAskedFor) {
+  ASSERT_TRUE(create_service("a", R"("type":"NodePort","ports":[)"
+                                  R"({"name":"x","port":80,"nodePort":30000},)"
+                                  R"({"name":"y","port":443,"nodePort":32767}])"));
+  EXPECT_EQ(ports_of("a"), "80:30000 443:32767");
+  for (const int beyond : {29999, 32768})
+    EXPECT_EQ(reason(create_service(
+                  "b", fmt::format(R"("type":"NodePort","ports":[{{"port":80,"nodePort":{}}}])",
+                                   beyond))),
+              Reason::Invalid)
+        << beyond;
+}
+
 }  // namespace
 }  // namespace muster::server
