@@ -173,6 +173,15 @@ std::vector<Case> backlog_cases() {
                         R"("terminationGracePeriodSeconds":0)");
            },
        .attack = wait_for_room,
+       .alone = true},
+      {.name = "a gang of 9,000 with 50,000 pods that cannot fit, while a neighbour deletes pods",
+       .who = "tenant",
+       .prepare =
+           [](const Cast& cast) {
+             make_group(cast, 50'000, R"({"gang":{"minCount":9000}})",
+                        R"("terminationGracePeriodSeconds":0)");
+           },
+       .attack = wait_for_room,
        .alone = true}};
 }
 
