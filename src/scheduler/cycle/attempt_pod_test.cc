@@ -98,18 +98,30 @@ TEST_F(AttemptPod, K3K4BreaksTiesByName) {
   EXPECT_EQ(node_for({.name = "p", .cpu = "1", .memory = "1Gi"}), "b");
 }
 
-TEST_F(AttemptPod, K3K4TiesBetweenZonesAreBrokenByNameToo) {
-  for (const auto& [name, zone] : {std::pair{"b", "z1"}, {"c", "z2"}, {"a", "z3"}})
-    cluster_.set_node(NodeSample{.name = name, .labels = {{"zone", zone}}}.make());
-  const PodSample spread{
-      .name = "p",
-      .spec =
-          R"("topologySpreadConstraints":[{"topologyKey":"zone","maxSkew":1,)"
-          R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}])",
-      .labels = {{"app", "web"}}};
-  EXPECT_EQ(node_for(spread), "a");
-  cluster_.set_pod(PodSample{.name = "x", .node_name = "a", .labels = {{"app", "web"}}}.make());
-  EXPECT_EQ(node_for(spread), "b");
+// One node is preferred for its disk, the other for the pod that runs there: as much.
+TEST_F(AttemptPod, K3K4TiesBetweenDifferentScoresAreBrokenByNameToo) {
+  for (const auto& [disk, web] : {std::pair{"a", "b"}, {"b", "a"}}) {
+    for (const std::string name : {"a", "b"}) {
+      cluster_.set_node(
+          NodeSample{.name = name, .labels = {{"host", name}, {"disk", name == disk ? "ssd" : ""}}}
+              .make());
+      cluster_.set_pod(PodSample{
+          .name = "on-" + name, .node_name = name, .labels = {{"app", name == web ? "web" : "db"}}}
+                           .make());
+    }
+    EXPECT_EQ(
+        node_for(
+            {.name = "p",
+             .spec =
+                 R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[)"
+                 R"({"weight":1,"preference":{"matchExpressions":[)"
+                 R"({"key":"disk","operator":"In","values":["ssd"]}]}}]},)"
+                 R"("podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[)"
+                 R"({"weight":1,"podAffinityTerm":{"topologyKey":"host",)"
+                 R"("labelSelector":{"matchLabels":{"app":"web"}}}}]}})"}),
+        "a")
+        << disk;
+  }
 }
 
 TEST_F(AttemptPod, SeesWhatWasAssumedBefore) {

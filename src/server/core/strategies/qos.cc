@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "api/reading.h"
 #include "api/values/quantity.h"
 #include "server/core/strategies/document.h"
 #include "server/core/strategies/pod_level.h"
