@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/scenario/node_line.h"
 #include "sim/scenario/node_verbs.h"
 #include "sim/scenario/storage_verbs.h"
 
