@@ -12,6 +12,8 @@ using std::chrono::seconds;
 using testing::World;
 
 constexpr int kTreePodsMax = 10'000;
+constexpr const char* kBasicInAZone =
+    R"("schedulingPolicy":{"basic":{}},"schedulingConstraints":{"topology":[{"key":"zone"}]})";
 
 class TreeSize : public ::testing::Test {
  protected:
@@ -115,13 +117,23 @@ TEST_F(TreeSize, ATreeOfSeveralGroupsIsNotCut) {
 }
 
 TEST_F(TreeSize, PodsOfABasicGroupNeedNobody) {
-  group(api::kinds::pod_group(), "b",
-        R"("schedulingPolicy":{"basic":{}},"schedulingConstraints":{"topology":[{"key":"zone"}]})");
-  pods("b", kTreePodsMax + 1);
+  group(api::kinds::pod_group(), "b", kBasicInAZone);
+  pods("b", kTreePodsMax / 2);
+  for (int i = 0; i <= kTreePodsMax / 2; ++i)
+    world_.pod(fmt::format("other-{}", i), {.cpu = "1m", .group = "b"});
   start();
   EXPECT_EQ(bindings(), Sizes{});
   EXPECT_TRUE(world_.requests("bound together").empty());
   EXPECT_EQ(world_.requests("/binding ").size(), 1000U) << "so many at a time";
+}
+
+TEST_F(TreeSize, OfPodsThatAreAlikeTheLastOnesFollow) {
+  group(api::kinds::pod_group(), "b", kBasicInAZone);
+  pods("b", kTreePodsMax + 1);
+  start();
+  EXPECT_EQ(bindings(), Sizes{kTreePodsMax});
+  world_.settle();
+  EXPECT_EQ(waiting(), 0U);
 }
 
 }  // namespace

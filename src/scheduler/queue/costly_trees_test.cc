@@ -124,5 +124,41 @@ TEST_F(CostlyTrees, AGangThatIsTooLargeIsPoppedWithoutItsPods) {
   refuse_group("g", {});
 }
 
+// --- Very many pods that are alike.
+
+QueueOptions three_alike() {
+  QueueOptions options;
+  options.alike_max = 3;
+  return options;
+}
+
+class AlikePods : public QueueTest {
+ protected:
+  AlikePods() : QueueTest(three_alike()) {}
+  void put_gang(int minimum) {
+    put_group("g", minimum);
+    for (const char* pod : {"a", "b", "c", "d", "e"}) put(pod, {.group = "g", .class_hash = 1});
+  }
+};
+
+TEST_F(AlikePods, TheLastOfThemWaitForTheNextAttempt) {
+  put_gang(2);
+  put("other", {.group = "g", .class_hash = 2});
+  ASSERT_EQ(pop(), "g:a,b,c,other");
+  refuse_group("g", {"a", "b", "c", "other"});
+  EXPECT_EQ(pop(), "");
+  now_ += seconds{2};
+  node_added();
+  ASSERT_EQ(pop(), "g:a,b,c,other") << "they answer for the others";
+  place_group("g", {"a", "b", "c", "other"});
+  EXPECT_EQ(pop(), "g:d");
+  EXPECT_EQ(pop(), "g:e");
+}
+
+TEST_F(AlikePods, AreAllTriedIfTheirGroupNeedsThem) {
+  put_gang(5);
+  EXPECT_EQ(pop(), "g:a,b,c,d,e");
+}
+
 }  // namespace
 }  // namespace muster::scheduler

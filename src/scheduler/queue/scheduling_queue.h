@@ -46,6 +46,9 @@ struct QueueOptions {
   // burst, and the others as fast as their namespace may.
   std::size_t looks_at_once = 256;
   NamespaceTurns::Options looks = {};
+  // Of more waiting pods of one class than this only as many are tried together, unless their group
+  // needs more: one answers for the others, and what is placed is bound in parts of so many.
+  std::size_t alike_max = 10'000;
   // Whether the tree of this root cannot be bound because of its size, which needs no search. It
   // comes without any pod then. May be empty.
   std::function<bool(const GroupKey& root)> too_large = {};
