@@ -118,6 +118,18 @@ void wait_for_room(const Cast& /*cast*/, Run& run) {
   while (!run.over()) pause_ms(10);
 }
 
+Case cannot_fit(const std::string& what, int pods, int minimum) {
+  return {.name = what + " that cannot fit, while a neighbour deletes pods",
+          .who = "tenant",
+          .prepare =
+              [=](const Cast& cast) {
+                make_group(cast, pods, fmt::format(R"({{"gang":{{"minCount":{}}}}})", minimum),
+                           R"("terminationGracePeriodSeconds":0)");
+              },
+          .attack = wait_for_room,
+          .alone = true};
+}
+
 }  // namespace
 
 std::vector<Case> backlog_cases() {
@@ -156,33 +168,9 @@ std::vector<Case> backlog_cases() {
        .attack = let_it_be_bound,
        .alone = true,
        .flags = {"--nodes-per-rack", "100", "--node-resources", "cpu=32,memory=128Gi,pods=200"}},
-      {.name = "a gang of 9,900 that cannot fit, while a neighbour deletes pods",
-       .who = "tenant",
-       .prepare =
-           [](const Cast& cast) {
-             make_group(cast, kGang, fmt::format(R"({{"gang":{{"minCount":{}}}}})", kGang),
-                        R"("terminationGracePeriodSeconds":0)");
-           },
-       .attack = wait_for_room,
-       .alone = true},
-      {.name = "a gang of 50,000 that cannot fit, while a neighbour deletes pods",
-       .who = "tenant",
-       .prepare =
-           [](const Cast& cast) {
-             make_group(cast, 50'000, R"({"gang":{"minCount":50000}})",
-                        R"("terminationGracePeriodSeconds":0)");
-           },
-       .attack = wait_for_room,
-       .alone = true},
-      {.name = "a gang of 9,000 with 50,000 pods that cannot fit, while a neighbour deletes pods",
-       .who = "tenant",
-       .prepare =
-           [](const Cast& cast) {
-             make_group(cast, 50'000, R"({"gang":{"minCount":9000}})",
-                        R"("terminationGracePeriodSeconds":0)");
-           },
-       .attack = wait_for_room,
-       .alone = true}};
+      cannot_fit("a gang of 9,900", kGang, kGang),
+      cannot_fit("a gang of 50,000", 50'000, 50'000),
+      cannot_fit("a gang of 9,000 with 50,000 pods", 50'000, 9'000)};
 }
 
 }  // namespace muster::attack
