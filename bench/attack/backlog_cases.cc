@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "asks.h"
@@ -118,8 +119,8 @@ void wait_for_room(const Cast& /*cast*/, Run& run) {
   while (!run.over()) pause_ms(10);
 }
 
-Case cannot_fit(const std::string& what, int pods, int minimum) {
-  return {.name = what + " that cannot fit, while a neighbour deletes pods",
+Case cannot_fit(std::string_view name, int pods, int minimum) {
+  return {.name = name,
           .who = "tenant",
           .prepare =
               [=](const Cast& cast) {
@@ -168,9 +169,11 @@ std::vector<Case> backlog_cases() {
        .attack = let_it_be_bound,
        .alone = true,
        .flags = {"--nodes-per-rack", "100", "--node-resources", "cpu=32,memory=128Gi,pods=200"}},
-      cannot_fit("a gang of 9,900", kGang, kGang),
-      cannot_fit("a gang of 50,000", 50'000, 50'000),
-      cannot_fit("a gang of 9,000 with 50,000 pods", 50'000, 9'000)};
+      cannot_fit("a gang of 9,900 that cannot fit, while a neighbour deletes pods", kGang, kGang),
+      cannot_fit("a gang of 50,000 that cannot fit, while a neighbour deletes pods", 50'000,
+                 50'000),
+      cannot_fit("a gang of 9,000 with 50,000 pods that cannot fit, while a neighbour deletes pods",
+                 50'000, 9'000)};
 }
 
 }  // namespace muster::attack

@@ -241,6 +241,11 @@ void run_mixed(const Settings& settings, Table& table) {
 }
 
 int run(const Settings& settings) {
+  if (std::ranges::none_of(all_cases(),
+                           [&](const Case& each) { return is_asked_for(each, settings); })) {
+    fmt::print(stderr, "No attack has a name that contains what --only says.\n");
+    return 2;
+  }
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
