@@ -126,15 +126,12 @@ void SchedulingQueue::requeue_wrong(Entity& entity, Time now) {
 }
 
 // The waiting pods of a leaf in upstream's order: those that were tried more often go first, so
-// that a leaf with too many pods does not start over with others each time. Returns the sum of
-// their classes, or 0 if one is like no other. Pods that were queued by themselves until now, and
-// that nobody has looked at since, are of the tree. An attempt is one piece, so of very many pods
-// that are alike the last ones have to wait for the next.
-std::uint64_t SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
-                                         std::vector<PendingPod>& out, Time now) {
-  const auto at = pending_.find(leaf);
-  if (at == pending_.end()) return 0;
+// that a leaf with too many pods does not start over with others each time. Pods that were queued
+// by themselves until now, and that nobody has looked at since, are of the tree.
+std::vector<SchedulingQueue::Pod*> SchedulingQueue::waiting_pods(const GroupKey& leaf, Time now) {
   std::vector<Pod*> pods;
+  const auto at = pending_.find(leaf);
+  if (at == pending_.end()) return pods;
   for (Pod* pod : at->second) {
     if (pod->state != State::Waiting) continue;
     queue_with_tree(*pod, now);
@@ -146,20 +143,32 @@ std::uint64_t SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
     if (a->queued_at != b->queued_at) return a->queued_at < b->queued_at;
     return a->facts.pod->meta().name < b->facts.pod->meta().name;
   });
+  return pods;
+}
+
+// An attempt is one piece: of very many pods that are alike the last ones have to wait for the
+// next.
+void SchedulingQueue::drop_alike(const GroupKey& leaf, std::vector<Pod*>& pods) const {
   const GroupSpec* const spec = forest_.find(leaf);
   const std::size_t needed = spec == nullptr ? 0 : static_cast<std::size_t>(spec->minimum);
-  const std::size_t alike_max = std::max(options_.alike_max, needed);
-  std::map<std::uint64_t, std::size_t> alike;  // by class, how many are tried
-  const auto is_beyond = [&](const Pod& pod) {
-    return pods.size() > alike_max && pod.facts.class_hash != 0 &&
-           model_.nominations().node_of(pod.uid).empty() &&
-           ++alike[pod.facts.class_hash] > alike_max;
-  };
-  out.reserve(std::min(pods.size(), alike_max));
+  const std::size_t most = std::max(options_.alike_max, needed);
+  if (pods.size() <= most) return;
+  std::map<std::uint64_t, std::size_t> tried;  // by class
+  std::erase_if(pods, [&](const Pod* pod) {
+    if (pod->facts.class_hash == 0 || !model_.nominations().node_of(pod->uid).empty()) return false;
+    return ++tried[pod->facts.class_hash] > most;
+  });
+}
+
+// Returns the sum of the pods' classes, or 0 if one is like no other.
+std::uint64_t SchedulingQueue::fill_leaf(Entity& entity, const GroupKey& leaf,
+                                         std::vector<PendingPod>& out, Time now) {
+  std::vector<Pod*> pods = waiting_pods(leaf, now);
+  drop_alike(leaf, pods);
+  out.reserve(pods.size());
   std::uint64_t sum = 0;
   bool are_classed = true;
   for (Pod* pod : pods) {
-    if (is_beyond(*pod)) continue;
     out.push_back(start_attempt(*pod));
     entity.popped.push_back(pod->uid);
     are_classed = are_classed && pod->facts.class_hash != 0 && out.back().nominated.empty();

@@ -278,6 +278,8 @@ class SchedulingQueue {
   PendingPod start_attempt(Pod& pod);
   Popped take_off(Entity& entity, Time now);
   Group pop_tree(Entity& entity, Time now);
+  std::vector<Pod*> waiting_pods(const GroupKey& leaf, Time now);
+  void drop_alike(const GroupKey& leaf, std::vector<Pod*>& pods) const;
   std::uint64_t fill_leaf(Entity& entity, const GroupKey& leaf, std::vector<PendingPod>& out,
                           Time now);
   Pod* single_in_flight(const Group& tree) const;
