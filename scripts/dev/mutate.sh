@@ -55,7 +55,7 @@ read_mutation_line() {
 }
 
 # mutated ID FILE: prints FILE with the mutation applied. Lines are compared without their indentation, so that a
-# reformatted file still matches. Fails, with a sentence, unless the old lines stand in the file exactly once.
+# reformatted file still matches. Fails, with a sentence, unless the old lines occur in the file exactly once.
 mutated() {
   local id=$1 path=$2 line at=-1 i j
   local -a old=() new=() have bare=()
@@ -247,7 +247,17 @@ mutations_by_file() {
   done | sort | cut -d' ' -f3-
 }
 
+# every_small_fault [VERB] ROOM [FLAGS]: what scripts/mutate/small_faults.py says of itself.
+every_small_fault() {
+  ensure_packages build test lint mutate
+  MUSTER_JOBS=$(jobs_at_once) exec python3 scripts/mutate/small_faults.py "$@"
+}
+
 verb_mutate() {
+  if [[ ${1:-} == --every ]]; then
+    shift
+    every_small_fault "$@"
+  fi
   local list='' check='' pattern='' id noticed=0 survived=0 broken=0 start=$SECONDS
   local -a chosen=() ids
   shopt -s extglob
@@ -256,7 +266,7 @@ verb_mutate() {
       --list) list=1 ;;
       --check) check=1 ;;
       --afresh) rm -f "$MUTATE_RESULTS" "$MUTATE_PASSING" ;;
-      -*) die "unknown flag '$1'." "Try: ./dev mutate [--list | --check | --afresh] [PATTERN]" ;;
+      -*) die "unknown flag '$1'." "Try: ./dev mutate [--list | --check | --afresh] [PATTERN], or --every ROOM" ;;
       *) pattern=$1 ;;
     esac
     shift
