@@ -85,6 +85,21 @@ TEST_F(Holds, WhereAnEvictionFailedTheBackoffCounts) {
   preempt("a", {"a"});
   queue_.release_later("a", now_);
   EXPECT_EQ(queue_.counts().backoff, 1U);
+  EXPECT_EQ(pop(), "") << "although nothing else is to be done";
+  now_ += seconds{2};
+  EXPECT_EQ(pop(), "a");
+}
+
+TEST_F(Holds, WhereAnEvictionFailedTheBackoffOfAGangCounts) {
+  put_group("g", 2);
+  put("a", {.group = "g"});
+  put("b", {.group = "g"});
+  EXPECT_EQ(pop(), "g:a,b");
+  preempt("g", {"a", "b"});
+  queue_.release_later(leaf("g"), now_);
+  EXPECT_EQ(pop(), "");
+  now_ += seconds{2};
+  EXPECT_EQ(pop(), "g:a,b");
 }
 
 TEST_F(Holds, ThoseThatGoAreForgotten) {

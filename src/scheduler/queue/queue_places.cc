@@ -85,7 +85,11 @@ void SchedulingQueue::release(const EntityKey& key, Time now) {
 
 void SchedulingQueue::release_later(const EntityKey& key, Time now) {
   Entity* entity = find_entity(key);
-  if (entity != nullptr && entity->held_until) end_hold(*entity, entity->expires, now);
+  if (entity == nullptr || !entity->held_until) return;
+  // An error, so that only time ends its backoff: an idle scheduler would ask for the same eviction
+  // again at once, and again.
+  ++entity->failures.errors;
+  end_hold(*entity, entity->expires, now);
 }
 
 void SchedulingQueue::retry(std::string_view uid, Time now) {
@@ -122,8 +126,8 @@ void SchedulingQueue::rest(Entity& entity, Time now) {
 }
 
 // An event could help it: it leaves its rest. A group need not wait out a backoff that grew, but it
-// waits for its turn if its attempts cost much, also while there is nothing better to do: who comes
-// meanwhile would have to wait until such an attempt is over.
+// waits for its turn if its attempts cost much, also while there is nothing better to do: an entity
+// that arrives meanwhile would have to wait until such an attempt is over.
 void SchedulingQueue::wake_entity(Entity& entity, Time now) {
   CHECK(entity.place == Place::Resting);
   move(entity, Place::Nowhere);
