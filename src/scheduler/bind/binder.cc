@@ -99,8 +99,10 @@ void Binder::on_look(Id id, Binding& binding, const client::Outcome& outcome, Ti
     return end(id, is_there ? std::nullopt : binding.suspected, now);
   }
   if (outcome || outcome.error().reason == Reason::NotFound ||
-      outcome.error().reason == Reason::Forbidden)
-    return end(id, binding.suspected, now);
+      outcome.error().reason == Reason::Forbidden) {
+    const std::optional<Error> why = binding.suspected;  // the binding does not outlive end()
+    return end(id, why, now);
+  }
   const Duration wait = std::min<Duration>(kLookAgain * binding.looks, kLookAgainMax);
   try_again(id, binding, now + wait);
 }
