@@ -332,6 +332,23 @@ std::uint64_t best_key(const NodeSet& nodes, const Column<std::int32_t>& totals,
                                               ranks.data());
 }
 
+namespace {
+
+// Of what a node has, no more than all of it; amounts are whatever somebody wrote into an object,
+// so that their sum may be more than fits.
+std::int64_t taken_of(const Share& share, std::int64_t capacity, std::size_t row) {
+  const std::int64_t free = capacity - share.used[row];
+  return share.wanted <= free ? share.used[row] + share.wanted : capacity;
+}
+
+std::int64_t percent_of(std::int64_t part, std::int64_t whole) {
+  __extension__ using Wide = __int128;
+  if (part <= std::numeric_limits<std::int64_t>::max() / 100) return part * 100 / whole;
+  return static_cast<std::int64_t>(Wide{part} * 100 / whole);
+}
+
+}  // namespace
+
 void add_least_allocated(std::span<const Share> shares, std::int64_t weight, bool amounts_are_small,
                          Column<std::int32_t>& totals) {
   if (amounts_are_small) {
@@ -348,8 +365,7 @@ std::int64_t least_allocated_at(std::span<const Share> shares, std::size_t row) 
   for (const Share& share : shares) {
     const std::int64_t capacity = share.allocatable[row];
     if (capacity <= 0) continue;
-    const std::int64_t requested = share.used[row] + share.wanted;
-    if (requested <= capacity) sum += (capacity - requested) * 100 / capacity * share.weight;
+    sum += percent_of(capacity - taken_of(share, capacity, row), capacity) * share.weight;
     weights += share.weight;
   }
   return weights == 0 ? 0 : sum / weights;
@@ -371,8 +387,7 @@ std::int64_t most_allocated_at(std::span<const Share> shares, std::size_t row) {
   for (const Share& share : shares) {
     const std::int64_t capacity = share.allocatable[row];
     if (capacity <= 0) continue;
-    const std::int64_t taken = std::min(share.used[row] + share.wanted, capacity);
-    sum += taken * 100 / capacity * share.weight;
+    sum += percent_of(taken_of(share, capacity, row), capacity) * share.weight;
     weights += share.weight;
   }
   return weights == 0 ? 0 : sum / weights;
@@ -398,9 +413,8 @@ std::int64_t requested_to_capacity_at(std::span<const Share> shares, const Shape
   for (const Share& share : shares) {
     const std::int64_t capacity = share.allocatable[row];
     if (capacity <= 0) continue;
-    const std::int64_t taken =
-        std::clamp<std::int64_t>(share.used[row] + share.wanted, 0, capacity);
-    const std::int64_t score = scores[static_cast<std::size_t>(taken * 100 / capacity)];
+    const std::int64_t taken = std::max<std::int64_t>(taken_of(share, capacity, row), 0);
+    const std::int64_t score = scores[static_cast<std::size_t>(percent_of(taken, capacity))];
     if (score <= 0) continue;
     sum += score * share.weight;
     weights += share.weight;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -85,6 +86,123 @@ TEST(Balanced, E6TakesTheDeviationOfThreeResources) {
                           {&capacity[1], &used[1], 1 * kGi, 1},
                           {&capacity[2], &used[2], 1, 1}};
   EXPECT_EQ(balanced_at(shares, 0), 72);
+}
+
+TEST(Balanced, SharesWithoutTheResourceAndBeyondTheMaximumDoNotCount) {
+  const std::int64_t capacity[] = {100, 100, 0, 100};
+  const std::int64_t used[] = {50, 10, 70, 90};
+  const auto share = [&](int i, std::int64_t wanted) {
+    return Share{&capacity[i], &used[i], wanted, 1};
+  };
+  const Share two[] = {share(0, 20), share(1, 0)};
+  const Share three[] = {share(0, 20), share(2, 99), share(1, 0)};
+  EXPECT_EQ(balanced_at(two, 0), 50 + (50 + 70 - 80) / 2);
+  EXPECT_EQ(balanced_at(three, 0), balanced_at(two, 0));
+  const Share one[] = {share(0, 20), share(2, 99)};
+  EXPECT_EQ(balanced_at(one, 0), 75) << "a single resource is in balance with itself";
+  const Share full[] = {share(3, 20), share(3, 30), share(3, 200)};
+  EXPECT_EQ(balanced_at(full, 0), 75) << "no share is more than all of it";
+  std::vector<Share> many(kBalancedMax, share(0, 0));
+  const std::int64_t in_balance = balanced_at(many, 0);
+  many.push_back(share(1, 80));
+  EXPECT_EQ(balanced_at(many, 0), in_balance);
+  Column<std::int32_t> totals;
+  totals.resize(1);
+  const Share columns[] = {share(0, 20), share(1, 0), share(3, 5)};
+  // The rest of the block is not there.
+  std::int64_t rows[3][2][kRowBlock] = {};
+  Share blocks[3];
+  for (int i = 0; i < 3; ++i) {
+    rows[i][0][0] = *columns[i].allocatable;
+    rows[i][1][0] = *columns[i].used;
+    blocks[i] = {rows[i][0], rows[i][1], columns[i].wanted, 1};
+  }
+  totals.data()[0] = 7;
+  add_balanced(blocks, 3, totals);
+  EXPECT_EQ(totals.data()[0], 7 + 3 * balanced_at(columns, 0));
+}
+
+TEST(Fit, ANodeTakesAsManyAsTheScarcestAllows) {
+  const std::int64_t allocatable[] = {10, 7};
+  const std::int64_t requested[] = {4, 1};
+  const auto cap = [&](std::int64_t first, std::int64_t second, std::int64_t slots,
+                       std::int64_t pods) {
+    const Demand demands[] = {{&allocatable[0], &requested[0], first},
+                              {&allocatable[1], &requested[1], second}};
+    return cap_by_fit_at(demands, &slots, &pods, 0);
+  };
+  EXPECT_EQ(cap(1, 1, 110, 0), 6);
+  EXPECT_EQ(cap(2, 1, 110, 0), 3);
+  EXPECT_EQ(cap(6, 6, 110, 0), 1) << "just";
+  EXPECT_EQ(cap(7, 1, 110, 0), 0);
+  EXPECT_EQ(cap(1, 7, 110, 0), 0);
+  EXPECT_EQ(cap(1, 1, 5, 3), 2);
+  EXPECT_EQ(cap(1, 1, 5, 5), 0);
+  EXPECT_EQ(cap(1, 1, 5, 8), 0) << "it holds more than it should";
+  const std::int64_t slots = std::int64_t{1} << 40;
+  const std::int64_t pods = 0;
+  EXPECT_EQ(cap_by_fit_at({}, &slots, &pods, 0), kNoCap);
+}
+
+TEST(MostAllocated, IsTheShareThatWouldBeTaken) {
+  const TwoResources node(1000, 200, 250, 100);
+  EXPECT_EQ(most_allocated_at(node.shares(250, 50), 0), (50 + 75) / 2);
+  EXPECT_EQ(most_allocated_at(node.shares(250, 50, 3, 1), 0), (3 * 50 + 75) / 4);
+  EXPECT_EQ(most_allocated_at(node.shares(9999, 0), 0), (100 + 50) / 2);
+  EXPECT_EQ(most_allocated_at(TwoResources(0, 200, 250, 100).shares(1, 50), 0), 75);
+  EXPECT_EQ(most_allocated_at(TwoResources(0, 0, 1, 1).shares(1, 1), 0), 0);
+}
+
+TEST(RequestedToCapacity, LooksUtilizationUpAndRoundsHalvesUp) {
+  ShapeTable scores{};
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<std::int32_t>(i);
+  const TwoResources node(1000, 200, 250, 100);
+  EXPECT_EQ(requested_to_capacity_at(node.shares(250, 50), scores, 0), 63) << "62.5";
+  EXPECT_EQ(requested_to_capacity_at(node.shares(250, 48, 1, 1), scores, 0), 62) << "62";
+  EXPECT_EQ(requested_to_capacity_at(node.shares(9999, 0), scores, 0), 75);
+  EXPECT_EQ(requested_to_capacity_at(node.shares(-250, 0), scores, 0), 50)
+      << "what scores 0 does not count";
+  EXPECT_EQ(requested_to_capacity_at(node.shares(250, 50, 3, 1), scores, 0), 56) << "56.25";
+  EXPECT_EQ(requested_to_capacity_at(TwoResources(0, 0, 1, 1).shares(1, 1), scores, 0), 0);
+}
+
+// Beyond what a double holds exactly, rows are done one by one.
+TEST(ColumnMath, LargeAmountsAreAddedToWhatIsThere) {
+  const TwoResources large(std::int64_t{1} << 60, 200, std::int64_t{1} << 58, 100);
+  const TwoResources small(1000, 200, 1, 100);
+  ShapeTable scores{};
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<std::int32_t>(100 - i);
+  for (const bool are_small : {false, true}) {
+    const std::vector<Share> shares =
+        are_small ? small.shares(50, 50) : large.shares(std::int64_t{1} << 57, 50);
+    Column<std::int32_t> totals;
+    totals.resize(1);
+    totals.fill(5);
+    add_least_allocated(shares, 2, are_small, totals);
+    const std::int64_t least = 5 + 2 * least_allocated_at(shares, 0);
+    EXPECT_EQ(totals.data()[0], least);
+    add_most_allocated(shares, 3, are_small, totals);
+    const std::int64_t most = least + 3 * most_allocated_at(shares, 0);
+    EXPECT_EQ(totals.data()[0], most);
+    add_requested_to_capacity(shares, scores, 7, are_small, totals);
+    EXPECT_EQ(totals.data()[0], most + 7 * requested_to_capacity_at(shares, scores, 0));
+  }
+}
+
+// A node may say that it has whatever 64 bits hold, and so may a pod that wants it.
+TEST(ColumnMath, SharesOfTheLargestAmountsAreShares) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  ShapeTable scores{};
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<std::int32_t>(i);
+  const TwoResources node(kMost, kMost, kMost / 4, kMost / 4);
+  const std::vector<Share> half = node.shares(kMost / 4, kMost / 4);
+  EXPECT_EQ(least_allocated_at(half, 0), 50);
+  EXPECT_EQ(most_allocated_at(half, 0), 49) << "a little less than half";
+  EXPECT_EQ(requested_to_capacity_at(half, scores, 0), 49);
+  const std::vector<Share> too_much = node.shares(kMost, kMost);
+  EXPECT_EQ(least_allocated_at(too_much, 0), 0);
+  EXPECT_EQ(most_allocated_at(too_much, 0), 100);
+  EXPECT_EQ(requested_to_capacity_at(too_much, scores, 0), 100);
 }
 
 TEST(ColumnMath, WholeColumnsAgreeWithSingleRows) {
