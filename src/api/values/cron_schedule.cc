@@ -128,29 +128,34 @@ Result<Field> parse_field(std::string_view text, const Bounds& bounds) {
 // 1h30m, 90s, 1.5h: Go's durations, in whole seconds.
 Result<Duration> parse_every(std::string_view text) {
   constexpr double kSecondsMax = 9'223'372'036;  // 2^63 ns
-  const std::string_view whole = text;
+  const auto invalid = [whole = text] {
+    return fail(Reason::BadRequest,
+                "failed to parse duration @every {}: time: invalid duration \"{}\"", whole, whole);
+  };
+  if (text.empty()) return invalid();
   double seconds = 0;
   while (!text.empty()) {
     double number = 0;
-    if (std::string_view("0123456789.").find(text.front()) == std::string_view::npos) break;
+    if (std::string_view("0123456789.").find(text.front()) == std::string_view::npos)
+      return invalid();
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-    if (error != std::errc()) break;
+    if (error != std::errc()) return invalid();
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     const std::size_t unit = std::min(text.find_first_of("0123456789."), text.size());
     const std::string_view name = text.substr(0, unit);
     const double scale = name == "h"    ? 3600
                          : name == "m"  ? 60
                          : name == "s"  ? 1
-                         : name == "ms" ? 0.001
+                         : name == "ms" ? 1e-3
+                         : name == "us" ? 1e-6
+                         : name == "ns" ? 1e-9
                                         : 0;
-    if (scale == 0) break;
+    if (scale == 0) return invalid();
     seconds += number * scale;
     text.remove_prefix(unit);
   }
-  if (!text.empty() || whole.empty() || seconds > kSecondsMax)
-    return fail(Reason::BadRequest,
-                "failed to parse duration @every {}: time: invalid duration \"{}\"", whole, whole);
+  if (seconds > kSecondsMax) return invalid();
   return std::chrono::seconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds)));
 }
 

@@ -38,7 +38,7 @@ Result<std::optional<std::int64_t>> read_integer(const Query& query, std::string
   if (text == nullptr || text->empty()) return std::nullopt;
   std::int64_t value = 0;
   std::string_view digits = *text;
-  if (digits.size() > 1 && digits.front() == '+') digits.remove_prefix(1);
+  if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range)
     return fail(Reason::BadRequest, "strconv.ParseInt: parsing \"{}\": value out of range", *text);
@@ -144,7 +144,7 @@ struct RawDeleteOptions {
   std::vector<std::string> dry_run;
 };
 
-Result<DeleteReply> take_delete_options(const RawDeleteOptions& raw, api::Request& request) {
+Result<DeleteReply> apply_delete_options(const RawDeleteOptions& raw, api::Request& request) {
   constexpr std::string_view kKind = "DeleteOptions";
   request.dry_run = TRY(judge_dry_run(kKind, raw.dry_run));
   request.remove.grace_period_s = raw.grace_period_s;
@@ -224,7 +224,7 @@ Result<DeleteReply> read_delete_options(const Query& query, api::Request& reques
   if (query.find("orphanDependents") != nullptr)
     raw.orphan_dependents = query.flag("orphanDependents");
   raw.dry_run = query.all("dryRun");
-  return take_delete_options(raw, request);
+  return apply_delete_options(raw, request);
 }
 
 Result<DeleteReply> read_delete_options(const api::Json& body, api::Request& request) {
@@ -256,7 +256,7 @@ Result<DeleteReply> read_delete_options(const api::Json& body, api::Request& req
     request.remove.preconditions.uid = TRY(read_text(*conditions, "uid"));
     request.remove.preconditions.resource_version = TRY(read_text(*conditions, "resourceVersion"));
   }
-  return take_delete_options(raw, request);
+  return apply_delete_options(raw, request);
 }
 
 }  // namespace muster::server

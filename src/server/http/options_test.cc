@@ -129,5 +129,143 @@ TEST(Options, ABodyThatIsNoDeleteOptionsIsRefused) {
   }
 }
 
+TEST(Options, NumbersAreReadAsGoReadsThem) {
+  const auto limit = [](const std::string& text) {
+    api::Request asked = request(api::Verb::List);
+    const auto read = read_options(Query("limit=" + text), "", asked);
+    return read ? std::to_string(asked.list.limit) : read.error().message;
+  };
+  EXPECT_EQ(limit("%2B5"), "5");
+  EXPECT_EQ(limit(""), "0");
+  EXPECT_EQ(limit("%2B"), R"(strconv.ParseInt: parsing "+": invalid syntax)");
+  EXPECT_EQ(limit("%2B-5"), R"(strconv.ParseInt: parsing "+-5": invalid syntax)");
+  EXPECT_EQ(limit("9223372036854775807"), "9223372036854775807");
+  EXPECT_EQ(limit("9223372036854775808"),
+            R"(strconv.ParseInt: parsing "9223372036854775808": value out of range)");
+}
+
+TEST(Options, WhatAListDoesNotSayIsNotSet) {
+  api::Request asked = request(api::Verb::DeleteCollection);
+  ASSERT_TRUE(read_options(Query("labelSelector=a"), "", asked));
+  EXPECT_EQ(asked.list.label_selector, "a");
+  EXPECT_EQ(asked.list.send_initial_events, std::nullopt);
+  EXPECT_EQ(asked.list.timeout_s, std::nullopt);
+  EXPECT_FALSE(asked.list.allow_bookmarks);
+  EXPECT_EQ(refusal(api::Verb::Watch, "timeoutSeconds=x"),
+            R"(strconv.ParseInt: parsing "x": invalid syntax)");
+  asked = request(api::Verb::Get);
+  ASSERT_TRUE(read_options(Query("resourceVersion=7&export=false"), "", asked));
+  EXPECT_EQ(asked.list.resource_version, "7");
+}
+
+TEST(Options, TheFieldManagerIsNamedByTheProgramIfByNobody) {
+  const auto manager = [](const std::string& query, const std::string& user_agent) {
+    api::Request asked = request(api::Verb::Create);
+    const auto read = read_options(Query(query), user_agent, asked);
+    return read ? asked.field_manager : "refused";
+  };
+  EXPECT_EQ(manager("", ""), "unknown");
+  EXPECT_EQ(manager("", "/v1"), "unknown");
+  EXPECT_EQ(manager("", "curl"), "curl");
+  EXPECT_EQ(manager("", "a\x1fz/1"), "unknown");
+  EXPECT_EQ(manager("", "a\x7f/1"), "unknown");
+  EXPECT_EQ(manager("", "a ~/1"), "a ~");
+  EXPECT_EQ(manager("", std::string(129, 'x')), std::string(128, 'x'));
+  EXPECT_EQ(manager("fieldManager=" + std::string(128, 'x'), "curl"), std::string(128, 'x'));
+  EXPECT_EQ(manager("fieldManager=a%7f", "curl"), "refused");
+}
+
+TEST(Options, FieldsAreValidatedAsAsked) {
+  const auto validation = [](const std::string& query) {
+    api::Request asked = request(api::Verb::Patch);
+    asked.field_validation = api::FieldValidation::Warn;
+    EXPECT_TRUE(read_options(Query(query), "", asked));
+    return asked.field_validation;
+  };
+  EXPECT_EQ(validation("fieldValidation=Ignore"), api::FieldValidation::Ignore);
+  EXPECT_EQ(validation("fieldValidation=Warn"), api::FieldValidation::Warn);
+  EXPECT_EQ(validation("fieldValidation=Strict"), api::FieldValidation::Strict);
+  EXPECT_EQ(validation(""), api::FieldValidation::Warn);
+}
+
+TEST(Options, OnlyAnApplyMayForce) {
+  api::Request apply = request(api::Verb::Patch);
+  apply.patch_type = api::PatchType::Apply;
+  ASSERT_TRUE(read_options(Query("fieldManager=m&force=true"), "", apply));
+  EXPECT_TRUE(apply.force);
+  ASSERT_TRUE(read_options(Query("fieldManager=m&force=false"), "", apply));
+  EXPECT_FALSE(apply.force);
+  EXPECT_NE(refusal(api::Verb::Patch, "force=false"), "") << "nor say that it does not";
+}
+
+TEST(Options, ARefusalNamesTheOptionAsItsCause) {
+  api::Request asked = request(api::Verb::Create);
+  const auto read = read_options(Query("dryRun=Some"), "", asked);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().reason, Reason::Invalid);
+  EXPECT_EQ(read.error().group, "meta.k8s.io");
+  EXPECT_EQ(read.error().kind, "CreateOptions");
+  EXPECT_EQ(read.error().causes,
+            (std::vector<Cause>{{"FieldValueNotSupported", "dryRun",
+                                 R"(Unsupported value: ["Some"]: supported values: "All")"}}));
+}
+
+TEST(Options, ADeletionOrphansOrNot) {
+  struct Case {
+    std::string query, policy;
+    bool tells_pending;
+  };
+  for (const Case& test : {Case{"", "", false},
+                           {"orphanDependents=true", "Orphan", false},
+                           {"orphanDependents=false", "Background", true},
+                           {"propagationPolicy=Orphan", "Orphan", false},
+                           {"propagationPolicy=Background", "Background", false},
+                           {"propagationPolicy=Foreground", "Foreground", false}}) {
+    api::Request asked = request(api::Verb::Delete);
+    const auto read = read_delete_options(Query(test.query), asked);
+    ASSERT_TRUE(read) << test.query;
+    EXPECT_EQ(asked.remove.propagation_policy, test.policy) << test.query;
+    EXPECT_EQ(read->tells_pending, test.tells_pending) << test.query;
+    EXPECT_EQ(asked.remove.grace_period_s, std::nullopt);
+    EXPECT_FALSE(asked.dry_run);
+  }
+  EXPECT_EQ(refusal(api::Verb::Delete, "gracePeriodSeconds=x"),
+            R"(strconv.ParseInt: parsing "x": invalid syntax)");
+}
+
+TEST(Options, ABodyOfADeletionHasMembersOfTheirTypesOrNull) {
+  const auto told = [](const char* text) {
+    api::Request asked = request(api::Verb::Delete);
+    const auto read = read_delete_options(api::parse_json(text)->value, asked);
+    return read ? "" : read.error().message;
+  };
+  const std::string start =
+      "DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: ";
+  EXPECT_EQ(told("[]"), start + "the body has the wrong type");
+  EXPECT_EQ(told(R"({"gracePeriodSeconds":1.5})"), start + "gracePeriodSeconds has the wrong type");
+  EXPECT_EQ(told(R"({"propagationPolicy":7})"), start + "propagationPolicy has the wrong type");
+  EXPECT_EQ(told(R"({"orphanDependents":"true"})"), start + "orphanDependents has the wrong type");
+  EXPECT_EQ(told(R"({"dryRun":[7]})"), start + "dryRun has the wrong type");
+  EXPECT_EQ(told(R"({"preconditions":7})"), start + "preconditions has the wrong type");
+  EXPECT_EQ(told(R"({"preconditions":{"resourceVersion":7}})"),
+            start + "resourceVersion has the wrong type");
+  EXPECT_EQ(told(R"({"kind":"Pod","apiVersion":"v1"})"),
+            "Pod in version \"v1\" cannot be handled as a DeleteOptions: converting to it is not "
+            "possible");
+  EXPECT_EQ(told(R"({"gracePeriodSeconds":null,"propagationPolicy":null,"orphanDependents":null,)"
+                 R"("dryRun":null,"preconditions":null})"),
+            "");
+  EXPECT_EQ(told(R"({"preconditions":{"uid":null}})"), "");
+}
+
+TEST(Options, ABodyOfADeletionMayOrphan) {
+  api::Request asked = request(api::Verb::Delete);
+  const auto read =
+      read_delete_options(api::parse_json(R"({"orphanDependents":false})")->value, asked);
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->tells_pending);
+  EXPECT_EQ(asked.remove.propagation_policy, "Background");
+}
+
 }  // namespace
 }  // namespace muster::server
