@@ -15,7 +15,7 @@
 // starts: what is measured is decisions.
 namespace muster::bench {
 
-// Nodes with 32 CPUs, 128Gi and 110 slots. Node i stands in rack i % racks; ten racks are a block.
+// Nodes with 32 CPUs, 128Gi and 110 slots. Node i is in rack i % racks; ten racks are a block.
 struct FleetSize {
   int nodes = 5000;
   int racks = 50;

@@ -88,7 +88,7 @@ class Report {
   void run(const Case& one);
   // A figure that is not made of attempts, in its own unit; a goal of 0 is none.
   void figure(const std::string& name, double value, const std::string& unit, double goal_max = 0);
-  // A sentence that stands below the table.
+  // A sentence that is printed below the table.
   void remark(std::string sentence);
   void fail(const std::string& sentence);
 

@@ -2,9 +2,9 @@
 #
 # The files of a room are compiled together, a few at a time: most of what a compiler does for one of
 # them is headers and templates that its neighbours need too, and it takes two thirds off a full build.
-# Two files that give the same name to something of their own, which is their right, get into different
-# groups, so that nobody has to think of it. Every file still includes what it uses; the preset `tidy`
-# compiles each alone and so checks that.
+# Two files may give the same name to something of their own; they are put into different groups, so
+# that nobody has to think of it. Every file still includes what it uses: the presets `mutate` and
+# `coverage` compile each file alone and so check that; the others compile groups.
 option(MUSTER_GROUP_SOURCES "Compile the files of a room together, a few at a time" OFF)
 set(MUSTER_GROUP_FILES 8)  # more save little, and an edit recompiles its group
 
@@ -29,7 +29,7 @@ function(muster_names_of source defined taken)
   set(${taken} "${uses}" PARENT_SCOPE)
 endfunction()
 
-# Whether no name stands in two of the lists of definitions, or among the definitions and the names taken.
+# Whether no name occurs twice: neither in two lists of definitions, nor in a definition and a name taken.
 function(muster_names_differ out defined taken)
   list(REMOVE_DUPLICATES taken)
   set(all ${defined} ${taken})

@@ -3,7 +3,7 @@
 # Headers that most files include are parsed once per build, not once per file: it takes a third off a
 # full build. A prelude holds only libraries, never headers of ours, so that an edit rebuilds no more
 # than what includes it. Every file still includes what it uses; the preset `tidy` compiles without
-# preludes and so checks that.
+# preludes and so checks that, as far as the neighbours in a file's group do not hide it.
 file(WRITE ${CMAKE_BINARY_DIR}/prelude.cc "")
 
 # GCC accepts a precompiled header only under the macros it was made with, so users link these too.

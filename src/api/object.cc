@@ -193,7 +193,7 @@ Json Object::document() const {
 
 Object::~Object() { delete view_.load(std::memory_order_acquire); }
 
-const View* Object::keep_view(std::unique_ptr<View> view) const {
+const View* Object::publish_view(std::unique_ptr<View> view) const {
   const View* kept = nullptr;
   // Two threads may both have built one; the first to publish wins, the other's is dropped.
   if (view_.compare_exchange_strong(kept, view.get(), std::memory_order_acq_rel,

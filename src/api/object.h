@@ -71,13 +71,13 @@ class Object {
   const Kind& kind() const { return *kind_; }
   const ObjectMeta& meta() const { return meta_; }
   std::string_view bytes() const { return bytes_; }
-  // What this version takes in memory, about: its bytes, what of them was parsed, the view that
-  // will be read from them, and all that is there once per object, whatever it says. Of entries
-  // with short names it is several times the bytes, so this is what limits of memory count.
+  // About how much memory this version takes: its bytes, the parsed metadata, the view that will be
+  // read from it, and a fixed part per object. With many short entries that is several times the
+  // bytes, so limits of memory count this.
   std::size_t memory() const { return memory_; }
   Revision revision() const { return revision_; }
-  // When the object, of which this is a version, was created. In a store only, where it is 0 if
-  // that was before the store was opened.
+  // The revision at which the object was created. Only a store sets it; 0 if the object is older
+  // than the opening of the store.
   Revision created() const { return created_; }
   // Set once by the store's engine, before the object is published.
   void assign_revision(Revision revision, Revision created = {}) {
@@ -101,7 +101,7 @@ class Object {
 
   // Sets the view that would be read from the bytes, for a caller that has the document at hand and
   // knows that somebody will ask. Before the object is published.
-  void give_view(std::unique_ptr<View> view) const { keep_view(std::move(view)); }
+  void set_view(std::unique_ptr<View> view) const { publish_view(std::move(view)); }
 
   ~Object();
   Object(const Object&) = delete;
@@ -111,12 +111,12 @@ class Object {
   // `document` is what the bytes say, but for its metadata.
   Object(const Kind& kind, std::string bytes, std::size_t metadata_end, ObjectMeta meta,
          const Json& document);
-  // Apart, so that who asks for a view that is there only loads a pointer.
+  // Out of line, so that view() only loads a pointer if the view exists.
   template <typename V>
   [[gnu::noinline]] const View* read_view() const {
-    return keep_view(V::read(*this));
+    return publish_view(V::read(*this));
   }
-  const View* keep_view(std::unique_ptr<View> view) const;
+  const View* publish_view(std::unique_ptr<View> view) const;
 
   const Kind* kind_;
   std::uint32_t metadata_end_;  // the bytes up to here are {"metadata":{…}

@@ -112,8 +112,8 @@ class MessageReader {
   }
 
  private:
-  // decode() reports members that the schema does not know. Go writes fields out even when they
-  // are zero, so a newer client's unset ones are no news.
+  // decode() reports members that the schema does not know. Go writes fields out even when they are
+  // zero, so unset fields of a newer client are not reported.
   static void report_unknown(const Token& token, JsonObject& object) {
     if (token.type == wire::Type::Bytes ? !token.bytes.empty() : token.integer != 0)
       object[std::to_string(token.number)] = true;

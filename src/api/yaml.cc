@@ -180,13 +180,13 @@ class Loader {
                                                                      : resolve_scalar(event);
     --depth_;
     if (value && event.has_anchor())
-      if (auto done = keep(event.anchor(), *value, before); !done)
+      if (auto done = add_anchor(event.anchor(), *value, before); !done)
         return fail(std::move(done).error());
     return value;
   }
 
   // Anchors keep a copy each, and may stand inside one another.
-  Result<void> keep(std::string anchor, const Json& value, const Made& before) {
+  Result<void> add_anchor(std::string anchor, const Json& value, const Made& before) {
     const Made made{.values = made_.values - before.values, .bytes = made_.bytes - before.bytes};
     if (auto done = count_copy(made); !done) return done;
     anchors_[std::move(anchor)] = {.value = value, .made = made, .depth = depth_of(value)};

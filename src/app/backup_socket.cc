@@ -24,8 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The address of the socket. A data directory's path may be longer than an address can hold, so it
-// goes by a descriptor of the directory, which must stay open until the address was used.
+// The address of the socket. A data directory's path may be longer than an address can hold, so the
+// address names a descriptor of the directory instead, which must stay open until the address was
+// used.
 class Address {
  public:
   explicit Address(const std::string& data_dir)

@@ -154,7 +154,7 @@ Result<std::unique_ptr<DataDir>> DataDir::open(const std::string& path) {
     return fail(Reason::Forbidden, "cannot make the data directory {}: {}", path, error.message());
   const int locked = TRY(lock(path, LOCK_EX));
   std::unique_ptr<DataDir> data_dir(new DataDir(path, locked));
-  // Once more, since another may have been at it until it was locked.
+  // Looks once more, since another process may have worked on it before it was locked.
   if (TRY(inspect(path)) == State::Free) {
     ::chmod(path.c_str(), 0700);
     TRY(write_private_file(path + "/MUSTER.new", marker_text()));

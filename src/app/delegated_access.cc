@@ -46,9 +46,9 @@ const Value* DelegatedAccess::find(const Cache<Value>& cache, const std::string&
 }
 
 template <typename Value>
-void DelegatedAccess::keep(Cache<Value>& cache, const std::string& key, Value value) const {
-  if (cache.size() >= kKeptMax) cache.clear();
-  cache.insert_or_assign(key, Kept<Value>{std::move(value), clock_.now() + kKept});
+void DelegatedAccess::store(Cache<Value>& cache, const std::string& key, Value value) const {
+  if (cache.size() >= kCachedMax) cache.clear();
+  cache.insert_or_assign(key, Cached<Value>{std::move(value), clock_.now() + kCachedFor});
 }
 
 DelegatedAccess::User DelegatedAccess::user_in(const client::Outcome& outcome) {
@@ -84,7 +84,7 @@ void DelegatedAccess::check(const std::string& bearer, const std::string& path, 
                  const User user = user_in(outcome);
                  {
                    const std::lock_guard guard(mutex_);
-                   keep(users_, bearer, user);
+                   store(users_, bearer, user);
                  }
                  go_on(user, done);
                });
@@ -115,7 +115,7 @@ void DelegatedAccess::authorize(const User& user, const std::string& path, Done 
                      is_true(*status, "allowed") ? Answer{Access::Allowed, ""} : refusal;
                  {
                    const std::lock_guard guard(mutex_);
-                   keep(verdicts_, key, answer);
+                   store(verdicts_, key, answer);
                  }
                  done(answer);
                });

@@ -32,9 +32,9 @@ class DelegatedAccess {
   };
   using Done = std::function<void(Answer)>;
 
-  static constexpr Duration kKept = std::chrono::seconds{10};
+  static constexpr Duration kCachedFor = std::chrono::seconds{10};
   // A client that sends made-up tokens must not fill the memory.
-  static constexpr std::size_t kKeptMax = 512;
+  static constexpr std::size_t kCachedMax = 512;
 
   // Both must outlive it, and requests to the client must be answered before it is destroyed.
   DelegatedAccess(client::Client& client, const Clock& clock) : client_(client), clock_(clock) {}
@@ -54,17 +54,17 @@ class DelegatedAccess {
     api::JsonObject extra = {};
   };
   template <typename Value>
-  struct Kept {
+  struct Cached {
     Value value;
     Time until;
   };
   template <typename Value>
-  using Cache = boost::unordered_flat_map<std::string, Kept<Value>>;
+  using Cache = boost::unordered_flat_map<std::string, Cached<Value>>;
 
   template <typename Value>
   const Value* find(const Cache<Value>& cache, const std::string& key) const;
   template <typename Value>
-  void keep(Cache<Value>& cache, const std::string& key, Value value) const;
+  void store(Cache<Value>& cache, const std::string& key, Value value) const;
   void authorize(const User& user, const std::string& path, Done done);
   static User user_in(const client::Outcome& outcome);
 

@@ -79,7 +79,7 @@ TEST_F(DelegatedAccessTest, WhatWasSaidHoldsForAMoment) {
   ask("secret");
   EXPECT_EQ(said_, Access::Allowed);
   EXPECT_EQ(server_.asked(), "nothing");
-  clock_.time += DelegatedAccess::kKept;
+  clock_.time += DelegatedAccess::kCachedFor;
   ask("secret");
   EXPECT_EQ(server_.asked(), R"(TokenReview {"token":"secret"})");
   server_.answer(R"({"authenticated":false})");

@@ -190,8 +190,8 @@ Result<ServerAnswer> ask_server(client::HttpsClient& client, const api::Request&
   return fail(error);
 }
 
-// Of what is not there nothing else needs to be said. Who may not look at it may still have it
-// explained.
+// If the object does not exist, that is all there is to say. A user who may not read it may still
+// have it explained.
 Result<void> check_exists(client::HttpsClient& client, const explain::WorkloadOwner& owner) {
   api::Request get;
   get.kind = api::find_kind(owner.group, owner.kind);

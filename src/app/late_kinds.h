@@ -14,9 +14,9 @@
 
 namespace muster::app {
 
-// Kinds that a process goes on without because the server did not serve them at the start: notices
-// that the server has begun to. Of several servers behind one address some are upgraded before
-// others, so a kind counts only after it was there at three looks in a row. Belongs to one thread.
+// A process runs without the kinds that the server did not serve at the start; this notices when
+// the server begins to serve one. Several servers behind one address are not upgraded at the same
+// moment, so a kind counts only after three looks in a row have found it. Belongs to one thread.
 class LateKinds {
  public:
   // Asks the server which of these it serves now. May block for some seconds.

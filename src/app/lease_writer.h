@@ -6,12 +6,12 @@
 
 namespace muster::app {
 
-// Who wrote last who holds this lease, by the server's record of who owns which field: the program
-// as its requests name it, "muster-scheduler" or "kube-scheduler". Empty if there is no record.
+// The program that last wrote the holder of this lease, according to managedFields:
+// "muster-scheduler" or "kube-scheduler". Empty if nothing is recorded.
 std::string writer_of_holder(const api::Object& lease);
 
-// Whether a lease by which processes are elected is Muster's: one of its processes held it last. A
-// lease that nobody has on record is Muster's if its name says so.
+// Whether an election lease is Muster's, because one of its processes held it last. If nothing is
+// recorded about the holder, the name of the lease decides.
 bool is_lease_of_muster(const api::Object& lease);
 
 }  // namespace muster::app

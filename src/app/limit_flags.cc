@@ -42,7 +42,7 @@ void add_limit_flags(CLI::App& verb, server::HttpLimits& limits) {
   add_count(verb, "--max-connections-per-user", clients.connections.each,
             "Open connections of one user");
   add_count(verb, "--max-connections-unauthenticated", clients.connections_unproven,
-            "Connections nobody has sent a known user's request on; the oldest give way");
+            "Connections on which no known user has sent a request; the oldest are closed first");
   add_count(verb, "--reserved-connections", clients.connections.reserved,
             "More connections, for members of system:masters only");
   add_bytes(verb, "--max-request-memory", clients.bytes.total,

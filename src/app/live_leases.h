@@ -16,11 +16,11 @@ namespace muster::app {
 using Sleep = std::function<bool(std::chrono::seconds)>;
 bool sleep_really(std::chrono::seconds time);
 
-// Those of these leases of a namespace whose holder is alive: one that leads renews its lease every
-// few seconds, one that stood still for the lease's whole duration was left behind, and may be
-// taken over. Clocks of two machines are not compared. Blocks: five seconds if the holders are
-// alive, the duration (a minute at most) if one is not. Fails if the server cannot be asked, or if
-// it must end before it knows.
+// Returns the leases among `names` whose holder is alive: a leader renews its lease every few
+// seconds, and a lease that has not changed for its whole duration was abandoned and may be taken
+// over. Clocks of two machines are not compared. Blocks: five seconds if the holders are alive, the
+// duration (a minute at most) if one is not. Fails if the server cannot be asked, or if `sleep`
+// says to stop before the answer is known.
 Result<std::vector<std::string>> live_leases(client::HttpsClient& client,
                                              std::string_view name_space,
                                              std::span<const std::string_view> names,

@@ -17,8 +17,8 @@
 
 namespace muster::app {
 
-// livez, readyz and metrics of a process that works on somebody else's cluster, over HTTPS. Whoever
-// asks for a path that is not open needs the right to get it: the API server is asked.
+// livez, readyz and metrics of a process that works on somebody else's cluster, over HTTPS. A
+// client that asks for a path that is not open needs the right to get it; the API server decides.
 class ProcessStatus {
  public:
   // What is wrong, in a sentence; empty: nothing. Asked on the listener's thread.

@@ -56,7 +56,7 @@ class RegistryThreadTest : public ::testing::Test {
   std::optional<server::Server> server_;
 };
 
-// Whoever asks a registry that has ended, or is full, gets an answer: the reply is not lost with
+// A request to a registry that has ended, or is full, gets an answer: the reply is not lost with
 // the refused request.
 TEST_F(RegistryThreadTest, ARefusedRequestIsAnswered) {
   thread_->stop();

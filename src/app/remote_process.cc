@@ -145,11 +145,12 @@ class Process {
           "reached for too long",
           options_.election.name_space, options_.election.name);
     if (const std::string kind = client_->vanished(); !kind.empty())
-      return fmt::format(
-          "the server does not serve {} any more; start again to go on with what it serves", kind);
+      return fmt::format("the server no longer serves {}; restart to continue with what it serves",
+                         kind);
     const std::vector<const api::Kind*> absent = client_->absent();
     if (const std::string kind = late_kinds_.look(absent, clock_.now()); !kind.empty())
-      return fmt::format("the server serves {} now, which it did not; start again to use it", kind);
+      return fmt::format("the server serves {} now, as it did not at the start; restart to use it",
+                         kind);
     return is_elected_ ? activate_if_alone() : "";
   }
 
@@ -323,7 +324,7 @@ Result<void> run_remote_process(const RemoteProcessOptions& options,
   const std::optional<std::string> rival = process.find_rival(patience);
   if (!rival) return {};
   if (!rival->empty()) return fail(Reason::Conflict, "{}", *rival);
-  give_back_program_pages();
+  release_program_pages();
   const std::vector<RemoteComponent> components = TRY(choose(*cluster));
   Result<void> started = process.start(*cluster, components);
   std::string failure;
@@ -331,7 +332,7 @@ Result<void> run_remote_process(const RemoteProcessOptions& options,
   while (started && (failure = process.failure()).empty() && !signals.came_within(kLook)) {
     if (has_settled || !process.is_ready()) continue;
     has_settled = true;
-    give_back_program_pages();  // what reading the whole cluster needed
+    release_program_pages();  // what reading the whole cluster needed
   }
   process.stop();
   if (!failure.empty()) return fail(Reason::ServiceUnavailable, "{}", failure);

@@ -36,7 +36,7 @@ void RivalLook::run() {
       found_ = *std::move(rival);
       return;
     }
-    log(LogLevel::Warning, "whether somebody else is at work is not known: {}",
+    log(LogLevel::Warning, "cannot tell whether somebody else is at work: {}",
         rival.error().message);
   } while (sleep(pause_));
 }

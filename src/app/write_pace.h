@@ -9,9 +9,9 @@
 
 namespace muster::app {
 
-// Who may write while the disk cannot keep up: all together kBytes in a second, and each no more
-// than what the others have left of it. So who writes much gets half, and a modest writer finds
-// room beside several of those.
+// Limits writes while the disk cannot keep up: all users together write kBytes in a second, and
+// each user at most as much as is still free of that. So one heavy writer gets half, and a modest
+// writer finds room beside several heavy ones.
 class WritePace {
  public:
   static constexpr std::size_t kBytes = std::size_t{16} << 20U;

@@ -25,7 +25,7 @@ class FairQueue {
     ++size_;
   }
 
-  // Before what else this owner has waiting. Their turn comes no sooner for it.
+  // Puts the item before all others of this owner. The owner's turn comes no sooner.
   void push_front(const Owner& owner, T item) {
     const auto [at, is_new] = waiting_.try_emplace(owner);
     if (is_new) turns_.push_back(at);

@@ -14,7 +14,7 @@ __sanitizer_get_current_allocated_bytes();  // NOLINT(bugprone-reserved-identifi
 #endif
 
 // For tests only.
-namespace muster::controllers {
+namespace muster {
 
 // How many bytes of memory are allocated right now, in the whole process: to show that little is
 // held, whatever it is called.
@@ -27,4 +27,4 @@ inline std::int64_t live_bytes() {
 #endif
 }
 
-}  // namespace muster::controllers
+}  // namespace muster

@@ -13,8 +13,8 @@ TEST(Log, AnOrdinaryLineStaysAsItIs) {
     EXPECT_EQ(printable(line), line);
 }
 
-// Whoever names an object may not write lines of our log, nor commands for the terminal it is read
-// in.
+// A user who names an object must not be able to write lines of our log, nor commands for the
+// terminal it is read in.
 TEST(Log, WhatIsQuotedCannotEndTheLine) {
   EXPECT_EQ(printable("pod a\n2026-01-01T00:00:00Z info all is well\r\n"),
             "pod a\\n2026-01-01T00:00:00Z info all is well\\x0d\\n");

@@ -33,7 +33,7 @@ std::optional<Range> read_only_part(std::string_view line) {
 
 }  // namespace
 
-void give_back_program_pages() {
+void release_program_pages() {
   std::ifstream mappings("/proc/self/smaps");
   std::optional<Range> part;
   for (std::string line; std::getline(mappings, line);) {

@@ -2,10 +2,10 @@
 
 namespace muster {
 
-// Gives back the pages of the program and its libraries that are mapped so far: most of them only
-// the start needed. Those that are used again are mapped again at their first use, from what the
-// system keeps of the file: some hundred page faults in all, and a program that lives for weeks
-// stays some megabytes smaller. To be called after the start, not in a loop. Any thread.
-void give_back_program_pages();
+// Releases the mapped pages of the program and its libraries: most of them were needed only at the
+// start. Pages that are used again come back from the page cache, at the cost of some hundred page
+// faults in all, and a program that runs for weeks stays some megabytes smaller. Call it once after
+// the start, not in a loop. Any thread.
+void release_program_pages();
 
 }  // namespace muster

@@ -235,7 +235,7 @@ Result<void> read_impersonation(const Fields& fields, Kubeconfig& into) {
                                 : !into.impersonate_groups.empty() ? "as-groups"
                                                                    : "";
   if (!rest.empty() && into.impersonate.empty())
-    return fields.refuse(rest, "stands alone; say as whom with as: USER");
+    return fields.refuse(rest, "names no user to act as; add as: USER");
   return {};
 }
 

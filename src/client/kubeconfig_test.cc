@@ -202,8 +202,7 @@ TEST_F(KubeconfigTest, SaysWhomToActAsAndWhatStandsBetween) {
   const auto refused = [&](const std::string& user) {
     return complaint(one("{server: https://x}", user));
   };
-  EXPECT_EQ(refused("{as-groups: [ops]}"),
-            at + "as-groups stands alone; say as whom with as: USER");
+  EXPECT_EQ(refused("{as-groups: [ops]}"), at + "as-groups names no user to act as; add as: USER");
   EXPECT_EQ(refused("{as: jane, as-groups: ops}"), at + "as-groups must be a list");
   EXPECT_EQ(refused("{as: jane, as-user-extra: {a: [b]}}"),
             at + "as-user-extra is not understood; leave it out, or use a token");

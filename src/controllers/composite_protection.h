@@ -20,8 +20,8 @@ class CompositeProtection final : public Protection {
   Keys keys_of_pod_group(const Change& change);
 
   client::Mirror pod_groups_;
-  // Of all groups in the mirrors: pod groups are leaves. A question changes how it keeps them, not
-  // its answers.
+  // Of all groups in the mirrors; pod groups are leaves. Mutable, because a question rearranges its
+  // trees without changing any answer.
   mutable ParentLinks links_;
 };
 

@@ -189,7 +189,7 @@ TEST_F(DisruptionTest, ReadinessIsReadFromTheView) {
           ->value);
   auto view = std::make_unique<api::PodView>();
   view->conditions.push_back({.type = "Ready", .status = "True", .reason = "", .message = ""});
-  sick->give_view(std::move(view));
+  sick->set_view(std::move(view));
   disruption_.apply(client::Event{.type = Type::Added, .object = std::move(sick)}, now_);
   budget(R"("minAvailable":0)");
   EXPECT_EQ(written(), "1/1/0/1");

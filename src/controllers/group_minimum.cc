@@ -91,15 +91,15 @@ void GroupMinimum::reconcile(const std::string& key, Time now) {
   const auto& view = object->view<GroupView>();
   const auto counted = members_.find(key);
   const std::int64_t members = counted == members_.end() ? 0 : counted->second;
-  judge(key, members >= view.minimum,
-        view.parent.empty() ? Key() : key_of('C', name_space, view.parent), now);
+  count_for_parent(key, members >= view.minimum,
+                   view.parent.empty() ? Key() : key_of('C', name_space, view.parent), now);
   if (view.gang && was_scheduled(*object) && !object->meta().deletion_time)
     say(key, object, members, now);
 }
 
 // Counts the group for its parent, which is looked at if that makes a difference. Counts only grow
 // with those below, so this comes to an end even if groups are each other's parents.
-void GroupMinimum::judge(const Key& key, bool is_met, const Key& parent, Time now) {
+void GroupMinimum::count_for_parent(const Key& key, bool is_met, const Key& parent, Time now) {
   Group& group = groups_[key];
   if (group.is_met == is_met && group.parent == parent) return;
   for (const auto& [above, met, sign] :
@@ -113,7 +113,7 @@ void GroupMinimum::judge(const Key& key, bool is_met, const Key& parent, Time no
 }
 
 void GroupMinimum::forget(const Key& key, Time now) {
-  judge(key, false, {}, now);
+  count_for_parent(key, false, {}, now);
   groups_.erase(key);
 }
 

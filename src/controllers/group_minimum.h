@@ -15,7 +15,7 @@ namespace muster::controllers {
 // succeeded; failed and terminating ones do not. A child group counts if its own minimum is met.
 //
 // A gang that falls below gets a moment to recover before anything is reported: a pod that is
-// replaced, or pods that go shortly before their group does, are not news.
+// replaced, or pods that go shortly before their group, are not reported.
 class GroupMinimum final : public client::Controller {
  public:
   static constexpr std::string_view kCondition = "scheduling.muster.dev/MinimumMet";
@@ -36,7 +36,7 @@ class GroupMinimum final : public client::Controller {
   Keys count_pod(const Change& change);
   static Keys group_key(const Change& change);
   void reconcile(const std::string& key, Time now) override;
-  void judge(const Key& key, bool is_met, const Key& parent, Time now);
+  void count_for_parent(const Key& key, bool is_met, const Key& parent, Time now);
   void forget(const Key& key, Time now);
   void say(const Key& key, const api::ObjectPtr& object, std::int64_t members, Time now);
 

@@ -15,7 +15,7 @@ namespace muster::controllers {
 //
 // Events are for people. A namespace gets a few about each kind, all namespaces together a few a
 // second; whatever goes beyond has no event. Objects that are older than a minute when first seen
-// are old news, unless a component that acted on them is switched off.
+// get none, unless a component that acted on them is switched off.
 class InertObjects final : public client::Controller {
  public:
   static constexpr std::string_view kReason = "NotActedOn";

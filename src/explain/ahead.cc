@@ -87,7 +87,7 @@ void place_again(ClusterModel& model, const Queue& queue) {
   for (const Queue::Seat& seat : queue.seats) model.assume(seat.pod, seat.node);
 }
 
-void give_back(ClusterModel& model, const Queue& queue) {
+void unplace(ClusterModel& model, const Queue& queue) {
   for (const Queue::Seat& seat : queue.seats) model.forget(*seat.pod);
 }
 

@@ -43,11 +43,11 @@ struct Queue {
 };
 
 // Places them one after the other, each assumed before the next is tried, as the scheduler would.
-// They stay assumed; give_back undoes it.
+// They stay assumed; unplace undoes it.
 Queue place_first(scheduler::ClusterModel& model, const std::vector<Waiting>& waiting,
                   Budget& budget);
 // Assumes the same places once more.
 void place_again(scheduler::ClusterModel& model, const Queue& queue);
-void give_back(scheduler::ClusterModel& model, const Queue& queue);
+void unplace(scheduler::ClusterModel& model, const Queue& queue);
 
 }  // namespace muster::explain

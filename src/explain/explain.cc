@@ -74,8 +74,8 @@ std::vector<ObjectPtr> pods_without_node(const ClusterModel& model, const Tree& 
   return pods;
 }
 
-// The scheduler whose attempt is to be explained: the one that the pods of the subject ask for.
-// With several in one tree one that the model serves speaks, if it is among them.
+// The scheduler whose attempt is to be explained: the one that the pods of the subject ask for. If
+// the pods of a tree ask for several, one that the model serves is preferred.
 std::string scheduler_of(const Objects& objects, const ClusterModel& model,
                          const Subject& subject) {
   std::set<std::string> asked_for;

@@ -290,7 +290,7 @@ TEST(Relaxations, AMinimumOfTwoMayBecomeOne) {
   EXPECT_TRUE(advises(yard, "duo", "lower minCount of podgroup default/duo from 2 to 1"));
 }
 
-// Whoever makes a group keeps its minimum: a change of the group would be undone.
+// The controller that makes a group keeps its minimum: a change of the group would be undone.
 TEST(Relaxations, TheMinimumOfAGroupThatSomebodyMadeIsChangedThere) {
   const auto told = [](const std::string& maker) {
     return Yard()

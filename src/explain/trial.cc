@@ -78,7 +78,7 @@ std::int32_t Trial::priority() const {
 const Queue& Trial::queue() {
   if (!queue_) {
     queue_ = place_first(model_, before_.first, budget_);
-    give_back(model_, *queue_);
+    unplace(model_, *queue_);
   }
   return *queue_;
 }
@@ -94,7 +94,7 @@ std::optional<std::string> Trial::fits(const Edits& edits) {
   apply(model_, edits);
   place_again(model_, ahead);
   std::optional<std::string> domain = attempt();
-  give_back(model_, ahead);
+  unplace(model_, ahead);
   // More room is not always better: a sibling may find a place first and leave none for the target.
   // What is advised works whether those before it get their room or not.
   if (domain && !ahead.seats.empty() && !attempt()) domain.reset();
@@ -110,7 +110,7 @@ std::optional<std::string> Trial::fits_in_room(const Edits& edits) {
   if (domain && !before_.first.empty()) {
     const Queue ahead = place_first(model_, before_.first, budget_);
     domain = is_spent() ? std::nullopt : attempt();
-    give_back(model_, ahead);
+    unplace(model_, ahead);
   }
   revert(model_, edits);
   return domain;

@@ -37,8 +37,8 @@ class Commit {
 
   // Commits what was placed, sends back what was not, and reports both.
   void carry_out(const SchedulingQueue::Popped& entity, const Plan& plan, Time now);
-  // Why the pods of a gang cannot be bound, which needs no search: more of them are missing than
-  // one GroupBinding takes.
+  // Says why a gang cannot be bound if it lacks more pods than one GroupBinding takes; no search is
+  // needed to know that.
   std::optional<std::string> beyond_one_binding(const GroupKey& root) const;
   Preemptions& preemptions() { return preemptions_; }
   HalfBound& half_bound() { return half_bound_; }

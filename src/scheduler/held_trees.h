@@ -18,25 +18,25 @@ namespace muster::scheduler {
 // Whether the pod says that it waits for something, and not for others of its tree.
 bool says_other_than_siblings(const api::Object& pod);
 
-// Trees that cannot be tried because pods or groups are missing, and which of their pods have to be
-// told that they wait for those: all that said something else until then.
+// Trees that cannot be tried because pods or groups are missing, and those of their pods whose
+// condition must change to say so: all that gave another reason until then.
 //
-// A tree may become one as often as somebody changes its minimum. Its pods are looked at once, in
-// steps, as fast as their namespace may; then again only if one of them says something else by now,
-// or a group has come with others.
+// A user can make a tree held as often as they change its minimum. Its pods are looked at once, in
+// steps, as fast as their namespace may; and again only if one of them gives another reason by
+// then, or a group has joined with others.
 class HeldTrees {
  public:
   explicit HeldTrees(const ClusterModel& model) : model_(model) {}
 
-  // The tree cannot be tried any more; it can again, and its pods are not told meanwhile; nobody
-  // waits in it.
+  // In turn: the tree cannot be tried any more; it can be tried again, so its pods get no such
+  // message; no pod waits in it.
   void held(const GroupKey& root);
   void released(const GroupKey& root);
   void forget(const GroupKey& root);
-  // A pod at or below the group may say something else, whatever it was told.
+  // A pod at or below the group may give another reason, whatever was written last.
   void says_other(const GroupKey& group);
 
-  // Looks at some pods; returns those to be told, by uid.
+  // Looks at some pods; returns those whose condition must be written, by uid.
   std::vector<api::ObjectPtr> run(Time now);
   // When there is more to look at.
   std::optional<Time> next_deadline() const;
@@ -56,7 +56,7 @@ class HeldTrees {
   };
   struct Tree {
     bool is_held = false;
-    std::optional<Walk> walk;  // none: all were told
+    std::optional<Walk> walk;  // none: all have it
     bool again = false;        // from the beginning, once the walk is over
   };
   void set_held(const GroupKey& root, Tree& tree, bool is_held);
@@ -64,7 +64,7 @@ class HeldTrees {
 
   const ClusterModel& model_;
   std::map<GroupKey, Tree> trees_;  // that were held since somebody waits in them
-  // Roots of those that are held and not told, by namespace; none is empty.
+  // Roots of held trees whose pods do not all have the condition yet, by namespace; none is empty.
   std::map<std::string, std::set<GroupKey>> due_;
   NamespaceTurns turns_{{.burst = kBurst}};
   std::string looked_last_;  // the namespace that had its turn

@@ -232,7 +232,7 @@ void Preemptions::nominate(const SchedulingQueue::Popped& entity, const Plan& pl
     const std::string& uid = pending.pod->meta().uid;
     const auto at = places.find(uid);
     if (at == places.end()) {
-      if (!model_.nominations().node_of(uid).empty()) take_nomination(pending.pod, now);
+      if (!model_.nominations().node_of(uid).empty()) clear_nomination(pending.pod, now);
       return;
     }
     clear_lower(at->second->node, priority, now);
@@ -242,7 +242,7 @@ void Preemptions::nominate(const SchedulingQueue::Popped& entity, const Plan& pl
   });
 }
 
-void Preemptions::take_nomination(const ObjectPtr& pod, Time now) {
+void Preemptions::clear_nomination(const ObjectPtr& pod, Time now) {
   model_.nominations().clear(pod);
   evictor_.nominate(pod, {}, now);
 }
@@ -250,7 +250,7 @@ void Preemptions::take_nomination(const ObjectPtr& pod, Time now) {
 // Others of lower priority counted on this node: they must look again (L21).
 void Preemptions::clear_lower(std::string_view node, std::int32_t priority, Time now) {
   for (const ObjectPtr& pod : model_.nominations().lower_on(node, priority)) {
-    take_nomination(pod, now);
+    clear_nomination(pod, now);
     EntityKey key = pod->meta().uid;
     if (const std::optional<GroupKey> leaf = model_.leaf_of(*pod))
       if (const GroupSpec* root = model_.forest().root_of(*leaf)) key = root->key;

@@ -90,7 +90,7 @@ class Preemptions {
   void nominate(const SchedulingQueue::Popped& entity, const Plan& plan, std::int32_t priority,
                 Time now);
   void clear_lower(std::string_view node, std::int32_t priority, Time now);
-  void take_nomination(const api::ObjectPtr& pod, Time now);
+  void clear_nomination(const api::ObjectPtr& pod, Time now);
   bool is_anybody_lower(std::int32_t priority);
   // preemption_waits.cc
   void wait_for(const EntityKey& entity, const PreemptionPlan& plan);

@@ -14,9 +14,10 @@
 
 namespace muster::scheduler {
 
-// Why the pods of a large tree have no node, waiting to be said. Saying so takes longer than the
-// attempt, so it is done in slices, and others get their turn between them. A word is about one
-// attempt: it is never said once the pod was told something newer, or nobody waits for it any more.
+// Messages for the refused pods of large trees that are still to be reported. Reporting takes
+// longer than the attempt, so it is done in slices, and other work gets its turn between them. A
+// message belongs to one attempt: it is dropped once something newer was reported about the pod, or
+// the pod no longer waits.
 class RefusalWords {
  public:
   static constexpr std::size_t kAtOnce = 1'000;  // as many are said in one go
@@ -33,9 +34,9 @@ class RefusalWords {
     bool has_event = false;
   };
 
-  // These are said instead of what an earlier attempt at the tree left to say.
+  // They replace what an earlier attempt at the tree has left unreported.
   void add(const GroupKey& root, std::span<const Refusal> refusals, bool with_group);
-  // The pod has a node by now, is gone, or was told something newer.
+  // The pod has a node by now, is gone, or something newer was reported about it.
   void overtaken(std::string_view uid) {
     if (!trees_.empty()) overtaken_.emplace(uid);
   }

@@ -103,8 +103,8 @@ void Report::planned(const Plan& plan, PlanOptions options, Time now) {
 
 // A member that fails with its group says what holds for itself, in words that change only when
 // that does; the numbers of the group are on the group. Otherwise each event anywhere would rewrite
-// the conditions of every member of every group that waits. A group that was scheduled once goes on
-// to say so: then its members are the only ones to tell why they wait.
+// the conditions of every member of every group that waits. The condition of a group that was
+// scheduled once stays True, so then only its members say why they wait.
 Refusal Report::as_member(const Refusal& refusal) const {
   const std::optional<GroupKey> leaf = model_.leaf_of(*refusal.pod);
   const GroupSpec* spec = leaf ? model_.forest().find(*leaf) : nullptr;

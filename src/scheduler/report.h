@@ -58,7 +58,7 @@ class Report {
   void planned(const Plan& plan, PlanOptions options, Time now);
   // Why a pod has no node.
   void refused(const Refusal& refusal, Time now);
-  // The same for pods of one tree. Many are told in slices, by say_more().
+  // The same for pods of one tree. If there are many, say_more() reports them in slices.
   void refused(const GroupKey& root, std::span<const Refusal> refusals, Time now);
   // Goes on telling refused pods why.
   void say_more(Time now);

@@ -1,4 +1,5 @@
-// What pods say of themselves while they have no node, and that they say so no longer.
+// The condition that says what a pod without a node waits for: written, changed, and removed once
+// the pod has a node.
 #include <optional>
 #include <utility>
 

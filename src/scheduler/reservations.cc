@@ -64,7 +64,7 @@ std::optional<Reservation> Reservations::consider(const Group& root, const Preem
   const std::size_t others = nodes_of_others(root.key);
   if (others >= nodes_max) return std::nullopt;
   // Another place each time would never be free; but those who run at this one may never end.
-  if (const auto at = kept_.find(root.key); at != kept_.end())
+  if (const auto at = by_root_.find(root.key); at != by_root_.end())
     if (now < at->second.since + args.reserve_after && is_whole(at->second.what, root))
       return at->second.what;
   Reservation found = reserve_for_group(model_, root, args, now);
@@ -83,33 +83,33 @@ bool Reservations::is_whole(const Reservation& reservation, const Group& root) c
 
 std::size_t Reservations::nodes_of_others(const GroupKey& root) const {
   std::size_t nodes = 0;
-  for (const auto& [key, kept] : kept_)
-    if (key != root) nodes += kept.what.nodes;
+  for (const auto& [key, entry] : by_root_)
+    if (key != root) nodes += entry.what.nodes;
   return nodes;
 }
 
 void Reservations::decided(const Group& root, const std::optional<Reservation>& reservation,
                            Time now) {
   if (!reservation) return forget(root.key);
-  const auto at = kept_.find(root.key);
-  if (at != kept_.end() && nodes_of(at->second.what) == nodes_of(*reservation)) {
+  const auto at = by_root_.find(root.key);
+  if (at != by_root_.end() && nodes_of(at->second.what) == nodes_of(*reservation)) {
     at->second.what = *reservation;
     return;
   }
-  kept_.insert_or_assign(root.key, Kept{now, *reservation});
+  by_root_.insert_or_assign(root.key, Entry{now, *reservation});
   made_.add();
   count();
   if (root.object != nullptr) report_.reserved(*root.object, words_for(*reservation), now);
 }
 
 void Reservations::forget(const GroupKey& root) {
-  if (kept_.erase(root) > 0) count();
+  if (by_root_.erase(root) > 0) count();
 }
 
 void Reservations::count() {
   std::size_t nodes = 0;
-  for (const auto& [key, kept] : kept_) nodes += kept.what.nodes;
-  trees_.set(static_cast<double>(kept_.size()));
+  for (const auto& [key, entry] : by_root_) nodes += entry.what.nodes;
+  trees_.set(static_cast<double>(by_root_.size()));
   nodes_.set(static_cast<double>(nodes));
 }
 

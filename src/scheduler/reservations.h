@@ -29,7 +29,7 @@ class Reservations {
   void forget(const GroupKey& root);
 
  private:
-  struct Kept {
+  struct Entry {
     Time since;
     Reservation what;
   };
@@ -40,7 +40,7 @@ class Reservations {
 
   ClusterModel& model_;
   Report& report_;
-  std::map<GroupKey, Kept> kept_;
+  std::map<GroupKey, Entry> by_root_;
   Gauge trees_, nodes_;
   Counter made_;
 };

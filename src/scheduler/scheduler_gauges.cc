@@ -1,4 +1,4 @@
-// What the scheduler shows of how things stand, brought up to date now and then.
+// The gauges that describe the present state, brought up to date now and then.
 #include <string>
 
 #include "scheduler/scheduler_metrics.h"

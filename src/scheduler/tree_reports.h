@@ -19,8 +19,8 @@ namespace muster::scheduler {
 // itself below one that is disrupted as a whole is valid, but gets a warning.
 //
 // A change at the top of a large tree may concern a hundred thousand groups. They are looked at,
-// and then reported, as fast as their namespace may. Whatever changed meanwhile, a group is told
-// what holds when it is its turn, and only if that was not said before.
+// and then reported, as fast as their namespace may. A group's report says what is true when its
+// turn comes, whatever changed meanwhile, and is skipped if it says nothing new.
 class TreeReports {
  public:
   TreeReports(ClusterModel& model, client::StatusWriter& statuses, client::EventRecorder& recorder);

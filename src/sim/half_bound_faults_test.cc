@@ -279,7 +279,8 @@ TEST(HalfBoundFaults, AGangThatWasWholeIsNotReleased) {
   EXPECT_EQ(server.nodes_of("gang").size(), kPods - 1);
 }
 
-// Whoever dies while pods are deleted: the next one goes on, and in the end the gang is whole.
+// If a scheduler dies while pods are deleted, the next one goes on, and in the end the gang is
+// whole.
 TEST(HalfBoundFaults, ARestartInTheMiddleOfAReleaseChangesNothingInTheEnd) {
   for (int crash = 0; crash < 8; ++crash) {
     ForeignServer server(seconds{90});

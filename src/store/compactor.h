@@ -27,8 +27,8 @@ class Compactor {
 
   // Whether run_once() has something to do now.
   bool due(Time now) const;
-  // Writes come faster than the disk gives back the room of what was forgotten: it holds twice as
-  // much of that as history may take.
+  // Writes come faster than the disk frees the room of what was forgotten: the part that is not
+  // free yet is twice as large as history may be.
   bool is_behind() const { return store_.unreclaimed() > 2 * max_.bytes; }
   // One slice, a few milliseconds; call it while due(). By the store's writer. After a failure it
   // is not due for a while.

@@ -57,9 +57,9 @@ struct Change {
   ObjectPtr previous;  // null for Added
 };
 
-// What the change holds in memory that nothing else does: the object it has replaced, and itself.
-// What is current is in the store anyhow, and each object is replaced once: so the sum over changes
-// that follow each other is what they hold together, though they share objects.
+// The memory that only this change keeps in use: itself, and the object it has replaced. Current
+// objects are in the store anyway, and each object is replaced once, so the sum over successive
+// changes is exact although they share objects.
 inline std::size_t memory_held_by(const Change& change) {
   constexpr std::size_t kChange = 400;  // with its key and its place in the window
   return kChange + (change.previous ? change.previous->memory() : 0);

@@ -9,7 +9,7 @@ Revision revision_of(const std::shared_ptr<const Entry>& entry) { return entry->
 
 }  // namespace
 
-void Texts::keep(std::shared_ptr<const std::string> text) {
+void Texts::add(std::shared_ptr<const std::string> text) {
   // Beside its bytes a text costs two blocks of memory and its place here.
   static constexpr std::size_t kOverhead = 96;
   Generation gone;  // is freed without the lock
@@ -30,7 +30,7 @@ std::shared_ptr<const std::string> Entry::bytes(std::uint32_t form, const Encode
     return text;
   auto text = std::make_shared<const std::string>(encode(change_));
   found->text = text;
-  texts_->keep(text);
+  texts_->add(text);
   return text;
 }
 

@@ -30,7 +30,7 @@ using store::Change;
 class Texts {
  public:
   explicit Texts(std::size_t bytes_max) : bytes_max_(bytes_max) {}
-  void keep(std::shared_ptr<const std::string> text);
+  void add(std::shared_ptr<const std::string> text);
 
  private:
   using Generation = std::vector<std::shared_ptr<const std::string>>;

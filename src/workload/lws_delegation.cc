@@ -134,7 +134,7 @@ class Reader {
     const auto said = std::ranges::find(fitting, lws_levels(set_), &LwsTemplates::levels);
     if (said == fitting.end())
       return refuse(
-          "spec.scheduling speaks of other levels than template \"{}\" of Workload {}, "
+          "spec.scheduling names other levels than template \"{}\" of Workload {}, "
           "which decides: leave spec.scheduling out",
           top_name(), workload_name());
     return *said;

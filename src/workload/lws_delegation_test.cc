@@ -140,7 +140,7 @@ TEST(LwsDelegation, OnlyOneDecides) {
        "which Ensemble e has made, says nothing: only one of them can decide, so leave it out "
        "here"},
       {R"(,"scheduling":{"replica":{"worker":{}}})", leaves(leaf("d")),
-       "spec.scheduling speaks of other levels than template \"d\" of Workload w, which decides: "
+       "spec.scheduling names other levels than template \"d\" of Workload w, which decides: "
        "leave spec.scheduling out"},
       {"", leaves(leaf("x") + "," + leaf("y")), "Workload w has no template \"d\"; it has x, y"},
       {"", composites(composite("d", leaves(leaf("a") + "," + leaf("b") + "," + leaf("c")))),

@@ -260,7 +260,7 @@ Result<CompiledManifest> compile_manifest(std::string_view text, const ManifestO
   for (const std::string_view document : documents) {
     api::ParsedJson parsed = TRY(api::parse_yaml(document));
     if (!parsed.duplicates.empty())
-      return fail(Reason::BadRequest, "{} stands there twice", parsed.duplicates.front());
+      return fail(Reason::BadRequest, "{} is given twice", parsed.duplicates.front());
     TRY(compiler.add(std::move(parsed.value)));
   }
   return compiler.extract_manifest();

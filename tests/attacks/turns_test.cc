@@ -13,7 +13,7 @@
 #include "attacks_testing.h"
 #include "server/http/certificates.h"
 
-// Whoever asks for much leaves others their turn.
+// A client that asks for much leaves others their turn.
 namespace muster::server {
 namespace {
 
@@ -69,7 +69,7 @@ TEST(TurnsTest, RequestsOfOneReadAreAnsweredInTurns) {
   EXPECT_LE(std::ranges::adjacent_find(steps) - steps.begin(), 10);
 }
 
-// How groups stand is counted, and whoever counts it may have much to count.
+// The state of groups is counted, and that may be much to count.
 TEST(TurnsTest, GroupsAreNotCountedByAnIoThread) {
   std::mutex mutex;
   std::map<std::string, std::thread::id, std::less<>> thread_of;  // by step, under mutex

@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!once) continue;
     const std::string text = api::canonical_text(pod(), *once);
     fuzz::require(api::parse_json(text).has_value());
-    // Where nobody owns anything, the next apply begins the record anew.
+    // Where nobody owns anything, the next apply begins a new record.
     if (api::find_path(*once, "metadata.managedFields") == nullptr) continue;
     const auto twice = api::apply(pod(), write, *once, *config, force);
     fuzz::require(twice.has_value());

@@ -27,8 +27,8 @@ void require_same(const server::TokenClaims& a, const server::TokenClaims& b) {
                 a.expires_at == b.expires_at);
 }
 
-// A token that is ours and valid is so again once its claims are signed anew; with a letter changed
-// it is not.
+// A token that is ours and valid is so again once its claims are signed again; with a letter
+// changed it is not.
 void require_round_trip(const api::Json& said, std::size_t letter) {
   const auto claims = key().check(key().sign(said), kNow);
   if (!claims) return;

@@ -26,7 +26,7 @@ eventually "the server is back" 120 ok k get --raw /readyz
 ready=$(wc -l <"$WORK/audit.json")
 runs() { kill -0 "$SCHEDULER_PID" 2>/dev/null && echo yes || echo no; }
 eventually "the scheduler ends once groups are there to stay" 180 no runs
-expect "and says why" "now, which it did not; start again to use it" cat "$WORK/scheduler.log"
+expect "and says why" "now, as it did not at the start; restart to use it" cat "$WORK/scheduler.log"
 start_scheduler again --config "$WORK/config.yaml" --secure-port 0
 gang train 3 | k create -f - >/dev/null
 for i in 1 2; do pod "train-$i" 1 train; done | k create -f - >/dev/null

@@ -69,7 +69,7 @@ Conflicts conflicts_with(const Managers& managers, const Manager& self, const Co
   return out;
 }
 
-void take_from_others(Managers& managers, const Manager& self, const Comparison& changes) {
+void remove_from_others(Managers& managers, const Manager& self, const Comparison& changes) {
   if (std::ranges::all_of(managers, [&](const auto& entry) { return entry.first == self; })) return;
   const FieldSet lost = united(united(changes.modified, changes.added), changes.removed);
   for (auto& [manager, owned] : managers)
@@ -161,7 +161,7 @@ void record_update(const schema::Message& message, const Write& write, const Jso
   // What is left of managedFields does not matter: it is one value, which nobody can own.
   Comparison changes = ownable_changes(message, write, before, after);
   const Manager self = manager_of(write, kOperationUpdate);
-  take_from_others(managers, self, changes);
+  remove_from_others(managers, self, changes);
   Owned& mine = managers[self];
   FieldSet gained = united(std::move(changes.modified), std::move(changes.added));
   if (!gained.empty() || !changes.removed.empty()) mine.time = write.now;
@@ -193,7 +193,7 @@ Result<Json> apply(const schema::Message& message, const Write& write, Json live
   const Conflicts conflicts = conflicts_with(managers, self, changes);
   if (!conflicts.empty() && !force && !was_applied_by_kubectl(message, write, live, conflicts))
     return fail(conflict_error(conflicts));
-  take_from_others(managers, self, changes);
+  remove_from_others(managers, self, changes);
   said = ownable(std::move(said), write);
   const bool changed = said != last || !changes.added.empty() || !changes.modified.empty() ||
                        !changes.removed.empty();

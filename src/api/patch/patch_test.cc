@@ -125,49 +125,109 @@ RC_GTEST_PROP(JsonPatch, AgreesWithNlohmann, ()) {
 }
 
 TEST(JsonPatch, CarriesOutEveryOperation) {
-  struct Case {
-    std::string_view target;
-    std::string_view patch;
-    std::string_view want;
+  expect_patched({
+      {R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
+      {R"({"a":[1,3]})", R"([{"op":"add","path":"/a/1","value":2}])", R"({"a":[1,2,3]})"},
+      {R"({"a":[1]})", R"([{"op":"add","path":"/a/-","value":2}])", R"({"a":[1,2]})"},
+      {R"({"a":{"b/c":1,"d~e":2}})",
+       R"([{"op":"remove","path":"/a/b~1c"},{"op":"remove","path":"/a/d~0e"}])", R"({"a":{}})"},
+      {R"({"a":1,"b":2,"c":3})", R"([{"op":"remove","path":"/a"}])", R"({"b":2,"c":3})"},
+      {R"({"a":1})", R"([{"op":"replace","path":"/a","value":{"x":null}}])", R"({"a":{"x":null}})"},
+      {R"({"a":{"b":1},"c":{}})", R"([{"op":"move","from":"/a/b","path":"/c/d"}])",
+       R"({"a":{},"c":{"d":1}})"},
+      {R"({"a":[1,2,3]})", R"([{"op":"move","from":"/a/0","path":"/a/2"}])", R"({"a":[2,3,1]})"},
+      {R"({"a":{"b":1}})", R"([{"op":"copy","from":"/a","path":"/c"}])",
+       R"({"a":{"b":1},"c":{"b":1}})"},
+      {R"({"a":1})", R"([{"op":"test","path":"/a","value":1.0}])", R"({"a":1})"},
+      {R"({"a":1})", R"([{"op":"test","path":"/b","value":null}])", R"({"a":1})"},
+      {R"({"a":1})", R"([{"op":"test","path":"/a","value":2}])", "Invalid"},
+      {R"({"a":[1,2]})", R"([{"op":"test","path":"/a","value":[1]}])", "Invalid"},
+      {R"({"a":[1]})", R"([{"op":"test","path":"/a","value":[1,2]}])", "Invalid"},
+      {R"({"a":{"b":1,"c":2}})", R"([{"op":"test","path":"/a","value":{"b":1}}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"remove","path":"/b"}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"replace","path":"/b","value":1}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"add","path":"/b/c","value":1}])", "Invalid"},
+      {R"({"a":[1]})", R"([{"op":"add","path":"/a/2","value":1}])", "Invalid"},
+      {R"({"a":[1]})", R"([{"op":"add","path":"/a/00","value":1}])", "Invalid"},
+      {R"({"a":{}})", R"([{"op":"move","from":"/a","path":"/a/b"}])", "Invalid"},
+      // T3l: the item that follows takes the place of the moved one, and is not its parent.
+      {R"({"list":[{},{}]})", R"([{"op":"move","from":"/list/0","path":"/list/0/x"}])", "Invalid"},
+  });
+}
+
+TEST(JsonPatch, FindsAndComparesAsPointersSay) {
+  expect_patched({
+      {R"({"a":{"b":1}})", R"([{"op":"test","path":"","value":{"a":{"b":1.0}}}])",
+       R"({"a":{"b":1}})"},
+      {R"({"a":1})", R"([{"op":"test","path":"","value":null}])", "Invalid"},
+      {R"({"a":[1]})", R"([{"op":"test","path":"/a/1","value":null}])", "Invalid"},
+      {R"({"a":null})", R"([{"op":"test","path":"/a","value":null}])", R"({"a":null})"},
+      {R"({"a":1})", R"([{"op":"test","path":"/b","value":1}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"test","path":"/a","value":"1"}])", "Invalid"},
+      {R"({"a":[1,[2]]})", R"([{"op":"test","path":"/a","value":[1,[2]]}])", R"({"a":[1,[2]]})"},
+      {R"({"a":[1,[2]]})", R"([{"op":"test","path":"/a","value":[1,[3]]}])", "Invalid"},
+      {R"({"a":{"b":1,"c":2}})", R"([{"op":"test","path":"/a","value":{"c":2,"b":1}}])",
+       R"({"a":{"b":1,"c":2}})"},
+      {R"({"a":{"b":1}})", R"([{"op":"test","path":"/a","value":{"c":1}}])", "Invalid"},
+      {R"({"a":true})", R"([{"op":"test","path":"/a","value":false}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"replace","path":"","value":{"b":2}}])", R"({"b":2})"},
+      {R"({"a":1})", R"([{"op":"add","path":"","value":{"b":2}}])", R"({"b":2})"},
+      {R"({"a":1})", R"([{"op":"remove","path":""}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"copy","from":"","path":"/b"}])", R"({"a":1,"b":{"a":1}})"},
+      {R"({"a":1})", R"([{"op":"copy","from":"/b","path":"/c"}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"move","from":"/a","path":"/a"}])", R"({"a":1})"},
+      {R"({"a":1})", R"([{"op":"move","from":"/b","path":"/a"}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"move","from":"","path":"/a"}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"move","path":"/a"}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"copy","from":1,"path":"/a"}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"add","value":1}])", "Invalid"},
+      {R"({"a":[1,2]})", R"([{"op":"remove","path":"/a/-"}])", "Invalid"},
+      {R"({"a":[1,2]})", R"([{"op":"remove","path":"/a/0"}])", R"({"a":[2]})"},
+      {R"({"a":[1,2]})", R"([{"op":"remove","path":"/a/2"}])", "Invalid"},
+      {R"({"a":[1,2]})", R"([{"op":"remove","path":"/a/01"}])", "Invalid"},
+      {R"({"a":[1,2]})", R"([{"op":"remove","path":"/a/1x"}])", "Invalid"},
+      {R"({"a":[1,2]})", R"([{"op":"remove","path":"/a/"}])", "Invalid"},
+      {R"({"a":[1]})", R"([{"op":"add","path":"/a/1","value":2}])", R"({"a":[1,2]})"},
+      {R"({"a":1})", R"([{"op":"add","path":"/a/b","value":2}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"add","path":"/a","value":2}])", R"({"a":2})"},
+      {R"({"a/b":1,"~1":2})", R"([{"op":"test","path":"/~01","value":2}])", R"({"a/b":1,"~1":2})"},
+      {R"({"~":1})", R"([{"op":"remove","path":"/~2"}])", "Invalid"},
+      {R"({"~":1})", R"([{"op":"remove","path":"/~"}])", "Invalid"},
+      {R"({"":1,"a":2})", R"([{"op":"remove","path":"/"}])", R"({"a":2})"},
+      {R"({"a":1})", R"([{"op":"frob","path":"/a","value":1}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"add","path":"a","value":1}])", "Invalid"},
+      {R"({"a":1})", R"([{"op":"add","path":"/a"}])", "Invalid"},
+      {R"({"a":1})", R"({})", "BadRequest"},
+      {R"({"a":1})", R"([1])", "BadRequest"},
+  });
+}
+
+TEST(JsonPatch, SaysAsLittleAsUpstream) {
+  const auto message = [](std::string_view target, std::string_view patch) {
+    return json_patch(json(target), json(patch)).error().message;
   };
-  for (const Case& c : std::vector<Case>{
-           {R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
-           {R"({"a":[1,3]})", R"([{"op":"add","path":"/a/1","value":2}])", R"({"a":[1,2,3]})"},
-           {R"({"a":[1]})", R"([{"op":"add","path":"/a/-","value":2}])", R"({"a":[1,2]})"},
-           {R"({"a":{"b/c":1,"d~e":2}})",
-            R"([{"op":"remove","path":"/a/b~1c"},{"op":"remove","path":"/a/d~0e"}])",
-            R"({"a":{}})"},
-           {R"({"a":1,"b":2,"c":3})", R"([{"op":"remove","path":"/a"}])", R"({"b":2,"c":3})"},
-           {R"({"a":1})", R"([{"op":"replace","path":"/a","value":{"x":null}}])",
-            R"({"a":{"x":null}})"},
-           {R"({"a":{"b":1},"c":{}})", R"([{"op":"move","from":"/a/b","path":"/c/d"}])",
-            R"({"a":{},"c":{"d":1}})"},
-           {R"({"a":[1,2,3]})", R"([{"op":"move","from":"/a/0","path":"/a/2"}])",
-            R"({"a":[2,3,1]})"},
-           {R"({"a":{"b":1}})", R"([{"op":"copy","from":"/a","path":"/c"}])",
-            R"({"a":{"b":1},"c":{"b":1}})"},
-           {R"({"a":1})", R"([{"op":"test","path":"/a","value":1.0}])", R"({"a":1})"},
-           {R"({"a":1})", R"([{"op":"test","path":"/b","value":null}])", R"({"a":1})"},
-           {R"({"a":1})", R"([{"op":"test","path":"/a","value":2}])", "Invalid"},
-           {R"({"a":[1,2]})", R"([{"op":"test","path":"/a","value":[1]}])", "Invalid"},
-           {R"({"a":[1]})", R"([{"op":"test","path":"/a","value":[1,2]}])", "Invalid"},
-           {R"({"a":{"b":1,"c":2}})", R"([{"op":"test","path":"/a","value":{"b":1}}])", "Invalid"},
-           {R"({"a":1})", R"([{"op":"remove","path":"/b"}])", "Invalid"},
-           {R"({"a":1})", R"([{"op":"replace","path":"/b","value":1}])", "Invalid"},
-           {R"({"a":1})", R"([{"op":"add","path":"/b/c","value":1}])", "Invalid"},
-           {R"({"a":[1]})", R"([{"op":"add","path":"/a/2","value":1}])", "Invalid"},
-           {R"({"a":[1]})", R"([{"op":"add","path":"/a/00","value":1}])", "Invalid"},
-           {R"({"a":{}})", R"([{"op":"move","from":"/a","path":"/a/b"}])", "Invalid"},
-           // T3l: the item that follows takes the place of the moved one, and is not its parent.
-           {R"({"list":[{},{}]})", R"([{"op":"move","from":"/list/0","path":"/list/0/x"}])",
-            "Invalid"},
-           {R"({"a":1})", R"([{"op":"frob","path":"/a","value":1}])", "Invalid"},
-           {R"({"a":1})", R"([{"op":"add","path":"a","value":1}])", "Invalid"},
-           {R"({"a":1})", R"([{"op":"add","path":"/a"}])", "Invalid"},
-           {R"({"a":1})", R"({})", "BadRequest"},
-           {R"({"a":1})", R"([1])", "BadRequest"},
-       })
-    EXPECT_EQ(patched(c.target, c.patch), c.want) << c.patch;
+  EXPECT_EQ(message(R"({"a":1})", R"([{"op":"remove","path":"/b"}])"),
+            "the server rejected our request due to an error in our request");
+  EXPECT_EQ(message("{}", "{}"), "error decoding patch: a JSON patch is a list of operations");
+  EXPECT_EQ(message("{}", "[[]]"), "error decoding patch: an operation is an object");
+}
+
+TEST(JsonPatch, APathReachesAsDeepAsADocumentMayBe) {
+  Json deepest = JsonObject{{"a", 1}};
+  std::string path = "/a";
+  for (int i = 1; i < 100; ++i) {
+    deepest = JsonObject{{"a", std::move(deepest)}};
+    path += "/a";
+  }
+  const auto done = [&](std::string_view op, const Json& value) {
+    return json_patch(deepest, JsonArray{JsonObject{{"op", op}, {"path", path}, {"value", value}}});
+  };
+  EXPECT_TRUE(done("test", 1));
+  EXPECT_TRUE(done("remove", nullptr));
+  EXPECT_TRUE(done("replace", 2));
+  EXPECT_TRUE(done("add", 2));
+  EXPECT_FALSE(done("replace", JsonObject()));
+  EXPECT_FALSE(done("add", JsonArray()));
 }
 
 TEST(JsonPatch, BoundsOperationsAndCopies) {

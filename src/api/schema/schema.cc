@@ -190,7 +190,7 @@ class Catalog {
     CHECK_THAT(words.size() == 1 || message->object, "{}: unknown word: {}", package, line);
     const bool added =
         by_name_.emplace(full_name(message->package, message->name), message.get()).second;
-    CHECK_THAT(added, "{} stands twice in {}", message->name, package);
+    CHECK_THAT(added, "{} occurs twice in {}", message->name, package);
     messages_.push_back(std::move(message));
     return *messages_.back();
   }
@@ -271,7 +271,7 @@ class Catalog {
     for (std::uint16_t i = 0; i < count; ++i) {
       if (message.members[i]->always) message.members_always.push_back(i);
       const std::string_view name = message.members[i]->name;
-      CHECK_THAT(!message.position(name), "{}.{} stands twice", message.name, name);
+      CHECK_THAT(!message.position(name), "{}.{} occurs twice", message.name, name);
       std::size_t slot = name_hash(name);
       while (message.members_by_name[slot & (message.members_by_name.size() - 1)] != 0) ++slot;
       message.members_by_name[slot & (message.members_by_name.size() - 1)] =

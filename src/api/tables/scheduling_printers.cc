@@ -72,8 +72,8 @@ void print_policy_and_workload(const Json& spec, Cells& cells) {
   cells.text_or(find_string(part(spec, "workloadRef"), "workloadName"), "<none>");
 }
 
-// How a group stands, from what it says of itself and what is counted.
-struct Standing {
+// The state of a group, from its status and what is counted.
+struct GroupState {
   bool is_terminating = false;
   bool was_scheduled = false;
   bool is_leaf = false;
@@ -85,8 +85,8 @@ struct Standing {
   }
 };
 
-Standing standing_of(const Object& object, const Json& document, const Cells& cells) {
-  Standing out;
+GroupState state_of(const Object& object, const Json& document, const Cells& cells) {
+  GroupState out;
   out.is_terminating = object.meta().deletion_time.has_value();
   out.is_leaf = object.kind().kind == "PodGroup";
   out.was_scheduled =
@@ -98,46 +98,46 @@ Standing standing_of(const Object& object, const Json& document, const Cells& ce
   return out;
 }
 
-std::string_view group_status(const Json& status, std::string_view type, const Standing& standing) {
-  if (standing.is_terminating) return "Terminating";
+std::string_view group_status(const Json& status, std::string_view type, const GroupState& state) {
+  if (state.is_terminating) return "Terminating";
   if (const Json* disruption = condition(status, "DisruptionTarget"))
     return find_string(*disruption, "reason");
   if (condition(status, type) == nullptr) return "Pending";
-  if (!standing.was_scheduled) return "Unschedulable";
-  return standing.is_short() ? "BelowMinimum" : "Scheduled";
+  if (!state.was_scheduled) return "Unschedulable";
+  return state.is_short() ? "BelowMinimum" : "Scheduled";
 }
 
-std::string detail_of(const Standing& standing) {
-  const GroupCounts& counts = *standing.counts;
+std::string detail_of(const GroupState& state) {
+  const GroupCounts& counts = *state.counts;
   const auto count_of = [](std::int64_t count, std::string_view noun) {
     return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
   };
-  if (standing.is_terminating)
+  if (state.is_terminating)
     return counts.held_by.empty() ? "goes now" : "waits for " + counts.held_by;
-  if (standing.is_short()) return std::to_string(*standing.minimum - counts.scheduled) + " missing";
+  if (state.is_short()) return std::to_string(*state.minimum - counts.scheduled) + " missing";
   const std::int64_t extra = counts.members - counts.scheduled;
-  if (standing.was_scheduled && extra > 0)
-    return count_of(extra, standing.is_leaf ? "extra pod" : "extra group") +
+  if (state.was_scheduled && extra > 0)
+    return count_of(extra, state.is_leaf ? "extra pod" : "extra group") +
            (extra == 1 ? " waits" : " wait");
   return "";
 }
 
 void print_group(const Object& object, const Json& document, Cells& cells) {
-  const Standing standing = standing_of(object, document, cells);
+  const GroupState state = state_of(object, document, cells);
   cells.text(object.meta().name);
   print_policy_and_workload(part(document, "spec"), cells);
   cells.text(
-      group_status(part(document, "status"), object.kind().kind + "InitiallyScheduled", standing));
+      group_status(part(document, "status"), object.kind().kind + "InitiallyScheduled", state));
   cells.age(object.meta().creation_time);
-  cells.text(standing.minimum ? std::to_string(*standing.minimum) : "<none>");
-  if (!standing.counts) {
+  cells.text(state.minimum ? std::to_string(*state.minimum) : "<none>");
+  if (!state.counts) {
     for (int column = 0; column < 4; ++column) cells.text("<unknown>");
     return;
   }
-  cells.text(std::to_string(standing.counts->members));
-  cells.text(std::to_string(standing.counts->scheduled));
-  cells.text_or(standing.counts->domains, "<none>");
-  cells.text_or(detail_of(standing), "<none>");
+  cells.text(std::to_string(state.counts->members));
+  cells.text(std::to_string(state.counts->scheduled));
+  cells.text_or(state.counts->domains, "<none>");
+  cells.text_or(detail_of(state), "<none>");
 }
 
 void print_workload(const Object& object, const Json&, Cells& cells) {

@@ -37,9 +37,10 @@ std::string_view type_of(const JsonObject& strategy) {
 }
 
 // The selector never changes: there are pods that were made by it.
-void keep_selector(const Json& now, const Json* old, FieldErrors& errors) {
+void validate_selector_unchanged(const Json& now, const Json* old, FieldErrors& errors) {
   if (old != nullptr)
-    keep_members(part_of(now, "spec"), part_of(*old, "spec"), {"selector"}, kSpec, errors);
+    validate_immutable_members(part_of(now, "spec"), part_of(*old, "spec"), {"selector"}, kSpec,
+                               errors);
 }
 
 // Amounts of a rollout; those named in `at_most_all` may not be above 100%.
@@ -212,7 +213,7 @@ void validate_deployment(const Json& now, const Json* old, FieldErrors& errors) 
       deadline && *deadline <= find_integer(spec, "minReadySeconds").value_or(0))
     errors.invalid(kSpec.child("progressDeadlineSeconds"), *deadline,
                    "must be greater than minReadySeconds");
-  keep_selector(now, old, errors);
+  validate_selector_unchanged(now, old, errors);
 }
 
 void default_replica_set(JsonObject& document) { default_pod_template(spec_of(document)); }
@@ -222,7 +223,7 @@ void validate_replica_set(const Json& now, const Json* old, FieldErrors& errors)
   not_negative(spec, {"replicas", "minReadySeconds"}, kSpec, errors);
   validate_selector_and_template(spec, {.noun = "deployment", .owner = "ReplicaSet"}, kSpec,
                                  errors);
-  keep_selector(now, old, errors);
+  validate_selector_unchanged(now, old, errors);
 }
 
 void default_daemon_set(JsonObject& document) {
@@ -242,7 +243,7 @@ void validate_daemon_set(const Json& now, const Json* old, FieldErrors& errors) 
   not_negative(spec, {"minReadySeconds"}, kSpec, errors);
   validate_daemon_update(spec, errors);
   not_negative(spec, {"revisionHistoryLimit"}, kSpec, errors);
-  keep_selector(now, old, errors);
+  validate_selector_unchanged(now, old, errors);
 }
 
 void default_stateful_set(JsonObject& document) {

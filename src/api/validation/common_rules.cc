@@ -45,8 +45,9 @@ bool same_meaning(const Json* a, const Json* b) {
   return *a == *b;
 }
 
-void keep_members(const Json& now, const Json& old, std::initializer_list<std::string_view> members,
-                  const FieldPath& path, FieldErrors& errors) {
+void validate_immutable_members(const Json& now, const Json& old,
+                                std::initializer_list<std::string_view> members,
+                                const FieldPath& path, FieldErrors& errors) {
   for (const std::string_view member : members) {
     const Json* value = find_set(now, member);
     if (!same_meaning(value, find_set(old, member)))

@@ -14,8 +14,9 @@ inline constexpr std::string_view kImmutableField = "field is immutable";
 // Whether two members mean the same; missing, null and empty are equal.
 bool same_meaning(const Json* a, const Json* b);
 // `field is immutable` at each member of `now` that differs from `old`.
-void keep_members(const Json& now, const Json& old, std::initializer_list<std::string_view> members,
-                  const FieldPath& path, FieldErrors& errors);
+void validate_immutable_members(const Json& now, const Json& old,
+                                std::initializer_list<std::string_view> members,
+                                const FieldPath& path, FieldErrors& errors);
 // `must be greater than or equal to 0` for each member that is a negative number.
 void not_negative(const Json& holder, std::initializer_list<std::string_view> members,
                   const FieldPath& path, FieldErrors& errors);

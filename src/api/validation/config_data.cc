@@ -35,8 +35,8 @@ void validate_size(std::size_t bytes, std::string_view field, FieldErrors& error
 }
 
 // Once `immutable` is true, it and the data stay.
-void keep_if_immutable(const Json& now, const Json& old,
-                       std::initializer_list<std::string_view> data, FieldErrors& errors) {
+void validate_immutable_data(const Json& now, const Json& old,
+                             std::initializer_list<std::string_view> data, FieldErrors& errors) {
   if (!find_true(old, "immutable")) return;
   constexpr std::string_view kWhy = "field is immutable when `immutable` is set";
   if (!find_true(now, "immutable")) errors.forbidden(FieldPath("immutable"), kWhy);
@@ -90,7 +90,7 @@ void validate_secret_type(const Json& secret, FieldErrors& errors) {
 }  // namespace
 
 void validate_config_map(const Json& now, const Json* old, FieldErrors& errors) {
-  if (old != nullptr) keep_if_immutable(now, *old, {"data", "binaryData"}, errors);
+  if (old != nullptr) validate_immutable_data(now, *old, {"data", "binaryData"}, errors);
   const FieldPath path("data");
   std::size_t bytes = validate_entries(now, "data", Form::Text, errors);
   for (const auto& entry : members(now, "data"))
@@ -117,7 +117,7 @@ void validate_secret(const Json& now, const Json* old, FieldErrors& errors) {
   if (old != nullptr) {
     const std::string_view type = find_string(now, "type");
     if (type != find_string(*old, "type")) errors.invalid(FieldPath("type"), type, kImmutableField);
-    keep_if_immutable(now, *old, {"data"}, errors);
+    validate_immutable_data(now, *old, {"data"}, errors);
   }
   validate_size(validate_entries(now, "data", Form::Base64, errors), "data", errors);
   validate_secret_type(now, errors);

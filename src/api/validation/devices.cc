@@ -88,7 +88,7 @@ void validate_resource_slice(const Json& now, const Json* old, FieldErrors& erro
   validate_by_schema(schema::message("resource/v1", "ResourceSliceSpec"), spec, kSpec, errors);
   if (old == nullptr) return;
   const Json& before = part_of(*old, "spec");
-  keep_members(spec, before, {"driver", "nodeName"}, kSpec, errors);
+  validate_immutable_members(spec, before, {"driver", "nodeName"}, kSpec, errors);
   if (find_string(part_of(spec, "pool"), "name") != find_string(part_of(before, "pool"), "name")) {
     const FieldPath pool = kSpec.child("pool");
     errors.invalid(pool.child("name"), find_string(part_of(spec, "pool"), "name"), kImmutableField);

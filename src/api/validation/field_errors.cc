@@ -84,7 +84,7 @@ bool FieldErrors::counts() {
   return causes_.size() < kLimits.causes && bytes_.left() > 0;
 }
 
-void FieldErrors::keep(Cause cause) {
+void FieldErrors::add_cause(Cause cause) {
   // The one that exceeds the budget is kept too: there is always one, and none is empty.
   (void)bytes_.spend(cause.field.size() + cause.message.size());
   causes_.push_back(std::move(cause));
@@ -96,7 +96,7 @@ void FieldErrors::add(std::string_view type, const FieldPath& path, std::string 
     message += ": ";
     message += shortened(detail);
   }
-  keep({std::string(type), path.text(), std::move(message)});
+  add_cause({std::string(type), path.text(), std::move(message)});
 }
 
 void FieldErrors::required(const FieldPath& path, std::string_view detail) {
@@ -156,14 +156,14 @@ void FieldErrors::repeat_last(std::size_t times) {
     size_ += times;
     return;
   }
-  for (; times > 0 && counts(); --times) keep(Cause(causes_.back()));
+  for (; times > 0 && counts(); --times) add_cause(Cause(causes_.back()));
   if (times > 1) size_ += times - 1;
 }
 
 void FieldErrors::append(FieldErrors other) {
   const std::size_t left_out = other.size_ - other.causes_.size();
   for (Cause& cause : other.causes_)
-    if (counts()) keep(std::move(cause));
+    if (counts()) add_cause(std::move(cause));
   size_ += left_out;
 }
 

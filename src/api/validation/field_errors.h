@@ -98,7 +98,7 @@ class FieldErrors {
   bool counts();
   void add(std::string_view type, const FieldPath& path, std::string message,
            std::string_view detail);
-  void keep(Cause cause);
+  void add_cause(Cause cause);
 
   std::vector<Cause> causes_;
   std::size_t size_ = 0;

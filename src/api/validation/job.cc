@@ -210,7 +210,7 @@ Json fixed_template(const Json& pod_template) {
   return out;
 }
 
-void keep_template(const Json& now, const Json& old, FieldErrors& errors) {
+void validate_template_update(const Json& now, const Json& old, FieldErrors& errors) {
   const Json& after = part_of(part_of(now, "spec"), "template");
   const Json& before = part_of(part_of(old, "spec"), "template");
   if (same_meaning(&after, &before)) return;
@@ -223,7 +223,7 @@ void keep_template(const Json& now, const Json& old, FieldErrors& errors) {
 }
 
 // Elastic Indexed Jobs change completions together with parallelism; nobody else does.
-void keep_completions(const Json& now, const Json& old, FieldErrors& errors) {
+void validate_completions_update(const Json& now, const Json& old, FieldErrors& errors) {
   const auto after = find_integer(now, "completions");
   if (after == find_integer(old, "completions")) return;
   // An Indexed Job without any has its error already.
@@ -327,10 +327,10 @@ FieldErrors validate_job_update(const Json& now, const Json& old, const Gates& g
   const Json& before = part_of(old, "spec");
   validate_job_spec(spec, kSpec, errors);
   validate_selector(spec, errors);
-  keep_completions(spec, before, errors);
-  keep_members(spec, before, {"selector"}, kSpec, errors);
-  keep_template(now, old, errors);
-  keep_members(
+  validate_completions_update(spec, before, errors);
+  validate_immutable_members(spec, before, {"selector"}, kSpec, errors);
+  validate_template_update(now, old, errors);
+  validate_immutable_members(
       spec, before,
       {"completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"},
       kSpec, errors);

@@ -52,7 +52,7 @@ bool has_ended(const Json& set) {
   });
 }
 
-void keep_jobs(const Json& now, const Json& old, FieldErrors& errors) {
+void validate_jobs_update(const Json& now, const Json& old, FieldErrors& errors) {
   const Json& spec = part_of(now, "spec");
   const Json& before = part_of(old, "spec");
   if (same_meaning(find(spec, "replicatedJobs"), find(before, "replicatedJobs"))) return;
@@ -67,14 +67,14 @@ void keep_jobs(const Json& now, const Json& old, FieldErrors& errors) {
 }  // namespace
 
 void validate_job_set_update(const Json& now, const Json& old, FieldErrors& errors) {
-  keep_jobs(now, old, errors);
+  validate_jobs_update(now, old, errors);
   const Json& spec = part_of(now, "spec");
   const Json& before = part_of(old, "spec");
   for (const std::string_view member :
        {"network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies"})
     if (!same_meaning(find(spec, member), find(before, member)))
       errors.invalid(kSpec.child(member), "Value is immutable");
-  keep_members(spec, before, {"managedBy"}, kSpec, errors);
+  validate_immutable_members(spec, before, {"managedBy"}, kSpec, errors);
 }
 
 }  // namespace muster::api

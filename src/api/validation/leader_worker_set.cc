@@ -74,7 +74,7 @@ void validate_subgroups(const Json& set, FieldErrors& errors) {
                    "size-1 must be divisible by subGroupSize when using LeaderExcluded");
 }
 
-void keep_subgroups(const Json& now, const Json& old, FieldErrors& errors) {
+void validate_subgroups_update(const Json& now, const Json& old, FieldErrors& errors) {
   const Json* policy = find_set(now, "subGroupPolicy");
   const Json* before = find_set(old, "subGroupPolicy");
   const auto size_of = [](const Json& each) {
@@ -90,8 +90,8 @@ void keep_subgroups(const Json& now, const Json& old, FieldErrors& errors) {
   else if (size_of(*policy) != size_of(*before))
     errors.invalid(path, size_of(*policy), kImmutableField);
   else
-    keep_members(*policy, *before, {"subGroupPolicyType"},
-                 FieldPath("spec.leaderWorkerTemplate.SubGroupPolicy"), errors);
+    validate_immutable_members(*policy, *before, {"subGroupPolicyType"},
+                               FieldPath("spec.leaderWorkerTemplate.SubGroupPolicy"), errors);
 }
 
 }  // namespace
@@ -141,7 +141,8 @@ void validate_leader_worker_set(const Json& now, const Json* old, FieldErrors& e
   validate_subgroups(now, errors);
   validate_lws_scheduling(now, old, {}, errors);
   if (old != nullptr)
-    keep_subgroups(group, part_of(part_of(*old, "spec"), "leaderWorkerTemplate"), errors);
+    validate_subgroups_update(group, part_of(part_of(*old, "spec"), "leaderWorkerTemplate"),
+                              errors);
 }
 
 }  // namespace muster::api::rules

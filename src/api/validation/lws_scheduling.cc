@@ -196,7 +196,7 @@ Json without_minimums(const Json& set) {
   return out;
 }
 
-void keep_scheduling(const Json& set, const Json& old, FieldErrors& errors) {
+void validate_scheduling_update(const Json& set, const Json& old, FieldErrors& errors) {
   const Json now = without_minimums(set);
   const Json before = without_minimums(old);
   if (now != before)
@@ -228,7 +228,7 @@ LwsLevels lws_levels(const Json& set) {
 void validate_lws_scheduling(const Json& set, const Json* old, const Gates& gates,
                              FieldErrors& errors) {
   if (old != nullptr) {
-    keep_scheduling(set, *old, errors);
+    validate_scheduling_update(set, *old, errors);
     // One that was stored by a server without these rules can still be finalized and deleted.
     if (part_of(set, "spec") == part_of(*old, "spec") &&
         exclusive_topology_of(set) == exclusive_topology_of(*old))

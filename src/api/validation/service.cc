@@ -242,7 +242,7 @@ void validate_traffic(const Json& spec, FieldErrors& errors) {
 }
 
 // Addresses stay, except where there are none before or after.
-void keep_addresses(const Json& spec, const Json& before, FieldErrors& errors) {
+void validate_addresses_update(const Json& spec, const Json& before, FieldErrors& errors) {
   for (const Json* each : {&spec, &before})
     if (find_string(*each, "type") == "ExternalName") return;
   const std::vector<std::string_view> now = addresses_of(spec);
@@ -255,7 +255,7 @@ void keep_addresses(const Json& spec, const Json& before, FieldErrors& errors) {
     errors.invalid(path.index(0), shown_addresses(spec), "may not change once set");
 }
 
-void keep_balancer(const Json& spec, const Json& before, FieldErrors& errors) {
+void validate_balancer_class_update(const Json& spec, const Json& before, FieldErrors& errors) {
   for (const Json* each : {&spec, &before})
     if (find_string(*each, "type") != "LoadBalancer") return;
   const Json* now = find_set(spec, "loadBalancerClass");
@@ -293,8 +293,8 @@ void validate_service(const Json& now, const Json* old, FieldErrors& errors) {
   constexpr std::string_view kTypes[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
   const Json& spec = part_of(now, "spec");
   if (old != nullptr) {
-    keep_addresses(spec, part_of(*old, "spec"), errors);
-    keep_balancer(spec, part_of(*old, "spec"), errors);
+    validate_addresses_update(spec, part_of(*old, "spec"), errors);
+    validate_balancer_class_update(spec, part_of(*old, "spec"), errors);
   }
   validate_for_type(spec, errors);
   validate_ports(spec, errors);

@@ -138,7 +138,7 @@ Json fixed_claim(const Json& spec, const Json& now, const Json& old) {
   return out;
 }
 
-void keep_attributes_class(const Json& now, const Json& old, FieldErrors& errors) {
+void validate_attributes_class_update(const Json& now, const Json& old, FieldErrors& errors) {
   const Json* before = find_set(old, "volumeAttributesClassName");
   if (before == nullptr) return;
   const Json* after = find_set(now, "volumeAttributesClassName");
@@ -150,7 +150,7 @@ void keep_attributes_class(const Json& now, const Json& old, FieldErrors& errors
 }
 
 // Upstream reports this one without the "spec." in front.
-void keep_volume_mode(const Json& now, const Json& old, FieldErrors& errors) {
+void validate_volume_mode_update(const Json& now, const Json& old, FieldErrors& errors) {
   const Json* mode = find_set(now, "volumeMode");
   if (!same_meaning(mode, find_set(old, "volumeMode")))
     errors.invalid(FieldPath("volumeMode"),
@@ -222,7 +222,7 @@ void validate_persistent_volume(const Json& now, const Json* old, FieldErrors& e
                        "spec.persistentvolumesource is immutable after creation");
       break;
     }
-  keep_volume_mode(spec, before, errors);
+  validate_volume_mode_update(spec, before, errors);
   const Json* affinity = find_set(before, "nodeAffinity");
   if (affinity != nullptr && !same_meaning(find_set(spec, "nodeAffinity"), affinity))
     errors.invalid(FieldPath("nodeAffinity"), part_of(spec, "nodeAffinity"),
@@ -250,8 +250,8 @@ void validate_persistent_volume_claim(const Json& now, const Json* old, FieldErr
   if (asked < requested_storage(before) && asked <= capacity)
     errors.forbidden(FieldPath("spec.resources.requests.storage"),
                      "field can not be less than status.capacity");
-  keep_volume_mode(spec, before, errors);
-  keep_attributes_class(spec, before, errors);
+  validate_volume_mode_update(spec, before, errors);
+  validate_attributes_class_update(spec, before, errors);
 }
 
 void validate_storage_class(const Json& now, const Json* old, FieldErrors& errors) {

@@ -44,7 +44,7 @@ void validate_token_requests(const Json& spec, FieldErrors& errors) {
 }
 
 // What a driver says of itself on a node stays, but for how many volumes it can take.
-void keep_drivers(const Json& now, const Json& old, FieldErrors& errors) {
+void validate_drivers_update(const Json& now, const Json& old, FieldErrors& errors) {
   const auto fixed = [](Json driver) {
     if (driver.is_object()) driver.get_object().erase("allocatable");
     return driver;
@@ -89,7 +89,7 @@ void validate_csi_driver(const Json& now, const Json* old, FieldErrors& errors) 
       !same_meaning(attach, find_set(before, "attachRequired")))
     errors.invalid(kSpec.child("attachedRequired"),
                    attach == nullptr ? ShownValue::null() : ShownValue(*attach), kImmutableField);
-  keep_members(spec, before, {"volumeLifecycleModes"}, kSpec, errors);
+  validate_immutable_members(spec, before, {"volumeLifecycleModes"}, kSpec, errors);
 }
 
 void validate_csi_node(const Json& now, const Json* old, FieldErrors& errors) {
@@ -113,7 +113,7 @@ void validate_csi_node(const Json& now, const Json* old, FieldErrors& errors) {
       errors.invalid_each(here, text_of(key), check_qualified_name(text_of(key)));
     }
   }
-  if (old != nullptr) keep_drivers(now, *old, errors);
+  if (old != nullptr) validate_drivers_update(now, *old, errors);
 }
 
 void validate_csi_storage_capacity(const Json& now, const Json* old, FieldErrors& errors) {

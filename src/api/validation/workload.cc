@@ -28,8 +28,8 @@ using Names = std::set<std::string_view>;
 
 // Compares the names of a list with all names before it. Equal names inside the list are left to
 // the rules of the list itself.
-void take_names(const JsonArray& templates, const FieldPath& path, Names& taken,
-                FieldErrors& errors) {
+void collect_names(const JsonArray& templates, const FieldPath& path, Names& taken,
+                   FieldErrors& errors) {
   for (std::size_t i = 0; i < templates.size(); ++i) {
     const FieldPath item = path.index(i);
     const std::string_view name = find_string(templates[i], "name");
@@ -42,10 +42,10 @@ void validate_names_below(const Json& holder, const FieldPath& path, Names& take
                           FieldErrors& errors) {
   const JsonArray& composites = elements(holder, kComposites);
   const FieldPath list = path.child(kComposites);
-  take_names(composites, list, taken, errors);
+  collect_names(composites, list, taken, errors);
   for (std::size_t i = 0; i < composites.size(); ++i) {
     const FieldPath item = list.index(i);
-    take_names(elements(composites[i], kPodGroups), item.child(kPodGroups), taken, errors);
+    collect_names(elements(composites[i], kPodGroups), item.child(kPodGroups), taken, errors);
     validate_names_below(composites[i], item, taken, errors);
   }
 }

@@ -40,7 +40,25 @@ TEST(CronSchedule, ALongStepTakesTheFirstValueOnly) {
 }
 
 TEST(CronSchedule, DescriptorsStandForFields) {
-  EXPECT_EQ(CronSchedule::parse("@weekly")->weekdays(), 1ULL);
+  struct Case {
+    std::string_view descriptor;
+    std::string_view fields;
+  };
+  const Case cases[] = {
+      {"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}, {"@monthly", "0 0 1 * *"},
+      {"@weekly", "0 0 * * 0"}, {"@daily", "0 0 * * *"},    {"@midnight", "0 0 * * *"},
+      {"@hourly", "0 * * * *"},
+  };
+  for (const Case& c : cases) {
+    const auto got = CronSchedule::parse(c.descriptor);
+    const auto want = CronSchedule::parse(c.fields);
+    ASSERT_TRUE(got.has_value()) << c.descriptor;
+    EXPECT_EQ(got->minutes(), want->minutes()) << c.descriptor;
+    EXPECT_EQ(got->hours(), want->hours()) << c.descriptor;
+    EXPECT_EQ(got->days(), want->days()) << c.descriptor;
+    EXPECT_EQ(got->months(), want->months()) << c.descriptor;
+    EXPECT_EQ(got->weekdays(), want->weekdays()) << c.descriptor;
+  }
   EXPECT_EQ(CronSchedule::parse("@every 1h30m")->every(), std::chrono::minutes(90));
   EXPECT_EQ(CronSchedule::parse("@every 10ms")->every(), std::chrono::seconds(1));
   EXPECT_EQ(CronSchedule::parse("@every 2562047h")->every(), std::chrono::hours(2562047));

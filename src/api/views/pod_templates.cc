@@ -6,8 +6,8 @@
 namespace muster::api {
 namespace {
 
-// Pods choose their needs, hence their hash: who makes many of one hash has them compared with this
-// many, and kept apart beyond that.
+// Users choose the needs of their pods, hence the hash: of many templates with one hash each new
+// one is compared with this many, and beyond that not shared.
 constexpr int kAlikeMax = 8;
 constexpr std::size_t kKeptAtLeast = 64;
 

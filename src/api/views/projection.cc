@@ -126,7 +126,7 @@ std::shared_ptr<Object> made_with(const Kind& kind, Json& document, std::unique_
   if (without_bytes)
     for (const std::string_view part : {"spec", "status"}) document.as_object().erase(part);
   std::shared_ptr<Object> object = Object::make(kind, document);
-  object->give_view(std::move(view));
+  object->set_view(std::move(view));
   return object;
 }
 

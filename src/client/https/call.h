@@ -43,7 +43,8 @@ using Projection = std::function<std::span<const api::Kept>(const api::Kind& kin
 using Maker =
     std::function<std::shared_ptr<api::Object>(const api::Kind& kind, api::Json& document)>;
 
-// Nobody reads more of the answer than that it is not an error.
+// Whether the caller only needs to know that the request did not fail, and reads no object from the
+// answer.
 bool is_only_acknowledged(const api::Request& request);
 
 // How the request is written. `owners`: how the server names owners.

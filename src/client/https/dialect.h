@@ -32,7 +32,7 @@ class OwnerVersions {
   void set(const api::Kind& kind, std::string_view served);
   // Whether an owner must be named in another version; also of the owners in a patch.
   bool concerns(const api::Json& body) const;
-  // Names them so.
+  // Rewrites the owners to those versions.
   void translate_out(api::Json& body) const;
 
  private:

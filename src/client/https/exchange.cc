@@ -256,9 +256,9 @@ Exchange::Exchange(Endpoint& endpoint) : endpoint_(endpoint), easy_(curl_easy_in
   CURL* const handle = easy_.get();
   endpoint_.set_up(handle);
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_.data());
-  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_header);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
 }
 
@@ -277,7 +277,7 @@ void set_tls_texts(CURL* handle, const TlsTexts& texts) {
 }
 
 // libcurl shares connections only between handles that were given the same.
-void Exchange::take_tls_texts() {
+void Exchange::refresh_tls_texts() {
   const std::shared_ptr<const TlsTexts> texts = endpoint_.tls_texts();
   if (texts == tls_texts_) return;
   set_tls_texts(easy_.get(), *texts);
@@ -290,7 +290,7 @@ void Exchange::start(HttpCall call, Sink sink) {
   sink_ = std::move(sink);
   reply_ = {};
   error_.front() = '\0';
-  take_tls_texts();
+  refresh_tls_texts();
   headers_ = endpoint_.headers(call_);
   const std::string url = endpoint_.url(call_);
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
@@ -325,7 +325,7 @@ Result<HttpReply> Exchange::finish(CURLcode code) {
   return std::move(reply_);
 }
 
-std::size_t Exchange::take_body(char* bytes, std::size_t size, std::size_t count, void* user) {
+std::size_t Exchange::on_body(char* bytes, std::size_t size, std::size_t count, void* user) {
   Exchange& self = *static_cast<Exchange*>(user);
   const std::string_view part(bytes, size * count);
   if (self.sink_) {
@@ -345,7 +345,7 @@ void add_header(std::string_view name, std::string_view value, HttpReply& reply)
     std::from_chars(value.data(), value.data() + value.size(), reply.retry_after_s);
 }
 
-std::size_t Exchange::take_header(char* bytes, std::size_t size, std::size_t count, void* user) {
+std::size_t Exchange::on_header(char* bytes, std::size_t size, std::size_t count, void* user) {
   const std::string_view line(bytes, size * count);
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return line.size();

@@ -121,10 +121,10 @@ class Exchange {
   struct EasyDeleter {
     void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
   };
-  void take_tls_texts();
+  void refresh_tls_texts();
   long timeout_ms() const;
-  static std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* user);
-  static std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* user);
+  static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* user);
+  static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* user);
 
   Endpoint& endpoint_;
   HttpCall call_;

@@ -12,8 +12,8 @@
 
 namespace muster::client {
 
-// Asked after each input that a component was given: true leaves the others for the next round. One
-// input may take a component long, so a driver that counted inputs would promise nothing about
+// Asked after each input that a component was given: true leaves the others for the next round. A
+// single input may take a component long, so a limit on the number of inputs would not bound the
 // time.
 using Stop = std::function<bool()>;
 

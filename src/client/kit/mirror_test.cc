@@ -162,7 +162,7 @@ TEST_F(MirrorTest, NoObjectHasMoreEntriesForItsLabelsThanAFew) {
   EXPECT_LT(mirror_.bytes(), ordinary);
 }
 
-// Whoever makes objects with many labels pays for them: no other namespace looks at them.
+// A namespace with objects of many labels pays for them: no other namespace looks at them.
 TEST_F(MirrorTest, WhatHasManyLabelsIsReadInItsOwnNamespaceAlone) {
   put({.name = "a", .labels = R"("app":"web")"});
   for (int i = 0; i < 100; ++i)

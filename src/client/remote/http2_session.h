@@ -35,9 +35,9 @@ struct Asked {
 // given the bytes that came and says which to send, so that a round of the caller's costs one read
 // and one write however many requests it serves.
 //
-// A server that has gone without a word is noticed: while anything is under way, 30 s of silence
-// are answered by a PING, and 15 s without an answer to that are the end of the connection. One on
-// which a request's time ran out while nothing at all came takes no more requests.
+// Notices a server that is gone: while any request is under way, it sends a PING after 30 s of
+// silence, and gives the connection up if that is not answered within 15 s. A connection on which a
+// request timed out while nothing at all arrived takes no more requests.
 class Http2Session {
  public:
   // What became of a request.
@@ -53,7 +53,8 @@ class Http2Session {
   Http2Session& operator=(const Http2Session&) = delete;
 
   void ask(Asked asked);
-  // Errors of this, write() and expire(): the connection makes no sense and must go.
+  // An error from this, write() or expire() means that the connection is unusable and must be
+  // closed.
   Result<void> on_bytes(std::string_view bytes);
   // Appends the bytes to send.
   Result<void> write(std::string& out);

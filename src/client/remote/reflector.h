@@ -45,11 +45,11 @@ class Reflector {
   std::string_view accept() const;
   // When to ask next() again; nullopt while a request is under way.
   std::optional<Time> next_deadline() const;
-  // A part of a stream, perhaps an empty one. False: it makes no sense, end it.
+  // Takes a part of a stream, perhaps an empty one. False: it cannot be read, so end the stream.
   bool on_bytes(std::string_view bytes);
   void on_end(const Result<HttpReply>& reply, Time now);
-  // The server has answered somebody: if it could not be reached, it need not be waited for any
-  // longer than it takes to come one after the other.
+  // The server has answered another request. If it was unreachable until now, this cuts the pause
+  // short, down to a random delay that keeps reflectors from asking all at once.
   void on_reachable(Time now);
 
   // Everything that existed at the start has been reported.

@@ -147,8 +147,8 @@ struct RemoteClient::State {
     return decode_reply(asked, *reply);
   }
 
-  // Outcomes are handed over together, and with the events that came with them: whoever gets them
-  // is woken once for all.
+  // Outcomes are handed over together with the events that arrived beside them: each component is
+  // woken once for all of them.
   void deliver() {
     for (Ended& call : std::exchange(ended, {})) {
       set_in_flight(in_flight - 1);

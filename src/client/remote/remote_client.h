@@ -62,14 +62,14 @@ class RemoteClient final : public Client {
   // What keeps feeds from being complete: "pods: pods is forbidden: …", in the order they were
   // opened. For humans; any thread.
   std::vector<std::string> troubles() const;
-  // A kind that is followed and that the server has said for half a minute not to know, though it
-  // was served at the start: "podgroups.scheduling.k8s.io/v1alpha2"; empty if there is none. Any
+  // A kind that is followed and was served at the start, but that the server has reported as
+  // unknown for half a minute: "podgroups.scheduling.k8s.io/v1alpha2"; empty if there is none. Any
   // thread.
   std::string vanished() const;
   // Kinds that somebody follows and the server did not serve at the start: their feeds stay empty.
   // Any thread.
   std::vector<const api::Kind*> absent() const;
-  // When the thread had its last turn: within the last seconds, if it is well. Any thread.
+  // When the thread last ran; seconds ago at most if it is healthy. Any thread.
   Time last_turn() const;
 
   // Calls that are not sent yet fail, those under way may end; true if all have by then.

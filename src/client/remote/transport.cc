@@ -130,9 +130,9 @@ void Transport::wait(std::optional<Time> deadline) {
                   std::min(patience, patience_ms(deadline)), nullptr);
 }
 
-// Lets more come before the next look, if there were many lately; true if it waited. Whoever has
-// one request under way, or is about to make one while none is, may have nothing else to do than to
-// wait for it. A list that floods in is read as fast as it comes.
+// Lets more arrive before the next look, if there was much lately; true if it waited. Does not wait
+// while a single request is under way, and while none is, only until one is asked: its caller may
+// have nothing else to do. A list that floods in is read as fast as it comes.
 bool Transport::gather(std::optional<Time> deadline) {
   std::size_t requests = 0;
   for (const auto& line : lines_) {

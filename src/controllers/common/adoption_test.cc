@@ -55,8 +55,8 @@ TEST_F(Adoption, TakesWhatIsSelectedAndFreeAndLetsGoOfWhatIsNot) {
   EXPECT_EQ(names(claim.release), Texts{"relabeled"});
 }
 
-// Whoever makes pods without a controller makes the index grow: by no more than a few times the
-// text of their labels, and not for those that leave.
+// Pods without a controller make the index grow: by no more than a few times the text of their
+// labels, and not for those that leave.
 TEST_F(Adoption, WhatIsFreeCostsWhatItsLabelsAreLong) {
   const std::size_t before = pods_.bytes();
   std::size_t text = 0;

@@ -12,7 +12,7 @@ namespace {
 // have as much again for themselves: batches that always want more cannot keep them out.
 constexpr std::size_t kBatchBytesMax = 16UL << 20U;
 constexpr std::size_t kLookBytesMax = 2 * kBatchBytesMax;
-// The same in calls. Who is last waits for what was sent before.
+// The same in calls. The last in line waits for what was sent before.
 constexpr std::size_t kBatchCallsMax = client::Controller::kCallsMax / 2;
 // What a batch sends before it is another's turn.
 constexpr std::size_t kTurnBytes = 1UL << 20U;

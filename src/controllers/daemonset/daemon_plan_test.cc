@@ -21,7 +21,7 @@ struct Scene {
 };
 
 DaemonPlan plan(const Scene& scene) {
-  const auto set = make_set(scene.spec);
+  const auto set = make_set(scene.spec, "", "{}", 1, scene.meta);
   const DaemonPods pods(*set, "new");
   client::Mirror nodes(
       {.own = [](const api::Object&, std::vector<std::string>& out) { out.emplace_back("all"); }});

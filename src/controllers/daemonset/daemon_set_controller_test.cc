@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "controllers/common/controller_testing.h"
-#include "controllers/common/live_bytes_testing.h"
 #include "controllers/common/revisions.h"
 #include "controllers/daemonset/daemon_testing.h"
 

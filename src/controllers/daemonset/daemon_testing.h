@@ -13,17 +13,18 @@
 // Shorthands of this room's tests.
 namespace muster::controllers {
 
-// A DaemonSet "d"; further members of its spec and of the spec of its pods, each with a comma
-// before it.
+// A DaemonSet "d"; further members of its spec, of the spec of its pods and of its metadata, each
+// with a comma before it.
 inline api::ObjectPtr make_set(std::string_view spec = "", std::string_view pod_spec = "",
-                               std::string_view status = "{}", std::int64_t revision = 1) {
+                               std::string_view status = "{}", std::int64_t revision = 1,
+                               std::string_view meta = "") {
   return make_object(
       apps_kind("DaemonSet"),
-      fmt::format(R"({{"metadata":{{"name":"d","namespace":"ns","uid":"ud","generation":2}},
+      fmt::format(R"({{"metadata":{{"name":"d","namespace":"ns","uid":"ud","generation":2{}}},
         "spec":{{"selector":{{"matchLabels":{{"app":"d"}}}}{},
         "template":{{"metadata":{{"labels":{{"app":"d"}}}},"spec":{{"containers":[{{"name":"c","image":"i"}}]{}}}}}}},
         "status":{}}})",
-                  spec, pod_spec, status),
+                  meta, spec, pod_spec, status),
       revision);
 }
 

@@ -13,21 +13,6 @@
 namespace muster::controllers {
 namespace {
 
-Texts changes(const DeploymentPlan& plan) {
-  Texts out;
-  for (const auto& change : plan.changes)
-    out.push_back(fmt::format("{}={}", change.set->meta().name, change.replicas));
-  if (plan.create) out.push_back(fmt::format("new={}", plan.create->replicas));
-  for (const auto& set : plan.remove) out.push_back("remove " + set->meta().name);
-  return out;
-}
-
-std::string rolling(std::string_view surge, std::string_view unavailable) {
-  return fmt::format(
-      R"(,"strategy":{{"type":"RollingUpdate","rollingUpdate":{{"maxSurge":{},"maxUnavailable":{}}}}})",
-      surge, unavailable);
-}
-
 TEST(DeploymentPlan, TheFirstSetIsMadeAtItsFullSize) {
   const DeploymentPlan plan = plan_deployment(*make_deployment({}), {}, kNow);
   EXPECT_EQ(changes(plan), Texts{"new=3"});
@@ -162,38 +147,6 @@ TEST(DeploymentPlan, ASetThatWasScaledByHandIsBroughtBackAndTheRolloutGoesOn) {
   const auto said =
       make_set({.name = "old", .replicas = 5, .available = 5, .annotations = sized(5, 6)});
   EXPECT_EQ(changes(plan_deployment(*deployment, {said}, kNow)), (Texts{"old=4", "new=1"}));
-}
-
-TEST(DeploymentPlan, HistoryBeyondItsLimitGoesOldestRevisionFirst) {
-  const auto deployment = make_deployment(
-      {.image = "v4",
-       .spec = R"(,"revisionHistoryLimit":1)",
-       .status =
-           R"({"replicas":3,"updatedReplicas":3,"availableReplicas":3,"observedGeneration":1})"});
-  const auto newest =
-      make_set({.name = "d", .image = "v4", .available = 3, .annotations = sized(3, 4, 4)});
-  const auto first =
-      make_set({.name = "z", .image = "v1", .replicas = 0, .annotations = sized(3, 4, 1)});
-  const auto busy = make_set(
-      {.name = "b", .image = "v2", .replicas = 0, .pods = 1, .annotations = sized(3, 4, 2)});
-  const auto third =
-      make_set({.name = "a", .image = "v3", .replicas = 0, .annotations = sized(3, 4, 3)});
-  EXPECT_EQ(changes(plan_deployment(*deployment, {newest, first, busy, third}, kNow)),
-            Texts{"remove z"})
-      << "of two to go one still has a pod";
-}
-
-TEST(DeploymentPlan, RollingBackGivesTheOldSetANewRevision) {
-  const auto deployment =
-      make_deployment({.image = "v1", .annotations = R"("deployment.kubernetes.io/revision":"2")"});
-  const auto first =
-      make_set({.name = "a", .image = "v1", .replicas = 0, .annotations = sized(3, 4, 1)});
-  const auto second = make_set(
-      {.name = "b", .image = "v2", .replicas = 3, .available = 3, .annotations = sized(3, 4, 2)});
-  const DeploymentPlan plan = plan_deployment(*deployment, {first, second}, kNow);
-  EXPECT_EQ(plan.revision, 3);
-  ASSERT_EQ(changes(plan), Texts{"a=1"});
-  EXPECT_EQ(plan.changes[0].annotations.at("deployment.kubernetes.io/revision-history"), "1");
 }
 
 TEST(DeploymentPlan, WhoIsBeingDeletedOnlyCounts) {

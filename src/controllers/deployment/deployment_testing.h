@@ -57,13 +57,14 @@ inline api::ObjectPtr make_set(const SetText& text, std::int64_t revision = 1) {
   return make_object(
       apps_kind("ReplicaSet"),
       fmt::format(
-          R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"u-{0}","generation":1,"annotations":{{{1}}},"labels":{{"app":"web"}},
+          R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"u-{0}","generation":{9},"annotations":{{{1}}},"labels":{{"app":"web"}}{10},
              "creationTimestamp":"{2}","ownerReferences":[{{"apiVersion":"apps/v1","kind":"Deployment","name":"web","uid":"ud","controller":true}}]}},
              "spec":{{"replicas":{3},"selector":{{"matchLabels":{{"app":"web","pod-template-hash":"x"}}}},
              "template":{{"metadata":{{"labels":{{"app":"web","pod-template-hash":"x"}}}},"spec":{{"containers":[{{"name":"c","image":"{4}"}}]}}}}}},
              "status":{{"replicas":{5},"readyReplicas":{6},"availableReplicas":{6},"terminatingReplicas":{7},"observedGeneration":1{8}}}}})",
           text.name, text.annotations, text.created, text.replicas, text.image,
-          text.pods < 0 ? text.replicas : text.pods, text.available, text.terminating, text.status),
+          text.pods < 0 ? text.replicas : text.pods, text.available, text.terminating, text.status,
+          text.generation, text.meta),
       revision);
 }
 

@@ -200,7 +200,7 @@ void JobController::look_at(const std::string& key, const api::ObjectPtr& job, T
   GroupingStep step = grouping_step(*job, pods);
   // What the server refused is said before it is tried again.
   const bool says_refusal = memory.refusal && !view.is_true("SchedulingBlocked");
-  const bool stepped = !says_refusal && take_step(key, job, step, now);
+  const bool stepped = !says_refusal && carry_out_step(key, job, step, now);
   // A Job that has nothing yet waits for its Workload and its group before anything else.
   if (stepped && pods.empty() && step.what != GroupingStep::What::DeleteGroup) return;
   JobState state{.job = view,

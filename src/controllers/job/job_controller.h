@@ -36,7 +36,7 @@ class JobController final : public PodController {
     // Why the server refuses the Job's Workload or PodGroup.
     std::optional<api::Condition> refusal;
   };
-  // What users are told once the status is written.
+  // Which events to record once the status is written.
   struct Report {
     bool suspended = false;
     bool resumed = false;
@@ -69,7 +69,8 @@ class JobController final : public PodController {
   Pods pods_of(const api::Object& job) const;
 
   GroupingStep grouping_step(const api::Object& job, const Pods& pods) const;
-  bool take_step(const std::string& key, const api::ObjectPtr& job, GroupingStep& step, Time now);
+  bool carry_out_step(const std::string& key, const api::ObjectPtr& job, GroupingStep& step,
+                      Time now);
   bool create_object(const std::string& key, const api::ObjectPtr& job, GroupingStep& step,
                      Time now);
   void on_object_created(const std::string& key, const api::Object& job, bool is_workload,

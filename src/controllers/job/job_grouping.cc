@@ -79,7 +79,7 @@ std::int32_t wanted_minimum(const GroupingState& state) {
   return std::max(1, state.job.gang_minimum.value_or(state.job.parallelism));
 }
 
-GroupingStep keep_size(const GroupingState& state, const ObjectPtr& workload, ObjectPtr group) {
+GroupingStep match_size(const GroupingState& state, const ObjectPtr& workload, ObjectPtr group) {
   const auto& view = workload->view<WorkloadView>();
   const auto& has = group->view<GroupView>();
   const WorkloadView::Template* made_from = view.find(has.template_name);
@@ -114,7 +114,7 @@ GroupingStep step_of_group(const GroupingState& state, const ObjectPtr& workload
     return state.has_unended_pods ? GroupingStep{}
                                   : GroupingStep{.what = What::DeleteGroup, .object = group};
   if (workload == nullptr) return {.what = What::Go, .group = group};
-  return keep_size(state, workload, group);
+  return match_size(state, workload, group);
 }
 
 }  // namespace

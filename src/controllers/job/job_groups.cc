@@ -106,8 +106,8 @@ GroupingStep JobController::grouping_step(const api::Object& job, const Pods& po
 
 // Makes the call that the step needs. None: it needs none; what stands against it is in `step`
 // then.
-bool JobController::take_step(const std::string& key, const api::ObjectPtr& job, GroupingStep& step,
-                              Time now) {
+bool JobController::carry_out_step(const std::string& key, const api::ObjectPtr& job,
+                                   GroupingStep& step, Time now) {
   switch (step.what) {
     case What::CreateWorkload:
     case What::CreateGroup: return create_object(key, job, step, now);

@@ -131,7 +131,7 @@ void JobSetController::look_at(const std::string& key, const api::ObjectPtr& set
   if (!view.is_finished()) {
     replace_outdated(view, mapped->mapping, state.jobs);
     GroupsStep step = groups_step(*set, *mapped, state.jobs);
-    take_step(key, set, mapped, step);
+    carry_out_step(key, set, mapped, step);
     state.groups_are_ready = step.ready;
     state.blocked = step.blocked;
     if (const auto refusal = refusals_.find(key); refusal != refusals_.end() && !step.blocked)

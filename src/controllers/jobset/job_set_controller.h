@@ -62,8 +62,8 @@ class JobSetController final : public WritingController {
 
   std::shared_ptr<const Mapped> recall(const std::string& key, const api::Object& set);
   GroupsStep groups_step(const api::Object& set, const Mapped& mapped, const ChildJobs& jobs) const;
-  void take_step(const std::string& key, const api::ObjectPtr& set,
-                 const std::shared_ptr<const Mapped>& mapped, GroupsStep& step);
+  void carry_out_step(const std::string& key, const api::ObjectPtr& set,
+                      const std::shared_ptr<const Mapped>& mapped, GroupsStep& step);
   void create_groups(const std::string& key, const api::ObjectPtr& set,
                      const std::shared_ptr<const Mapped>& mapped, GroupsStep& step);
   void on_object_created(const std::string& key, const api::Object& set, std::string_view kind,

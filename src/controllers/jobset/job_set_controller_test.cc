@@ -11,7 +11,6 @@
 
 #include "api/reading.h"
 #include "controllers/common/controller_testing.h"
-#include "controllers/common/live_bytes_testing.h"
 
 namespace muster::controllers {
 namespace {

@@ -72,8 +72,9 @@ GroupsStep JobSetController::groups_step(const api::Object& set, const Mapped& m
   return next_groups_step(state);
 }
 
-void JobSetController::take_step(const std::string& key, const api::ObjectPtr& set,
-                                 const std::shared_ptr<const Mapped>& mapped, GroupsStep& step) {
+void JobSetController::carry_out_step(const std::string& key, const api::ObjectPtr& set,
+                                      const std::shared_ptr<const Mapped>& mapped,
+                                      GroupsStep& step) {
   if (step.ready) refusals_.erase(key);
   if (step.workload)
     write_call(key,

@@ -11,7 +11,7 @@
 
 namespace muster::controllers {
 
-// What users are told about a change once it is stored.
+// The event to record about a change once it is stored.
 struct SetNote {
   std::string type;  // Normal, Warning
   std::string reason;

@@ -138,7 +138,7 @@ void LeaderWorkerSetController::on_leader(const std::string& key, std::int32_t i
     table.edit(index).put_leader(change.after);
   else
     table.edit(index).remove_leader(*change.before);
-  table.judge(index);
+  table.refresh(index);
 }
 
 void LeaderWorkerSetController::on_worker(const std::string& key, std::int32_t index,
@@ -148,7 +148,7 @@ void LeaderWorkerSetController::on_worker(const std::string& key, std::int32_t i
     table.edit(index).put_member(worker, change.after);
   else
     table.edit(index).remove_member(worker, *change.before);
-  table.judge(index);
+  table.refresh(index);
 }
 
 LeaderWorkerSetController::Keys LeaderWorkerSetController::on_stateful_set(const Change& change) {
@@ -163,7 +163,7 @@ LeaderWorkerSetController::Keys LeaderWorkerSetController::on_stateful_set(const
       table.edit(*index).put_workers(change.after);
     else
       table.edit(*index).remove_workers(set);
-    table.judge(*index);
+    table.refresh(*index);
   }
   work().add_at(change.at + kBatchPeriod, key);
   return {};
@@ -243,7 +243,7 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
   if (!find_revision(look)) return;
   const bool has_groups = has_workload(look);
   const bool has_names = has_service(look, nullptr);
-  if (has_groups && has_names && keep_leader_set(look)) {
+  if (has_groups && has_names && reconcile_leader_set(look)) {
     create_leaders(look);
     look_at_due(look, true);
     // What could not be made exists after all: the answer was lost.
@@ -258,19 +258,19 @@ void LeaderWorkerSetController::reconcile(const std::string& key, Time now) {
 
 void LeaderWorkerSetController::look_at_due(const Look& look, bool may_run) {
   const bool goes_on = std::exchange(look.memory.in_round, false);
-  const std::vector<std::int32_t> due = look.table.take_due(kReplicasMax);
+  const std::vector<std::int32_t> due = look.table.pop_due(kReplicasMax);
   for (const std::int32_t index : due) {
     const LwsGroup* group = look.table.find(index);
     if (may_run && group != nullptr) look_at_replica(look, index, *group);
     // What is left of earlier replicas may be what holds the groups above.
     remove_unused_groups(look, index, group);
-    if (!may_run) look.table.keep(index);
+    if (!may_run) look.table.revisit(index);
   }
   charge(due.size());
   if (look.table.has_more()) {
     look.memory.in_round = true;
     work().add(look.key, look.now);
-  } else if (goes_on && look.table.keeps_any()) {
+  } else if (goes_on && look.table.has_revisits()) {
     // What should have led to a look may have come in the middle of this round.
     work().add_at(look.now + kRoundPause, look.key);
   }

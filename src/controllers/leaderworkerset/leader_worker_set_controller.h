@@ -98,7 +98,7 @@ class LeaderWorkerSetController final : public WritingController {
   bool find_revision(Look& look);
   bool has_service(const Look& look, const api::Object* leader);
   // Makes and rolls over the StatefulSet of leaders. False: it is being written.
-  bool keep_leader_set(Look& look);
+  bool reconcile_leader_set(Look& look);
   // The revision that a new leader of this index is made from: a template and its names.
   struct LeaderTemplate {
     api::Json pod_template;

@@ -13,7 +13,6 @@
 #include "api/reading.h"
 #include "api/views/controller_revision_view.h"
 #include "controllers/common/controller_testing.h"
-#include "controllers/common/live_bytes_testing.h"
 #include "controllers/leaderworkerset/lws_objects.h"
 
 namespace muster::controllers {
@@ -124,7 +123,7 @@ TEST_F(LeaderWorkerSetControllerTest, GroupsAreMadeWhenTheyAreSent) {
   EXPECT_EQ(groups, 300);
 }
 
-// Whoever takes the names of a replica's groups, one after the other, makes no look long.
+// A user who takes the names of a replica's groups, one after the other, makes no look long.
 TEST_F(LeaderWorkerSetControllerTest, LooksForAFreeNameAFewTimes) {
   start(1, 2, kGangs, 1);
   asked();

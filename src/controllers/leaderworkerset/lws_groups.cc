@@ -28,7 +28,7 @@ using workload::LwsReplica;
 using workload::LwsRole;
 
 constexpr std::size_t kIncarnationLetters = 5;
-// Who takes all these names makes their own replica wait, and nobody else's.
+// A user who takes all these names makes only their own replica wait.
 constexpr std::int32_t kIncarnationsMax = 20;
 // After this long a server that refused a group is asked again.
 constexpr Duration kPause = std::chrono::seconds{30};
@@ -269,7 +269,7 @@ void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int3
     const std::string leader_group = annotated_leader_group(each);
     if (leader_group == current || !is_controlled_by(each, look.set->meta().uid)) continue;
     still.insert(leader_group);
-    look.table.keep(index);  // until it is gone
+    look.table.revisit(index);  // until it is gone
     if (!each.meta().deletion_time && !is_used(each)) delete_group(look, each);
   }
   for (const auto* entry : composites_.indexed(term)) {
@@ -278,7 +278,7 @@ void LeaderWorkerSetController::remove_unused_groups(const Look& look, std::int3
     if (leader_group == current || still.contains(leader_group) || each.meta().deletion_time ||
         !is_controlled_by(each, look.set->meta().uid))
       continue;
-    look.table.keep(index);
+    look.table.revisit(index);
     delete_group(look, each);
   }
 }

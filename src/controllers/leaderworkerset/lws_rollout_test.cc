@@ -32,7 +32,7 @@ LwsTable table_of(const std::string& letters) {
     if (letters[i] == '-') continue;
     const auto index = static_cast<std::int32_t>(i);
     table.edit(index).leader = leader(index, letters[i]);
-    table.judge(index);
+    table.refresh(index);
   }
   return table;
 }
@@ -100,7 +100,7 @@ TEST(LwsTable, AReplicaWhoseLeaderIsGoingIsNotReady) {
   LwsTable table = table_of("N");
   EXPECT_EQ(table.ready(), 1);
   table.edit(0).leader = leader(0, 'N', R"(,"deletionTimestamp":"2026-01-01T00:00:30Z")");
-  table.judge(0);
+  table.refresh(0);
   EXPECT_EQ(table.ready(), 0);
 }
 
@@ -147,7 +147,7 @@ TEST(LwsTable, IsAlwaysWhatACountSays) {
     const char letter = "NOno-"[entropy.below(5)];
     letters[static_cast<std::size_t>(index)] = letter;
     table.edit(index).leader = letter == '-' ? nullptr : leader(index, letter);
-    table.judge(index);
+    table.refresh(index);
     const auto end = static_cast<std::int64_t>(entropy.below(11));
     std::int64_t unready = 0, all_unready = 0, unfinished = 0, outdated = 0, tail = 0,
                  lowest = end + 1;

@@ -147,7 +147,7 @@ void LwsTable::leave(std::int32_t index, const LwsGroup& group) {
       same != revisions_.end() && --same->second == 0)
     revisions_.erase(same);
   entered_.erase(entered);
-  free_.give_back(index);
+  free_.release(index);
   --leaders_;
   if (group.ready) --ready_;
   if (group.updated) --updated_;
@@ -159,7 +159,7 @@ bool LwsTable::has_revision(std::string_view revision) const {
   return revisions_.find(revision) != revisions_.end();
 }
 
-void LwsTable::judge(std::int32_t index) {
+void LwsTable::refresh(std::int32_t index) {
   const auto at = groups_.find(index);
   if (at == groups_.end()) return;
   leave(index, at->second);
@@ -172,15 +172,16 @@ void LwsTable::judge(std::int32_t index) {
   enter(index, at->second);
 }
 
-std::vector<std::int32_t> LwsTable::take_due(std::size_t limit) {
+std::vector<std::int32_t> LwsTable::pop_due(std::size_t limit) {
   std::vector<std::int32_t> out;
   while (out.size() < limit && !due_.empty()) {
     const std::int32_t index = *due_.begin();
     due_.erase(due_.begin());
-    kept_.erase(index);
+    revisits_.erase(index);
     out.push_back(index);
   }
-  for (auto at = kept_.lower_bound(round_.value_or(0)); at != kept_.end(); at = kept_.erase(at)) {
+  for (auto at = revisits_.lower_bound(round_.value_or(0)); at != revisits_.end();
+       at = revisits_.erase(at)) {
     round_ = *at;
     if (out.size() >= limit) return out;
     out.push_back(*at);

@@ -61,26 +61,26 @@ struct LwsGroup {
 // goes over those that changed.
 class LwsTable {
  public:
-  // The replica of this index, to be changed; judge() it afterwards.
+  // The replica of this index, to be changed; refresh() it afterwards.
   LwsGroup& edit(std::int32_t index) { return groups_[index]; }
   const LwsGroup* find(std::int32_t index) const;
-  // Compares it with the revision and makes it due. Empty ones are dropped.
-  void judge(std::int32_t index);
+  // Counts it as it is now and makes it due. Empty ones are dropped.
+  void refresh(std::int32_t index);
   bool empty() const { return groups_.empty(); }
 
   // How many replicas there should be, and which revision is the newest. Costs all replicas if it
   // changed.
   void arrange(std::int64_t count, const std::string& revision);
 
-  // Takes up to `limit` indexes to look at: those that have changed, then those that were kept for
-  // the next look, in rounds. They become due again when something of theirs changes.
-  std::vector<std::int32_t> take_due(std::size_t limit);
-  // Whether take_due() has left some of this round.
+  // Pops up to `limit` indexes to look at: those that have changed, then those to revisit, in
+  // rounds. They become due again when something of theirs changes.
+  std::vector<std::int32_t> pop_due(std::size_t limit);
+  // Whether pop_due() has left some of this round.
   bool has_more() const { return !due_.empty() || round_; }
   void make_due(std::int32_t index) { due_.insert(index); }
-  // There will be something to do about it, but no change of its own will say when.
-  void keep(std::int32_t index) { kept_.insert(index); }
-  bool keeps_any() const { return !kept_.empty(); }
+  // Look at it again in the next round, even if nothing of it changes.
+  void revisit(std::int32_t index) { revisits_.insert(index); }
+  bool has_revisits() const { return !revisits_.empty(); }
 
   // Whether a leader or its workers were made from this revision.
   bool has_revision(std::string_view revision) const;
@@ -122,8 +122,8 @@ class LwsTable {
   std::set<std::int32_t> outdated_;              // with an outdated leader
   std::set<std::int32_t> stale_;                 // ready and not updated
   std::set<std::int32_t> due_;
-  std::set<std::int32_t> kept_;
-  std::optional<std::int32_t> round_;  // where the round over kept_ goes on
+  std::set<std::int32_t> revisits_;
+  std::optional<std::int32_t> round_;  // where the round over revisits_ goes on
   std::map<std::string, std::int32_t, std::less<>> revisions_;  // of leaders, how many
   std::int32_t leaders_ = 0, ready_ = 0, updated_ = 0;
 };

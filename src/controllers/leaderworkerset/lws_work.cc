@@ -45,7 +45,7 @@ struct NewLeader {
 
 }  // namespace
 
-bool LeaderWorkerSetController::keep_leader_set(Look& look) {
+bool LeaderWorkerSetController::reconcile_leader_set(Look& look) {
   const api::ObjectMeta& meta = look.set->meta();
   look.leader_set = stateful_sets_.find(meta.name_space, meta.name);
   const Json& document = look.memory.document;
@@ -186,11 +186,11 @@ void LeaderWorkerSetController::look_at_replica(const Look& look, std::int32_t i
         fmt::format("A pod of replica {} restarted or went: deleted leader pod {} to recreate it",
                     index, group.leader->meta().name),
         look.now);
-    look.table.keep(index);  // if the call fails
+    look.table.revisit(index);  // if the call fails
     return write_call(look.key, std::move(request));
   }
   if (look.view.own_subdomains && !has_service(look, group.leader.get()))
-    return look.table.keep(index);
+    return look.table.revisit(index);
   if (lws_size(*group.leader) == 1) return;
   if (group.workers == nullptr) return start_workers(look, index, group);
   if (!group.has_own_workers()) return;  // those of an earlier leader are going
@@ -205,7 +205,7 @@ void LeaderWorkerSetController::start_workers(const Look& look, std::int32_t ind
   if (api::lookup(group.leader->meta().annotations, kLwsExclusive) != nullptr &&
       leader.node_name.empty())
     return;
-  look.table.keep(index);  // if the call fails, or the revision has not been seen
+  look.table.revisit(index);  // if the call fails, or the revision has not been seen
   const std::string name = revision_name(look.set->meta().name, lws_revision(*group.leader));
   const ObjectPtr revision = revisions_.find(look.set->meta().name_space, name);
   if (revision == nullptr) return;
@@ -228,7 +228,7 @@ void LeaderWorkerSetController::create_workers(const Look& look, std::int32_t in
        ++worker)
     if (!group.members.contains(worker)) workers.push_back(worker);
   if (workers.empty()) return;
-  look.table.keep(index);  // if a call fails
+  look.table.revisit(index);  // if a call fails
   const std::size_t count = workers.size();
   const auto start_making = [set = look.set, worker_set = group.workers, index,
                              workers = std::move(workers)]() -> Make {

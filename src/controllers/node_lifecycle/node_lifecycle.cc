@@ -95,8 +95,8 @@ NodeLifecycle::NodeLifecycle(client::ComponentContext context)
         "Pods deleted because their node has a NoExecute taint they do not tolerate.");
 }
 
-// Notes that the node has been heard of, if this version of it says so.
-void NodeLifecycle::hear(const api::Object& object, Node& node, bool fresh, Time now) {
+// Records a heartbeat if this version of the node shows one.
+void NodeLifecycle::note_heartbeat(const api::Object& object, Node& node, bool fresh, Time now) {
   if (api::is_pretend(object.meta().annotations)) {
     if (api::pretend_health(object.meta().annotations) != api::PretendHealth::Silent)
       node.heard.reset();
@@ -143,7 +143,7 @@ NodeLifecycle::Keys NodeLifecycle::on_node(const Change& change) {
   Keys keys;
   if (change.after != nullptr) {
     const auto [at, fresh] = seen_.try_emplace(name);
-    hear(*change.after, at->second, fresh, change.at);
+    note_heartbeat(*change.after, at->second, fresh, change.at);
     set_zone(*change.after, at->second, keys, change.at);
     find_pods_to_mark(change, at->second);
     keys.push_back(name);

@@ -51,7 +51,7 @@ class NodeLifecycle final : public client::Controller {
   Keys on_node(const Change& change);
   Keys on_lease(const Change& change);
   Keys on_pod(const Change& change);
-  void hear(const api::Object& object, Node& node, bool fresh, Time now);
+  void note_heartbeat(const api::Object& object, Node& node, bool fresh, Time now);
   void set_zone(const api::Object& object, Node& node, Keys& keys, Time now);
   void schedule_turn(const std::string& zone);
 

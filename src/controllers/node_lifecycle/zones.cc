@@ -43,12 +43,12 @@ void Zones::leave(Node& node, const std::string& name, Time now) {
   const auto at = zones_.find(node.zone);
   CHECK(at != zones_.end());
   --(node.ready ? at->second.ready : at->second.down);
-  judge(at->second, now);
+  update_state(at->second, now);
   if (at->second.ready + at->second.down > 0) return;
   zones_.erase(at);
 }
 
-void Zones::judge(Zone& zone, Time now) {
+void Zones::update_state(Zone& zone, Time now) {
   State state = State::Normal;
   if (zone.ready == 0 && zone.down > 0)
     state = State::Full;
@@ -94,7 +94,7 @@ bool Zones::set(const std::string& node, const std::string& zone, bool ready, Ti
   entry.ready = ready;
   Zone& home = enter(zone)->second;
   ++(ready ? home.ready : home.down);
-  judge(home, now);
+  update_state(home, now);
   return changed(was_all_down, now);
 }
 

@@ -65,7 +65,7 @@ class Zones {
 
   ZoneMap::iterator enter(const std::string& zone);
   void leave(Node& node, const std::string& name, Time now);
-  void judge(Zone& zone, Time now);
+  void update_state(Zone& zone, Time now);
   void set_pause(Zone& zone, Time now) const;
   bool changed(bool was_all_down, Time now);
 

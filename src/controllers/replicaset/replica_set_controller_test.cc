@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "controllers/common/controller_testing.h"
-#include "controllers/common/live_bytes_testing.h"
 #include "controllers/common/owners.h"
 
 namespace muster::controllers {

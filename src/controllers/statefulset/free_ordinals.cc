@@ -24,7 +24,7 @@ void FreeOrdinals::occupy(std::int64_t ordinal) {
   --count_;
 }
 
-void FreeOrdinals::give_back(std::int64_t ordinal) {
+void FreeOrdinals::release(std::int64_t ordinal) {
   if (!has(ordinal)) return;
   auto after = free_.upper_bound(ordinal);
   const auto before = after == free_.begin() ? free_.end() : std::prev(after);

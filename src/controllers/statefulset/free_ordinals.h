@@ -15,7 +15,7 @@ class FreeOrdinals {
   void reset(std::int64_t first, std::int64_t end);
   // Outside the range these do nothing.
   void occupy(std::int64_t ordinal);
-  void give_back(std::int64_t ordinal);
+  void release(std::int64_t ordinal);
 
   std::int64_t first() const { return first_; }
   std::int64_t end() const { return end_; }

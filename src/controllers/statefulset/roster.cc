@@ -58,7 +58,7 @@ void Roster::enter(const StatefulPod& pod) {
 }
 
 void Roster::leave(const StatefulPod& pod) {
-  free_.give_back(pod.ordinal);
+  free_.release(pod.ordinal);
   if (pod.ready) --ready_;
   if (pod.available_from && young_.erase({*pod.available_from, pod.ordinal}) == 0) --available_;
   unavailable_.erase(pod.ordinal);

@@ -30,10 +30,16 @@ TEST(FreeOrdinals, AreGapsOfTheRange) {
   EXPECT_EQ(free.lowest(2), (std::vector<std::int32_t>{11, 13}));
   EXPECT_EQ(free.count_from(13), 2);
   EXPECT_EQ(free.count_from(14), 1);
-  for (const int back : {12, 12, 9, 15}) free.give_back(back);
+  EXPECT_EQ(free.highest(), 14);
+  free.occupy(14);
+  EXPECT_EQ(free.highest(), 13);
+  free.release(14);
+  EXPECT_EQ(free.first(), 10);
+  EXPECT_EQ(free.end(), 15);
+  for (const int back : {12, 12, 9, 15}) free.release(back);
   EXPECT_EQ(free.count(), 4);
   EXPECT_EQ(free.lowest(), 11);
-  free.give_back(10);
+  free.release(10);
   EXPECT_EQ(free.lowest(9).size(), 5U);
 }
 

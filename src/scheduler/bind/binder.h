@@ -18,12 +18,12 @@
 namespace muster::scheduler {
 
 // Turns the assignments of a plan into bindings, a bounded number at a time. A busy server is asked
-// again; any other failure is final and reported once. Who hands in assignments has assumed them in
-// the cluster.
+// again; any other failure is final and reported once. The caller has already assumed the
+// assignments in the cluster.
 //
-// A server that could not be heard may have bound the pod all the same, and then refuses the next
-// try: nobody must take the room for free. So a failure after such a try is none before the pod has
-// been looked at, however long the server is away.
+// If no answer to a call arrives, the server may have bound the pod all the same, and will then
+// refuse the next try; the room must not be treated as free. A failure after such a call is
+// therefore reported only once the pod has been read, however long the server is away.
 class Binder {
  public:
   struct Options {

@@ -55,7 +55,11 @@ TEST_F(BinderTest, PostsABindingWithTheUid) {
 }
 
 TEST_F(BinderTest, KeepsABoundedNumberUnderWay) {
-  for (const char* pod : {"a", "b", "c"}) submit(pod, "n");
+  submit("a", "n");
+  EXPECT_FALSE(binder_.full());
+  submit("b", "n");
+  EXPECT_TRUE(binder_.full());
+  submit("c", "n");
   EXPECT_EQ(api_.sent.size(), 2U);
   EXPECT_TRUE(binder_.full());
   api_.accept(0, now_);

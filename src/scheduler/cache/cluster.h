@@ -89,19 +89,19 @@ class Cluster {
   std::string assumed_node(std::string_view uid) const;
   // A node was nominated for the pod: what it would take there counts (resources, ports, slots,
   // attached volumes), so that others leave the room alone. Those who count pods are not notified:
-  // they ask kept_on(). Each count_nominated() needs its discount_nominated(), with the same
+  // they ask nominated_on(). Each count_nominated() needs its discount_nominated(), with the same
   // object.
   void count_nominated(const api::ObjectPtr& pod, std::string_view node);
   void discount_nominated(const api::ObjectPtr& pod, std::string_view node);
   // The rows that are reserved for pods, and the classes of those on one of them.
-  using KeptRows = std::map<NodeId, std::vector<ClassId>>;
-  const KeptRows& kept_rows() const { return kept_classes_->by_row; }
-  std::span<const ClassId> kept_on(NodeId node) const {
-    const auto at = kept_classes_->by_row.find(node);
-    return at == kept_classes_->by_row.end() ? std::span<const ClassId>() : at->second;
+  using NominatedRows = std::map<NodeId, std::vector<ClassId>>;
+  const NominatedRows& nominated_rows() const { return nominated_classes_->by_row; }
+  std::span<const ClassId> nominated_on(NodeId node) const {
+    const auto at = nominated_classes_->by_row.find(node);
+    return at == nominated_classes_->by_row.end() ? std::span<const ClassId>() : at->second;
   }
   // Grows whenever they may have changed.
-  std::uint64_t kept_epoch() const { return kept_classes_->epoch; }
+  std::uint64_t nominated_epoch() const { return nominated_classes_->epoch; }
 
   std::size_t node_count() const { return node_count_; }
   bool has_node(std::string_view name) const;
@@ -355,9 +355,9 @@ class Cluster {
   void count_class(const PodClass& pods, NodeId node, std::int64_t sign);
   void count_ports(const std::vector<api::HostPort>& ports, NodeId node, std::int64_t sign);
   void count_volumes(const PodRecord& record, std::int64_t sign);
-  void drop_kept_classes(NodeId node);
-  void find_kept_classes(NodeId node);
-  void refresh_kept_classes();
+  void drop_nominated_classes(NodeId node);
+  void find_nominated_classes(NodeId node);
+  void refresh_nominated_classes();
   void place_volumes(const PodClass& pods, NodeId node, std::int64_t sign);
   void volume_object_changed(const api::Object& object);
   void recount_users(std::string_view claim);
@@ -383,7 +383,7 @@ class Cluster {
   void ask_nothing(const api::Object& pod, Excess excess, PodClass& made) const;
   const PodClass& finish_class(PodClass&& made, const api::ObjectPtr& pod);
   const PodClass* find_class(const PodClass& made) const;
-  PodClass& keep_class(std::unique_ptr<PodClass> made);
+  PodClass& store_class(std::unique_ptr<PodClass> made);
   void split_classes(TermId added);
   void add_match(PodClass& pods, TermId term);
   void reclass(PodRecord& record, ClassId to);
@@ -482,14 +482,14 @@ class Cluster {
   NotCopied<Followed> followed_;
 
   // Pods that nodes are reserved for, by row, and their classes.
-  std::map<NodeId, std::vector<api::ObjectPtr>> kept_;
-  struct KeptClasses {
-    KeptRows by_row;
+  std::map<NodeId, std::vector<api::ObjectPtr>> nominated_;
+  struct NominatedClasses {
+    NominatedRows by_row;
     std::uint64_t epoch = 0;
     std::optional<std::uint64_t> terms_seen;  // term_epoch() when they were found
     bool is_refreshing = false;
   };
-  NotCopied<KeptClasses> kept_classes_;
+  NotCopied<NominatedClasses> nominated_classes_;
 
   // In the order they were made. Must be the last member: what is derived may hold labels.
   NotCopied<std::list<std::pair<const void*, std::unique_ptr<Derived>>>> derived_;

@@ -53,7 +53,7 @@ const PodClass& Cluster::class_of(const api::ObjectPtr& pod, Part part) {
   // If running pods ask about others, what matches them is tracked for every class from now on.
   if (asking_pods_ > 0 && !followed_->on) follow_pods();
   const Asked asked = use_terms(*pod, part);
-  refresh_kept_classes();
+  refresh_nominated_classes();
   const PodClass& found = class_of(pod, part, asked);
   for (const TermId term : asked.terms) terms_->release(term);
   return found;
@@ -148,7 +148,7 @@ const PodClass& Cluster::finish_class(PodClass&& made, const api::ObjectPtr& pod
     if (amount != 0) add(made.usage, name, amount);
   });
   made.labels = labels_of(made);
-  return keep_class(std::make_unique<PodClass>(std::move(made)));
+  return store_class(std::make_unique<PodClass>(std::move(made)));
 }
 
 // The existing class that equals `made`; null if there is none.
@@ -172,7 +172,7 @@ const PodClass* Cluster::find_class(const PodClass& made) const {
 }
 
 // Gives it a number, and holds what it uses.
-PodClass& Cluster::keep_class(std::unique_ptr<PodClass> made) {
+PodClass& Cluster::store_class(std::unique_ptr<PodClass> made) {
   for (const std::string& key : made->labels) ++*label_column(key).users;
   for (const auto* list : {&made->wants, &made->usage})
     for (const PodClass::Want& want : *list) resources_.use(want.resource);

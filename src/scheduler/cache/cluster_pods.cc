@@ -148,58 +148,59 @@ void Cluster::leave_row(const PodRecord& record) {
 void Cluster::count_nominated(const api::ObjectPtr& pod, std::string_view node) {
   const NodeId row = row_of(node);
   count_pod({.pod = pod, .node = row, .phase = PodPhase::IsExpected}, 1);
-  kept_[row].push_back(pod);
-  find_kept_classes(row);
+  nominated_[row].push_back(pod);
+  find_nominated_classes(row);
 }
 
 void Cluster::discount_nominated(const api::ObjectPtr& pod, std::string_view node) {
   const NodeId row = row_of(node);
   count_pod({.pod = pod, .node = row, .phase = PodPhase::IsExpected}, -1);
-  std::vector<api::ObjectPtr>& pods = kept_[row];
+  std::vector<api::ObjectPtr>& pods = nominated_[row];
   const auto at = std::ranges::find(pods, pod);
   CHECK(at != pods.end());
   pods.erase(at);
   if (pods.empty()) {
-    kept_.erase(row);
-    drop_kept_classes(row);
+    nominated_.erase(row);
+    drop_nominated_classes(row);
   } else {
-    find_kept_classes(row);
+    find_nominated_classes(row);
   }
   release_row_if_unused(row);
 }
 
-void Cluster::drop_kept_classes(NodeId node) {
-  ++kept_classes_->epoch;
-  const auto at = kept_classes_->by_row.find(node);
-  if (at == kept_classes_->by_row.end()) return;
+void Cluster::drop_nominated_classes(NodeId node) {
+  ++nominated_classes_->epoch;
+  const auto at = nominated_classes_->by_row.find(node);
+  if (at == nominated_classes_->by_row.end()) return;
   const std::vector<ClassId> gone = std::move(at->second);
-  kept_classes_->by_row.erase(at);
+  nominated_classes_->by_row.erase(at);
   for (const ClassId id : gone) release_class(id);
 }
 
-void Cluster::find_kept_classes(NodeId node) {
+void Cluster::find_nominated_classes(NodeId node) {
   std::vector<ClassId> found;
-  for (const api::ObjectPtr& pod : kept_.at(node)) {
+  for (const api::ObjectPtr& pod : nominated_.at(node)) {
     found.push_back(counted_class_of(pod).id);
     retain_class(found.back());
   }
-  drop_kept_classes(node);
-  kept_classes_->by_row.emplace(node, std::move(found));
+  drop_nominated_classes(node);
+  nominated_classes_->by_row.emplace(node, std::move(found));
 }
 
 // Somebody asks something new about pods, or this is a copy that has no classes yet.
-void Cluster::refresh_kept_classes() {
-  if (kept_.empty() || kept_classes_->terms_seen == *term_epoch_) return;
-  if (std::exchange(kept_classes_->is_refreshing, true)) return;  // looking up a class comes here
+void Cluster::refresh_nominated_classes() {
+  if (nominated_.empty() || nominated_classes_->terms_seen == *term_epoch_) return;
+  if (std::exchange(nominated_classes_->is_refreshing, true))
+    return;  // looking up a class comes here
   // First all that is asked, then the classes: none of them has to be found again.
   std::vector<TermId> asked;
-  for (const auto& [row, pods] : kept_)
+  for (const auto& [row, pods] : nominated_)
     for (const api::ObjectPtr& pod : pods)
       std::ranges::copy(use_terms(*pod, Part::IsCounted).terms, std::back_inserter(asked));
-  kept_classes_->terms_seen = *term_epoch_;
-  for (const auto& [row, pods] : kept_) find_kept_classes(row);
+  nominated_classes_->terms_seen = *term_epoch_;
+  for (const auto& [row, pods] : nominated_) find_nominated_classes(row);
   for (const TermId term : asked) terms_->release(term);
-  kept_classes_->is_refreshing = false;
+  nominated_classes_->is_refreshing = false;
 }
 
 // --- pods by class ---

@@ -174,7 +174,7 @@ void Cluster::split_classes(TermId added) {
     auto copy = std::make_unique<PodClass>(pods);
     copy->users = 0;
     copy->running = 0;
-    PodClass& other = keep_class(std::move(copy));
+    PodClass& other = store_class(std::move(copy));
     part.to = other.id;
     add_match(part.rest_moves ? pods : other, added);
   }
@@ -219,7 +219,7 @@ std::vector<Cluster::PodRecord*> Cluster::records_of(const std::vector<const api
 // Here what is asked already gets another answer: for those who count, the pods leave and come
 // back as others.
 void Cluster::reclass_namespace(std::string_view name) {
-  kept_classes_->terms_seen.reset();
+  nominated_classes_->terms_seen.reset();
   if (!followed_->on || !terms_->reads_namespaces()) return;
   for (PodRecord* record : records_of(pod_labels().in_namespace(name)))
     reclass_and_log(*record, counted_class_of(record->pod).id);

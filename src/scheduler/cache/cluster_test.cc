@@ -214,22 +214,23 @@ TEST(Cluster, KnowsTheClassesOfPodsThatNodesAreKeptFor) {
   cluster.count_nominated(pod, "n1");
   NodeId n1{};
   ASSERT_TRUE(cluster.find_node("n1", n1));
-  ASSERT_EQ(cluster.kept_on(n1).size(), 1U);
-  const ClassId before = cluster.kept_on(n1).front();
+  ASSERT_EQ(cluster.nominated_on(n1).size(), 1U);
+  const ClassId before = cluster.nominated_on(n1).front();
   // Somebody asks about it: from now on it is of a class of its own, in a copy too.
   const auto asks = PodSample{.name = "q", .spec = R"("affinity":{"podAntiAffinity":{
       "requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host",
       "labelSelector":{"matchLabels":{"app":"db"}}}]}})"}
                         .make();
   const PodClass& asking = cluster.class_of(asks);
-  EXPECT_NE(cluster.kept_on(n1).front(), before);
-  EXPECT_TRUE(cluster.pod_class(cluster.kept_on(n1).front()).is_matched_by(asking.terms.front()));
+  EXPECT_NE(cluster.nominated_on(n1).front(), before);
+  EXPECT_TRUE(
+      cluster.pod_class(cluster.nominated_on(n1).front()).is_matched_by(asking.terms.front()));
   Cluster copy = cluster.fork();
   const PodClass& there = copy.class_of(asks);
-  ASSERT_EQ(copy.kept_on(n1).size(), 1U);
-  EXPECT_TRUE(copy.pod_class(copy.kept_on(n1).front()).is_matched_by(there.terms.front()));
+  ASSERT_EQ(copy.nominated_on(n1).size(), 1U);
+  EXPECT_TRUE(copy.pod_class(copy.nominated_on(n1).front()).is_matched_by(there.terms.front()));
   cluster.discount_nominated(pod, "n1");
-  EXPECT_TRUE(cluster.kept_rows().empty());
+  EXPECT_TRUE(cluster.nominated_rows().empty());
 }
 
 TEST(RowLog, KnowsWhichChangeOfARowIsTheLast) {

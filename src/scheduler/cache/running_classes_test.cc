@@ -78,7 +78,7 @@ TEST_F(RunningClasses, AreTheSameOnEveryNode) {
   EXPECT_FALSE(classes().contains(asked("")));
 }
 
-// The watch says what was assumed: whoever counts pods need not hear of it.
+// The watch confirms what was assumed: passes that count pods are not notified.
 TEST_F(RunningClasses, AConfirmedPodStaysWhatItIs) {
   const PodSample pod{.name = "p", .cpu = "1", .labels = {{"app", "web"}}};
   cluster_.assume(pod.make(), "n1");

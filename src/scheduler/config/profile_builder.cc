@@ -197,7 +197,7 @@ class ProfileBuilder {
   }
 
   // What no profile can be without. Without Fit nodes would be overcommitted, and bounds that count
-  // what is free would be no bounds.
+  // free amounts would be wrong.
   void check(ExtensionPoint point, const std::vector<Enabled>& running, const FieldPath& path) {
     if (point == ExtensionPoint::QueueSort && running.size() != 1)
       errors_.fields().invalid(

@@ -78,8 +78,8 @@ std::string GroupReport::why_leaf(std::uint32_t id, std::span<const Domain> doma
       item.missing() > 0 ? item.missing() : static_cast<std::int64_t>(item.members.size());
   const Closest best = closest(id, domains);
   const std::int64_t fits = best.bound.fits_at_most;
-  // No domain takes a single pod, so none comes closest: the nodes of all of them speak. The bound
-  // may be higher where pods want others near them: those might come.
+  // No domain takes a single pod, so none comes closest: the sentence is about the nodes of all of
+  // them. The bound may be higher where pods want others near them: those might come.
   if ((fits == 0 && item.confining_key()) || (fits >= needed && is_refused_everywhere(id)))
     if (std::string text = nobody_fits(id, domains); !text.empty()) return text;
   const std::string where = describe(id, *best.domain);
@@ -182,7 +182,7 @@ std::string GroupReport::why_composite(std::uint32_t id, std::span<const Domain>
   const std::string where = describe(id, domain);
   std::string text = where.empty() ? "" : where + " comes closest: ";
   if (runs_already(id)) {
-    // Nothing is missing: the first of those that wait beyond the minimum speaks.
+    // Nothing is missing: the sentence is about the first pod that waits beyond the minimum.
     for (const std::uint32_t child : item.children)
       if (tree_.items[child].queued_below > 0)
         return fmt::format("{}{}: {}", text, tree_.items[child].group->key.name,

@@ -26,10 +26,10 @@ void CapTable::build(std::span<const NamedFilter> filters, const Contest& keys, 
       if (row >= cluster_.rows() || !open.contains(static_cast<NodeId>(row))) caps_.data()[row] = 0;
   }
   // A division of other nodes than there are now serves nobody any more.
-  std::erase_if(kept_, [this](const auto& kept) {
-    return kept->division->cell_of.padded() != caps_.padded();
+  std::erase_if(by_division_, [this](const auto& entry) {
+    return entry->division->cell_of.padded() != caps_.padded();
   });
-  for (const auto& kept : kept_) sum_cells(*kept);
+  for (const auto& entry : by_division_) sum_cells(*entry);
 }
 
 // The nodes that no filter refuses for good. One that looks beyond its node may refuse now and
@@ -45,32 +45,33 @@ void CapTable::set(NodeId node, std::int32_t cap) {
   const std::int32_t change = cap - caps_[node];
   if (change == 0) return;
   caps_[node] = cap;
-  for (const auto& kept : kept_) {
-    kept->sums[index_of(kept->division->cell_of[node])] += change;
-    for (Parts& parts : kept->parts) parts.sum[parts.part_of[index_of(node)]] += change;
+  for (const auto& entry : by_division_) {
+    entry->sums[index_of(entry->division->cell_of[node])] += change;
+    for (Parts& parts : entry->parts) parts.sum[parts.part_of[index_of(node)]] += change;
   }
 }
 
-CapTable::Kept& CapTable::kept(const std::shared_ptr<const Division>& division) {
-  for (const auto& kept : kept_)
-    if (kept->division == division) return *kept;
-  if (kept_.size() == kDivisionsMax) kept_.erase(kept_.begin());
-  Kept& made = *kept_.emplace_back(std::make_unique<Kept>(Kept{division}));
+CapTable::DivisionSums& CapTable::sums_of(const std::shared_ptr<const Division>& division) {
+  for (const auto& entry : by_division_)
+    if (entry->division == division) return *entry;
+  if (by_division_.size() == kDivisionsMax) by_division_.erase(by_division_.begin());
+  DivisionSums& made =
+      *by_division_.emplace_back(std::make_unique<DivisionSums>(DivisionSums{division}));
   sum_cells(made);
   return made;
 }
 
-void CapTable::sum_cells(Kept& kept) const {
-  const Division& division = *kept.division;
+void CapTable::sum_cells(DivisionSums& entry) const {
+  const Division& division = *entry.division;
   // Rows without a node are in cell 0 and have a cap of 0.
-  kept.sums.assign(std::max<std::size_t>(division.cell_count, 1), 0);
+  entry.sums.assign(std::max<std::size_t>(division.cell_count, 1), 0);
   const CellId* cells = division.cell_of.data();
   const std::int32_t* caps = caps_.data();
   // The table may have grown since by rows that wait for their node.
   const std::size_t rows = std::min(cluster_.rows(), division.cell_of.padded());
-  for (std::size_t row = 0; row < rows; ++row) kept.sums[index_of(cells[row])] += caps[row];
-  kept.parts.clear();
-  for (const FilterPass* filter : limited_) kept.parts.push_back(make_parts(*filter, division));
+  for (std::size_t row = 0; row < rows; ++row) entry.sums[index_of(cells[row])] += caps[row];
+  entry.parts.clear();
+  for (const FilterPass* filter : limited_) entry.parts.push_back(make_parts(*filter, division));
 }
 
 CapTable::Parts CapTable::make_parts(const FilterPass& filter, const Division& division) const {
@@ -106,10 +107,10 @@ CapTable::Parts CapTable::make_parts(const FilterPass& filter, const Division& d
 
 std::int64_t CapTable::sum_over(const std::shared_ptr<const Division>& division,
                                 std::span<const CellId> cells) {
-  Kept& kept = this->kept(division);
+  DivisionSums& entry = sums_of(division);
   std::int64_t sum = 0;
-  for (const CellId cell : cells) sum += kept.sums[index_of(cell)];
-  for (const Parts& parts : kept.parts) sum = std::min(sum, limited_sum(parts, cells));
+  for (const CellId cell : cells) sum += entry.sums[index_of(cell)];
+  for (const Parts& parts : entry.parts) sum = std::min(sum, limited_sum(parts, cells));
   return sum;
 }
 
@@ -138,9 +139,9 @@ std::int64_t CapTable::limited_sum(const Parts& parts, std::span<const CellId> c
 
 std::size_t CapTable::bytes() const {
   std::size_t sum = caps_.bytes() + by_value_.capacity() * sizeof(std::int64_t);
-  for (const auto& kept : kept_) {
-    sum += kept->sums.capacity() * sizeof(std::int64_t);
-    for (const Parts& parts : kept->parts)
+  for (const auto& entry : by_division_) {
+    sum += entry->sums.capacity() * sizeof(std::int64_t);
+    for (const Parts& parts : entry->parts)
       sum += (parts.first.capacity() + parts.part_of.capacity()) * sizeof(std::uint32_t) +
              parts.value.capacity() * (sizeof(LabelValueId) + sizeof(std::int64_t));
   }

@@ -22,7 +22,8 @@ class CapTable {
   explicit CapTable(const Cluster& cluster) : cluster_(cluster) {}
 
   bool is_built() const { return built_; }
-  // Starts over. `keys`: whom the nodes take at the moment; 0: not one. `none`: no node takes any.
+  // Starts over. A node whose key in `keys` is 0 takes no pod at the moment. `none`: no node takes
+  // any.
   void build(std::span<const NamedFilter> filters, const Contest& keys, bool none);
   void set(NodeId node, std::int32_t cap);
 
@@ -33,7 +34,7 @@ class CapTable {
   // The caps summed by cell; kept from then on, and true whenever the caps are. Blind to domain
   // caps. The reference is good until kDivisionsMax other divisions were asked for.
   const std::vector<std::int64_t>& sums(const std::shared_ptr<const Division>& division) {
-    return kept(division).sums;
+    return sums_of(division).sums;
   }
   // The sum over some cells, domain caps heeded: an upper bound of how many more fit there.
   std::int64_t sum_over(const std::shared_ptr<const Division>& division,
@@ -51,16 +52,16 @@ class CapTable {
     std::vector<std::int64_t> sum;       // by part
     std::vector<std::uint32_t> part_of;  // by row
   };
-  struct Kept {
+  struct DivisionSums {
     std::shared_ptr<const Division> division;
     std::vector<std::int64_t> sums = {};
     std::vector<Parts> parts = {};  // one for each filter with domain caps
   };
   static constexpr std::size_t kDivisionsMax = 4;  // in use at once; the oldest goes first
 
-  Kept& kept(const std::shared_ptr<const Division>& division);
+  DivisionSums& sums_of(const std::shared_ptr<const Division>& division);
   NodeSet nodes_beyond_moves(std::span<const NamedFilter> filters) const;
-  void sum_cells(Kept& kept) const;
+  void sum_cells(DivisionSums& entry) const;
   Parts make_parts(const FilterPass& filter, const Division& division) const;
   std::int64_t limited_sum(const Parts& parts, std::span<const CellId> cells);
 
@@ -69,7 +70,7 @@ class CapTable {
   CapColumn caps_;
   Exactness exactness_ = Exactness::PerNode;
   std::vector<const FilterPass*> limited_;  // filters with domain caps
-  std::vector<std::unique_ptr<Kept>> kept_;
+  std::vector<std::unique_ptr<DivisionSums>> by_division_;
   std::vector<std::int64_t> by_value_;  // scratch, all 0 between calls
 };
 

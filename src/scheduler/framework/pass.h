@@ -55,7 +55,7 @@ class Pass {
   // Whether pods of this class on a node could change an answer. A filter that follows moves is
   // asked about pods that nodes are kept for: where it says yes, nodes are judged with these pods
   // and without them.
-  virtual bool minds(const PodClass& /*pods*/) const { return true; }
+  virtual bool depends_on(const PodClass& /*pods*/) const { return true; }
 };
 
 // How far a cap can be trusted: PerNode is exact and independent of other nodes (fit, ports,

@@ -77,8 +77,8 @@ void Standing::prepare() {
     raws_follow_moves_ |= score.pass->form() == ScorePass::Form::Raw;
   }
   if (follows_moves()) count_running();
-  kept_rows_.clear();
-  kept_seen_ = 0;
+  nominated_rows_.clear();
+  nominated_seen_ = 0;
 }
 
 // Passes that look beyond their node start empty and hear of every pod that runs.
@@ -139,7 +139,7 @@ Standing::Answer Standing::ask_as_is(NodeId node) const {
 }
 
 bool Standing::admits(NodeId node) const {
-  return admits_as_is(node) && (!is_kept(node) || admits_with_kept(node));
+  return admits_as_is(node) && (!is_nominated(node) || admits_with_nominated(node));
 }
 
 bool Standing::admits_as_is(NodeId node) const {
@@ -214,10 +214,10 @@ void Standing::catch_up_following(Scratch& scratch) {
     rebuild(scratch);
     return;
   }
-  if (kept_seen_ != cluster_.kept_epoch()) {
-    touch_kept_rows();
-    find_kept_rows();
-    touch_kept_rows();
+  if (nominated_seen_ != cluster_.nominated_epoch()) {
+    touch_nominated_rows();
+    find_nominated_rows();
+    touch_nominated_rows();
   }
   if (must_rebuild()) {
     rebuild(scratch);
@@ -227,7 +227,7 @@ void Standing::catch_up_following(Scratch& scratch) {
   const bool have_nodes_changed = log.has_nodes_since(seen_);
   for (; seen_ < log.end(); ++seen_) touched_.row(log.at(seen_).node);
   if (touched_.empty()) return;
-  touch_kept_rows();
+  touch_nominated_rows();
   if (touched_.rows().size() > cluster_.rows() / 2 + 16) touched_.every_row();
   if (have_nodes_changed) refresh_passes();
   refresh_touched({.may_change_groups = true});
@@ -274,7 +274,7 @@ bool Standing::update_row(NodeId node, bool may_change_group) {
 // The feasible nodes and the local total of every row, over whole columns.
 void Standing::evaluate_columns(Scratch& scratch) {
   refresh_passes();
-  find_kept_rows();
+  find_nominated_rows();
   rows_read_ += cluster_.rows();
   scratch.feasible = cluster_.nodes();
   for (const NamedFilter& filter : filters_) {
@@ -283,8 +283,9 @@ void Standing::evaluate_columns(Scratch& scratch) {
     else
       filter.pass->narrow(scratch.feasible);
   }
-  for (const NodeId node : kept_rows_)
-    if (scratch.feasible.contains(node) && !admits_with_kept(node)) scratch.feasible.remove(node);
+  for (const NodeId node : nominated_rows_)
+    if (scratch.feasible.contains(node) && !admits_with_nominated(node))
+      scratch.feasible.remove(node);
   if (refused_everywhere_) scratch.feasible.clear();
   scratch.totals.resize(cluster_.rows());
   scratch.totals.fill(0);
@@ -319,7 +320,7 @@ void Standing::placed(const PodClass& pods, NodeId node) {
   touched_.clear();
   touched_.row(node);
   for (Pass* pass : followers_) pass->placed(pods, node, touched_);
-  touch_kept_rows();
+  touch_nominated_rows();
   refresh_touched({.may_change_groups = raws_follow_moves_});
 }
 
@@ -327,7 +328,7 @@ void Standing::removed(const PodClass& pods, NodeId node) {
   touched_.clear();
   touched_.row(node);
   for (const auto& pass : std::views::reverse(followers_)) pass->removed(pods, node, touched_);
-  touch_kept_rows();
+  touch_nominated_rows();
   refresh_touched({.may_change_groups = raws_follow_moves_});
 }
 
@@ -373,7 +374,7 @@ std::int64_t Standing::cap_sum(const std::shared_ptr<const Division>& division,
 void Standing::build_caps() {
   stale_caps_.clear();
   caps_.build(filters_, contest_, refused_everywhere_.has_value());
-  for (const NodeId node : kept_rows_) refresh_cap(node);
+  for (const NodeId node : nominated_rows_) refresh_cap(node);
 }
 
 void Standing::sync_caps() {
@@ -390,10 +391,10 @@ std::int32_t Standing::cap_now(NodeId node) const {
     for (const NamedFilter& filter : filters_) cap = std::min(cap, filter.pass->cap_at(node));
   };
   lower();
-  if (!is_kept(node)) return cap;
-  place_kept(node);
+  if (!is_nominated(node)) return cap;
+  place_nominated(node);
   lower();
-  unplace_kept(node);
+  unplace_nominated(node);
   return cap;
 }
 

@@ -159,15 +159,15 @@ class Standing {
   bool admits_as_is(NodeId node) const;
   std::int64_t local_total(NodeId node) const;
 
-  // standing_kept.cc: nodes that are kept for pods that somebody here minds.
-  void find_kept_rows();
-  bool is_kept(NodeId node) const {
-    return !kept_rows_.empty() && std::ranges::binary_search(kept_rows_, node);
+  // standing_nominated.cc: nodes that are kept for nominated pods which some filter depends on.
+  void find_nominated_rows();
+  bool is_nominated(NodeId node) const {
+    return !nominated_rows_.empty() && std::ranges::binary_search(nominated_rows_, node);
   }
-  void touch_kept_rows();
-  void place_kept(NodeId node) const;
-  void unplace_kept(NodeId node) const;
-  bool admits_with_kept(NodeId node) const;
+  void touch_nominated_rows();
+  void place_nominated(NodeId node) const;
+  void unplace_nominated(NodeId node) const;
+  bool admits_with_nominated(NodeId node) const;
   Answer ask_as_is(NodeId node) const;
 
   // standing_pick.cc: score groups, and the best node.
@@ -220,8 +220,8 @@ class Standing {
   std::uint64_t layout_epoch_ = 0;
 
   // Sorted; as of that epoch of the cluster, and which of the passes.
-  std::vector<NodeId> kept_rows_;
-  std::uint64_t kept_seen_ = 0;
+  std::vector<NodeId> nominated_rows_;
+  std::uint64_t nominated_seen_ = 0;
   mutable Touched ignored_;  // what hypothetical pods would touch
 
   CapTable caps_;

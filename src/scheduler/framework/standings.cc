@@ -14,20 +14,20 @@ Standings& Standings::of(Cluster& cluster, const Profile& profile) {
 Standing& Standings::of_pod(const api::ObjectPtr& pod) { return of_class(cluster_.class_of(pod)); }
 
 Standing& Standings::of_class(const PodClass& pods) {
-  Kept& kept = use(pods);
-  kept.standing.catch_up(scratch_);
-  count(kept);
-  return kept.standing;
+  Entry& entry = use(pods);
+  entry.standing.catch_up(scratch_);
+  count(entry);
+  return entry.standing;
 }
 
 std::optional<Standing::Pick> Standings::pick(const api::ObjectPtr& pod) {
-  Kept& kept = use(cluster_.class_of(pod));
-  const std::optional<Standing::Pick> best = kept.standing.pick_once(scratch_);
-  count(kept);
+  Entry& entry = use(cluster_.class_of(pod));
+  const std::optional<Standing::Pick> best = entry.standing.pick_once(scratch_);
+  count(entry);
   return best;
 }
 
-Standings::Kept& Standings::use(const PodClass& pods) {
+Standings::Entry& Standings::use(const PodClass& pods) {
   const std::size_t id = index_of(pods.id);
   if (place_.size() <= id) place_.resize(id + 1, live_.end());
   if (place_[id] == live_.end()) {
@@ -40,17 +40,17 @@ Standings::Kept& Standings::use(const PodClass& pods) {
   return live_.front();
 }
 
-void Standings::count(Kept& kept) {
-  rows_read_ += kept.standing.rows_read() - kept.rows_read;
-  kept.rows_read = kept.standing.rows_read();
-  if (kept.bytes > 0 && kept.rows_read - kept.weighed_at < kRowsPerWeighing) return;
-  const std::size_t bytes = kept.standing.bytes();
-  bytes_ += bytes - kept.bytes;
-  kept.bytes = bytes;
-  kept.weighed_at = kept.rows_read;
+void Standings::count(Entry& entry) {
+  rows_read_ += entry.standing.rows_read() - entry.rows_read;
+  entry.rows_read = entry.standing.rows_read();
+  if (entry.bytes > 0 && entry.rows_read - entry.weighed_at < kRowsPerWeighing) return;
+  const std::size_t bytes = entry.standing.bytes();
+  bytes_ += bytes - entry.bytes;
+  entry.bytes = bytes;
+  entry.weighed_at = entry.rows_read;
 }
 
-std::list<Standings::Kept>::iterator Standings::evict(std::list<Kept>::iterator at) {
+std::list<Standings::Entry>::iterator Standings::evict(std::list<Entry>::iterator at) {
   const ClassId id = at->id;
   bytes_ -= at->bytes;
   place_[index_of(id)] = live_.end();

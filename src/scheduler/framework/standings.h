@@ -38,8 +38,8 @@ class Standings final : public Cluster::Derived {
   std::uint64_t rows_read() const { return rows_read_; }
 
  private:
-  struct Kept {
-    Kept(const PodClass& pods, const Profile& profile, Cluster& cluster)
+  struct Entry {
+    Entry(const PodClass& pods, const Profile& profile, Cluster& cluster)
         : id(pods.id), standing(pods, profile, cluster) {}
     ClassId id;
     std::size_t bytes = 0;  // counted when it had read `weighed_at` rows
@@ -51,9 +51,9 @@ class Standings final : public Cluster::Derived {
   // would cost more than the few rows that changed.
   static constexpr std::uint64_t kRowsPerWeighing = 256;
 
-  Kept& use(const PodClass& pods);
-  void count(Kept& kept);
-  std::list<Kept>::iterator evict(std::list<Kept>::iterator at);
+  Entry& use(const PodClass& pods);
+  void count(Entry& entry);
+  std::list<Entry>::iterator evict(std::list<Entry>::iterator at);
 
   Cluster& cluster_;
   Profile profile_;
@@ -61,8 +61,8 @@ class Standings final : public Cluster::Derived {
   std::size_t bytes_ = 0;
   std::uint64_t rows_read_ = 0;
   Standing::Scratch scratch_;
-  std::list<Kept> live_;                          // the last used first
-  std::vector<std::list<Kept>::iterator> place_;  // by ClassId; live_.end(): none
+  std::list<Entry> live_;                          // the last used first
+  std::vector<std::list<Entry>::iterator> place_;  // by ClassId; live_.end(): none
 };
 
 }  // namespace muster::scheduler

@@ -188,16 +188,17 @@ class ClusterModel {
   std::vector<api::ObjectPtr> members(const GroupKey& leaf, PodRole role,
                                       std::size_t at_most = SIZE_MAX) const;
   std::size_t count(const GroupKey& leaf, PodRole role) const;
-  // The same in no order that means anything: it must not show.
+  // The same in an arbitrary order, which must not influence any result.
   template <typename Visit>
   void each_member(const GroupKey& leaf, PodRole role, Visit&& visit) const {
     const auto at = leaves_.find(leaf);
     if (at == leaves_.end()) return;
     for (const SlotId id : at->second[static_cast<std::size_t>(role)]) visit(slots_[id].pod);
   }
-  // The same in pieces, from behind: so many that are before a position at most. Returns the
-  // position it came to; at 0 all were visited that were there from the beginning, for who leaves
-  // is replaced by the last one. Who comes later is not visited.
+  // The same in pieces, from the end: visits at most `at_most` members before `position`, and
+  // returns the position it reached. At 0 every member that was there at the beginning has been
+  // visited, since the last member takes the place of one that leaves. Later members are not
+  // visited.
   template <typename Visit>
   std::size_t each_member_before(std::size_t position, std::size_t at_most, const GroupKey& leaf,
                                  PodRole role, Visit&& visit) const {

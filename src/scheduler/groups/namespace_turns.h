@@ -32,7 +32,7 @@ class NamespaceTurns {
 
  private:
   const Options options_;
-  // When the steps that a namespace has made are earned back; not there: long ago.
+  // When the steps that a namespace has made are earned back. No entry: long ago.
   std::map<std::string, Time, std::less<>> paid_at_;
   std::size_t pruned_to_ = 0;
 };

@@ -69,7 +69,7 @@ const WorkloadForest::Node* WorkloadForest::find_node(const GroupKey& key) const
   return at == nodes_.end() ? nullptr : &at->second;
 }
 
-WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
+WorkloadForest::Flags WorkloadForest::flags_of(const Node& node) {
   if (node.key.kind == GroupKind::CompositePodGroup) {
     const bool ready = node.is_known() && node.in_children.ready >= node.spec->minimum;
     return {.ready = ready,
@@ -96,8 +96,8 @@ WorkloadForest::Flags WorkloadForest::judge(const Node& node) {
       .idle = idle};
 }
 
-// A parent's counts are the sums of its children's flags. Who changes a flag, or a link, takes the
-// child's share out before and puts it in after: then the sums hold without being made again.
+// A parent's counts are the sums of its children's flags. To change a flag or a link, take the
+// child's share out of the sums before and put it in after: then they need not be computed again.
 void WorkloadForest::add_to_parent(Node& node, std::int32_t sign) {
   if (node.parent == nullptr) return;
   if (!node.flags.idle && sign > 0) node.parent->busy_children.insert(&node);
@@ -110,10 +110,10 @@ void WorkloadForest::add_to_parent(Node& node, std::int32_t sign) {
 }
 
 // Stops at the first node whose flags stay: nothing above it can change then. On a cycle each round
-// must change a flag of every node, and judge is monotone in the counts, so few rounds are made.
+// must change a flag of every node, and flags_of is monotone in the counts, so few rounds are made.
 void WorkloadForest::climb(Node* node) {
   for (; node != nullptr; node = node->parent) {
-    const Flags flags = judge(*node);
+    const Flags flags = flags_of(*node);
     if (flags == node->flags) return;
     if (node->key.kind == GroupKind::CompositePodGroup && flags.ready != node->flags.ready)
       composite_changed(node);
@@ -145,7 +145,7 @@ void WorkloadForest::unlink(Node& node) {
   drop_if_idle(parent);
 }
 
-// Nothing speaks of the node any more. It cannot have a parent: only a spec names one, and erase()
+// Nothing refers to the node any more. It cannot have a parent: only a spec names one, and erase()
 // has cut that link.
 void WorkloadForest::drop_if_idle(Node* node) {
   if (node->is_known() || !node->children.empty()) return;

@@ -153,7 +153,7 @@ class WorkloadForest {
   };
   static Path path_of(const Node* from);
   static const Node* root_node(const Node* from);
-  static Flags judge(const Node& node);
+  static Flags flags_of(const Node& node);
   // Brings the flags of a changed node up to date, and with them the counts of its ancestors.
   void climb(Node* node);
   void composite_changed(Node* node);

@@ -160,7 +160,7 @@ std::size_t count_groups(const Group& group) {
   return count;
 }
 
-// Groups are made by whoever likes; those without pods must not make every attempt dear.
+// Any user may make groups; those without pods must not make every attempt expensive.
 TEST(WorkloadForest, AnAttemptSeesSomeOfTheGroupsWithoutPods) {
   constexpr std::size_t kIdle = 3 * WorkloadForest::kIdleMax;
   WorkloadForest forest;

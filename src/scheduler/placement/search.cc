@@ -251,8 +251,8 @@ bool Search::are_twins(std::uint32_t a, std::uint32_t b) const {
   return kin_[a] == kin_[b] && !forced_[a] && !forced_[b];
 }
 
-// How much of a domain's scarcest resource the group's minimum takes. Moves change nothing about
-// it: it goes by what the domain has, not by what is left.
+// How much of a domain's scarcest resource the group's minimum takes. Moves do not change it: it
+// depends on what the domain has, not on what is left.
 double Search::hardness(std::uint32_t id, const Workspace::Totals& totals) {
   const std::vector<std::int64_t>& least = bounds_.demand(id);
   double hardest = 0;

@@ -70,7 +70,7 @@ Symmetry::Signature Symmetry::of_domain(const Domain& domain, std::size_t key) {
 }
 
 // Parts by the first key, each with the rest of the keys inside it. A part whose name may be
-// exchanged is known by what is in it; any other by its name as well.
+// exchanged is identified by what is in it; any other by its name as well.
 Symmetry::Signature Symmetry::of_cells(std::span<const CellId> cells,
                                        const std::vector<std::size_t>& keys) {
   if (keys.empty()) return of_nodes(cells);

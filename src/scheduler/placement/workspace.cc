@@ -183,8 +183,10 @@ Arena::Arena(Workspace& workspace, const Domain& domain)
 }
 
 Arena::~Arena() {
-  for (const Kept& kept : std::views::reverse(kept_))
-    workspace_.standing(kept.class_index).lend_contest().set(index_of(kept.node), kept.key);
+  for (const ChangedKey& changed : std::views::reverse(changed_keys_))
+    workspace_.standing(changed.class_index)
+        .lend_contest()
+        .set(index_of(changed.node), changed.key);
   workspace_.arena_ = nullptr;
 }
 
@@ -235,7 +237,7 @@ void Arena::enter_now(std::size_t class_index, NodeId node) {
   ++workspace_.rows_read_;
   const std::uint64_t key = standing.key_now(node);
   if (key == standing.key_kept(node)) return;
-  kept_.push_back({class_index, node, standing.key_kept(node)});
+  changed_keys_.push_back({class_index, node, standing.key_kept(node)});
   standing.lend_contest().set(index_of(node), key);
 }
 

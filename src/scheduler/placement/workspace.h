@@ -153,12 +153,12 @@ class Arena {
   };
   std::vector<Side> sides_;  // by class
   // Keys that moves have changed in contests that are borrowed, the last change at the end.
-  struct Kept {
+  struct ChangedKey {
     std::size_t class_index;
     NodeId node;
     std::uint64_t key;
   };
-  std::vector<Kept> kept_;
+  std::vector<ChangedKey> changed_keys_;
 };
 
 }  // namespace muster::scheduler

@@ -61,7 +61,7 @@ class AffinityFilterPass final : public FilterPass {
   }
 
   // A pod that attracts us and may never come makes no difference.
-  bool minds(const PodClass& pods) const override {
+  bool depends_on(const PodClass& pods) const override {
     return repelling_.has_some_of(pods) ||
            std::ranges::any_of(questions_, [&](const Question& question) {
              return question.about == Question::About::Repelled &&

@@ -58,7 +58,7 @@ class AffinityTest : public StandingTest {
     return again();
   }
   // The class of the pod may have changed with what others ask about it.
-  Standing& again() { return stand(asking_); }
+  Standing& again() { return standing_of(asking_); }
 
   api::ObjectPtr asking_;
 };
@@ -105,7 +105,7 @@ TEST_F(AffinityTest, KeepsAwayFromThoseItRepelsAndThoseThatRepelIt) {
   EXPECT_EQ(standing_->ask(id("z1-1")).verdict.remedy(), Remedy::Eviction);
 }
 
-// Also pods that ask for nothing: whoever runs already may have something against them.
+// Also pods that ask for nothing: those that run already may have something against them.
 TEST_F(AffinityTest, APodWithoutTermsIsRepelledToo) {
   ask("", {{"app", "web"}});
   EXPECT_TRUE(standing_->filters().empty());

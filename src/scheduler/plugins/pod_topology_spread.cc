@@ -44,7 +44,7 @@ class SpreadFilterPass final : public FilterPass {
     count(pods, node, pods_there, touched);
   }
 
-  bool minds(const PodClass& pods) const override {
+  bool depends_on(const PodClass& pods) const override {
     return std::ranges::any_of(
         rules_, [&](const Rule& rule) { return pods.is_matched_by(rule.written.term); });
   }

@@ -39,7 +39,7 @@ class SpreadTest : public StandingTest {
                   .labels = labels}
             .make();
     if (profile_.filters().empty()) profile_.add<PodTopologySpread>(1);
-    return stand(pod);
+    return standing_of(pod);
   }
 };
 
@@ -303,7 +303,7 @@ TEST_F(SpreadTest, NodesThatThePodDoesNotSelectAreNoDomains) {
                 constraint("zone", 1, true, more) + "]",
         .labels = {{"app", "web"}}}.make();
     if (profile_.filters().empty()) profile_.add<PodTopologySpread>(1);
-    stand(pod);
+    standing_of(pod);
     return why("a");
   };
   EXPECT_EQ(ask_with(""), "") << "zone b is out of the question";

@@ -16,7 +16,7 @@ namespace muster::scheduler {
 // node.
 class StandingTest : public ::testing::Test {
  protected:
-  Standing& stand(const api::ObjectPtr& pod) {
+  Standing& standing_of(const api::ObjectPtr& pod) {
     standing_ = std::make_unique<Standing>(cluster_.class_of(pod), profile_, cluster_);
     standing_->catch_up();
     return *standing_;

@@ -65,7 +65,7 @@ class VolumeBindingPass final : public FilterPass {
   }
 
   // Volumes are chosen for pods that have come.
-  bool minds(const PodClass&) const override { return false; }
+  bool depends_on(const PodClass&) const override { return false; }
   bool follows_moves() const override { return sets_.has_value(); }
   void placed(const PodClass& pods, NodeId, Touched& touched) override {
     sets_->moved(pods, touched);

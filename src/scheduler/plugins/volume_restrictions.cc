@@ -58,7 +58,7 @@ class VolumeRestrictionsPass final : public FilterPass {
   }
 
   // The node table knows what expected pods use.
-  bool minds(const PodClass&) const override { return false; }
+  bool depends_on(const PodClass&) const override { return false; }
   bool follows_moves() const override {
     return pods_.volumes != nullptr && !pods_.volumes->exclusive.empty();
   }

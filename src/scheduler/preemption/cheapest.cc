@@ -16,7 +16,7 @@ CheapestPlacer::CheapestPlacer(const GroupTree& tree, Workspace& workspace, cons
       steps_(steps),
       options_(options),
       bounds_(tree, workspace, looking_),
-      taken_(table.units().size(), 0),
+      evicted_(table.units().size(), 0),
       version_(workspace.cluster().rows(), 0) {
   for (const Standing* standing : tree.standings)
     least_.emplace_back(workspace.cluster(), *standing, table);
@@ -55,7 +55,7 @@ CheapestPlacer::Result CheapestPlacer::place(std::uint32_t item, const Domain& w
                     (here.placed == best->placed &&
                      (spent_ < best->cost || (spent_ == best->cost && i < best->domain))));
     if (is_better) best = {i, here.placed, spent_};
-    give_back_to(victims);
+    truncate_victims(victims);
   }
   if (!best || is_spent()) return {};
   return place_in(item, domains[best->domain], nullptr);
@@ -93,7 +93,7 @@ Cost CheapestPlacer::least_in(std::uint32_t id, const Domain& domain) {
       const std::int64_t cap = workspace_.cap(kind, node);
       room += cap;
       if (room >= item.missing()) return least;
-      const std::optional<LeastOnNode::Least> here = least_[kind].on(node, cap + 1, taken_);
+      const std::optional<LeastOnNode::Least> here = least_[kind].on(node, cap + 1, evicted_);
       if (here && here->at_top == 0) return least;
       if (here && (!best || std::pair(here->top, here->at_top) < *best))
         best.emplace(here->top, here->at_top);
@@ -118,7 +118,7 @@ CheapestPlacer::Result CheapestPlacer::place_in(std::uint32_t id, const Domain& 
   }
   all.ok = ready >= item.minimum && (limit == nullptr || spent_ <= *limit);
   if (!all.ok) {
-    give_back_to(victims);
+    truncate_victims(victims);
     return {};
   }
   undo.keep();
@@ -170,7 +170,7 @@ CheapestPlacer::Result CheapestPlacer::place_leaf(std::uint32_t id, const Domain
     if (queue.empty() || is_spent()) continue;
     const Ranked best = queue.top();
     queue.pop();
-    for (const std::uint32_t unit : best.offer.units) take_unit(unit);
+    for (const std::uint32_t unit : best.offer.units) evict_unit(unit);
     workspace_.place(class_index, best.node, member);
     ++version_[index_of(best.node)];
     ++steps_;
@@ -181,7 +181,7 @@ CheapestPlacer::Result CheapestPlacer::place_leaf(std::uint32_t id, const Domain
   result.ok = item.held + result.placed >= item.minimum && !is_spent() &&
               (limit == nullptr || spent_ <= *limit);
   if (!result.ok) {
-    give_back_to(victims);
+    truncate_victims(victims);
     return {};
   }
   undo.keep();
@@ -200,7 +200,7 @@ std::optional<CheapestPlacer::Ranked> CheapestPlacer::look_at(std::size_t class_
     ranked.offer.room = workspace_.standing(class_index).cap_now(node);
     return ranked;
   }
-  const std::optional<LeastOnNode::Least> least = least_[class_index].on(node, 1, taken_);
+  const std::optional<LeastOnNode::Least> least = least_[class_index].on(node, 1, evicted_);
   if (!least || table_.on(node).empty()) return std::nullopt;
   ranked.is_bound = true;
   if (least->at_top > 0) ranked.offer.cost.add_pods(least->top, least->at_top);
@@ -221,13 +221,13 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::offer_on(std::size_t class_
   std::vector<std::uint32_t> units;
   for (const std::uint32_t pod : table_.on(node)) {
     const std::uint32_t unit = table_.pods()[pod].unit;
-    if (!taken_[unit]) units.push_back(unit);
+    if (!evicted_[unit]) units.push_back(unit);
   }
   if (units.empty()) return std::nullopt;
   std::ranges::sort(
       units, [this](std::uint32_t a, std::uint32_t b) { return table_.is_more_important(a, b); });
   units.erase(std::ranges::unique(units).begin(), units.end());
-  std::optional<Offer> offer = keep_in_order(class_index, node, units, false);
+  std::optional<Offer> offer = put_back_in_order(class_index, node, units, false);
   // Equal pods have no order by size, and nothing is less than one pod of the lowest priority.
   const bool are_alike = std::ranges::all_of(units, [&](std::uint32_t unit) {
     return table_.units()[unit].count == 1 &&
@@ -235,7 +235,7 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::offer_on(std::size_t class_
   });
   if (!offer || are_alike || (offer->units.size() == 1 && offer->units.front() == units.back()))
     return offer;
-  if (std::optional<Offer> by_size = keep_in_order(class_index, node, std::move(units), true);
+  if (std::optional<Offer> by_size = put_back_in_order(class_index, node, std::move(units), true);
       by_size && by_size->cost < offer->cost)
     return by_size;
   return offer;
@@ -243,10 +243,8 @@ std::optional<CheapestPlacer::Offer> CheapestPlacer::offer_on(std::size_t class_
 
 // All units of the node go, then those are put back that leave room, in order: those that violate a
 // budget first, then by importance; inside one priority by size, to keep as many as possible.
-std::optional<CheapestPlacer::Offer> CheapestPlacer::keep_in_order(std::size_t class_index,
-                                                                   NodeId node,
-                                                                   std::vector<std::uint32_t> units,
-                                                                   bool by_size) {
+std::optional<CheapestPlacer::Offer> CheapestPlacer::put_back_in_order(
+    std::size_t class_index, NodeId node, std::vector<std::uint32_t> units, bool by_size) {
   if (by_size)
     std::ranges::stable_sort(units, [&](std::uint32_t a, std::uint32_t b) {
       const UnitTable::Unit& x = table_.units()[a];
@@ -298,8 +296,8 @@ double CheapestPlacer::size_per_pod(std::uint32_t unit, NodeId node,
   return size / static_cast<double>(table_.units()[unit].count);
 }
 
-void CheapestPlacer::take_unit(std::uint32_t unit) {
-  taken_[unit] = 1;
+void CheapestPlacer::evict_unit(std::uint32_t unit) {
+  evicted_[unit] = 1;
   victims_.push_back(unit);
   table_.add_cost(unit, spent_);
   evictions_.evict(table_.pods_of(unit));
@@ -307,9 +305,9 @@ void CheapestPlacer::take_unit(std::uint32_t unit) {
 }
 
 // The draft gives their pods back by itself.
-void CheapestPlacer::give_back_to(std::size_t count) {
+void CheapestPlacer::truncate_victims(std::size_t count) {
   while (victims_.size() > count) {
-    taken_[victims_.back()] = 0;
+    evicted_[victims_.back()] = 0;
     for (const UnitTable::Pod& pod : table_.pods_of(victims_.back()))
       ++version_[index_of(pod.node)];
     victims_.pop_back();

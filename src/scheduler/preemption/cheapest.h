@@ -62,12 +62,12 @@ class CheapestPlacer {
   std::optional<Ranked> look_at(std::size_t class_index, NodeId node);
   std::optional<Ranked> judge(std::size_t class_index, NodeId node);
   std::optional<Offer> offer_on(std::size_t class_index, NodeId node);
-  std::optional<Offer> keep_in_order(std::size_t class_index, NodeId node,
-                                     std::vector<std::uint32_t> units, bool by_size);
+  std::optional<Offer> put_back_in_order(std::size_t class_index, NodeId node,
+                                         std::vector<std::uint32_t> units, bool by_size);
   double size_per_pod(std::uint32_t unit, NodeId node, std::size_t class_index) const;
   bool comes_first(const Ranked& a, const Ranked& b) const;
-  void take_unit(std::uint32_t unit);
-  void give_back_to(std::size_t victims);
+  void evict_unit(std::uint32_t unit);
+  void truncate_victims(std::size_t victims);
 
   const GroupTree& tree_;
   Workspace& workspace_;
@@ -79,7 +79,7 @@ class CheapestPlacer {
   Budget looking_;  // what bounds spend; not limited here
   Bounds bounds_;
   std::vector<LeastOnNode> least_;  // by class
-  std::vector<char> taken_;         // by unit
+  std::vector<char> evicted_;       // by unit
   std::vector<std::uint32_t> victims_;
   Cost spent_;                          // of `victims_`
   std::vector<std::uint32_t> version_;  // by row: rises with every move on it

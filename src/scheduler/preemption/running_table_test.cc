@@ -28,7 +28,7 @@ class RunningTableTest : public ::testing::Test {
                              .make());
     }
   }
-  // A pod that minds those of an app.
+  // A pod that keeps away from those of an app.
   void ask_about(const std::string& app) {
     const PodSample pod{
         .name = "asks",

@@ -17,11 +17,11 @@ namespace muster::scheduler {
 class StandingFollower final : public Draft::Listener {
  public:
   explicit StandingFollower(Standing& standing) : standing_(standing) {}
-  void applied(const Draft::Move& move) override { hear(move, Draft::Move::Kind::Place); }
-  void undone(const Draft::Move& move) override { hear(move, Draft::Move::Kind::Remove); }
+  void applied(const Draft::Move& move) override { on_move(move, Draft::Move::Kind::Place); }
+  void undone(const Draft::Move& move) override { on_move(move, Draft::Move::Kind::Remove); }
 
  private:
-  void hear(const Draft::Move& move, Draft::Move::Kind comes) {
+  void on_move(const Draft::Move& move, Draft::Move::Kind comes) {
     if (!standing_.follows_moves()) return;
     if (move.kind == comes)
       standing_.placed(*move.pods, move.node);

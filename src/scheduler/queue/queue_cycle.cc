@@ -47,7 +47,7 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop(Time now) {
     requeue_wrong(*first(), now);
   }
   if (!has_runnable()) return std::nullopt;
-  return take_off(*first(), now);
+  return begin_flight(*first(), now);
 }
 
 std::optional<SchedulingQueue::Popped> SchedulingQueue::pop_root(const GroupKey& root, Time now) {
@@ -56,10 +56,10 @@ std::optional<SchedulingQueue::Popped> SchedulingQueue::pop_root(const GroupKey&
   if (tree == nullptr || (tree->place != Place::Active && tree->place != Place::Backoff) ||
       is_queued_wrong(*tree))
     return std::nullopt;
-  return take_off(*tree, now);
+  return begin_flight(*tree, now);
 }
 
-SchedulingQueue::Popped SchedulingQueue::take_off(Entity& entity, Time now) {
+SchedulingQueue::Popped SchedulingQueue::begin_flight(Entity& entity, Time now) {
   move(entity, Place::InFlight);
   entity.flight_start = flight_.start();
   entity.changed_in_flight = false;

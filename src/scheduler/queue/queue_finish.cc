@@ -1,4 +1,4 @@
-// Finish: where those that were tried go by what became of them.
+// Finish: the result of an attempt decides where the entity goes.
 #include <algorithm>
 #include <utility>
 
@@ -196,7 +196,8 @@ SchedulingQueue::Returned SchedulingQueue::collect_returned(Entity& entity) {
     if (pod->facts.class_hash == 0 || known.emplace(key.plugins_rank, key.class_hash).second)
       returned.kinds.push_back(pod);
   }
-  // Pods that fit while the group did not know no reason; those that did not fit speak for them.
+  // Pods that fit although their group did not have no reason of their own; the reasons of those
+  // that did not fit count for them.
   if (returned.kinds.empty() && unexplained != nullptr) returned.kinds.push_back(unexplained);
   return returned;
 }

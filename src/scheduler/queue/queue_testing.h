@@ -36,9 +36,11 @@ inline api::ObjectPtr make_pod(const std::string& name, const PodOptions& option
     spec += fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})", options.group);
   if (options.gated) spec += R"(,"schedulingGates":[{"name":"wait"}])";
   if (!options.node.empty()) spec += fmt::format(R"(,"nodeName":"{}")", options.node);
-  const auto document = api::parse_json(fmt::format(
-      R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"{0}"}},"spec":{{{1}}},"status":{{}}}})",
-      name, spec));
+  std::string metadata = fmt::format(R"("name":"{0}","namespace":"ns","uid":"{0}")", name);
+  if (!options.created.empty())
+    metadata += fmt::format(R"(,"creationTimestamp":"{}")", options.created);
+  const auto document = api::parse_json(
+      fmt::format(R"({{"metadata":{{{}}},"spec":{{{}}},"status":{{}}}})", metadata, spec));
   return api::Object::make(api::kinds::pod(), document->value);
 }
 

@@ -1,6 +1,6 @@
 // Changes of a group that concern many leaves or pods below it: a few are looked at once, the
 // others in steps, as fast as their namespace may (NamespaceTurns). Until then a leaf or pod may be
-// queued as it was before; pop() finds that out, so nothing is tried by what it was.
+// queued as it was before; pop() notices that, so nothing is tried in an outdated state.
 #include <algorithm>
 #include <utility>
 

@@ -276,7 +276,7 @@ class SchedulingQueue {
   bool is_too_large(const GroupKey& root) const;
   void requeue_wrong(Entity& entity, Time now);
   PendingPod start_attempt(Pod& pod);
-  Popped take_off(Entity& entity, Time now);
+  Popped begin_flight(Entity& entity, Time now);
   Group pop_tree(Entity& entity, Time now);
   std::vector<Pod*> waiting_pods(const GroupKey& leaf, Time now);
   void drop_alike(const GroupKey& leaf, std::vector<Pod*>& pods) const;

@@ -51,7 +51,7 @@ DelayedClaim VolumeBook::delay(const ObjectPtr& claim) const {
 std::string VolumeBook::state_of(const ObjectPtr& claim) const {
   const auto& view = claim->view<ClaimView>();
   return std::to_string(epoch_of(view.storage_class.value_or(""))) + '/' +
-         std::to_string(drivers_epoch_) + '\n' + shape_of(view);
+         std::to_string(drivers_epoch_) + '\n' + criteria_of(view);
 }
 
 // The same volume under two claims of one pod is attached once.

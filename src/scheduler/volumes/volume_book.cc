@@ -13,8 +13,8 @@ using api::ClaimView;
 using api::ObjectPtr;
 using api::VolumeView;
 
-// More shapes of claims than this at a time are not worth remembering.
-constexpr std::size_t kShapesMax = 64;
+// Candidates are remembered for at most this many different criteria of one class.
+constexpr std::size_t kCriteriaMax = 64;
 
 const ClaimView& claim_view(const ObjectPtr& claim) { return claim->view<ClaimView>(); }
 const VolumeView& volume_view(const ObjectPtr& volume) { return volume->view<VolumeView>(); }
@@ -55,12 +55,12 @@ std::string claim_key(std::string_view name_space, std::string_view name) {
   return key.append(name_space).append(1, '/').append(name);
 }
 
-std::string shape_of(const ClaimView& view) {
-  std::string shape =
+std::string criteria_of(const ClaimView& view) {
+  std::string criteria =
       std::to_string(view.request) + '\n' + view.volume_mode + '\n' + view.attributes_class + '\n';
-  for (const std::string& mode : view.access_modes) shape += mode + ',';
-  if (view.selector) shape += '\n' + view.selector->text();
-  return shape;
+  for (const std::string& mode : view.access_modes) criteria += mode + ',';
+  if (view.selector) criteria += '\n' + view.selector->text();
+  return criteria;
 }
 
 bool suits(const ObjectPtr& claim, const ObjectPtr& volume) {
@@ -166,7 +166,7 @@ void VolumeBook::touch(const std::string& class_name) {
     return;
   }
   epochs_.erase(class_name);
-  kept_.erase(class_name);
+  candidates_.erase(class_name);
 }
 
 void VolumeBook::count_users(const api::Object& pod, int sign) {
@@ -254,10 +254,11 @@ std::shared_ptr<const VolumeCandidates> VolumeBook::candidates(const ObjectPtr& 
   const std::string class_name = claim_view(claim).storage_class.value_or("");
   const auto names = volumes_by_class_.find(class_name);
   if (names == volumes_by_class_.end()) return kNone;
-  Kept& kept = kept_[class_name];
+  CachedCandidates& cached = candidates_[class_name];
   const std::uint64_t epoch = epoch_of(class_name);
-  if (kept.epoch != epoch || kept.by_shape.size() >= kShapesMax) kept = {epoch, {}};
-  std::shared_ptr<const VolumeCandidates>& list = kept.by_shape[shape_of(claim_view(claim))];
+  if (cached.epoch != epoch || cached.by_criteria.size() >= kCriteriaMax) cached = {epoch, {}};
+  std::shared_ptr<const VolumeCandidates>& list =
+      cached.by_criteria[criteria_of(claim_view(claim))];
   if (list != nullptr) return list;
   VolumeCandidates found;
   for (const std::string& name : names->second) {

@@ -132,12 +132,12 @@ class VolumeBook {
   // Nodes by claim, one entry for each pod that asked; all are the same.
   std::map<std::string, std::multiset<std::string>, std::less<>> reserved_nodes_;
 
-  // Candidates by class and shape of the claim, good for one epoch.
-  struct Kept {
+  // Candidates by class and criteria of the claim, good for one epoch.
+  struct CachedCandidates {
     std::uint64_t epoch = 0;
-    std::map<std::string, std::shared_ptr<const VolumeCandidates>> by_shape;
+    std::map<std::string, std::shared_ptr<const VolumeCandidates>> by_criteria;
   };
-  mutable std::map<std::string, Kept, std::less<>> kept_;
+  mutable std::map<std::string, CachedCandidates, std::less<>> candidates_;
 };
 
 std::string claim_key(std::string_view name_space, std::string_view name);
@@ -146,6 +146,6 @@ std::vector<std::string> claim_names(const api::Object& pod);
 // Whether an unclaimed volume would do for the claim, regardless of where it can be reached from.
 bool suits(const api::ObjectPtr& claim, const api::ObjectPtr& volume);
 // The part of a claim that decides which volumes would do.
-std::string shape_of(const api::ClaimView& claim);
+std::string criteria_of(const api::ClaimView& claim);
 
 }  // namespace muster::scheduler

@@ -21,7 +21,7 @@ using api::JsonObject;
 
 constexpr std::string_view kAuthentication = "authentication.k8s.io";
 constexpr std::string_view kAuthorization = "authorization.k8s.io";
-// A page of them is read by people; thousands can be written by who wants to make others wait.
+// People read a page of them; a user who wants to make others wait could write thousands.
 constexpr std::size_t kListedRulesMax = 4'096;
 constexpr std::int64_t kTokenSecondsMin = 600;
 constexpr std::int64_t kTokenSecondsDefault = 3'600;

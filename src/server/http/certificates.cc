@@ -170,7 +170,7 @@ Result<Credential> make_serving_certificate(const Credential& authority, const S
   for (const std::vector<std::string>* list : {&names.dns, &names.addresses})
     for (const std::string& name : *list)
       if (name.empty() || name.find_first_of(",\n\\") != std::string::npos)
-        return fail(Reason::BadRequest, "{:?} cannot stand in a serving certificate", name);
+        return fail(Reason::BadRequest, "{:?} cannot be a name in a serving certificate", name);
   for (const std::string& name : names.dns) add("DNS", name);
   for (const std::string& address : names.addresses) add("IP", address);
   if (alternatives.empty())

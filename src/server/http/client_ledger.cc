@@ -83,8 +83,8 @@ bool ClientLedger::has_room(const Account& who, Resource what) const {
   if (left <= 0)
     return what == Resource::Bytes && who.privileged() &&
            who.used(what) < to_signed(share.reserved);
-  // Nobody holds more than half of what is still free, so alone a third of it all: however many are
-  // greedy, who asks for little finds room.
+  // Nobody holds more than half of what is still free, so alone a third of it all: however many ask
+  // for much, a client that asks for little finds room.
   const std::int64_t most = std::min(to_signed(share.each), std::max<std::int64_t>(left / 2, 1));
   return who.privileged() || who.used(what) < most;
 }
@@ -207,7 +207,7 @@ std::unique_ptr<ClientLedger::Ticket> ClientLedger::accept(std::string_view addr
     const std::lock_guard lock(mutex_);
     if (is_full(*account)) {
       evict = evict_oldest(account.get());
-      // Room at this address alone does not help if the whole house is full.
+      // Room at this address alone does not help if the total is used up.
       if (!evict) evict = evict_oldest(nullptr);
     }
     if (!is_full(*account)) {

@@ -84,12 +84,12 @@ class ClientLedger {
   // counted in the total. Null if somebody else has it; administrators have their own.
   bool is_large(std::size_t bytes) const { return bytes > limits_.bytes.each; }
   std::shared_ptr<void> hold_large(const Account& who) const;
-  // A list of that many bytes takes long to write, and keeps what is replaced meanwhile: it needs
-  // one of a few places for such lists until it is written, and room for what all of them together
-  // may become. Null if there is none; administrators need none.
+  // A list of that many bytes takes long to write, and meanwhile keeps objects alive that have been
+  // replaced: until it is written it needs one of a few places, and room for what all such lists
+  // may grow to. Null if there is none; administrators need none.
   static bool is_long(std::size_t bytes) { return bytes > kLongBytes; }
-  // Whether there is room for a list of that many bytes. Its client holds not much else then, and
-  // it does not take what all others have left: both grow only while it is written.
+  // Whether there is room for a list of that many bytes: its client must not hold much else, and it
+  // must leave room for all others. Both amounts grow only while the list is written.
   bool has_room_for_long(const Account& who, std::size_t bytes) const;
   bool has_long_place(const Account& who, std::size_t bytes) const;
   std::shared_ptr<void> hold_long_place(const Account& who, std::size_t bytes) const;

@@ -44,7 +44,7 @@ bool look_on(DelegatedRun& run, const RequestPipeline& pipeline, const ReturnAdd
   if (!next) return false;
   run.outcome = *std::move(next);
   auto* const list = std::get_if<ListPtr>(&run.outcome);
-  if (list == nullptr || pipeline.take_place(run.exchange, **list)) return true;
+  if (list == nullptr || pipeline.hold_place(run.exchange, **list)) return true;
   run.waits_for_place = (*list)->bytes_of_objects();
   run.does = DelegatedRun::Does::Reread;
   run.outcome = RequestPipeline::Waiting{};
@@ -75,7 +75,7 @@ void delegate(std::shared_ptr<DelegatedRun> run, const RequestPipeline& pipeline
     } catch (const std::exception& exception) {
       run->exception = exception.what();
     }
-    give_back(run->request.body);
+    free_memory(run->request.body);
     const auto* response = std::get_if<HttpResponse>(&run->outcome);
     run->bytes.resize(response != nullptr ? response->body.size() : 0);
     from.inbox->put_outcome(from.recipient, run);

@@ -144,21 +144,21 @@ Result<HttpResponse> Documents::openapi_v3(const Route& route, const HttpRequest
   return response;
 }
 
-std::shared_ptr<const Documents::Document> Documents::keep(const std::string& key,
-                                                           const Make& make) const {
+std::shared_ptr<const Documents::Document> Documents::cached(const std::string& key,
+                                                             const Make& make) const {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const Document>& kept = kept_[key];
-  if (kept == nullptr) {
+  std::shared_ptr<const Document>& document = cache_[key];
+  if (document == nullptr) {
     std::string body = make();
     std::string etag = quoted_sha512(body);
-    kept = std::make_shared<const Document>(Document{std::move(body), std::move(etag)});
+    document = std::make_shared<const Document>(Document{std::move(body), std::move(etag)});
   }
-  return kept;
+  return document;
 }
 
 HttpResponse Documents::serve(const std::string& key, const std::string& content_type,
                               const HttpRequest& request, const Make& make) const {
-  const std::shared_ptr<const Document> document = keep(key, make);
+  const std::shared_ptr<const Document> document = cached(key, make);
   HttpResponse response;
   response.content_type = content_type;
   response.headers.emplace_back("ETag", document->etag);

@@ -31,7 +31,7 @@ class Documents {
     std::string etag;  // quoted
   };
   using Make = std::function<std::string()>;
-  std::shared_ptr<const Document> keep(const std::string& key, const Make& make) const;
+  std::shared_ptr<const Document> cached(const std::string& key, const Make& make) const;
   // The document, or 304 if the client holds it already.
   HttpResponse serve(const std::string& key, const std::string& content_type,
                      const HttpRequest& request, const Make& make) const;
@@ -42,7 +42,7 @@ class Documents {
   const Kinds kinds_;  // served
   const api::OpenApi openapi_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::shared_ptr<const Document>> kept_;  // under mutex_
+  mutable std::map<std::string, std::shared_ptr<const Document>> cache_;  // under mutex_
 };
 
 HttpResponse page_not_found();

@@ -59,8 +59,8 @@ struct ReturnAddress {
 };
 
 // Wakes the recipient, from any thread. Wakes that come while one is under way add nothing. The
-// flag is cleared before anybody looks for news (Recipient::on_wake runs after it), so none is
-// lost.
+// flag is cleared before the recipient looks for what has changed (Recipient::on_wake runs after
+// it), so no wake is lost.
 inline std::function<void()> wake_of(const ReturnAddress& from) {
   return [from, on_its_way = std::make_shared<std::atomic<bool>>(false)] {
     if (!on_its_way->exchange(true)) from.inbox->put_wake(from.recipient, on_its_way);

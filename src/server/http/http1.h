@@ -6,7 +6,7 @@
 #include "base/time.h"
 #include "server/http/message.h"
 
-// The HTTP/1.1 side of a response, as text. (Requests are parsed by Beast, in connection.cc.)
+// The HTTP/1.1 side of a response, as text. (Requests are parsed by Beast, in http1_parser.h.)
 namespace muster::server {
 
 struct HeadOptions {

@@ -27,12 +27,12 @@ constexpr std::chrono::milliseconds kPullAgain{100};
 
 void Http1Connection::on_answer(Result<api::Answer> answer) {
   if (state_ != State::Wait) return;
-  if (given_away_) {
+  if (is_delegated_) {
     early_answer_ = std::move(answer);
     return;
   }
   if (RequestPipeline::is_heavy(exchange_, answer)) {
-    give_away(DelegatedRun::Does::Respond, std::move(answer));
+    delegate_run(DelegatedRun::Does::Respond, std::move(answer));
     return;
   }
   send(shared_.pipeline.respond(exchange_, answer, return_address()), After::Next);
@@ -40,10 +40,10 @@ void Http1Connection::on_answer(Result<api::Answer> answer) {
 }
 
 void Http1Connection::on_wake() {
-  if (given_away_) return;
+  if (is_delegated_) return;
   if (state_ == State::Wait) {
     if (shared_.pipeline.is_due(exchange_, SteadyClock::now()))
-      give_away(DelegatedRun::Does::Resume);
+      delegate_run(DelegatedRun::Does::Resume);
     return;
   }
   if (state_ != State::Watch) return;
@@ -53,12 +53,12 @@ void Http1Connection::on_wake() {
 }
 
 void Http1Connection::on_deadline() {
-  if (state_ == State::Wait && !given_away_ && exchange_.parked) {
-    give_away(DelegatedRun::Does::Resume);
+  if (state_ == State::Wait && !is_delegated_ && exchange_.parked) {
+    delegate_run(DelegatedRun::Does::Resume);
     return;
   }
-  if (state_ == State::Wait && given_away_) {
-    given_away_ = false;
+  if (state_ == State::Wait && is_delegated_) {
+    is_delegated_ = false;
     exchange_ = Exchange{};
     exchange_.started = SteadyClock::now();
     exchange_.labels.verb = "other";
@@ -151,8 +151,8 @@ Io Http1Connection::write_out() {
 bool Http1Connection::step_linger() {
   if (!lingers_) {
     lingers_ = true;
-    give_back(in_);
-    give_back(request_.body);
+    free_memory(in_);
+    free_memory(request_.body);
     channel_.close_sending();
     set_deadline(SteadyClock::now() + shared_.limits.deadlines.linger);
   }
@@ -270,7 +270,7 @@ bool Http1Connection::wait_for(Io wanted) {
 // Small buffers are not worth the counting; their number is bounded by that of the connections.
 void Http1Connection::count_bytes() {
   constexpr std::size_t kSmall = 4U << 10U;
-  const std::size_t head = given_away_ ? 0 : head_held_;
+  const std::size_t head = is_delegated_ ? 0 : head_held_;
   const std::size_t held =
       head + in_.capacity() + request_.body.capacity() + out_.capacity() + tail_.capacity();
   bytes_.resize(held > kSmall && state_ != State::Closed ? held : 0);

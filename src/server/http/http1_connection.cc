@@ -225,7 +225,7 @@ void Http1Connection::begin_exchange() {
     }
   }
   if (shared_.pipeline.is_heavy(request_, exchange_)) {
-    give_away(DelegatedRun::Does::Run);
+    delegate_run(DelegatedRun::Does::Run);
     return;
   }
   const SteadyTime begun = SteadyClock::now();
@@ -233,8 +233,8 @@ void Http1Connection::begin_exchange() {
   turn_bytes_ += work_of(SteadyClock::now() - begun) - kRequestWork;
 }
 
-void Http1Connection::give_away(DelegatedRun::Does what,
-                                std::optional<Result<api::Answer>> answer) {
+void Http1Connection::delegate_run(DelegatedRun::Does what,
+                                   std::optional<Result<api::Answer>> answer) {
   auto run = std::make_shared<DelegatedRun>();
   run->does = what;
   run->answer = std::move(answer);
@@ -243,15 +243,15 @@ void Http1Connection::give_away(DelegatedRun::Does what,
   run->bytes = shared_.ledger.hold_bytes(account_, nullptr);
   run->bytes.resize(run->request.body.size() + head_held_ +
                     (run->answer ? bytes_kept(*run->answer) : 0));
-  given_away_ = true;
+  is_delegated_ = true;
   state_ = State::Wait;
   set_deadline(SteadyClock::now() + shared_.limits.deadlines.answer);
   delegate(std::move(run), shared_.pipeline, shared_.pool, return_address());
 }
 
 void Http1Connection::on_outcome(DelegatedRun& run) {
-  if (state_ != State::Wait || !given_away_) return;
-  given_away_ = false;
+  if (state_ != State::Wait || !is_delegated_) return;
+  is_delegated_ = false;
   exchange_ = std::move(run.exchange);
   if (run.exception) throw std::runtime_error(*run.exception);
   go_on_with(std::move(run.outcome));
@@ -273,7 +273,7 @@ void Http1Connection::go_on_with(RequestPipeline::Outcome outcome) {
     state_ = State::Wait;
     const auto until = std::get<RequestPipeline::Waiting>(outcome).until;
     set_deadline(until.value_or(SteadyClock::now() + shared_.limits.deadlines.answer));
-    if (request_.body.capacity() > kKeepBytes) give_back(request_.body);
+    if (request_.body.capacity() > kKeepBytes) free_memory(request_.body);
   }
   count_bytes();  // before the first byte is written: nobody reads an answer that does not count
 }

@@ -64,7 +64,8 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   bool admit_head();
   std::optional<HttpResponse> admit();
   void begin_exchange();
-  void give_away(DelegatedRun::Does what, std::optional<Result<api::Answer>> answer = std::nullopt);
+  void delegate_run(DelegatedRun::Does what,
+                    std::optional<Result<api::Answer>> answer = std::nullopt);
   void go_on_with(RequestPipeline::Outcome outcome);
   void refuse_broken(boost::system::error_code error);
   void refuse_if_too_much_input();
@@ -102,7 +103,7 @@ class Http1Connection final : public Channel::Owner, public Recipient {
   std::size_t head_held_ = 0;  // of bytes_, while the request is not answered
   bool must_close_ = false;    // after this answer: the rest of the request was not read
   Exchange exchange_;
-  bool given_away_ = false;  // request and exchange are with the pool; we wait for them
+  bool is_delegated_ = false;  // request and exchange are with the pool; we wait for them
   std::optional<Result<api::Answer>> early_answer_;  // came before they were back
 
   // Output: out_ from out_at_ on, then tail_.

@@ -156,7 +156,7 @@ void Http2Session::submit(std::int32_t id, const HttpResponse& response, bool ha
       Http2Stream* const stream = session.find(stream_id);
       if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
       bool ended = false;
-      const std::size_t given = stream->give_body({into, size}, ended);
+      const std::size_t given = stream->fill_body({into, size}, ended);
       if (ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
       if (given == 0 && !ended) return NGHTTP2_ERR_DEFERRED;
       return static_cast<int>(given);  // at most a frame
@@ -217,8 +217,8 @@ void Http2Session::advance() {
   turn_bytes_ = 0;
   bool more = true;
   while (more && !closed_) {
-    // Who does not read what we say is not heard: the answers to their pings and resets, which are
-    // not streams, would pile up.
+    // A client that does not read is not read from either: the answers to its pings and resets,
+    // which are not streams, would pile up.
     is_cut_short_ = false;
     const bool read = !channel_.awaits_write() && read_some();
     const bool wrote = !closed_ && write_some();

@@ -130,7 +130,7 @@ void Http2Stream::begin_exchange() {
   if (session_.shared().pipeline.is_heavy(request_, exchange_)) {
     // A stream may be reset while its request waits for the pool, and the next one come.
     if (has_room())
-      give_away(DelegatedRun::Does::Run);
+      delegate_run(DelegatedRun::Does::Run);
     else
       refuse(too_many_requests());
     return;
@@ -138,7 +138,7 @@ void Http2Stream::begin_exchange() {
   go_on_with(session_.shared().pipeline.run(request_, exchange_, session_.address_of(*this)));
 }
 
-void Http2Stream::give_away(DelegatedRun::Does what, std::optional<Result<api::Answer>> answer) {
+void Http2Stream::delegate_run(DelegatedRun::Does what, std::optional<Result<api::Answer>> answer) {
   const ConnectionShared& shared = session_.shared();
   auto run = std::make_shared<DelegatedRun>();
   run->does = what;
@@ -148,7 +148,7 @@ void Http2Stream::give_away(DelegatedRun::Does what, std::optional<Result<api::A
   run->bytes = shared.ledger.hold_bytes(run->exchange.account, session_.account());
   run->bytes.resize(run->request.body.size() + head_held_ + sizeof(DelegatedRun) +
                     (run->answer ? bytes_kept(*run->answer) : 0));
-  given_away_ = true;
+  is_delegated_ = true;
   state_ = State::Wait;
   deadline_ = SteadyClock::now() + shared.limits.deadlines.answer;
   count_bytes();
@@ -156,8 +156,8 @@ void Http2Stream::give_away(DelegatedRun::Does what, std::optional<Result<api::A
 }
 
 void Http2Stream::on_outcome(DelegatedRun& run) {
-  if (state_ != State::Wait || !given_away_) return;
-  given_away_ = false;
+  if (state_ != State::Wait || !is_delegated_) return;
+  is_delegated_ = false;
   exchange_ = std::move(run.exchange);
   if (run.exception) throw std::runtime_error(*run.exception);
   go_on_with(std::move(run.outcome));
@@ -177,7 +177,7 @@ void Http2Stream::wait_again() {
 }
 
 void Http2Stream::go_on_with(RequestPipeline::Outcome outcome) {
-  give_back(request_.body);
+  free_memory(request_.body);
   if (auto* response = std::get_if<HttpResponse>(&outcome)) {
     send(std::move(*response));
   } else if (auto* stream = std::get_if<std::unique_ptr<WatchStream>>(&outcome)) {
@@ -194,22 +194,22 @@ void Http2Stream::go_on_with(RequestPipeline::Outcome outcome) {
 
 void Http2Stream::on_answer(Result<api::Answer> answer) {
   if (state_ != State::Wait) return;
-  if (given_away_) {
+  if (is_delegated_) {
     early_answer_ = std::move(answer);
     return;
   }
   if (RequestPipeline::is_heavy(exchange_, answer))
-    give_away(DelegatedRun::Does::Respond, std::move(answer));
+    delegate_run(DelegatedRun::Does::Respond, std::move(answer));
   else
     send(session_.shared().pipeline.respond(exchange_, answer, session_.address_of(*this)));
   session_.advance();
 }
 
 void Http2Stream::on_wake() {
-  if (given_away_) return;
+  if (is_delegated_) return;
   if (state_ == State::Wait) {
     if (!session_.shared().pipeline.is_due(exchange_, SteadyClock::now())) return;
-    give_away(DelegatedRun::Does::Resume);
+    delegate_run(DelegatedRun::Does::Resume);
     session_.advance();
     return;
   }
@@ -221,7 +221,7 @@ void Http2Stream::on_wake() {
 }
 
 void Http2Stream::refuse(const Error& error) {
-  give_back(request_.body);
+  free_memory(request_.body);
   send(session_.shared().pipeline.refuse(exchange_, error));
 }
 
@@ -263,7 +263,7 @@ void Http2Stream::pull(SteadyTime now) {
   watch_ended_ = pulled == WatchStream::State::Ended;
 }
 
-std::size_t Http2Stream::give_body(std::span<std::uint8_t> into, bool& ended) {
+std::size_t Http2Stream::fill_body(std::span<std::uint8_t> into, bool& ended) {
   const SteadyTime now = SteadyClock::now();
   pull(now);
   const std::size_t size = std::min(into.size(), out_.size() - out_at_);
@@ -274,7 +274,7 @@ std::size_t Http2Stream::give_body(std::span<std::uint8_t> into, bool& ended) {
   if (all) {
     out_.clear();
     out_at_ = 0;
-    if (out_.capacity() > kKeepBytes || state_ == State::Send) give_back(out_);
+    if (out_.capacity() > kKeepBytes || state_ == State::Send) free_memory(out_);
     large_.reset();
   }
   ended = all && (state_ == State::Send || watch_ended_);
@@ -292,11 +292,11 @@ Http2Stream::Late Http2Stream::on_deadline(SteadyTime now) {
   switch (state_) {
     case State::Head: return Late::Close;
     case State::Wait:
-      if (!given_away_ && exchange_.parked) {
-        give_away(DelegatedRun::Does::Resume);
+      if (!is_delegated_ && exchange_.parked) {
+        delegate_run(DelegatedRun::Does::Resume);
         return Late::GoOn;
       }
-      if (std::exchange(given_away_, false)) {
+      if (std::exchange(is_delegated_, false)) {
         exchange_ = Exchange{};
         exchange_.started = now;
         exchange_.labels.verb = "other";
@@ -318,7 +318,7 @@ Http2Stream::Late Http2Stream::on_deadline(SteadyTime now) {
 
 void Http2Stream::count_bytes() {
   constexpr std::size_t kSmall = 4U << 10U;
-  const std::size_t head = given_away_ ? 0 : head_held_;
+  const std::size_t head = is_delegated_ ? 0 : head_held_;
   const std::size_t held = head + request_.body.capacity() + out_.capacity();
   bytes_.resize(held > kSmall ? held : 0);
 }

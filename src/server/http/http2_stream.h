@@ -63,7 +63,7 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
 
   // Gives out up to `into.size()` bytes of the body. `ended` is set with the last of them; 0
   // without it: nothing now.
-  std::size_t give_body(std::span<std::uint8_t> into, bool& ended);
+  std::size_t fill_body(std::span<std::uint8_t> into, bool& ended);
 
   SteadyTime deadline() const { return deadline_; }
   // What a missed deadline means: go on, end this stream, or, if the head is incomplete, end the
@@ -76,7 +76,8 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
   void turn_away(SteadyTime now);
   bool has_room() const;
   void forget_request();
-  void give_away(DelegatedRun::Does what, std::optional<Result<api::Answer>> answer = std::nullopt);
+  void delegate_run(DelegatedRun::Does what,
+                    std::optional<Result<api::Answer>> answer = std::nullopt);
   void wait_again();
   void go_on_with(RequestPipeline::Outcome outcome);
   void begin_watch(std::unique_ptr<WatchStream> stream);
@@ -95,7 +96,7 @@ class Http2Stream final : public Recipient, public std::enable_shared_from_this<
   Hold bytes_;
   std::size_t head_held_ = 0;  // of bytes_, while the request is not answered
   bool admitted_ = false;
-  bool given_away_ = false;  // request and exchange are with the pool; we wait for them
+  bool is_delegated_ = false;  // request and exchange are with the pool; we wait for them
   std::optional<Result<api::Answer>> early_answer_;  // came before they were back
   std::size_t discarded_ = 0;                        // of a body that nobody wants
 

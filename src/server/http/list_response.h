@@ -13,8 +13,8 @@
 
 namespace muster::server {
 
-// A list on its way to become a response: written, indented and packed a piece at a time, so that
-// nobody waits for the whole of somebody else's. Of a packed one no more is kept than is packed.
+// A list that is turned into a response: written, indented and packed a piece at a time, so that no
+// client waits for the whole list of another. Of a packed list only the packed bytes are kept.
 class ListResponse {
  public:
   struct Options {

@@ -30,7 +30,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// After accept() failed for want of descriptors or memory.
+// After accept() failed because descriptors or memory ran out.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 // Answers go out at once, and peers that vanished are noticed: a watch may be silent for an hour.

@@ -8,11 +8,11 @@
 #include <vector>
 
 // HTTP messages as the rest of the room sees them: no Beast, no sockets. HTTP/1.1 fills and writes
-// them in connection.cc, HTTP/2 in http2.cc.
+// them in http1_connection.h and http1_parser.h, HTTP/2 in http2_stream.h.
 namespace muster::server {
 
-// Empties a text and gives its memory back. Assigning an empty one keeps the memory (libstdc++).
-inline void give_back(std::string& text) { std::string().swap(text); }
+// Empties a text and frees its memory. Assigning an empty one keeps the memory (libstdc++).
+inline void free_memory(std::string& text) { std::string().swap(text); }
 
 enum class Method : std::uint8_t { Get, Head, Post, Put, Patch, Delete, Other };
 

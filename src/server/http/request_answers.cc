@@ -174,7 +174,7 @@ std::unique_ptr<ListResponse> RequestPipeline::begin_list(const Exchange& exchan
       std::move(holds));
 }
 
-bool RequestPipeline::take_place(const Exchange& exchange, ListResponse& list) const {
+bool RequestPipeline::hold_place(const Exchange& exchange, ListResponse& list) const {
   const std::size_t bytes = list.bytes_of_objects();
   if (!ClientLedger::is_long(bytes)) return true;
   list.holds().place = parts_.ledger.hold_long_place(*exchange.account, bytes);

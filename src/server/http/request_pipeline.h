@@ -74,7 +74,7 @@ class RequestPipeline {
   // Whether a list may be written now: it is short, or it has got a place. If not, read_again()
   // when may_begin_long().
   Outcome read_again(const Exchange& exchange, const ReturnAddress& from) const;
-  bool take_place(const Exchange& exchange, ListResponse& list) const;
+  bool hold_place(const Exchange& exchange, ListResponse& list) const;
   bool may_begin_long(const Exchange& exchange, std::size_t bytes) const {
     return parts_.ledger.has_long_place(*exchange.account, bytes);
   }
@@ -88,7 +88,7 @@ class RequestPipeline {
   bool catch_up(const Exchange& exchange) const;
   bool catch_up() const;
   // Whether a watch has shown groups without, since there was too much to count.
-  bool wants_to_catch_up() const { return parts_.server.tally().take_request(); }
+  bool wants_to_catch_up() const { return parts_.server.tally().pop_request(); }
 
   // Whether a waiting read can go on: its revision was reached, or its time is up. Cheap, since all
   // that wait ask after every change; resume() is not: a list is large.

@@ -179,21 +179,21 @@ Io TlsSession::handshake() {
   const int result = SSL_do_handshake(ssl_.get());
   if (result == 1) return Io::Done;
   saw_plain_http_ = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_HTTP_REQUEST;
-  return judge(result);
+  return io_of(result);
 }
 
 Io TlsSession::read(std::span<char> into, std::size_t& moved) {
   moved = 0;
   ERR_clear_error();
   const int result = SSL_read_ex(ssl_.get(), into.data(), into.size(), &moved);
-  return result == 1 ? Io::Done : judge(result);
+  return result == 1 ? Io::Done : io_of(result);
 }
 
 Io TlsSession::write(std::string_view from, std::size_t& moved) {
   moved = 0;
   ERR_clear_error();
   const int result = SSL_write_ex(ssl_.get(), from.data(), from.size(), &moved);
-  return result == 1 ? Io::Done : judge(result);
+  return result == 1 ? Io::Done : io_of(result);
 }
 
 void TlsSession::close_notify() {
@@ -229,7 +229,7 @@ PeerCertificate TlsSession::peer() const {
   return peer;
 }
 
-Io TlsSession::judge(int result) {
+Io TlsSession::io_of(int result) {
   switch (SSL_get_error(ssl_.get(), result)) {
     case SSL_ERROR_WANT_READ: return Io::WantRead;
     case SSL_ERROR_WANT_WRITE: return Io::WantWrite;

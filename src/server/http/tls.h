@@ -55,7 +55,7 @@ class TlsSession {
   bool saw_plain_http() const { return saw_plain_http_; }
 
  private:
-  Io judge(int result);
+  Io io_of(int result);
 
   int socket_;
   SslHandle ssl_;

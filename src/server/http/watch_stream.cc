@@ -18,7 +18,8 @@ constexpr std::chrono::seconds kLastBookmarkBefore{2};
 constexpr std::size_t kMessagesPerRead = 16;
 // Conditions that are judged before others get their turn: some hundred microseconds.
 constexpr std::size_t kTermsPerPull = 2'000;
-// Or this, where conditions are about fields of large objects, and where events are dear to write.
+// Or this long, where conditions are about fields of large objects or events are expensive to
+// write.
 constexpr std::chrono::milliseconds kPullLasts{1};
 
 std::string_view type_name(store::Change::Type type) {

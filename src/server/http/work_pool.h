@@ -25,9 +25,9 @@ class WorkPool {
   // Any thread. `work` must not throw. How much can wait is bounded by the connections' open
   // requests.
   void run(const AccountPtr& whose, std::function<void()> work);
-  // Calls `step` until it returns true. Others have their turn in between; what else its client
-  // has waiting comes after it. So of each client no more is begun than there are threads, and a
-  // step that only waits for others' work never keeps that from being done.
+  // Calls `step` until it returns true. Other clients have their turn in between; the client's own
+  // further work comes afterwards. So no client has more work begun than there are threads, and a
+  // step that only waits for the work of others never blocks that work.
   void run_in_steps(const AccountPtr& whose, std::function<bool()> step);
 
  private:

@@ -135,7 +135,7 @@ Result<Unmets> read_node(const Line& line, Words words) {
 
 Result<Expectation> read_expectation(const Line& line) {
   if (!line.below.empty())
-    return fail_at(line.below.front(), "nothing can stand under an expectation");
+    return fail_at(line.below.front(), "nothing can be indented under an expectation");
   Expectation made{.line = line.number, .text = line.text, .unmet = {}};
   Words words(line);
   const std::string first(words.next());

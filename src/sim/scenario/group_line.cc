@@ -98,7 +98,8 @@ Result<void> read_below(const Line& line, const PodLine& pods, GroupLine& group)
   if (group.role == GroupRole::Composite) {
     for (const Line& child : line.below) {
       if (!is_group_word(child.words.front()))
-        return fail_at(child, "`{}` cannot stand under a workload; gang, basic and composite can",
+        return fail_at(child,
+                       "`{}` cannot be indented under a workload; gang, basic and composite can",
                        child.words.front());
       group.children.push_back(TRY(read_group(child, Words(child))));
     }
@@ -108,7 +109,8 @@ Result<void> read_below(const Line& line, const PodLine& pods, GroupLine& group)
   }
   for (const Line& shape : line.below) {
     if (shape.words.front() != "shape")
-      return fail_at(shape, "`{}` cannot stand under a group of pods; only `shape NAME pods=N` can",
+      return fail_at(shape,
+                     "`{}` cannot be indented under a group of pods; only `shape NAME pods=N` can",
                      shape.words.front());
     group.pods.push_back(TRY(read_shape(shape, pods)));
   }
@@ -180,7 +182,8 @@ Result<LonePods> read_lone_pods(const Line& line, Words words) {
       return fail_at(line, "unknown word `{}` about pods; there are {}, {}", word, kPodWords,
                      kCompanyWords);
   }
-  if (!line.below.empty()) return fail_at(line.below.front(), "nothing can stand under a lone pod");
+  if (!line.below.empty())
+    return fail_at(line.below.front(), "nothing can be indented under a lone pod");
   return lone;
 }
 

@@ -64,7 +64,7 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
 }
 
 Result<std::string> Words::need(std::string_view what) {
-  if (done()) return fail_at(line_, "`{}` ends where {} should stand", line_.text, what);
+  if (done()) return fail_at(line_, "`{}` ends where {} is expected", line_.text, what);
   return std::string(next());
 }
 

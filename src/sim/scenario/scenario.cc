@@ -144,7 +144,7 @@ class Play {
   Invariants invariants_;
 };
 
-// Where two texts part, for somebody who has to find out why.
+// Where two texts begin to differ, to help find out why.
 std::string first_difference(std::string_view a, std::string_view b) {
   const auto parts = std::ranges::mismatch(a, b);
   const auto at = static_cast<std::size_t>(parts.in1 - a.begin());

@@ -50,7 +50,7 @@ TEST(Scenario, NamesTheLineAndTheWordsThatWouldBeRight) {
       {"submit basic g  min=2\n", "s.txt:3: a basic group has no minimum"},
       {"cycle\n  web  plcaed\n", "s.txt:4: unknown expectation `plcaed`; there are X placed,"},
       {"cycle\n  web  placed two\n", "s.txt:4: two is no whole number"},
-      {"cordon n1\n  web  placed\n", "s.txt:4: nothing can stand under `cordon`"},
+      {"cordon n1\n  web  placed\n", "s.txt:4: nothing can be indented under `cordon`"},
       {"add rack r2 nodes m[1..\n", "s.txt:3: m[1.. is no range of names"},
       {"add rack r2 nodes m1 cpu=lots\n", "s.txt:3: cpu=lots: lots is no amount"},
       {"wait soon\n", "s.txt:3: soon is no length of time"},

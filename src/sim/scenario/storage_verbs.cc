@@ -122,7 +122,7 @@ Result<Made> read_made(const Line& line) {
 }  // namespace
 
 Result<Action> read_storage(const Line& line) {
-  if (line.words.size() > 1) return fail_at(line, "what there is stands in the lines below");
+  if (line.words.size() > 1) return fail_at(line, "list the objects in the lines below");
   std::vector<Made> all;
   for (const Line& below : line.below) all.push_back(TRY(read_made(below)));
   return [all](Stage& stage) -> Result<void> {

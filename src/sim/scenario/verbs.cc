@@ -94,7 +94,7 @@ Result<void> run(Stage& stage, const RunningLine& running) {
 }
 
 Result<Action> read_running(const Line& line) {
-  if (line.words.size() > 1) return fail_at(line, "those who run stand in the lines below");
+  if (line.words.size() > 1) return fail_at(line, "list what runs in the lines below");
   std::vector<RunningLine> all;
   for (const Line& below : line.below) all.push_back(TRY(read_running_line(below)));
   return [all](Stage& stage) -> Result<void> {
@@ -382,7 +382,7 @@ Result<Action> read_action(const Line& line) {
   }
   if (!verb->has_lines && !takes_expectations(word) && !line.below.empty())
     return fail_at(line.below.front(),
-                   "nothing can stand under `{}`; expectations stand under cycle,"
+                   "nothing can be indented under `{}`; expectations belong under cycle,"
                    " wait or expect",
                    word);
   return verb->read(line);

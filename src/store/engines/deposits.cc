@@ -49,7 +49,7 @@ std::vector<std::pair<ObjectPtr, Deposit>> Deposits::add(std::span<const ObjectP
   return added;
 }
 
-void Deposits::wait_for_commit(std::span<const std::pair<ObjectPtr, Deposit>> added) {
+void Deposits::add_pending(std::span<const std::pair<ObjectPtr, Deposit>> added) {
   for (const auto& [object, deposit] : added) {
     pending_[deposit.number] = {.at = object.get(), .object = object, .deposit = deposit};
     by_object_[object.get()] = deposit.number;
@@ -65,7 +65,7 @@ std::optional<Deposit> Deposits::find(const Object& object) const {
   return pending.deposit;
 }
 
-void Deposits::commit(const Object& object, Revision revision) {
+void Deposits::mark_named(const Object& object, Revision revision) {
   const std::optional<Deposit> deposit = find(object);
   if (!deposit) return;
   named_[revision.value] = deposit->number;

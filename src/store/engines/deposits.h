@@ -43,11 +43,11 @@ class Deposits {
   std::vector<std::pair<ObjectPtr, Deposit>> add(std::span<const ObjectPtr> objects,
                                                  const Database& database,
                                                  rocksdb::WriteBatch& write);
-  void wait_for_commit(std::span<const std::pair<ObjectPtr, Deposit>> added);
+  void add_pending(std::span<const std::pair<ObjectPtr, Deposit>> added);
   // The pending deposit of an object.
   std::optional<Deposit> find(const Object& object) const;
   // A record of this revision now names it.
-  void commit(const Object& object, Revision revision);
+  void mark_named(const Object& object, Revision revision);
 
   // Looks at the next `looks` pending ones and returns those that nobody can commit any more.
   std::vector<std::int64_t> find_abandoned(std::size_t looks);

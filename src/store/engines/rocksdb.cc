@@ -166,7 +166,7 @@ Result<std::vector<Result<Revision>>> RocksdbEngine::commit(std::span<Transactio
                    .frees = frees,
                    .deleted = deleted});
     stored_ += size;
-    if (decision.written[i] != nullptr) deposits_.commit(*decision.written[i], change.revision);
+    if (decision.written[i] != nullptr) deposits_.mark_named(*decision.written[i], change.revision);
   }
   unreclaimed_ = database_->unreclaimed(stored_);
   if (sink_) sink_(decision.changes);
@@ -181,7 +181,7 @@ Result<void> RocksdbEngine::deposit(std::span<const ObjectPtr> objects) {
   const auto added = deposits_.add(objects, *database_, writes);
   const std::vector<std::int64_t> abandoned = sweep(2 * objects.size(), writes);
   TRY(write(writes, Sync::No));
-  deposits_.wait_for_commit(added);
+  deposits_.add_pending(added);
   deposits_.forget(abandoned);
   return {};
 }

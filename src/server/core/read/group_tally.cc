@@ -19,11 +19,11 @@ const std::array<const api::Kind*, 3>& counted_kinds() {
 }  // namespace
 
 GroupTally::GroupTally(store::Store& store) : store_(store) {
-  store.listen([this](std::span<const store::Change> changes) { hear(changes); });
+  store.listen([this](std::span<const store::Change> changes) { put_aside(changes); });
 }
 
-// On the thread that commits: puts aside what has changed, and waits for no question.
-void GroupTally::hear(std::span<const store::Change> changes) const {
+// On the thread that commits: puts aside what has changed, and waits for nothing else.
+void GroupTally::put_aside(std::span<const store::Change> changes) const {
   const std::lock_guard lock(aside_mutex_);
   if (!listening_) return;
   for (const store::Change& change : changes) {

@@ -19,11 +19,11 @@ namespace muster::server {
 
 // The current state of every group, for what kubectl shows of them; never stored.
 //
-// Costs nothing until somebody asks. From then on changes are put aside and counted when somebody
-// asks next; if too many pile up, they are dropped, and all is counted anew. Whoever wants to show
-// groups and has time calls catch_up() until all is counted, then count(); an answer itself costs a
-// few looks (GroupBook). Who has no time asks at_once(). Commits wait for nobody: they only put
-// changes aside, under a lock of their own.
+// Costs nothing until the first question. From then on changes are put aside and counted at the
+// next question; if too many pile up, they are dropped, and everything is counted from the start. A
+// caller that has time calls catch_up() until all is counted, then count(), which costs a few looks
+// (GroupBook). A caller that must not wait asks at_once(). A commit never waits for a count: it
+// only puts changes aside, under a separate lock.
 class GroupTally final : public api::GroupCounter {
  public:
   // Listens to the store from now on, so it must be made before the first commit.
@@ -36,12 +36,12 @@ class GroupTally final : public api::GroupCounter {
   // is if nobody has caught up yet.
   std::optional<api::GroupCounts> count(const api::Object& group) const override;
 
-  // The same for those who cannot wait: nullopt if there is much to count first, or somebody is at
-  // it.
+  // The same for callers that cannot wait: nullopt if much must be counted first, or another thread
+  // is counting.
   const api::GroupCounter& at_once() const { return at_once_; }
-  // True if somebody had no answer from at_once() for want of a catch_up(): once, until that is
-  // done.
-  bool take_request() const { return is_requested_.exchange(false) && !is_granted_.exchange(true); }
+  // True if at_once() could not answer because a catch_up() was missing. Returned once; the next
+  // time only after that catch_up().
+  bool pop_request() const { return is_requested_.exchange(false) && !is_granted_.exchange(true); }
 
   // For tests: the bytes of objects that are put aside.
   std::size_t held_bytes() const {
@@ -76,7 +76,8 @@ class GroupTally final : public api::GroupCounter {
   };
   struct Counted {
     GroupBook book;
-    // Up to which revision each kind was counted from the start: later news may be older than that.
+    // Up to which revision each kind was counted from the start: changes that arrive later may be
+    // older.
     std::map<const api::Kind*, api::Revision> up_to;
   };
   // Everything, being counted from the start.
@@ -94,7 +95,7 @@ class GroupTally final : public api::GroupCounter {
     const GroupTally& tally;
   };
 
-  void hear(std::span<const store::Change> changes) const;
+  void put_aside(std::span<const store::Change> changes) const;
   bool listen_on() const;
   bool is_listening() const;
   std::deque<Aside> take_aside(bool& more) const;

@@ -163,14 +163,14 @@ TEST_F(GroupTallyTest, CountsWhatWasPutAsideBeforeTheListOnce) {
   EXPECT_EQ(tally(groups_, "g"), "2/0");
 }
 
-// Whoever cannot wait is told nothing rather than something old, and asks for a count to be made.
+// A caller that cannot wait gets no answer rather than an old one, and asks for a count to be made.
 TEST_F(GroupTallyTest, WhoCannotWaitWaitsForNoCount) {
   put_group(groups_, "g", "");
   const auto object = store_->get(store::make_key(groups_, "default", "g"));
   const api::GroupCounter& at_once = reader_.tally().at_once();
   EXPECT_FALSE(at_once.count(*object).has_value()) << "nobody has counted yet";
-  EXPECT_TRUE(reader_.tally().take_request());
-  EXPECT_FALSE(reader_.tally().take_request()) << "once";
+  EXPECT_TRUE(reader_.tally().pop_request());
+  EXPECT_FALSE(reader_.tally().pop_request()) << "once";
   catch_up();
   put_pod("a", "g");
   EXPECT_EQ(at_once.count(*object).value().members, 1) << "little has changed";
@@ -179,12 +179,12 @@ TEST_F(GroupTallyTest, WhoCannotWaitWaitsForNoCount) {
     EXPECT_EQ(answer.wait_for(std::chrono::seconds{10}), std::future_status::ready);
     EXPECT_FALSE(answer.get().has_value()) << "somebody else counts";
   });
-  EXPECT_FALSE(reader_.tally().take_request()) << "that one is at it";
+  EXPECT_FALSE(reader_.tally().pop_request()) << "that one is at it";
   for (int i = 0; i < 2'100; ++i)
     ASSERT_TRUE(merge(pods(), "default", "a",
                       R"({"metadata":{"labels":{"i":")" + std::to_string(i) + R"("}}})"));
-  EXPECT_FALSE(at_once.count(*object).has_value()) << "all is to be counted anew";
-  EXPECT_TRUE(reader_.tally().take_request());
+  EXPECT_FALSE(at_once.count(*object).has_value()) << "all must be counted from the start";
+  EXPECT_TRUE(reader_.tally().pop_request());
   EXPECT_EQ(reader_.tally().count(*object).value().members, 1) << "as it was";
   catch_up();
   EXPECT_EQ(at_once.count(*object).value().members, 1);
@@ -200,7 +200,7 @@ TEST_F(GroupTallyTest, CountsEverythingInSteps) {
   EXPECT_TRUE(reader_.tally().catch_up());
 }
 
-// Each time it has to begin anew it goes faster, or it would never end.
+// Each time it has to start over it goes faster, or it would never end.
 TEST_F(GroupTallyTest, EndsHoweverMuchChanges) {
   put_group(groups_, "g", "");
   for (int i = 0; i < 600; ++i) put_pod("p" + std::to_string(i), "g");

@@ -43,7 +43,7 @@ bool ListReading::look_on() {
   for (std::size_t spent = 0; next_ < objects.size() && spent < kStep; ++next_) {
     const api::ObjectPtr& object = objects[next_];
     spent += price_of(*object);
-    if (!selection_.takes_all() && !selection_.matches(*object)) continue;
+    if (!selection_.selects_everything() && !selection_.matches(*object)) continue;
     goes_on_ = list_.items.size() == limit_;
     if (goes_on_) return false;
     list_.items.push_back(object);
@@ -56,7 +56,7 @@ api::Answer ListReading::answer() {
     list_.continue_token =
         ContinueToken{.revision = list_.revision, .start = relative_key(*list_.items.back()) + '\0'}
             .text();
-    if (selection_.takes_all())
+    if (selection_.selects_everything())
       list_.remaining = static_cast<std::int64_t>(listing_->objects.size() - next_);
     if (!pins_.find(selection_.prefix(), list_.revision)) pins_.pin(selection_.prefix(), listing_);
   }

@@ -105,8 +105,8 @@ class ForgetfulReadsTest : public ReadsTest {
   ForgetfulReadsTest() : ReadsTest({.changes_max = 3, .bytes_max = 1U << 20U}) {}
 };
 
-// Each page of a list that a client never goes on with kept every object as it was: whoever asks
-// for first pages and rewrites large objects in between filled the memory.
+// Each page of a list that a client never goes on with kept every object as it was: a client that
+// asked for first pages and rewrote large objects in between filled the memory.
 TEST_F(ForgetfulReadsTest, PagesKeepNothingThatTheWindowHasForgotten) {
   make_pods({"a", "b"});
   const std::weak_ptr<const api::Object> old = store_->get("pods/default/b");

@@ -36,7 +36,7 @@ struct Watcher::State {
 // match are taken over one by one: a few of many must not keep the room of all.
 void Watcher::State::list() {
   store::Store::Listing listing = store.list(selection.prefix());
-  if (selection.takes_all()) {
+  if (selection.selects_everything()) {
     initial = std::move(listing.objects);
   } else {
     for (api::ObjectPtr& object : listing.objects)

@@ -188,7 +188,7 @@ TEST_F(WatcherTest, ChangesAreSearchedAFewBytesAtATime) {
   EXPECT_EQ(calls_for("metadata.name!=e0"), 1U) << "known without a look at the bytes";
 }
 
-// Whoever selects few of many must not keep room for all, nor keep any once they are sent.
+// A watch that selects few of many must not keep room for all, nor keep any once they are sent.
 TEST_F(WatcherTest, InitialObjectsCostWhatIsStillToBeSent) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(create_pod("p" + std::to_string(i)));
   label("p7", "web");

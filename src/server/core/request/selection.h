@@ -22,7 +22,9 @@ class Selection {
 
   bool matches(const api::Object& object) const;
   // True if only the namespace narrows it: every object under prefix() matches.
-  bool takes_all() const { return labels_.selects_everything() && fields_.selects_everything(); }
+  bool selects_everything() const {
+    return labels_.selects_everything() && fields_.selects_everything();
+  }
   // How many conditions matches() may have to look at.
   std::size_t terms() const { return labels_.requirements().size() + fields_.terms().size(); }
   // Whether matches() may have to search the bytes of an object: once, for all fields.

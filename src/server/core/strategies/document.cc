@@ -88,7 +88,7 @@ void bump_generation(Json& document) {
 namespace {
 
 std::shared_ptr<api::Object> with_view(std::shared_ptr<api::Object> object, const Json& document) {
-  if (&object->kind() == &api::kinds::pod()) object->give_view(api::PodView::of(document));
+  if (&object->kind() == &api::kinds::pod()) object->set_view(api::PodView::of(document));
   return object;
 }
 

@@ -35,7 +35,7 @@ Json resized(const JsonArray& containers, const JsonArray* old) {
 
 }  // namespace
 
-void keep_pod_part(Json& pod, const Json& old, std::string_view subresource) {
+void drop_other_changes(Json& pod, const Json& old, std::string_view subresource) {
   const bool resize = subresource == kResize;
   const std::vector<std::string_view> lists =
       resize ? std::vector<std::string_view>{"containers", "initContainers"}

@@ -11,7 +11,7 @@
 namespace muster::server {
 
 // Makes `pod` what is stored, except for the part that the endpoint is about.
-void keep_pod_part(api::Json& pod, const api::Json& old, std::string_view subresource);
+void drop_other_changes(api::Json& pod, const api::Json& old, std::string_view subresource);
 
 std::vector<Cause> validate_pod_part(const api::Json& pod, const api::Json& old,
                                      std::string_view subresource);

@@ -57,7 +57,7 @@ class PodStrategy final : public Strategy {
   }
 
   void prepare_for_part(Json& pod, const Json& old, std::string_view part) const override {
-    keep_pod_part(pod, old, part);
+    drop_other_changes(pod, old, part);
   }
 
   bool deletes_gracefully() const override { return true; }

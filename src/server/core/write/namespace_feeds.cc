@@ -71,7 +71,8 @@ void NamespaceFeeds::on_changes(std::span<const store::Change> changes) {
              .name = known.meta().name,
              .more = difference(asked->use, **kind, before, after),
              .revision = change.revision};
-    if (!use || !use->more.empty()) keep(known.meta().name_space, asked.get(), std::move(use));
+    if (!use || !use->more.empty())
+      append_change(known.meta().name_space, asked.get(), std::move(use));
   }
 }
 
@@ -84,8 +85,8 @@ std::shared_ptr<const NamespaceFeeds::Asked> NamespaceFeeds::asked_about(
 
 // Nothing: it was too much to be read. The count that asked may be gone by now, and another there,
 // who will read what the change has made.
-void NamespaceFeeds::keep(const std::string& name_space, const Asked* asked,
-                          std::optional<UseChange> change) {
+void NamespaceFeeds::append_change(const std::string& name_space, const Asked* asked,
+                                   std::optional<UseChange> change) {
   const std::lock_guard lock(mutex_);
   const auto at = open_.find(name_space);
   if (at == open_.end() || at->second.asked.get() != asked) return;

@@ -29,9 +29,9 @@ struct UseChange {
 // The changes to what a namespace's objects use while somebody counts them slice by slice: the
 // objects as they were read, plus the changes since, are always the current state.
 //
-// What a change means is found out at once, at the expense of its writer, for whom it cost more
-// than that. To keep the objects until the counter comes to them would let their size decide
-// whether a count ever ends: most changes of large objects change nothing of what they use.
+// What a change means is worked out at once, on the writer's time; the write itself cost more. If
+// the objects were kept until the counter reaches them, their size would decide whether a count
+// ever ends, although most changes of large objects change nothing of what they use.
 class NamespaceFeeds {
  public:
   // Listens to the store from now on, so it must exist before the first commit and outlive the
@@ -41,9 +41,10 @@ class NamespaceFeeds {
   NamespaceFeeds(const NamespaceFeeds&) = delete;
   NamespaceFeeds& operator=(const NamespaceFeeds&) = delete;
 
-  // What changes of use may take in memory between two calls of drain(), and how much of documents
-  // is read of changes that become durable together. A batch of writes has less of both; a
-  // GroupBinding of a large tree, or many large pods that are deleted at once, may have more.
+  // The memory that changes of use may take between two calls of drain(), and how many bytes of
+  // documents are read for changes that become durable together. A batch of writes has less of
+  // both; a GroupBinding of a large tree, or many large pods that are deleted at once, may have
+  // more.
   static constexpr std::size_t kBytesMax = std::size_t{4} << 20U;
   static constexpr std::size_t kReadMax = std::size_t{16} << 20U;
 
@@ -87,7 +88,8 @@ class NamespaceFeeds {
   };
   void on_changes(std::span<const store::Change> changes);
   std::shared_ptr<const Asked> asked_about(const std::string& name_space) const;
-  void keep(const std::string& name_space, const Asked* asked, std::optional<UseChange> change);
+  void append_change(const std::string& name_space, const Asked* asked,
+                     std::optional<UseChange> change);
 
   std::atomic<bool> has_any_ = false;  // so that nobody waits for the mutex where there is none
   mutable std::mutex mutex_;

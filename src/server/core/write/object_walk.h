@@ -17,8 +17,8 @@ inline constexpr std::size_t kSliceSearch = std::size_t{4} << 20U;
 // Goes through the objects below a prefix that existed when the walk began, in key order, each in
 // its state when it is reached. A request that waits for its turn in the middle of a walk keeps no
 // object alive, and no step looks at more than a few objects however many there are: the walk holds
-// the keys of the next few hundred and finds its place again by the last of them. What was created
-// later is told by its revision. Belongs to the registry's thread.
+// the keys of the next few hundred and finds its place again by the last of them. Objects that were
+// created later are recognized by their revision. Belongs to the registry's thread.
 class ObjectWalk {
  public:
   explicit ObjectWalk(std::string prefix) : prefix_(std::move(prefix)) {}

@@ -11,8 +11,8 @@
 
 namespace muster::server {
 
-// Two versions of an object nearly always do: then nobody gains or loses a dependent, and a write
-// of many objects need not count them again.
+// Whether both name the same owners, as two versions of an object nearly always do: then no owner
+// gains or loses a dependent, and a write of many objects need not count them again.
 bool name_same_owners(const api::Object& one, const api::Object& other);
 
 // Which objects are named as owners, and by how many others: whether an object has dependents is

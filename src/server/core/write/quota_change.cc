@@ -9,7 +9,7 @@
 namespace muster::server {
 namespace {
 
-// Objects that are only read: about as dear as what a slice may write.
+// Objects that are only read: as expensive as what a slice may write.
 constexpr std::size_t kBytesRead = 8 * kSliceBytes;
 
 class QuotaChange final : public SlicedRequest {

@@ -33,11 +33,10 @@ api::Quantities count_namespace(Context& context, std::string_view name_space,
 //   begin_slice(), go_on() → false ...                          it is not all yet
 //   begin_slice(), go_on() → true, count() → !is_exhausted()    what is used now
 //
-// It is a sum over the objects, each as it was when its page was read, and over the changes since
-// then, so it is exact. It holds no more than a page of objects, and what the feed does of changes;
-// if those are more, it starts over, which patches of objects, however large, cannot bring about
-// (namespace_feeds.h). One count at a time in a namespace: others wait before they
-// begin.
+// The sum over the objects, each as it was when its page was read, and over the changes since then;
+// so it is exact. It holds no more than a page of objects and the changes that fit into the feed.
+// If there are more changes it starts over; patches of large objects alone cannot cause that
+// (namespace_feeds.h). One count at a time in a namespace: others wait before they begin.
 class CountedUsage {
  public:
   // From now on this much may be read.

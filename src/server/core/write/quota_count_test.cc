@@ -221,8 +221,8 @@ TEST_F(QuotaCountTest, AQuotaIsExactWhateverChangesWhileItIsCounted) {
       << message(*answer_);
 }
 
-// What is used may be left out of a status by whoever may write it. It was counted again with the
-// next write in the namespace, and all at once.
+// What is used may be left out of a status by a user who may write it. It was counted again with
+// the next write in the namespace, and all at once.
 TEST_F(QuotaCountTest, AStatusThatDoesNotSayWhatIsUsedIsCountedInSlices) {
   const std::size_t many = kSliceLooks + 5;
   for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(create(maps(), "default", map(i)));

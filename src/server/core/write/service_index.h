@@ -30,8 +30,8 @@ class NumberRange {
 
   // Numbers beyond the range do not matter.
   void set(std::int64_t number, bool taken);
-  // The lowest from `least` on; nullopt if there is none besides `not_these`. Who asks for one
-  // after the other goes on behind the last: a look at each number is then enough for all of them.
+  // The lowest from `least` on; nullopt if there is none besides `not_these`. To get several,
+  // continue behind the last one: then each number is looked at once for all of them.
   std::optional<std::int64_t> lowest_free(std::int64_t least,
                                           const std::set<std::int64_t>& not_these) const;
 

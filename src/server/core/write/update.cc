@@ -59,8 +59,8 @@ Result<void> check_name(const api::Request& request, Json& document) {
   return {};
 }
 
-// The revision the document was made from must be the one that stands, if it says so, or must say
-// so.
+// If the document names the revision it was made from, that must be the current one; some kinds
+// require it to name one.
 Result<void> check_revision(const api::Request& request, const Json& document,
                             const api::Object& existing) {
   const api::Kind& kind = *request.kind;
