@@ -68,6 +68,52 @@ TEST(Decode, RefusesWrongTypesTheWayGoDoes) {
     EXPECT_EQ(canonical("Pod", c.text), c.want) << c.text;
 }
 
+TEST(Decode, IntegersFitTheirFields) {
+  struct Case {
+    std::string_view message;
+    std::string_view text;
+    std::string_view want;  // empty: as it was
+  };
+  for (const Case& c : std::vector<Case>{
+           {"PodSpec", R"({"priority":2147483647})", ""},
+           {"PodSpec", R"({"priority":-2147483648})", ""},
+           {"PodSpec", R"({"priority":-2147483649})",
+            "json: cannot unmarshal number -2147483649 into Go struct field PodSpec.priority of "
+            "type int32"},
+           {"PodSpec", R"({"terminationGracePeriodSeconds":9223372036854775807})", ""},
+           {"PodSpec", R"({"terminationGracePeriodSeconds":9223372036854775808})",
+            "json: cannot unmarshal number 9223372036854775808 into Go struct field "
+            "PodSpec.terminationGracePeriodSeconds of type int64"},
+           {"TCPSocketAction", R"({"port":2147483647})", ""},
+           {"TCPSocketAction", R"({"port":2147483648})",
+            "json: cannot unmarshal number 2147483648 into Go struct field TCPSocketAction.port of "
+            "type int32"},
+           {"TCPSocketAction", R"({"port":true})",
+            "json: cannot unmarshal bool into Go struct field TCPSocketAction.port of type int32"},
+           {"Secret", R"({"data":{"a":1}})",
+            "json: cannot unmarshal number into Go struct field Secret.data of type []uint8"},
+           {"Secret", R"({"data":[]})",
+            "json: cannot unmarshal array into Go struct field Secret.data of type "
+            "map[string]string"},
+           {"ContainerStateRunning", R"({"startedAt":1})",
+            "json: cannot unmarshal number into Go struct field ContainerStateRunning.startedAt of "
+            "type string"},
+       })
+    EXPECT_EQ(canonical(c.message, c.text), c.want.empty() ? c.text : c.want) << c.text;
+  EXPECT_EQ(
+      decode(schema::message("coordination/v1", "LeaseSpec"), *parse_json(R"({"renewTime":"x"})"))
+          .error()
+          .message,
+      R"(parsing time "x" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "x" as "2006")");
+}
+
+TEST(Decode, SaysWhereATypeIsWrong) {
+  std::string wrong_at;
+  EXPECT_FALSE(
+      decode(message_of("PodSpec"), *parse_json(R"({"containers":[{},{"image":1}]})"), wrong_at));
+  EXPECT_EQ(wrong_at, "containers[1].image");
+}
+
 TEST(Decode, ReportsAndDropsWhatItDoesNotKnow) {
   const auto decoded = decode_text(
       "Pod", R"({"kind":"Pod","apiVersion":"v1","foo":1,"metadata":{"name":"p","name":"q"},)"

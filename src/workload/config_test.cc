@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "workload/workload_testing.h"
 
 namespace muster::workload {
@@ -57,6 +59,26 @@ TEST(PodGroupBlocks, BasicAndSingleWinOverTheirRivals) {
       "{}}}");
   EXPECT_EQ(map_pod_group_config(pod_group_blocks(scheduling)),
             (Config{.policy = Basic{}, .disruption = Disruption::Single}));
+}
+
+TEST(PodGroupBlocks, CountsThatNoFieldHoldsAreNone) {
+  const auto minimum = [](std::string_view count) {
+    const api::Json scheduling =
+        yaml("{schedulingPolicy: {gang: {minCount: " + std::string(count) + "}}}");
+    return map_pod_group_config(pod_group_blocks(scheduling)).gang()->minimum;
+  };
+  EXPECT_EQ(minimum("2147483647"), 2147483647);
+  EXPECT_EQ(minimum("2147483648"), std::nullopt);
+  EXPECT_EQ(minimum("-2147483648"), std::numeric_limits<std::int32_t>::min());
+  EXPECT_EQ(minimum("-2147483649"), std::nullopt);
+}
+
+TEST(Merge, PrioritiesOfTheUserCount) {
+  const Config defaults{.priority_class = "low", .priority = 1, .preemption_policy = "Never"};
+  const Config user{
+      .priority_class = "high", .priority = 2, .preemption_policy = "PreemptLowerPriority"};
+  EXPECT_EQ(merge(defaults, user), user);
+  EXPECT_EQ(merge(defaults, {.priority = 0}).priority, 0);
 }
 
 TEST(Merge, ReplacesWhatTheUserSaysAndNothingElse) {

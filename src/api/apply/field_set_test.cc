@@ -35,6 +35,30 @@ TEST(FieldSetTest, PrintsPathsAsMessagesDo) {
                 R"(.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"])"}));
 }
 
+TEST(FieldSetTest, PrintsElementsOfEveryKind) {
+  EXPECT_EQ(printed_element("f:image"), ".image");
+  EXPECT_EQ(printed_element("v:\"x\""), "[=\"x\"]");
+  EXPECT_EQ(printed_element("i:3"), "[3]");
+  EXPECT_EQ(printed_element(R"(k:{"a":1,"b":"c"})"), R"([a=1,b="c"])");
+  EXPECT_EQ(printed_element("k:no json"), "[no json]");
+  EXPECT_EQ(printed_element("k:[1]"), "[[1]]");
+  for (const std::string_view known : {"f:a", "k:{}", "v:1", "i:0", "f:"})
+    EXPECT_TRUE(is_path_element(known)) << known;
+  for (const std::string_view unknown : {"", "f", "fa", "x:a", ".", "f.a"})
+    EXPECT_FALSE(is_path_element(unknown)) << unknown;
+}
+
+TEST(FieldSetTest, PrintsTheFirstPathsAndCountsAll) {
+  const FieldSet fields = set(R"({"f:a":{},"f:b":{"f:c":{}},"f:d":{}})");
+  const PrintedPaths two = printed_paths(fields, 2);
+  EXPECT_EQ(two.first, (std::vector<std::string>{".a", ".b.c"}));
+  EXPECT_EQ(two.count, 3U);
+  EXPECT_TRUE(printed_paths(fields, 0).first.empty());
+  EXPECT_EQ(printed_paths(fields, 0).count, 3U);
+  EXPECT_EQ(fields.below("f:a")->member, true);
+  EXPECT_EQ(fields.below("f:x"), nullptr);
+}
+
 TEST(FieldSetTest, SetsAddMeetAndDiffer) {
   const FieldSet a = set(R"({"f:data":{"f:a":{},"f:b":{}}})");
   const FieldSet b = set(R"({"f:data":{".":{},"f:b":{},"f:c":{}}})");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -28,6 +29,67 @@ TEST(Gates, WorkloadGatesAreOnByDefaultAndGroupClaimsAreNot) {
   EXPECT_TRUE(gates.check_dependencies());
 }
 
+TEST(Gates, EachHasItsDefaultAndItsNeeds) {
+  struct Case {
+    std::string_view name;
+    bool on;
+    bool locked;
+    std::string_view needs;
+  };
+  constexpr Case kCases[] = {
+      {"GenericWorkload", true, false, ""},
+      {"TopologyAwareWorkloadScheduling", true, false, "GenericWorkload "},
+      {"CompositePodGroup", true, false, "GenericWorkload TopologyAwareWorkloadScheduling "},
+      {"PodGroupPreemptionPolicy", true, false, "GenericWorkload "},
+      {"DRAWorkloadResourceClaims", false, false, "DynamicResourceAllocation GenericWorkload "},
+      {"WorkloadWithJob", true, false, "GenericWorkload "},
+      {"MutableMinGroupCount", true, false, ""},
+      {"EvictionRequestAPI", false, false, ""},
+      {"NominatedNodeNameForExpectation", true, false, ""},
+      {"ClearingNominatedNodeNameAfterBinding", true, false, ""},
+      {"SchedulerAsyncPreemption", true, false, ""},
+      {"SchedulerAsyncAPICalls", false, false, ""},
+      {"OpportunisticBatching", true, false, ""},
+      {"DynamicResourceAllocation", true, true, ""},
+      {"DeclarativeValidation", true, true, ""},
+      {"DeclarativeValidationBeta", true, false, ""},
+  };
+  ASSERT_EQ(std::size(kCases), kGateCount);
+  for (std::size_t i = 0; i < kGateCount; ++i) {
+    const GateFacts& facts = all_gates()[i];
+    std::string needs;
+    for (const Gate needed : facts.needs) needs.append(gate_name(needed)) += ' ';
+    EXPECT_EQ(facts.name, kCases[i].name);
+    EXPECT_EQ(Gates().on(facts.gate), kCases[i].on) << facts.name;
+    EXPECT_EQ(facts.locked, kCases[i].locked) << facts.name;
+    EXPECT_EQ(needs, kCases[i].needs) << facts.name;
+    const std::string name(facts.name);
+    EXPECT_EQ(
+        Gates::parse(name + "=false").has_value(),
+        !facts.locked && name != "GenericWorkload" && name != "TopologyAwareWorkloadScheduling")
+        << name;
+    EXPECT_TRUE(Gates::parse(name + "=true")) << name;
+  }
+}
+
+TEST(Gates, BooleansAreThoseOfGosFlags) {
+  for (const std::string yes : {"true", "True", "TRUE", "t", "T", "1"})
+    EXPECT_EQ(*Gates::parse("EvictionRequestAPI=" + yes), Gates().with(Gate::EvictionRequestAPI))
+        << yes;
+  for (const std::string no : {"false", "False", "FALSE", "f", "F", "0"})
+    EXPECT_EQ(*Gates::parse("OpportunisticBatching=" + no),
+              Gates().without(Gate::OpportunisticBatching))
+        << no;
+  for (const std::string odd : {"", "yes", "2", "tRUE", "true false"})
+    EXPECT_FALSE(Gates::parse("EvictionRequestAPI=" + odd)) << odd;
+}
+
+TEST(Gates, BlanksMeanNothingAndTheLastWordCounts) {
+  EXPECT_EQ(*Gates::parse("   EvictionRequestAPI =   true , ,OpportunisticBatching=false"),
+            Gates().with(Gate::EvictionRequestAPI).without(Gate::OpportunisticBatching));
+  EXPECT_EQ(*Gates::parse("EvictionRequestAPI=true,EvictionRequestAPI=false"), Gates());
+}
+
 TEST(Gates, ReadsAFlag) {
   const Result<Gates> gates =
       Gates::parse("WorkloadWithJob=false, DRAWorkloadResourceClaims=T,CompositePodGroup=1,");
@@ -42,6 +104,9 @@ TEST(Gates, SaysWhatIsWrongWithAFlag) {
   };
   constexpr Case kCases[] = {
       {"GangScheduling=true", "unrecognized feature gate: GangScheduling"},
+      {"EvictionRequestAPI=true,GangScheduling=true", "unrecognized feature gate: GangScheduling"},
+      {"DeclarativeValidation=0",
+       "cannot set feature gate DeclarativeValidation to false, feature is locked to true"},
       {"=true", "unrecognized feature gate: "},
       {"CompositePodGroup",
        "missing bool value for feature gate CompositePodGroup: write "

@@ -93,6 +93,63 @@ TEST(Inert, AnEmptyValueSaysNothing) {
             Sentences{});
 }
 
+TEST(Inert, WhatSaysSomethingIsSaid) {
+  EXPECT_EQ(said("", "Pod", R"({"spec":{"activeDeadlineSeconds":0,"runtimeClassName":"r"}})"),
+            (Sentences{"spec.activeDeadlineSeconds is stored, but nothing in this control plane "
+                       "acts on it: pretend nodes end no pod for it",
+                       "spec.runtimeClassName is stored, but nothing in this control plane acts on "
+                       "it: there are no RuntimeClasses, and nothing is added to what the pod asks "
+                       "for"}));
+  EXPECT_EQ(said("scheduling.k8s.io", "PodGroup", R"({"spec":{"resourceClaims":[{"name":"c"}]}})"),
+            Sentences{"spec.resourceClaims is stored, but nothing in this control plane acts on "
+                      "it: no devices are allocated to it"});
+  EXPECT_EQ(said("", "PersistentVolumeClaim", R"({"spec":{"dataSource":{},"dataSourceRef":null}})"),
+            Sentences{"spec.dataSource is stored, but nothing in this control plane acts on it: "
+                      "the volume is made empty"});
+  EXPECT_EQ(said("", "Service", "{}"),
+            Sentences{"Service is stored, but nothing in this control plane acts on it: no traffic "
+                      "is routed by it"});
+}
+
+TEST(Inert, OfAListTheFirstIsNamed) {
+  EXPECT_EQ(said("", "Pod",
+                 R"({"spec":{"initContainers":[{},{"restartPolicy":"OnFailure"},
+                 {"restartPolicy":"Always"},{"restartPolicy":"Always"}]}})"),
+            Sentences{"spec.initContainers[2].restartPolicy: Always is stored, but nothing in this "
+                      "control plane acts on it: pretend nodes end it like any other init "
+                      "container"});
+}
+
+TEST(Inert, TemplatesOfEveryKindAreLookedAt) {
+  EXPECT_EQ(
+      said("apps", "Deployment", R"({"spec":{"template":{"spec":{"resourceClaims":[{}]}}}})"),
+      Sentences{"spec.template.spec.resourceClaims is stored, but nothing in this control "
+                "plane acts on it: no devices are allocated to it, and the pod is not bound"});
+  EXPECT_EQ(
+      said("leaderworkerset.x-k8s.io", "LeaderWorkerSet",
+           R"({"spec":{"leaderWorkerTemplate":{"leaderTemplate":{"spec":{"runtimeClassName":"r"}},
+           "workerTemplate":{"spec":{"runtimeClassName":"r"}}}}})")
+          .size(),
+      2U);
+  EXPECT_TRUE(said("apps", "ReplicaSet", R"({"spec":{"template":{"spec":{}}}})").empty());
+}
+
+TEST(Inert, OnlyAbsentComponentsAreAReasonIfAsked) {
+  const Kind& stateful = kind("apps", "StatefulSet");
+  const Json set = json(R"({"spec":{"updateStrategy":{"type":"Recreate"}}})");
+  const Absent absent{"statefulset"};
+  const std::string is_off =
+      "StatefulSet is stored, but statefulset is switched off, and nothing else acts on it: no "
+      "pods are created for it";
+  EXPECT_EQ(inert_sentences(stateful, set, absent),
+            (Sentences{"spec.updateStrategy.type: Recreate is stored, but nothing in this control "
+                       "plane acts on it: pods are replaced as by RollingUpdate",
+                       is_off}));
+  EXPECT_EQ(inert_sentences(stateful, set, absent, InertBecause::SwitchedOff), Sentences{is_off});
+  EXPECT_EQ(inert_sentences(stateful, set, {}, InertBecause::SwitchedOff), Sentences{});
+  EXPECT_EQ(inert_sentences(stateful, set, {"job"}, InertBecause::SwitchedOff), Sentences{});
+}
+
 TEST(Inert, ThePlaceInTemplatesIsNamed) {
   EXPECT_EQ(said("jobset.x-k8s.io", "JobSet",
                  R"({"spec":{"replicatedJobs":[{},{"template":{"spec":{"template":{"spec":
@@ -127,6 +184,15 @@ TEST(Inert, BytesNeverRuleOutWhatHolds) {
   EXPECT_FALSE(could_be_inert(pod, plain, {}));
   EXPECT_TRUE(could_be_inert(pod, plain, all));
   EXPECT_FALSE(may_be_inert(kind("", "ConfigMap")));
+  EXPECT_TRUE(may_be_inert(kind("", "Service")));
+  EXPECT_TRUE(may_be_inert(kind("batch", "CronJob")));
+  EXPECT_TRUE(could_be_inert(kind("", "Service"), "{}", {})) << "a rule about the whole kind";
+  EXPECT_FALSE(could_be_inert(kind("", "Namespace"), "{}", {}));
+  EXPECT_TRUE(could_be_inert(kind("", "Namespace"), "{}", {"namespace-defaults"}));
+  EXPECT_FALSE(could_be_inert(kind("", "ConfigMap"), R"({"lifecycle":{}})", all));
+  EXPECT_TRUE(could_be_inert(kind("apps", "ReplicaSet"),
+                             R"({"template":{"spec":{"containers":[{"lifecycle":{}}]}}})", {}));
+  EXPECT_FALSE(could_be_inert(kind("apps", "ReplicaSet"), R"({"a":"lifecycle"})", {}));
 }
 
 }  // namespace

@@ -124,6 +124,15 @@ RC_GTEST_PROP(JsonPatch, AgreesWithNlohmann, ()) {
   if (ours) RC_ASSERT(nlohmann::json::parse(to_text(*ours)) == want);
 }
 
+struct PatchCase {
+  std::string_view target;
+  std::string_view patch;
+  std::string_view want;
+};
+void expect_patched(const std::vector<PatchCase>& cases) {
+  for (const PatchCase& c : cases) EXPECT_EQ(patched(c.target, c.patch), c.want) << c.patch;
+}
+
 TEST(JsonPatch, CarriesOutEveryOperation) {
   expect_patched({
       {R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
@@ -235,11 +244,30 @@ TEST(JsonPatch, BoundsOperationsAndCopies) {
   const auto too_many = json_patch(json("{}"), many);
   ASSERT_FALSE(too_many.has_value());
   EXPECT_EQ(too_many.error().reason, Reason::RequestEntityTooLarge);
+  EXPECT_EQ(too_many.error().message,
+            "The allowed maximum operations in a JSON patch is 10000, got 10001");
+  many.pop_back();
+  EXPECT_TRUE(json_patch(json("{}"), many));
 
   JsonArray doubling(60, json(R"({"op":"copy","from":"/a","path":"/a/-"})"));
   const auto too_large = json_patch(json(R"({"a":["xxxxxxxxxxxxxxxx"]})"), doubling);
   ASSERT_FALSE(too_large.has_value());
   EXPECT_EQ(too_large.error().reason, Reason::RequestEntityTooLarge);
+  EXPECT_TRUE(too_large.error().message.ends_with(", exceeding the limit 3145728"));
+
+  // Three copies of a megabyte are just allowed, with their quotes.
+  const Json mega = JsonObject{{"a", std::string((std::size_t{1} << 20U) - 2, 'x')}};
+  JsonArray copies;
+  for (const std::string_view path : {"/b", "/c", "/d"})
+    copies.push_back(JsonObject{{"op", "copy"}, {"from", "/a"}, {"path", path}});
+  EXPECT_TRUE(json_patch(mega, copies));
+  copies.push_back(json(R"({"op":"copy","from":"/e","path":"/f"})"));
+  EXPECT_EQ(json_patch(mega, copies).error().reason, Reason::Invalid) << "there is no /e";
+  const Json more = JsonObject{{"a", std::string((std::size_t{1} << 20U) - 1, 'x')}};
+  copies.pop_back();
+  EXPECT_EQ(json_patch(more, copies).error().message,
+            "unable to complete the copy, the accumulated size increase of copy is 3145731, "
+            "exceeding the limit 3145728");
 }
 
 TEST(JsonPatch, BoundsNesting) {
@@ -285,6 +313,8 @@ TEST(JsonPatch, BoundsWhatItMoves) {
     const auto refused = json_patch(large, patch);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().reason, Reason::RequestEntityTooLarge);
+    EXPECT_EQ(refused.error().message,
+              "The JSON patch is too expensive: its operations move more than 134217728 bytes");
   }
 }
 

@@ -166,6 +166,96 @@ TEST(StrategicMerge, SetsTheOrderOfElements) {
   });
 }
 
+TEST(StrategicMerge, WhatIsTakenOverLosesEveryDirective) {
+  check({
+      {"in a new map", R"({"spec":{}})",
+       R"({"spec":{"nodeSelector":{"a":"b","gone":null,"$retainKeys":["a"],"$setElementOrder/x":[],
+       "$deleteFromPrimitiveList/y":[]}}})",
+       R"({"spec":{"nodeSelector":{"a":"b"}}})"},
+      {"in items of a new list", R"({"spec":{}})",
+       R"({"spec":{"tolerations":[{"key":"a","value":null},{"key":"b","$patch":"replace"}]}})",
+       R"({"spec":{"tolerations":[{"key":"a"}]}})"},
+      {"a map with a directive takes the place of nothing",
+       R"({"spec":{"affinity":1,"hostname":"h"}})", R"({"spec":{"affinity":{"$patch":"replace"}}})",
+       R"({"spec":{"hostname":"h"}})"},
+      {"in a map that is replaced", R"({"metadata":{"labels":{"a":"1"}}})",
+       R"({"metadata":{"labels":{"$patch":"replace","b":null,"c":"3"}}})",
+       R"({"metadata":{"labels":{"c":"3"}}})"},
+      {"in a list that is replaced", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"$patch":"replace"},{"name":"b","image":null}]}})",
+       R"({"spec":{"containers":[{"name":"b"}]}})"},
+      {"delete of a map leaves nothing", R"({"metadata":{"labels":{"a":"1"}}})",
+       R"({"metadata":{"labels":{"$patch":"delete","b":"2"}}})", R"({"metadata":{"labels":{}}})"},
+  });
+}
+
+TEST(StrategicMerge, ListsThatMergeHoldItemsOfOneType) {
+  check({
+      {"a scalar among maps", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"b"},"c"]}})",
+       "list element types are not identical: [map[name:b] c]"},
+      {"a map among scalars", R"({"metadata":{"finalizers":["a"]}})",
+       R"({"metadata":{"finalizers":[{"x":1}]}})",
+       "list element types are not identical: [map[x:1]]"},
+      {"a list", R"({"metadata":{"finalizers":["a"]}})", R"({"metadata":{"finalizers":[["b"]]}})",
+       "lists of lists are not supported"},
+      {"an order of maps without keys", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"image":"a"}]}})",
+       "map: map[image:a] does not contain declared merge key: name"},
+      {"a list cannot say how it merges", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"containers":[{"name":"a","$patch":"merge"}]}})",
+       "merging lists cannot yet be specified in the patch"},
+  });
+}
+
+TEST(StrategicMerge, OrdersAreForListsThatMerge) {
+  check({
+      {"the stored value must be a list", R"({"spec":{"containers":"a"}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"}]}})",
+       "invalid patch format of setElementOrder list"},
+      {"the change must be a list", R"({"spec":{}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"}],"containers":{}}})",
+       "invalid patch format of setElementOrder list"},
+      {"a list that is replaced has no order", R"({"spec":{"tolerations":[{"key":"a"}]}})",
+       R"({"spec":{"$setElementOrder/tolerations":[{"key":"a"}],"tolerations":[{"key":"b"}]}})",
+       R"({"spec":{"tolerations":[{"key":"b"}]}})"},
+      {"an empty order orders nothing", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[],"containers":[{"name":"b"}]}})",
+       R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})"},
+      {"in another order than the patch", R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"},{"name":"b"}],"containers":[{"name":"b"},{"name":"a"}]}})",
+       "The order in patch list:\n[map[name:b] map[name:a]]\n doesn't match $setElementOrder "
+       "list:\n[map[name:a] map[name:b]]\n"},
+      {"an item of the patch without its key", R"({"spec":{"containers":[{"name":"a"}]}})",
+       R"({"spec":{"$setElementOrder/containers":[{"name":"a"}],"containers":[{"image":"i"}]}})",
+       "map: map[image:i] does not contain declared merge key: name"},
+  });
+}
+
+TEST(StrategicMerge, RetainedKeysCoverOrdersDeletionsAndNulls) {
+  check({
+      {"they need not be named", R"({"metadata":{"name":"p","finalizers":["a","b"],"labels":{}}})",
+       R"({"metadata":{"$retainKeys":["name","finalizers"],"$setElementOrder/finalizers":["b","a"],
+       "$deleteFromPrimitiveList/finalizers":["a"],"labels":null}})",
+       R"({"metadata":{"name":"p","finalizers":["b"]}})"},
+      {"what is no name retains nothing", R"({"metadata":{"name":"p","labels":{}}})",
+       R"({"metadata":{"$retainKeys":[1,"name"]}})", R"({"metadata":{"name":"p"}})"},
+  });
+}
+
+TEST(StrategicMerge, ValuesInMessagesAreWrittenAsGoWritesThem) {
+  EXPECT_EQ(
+      patched(R"({"spec":{"containers":[{"name":"a"}]}})",
+              R"({"spec":{"containers":[{"z":[1,"a",null,true,[]],"m":{"b":1.5,"a":{}}}]}})"),
+      "map: map[m:map[a:map[] b:1.5] z:[1 a <nil> true []]] does not contain declared merge key: "
+      "name");
+  const std::string large(std::size_t{64} << 10U, 'x');
+  const std::string message = patched(R"({"spec":{"containers":[{"name":"a"}]}})",
+                                      R"({"spec":{"containers":[{"image":")" + large + R"("}]}})");
+  EXPECT_EQ(message, "map: map[image:" + large.substr(0, (std::size_t{32} << 10U) - 10) +
+                         "... does not contain declared merge key: name");
+}
+
 TEST(StrategicMerge, RetainsOnlyTheNamedKeys) {
   check({
       {"a volume changes its source", R"({"spec":{"volumes":[{"name":"v","emptyDir":{}}]}})",
@@ -220,9 +310,46 @@ TEST(StrategicMerge, BoundsWhatItMergesInto) {
   };
   const schema::Message& pod = schema::message("core/v1", "Pod");
   EXPECT_TRUE(strategic_merge_patch(pod, target, patch_of(3)).has_value());
+  EXPECT_TRUE(strategic_merge_patch(pod, target, patch_of(99)).has_value());
+  EXPECT_FALSE(strategic_merge_patch(pod, target, patch_of(100)).has_value());
   const auto refused = strategic_merge_patch(pod, target, patch_of(300));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().reason, Reason::RequestEntityTooLarge);
+  EXPECT_EQ(refused.error().message,
+            "The strategic merge patch is too expensive: it merges into more than 300000 entries");
+}
+
+// So do its orders, its deletions and its nulls.
+TEST(StrategicMerge, BoundsWhatItOrdersAndDeletes) {
+  JsonArray variables;
+  JsonArray arguments;
+  JsonObject limits;
+  for (int i = 0; i < 3'000; ++i) {
+    variables.push_back(JsonObject{{"name", std::to_string(i)}});
+    arguments.push_back(Json(std::to_string(i)));
+    limits.emplace(std::to_string(i), "1");
+  }
+  const Json target = JsonObject{
+      {"spec", JsonObject{{"containers",
+                           JsonArray{JsonObject{{"name", "c"},
+                                                {"env", variables},
+                                                {"args", arguments},
+                                                {"resources", JsonObject{{"limits", limits}}}}}}}}};
+  const auto reason_of = [&](std::string_view change, int times) {
+    JsonArray items;
+    for (int i = 0; i < times; ++i) items.push_back(json(fmt::format(fmt::runtime(change), i)));
+    const auto done =
+        strategic_merge_patch(schema::message("core/v1", "Pod"), target,
+                              JsonObject{{"spec", JsonObject{{"containers", std::move(items)}}}});
+    return done ? "done" : std::string(reason_name(done.error().reason));
+  };
+  for (const std::string_view change :
+       {R"({{"name":"c","$setElementOrder/env":[{{"name":"{}"}}]}})",
+        R"({{"name":"c","$deleteFromPrimitiveList/args":["x{}"]}})",
+        R"({{"name":"c","resources":{{"limits":{{"{}":null}}}}}})"}) {
+    EXPECT_EQ(reason_of(change, 50), "done") << change;
+    EXPECT_EQ(reason_of(change, 200), "RequestEntityTooLarge") << change;
+  }
 }
 
 }  // namespace

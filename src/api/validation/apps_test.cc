@@ -140,6 +140,93 @@ TEST(Apps, AmountsOfARolloutAreBounded) {
           {"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0"}});
 }
 
+TEST(Deployment, NumbersHaveBounds) {
+  const RuleCase cases[] = {
+      {"apps", "Deployment", replicas(R"(,"replicas":0,"minReadySeconds":599)"), {}},
+      {"apps",
+       "Deployment",
+       replicas(R"(,"progressDeadlineSeconds":601,"minReadySeconds":600,"revisionHistoryLimit":0)"),
+       {}},
+      {"apps",
+       "Deployment",
+       replicas(R"(,"minReadySeconds":-1,"revisionHistoryLimit":-1,"progressDeadlineSeconds":0)"),
+       {"spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0",
+        "spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0"}},
+      {"apps",
+       "Deployment",
+       replicas(R"(,"progressDeadlineSeconds":-1)"),
+       {"spec.progressDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0",
+        "spec.progressDeadlineSeconds: Invalid value: -1: must be greater than minReadySeconds"}},
+      {"apps", "Deployment", replicas(R"(,"strategy":{"type":"Recreate"})"), {}},
+      {"apps",
+       "Deployment",
+       replicas(R"(,"strategy":{"rollingUpdate":{"maxUnavailable":0,"maxSurge":1}})"),
+       {}},
+      {"apps",
+       "Deployment",
+       replicas(R"(,"strategy":{"rollingUpdate":{"maxUnavailable":"100%","maxSurge":0}})"),
+       {}},
+      {"apps",
+       "Deployment",
+       replicas(R"(,"strategy":{"rollingUpdate":{"maxUnavailable":-1,"maxSurge":"x"}})"),
+       {"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or "
+        "equal to 0",
+        "spec.strategy.rollingUpdate.maxSurge: Invalid value: \"x\": a valid percent string must "
+        "be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+        "validation is '[0-9]+%')"}},
+      {"apps", "Deployment", replicas(), {}, replicas(R"(,"replicas":3)")},
+      {"apps",
+       "ReplicaSet",
+       replicas(R"(,"replicas":-1,"minReadySeconds":-1)"),
+       {"spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+        "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"}},
+  };
+  for (const RuleCase& c : cases) expect(c);
+}
+
+TEST(Apps, WhatASelectorSelectedStays) {
+  const std::string other =
+      R"({"spec":{"selector":{"matchLabels":{"app":"web","b":"c"}},"template":{"metadata":{"labels":{"app":"web","b":"c"}},)"
+      R"("spec":{"containers":[{"name":"c","image":"i"}]}}}})";
+  for (const std::string_view kind : {"Deployment", "ReplicaSet", "DaemonSet"})
+    expect({"apps",
+            kind,
+            other,
+            {"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\",\"b\":\"c\"}}: field "
+             "is immutable"},
+            replicas()});
+}
+
+TEST(DaemonSet, RollsOneNodeAtATime) {
+  const auto strategy = [](std::string_view rolling) {
+    return replicas(fmt::format(R"(,"updateStrategy":{{"rollingUpdate":{{{}}}}})", rolling));
+  };
+  const RuleCase cases[] = {
+      {"apps", "DaemonSet", replicas(R"(,"updateStrategy":{"type":"OnDelete"})"), {}},
+      {"apps", "DaemonSet", strategy(R"("maxUnavailable":0,"maxSurge":1)"), {}},
+      {"apps", "DaemonSet", strategy(R"("maxUnavailable":"100%")"), {}},
+      {"apps",
+       "DaemonSet",
+       strategy(R"("maxUnavailable":"101%")"),
+       {"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"101%\": must not be "
+        "greater than 100%"}},
+      {"apps",
+       "DaemonSet",
+       replicas(R"(,"minReadySeconds":-1)"),
+       {"spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"}},
+  };
+  for (const RuleCase& c : cases) expect(c);
+  const Json set = prepared(*find_kind("apps", "DaemonSet"), replicas());
+  EXPECT_EQ(to_text(*find_path(set, "spec.updateStrategy.rollingUpdate")),
+            R"({"maxUnavailable":1,"maxSurge":0})");
+  const Json on_delete = prepared(*find_kind("apps", "DaemonSet"),
+                                  replicas(R"(,"updateStrategy":{"type":"OnDelete"})"));
+  EXPECT_EQ(find_path(on_delete, "spec.updateStrategy.rollingUpdate"), nullptr);
+  const Json recreated =
+      prepared(*find_kind("apps", "Deployment"), replicas(R"(,"strategy":{"type":"Recreate"})"));
+  EXPECT_EQ(find_path(recreated, "spec.strategy.rollingUpdate"), nullptr);
+}
+
 TEST(Apps, SelectorsAreWantedInDifferentWords) {
   const std::string bare = R"({"spec":{)" + pod_template() + "}}";
   const std::string mismatch =
@@ -210,6 +297,85 @@ TEST(StatefulSet, NamesBecomePartsOfHostNames) {
            "spec.serviceName: Invalid value: \"-a\": " + kBadLabel}});
   EXPECT_EQ(meta_rules(*find_kind("apps", "StatefulSet")).name, NameRule::DnsLabel);
   EXPECT_EQ(meta_rules(*find_kind("apps", "Deployment")).name, NameRule::DnsSubdomain);
+}
+
+TEST(StatefulSet, PoliciesAreOfClosedSets) {
+  const std::string unavailable =
+      "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: ";
+  const RuleCase cases[] = {
+      {"apps", "StatefulSet", replicas(R"(,"podManagementPolicy":"Parallel")"), {}},
+      {"apps", "StatefulSet", replicas(R"(,"updateStrategy":{"type":"OnDelete"})"), {}},
+      {"apps",
+       "StatefulSet",
+       replicas(R"(,"updateStrategy":{"type":"OnDelete","rollingUpdate":{"partition":1}})"),
+       {"spec.updateStrategy.rollingUpdate: Invalid value: {\"partition\":1}: only allowed for "
+        "updateStrategy 'RollingUpdate'"}},
+      {"apps",
+       "StatefulSet",
+       replicas(R"(,"updateStrategy":{"rollingUpdate":{"partition":-1,"maxUnavailable":"101%"}})"),
+       {"spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or "
+        "equal to 0",
+        unavailable + "\"101%\": must not be greater than 100%"}},
+      {"apps",
+       "StatefulSet",
+       replicas(R"(,"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}})"),
+       {}},
+      {"apps",
+       "StatefulSet",
+       replicas(
+           R"(,"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete","whenScaled":"Keep"})"),
+       {"spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: \"Keep\": "
+        "supported values: \"Retain\", \"Delete\""}},
+      {"apps",
+       "StatefulSet",
+       replicas(R"(,"replicas":-1,"minReadySeconds":-1)"),
+       {"spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+        "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"}},
+      {"apps",
+       "StatefulSet",
+       replicas(
+           R"(,"replicas":2,"ordinals":{"start":1},"minReadySeconds":1,"revisionHistoryLimit":1,
+                   "updateStrategy":{"type":"OnDelete"},
+                   "persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete","whenScaled":"Delete"})"),
+       {},
+       replicas()},
+  };
+  for (const RuleCase& c : cases) expect(c);
+  const Json set = prepared(*find_kind("apps", "StatefulSet"), replicas());
+  EXPECT_EQ(to_text(*find_path(set, "spec.updateStrategy")),
+            R"({"type":"RollingUpdate","rollingUpdate":{"partition":0}})");
+}
+
+TEST(ControllerRevision, StaysAsItIs) {
+  expect({"apps", "ControllerRevision", R"({"data":{"a":1},"revision":0})", {}});
+  expect({"apps",
+          "ControllerRevision",
+          R"({"data":{"a":1},"revision":2})",
+          {},
+          R"({"data":{"a":1},"revision":1})"});
+  expect({"apps",
+          "ControllerRevision",
+          R"({"data":{"a":2},"revision":1})",
+          {"data: Invalid value: {\"a\":2}: field is immutable"},
+          R"({"data":{"a":1},"revision":1})"});
+}
+
+TEST(ReplicationController, IsLabelledAsItsPods) {
+  const Kind& kind = *find_kind("", "ReplicationController");
+  const Json made = prepared(kind, R"({"spec":{)" + pod_template() + "}}");
+  EXPECT_EQ(to_text(*find_path(made, "spec.selector")), R"({"app":"web"})");
+  EXPECT_EQ(to_text(*find_path(made, "metadata.labels")), R"({"app":"web"})");
+  const Json own =
+      prepared(kind, R"({"metadata":{"labels":{"a":"b"}},"spec":{"selector":{"app":"web"},)" +
+                         pod_template() + "}}");
+  EXPECT_EQ(to_text(*find_path(own, "metadata.labels")), R"({"a":"b"})");
+  expect(
+      {"",
+       "ReplicationController",
+       R"({"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})",
+       {"spec.selector: Required value",
+        "spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: "
+        "\"Always\""}});
 }
 
 TEST(ReplicationController, IsJudgedAsUpstreamDoes) {

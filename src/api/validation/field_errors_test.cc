@@ -53,6 +53,42 @@ TEST(FieldErrors, EveryTypeHasItsWords) {
   EXPECT_EQ(errors.causes(), want);
 }
 
+TEST(FieldErrors, TextsAreQuotedAsGoQuotesThem) {
+  const auto quoted = [](std::string_view text) {
+    FieldErrors errors;
+    errors.duplicate(FieldPath("f"), text);
+    return errors.causes()[0].message.substr(std::string_view("Duplicate value: ").size());
+  };
+  EXPECT_EQ(quoted("a\a\b\f\n\r\t\v\\\""), R"("a\a\b\f\n\r\t\v\\\"")");
+  EXPECT_EQ(quoted("\x1f \x7f~\u00e4"), "\"\\x1f \\x7f~\u00e4\"");
+}
+
+TEST(FieldErrors, MessagesAreForEachNothingForNone) {
+  FieldErrors errors;
+  errors.invalid_each(FieldPath("f"), "v", {});
+  EXPECT_TRUE(errors.empty());
+  errors.invalid_each(FieldPath("f"), "v", {"a", "b"});
+  EXPECT_EQ(sentences(errors),
+            (Sentences{"f: Invalid value: \"v\": a", "f: Invalid value: \"v\": b"}));
+  errors.not_found(FieldPath("f"), "v", "why");
+  errors.duplicate(FieldPath("f"), "v", "why");
+  errors.invalid(FieldPath("f"), "why");
+  EXPECT_EQ(errors.causes()[2].message, "Not found: \"v\": why");
+  EXPECT_EQ(errors.causes()[3].message, "Duplicate value: \"v\": why");
+  EXPECT_EQ(errors.causes()[4].message, "Invalid value: why");
+}
+
+TEST(FieldErrors, PathsAreCutToo) {
+  const std::string name(5'000, 'n');
+  const FieldPath path(name);
+  const FieldPath below = path.child("below");
+  FieldErrors errors;
+  errors.required(below);
+  EXPECT_TRUE(errors.causes()[0].field.starts_with("nnn"));
+  EXPECT_LE(errors.causes()[0].field.size(), kLimits.path_bytes + 20);
+  EXPECT_EQ(errors.causes()[0].field.find("below"), std::string::npos);
+}
+
 TEST(FieldErrors, BecomeA422ThatNamesEveryField) {
   Kind pod;
   pod.kind = "Pod";

@@ -70,6 +70,29 @@ TEST(GroupBinding, EveryRuleHasItsSentence) {
         "NotSupported spec.conditions[0].condition.type: Unsupported value: "
         "\"CompositePodGroupInitiallyScheduled\": supported values: \"DisruptionTarget\", "
         "\"PodGroupInitiallyScheduled\""}},
+      {"a condition of its kind",
+       "{root: {kind: PodGroup, name: g}, conditions: [{kind: CompositePodGroup, name: g, "
+       "condition: "
+       "{type: CompositePodGroupInitiallyScheduled, status: 'True', reason: A}}, {kind: PodGroup, "
+       "name: g, condition: {type: DisruptionTarget, status: Unknown, reason: B_}}, {kind: "
+       "PodGroup, "
+       "name: h, condition: {type: DisruptionTarget, status: 'False', reason: 'B:c,D'}}]}",
+       {}},
+      {"parts of a condition",
+       "{root: {kind: PodGroup, name: g}, conditions: [{kind: Job, name: '', condition: {type: "
+       "DisruptionTarget, status: 'True', reason: 'a:', observedGeneration: -1}}]}",
+       {"NotSupported spec.conditions[0].kind: Unsupported value: \"Job\": supported values: "
+        "\"CompositePodGroup\", \"PodGroup\"",
+        "Required spec.conditions[0].name: Required value",
+        "Invalid spec.conditions[0].condition.observedGeneration: Invalid value: -1: must be "
+        "greater "
+        "than or equal to zero",
+        "Invalid spec.conditions[0].condition.reason: Invalid value: \"a:\": a condition reason "
+        "must "
+        "start with alphabetic character, optionally followed by a string of alphanumeric "
+        "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  "
+        "or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for "
+        "validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"}},
       {"no condition",
        "{root: {kind: PodGroup, name: g}, conditions: [{kind: PodGroup, name: g}]}",
        {"Required spec.conditions[0].condition.type: Required value: is required",
@@ -77,6 +100,21 @@ TEST(GroupBinding, EveryRuleHasItsSentence) {
         "Required spec.conditions[0].condition.reason: Required value"}},
   };
   for (const Case& c : cases) EXPECT_EQ(check(c.spec), c.want) << c.rule;
+}
+
+TEST(GroupBinding, WordsOfConditionsHaveBounds) {
+  const auto errors_of = [](std::size_t reason, std::size_t message) {
+    return check(fmt::format(
+        "{{root: {{kind: PodGroup, name: g}}, conditions: [{{kind: PodGroup, name: g, condition: "
+        "{{type: DisruptionTarget, status: 'True', reason: {}, message: {}}}}}]}}",
+        std::string(reason, 'r'), std::string(message, 'm')));
+  };
+  EXPECT_EQ(errors_of(1024, 32768), Causes{});
+  EXPECT_EQ(errors_of(1025, 32769),
+            (Causes{"TooLong spec.conditions[0].condition.reason: Too long: may not be more than "
+                    "1024 bytes",
+                    "TooLong spec.conditions[0].condition.message: Too long: may not be more than "
+                    "32768 bytes"}));
 }
 
 TEST(GroupBinding, HasABound) {
@@ -89,6 +127,17 @@ TEST(GroupBinding, HasABound) {
   EXPECT_EQ(causes(validate_group_binding(document)),
             Causes{"TooMany spec.pods: Too many: 10001: must have at most 10000 items"});
   pods.pop_back();
+  EXPECT_EQ(causes(validate_group_binding(document)), Causes{});
+  JsonArray& conditions = ensure_array(ensure_object(document.get_object(), "spec"), "conditions");
+  for (std::size_t i = 0; i <= kGroupBindingItemsMax; ++i)
+    conditions.push_back(JsonObject{
+        {"kind", "PodGroup"},
+        {"name", fmt::format("g{}", i)},
+        {"condition",
+         JsonObject{{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", "R"}}}});
+  EXPECT_EQ(causes(validate_group_binding(document)),
+            Causes{"TooMany spec.conditions: Too many: 10001: must have at most 10000 items"});
+  conditions.pop_back();
   EXPECT_EQ(causes(validate_group_binding(document)), Causes{});
 }
 

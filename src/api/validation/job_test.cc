@@ -361,12 +361,39 @@ TEST(CronJob, IsJudgedAsUpstreamDoes) {
       {cron_job(R"("schedule":"@daily","concurrencyPolicy":"Maybe")"),
        {"spec.concurrencyPolicy: Unsupported value: \"Maybe\": supported values: \"Allow\", "
         "\"Forbid\", \"Replace\""}},
+      {cron_job(R"("schedule":"@daily")", std::string(52, 'a')), {}},
+      {cron_job(R"("schedule":"@daily","startingDeadlineSeconds":-1,"failedJobsHistoryLimit":-1)"),
+       {"spec.startingDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0",
+        "spec.failedJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0"}},
       {cron_job(R"("schedule":"@daily")", std::string(53, 'a')),
        {"metadata.name: Invalid value: \"" + std::string(53, 'a') +
         "\": must be no more than 52 characters"}},
   };
   for (const Case& c : cases)
     EXPECT_EQ(told(validate_cron_job(c.job, {})), c.want) << to_text(c.job);
+}
+
+TEST(CronJob, TheServerSelectsThePodsOfItsJobs) {
+  Json made = cron_job(R"("schedule":"@daily")");
+  JsonObject& spec =
+      made.get_object()["spec"].get_object()["jobTemplate"].get_object()["spec"].get_object();
+  spec["selector"] = JsonObject{{"matchLabels", JsonObject{{"a", "b"}}}};
+  spec["manualSelector"] = true;
+  EXPECT_EQ(
+      told(validate_cron_job(made, {})),
+      (Texts{"spec.jobTemplate.spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\"}}: "
+             "`selector` will be auto-generated",
+             "spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "
+             "\"nil\", \"false\""}));
+}
+
+TEST(CronJob, AnOldZoneIsNotJudgedAgain) {
+  const Json old = cron_job(R"("schedule":"@daily","timeZone":"Moon/Base")");
+  EXPECT_TRUE(validate_cron_job_update(old, old, {}).empty());
+  EXPECT_EQ(
+      validate_cron_job_update(cron_job(R"("schedule":"@daily","timeZone":"Moon/Far")"), old, {})
+          .size(),
+      1U);
 }
 
 TEST(CronJob, AnOldScheduleKeepsItsZone) {

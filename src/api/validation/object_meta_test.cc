@@ -85,6 +85,38 @@ TEST(ObjectMeta, CreateIsJudgedAsUpstreamDoes) {
        R"({"name":"x","namespace":"n","managedFields":[{"operation":"Do","fieldsType":"V2"}]})",
        {"metadata.managedFields[0].operation: Invalid value: \"Do\": must be `Apply` or `Update`",
         "metadata.managedFields[0].fieldsType: Invalid value: \"V2\": must be `FieldsV1`"}},
+      {"annotations just fit",
+       fmt::format(R"({{"name":"x","namespace":"n","annotations":{{"a":"{}"}}}})",
+                   std::string(std::size_t{256} * 1024 - 1, 'x')),
+       {}},
+      {"standard finalizers",
+       R"({"name":"x","namespace":"n","finalizers":["kubernetes","orphan"]})",
+       {}},
+      {"one more", R"({"name":"x","namespace":"n","finalizers":["foregroundDeletion"]})", {}},
+      {"an event is no owner",
+       R"({"name":"x","namespace":"n","ownerReferences":[{"apiVersion":"v1","kind":"Event","name":"e","uid":"u"}]})",
+       {"metadata.ownerReferences: Invalid value: "
+        "{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"name\":\"e\",\"uid\":\"u\"}: /v1, "
+        "Kind=Event is disallowed from being an owner"}},
+      {"owners of a group without a version",
+       R"({"name":"x","namespace":"n","ownerReferences":[{"apiVersion":"apps/","kind":"K","name":"e","uid":"u"}]})",
+       {"metadata.ownerReferences.apiVersion: Invalid value: \"apps/\": version must not be "
+        "empty"}},
+      {"one controller among owners",
+       R"({"name":"x","namespace":"n","ownerReferences":[
+          {"apiVersion":"v1","kind":"A","name":"a","uid":"1","controller":false},
+          {"apiVersion":"v1","kind":"B","name":"b","uid":"2","controller":true},
+          {"apiVersion":"v1","kind":"C","name":"c","uid":"3"}]})",
+       {}},
+      {"managed fields at their limits",
+       fmt::format(
+           R"({{"name":"x","namespace":"n","managedFields":[{{"operation":"Apply","manager":"{}","subresource":"{}"}},
+           {{"operation":"Update","fieldsType":"FieldsV1","manager":"{}","subresource":"{}"}}]}})",
+           std::string(128, 'm'), std::string(256, 's'), std::string(129, 'm'),
+           std::string(257, 's')),
+       {"metadata.managedFields[1].manager: Too long: may not be more than 128 bytes",
+        "metadata.managedFields[1].subresource: Too long: may not be more than 256 bytes"}},
+      {"generation zero", R"({"name":"x","namespace":"n","generation":0})", {}},
       {"negative generation",
        R"({"name":"x","namespace":"n","generation":-1})",
        {"metadata.generation: Invalid value: -1: must be greater than or equal to 0"}},
@@ -108,6 +140,18 @@ TEST(ObjectMeta, KindsHaveTheirOwnNames) {
   role.group = "rbac.authorization.k8s.io";
   role.kind = "Role";
   EXPECT_EQ(meta_rules(role).name, NameRule::PathSegment);
+  EXPECT_FALSE(meta_rules(role).known_finalizers);
+  EXPECT_TRUE(meta_rules(service).known_finalizers);
+  Kind name_space;
+  name_space.kind = "Namespace";
+  name_space.namespaced = false;
+  EXPECT_EQ(meta_rules(name_space).name, NameRule::DnsLabel);
+  EXPECT_FALSE(meta_rules(name_space).namespaced);
+  Kind pod;
+  pod.kind = "Pod";
+  pod.namespaced = true;
+  EXPECT_EQ(meta_rules(pod).name, NameRule::DnsSubdomain);
+  EXPECT_TRUE(meta_rules(pod).namespaced);
 }
 
 TEST(ObjectMeta, UpdatesKeepIdentity) {

@@ -183,6 +183,156 @@ TEST(PodUpdate, APodWithADeadlineAndInitContainersChangesAsOthersDo) {
       Sentences{"spec.initContainers: Forbidden: pod updates may not add or remove containers"});
 }
 
+TEST(PodUpdate, DeadlinesHaveBounds) {
+  const std::string plain = R"({"containers":[{"name":"c","image":"i"}]})";
+  const std::string with = R"({"containers":[{"name":"c","image":"i"}],"activeDeadlineSeconds":5})";
+  const std::string range = "must be between 1 and 2147483647, inclusive";
+  const Case cases[] = {
+      {"the same", with, R"({"activeDeadlineSeconds":5})", {}},
+      {"sooner", with, R"({"activeDeadlineSeconds":1})", {}},
+      {"at most", plain, R"({"activeDeadlineSeconds":2147483647})", {}},
+      {"too long",
+       plain,
+       R"({"activeDeadlineSeconds":2147483648})",
+       {"spec.activeDeadlineSeconds: Invalid value: 2147483648: " + range,
+        "spec.activeDeadlineSeconds: Invalid value: 2147483648: must be between 0 and 2147483647, "
+        "inclusive"}},
+      {"negative, and nothing else is looked at",
+       plain,
+       R"({"activeDeadlineSeconds":-1,"nodeName":"n"})",
+       {"spec.activeDeadlineSeconds: Invalid value: -1: " + range,
+        "spec.activeDeadlineSeconds: Invalid value: -1: must be between 0 and 2147483647, "
+        "inclusive"}},
+  };
+  for (const Case& c : cases) {
+    const Json old = pod(c.old);
+    EXPECT_EQ(sentences(validate_pod_update(edited(old, "spec", c.now), old)), c.want) << c.name;
+  }
+}
+
+TEST(PodUpdate, TolerationsStayButForTheirSeconds) {
+  const std::string old_spec =
+      R"({"containers":[{"name":"c","image":"i"}],"tolerations":[{"key":"k","operator":"Equal","value":"v","effect":"NoExecute"}]})";
+  const Json old = pod(old_spec);
+  const Sentences refused{
+      "spec.tolerations: Forbidden: existing toleration can not be modified except its "
+      "tolerationSeconds"};
+  for (const std::string_view toleration :
+       {R"({"key":"l","operator":"Equal","value":"v","effect":"NoExecute"})",
+        R"({"key":"k","operator":"Exists","effect":"NoExecute"})",
+        R"({"key":"k","operator":"Equal","value":"w","effect":"NoExecute"})",
+        R"({"key":"k","operator":"Equal","value":"v","effect":"NoSchedule"})"})
+    EXPECT_EQ(sentences(validate_pod_update(
+                  edited(old, "spec", fmt::format(R"({{"tolerations":[{}]}})", toleration)), old)),
+              refused)
+        << toleration;
+  EXPECT_EQ(
+      sentences(validate_pod_update(
+          edited(
+              old, "spec",
+              R"({"tolerations":[{"key":"-","operator":"Exists"},{"key":"k","operator":"Equal","value":"v","effect":"NoExecute"}]})"),
+          old)),
+      (Sentences{"spec.tolerations[0].key: Invalid value: \"-\": " + kBadNamePart,
+                 "spec.tolerations[0].key: Invalid value: \"-\": " + kBadNamePart}))
+      << "of the spec, and of what was added";
+}
+
+TEST(PodUpdate, AGatedPodMayLoseNeitherSelectorNorOtherAffinity) {
+  const std::string gated =
+      R"({"containers":[{"name":"c","image":"i"}],"schedulingGates":[{"name":"x/a"}],"nodeSelector":{"a":"1"},
+          "affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"k"}]},
+          "nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{}}]}}})";
+  const std::string pods =
+      R"({"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"k"}]})";
+  const Json old = pod(gated);
+  EXPECT_EQ(sentences(validate_pod_update(edited(old, "spec", R"({"nodeSelector":{}})"), old)),
+            Sentences{"spec.nodeSelector: Invalid value: {}: only additions to spec.nodeSelector "
+                      "are allowed (no mutations or deletions)"});
+  EXPECT_EQ(sentences(validate_pod_update(
+                edited(old, "spec", R"({"affinity":{"podAffinity":)" + pods + "}}"), old)),
+            Sentences{})
+      << "preferences may go";
+  const auto without_pods = sentences(validate_pod_update(
+      edited(old, "spec",
+             R"({"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[
+             {"weight":1,"preference":{}}]}}})"),
+      old));
+  ASSERT_EQ(without_pods.size(), 1U);
+  EXPECT_TRUE(without_pods[0].starts_with(kRule + "\n- affinity: ")) << without_pods[0];
+  const auto both = sentences(validate_pod_update(
+      edited(old, "spec", R"({"hostname":"h","nodeSelector":{"a":"1","b":"2"}})"), old));
+  EXPECT_EQ(both, Sentences{kRule + "\n+ hostname: \"h\""});
+}
+
+TEST(PodUpdate, AMirrorStaysAMirror) {
+  const std::string spec = R"({"nodeName":"n1","containers":[{"name":"c","image":"i"}]})";
+  const Json plain = pod(spec);
+  const Json mirror =
+      edited(plain, "metadata", R"({"annotations":{"kubernetes.io/config.mirror":"a"}})");
+  const Json other =
+      edited(plain, "metadata", R"({"annotations":{"kubernetes.io/config.mirror":"b"}})");
+  EXPECT_TRUE(validate_pod_update(mirror, mirror).empty());
+  const std::string at = "metadata.annotations[kubernetes.io/config.mirror]: Forbidden: ";
+  const Sentences added{at + "may not add mirror pod annotation"};
+  const Sentences changed{at + "may not remove or update mirror pod annotation"};
+  EXPECT_EQ(sentences(validate_pod_update(mirror, plain)), added);
+  EXPECT_EQ(sentences(validate_pod_update(plain, mirror)), changed);
+  EXPECT_EQ(sentences(validate_pod_update(other, mirror)), changed);
+  EXPECT_EQ(sentences(validate_pod_status_update(mirror, plain)), added);
+}
+
+TEST(PodStatusUpdate, NominationsAndAddressesAreWellFormed) {
+  const Json old = document(
+      R"({"metadata":{"name":"p","namespace":"n"},"spec":{"resourceClaims":[{"name":"a"}]},
+          "status":{"nominatedNodeName":"n1"}})");
+  const auto errors_of = [&](std::string_view status) {
+    return sentences(validate_pod_status_update(edited(old, "status", status), old));
+  };
+  EXPECT_EQ(errors_of(R"({"nominatedNodeName":"n2","podIPs":[{"ip":"10.0.0.1"},{"ip":"::1"}],
+                          "resourceClaimStatuses":[{"name":"a","resourceClaimName":"x"}]})"),
+            Sentences{});
+  EXPECT_EQ(errors_of(R"({"nominatedNodeName":null})"), Sentences{});
+  EXPECT_EQ(errors_of(R"({"nominatedNodeName":"N"})"),
+            Sentences{"status.nominatedNodeName: Invalid value: \"N\": " + kBadSubdomain});
+  EXPECT_EQ(errors_of(R"({"podIPs":[{"ip":"x"}]})"),
+            Sentences{"status.podIPs[0]: Invalid value: \"x\": must be a valid IP address, (e.g. "
+                      "10.9.8.7 or 2001:db8::ffff)"});
+  EXPECT_EQ(errors_of(R"({"podIPs":[{"ip":"10.0.0.1"},{"ip":"10.0.0.2"}]})"),
+            Sentences{"status.podIPs: Invalid value: [{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.2\"}"
+                      "]: may specify no more than one IP for each IP family"});
+  EXPECT_EQ(
+      errors_of(R"({"resourceClaimStatuses":[{"name":"a"},{"name":"a","resourceClaimName":"X"}]})"),
+      (Sentences{"status.resourceClaimStatuses[1].name: Duplicate value: \"a\"",
+                 "status.resourceClaimStatuses[1].name: Invalid value: \"X\": " + kBadSubdomain}));
+  const Json bound = document(
+      R"({"metadata":{"name":"p","namespace":"n"},"spec":{"nodeName":"n1"},"status":{"nominatedNodeName":"n1"}})");
+  EXPECT_TRUE(validate_pod_status_update(bound, bound).empty()) << "an old nomination may stay";
+}
+
+TEST(PodStatusUpdate, WhatEndedForGoodDoesNotRunAgain) {
+  const auto errors_of = [](std::string_view policy, std::string_view list, std::string_view code) {
+    const Json old = document(fmt::format(
+        R"({{"metadata":{{"name":"p","namespace":"n"}},"spec":{{"restartPolicy":"{}"}},
+        "status":{{"{}":[{{"name":"c","state":{{"terminated":{{"exitCode":{}}}}}}}]}}}})",
+        policy, list, code));
+    return sentences(validate_pod_status_update(
+        edited(old, "status", fmt::format(R"({{"{}":[{{"name":"c","state":{{}}}}]}})", list)),
+        old));
+  };
+  const auto refused = [](std::string_view list) {
+    return Sentences{fmt::format(
+        "status.{}[0].state: Forbidden: may not be transitioned to non-terminated state", list)};
+  };
+  EXPECT_EQ(errors_of("Always", "containerStatuses", "0"), Sentences{});
+  EXPECT_EQ(errors_of("Never", "containerStatuses", "1"), refused("containerStatuses"));
+  EXPECT_EQ(errors_of("OnFailure", "containerStatuses", "1"), Sentences{});
+  EXPECT_EQ(errors_of("OnFailure", "containerStatuses", "0"), refused("containerStatuses"));
+  EXPECT_EQ(errors_of("Never", "initContainerStatuses", "0"), refused("initContainerStatuses"));
+  EXPECT_EQ(errors_of("Always", "ephemeralContainerStatuses", "0"),
+            refused("ephemeralContainerStatuses"))
+      << "whatever the policy";
+}
+
 TEST(PodStatusUpdate, IsJudgedAsUpstreamDoes) {
   const Json old = document(R"({"metadata":{"name":"p","namespace":"n"},
       "spec":{"nodeName":"n1","restartPolicy":"Never","initContainers":[{"name":"side","restartPolicy":"Always"}]},

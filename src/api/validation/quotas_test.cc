@@ -84,6 +84,136 @@ TEST(LimitRange, IsJudgedAsUpstreamDoes) {
   for (const RuleCase& c : cases) expect(c);
 }
 
+TEST(LimitRange, DefaultsFollowTheLimits) {
+  const auto made = [](std::string_view item) {
+    const Json range = prepared(*find_kind("", "LimitRange"), limits(item));
+    return to_text(find_path(range, "spec.limits")->get_array()[0]);
+  };
+  EXPECT_EQ(
+      made(
+          R"({"type":"Container","max":{"cpu":"2"},"min":{"memory":"1"},"default":{"memory":"4"}})"),
+      R"({"type":"Container","max":{"cpu":"2"},"min":{"memory":"1"},)"
+      R"("default":{"memory":"4","cpu":"2"},"defaultRequest":{"memory":"4","cpu":"2"}})");
+  EXPECT_EQ(made(R"({"type":"Container","min":{"cpu":"1"}})"),
+            R"({"type":"Container","min":{"cpu":"1"},"defaultRequest":{"cpu":"1"}})");
+  EXPECT_EQ(made(R"({"type":"Pod","max":{"cpu":"2"}})"), R"({"type":"Pod","max":{"cpu":"2"}})");
+}
+
+TEST(LimitRange, AmountsMayBeEqual) {
+  const RuleCase cases[] = {
+      {"",
+       "LimitRange",
+       limits(
+           R"({"type":"Container","min":{"cpu":"1"},"default":{"cpu":"1"},"defaultRequest":{"cpu":"1"},
+               "max":{"cpu":"1"},"maxLimitRequestRatio":{"cpu":"1"}})"),
+       {}},
+      {"",
+       "LimitRange",
+       limits(
+           R"({"type":"Pod","min":{"cpu":"1"},"max":{"cpu":"2"},"maxLimitRequestRatio":{"cpu":"2"}})"),
+       {}},
+      {"",
+       "LimitRange",
+       limits(
+           R"({"type":"Pod","min":{"cpu":"0"},"max":{"cpu":"2"},"maxLimitRequestRatio":{"cpu":"9"}})"),
+       {}},
+      {"",
+       "LimitRange",
+       limits(
+           R"({"type":"Container","default":{"example.com/x":"2"},"defaultRequest":{"example.com/x":"1"}})"),
+       {"spec.limits[0].defaultRequest[example.com/x]: Invalid value: \"1\": default value 2 must "
+        "equal to defaultRequest value 1 in example.com/x"}},
+      {"",
+       "LimitRange",
+       limits(R"({"type":"Pod","defaultRequest":{"cpu":"1"}})"),
+       {"spec.limits[0].defaultRequest: Forbidden: may not be specified when `type` is 'Pod'"}},
+      {"", "LimitRange", limits(R"({"type":"PersistentVolumeClaim","min":{"storage":"1"}})"), {}},
+      {"", "LimitRange", limits(R"({"type":"PersistentVolumeClaim","max":{"storage":"1"}})"), {}},
+      {"", "LimitRange", limits(R"({"type":"example.com/x","max":{"requests.cpu":"1"}})"), {}},
+      {"",
+       "LimitRange",
+       limits(R"({"type":"-"})"),
+       {"spec.limits[0].type: Invalid value: \"-\": " + kBadNamePart}},
+  };
+  for (const RuleCase& c : cases) expect(c);
+}
+
+TEST(ResourceQuota, ScopesCountWhatTheyCan) {
+  const auto scoped = [](std::string_view hard, std::string_view scopes) {
+    return fmt::format(R"({{"spec":{{"hard":{{{}}},"scopes":[{}]}}}})", hard, scopes);
+  };
+  const auto selected = [](std::string_view expression, std::string_view hard = "") {
+    return fmt::format(
+        R"({{"spec":{{"hard":{{{}}},"scopeSelector":{{"matchExpressions":[{}]}}}}}})", hard,
+        expression);
+  };
+  const std::string uncounted = ": unsupported scope applied to resource";
+  const std::string at = "spec.scopeSelector.matchExpressions";
+  const RuleCase cases[] = {
+      {"", "ResourceQuota", scoped(R"("pods":"1")", R"("BestEffort")"), {}},
+      {"",
+       "ResourceQuota",
+       scoped(R"("pods":"1","cpu":"1","limits.memory":"1","requests.cpu":"1")",
+              R"("NotBestEffort","Terminating")"),
+       {}},
+      {"",
+       "ResourceQuota",
+       scoped(R"("services":"1","secrets":"1","example.com/x":"1")", R"("Terminating")"),
+       {"spec.scopes: Invalid value: [\"Terminating\"]" + uncounted,
+        "spec.scopes: Invalid value: [\"Terminating\"]" + uncounted}},
+      {"",
+       "ResourceQuota",
+       scoped(R"("persistentvolumeclaims":"1","requests.storage":"1")",
+              R"("VolumeAttributesClass")"),
+       {}},
+      {"",
+       "ResourceQuota",
+       scoped(R"("pods":"1")", R"("VolumeAttributesClass")"),
+       {"spec.scopes: Invalid value: [\"VolumeAttributesClass\"]" + uncounted}},
+      {"",
+       "ResourceQuota",
+       scoped("", R"("Terminating","NotTerminating")"),
+       {"spec.scopes: Invalid value: [\"Terminating\",\"NotTerminating\"]: conflicting scopes"}},
+      {"", "ResourceQuota", scoped("", R"("BestEffort","NotTerminating")"), {}},
+      {"",
+       "ResourceQuota",
+       selected(R"({"scopeName":"PriorityClass","operator":"In","values":["high"]},
+                   {"scopeName":"VolumeAttributesClass","operator":"DoesNotExist"},
+                   {"scopeName":"CrossNamespacePodAffinity","operator":"Exists"})"),
+       {}},
+      {"",
+       "ResourceQuota",
+       selected(R"({"scopeName":"PriorityClass","operator":"Exists","values":["high"]})"),
+       {at + ".values: Invalid value: [\"high\"]: must be no value when `operator` is 'Exist' or "
+             "'DoesNotExist' for scope selector"}},
+      {"",
+       "ResourceQuota",
+       selected(R"({"scopeName":"Often","operator":"Exists"})"),
+       {at + ".scopeName: Invalid value: \"Often\": unsupported scope"}},
+      {"",
+       "ResourceQuota",
+       selected(
+           R"({"scopeName":"BestEffort","operator":"Exists"},{"scopeName":"NotBestEffort","operator":"Exists"})"),
+       {at + ": Invalid value: null: conflicting scopes"}},
+      {"",
+       "ResourceQuota",
+       selected(R"({"scopeName":"BestEffort","operator":"Exists"})", R"("cpu":"1")"),
+       {at + ": Invalid value: {\"matchExpressions\":[{\"scopeName\":\"BestEffort\",\"operator\":"
+             "\"Exists\"}]}: unsupported scope applied to resource"}},
+      {"",
+       "ResourceQuota",
+       R"({"spec":{"hard":{"storage":"1","hugepages-2Mi":"1","requests.hugepages-2Mi":"1","services.nodeports":"1500m"}}})",
+       {"spec.hard[storage]: Invalid value: \"storage\": must be a standard resource for quota",
+        "spec.hard[services.nodeports]: Invalid value: \"1500m\": must be an integer"}},
+      {"",
+       "ResourceQuota",
+       scoped(R"("pods":"2")", R"("BestEffort","NotTerminating")"),
+       {},
+       scoped(R"("pods":"1")", R"("NotTerminating","BestEffort")")},
+  };
+  for (const RuleCase& c : cases) expect(c);
+}
+
 TEST(ResourceQuota, IsJudgedAsUpstreamDoes) {
   const RuleCase cases[] = {
       {"",

@@ -51,6 +51,11 @@ TEST(CronTimes, FollowTheClocksOfTheZone) {
       << "and comes twice when they go back";
   EXPECT_EQ(runs("0 0 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2),
             (Runs{"2026-03-29T00:00:00+01:00", "2026-03-30T00:00:00+02:00"}));
+  EXPECT_EQ(runs("0 0 1 4 *", "Europe/Berlin", "2026-03-01T00:00:00Z", 1),
+            (Runs{"2026-04-01T00:00:00+02:00"}))
+      << "a long way that leads over a change of the clock";
+  EXPECT_EQ(runs("0 0 1 11 *", "Europe/Berlin", "2026-10-01T00:00:00Z", 1),
+            (Runs{"2026-11-01T00:00:00+01:00"}));
 }
 
 // Looks at every minute.
@@ -106,6 +111,33 @@ TEST(CronTimes, AreThoseOfALookAtEveryMinute) {
   }
 }
 
+TEST(CronTimes, LookFiveYearsAhead) {
+  EXPECT_EQ(runs("0 0 29 2 *", "UTC", "2096-02-29T00:00:00Z", 1), Runs{}) << "2100 has none";
+  EXPECT_EQ(runs("0 0 29 2 *", "UTC", "2100-01-01T00:00:00Z", 1), (Runs{"2104-02-29T00:00:00Z"}));
+  EXPECT_EQ(runs("0 0 29 2 *", "UTC", "2099-03-03T00:00:00Z", 1), (Runs{"2104-02-29T00:00:00Z"}));
+  EXPECT_EQ(runs("0 0 29 2 *", "UTC", "2099-02-26T00:00:00Z", 1), Runs{});
+}
+
+TEST(CronTimes, RunAfterTheMomentItself) {
+  EXPECT_EQ(runs("0 9 * * *", "UTC", "2026-01-01T09:00:00Z", 1), (Runs{"2026-01-02T09:00:00Z"}));
+  EXPECT_EQ(runs("0 9 * * *", "UTC", "2026-01-01T08:59:59Z", 1), (Runs{"2026-01-01T09:00:00Z"}));
+  const Time odd = at("2026-01-01T00:00:00Z") + std::chrono::milliseconds{700};
+  EXPECT_EQ(next_run(schedule("@every 10s"), TimeZone(), odd), at("2026-01-01T00:00:10Z"))
+      << "fractions of a second do not count";
+}
+
+TEST(CronTimes, AreCountedUpToTheEndOfTheirTime) {
+  const TimeZone utc;
+  const auto count = [&](std::string_view until, std::size_t most) {
+    return count_runs(schedule("0 * * * *"), utc, at("2026-01-01T00:00:00Z"), at(until), most);
+  };
+  EXPECT_EQ(count("2026-01-01T00:59:59Z", 10), 0U);
+  EXPECT_EQ(count("2026-01-01T01:00:00Z", 10), 1U) << "the last moment counts";
+  EXPECT_EQ(count("2026-01-01T05:30:00Z", 10), 5U);
+  EXPECT_EQ(count("2026-01-01T05:30:00Z", 3), 3U);
+  EXPECT_EQ(count("2026-01-01T05:30:00Z", 0), 0U);
+}
+
 TEST(CronTimes, FindTheLatestOfManyAtOnce) {
   const TimeZone utc;
   EXPECT_EQ(latest_run(schedule("* * * * *"), utc, at("1970-01-01T00:00:00Z"),
@@ -116,6 +148,12 @@ TEST(CronTimes, FindTheLatestOfManyAtOnce) {
             at("1970-01-01T00:59:58Z"));
   EXPECT_EQ(latest_run(schedule("0 0 1 1 *"), utc, at("2025-01-01T00:00:00Z"),
                        at("2025-12-31T23:59:59Z")),
+            std::nullopt);
+  EXPECT_EQ(latest_run(schedule("0 0 1 1 *"), utc, at("2025-01-01T00:00:00Z"),
+                       at("2026-01-01T00:00:00Z")),
+            at("2026-01-01T00:00:00Z"));
+  EXPECT_EQ(latest_run(schedule("@every 7s"), utc, at("1970-01-01T00:00:00Z"),
+                       at("1970-01-01T00:00:06Z")),
             std::nullopt);
 }
 

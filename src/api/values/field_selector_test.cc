@@ -19,6 +19,10 @@ TEST(FieldSelector, ReadsTermsAndEscapes) {
       {"metadata.name==a", {{"metadata.name", "a", true}}, "metadata.name=a"},
       {"status.phase!=Failed", {{"status.phase", "Failed", false}}, "status.phase!=Failed"},
       {"spec.nodeName=", {{"spec.nodeName", "", true}}, "spec.nodeName="},
+      {"a=,,b=", {{"a", "", true}, {"b", "", true}}, "a=,b="},
+      {"=a", {{"", "a", true}}, "=a"},
+      {"a!=!b", {{"a", "!b", false}}, "a!=!b"},
+      {"a!=x,a=y", {{"a", "x", false}, {"a", "y", true}}, "a!=x,a=y"},
       {"b=1,a=2", {{"a", "2", true}, {"b", "1", true}}, "a=2,b=1"},
       {R"(a=x\,y\=z\\)", {{"a", R"(x,y=z\)", true}}, R"(a=x\,y\=z\\)"},
   };
@@ -57,6 +61,10 @@ TEST(FieldSelector, MatchesOnTheTextOfFields) {
   EXPECT_TRUE(FieldSelector::parse("status.phase=Running,spec.nodeName=")->matches(text_of));
   EXPECT_FALSE(FieldSelector::parse("status.phase!=Running")->matches(text_of));
   EXPECT_FALSE(FieldSelector::parse("spec.nodeName!=")->matches(text_of));
+  EXPECT_TRUE(FieldSelector::parse("status.phase!=Failed")->matches(text_of));
+  EXPECT_FALSE(FieldSelector::parse("spec.nodeName=,status.phase=Failed")->matches(text_of));
+  EXPECT_FALSE(
+      FieldSelector::parse("status.phase!=Failed,status.phase!=Running")->matches(text_of));
   EXPECT_TRUE(FieldSelector().matches(text_of));
 }
 
@@ -65,6 +73,7 @@ TEST(FieldSelector, KnowsTheNameItInsistsOn) {
   ASSERT_NE(selector.required_value("metadata.name"), nullptr);
   EXPECT_EQ(*selector.required_value("metadata.name"), "a");
   EXPECT_EQ(selector.required_value("spec.nodeName"), nullptr);
+  EXPECT_EQ(selector.required_value("status.phase"), nullptr);
 }
 
 RC_GTEST_PROP(FieldSelectorProperty, ValuesSurviveTheirEscapes, ()) {

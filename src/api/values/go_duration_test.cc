@@ -22,6 +22,12 @@ TEST(GoDuration, ReadsWhatGoReads) {
   EXPECT_EQ(parse_go_duration("7us"), microseconds{7});
   EXPECT_EQ(parse_go_duration("7\u00b5s"), microseconds{7});
   EXPECT_EQ(parse_go_duration("1m1m"), minutes{2});
+  EXPECT_EQ(parse_go_duration("7\u03bcs"), microseconds{7}) << "the Greek letter, too";
+  EXPECT_EQ(parse_go_duration("7000ns"), microseconds{7});
+  EXPECT_EQ(parse_go_duration("999ns"), Duration::zero());
+  EXPECT_EQ(parse_go_duration("2s"), seconds{2});
+  EXPECT_EQ(parse_go_duration("9s"), seconds{9});
+  EXPECT_EQ(parse_go_duration("2555555h"), hours{2555555});
 }
 
 TEST(GoDuration, PrintsAsGoDoes) {
@@ -34,6 +40,16 @@ TEST(GoDuration, PrintsAsGoDoes) {
   EXPECT_EQ(print_go_duration(milliseconds{1500}), "1.5s");
   EXPECT_EQ(print_go_duration(milliseconds{300}), "300ms");
   EXPECT_EQ(print_go_duration(microseconds{1050}), "1.05ms");
+  EXPECT_EQ(print_go_duration(microseconds{999}), "999\u00b5s");
+  EXPECT_EQ(print_go_duration(microseconds{1000}), "1ms");
+  EXPECT_EQ(print_go_duration(microseconds{999'999}), "999.999ms");
+  EXPECT_EQ(print_go_duration(seconds{1}), "1s");
+  EXPECT_EQ(print_go_duration(seconds{59}), "59s");
+  EXPECT_EQ(print_go_duration(minutes{1}), "1m0s");
+  EXPECT_EQ(print_go_duration(minutes{59} + seconds{59}), "59m59s");
+  EXPECT_EQ(print_go_duration(hours{1}), "1h0m0s");
+  EXPECT_EQ(print_go_duration(hours{25} + minutes{61}), "26h1m0s");
+  EXPECT_EQ(print_go_duration(seconds{1} + microseconds{1}), "1.000001s");
   EXPECT_EQ(print_go_duration(microseconds{7}), "7\u00b5s");
 }
 

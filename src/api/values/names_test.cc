@@ -47,6 +47,14 @@ TEST(Names, DnsLabelsAreJudgedAsUpstreamDoes) {
       {"a_b", {kLabel}},
       {"a.b", {"must not contain dots"}},
       {"a..b", {kLabel}},
+      {"az09-a", {}},
+      {"a`", {kLabel}},
+      {"a{", {kLabel}},
+      {"a/", {kLabel}},
+      {"a:", {kLabel}},
+      {"0", {}},
+      {"9", {}},
+      {"z", {}},
       {"ä", {kLabel}},
   };
   for (const Case& c : cases) EXPECT_EQ(check_dns_label(c.input), c.want) << c.input;
@@ -72,6 +80,11 @@ TEST(Names, ServiceNamesStartWithALetter) {
   EXPECT_EQ(check_dns_1035_label("a1"), Messages{});
   EXPECT_EQ(check_dns_1035_label("1a"), Messages{k1035});
   EXPECT_EQ(check_dns_1035_label(""), Messages{k1035});
+  EXPECT_EQ(check_dns_1035_label("a-"), Messages{k1035});
+  EXPECT_EQ(check_dns_1035_label("A"), Messages{k1035});
+  EXPECT_EQ(check_dns_1035_label(std::string(63, 'a')), Messages{});
+  EXPECT_EQ(check_dns_1035_label(std::string(64, 'a')),
+            Messages{"must be no more than 63 characters"});
 }
 
 TEST(Names, QualifiedNamesHaveAtMostOnePrefix) {
@@ -80,6 +93,16 @@ TEST(Names, QualifiedNamesHaveAtMostOnePrefix) {
       {"example.com/My_Name.1", {}},
       {"", {"name part must be non-empty", "name part " + kName}},
       {"example.com/", {"name part must be non-empty", "name part " + kName}},
+      {"AZaz09/x", {"prefix part " + kSubdomain}},
+      {"az09/AZaz09", {}},
+      {std::string(253, 'a') + "/" + std::string(63, 'a'), {}},
+      {"a@", {"name part " + kName}},
+      {"a[", {"name part " + kName}},
+      {"[a", {"name part " + kName}},
+      {"a_", {"name part " + kName}},
+      {"a.", {"name part " + kName}},
+      {"a b", {"name part " + kName}},
+      {"/", {"prefix part must be non-empty", "name part must be non-empty", "name part " + kName}},
       {"/name", {"prefix part must be non-empty"}},
       {"Example/name", {"prefix part " + kSubdomain}},
       {std::string(254, 'a') + "/n", {"prefix part must be no more than 253 bytes"}},
@@ -97,7 +120,9 @@ TEST(Names, LabelValuesMayBeEmpty) {
   EXPECT_EQ(check_label_value("My_value.1"), Messages{});
   EXPECT_EQ(check_label_value("-b"), Messages{kValue});
   EXPECT_EQ(check_label_value(std::string(64, 'a')), Messages{"must be no more than 63 bytes"});
+  EXPECT_EQ(check_label_value(std::string(63, 'a')), Messages{});
   EXPECT_EQ(check_label_value("a b"), Messages{kValue});
+  EXPECT_EQ(check_label_value("a/b"), Messages{kValue});
 }
 
 TEST(Names, PathSegmentsStayInTheirPlace) {
@@ -110,6 +135,11 @@ TEST(Names, PathSegmentsStayInTheirPlace) {
 TEST(Names, PortNamesAreShortAndHaveALetter) {
   EXPECT_EQ(check_port_name("http-2"), Messages{});
   EXPECT_EQ(check_port_name("0123456789abcdef"), Messages{"must be no more than 15 characters"});
+  EXPECT_EQ(check_port_name("0123456789abcde"), Messages{});
+  EXPECT_EQ(check_port_name("a-"), Messages{"must not begin or end with a hyphen"});
+  EXPECT_EQ(check_port_name(""),
+            (Messages{"must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",
+                      "must contain at least one letter (a-z)"}));
   EXPECT_EQ(check_port_name("80"), Messages{"must contain at least one letter (a-z)"});
   EXPECT_EQ(check_port_name("a--b"), Messages{"must not contain consecutive hyphens"});
   EXPECT_EQ(check_port_name("-a"), Messages{"must not begin or end with a hyphen"});
@@ -119,6 +149,13 @@ TEST(Names, PortNamesAreShortAndHaveALetter) {
 
 TEST(Names, EnvironmentNamesArePrintable) {
   EXPECT_EQ(check_environment_name("MY_VAR.x-1"), Messages{});
+  EXPECT_EQ(check_environment_name(" ~"), Messages{});
+  EXPECT_EQ(check_environment_name(""), Messages{"environment variable name must be non-empty"});
+  for (const char* name : {"A\tB", "A\x1f", "A\x7f", "\u00e4"})
+    EXPECT_EQ(check_environment_name(name),
+              Messages{"a valid environment variable name must consist only of printable ASCII "
+                       "characters other than '='"})
+        << name;
   EXPECT_EQ(check_environment_name("A=B"),
             Messages{"a valid environment variable name must consist only of printable ASCII "
                      "characters other than '='"});
@@ -127,6 +164,14 @@ TEST(Names, EnvironmentNamesArePrintable) {
 TEST(Names, ConfigKeysAreFileNames) {
   EXPECT_EQ(check_config_key("key.name"), Messages{});
   EXPECT_EQ(check_config_key(".."), Messages{"must not be '..'"});
+  EXPECT_EQ(check_config_key("."), Messages{"must not be '.'"});
+  EXPECT_EQ(check_config_key("..a"), Messages{"must not start with '..'"});
+  EXPECT_EQ(check_config_key(".a"), Messages{});
+  EXPECT_EQ(check_config_key("-_A"), Messages{});
+  EXPECT_EQ(check_config_key(""), check_config_key("a/b"));
+  EXPECT_EQ(check_config_key(std::string(253, 'a')), Messages{});
+  EXPECT_EQ(check_config_key(std::string(254, 'a')),
+            Messages{"must be no more than 253 characters"});
   EXPECT_EQ(
       check_config_key("a/b"),
       Messages{"a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
@@ -138,6 +183,12 @@ TEST(Names, APrefixMayEndWithADash) {
   EXPECT_EQ(as_generated("job-"), "joa");
   EXPECT_EQ(as_generated("job"), "job");
   EXPECT_EQ(as_generated("-"), "-");
+  EXPECT_EQ(as_generated("a-"), "a");
+  EXPECT_EQ(as_generated(""), "");
+}
+
+TEST(Names, RangesAreSpelledOut) {
+  EXPECT_EQ(inclusive_range(1, 65535), "must be between 1 and 65535, inclusive");
 }
 
 }  // namespace

@@ -104,7 +104,88 @@ TEST(Quantity, RefusesWhatUpstreamRefuses) {
   }
 }
 
+TEST(Quantity, EachSuffixIsAPower) {
+  EXPECT_EQ(quantity("1000n"), quantity("1u"));
+  EXPECT_EQ(quantity("1000u"), quantity("1m"));
+  EXPECT_EQ(quantity("1000m"), quantity("1"));
+  struct Case {
+    std::string_view text;
+    std::int64_t value;
+  };
+  constexpr std::int64_t kThousand = 1000;
+  constexpr std::int64_t kBillion = 1'000'000'000;
+  const Case cases[] = {
+      {"1k", kThousand},
+      {"1M", kThousand * kThousand},
+      {"1G", kBillion},
+      {"1T", kBillion * kThousand},
+      {"1P", kBillion * kThousand * kThousand},
+      {"9E", kBillion * kBillion * 9},
+      {"1Ki", std::int64_t{1} << 10},
+      {"1Mi", std::int64_t{1} << 20},
+      {"1Gi", std::int64_t{1} << 30},
+      {"1Ti", std::int64_t{1} << 40},
+      {"1Pi", std::int64_t{1} << 50},
+      {"1Ei", std::int64_t{1} << 60},
+      {"2e9", kBillion * 2},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(quantity(c.text).value(), c.value) << c.text;
+    EXPECT_EQ((quantity(c.text) + Quantity()).text(), c.text);
+  }
+}
+
+TEST(Quantity, SmallOnesArePrintedAsTheyWereWritten) {
+  struct Case {
+    std::string_view input;
+    std::string_view text;
+  };
+  const Case cases[] = {
+      {"+1.000000001", "+1.000000001"},
+      {"+1.0000000011", "1000000002n"},
+      {"+123456789012345678", "+123456789012345678"},    // 18 digits
+      {"+1234567890123456789", "1234567890123456789"},   // 19
+      {"+123456789012345.678", "+123456789012345.678"},  // 18
+      {"+123456789012345.6781", "123456789012345678100u"},
+      {"+5Ki", "+5Ki"},
+      {"+8Ki", "8Ki"},
+      {"+12345678901Ki", "+12345678901Ki"},  // 15 digits of binary ones
+      {"+123456789011Ki", "123456789011Ki"},
+      {"+5.0Ki", "5Ki"},
+      {"1.000", "1"},
+      {"+15e2", "1500"},
+      {"1.50", "1500m"},
+      {"+0.001", "1m"},
+      {"1000P", "1E"},
+      {"+1e-9", "+1e-9"},
+      {"+1e-12", "1e-9"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(quantity(c.input).text(), c.text) << c.input;
+}
+
+TEST(Quantity, BinaryAmountsBelowOneKiAreDecimal) {
+  const auto text = [](std::int64_t units) {
+    return Quantity::of_units(units, Format::BinarySI).text();
+  };
+  EXPECT_EQ(text(1023), "1023");
+  EXPECT_EQ(text(1024), "1Ki");
+  EXPECT_EQ(text(1025), "1025");
+  EXPECT_EQ(text(-1023), "-1023");
+  EXPECT_EQ(text(-1024), "-1Ki");
+  EXPECT_EQ(text(1000), "1k");
+  EXPECT_EQ(text(2000), "2000");
+  EXPECT_EQ(text(3 << 20), "3Mi");
+  EXPECT_EQ(text(std::int64_t{7} << 60), "7Ei");
+  Quantity large = Quantity::of_units(std::int64_t{1} << 62, Format::BinarySI);
+  for (int i = 0; i < 12; ++i) large += large;
+  EXPECT_EQ(large.text(), "16384Ei") << "there is no larger suffix";
+}
+
 TEST(Quantity, CapsBinaryAmountsAtSixtyThreeBits) {
+  EXPECT_EQ(quantity("0.0000000000000000001Ki").text(), "1n") << "beyond 18 digits";
+  EXPECT_EQ(quantity("0.0009765625Ki").text(), "1");
+  EXPECT_EQ(quantity("0009223372036854775807.0Ki").value(),
+            std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(quantity("8Ei").text(), "9223372036854775807");
   EXPECT_EQ(quantity("100000000000000000000000Ei").value(),
             std::numeric_limits<std::int64_t>::max());
@@ -120,6 +201,18 @@ TEST(Quantity, HoldsHugeAndTinyDecimals) {
   EXPECT_EQ(quantity("1e-1000000").text(), "1e-9");
   EXPECT_EQ((quantity("1000E") + Quantity()).text(), "1e21");
   EXPECT_GT(quantity("1e30"), quantity("1E"));
+  EXPECT_EQ(quantity("9e28"), quantity("1e28")) << "held at 10^28";
+  EXPECT_LT(quantity("9e27"), quantity("1e28"));
+  EXPECT_EQ(quantity("123456789e19"), quantity("1234567890000000000e9"));
+  EXPECT_EQ(quantity("1e28") + quantity("1e28"), quantity("1e28"));
+  EXPECT_EQ(quantity("-1e28") - quantity("1e28"), quantity("-1e28"));
+  EXPECT_EQ(quantity("15e-10"), quantity("2n"));
+  EXPECT_EQ(quantity("10e-10"), quantity("1n"));
+  EXPECT_EQ(quantity("9e-10"), quantity("1n"));
+  EXPECT_EQ(quantity("-99999999999999999999").value(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(quantity("9223372036854775807").value(), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(quantity("9223372036854775807").milli_value(),
+            std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Quantity, ComparesByValueWhateverTheFormat) {
@@ -137,6 +230,14 @@ TEST(Quantity, AddsAndTakesAwayInTheReceiversFormat) {
   EXPECT_EQ((quantity("1Ki") + quantity("1")).text(), "1025");
   EXPECT_EQ((Quantity::of_units(2048, Format::BinarySI)).text(), "2Ki");
   EXPECT_EQ(Quantity::of_milli(2500).text(), "2500m");
+  EXPECT_EQ((Quantity() - quantity("1Ki")).text(), "-1Ki");
+  EXPECT_EQ((quantity("1.500") + Quantity()).text(), "1500m") << "no longer as it was written";
+  EXPECT_EQ((-quantity("1.500")).text(), "-1500m");
+  EXPECT_EQ((quantity("99999999999999999999") + quantity("1E")).value(),
+            std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ((quantity("1e30") + quantity("99999999999999999999")).value(),
+            std::numeric_limits<std::int64_t>::max())
+      << "no longer in the small form";
 }
 
 TEST(Quantity, KnowsWholeAndNegative) {
@@ -144,6 +245,11 @@ TEST(Quantity, KnowsWholeAndNegative) {
   EXPECT_FALSE(quantity("2001m").is_whole());
   EXPECT_TRUE(quantity("-1m").is_negative());
   EXPECT_EQ(quantity("0").sign(), 0);
+  EXPECT_EQ(quantity("-1n").sign(), -1);
+  EXPECT_EQ(quantity("1n").sign(), 1);
+  EXPECT_FALSE(quantity("0").is_negative());
+  EXPECT_TRUE(quantity("-0").is_zero());
+  EXPECT_FALSE(quantity("1n").is_zero());
 }
 
 // Texts as users write them: any sign, digits, fraction and suffix.

@@ -27,6 +27,7 @@ TEST(TimeZone, ShowsWhatClocksShow) {
       {"Europe/Berlin", "2026-10-25T01:00:00Z", "2026-10-25T02:00:00+01:00"},
       {"America/New_York", "2026-07-01T12:00:00Z", "2026-07-01T08:00:00-04:00"},
       {"Asia/Kolkata", "2026-07-01T12:00:00Z", "2026-07-01T17:30:00+05:30"},
+      {"America/St_Johns", "2026-01-15T12:00:00Z", "2026-01-15T08:30:00-03:30"},
       {"Australia/Sydney", "2026-01-01T00:00:00Z", "2026-01-01T11:00:00+11:00"},
       {"America/Sao_Paulo", "2026-01-01T12:00:00Z", "2026-01-01T09:00:00-03:00"},
       // Long after the last change that is written down: by the rule.
