@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/reading.h"
 #include "api/yaml.h"
@@ -108,6 +109,31 @@ TEST(Components, WhoeverHasADocumentedRoleMayReadWhatItWatches) {
     EXPECT_TRUE(name == "controllers" ||
                 std::ranges::find(all(), name, &Entry::name) != all().end())
         << "there is no controller " << name;
+}
+
+TEST(Components, HelpNamesTheirAliases) { EXPECT_EQ(aliases_text(), "; lws is leaderworkerset"); }
+
+// Rights are given to these names.
+TEST(Components, SpeakAsUpstreamsDo) {
+  for (const Entry& entry : all()) {
+    if (entry.name == "clusterrole-aggregation") continue;
+    EXPECT_EQ(entry.user.name,
+              entry.name == kScheduler ? "system:kube-scheduler" : "system:kube-controller-manager")
+        << entry.name;
+    EXPECT_EQ(entry.user.groups, std::vector<std::string>{"system:authenticated"}) << entry.name;
+  }
+  const api::User& aggregation = find("clusterrole-aggregation")->user;
+  EXPECT_EQ(aggregation.name,
+            "system:serviceaccount:kube-system:clusterrole-aggregation-controller");
+  EXPECT_EQ(aggregation.groups, (std::vector<std::string>{"system:serviceaccounts",
+                                                          "system:serviceaccounts:kube-system",
+                                                          "system:authenticated"}));
+}
+
+// Whoever tells what nobody acts on knows that of our own server only.
+TEST(Components, AllButOneMakeSenseOnOtherClusters) {
+  for (const Entry& entry : all())
+    EXPECT_EQ(entry.runs_elsewhere, entry.name != "inert-objects") << entry.name;
 }
 
 }  // namespace

@@ -170,5 +170,89 @@ TEST(Compactor, StartsOverWhenTheClockGoesBack) {
   EXPECT_EQ(store->compacted(), Revision{3});
 }
 
+// A memory engine that cannot be compacted, or cannot remember, for a while.
+class StubbornEngine final : public Engine {
+ public:
+  struct Fault {
+    bool compacting = false;
+    bool remembering = false;
+  };
+  explicit StubbornEngine(const Fault& fault) : fault_(fault) {}
+  Result<Contents> load() override { return inner_->load(); }
+  Result<std::vector<Result<Revision>>> commit(std::span<Transaction> batch) override {
+    return inner_->commit(batch);
+  }
+  void set_sink(Sink sink) override { inner_->set_sink(std::move(sink)); }
+  Result<Revision> compact(Revision revision) override {
+    if (fault_.compacting) return fail(Reason::InternalError, "disk full");
+    return inner_->compact(revision);
+  }
+  HistorySize history() const override { return inner_->history(); }
+  Revision revision_that_leaves(const HistorySize& most) const override {
+    return inner_->revision_that_leaves(most);
+  }
+  Result<void> remember(Waypoint waypoint) override {
+    if (fault_.remembering) return fail(Reason::InternalError, "disk full");
+    return inner_->remember(waypoint);
+  }
+  Result<void> probe() override { return inner_->probe(); }
+  Result<void> copy_to(const std::string& directory) override { return inner_->copy_to(directory); }
+
+ private:
+  const Fault& fault_;
+  std::unique_ptr<Engine> inner_ = make_memory_engine();
+};
+
+TEST(Compactor, TriesAgainAMinuteAfterAFailure) {
+  StubbornEngine::Fault fault;
+  const auto store = Store::open(std::make_unique<StubbornEngine>(fault)).value();
+  Compactor compactor(*store);
+  write(*store, 3);
+  run(compactor, kStart);
+  Time now = kStart + minutes{5};
+  fault.compacting = true;
+  EXPECT_EQ(compactor.run_once(now).error().message, "disk full");
+  EXPECT_EQ(store->health().why_not_writable(), "disk full");
+  EXPECT_FALSE(compactor.due(now));
+  EXPECT_FALSE(compactor.due(now + minutes{1} - Duration{1}));
+  EXPECT_TRUE(compactor.run_once(now + minutes{1} - Duration{1})) << "it does not even try";
+  now += minutes{1};
+  EXPECT_TRUE(compactor.due(now));
+  EXPECT_FALSE(compactor.run_once(now));
+  fault.compacting = false;
+  now += minutes{1};
+  EXPECT_EQ(run(compactor, now), 1);
+  EXPECT_EQ(store->compacted(), Revision{3});
+  EXPECT_FALSE(compactor.due(now + minutes{5} - Duration{1}));
+  EXPECT_TRUE(compactor.due(now + minutes{5})) << "the next pass is on time";
+}
+
+TEST(Compactor, APassThatCannotBeRememberedIsNotOver) {
+  StubbornEngine::Fault fault{.remembering = true};
+  const auto store = Store::open(std::make_unique<StubbornEngine>(fault)).value();
+  Compactor compactor(*store);
+  write(*store, 3);
+  EXPECT_FALSE(compactor.run_once(kStart));
+  EXPECT_EQ(store->health().why_not_writable(), "disk full");
+  fault.remembering = false;
+  EXPECT_EQ(run(compactor, kStart + minutes{1}), 1);
+  EXPECT_EQ(store->health().why_not_writable(), std::nullopt);
+  EXPECT_FALSE(compactor.due(kStart + minutes{6} - Duration{1})) << "five minutes after that";
+  EXPECT_TRUE(compactor.due(kStart + minutes{6}));
+}
+
+TEST(Compactor, ForgetsNoMoreThanThereIsInAStoreThatWasRestored) {
+  const testing::TemporaryDirectory temporary;
+  {
+    const auto before = Store::open(open_rocksdb_engine(temporary.store()).value()).value();
+    write(*before, 3);
+    ASSERT_TRUE(before->remember({.at = kStart, .revision = {100}}));
+  }
+  const auto restored = Store::open(open_rocksdb_engine(temporary.store()).value()).value();
+  Compactor compactor(*restored);
+  EXPECT_EQ(run(compactor, kStart + minutes{5}), 1);
+  EXPECT_EQ(restored->compacted(), Revision{3});
+}
+
 }  // namespace
 }  // namespace muster::store

@@ -105,5 +105,95 @@ TEST(TokenTest, TheKeySurvivesItsFile) {
   EXPECT_FALSE(TokenKey::read("no key").has_value());
 }
 
+TEST(TokenTest, TellsAllThatItIsBoundTo) {
+  const TokenKey key = new_key();
+  TokenClaims of_pod = claims();
+  of_pod.node = BoundObject{.kind = "Node", .name = "n1", .uid = ""};
+  const auto read = key.check(key.sign(of_pod), kNow);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->id, "id");
+  EXPECT_EQ(read->issued_at, kNow);
+  EXPECT_EQ(read->not_before, kNow);
+  ASSERT_TRUE(read->bound.has_value());
+  ASSERT_TRUE(read->node.has_value());
+  EXPECT_EQ(read->bound->kind + "/" + read->bound->name, "Pod/web");
+  EXPECT_EQ(read->node->kind + "/" + read->node->name + "/" + read->node->uid, "Node/n1/");
+
+  TokenClaims of_none = claims();
+  of_none.bound.reset();
+  EXPECT_FALSE(key.check(key.sign(of_none), kNow)->bound.has_value());
+  for (const char* kind : {"Secret", "Node"}) {
+    TokenClaims of_one = claims();
+    of_one.bound = BoundObject{.kind = kind, .name = "x", .uid = "u"};
+    const auto one = key.check(key.sign(of_one), kNow);
+    ASSERT_TRUE(one.has_value() && one->bound.has_value()) << kind;
+    EXPECT_EQ(one->bound->kind, kind);
+    EXPECT_FALSE(one->node.has_value()) << kind;
+  }
+}
+
+// Whoever sends a larger one wants to make us work.
+TEST(TokenTest, HasAtMostSixteenKilobytes) {
+  const TokenKey key = new_key();
+  const auto sign = [&](std::size_t bytes) {
+    TokenClaims large = claims();
+    large.id = std::string(bytes, 'x');
+    return key.sign(large);
+  };
+  constexpr std::size_t kMost = 16'384;
+  std::size_t bytes = 11'000;
+  while (sign(bytes).size() < kMost) ++bytes;
+  ASSERT_EQ(sign(bytes).size(), kMost);
+  EXPECT_TRUE(key.check(sign(bytes), kNow).has_value());
+  while (sign(bytes).size() == kMost) ++bytes;
+  EXPECT_FALSE(key.check(sign(bytes), kNow).has_value());
+}
+
+TEST(TokenTest, TimesMustBeTimes) {
+  const TokenKey key = new_key();
+  const auto holds = [&](std::string_view claim, const api::Json& value) {
+    api::JsonObject all{
+        {"iss", "https://issuer"},
+        {"sub", "system:serviceaccount:ns:robot"},
+        {"iat", 0},
+        {"nbf", 0},
+        {"exp", 1'767'229'200},
+        {"kubernetes.io",
+         api::JsonObject{{"namespace", "ns"},
+                         {"serviceaccount", api::JsonObject{{"name", "robot"}, {"uid", "u"}}}}}};
+    all[claim] = value;
+    return key.check(key.sign(api::Json(std::move(all))), kNow).has_value();
+  };
+  EXPECT_TRUE(holds("iat", 0));
+  EXPECT_FALSE(holds("iat", -1));
+  EXPECT_FALSE(holds("nbf", "soon"));
+  EXPECT_TRUE(holds("exp", 253'402'300'799)) << "the end of the year 9999";
+  EXPECT_FALSE(holds("exp", 253'402'300'800));
+}
+
+TEST(TokenTest, OthersMayCheckItByThePublicKey) {
+  const TokenKey key = new_key();
+  const api::Json jwk = key.public_jwk();
+  for (const auto& [member, value] : {std::pair("use", "sig"), std::pair("kty", "EC"),
+                                      std::pair("crv", "P-256"), std::pair("alg", "ES256")})
+    EXPECT_EQ(api::find_string(jwk, member), value) << member;
+  EXPECT_EQ(api::find_string(jwk, "kid").size(), 43U);
+  for (const char* number : {"x", "y"}) {
+    const std::string_view text = api::find_string(jwk, number);
+    EXPECT_EQ(text.size(), 43U) << number;
+    EXPECT_EQ(text.find_first_of("+/="), std::string_view::npos) << text;
+  }
+  EXPECT_NE(api::find_string(jwk, "x"), api::find_string(jwk, "y"));
+}
+
+TEST(TokenTest, ADamagedKeySaysWhatToDo) {
+  const auto read = TokenKey::read("no key");
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().message,
+            "the key for ServiceAccount tokens is damaged: put it back from a backup, or delete "
+            "the folder pki to get new keys (certificates, kubeconfigs and tokens made with the "
+            "old ones end)");
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -236,5 +236,129 @@ TEST(ClientLedgerTest, LongListsThatBeginTogetherFitTogether) {
   EXPECT_TRUE(small.hold_long_place(user, huge)) << "one alone, whatever the limits";
 }
 
+TEST(ClientLedgerTest, AHoldIsAlsoCountedForItsConnection) {
+  const ClientLedger ledger(small());
+  const auto connection = std::make_shared<Account>();
+  Hold hold = ledger.hold_bytes(ledger.user(kJane), connection);
+  hold.resize(70);
+  EXPECT_EQ(hold.amount(), 70U);
+  EXPECT_EQ(connection->used(Resource::Bytes), 70);
+  Hold& same = hold;
+  hold = std::move(same);
+  EXPECT_EQ(hold.amount(), 70U);
+  Hold other = ledger.hold_bytes(ledger.user(kJoe), nullptr);
+  other.resize(5);
+  other = std::move(hold);
+  EXPECT_EQ(ledger.user(kJoe)->used(Resource::Bytes), 0) << "its own was let go";
+  EXPECT_EQ(connection->used(Resource::Bytes), 70);
+  EXPECT_EQ(ledger.total().used(Resource::Bytes), 60);
+}
+
+TEST(ClientLedgerTest, AllTogetherMayHoldAShareMoreThanTheTotal) {
+  const ClientLedger ledger(small());
+  std::vector<Hold> holds;
+  for (const std::size_t bytes : {60, 60, 40}) {
+    holds.push_back(ledger.hold_bytes(ledger.user(kJane), nullptr));
+    holds.back().resize(bytes);
+  }
+  EXPECT_FALSE(ledger.is_overdrawn()) << "160";
+  holds.back().resize(41);
+  EXPECT_TRUE(ledger.is_overdrawn());
+}
+
+TEST(ClientLedgerTest, EachResourceHasItsShare) {
+  ClientLimits limits;
+  limits.writes = {.total = 9, .each = 2, .reserved = 0};
+  limits.watches = {.total = 9, .each = 3, .reserved = 0};
+  limits.streams = {.total = 9, .each = 4, .reserved = 0};
+  const ClientLedger ledger(limits);
+  const auto most = [&](Resource what) {
+    std::vector<Hold> held;
+    while (std::optional<Hold> one = ledger.hold_one(ledger.user(kJane), what))
+      held.push_back(*std::move(one));
+    return held.size();
+  };
+  EXPECT_EQ(most(Resource::Writes), 2U);
+  EXPECT_EQ(most(Resource::Watches), 3U);
+  EXPECT_EQ(most(Resource::Streams), 3U) << "no more than a third of all";
+  EXPECT_EQ(ledger.total().used(Resource::Streams), 0);
+}
+
+TEST(ClientLedgerTest, TheLastOneThatIsFreeMayBeTaken) {
+  ClientLimits limits;
+  limits.writes = {.total = 2, .each = 2, .reserved = 1};
+  const ClientLedger ledger(limits);
+  const std::optional<Hold> one = ledger.hold_one(ledger.user(kJane), Resource::Writes);
+  EXPECT_TRUE(one);
+  EXPECT_FALSE(ledger.hold_one(ledger.user(kJoe), Resource::Writes)) << "the other is reserved";
+  const AccountPtr admin = ledger.user(kAdmin);
+  const std::optional<Hold> reserved = ledger.hold_one(admin, Resource::Writes);
+  EXPECT_TRUE(reserved);
+  EXPECT_FALSE(ledger.hold_one(admin, Resource::Writes)) << "there are no more";
+}
+
+TEST(ClientLedgerTest, AStrangerGivesWayToOthersOfItsOwnAddressFirst) {
+  ClientLimits limits = small();
+  limits.connections_per_address = 1;  // and the one that is reserved
+  ClientLedger ledger(limits);
+  std::vector<std::string> evicted;
+  std::vector<std::unique_ptr<ClientLedger::Ticket>> tickets;
+  const auto connect = [&](const std::string& address) {
+    tickets.push_back(ledger.accept(address));
+    if (tickets.back() != nullptr)
+      tickets.back()->set_evict([&evicted, address] { evicted.push_back(address); });
+    return tickets.back() != nullptr;
+  };
+  EXPECT_TRUE(connect("a") && connect("b") && connect("b"));
+  EXPECT_EQ(evicted, std::vector<std::string>{});
+  EXPECT_TRUE(connect("b"));
+  EXPECT_EQ(evicted, std::vector<std::string>{"b"});
+  EXPECT_TRUE(connect("c"));
+  EXPECT_TRUE(connect("d")) << "four are unproven";
+  EXPECT_EQ(evicted, (std::vector<std::string>{"b", "a"})) << "the oldest of all";
+}
+
+TEST(ClientLedgerTest, WhoIsEvictedBeforeAnybodyListensHearsOfItThen) {
+  ClientLimits limits = small();
+  limits.connections_unproven = 1;
+  ClientLedger ledger(limits);
+  const auto first = ledger.accept("a");
+  const auto second = ledger.accept("b");
+  ASSERT_NE(second, nullptr);
+  int told = 0;
+  first->set_evict([&] { ++told; });
+  EXPECT_EQ(told, 1);
+  second->set_evict([&] { ++told; });
+  EXPECT_EQ(told, 1) << "this one stays";
+}
+
+TEST(ClientLedgerTest, AConnectionBelongsToTheFirstUserWhoProvesIt) {
+  ClientLedger ledger(small());
+  const AccountPtr jane = ledger.user(kJane);
+  const AccountPtr joe = ledger.user(kJoe);
+  auto ticket = ledger.accept("a");
+  EXPECT_EQ(ticket->address()->used(Resource::Connections), 1);
+  EXPECT_TRUE(ticket->prove(jane));
+  EXPECT_TRUE(ticket->prove(joe));
+  EXPECT_EQ(jane->used(Resource::Connections), 1);
+  EXPECT_EQ(joe->used(Resource::Connections), 0);
+  ticket.reset();
+  EXPECT_EQ(jane->used(Resource::Connections), 0);
+}
+
+TEST(ClientLedgerTest, AnAddressHasABoundForAllButAdministrators) {
+  ClientLimits limits = small();
+  limits.connections = {.total = 10, .each = 10, .reserved = 2};
+  limits.connections_per_address = 1;
+  ClientLedger ledger(limits);
+  const auto first = ledger.accept("a");
+  EXPECT_TRUE(first->prove(ledger.user(kJane)));
+  const auto second = ledger.accept("a");
+  EXPECT_FALSE(second->prove(ledger.user(kJane)));
+  EXPECT_TRUE(second->prove(ledger.user(kAdmin)));
+  const auto elsewhere = ledger.accept("b");
+  EXPECT_TRUE(elsewhere->prove(ledger.user(kJane)));
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -114,5 +114,70 @@ TEST(Negotiate, GzipMayBeRefused) {
   EXPECT_FALSE(accepts_gzip(""));
 }
 
+TEST(Negotiate, QualitiesAreBetweenNothingAndAll) {
+  const auto qualities = [](std::string_view accept) {
+    std::string out;
+    for (const MediaRange& range : parse_accept(accept))
+      out += fmt::format("{}={} ", range.type, range.quality);
+    return out;
+  };
+  EXPECT_EQ(qualities("a;q=0.5, b;q=2, c;q=-1, d;q=x, e;q=0.5x, f; Q=\"0.7\", g;q="),
+            "b=1 d=1 e=1 g=1 f=0.7 a=0.5 c=0 ");
+  EXPECT_EQ(qualities("\tA/B \t;q=1\t,,C"), "a/b=1 c=1 ");
+  EXPECT_EQ(qualities("a;q=\""), "a=1 ");
+}
+
+TEST(Negotiate, ParametersOfATransformAreKept) {
+  const std::vector<MediaRange> ranges =
+      parse_accept("application/json;as=\"Table\";G=meta.k8s.io;v=v1;x=y");
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].as, "Table");
+  EXPECT_EQ(ranges[0].group, "meta.k8s.io");
+  EXPECT_EQ(ranges[0].version, "v1");
+}
+
+TEST(Negotiate, ATransformThatIsNotQuiteOursIsPassedOver) {
+  for (const char* accept :
+       {"application/json;as=Table;v=v1;g=meta", "application/json;as=Table;v=v1",
+        "application/json;as=PartialObjectMetadata;v=v1beta1;g=meta.k8s.io",
+        "application/json;v=v1;g=meta.k8s.io", "application/json;v=v1",
+        "application/json;g=meta.k8s.io"}) {
+    EXPECT_EQ(form(accept), "406") << accept;
+    EXPECT_EQ(form(std::string(accept) + ",*/*"), "full") << accept;
+  }
+}
+
+TEST(Negotiate, AggregatedDiscoveryMustBeAskedForWhole) {
+  const std::string plain = ",application/json";
+  for (const char* accept :
+       {"application/json;g=apidiscovery.k8s.io;v=v2",
+        "text/html;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+        "application/json;g=meta.k8s.io;v=v2;as=APIGroupDiscoveryList",
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;q=0"}) {
+    EXPECT_FALSE(negotiate_aggregated_discovery(accept)) << accept;
+    EXPECT_FALSE(negotiate_aggregated_discovery(accept + plain).value()) << accept;
+  }
+}
+
+TEST(Negotiate, PlainDocumentsAreJson) {
+  for (const char* accept : {"", "application/json", "text/html, */*;q=0.1", "application/*"})
+    EXPECT_TRUE(negotiate_json(accept)) << accept;
+  for (const char* accept : {"text/html", "application/json;q=0", "application/yaml"})
+    EXPECT_EQ(negotiate_json(accept).error().reason, Reason::NotAcceptable) << accept;
+}
+
+TEST(Negotiate, OpenApiIsJsonOrProtobufUnderTheNameThatGoTakes) {
+  const std::string ours = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+  const std::string old = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+  EXPECT_EQ(negotiate_openapi_v2("").value(), "application/json");
+  EXPECT_EQ(negotiate_openapi_v2("*/*").value(), "application/json");
+  EXPECT_EQ(negotiate_openapi_v2(old).value(), ours);
+  EXPECT_EQ(negotiate_openapi_v2(ours + ",application/json").value(), ours);
+  EXPECT_EQ(negotiate_openapi_v2(old + ";q=0.5,application/json").value(), "application/json");
+  EXPECT_EQ(
+      negotiate_openapi_v2("text/html").error().message,
+      "406: Not Acceptable\n\nAvailable representations: application/json, " + ours + ", " + old);
+}
+
 }  // namespace
 }  // namespace muster::server

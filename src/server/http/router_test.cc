@@ -163,5 +163,89 @@ TEST(Query, DecodesAndDropsWhatIsMalformed) {
   EXPECT_EQ(percent_decode("a+b", false), "a+b");
 }
 
+TEST(Router, FindsTheEndpointsOfIdentityAndHealth) {
+  const auto endpoint = [](const std::string& method, const std::string& target) {
+    const Route found = route(request(method, target)).value();
+    return found.error ? "405" : std::to_string(static_cast<int>(found.endpoint)) + found.key;
+  };
+  const auto number = [](Endpoint what) { return std::to_string(static_cast<int>(what)); };
+  EXPECT_EQ(endpoint("GET", "/.well-known/openid-configuration"),
+            number(Endpoint::OpenIdConfiguration));
+  EXPECT_EQ(endpoint("GET", "/openid/v1/jwks"), number(Endpoint::OpenIdKeys));
+  EXPECT_EQ(endpoint("GET", "/openapi/v3"), number(Endpoint::OpenApiV3));
+  EXPECT_EQ(endpoint("GET", "/openapi/v3/api/v1/"), number(Endpoint::OpenApiV3) + "api/v1");
+  for (const std::string health : {"healthz", "livez", "readyz"}) {
+    EXPECT_EQ(endpoint("GET", "/" + health), number(Endpoint::Health) + health);
+    EXPECT_EQ(endpoint("HEAD", "/" + health), number(Endpoint::Health) + health);
+    EXPECT_EQ(endpoint("POST", "/" + health), "405");
+  }
+  EXPECT_EQ(endpoint("HEAD", "/version"), "405");
+  EXPECT_EQ(endpoint("GET", "https://host"), number(Endpoint::Index));
+  EXPECT_EQ(endpoint("GET", "//api//v1/"), number(Endpoint::GroupVersion));
+  for (const char* unknown :
+       {"/version/x", "/metrics/x", "/openapi", "/openapi/v2/x", "/openapi/v4", "/openid/v1",
+        "/openid/v2/jwks", "/openid/v1/keys", "/openid/v1/jwks/x", "/.well-known", "/.well-known/x",
+        "/.well-known/openid-configuration/x", "/health", "/x://version",
+        "/apis/scheduling.k8s.io/v9", "/api/v9"})
+    EXPECT_EQ(endpoint("GET", unknown), number(Endpoint::Unknown)) << unknown;
+}
+
+// Who may not look at a path is refused by these words, whatever there is.
+TEST(Router, NamesTheVerbThatIsAuthorized) {
+  struct Case {
+    std::string method, target, verb;
+  };
+  for (const Case& test : {Case{"GET", "/version", "get"},
+                           {"POST", "/version", "post"},
+                           {"HEAD", "/api/v1/nodes/n", "get"},
+                           {"HEAD", "/api/v1/nodes", "list"},
+                           {"HEAD", "/api/v1/nodes?watch=1", "watch"},
+                           {"POST", "/api/v1/nodes", "create"},
+                           {"PUT", "/api/v1/nodes/n", "update"},
+                           {"PATCH", "/api/v1/nodes/n", "patch"},
+                           {"DELETE", "/api/v1/nodes/n", "delete"},
+                           {"DELETE", "/api/v1/nodes", "deletecollection"},
+                           {"OPTIONS", "/api/v1/nodes", ""},
+                           {"GET", "/api/v9/nodes", "list"}})
+    EXPECT_EQ(route(request(test.method, test.target))->attributes.verb, test.verb)
+        << test.method << " " << test.target;
+}
+
+TEST(Router, TheRequestSaysWhatThePathSays) {
+  const api::Request status =
+      route(request("PATCH", "/api/v1/namespaces/a/pods/b/status"))->request;
+  EXPECT_EQ(status.verb, api::Verb::Patch);
+  EXPECT_EQ(status.version, "v1");
+  EXPECT_EQ(route(request("GET", "/api/v1/nodes?watch=1"))->request.verb, api::Verb::Watch);
+  EXPECT_EQ(route(request("DELETE", "/api/v1/namespaces/a/pods"))->request.verb,
+            api::Verb::DeleteCollection);
+  EXPECT_EQ(route(request("GET", "/api/v1/unicorns"))->error->message,
+            "the server could not find the requested resource");
+  EXPECT_EQ(route(request("POST", "/api/v1/pods"))->error->message,
+            "the server does not allow this method on the requested resource");
+  EXPECT_EQ(route(request("GET", "/%")).error().message,
+            "invalid URL escape or path in the request");
+  EXPECT_EQ(told("GET", "/apis/apps/v1/namespaces/a/status"), "404")
+      << "namespaces are no part of that group";
+}
+
+TEST(Query, DecodesHexDigitsOfBothCasesAndNothingElse) {
+  EXPECT_EQ(percent_decode("%4a%4A%4f%4F%30%39", false), "JJOO09");
+  for (const char* text : {"%", "%4", "%4g", "%g4", "%4G", "%4/", "%4:", "%4@", "%4`"})
+    EXPECT_EQ(percent_decode(text, false), std::nullopt) << text;
+  EXPECT_EQ(percent_decode("a+b%2B", true), "a b+");
+}
+
+TEST(Query, KnowsFlagsAndItsMemory) {
+  const Query query("a=0&b=False&c=no&d=&e=00&f=fals");
+  for (const char* off : {"a", "b", "z"}) EXPECT_FALSE(query.flag(off)) << off;
+  for (const char* on : {"c", "d", "e", "f"}) EXPECT_TRUE(query.flag(on)) << on;
+  EXPECT_EQ(Query("").held_bytes(), 0U);
+  const std::size_t one = Query("a=1").held_bytes();
+  EXPECT_EQ(Query("a=12345").held_bytes(), one + 4);
+  EXPECT_EQ(Query("a=1&&b=2").held_bytes(), 2 * one);
+  EXPECT_EQ(Query("a=1&b").held_bytes(), 2 * one - 1);
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -151,5 +151,28 @@ TEST_F(SmallWindowLoopbackTest, AfterAGapTheDifferencesAreTold) {
   EXPECT_EQ(polled(*feed), "~kept");
 }
 
+TEST_F(SmallWindowLoopbackTest, TheDifferencesMayComeInParts) {
+  for (const std::string_view name : {"a", "b", "c"}) ASSERT_TRUE(create_pod(name));
+  const auto feed = client_.watch(pods(), [] {});
+  EXPECT_EQ(polled(*feed), "+a +b +c");
+  for (const std::string_view name : {"a", "b", "c"}) ASSERT_TRUE(remove(pods(), "default", name));
+  EXPECT_EQ(polled(*feed, 2), "(-a -b)");
+  EXPECT_EQ(polled(*feed, 2), "-c");
+  EXPECT_EQ(polled(*feed, 2), "");
+}
+
+TEST_F(LoopbackTest, ComponentsAskAsWhoTheyAre) {
+  api::Request asked = request(Verb::Delete, pods(), "default", "a");
+  asked.user = {.name = "somebody else", .groups = {"system:masters"}};
+  std::string who;
+  const Server spying(reader_, [&](Request& request, Reply&) {
+    who = request.user.name;
+    return true;
+  });
+  LoopbackClient client(spying, {.name = "system:kube-scheduler", .groups = {}});
+  client.send(std::move(asked), [](const client::Outcome&) {});
+  EXPECT_EQ(who, "system:kube-scheduler");
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <utility>
 
 #include "api/json.h"
@@ -160,6 +161,36 @@ TEST(Version, ReadsAsKubernetes) {
   ASSERT_TRUE(parsed);
   EXPECT_EQ(api::find_string(parsed->value, "minor"), "37");
   EXPECT_TRUE(api::find_string(parsed->value, "gitVersion").starts_with("v1.37."));
+}
+
+TEST(Discovery, VersionsStandFromTheMostStableToTheLeast) {
+  api::Kind one;
+  one.group = "a.io";
+  one.kind = "One";
+  one.plural = "ones";
+  one.versions = {"v1alpha3", "v1beta1", "v2", "v1"};
+  api::Kind two = one;
+  two.kind = "Two";
+  two.plural = "twos";
+  two.versions = {"v1beta10", "v1", "v10", "v1beta2", "v2alpha1"};
+  const std::array<const api::Kind*, 2> kinds{&one, &two};
+  const std::string text = *api_group_json("a.io", kinds);
+  std::string versions;
+  constexpr std::string_view kVersion = R"("version":")";
+  for (std::size_t at = text.find(kVersion); at != std::string::npos;
+       at = text.find(kVersion, at + 1)) {
+    const std::size_t begin = at + kVersion.size();
+    versions += text.substr(begin, text.find('"', begin) - begin) + " ";
+  }
+  EXPECT_EQ(versions, "v10 v2 v1 v1beta10 v1beta2 v1beta1 v2alpha1 v1alpha3 v10 ");
+  EXPECT_TRUE(holds(text, R"("preferredVersion":{"groupVersion":"a.io/v10","version":"v10"})"));
+
+  const std::string resources = *api_resource_list_json("a.io", "v2", kinds);
+  EXPECT_TRUE(holds(resources, R"("name":"ones")"));
+  EXPECT_FALSE(holds(resources, R"("name":"twos")"));
+  EXPECT_EQ(api_resource_list_json("a.io", "v3", kinds), std::nullopt);
+  EXPECT_EQ(api_group_json("b.io", kinds), std::nullopt);
+  EXPECT_EQ(api_group_json("", kinds), std::nullopt);
 }
 
 }  // namespace

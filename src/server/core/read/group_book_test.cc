@@ -198,5 +198,70 @@ TEST_F(GroupBookTest, AChangeBelowALongChainIsSeenByTheFewAboveIt) {
   EXPECT_EQ(count(fmt::format("c{}", kLong - 5)).scheduled, 0) << "out of sight";
 }
 
+TEST_F(GroupBookTest, SaysWhatADeletedGroupWaitsFor) {
+  put_group("leaf", Group{.is_leaf = true, .is_deleted = true});
+  EXPECT_EQ(count("leaf").held_by, "");
+  put_pod("p", Pod{.group = "leaf", .node = "n", .phase = "Running"});
+  EXPECT_EQ(count("leaf").held_by, "1 pod");
+  put_pod("q", Pod{.group = "leaf", .node = "", .phase = "Pending"});
+  put_pod("r", Pod{.group = "leaf", .node = "n", .phase = "Succeeded"});
+  EXPECT_EQ(count("leaf").held_by, "2 pods");
+
+  put_group("top", Group{.is_deleted = true});
+  EXPECT_EQ(count("top").held_by, "");
+  put_group("leaf", Group{.is_leaf = true, .parent = "top"});
+  EXPECT_EQ(count("leaf").held_by, "") << "nobody waits for one that stays";
+  EXPECT_EQ(count("top").held_by, "group leaf, 2 pods");
+  put_group("a", Group{.parent = "top"});
+  put_group("b", Group{.is_leaf = true, .parent = "top"});
+  EXPECT_EQ(count("top").held_by, "groups a, b, leaf, 2 pods");
+  put_group("c", Group{.is_leaf = true, .parent = "top"});
+  EXPECT_EQ(count("top").held_by, "groups a, b, c and 1 more, 2 pods");
+}
+
+TEST_F(GroupBookTest, APodThatIsOnItsWayOutIsLost) {
+  put_group("leaf", Group{.is_leaf = true});
+  const auto pod = [](std::string_view phase, std::string_view node) {
+    return make(api::kinds::pod(),
+                fmt::format(R"({{"metadata":{{"name":"p","namespace":"default",)"
+                            R"("deletionTimestamp":"2026-01-01T00:00:00Z"}},"spec":{{)"
+                            R"("nodeName":"{}","schedulingGroup":{{"podGroupName":"leaf"}}}},)"
+                            R"("status":{{"phase":"{}"}}}})",
+                            node, phase));
+  };
+  const auto counted = [&](std::string_view phase, std::string_view node) {
+    book_.add(*pod(phase, node), +1);
+    const api::GroupCounts counts = count("leaf");
+    book_.add(*pod(phase, node), -1);
+    return fmt::format("{} {}", counts.members, counts.scheduled);
+  };
+  EXPECT_EQ(counted("Running", "n"), "0 0");
+  EXPECT_EQ(counted("Pending", ""), "0 0");
+  EXPECT_EQ(counted("Succeeded", "n"), "1 1") << "it has done its part";
+  EXPECT_EQ(counted("Failed", "n"), "0 0");
+}
+
+TEST_F(GroupBookTest, NamesTheDomainsOfRunningPodsOnce) {
+  for (const auto& [name, rack] :
+       {std::pair("n1", "b"), std::pair("n2", "a"), std::pair("n3", "b")})
+    ASSERT_TRUE(create(
+        nodes(), "",
+        fmt::format(R"({{"metadata":{{"name":"{}","labels":{{"rack":"{}"}}}}}})", name, rack)));
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"bare"}})"));
+  put_group("top", Group{.topology = "rack"});
+  put_group("leaf", Group{.is_leaf = true, .parent = "top", .topology = "rack"});
+  for (const char* node : {"n1", "n3", "bare", "gone"})
+    put_pod(node, Pod{.group = "leaf", .node = node, .phase = "Running"});
+  EXPECT_EQ(count("leaf").domains, "b");
+  put_pod("n2", Pod{.group = "leaf", .node = "n2", .phase = "Running"});
+  EXPECT_EQ(count("leaf").domains, "a,b");
+  EXPECT_EQ(count("top").domains, "a,b");
+  put_pod("n2", Pod{.group = "leaf", .node = "n2", .phase = "Succeeded"});
+  EXPECT_EQ(count("top").domains, "b");
+  put_group("leaf", Group{.is_leaf = true, .parent = "top"});
+  EXPECT_EQ(count("leaf").domains, "") << "it has no topology";
+  EXPECT_EQ(count("top").domains, "b");
+}
+
 }  // namespace
 }  // namespace muster::server

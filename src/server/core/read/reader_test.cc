@@ -265,5 +265,63 @@ TEST_F(ReadsTest, MissingObjectsAreNotFound) {
             R"(leases.coordination.k8s.io "l" not found)");
 }
 
+TEST_F(ReadsTest, AnObjectIsReadAsItIsNow) {
+  make_pods({"a"});
+  const api::ObjectPtr stored = store_->get("pods/default/a");
+  const auto pod = get(pods(), "default", "a");
+  EXPECT_EQ(revision(pod), stored->revision());
+  EXPECT_FALSE(std::get<api::ObjectAnswer>(pod->what).created);
+  Request ahead = request(Verb::Get, pods(), "default", "a");
+  EXPECT_EQ(reader_.size_of(ahead), stored->bytes().size());
+  EXPECT_TRUE(reader_.has_reached(ahead));
+  ahead.list.resource_version = std::to_string(store_->revision().value);
+  EXPECT_TRUE(reader_.has_reached(ahead));
+  EXPECT_TRUE(send(ahead));
+  ahead.list.resource_version = std::to_string(store_->revision().value + 1);
+  EXPECT_FALSE(reader_.has_reached(ahead));
+  EXPECT_EQ(reason(send(ahead)), Reason::Timeout);
+  ahead.list.resource_version = "x";
+  EXPECT_TRUE(reader_.has_reached(ahead)) << "there is nothing to wait for";
+  EXPECT_EQ(reader_.size_of(request(Verb::Get, pods(), "default", "b")), 0U);
+  const auto write = reader_.read(request(Verb::Delete, pods(), "default", "a"));
+  ASSERT_FALSE(write);
+  EXPECT_EQ(write.error().message, "Internal error occurred: a write was sent to the reader");
+}
+
+TEST_F(ReadsTest, AListOfOneNameIsThatObject) {
+  make_pods({"a", "b"});
+  const auto one = list(pods(), "default", {.fields = "metadata.name=b"});
+  EXPECT_EQ(names(one), "b");
+  EXPECT_EQ(revision(one), store_->revision());
+  EXPECT_EQ(names(list(pods(), "default", {.fields = "metadata.name=c"})), "");
+  EXPECT_EQ(names(list(pods(), "default", {.fields = "metadata.name=b,status.phase=Failed"})), "");
+  EXPECT_EQ(names(list(pods(), "", {.fields = "metadata.name=b"})), "b");
+}
+
+TEST_F(ReadsTest, APageThatHoldsAllIsTheLast) {
+  make_pods({"a", "b"});
+  const auto all = list(pods(), "default", page(2));
+  EXPECT_EQ(names(all), "a b");
+  EXPECT_EQ(items(all).continue_token, "");
+  EXPECT_EQ(items(all).remaining, std::nullopt);
+  EXPECT_EQ(names(list(pods(), "default", page(-1))), "a b") << "no limit at all";
+  Asking rest = page(1, items(list(pods(), "default", page(1))).continue_token);
+  rest.version = "0";
+  EXPECT_EQ(names(list(pods(), "default", rest)), "b") << "any revision is the one of the pages";
+}
+
+TEST_F(ReadsTest, ALimitNotOlderThanARevisionIsNoExactOne) {
+  make_pods({"a"});
+  const std::string then = std::to_string(store_->revision().value);
+  make_pods({"b"});
+  Asking limited = page(5);
+  limited.version = then;
+  limited.match = "NotOlderThan";
+  EXPECT_EQ(names(list(pods(), "", limited)), "a b");
+  limited.match = "";
+  limited.version = "0";
+  EXPECT_EQ(names(list(pods(), "", limited)), "a b");
+}
+
 }  // namespace
 }  // namespace muster::server

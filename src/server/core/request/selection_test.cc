@@ -124,5 +124,119 @@ TEST(Selection, ReadsFieldsThatHaveSeveralPlacesOrADefault) {
   EXPECT_TRUE(select("Job", "status.successful=3", "batch").matches(*job(R"("succeeded":3)")));
 }
 
+struct Asked {
+  std::string_view group;
+  std::string_view kind;
+  std::string name_space;
+  std::string labels;
+  std::string fields;
+};
+Result<Selection> ask(const Asked& asked) {
+  api::Request request;
+  request.kind = api::find_kind(asked.group, asked.kind);
+  request.name_space = asked.name_space;
+  request.list.label_selector = asked.labels;
+  request.list.field_selector = asked.fields;
+  return Selection::of(request);
+}
+
+TEST(Selection, KnowsWhereItsObjectsAreStored) {
+  struct Case {
+    Asked asked;
+    std::string prefix;
+    std::string only_key;
+  };
+  const std::vector<Case> cases = {
+      {{"", "Pod", "", "", ""}, "pods/", ""},
+      {{"", "Pod", "d", "", ""}, "pods/d/", ""},
+      {{"", "Pod", "d", "a=b", "metadata.name=x"}, "pods/d/", "pods/d/x"},
+      {{"", "Pod", "", "", "metadata.name=x"}, "pods/", ""},
+      {{"", "Pod", "d", "", "metadata.name!=x"}, "pods/d/", ""},
+      {{"", "Node", "", "", "metadata.name=x"}, "nodes/", "nodes/x"},
+      {{"", "Node", "d", "", ""}, "nodes/", ""},
+  };
+  for (const Case& one : cases) {
+    const Selection selection = ask(one.asked).value();
+    EXPECT_EQ(selection.prefix(), one.prefix) << one.asked.fields;
+    EXPECT_EQ(selection.only_key(), one.only_key) << one.asked.fields;
+  }
+}
+
+TEST(Selection, KnowsHowMuchItAsks) {
+  EXPECT_TRUE(ask({"", "Pod", "d", "", ""}).value().selects_everything());
+  EXPECT_FALSE(ask({"", "Pod", "", "a", ""}).value().selects_everything());
+  EXPECT_FALSE(ask({"", "Pod", "", "", "metadata.name=x"}).value().selects_everything());
+  EXPECT_EQ(ask({"", "Pod", "d", "", ""}).value().terms(), 0U);
+  EXPECT_EQ(ask({"", "Pod", "", "a,b=c", "metadata.name=x,spec.nodeName=n,status.phase=P"})
+                .value()
+                .terms(),
+            5U);
+}
+
+TEST(Selection, TakesOnlyFieldsOfTheKind) {
+  struct Case {
+    Asked asked;
+    std::string want;
+  };
+  const std::vector<Case> cases = {
+      {{"", "Pod", "", "", "spec.foo=a"}, "field label not supported: spec.foo"},
+      {{"", "Node", "", "", "spec.host=a"}, "field label not supported: spec.host"},
+      {{"", "Node", "", "", "metadata.namespace=a"},
+       "field label not supported: metadata.namespace"},
+      {{"batch", "Job", "", "", "spec.foo=a"}, R"(field label "spec.foo" not supported for Job)"},
+      {{"", "ConfigMap", "", "", "data=a"},
+       R"("data" is not a known field selector: only "metadata.name", "metadata.namespace")"},
+  };
+  for (const Case& one : cases) {
+    const auto selection = ask(one.asked);
+    ASSERT_FALSE(selection) << one.want;
+    EXPECT_EQ(selection.error().reason, Reason::BadRequest);
+    EXPECT_EQ(selection.error().message, one.want);
+  }
+  for (const char* kind : {"Pod", "ConfigMap"})
+    EXPECT_TRUE(ask({"", kind, "", "", "metadata.name=a,metadata.namespace=d"})) << kind;
+}
+
+TEST(Selection, MatchesPodsByNamespaceLabelsAndFields) {
+  const api::ObjectPtr pod = api::Object::make(
+      api::kinds::pod(),
+      api::parse_json(R"({"metadata":{"name":"p","namespace":"d","labels":{"a":"b"}},)"
+                      R"("spec":{"nodeName":"n","schedulerName":"s","restartPolicy":"Never",)"
+                      R"("serviceAccountName":"sa"},)"
+                      R"("status":{"phase":"Running","nominatedNodeName":"m","podIP":"1.2.3.4"}})")
+          ->value);
+  const std::vector<std::pair<std::string, std::string>> fields = {
+      {"metadata.name", "p"},
+      {"metadata.namespace", "d"},
+      {"spec.nodeName", "n"},
+      {"spec.host", "n"},
+      {"spec.schedulerName", "s"},
+      {"spec.restartPolicy", "Never"},
+      {"spec.serviceAccountName", "sa"},
+      {"spec.hostNetwork", "false"},
+      {"status.phase", "Running"},
+      {"status.nominatedNodeName", "m"},
+      {"status.podIP", "1.2.3.4"},
+  };
+  for (const auto& [field, value] : fields) {
+    EXPECT_TRUE(select("Pod", field + "=" + value).matches(*pod)) << field;
+    EXPECT_FALSE(select("Pod", field + "!=" + value).matches(*pod)) << field;
+  }
+  struct Case {
+    Asked asked;
+    bool want;
+  };
+  for (const Case& one : std::vector<Case>{{{"", "Pod", "d", "", ""}, true},
+                                           {{"", "Pod", "e", "", ""}, false},
+                                           {{"", "Pod", "", "a=b", ""}, true},
+                                           {{"", "Pod", "", "a!=b", ""}, false},
+                                           {{"", "Pod", "e", "a=b", "metadata.name=p"}, false},
+                                           {{"", "Pod", "d", "a=c", "metadata.name=p"}, false},
+                                           {{"", "Pod", "d", "a=b", "metadata.name=q"}, false},
+                                           {{"", "Pod", "d", "a=b", "metadata.name=p"}, true}})
+    EXPECT_EQ(ask(one.asked).value().matches(*pod), one.want)
+        << one.asked.name_space << " " << one.asked.labels << " " << one.asked.fields;
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -146,5 +146,121 @@ TEST_F(AdmissionTest, ANodeThatIsNotReadyYetTakesNoPods) {
       "");
 }
 
+TEST_F(AdmissionTest, WhatIsCalledLikeASystemThingMayGo) {
+  for (const char* name : {"kube-system", "kube-public"})
+    EXPECT_EQ(
+        message(remove(namespaces(), "", name)),
+        fmt::format(R"(namespaces "{}" is forbidden: this namespace may not be deleted)", name));
+  EXPECT_TRUE(remove(namespaces(), "", "kube-node-lease"));
+  ASSERT_TRUE(create_pod("default"));
+  EXPECT_TRUE(remove(pods(), "default", "default"));
+  ASSERT_TRUE(create_pod("system-node-critical"));
+  EXPECT_TRUE(remove(pods(), "default", "system-node-critical"));
+  ASSERT_TRUE(create_class("ours", R"("value":1)"));
+  EXPECT_TRUE(remove(api::kinds::priority_class(), "", "ours"));
+}
+
+TEST_F(AdmissionTest, ATerminatingNamespaceNamesItselfAsTheCause) {
+  ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"team"}})"));
+  ASSERT_TRUE(create(pods(), "team", pod_json("held", "", R"("finalizers":["example.com/hold"])")));
+  ASSERT_TRUE(remove(namespaces(), "", "team"));
+  const auto pod = create(pods(), "team", pod_json("web"));
+  ASSERT_EQ(pod.error().causes.size(), 1U);
+  EXPECT_EQ(pod.error().causes[0].field, "metadata.namespace");
+  EXPECT_EQ(pod.error().causes[0].message, "namespace team is being terminated");
+  EXPECT_TRUE(merge(pods(), "team", "held", R"({"metadata":{"labels":{"a":"b"}}})"))
+      << "what is there may still change";
+}
+
+TEST_F(AdmissionTest, APodMaySayWhatItsClassSaysAnyway) {
+  ASSERT_TRUE(create_class("high", R"("value":1000,"preemptionPolicy":"Never")"));
+  const auto pod =
+      create_pod("web", R"("priorityClassName":"high","priority":1000,"preemptionPolicy":"Never")");
+  EXPECT_EQ(at(pod, "spec.priority"), "1000") << message(pod);
+  const auto plain = create_pod("plain");
+  EXPECT_EQ(at(plain, "spec.priority"), "0");
+  EXPECT_EQ(at(plain, "spec.preemptionPolicy"), "PreemptLowerPriority");
+  EXPECT_EQ(at(plain, "spec.priorityClassName"), "");
+}
+
+TEST_F(AdmissionTest, APodKeepsItsPriorityThroughAnUpdateThatLeavesItOut) {
+  ASSERT_TRUE(create_class("high", R"("value":1000,"preemptionPolicy":"Never")"));
+  const auto pod = create_pod("web", R"("priorityClassName":"high")");
+  const auto without = [](std::string json, std::string_view part) {
+    const std::size_t found = json.find(part);
+    EXPECT_NE(found, std::string::npos) << part << " in " << json;
+    return found == std::string::npos ? json : json.erase(found, part.size());
+  };
+  const auto same =
+      update(pods(), "default", "web",
+             without(without(seen(pod), R"("priority":1000,)"), R"(,"preemptionPolicy":"Never")"));
+  EXPECT_EQ(at(same, "spec.priority"), "1000") << message(same);
+  EXPECT_EQ(at(same, "spec.preemptionPolicy"), "Never");
+  EXPECT_EQ(at(same, "metadata.generation"), "1");
+}
+
+TEST_F(AdmissionTest, OtherPodsTolerationsDoNotStandInForTheDefaultOnes) {
+  constexpr std::string_view kDefaults =
+      R"({"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},)"
+      R"({"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300})";
+  for (const std::string_view own :
+       {R"({"key":"example.com/a","operator":"Exists","effect":"NoExecute"})",
+        R"({"operator":"Exists","effect":"NoSchedule"})"}) {
+    const auto pod = create_pod("p", fmt::format(R"("tolerations":[{}])", own));
+    EXPECT_EQ(at(pod, "spec.tolerations"), fmt::format("[{},{}]", own, kDefaults)) << message(pod);
+    ASSERT_TRUE(remove(pods(), "default", "p"));
+  }
+  constexpr std::string_view kAnyEffect =
+      R"({"key":"node.kubernetes.io/unreachable","operator":"Exists"})";
+  const auto pod = create_pod("p", fmt::format(R"("tolerations":[{}])", kAnyEffect));
+  EXPECT_EQ(at(pod, "spec.tolerations"),
+            fmt::format("[{},{}]", kAnyEffect, kDefaults.substr(0, kDefaults.find("},") + 1)));
+}
+
+TEST_F(AdmissionTest, OnlyTheConditionReadyMakesANodeReady) {
+  const auto taints = [&](std::string_view members) {
+    const auto node =
+        create(nodes(), "", fmt::format(R"({{"metadata":{{"name":"n"}}{}}})", members));
+    EXPECT_TRUE(remove(nodes(), "", "n")) << message(node);
+    return at(node, "spec.taints");
+  };
+  constexpr std::string_view kTaint =
+      R"({"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"})";
+  EXPECT_EQ(taints(R"(,"status":{"conditions":[{"type":"DiskPressure","status":"True"}]})"),
+            fmt::format("[{}]", kTaint));
+  for (const std::string_view other :
+       {R"({"key":"node.kubernetes.io/not-ready","effect":"NoExecute"})",
+        R"({"key":"example.com/mine","effect":"NoSchedule"})"})
+    EXPECT_EQ(taints(fmt::format(R"(,"spec":{{"taints":[{}]}})", other)),
+              fmt::format("[{},{}]", other, kTaint));
+}
+
+TEST_F(AdmissionTest, AGroupGetsItsPriorityAndAFinalizer) {
+  ASSERT_TRUE(create_class("high", R"("value":1000,"preemptionPolicy":"Never")"));
+  ASSERT_TRUE(create_class("usual", R"("value":50,"globalDefault":true)"));
+  const auto create_group = [&](const api::Kind& kind, std::string_view name,
+                                std::string_view members) {
+    return create(
+        kind, "default",
+        fmt::format(
+            R"({{"metadata":{{"name":"{}"}},"spec":{{"schedulingPolicy":{{"basic":{{}}}}{}}}}})",
+            name, members));
+  };
+  const auto named = create_group(api::kinds::pod_group(), "a", R"(,"priorityClassName":"high")");
+  EXPECT_EQ(at(named, "spec.priority"), "1000") << message(named);
+  EXPECT_EQ(at(named, "metadata.finalizers"), R"(["scheduling.k8s.io/podgroup-protection"])");
+  const auto unnamed = create_group(api::kinds::pod_group(), "b", "");
+  EXPECT_EQ(at(unnamed, "spec.priority"), "50") << message(unnamed);
+  EXPECT_EQ(at(unnamed, "spec.priorityClassName"), "usual");
+  const auto composite = create_group(
+      api::kinds::composite_pod_group(), "c",
+      R"(,"workloadRef":{"workloadName":"w","templateName":"t"},"priorityClassName":"high")");
+  EXPECT_EQ(at(composite, "spec.priority"), "1000") << message(composite);
+  EXPECT_EQ(at(composite, "metadata.finalizers"),
+            R"(["scheduling.muster.dev/compositepodgroup-protection"])");
+  const auto refused = create_group(api::kinds::pod_group(), "d", R"(,"priorityClassName":"none")");
+  EXPECT_EQ(reason(refused), Reason::Forbidden) << message(refused);
+}
+
 }  // namespace
 }  // namespace muster::server

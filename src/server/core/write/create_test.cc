@@ -261,5 +261,25 @@ TEST_F(CreateTest, ObjectsOfTooManyValuesAreRefused) {
   EXPECT_EQ(message(refused), "the object has more than 20000 fields and list items: split it");
 }
 
+TEST_F(CreateTest, AGeneratedNameIsShortEnoughAndOnlyMadeIfThereIsNone) {
+  const auto create_with = [&](const std::string& prefix, std::string_view more = "") {
+    return create(namespaces(), "",
+                  fmt::format(R"({{"metadata":{{"generateName":"{}"{}}}}})", prefix, more));
+  };
+  const std::string prefix(60, 'x');
+  const auto longest = create_with(prefix);
+  EXPECT_EQ(at(longest, "metadata.name").size(), 63U) << message(longest);
+  EXPECT_TRUE(at(longest, "metadata.name").starts_with(prefix.substr(0, 58)));
+  EXPECT_EQ(at(create_with("a-", R"(,"name":"mine")"), "metadata.name"), "mine");
+}
+
+TEST_F(CreateTest, AnEventSaysNothingOfGenerations) {
+  const auto event = create(api::kinds::event(), "default",
+                            R"({"metadata":{"name":"e","generation":5,"selfLink":"/x"},)"
+                            R"("involvedObject":{"namespace":"default"}})");
+  EXPECT_EQ(at(event, "metadata.selfLink"), "") << message(event);
+  EXPECT_EQ(at(event, "metadata.creationTimestamp"), "2026-05-01T10:00:00Z");
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -278,5 +278,73 @@ TEST_F(DeletionTest, SubresourcesAreNotDeleted) {
   EXPECT_EQ(reason(send(odd)), Reason::MethodNotAllowed);
 }
 
+TEST_F(DeletionTest, ANegativeGracePeriodIsOneSecond) {
+  run_pod("web");
+  const auto pod = remove(pods(), "default", "web", grace(-7));
+  EXPECT_EQ(at(pod, "metadata.deletionGracePeriodSeconds"), "1") << message(pod);
+  EXPECT_EQ(at(pod, "metadata.deletionTimestamp"), "2026-05-01T10:00:01Z");
+  run_pod("slow");
+  ASSERT_TRUE(remove(pods(), "default", "slow"));
+  const auto sooner = remove(pods(), "default", "slow", grace(-7));
+  EXPECT_EQ(at(sooner, "metadata.deletionGracePeriodSeconds"), "1") << message(sooner);
+}
+
+TEST_F(DeletionTest, TheSameGracePeriodAgainIsNoNews) {
+  run_pod("web");
+  const auto pod = remove(pods(), "default", "web", grace(20));
+  now_ += std::chrono::seconds(5);
+  EXPECT_EQ(revision(remove(pods(), "default", "web", grace(20))), revision(pod));
+  EXPECT_EQ(revision(remove(pods(), "default", "web")), revision(pod));
+  const auto sooner = remove(pods(), "default", "web", grace(19));
+  EXPECT_EQ(at(sooner, "metadata.deletionTimestamp"), "2026-05-01T10:00:19Z")
+      << "counted from when it was first deleted";
+}
+
+TEST_F(DeletionTest, APodWithFinalizersStaysAfterItsGracePeriod) {
+  run_pod("web", R"("finalizers":["example.com/hold"])");
+  const auto pod = remove(pods(), "default", "web", grace(0));
+  EXPECT_EQ(at(pod, "metadata.deletionGracePeriodSeconds"), "0") << message(pod);
+  EXPECT_EQ(at(pod, "metadata.generation"), "2");
+  EXPECT_TRUE(get(pods(), "default", "web"));
+  ASSERT_TRUE(merge(pods(), "default", "web", R"({"metadata":{"finalizers":null}})"));
+  EXPECT_EQ(reason(get(pods(), "default", "web")), Reason::NotFound);
+}
+
+TEST_F(DeletionTest, TheOtherFinalizersKeepTheirOrder) {
+  const auto owner = create(
+      nodes(), "", R"({"metadata":{"name":"n1","finalizers":["b.io/b","orphan","a.io/a"]}})");
+  ASSERT_TRUE(
+      create_pod("dependent", "",
+                 R"("ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n1","uid":")" +
+                     at(owner, "metadata.uid") + "\"}]"));
+  const auto said = [&](std::string policy) {
+    api::DeleteOptions options;
+    options.propagation_policy = std::move(policy);
+    return at(remove(nodes(), "", "n1", options), "metadata.finalizers");
+  };
+  EXPECT_EQ(said("Foreground"), R"(["b.io/b","a.io/a","foregroundDeletion"])");
+  EXPECT_EQ(said("Background"), R"(["b.io/b","a.io/a"])");
+}
+
+TEST_F(DeletionTest, ANamespaceIsEmptiedOfObjectsWhateverTheyOwn) {
+  ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"team"}})"));
+  ASSERT_TRUE(create(namespaces(), "", R"({"metadata":{"name":"other"}})"));
+  const api::Kind& jobs = *api::find_kind("batch", "Job");
+  const auto job = create(jobs, "team", R"({"metadata":{"name":"j"},"spec":{"template":{"spec":{
+      "restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
+  ASSERT_TRUE(create(
+      pods(), "team",
+      pod_json(
+          "p", "",
+          fmt::format(R"("ownerReferences":[{{"apiVersion":"batch/v1","kind":"Job","name":"j",)"
+                      R"("uid":"{}"}}])",
+                      at(job, "metadata.uid")))));
+  ASSERT_TRUE(create(pods(), "other", pod_json("p")));
+  ASSERT_TRUE(remove(namespaces(), "", "team"));
+  EXPECT_EQ(reason(get(namespaces(), "", "team")), Reason::NotFound)
+      << "nothing waits for its dependents";
+  EXPECT_EQ(names(list(pods(), "")), "p");
+}
+
 }  // namespace
 }  // namespace muster::server

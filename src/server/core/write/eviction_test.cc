@@ -1,5 +1,7 @@
 #include "server/core/write/eviction.h"
 
+#include <tuple>
+
 #include "server/core/testing/core_fixture.h"
 
 namespace muster::server {
@@ -192,6 +194,72 @@ TEST_F(EvictionTest, TwoBudgetsAreOneTooMany) {
   EXPECT_EQ(message(evict("a")),
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
             "not support.");
+}
+
+TEST_F(EvictionTest, TheBodyNamesThePodOrNone) {
+  make_pod("a");
+  const auto evict_with = [&](std::string_view pod, std::string_view body) {
+    Request out = request(Verb::Create, pods(), "default", pod);
+    out.subresource = "eviction";
+    return send_body(std::move(out), body);
+  };
+  EXPECT_EQ(message(evict_with("a", R"({"metadata":{"name":"b"}})")),
+            "name in URL does not match name in Eviction object");
+  EXPECT_EQ(message(evict_with("none", R"({"metadata":{"name":"none"}})")),
+            R"(pods "none" not found)");
+  EXPECT_FALSE(is_leaving("a"));
+  const auto evicted = evict_with("a", R"({"deleteOptions":{"gracePeriodSeconds":9}})");
+  ASSERT_TRUE(evicted) << message(evicted);
+  EXPECT_EQ(std::get<api::StatusAnswer>(evicted->what).code, 201);
+  const auto pod = get(pods(), "default", "a");
+  EXPECT_EQ(at(pod, "metadata.deletionGracePeriodSeconds"), "9");
+  EXPECT_NE(at(pod, "status.conditions")
+                .find(R"({"type":"DisruptionTarget","status":"True","lastProbeTime":null,)"
+                      R"("lastTransitionTime":"2026-05-01T10:00:00Z",)"
+                      R"("reason":"EvictionByEvictionAPI","message":"Eviction API: evicting"})"),
+            std::string::npos)
+      << at(pod, "status.conditions");
+}
+
+TEST_F(EvictionTest, ABudgetThatIsOutOfOrderForbidsEvictions) {
+  make_pod("a");
+  make_budget("pdb", R"({"observedGeneration":1,"disruptionsAllowed":1})");
+  std::string disrupted;
+  for (int i = 0; i < 2'001; ++i)
+    disrupted += fmt::format(R"({}"p{}":"2026-05-01T10:00:00Z")", i == 0 ? "" : ",", i);
+  ASSERT_TRUE(merge(budgets(), "default", "pdb",
+                    fmt::format(R"({{"status":{{"disruptedPods":{{{}}}}}}})", disrupted),
+                    "status"));
+  EXPECT_EQ(message(evict("a")),
+            R"(poddisruptionbudgets.policy "pdb" is forbidden: DisruptedPods map too big - too )"
+            "many evictions not confirmed by PDB controller");
+  ASSERT_TRUE(
+      merge(budgets(), "default", "pdb", R"({"status":{"disruptedPods":{"p0":null}}})", "status"));
+  EXPECT_TRUE(evict("a")) << "two thousand are not too many";
+}
+
+TEST_F(EvictionTest, OnlyTheConditionReadySaysThatAPodServes) {
+  make_budget("pdb", R"({"observedGeneration":1,"desiredHealthy":2,"currentHealthy":2})");
+  for (const auto& [name, conditions, goes] :
+       {std::tuple("none", "", true),
+        std::tuple("other", R"({"type":"PodScheduled","status":"True"})", true),
+        std::tuple("ready",
+                   R"({"type":"PodScheduled","status":"False"},)"
+                   R"({"type":"Ready","status":"True"})",
+                   false)}) {
+    ASSERT_TRUE(create_pod(name, R"("nodeName":"n1")", R"("labels":{"app":"web"})"));
+    ASSERT_TRUE(
+        merge(pods(), "default", name,
+              fmt::format(R"({{"status":{{"phase":"Running","conditions":[{}]}}}})", conditions),
+              "status"));
+    EXPECT_EQ(evict(name).has_value(), goes) << name;
+  }
+  ASSERT_TRUE(merge(budgets(), "default", "pdb", R"({"status":{"currentHealthy":1}})", "status"));
+  make_pod("sick", "False");
+  EXPECT_FALSE(evict("sick")) << "too few others serve";
+  ASSERT_TRUE(merge(budgets(), "default", "pdb",
+                    R"({"status":{"desiredHealthy":0,"currentHealthy":0}})", "status"));
+  EXPECT_FALSE(evict("sick")) << "nobody knows how many are wanted";
 }
 
 }  // namespace

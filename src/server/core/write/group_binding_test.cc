@@ -255,5 +255,139 @@ TEST_F(GroupBindingTest, ADeletionInTheSameBatchIsSeen) {
             Culprits{"NotFound spec.pods[1]: pod b does not exist"});
 }
 
+TEST_F(GroupBindingTest, SeveralConditionsOfOneGroupAreOneWrite) {
+  create_group("train");
+  const auto other = [](std::string_view status, std::string_view more = "") {
+    return fmt::format(
+        R"({{"kind":"PodGroup","name":"train","condition":{{"type":"DisruptionTarget",)"
+        R"("status":"{}","reason":"R"{}}}}})",
+        status, more);
+  };
+  const api::Revision before = store_->revision();
+  const auto first = post({.conditions = true_for("PodGroup", "train") + "," + other("False")});
+  EXPECT_EQ(status(first),
+            fmt::format(R"({{"bound":0,"resourceVersion":"{}"}})", before.value + 1));
+  now_ += std::chrono::minutes{1};
+  ASSERT_TRUE(post({.conditions = other("True", R"(,"message":"m","observedGeneration":1)")}));
+  EXPECT_EQ(
+      at(get(api::kinds::pod_group(), "default", "train"), "status.conditions"),
+      R"([{"type":"PodGroupInitiallyScheduled","status":"True","lastTransitionTime":"2026-05-01T10:00:00Z","reason":"Scheduled","message":""},)"
+      R"({"type":"DisruptionTarget","status":"True","observedGeneration":1,"lastTransitionTime":"2026-05-01T10:01:00Z","reason":"R","message":"m"}])");
+}
+
+TEST_F(GroupBindingTest, ANominationThatStandsIsNotWrittenAgain) {
+  create_group("train");
+  for (const char* pod : {"a", "b"}) create_member(pod, "train");
+  ASSERT_TRUE(post({.nominations = on("a", "n1")}));
+  const api::Revision before = store_->revision();
+  const auto again = post({.nominations = on("a", "n1")});
+  EXPECT_EQ(status(again), fmt::format(R"({{"bound":0,"resourceVersion":"{}"}})", before.value));
+  EXPECT_EQ(store_->revision(), before);
+  ASSERT_TRUE(post({.nominations = on("a", "n2")}));
+  EXPECT_EQ(at(get(pods(), "default", "a"), "status.nominatedNodeName"), "n2");
+  EXPECT_EQ(culprits(post({.nominations = on("b", "n9")})),
+            Culprits{R"(NodeNotFound spec.nominations[0]: node "n9" for pod b does not exist)"});
+  ASSERT_TRUE(bind("b", "n1"));
+  EXPECT_EQ(culprits(post({.nominations = on("b", "n1")})),
+            Culprits{R"(AlreadyBound spec.nominations[0]: pod b is already assigned to node "n1")"})
+      << "where it is already, nobody has to keep a node for it";
+}
+
+TEST_F(GroupBindingTest, AConditionMayInsistOnItsGroup) {
+  create_composite("root");
+  create_group("train", "root");
+  const std::string uid = at(get(api::kinds::pod_group(), "default", "train"), "metadata.uid");
+  const auto with_uid = [](std::string_view of) {
+    return fmt::format(R"({{"kind":"PodGroup","name":"train","uid":"{}","condition":{{)"
+                       R"("type":"DisruptionTarget","status":"True","reason":"R"}}}})",
+                       of);
+  };
+  EXPECT_EQ(
+      culprits(post({.conditions = with_uid("old"),
+                     .root = R"({"kind":"CompositePodGroup","name":"root"})"})),
+      Culprits{"UIDMismatch spec.conditions[0]: PodGroup \"train\" has UID " + uid + ", not old"});
+  EXPECT_TRUE(
+      post({.conditions = with_uid(uid), .root = R"({"kind":"CompositePodGroup","name":"root"})"}));
+}
+
+TEST_F(GroupBindingTest, TheRootMayStandHighAboveButNotBeside) {
+  create_composite("top");
+  std::string parent = "top";
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = fmt::format("c{}", i);
+    const auto made =
+        create(api::kinds::composite_pod_group(), "default",
+               fmt::format(
+                   R"({{"metadata":{{"name":"{}"}},"spec":{{"parentCompositePodGroupName":"{}",{},)"
+                   R"("schedulingPolicy":{{"basic":{{}}}}}}}})",
+                   name, parent, kReference));
+    ASSERT_TRUE(made) << message(made);
+    parent = name;
+  }
+  create_group("train", parent);
+  create_member("a", "train");
+  const auto bind_below = [&](std::string_view root) {
+    return culprits(
+        post({.pods = on("a", "n1"),
+              .root = fmt::format(R"({{"kind":"CompositePodGroup","name":"{}"}})", root),
+              .dry_run = true}));
+  };
+  EXPECT_EQ(bind_below("top"), Culprits{"accepted"});
+  EXPECT_EQ(bind_below("c1"), Culprits{"accepted"});
+  create_composite("beside");
+  EXPECT_EQ(bind_below("beside"),
+            Culprits{"NotAMember spec.pods[0]: pod a does not belong to the tree of the root"});
+}
+
+TEST_F(GroupBindingTest, ItMayHaveANameOfItsOwn) {
+  create_group("train");
+  Request out = request(Verb::Create, api::kinds::group_binding(), "default");
+  const auto answer =
+      send_body(std::move(out), R"({"metadata":{"name":"mine"},"spec":{"root":{"kind":"PodGroup",)"
+                                R"("name":"train"},"conditions":[)" +
+                                    true_for("PodGroup", "train") + R"(]},"status":{"bound":9}})");
+  ASSERT_TRUE(answer) << message(answer);
+  EXPECT_EQ(api::find_string(*api::find(document(answer), "metadata"), "name"), "mine");
+  EXPECT_EQ(status(answer).substr(0, 10), R"({"bound":0)");
+  Request away = request(Verb::Create, api::kinds::group_binding(), "default");
+  EXPECT_EQ(
+      message(send_body(std::move(away), R"({"metadata":{"name":"x","namespace":"y"}})")),
+      "the namespace of the provided object does not match the namespace sent on the request");
+}
+
+// As deep as anybody may ask; and a circle has no end.
+TEST_F(GroupBindingTest, TheRootIsLookedForSixteenLevelsUp) {
+  const auto create_below = [&](std::string_view name, std::string_view parent) {
+    const auto made =
+        create(api::kinds::composite_pod_group(), "default",
+               fmt::format(
+                   R"({{"metadata":{{"name":"{}"}},"spec":{{"parentCompositePodGroupName":"{}",{},)"
+                   R"("schedulingPolicy":{{"basic":{{}}}}}}}})",
+                   name, parent, kReference));
+    ASSERT_TRUE(made) << message(made);
+  };
+  create_composite("c17");
+  for (int i = 16; i > 0; --i) create_below(fmt::format("c{}", i), fmt::format("c{}", i + 1));
+  create_group("train", "c1");
+  create_member("a", "train");
+  const auto bind_below = [&](std::string_view root) {
+    return culprits(
+        post({.pods = on("a", "n1"),
+              .root = fmt::format(R"({{"kind":"CompositePodGroup","name":"{}"}})", root),
+              .dry_run = true}));
+  };
+  EXPECT_EQ(bind_below("c16"), Culprits{"accepted"});
+  const Culprits none{"NotAMember spec.pods[0]: pod a does not belong to the tree of the root"};
+  EXPECT_EQ(bind_below("c17"), none);
+
+  create_below("round", "about");
+  create_below("about", "round");
+  create_group("lost", "round");
+  create_member("b", "lost");
+  EXPECT_EQ(culprits(post(
+                {.pods = on("b", "n1"), .root = R"({"kind":"CompositePodGroup","name":"c1"})"})),
+            Culprits{"NotAMember spec.pods[0]: pod b does not belong to the tree of the root"});
+}
+
 }  // namespace
 }  // namespace muster::server

@@ -202,5 +202,68 @@ TEST_F(LimitRangeTest, ClaimsAreLimitedToo) {
       R"(persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 6Gi)");
 }
 
+TEST_F(LimitRangeTest, BoundsMayBeReached) {
+  limit(R"({"type":"Container","max":{"cpu":"2"},"min":{"cpu":"1"}},)"
+        R"({"type":"Pod","min":{"memory":"1Gi"}})");
+  struct Case {
+    std::string resources;
+    std::string want;
+  };
+  for (const auto& [resources, want] : std::vector<Case>{
+           {R"({"requests":{"cpu":"1","memory":"1Gi"},"limits":{"cpu":"2","memory":"1Gi"}})", ""},
+           {R"({"requests":{"cpu":"1"},"limits":{"cpu":"1"}})",
+            "minimum memory usage per Pod is 1Gi.  No request is specified"},
+           {R"({"requests":{"cpu":"1","memory":"1Mi"},"limits":{"cpu":"1"}})",
+            "minimum memory usage per Pod is 1Gi, but request is 1Mi"},
+           {R"({"requests":{"cpu":"1","memory":"1Mi"},"limits":{"cpu":"1","memory":"2Mi"}})",
+            "[minimum memory usage per Pod is 1Gi, but limit is 2Mi, minimum memory usage per Pod "
+            "is 1Gi, but request is 1Mi]"}}) {
+    const auto made = create_pod(resources);
+    EXPECT_EQ(message(made), want.empty() ? "no error" : R"(pods "p" is forbidden: )" + want);
+  }
+}
+
+TEST_F(LimitRangeTest, AllContainersOfAPodAreSummed) {
+  limit(R"({"type":"Pod","max":{"cpu":"2"}})");
+  const std::string_view sidecar =
+      R"(,"initContainers":[{"name":"side","image":"i","restartPolicy":"Always","resources":{"limits":{"cpu":"1500m"}}}])";
+  EXPECT_EQ(message(create_pod(R"({"limits":{"cpu":"1"}})", sidecar)),
+            R"(pods "p" is forbidden: [maximum cpu usage per Pod is 2, but limit is 2500m, )"
+            R"(maximum cpu usage per Pod is 2, but request is 2500m])");
+  EXPECT_TRUE(create_pod(R"({"limits":{"cpu":"500m"}})", sidecar));
+}
+
+TEST_F(LimitRangeTest, InitContainersAreJudgedOneByOne) {
+  limit(R"({"type":"Container","max":{"cpu":"2"}})");
+  EXPECT_EQ(
+      message(create_pod(
+          R"({"limits":{"cpu":"1"}})",
+          R"(,"initContainers":[{"name":"first","image":"i","resources":{"limits":{"cpu":"3"}}}])")),
+      R"(pods "p" is forbidden: [maximum cpu usage per Container is 2, but limit is 3, )"
+      R"(maximum cpu usage per Container is 2, but request is 3])");
+}
+
+TEST_F(LimitRangeTest, ClaimsMayReachTheirBounds) {
+  limit(R"({"type":"PersistentVolumeClaim","min":{"storage":"1Gi"},"max":{"storage":"5Gi"}})");
+  for (const auto& [size, fits] : std::vector<std::pair<std::string_view, bool>>{
+           {"1Gi", true}, {"5Gi", true}, {"1023Mi", false}, {"5121Mi", false}}) {
+    const auto made = create(
+        api::kinds::persistent_volume_claim(), "default",
+        fmt::format(
+            R"({{"metadata":{{"generateName":"c"}},"spec":{{"accessModes":["ReadWriteOnce"],"resources":{{"requests":{{"storage":"{}"}}}}}}}})",
+            size));
+    EXPECT_EQ(made.has_value(), fits) << size << ": " << message(made);
+  }
+}
+
+TEST_F(LimitRangeTest, WhatIsNoPodOrClaimIsNotLimited) {
+  limit(R"({"type":"Container","max":{"cpu":"2"},"default":{"cpu":"1"}})");
+  const auto made = create(*api::find_kind("", "ReplicationController"), "default",
+                           R"({"metadata":{"name":"r"},"spec":{"selector":{"a":"b"},"template":{
+      "metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i",
+      "resources":{"limits":{"cpu":"9"}}}]}}}})");
+  EXPECT_TRUE(made) << message(made);
+}
+
 }  // namespace
 }  // namespace muster::server

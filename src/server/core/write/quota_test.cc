@@ -172,5 +172,46 @@ TEST_F(QuotaTest, OtherNamespacesAreFree) {
   EXPECT_EQ(reason(create(pods(), "default", pod_json("a"))), Reason::Forbidden);
 }
 
+// Quotas limit what is asked for, not what is: a pod that comes back to life is reported, not
+// asked.
+TEST_F(QuotaTest, AReportIsWrittenThoughItExceedsTheQuota) {
+  ASSERT_TRUE(create_quota("q", R"("hard":{"pods":"1"})"));
+  ASSERT_TRUE(create_pod("a", "{}"));
+  ASSERT_TRUE(merge(pods(), "default", "a", R"({"status":{"phase":"Succeeded"}})", "status"));
+  ASSERT_TRUE(create_pod("b", "{}"));
+  const auto again = merge(pods(), "default", "a", R"({"status":{"phase":"Running"}})", "status");
+  EXPECT_TRUE(again) << message(again);
+  EXPECT_EQ(used("q"), R"({"pods":"2"})");
+  EXPECT_EQ(reason(create_pod("c", "{}")), Reason::Forbidden);
+  ASSERT_TRUE(remove(pods(), "default", "a"));
+  EXPECT_EQ(used("q"), R"({"pods":"1"})");
+}
+
+TEST_F(QuotaTest, AQuotaMayBeUsedUpToItsLimit) {
+  ASSERT_TRUE(create_quota("q", R"("hard":{"pods":"2","requests.cpu":"2"})"));
+  EXPECT_TRUE(create_pod("a", R"({"requests":{"cpu":"1"}})"));
+  EXPECT_TRUE(create_pod("b", R"({"requests":{"cpu":"1"}})"));
+  EXPECT_EQ(message(create_pod("c", R"({"requests":{"cpu":"1m"}})")),
+            R"(pods "c" is forbidden: exceeded quota: q, requested: pods=1,requests.cpu=1m, )"
+            "used: pods=2,requests.cpu=2, limited: pods=2,requests.cpu=2");
+  const auto grown =
+      patch(pods(), "default", "a", PatchType::StrategicMerge,
+            R"({"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"2"}}}]}})",
+            "resize");
+  EXPECT_EQ(message(grown), R"(pods "a" is forbidden: exceeded quota: q, requested: )"
+                            "requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2")
+      << "a resize asks, too";
+}
+
+TEST_F(QuotaTest, EveryQuotaOfANamespaceIsAsked) {
+  ASSERT_TRUE(create_quota("a", R"("hard":{"pods":"9"})"));
+  ASSERT_TRUE(create_quota("b", R"("hard":{"pods":"1"})"));
+  ASSERT_TRUE(create_pod("p", "{}"));
+  EXPECT_EQ(message(create_pod("q", "{}")),
+            R"(pods "q" is forbidden: exceeded quota: b, requested: pods=1, used: pods=1, )"
+            "limited: pods=1");
+  EXPECT_EQ(used("a"), R"({"pods":"1"})") << "what is refused uses nothing";
+}
+
 }  // namespace
 }  // namespace muster::server

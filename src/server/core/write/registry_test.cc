@@ -1,5 +1,7 @@
 #include "server/core/write/registry.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -251,6 +253,79 @@ TEST_F(FailingRegistryTest, ABrokenEngineAnswersTheWholeBatch) {
   EXPECT_EQ(message(get(pods(), "default", "a")), R"(pods "a" not found)");
   disk_fails = false;
   EXPECT_TRUE(create_pod("a"));
+}
+
+TEST_F(RegistryTest, WhatIsNotForeseenIsNotAllowed) {
+  struct Case {
+    Verb verb;
+    const api::Kind& kind;
+    std::string subresource;
+  };
+  const api::Kind& bindings = *api::find_kind("", "Binding");
+  for (const Case& one : std::vector<Case>{
+           {Verb::Create, pods(), "status"},
+           {Verb::Create, nodes(), "binding"},
+           {Verb::Create, nodes(), "eviction"},
+           {Verb::Update, pods(), "binding"},
+           {Verb::Patch, pods(), "eviction"},
+           {Verb::Patch, pods(), "spleen"},
+           {Verb::Delete, pods(), "status"},
+           {Verb::Update, bindings, ""},
+           {Verb::Patch, bindings, ""},
+           {Verb::DeleteCollection, bindings, ""},
+           {Verb::Delete, api::kinds::group_binding(), ""},
+           {Verb::Create, *api::find_kind("authorization.k8s.io", "SubjectAccessReview"), ""}}) {
+    answers_.clear();
+    Request out = request(one.verb, one.kind, "default", "a");
+    out.subresource = one.subresource;
+    out.body = api::JsonObject{{"metadata", api::JsonObject{{"name", "a"}}}};
+    submit(std::move(out));
+    registry_.flush();
+    EXPECT_EQ(reason(answer(0)), Reason::MethodNotAllowed)
+        << one.kind.kind << " " << one.subresource << ": " << message(answer(0));
+    EXPECT_EQ(message(answer(0)),
+              "the server does not allow this method on the requested resource");
+  }
+}
+
+TEST_F(RegistryTest, AReadIsNoWrite) {
+  for (const Verb verb : {Verb::Get, Verb::List, Verb::Watch}) {
+    answers_.clear();
+    submit(request(verb, pods(), "default", "a"));
+    registry_.flush();
+    EXPECT_EQ(message(answer(0)), "Internal error occurred: no write to be decided at once");
+  }
+}
+
+TEST_F(RegistryTest, ManyRequestsAboutManyObjectsTakeTurns) {
+  const api::Kind& maps = *api::find_kind("", "ConfigMap");
+  for (const char* home : {"default", "kube-public"})
+    for (int i = 0; i < 500; ++i)
+      ASSERT_TRUE(create(maps, home, fmt::format(R"({{"metadata":{{"name":"m{:03}"}}}})", i)));
+  submit(request(Verb::DeleteCollection, maps, "default"));
+  submit(request(Verb::DeleteCollection, maps, "kube-public"));
+  registry_.work();
+  registry_.work();
+  if (const auto batch = registry_.begin_commit()) {
+    batch->commit(*store_);
+    registry_.end_commit();
+    batch->answer();
+  }
+  for (const char* home : {"default", "kube-public"}) {
+    const std::size_t left = store_->list(fmt::format("configmaps/{}/", home)).objects.size();
+    EXPECT_TRUE(left > 0 && left < 500) << home << ": " << left;
+  }
+}
+
+TEST_F(RegistryTest, OneThatStopsSaysSoToWhoeverStillWaits) {
+  const api::Kind& maps = *api::find_kind("", "ConfigMap");
+  for (int i = 0; i < 500; ++i)
+    ASSERT_TRUE(create(maps, "default", fmt::format(R"({{"metadata":{{"name":"m{}"}}}})", i)));
+  submit(request(Verb::DeleteCollection, maps, "default"));
+  ASSERT_TRUE(registry_.unfinished());
+  registry_.refuse_unfinished();
+  EXPECT_EQ(message(answer(0)), "the server is stopping, please try again later");
+  EXPECT_EQ(reason(answer(0)), Reason::ServiceUnavailable);
 }
 
 }  // namespace

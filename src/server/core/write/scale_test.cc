@@ -70,5 +70,42 @@ TEST_F(ScaleTest, ForeignVersionsAndNegativeNumbersAreRefused) {
   EXPECT_EQ(replicas(), "2");
 }
 
+TEST_F(ScaleTest, ItMustBeAboutThisObject) {
+  EXPECT_EQ(message(update(deployments(), "default", "web",
+                           R"({"metadata":{"name":"api"},"spec":{"replicas":7}})", kScale)),
+            "the name of the object (api) does not match the name on the URL (web)");
+  const std::string uid = at(get(deployments(), "default", "web"), "metadata.uid");
+  EXPECT_EQ(message(update(deployments(), "default", "web",
+                           R"({"metadata":{"name":"web","uid":"another"},"spec":{}})", kScale)),
+            R"(Operation cannot be fulfilled on deployments.apps "web": Precondition failed: UID )"
+            "in precondition: another, UID in object meta: " +
+                uid);
+  EXPECT_EQ(reason(update(deployments(), "default", "no", R"({"metadata":{"name":"no"}})", kScale)),
+            Reason::NotFound);
+  EXPECT_EQ(replicas(), "2");
+  EXPECT_TRUE(update(
+      deployments(), "default", "web",
+      fmt::format(R"({{"metadata":{{"name":"web","uid":"{}"}},"spec":{{"replicas":7}}}})", uid),
+      kScale));
+  EXPECT_EQ(replicas(), "7");
+  EXPECT_TRUE(merge(deployments(), "default", "web", R"({"spec":{"replicas":0}})", kScale));
+  EXPECT_EQ(replicas(), "0") << "none is a number, too";
+}
+
+TEST_F(ScaleTest, UnknownFieldsOfAPatchAreRefusedIfTheClientIsStrict) {
+  Request strict = request(Verb::Patch, deployments(), "default", "web");
+  strict.subresource = kScale;
+  strict.body = api::parse_json(R"({"spec":{"replicas":5,"foo":1}})").value().value;
+  EXPECT_TRUE(send(strict));
+  EXPECT_EQ(replicas(), "5");
+  strict.field_validation = api::FieldValidation::Strict;
+  const auto refused = send(strict);
+  EXPECT_EQ(reason(refused), Reason::BadRequest);
+  EXPECT_EQ(message(refused), R"(strict decoding error: unknown field "spec.foo")");
+  EXPECT_EQ(reason(merge(deployments(), "default", "web", R"({"spec":{"replicas":"x"}})", kScale)),
+            Reason::BadRequest);
+  EXPECT_TRUE(merge(deployments(), "default", "web", R"({"spec":{"replicas":6}})", kScale));
+}
+
 }  // namespace
 }  // namespace muster::server

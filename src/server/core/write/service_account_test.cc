@@ -174,5 +174,33 @@ TEST_F(ServiceAccountTest, ANamespaceComesWithItsDefaultAccount) {
   EXPECT_EQ(store_->get("serviceaccounts/team/default"), nullptr);
 }
 
+TEST_F(ServiceAccountTest, AMirrorPodMayNotGetAtSecretsInAnyWay) {
+  struct Case {
+    std::string_view what;
+    std::string_view container;
+    std::string_view spec;
+  };
+  for (
+      const Case& one :
+      {Case{"a volume", "", R"(,"volumes":[{"name":"v","secret":{"secretName":"s"}}])"},
+       Case{"a projected one", "",
+            R"(,"volumes":[{"name":"v","projected":{"sources":[{"secret":{"name":"s"}}]}}])"},
+       Case{"a variable",
+            R"(,"env":[{"name":"E","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}])", ""},
+       Case{"all variables", R"(,"envFrom":[{"secretRef":{"name":"s"}}])", ""},
+       Case{
+           "a driver", "",
+           R"(,"volumes":[{"name":"v","csi":{"driver":"d","nodePublishSecretRef":{"name":"s"}}}])"}}) {
+    const auto pod = create(
+        pods(), "default",
+        fmt::format(
+            R"({{"metadata":{{"name":"p","annotations":{{"kubernetes.io/config.mirror":"m"}}}},
+                 "spec":{{"nodeName":"n","containers":[{{"name":"a","image":"x"{}}}]{}}}}})",
+            one.container, one.spec));
+    EXPECT_EQ(message(pod), R"(pods "p" is forbidden: a mirror pod may not reference secrets)")
+        << one.what;
+  }
+}
+
 }  // namespace
 }  // namespace muster::server

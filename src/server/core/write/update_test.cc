@@ -246,5 +246,82 @@ TEST_F(UpdateTest, MissingObjectsAreNotPatched) {
   EXPECT_EQ(message(pod), R"(pods "web" not found)");
 }
 
+TEST_F(UpdateTest, APutStaysInItsNamespace) {
+  ASSERT_TRUE(create_pod("web"));
+  EXPECT_EQ(
+      message(update(pods(), "default", "web", pod_json("web", "", R"("namespace":"x")"))),
+      "the namespace of the provided object does not match the namespace sent on the request");
+  EXPECT_TRUE(update(pods(), "default", "web",
+                     seen(merge(pods(), "default", "web", R"({"metadata":{"namespace":null}})"))));
+  ASSERT_TRUE(create(nodes(), "", R"({"metadata":{"name":"n"}})"));
+  const auto node = update(nodes(), "", "n", R"({"metadata":{"name":"n","namespace":"x"}})");
+  EXPECT_EQ(at(node, "metadata.namespace"), "") << message(node);
+}
+
+TEST_F(UpdateTest, WhatOnlyTheServerSaysStaysAsItIs) {
+  const auto pod = create_pod("web", "", R"("finalizers":["a.b/c"])");
+  ASSERT_TRUE(bind("web", "n1"));
+  const auto dying = remove(pods(), "default", "web");
+  const auto changed =
+      merge(pods(), "default", "web",
+            R"({"metadata":{"generation":77,"creationTimestamp":"2001-01-01T00:00:00Z",
+      "uid":null,"deletionTimestamp":"2001-01-01T00:00:00Z","labels":{"a":"b"}}})");
+  EXPECT_EQ(at(changed, "metadata.labels.a"), "b") << message(changed);
+  for (const char* member : {"generation", "creationTimestamp", "uid", "deletionTimestamp",
+                             "deletionGracePeriodSeconds"})
+    EXPECT_EQ(at(changed, std::string("metadata.") + member),
+              at(dying, std::string("metadata.") + member))
+        << member;
+  const auto kept = merge(pods(), "default", "web",
+                          R"({"metadata":{"deletionGracePeriodSeconds":null,"labels":{"a":"c"}}})");
+  EXPECT_EQ(at(kept, "metadata.deletionGracePeriodSeconds"), "30") << message(kept);
+}
+
+TEST_F(UpdateTest, APutThatCreatesIsAboutNobodyElse) {
+  const api::Kind& leases = api::kinds::lease();
+  const auto put = [&](std::string_view meta_members) {
+    return update(leases, "default", "l",
+                  fmt::format(R"({{"metadata":{{"name":"l"{}}},"spec":{{"holderIdentity":"me"}}}})",
+                              meta_members));
+  };
+  EXPECT_EQ(message(put(R"(,"uid":"u")")),
+            R"(Operation cannot be fulfilled on leases.coordination.k8s.io "l": Precondition )"
+            "failed: UID in precondition: u, UID in object meta: ");
+  const auto made = put(R"(,"resourceVersion":"5")");
+  EXPECT_TRUE(made) << "there is nothing it could be a version of: " << message(made);
+  EXPECT_EQ(reason(put(R"(,"resourceVersion":"x")")), Reason::BadRequest);
+  EXPECT_EQ(message(update(pods(), "default", "web", pod_json("web"), "status")),
+            R"(pods "web" not found)");
+}
+
+TEST_F(UpdateTest, AnEmptyListOfManagedFieldsIsNobodysBusiness) {
+  const std::string managed =
+      R"("managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1",)"
+      R"("time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}])";
+  const auto pod = create_pod("web", "", managed);
+  for (const char* said :
+       {R"({"metadata":{"managedFields":[]}})", R"({"metadata":{"managedFields":null}})"})
+    EXPECT_EQ(at(merge(pods(), "default", "web", said), "metadata.managedFields"),
+              at(pod, "metadata.managedFields"))
+        << said;
+}
+
+TEST_F(UpdateTest, DuplicateOwnersOfAnUpdateAreDroppedWithAWarning) {
+  ASSERT_TRUE(create_pod("web"));
+  const auto pod = merge(pods(), "default", "web", R"({"metadata":{"ownerReferences":[
+      {"apiVersion":"v1","kind":"Node","name":"n","uid":"u"},
+      {"apiVersion":"v1","kind":"Node","name":"n","uid":"v"},
+      {"apiVersion":"v1","kind":"Node","name":"n","uid":"u","controller":false},
+      {"apiVersion":"v1","kind":"Node","name":"n","uid":"u"}]}})");
+  ASSERT_TRUE(pod) << message(pod);
+  ASSERT_EQ(pod->warnings.size(), 1U);
+  EXPECT_EQ(pod->warnings[0],
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner "
+            "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
+            "requests; duplicate UID(s) observed: u");
+  const auto parsed = api::parse_json(at(pod, "metadata.ownerReferences"));
+  EXPECT_EQ(parsed->value.get_array().size(), 3U) << "the others differ in something";
+}
+
 }  // namespace
 }  // namespace muster::server
