@@ -49,5 +49,31 @@ TEST(ConnectionTest, AnOlderVersionIsServedWithWhatItCosts) {
   }
 }
 
+TEST(ConnectionTest, SaysWhatIsServedAndWhatTheRestCosts) {
+  ForeignCluster cluster;
+  cluster.config.server = "https://x:6443";
+  cluster.version = "v1.37.1";
+  for (const api::Kind* kind : {&api::kinds::pod_group(), &api::kinds::workload()})
+    cluster.served.set(*kind, "v1beta1");
+  EXPECT_EQ(describe(cluster),
+            "https://x:6443 (Kubernetes v1.37.1) serves:\n"
+            "  podgroups                    scheduling.k8s.io/v1beta1\n"
+            "  workloads                    scheduling.k8s.io/v1beta1\n"
+            "  compositepodgroups           not served: no groups of groups (kube-apiserver 1.37 "
+            "needs --feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,"
+            "CompositePodGroup=true --runtime-config=scheduling.k8s.io/v1alpha3=true)\n"
+            "  groupbindings                not served: a gang is bound pod by pod, and repaired "
+            "if that is interrupted\n");
+  cluster.version.clear();
+  cluster.served = {};
+  cluster.served.set(api::kinds::workload(), "v1alpha2");
+  const std::string text = describe(cluster);
+  EXPECT_TRUE(contains(text, "https://x:6443 (Kubernetes of unknown version) serves:\n")) << text;
+  EXPECT_TRUE(contains(text,
+                       "  workloads                    scheduling.k8s.io/v1alpha2; older: "
+                       "templates cannot be nested\n"))
+      << text;
+}
+
 }  // namespace
 }  // namespace muster::app

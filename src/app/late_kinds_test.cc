@@ -66,5 +66,16 @@ TEST_F(LateKindsTest, WhereNothingIsMissingNobodyIsAsked) {
   EXPECT_EQ(asked_, 0);
 }
 
+TEST_F(LateKindsTest, LooksEveryTwentySecondsAndBelievesTheThird) {
+  served_.set(api::kinds::pod_group(), "v1beta1");
+  std::string looks;
+  for (int second = 0; second <= 60; ++second) {
+    const int before = asked_;
+    const std::string found = late_.look(absent_, now_ + seconds{second});
+    if (asked_ > before) looks += std::to_string(second) + found + " ";
+  }
+  EXPECT_EQ(looks, "20 40 60podgroups.scheduling.k8s.io/v1beta1 ") << "the start has just asked";
+}
+
 }  // namespace
 }  // namespace muster::app

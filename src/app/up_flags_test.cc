@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace muster::app {
@@ -115,6 +116,85 @@ TEST(UpFlags, ControllersAreNamedOneByOneOrAllButSome) {
   EXPECT_FALSE(only->absent.contains("job"));
   EXPECT_TRUE(only->absent.contains("cronjob"));
   EXPECT_FALSE(options_of("--controllers *,-nothing"));
+}
+
+// What it says when it refuses.
+std::string refusal_of(const std::string& flags) {
+  testing::internal::CaptureStderr();
+  const bool runs = options_of(flags).has_value();
+  const std::string said = testing::internal::GetCapturedStderr();
+  return runs ? "it runs" : said;
+}
+
+TEST(UpFlags, AnAddressToListenOnHasAPort) {
+  const auto listen = [](const std::string& text) {
+    const auto options = options_of("--listen " + text);
+    return options ? fmt::format("{} {}", options->listen_address, options->listen_port)
+                   : "refused";
+  };
+  EXPECT_EQ(listen("127.0.0.1:6443"), "127.0.0.1 6443");
+  EXPECT_EQ(listen("localhost:1"), "127.0.0.1 1");
+  EXPECT_EQ(listen("0.0.0.0:65535"), "0.0.0.0 65535");
+  EXPECT_EQ(listen("[fd00::1]:8080"), "fd00::1 8080");
+  for (const char* odd : {"6443", ":6443", "a:", "a:65536", "a:x", "a:1x"})
+    EXPECT_EQ(listen(odd), "refused") << odd;
+  EXPECT_NE(refusal_of("--listen a:x")
+                .find("--listen a:x: x is no port from 0 to 65535; write ADDRESS:PORT, e.g. "
+                      "127.0.0.1:6443 (port 0 picks a free one)"),
+            std::string::npos);
+}
+
+TEST(UpFlags, FurtherNamesAreHostsOrAddresses) {
+  for (const char* good : {"muster.example.com", "*.example.com", "10.0.0.7", "fd00::1"})
+    EXPECT_TRUE(options_of(std::string("--tls-san ") + good)) << good;
+  EXPECT_NE(refusal_of("--tls-san a_b").find("--tls-san a_b: neither an address nor a host name"),
+            std::string::npos);
+}
+
+TEST(UpFlags, PretendNodesAreAsManyAsTheFlagsSay) {
+  const auto shape = options_of(
+      "--zones 2 --blocks-per-zone 3 --racks-per-block 4 --nodes-per-rack 5 --node-resources "
+      "cpu=1,nvidia.com/gpu=8");
+  ASSERT_TRUE(shape);
+  ASSERT_EQ(shape->shape.pools.size(), 1U);
+  const sim::NodePool& pool = shape->shape.pools[0];
+  EXPECT_EQ(pool.zones, 2);
+  EXPECT_EQ(pool.blocks_per_zone, 3);
+  EXPECT_EQ(pool.racks_per_block, 4);
+  EXPECT_EQ(pool.nodes_per_rack, 5);
+  EXPECT_EQ(pool.resources, (std::vector<std::pair<std::string, std::string>>{
+                                {"cpu", "1"}, {"nvidia.com/gpu", "8"}}));
+  EXPECT_EQ(options_of("")->shape.node_count(), 0U);
+  EXPECT_TRUE(options_of("--nodes-per-rack 200000"));
+  EXPECT_NE(refusal_of("--zones 2 --nodes-per-rack 100001")
+                .find("the cluster flags ask for more than 200000 nodes; make the cluster smaller"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("--nodes-per-rack 1 --node-resources cpu=x").find("--node-resources: x is"),
+            std::string::npos);
+  for (const char* flag :
+       {"--zones 2", "--blocks-per-zone 2", "--racks-per-block 2", "--node-resources cpu=1"})
+    EXPECT_NE(refusal_of(flag).find("the cluster flags describe nodes but there are none; add "
+                                    "--nodes-per-rack N"),
+              std::string::npos)
+        << flag;
+}
+
+TEST(UpFlags, JobsAreGroupedAsAsked) {
+  const auto plain = options_of("");
+  ASSERT_TRUE(plain);
+  for (const bool all : {true, false}) {
+    const auto options = options_of(std::string("--job-workloads ") + (all ? "all" : "requested"));
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->jobs.group_all, all);
+    EXPECT_EQ(options->jobs.gang_for_indexed, plain->jobs.gang_for_indexed);
+  }
+  for (const bool indexed : {true, false}) {
+    const auto options =
+        options_of(std::string("--job-gang-default ") + (indexed ? "indexed" : "none"));
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->jobs.gang_for_indexed, indexed);
+    EXPECT_EQ(options->jobs.group_all, plain->jobs.group_all);
+  }
 }
 
 }  // namespace

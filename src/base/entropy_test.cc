@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace muster {
 namespace {
@@ -40,6 +42,35 @@ TEST(Entropy, SuffixUsesTheKubernetesAlphabet) {
   SeededEntropy entropy(1);
   const std::string suffix = random_suffix(entropy, 1000);
   EXPECT_EQ(suffix.find_first_not_of("bcdfghjklmnpqrstvwxz2456789"), std::string::npos);
+}
+
+// Gives the numbers it was made of.
+class GivenEntropy final : public Entropy {
+ public:
+  explicit GivenEntropy(std::vector<std::uint64_t> numbers) : numbers_(std::move(numbers)) {}
+  std::uint64_t next() override { return numbers_.at(drawn++); }
+
+  std::size_t drawn = 0;
+
+ private:
+  const std::vector<std::uint64_t> numbers_;
+};
+
+TEST(Entropy, NumbersBelowABoundAreEquallyLikely) {
+  // The largest multiple of 10 is 2^64 - 6.
+  GivenEntropy entropy({UINT64_MAX, UINT64_MAX - 5, UINT64_MAX - 6, 27});
+  EXPECT_EQ(entropy.below(10), 9U);
+  EXPECT_EQ(entropy.drawn, 3U) << "what is beyond is thrown away";
+  EXPECT_EQ(entropy.below(10), 7U);
+}
+
+TEST(Entropy, ASeedsSuffixStaysTheSame) {
+  SeededEntropy entropy(1);
+  const std::string suffix = random_suffix(entropy, 10);
+  SeededEntropy again(1);
+  EXPECT_EQ(random_suffix(again, 5), suffix.substr(0, 5));
+  EXPECT_EQ(suffix.size(), 10U);
+  EXPECT_NE(random_suffix(again, 5), suffix.substr(0, 5));
 }
 
 }  // namespace

@@ -47,5 +47,33 @@ TEST(Reason, HasTheNameAndCodeOfAStatus) {
   EXPECT_EQ(http_code(Reason::Timeout), 504);
 }
 
+TEST(Reason, OfEveryErrorIsOneThatKubernetesKnows) {
+  struct Case {
+    Reason reason;
+    std::string_view name;
+    int code;
+  };
+  for (const Case& test : {Case{Reason::BadRequest, "BadRequest", 400},
+                           {Reason::Unauthorized, "Unauthorized", 401},
+                           {Reason::Forbidden, "Forbidden", 403},
+                           {Reason::NotFound, "NotFound", 404},
+                           {Reason::MethodNotAllowed, "MethodNotAllowed", 405},
+                           {Reason::NotAcceptable, "NotAcceptable", 406},
+                           {Reason::AlreadyExists, "AlreadyExists", 409},
+                           {Reason::Conflict, "Conflict", 409},
+                           {Reason::Expired, "Expired", 410},
+                           {Reason::RequestEntityTooLarge, "RequestEntityTooLarge", 413},
+                           {Reason::UnsupportedMediaType, "UnsupportedMediaType", 415},
+                           {Reason::Invalid, "Invalid", 422},
+                           {Reason::TooManyRequests, "TooManyRequests", 429},
+                           {Reason::InternalError, "InternalError", 500},
+                           {Reason::ServerTimeout, "ServerTimeout", 500},
+                           {Reason::ServiceUnavailable, "ServiceUnavailable", 503},
+                           {Reason::Timeout, "Timeout", 504}}) {
+    EXPECT_EQ(reason_name(test.reason), test.name);
+    EXPECT_EQ(http_code(test.reason), test.code) << test.name;
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -44,5 +44,42 @@ TEST(Log, ALineIsWrittenAsItIsPrintable) {
   EXPECT_LT(written.size(), 2 * kLogLineMax);
 }
 
+TEST(Log, TheEdgesOfWhatControlsATerminal) {
+  EXPECT_EQ(printable("\x1f \x7e\x7f"), "\\x1f \x7e\\x7f");
+  EXPECT_EQ(printable("\xc2\x80\xc2\x9f\xc2\xa0"), "\\u0080\\u009f\xc2\xa0");
+  EXPECT_EQ(printable("\xc3\x80"), "\xc3\x80");
+}
+
+TEST(Log, NoMoreThanOneCharacterIsLeftOutWhereALineIsCut) {
+  // Of four bytes, the first of which fits; and bytes that are no characters at all.
+  const std::string almost(kLogLineMax - 3, 'x');
+  EXPECT_EQ(printable(almost + "\xf0\x9f\x98\x80"), almost + " … (4 more bytes)");
+  const std::string rubbish(kLogLineMax + 10, '\xbf');
+  EXPECT_EQ(printable(rubbish), rubbish.substr(0, kLogLineMax - 4) + " … (14 more bytes)");
+}
+
+TEST(Log, WritesTheLevelAndDropsWhatIsBelowTheOneThatIsSet) {
+  testing::internal::CaptureStderr();
+  set_log_level(LogLevel::Warning);
+  EXPECT_FALSE(log_enabled(LogLevel::Debug));
+  EXPECT_FALSE(log_enabled(LogLevel::Info));
+  EXPECT_TRUE(log_enabled(LogLevel::Warning));
+  EXPECT_TRUE(log_enabled(LogLevel::Error));
+  log(LogLevel::Info, "one");
+  log(LogLevel::Warning, "two");
+  log_line(LogLevel::Error, "a\xc2\x85z");
+  set_log_level(LogLevel::Debug);
+  log(LogLevel::Debug, "four");
+  set_log_level(LogLevel::Info);
+  EXPECT_FALSE(log_enabled(LogLevel::Debug));
+  EXPECT_TRUE(log_enabled(LogLevel::Info));
+  log(LogLevel::Info, "five");
+  const std::string written = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(written.find("one"), std::string::npos);
+  for (const std::string_view line :
+       {"Z warning two\n", "Z error a\\u0085z\n", "Z debug four\n", "Z info five\n"})
+    EXPECT_NE(written.find(line), std::string::npos) << written;
+}
+
 }  // namespace
 }  // namespace muster

@@ -57,5 +57,26 @@ TEST(Mailbox, WaitsForASender) {
   EXPECT_EQ(all.back(), 999);
 }
 
+TEST(Mailbox, WhoseOwnerHasNoPatienceGivesWhatThereIs) {
+  Mailbox<int> mailbox(2);
+  std::vector<int> got{7};
+  EXPECT_TRUE(mailbox.pop_all(got, Duration{0})) << "it is open";
+  EXPECT_EQ(got, std::vector<int>{}) << "what was there before is not a message";
+  EXPECT_TRUE(mailbox.try_push(1));
+  EXPECT_TRUE(mailbox.pop_all(got, std::chrono::hours{1}));
+  EXPECT_EQ(got, std::vector<int>{1});
+  mailbox.close();
+  EXPECT_FALSE(mailbox.pop_all(got, std::chrono::hours{1}));
+  EXPECT_EQ(got, std::vector<int>{});
+}
+
+TEST(Mailbox, ThatIsClosedWakesItsOwner) {
+  Mailbox<int> mailbox(1);
+  std::vector<int> got;
+  std::thread owner([&] { EXPECT_FALSE(mailbox.pop_all(got)); });
+  mailbox.close();
+  owner.join();
+}
+
 }  // namespace
 }  // namespace muster

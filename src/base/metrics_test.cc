@@ -61,5 +61,31 @@ TEST(MetricsTest, EveryThreadMayCountAndRead) {
   EXPECT_THAT(metrics.text(), HasSubstr("n_total 4000\n"));
 }
 
+TEST(MetricsTest, AGaugeMovesBothWays) {
+  Metrics metrics;
+  const Gauge gauge = metrics.gauge("depth", "How deep.");
+  gauge.set(7);
+  gauge.add(2);
+  gauge.add(-4.5);
+  metrics.gauge("depth", "How deep.").add(1);
+  EXPECT_THAT(metrics.text(), HasSubstr("# HELP depth How deep.\n# TYPE depth gauge\ndepth 5.5\n"));
+  Gauge().add(1);
+}
+
+TEST(MetricsTest, EachNameAndTypeHasABoundOfItsOwn) {
+  Metrics metrics;
+  const std::array bounds{1.0};
+  for (std::size_t i = 0; i <= Metrics::kSeriesMax; ++i) {
+    const Metrics::Labels who{{"who", std::to_string(i)}};
+    metrics.gauge("g", "G.", who).set(1);
+    metrics.histogram("h", "H.", who, bounds).observe(3);
+  }
+  metrics.counter("c_total", "C.", {{"who", "x"}}).add();
+  const std::string text = metrics.text();
+  for (const char* line : {"g{who=\"999\"} 1\n", "g{who=\"other\"} 1\n", "h_sum{who=\"999\"} 3\n",
+                           "h_sum{who=\"other\"} 3\n", "c_total{who=\"x\"} 1\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
 }  // namespace
 }  // namespace muster

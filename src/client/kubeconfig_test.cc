@@ -223,6 +223,126 @@ TEST_F(KubeconfigTest, AFileThatWasAskedForMustExist) {
                 "KUBECONFIG. `muster up` prints where it wrote its own");
 }
 
+TEST_F(KubeconfigTest, RefusesWhatCannotGoTogether) {
+  const std::string cluster = "kubeconfig config: clusters[0].cluster.";
+  const std::string user = "kubeconfig config: users[0].user.";
+  const std::string plain = "{server: https://x}";
+  EXPECT_EQ(complaint(one("{server: https://x, insecure-skip-tls-verify: true, "
+                          "certificate-authority: pki/me.crt}",
+                          "{}")),
+            cluster +
+                "insecure-skip-tls-verify is true beside a certificate authority; keep one of the "
+                "two");
+  EXPECT_EQ(complaint(one(plain, "{client-key-data: LS0tLS1CRUdJTiBLRVk=}")),
+            user + "client-certificate is missing; certificate and key go together");
+  EXPECT_EQ(complaint(one(plain, "{client-key-data: aGVsbG8=}")),
+            user + "client-key-data holds no PEM (it must contain -----BEGIN ...)");
+  EXPECT_EQ(complaint(one(plain, "{auth-provider: {name: gcp}}")),
+            user +
+                "auth-provider is a login program, and Muster runs none; give the user a token "
+                "instead, e.g. the one that `kubectl create token` prints");
+  EXPECT_EQ(complaint(one(plain, "{username: jane, password: x}")),
+            user +
+                "username is password login, which Kubernetes no longer has; use a token or a "
+                "client certificate");
+  EXPECT_EQ(complaint(one(plain, "{as-uid: u-1, as-groups: [ops]}")),
+            user + "as-uid names no user to act as; add as: USER");
+  EXPECT_EQ(complaint(one(plain, "{as: jane, as-groups: [7]}")),
+            user + "as-groups must be a list of texts");
+  EXPECT_EQ(complaint("current-context: c\ncontexts: [{name: c, context: {user: u}}]\n"),
+            "kubeconfig config: contexts[0].context.cluster is missing; there is none");
+  EXPECT_EQ(complaint("current-context: c\n"
+                      "contexts: [{name: b}, {name: c, context: {cluster: k, user: u}}]\n"
+                      "clusters: [{name: k, cluster: {server: https://x}}]\n"),
+            "kubeconfig config: contexts[1].context.user names u, which is not defined; there is "
+            "none");
+}
+
+TEST_F(KubeconfigTest, AnEmptyFileHasNothingAndOtherTextIsNoKubeconfig) {
+  const std::string no_context =
+      "kubeconfig config: current-context is not set; choose one with --context or `kubectl config "
+      "use-context` (there is none)";
+  EXPECT_EQ(complaint(""), no_context);
+  EXPECT_EQ(complaint("clusters: null\nusers:\n"), no_context);
+  EXPECT_EQ(complaint("just text"),
+            "config is no kubeconfig: it must be a mapping with kind: Config; `kubectl config view "
+            "--raw` prints one");
+}
+
+TEST_F(KubeconfigTest, WhatStandsInTheFileItselfWinsOverTheFileItNames) {
+  const Result<Kubeconfig> config = load(
+      one("{server: 'http://x//', certificate-authority-data: LS0tLS1CRUdJTiBDQQ==, "
+          "certificate-authority: pki/absent.crt}",
+          "{client-certificate-data: LS0tLS1CRUdJTiBDQQ==, client-certificate: pki/absent.crt, "
+          "client-key: pki/me.crt, token: mine}"));
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->server, "http://x");
+  EXPECT_EQ(config->certificate_authority, "-----BEGIN CA");
+  EXPECT_EQ(config->certificate_authority_file, "");
+  EXPECT_EQ(config->client_certificate, "-----BEGIN CA");
+  EXPECT_EQ(config->client_certificate_file, "");
+  EXPECT_EQ(config->client_key, "-----BEGIN CERTIFICATE");
+  EXPECT_EQ(config->client_key_file, root_ / "pki/me.crt");
+  EXPECT_EQ(config->token, "mine");
+  EXPECT_EQ(config->token_file, "");
+}
+
+TEST_F(KubeconfigTest, ComplaintsAboutSeveralFilesNameThemAll) {
+  const std::string first = put("first", "kind: Config\n");
+  const std::string second = put("second", "kind: Config\n");
+  const auto chosen = load_kubeconfig({.files = {first, second}}, "dev");
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().message,
+            "kubeconfig " + first + ":" + second +
+                ": --context says dev, but contexts has no such name; there is none");
+  const auto absent =
+      load_kubeconfig({.files = {root_ / "a", root_ / "b"}, .may_be_missing = true}, "");
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().message.find("there is no kubeconfig (" + (root_ / "a").string() + ", " +
+                                        (root_ / "b").string() + " do not exist); "),
+            0U)
+      << absent.error().message;
+}
+
+TEST_F(KubeconfigTest, InAPodItReadsWhatIsMountedThere) {
+  put("ca.crt", "-----BEGIN CA");
+  const auto without = in_cluster_config("10.0.0.1", "443", root_);
+  ASSERT_TRUE(without) << without.error().message;
+  EXPECT_EQ(without->name_space, "") << "that file may be missing";
+  put("namespace", "team-a");
+  const auto config = in_cluster_config("10.0.0.1", "443", root_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->context, "in-cluster");
+  EXPECT_EQ(config->server, "https://10.0.0.1:443");
+  EXPECT_EQ(config->token, "fresh");
+  EXPECT_EQ(config->token_file, root_ / "token");
+  EXPECT_EQ(config->certificate_authority, "-----BEGIN CA");
+  EXPECT_EQ(config->certificate_authority_file, root_ / "ca.crt");
+  EXPECT_EQ(config->name_space, "team-a");
+  EXPECT_EQ(in_cluster_config("fd00::1", "443", root_)->server, "https://[fd00::1]:443");
+}
+
+TEST_F(KubeconfigTest, InAPodNothingButTheNamespaceMayBeMissing) {
+  for (const auto& [host, port] : {std::pair{"", "443"}, std::pair{"10.0.0.1", ""}}) {
+    const auto config = in_cluster_config(host, port, root_);
+    ASSERT_FALSE(config);
+    EXPECT_EQ(config.error().message,
+              "this is no pod of a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT "
+              "are not set; name a kubeconfig instead");
+  }
+  EXPECT_FALSE(in_cluster_config("10.0.0.1", "443", root_)) << "there is no ca.crt";
+  put("ca.crt", "-----BEGIN CA");
+  put("token", " \r\n\t");
+  const auto config = in_cluster_config("10.0.0.1", "443", root_);
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message, (root_ / "token").string() + " is empty");
+}
+
+TEST(AuthorityOfTest, IsHostAndPortOfAnAddress) {
+  EXPECT_EQ(authority_of("https://host:6443"), "host:6443");
+  EXPECT_EQ(authority_of("http://host/some/path"), "host");
+}
+
 TEST(KubeconfigSourcesTest, FlagThenVariableThenHome) {
   using Files = std::vector<std::string>;
   EXPECT_EQ(kubeconfig_sources("f", "a:b", "/home/x").files, Files{"f"});

@@ -210,5 +210,143 @@ TEST(DecodeReply, SomethingElseIsQuoted) {
   }
 }
 
+TEST(EncodeCall, AWatchAsksForAllThatItNeedsAndHasAHalfMinuteMore) {
+  api::Request watch = request(api::Verb::Watch, pod(), "");
+  EXPECT_EQ(encode_call(watch).target, "/api/v1/pods?watch=true");
+  EXPECT_EQ(encode_call(watch).patience, std::nullopt);
+  api::ListOptions& list = watch.list;
+  list.field_selector = "spec.nodeName=n";
+  list.resource_version = "7";
+  list.resource_version_match = "NotOlderThan";
+  list.allow_bookmarks = true;
+  list.send_initial_events = true;
+  list.timeout_s = 300;
+  const HttpCall call = encode_call(watch);
+  EXPECT_EQ(call.method, "GET");
+  EXPECT_EQ(call.target,
+            "/api/v1/pods?watch=true&fieldSelector=spec.nodeName%3Dn&resourceVersion=7"
+            "&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&sendInitialEvents=true"
+            "&timeoutSeconds=300");
+  EXPECT_EQ(call.patience, std::chrono::seconds{330});
+  list = {};
+  list.send_initial_events = false;
+  EXPECT_EQ(encode_call(watch).target, "/api/v1/pods?watch=true&sendInitialEvents=false");
+}
+
+TEST(EncodeCall, AnUpdateAndADeletionOfManyHaveTheirOptions) {
+  api::Request update = request(api::Verb::Update, pod(), "d", "a");
+  update.body = json(R"({"metadata":{"name":"a"}})");
+  update.field_manager = "me";
+  update.field_validation = api::FieldValidation::Strict;
+  EXPECT_EQ(encode_call(update).method, "PUT");
+  EXPECT_EQ(encode_call(update).target,
+            "/api/v1/namespaces/d/pods/a?fieldManager=me&fieldValidation=Strict");
+  api::Request remove = request(api::Verb::DeleteCollection, pod(), "d");
+  remove.list.label_selector = "a=b";
+  remove.dry_run = true;
+  EXPECT_EQ(encode_call(remove).method, "DELETE");
+  EXPECT_EQ(encode_call(remove).target, "/api/v1/namespaces/d/pods?labelSelector=a%3Db&dryRun=All");
+  EXPECT_EQ(encode_call(remove).content_type, "application/json");
+}
+
+TEST(EncodeCall, EveryPatchHasItsMediaType) {
+  api::Request patch = request(api::Verb::Patch, pod(), "d", "a");
+  patch.body = json("{}");
+  patch.force = true;
+  patch.field_validation = api::FieldValidation::Ignore;
+  for (const auto& [type, media] :
+       {std::pair{api::PatchType::JsonPatch, "application/json-patch+json"},
+        std::pair{api::PatchType::Merge, "application/merge-patch+json"},
+        std::pair{api::PatchType::StrategicMerge, "application/strategic-merge-patch+json"},
+        std::pair{api::PatchType::Apply, "application/apply-patch+yaml"}}) {
+    patch.patch_type = type;
+    EXPECT_EQ(encode_call(patch).content_type, media);
+  }
+  EXPECT_EQ(encode_call(patch).target,
+            "/api/v1/namespaces/d/pods/a?fieldValidation=Ignore&force=true");
+}
+
+TEST(EncodeCall, OnlyLettersDigitsAndFourSignsStandForThemselves) {
+  api::Request list = request(api::Verb::List, pod(), "");
+  list.list.continue_token = "azAZ09-._~@[`{/:\xc3\xa9";
+  EXPECT_EQ(encode_call(list).target, "/api/v1/pods?continue=azAZ09-._~%40%5B%60%7B%2F%3A%C3%A9");
+}
+
+TEST(EncodeCall, ADeletionMayDependOnOneOfTwo) {
+  api::Request remove = request(api::Verb::Delete, pod(), "d", "a");
+  remove.remove.preconditions = {.uid = "u", .resource_version = {}};
+  EXPECT_EQ(json(encode_call(remove).body).at("preconditions"), json(R"({"uid":"u"})"));
+  remove.remove.preconditions = {.uid = {}, .resource_version = "7"};
+  EXPECT_EQ(json(encode_call(remove).body).at("preconditions"), json(R"({"resourceVersion":"7"})"));
+}
+
+TEST(DecodeReply, AStatusTellsWhatItIsAboutAndWhenToComeAgain) {
+  const auto error_of = [](int retry_after_s, std::string_view details) {
+    return decode_reply(request(api::Verb::Get, pod(), "d", "a"),
+                        {.code = 503,
+                         .body = fmt::format(R"({{"kind":"Status","details":{{{}}}}})", details),
+                         .retry_after_s = retry_after_s})
+        .error();
+  };
+  const Error full =
+      error_of(0, R"("name":"a","group":"g","kind":"k","uid":"u","retryAfterSeconds":7)");
+  EXPECT_EQ(full.reason, Reason::ServiceUnavailable);
+  EXPECT_EQ(full.name + full.group + full.kind + full.uid, "agku");
+  EXPECT_EQ(full.retry_after_s, 7);
+  EXPECT_EQ(error_of(3, R"("retryAfterSeconds":7)").retry_after_s, 7);
+  EXPECT_EQ(error_of(3, "").retry_after_s, 3) << "the header says so";
+  EXPECT_EQ(error_of(3, R"("retryAfterSeconds":0)").retry_after_s, 3);
+}
+
+TEST(DecodeReply, ACodeThatKubernetesDoesNotHaveIsTheFaultOfServerOrRequest) {
+  for (const auto& [code, reason] :
+       {std::pair{499, Reason::BadRequest}, std::pair{418, Reason::BadRequest},
+        std::pair{501, Reason::InternalError}, std::pair{599, Reason::InternalError},
+        std::pair{409, Reason::AlreadyExists}, std::pair{504, Reason::Timeout}}) {
+    for (const char* body : {R"({"kind":"Status"})", "oops"}) {
+      const auto answer =
+          decode_reply(request(api::Verb::Get, pod(), "d", "a"), {.code = code, .body = body});
+      ASSERT_FALSE(answer);
+      EXPECT_EQ(answer.error().reason, reason) << code;
+    }
+  }
+}
+
+TEST(DecodeReply, AnObjectAndAStatusSayWhatHasHappened) {
+  const auto decode = [](int code, std::string body) {
+    return decode_reply(request(api::Verb::Delete, pod(), "d", "a"),
+                        {.code = code, .body = std::move(body), .warnings = {"careful"}})
+        .value();
+  };
+  const std::string object = R"({"kind":"Pod","metadata":{"name":"a","resourceVersion":"7"}})";
+  const api::Answer made = decode(201, object);
+  EXPECT_EQ(made.warnings, std::vector<std::string>{"careful"});
+  EXPECT_TRUE(std::get<api::ObjectAnswer>(made.what).created);
+  EXPECT_EQ(std::get<api::ObjectAnswer>(made.what).revision.value, 7);
+  EXPECT_FALSE(std::get<api::ObjectAnswer>(decode(200, object).what).created);
+  const api::Answer done = decode(
+      200, R"({"kind":"Status","details":{"name":"a","group":"g","kind":"pods","uid":"u"}})");
+  const auto& status = std::get<api::StatusAnswer>(done.what);
+  EXPECT_EQ(status.code, 200);
+  EXPECT_EQ(status.name + status.group + status.kind + status.uid, "agpodsu");
+  EXPECT_EQ(std::get<api::StatusAnswer>(decode(202, R"({"kind":"Status"})").what).code, 202);
+}
+
+TEST(DecodeReply, OfSomethingElseTheFirstLineIsQuotedOrThatThereIsNone) {
+  const auto quoted = [](std::string body) {
+    const std::string message =
+        decode_reply(request(api::Verb::Get, pod(), "d", "a"), {.code = 500, .body = body})
+            .error()
+            .message;
+    const std::string start = "the server answered 500 with ";
+    return message.substr(start.size(), message.find(", which is") - start.size());
+  };
+  EXPECT_EQ(quoted(""), "an empty body");
+  EXPECT_EQ(quoted("\nmore"), "an empty body");
+  EXPECT_EQ(quoted("7"), "\"7\"");
+  EXPECT_EQ(quoted(std::string(201, 'x')), "\"" + std::string(200, 'x') + "\"");
+  EXPECT_EQ(quoted(R"({"kind":"Pod"})"), R"("{"kind":"Pod"}")") << "it is no error";
+}
+
 }  // namespace
 }  // namespace muster::client

@@ -122,5 +122,43 @@ TEST(DialectTest, OurOwnVersionsAreAskedForFirst) {
   EXPECT_EQ(versions_to_ask(api::kinds::pod()), std::vector<std::string>{"v1"});
 }
 
+TEST(DialectTest, ConditionsAndTemplatesOfOddShapesStayAsTheyAre) {
+  for (const std::string_view text :
+       {R"({"status":7})", R"({"status":{"conditions":7}})", R"({"spec":{"podGroupTemplates":7}})",
+        R"({"spec":{"podGroupTemplates":[7]}})", R"({"metadata":{}})",
+        R"({"spec":{"workloadRef":7}})"}) {
+    api::Json document = json(text);
+    translate_out(api::kinds::workload(), "v1alpha2", document);
+    EXPECT_EQ(document, json(text));
+    translate_in(api::kinds::workload(), "v1alpha2", document);
+    EXPECT_EQ(document, json(text));
+  }
+  api::Json odd = json(R"({"spec":{"podGroupTemplateRef":{"pod":{}}}})");
+  translate_in(api::kinds::pod_group(), "v1alpha2", odd);
+  EXPECT_EQ(odd, json(R"({"spec":{}})")) << "it refers to nothing that we know";
+}
+
+TEST(DialectTest, OnlyThisVersionOfThisGroupIsTranslated) {
+  EXPECT_TRUE(is_translated(api::kinds::workload(), "v1alpha2"));
+  EXPECT_FALSE(is_translated(api::kinds::workload(), "v1alpha3"));
+  EXPECT_FALSE(is_translated(*api::find_kind("jobset.x-k8s.io", "JobSet"), "v1alpha2"));
+  EXPECT_EQ(versions_to_ask(api::kinds::workload()).back(), "v1alpha2");
+}
+
+TEST(DialectTest, OwnersAreToldApartByKindAndVersion) {
+  OwnerVersions owners;
+  owners.set(api::kinds::workload(), "v1alpha2");
+  owners.set(api::kinds::pod_group(), "v1alpha3");
+  api::Json body = json(R"({"metadata":{"ownerReferences":[
+      {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup"},
+      {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload"},
+      {"apiVersion":"v1","kind":"Workload"}]}})");
+  owners.translate_out(body);
+  EXPECT_EQ(body, json(R"({"metadata":{"ownerReferences":[
+      {"apiVersion":"scheduling.k8s.io/v1alpha3","kind":"PodGroup"},
+      {"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"Workload"},
+      {"apiVersion":"v1","kind":"Workload"}]}})"));
+}
+
 }  // namespace
 }  // namespace muster::client

@@ -209,5 +209,18 @@ TEST_F(LeaderElectionTest, OneThatNeverLedEndsAtOnceWhenAsked) {
   EXPECT_TRUE(a_.leads(now_));
 }
 
+TEST_F(LeaderElectionTest, OneThatIsTooLateForARenewalIsNotHeardAnyMore) {
+  pass(seconds{5});
+  ASSERT_TRUE(a_.leads(now_));
+  EXPECT_FALSE(a_.leadership->is_overdue(now_ + seconds{9}, seconds{5}));
+  EXPECT_TRUE(a_.leadership->is_overdue(now_ + seconds{15}, seconds{5}));
+  EXPECT_FALSE(b_.leadership->is_overdue(now_ + seconds{60}, seconds{5})) << "it never led";
+  now_ += seconds{15};
+  a_.step(now_);
+  EXPECT_TRUE(a_.leadership->ended());
+  EXPECT_FALSE(a_.leadership->is_overdue(now_, seconds{5})) << "it has ended, as it should";
+  EXPECT_EQ(a_.election.next_deadline(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace muster::client

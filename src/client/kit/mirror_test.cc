@@ -187,5 +187,59 @@ TEST_F(MirrorTest, CountsItsMemoryAndGivesItBack) {
   EXPECT_EQ(mirror_.bytes(), empty);
 }
 
+TEST_F(MirrorTest, CountsWhatItHandsOut) {
+  for (const std::string_view name : {"a", "b", "c"})
+    put({.name = name, .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
+  const auto cost = [&](const auto& look) {
+    const std::uint64_t before = mirror_.reads();
+    look();
+    return mirror_.reads() - before;
+  };
+  EXPECT_EQ(cost([&] { mirror_.find("ns", "a"); }), 1U);
+  EXPECT_EQ(cost([&] { mirror_.find("ns", "x"); }), 0U);
+  EXPECT_EQ(cost([&] { mirror_.in_namespace("ns"); }), 3U);
+  EXPECT_EQ(cost([&] { mirror_.owned_by("u1"); }), 3U);
+  EXPECT_EQ(cost([&] { mirror_.labeled("ns", "app", "web"); }), 3U);
+  EXPECT_EQ(cost([&] { mirror_.indexed("n1"); }), 3U);
+  put({.name = "d", .labels = R"("app":"db","tier":"back")"});
+  EXPECT_EQ(cost([&] { selected("app=web"); }), 3U);
+  EXPECT_EQ(cost([&] { selected("app=web,tier=back"); }), 1U) << "the rarest label";
+  EXPECT_EQ(cost([&] { selected("tier=back,app=web"); }), 1U);
+  EXPECT_EQ(cost([&] { selected("app in (web,db)"); }), 4U);
+  EXPECT_EQ(cost([&] { selected("!tier"); }), 4U);
+}
+
+TEST_F(MirrorTest, WhatIsRemovedIsInNoIndex) {
+  put({.name = "a", .labels = R"("app":"web")", .owner = "u1", .node = "n1"});
+  remove("a");
+  EXPECT_EQ(names(mirror_.in_namespace("ns")), "");
+  EXPECT_EQ(names(mirror_.owned_by("u1")), "");
+  EXPECT_EQ(names(mirror_.labeled("ns", "app", "web")), "");
+  EXPECT_EQ(names(mirror_.indexed("n1")), "");
+  EXPECT_EQ(selected(""), "");
+}
+
+TEST_F(MirrorTest, AsksForTheOwnTermsOnlyWhenAnObjectComesChangesOrGoes) {
+  put({.name = "a", .node = "n1"});
+  EXPECT_EQ(terms_asked_, 1);
+  put({.name = "a"});
+  EXPECT_EQ(names(mirror_.indexed("n1")), "");
+  put({.name = "a", .node = "n2"});
+  EXPECT_EQ(names(mirror_.indexed("n2")), "a ");
+}
+
+TEST(MirrorWithoutIndexes, FindsByNameAlone) {
+  Mirror mirror;
+  const auto node =
+      api::Object::make(api::kinds::node(), api::parse_json(R"({"metadata":{"name":"n"}})")->value);
+  EXPECT_EQ(mirror.put(node), nullptr);
+  EXPECT_EQ(mirror.find("", "n"), node);
+  EXPECT_EQ(mirror.size(), 1U);
+  EXPECT_DEATH(mirror.in_namespace(""), "CHECK failed");
+  EXPECT_DEATH(mirror.owned_by("u"), "CHECK failed");
+  EXPECT_DEATH(mirror.labeled("", "a", "b"), "CHECK failed");
+  EXPECT_DEATH(mirror.indexed("t"), "CHECK failed");
+}
+
 }  // namespace
 }  // namespace muster::client

@@ -245,5 +245,127 @@ TEST_F(StatusWriterTest, KeepsABoundedNumberUnderWay) {
   EXPECT_EQ(api_.sent.size(), 3U);
 }
 
+TEST_F(StatusWriterTest, SaysAnythingThatIsDifferent) {
+  const api::Condition current{.type = "PodScheduled",
+                               .status = "False",
+                               .reason = "Unschedulable",
+                               .message = "m",
+                               .observed_generation = 3};
+  const auto says = [&](const std::string& status, const std::string& reason,
+                        const std::string& message) {
+    FakeApi api;
+    StatusWriter writer({}, api.calls);
+    writer.write(pod_, &current,
+                 {.type = "PodScheduled", .status = status, .reason = reason, .message = message},
+                 now_);
+    writer.run(now_);
+    return !api.sent.empty();
+  };
+  EXPECT_FALSE(says("False", "Unschedulable", "m"));
+  EXPECT_TRUE(says("True", "Unschedulable", "m"));
+  EXPECT_TRUE(says("False", "Scheduled", "m"));
+  EXPECT_TRUE(says("False", "Unschedulable", "n"));
+}
+
+TEST_F(StatusWriterTest, ATransitionIsAChangeOfTheStatus) {
+  const api::Condition current{
+      .type = "PodScheduled", .status = "True", .reason = "Scheduled", .message = "m"};
+  write(pod_, "m", &current);
+  EXPECT_THAT(api_.body(0), HasSubstr("lastTransitionTime"));
+  api_.accept(0, now_);
+  now_ += seconds{5};
+  writer_.write(pod_, nullptr,
+                {.type = "PodScheduled", .status = "True", .reason = "r", .message = "m"}, now_);
+  writer_.run(now_);
+  EXPECT_THAT(api_.body(1), HasSubstr(R"("lastTransitionTime":"2001-09-09T01:46:45Z")"));
+}
+
+// A write that waits when the object turns out to be another one's business is dropped; if it
+// becomes ours again meanwhile, it is written.
+TEST_F(StatusWriterTest, WhatWasForgottenDuringACallMayBeWrittenAgain) {
+  write(pod_, "1");
+  writer_.forget("uid-p");
+  write(pod_, "1");
+  EXPECT_EQ(api_.sent.size(), 1U);
+  api_.accept(0, now_);
+  ASSERT_EQ(api_.sent.size(), 2U);
+  EXPECT_THAT(api_.body(1), HasSubstr(R"("message":"1")"));
+  api_.accept(1, now_);
+  writer_.observed("uid-p");
+  EXPECT_EQ(writer_.pending(), 0U);
+}
+
+TEST_F(StatusWriterTest, WithdrawsNothingElseThatIsOnItsWay) {
+  write(pod_, "1");
+  writer_.withdraw(pod_, "PodScheduled", nullptr, "SchedulerError");
+  writer_.withdraw(pod_, "PodReady", nullptr, "Unschedulable");
+  api_.accept(0, now_);
+  writer_.run(now_);
+  EXPECT_EQ(api_.sent.size(), 1U);
+}
+
+TEST_F(StatusWriterTest, GivesUpAfterFourTriesUnlessSomethingNewIsSaid) {
+  write(pod_, "1");
+  const auto refuse_last = [&] {
+    api_.refuse(api_.sent.size() - 1, Reason::Conflict, now_);
+    if (!writer_.next_deadline()) return false;
+    now_ = *writer_.next_deadline();
+    writer_.run(now_);
+    return true;
+  };
+  EXPECT_TRUE(refuse_last() && refuse_last() && refuse_last());
+  EXPECT_EQ(api_.sent.size(), 4U);
+  EXPECT_FALSE(refuse_last());
+  EXPECT_EQ(writer_.pending(), 0U);
+  write(pod_, "1");
+  ASSERT_EQ(api_.sent.size(), 5U) << "nothing of it is remembered";
+  write(pod_, "2");
+  api_.accept(4, now_);
+  EXPECT_TRUE(refuse_last() && refuse_last() && refuse_last())
+      << "another one with tries of its own";
+}
+
+TEST_F(StatusWriterTest, NewsOfOneObjectAreNotOfAnother) {
+  write(pod_, "1");
+  api_.accept(0, now_);
+  writer_.observed("uid-q");
+  writer_.forget("uid-q");
+  EXPECT_EQ(writer_.pending(), 1U);
+  writer_.forget("uid-p");
+  EXPECT_EQ(writer_.pending(), 0U);
+}
+
+TEST_F(StatusWriterTest, WhatIsNewerThanTheEchoIsStillWritten) {
+  write(pod_, "1");
+  write(pod_, "2");
+  writer_.observed("uid-p");
+  api_.accept(0, now_);
+  ASSERT_EQ(api_.sent.size(), 2U);
+  EXPECT_EQ(writer_.pending(), 1U);
+  api_.accept(1, now_);
+  EXPECT_EQ(writer_.pending(), 1U) << "the echo was of the first";
+}
+
+TEST_F(StatusWriterTest, ACompanionHasATransitionOfItsOwn) {
+  const api::Condition scheduled{
+      .type = "PodScheduled", .status = "False", .reason = "r", .message = "m"};
+  const api::Condition before{
+      .type = "x/WaitsFor", .status = "True", .reason = "Node", .message = "why"};
+  const auto write_with = [&](const std::string& status, const std::string& reason) {
+    api::Condition companion{
+        .type = "x/WaitsFor", .status = status, .reason = reason, .message = "why"};
+    writer_.write(pod_, &scheduled, scheduled, {&before, companion}, now_);
+    writer_.run(now_);
+  };
+  write_with("True", "Siblings");
+  ASSERT_EQ(api_.sent.size(), 1U);
+  EXPECT_EQ(api_.body(0).find("lastTransitionTime"), std::string::npos);
+  api_.accept(0, now_);
+  write_with("False", "Siblings");
+  ASSERT_EQ(api_.sent.size(), 2U);
+  EXPECT_THAT(api_.body(1), HasSubstr(R"("type":"x/WaitsFor","observedGeneration":3,)"
+                                      R"("status":"False","lastTransitionTime":)"));
+}
+
 }  // namespace
 }  // namespace muster::client

@@ -88,5 +88,40 @@ TEST(FeedQueueTest, ManyDifferentObjectsAreNotMergedAgainAndAgain) {
   EXPECT_EQ(events.size(), count);
 }
 
+TEST(FeedQueueTest, WhatIsSyncedIsAnnouncedOnce) {
+  int wakes = 0;
+  FeedQueue queue([&] { ++wakes; });
+  queue.push({kAdded, node("a", "1")});
+  queue.set_synced();
+  EXPECT_EQ(wakes, 1);
+  queue.announce();
+  EXPECT_EQ(wakes, 1) << "nothing has come since";
+  queue.push({kModified, node("a", "1")});
+  queue.announce();
+  EXPECT_EQ(wakes, 2);
+}
+
+TEST(FeedQueueTest, ThatIsClosedHoldsNothing) {
+  FeedQueue queue([] {});
+  EXPECT_FALSE(queue.closed());
+  queue.push({kAdded, node("a", "1")});
+  queue.close();
+  queue.push({kAdded, node("b", "2")});
+  EXPECT_EQ(polled(queue), "");
+}
+
+TEST(FeedQueueTest, ChangesAreMergedAtTheBoundAndNotBefore) {
+  FeedQueue queue([] {});
+  const api::ObjectPtr one = node("one", "1");
+  const auto waiting = [&](std::size_t pushes) {
+    for (std::size_t i = 0; i < pushes; ++i) queue.push({kModified, one});
+    std::vector<Event> events;
+    queue.poll(events, 1'000'000);
+    return events.size();
+  };
+  EXPECT_EQ(waiting(FeedQueue::kCompactAt - 1), FeedQueue::kCompactAt - 1);
+  EXPECT_EQ(waiting(FeedQueue::kCompactAt), 1U);
+}
+
 }  // namespace
 }  // namespace muster::client

@@ -391,5 +391,84 @@ TEST_F(Http2SessionTest, BytesThatAreNotHttp2EndTheConnection) {
   EXPECT_FALSE(session_.write(out));
 }
 
+TEST_F(Http2SessionTest, WhoHasNoTokenSendsNone) {
+  Kubeconfig plain;
+  plain.server = "https://x";
+  Endpoint endpoint(plain, {.user_agent = "muster/1"});
+  Http2Session session(endpoint);
+  session.ask(get("/a"));
+  Asked special = get("/b");
+  special.call.accept = "text/plain";
+  session.ask(std::move(special));
+  std::string out;
+  ASSERT_TRUE(session.write(out));
+  ASSERT_GT(nghttp2_session_mem_recv(peer_.session,
+                                     reinterpret_cast<const std::uint8_t*>(out.data()), out.size()),
+            0);
+  using Headers = std::map<std::string, std::string>;
+  EXPECT_EQ(peer_.asked.at(1).headers, (Headers{{":method", "GET"},
+                                                {":scheme", "https"},
+                                                {":authority", "x"},
+                                                {":path", "/a"},
+                                                {"accept", "application/json"},
+                                                {"user-agent", "muster/1"}}));
+  EXPECT_EQ(peer_.asked.at(3).headers.at("accept"), "text/plain");
+}
+
+TEST_F(Http2SessionTest, AStreamWhoseReaderWantsNothingEndsAtItsHead) {
+  Asked watch = get("/watch");
+  watch.sink = [](std::string_view) { return false; };
+  session_.ask(std::move(watch));
+  carry();
+  peer_.answer(1, "200", "", false);
+  carry();
+  EXPECT_EQ(ends(), Texts{"ServiceUnavailable"});
+  EXPECT_TRUE(peer_.asked.at(1).reset);
+}
+
+TEST_F(Http2SessionTest, AConnectionThatNeverSaysAnythingIsGivenUp) {
+  const Time start = Time{} + seconds{1000};
+  session_.ask(get("/a"));
+  ASSERT_TRUE(session_.expire(start));
+  EXPECT_EQ(session_.next_deadline(), start + seconds{30});
+  ASSERT_TRUE(session_.expire(start + seconds{29}));
+  EXPECT_EQ(session_.next_deadline(), start + seconds{30});
+  ASSERT_TRUE(session_.expire(start + seconds{30}));
+  EXPECT_EQ(session_.next_deadline(), start + seconds{45});
+  ASSERT_TRUE(session_.expire(start + seconds{44}));
+  const Result<void> silent = session_.expire(start + seconds{45});
+  ASSERT_FALSE(silent);
+  EXPECT_NE(silent.error().message.find("the connection has fallen silent"), std::string::npos);
+}
+
+TEST_F(Http2SessionTest, WhatIsTakenBackIsNotWatchedAnyMore) {
+  Asked watch = get("/watch");
+  watch.sink = [](std::string_view) { return true; };
+  watch.deadline = Time{} + seconds{5};
+  session_.ask(std::move(watch));
+  EXPECT_EQ(session_.open(), 1U);
+  EXPECT_EQ(session_.watches(), 1U);
+  EXPECT_EQ(session_.take_open().size(), 1U);
+  EXPECT_EQ(session_.watches(), 0U);
+  EXPECT_TRUE(session_.expire(Time{} + seconds{10}));
+  EXPECT_EQ(ends(), Texts{});
+}
+
+TEST_F(Http2SessionTest, TheEarlierOfTwoTimesIsTheNext) {
+  const Time start;
+  Asked watch = get("/watch");
+  watch.sink = [](std::string_view) { return true; };
+  watch.deadline = start + seconds{20};
+  Asked call = get("/call");
+  call.deadline = start + seconds{10};
+  session_.ask(std::move(watch));
+  session_.ask(std::move(call));
+  EXPECT_EQ(session_.next_deadline(), start + seconds{10});
+  carry();
+  ASSERT_TRUE(session_.expire(start + seconds{10}));
+  EXPECT_EQ(ends(), Texts{"Timeout"});
+  EXPECT_EQ(session_.next_deadline(), start + seconds{20});
+}
+
 }  // namespace
 }  // namespace muster::client

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "client/remote/backoff.h"
 
 namespace muster::client {
@@ -48,6 +51,27 @@ TEST(BackoffTest, PausesDoubleUpToHalfAMinuteAndAreForgotten) {
   }
   now += std::chrono::minutes{3};
   EXPECT_LT(backoff.failed(now), milliseconds{1600});
+}
+
+TEST(BackoffTest, AFailureIsForgottenAfterTwoMinutes) {
+  SeededEntropy entropy(7);
+  Backoff backoff(entropy);
+  Time now = Time{} + std::chrono::hours{1};
+  backoff.failed(now);
+  now += std::chrono::minutes{2};
+  EXPECT_GE(backoff.failed(now), milliseconds{1600}) << "just not";
+  now += std::chrono::minutes{2} + milliseconds{1};
+  EXPECT_LT(backoff.failed(now), milliseconds{1600});
+}
+
+TEST(BackoffTest, ClientsDoNotComeBackTogether) {
+  SeededEntropy entropy(7);
+  std::set<Duration> pauses;
+  for (int i = 0; i < 20; ++i) {
+    Backoff backoff(entropy);
+    pauses.insert(backoff.failed(Time{} + std::chrono::hours{1}));
+  }
+  EXPECT_GT(pauses.size(), 15U);
 }
 
 }  // namespace

@@ -208,6 +208,43 @@ TEST_P(ReflectorTest, OneThatWasMadeAgainHasTwoLives) {
   EXPECT_EQ(reported(), "-a +a");
 }
 
+// Another server behind the same address may be behind.
+TEST_P(ReflectorTest, AListAfterTheFirstIsNeverOlderThanWhatIsKnown) {
+  const auto list = [this] {
+    end_with(422, "Invalid");
+    return reflector_.next(now_)->list;
+  };
+  next();
+  EXPECT_EQ(list().resource_version_match, "") << "nothing is known";
+  end(200, R"({"kind":"NodeList","metadata":{"resourceVersion":"5"},"items":[]})");
+  EXPECT_EQ(next(), "stream rv=5");
+  end_with(404, "NotFound");
+  EXPECT_EQ(next_after_pause(), "stream rv=5 initial");
+  const api::ListOptions later = list();
+  EXPECT_EQ(later.resource_version, "5");
+  EXPECT_EQ(later.resource_version_match, "NotOlderThan");
+  EXPECT_EQ(later.limit, 0) << "such lists have no pages";
+}
+
+TEST_P(ReflectorTest, AWatchAsksForBookmarksAndEndsSomeTime) {
+  const api::Request first = *reflector_.next(now_);
+  EXPECT_EQ(first.kind, &api::kinds::node());
+  EXPECT_EQ(first.version, "v1");
+  EXPECT_EQ(first.list.resource_version_match, "NotOlderThan");
+  EXPECT_TRUE(first.list.allow_bookmarks);
+  bookmark(5, true);
+  now_ += minutes{6};
+  end();
+  const api::Request second = *reflector_.next(now_);
+  EXPECT_EQ(second.list.resource_version_match, "");
+  EXPECT_TRUE(second.list.allow_bookmarks);
+  for (const api::Request* watch : {&first, &second}) {
+    EXPECT_GE(*watch->list.timeout_s, 300);
+    EXPECT_LT(*watch->list.timeout_s, 600);
+  }
+  EXPECT_NE(first.list.timeout_s, second.list.timeout_s) << "watches do not all end together";
+}
+
 class JsonReflectorTest : public ReflectorFixture {
  protected:
   JsonReflectorTest() : ReflectorFixture(Form::Json) {}

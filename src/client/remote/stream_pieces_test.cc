@@ -81,5 +81,43 @@ TEST(StreamPiecesTest, AnErrorOfTheReaderIsPassedOn) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(StreamPiecesTest, APieceMayHaveTheLongestLength) {
+  const auto none = [](std::string_view) -> Result<void> { return {}; };
+  StreamPieces frames;
+  EXPECT_TRUE(frames.add(std::string("\x04\x00\x00\x00z", 5), none));
+  EXPECT_EQ(frames.form(), StreamPieces::Form::Frames);
+  StreamPieces lines;
+  EXPECT_TRUE(lines.add("\x05", none));
+  EXPECT_EQ(lines.form(), StreamPieces::Form::Lines) << "no frame begins so";
+  lines.start();
+  EXPECT_TRUE(lines.add("", none));
+  EXPECT_EQ(lines.form(), StreamPieces::Form::Unknown) << "nothing has come";
+}
+
+TEST(StreamPiecesTest, ANewStreamKnowsNothingOfTheLast) {
+  std::vector<std::string> found;
+  const auto each = [&](std::string_view piece) -> Result<void> {
+    found.emplace_back(piece);
+    return {};
+  };
+  StreamPieces pieces;
+  ASSERT_TRUE(pieces.add("{half", each));
+  pieces.start();
+  ASSERT_TRUE(pieces.add("{whole}\n", each));
+  EXPECT_EQ(found, std::vector<std::string>{"{whole}"});
+}
+
+TEST(StreamPiecesTest, AnErrorInAPieceOfSeveralPartsIsPassedOn) {
+  const auto refuse = [](std::string_view) -> Result<void> {
+    return fail(Reason::BadRequest, "no");
+  };
+  StreamPieces lines;
+  ASSERT_TRUE(lines.add("{a", refuse));
+  EXPECT_FALSE(lines.add("}\n", refuse));
+  StreamPieces frames;
+  ASSERT_TRUE(frames.add(frame("abc").substr(0, 5), refuse));
+  EXPECT_FALSE(frames.add("bc", refuse));
+}
+
 }  // namespace
 }  // namespace muster::client
