@@ -178,6 +178,112 @@ TEST(BudgetLedger, TooManyMakersAreNotRemembered) {
   EXPECT_EQ(book.counts("web"), "2 2 u00=1 u01=1");
 }
 
+TEST(BudgetLedger, AnotherConditionDoesNotMakeAPodHealthy) {
+  Book book;
+  book.budget("web", "web");
+  const auto booting = object(api::kinds::pod(),
+                              R"({"metadata":{"name":"a","namespace":"n","labels":{"app":"web"}},
+      "status":{"conditions":[{"type":"Initialized","status":"True"}]}})");
+  book.ledger.pod_changed(book.pods.put(booting), booting);
+  book.work_all();
+  EXPECT_EQ(book.counts("web"), "1 0");
+}
+
+TEST(BudgetLedger, ABudgetThatIsGoneIsNotNamedAndNotCounted) {
+  Book book;
+  book.put("a");
+  book.budget("one", "web");
+  book.budget("two", "web");
+  book.work_all();
+  book.ledger.remove_budget("one");
+  book.put("b");
+  EXPECT_EQ(book.work_all(), Texts{"two"});
+  EXPECT_FALSE(book.ledger.has_budget("one"));
+  EXPECT_EQ(book.counts("one"), "not counted");
+  EXPECT_FALSE(book.ledger.is_healthy("one", "a", book.pods));
+  book.budget("three", "db");
+  book.ledger.remove_budget("three");
+  EXPECT_FALSE(book.ledger.has_work()) << "before its pods were counted";
+  book.ledger.remove_budget("three");
+  EXPECT_FALSE(book.ledger.empty());
+  book.ledger.remove_budget("two");
+  EXPECT_TRUE(book.ledger.empty());
+}
+
+TEST(BudgetLedger, ABudgetWithTheSelectorItHasCostsNothingAndWithAnotherItIsCounted) {
+  Book book;
+  book.put("a");
+  book.put("b", {.app = "db"});
+  book.put("c", {.app = "db"});
+  book.budget("one", "web");
+  book.work_all();
+  book.budget("one", "web");
+  EXPECT_FALSE(book.ledger.has_work());
+  EXPECT_EQ(book.counts("one"), "1 1");
+  book.budget("one", "db");
+  EXPECT_EQ(book.counts("one"), "not counted");
+  EXPECT_EQ(book.work_all(), Texts{"one"});
+  EXPECT_EQ(book.counts("one"), "2 2");
+}
+
+TEST(BudgetLedger, ABudgetOfAFewPodsCostsThoseFew) {
+  Book book(50);
+  for (int i = 0; i < 200; ++i) book.put(fmt::format("p{}", i), {.app = "other"});
+  for (int i = 0; i < 5; ++i) book.put(fmt::format("w{}", i));
+  book.work_all();
+  const std::uint64_t before = book.ledger.steps();
+  book.budget("web", "web");
+  book.work_all();
+  EXPECT_EQ(book.counts("web"), "5 5");
+  EXPECT_LT(book.ledger.steps() - before, 50U) << "not all 200 of the namespace";
+}
+
+TEST(BudgetLedger, MakersOfABudgetThatIsGoneLeaveRoomForOthers) {
+  Book book(BudgetLedger::kSlice, 10);
+  for (int i = 0; i < 8; ++i) book.put(fmt::format("w{}", i), {.maker = fmt::format("u{}", i)});
+  for (int i = 0; i < 8; ++i)
+    book.put(fmt::format("d{}", i), {.app = "db", .maker = fmt::format("v{}", i)});
+  book.budget("web", "web");
+  book.work_all();
+  book.ledger.remove_budget("web");
+  book.budget("db", "db");
+  book.work_all();
+  EXPECT_EQ(book.counts("db"), "8 8 v0=1 v1=1 v2=1 v3=1 v4=1 v5=1 v6=1 v7=1");
+  // One that did not know its makers is gone like any other.
+  book.budget("web", "web");
+  book.work_all();
+  EXPECT_EQ(book.counts("web"), "8 8 crowded");
+  book.ledger.remove_budget("web");
+  for (int i = 0; i < 8; ++i) book.remove(fmt::format("w{}", i));
+  book.remove("d0");
+  EXPECT_EQ(book.work_all(), Texts{"db"});
+}
+
+TEST(BudgetLedger, ABudgetIsTriedAgainAsSoonAsAllItsMakersHaveRoom) {
+  Book book(BudgetLedger::kSlice, 4);
+  for (int i = 0; i < 5; ++i) book.put(fmt::format("w{}", i), {.maker = fmt::format("u{}", i)});
+  book.budget("web", "web");
+  book.work_all();
+  EXPECT_EQ(book.counts("web"), "5 5 crowded");
+  book.remove("w4");
+  book.work_all();
+  EXPECT_EQ(book.counts("web"), "4 4 crowded") << "not before there is room to spare";
+  book.remove("w3");
+  EXPECT_EQ(book.work_all(), Texts{"web"});
+  EXPECT_EQ(book.counts("web"), "3 3 u0=1 u1=1 u2=1");
+}
+
+TEST(BudgetLedger, WhoseMakersChangedIsLookedAt) {
+  Book book;
+  book.budget("a", "web");
+  book.budget("b", "db");
+  book.work_all();
+  book.ledger.makers_changed();
+  EXPECT_TRUE(book.ledger.has_work());
+  EXPECT_EQ(book.work_all(), (Texts{"a", "b"}));
+  EXPECT_FALSE(book.ledger.has_work());
+}
+
 // Whatever happens in whatever order, and however much is left of it between two slices.
 TEST(BudgetLedger, CountsAsIfItCountedFromTheBeginning) {
   for (std::uint32_t seed = 1; seed <= 40; ++seed) {

@@ -195,6 +195,151 @@ TEST_F(DisruptionTest, ReadinessIsReadFromTheView) {
   EXPECT_EQ(written(), "1/1/0/1");
 }
 
+TEST_F(DisruptionTest, SaysWhyAndSinceWhenDisruptionsAreAllowed) {
+  disruption_.apply(client::Synced{}, now_);
+  for (const std::string_view name : {"a", "b"}) pod(Type::Added, {.name = name});
+  budget(R"("minAvailable":1)");
+  written();
+  EXPECT_EQ(
+      api::to_text(sent_.requests.back().first.body),
+      R"([{"op":"test","path":"/metadata/resourceVersion","value":"3"},{"op":"add","path":"/status","value":)"
+      R"({"observedGeneration":1,"disruptedPods":{},"disruptionsAllowed":1,"currentHealthy":2,)"
+      R"("desiredHealthy":1,"expectedPods":2,"conditions":[{"type":"DisruptionAllowed",)"
+      R"("status":"True","observedGeneration":1,"lastTransitionTime":"2026-05-01T10:00:00Z",)"
+      R"("reason":"SufficientPods","message":""}]}}])");
+  disruption_.apply(
+      client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+  const std::string_view since_nine =
+      R"({"conditions":[{"type":"Other","status":"False","lastTransitionTime":"2026-05-01T08:00:00Z"},
+          {"type":"DisruptionAllowed","status":"False","lastTransitionTime":"2026-05-01T09:00:00Z"}]})";
+  budget(R"("minAvailable":2)", since_nine);
+  EXPECT_EQ(written(), "0/2/2/2");
+  EXPECT_NE(
+      last_.find(R"("status":"False","observedGeneration":1,)"
+                 R"("lastTransitionTime":"2026-05-01T09:00:00Z","reason":"InsufficientPods")"),
+      std::string::npos)
+      << last_;
+  disruption_.apply(
+      client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+  budget(R"("minAvailable":1)", since_nine);
+  EXPECT_EQ(written(), "1/2/1/2");
+  EXPECT_NE(last_.find(R"("lastTransitionTime":"2026-05-01T10:00:00Z","reason":"SufficientPods")"),
+            std::string::npos)
+      << last_;
+}
+
+TEST_F(DisruptionTest, WhatMustBeHealthyFollowsFromTheSpec) {
+  disruption_.apply(client::Synced{}, now_);
+  tell(Type::Added, *api::find_kind("apps", "ReplicaSet"),
+       R"({"metadata":{"name":"o","namespace":"n","uid":"u"},"spec":{"replicas":5}})");
+  for (const std::string_view name : {"a", "b", "c", "d"})
+    pod(Type::Added, {.name = name, .owner = "ReplicaSet"});
+  const auto of = [&](std::string_view spec) {
+    if (!sent_.requests.empty())
+      disruption_.apply(
+          client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+    budget(spec);
+    return written();
+  };
+  EXPECT_EQ(of(R"("minAvailable":"50%")"), "1/4/3/5") << "of what their maker wants, rounded up";
+  EXPECT_EQ(of(R"("minAvailable":"40%")"), "2/4/2/5");
+  EXPECT_EQ(of(R"("minAvailable":3)"), "1/4/3/4") << "of the pods there are";
+  EXPECT_EQ(of(R"("minAvailable":4)"), "0/4/4/4");
+  EXPECT_EQ(of(R"("minAvailable":9)"), "0/4/9/4");
+  EXPECT_EQ(of(R"("minAvailable":3000000000)"), "0/4/2147483647/4");
+  EXPECT_EQ(of(R"("maxUnavailable":2)"), "1/4/3/5");
+  EXPECT_EQ(of(R"("maxUnavailable":7)"), "4/4/0/5") << "never below nothing";
+  EXPECT_EQ(of(R"("unhealthyPodEvictionPolicy":"AlwaysAllow")"), "0/4/0/0") << "it asks nothing";
+}
+
+TEST_F(DisruptionTest, WithoutPodsNothingMayBeDisrupted) {
+  disruption_.apply(client::Synced{}, now_);
+  budget(R"("minAvailable":0)");
+  EXPECT_EQ(written(), "0/0/0/0");
+  EXPECT_NE(last_.find("InsufficientPods"), std::string::npos);
+}
+
+TEST_F(DisruptionTest, AnOwnerThatDoesNotSayWantsOneAndOneThatIsGoneNothing) {
+  disruption_.apply(client::Synced{}, now_);
+  const std::string_view owner = R"({"metadata":{"name":"o","namespace":"n","uid":"u"},"spec":{}})";
+  tell(Type::Added, *api::find_kind("apps", "StatefulSet"), owner);
+  for (const std::string_view name : {"a", "b", "c"})
+    pod(Type::Added, {.name = name, .owner = "StatefulSet"});
+  budget(R"("maxUnavailable":0)");
+  EXPECT_EQ(written(), "2/3/1/1");
+  disruption_.apply(
+      client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+  tell(Type::Deleted, *api::find_kind("apps", "StatefulSet"), owner);
+  EXPECT_EQ(written(), "0/3/3/3") << "its pods count as they are";
+}
+
+TEST_F(DisruptionTest, ASetThatGetsADeploymentCountsAsThat) {
+  disruption_.apply(client::Synced{}, now_);
+  const auto set = [&](std::string_view owners) {
+    tell(Type::Modified, *api::find_kind("apps", "ReplicaSet"),
+         fmt::format(R"({{"metadata":{{"name":"o","namespace":"n","uid":"u","generation":1,
+             "ownerReferences":[{}]}},"spec":{{"replicas":3}}}})",
+                     owners));
+  };
+  tell(Type::Added, *api::find_kind("apps", "Deployment"),
+       R"({"metadata":{"name":"d","namespace":"n","uid":"ud"},"spec":{"replicas":5}})");
+  set("");
+  pod(Type::Added, {.name = "a", .owner = "ReplicaSet"});
+  budget(R"("maxUnavailable":1)");
+  EXPECT_EQ(written(), "0/1/2/3");
+  disruption_.apply(
+      client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+  set(R"({"kind":"Deployment","name":"d","uid":"ud","apiVersion":"apps/v1","controller":true})");
+  EXPECT_EQ(written(), "0/1/4/5");
+}
+
+TEST_F(DisruptionTest, OnlyEvictionsOfHealthyPodsOfTheBudgetCount) {
+  disruption_.apply(client::Synced{}, now_);
+  for (const std::string_view name : {"a", "b", "c"}) pod(Type::Added, {.name = name});
+  pod(Type::Added, {.name = "sick", .ready = false});
+  tell(Type::Added, api::kinds::pod(),
+       R"({"metadata":{"name":"other","namespace":"n","labels":{"app":"db"}},
+           "status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+  budget(R"("minAvailable":1)",
+         R"({"disruptedPods":{"a":"2026-05-01T09:59:30Z","sick":"2026-05-01T09:59:00Z",
+             "other":"2026-05-01T09:59:10Z","b":"no time"}})");
+  EXPECT_EQ(written(), "1/2/1/4");
+  EXPECT_EQ(disruption_.next_deadline(), parse_time("2026-05-01T10:01:00Z")) << "the first to end";
+}
+
+TEST_F(DisruptionTest, PodsOfABudgetThatIsGoneCostNothing) {
+  disruption_.apply(client::Synced{}, now_);
+  budget(R"("minAvailable":1)");
+  written();
+  tell(Type::Deleted, *api::find_kind("policy", "PodDisruptionBudget"),
+       R"({"metadata":{"name":"b","namespace":"n"}})");
+  disruption_.apply(
+      client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+  written();
+  pod(Type::Added, {.name = "a"});
+  EXPECT_EQ(disruption_.run_once(now_, 100), 0U);
+}
+
+TEST_F(DisruptionTest, AnyNumberThatIsNotTrueIsWritten) {
+  disruption_.apply(client::Synced{}, now_);
+  for (const std::string_view name : {"a", "b"}) pod(Type::Added, {.name = name});
+  const auto numbers = [](int generation, int allowed, int healthy, int desired, int expected) {
+    return fmt::format(
+        R"({{"observedGeneration":{},"disruptionsAllowed":{},"currentHealthy":{},"desiredHealthy":{},"expectedPods":{}}})",
+        generation, allowed, healthy, desired, expected);
+  };
+  budget(R"("minAvailable":1)", numbers(1, 1, 2, 1, 2));
+  EXPECT_EQ(written(), "");
+  for (const std::string& status :
+       {numbers(0, 1, 2, 1, 2), numbers(1, 0, 2, 1, 2), numbers(1, 1, 1, 1, 2),
+        numbers(1, 1, 2, 2, 2), numbers(1, 1, 2, 1, 1)}) {
+    budget(R"("minAvailable":1)", status);
+    EXPECT_EQ(written(), "1/2/1/2") << status;
+    disruption_.apply(
+        client::Called{.ticket = sent_.requests.back().second, .outcome = api::Answer{}}, now_);
+  }
+}
+
 TEST_F(DisruptionTest, ATruthfulStatusIsLeftAlone) {
   disruption_.apply(client::Synced{}, now_);
   pod(Type::Added, {.name = "a"});

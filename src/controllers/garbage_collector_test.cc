@@ -1,6 +1,7 @@
 #include "controllers/garbage_collector.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <set>
 #include <string>

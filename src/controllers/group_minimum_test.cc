@@ -169,6 +169,32 @@ TEST_F(GroupMinimumTest, ChildrenCountWhenTheirMinimumIsMet) {
                    "minimum"}));
 }
 
+TEST_F(GroupMinimumTest, AChildThatIsGoneOrMovesAwayDoesNotCount) {
+  composite("all", 2, "True");
+  composite("other", 1, "True");
+  group("x", 1, "True", "all");
+  group("y", 1, "True", "all");
+  group("z", 1, "True", "other");
+  for (const std::string_view name : {"x", "y", "z"}) pod(name, name, "Running");
+  tell(client::Synced{});
+  EXPECT_EQ(run(), Texts{});
+  group("y", 1, "True", "other");
+  tell(client::Event{Type::Deleted,
+                     object(api::kinds::pod_group(),
+                            R"({"metadata":{"name":"z","namespace":"lab","uid":"g-z"}})")});
+  EXPECT_EQ(run(), Texts{});
+  EXPECT_EQ(run_later(),
+            (Texts{"all False 1 of at least 2 child groups have what they need, as it fell below "
+                   "its minimum",
+                   "BelowMinimum 1 of at least 2 child groups have what they need"}))
+      << "the other has one again";
+  tell(client::Event{Type::Deleted,
+                     object(api::kinds::pod_group(),
+                            R"({"metadata":{"name":"y","namespace":"lab","uid":"g-y"}})")});
+  EXPECT_EQ(run(), Texts{});
+  EXPECT_EQ(run_later().size(), 2U);
+}
+
 TEST_F(GroupMinimumTest, NothingIsSaidOfGroupsThatGoOrWereNeverScheduled) {
   group("g", 1, "True", "", R"(,"deletionTimestamp":"2026-08-20T10:00:00Z")");
   tell(client::Event{

@@ -79,6 +79,23 @@ TEST_F(NamespaceDefaultsTest, WhatIsLostOrChangedComesBack) {
   EXPECT_EQ(asked(), Texts{"create serviceaccounts"});
 }
 
+TEST_F(NamespaceDefaultsTest, AMapWithoutDataIsCorrectedAndOtherObjectsAreNot) {
+  defaults_.apply(client::Synced{}, now_);
+  account(Type::Added);
+  map(Type::Added, "PEM");
+  name_space(Type::Added);
+  tell(Type::Added, *api::find_kind("", "ConfigMap"),
+       R"({"metadata":{"name":"other","namespace":"team"}})");
+  tell(Type::Deleted, *api::find_kind("", "ServiceAccount"),
+       R"({"metadata":{"name":"other","namespace":"team"}})");
+  EXPECT_EQ(asked(), Texts{});
+  tell(Type::Modified, *api::find_kind("", "ConfigMap"),
+       R"({"metadata":{"name":"kube-root-ca.crt","namespace":"team"}})");
+  EXPECT_EQ(asked(), Texts{"patch configmaps"});
+  EXPECT_EQ(api::to_text(sent_.requests.back().first.body),
+            R"([{"op":"add","path":"/data","value":{"ca.crt":"PEM"}}])");
+}
+
 TEST_F(NamespaceDefaultsTest, ANamespaceThatGoesGetsNothing) {
   defaults_.apply(client::Synced{}, now_);
   name_space(Type::Added, R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")");

@@ -115,6 +115,33 @@ TEST_F(Adoption, ASelectorWithoutValuesLooksAtTheWholeNamespace) {
             Texts{"a"});
 }
 
+TEST_F(Adoption, WhatNamesAnOwnerThatDoesNotControlItIsNotItsOwn) {
+  const auto guest = [](std::string_view name, std::string_view app) {
+    return make(api::kinds::pod(),
+                fmt::format(R"("name":"{}","labels":{{"app":"{}"}},"ownerReferences":[
+        {{"kind":"ReplicaSet","name":"s","uid":"us"}}])",
+                            name, app));
+  };
+  pods_.put(guest("a", "web"));
+  pods_.put(guest("b", "old"));
+  const Claim claim = find_claim(pods_, *owner_, *api::LabelSelector::parse("app=web"));
+  EXPECT_EQ(names(claim.owned), Texts{});
+  EXPECT_EQ(names(claim.release), Texts{});
+  EXPECT_EQ(names(claim.adopt), Texts{"a"});
+}
+
+TEST_F(Adoption, ASelectorThatExcludesValuesFindsAllOthers) {
+  pods_.put(pod("a", R"("app":"web")"));
+  pods_.put(pod("b", R"("app":"db")"));
+  pods_.put(pod("c", R"("tier":"x")"));
+  const auto adoptable = [&](std::string_view selector) {
+    return names(find_adoptable(pods_, *owner_, *api::LabelSelector::parse(selector)));
+  };
+  EXPECT_EQ(adoptable("app!=web"), (Texts{"b", "c"}));
+  EXPECT_EQ(adoptable("app notin (web,db)"), Texts{"c"});
+  EXPECT_EQ(adoptable("app,app!=web"), Texts{"b"});
+}
+
 TEST_F(Adoption, WhoIsBeingDeletedLeavesEverythingAsItIs) {
   const auto going = make(apps_kind("ReplicaSet"),
                           R"("name":"s","uid":"us","deletionTimestamp":"2026-01-01T00:00:00Z")");

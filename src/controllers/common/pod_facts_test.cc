@@ -106,5 +106,81 @@ TEST(PodFacts, AvailableAfterBeingReadyForAWhile) {
   EXPECT_EQ(available_at(*make_pod({.name = "b"}), seconds{30}), std::nullopt);
 }
 
+api::ObjectPtr pod_with(std::string_view metadata, std::string_view status) {
+  auto json = api::parse_json(
+      fmt::format(R"({{"metadata":{{"name":"p"{}}},"status":{{{}}}}})", metadata, status));
+  EXPECT_TRUE(json) << metadata << status;
+  return api::Object::make(api::kinds::pod(), json->value);
+}
+
+TEST(PodFacts, APodIsActiveUntilItEndsOrIsDeleted) {
+  constexpr std::string_view kGoing = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")";
+  struct Case {
+    std::string_view metadata, phase;
+    bool active, terminating;
+  };
+  for (const Case& c :
+       {Case{"", "Running", true, false}, Case{"", "Pending", true, false},
+        Case{kGoing, "Running", false, true}, Case{"", "Failed", false, false},
+        Case{"", "Succeeded", false, false}, Case{kGoing, "Failed", false, false}}) {
+    const auto pod = pod_with(c.metadata, fmt::format(R"("phase":"{}")", c.phase));
+    EXPECT_EQ(is_active(*pod), c.active) << c.metadata << c.phase;
+    EXPECT_EQ(is_terminating(*pod), c.terminating) << c.metadata << c.phase;
+  }
+}
+
+TEST(PodFacts, OnlyTheConditionReadySaysWhetherItIs) {
+  const auto ready = [](std::string_view conditions) {
+    const auto pod = pod_with("", fmt::format(R"("conditions":[{}])", conditions));
+    return is_ready(pod->view<api::PodView>());
+  };
+  EXPECT_TRUE(ready(R"({"type":"Ready","status":"True"})"));
+  EXPECT_FALSE(ready(R"({"type":"Ready","status":"Unknown"})"));
+  EXPECT_FALSE(ready(R"({"type":"Initialized","status":"True"})"));
+  const auto pod = pod_with(
+      "",
+      R"("conditions":[{"type":"Other","status":"True","lastTransitionTime":"2025-01-01T00:00:00Z"},
+             {"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}])");
+  EXPECT_EQ(available_at(*pod, seconds{1}), kNow + seconds{1});
+  EXPECT_EQ(
+      available_at(*pod_with("", R"("conditions":[{"type":"Ready","status":"True"}])"), seconds{1}),
+      std::nullopt)
+      << "it does not say since when";
+}
+
+TEST(PodFacts, WhatDecidesWhoGoesFirst) {
+  const RemovalFacts facts =
+      removal_facts(*pod_with(R"(,"creationTimestamp":"2025-12-31T00:00:00Z")",
+                              R"("phase":"Running","conditions":[{"type":"Ready","status":"False",
+         "lastTransitionTime":"2026-01-01T00:00:00Z"}],"containerStatuses":[{"restartCount":2},
+         {"restartCount":1}],"initContainerStatuses":[{"restartCount":5}])"));
+  EXPECT_FALSE(facts.assigned);
+  EXPECT_EQ(facts.phase, 2);
+  EXPECT_FALSE(facts.ready);
+  EXPECT_EQ(facts.ready_since, std::nullopt);
+  EXPECT_EQ(facts.restarts, 5);
+  EXPECT_EQ(facts.created, kNow - std::chrono::hours{24});
+}
+
+TEST(PodFacts, OfNoMoreThanAreToGoAllGoAsTheyCame) {
+  RemovalChoice choice{.pods = {make_pod({.name = "b"}), make_pod({.name = "a"})},
+                       .related = {},
+                       .count = 2,
+                       .now = kNow};
+  const auto all = choose_for_removal(choice);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]->meta().name, "b");
+  choice.count = 9;
+  EXPECT_EQ(choose_for_removal(choice).size(), 2U);
+  choice.count = 0;
+  EXPECT_EQ(choose_for_removal(choice).size(), 0U);
+}
+
+TEST(PodFacts, APodOfTheFutureIsTheYoungest) {
+  EXPECT_EQ(order({{.name = "a", .created = "2025-12-31T23:59:59Z"},
+                   {.name = "b", .created = "2026-01-01T00:00:01Z"}}),
+            Names{"b"});
+}
+
 }  // namespace
 }  // namespace muster::controllers

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/reading.h"
 #include "api/views/controller_revision_view.h"
 #include "controllers/common/testing_texts.h"
 
@@ -114,6 +115,48 @@ TEST_F(RevisionsTest, TheOldestGoFirstAndLiveOnesStay) {
   ASSERT_EQ(surplus.size(), 2U);
   EXPECT_EQ(surplus[0]->meta().name, "web-2");
   EXPECT_EQ(surplus[1]->meta().name, "web-3");
+}
+
+TEST_F(RevisionsTest, OfRevisionsOfOneNumberTheLaterByNameIsTheNewest) {
+  keep("web-b", 1, R"({"spec":2})");
+  keep("web-a", 1, R"({"spec":1})");
+  keep("web-other", 7, R"({"spec":1})", "another");
+  const auto revisions = revisions_of(*owner_, all_);
+  ASSERT_EQ(revisions.size(), 2U) << "its own alone";
+  EXPECT_EQ(revisions[0]->meta().name, "web-a");
+  EXPECT_EQ(revisions[1]->meta().name, "web-b");
+  EXPECT_FALSE(newest(R"({"spec":1})").request) << "its number is as high as any";
+}
+
+TEST_F(RevisionsTest, AreInTheOrderOfTheirNumbers) {
+  keep("web-c", 1, R"({"spec":1})");
+  keep("web-a", 3, R"({"spec":3})");
+  keep("web-b", 2, R"({"spec":2})");
+  std::vector<std::string> names;
+  for (const auto& revision : revisions_of(*owner_, all_)) names.push_back(revision->meta().name);
+  EXPECT_EQ(names, (Texts{"web-c", "web-b", "web-a"}));
+}
+
+TEST_F(RevisionsTest, WithoutALimitAboveNothingAllThatAreNotLiveGo) {
+  for (int i = 1; i <= 3; ++i)
+    keep(fmt::format("web-{}", i), i, fmt::format(R"({{"spec":{}}})", i));
+  const auto surplus = [&](std::int64_t limit) {
+    return surplus_revisions(revisions_of(*owner_, all_), limit,
+                             [](const std::string& name) { return name == "web-3"; })
+        .size();
+  };
+  EXPECT_EQ(surplus(0), 2U);
+  EXPECT_EQ(surplus(-1), 2U);
+  EXPECT_EQ(surplus(2), 0U);
+  EXPECT_EQ(surplus(9), 0U);
+}
+
+TEST_F(RevisionsTest, NamesGoOnFromTheCollisionsThatAreKnown) {
+  const NewestRevision made = newest(R"({"spec":1})", 4);
+  EXPECT_EQ(made.collisions, 4);
+  ASSERT_TRUE(made.request);
+  EXPECT_EQ(api::find_string(*api::find_path(made.request->body, "metadata"), "name"),
+            "web-" + revision_hash(R"({"spec":1})", 4));
 }
 
 TEST(TemplatePatch, BringsTheTemplateBack) {

@@ -18,6 +18,7 @@ struct Scene {
   std::vector<PodText> pods = {};
   std::vector<api::ObjectPtr> nodes = {make_node("n1"), make_node("n2"), make_node("n3")};
   Time retry_at = {};
+  std::string meta = {};
 };
 
 DaemonPlan plan(const Scene& scene) {
@@ -160,6 +161,139 @@ TEST(DaemonPlan, AvailableAfterAWhile) {
   EXPECT_EQ(made.status.ready, 1);
   EXPECT_EQ(made.status.available, 0);
   EXPECT_EQ(made.again, kNewYear + std::chrono::seconds{90000 - 86400});
+}
+
+TEST(DaemonPlan, AvailableFromTheMomentItWasReadyForLongEnough) {
+  // Ready since a day ago.
+  const auto available = [](int seconds) {
+    return plan({.spec = fmt::format(R"(,"minReadySeconds":{})", seconds),
+                 .pods = {{.name = "a"}},
+                 .nodes = {make_node("n1")}})
+        .status.available;
+  };
+  EXPECT_EQ(available(86'400), 1);
+  EXPECT_EQ(available(86'401), 0);
+}
+
+TEST(DaemonPlan, WhoIsBeingDeletedOnlyCounts) {
+  const DaemonPlan made = plan({.pods = {{.name = "a", .node = "n1", .hash = "old"},
+                                         {.name = "b", .node = "n1"},
+                                         {.name = "c", .node = "gone", .bound = false}},
+                                .meta = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"});
+  EXPECT_EQ(made.create, Texts{});
+  EXPECT_EQ(removed(made), Texts{});
+  EXPECT_EQ(made.status.desired, 3);
+  EXPECT_EQ(made.status.current, 1);
+}
+
+TEST(DaemonPlan, CountsTheOnePodOfANodeThatCounts) {
+  const DaemonPlan made = plan(
+      {.pods = {{.name = "young", .made = "2025-12-31T05:00:00Z"},
+                {.name = "old", .hash = "old", .ready = false},
+                {.name = "astray", .node = "n2", .ready = false}},
+       .nodes = {make_node("n1"), make_node("n2", "", R"({"key":"x","effect":"NoSchedule"})")}});
+  EXPECT_EQ(made.status, (api::DaemonSetView::Status{.current = 1,
+                                                     .misscheduled = 1,
+                                                     .desired = 1,
+                                                     .ready = 0,
+                                                     .updated = 0,
+                                                     .available = 0,
+                                                     .unavailable = 1,
+                                                     .observed_generation = 2,
+                                                     .collisions = std::nullopt}));
+}
+
+TEST(DaemonPlan, OfPodsOfOneAgeTheFirstByNameStays) {
+  EXPECT_EQ(removed(plan({.pods = {{.name = "b"}, {.name = "a"}, {.name = "c"}},
+                          .nodes = {make_node("n1")}})),
+            (Texts{"b", "c"}));
+}
+
+TEST(DaemonPlan, WithoutASurgeTheOldestStaysWhateverItsTemplate) {
+  EXPECT_EQ(removed(plan({.pods = {{.name = "old", .hash = "old"},
+                                   {.name = "new", .ready = false, .made = "2025-12-31T05:00:00Z"}},
+                          .nodes = {make_node("n1")}})),
+            Texts{"new"});
+}
+
+TEST(DaemonPlan, OneLookMakesAndDeletesAFewHundredPods) {
+  Scene scene;
+  scene.nodes.clear();
+  for (int i = 0; i < 300; ++i) scene.nodes.push_back(make_node(fmt::format("n{}", i)));
+  EXPECT_EQ(plan(scene).create.size(), 250U);
+  for (int i = 0; i < 300; ++i)
+    scene.pods.push_back(
+        {.name = fmt::format("p{}", i), .node = fmt::format("n{}", i), .phase = "Succeeded"});
+  EXPECT_EQ(plan(scene).remove.size(), 250U);
+}
+
+TEST(DaemonPlan, WhatIsMissingComesBeforeAnUpdate) {
+  std::vector<PodText> pods = all("old");
+  pods.pop_back();
+  const DaemonPlan made = plan({.pods = pods});
+  EXPECT_EQ(made.create, Texts{"n3"});
+  EXPECT_EQ(removed(made), Texts{});
+}
+
+TEST(DaemonPlan, ANodeWithTwoOldPodsCountsAsMissingOne) {
+  std::vector<PodText> pods = all("old");
+  pods.push_back({.name = "a2", .node = "n1", .hash = "old", .phase = "Failed"});
+  EXPECT_EQ(removed(plan({.pods = pods, .retry_at = kNewYear + std::chrono::seconds{1}})), Texts{})
+      << "one at a time, and that is one";
+}
+
+TEST(DaemonPlan, AFailedPodIsReplacedWhenItsPauseHasPassed) {
+  const Scene scene{
+      .pods = {{.name = "a", .phase = "Failed"}}, .nodes = {make_node("n1")}, .retry_at = kNewYear};
+  EXPECT_EQ(removed(plan(scene)), Texts{"a"});
+  EXPECT_EQ(plan(scene).again, std::nullopt);
+  // It looks again at what comes first.
+  EXPECT_EQ(plan({.spec = R"(,"minReadySeconds":86405)",
+                  .pods = {{.name = "a", .phase = "Failed"}, {.name = "b", .node = "n2"}},
+                  .nodes = {make_node("n1"), make_node("n2")},
+                  .retry_at = kNewYear + std::chrono::seconds{9}})
+                .again,
+            kNewYear + std::chrono::seconds{5});
+}
+
+constexpr std::string_view kSurge =
+    R"(,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1,"maxUnavailable":0}})";
+
+TEST(DaemonPlan, WithASurgeANodeWhosePodIsGoingGetsTheNextAtOnce) {
+  const Scene scene{.pods = {{.name = "a", .deleted = true}}, .nodes = {make_node("n1")}};
+  EXPECT_EQ(plan(scene).create, Texts{}) << "without one it waits";
+  Scene surging = scene;
+  surging.spec = kSurge;
+  EXPECT_EQ(plan(surging).create, Texts{"n1"});
+  surging.pods[0].phase = "Failed";
+  EXPECT_EQ(plan(surging).create, Texts{}) << "it has ended and will be gone at once";
+  surging.pods[0].phase = "Running";
+  surging.nodes = {make_node("n1", "", R"({"key":"x","effect":"NoSchedule"})")};
+  EXPECT_EQ(plan(surging).create, Texts{}) << "none should run there";
+}
+
+TEST(DaemonPlan, WithASurgeANodeHasOnePodOfEachTemplate) {
+  const auto on_n1 = [](std::vector<PodText> pods) {
+    return removed(
+        plan({.spec = std::string(kSurge), .pods = std::move(pods), .nodes = {make_node("n1")}}));
+  };
+  EXPECT_EQ(on_n1({{.name = "a"}, {.name = "b"}}), Texts{"b"});
+  EXPECT_EQ(on_n1({{.name = "a", .hash = "old"}, {.name = "b", .hash = "old"}}), Texts{"b"});
+  EXPECT_EQ(on_n1({{.name = "a", .hash = "old"},
+                   {.name = "b", .hash = "old"},
+                   {.name = "new", .ready = false}}),
+            Texts{"b"});
+}
+
+TEST(DaemonPlan, NoMoreNodesSurgeThanAllowedButForThoseWhosePodDoesNotWork) {
+  std::vector<PodText> pods = all("old");
+  pods.push_back({.name = "new", .node = "n2", .ready = false, .made = "2025-12-31T05:00:00Z"});
+  EXPECT_EQ(plan({.spec = std::string(kSurge), .pods = pods}).create, Texts{});
+  pods[0].ready = false;
+  EXPECT_EQ(plan({.spec = std::string(kSurge), .pods = pods}).create, Texts{"n1"});
+  const std::string two =
+      R"(,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":2,"maxUnavailable":0}})";
+  EXPECT_EQ(plan({.spec = two, .pods = all("old")}).create, (Texts{"n1", "n2"}));
 }
 
 }  // namespace

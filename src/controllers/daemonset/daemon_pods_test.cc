@@ -35,6 +35,20 @@ TEST(DaemonPods, EachIsPinnedToItsNodeAndToleratesWhatIsWrongWithIt) {
       R"({"key":"node.kubernetes.io/unschedulable","operator":"Exists","effect":"NoSchedule"}])");
 }
 
+TEST(DaemonPods, ATolerationOfAnotherEffectStays) {
+  const DaemonPods pods(
+      *make_set(
+          "", R"(,"tolerations":[{"key":"node.kubernetes.io/unreachable","effect":"NoSchedule"}])"),
+      "h");
+  const api::Json pod = pods.make("n7");
+  const std::string text = api::to_text(*api::find_path(pod, "spec.tolerations"));
+  EXPECT_TRUE(text.starts_with(
+      R"([{"key":"node.kubernetes.io/unreachable","effect":"NoSchedule"},)"
+      R"({"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"},)"
+      R"({"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute"},)"))
+      << text;
+}
+
 TEST(DaemonPods, TermsOfTheTemplateStayBesideTheNameOfTheNode) {
   const DaemonPods pods(
       *make_set(
@@ -74,6 +88,22 @@ TEST(DaemonPods, FitWhereSelectorAndTaintsLetThem) {
 TEST(DaemonPods, BelongToTheNodeTheyAreBoundToOrMeantFor) {
   EXPECT_EQ(node_of(*make_pod({.name = "a", .node = "n3"})), "n3");
   EXPECT_EQ(node_of(*make_pod({.name = "a", .node = "n3", .bound = false})), "n3");
+  EXPECT_EQ(node_of(*make_object(
+                api::kinds::pod(),
+                R"({"metadata":{"name":"a","namespace":"ns"},"spec":{"nodeName":"n3"}})")),
+            "n3");
+  const auto meant_for = [](std::string_view field) {
+    return std::string(node_of(*make_object(
+        api::kinds::pod(),
+        fmt::format(
+            R"({{"metadata":{{"name":"a","namespace":"ns"}},"spec":{{"affinity":{{"nodeAffinity":
+        {{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[{{"matchFields":
+        [{{{}}}]}}]}}}}}}}}}})",
+            field))));
+  };
+  EXPECT_EQ(meant_for(R"("key":"metadata.name","operator":"In","values":["n4"])"), "n4");
+  EXPECT_EQ(meant_for(R"("key":"metadata.name","operator":"NotIn","values":["n4"])"), "");
+  EXPECT_EQ(meant_for(R"("key":"metadata.name","operator":"In","values":["n4","n5"])"), "");
 }
 
 }  // namespace

@@ -71,6 +71,23 @@ TEST(DeploymentPlan, OldPodsThatDoNotWorkGoFirst) {
   EXPECT_EQ(changes(plan), Texts{"broken=1"}) << "5 pods, at least 4 wanted, all new ones work";
 }
 
+TEST(DeploymentPlan, OldPodsStayForAsManyNewOnesAsDoNotWorkYet) {
+  const auto plan = [](std::int64_t new_available) {
+    return changes(plan_deployment(
+        *make_deployment({.replicas = 4, .image = "v2", .spec = rolling("1", "0")}),
+        {make_set({.name = "old", .replicas = 4, .available = 2, .annotations = sized(4, 5)}),
+         make_set({.name = "new",
+                   .image = "v2",
+                   .replicas = 1,
+                   .available = new_available,
+                   .annotations = sized(4, 5, 2),
+                   .created = "2025-12-31T01:00:00Z"})},
+        kNow));
+  };
+  EXPECT_EQ(plan(0), Texts{}) << "not even those that do not work: they may yet";
+  EXPECT_EQ(plan(1), Texts{"old=3"});
+}
+
 TEST(DeploymentPlan, RecreateWaitsUntilAllOldPodsAreGone) {
   const std::string recreate = R"(,"strategy":{"type":"Recreate"})";
   const auto deployment = make_deployment({.image = "v2", .spec = recreate});
@@ -86,7 +103,36 @@ TEST(DeploymentPlan, RecreateWaitsUntilAllOldPodsAreGone) {
   EXPECT_EQ(changes(plan_deployment(*deployment, {make_set(old)}, kNow)), Texts{})
       << "one is still ending";
   old.terminating = 0;
+  old.generation = 2;
+  EXPECT_EQ(changes(plan_deployment(*deployment, {make_set(old)}, kNow)), Texts{})
+      << "its counts are older than its size";
+  old.generation = 1;
   EXPECT_EQ(changes(plan_deployment(*deployment, {make_set(old)}, kNow)), Texts{"new=3"});
+}
+
+TEST(DeploymentPlan, RecreateBringsAnEarlierSetBackAtItsFullSize) {
+  const auto deployment =
+      make_deployment({.image = "v1", .spec = R"(,"strategy":{"type":"Recreate"})"});
+  const auto back =
+      make_set({.name = "a", .image = "v1", .replicas = 0, .annotations = sized(3, 3)});
+  SetText other{.name = "b",
+                .image = "v2",
+                .replicas = 3,
+                .available = 3,
+                .annotations = sized(3, 3, 2),
+                .created = "2025-12-31T01:00:00Z"};
+  const auto sizes = [&] {
+    const DeploymentPlan plan = plan_deployment(*deployment, {back, make_set(other)}, kNow);
+    Texts out;
+    for (const auto& change : plan.changes)
+      if (change.replicas != change.set->view<api::ReplicaSetView>().replicas)
+        out.push_back(fmt::format("{}={}", change.set->meta().name, change.replicas));
+    return out;
+  };
+  EXPECT_EQ(sizes(), Texts{"b=0"});
+  other.replicas = 0;
+  other.available = 0;
+  EXPECT_EQ(sizes(), Texts{"a=3"});
 }
 
 TEST(DeploymentPlan, ADeploymentThatIsResizedDuringARolloutSharesTheChangeInProportion) {
@@ -156,6 +202,41 @@ TEST(DeploymentPlan, WhoIsBeingDeletedOnlyCounts) {
       plan_deployment(*deployment, {make_set({.name = "a", .available = 2})}, kNow);
   EXPECT_EQ(changes(plan), Texts{});
   EXPECT_EQ(plan.status.available, 2);
+}
+
+TEST(DeploymentPlan, TheNewestSetGetsTheTimeThatMakesItsPodsAvailable) {
+  const auto deployment = make_deployment({.image = "v2", .spec = R"(,"minReadySeconds":7)"});
+  const DeploymentPlan plan =
+      plan_deployment(*deployment,
+                      {make_set({.name = "old", .replicas = 0, .annotations = sized(3, 4)}),
+                       make_set({.name = "new",
+                                 .image = "v2",
+                                 .available = 3,
+                                 .annotations = sized(3, 4, 2),
+                                 .created = "2025-12-31T01:00:00Z"})},
+                      kNow);
+  ASSERT_EQ(changes(plan), Texts{"new=3"});
+  EXPECT_TRUE(plan.changes[0].min_ready);
+  const DeploymentPlan resized =
+      plan_deployment(*make_deployment({.replicas = 5}),
+                      {make_set({.name = "a", .available = 3, .annotations = sized(3, 4)})}, kNow);
+  ASSERT_EQ(changes(resized), Texts{"a=5"});
+  EXPECT_FALSE(resized.changes[0].min_ready);
+  EXPECT_EQ(resized.changes[0].annotations,
+            (Annotations{{"deployment.kubernetes.io/desired-replicas", "5"},
+                         {"deployment.kubernetes.io/max-replicas", "7"}}));
+}
+
+TEST(DeploymentPlan, ASetWithoutPodsDoesNotMeanThatTheDeploymentWasResized) {
+  const auto deployment = make_deployment({.image = "v2", .spec = rolling("1", "0")});
+  EXPECT_EQ(changes(plan_deployment(
+                *deployment,
+                {make_set({.name = "a", .replicas = 0, .annotations = sized(9, 12)}),
+                 make_set({.name = "b", .available = 3, .annotations = sized(3, 4, 2)}),
+                 make_set({.name = "c", .replicas = 0})},
+                kNow)),
+            Texts{"new=1"})
+      << "the rollout goes on";
 }
 
 // Whatever the numbers, and in whatever order pods become available: never too many, never too few

@@ -11,6 +11,7 @@
 #include "controllers/common/objects_testing.h"
 #include "controllers/common/owners.h"
 #include "controllers/common/testing_texts.h"
+#include "controllers/deployment/deployment_plan.h"
 
 // Shorthands of this room's tests.
 namespace muster::controllers {
@@ -51,6 +52,8 @@ struct SetText {
   std::string created = "2025-12-31T00:00:00Z";
   std::string status = {};  // further members, each with a comma before it
   std::int64_t terminating = 0;
+  int generation = 1;     // its status is of the first
+  std::string meta = {};  // further members, each with a comma before it
 };
 
 inline api::ObjectPtr make_set(const SetText& text, std::int64_t revision = 1) {
@@ -73,6 +76,50 @@ inline std::string sized(std::int64_t desired, std::int64_t at_most, int revisio
   return fmt::format(
       R"("deployment.kubernetes.io/revision":"{}","deployment.kubernetes.io/desired-replicas":"{}","deployment.kubernetes.io/max-replicas":"{}")",
       revision, desired, at_most);
+}
+
+inline constexpr std::string_view kDeadline = R"(,"progressDeadlineSeconds":600)";
+
+// "set=replicas", "new=replicas", "remove set".
+inline Texts changes(const DeploymentPlan& plan) {
+  Texts out;
+  for (const auto& change : plan.changes)
+    out.push_back(fmt::format("{}={}", change.set->meta().name, change.replicas));
+  if (plan.create) out.push_back(fmt::format("new={}", plan.create->replicas));
+  for (const auto& set : plan.remove) out.push_back("remove " + set->meta().name);
+  return out;
+}
+
+// "status reason message" of a condition; empty if there is none.
+inline std::string said(const DeploymentStatus& status, std::string_view type) {
+  const api::DeploymentCondition* condition = status.condition(type);
+  if (condition == nullptr) return "";
+  return fmt::format("{} {} {}", condition->status, condition->reason, condition->message);
+}
+
+// A member of a spec: how far a rollout may go.
+inline std::string rolling(std::string_view surge, std::string_view unavailable) {
+  return fmt::format(
+      R"(,"strategy":{{"type":"RollingUpdate","rollingUpdate":{{"maxSurge":{},"maxUnavailable":{}}}}})",
+      surge, unavailable);
+}
+
+// A status with a condition Progressing. `counts`: members, each with a comma behind it.
+inline std::string progressing(std::string_view status, std::string_view reason,
+                               std::string_view message, std::string_view counts = "",
+                               std::string_view updated = "2025-12-31T23:55:00Z") {
+  return fmt::format(
+      R"({{"observedGeneration":1,{}"conditions":[{{"type":"Progressing","status":"{}","reason":"{}","message":"{}",
+         "lastUpdateTime":"{}","lastTransitionTime":"2025-12-31T23:00:00Z"}}]}})",
+      counts, status, reason, message, updated);
+}
+
+// The status that a look at these objects leads to.
+inline DeploymentStatus planned(const DeploymentText& text, const std::vector<SetText>& sets,
+                                Time now = kNow) {
+  std::vector<api::ObjectPtr> objects;
+  for (const SetText& set : sets) objects.push_back(make_set(set));
+  return plan_deployment(*make_deployment(text), std::move(objects), now).status;
 }
 
 }  // namespace muster::controllers

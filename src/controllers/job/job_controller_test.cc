@@ -6,6 +6,7 @@
 #include <string>
 
 #include "api/reading.h"
+#include "base/live_bytes_testing.h"
 #include "base/metrics.h"
 #include "controllers/common/controller_testing.h"
 #include "controllers/job/job_testing.h"

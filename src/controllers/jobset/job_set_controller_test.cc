@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "api/reading.h"
+#include "base/live_bytes_testing.h"
 #include "controllers/common/controller_testing.h"
 
 namespace muster::controllers {

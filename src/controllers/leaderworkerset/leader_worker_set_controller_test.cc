@@ -12,6 +12,7 @@
 
 #include "api/reading.h"
 #include "api/views/controller_revision_view.h"
+#include "base/live_bytes_testing.h"
 #include "controllers/common/controller_testing.h"
 #include "controllers/leaderworkerset/lws_objects.h"
 
@@ -144,6 +145,38 @@ TEST_F(LeaderWorkerSetControllerTest, LooksForAFreeNameAFewTimes) {
   EXPECT_GT(refused, 5U);
   EXPECT_LE(refused, 20U);
   EXPECT_EQ(count_of(calls, "create podgroups"), 0);
+}
+
+TEST_F(LeaderWorkerSetControllerTest, SaysHowFarItsReplicasAre) {
+  start(1, 1, "", 1);
+  asked();
+  Texts calls;
+  for (int i = 0; i < 5 && calls != kPods; ++i) calls = step();
+  ASSERT_EQ(calls, kPods);
+  const auto says = [&](std::string_view text) {
+    return api::to_text(body(calls_.size() - 1)).find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(says(R"("type":"Progressing","status":"True")"))
+      << api::to_text(body(calls_.size() - 1));
+  EXPECT_TRUE(says(R"("reason":"GroupsProgressing","message":"Replicas are progressing")"));
+  EXPECT_FALSE(says(R"("type":"Available")")) << "it never was";
+  EXPECT_FALSE(says(R"("type":"UpdateInProgress")"));
+  const std::size_t call = calls_.size() - 2;
+  api::Json document = body(call);
+  step();
+  api::ensure_object(document.as_object(), "metadata")["uid"] = fmt::format("u{}", call);
+  document.as_object()["status"] =
+      parsed(R"({"phase":"Running","conditions":[{"type":"Ready","status":"True"}]})");
+  refuse(calls_.size() - 1, Reason::NotFound);
+  show(object(api::kinds::pod(), api::to_text(document)));
+  now_ += std::chrono::seconds{1};
+  EXPECT_EQ(asked(), Texts{"patch leaderworkersets/llm/status"});
+  EXPECT_TRUE(says(R"("type":"Available","status":"True")"))
+      << api::to_text(body(calls_.size() - 1));
+  EXPECT_TRUE(says(R"("reason":"AllGroupsReady","message":"All replicas are ready")"));
+  EXPECT_FALSE(says(R"("type":"Progressing")"));
+  EXPECT_TRUE(says(R"("readyReplicas":1)"));
+  EXPECT_TRUE(says(R"("updatedReplicas":1)"));
 }
 
 }  // namespace

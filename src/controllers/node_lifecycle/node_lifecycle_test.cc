@@ -261,5 +261,108 @@ TEST_F(NodeLifecycleTest, APodThatCouldNotBeMarkedIsMarkedLater) {
   EXPECT_GE(std::ranges::count(after(seconds{30}), "p Ready=False/"), 1);
 }
 
+TEST_F(NodeLifecycleTest, APretendNodeThatIsWellAgainIsHeardFrom) {
+  const std::string failing = fmt::format(R"({},"muster.dev/fail":"true")", kPretend);
+  node("n1", "True", "t0", failing);
+  sync();
+  EXPECT_EQ(after(seconds{30}), Texts{});
+  node("n1", "True", "t0", failing);
+  EXPECT_EQ(after(seconds{15}), Texts{}) << "another version of it is no heartbeat";
+  node("n1", "True", "t0", kPretend);
+  EXPECT_EQ(after(std::chrono::hours{1}), Texts{});
+  node("n1", "True", "t0", failing);
+  EXPECT_EQ(after(seconds{49}), Texts{});
+  EXPECT_EQ(after(seconds{2}), Texts{"n1 Ready=Unknown/NodeStatusUnknown"});
+}
+
+TEST_F(NodeLifecycleTest, ALeaseElsewhereOrAnOldHeartbeatIsNone) {
+  node("n1", "True");
+  sync();
+  after(seconds{40});
+  show(api::kinds::lease(), R"({"metadata":{"name":"n1","namespace":"default"},)"
+                            R"("spec":{"renewTime":"r1"}})");
+  node("n1", "True", "t0", R"("x":"y")");
+  EXPECT_EQ(after(seconds{11}), Texts{"n1 Ready=Unknown/NodeStatusUnknown"});
+}
+
+TEST_F(NodeLifecycleTest, ANodeThatFallsSilentIsAnEvent) {
+  node("n1", "True");
+  node("n2", "False");
+  sync();
+  after(seconds{51});
+  Texts notes;
+  for (const auto& [request, ticket] : sent_.requests)
+    if (request.kind == &api::kinds::event())
+      notes.push_back(fmt::format("{} {}", api::find_string(request.body, "reason"),
+                                  api::find_string(request.body, "message")));
+  EXPECT_EQ(notes, Texts{"NodeNotReady Node n1 status is now: NodeNotReady"});
+}
+
+TEST_F(NodeLifecycleTest, APodWhoseTaintGoesStaysAndSaysSo) {
+  const auto tainted = [&](std::string_view taints) {
+    show(api::kinds::node(),
+         fmt::format(R"({{"metadata":{{"name":"n1","annotations":{{"muster.dev/node":"pretend"}}}},
+           "spec":{{"taints":[{}]}},"status":{{"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+                     taints));
+  };
+  tainted(R"({"key":"a","effect":"NoExecute"})");
+  const auto pod = [&](std::string_view uid, std::string_view meta = "") {
+    show(api::kinds::pod(),
+         fmt::format(R"({{"metadata":{{"name":"p","namespace":"ns","uid":"{}"{}}},"spec":{{)"
+                     R"("nodeName":"n1","tolerations":[{{"operator":"Exists",)"
+                     R"("tolerationSeconds":60}}]}}}})",
+                     uid, meta));
+  };
+  pod("u1");
+  sync();
+  EXPECT_EQ(after(seconds{30}), Texts{});
+  tainted("");
+  EXPECT_EQ(after(seconds{60}), Texts{});
+  Texts notes;
+  for (const auto& [request, ticket] : sent_.requests)
+    if (request.kind == &api::kinds::event())
+      notes.emplace_back(api::find_string(request.body, "message"));
+  EXPECT_EQ(notes, Texts{"Cancelling deletion of Pod ns/p"});
+  // A later taint gives it its whole time, and one that was made again under its name too.
+  tainted(R"({"key":"a","effect":"NoExecute"})");
+  EXPECT_EQ(after(seconds{59}), Texts{});
+  pod("u2");
+  EXPECT_EQ(after(seconds{59}), Texts{});
+  EXPECT_EQ(after(seconds{1}), Texts{"p DisruptionTarget=True/DeletionByTaintManager"});
+  pod("u2", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")");
+  EXPECT_EQ(after(seconds{60}), Texts{}) << "it is going";
+}
+
+TEST_F(NodeLifecycleTest, WhenTheFirstOfAllNodesIsBackTheOthersHaveTheirTimeAgain) {
+  node("n1", "False");
+  node("n2", "False");
+  sync();
+  EXPECT_EQ(after(seconds{45}), (Texts{"n1 not-ready:NoSchedule", "n2 not-ready:NoSchedule"}));
+  node("n1", "True", "t1");
+  EXPECT_EQ(std::ranges::count(after(seconds{9}), "n2 Ready=Unknown/NodeStatusUnknown"), 0)
+      << "we may have been the deaf ones";
+  const Texts later = after(seconds{42});
+  EXPECT_EQ(std::ranges::count(later, "n2 Ready=Unknown/NodeStatusUnknown"), 1);
+}
+
+TEST_F(NodeLifecycleTest, ANodeThatIsGoneIsNotWaitedFor) {
+  node("n1", "True");
+  node("n2", "False", "t0", kPretend);
+  node("n3", "True", "t0", kPretend);
+  sync();
+  after(seconds{1});
+  controller_.apply(
+      client::Event{.type = Type::Deleted,
+                    .object = object(api::kinds::node(), R"({"metadata":{"name":"n1"}})")},
+      now_);
+  controller_.apply(
+      client::Event{.type = Type::Deleted,
+                    .object = object(api::kinds::node(), R"({"metadata":{"name":"n3"}})")},
+      now_);
+  for (const std::string& text : after(seconds{100})) {
+    EXPECT_EQ(text, "n2 not-ready:NoSchedule") << "all that is left is down: nobody is driven away";
+  }
+}
+
 }  // namespace
 }  // namespace muster::controllers

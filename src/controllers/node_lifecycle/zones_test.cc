@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace muster::controllers {
 namespace {
 
@@ -87,6 +89,38 @@ TEST_F(ZonesTest, NodesThatGoOrMoveLeaveNothingBehind) {
   EXPECT_FALSE(zones_.remove("a-1", now_));
   EXPECT_FALSE(zones_.remove("a-2", now_));
   EXPECT_FALSE(zones_.all_down()) << "without nodes nothing is down";
+}
+
+TEST_F(ZonesTest, AZoneOfFiftyIsSmallAndThreeThatAreDownAreMany) {
+  fill("fifty", 50, 28);
+  fill("more", 51, 29);
+  fill("three", 5, 3);
+  fill("most", 4, 3);
+  fill("live", 2, 0);
+  for (const std::string zone : {"fifty", "more", "three", "most"}) zones_.ask(zone + "-0", now_);
+  EXPECT_EQ(next("fifty"), "none");
+  EXPECT_EQ(next("more"), "more-0@1100") << "it is large, so slowly";
+  EXPECT_EQ(next("three"), "none") << "60 %";
+  EXPECT_EQ(next("most"), "none") << "75 %";
+  zones_.set("three-2", "three", true, now_);
+  EXPECT_EQ(next("three"), "three-0@1010") << "two of five";
+}
+
+TEST_F(ZonesTest, EachZoneSaysHowItIs) {
+  Metrics metrics;
+  Zones zones(&metrics);
+  zones.set("n1", "a", true, now_);
+  zones.set("n2", "a", false, now_);
+  zones.set("n3", "a", true, now_);
+  zones.set("n4", "a", true, now_);
+  zones.ask("n2", now_);
+  EXPECT_TRUE(zones.take_turn("n2", now_));
+  const std::string text = metrics.text();
+  for (const std::string_view line :
+       {R"(node_collector_zone_size{zone="a"} 4)", R"(node_collector_zone_health{zone="a"} 75)",
+        R"(node_collector_unhealthy_nodes_in_zone{zone="a"} 1)",
+        R"(node_collector_evictions_total{zone="a"} 1)"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
 }
 
 }  // namespace

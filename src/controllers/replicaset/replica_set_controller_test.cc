@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/live_bytes_testing.h"
 #include "controllers/common/controller_testing.h"
 #include "controllers/common/owners.h"
 
@@ -230,6 +231,100 @@ TEST_F(ReplicaSetControllerTest, WhoMightWantAPodIsLookedForInItsTurn) {
   EXPECT_TRUE(sent_.empty());
   EXPECT_EQ(controller_.run_once(now_, 1), 1U) << "the set does";
   EXPECT_EQ(asked(), Texts{"patch pods/free"});
+}
+
+TEST_F(ReplicaSetControllerTest, PodsThatAreGoingAreReplacedAtOnce) {
+  show(set(1));
+  show(pod("going", "us", "web", "Running", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"));
+  sync();
+  EXPECT_EQ(asked(), (Texts{"patch replicasets/s/status", "create pods"}));
+}
+
+TEST_F(ReplicaSetControllerTest, OneLookDeletesAFewHundredPods) {
+  show(set(0));
+  for (int i = 0; i < 600; ++i) show(pod(fmt::format("p{}", i)));
+  sync();
+  const Texts calls = asked();
+  EXPECT_EQ(std::ranges::count_if(
+                calls, [](const std::string& call) { return call.starts_with("delete"); }),
+            500);
+}
+
+TEST_F(ReplicaSetControllerTest, APodThatCannotBeDeletedIsSaidAndOneThatIsGoneIsNot) {
+  const std::string_view written =
+      R"({"replicas":2,"fullyLabeledReplicas":2,"terminatingReplicas":0,"observedGeneration":1})";
+  show(set(0, "", written));
+  show(pod("a"));
+  show(pod("b"));
+  sync();
+  EXPECT_EQ(asked(), (Texts{"delete pods/a", "delete pods/b"}));
+  refuse(0, Reason::NotFound);
+  EXPECT_EQ(asked(), Texts{});
+  refuse(1, Reason::Forbidden);
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
+  const auto* said = api::find_path(body(2).as_array()[1], "value");
+  EXPECT_EQ(api::find_string(api::elements(*said, "conditions")[0], "reason"), "FailedDelete");
+  EXPECT_EQ(events_, Texts{"FailedDelete Error deleting: no"});
+}
+
+TEST_F(ReplicaSetControllerTest, NothingIsSaidOfAFailureInANamespaceThatEnds) {
+  show(set(1, "", R"({"replicas":0,"terminatingReplicas":0,"observedGeneration":1})"));
+  sync();
+  EXPECT_EQ(asked(), Texts{"create pods"});
+  Error error = make_error(Reason::Forbidden, "no");
+  error.causes.push_back({.type = "NamespaceTerminating", .field = "", .message = ""});
+  controller_.apply(client::Called{sent_[calls_.at(0)].second, fail(error)}, now_);
+  EXPECT_EQ(asked(), Texts{});
+  EXPECT_EQ(events_, Texts{});
+}
+
+TEST_F(ReplicaSetControllerTest, OneThatWasMadeAgainKnowsNothingOfFailures) {
+  const auto first = set(1, "", R"({"replicas":0,"terminatingReplicas":0,"observedGeneration":1})");
+  show(first);
+  sync();
+  EXPECT_EQ(asked(), Texts{"create pods"});
+  refuse(0, Reason::Forbidden);
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
+  refuse(1, Reason::NotFound);
+  show(first, Type::Deleted);
+  now_ += std::chrono::minutes{1};
+  EXPECT_EQ(asked(), Texts{});
+  show(set(1, "", R"({"replicas":0,"terminatingReplicas":0,"observedGeneration":1})"), Type::Added);
+  EXPECT_EQ(asked(), Texts{"create pods"}) << "its status says no failure, and there is none";
+}
+
+TEST_F(ReplicaSetControllerTest, AFailureOfBeforeTheStartHoldsUntilItIsKnownBetter) {
+  const std::string_view failing =
+      R"({"replicas":0,"terminatingReplicas":0,"observedGeneration":1,"conditions":[
+          {"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"no"}]})";
+  show(set(1, "", failing));
+  sync();
+  EXPECT_EQ(asked(), Texts{"create pods"}) << "and the status stays as it is";
+  show(set(0, "", failing));
+  refuse(0, Reason::NotFound);
+  now_ += std::chrono::minutes{1};
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"}) << "it has what it wants";
+  EXPECT_EQ(api::to_text(body(1)).find("ReplicaFailure"), std::string::npos);
+}
+
+TEST_F(ReplicaSetControllerTest, APodIsAvailableOnceItWasReadyForLongEnough) {
+  show(object(apps_kind("ReplicaSet"),
+              R"({"metadata":{"name":"s","namespace":"ns","uid":"us","generation":1},
+        "spec":{"replicas":1,"minReadySeconds":10,"selector":{"matchLabels":{"app":"web"}},
+        "template":{"metadata":{"labels":{"app":"web"}},"spec":{}}},"status":{"replicas":1,
+        "fullyLabeledReplicas":1,"readyReplicas":1,"terminatingReplicas":0,
+        "observedGeneration":1}})"));
+  show(object(api::kinds::pod(),
+              R"({"metadata":{"name":"a","namespace":"ns","uid":"ua","labels":{"app":"web"},
+        "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"s","uid":"us",
+        "controller":true}]},"status":{"phase":"Running","conditions":[{"type":"Ready",
+        "status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})"));
+  sync();
+  EXPECT_EQ(asked(), Texts{});
+  now_ += std::chrono::seconds{9};
+  EXPECT_EQ(asked(), Texts{});
+  now_ += std::chrono::seconds{1};
+  EXPECT_EQ(asked(), Texts{"patch replicasets/s/status"});
 }
 
 }  // namespace

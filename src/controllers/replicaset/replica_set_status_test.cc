@@ -95,5 +95,43 @@ TEST(ReplicaSetStatus, AFailureKeepsItsTimeWhileItsReasonStays) {
   EXPECT_EQ(api::to_text(healed->body).find("conditions"), std::string::npos);
 }
 
+TEST(ReplicaSetStatus, LooksAgainWhenTheFirstPodBecomesAvailable) {
+  const auto again = [](const std::vector<api::ObjectPtr>& pods) {
+    return replica_set_status(*set(), pods, std::nullopt, kNow).again;
+  };
+  const auto ready_at = [](std::string_view time) {
+    return pod("Running", time, R"("a":"b","c":"d")");
+  };
+  EXPECT_EQ(again({ready_at("2025-12-31T23:59:50Z"), ready_at("2025-12-31T23:59:40Z"),
+                   ready_at("2025-12-31T23:59:45Z")}),
+            kNow + seconds{10});
+  EXPECT_EQ(again({ready_at("2025-12-31T23:59:30Z")}), std::nullopt) << "it is right now";
+}
+
+TEST(ReplicaSetStatus, ConditionsOfOthersStayAndAnotherReasonIsSaid) {
+  const auto said = set(
+      R"({"replicas":0,"terminatingReplicas":0,"observedGeneration":4,"conditions":[
+          {"type":"Theirs","status":"True"},
+          {"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"old"}]})");
+  const auto request = [&](std::string_view reason) {
+    const std::optional<api::Condition> failure = {
+        {"ReplicaFailure", "True", std::string(reason), "new", 0}};
+    return replica_set_status_request(*said, replica_set_status(*said, {}, failure, kNow), kNow);
+  };
+  EXPECT_FALSE(request("FailedCreate")) << "it says so already";
+  const auto changed = request("FailedDelete");
+  ASSERT_TRUE(changed);
+  const std::string text = api::to_text(changed->body);
+  EXPECT_NE(text.find(R"("type":"Theirs","status":"True")"), std::string::npos);
+  EXPECT_NE(text.find(R"("reason":"FailedDelete","message":"new")"), std::string::npos);
+  EXPECT_EQ(text.find("FailedCreate"), std::string::npos);
+  const auto healed =
+      replica_set_status_request(*said, replica_set_status(*said, {}, std::nullopt, kNow), kNow);
+  ASSERT_TRUE(healed);
+  const std::string without = api::to_text(healed->body);
+  EXPECT_NE(without.find(R"("type":"Theirs","status":"True")"), std::string::npos);
+  EXPECT_EQ(without.find("ReplicaFailure"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace muster::controllers

@@ -43,6 +43,16 @@ TEST(FreeOrdinals, AreGapsOfTheRange) {
   EXPECT_EQ(free.lowest(9).size(), 5U);
 }
 
+TEST(FreeOrdinals, OfNoRangeThereAreNone) {
+  FreeOrdinals free;
+  free.reset(7, 3);
+  EXPECT_EQ(free.count(), 0);
+  EXPECT_EQ(free.end(), 7);
+  EXPECT_EQ(free.lowest(), std::nullopt);
+  EXPECT_EQ(free.highest(), std::nullopt);
+  EXPECT_FALSE(free.has(7));
+}
+
 TEST(FreeOrdinals, OfAHugeRangeCostNothing) {
   FreeOrdinals free;
   free.reset(0, 2'147'483'647);

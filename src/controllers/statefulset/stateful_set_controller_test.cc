@@ -5,6 +5,7 @@
 #include "api/views/controller_revision_view.h"
 #include "base/live_bytes_testing.h"
 #include "controllers/common/revisions.h"
+#include "controllers/statefulset/stateful_controller_testing.h"
 #include "controllers/statefulset/stateful_testing.h"
 
 namespace muster::controllers {
