@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -211,6 +212,121 @@ TEST_F(BinderTest, BelievesTheWatchMoreThanTheAnswer) {
   binder_.confirm("uid-r", "elsewhere", now_);
   api_.refuse(2, Reason::Conflict, now_);
   EXPECT_EQ(told_.size(), 2U) << "somebody else bound it; there is nothing to tell";
+}
+
+TEST_F(BinderTest, SendsInTheOrderOfDecisions) {
+  for (const char* pod : {"a", "b", "c", "d"}) submit(pod, "n");
+  for (std::size_t call = 0; call < 4; ++call) {
+    ASSERT_LT(call, api_.sent.size());
+    api_.accept(call, now_);
+  }
+  EXPECT_EQ(told_, (std::vector<std::string>{"a->n", "b->n", "c->n", "d->n"}));
+  binder_.node_vanished("n", now_);
+  EXPECT_EQ(told_.size(), 4U) << "they are nothing to it any more";
+}
+
+// The server has only said that it is busy, so nothing can have happened.
+TEST_F(BinderTest, APodThatWasNeverBoundIsNotReadBeforeItsFailureIsTold) {
+  submit("p", "n1");
+  std::size_t call = 0;
+  for (; call < 10; ++call) {
+    ASSERT_EQ(api_.sent.size(), call + 1);
+    api_.refuse(call, Reason::TooManyRequests, now_);
+    now_ += seconds{10};
+    binder_.run(now_);
+  }
+  EXPECT_EQ(api_.sent.size(), call);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: TooManyRequests"});
+}
+
+TEST_F(BinderTest, APodThatIsGoneNeedsNoReading) {
+  submit("p", "n1");
+  api_.refuse(0, Reason::Timeout, now_);
+  now_ += milliseconds{10};
+  binder_.run(now_);
+  api_.refuse(1, Reason::NotFound, now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: NotFound"});
+}
+
+TEST_F(BinderTest, EachAnswerThatMayBeLostIsFollowedByReading) {
+  for (const Reason lost : {Reason::ServiceUnavailable, Reason::Timeout, Reason::InternalError}) {
+    SCOPED_TRACE(reason_name(lost));
+    const std::size_t first = api_.sent.size();
+    told_.clear();
+    submit("p", "n1");
+    api_.refuse(first, lost, now_);
+    now_ += milliseconds{10};
+    binder_.run(now_);
+    api_.refuse(first + 1, Reason::Conflict, now_);
+    binder_.run(now_);
+    ASSERT_EQ(api_.sent.size(), first + 3);
+    EXPECT_EQ(api_.sent.back().request.verb, api::Verb::Get);
+    api_.show(first + 2, pod_bound_to("n1"), now_);
+    EXPECT_EQ(told_, std::vector<std::string>{"p->n1"});
+  }
+}
+
+TEST_F(BinderTest, WhatCannotBeReadHasFailed) {
+  for (const Reason why : {Reason::NotFound, Reason::Forbidden}) {
+    SCOPED_TRACE(reason_name(why));
+    const std::size_t first = api_.sent.size();
+    told_.clear();
+    submit("p", "n1");
+    api_.refuse(first, Reason::Timeout, now_);
+    now_ += milliseconds{10};
+    binder_.run(now_);
+    api_.refuse(first + 1, Reason::Conflict, now_);
+    binder_.run(now_);
+    api_.refuse(first + 2, why, now_);
+    EXPECT_EQ(told_, std::vector<std::string>{"p->n1: no: Conflict"});
+  }
+}
+
+TEST_F(BinderTest, ReadsMoreRarelyTheLongerTheServerIsAway) {
+  submit("p", "n1");
+  api_.refuse(0, Reason::Timeout, now_);
+  now_ += milliseconds{10};
+  binder_.run(now_);
+  api_.refuse(1, Reason::Conflict, now_);
+  binder_.run(now_);
+  for (int look = 1; look <= 12; ++look) {
+    ASSERT_EQ(api_.sent.size(), 2U + static_cast<std::size_t>(look));
+    api_.refuse(api_.sent.size() - 1, Reason::Timeout, now_);
+    EXPECT_EQ(binder_.next_deadline(), now_ + seconds{std::min(look, 10)});
+    now_ = *binder_.next_deadline();
+    binder_.run(now_);
+  }
+  EXPECT_TRUE(told_.empty());
+  binder_.confirm("uid-p", "n1", now_);
+  api_.refuse(api_.sent.size() - 1, Reason::NotFound, now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"p->n1"}) << "the watch has said so";
+}
+
+TEST_F(BinderTest, DropsWhatWaitsForItsNextTryOrItsFirst) {
+  submit("sent", "n");
+  submit("busy", "n");
+  submit("unsent", "n");
+  submit("other", "m");
+  api_.refuse(1, Reason::TooManyRequests, now_);  // the next one goes in its place
+  EXPECT_EQ(api_.sent.size(), 3U);
+  binder_.drop_unsent("n", make_error(Reason::Conflict, "crowded"), now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"busy->n: crowded"});
+  EXPECT_FALSE(binder_.next_deadline());
+  submit("late", "n");
+  binder_.drop_unsent("n", make_error(Reason::Conflict, "crowded"), now_);
+  EXPECT_EQ(told_.back(), "late->n: crowded");
+  EXPECT_EQ(binder_.pending(), 3U);
+}
+
+TEST_F(BinderTest, APodThatTheWatchShowsOnItsNodeNeedsNoCall) {
+  for (const char* pod : {"a", "b", "c"}) submit(pod, "n");
+  binder_.confirm("uid-nobody", "n", now_);
+  binder_.cancel("uid-nobody");
+  EXPECT_TRUE(told_.empty());
+  binder_.confirm("uid-c", "n", now_);
+  EXPECT_EQ(told_, std::vector<std::string>{"c->n"});
+  api_.accept(0, now_);
+  EXPECT_EQ(api_.sent.size(), 2U);
 }
 
 TEST(RetryDelay, GrowsFivefoldUpToTenSeconds) {

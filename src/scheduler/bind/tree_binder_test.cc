@@ -71,6 +71,8 @@ TEST_F(TreeBinderTest, PostsOneGroupBindingForTheWholeTree) {
   api_.accept(0, now_);
   EXPECT_EQ(told_, Lines{"train: a->n1 b->n2"});
   EXPECT_EQ(binder_.pending(), 0U);
+  binder_.node_vanished("n1", now_);
+  EXPECT_EQ(told_.size(), 1U) << "it is bound";
 }
 
 TEST_F(TreeBinderTest, ARefusalIsToldOnceForAll) {
@@ -183,6 +185,116 @@ TEST_F(TreeBinderTest, APodThatSomebodyElseBoundIsNotToldAbout) {
   EXPECT_TRUE(told_.empty());
   api_.refuse(0, Reason::Conflict, now_);
   EXPECT_EQ(told_, Lines{"train: b->n1 failed: no: Conflict"});
+}
+
+TEST_F(TreeBinderTest, ATreeWithoutStatementsSendsNoConditions) {
+  submit("train", {{"a", "n1"}});
+  EXPECT_EQ(api_.body(0),
+            R"({"metadata":{"name":"train"},"spec":{"root":{"kind":"PodGroup","name":"train",)"
+            R"("uid":"uid-train"},"pods":[{"name":"a","uid":"uid-a","nodeName":"n1"}]}})");
+}
+
+TEST_F(TreeBinderTest, AConditionSaysWhichGenerationItIsAbout) {
+  const auto document = api::parse_json(
+      R"({"metadata":{"name":"train","namespace":"ns","uid":"uid-train","generation":1}})");
+  TreeBinding tree{{GroupKind::PodGroup, "ns", "train"}, make_group("train"), {}, {}};
+  tree.assignments = {{make_pod("a"), "n1"}};
+  tree.statements.push_back({tree.root,
+                             api::Object::make(api::kinds::pod_group(), document->value),
+                             {.type = "T", .status = "True", .reason = "R", .message = "m"}});
+  const std::string body = api::to_text(tree_binding_request(tree).body);
+  EXPECT_NE(body.find(R"("condition":{"type":"T","status":"True","reason":"R","message":"m",)"
+                      R"("observedGeneration":1})"),
+            std::string::npos)
+      << body;
+}
+
+TEST_F(TreeBinderTest, IsFullAtItsBound) {
+  submit("one", {{"a", "n1"}, {"b", "n1"}, {"c", "n1"}});
+  EXPECT_FALSE(binder_.full());
+  submit("two", {{"d", "n1"}});
+  EXPECT_TRUE(binder_.full());
+  submit("three", {{"e", "n1"}});
+  EXPECT_EQ(api_.sent.size(), 2U);
+}
+
+TEST_F(TreeBinderTest, ContainsWhatTheServerHasNotAccepted) {
+  const GroupKey train{GroupKind::PodGroup, "ns", "train"};
+  EXPECT_FALSE(binder_.contains(train));
+  submit("train", {{"a", "n1"}});
+  submit("train", {{"b", "n1"}});
+  api_.accept(0, now_);
+  EXPECT_TRUE(binder_.contains(train));
+  api_.refuse(1, Reason::Conflict, now_);
+  EXPECT_FALSE(binder_.contains(train));
+}
+
+TEST_F(TreeBinderTest, APodThatGoesBeforeTheNextTryEndsTheTree) {
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
+  api_.refuse(0, Reason::TooManyRequests, now_);
+  binder_.cancel("uid-a", now_);
+  EXPECT_EQ(told_, Lines{"train: b->n1 failed: pod a does not exist any more"});
+  EXPECT_FALSE(binder_.next_deadline());
+  binder_.cancel("uid-b", now_);
+  EXPECT_EQ(told_.size(), 1U);
+}
+
+TEST_F(TreeBinderTest, APodThatSomebodyElseBoundBeforeTheNextTryEndsTheTree) {
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
+  api_.refuse(0, Reason::TooManyRequests, now_);
+  binder_.confirm("uid-a", "elsewhere", now_);
+  EXPECT_EQ(told_, Lines{"train: b->n1 failed: pod a is already assigned to node \"elsewhere\""});
+}
+
+TEST_F(TreeBinderTest, ATreeOfWhichAllPodsAreGoneIsNotBound) {
+  submit("train", {{"a", "n1"}, {"b", "n1"}});
+  binder_.cancel("uid-a", now_);
+  binder_.cancel("uid-b", now_);
+  EXPECT_EQ(binder_.pending(), 0U);
+  api_.refuse(0, Reason::Conflict, now_);
+  EXPECT_EQ(told_, Lines{"train: failed: no: Conflict"});
+}
+
+// Some of them have a node, whatever the server says of the others.
+TEST_F(TreeBinderTest, PodsThatTheWatchHasShownAreKeptWhenTheRestFails) {
+  submit("train", {{"a", "n1"}, {"b", "n1"}, {"c", "n1"}});
+  submit("train", {{"d", "n1"}});
+  binder_.confirm("uid-a", "n1", now_);
+  binder_.confirm("uid-a", "n1", now_);  // once more: as after another change of the pod
+  binder_.cancel("uid-b", now_);
+  EXPECT_EQ(binder_.pending(), 3U);
+  api_.refuse(0, Reason::Conflict, now_);
+  EXPECT_EQ(told_, (Lines{"train: a->n1", "train: c->n1 d->n1 failed: no: Conflict"}));
+}
+
+TEST_F(TreeBinderTest, DropsWhatWaitsAndWhatWaitsBehindIt) {
+  submit("train", {{"a", "n1"}});
+  submit("train", {{"b", "n2"}});
+  submit("train", {{"c", "n3"}});
+  binder_.drop_unsent("n1", make_error(Reason::Conflict, "crowded"), now_);
+  EXPECT_TRUE(told_.empty()) << "under way";
+  binder_.drop_unsent("n2", make_error(Reason::Conflict, "crowded"), now_);
+  EXPECT_EQ(told_, Lines{"train: b->n2 c->n3 failed: crowded"});
+  api_.accept(0, now_);
+  EXPECT_EQ(told_.back(), "train: a->n1");
+  EXPECT_EQ(api_.sent.size(), 1U);
+}
+
+TEST(TreeBinderStatements, AreHandedBackWithAllThatFalls) {
+  FakeApi api;
+  std::vector<std::size_t> statements;
+  TreeBinder binder({}, api.calls, [&](const TreeBinding& tree, const std::optional<Error>&, Time) {
+    statements.push_back(tree.statements.size());
+  });
+  for (const char* pod : {"a", "b", "c"}) {
+    TreeBinding tree{
+        {GroupKind::PodGroup, "ns", "g"}, make_group("g"), {{make_pod(pod), "n1"}}, {}};
+    tree.statements.push_back({tree.root, make_group("g"), {}});
+    binder.submit(std::move(tree), Time{});
+  }
+  api.accept(0, Time{});
+  api.refuse(1, Reason::Conflict, Time{});
+  EXPECT_EQ(statements, (std::vector<std::size_t>{1, 2}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/kinds/kind.h"
+#include "base/live_bytes_testing.h"
 #include "scheduler/cache/cluster.h"
 #include "scheduler/cache/sample_objects.h"
 

@@ -119,6 +119,10 @@ TEST(ScoreGroups, GiveTheirNumbersBack) {
   EXPECT_EQ(groups.raw(a, 0), 7);
   EXPECT_EQ(groups.raw(b, 1), 3);
   EXPECT_EQ(groups.end(), 2U);
+  groups.leave(b);
+  EXPECT_EQ(groups.of({8, 9}), b);
+  EXPECT_EQ(groups.raw(b, 0), 8);
+  EXPECT_EQ(groups.raw(a, 1), 7) << "the other keeps its own";
 }
 
 TEST(ScoreGroups, AreNeverMoreThanTheirMaximum) {

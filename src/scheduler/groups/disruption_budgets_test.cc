@@ -57,6 +57,14 @@ TEST(DisruptionBudgets, DoNotCountWhatIsCountedOrUnlabelledOrSelectsEverything) 
   EXPECT_EQ(ledger.spend(*pod("v3", "web")), "default/b");
 }
 
+TEST(DisruptionBudgets, AreAskedInTheOrderOfTheirNames) {
+  DisruptionBudgets budgets;
+  budgets.put(budget("b", web(), 0));
+  budgets.put(budget("a", {{"matchLabels", JsonObject{{"zone", "z1"}}}}, 0));
+  EXPECT_EQ(DisruptionBudgets::Ledger(budgets).spend(*pod("v", "web", {{"zone", "z1"}})),
+            "default/a");
+}
+
 TEST(DisruptionBudgets, AreForgottenWhenTheyGo) {
   DisruptionBudgets budgets;
   const api::ObjectPtr gone = budget("b", web(), 0);

@@ -131,5 +131,61 @@ TEST(SchedulesAlike, UnlessSomethingDiffersThatAnAttemptReads) {
   }
 }
 
+TEST(GroupSpec, ReadsHowManyPodsALeafWillHave) {
+  const auto expected = [](const std::string& text) {
+    return read_group(with_annotations(R"("scheduling.muster.dev/expected-pods": ")" + text + "\""),
+                      {})
+        ->declared_size;
+  };
+  EXPECT_EQ(expected("12"), 12);
+  EXPECT_EQ(expected("0"), 0);
+  EXPECT_EQ(expected("-3"), 0);
+  EXPECT_EQ(expected("many"), 0);
+  EXPECT_EQ(read_group(with_annotations(""), {})->declared_size, 0);
+}
+
+TEST(GroupSpec, OnlyALeafSaysHowManyPodsItWillHave) {
+  const auto document = api::parse_json(
+      R"({"metadata": {"name": "c", "namespace": "ns",
+          "annotations": {"scheduling.muster.dev/expected-pods": "12"}}, "spec": {}})");
+  const auto group =
+      read_group(api::Object::make(api::kinds::composite_pod_group(), document->value), {});
+  EXPECT_EQ(group->declared_size, 0);
+}
+
+TEST(GroupSpec, ABasicGroupNeedsOnePodAndAGangItsMinimum) {
+  const auto basic = read_group(with_annotations(""), {});
+  EXPECT_FALSE(basic->gang);
+  EXPECT_EQ(basic->minimum, 1);
+  EXPECT_EQ(basic->created, Time{});
+  EXPECT_FALSE(basic->disrupted_together);
+  EXPECT_TRUE(read_group(make(api::kinds::pod_group()), {})->gang);
+}
+
+TEST(GroupSpec, ItsKeyIsItsKindNamespaceAndName) {
+  EXPECT_EQ(group_key(*make(api::kinds::pod_group())), (GroupKey{GroupKind::PodGroup, "ns", "g"}));
+  EXPECT_EQ(group_key(*make(api::kinds::composite_pod_group())),
+            (GroupKey{GroupKind::CompositePodGroup, "ns", "g"}));
+  EXPECT_EQ(group_key(*make(api::kinds::workload())), std::nullopt);
+}
+
+TEST(GroupSpec, WasScheduledIfItsConditionSaysSo) {
+  const auto was = [](const api::Kind& kind, const std::string& type, const std::string& status) {
+    const auto document = api::parse_json(
+        R"({"metadata": {"name": "g", "namespace": "ns"}, "spec": {}, "status": {"conditions": [)"
+        R"({"type": ")" +
+        type + R"(", "status": ")" + status + R"("}]}})");
+    return was_scheduled(*read_group(api::Object::make(kind, document->value), {}));
+  };
+  const std::string of_leaf(scheduled_condition(GroupKind::PodGroup));
+  const std::string of_composite(scheduled_condition(GroupKind::CompositePodGroup));
+  EXPECT_NE(of_leaf, of_composite);
+  EXPECT_TRUE(was(api::kinds::pod_group(), of_leaf, "True"));
+  EXPECT_FALSE(was(api::kinds::pod_group(), of_leaf, "False"));
+  EXPECT_FALSE(was(api::kinds::pod_group(), of_composite, "True"));
+  EXPECT_TRUE(was(api::kinds::composite_pod_group(), of_composite, "True"));
+  EXPECT_FALSE(was_scheduled(GroupSpec{})) << "there is no object";
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -32,5 +32,20 @@ TEST(NamespaceTurns, ForgetThoseThatAreEven) {
   EXPECT_LE(turns.size(), 70U);
 }
 
+TEST(NamespaceTurns, ARestEarnsNoMoreThanTheBurst) {
+  NamespaceTurns turns({.each = microseconds{10}, .burst = 100});
+  EXPECT_EQ(turns.when("a", 100), Time::min()) << "at once";
+  turns.charge("a", 0, kStart);
+  EXPECT_EQ(turns.size(), 0U) << "nothing was charged";
+  turns.charge("a", 10, kStart);
+  const Time later = kStart + std::chrono::seconds{10};
+  EXPECT_EQ(turns.left("a", later), 100U);
+  turns.charge("a", 10, later);
+  EXPECT_EQ(turns.left("a", later), 90U);
+  EXPECT_EQ(turns.when("a", 100), later + microseconds{100});
+  EXPECT_EQ(turns.left("a", later + microseconds{99}), 99U);
+  EXPECT_EQ(turns.left("a", later + microseconds{100}), 100U);
+}
+
 }  // namespace
 }  // namespace muster::scheduler

@@ -132,5 +132,64 @@ TEST_F(NominationsTest, NamesTheLowerOnesOnANode) {
   EXPECT_EQ(counted_on("n"), 1);
 }
 
+TEST_F(NominationsTest, APodThatIsNominatedElsewhereCountsThere) {
+  cluster_.set_node(NodeSample{.name = "m"}.make());
+  const api::ObjectPtr a = pod("a", 5);
+  nominations_.nominate(a, "n");
+  EXPECT_EQ(counted_for(0), 1);
+  nominations_.nominate(a, "m");
+  nominations_.count_for(0, {});
+  EXPECT_EQ(counted_on("n"), 0);
+  EXPECT_EQ(counted_on("m"), 1);
+  EXPECT_TRUE(nominations_.lower_on("n", 10).empty());
+  EXPECT_EQ(nominations_.lower_on("m", 10).size(), 1U);
+  nominations_.give_up("default-a");
+  EXPECT_EQ(counted_on("m"), 0);
+  EXPECT_TRUE(nominations_.empty());
+}
+
+TEST_F(NominationsTest, APodOfAnotherPriorityCountsByIt) {
+  nominations_.observed(pod("a", 5), "n");
+  EXPECT_EQ(counted_for(5), 1);
+  nominations_.observed(pod("a", 3), "n");
+  EXPECT_EQ(counted_for(5), 0);
+  EXPECT_EQ(counted_for(3), 1);
+  EXPECT_TRUE(nominations_.lower_on("n", 3).empty());
+  EXPECT_EQ(nominations_.lower_on("n", 4).size(), 1U);
+}
+
+TEST_F(NominationsTest, OneThatIsTriedAboveItsPriorityChangesNothing) {
+  nominations_.observed(pod("a", 5), "n");
+  nominations_.observed(pod("b", 7), "n");
+  EXPECT_EQ(counted_for(6, {"default-a", "default-unknown"}), 1);
+  EXPECT_EQ(counted_for(5, {"default-b"}), 1);
+  EXPECT_EQ(counted_for(5), 2);
+}
+
+TEST_F(NominationsTest, ACopyKeepsItsOwnBooks) {
+  const api::ObjectPtr a = pod("a", 5);
+  nominations_.observed(a, "n");
+  nominations_.observed(pod("b", 9), "n");
+  nominations_.nominate(pod("c", 1), "n");
+  EXPECT_EQ(counted_for(5), 2);
+  Cluster cluster = cluster_.fork();
+  Nominations copy(nominations_, cluster);
+  const auto in_copy = [&](std::int32_t priority) {
+    copy.count_for(priority, {});
+    NodeId row{};
+    EXPECT_TRUE(cluster.find_node("n", row));
+    return cluster.pods_on()[row];
+  };
+  EXPECT_EQ(in_copy(9), 1);
+  EXPECT_EQ(in_copy(1), 3);
+  EXPECT_EQ(counted_on("n"), 2) << "as before";
+  EXPECT_EQ(copy.lower_on("n", 9).size(), 2U);
+  copy.forget("default-a");
+  copy.give_up("default-c");
+  EXPECT_EQ(in_copy(1), 1);
+  EXPECT_EQ(nominations_.node_of("default-a"), "n");
+  EXPECT_EQ(nominations_.node_of("default-c"), "n");
+}
+
 }  // namespace
 }  // namespace muster::scheduler

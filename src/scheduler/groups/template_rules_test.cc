@@ -59,5 +59,19 @@ TEST(TemplateRules, ComparesKindAndNesting) {
   for (const Case& c : cases) EXPECT_EQ(template_fault(c.group, c.parent, shape()), c.want);
 }
 
+TEST(TemplateRules, ATemplateAtTheTopIsForARoot) {
+  const auto document = api::parse_json(R"({
+      "metadata": {"name": "w", "namespace": "ns"},
+      "spec": {"podGroupTemplates": [{"name": "gang"}, {"name": "other"}]}})");
+  const WorkloadTemplates flat =
+      WorkloadTemplates::read(*api::Object::make(api::kinds::workload(), document->value));
+  const GroupSpec root = made_from(GroupKind::CompositePodGroup, "r", "root");
+  const GroupSpec gang = made_from(GroupKind::PodGroup, "g", "gang");
+  EXPECT_EQ(template_fault(gang, nullptr, flat), "");
+  EXPECT_EQ(template_fault(made_from(GroupKind::PodGroup, "g", "other"), nullptr, flat), "");
+  EXPECT_EQ(template_fault(gang, &root, flat),
+            R"(PodGroup "g" is below "root", but template "gang" of Workload "w" is a root)");
+}
+
 }  // namespace
 }  // namespace muster::scheduler

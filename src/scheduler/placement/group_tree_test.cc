@@ -100,6 +100,56 @@ TEST_F(GroupTreeTest, RunningMembersPinEveryGroupAboveThemThatHasAKey) {
   EXPECT_TRUE(tree.items[2].pinned_to.empty()) << "without a key there is nothing to keep to";
 }
 
+TEST_F(GroupTreeTest, DomainsOfRunningMembersComeByNameAndOnce) {
+  run("m0", "b0", "g");
+  run("m1", "a1", "h");
+  run("m2", "a0", "h");
+  Group root = sample_composite("root", 1,
+                                {sample_leaf("g", 1, sample_pods("x", 1, "1")),
+                                 sample_leaf("h", 1, sample_pods("y", 1, "1"))},
+                                "rack");
+  const std::vector<std::string> both{"a", "b"};
+  EXPECT_EQ(lay_out(root).items[0].pinned_to, both);
+  root.topology_key.clear();
+  root.preferred.key = "rack";
+  const GroupTree wishes = lay_out(root);
+  EXPECT_EQ(wishes.items[0].prefers_at, both);
+  EXPECT_TRUE(wishes.items[0].pinned_to.empty());
+  EXPECT_FALSE(wishes.items[0].has_unlabelled);
+}
+
+TEST_F(GroupTreeTest, AWishForTheKeyThatMustBeIsNone) {
+  Group leaf = sample_leaf("g", 1, sample_pods("x", 1, "1"), "rack");
+  leaf.preferred.key = "rack";
+  leaf.insists_until = Time{};
+  const GroupTree same = lay_out(leaf);
+  EXPECT_EQ(same.items[0].preferred, std::nullopt);
+  EXPECT_FALSE(same.items[0].insists);
+  EXPECT_EQ(same.items[0].confining_key(), 0U);
+  leaf.preferred.key = "host";
+  const GroupTree other = lay_out(leaf);
+  EXPECT_EQ(other.keys, (std::vector<std::string>{"rack", "host"}));
+  EXPECT_EQ(other.items[0].preferred, 1U);
+  EXPECT_EQ(other.items[0].confining_key(), 1U) << "it insists";
+  leaf.insists_until.reset();
+  EXPECT_EQ(lay_out(leaf).items[0].confining_key(), 0U);
+}
+
+TEST_F(GroupTreeTest, WhatIsHeldBelowIsSummed) {
+  run("m0", "a0", "g");
+  run("m1", "b0", "h");
+  run("m2", "b0", "h", R"("phase":"Succeeded")");
+  const GroupTree tree =
+      lay_out(sample_composite("root", 1,
+                               {sample_composite("mid", 1, {sample_leaf("g", 1, {})}),
+                                sample_leaf("h", 3, sample_pods("y", 1, "1"))}));
+  EXPECT_EQ(tree.items[0].held_below, 3);
+  EXPECT_EQ(tree.items[1].held_below, 1);
+  EXPECT_EQ(tree.items[0].held, 0) << "of leaves alone";
+  EXPECT_EQ(tree.items[3].missing(), 1);
+  EXPECT_EQ(tree.items[2].missing(), 0);
+}
+
 TEST_F(GroupTreeTest, AMemberOnANodeWithoutTheLabelIsNoticed) {
   run("m0", "a0", "g");
   cluster_.set_node(NodeSample{.name = "a0"}.make());

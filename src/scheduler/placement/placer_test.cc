@@ -316,6 +316,12 @@ TEST_F(PlacerTest, WhoWasLeftOutMayJoin) {
   EXPECT_EQ(ready_, (Names{"c", "small", "big"}));
   ASSERT_EQ(place(root, {.steps_max = 1}), SearchResult::Feasible);
   EXPECT_EQ(unresolved_, Names{"big"}) << "not found is not impossible";
+  Group twin = root.children[1];
+  twin.key.name = "twin";
+  Group three = root;
+  three.children.push_back(twin);
+  ASSERT_EQ(place(three, {.steps_max = 1}), SearchResult::Feasible);
+  EXPECT_EQ(unresolved_, (Names{"big", "twin"})) << "nor is what is like it";
 }
 
 // T3i: a member that was promised a node takes it if it is feasible, however good the others are.

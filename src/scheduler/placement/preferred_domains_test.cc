@@ -110,6 +110,23 @@ TEST_F(Preferred, GoesWhereMembersRun) {
   EXPECT_EQ(place(insisting(gang(2, 3))), Names{});
 }
 
+// The other rack would be full, and so the better one.
+TEST_F(Preferred, WhereMembersRunNoDomainIsAdded) {
+  rack("a", 1);
+  rack("b", 3);
+  EXPECT_EQ(place(gang(1, 1)), Names{"a"});
+  run("r", "b-0", "g");
+  EXPECT_EQ(place(gang(1, 1)), Names{"b"});
+}
+
+TEST_F(Preferred, OfManyDomainsOnlyTheFirstAreNamed) {
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) rack(name, 1);
+  place(gang(4, 4));
+  EXPECT_EQ(domain_, "a+b+c+d");
+  place(gang(6, 6));
+  EXPECT_EQ(domain_, "a+b+c+d+2 more");
+}
+
 TEST_F(Preferred, MembersInSeveralDomainsAreNoContradiction) {
   rack("a", 2);
   rack("b", 1);

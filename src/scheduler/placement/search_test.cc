@@ -45,6 +45,22 @@ class SearchTest : public ::testing::Test {
     Workspace workspace(cluster_, *tree.topology, tree.standings);
     return Placer(tree, workspace, {}).run();
   }
+  void rack(const std::string& name, int count, int slots) {
+    add_sample_rack(cluster_, name, count, slots);
+  }
+  void run(const std::string& name, const std::string& node, const std::string& group,
+           const std::string& status = "") {
+    cluster_.set_pod(
+        PodSample{.name = name, .cpu = "0", .node_name = node, .group = group, .status = status}
+            .make());
+  }
+  static Group leaf(const std::string& name, const std::vector<std::string>& cpus,
+                    const std::string& key = "") {
+    std::vector<PodSample> pods;
+    for (const std::string& cpu : cpus)
+      pods.push_back({.name = name + std::to_string(pods.size()), .cpu = cpu});
+    return sample_leaf(name, static_cast<int>(cpus.size()), std::move(pods), key);
+  }
 
   // One-pod leaves that ask for 3 CPUs and for 2, in turns; all of them are needed.
   static Group two_shapes(int leaves) {
@@ -130,6 +146,95 @@ TEST_F(SearchTest, AFullMemoryChangesNoAnswer) {
   EXPECT_GT(none.budget.steps, all.budget.steps);
   EXPECT_EQ(with(nine, all.remembered_bytes / 2).result, SearchResult::Feasible);
   EXPECT_EQ(with(nine, 0).result, SearchResult::Feasible);
+}
+
+// --- what is found, and what is proven ---
+
+// Siblings that need as many pods of other sizes are no twins: the order in which twins take their
+// domains does not bind them.
+TEST_F(SearchTest, GroupsWithOtherPodsAreNotExchanged) {
+  rack("a", 1, 1);
+  rack("b", 1, 2);
+  const Group root =
+      sample_composite("c", 2, {leaf("small", {"1"}, "rack"), leaf("large", {"2"}, "rack")});
+  EXPECT_EQ(search(root).result, SearchResult::Feasible);
+  const Group same = sample_composite("c", 2, {leaf("x", {"2"}, "rack"), leaf("y", {"2"}, "rack")});
+  EXPECT_EQ(search(same).result, SearchResult::Infeasible);
+}
+
+TEST_F(SearchTest, GroupsUnderOtherKeysAreNotExchanged) {
+  for (const char* zone : {"y", "z"}) {
+    add_sample_rack(cluster_, std::string(zone) + "1", 1, 1, 0, zone);
+    add_sample_rack(cluster_, std::string(zone) + "2", 1, 1, 0, zone);
+  }
+  const auto both = [](const std::string& first, const std::string& second) {
+    return sample_composite("c", 2, {leaf("x", {"1", "1"}, first), leaf("y", {"1", "1"}, second)});
+  };
+  EXPECT_EQ(search(both("zone", "zone")).result, SearchResult::Feasible);
+  EXPECT_EQ(search(both("zone", "")).result, SearchResult::Feasible);
+  EXPECT_EQ(search(both("", "zone")).result, SearchResult::Feasible);
+  EXPECT_EQ(search(both("rack", "zone")).result, SearchResult::Infeasible);
+}
+
+// By sums the first fits and takes less; only in pieces it does not.
+TEST_F(SearchTest, IfTheEasiestChildHasNoPlaceAHarderOneMayHave) {
+  nodes(2, "4");
+  nodes(1, "1");
+  const Group easy = leaf("easy", {"3", "3", "2"});
+  const Group hard = leaf("hard", {"4", "4", "1"});
+  EXPECT_EQ(search(easy).result, SearchResult::Infeasible);
+  EXPECT_EQ(search(hard).result, SearchResult::Feasible);
+  for (const auto& children : {std::vector<Group>{easy, hard}, std::vector<Group>{hard, easy}})
+    EXPECT_EQ(search(sample_composite("c", 1, children)).result, SearchResult::Feasible);
+  EXPECT_EQ(search(sample_composite("c", 1, {easy, easy})).result, SearchResult::Infeasible);
+  EXPECT_EQ(search(sample_composite("c", 2, {easy, hard})).result, SearchResult::Infeasible);
+}
+
+TEST_F(SearchTest, AForcedLeafGetsOnePodAndOnce) {
+  nodes(1, "8");
+  run("m1", "n8-0", "g");
+  run("m2", "n8-0", "h");
+  const Group root = sample_composite("c", 2,
+                                      {sample_leaf("g", 1, sample_pods("g", 2, "1")),
+                                       sample_leaf("h", 1, sample_pods("h", 2, "1"))});
+  const GroupTree tree(root, cluster_, Standings::of(cluster_, profile_));
+  for (const std::uint32_t forced : {1U, 2U}) {
+    Workspace workspace(cluster_, *tree.topology, tree.standings);
+    Budget budget;
+    budget.allow(1'000, 10'000);
+    Bounds bounds(tree, workspace, budget);
+    Search search(tree, workspace, bounds, budget, 1'000);
+    const Domain everywhere = tree.topology->everywhere();
+    EXPECT_EQ(search.place_minimum(0, everywhere), SearchResult::Feasible);
+    EXPECT_TRUE(workspace.draft().moves().empty()) << "the minimums are met";
+    EXPECT_EQ(search.place_minimum(0, everywhere, forced), SearchResult::Feasible);
+    ASSERT_EQ(workspace.draft().moves().size(), 1U);
+    EXPECT_EQ(tree.members[workspace.draft().moves()[0].tag].group, forced);
+    EXPECT_EQ(search.found().size(), 3U) << "each group once";
+  }
+}
+
+TEST_F(SearchTest, WithoutNodesThereIsNoRoomAndNothingToTripOver) {
+  run("m", "nowhere", "g", R"("phase":"Succeeded")");
+  const Searched searched = search(sample_leaf("g", 1, sample_pods("p", 1, "1")));
+  EXPECT_EQ(searched.result, SearchResult::Feasible) << "its minimum is met";
+  EXPECT_EQ(searched.placed, 0U);
+  EXPECT_EQ(place(sample_leaf("g", 1, sample_pods("p", 1, "1"))), SearchResult::Infeasible);
+}
+
+// A leaf's lightest pods are taken, the heaviest of them first; those that no node takes are no
+// choice at all.
+TEST_F(SearchTest, TheLightestPodsThatSomeNodeTakesAreEnough) {
+  nodes(1, "5");
+  Group gang = leaf("g", {"4", "1", "9", "3", "2"});
+  gang.minimum = 2;
+  EXPECT_EQ(search(gang).placed, 2U);
+  gang.minimum = 3;
+  EXPECT_EQ(search(gang).result, SearchResult::Infeasible) << "1, 2 and 3 are 6";
+  nodes(1, "1");
+  EXPECT_EQ(search(gang).result, SearchResult::Feasible);
+  gang.minimum = 5;
+  EXPECT_EQ(search(gang).result, SearchResult::Infeasible);
 }
 
 }  // namespace

@@ -55,6 +55,40 @@ TEST_F(EvictorTest, WritesTheConditionThenDeletes) {
   EXPECT_TRUE(failed_.empty());
 }
 
+TEST_F(EvictorTest, TheConditionSaysWhoDidItAndWhy) {
+  evictor_.evict(make_pod("p"), "somebody is more important", now_);
+  const api::Json* status = api::find(api_.sent.at(0).request.body, "status");
+  ASSERT_NE(status, nullptr);
+  const api::Json& condition = status->at("conditions").at(0);
+  EXPECT_EQ(api::find_string(condition, "type"), "DisruptionTarget");
+  EXPECT_EQ(api::find_string(condition, "status"), "True");
+  EXPECT_EQ(api::find_string(condition, "reason"), "PreemptionByScheduler");
+  EXPECT_EQ(api::find_string(condition, "message"), "somebody is more important");
+  EXPECT_EQ(condition.at("observedGeneration").as_int64(), 3);
+  EXPECT_EQ(api_.sent[0].request.name_space, "ns");
+  EXPECT_EQ(api_.sent[0].request.name, "p");
+}
+
+TEST_F(EvictorTest, APodThatIsGoneIsEvicted) {
+  evictor_.evict(make_pod("p"), "why", now_);
+  api_.refuse(0, Reason::NotFound, now_);
+  EXPECT_EQ(api_.sent.size(), 1U);
+  EXPECT_EQ(evicted_, std::vector<std::string>{"p"});
+  evictor_.evict(make_pod("q"), "why", now_);
+  api_.accept(1, now_);
+  api_.refuse(2, Reason::NotFound, now_);
+  EXPECT_EQ(evicted_, (std::vector<std::string>{"p", "q"}));
+  EXPECT_TRUE(failed_.empty());
+}
+
+TEST_F(EvictorTest, APodThatCannotBeDeletedIsReported) {
+  evictor_.evict(make_pod("p"), "why", now_);
+  api_.accept(0, now_);
+  api_.refuse(1, Reason::Forbidden, now_);
+  EXPECT_EQ(failed_, std::vector<std::string>{"p"});
+  EXPECT_TRUE(evicted_.empty());
+}
+
 TEST_F(EvictorTest, KeepsABoundedNumberUnderWay) {
   for (const char* pod : {"a", "b", "c"}) evictor_.evict(make_pod(pod), "why", now_);
   EXPECT_EQ(api_.sent.size(), 2U);
@@ -69,6 +103,17 @@ TEST_F(EvictorTest, WritesAndTakesBackNominations) {
   api_.accept(0, now_);
   EXPECT_EQ(writes_.pending(), 0U);
   EXPECT_TRUE(failed_.empty());
+}
+
+TEST_F(EvictorTest, ANominationIsMeantForOnePodAndMayBeEmpty) {
+  evictor_.nominate(make_pod("p"), "n1", now_);
+  EXPECT_EQ(api_.body(0), R"({"metadata":{"uid":"uid-p"},"status":{"nominatedNodeName":"n1"}})");
+  EXPECT_EQ(api_.sent[0].request.subresource, "status");
+  api_.accept(0, now_);
+  evictor_.nominate(make_pod("p"), "", now_);
+  EXPECT_EQ(api_.body(1), R"({"metadata":{"uid":"uid-p"},"status":{"nominatedNodeName":null}})");
+  api_.refuse(1, Reason::NotFound, now_);
+  EXPECT_EQ(failed_, std::vector<std::string>{"p"}) << "nothing waits there";
 }
 
 TEST_F(EvictorTest, AnOlderNominationIsNotRepeated) {

@@ -68,6 +68,57 @@ TEST(NodeChanges, CordonHelpsNobodyUncordonDoes) {
   EXPECT_EQ(actions(node_changes(cordoned, open)), std::vector{Action::UpdateNodeTaint});
 }
 
+// The taint that stands for the cordon goes with it.
+TEST(NodeChanges, AnUncordonedNodeIsOneChangeOfTaints) {
+  const std::string taint =
+      R"("taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}])";
+  const auto cordoned = node("", R"("unschedulable":true,)" + taint, "");
+  const auto open = node("", "", "");
+  EXPECT_EQ(actions(node_changes(cordoned, open)), std::vector{Action::UpdateNodeTaint});
+  EXPECT_EQ(actions(node_changes(node("", taint, ""), open)), std::vector{Action::UpdateNodeTaint});
+  EXPECT_EQ(actions(node_changes(open, node("", taint, ""))), std::vector{Action::UpdateNodeTaint});
+}
+
+TEST(NodeChanges, DeclaredFeaturesAreAChange) {
+  const auto before = node("", "", "");
+  const auto after = node("", "", R"("declaredFeatures":["a"])");
+  EXPECT_EQ(actions(node_changes(before, after)), std::vector{Action::UpdateNodeDeclaredFeature});
+}
+
+TEST(NodeChanges, CarryBothVersions) {
+  const auto before = node("", "", "");
+  const auto after = node(R"(,"labels":{"a":"b"})", "", "");
+  const std::vector<ClusterEvent> changes = node_changes(before, after);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].resource, Resource::Node);
+  EXPECT_EQ(changes[0].before, before);
+  EXPECT_EQ(changes[0].after, after);
+}
+
+TEST(PodChanges, CarryBothVersionsAndWhichPodItIs) {
+  const auto before = pod("", "");
+  const auto after = pod(R"(,"labels":{"a":"b"})", "");
+  for (const Resource resource : {Resource::AssignedPod, Resource::TargetPod}) {
+    const std::vector<ClusterEvent> changes = pod_changes(before, after, resource);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].resource, resource);
+    EXPECT_EQ(changes[0].before, before);
+    EXPECT_EQ(changes[0].after, after);
+  }
+}
+
+TEST(PodChanges, OnlyTheLastGateThatGoesIsAChange) {
+  const auto gates = [](const std::string& names) {
+    return pod("", R"("schedulingGates":[)" + names + "]");
+  };
+  const auto two = gates(R"({"name":"a"},{"name":"b"})");
+  const auto one = gates(R"({"name":"b"})");
+  EXPECT_TRUE(pod_changes(two, one, Resource::TargetPod).empty());
+  EXPECT_TRUE(pod_changes(gates(""), one, Resource::TargetPod).empty());
+  EXPECT_EQ(actions(pod_changes(one, gates(""), Resource::TargetPod)),
+            std::vector{Action::UpdatePodSchedulingGatesEliminated});
+}
+
 TEST(PodChanges, NameWhatPluginsWaitFor) {
   const auto before =
       pod("", R"("schedulingGates":[{"name":"g"}],"containers":[{"name":"c","image":"i",

@@ -153,6 +153,21 @@ TEST_F(LooseTrees, ADeletedGroupHoldsItsPods) {
   EXPECT_EQ(pop(), "web:web-0,web-1");
 }
 
+// Its tree is tried whole from now on, and says nothing of equal pods elsewhere.
+TEST_F(LooseTrees, AMemberThatReturnsToItsTreeLetsTheNextOneGo) {
+  put_group("a", 0);
+  put_group("b", 0);
+  put_members("a", 2);
+  put_members("b", 2);
+  EXPECT_EQ(drain(0), 4);
+  now_ += seconds{2};
+  pod_deleted();
+  EXPECT_EQ(queue_.counts().active, 1U);
+  put_group("a", 3);
+  EXPECT_EQ(pop(), "b:b-0");
+  EXPECT_EQ(pop(), "");
+}
+
 // Members that disagree fail together: one attempt for all of them.
 TEST_F(LooseTrees, AreTriedWholeWhileTheirPodsDisagree) {
   put_group("web", 0);

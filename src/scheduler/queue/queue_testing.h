@@ -27,6 +27,7 @@ struct PodOptions {
   bool gated = false;
   std::uint64_t class_hash = 0;
   std::string node = {};
+  std::string created = {};  // "1970-01-01T00:16:40Z"; empty: not said
 };
 
 inline api::ObjectPtr make_pod(const std::string& name, const PodOptions& options = {}) {
@@ -88,6 +89,18 @@ class QueueTest : public ::testing::Test, private ModelListener {
     queue_.set_pod(std::move(pod), {}, now_);
   }
   void put(const std::string& name) { put(name, PodOptions{}); }
+  // A pod that is known changes in a way that only its own plugins are asked about.
+  void change(const std::string& name, const PodOptions& options,
+              Action action = Action::UpdatePodScaleDown) {
+    QueuePod pod;
+    pod.pod = make_pod(name, options);
+    pod.priority = options.priority;
+    if (!options.group.empty()) pod.group = leaf(options.group);
+    pod.class_hash = options.class_hash;
+    model_.put(pod.pod);
+    const ClusterEvent event{Resource::TargetPod, action, pod.pod, pod.pod};
+    queue_.set_pod(std::move(pod), {&event, 1}, now_);
+  }
   // It waits no more, and is gone.
   void remove(const std::string& name) {
     if (const auto pod = model_.pod("ns", name)) model_.remove(*pod);

@@ -176,6 +176,28 @@ QueueOptions slow_looks() {
   return options;
 }
 
+class SlowLooks : public QueueWalks {
+ protected:
+  SlowLooks() : QueueWalks(slow_looks()) {}
+};
+
+TEST_F(SlowLooks, APodThatJoinsBeforeItsLeafWasLookedAtWaitsLikeTheOthers) {
+  put_composite("c", {});
+  for (const char* leaf : {"g0", "g1"}) {
+    put_leaf(leaf, {.parent = "c"});
+    put_running(std::string("old-") + leaf, leaf);
+    put(std::string("new-") + leaf, {.group = leaf, .class_hash = 1});
+  }
+  settle();
+  model_.remove(*group_object("c", false, {}));
+  ASSERT_TRUE(queue_.has_unfinished());
+  put("late", {.group = "g1", .class_hash = 1});
+  EXPECT_EQ(pop(), "");
+  settle();
+  EXPECT_EQ(pop(), "");
+  EXPECT_EQ(queue_.counts().incomplete, 3U);
+}
+
 // Whatever changes while much is left over: what is popped is right, and in the end all is.
 class SlowWalks : public QueueWalks {
  public:

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/json.h"
 #include "api/object.h"
@@ -108,6 +111,45 @@ inline api::ObjectPtr host(const std::string& name, const std::string& labels = 
   return object_of(api::kinds::node(), R"({"metadata":{"name":")" + name +
                                            R"(","labels":{"kubernetes.io/hostname":")" + name +
                                            "\"" + (labels.empty() ? "" : "," + labels) + "}}}");
+}
+
+// Something that is put into a book.
+using Put = std::function<void(VolumeBook&)>;
+
+template <typename... Samples>
+Put with(const Samples&... samples) {
+  return [... made = samples.make()](VolumeBook& book) { (book.put(made), ...); };
+}
+
+inline Put with_object(const api::Kind& kind, const std::string& json) {
+  return [made = object_of(kind, json)](VolumeBook& book) { book.put(made); };
+}
+
+// Volume "v" of claim "a", that is reachable where one of these terms holds.
+inline Put with_terms(const std::string& terms) {
+  return with_object(
+      api::kinds::persistent_volume(),
+      R"({"metadata":{"name":"v"},"spec":{"storageClassName":"fast","capacity":{"storage":"1Gi"},
+          "accessModes":["ReadWriteOnce"],"claimRef":{"namespace":"default","name":"a"},
+          "nodeAffinity":{"required":{"nodeSelectorTerms":[)" +
+          terms + R"(]}}},"status":{"phase":"Available"}})");
+}
+
+// Pod "p" with these volumes.
+inline api::ObjectPtr pod_of(const std::string& volumes) {
+  return object_of(
+      api::kinds::pod(),
+      R"({"metadata":{"name":"p","namespace":"default","uid":"uid-p"},"spec":{"volumes":[)" +
+          volumes + "]}}");
+}
+
+// What the pod asks for, if so many pods name its claims.
+inline std::shared_ptr<const VolumeNeeds> needs(const std::vector<Put>& puts,
+                                                const api::Object& pod, int users = 1) {
+  VolumeBook book;
+  for (const Put& put : puts) put(book);
+  for (int i = 0; i < users; ++i) book.count_users(pod, 1);
+  return book.resolve(pod);
 }
 
 }  // namespace muster::scheduler
