@@ -87,6 +87,22 @@ TEST_F(ImageTest, F5CountsImageVolumes) {
   EXPECT_EQ(score(pod_with({"a:1", "b:1"}, "c:1")), 4);
 }
 
+// 977Mi between the least and the most that count are a hundred steps.
+TEST_F(ImageTest, CountsFrom23MiToAThousandForEachContainer) {
+  struct Case {
+    std::int64_t mebi;
+    std::int64_t one, two;  // of a pod with one container, and with two
+  };
+  const Case cases[] = {{23, 0, 0},      {32, 0, 0},      {33, 1, 0},      {42, 1, 0},
+                        {43, 2, 1},      {999, 99, 49},   {1000, 100, 49}, {1001, 100, 49},
+                        {1999, 100, 99}, {2000, 100, 100}};
+  for (const Case& c : cases) {
+    node("n0", images({{"a:1", c.mebi}}));
+    EXPECT_EQ(score(pod_with({"a:1"})), c.one) << c.mebi;
+    EXPECT_EQ(score(pod_with({"a:1", "b:1"})), c.two) << c.mebi;
+  }
+}
+
 TEST_F(ImageTest, F6NobodyHasIt) {
   node("n0", images({{"a:1", 300}}));
   EXPECT_EQ(score(pod_with({"b:1"})), 0);
