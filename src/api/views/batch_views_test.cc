@@ -6,27 +6,13 @@
 #include "api/views/cron_job_view.h"
 #include "api/views/job_set_view.h"
 #include "api/views/leader_worker_set_view.h"
+#include "api/views/views_testing.h"
 
 // What controllers read of kinds that make Jobs, or pods in groups.
 namespace muster::api {
 namespace {
 
 using std::chrono::seconds;
-
-Json json(std::string_view text) {
-  const auto parsed = parse_json(text);
-  EXPECT_TRUE(parsed) << text;
-  return parsed ? parsed->value : Json();
-}
-
-// The view of an object named "x" with these members.
-template <typename V>
-std::unique_ptr<V> view_of(std::string_view group, std::string_view kind,
-                           std::string_view members) {
-  std::string text = R"({"metadata":{"name":"x"})";
-  if (!members.empty()) text.append(",").append(members);
-  return V::read(*Object::make(*find_kind(group, kind), json(text + "}")));
-}
 
 TEST(CronJobView, OldSchedulesNameTheirZone) {
   struct Case {

@@ -10,27 +10,13 @@
 #include "api/views/deployment_view.h"
 #include "api/views/replica_set_view.h"
 #include "api/views/stateful_set_view.h"
+#include "api/views/views_testing.h"
 
 // What controllers read of the kinds they are for.
 namespace muster::api {
 namespace {
 
 using std::chrono::seconds;
-
-Json json(std::string_view text) {
-  const auto parsed = parse_json(text);
-  EXPECT_TRUE(parsed) << text;
-  return parsed ? parsed->value : Json();
-}
-
-// The view of an object named "x" with these members.
-template <typename V>
-std::unique_ptr<V> view_of(std::string_view group, std::string_view kind,
-                           std::string_view members) {
-  std::string text = R"({"metadata":{"name":"x"})";
-  if (!members.empty()) text.append(",").append(members);
-  return V::read(*Object::make(*find_kind(group, kind), json(text + "}")));
-}
 
 TEST(IntOrPercent, IsRoundedOneWayOrTheOther) {
   constexpr IntOrPercent kHalf{.value = 50, .percent = true};

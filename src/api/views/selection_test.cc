@@ -9,18 +9,13 @@
 #include "api/views/pod_view.h"
 #include "api/views/required_features.h"
 #include "api/views/tolerations.h"
+#include "api/views/views_testing.h"
 
 // Which nodes and pods a pod asks for.
 namespace muster::api {
 namespace {
 
 using Op = SelectorOperator;
-
-Json json(std::string_view text) {
-  const auto parsed = parse_json(text);
-  EXPECT_TRUE(parsed) << text;
-  return parsed ? parsed->value : Json();
-}
 
 TEST(NodeRequirement, IsJudgedAsUpstreamDoes) {
   struct Case {
