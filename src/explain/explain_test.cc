@@ -443,5 +443,22 @@ TEST(Explain, ADeletedGroupNamesWhatItWaitsFor) {
   EXPECT_FALSE(about->tried_relaxations);
 }
 
+TEST(Explain, ADeletedGroupDoesNotWaitForPodsThatHaveEnded) {
+  const auto told = [](bool one_runs) {
+    Yard yard;
+    yard.rack("a", 1, 4);
+    yard.group({.name = "train", .minimum = 1, .is_deleted = true});
+    yard.add_pod(
+        {.name = "failed", .node_name = "a-0", .group = "train", .status = R"("phase":"Failed")"});
+    yard.add_pod(
+        {.name = "done", .node_name = "a-0", .group = "train", .status = R"("phase":"Succeeded")"});
+    if (one_runs) yard.add_pod({.name = "runs", .node_name = "a-0", .group = "train"});
+    return yard.ask("train")->sentence;
+  };
+  EXPECT_EQ(told(true), "PodGroup default/train is being deleted: waits for 1 pod (runs).");
+  EXPECT_EQ(told(false),
+            "PodGroup default/train is being deleted: nothing that it waits for is left.");
+}
+
 }  // namespace
 }  // namespace muster::explain
