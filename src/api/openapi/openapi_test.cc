@@ -118,6 +118,21 @@ TEST(OpenApi, DescribesWhatCanOnlyBeCreated) {
             R"(["name","uid","nodeName"])");
 }
 
+// A field that refers and has something of its own to say: of version 3 on, only in an allOf.
+TEST(OpenApi, ReferencesAreWrappedInVersion3Only) {
+  const Json document = core_v3();
+  const Json& third = schema_of(document, "io.k8s.api.core.v1.Pod").at("properties").at("spec");
+  EXPECT_EQ(find(third, "$ref"), nullptr);
+  EXPECT_EQ(to_text(third.at("allOf")),
+            R"([{"$ref":"#/components/schemas/io.k8s.api.core.v1.PodSpec"}])");
+  const Json swagger = parsed(OpenApi().v2_json());
+  const Json& second =
+      find(*find(swagger, "definitions"), "io.k8s.api.core.v1.Pod")->at("properties").at("spec");
+  EXPECT_EQ(find(second, "allOf"), nullptr);
+  EXPECT_EQ(find_string(second, "$ref"), "#/definitions/io.k8s.api.core.v1.PodSpec");
+  EXPECT_NE(find_string(second, "description"), "");
+}
+
 TEST(OpenApi, IsTheSameEveryTime) {
   EXPECT_EQ(OpenApi().v3("api/v1").value(), OpenApi().v3("api/v1").value());
   EXPECT_EQ(OpenApi().v2_protobuf(), OpenApi().v2_protobuf());
